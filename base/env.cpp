@@ -1,0 +1,30 @@
+#include "base/env.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace ringside {
+
+std::optional<std::string> env_text(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody here calls setenv
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+Result<std::optional<std::int64_t>> env_int(const char* name, std::int64_t least,
+                                            std::int64_t most) {
+  const std::optional<std::string> text = env_text(name);
+  if (!text) return std::optional<std::int64_t>{};
+  const Result<std::int64_t> value = parse_int(*text);
+  if (!value || *value < least || *value > most) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("environment variable {}='{}' is not a whole number", name, *text),
+                 fmt::format("give a number from {} to {}, or unset it", least, most)};
+  }
+  return std::optional<std::int64_t>(*value);
+}
+
+}  // namespace ringside

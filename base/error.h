@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+namespace ringside {
+
+/// What kind of "no" the world gave. The kind decides the exit status, the text is for people.
+enum class ErrorCode {
+  InvalidArgument,   ///< an option, name, number or combination that cannot be meant
+  Corrupt,           ///< a file or message that breaks its grammar
+  NotFound,          ///< a file, preset or name that is not there
+  Unsupported,       ///< understood, but this build or machine cannot do it
+  System,            ///< the operating system refused: busy port, missing interface, full disk
+  Timeout,           ///< somebody did not come, or nothing moved, before the deadline
+  PeerGone,          ///< the other end closed or died
+  Aborted,           ///< abort() was called, here or elsewhere
+  PermissionDenied,  ///< a peer that did not prove the secret
+};
+
+/// Why something could not be done: where and what in `message`, what to do about it in `help`.
+struct Error {
+  ErrorCode code = ErrorCode::InvalidArgument;
+  std::string message;
+  std::string help = {};
+};
+
+/// returns  2 for bad usage or bad input, 3 for what failed at run time
+/// source   design.md, "The command line"
+int exit_status(ErrorCode code);
+
+const char* to_string(ErrorCode code);
+
+/// An Error for a failed system call: `what` + ": " + strerror(number).
+Error system_error(const std::string& what, int error_number, std::string help = {});
+
+}  // namespace ringside

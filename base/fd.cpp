@@ -1,0 +1,50 @@
+#include "base/fd.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <fmt/format.h>
+
+namespace ringside {
+
+void UniqueFd::reset(int fd) noexcept {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    const int why = errno;
+    Error error = system_error(path, why);
+    if (why == ENOENT) error.code = ErrorCode::NotFound;
+    return error;
+  }
+  std::string text;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    if (got == 0) return text;
+    if (got > 0) {
+      text.append(buffer, static_cast<std::size_t>(got));
+    } else if (errno != EINTR) {
+      return system_error(path, errno);
+    }
+  }
+}
+
+Status write_all(int fd, std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const ssize_t put = ::write(fd, data.data(), data.size());
+    if (put >= 0) {
+      data = data.subspan(static_cast<std::size_t>(put));
+    } else if (errno != EINTR) {
+      return system_error("write", errno);
+    }
+  }
+  return {};
+}
+
+}  // namespace ringside

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ringside {
+
+enum class Rank : std::int32_t {};       ///< place in a communicator, 0 .. n-1
+enum class ChannelId : std::int32_t {};  ///< one parallel lane of a communicator
+
+inline constexpr Rank kNoRank{-1};  ///< "nobody": no peer on this side
+
+constexpr std::int32_t to_int(Rank rank) { return static_cast<std::int32_t>(rank); }
+constexpr std::int32_t to_int(ChannelId channel) { return static_cast<std::int32_t>(channel); }
+
+}  // namespace ringside

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace ringside {
+
+/// A whole decimal number and nothing else.
+Result<std::int64_t> parse_int(std::string_view text);
+
+/// A size: a number and an optional step of 2^10 (`K M G T`, also `KiB`, `KB`, `k`; `B` alone is
+/// bytes). `64M` = 64 x 2^20 bytes, as nccl-tests reads it; fractions that give whole bytes are fine.
+/// errors  InvalidArgument: not a size, negative, a fraction of a byte, or beyond 2^63
+Result<Bytes> parse_bytes(std::string_view text);
+
+/// `8`, or `8:64M:2` = 8 B, 16 B, ... 64 MiB (factor), or `8:64M` with factor 2.
+/// shape   at most 10,000 sizes
+/// errors  InvalidArgument: a bad size, from > to, factor < 2, from = 0 in a range
+Result<std::vector<Bytes>> parse_size_range(std::string_view text);
+
+/// The sizes from, from * factor, ... up to and including what does not exceed `to`.
+/// errors  InvalidArgument: as parse_size_range
+Result<std::vector<Bytes>> size_range(Bytes from, Bytes to, std::uint64_t factor);
+
+/// A time with its unit: `ns us ms s min h`, such as `1.5us`.
+/// errors  InvalidArgument: no unit, an unknown one (the nearest is named), negative, not finite
+Result<Seconds> parse_time(std::string_view text);
+
+/// A bandwidth with its unit: `B/s KB/s MB/s GB/s TB/s` (steps of 10^3) or
+/// `bit/s Kbit/s Mbit/s Gbit/s Tbit/s`, such as `200Gbit/s`.
+/// errors  InvalidArgument: no unit, an unknown one (the nearest is named), not positive
+Result<BytesPerSecond> parse_bandwidth(std::string_view text);
+
+std::string format_bytes(Bytes size);           ///< `64M`; `1000` where no step of 2^10 is exact
+std::string format_time(Seconds time);          ///< `12.35us`, `1.20ms`: three significant digits up
+std::string format_bandwidth(BytesPerSecond);   ///< `48.00 GB/s`
+
+}  // namespace ringside

@@ -1,0 +1,84 @@
+#include "base/vocabulary.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/suggest.h"
+
+namespace ringside {
+namespace {
+
+// Each table is indexed by the enumerator's value.
+constexpr std::array<std::string_view, 5> kCollectives{"broadcast", "reduce", "all_gather",
+                                                       "reduce_scatter", "all_reduce"};
+constexpr std::array<std::string_view, 7> kAlgorithms{
+    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
+constexpr std::array<std::string_view, 3> kProtocols{"ll", "ll128", "simple"};
+// nccl-tests' spellings
+constexpr std::array<std::string_view, 12> kDataTypes{
+    "int8", "uint8", "int32",  "uint32",   "int64",   "uint64",
+    "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2"};
+constexpr std::array<std::uint64_t, 12> kDataTypeSizes{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+constexpr std::array<std::string_view, 5> kRedOps{"sum", "prod", "max", "min", "avg"};
+constexpr std::array<std::string_view, 8> kPrimitives{
+    "copy",           "send",             "copy_send",        "recv",
+    "recv_copy_send", "recv_reduce_send", "recv_reduce_copy", "recv_reduce_copy_send"};
+
+template <typename Enum, std::size_t N>
+const char* name_of(Enum value, const std::array<std::string_view, N>& names) {
+  const auto index = static_cast<std::size_t>(value);
+  RINGSIDE_ASSERT(index < N, "enumerator {} of {}", index, N);
+  return names[index].data();
+}
+
+template <typename Enum, std::size_t N>
+Result<Enum> parse_name(std::string_view text, std::string_view what,
+                        const std::array<std::string_view, N>& names) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (names[i] == text) return static_cast<Enum>(i);
+  }
+  return Error{ErrorCode::InvalidArgument, fmt::format("unknown {} '{}'", what, text),
+               suggestion(text, names)};
+}
+
+}  // namespace
+
+const char* to_string(Collective collective) { return name_of(collective, kCollectives); }
+const char* to_string(Algorithm algorithm) { return name_of(algorithm, kAlgorithms); }
+const char* to_string(Protocol protocol) { return name_of(protocol, kProtocols); }
+const char* to_string(DataType type) { return name_of(type, kDataTypes); }
+const char* to_string(RedOp op) { return name_of(op, kRedOps); }
+const char* to_string(Primitive primitive) { return name_of(primitive, kPrimitives); }
+
+Result<Collective> parse_collective(std::string_view text) {
+  return parse_name<Collective>(text, "collective", kCollectives);
+}
+Result<DataType> parse_data_type(std::string_view text) {
+  return parse_name<DataType>(text, "data type", kDataTypes);
+}
+Result<RedOp> parse_redop(std::string_view text) {
+  return parse_name<RedOp>(text, "reduction", kRedOps);
+}
+
+std::span<const std::string_view> collective_names() { return kCollectives; }
+
+Bytes size_of(DataType type) { return {kDataTypeSizes[static_cast<std::size_t>(type)]}; }
+
+double busbw_factor(Collective collective, int ranks) {
+  RINGSIDE_ASSERT(ranks >= 1, "{} ranks", ranks);
+  const double n = ranks;
+  switch (collective) {
+    case Collective::AllReduce:
+      return 2 * (n - 1) / n;
+    case Collective::AllGather:
+    case Collective::ReduceScatter:
+      return (n - 1) / n;
+    case Collective::Broadcast:
+    case Collective::Reduce:
+      return 1;
+  }
+  return 1;
+}
+
+}  // namespace ringside

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/units.h"
+
+/// The words of the field that cross every folder: what is called, how, and on which data.
+/// Values are NCCL's indices where NCCL has one (ties in its cost table go to the lowest).
+namespace ringside {
+
+enum class Collective : std::uint8_t {
+  Broadcast = 0,
+  Reduce = 1,
+  AllGather = 2,
+  ReduceScatter = 3,
+  AllReduce = 4,
+};
+
+enum class Algorithm : std::uint8_t {
+  Tree = 0,
+  Ring = 1,
+  CollNetDirect = 2,
+  CollNetChain = 3,
+  Nvls = 4,
+  NvlsTree = 5,
+  Pat = 6,
+};
+
+enum class Protocol : std::uint8_t { LL = 0, LL128 = 1, Simple = 2 };
+
+enum class DataType : std::uint8_t {
+  Int8 = 0,
+  Uint8 = 1,
+  Int32 = 2,
+  Uint32 = 3,
+  Int64 = 4,
+  Uint64 = 5,
+  Float16 = 6,
+  Float32 = 7,
+  Float64 = 8,
+  Bfloat16 = 9,
+  Float8E4m3 = 10,
+  Float8E5m2 = 11,
+};
+
+enum class RedOp : std::uint8_t { Sum = 0, Prod = 1, Max = 2, Min = 3, Avg = 4 };
+
+/// One step of an algorithm: what a rank does with one chunk.
+/// source  NCCL's device primitives; recv_reduce_copy_send is NCCL's recvReduceCopySend
+enum class Primitive : std::uint8_t {
+  Copy = 0,  ///< own input to own output: the whole of a collective among one rank
+  Send = 1,
+  CopySend = 2,
+  Recv = 3,
+  RecvCopySend = 4,
+  RecvReduceSend = 5,
+  RecvReduceCopy = 6,
+  RecvReduceCopySend = 7,
+};
+
+/// What a primitive consists of. Every executor acts on these parts and on nothing else.
+struct PrimitiveParts {
+  bool receives;      ///< takes the next chunk from the receive peer
+  bool reads_input;   ///< takes the chunk from this rank's input; with `receives` it reduces the two
+  bool writes_output;
+  bool sends;         ///< passes the result to the send peer
+};
+
+constexpr PrimitiveParts parts_of(Primitive primitive) {
+  switch (primitive) {
+    case Primitive::Copy:
+      return {false, true, true, false};
+    case Primitive::Send:
+      return {false, true, false, true};
+    case Primitive::CopySend:
+      return {false, true, true, true};
+    case Primitive::Recv:
+      return {true, false, true, false};
+    case Primitive::RecvCopySend:
+      return {true, false, true, true};
+    case Primitive::RecvReduceSend:
+      return {true, true, false, true};
+    case Primitive::RecvReduceCopy:
+      return {true, true, true, false};
+    case Primitive::RecvReduceCopySend:
+      return {true, true, true, true};
+  }
+  return {};
+}
+
+/// Lower-case names as on the command line and in JSON: all_reduce, ring, ll128, float, sum.
+const char* to_string(Collective collective);
+const char* to_string(Algorithm algorithm);
+const char* to_string(Protocol protocol);
+const char* to_string(DataType type);
+const char* to_string(RedOp op);
+const char* to_string(Primitive primitive);
+
+/// errors  InvalidArgument: an unknown word; the nearest known one is named
+Result<Collective> parse_collective(std::string_view text);
+Result<DataType> parse_data_type(std::string_view text);
+Result<RedOp> parse_redop(std::string_view text);
+
+/// All known collective names, in the order of the table.
+std::span<const std::string_view> collective_names();
+
+Bytes size_of(DataType type);  ///< of one element
+
+/// What busbw is algbw times of: the share of the buffer that each rank's link has to carry.
+/// returns  all_reduce 2(n-1)/n; all_gather, reduce_scatter (n-1)/n; broadcast, reduce 1
+/// source   NVIDIA/nccl-tests doc/PERFORMANCE.md
+double busbw_factor(Collective collective, int ranks);
+
+}  // namespace ringside

@@ -1,0 +1,31 @@
+# Compiler settings that hold for every target of ours.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+add_library(ringside_warnings INTERFACE)
+target_compile_options(
+  ringside_warnings
+  INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+            -Wnon-virtual-dtor -Woverloaded-virtual -Wformat=2
+            $<$<BOOL:${RINGSIDE_WARNINGS_AS_ERRORS}>:-Werror>)
+
+# RINGSIDE_SANITIZE=address,undefined or =thread, set by the presets.
+set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
+if(RINGSIDE_SANITIZE)
+  add_compile_options(-fsanitize=${RINGSIDE_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RINGSIDE_SANITIZE})
+endif()

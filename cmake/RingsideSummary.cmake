@@ -1,0 +1,18 @@
+# One summary at the end of configuring: each optional part, and what its absence costs.
+
+message(STATUS "")
+message(STATUS "ringside ${PROJECT_VERSION}  ${CMAKE_BUILD_TYPE}  ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+message(STATUS "  needed    fmt ${fmt_VERSION}, CLI11 ${CLI11_VERSION}, nlohmann-json ${nlohmann_json_VERSION}, yaml-cpp ${yaml-cpp_VERSION}, libsodium ${SODIUM_VERSION}, FlatBuffers ${FLATBUFFERS_VERSION}, SimGrid ${SIMGRID_VERSION}: all found")
+get_property(parts GLOBAL PROPERTY RINGSIDE_OPTIONAL)
+foreach(part IN LISTS parts)
+  string(REPLACE "|" ";" fields "${part}")
+  list(GET fields 0 name)
+  list(GET fields 1 state)
+  list(GET fields 2 meaning)
+  if(state STREQUAL found)
+    message(STATUS "  found     ${name}: ${meaning}")
+  else()
+    message(STATUS "  missing   ${name}: without it no ${meaning}")
+  endif()
+endforeach()
+message(STATUS "")

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "engine/collectives/primitives.h"
+
+/// The ring algorithms: each rank receives from the one before it and sends to the one after it.
+/// n is the ring's size, x this rank's position; chunk numbers count modulo n.
+/// source  chunk order: NCCL 2.30's ring kernels
+namespace ringside {
+
+/// One rank's place on a channel's ring.
+struct Ring {
+  int index = 0;  ///< position, 0 .. size-1
+  int size = 1;
+
+  /// The chunk (or position) one before `chunk`, around the ring.
+  [[nodiscard]] constexpr int before(int chunk) const { return chunk == 0 ? size - 1 : chunk - 1; }
+  /// The position one after, around the ring.
+  [[nodiscard]] constexpr int after(int position) const {
+    return position + 1 == size ? 0 : position + 1;
+  }
+};
+
+/// Ring all-reduce: each chunk is reduced on its way round once, then passed round once more.
+/// rounds  2(n - 1)       traffic  2(n - 1) / n of the buffer on each link
+template <Primitives P>
+void ring_all_reduce(P& primitives, Ring ring) {
+  if (ring.size == 1) return primitives.copy(0);
+  int chunk = ring.before(ring.index);
+  primitives.send(chunk);
+  for (int round = 2; round < ring.size; ++round) {
+    chunk = ring.before(chunk);
+    primitives.recv_reduce_send(chunk);
+  }
+  chunk = ring.before(chunk);  // = x: what arrives now holds everybody's share but this rank's
+  primitives.recv_reduce_copy_send(chunk);
+  for (int round = 1; round < ring.size - 1; ++round) {
+    chunk = ring.before(chunk);
+    primitives.recv_copy_send(chunk);
+  }
+  primitives.recv(ring.before(chunk));
+}
+
+/// Ring reduce-scatter: the first half of the all-reduce; chunk x stays here.
+/// rounds  n - 1          traffic  (n - 1) / n of the input on each link
+template <Primitives P>
+void ring_reduce_scatter(P& primitives, Ring ring) {
+  if (ring.size == 1) return primitives.copy(0);
+  int chunk = ring.before(ring.index);
+  primitives.send(chunk);
+  for (int round = 2; round < ring.size; ++round) {
+    chunk = ring.before(chunk);
+    primitives.recv_reduce_send(chunk);
+  }
+  primitives.recv_reduce_copy(ring.before(chunk));
+}
+
+/// Ring all-gather: pass on in each round what came in the round before.
+/// rounds  n - 1          traffic  (n - 1) / n of the output on each link
+template <Primitives P>
+void ring_all_gather(P& primitives, Ring ring) {
+  if (ring.size == 1) return primitives.copy(0);
+  int chunk = ring.index;
+  primitives.copy_send(chunk);
+  for (int round = 1; round < ring.size - 1; ++round) {
+    chunk = ring.before(chunk);
+    primitives.recv_copy_send(chunk);
+  }
+  primitives.recv(ring.before(chunk));
+}
+
+/// Ring broadcast: a chain that starts at the root and ends just before it.
+/// rounds  n - 1          traffic  the whole buffer on each link but the one into the root
+template <Primitives P>
+void ring_broadcast(P& primitives, Ring ring, int root) {
+  if (ring.size == 1) return primitives.copy(0);
+  if (ring.index == root) {
+    primitives.copy_send(0);
+  } else if (ring.after(ring.index) == root) {
+    primitives.recv(0);
+  } else {
+    primitives.recv_copy_send(0);
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace ringside {
+
+/// Slots of one connection, whatever carries it.
+/// source  NCCL_STEPS
+inline constexpr int kSlots = 8;
+
+/// What both ends of a connection can do.
+///
+/// Threads  one thread uses an end; any thread may call abort(), at any time
+class TransportEnd {
+ public:
+  virtual ~TransportEnd() = default;
+
+  /// Moves what can be moved without waiting. To be called while this rank waits for something else:
+  /// a medium without a thread of its own (tcp) has no other time to work.
+  /// errors  PeerGone, Aborted
+  virtual Status progress() = 0;
+
+  /// Asks the operating system whether the peer still lives: a system call, for the slow part of a wait.
+  /// errors  PeerGone: the peer closed or died.  Aborted.
+  virtual Status check_peer() = 0;
+
+  virtual void abort() noexcept = 0;
+  [[nodiscard]] virtual Bytes slot_size() const = 0;
+};
+
+/// The sending end of one direction of one channel between two ranks.
+///
+/// Ordering   slots arrive in the order they were posted
+/// Ownership  a slot is the caller's from acquire() to post(), then the transport's
+class SendEnd : public TransportEnd {
+ public:
+  /// The next free slot, or an empty span while all 8 are in flight. Never blocks.
+  /// errors  PeerGone: the receiver closed or died.  Aborted: abort() was called.
+  virtual Result<std::span<std::byte>> acquire() = 0;
+
+  /// Hands `size` bytes of the acquired slot to the receiver.  shape  1 .. slot_size()
+  /// errors  PeerGone, Aborted; InvalidArgument: no slot is held, or size out of shape.
+  virtual Status post(Bytes size) = 0;
+
+  /// Whether everything posted has left this process, so that it may go on to other things.
+  [[nodiscard]] virtual bool is_drained() const = 0;
+};
+
+/// The receiving end.
+///
+/// Ordering   slots come in the order they were posted
+/// Ownership  a slot is the caller's from peek() to release(), then the transport's
+class RecvEnd : public TransportEnd {
+ public:
+  /// The oldest slot that has arrived, or an empty span while there is none. Never blocks. Asking again
+  /// before release() gives the same slot.
+  /// errors  PeerGone: the sender closed or died and nothing more can come.  Aborted.
+  virtual Result<std::span<const std::byte>> peek() = 0;
+
+  /// Gives the slot from peek() back to the sender.
+  /// errors  PeerGone, Aborted; InvalidArgument: no slot is held.
+  virtual Status release() = 0;
+};
+
+}  // namespace ringside

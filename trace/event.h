@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "base/vocabulary.h"
+
+namespace ringside {
+
+enum class EventKind : std::uint8_t {
+  Collective = 0,  ///< the whole call on one rank: channel, peers, step and primitive mean nothing
+  Primitive = 1,   ///< one primitive on one chunk
+};
+
+/// Something that one rank did, from begin to end. One cache line, plain data.
+///
+/// unit    times: ns on the recording's clock (TraceInfo says which); offset, bytes: bytes
+/// shape   recv_peer, send_peer: -1 where the primitive has none on that side
+struct TraceEvent {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint64_t offset = 0;  ///< of the chunk, in the buffer that the primitive writes, else reads
+  std::uint64_t bytes = 0;
+  std::uint32_t sequence = 0;  ///< which collective of the communicator: 0, 1, ...
+  std::uint32_t communicator = 0;
+  std::int32_t rank = 0;
+  std::int32_t recv_peer = -1;
+  std::int32_t send_peer = -1;
+  std::uint32_t step = 0;  ///< counts the primitives of the collective on this rank and channel
+  std::uint16_t channel = 0;
+  EventKind kind = EventKind::Primitive;
+  Primitive primitive = Primitive::Copy;
+  Collective collective = Collective::AllReduce;
+  Algorithm algorithm = Algorithm::Ring;
+  Protocol protocol = Protocol::Simple;
+};
+static_assert(sizeof(TraceEvent) == 64 && std::is_trivially_copyable_v<TraceEvent>);
+
+}  // namespace ringside
