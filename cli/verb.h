@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ringside::cli {
+
+/// Exit statuses.  source  design.md, "The command line"
+enum ExitStatus : int {
+  kFine = 0,
+  kFinding = 1,     ///< the tool worked and found something wrong
+  kBadUsage = 2,    ///< bad usage or bad input
+  kRunFailed = 3,   ///< it failed at run time
+};
+
+/// What a verb's run gives back: an exit status, or the Error that main() prints once.
+using VerbResult = Result<int>;
+
+/// One verb of the command line. One file pair a verb; main.cpp lists them in one table.
+struct Verb {
+  std::string name;
+  std::string summary;                ///< one line, for `ringside --help`
+  std::vector<std::string> examples;  ///< two full command lines; a test runs them
+  /// Adds options to the verb's own subcommand and returns what to do once they are parsed. State
+  /// that the options fill lives in the returned function (a shared_ptr to the verb's options).
+  std::function<std::function<VerbResult()>(CLI::App& app)> declare;
+};
+
+Verb bench_verb();
+Verb sim_verb();
+Verb trace_verb();
+Verb demo_verb();
+
+}  // namespace ringside::cli
