@@ -11,7 +11,7 @@ namespace ringside {
 }  // namespace ringside
 
 /// An invariant of ours: alive in every build. RINGSIDE_ASSERT(r < n, "rank {} of {}", r, n);
-#define RINGSIDE_ASSERT(condition, ...)                                         \
-  (static_cast<bool>(condition)                                                 \
-       ? static_cast<void>(0)                                                   \
+#define RINGSIDE_ASSERT(condition, ...) \
+  (static_cast<bool>(condition)         \
+       ? static_cast<void>(0)           \
        : ::ringside::assertion_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)))

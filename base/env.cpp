@@ -1,8 +1,8 @@
 #include "base/env.h"
 
-#include <cstdlib>
-
 #include <fmt/format.h>
+
+#include <cstdlib>
 
 #include "base/text.h"
 

@@ -1,11 +1,10 @@
 #include "base/fd.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
-
-#include <fmt/format.h>
 
 namespace ringside {
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <string>
-
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 namespace ringside {
 
-/// JSON whose keys keep the order in which they were added. Only .cpp files include the full header.
+/// JSON whose keys keep the order in which they were added. Only .cpp files include the full
+/// header.
 using Json = nlohmann::ordered_json;
 
 /// One document on its own lines, indented by two; doubles keep every digit that matters.

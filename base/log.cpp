@@ -1,13 +1,12 @@
 #include "base/log.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <span>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "base/env.h"
 #include "base/fd.h"
@@ -45,9 +44,8 @@ void log_line(LogLevel level, const std::string& text) {
   if (level == LogLevel::Info && threshold() != Threshold::All) return;
   static const std::string host = host_name();
   const int rank = log_rank.load(std::memory_order_relaxed);
-  const std::string line =
-      fmt::format("{}:{}:{} [{}] NCCL {} {}\n", host, ::getpid(), ::gettid(), rank,
-                  level == LogLevel::Warn ? "WARN" : "INFO", text);
+  const std::string line = fmt::format("{}:{}:{} [{}] NCCL {} {}\n", host, ::getpid(), ::gettid(),
+                                       rank, level == LogLevel::Warn ? "WARN" : "INFO", text);
   // A log line that cannot be written has nowhere to be reported.
   static_cast<void>(write_all(STDERR_FILENO, std::as_bytes(std::span(line))));
 }

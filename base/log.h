@@ -6,9 +6,9 @@ namespace ringside {
 
 enum class LogLevel { Warn, Info };
 
-/// Writes one line to stderr in NCCL's format, `host:pid:tid [rank] NCCL WARN text`, so that whoever
-/// reads NCCL's log reads ours. What is shown follows NCCL_DEBUG (unset or WARN: warnings only;
-/// INFO, TRACE: all; NONE: nothing). One write call a line: lines never tear.
+/// Writes one line to stderr in NCCL's format, `host:pid:tid [rank] NCCL WARN text`, so that
+/// whoever reads NCCL's log reads ours. What is shown follows NCCL_DEBUG (unset or WARN: warnings
+/// only; INFO, TRACE: all; NONE: nothing). One write call a line: lines never tear.
 ///
 /// Threads   any
 void log_line(LogLevel level, const std::string& text);

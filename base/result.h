@@ -23,10 +23,10 @@ class [[nodiscard]] Result {
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
   template <typename U>
-    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Error> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Result>)
-  Result(U&& value)  // NOLINT: implicit, as std::expected's converting constructor
+  requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Error> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Result>)
+      Result(U&& value)  // NOLINT: implicit, as std::expected's converting constructor
       : state_(std::in_place_index<0>, std::forward<U>(value)) {}
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
@@ -92,9 +92,9 @@ using Status = Result<void>;
 #define RINGSIDE_TRY(...) \
   RINGSIDE_TRY_PICK(__VA_ARGS__, RINGSIDE_TRY_VALUE, RINGSIDE_TRY_STATUS, )(__VA_ARGS__)
 #define RINGSIDE_TRY_PICK(first, second, name, ...) name
-#define RINGSIDE_TRY_STATUS(expression)                                                      \
-  do {                                                                                       \
-    if (auto try_status = (expression); !try_status) return std::move(try_status).error();   \
+#define RINGSIDE_TRY_STATUS(expression)                                                    \
+  do {                                                                                     \
+    if (auto try_status = (expression); !try_status) return std::move(try_status).error(); \
   } while (false)
 #define RINGSIDE_TRY_JOIN_(a, b) a##b
 #define RINGSIDE_TRY_JOIN(a, b) RINGSIDE_TRY_JOIN_(a, b)

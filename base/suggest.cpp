@@ -1,10 +1,10 @@
 #include "base/suggest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace ringside {
 
@@ -38,8 +38,10 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
   int best_distance = std::max(2, static_cast<int>(word.size()) / 3);
   for (const std::string_view candidate : known) {
     const int distance = edit_distance(word, candidate);
-    const bool keeps_a_letter = distance < static_cast<int>(std::max(word.size(), candidate.size()));
-    if (keeps_a_letter && (distance < best_distance || (best.empty() && distance == best_distance))) {
+    const bool keeps_a_letter =
+        distance < static_cast<int>(std::max(word.size(), candidate.size()));
+    if (keeps_a_letter &&
+        (distance < best_distance || (best.empty() && distance == best_distance))) {
       best = candidate;
       best_distance = distance;
     }

@@ -1,11 +1,11 @@
 #include "base/text.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-
-#include <fmt/format.h>
 
 #include "base/suggest.h"
 
@@ -191,6 +191,8 @@ std::string format_time(Seconds time) {
   return fmt::format("{:.0f}ns", seconds * 1e9);
 }
 
-std::string format_bandwidth(BytesPerSecond rate) { return fmt::format("{:.2f} GB/s", in_gbs(rate)); }
+std::string format_bandwidth(BytesPerSecond rate) {
+  return fmt::format("{:.2f} GB/s", in_gbs(rate));
+}
 
 }  // namespace ringside

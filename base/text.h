@@ -14,8 +14,8 @@ namespace ringside {
 Result<std::int64_t> parse_int(std::string_view text);
 
 /// A size: a number and an optional step of 2^10 (`K M G T`, also `KiB`, `KB`, `k`; `B` alone is
-/// bytes). `64M` = 64 x 2^20 bytes, as nccl-tests reads it; fractions that give whole bytes are fine.
-/// errors  InvalidArgument: not a size, negative, a fraction of a byte, or beyond 2^63
+/// bytes). `64M` = 64 x 2^20 bytes, as nccl-tests reads it; fractions that give whole bytes are
+/// fine. errors  InvalidArgument: not a size, negative, a fraction of a byte, or beyond 2^63
 Result<Bytes> parse_bytes(std::string_view text);
 
 /// `8`, or `8:64M:2` = 8 B, 16 B, ... 64 MiB (factor), or `8:64M` with factor 2.
@@ -36,8 +36,8 @@ Result<Seconds> parse_time(std::string_view text);
 /// errors  InvalidArgument: no unit, an unknown one (the nearest is named), not positive
 Result<BytesPerSecond> parse_bandwidth(std::string_view text);
 
-std::string format_bytes(Bytes size);           ///< `64M`; `1000` where no step of 2^10 is exact
-std::string format_time(Seconds time);          ///< `12.35us`, `1.20ms`: three significant digits up
-std::string format_bandwidth(BytesPerSecond);   ///< `48.00 GB/s`
+std::string format_bytes(Bytes size);          ///< `64M`; `1000` where no step of 2^10 is exact
+std::string format_time(Seconds time);         ///< `12.35us`, `1.20ms`: three significant digits up
+std::string format_bandwidth(BytesPerSecond);  ///< `48.00 GB/s`
 
 }  // namespace ringside

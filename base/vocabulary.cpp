@@ -1,8 +1,8 @@
 #include "base/vocabulary.h"
 
-#include <array>
-
 #include <fmt/format.h>
+
+#include <array>
 
 #include "base/suggest.h"
 
@@ -16,14 +16,19 @@ constexpr std::array<std::string_view, 7> kAlgorithms{
     "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
 constexpr std::array<std::string_view, 3> kProtocols{"ll", "ll128", "simple"};
 // nccl-tests' spellings
-constexpr std::array<std::string_view, 12> kDataTypes{
-    "int8", "uint8", "int32",  "uint32",   "int64",   "uint64",
-    "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2"};
+constexpr std::array<std::string_view, 12> kDataTypes{"int8",   "uint8",    "int32",  "uint32",
+                                                      "int64",  "uint64",   "half",   "float",
+                                                      "double", "bfloat16", "f8e4m3", "f8e5m2"};
 constexpr std::array<std::uint64_t, 12> kDataTypeSizes{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 constexpr std::array<std::string_view, 5> kRedOps{"sum", "prod", "max", "min", "avg"};
-constexpr std::array<std::string_view, 8> kPrimitives{
-    "copy",           "send",             "copy_send",        "recv",
-    "recv_copy_send", "recv_reduce_send", "recv_reduce_copy", "recv_reduce_copy_send"};
+constexpr std::array<std::string_view, 8> kPrimitives{"copy",
+                                                      "send",
+                                                      "copy_send",
+                                                      "recv",
+                                                      "recv_copy_send",
+                                                      "recv_reduce_send",
+                                                      "recv_reduce_copy",
+                                                      "recv_reduce_copy_send"};
 
 template <typename Enum, std::size_t N>
 const char* name_of(Enum value, const std::array<std::string_view, N>& names) {

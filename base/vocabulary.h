@@ -63,10 +63,10 @@ enum class Primitive : std::uint8_t {
 
 /// What a primitive consists of. Every executor acts on these parts and on nothing else.
 struct PrimitiveParts {
-  bool receives;      ///< takes the next chunk from the receive peer
-  bool reads_input;   ///< takes the chunk from this rank's input; with `receives` it reduces the two
+  bool receives;     ///< takes the next chunk from the receive peer
+  bool reads_input;  ///< takes the chunk from this rank's input; with `receives` it reduces the two
   bool writes_output;
-  bool sends;         ///< passes the result to the send peer
+  bool sends;  ///< passes the result to the send peer
 };
 
 constexpr PrimitiveParts parts_of(Primitive primitive) {

@@ -15,9 +15,9 @@ namespace ringside::cli {
 /// Exit statuses.  source  design.md, "The command line"
 enum ExitStatus : int {
   kFine = 0,
-  kFinding = 1,     ///< the tool worked and found something wrong
-  kBadUsage = 2,    ///< bad usage or bad input
-  kRunFailed = 3,   ///< it failed at run time
+  kFinding = 1,    ///< the tool worked and found something wrong
+  kBadUsage = 2,   ///< bad usage or bad input
+  kRunFailed = 3,  ///< it failed at run time
 };
 
 /// What a verb's run gives back: an exit status, or the Error that main() prints once.

@@ -31,15 +31,11 @@ std::vector<ChannelPart> split_channels(std::int64_t count, int nchannels, std::
 }
 
 ChunkMap::ChunkMap(const Shape& shape)
-    : collective_(shape.collective),
-      part_(shape.part),
-      chunk_(shape.chunk),
-      grain_(shape.grain) {
+    : collective_(shape.collective), part_(shape.part), chunk_(shape.chunk), grain_(shape.grain) {
   RINGSIDE_ASSERT(!shape.order.empty() && chunk_ >= 1 && grain_ >= 1, "n {} chunk {} grain {}",
                   shape.order.size(), chunk_, grain_);
   const int n = static_cast<int>(shape.order.size());
-  const bool one_chunk =
-      collective_ == Collective::Broadcast || collective_ == Collective::Reduce;
+  const bool one_chunk = collective_ == Collective::Broadcast || collective_ == Collective::Reduce;
   chunks_ = one_chunk ? 1 : n;
   if (has_a_block_per_rank(collective_)) {
     for (const Rank rank : shape.order) block_.push_back(to_int(rank) * shape.count);

@@ -39,10 +39,10 @@ class ChunkMap {
   struct Shape {
     Collective collective = Collective::AllReduce;
     std::span<const Rank> order;  ///< rank at each ring position; n = its size >= 1
-    std::int64_t count = 0;       ///< elements of the call: each rank's buffer, or each rank's block
-    ChannelPart part;             ///< this channel's share of `count`
-    std::int64_t chunk = 1;       ///< elements at most in a chunk, >= 1
-    std::int64_t grain = 1;       ///< elements that a shrunken chunk is a multiple of, >= 1
+    std::int64_t count = 0;  ///< elements of the call: each rank's buffer, or each rank's block
+    ChannelPart part;        ///< this channel's share of `count`
+    std::int64_t chunk = 1;  ///< elements at most in a chunk, >= 1
+    std::int64_t grain = 1;  ///< elements that a shrunken chunk is a multiple of, >= 1
   };
 
   explicit ChunkMap(const Shape& shape);

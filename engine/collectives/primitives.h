@@ -7,8 +7,8 @@
 namespace ringside {
 
 /// What an algorithm is written over: one method a primitive, each of them on one chunk of the
-/// current loop. A chunk is an index; which elements it stands for is the ChunkMap's business, how it
-/// travels is the model's (host: bytes through slots; sim: a SimGrid activity; record: a note).
+/// current loop. A chunk is an index; which elements it stands for is the ChunkMap's business, how
+/// it travels is the model's (host: bytes through slots; sim: a SimGrid activity; record: a note).
 ///
 /// Ordering  calls happen one after the other; a later call may overlap an earlier one's sending
 /// errors    none: after an abort each primitive returns at once, and the runtime holds the Error

@@ -1,10 +1,10 @@
 #include "engine/collectives/prove.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <optional>
-
-#include <fmt/format.h>
 
 namespace ringside {
 namespace {

@@ -7,7 +7,8 @@
 
 namespace ringside {
 
-/// A run of like steps: the same primitive on chunks first, first + stride, ... modulo the chunk count.
+/// A run of like steps: the same primitive on chunks first, first + stride, ... modulo the chunk
+/// count.
 struct StepRun {
   Primitive primitive = Primitive::Copy;
   std::int32_t first_chunk = 0;

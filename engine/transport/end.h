@@ -8,10 +8,6 @@
 
 namespace ringside {
 
-/// Slots of one connection, whatever carries it.
-/// source  NCCL_STEPS
-inline constexpr int kSlots = 8;
-
 /// What both ends of a connection can do.
 ///
 /// Threads  one thread uses an end; any thread may call abort(), at any time
@@ -19,13 +15,13 @@ class TransportEnd {
  public:
   virtual ~TransportEnd() = default;
 
-  /// Moves what can be moved without waiting. To be called while this rank waits for something else:
-  /// a medium without a thread of its own (tcp) has no other time to work.
-  /// errors  PeerGone, Aborted
+  /// Moves what can be moved without waiting. To be called while this rank waits for something
+  /// else: a medium without a thread of its own (tcp) has no other time to work. errors  PeerGone,
+  /// Aborted
   virtual Status progress() = 0;
 
-  /// Asks the operating system whether the peer still lives: a system call, for the slow part of a wait.
-  /// errors  PeerGone: the peer closed or died.  Aborted.
+  /// Asks the operating system whether the peer still lives: a system call, for the slow part of a
+  /// wait. errors  PeerGone: the peer closed or died.  Aborted.
   virtual Status check_peer() = 0;
 
   virtual void abort() noexcept = 0;
@@ -56,9 +52,9 @@ class SendEnd : public TransportEnd {
 /// Ownership  a slot is the caller's from peek() to release(), then the transport's
 class RecvEnd : public TransportEnd {
  public:
-  /// The oldest slot that has arrived, or an empty span while there is none. Never blocks. Asking again
-  /// before release() gives the same slot.
-  /// errors  PeerGone: the sender closed or died and nothing more can come.  Aborted.
+  /// The oldest slot that has arrived, or an empty span while there is none. Never blocks. Asking
+  /// again before release() gives the same slot. errors  PeerGone: the sender closed or died and
+  /// nothing more can come.  Aborted.
   virtual Result<std::span<const std::byte>> peek() = 0;
 
   /// Gives the slot from peek() back to the sender.

@@ -15,7 +15,8 @@ TEST(ParseBytes, StepsAreTwoToTheTenAsInNcclTests) {
 }
 
 TEST(ParseBytes, RefusesWhatIsNoSize) {
-  for (const char* text : {"", "M", "-1", "1.5", "64X", "64MM", "nan", "inf", "1e30", "8 8", "0x8"}) {
+  for (const char* text :
+       {"", "M", "-1", "1.5", "64X", "64MM", "nan", "inf", "1e30", "8 8", "0x8"}) {
     EXPECT_FALSE(parse_bytes(text)) << text;
   }
 }
@@ -29,7 +30,8 @@ TEST(ParseSizeRange, MultipliesUpToTheEnd) {
 }
 
 TEST(ParseSizeRange, RefusesWhatNeverEnds) {
-  for (const char* text : {"0:8:2", "64:8:2", "8:64:1", "8:64:0", "8:64:-2", "8:64:x", ":", "8:", "8:9:"}) {
+  for (const char* text :
+       {"0:8:2", "64:8:2", "8:64:1", "8:64:0", "8:64:-2", "8:64:x", ":", "8:", "8:9:"}) {
     EXPECT_FALSE(parse_size_range(text)) << text;
   }
 }
@@ -47,7 +49,8 @@ TEST(ParseBandwidth, KnowsBytesAndBits) {
   EXPECT_DOUBLE_EQ(parse_bandwidth("48GB/s")->value, 48e9);
   EXPECT_DOUBLE_EQ(parse_bandwidth("400Gbit/s")->value, 50e9);
   EXPECT_FALSE(parse_bandwidth("0GB/s"));
-  EXPECT_NE(parse_bandwidth("4Gbits").error().help.find("did you mean 'Gbit/s'"), std::string::npos);
+  EXPECT_NE(parse_bandwidth("4Gbits").error().help.find("did you mean 'Gbit/s'"),
+            std::string::npos);
 }
 
 TEST(Format, ReadsBackWhereItIsExact) {

@@ -20,7 +20,8 @@ TEST(Record, ARunOfLikeStepsIsOneRecord) {
 TEST(Record, ExpandsToTheStepsThatWereTaken) {
   const Program program = record(ring_task(Collective::ReduceScatter, 0, 4));
   std::vector<std::pair<Primitive, int>> steps;
-  for_each_step(program, [&](Primitive primitive, int chunk) { steps.emplace_back(primitive, chunk); });
+  for_each_step(program,
+                [&](Primitive primitive, int chunk) { steps.emplace_back(primitive, chunk); });
   const std::vector<std::pair<Primitive, int>> expected{{Primitive::Send, 3},
                                                         {Primitive::RecvReduceSend, 2},
                                                         {Primitive::RecvReduceSend, 1},

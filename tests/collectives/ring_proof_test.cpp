@@ -26,8 +26,7 @@ TEST(RingProof, EachContributionArrivesExactlyOnceFor1To64RanksAndAnyDepth) {
         const int root = collective == Collective::Broadcast ? n / 2 : 0;
         const auto proof =
             prove_ring(collective, ring_programs(collective, n, root), root, in_flight, 3);
-        ASSERT_TRUE(proof) << to_string(collective) << " n " << n << ": "
-                           << proof.error().message;
+        ASSERT_TRUE(proof) << to_string(collective) << " n " << n << ": " << proof.error().message;
       }
     }
   }
@@ -42,7 +41,8 @@ TEST(RingProof, OneChunkInFlightIsNotEnough) {
   EXPECT_NE(proof.error().message.find("deadlock"), std::string::npos);
 }
 
-// Chunks are 1/n of the buffer: 2(n - 1) of them are 2(n - 1) / n of it, as the algorithm's head says.
+// Chunks are 1/n of the buffer: 2(n - 1) of them are 2(n - 1) / n of it, as the algorithm's head
+// says.
 TEST(RingProof, EachLinkCarriesWhatTheHeadOfTheAlgorithmSays) {
   for (int n = 2; n <= 64; ++n) {
     const auto sent = [&](Collective collective, int root = 0) {
