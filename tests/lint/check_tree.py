@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""The rules of the tree that no compiler checks: tests/lint/README.md.
+
+usage: check_tree.py ROOT     prints FILE:LINE: what is wrong; status 1 when something is, 2 on bad usage
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+CODE = (".h", ".cpp", ".cu", ".cuh")
+HEADERS = (".h", ".cuh")
+TEXT = CODE + (".py", ".sh", ".txt", ".cmake", ".md", ".yaml", ".fbs", ".in")
+HEADER_LINES, SOURCE_LINES = 200, 600
+# In two parts, so that this file passes its own check.
+UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+
+
+def list_files(root):
+    """Paths below root: what git tracks or would, or all files where there is no git checkout."""
+    if os.path.exists(os.path.join(root, ".git")):
+        git = subprocess.run(
+            ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            capture_output=True, text=True)
+        if git.returncode == 0:
+            names = [name for name in git.stdout.split("\0") if name]
+            return sorted(name for name in names if os.path.isfile(os.path.join(root, name)))
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name != "build" and not name.startswith(".")]
+        found += [os.path.relpath(os.path.join(folder, name), root) for name in files]
+    return sorted(found)
+
+
+def is_below(path, folder):
+    return folder == "*" or path == folder or path.startswith(folder + "/")
+
+
+class Arrows:
+    """arrows.txt: `folders` maps a folder to those it may include, `libraries` a header's start to
+    (folder, whether its sources only)."""
+
+    def __init__(self, text):
+        self.folders, self.libraries = {}, {}
+        for line in text.splitlines():
+            line = line.partition("#")[0].strip()
+            if not line:
+                continue
+            name, _, allowed = (part.strip() for part in line.partition(":"))
+            if name.startswith("<"):
+                self.libraries[name[1:]] = (allowed.split()[0], "sources" in allowed.split()[1:])
+            else:
+                self.folders[name] = allowed.split()
+
+    def folder_of(self, path):
+        """The longest folder of the table that holds path, or None."""
+        holding = [folder for folder in self.folders if is_below(path, folder)]
+        return max(holding, key=len, default=None)
+
+    def wrong_include(self, path, target):
+        """Why path may not include "target" (a path from the root), or None."""
+        here, there = self.folder_of(path), self.folder_of(target)
+        if here is None:
+            return f"{os.path.dirname(path) or path} has no line in tests/lint/arrows.txt"
+        if there is None:
+            return (f'"{target}" starts with no folder of tests/lint/arrows.txt; '
+                    "write our headers from the root, libraries in <>")
+        if here == there or any(is_below(target, folder) for folder in self.folders[here]):
+            return None
+        allowed = ", ".join(self.folders[here]) or "nothing of ours"
+        return f'{here} may not include "{target}"; it may include {allowed} (tests/lint/arrows.txt)'
+
+    def wrong_library(self, path, target, is_installed):
+        for start, (folder, sources_only) in self.libraries.items():
+            if not target.startswith(start):
+                continue
+            if not is_below(path, folder):
+                return f"<{target}> belongs to {folder}/ alone"
+            if sources_only and is_installed:
+                return f"<{target}> may not stand in an installed header"
+        return None
+
+
+def installed_headers(folder, lines):
+    """Paths of the headers that a CMakeLists.txt gives to ringside_add_library."""
+    words = re.sub(r"#.*", "", "\n".join(lines)).replace(")", " ) ").split()
+    found, listing = set(), False
+    for word in words:
+        if word.isupper() or word == ")":
+            listing = word == "HEADERS"
+        elif listing:
+            found.add(f"{folder}/{word}")
+    return found
+
+
+def check_code(path, lines, arrows, installed):
+    """Yields (line number, what is wrong) for one file of code."""
+    limit = HEADER_LINES if path.endswith(HEADERS) else SOURCE_LINES
+    if len(lines) > limit:
+        yield limit + 1, f"{len(lines)} lines, more than {limit}: split it by purpose"
+    if path.endswith(HEADERS):
+        first = next((number for number, line in enumerate(lines, 1)
+                      if line.strip() and not line.startswith("//")), 1)
+        if not lines or lines[first - 1].strip() != "#pragma once":
+            yield first, "a header starts with #pragma once"
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        if match[1] == '"':
+            wrong = arrows.wrong_include(path, match[2])
+        else:
+            wrong = arrows.wrong_library(path, match[2], path in installed)
+        if wrong:
+            yield number, wrong
+
+
+def needs_readme(folder, files):
+    """tests/ mirrors the tree and has one README.md for all of it."""
+    if folder.startswith("tests/") or not folder:
+        return False
+    return f"{folder}/README.md" not in files
+
+
+def check(root, arrows):
+    """All findings, as lines FILE:LINE: TEXT."""
+    files = list_files(root)
+    texts = {}
+    for path in files:
+        if path.endswith(TEXT):
+            with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+                texts[path] = file.read().splitlines()
+    installed = set()
+    for path, lines in texts.items():
+        if path.endswith("/CMakeLists.txt"):
+            installed |= installed_headers(os.path.dirname(path), lines)
+
+    findings = []
+    for path, lines in texts.items():
+        if path.endswith(CODE):
+            findings += [(path, *finding) for finding in check_code(path, lines, arrows, installed)]
+        findings += [(path, number, "unfinished work: do it, or open an issue")
+                     for number, line in enumerate(lines, 1) if UNFINISHED.search(line)]
+    folders = {os.path.dirname(path) for path in files if path.endswith(CODE)}
+    findings += [(folder, 1, "a folder with code has a README.md")
+                 for folder in sorted(folders) if needs_readme(folder, set(files))]
+    return [f"{path}:{number}: {text}" for path, number, text in sorted(findings)]
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    table = os.path.join(os.path.dirname(os.path.abspath(__file__)), "arrows.txt")
+    with open(table, encoding="utf-8") as file:
+        findings = check(arguments[0], Arrows(file.read()))
+    print("\n".join(findings), end="\n" if findings else "")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
