@@ -1,0 +1,64 @@
+#include "engine/tuning/choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/channels/channels.h"
+
+namespace ringside {
+namespace {
+
+constexpr Bytes kGrain = 512_B;  // what channels are cut in multiples of; a slot holds whole ones
+constexpr Bytes kLargestSlot = 64_MiB;
+
+Error out_of_range(const char* what, const std::string& value, const std::string& help) {
+  return {ErrorCode::InvalidArgument, fmt::format("{} cannot be {}", what, value), help};
+}
+
+}  // namespace
+
+Result<Choice> choose_host(Collective collective, Bytes /*bytes*/, int /*nranks*/,
+                           const HostOverrides& overrides) {
+  Choice choice{
+      .collective = collective,
+      .nchannels = overrides.nchannels.value_or(kHostDefaults.nchannels),
+      .slot = overrides.slot.value_or(kHostDefaults.slot),
+      .slots_per_chunk = overrides.slots_per_chunk.value_or(kHostDefaults.slots_per_chunk),
+      .chunk = {}};
+  if (choice.nchannels < 1 || choice.nchannels > kMaxChannels) {
+    return out_of_range("the number of channels", fmt::format("{}", choice.nchannels),
+                        fmt::format("give 1 to {}", kMaxChannels));
+  }
+  if (choice.slot < kGrain || choice.slot > kLargestSlot || choice.slot.value % kGrain.value != 0) {
+    return out_of_range("the slot size", format_bytes(choice.slot),
+                        "give a multiple of 512 bytes, at most 64M");
+  }
+  if (choice.slots_per_chunk < 1 || choice.slots_per_chunk > kMaxSlotsPerChunk) {
+    return out_of_range("the number of slots a chunk takes",
+                        fmt::format("{}", choice.slots_per_chunk),
+                        fmt::format("give 1 to {}: two chunks must fit the 8 slots of a connection",
+                                    kMaxSlotsPerChunk));
+  }
+  choice.chunk = choice.slot * static_cast<std::uint64_t>(choice.slots_per_chunk);
+  return choice;
+}
+
+Choice choose_simulated(const Cluster& cluster, Collective collective, Bytes bytes) {
+  constexpr Bytes kSlot = 512_KiB;
+  constexpr Bytes kLeastPerChannel{512 * 64};
+  const bool long_chunks = collective == Collective::AllReduce ||
+                           collective == Collective::AllGather ||
+                           collective == Collective::ReduceScatter;
+  const int slots_per_chunk = long_chunks ? 4 : 1;
+  const std::uint64_t fed = bytes.value / kLeastPerChannel.value;
+  const auto all = static_cast<std::uint64_t>(2 * search_channels(cluster));
+  return {.collective = collective,
+          .nchannels = static_cast<int>(std::clamp<std::uint64_t>(fed, 1, all)),
+          .slot = kSlot,
+          .slots_per_chunk = slots_per_chunk,
+          .chunk = kSlot * static_cast<std::uint64_t>(slots_per_chunk)};
+}
+
+}  // namespace ringside
