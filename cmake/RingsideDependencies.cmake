@@ -28,11 +28,15 @@ endfunction()
 
 pkg_check_modules(PMIX IMPORTED_TARGET pmix)
 ringside_optional(PMIx "${PMIX_FOUND}"
-                  "ranks under mpirun or srun --mpi=pmix find each other without MASTER_ADDR")
+                  "finding the other ranks under mpirun and srun --mpi=pmix")
 
 if(RINGSIDE_BUILD_TESTS)
   find_package(GTest 1.12 REQUIRED)
   find_package(benchmark 1.7 QUIET)
-  ringside_optional("Google Benchmark" "${benchmark_FOUND}" "microbenchmarks (ringside_microbench)")
+  ringside_optional("Google Benchmark" "${benchmark_FOUND}" "microbenchmarks")
 endif()
-ringside_optional(ccache "${CCACHE_PROGRAM}" "repeated builds in a tenth of the time")
+ringside_optional(ccache "${CCACHE_PROGRAM}" "reuse of what an earlier build compiled")
+
+if(RINGSIDE_CUDA)
+  include(RingsideCuda)
+endif()

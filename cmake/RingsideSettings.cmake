@@ -29,3 +29,8 @@ if(RINGSIDE_SANITIZE)
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RINGSIDE_SANITIZE})
 endif()
+
+# The fuzzer steers by the coverage of every library, not of the target alone.
+if(RINGSIDE_BUILD_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
