@@ -10,6 +10,7 @@ find_package(yaml-cpp 0.7 REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
 pkg_check_modules(FLATBUFFERS REQUIRED IMPORTED_TARGET flatbuffers>=2.0)
 find_program(FLATC_PROGRAM flatc REQUIRED)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash>=0.8)
 pkg_check_modules(SIMGRID REQUIRED IMPORTED_TARGET simgrid>=3.32)
 
 # yaml-cpp 0.7 exports the plain name only, later ones the namespaced one.

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "trace/clock_map.h"
+#include "trace/event.h"
+#include "trace/info.h"
+
+namespace ringside {
+
+/// Makes framed blocks, ready for one write() each. Keeps its memory from block to block.
+///
+/// Threads   one at a time
+class BlockEncoder {
+ public:
+  /// Events of one block at most, so that the payload stays below rtrace::kMostPayload.
+  static constexpr std::size_t kMostEvents = 16 * 1024;
+
+  BlockEncoder();
+  ~BlockEncoder();
+
+  /// The block, valid until the next call. Times go through `clock`; columns that say the same of all
+  /// events shrink to one entry.  shape  1 .. kMostEvents events
+  std::span<const std::byte> events(std::span<const TraceEvent> events, const ClockMap& clock,
+                                    std::uint32_t pid);
+
+  /// The block that introduces a process. Texts are cut off at 4 KiB, values at 64.
+  std::span<const std::byte> info(const TraceInfo& info);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+/// The fixed parts of an .rtrace file: a header, then frames that hold one FlatBuffer each.
+/// docs/rtrace-format.md has the grammar; all numbers are little-endian.
+namespace ringside::rtrace {
+
+using Magic = std::array<unsigned char, 8>;
+
+inline constexpr Magic kFileMagic{0x89, 'R', 'T', 'R', 'A', 'C', 'E', '\n'};
+inline constexpr Magic kFrameMagic{0x8a, 'r', 't', 'b', 'l', 'o', 'c', 'k'};
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::size_t kAlignment = 8;  ///< payloads are padded to it
+inline constexpr std::uint32_t kMostPayload = 1U
+                                              << 20;  ///< bytes; bounds what a reader has to hash
+
+struct FileHeader {
+  Magic magic = kFileMagic;
+  std::uint32_t version = kVersion;
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(FileHeader) == 16);
+
+struct Frame {
+  Magic magic = kFrameMagic;
+  std::uint32_t payload_bytes = 0;  ///< a multiple of kAlignment, at most kMostPayload
+  std::uint32_t pid = 0;
+  std::uint64_t checksum = 0;
+};
+static_assert(sizeof(Frame) == 24);
+
+/// XXH3 of the payload, seeded with the other fields of the frame so that it guards them too.
+std::uint64_t checksum_of(std::span<const std::byte> payload, std::uint32_t pid);
+
+/// The frame that stands before `payload`.  shape  as Frame::payload_bytes
+Frame frame_for(std::span<const std::byte> payload, std::uint32_t pid);
+
+/// Whether `frame` can stand before `payload_bytes` or more bytes: magic and shape, not the checksum.
+[[nodiscard]] inline bool is_plausible(const Frame& frame, std::size_t bytes_behind) {
+  return frame.magic == kFrameMagic && frame.payload_bytes % kAlignment == 0 &&
+         frame.payload_bytes <= kMostPayload && frame.payload_bytes <= bytes_behind;
+}
+
+/// A header or frame at the front of `bytes`, which are at least as long.
+template <typename Fixed>
+Fixed read_fixed(std::span<const std::byte> bytes) {
+  Fixed fixed;
+  std::memcpy(&fixed, bytes.data(), sizeof fixed);
+  return fixed;
+}
+
+}  // namespace ringside::rtrace

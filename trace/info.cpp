@@ -1,0 +1,46 @@
+#include "trace/info.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/fd.h"
+#include "trace/clock.h"
+
+namespace ringside {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  return name.data();
+}
+
+std::string command_line() {
+  const Result<std::string> words = read_file("/proc/self/cmdline");
+  if (!words) return {};
+  std::string line = *words;
+  while (!line.empty() && line.back() == '\0') line.pop_back();
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  return line;
+}
+
+}  // namespace
+
+const char* to_string(TraceClock clock) {
+  return clock == TraceClock::Simulated ? "simulated" : "host_monotonic";
+}
+
+TraceInfo this_process_info(TraceClock clock) {
+  TraceInfo info;
+  info.clock = clock;
+  info.host = host_name();
+  info.pid = static_cast<std::uint32_t>(::getpid());
+  info.version = RINGSIDE_VERSION;
+  if (clock == TraceClock::HostMonotonic) info.realtime_offset = realtime_offset();
+  info.command_line = command_line();
+  return info;
+}
+
+}  // namespace ringside

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+
+namespace ringside {
+
+enum class TraceClock : std::uint8_t {
+  HostMonotonic = 0,  ///< CLOCK_MONOTONIC of the host: comparable among all processes of a file
+  Simulated = 1,      ///< the simulator's clock, from 0
+};
+
+const char* to_string(TraceClock clock);  ///< host_monotonic, simulated
+
+/// What a process says of itself before its first event. A file holds one for each process.
+struct TraceInfo {
+  TraceClock clock = TraceClock::HostMonotonic;
+  std::string host;
+  std::uint32_t pid = 0;
+  std::string version;             ///< of ringside
+  Nanoseconds realtime_offset{0};  ///< CLOCK_REALTIME - CLOCK_MONOTONIC; 0 with a simulated clock
+  std::string command_line;        ///< words separated by blanks
+  std::vector<std::pair<std::string, std::string>> values;  ///< whatever else is worth knowing
+};
+
+/// Everything but `values`, filled in for the calling process.
+TraceInfo this_process_info(TraceClock clock);
+
+}  // namespace ringside
