@@ -1,0 +1,364 @@
+#include "engine/transport/socket.h"
+
+#include <fmt/format.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "engine/transport/frame.h"
+#include "engine/transport/raw_address.h"
+
+namespace ringside {
+namespace {
+
+std::string reason(int error_number) { return std::generic_category().message(error_number); }
+
+bool would_wait(int error_number) {
+  return error_number == EAGAIN || error_number == EWOULDBLOCK;  // NOLINT: equal on Linux only
+}
+
+bool means_peer_gone(int error_number) {
+  return error_number == ECONNRESET || error_number == EPIPE || error_number == ETIMEDOUT ||
+         error_number == ECONNABORTED || error_number == EHOSTUNREACH || error_number == ENOTCONN;
+}
+
+Error stream_error(int socket, int error_number) {
+  if (means_peer_gone(error_number)) {
+    return {ErrorCode::PeerGone,
+            fmt::format("{}: connection lost: {}", describe_peer(socket), reason(error_number))};
+  }
+  return system_error(describe_peer(socket), error_number);
+}
+
+/// errors  Timeout
+Status wait_for(int socket, short events, Deadline deadline) {
+  for (;;) {
+    pollfd entry{socket, events, 0};
+    const int ready = ::poll(&entry, 1, poll_timeout(deadline));
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return system_error("poll", errno);
+    if (ready == 0 && has_passed(deadline)) {
+      return Error{ErrorCode::Timeout, fmt::format("{}: nothing {} in time", describe_peer(socket),
+                                                   events == POLLIN ? "came" : "could be sent")};
+    }
+  }
+}
+
+Result<UniqueFd> make_socket(int family) {
+  UniqueFd made(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made) {
+    return system_error("cannot make a socket", errno,
+                        errno == EMFILE ? "raise the limit of open files: ulimit -n" : "");
+  }
+  return made;
+}
+
+void set_option(int socket, int level, int name, int value) {
+  // Only tuning goes through here: a kernel without the option serves as well, if less promptly.
+  static_cast<void>(::setsockopt(socket, level, name, &value, sizeof value));
+}
+
+std::string help_for_listen(const Endpoint& endpoint, int error_number) {
+  const auto* tcp = std::get_if<SocketAddress>(&endpoint);
+  if (tcp == nullptr) return {};
+  if (error_number == EADDRINUSE) {
+    return fmt::format(
+        "another process has the port (ss -ltnp 'sport = :{}' names it): stop it, or choose "
+        "another",
+        tcp->port);
+  }
+  if (error_number == EADDRNOTAVAIL) return "no interface here has this address; see: ip -br addr";
+  if (error_number == EACCES) return "ports below 1024 need root: choose a higher one";
+  return {};
+}
+
+/// A connection to a free local port may be answered by itself, when the kernel picks that very port
+/// for its near end. It looks like a peer that echoes.
+bool is_connected_to_itself(int socket) {
+  RawAddress near;
+  RawAddress far;
+  if (::getsockname(socket, near.get(), &near.size) != 0) return false;
+  if (::getpeername(socket, far.get(), &far.size) != 0) return false;
+  const auto near_address = from_raw(near.get());
+  const auto far_address = from_raw(far.get());
+  return near_address && far_address && *near_address == *far_address;
+}
+
+/// One attempt.  returns  0, or the errno that the attempt ended with
+Result<int> try_connect(int socket, const RawAddress& address, Deadline deadline) {
+  if (::connect(socket, address.get(), address.size) == 0) return 0;
+  if (errno != EINPROGRESS) return errno;
+  for (;;) {
+    pollfd entry{socket, POLLOUT, 0};
+    const int ready = ::poll(&entry, 1, poll_timeout(deadline));
+    if (ready > 0) break;
+    if (ready < 0 && errno != EINTR) return system_error("poll", errno);
+    if (ready == 0 && has_passed(deadline)) return ETIMEDOUT;
+  }
+  int outcome = 0;
+  socklen_t size = sizeof outcome;
+  if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &outcome, &size) != 0) return errno;
+  return outcome;
+}
+
+bool is_worth_another_try(int error_number) {
+  switch (error_number) {
+    case ECONNREFUSED:  // nobody listens yet
+    case ECONNRESET:
+    case ETIMEDOUT:
+    case EHOSTUNREACH:  // the other host may be booting
+    case EAGAIN:        // a Unix listener's queue is full
+    case EINTR:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Result<UniqueFd> listen_on(const Endpoint& endpoint) {
+  const RawAddress raw = to_raw(endpoint);
+  RINGSIDE_TRY(UniqueFd made, make_socket(raw.storage.ss_family));
+  const auto* tcp = std::get_if<SocketAddress>(&endpoint);
+  // With a port of our choice the last run's closing connections must not stand in the way. Without
+  // one, SO_REUSEADDR would let the kernel hand the same free port to two sockets.
+  if (tcp != nullptr && tcp->port != 0) set_option(made.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (::bind(made.get(), raw.get(), raw.size) != 0 || ::listen(made.get(), SOMAXCONN) != 0) {
+    const int why = errno;
+    return system_error("cannot listen on " + to_string(endpoint), why,
+                        help_for_listen(endpoint, why));
+  }
+  return made;
+}
+
+Result<UniqueFd> listen_tcp(const SocketAddress& address) { return listen_on(Endpoint{address}); }
+
+Result<UniqueFd> listen_unix(const AbstractName& name) { return listen_on(Endpoint{name}); }
+
+Result<UniqueFd> connect_to(const Endpoint& endpoint, Deadline deadline) {
+  constexpr auto kFirstPause = std::chrono::milliseconds(5);
+  constexpr auto kLongestPause = std::chrono::milliseconds(100);
+  const RawAddress raw = to_raw(endpoint);
+  std::chrono::steady_clock::duration pause = kFirstPause;
+  for (;;) {
+    RINGSIDE_TRY(UniqueFd made, make_socket(raw.storage.ss_family));
+    RINGSIDE_TRY(int outcome, try_connect(made.get(), raw, deadline));
+    if (outcome == 0 && is_connected_to_itself(made.get())) outcome = ECONNREFUSED;
+    if (outcome == 0) {
+      if (raw.storage.ss_family != AF_UNIX) set_option(made.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+      return made;
+    }
+    if (!is_worth_another_try(outcome)) {
+      return system_error("cannot connect to " + to_string(endpoint), outcome);
+    }
+    if (std::chrono::steady_clock::now() + pause >= deadline) {
+      return Error{ErrorCode::Timeout,
+                   fmt::format("{} does not answer: {}", to_string(endpoint), reason(outcome))};
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min<std::chrono::steady_clock::duration>(pause * 2, kLongestPause);
+  }
+}
+
+Result<UniqueFd> connect_tcp(const SocketAddress& address, Deadline deadline) {
+  return connect_to(Endpoint{address}, deadline);
+}
+
+Result<UniqueFd> connect_unix(const AbstractName& name, Deadline deadline) {
+  return connect_to(Endpoint{name}, deadline);
+}
+
+Result<UniqueFd> accept_one(int listener) {
+  for (;;) {
+    RawAddress peer;
+    UniqueFd accepted(::accept4(listener, peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (accepted) {
+      if (peer.storage.ss_family != AF_UNIX)
+        set_option(accepted.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+      return accepted;
+    }
+    const int why = errno;
+    if (would_wait(why)) return UniqueFd();
+    // What went wrong with that one connection says nothing of the next: see accept(2), "Error handling".
+    if (why == EINTR || why == ECONNABORTED || why == EPROTO || why == ENETDOWN ||
+        why == EHOSTDOWN || why == EHOSTUNREACH || why == ENETUNREACH || why == ENONET ||
+        why == EOPNOTSUPP || why == ENOPROTOOPT) {
+      continue;
+    }
+    return system_error("cannot accept a connection", why,
+                        why == EMFILE ? "raise the limit of open files: ulimit -n" : "");
+  }
+}
+
+Result<Endpoint> local_endpoint(int socket) {
+  RawAddress raw;
+  if (::getsockname(socket, raw.get(), &raw.size) != 0) return system_error("getsockname", errno);
+  if (raw.storage.ss_family == AF_UNIX) {
+    sockaddr_un address{};
+    std::memcpy(&address, &raw.storage, sizeof address);
+    constexpr std::size_t kBefore = offsetof(sockaddr_un, sun_path) + 1;
+    if (raw.size <= kBefore) return Error{ErrorCode::System, "the Unix socket has no name"};
+    return Endpoint{AbstractName{std::string(&address.sun_path[1], raw.size - kBefore)}};
+  }
+  const auto address = from_raw(raw.get());
+  if (!address) return Error{ErrorCode::System, "the socket is neither TCP nor Unix"};
+  return Endpoint{*address};
+}
+
+std::string describe_peer(int socket) {
+  RawAddress raw;
+  if (::getpeername(socket, raw.get(), &raw.size) != 0) return "a closed connection";
+  if (raw.storage.ss_family == AF_UNIX) {
+    ucred who{};
+    socklen_t size = sizeof who;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return "a local process";
+    return fmt::format("process {} of user {}", who.pid, who.uid);
+  }
+  const auto address = from_raw(raw.get());
+  return address ? to_string(*address) : "an unknown peer";
+}
+
+void enable_keepalive(int socket) {
+  RawAddress raw;
+  if (::getsockname(socket, raw.get(), &raw.size) != 0 || raw.storage.ss_family == AF_UNIX) return;
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 3);   // seconds of silence before the first probe
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);  // seconds between probes
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 5);    // probes without an answer
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 8000);  // ms that sent data may stay unanswered
+}
+
+Result<std::size_t> send_some(int socket, std::span<const std::byte> data) {
+  for (;;) {
+    const ssize_t sent = ::send(socket, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    if (would_wait(errno)) return std::size_t{0};
+    if (errno != EINTR) return stream_error(socket, errno);
+  }
+}
+
+Result<std::size_t> recv_some(int socket, std::span<std::byte> data) {
+  if (data.empty()) return std::size_t{0};
+  for (;;) {
+    const ssize_t got = ::recv(socket, data.data(), data.size(), MSG_DONTWAIT);
+    if (got > 0) return static_cast<std::size_t>(got);
+    if (got == 0) {
+      return Error{ErrorCode::PeerGone,
+                   fmt::format("{}: closed the connection", describe_peer(socket))};
+    }
+    if (would_wait(errno)) return std::size_t{0};
+    if (errno != EINTR) return stream_error(socket, errno);
+  }
+}
+
+Status send_all(int socket, std::span<const std::byte> data, Deadline deadline) {
+  while (!data.empty()) {
+    RINGSIDE_TRY(const std::size_t sent, send_some(socket, data));
+    data = data.subspan(sent);
+    if (sent == 0) RINGSIDE_TRY(wait_for(socket, POLLOUT, deadline));
+  }
+  return {};
+}
+
+Status recv_all(int socket, std::span<std::byte> data, Deadline deadline) {
+  while (!data.empty()) {
+    RINGSIDE_TRY(const std::size_t got, recv_some(socket, data));
+    data = data.subspan(got);
+    if (got == 0) RINGSIDE_TRY(wait_for(socket, POLLIN, deadline));
+  }
+  return {};
+}
+
+Status send_fd(int socket, int fd, Deadline deadline) {
+  std::byte carrier{'F'};  // a message needs one byte of data to carry the file
+  iovec data{&carrier, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fd)> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fd);
+  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  for (;;) {
+    if (::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) return {};
+    if (would_wait(errno)) {
+      RINGSIDE_TRY(wait_for(socket, POLLOUT, deadline));
+    } else if (errno != EINTR) {
+      return stream_error(socket, errno);
+    }
+  }
+}
+
+Result<UniqueFd> recv_fd(int socket, Deadline deadline) {
+  std::byte carrier{};
+  iovec data{&carrier, 1};
+  // Room for a second file, so that one too many is seen and closed and not silently dropped.
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
+  msghdr message{};
+  for (;;) {
+    message = {};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got == 1) break;
+    if (got == 0) {
+      return Error{ErrorCode::PeerGone,
+                   fmt::format("{}: closed the connection", describe_peer(socket))};
+    }
+    if (would_wait(errno)) {
+      RINGSIDE_TRY(wait_for(socket, POLLIN, deadline));
+    } else if (errno != EINTR) {
+      return stream_error(socket, errno);
+    }
+  }
+  std::vector<UniqueFd> received;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t files = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < files; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
+      received.emplace_back(fd);
+    }
+  }
+  if (received.size() != 1) {
+    return Error{ErrorCode::Corrupt, fmt::format("{}: sent {} files where one was expected",
+                                                 describe_peer(socket), received.size())};
+  }
+  return std::move(received.front());
+}
+
+Status send_frame(int socket, std::span<const std::byte> payload, Deadline deadline) {
+  return send_all(socket, make_frame(payload), deadline);
+}
+
+Result<std::vector<std::byte>> recv_frame(int socket, std::size_t limit, Deadline deadline) {
+  FrameReader reader(limit);
+  std::vector<std::byte> piece;
+  while (!reader.is_whole()) {
+    piece.resize(reader.wanted());
+    RINGSIDE_TRY(recv_all(socket, piece, deadline));
+    if (const Status taken = reader.receive(piece); !taken) {
+      return Error{taken.error().code, describe_peer(socket) + ": " + taken.error().message};
+    }
+  }
+  return reader.take();
+}
+
+}  // namespace ringside

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/deadline.h"
+#include "base/fd.h"
+#include "base/result.h"
+#include "engine/transport/address.h"
+
+/// Stream sockets that never block beyond a deadline.
+///
+/// Every socket made here is non-blocking and close-on-exec, TCP ones send without delay, and none
+/// raises SIGPIPE. To end a wait early from another thread, shutdown(2) the socket: the wait returns
+/// PeerGone.
+namespace ringside {
+
+/// Listens with the kernel's longest queue; port 0 takes a free one, see local_endpoint().
+/// errors  System: the port is busy, the address is not this host's, or not allowed; the text names the
+///         address, the help says what to do
+Result<UniqueFd> listen_tcp(const SocketAddress& address);
+
+/// errors  System: the name is taken
+Result<UniqueFd> listen_unix(const AbstractName& name);
+
+/// listen_tcp or listen_unix.
+Result<UniqueFd> listen_on(const Endpoint& endpoint);
+
+/// Connects, and tries again while nobody listens there yet.
+/// errors  Timeout: nobody listened before the deadline; the text has the last reason.
+///         System: the network cannot reach the address at all.
+Result<UniqueFd> connect_tcp(const SocketAddress& address, Deadline deadline);
+
+/// errors  Timeout, System: as connect_tcp
+Result<UniqueFd> connect_unix(const AbstractName& name, Deadline deadline);
+
+/// connect_tcp or connect_unix.
+Result<UniqueFd> connect_to(const Endpoint& endpoint, Deadline deadline);
+
+/// A connection that waits in the listener's queue, or an empty UniqueFd when none does. Never blocks.
+/// errors  System: out of file descriptors, or the listener is broken
+Result<UniqueFd> accept_one(int listener);
+
+/// What the socket is bound to, with the port that the kernel chose.
+/// errors  System
+Result<Endpoint> local_endpoint(int socket);
+
+/// returns  "10.0.0.1:4000", or "process 4711 of user 1000" on a Unix socket, or "a closed connection"
+std::string describe_peer(int socket);
+
+/// Notices within about 8 s that the other host is off or unreachable, though nothing is being sent.
+/// Does nothing on Unix sockets, whose kernel is their own.
+void enable_keepalive(int socket);
+
+/// Sends all of `data`.
+/// errors  Timeout; PeerGone: closed or reset; System
+Status send_all(int socket, std::span<const std::byte> data, Deadline deadline);
+
+/// Fills all of `data`.
+/// errors  Timeout; PeerGone: closed or reset before the last byte; System
+Status recv_all(int socket, std::span<std::byte> data, Deadline deadline);
+
+/// What could be sent or received at once; 0 when that would wait. Never blocks.
+/// errors  PeerGone: closed or reset (for recv_some: and everything before it has been read); System
+Result<std::size_t> send_some(int socket, std::span<const std::byte> data);
+Result<std::size_t> recv_some(int socket, std::span<std::byte> data);
+
+/// Hands an open file to the process at the other end of a Unix socket.
+/// errors  Timeout, PeerGone, System
+Status send_fd(int socket, int fd, Deadline deadline);
+
+/// The file that send_fd() sent, close-on-exec.
+/// errors  Timeout, PeerGone, System; Corrupt: the message carried no file or several
+Result<UniqueFd> recv_fd(int socket, Deadline deadline);
+
+/// Sends one frame: four bytes of length, little-endian, then the payload.
+/// errors  as send_all
+Status send_frame(int socket, std::span<const std::byte> payload, Deadline deadline);
+
+/// One frame's payload.
+/// errors  as recv_all; Corrupt: longer than `limit`
+Result<std::vector<std::byte>> recv_frame(int socket, std::size_t limit, Deadline deadline);
+
+}  // namespace ringside
