@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+
+#include "base/deadline.h"
+#include "base/fd.h"
+#include "engine/transport/end.h"
+
+/// Connections between two processes of one host, through memory that both map.
+///
+/// The receiver makes the memory (a memfd, sealed against shrinking) and hands it to the sender over the
+/// Unix socket that joined them. Neither has a name in any file system: whatever dies, nothing is
+/// left behind. The socket stays open for the connection's life, so that an end sees the other's death.
+namespace ringside {
+
+/// The receiving end; sends the memory's descriptor to the peer. `peer` is an authenticated Unix socket.
+/// errors  System: no memory or descriptors.  PeerGone, Timeout: the peer did not take it.
+Result<std::unique_ptr<RecvEnd>> make_shm_recv_end(UniqueFd peer, Bytes slot_size,
+                                                   Deadline deadline);
+
+/// The sending end; waits for the memory's descriptor from the peer.
+/// errors  PeerGone, Timeout, System; Corrupt: what came is not such a memory of this slot size
+Result<std::unique_ptr<SendEnd>> make_shm_send_end(UniqueFd peer, Bytes slot_size,
+                                                   Deadline deadline);
+
+}  // namespace ringside
