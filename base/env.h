@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,9 @@ namespace ringside {
 
 /// The variable's value; nothing when unset or empty.
 std::optional<std::string> env_text(const char* name);
+
+/// Where variables come from: env_text, or a table in a test.
+using Environment = std::function<std::optional<std::string>(const char* name)>;
 
 /// The variable as a whole number; nothing when unset or empty.
 /// errors  InvalidArgument: not a number, or outside [least, most]

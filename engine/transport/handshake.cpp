@@ -151,9 +151,9 @@ Status shake_hands(int socket, HandshakeRole role, const Secret& secret, Deadlin
   Handshake handshake(role, secret);
   std::array<std::byte, 64> buffer{};
   const std::string peer = describe_peer(socket);
-  const auto refuse = [&peer](const Error& why) {
+  const auto refuse = [&peer, role](const Error& why) {
     const Error error{why.code, fmt::format("{} {}", peer, why.message), why.help};
-    log_line(LogLevel::Warn, "refused " + error.message);
+    if (role == HandshakeRole::Accepting) log_line(LogLevel::Warn, "refused " + error.message);
     return error;
   };
   bool has_heard_anything = false;
@@ -168,8 +168,9 @@ Status shake_hands(int socket, HandshakeRole role, const Secret& secret, Deadlin
       const ErrorCode code = got.error().code;
       if (code == ErrorCode::PeerGone && has_heard_anything) {
         // An accepting end that finds the proof wrong can but close.
-        return refuse({ErrorCode::PermissionDenied, "closed the connection during the handshake",
-                       "it does not share this job's secret: compare ids and RINGSIDE_SECRET"});
+        return refuse(
+            {ErrorCode::PermissionDenied, "closed the connection during the handshake",
+             "most likely the two do not share a secret: compare ids and RINGSIDE_SECRET"});
       }
       if (code == ErrorCode::Timeout) return refuse({code, "fell silent during the handshake"});
       return got;

@@ -82,8 +82,8 @@ class Handshake {
   std::size_t sent_ = 0;
 };
 
-/// Runs one side of the handshake over a connected socket. A peer that is refused is also logged, with
-/// its address.
+/// Runs one side of the handshake over a connected socket. Whoever accepts also logs a peer that it
+/// refuses, with its address.
 /// errors  as Handshake::receive; Timeout: the peer fell silent; PeerGone: it closed
 Status shake_hands(int socket, HandshakeRole role, const Secret& secret, Deadline deadline);
 

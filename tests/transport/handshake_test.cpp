@@ -48,13 +48,13 @@ TEST(Handshake, BothSidesAreDoneAfterFourMessages) {
   ASSERT_TRUE(pass(accepting, connecting));  // opening
   ASSERT_TRUE(pass(connecting, accepting));  // proof
   EXPECT_FALSE(connecting.is_done());
-  EXPECT_FALSE(accepting.is_done());  // its own proof is still to be sent
+  EXPECT_FALSE(accepting.is_done());         // its own proof is still to be sent
   ASSERT_TRUE(pass(accepting, connecting));  // proof
   EXPECT_TRUE(connecting.is_done());
   EXPECT_TRUE(accepting.is_done());
 }
 
-TEST(Handshake, TakesItsMessagesInSinglesBytes) {
+TEST(Handshake, TakesItsMessagesInSingleBytes) {
   const Secret secret = random_secret();
   Handshake connecting(HandshakeRole::Connecting, secret);
   Handshake accepting(HandshakeRole::Accepting, secret);
@@ -149,13 +149,20 @@ TEST(ShakeHands, WorksOverASocket) {
 TEST(ShakeHands, AWrongSecretIsRefusedOnBothSidesAndLogged) {
   testing::internal::CaptureStderr();
   auto [a, b] = socket_pair();
-  auto accepting = std::async(std::launch::async, [fd = std::move(b)] {
-    return shake_hands(fd.get(), HandshakeRole::Accepting, random_secret(), deadline_in(kPlenty));
+  auto accepting = std::async(std::launch::async, [&b = b] {
+    const UniqueFd mine = std::move(b);  // refusing is closing
+    return shake_hands(mine.get(), HandshakeRole::Accepting, random_secret(), deadline_in(kPlenty));
   });
+  const Status here =
+      shake_hands(a.get(), HandshakeRole::Connecting, random_secret(), deadline_in(kPlenty));
   const Status there = accepting.get();
-  SUCCEED();
-  static_cast<void>(there);
-  testing::internal::GetCapturedStderr();
+  const std::string log = testing::internal::GetCapturedStderr();
+  ASSERT_FALSE(here);
+  ASSERT_FALSE(there);
+  EXPECT_EQ(here.error().code, ErrorCode::PermissionDenied);
+  EXPECT_EQ(there.error().code, ErrorCode::PermissionDenied);
+  EXPECT_THAT(log, HasSubstr("NCCL WARN refused process "));
+  EXPECT_THAT(log, HasSubstr("does not know the secret of this job"));
 }
 
 TEST(ShakeHands, ASilentPeerCostsNoMoreThanTheDeadline) {

@@ -13,9 +13,8 @@ Interface make(const char* name, const char* address, bool is_up = true) {
 }
 
 const std::vector<Interface> kHost = {
-    make("lo", "127.0.0.1:0"),        make("docker0", "172.17.0.1:0"),
-    make("eth0", "10.0.0.1:0"),       make("eth1", "10.0.1.1:0", false),
-    make("eth10", "10.0.10.1:0"),     make("lo", "[::1]:0"),
+    make("lo", "127.0.0.1:0"),         make("docker0", "172.17.0.1:0"), make("eth0", "10.0.0.1:0"),
+    make("eth1", "10.0.1.1:0", false), make("eth10", "10.0.10.1:0"),    make("lo", "[::1]:0"),
     make("eth0", "[fd00::1]:0"),
 };
 

@@ -1,0 +1,216 @@
+#include "engine/transport/socket.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <future>
+#include <numeric>
+#include <string>
+#include <thread>
+
+#include "engine/transport/frame.h"
+
+namespace ringside {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+constexpr Nanoseconds kSoon = milliseconds(50);
+constexpr Nanoseconds kPlenty = std::chrono::seconds(20);
+
+struct Connection {
+  UniqueFd connecting;
+  UniqueFd accepted;
+};
+
+Connection connect_pair(const Endpoint& endpoint) {
+  const auto listener = listen_on(endpoint);
+  EXPECT_TRUE(listener) << listener.error().message;
+  auto connecting = connect_to(*local_endpoint(listener->get()), deadline_in(kPlenty));
+  EXPECT_TRUE(connecting) << connecting.error().message;
+  pollfd entry{listener->get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&entry, 1, 20'000), 1);
+  auto accepted = accept_one(listener->get());
+  EXPECT_TRUE(accepted);
+  return {*std::move(connecting), *std::move(accepted)};
+}
+
+Connection unix_pair(const char* name) {
+  return connect_pair(AbstractName{fmt::format("ringside-test-{}-{}", ::getpid(), name)});
+}
+
+std::vector<std::byte> pattern(std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 % 251);
+  return bytes;
+}
+
+TEST(Socket, MegabytesPassWholeThoughNoCallTakesThemAtOnce) {
+  for (const Endpoint& endpoint :
+       {Endpoint{loopback_address()},
+        Endpoint{AbstractName{fmt::format("ringside-test-{}-mb", ::getpid())}}}) {
+    const Connection pair = connect_pair(endpoint);
+    const std::vector<std::byte> data = pattern(8 << 20);
+    auto sending = std::async(std::launch::async, [&] {
+      return send_all(pair.connecting.get(), data, deadline_in(kPlenty));
+    });
+    std::vector<std::byte> received(data.size());
+    EXPECT_TRUE(recv_all(pair.accepted.get(), received, deadline_in(kPlenty)));
+    EXPECT_TRUE(sending.get());
+    EXPECT_TRUE(received == data);
+  }
+}
+
+TEST(Socket, ABusyPortIsASystemErrorThatNamesTheAddressAndTheMend) {
+  const auto first = listen_tcp(loopback_address());
+  ASSERT_TRUE(first);
+  const auto address = std::get<SocketAddress>(*local_endpoint(first->get()));
+  const auto second = listen_tcp(address);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::System);
+  EXPECT_EQ(second.error().message,
+            fmt::format("cannot listen on {}: Address already in use", to_string(address)));
+  EXPECT_THAT(second.error().help, HasSubstr("another process has the port"));
+}
+
+TEST(Socket, AnAddressOfAnotherHostCannotBeListenedOn) {
+  const auto listener = listen_tcp(*parse_socket_address("198.51.100.1:0"));  // TEST-NET-2
+  ASSERT_FALSE(listener);
+  EXPECT_EQ(listener.error().code, ErrorCode::System);
+  EXPECT_THAT(listener.error().help, HasSubstr("no interface here has this address"));
+}
+
+TEST(Socket, WhereNobodyListensTheConnectionTimesOutWithTheReason) {
+  auto listener = listen_tcp(loopback_address());
+  const Endpoint address = *local_endpoint(listener->get());
+  listener->reset();
+  const auto refused = connect_to(address, deadline_in(kSoon));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Timeout);
+  EXPECT_EQ(refused.error().message, to_string(address) + " does not answer: Connection refused");
+
+  const auto nobody = connect_unix({"ringside-test-nobody"}, deadline_in(kSoon));
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::Timeout);
+}
+
+TEST(Socket, AListenerThatComesLateIsStillFound) {
+  auto listener = listen_tcp(loopback_address());
+  const auto address = std::get<SocketAddress>(*local_endpoint(listener->get()));
+  listener->reset();
+  auto connecting =
+      std::async(std::launch::async, [&] { return connect_tcp(address, deadline_in(kPlenty)); });
+  std::this_thread::sleep_for(kSoon);
+  const auto late = listen_tcp(address);
+  ASSERT_TRUE(late);
+  EXPECT_TRUE(connecting.get());
+}
+
+TEST(Socket, EverySocketIsNonBlockingAndClosedOnExec) {
+  const auto listener = listen_tcp(loopback_address());
+  const Connection pair = connect_pair(loopback_address());
+  for (const int fd : {listener->get(), pair.connecting.get(), pair.accepted.get()}) {
+    EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+    EXPECT_NE(::fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+  }
+}
+
+TEST(Socket, ReceivingEndsAtTheDeadlineAndNamesThePeer) {
+  const Connection pair = connect_pair(loopback_address());
+  std::byte byte{};
+  const Status silent = recv_all(pair.connecting.get(), {&byte, 1}, deadline_in(kSoon));
+  ASSERT_FALSE(silent);
+  EXPECT_EQ(silent.error().code, ErrorCode::Timeout);
+  EXPECT_THAT(silent.error().message, HasSubstr("127.0.0.1:"));
+}
+
+TEST(Socket, APeerThatClosesIsGoneAndRaisesNoSignal) {
+  Connection pair = connect_pair(loopback_address());
+  pair.accepted.reset();
+  std::byte byte{};
+  const Status received = recv_all(pair.connecting.get(), {&byte, 1}, deadline_in(kPlenty));
+  ASSERT_FALSE(received);
+  EXPECT_EQ(received.error().code, ErrorCode::PeerGone);
+  // The first send may be taken by the kernel before the reset comes back; a later one fails, and
+  // SIGPIPE would end this process.
+  Status sent;
+  const std::vector<std::byte> data = pattern(1 << 20);
+  for (int i = 0; i < 100 && sent; ++i) {
+    sent = send_all(pair.connecting.get(), data, deadline_in(kPlenty));
+  }
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, ErrorCode::PeerGone);
+}
+
+TEST(Socket, ShutdownFromAnotherThreadEndsAWait) {
+  const Connection pair = connect_pair(loopback_address());
+  auto waiting = std::async(std::launch::async, [fd = pair.connecting.get()] {
+    std::byte byte{};
+    return recv_all(fd, {&byte, 1}, deadline_in(kPlenty));
+  });
+  std::this_thread::sleep_for(milliseconds(10));
+  ::shutdown(pair.connecting.get(), SHUT_RDWR);
+  const Status ended = waiting.get();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::PeerGone);
+}
+
+TEST(SendFd, TheFileThatArrivesIsTheFileThatWasSent) {
+  const Connection pair = unix_pair("fd");
+  const UniqueFd memory(::memfd_create("ringside-test", MFD_CLOEXEC));
+  ASSERT_EQ(::ftruncate(memory.get(), 4096), 0);
+  ASSERT_EQ(::pwrite(memory.get(), "hello", 5, 0), 5);
+  ASSERT_TRUE(send_fd(pair.connecting.get(), memory.get(), deadline_in(kPlenty)));
+  const auto received = recv_fd(pair.accepted.get(), deadline_in(kPlenty));
+  ASSERT_TRUE(received);
+  char text[6] = {};
+  ASSERT_EQ(::pread(received->get(), text, 5, 0), 5);
+  EXPECT_STREQ(text, "hello");
+  EXPECT_NE(::fcntl(received->get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(SendFd, AByteWithoutAFileIsCorrupt) {
+  const Connection pair = unix_pair("nofd");
+  const std::byte byte{};
+  ASSERT_TRUE(send_all(pair.connecting.get(), {&byte, 1}, deadline_in(kPlenty)));
+  const auto received = recv_fd(pair.accepted.get(), deadline_in(kPlenty));
+  ASSERT_FALSE(received);
+  EXPECT_EQ(received.error().code, ErrorCode::Corrupt);
+}
+
+TEST(Frame, PayloadsOfAllSizesComeBackOneByOne) {
+  const Connection pair = connect_pair(loopback_address());
+  for (const std::size_t size : {0U, 1U, 255U, 256U, 100'000U}) {
+    const std::vector<std::byte> payload = pattern(size);
+    ASSERT_TRUE(send_frame(pair.connecting.get(), payload, deadline_in(kPlenty)));
+    const auto received = recv_frame(pair.accepted.get(), 100'000, deadline_in(kPlenty));
+    ASSERT_TRUE(received);
+    EXPECT_TRUE(*received == payload) << size;
+  }
+}
+
+TEST(Frame, OneThatIsTooLongIsCorruptBeforeItIsStored) {
+  const Connection pair = connect_pair(loopback_address());
+  const auto header = frame_header(0xffffffff);
+  ASSERT_TRUE(send_all(pair.connecting.get(), header, deadline_in(kPlenty)));
+  const auto received = recv_frame(pair.accepted.get(), 256, deadline_in(kPlenty));
+  ASSERT_FALSE(received);
+  EXPECT_EQ(received.error().code, ErrorCode::Corrupt);
+  EXPECT_THAT(received.error().message,
+              HasSubstr("a message of 4294967295 bytes where at most 256 are taken"));
+
+  FrameReader reader(256);
+  EXPECT_FALSE(reader.receive(header));
+  EXPECT_FALSE(reader.is_whole());
+  EXPECT_EQ(reader.wanted(), 0U);
+}
+
+}  // namespace
+}  // namespace ringside
