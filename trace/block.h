@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "trace/event.h"
+
+namespace ringside {
+
+/// One field of all events of a block, in place in the file: an entry an event, or one for all.
+template <typename T>
+class TraceColumn {
+ public:
+  TraceColumn() = default;
+  explicit TraceColumn(T same) : same_(same) {}
+  explicit TraceColumn(const T* entries) : entries_(entries) {}
+
+  T operator[](std::size_t i) const { return entries_ != nullptr ? entries_[i] : same_; }
+  [[nodiscard]] bool is_constant() const { return entries_ == nullptr; }
+
+ private:
+  const T* entries_ = nullptr;
+  T same_{};
+};
+
+/// The columns of a block. Words are bytes here: a newer ringside may know more of them.
+struct TraceColumns {
+  TraceColumn<std::int64_t> begin_ns;
+  TraceColumn<std::int64_t> end_ns;
+  TraceColumn<std::uint64_t> offset;
+  TraceColumn<std::uint64_t> bytes;
+  TraceColumn<std::uint32_t> sequence;
+  TraceColumn<std::uint32_t> communicator;
+  TraceColumn<std::int32_t> rank;
+  TraceColumn<std::int32_t> recv_peer;
+  TraceColumn<std::int32_t> send_peer;
+  TraceColumn<std::uint32_t> step;
+  TraceColumn<std::uint16_t> channel;
+  TraceColumn<std::uint8_t> kind;
+  TraceColumn<std::uint8_t> primitive;
+  TraceColumn<std::uint8_t> collective;
+  TraceColumn<std::uint8_t> algorithm;
+  TraceColumn<std::uint8_t> protocol;
+};
+
+/// Events that one thread recorded one after the other.
+///
+/// Ownership  points into the file: must not outlive it
+class TraceBlock {
+ public:
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::uint32_t pid() const { return pid_; }
+  [[nodiscard]] const TraceColumns& columns() const { return columns_; }
+
+  /// Whether event `i` says something that this build understands: known words, an end not before its
+  /// beginning, times within 2^62 ns, a rank that is none or more. Others are to be passed over.
+  [[nodiscard]] bool is_readable(std::size_t i) const;
+
+  /// Event `i`.  shape  i < size(), is_readable(i)
+  [[nodiscard]] TraceEvent event(std::size_t i) const;
+
+ private:
+  friend class TraceFile;
+  friend class BlockDecoder;
+
+  std::size_t size_ = 0;
+  std::uint32_t pid_ = 0;
+  TraceColumns columns_;
+  std::unique_ptr<std::uint64_t[]>
+      aligned_copy_;  ///< of a payload that lies askew behind a torn block
+};
+
+}  // namespace ringside

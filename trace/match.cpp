@@ -1,0 +1,73 @@
+#include "trace/match.h"
+
+#include <compare>
+#include <utility>
+
+namespace ringside {
+
+std::size_t TransferMatcher::Hash::operator()(const TraceConnection& connection) const {
+  // One round of a 64-bit mix (the finaliser of SplitMix64) for each word.
+  const auto mix = [](std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+  };
+  const std::uint64_t ranks = (std::uint64_t{static_cast<std::uint32_t>(connection.sender)} << 32) |
+                              static_cast<std::uint32_t>(connection.receiver);
+  const std::uint64_t where = (std::uint64_t{connection.communicator} << 16) | connection.channel;
+  return mix(ranks + mix(where));
+}
+
+TransferMatcher::TransferMatcher(std::function<void(const TraceTransfer&)> on_transfer)
+    : on_transfer_(std::move(on_transfer)) {}
+
+void TransferMatcher::add(const TraceEvent& event) {
+  if (event.kind != EventKind::Primitive) return;
+  const PrimitiveParts parts = parts_of(event.primitive);
+  if (parts.receives && event.recv_peer >= 0) {
+    add_half({event.communicator, event.recv_peer, event.rank, event.channel}, event, false);
+  }
+  if (parts.sends && event.send_peer >= 0) {
+    add_half({event.communicator, event.rank, event.send_peer, event.channel}, event, true);
+  }
+}
+
+void TransferMatcher::add_half(const TraceConnection& connection, const TraceEvent& event,
+                               bool is_send) {
+  State& state = states_[connection];
+  Side& side = is_send ? state.send : state.recv;
+  if (side.sequence != event.sequence) side = {event.sequence, 0};
+  const Half half{event.sequence, side.next++, event.begin_ns, event.end_ns};
+
+  // Both sides count upwards, so a waiting half that lies before this one has lost its other half.
+  while (state.first < state.waiting.size() && state.do_sends_wait != is_send) {
+    const Half& other = state.waiting[state.first];
+    const auto order =
+        std::pair(other.sequence, other.ordinal) <=> std::pair(half.sequence, half.ordinal);
+    if (order > 0) {
+      ++passed_over_;
+      return;
+    }
+    const Half& send = is_send ? half : other;
+    const Half& recv = is_send ? other : half;
+    const TraceTransfer transfer{connection,  half.sequence, send.begin_ns,
+                                 send.end_ns, recv.begin_ns, recv.end_ns};
+    --waiting_;
+    if (++state.first == state.waiting.size()) {
+      state.waiting.clear();
+      state.first = 0;
+    }
+    if (order == 0) return on_transfer_(transfer);
+    ++passed_over_;
+  }
+
+  if (waiting_ >= kMostWaiting) {
+    ++passed_over_;
+    return;
+  }
+  state.do_sends_wait = is_send;
+  state.waiting.push_back(half);
+  ++waiting_;
+}
+
+}  // namespace ringside

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/event.h"
+
+namespace ringside {
+
+/// One direction of one channel between two ranks.
+struct TraceConnection {
+  std::uint32_t communicator = 0;
+  std::int32_t sender = 0;
+  std::int32_t receiver = 0;
+  std::uint16_t channel = 0;
+  friend bool operator==(const TraceConnection&, const TraceConnection&) = default;
+};
+
+/// A chunk on its way: the primitive that sent it and the one that received it.
+struct TraceTransfer {
+  TraceConnection connection;
+  std::uint32_t sequence = 0;
+  std::int64_t send_begin_ns = 0;
+  std::int64_t send_end_ns = 0;
+  std::int64_t recv_begin_ns = 0;
+  std::int64_t recv_end_ns = 0;
+};
+
+/// Finds out who fed whom: within a collective, the nth primitive that sends on a connection feeds the
+/// nth that receives from it. Holds only the halves whose other half has not come yet.
+///
+/// Ordering   events of one rank and channel come in the order recorded; lanes may come in any order
+/// Threads    one
+class TransferMatcher {
+ public:
+  /// Halves that wait at once, at most (48 MiB); further ones count as unmatched.
+  static constexpr std::size_t kMostWaiting = 1U << 20;
+
+  explicit TransferMatcher(std::function<void(const TraceTransfer&)> on_transfer);
+
+  /// Calls on_transfer for each transfer that the event completes: none, one or two.
+  void add(const TraceEvent& event);
+
+  /// Halves that found no other half: those passed over, and those that still wait.
+  [[nodiscard]] std::uint64_t unmatched() const { return passed_over_ + waiting_; }
+
+ private:
+  struct Half {
+    std::uint32_t sequence;
+    std::uint32_t ordinal;  ///< among the halves of this side and sequence
+    std::int64_t begin_ns;
+    std::int64_t end_ns;
+  };
+  struct Side {
+    std::uint32_t sequence = 0;
+    std::uint32_t next = 0;  ///< ordinal
+  };
+  struct State {
+    Side send;
+    Side recv;
+    bool do_sends_wait =
+        false;              ///< one side at most waits: the other has been matched or passed over
+    std::size_t first = 0;  ///< of `waiting` that still waits
+    std::vector<Half> waiting;
+  };
+  struct Hash {
+    std::size_t operator()(const TraceConnection& connection) const;
+  };
+
+  void add_half(const TraceConnection& connection, const TraceEvent& event, bool is_send);
+
+  std::function<void(const TraceTransfer&)> on_transfer_;
+  std::unordered_map<TraceConnection, State, Hash> states_;
+  std::uint64_t passed_over_ = 0;
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+
+#include "base/result.h"
+#include "trace/reader.h"
+
+namespace ringside {
+
+/// What an export has written.
+struct PerfettoCounts {
+  std::uint64_t events = 0;
+  std::uint64_t arrows = 0;            ///< from a send to the receive that it fed
+  std::uint64_t unmatched_halves = 0;  ///< sends or receives without an arrow
+};
+
+/// Writes the trace as Chrome's JSON, for ui.perfetto.dev and chrome://tracing: a process a rank, a
+/// thread a channel, one more thread for the collectives as wholes, an arrow for each transfer. In the
+/// order of the file, as it is read; the same file gives the same bytes.
+///
+/// unit     ts, dur: us, with three decimals, on the file's clock
+/// errors   System: the stream takes no more
+/// source   "Trace Event Format" (Google), sections Complete Events, Flow Events, Metadata Events
+Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out);
+
+}  // namespace ringside

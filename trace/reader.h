@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/block.h"
+#include "trace/info.h"
+
+namespace ringside {
+
+/// What an .rtrace file holds, and what of it could not be read.
+struct TraceCounts {
+  std::uint64_t blocks = 0;             ///< of events
+  std::uint64_t events = 0;             ///< readable ones
+  std::uint64_t unreadable_events = 0;  ///< see TraceBlock::is_readable
+  std::uint64_t processes = 0;          ///< that have introduced themselves
+  std::uint64_t unknown_blocks = 0;     ///< whole, of a newer kind
+  std::uint64_t malformed_blocks = 0;   ///< whole by their checksum, yet against the schema
+  std::uint64_t skipped_bytes = 0;      ///< between whole blocks and behind the last one
+  bool is_torn_at_end = false;  ///< the file ends within a block: a process was killed, a disk full
+};
+
+/// An opened .rtrace file. Blocks are used where they lie; opening goes over the file once, checks each
+/// block's checksum and structure, and remembers where it is: 16 bytes a block. What is torn or foreign
+/// is passed over up to the next whole block, and counted.
+///
+/// Threads    any, once opened
+/// Ownership  of the mapping; the file may grow meanwhile, but must not be cut
+class TraceFile {
+ public:
+  /// errors  NotFound: no such file.  Corrupt: not an .rtrace file, or of a newer version.
+  ///         System: it cannot be read.  InvalidArgument: a directory or a pipe.
+  static Result<TraceFile> open(const std::string& path);
+
+  /// The same for bytes in memory, which must outlive the result; `name` stands in messages.
+  static Result<TraceFile> parse(std::span<const std::byte> bytes, const std::string& name);
+
+  /// In the order of their introductions: the creator first. At most 4096 are kept, counts() has all.
+  [[nodiscard]] const std::vector<TraceInfo>& processes() const { return processes_; }
+  [[nodiscard]] const TraceCounts& counts() const { return counts_; }
+  [[nodiscard]] std::size_t size_bytes() const { return bytes_.size(); }
+
+  /// Blocks of events, in the order of the file: those of one lane are in the order recorded.
+  [[nodiscard]] std::size_t block_count() const { return blocks_.size(); }
+  [[nodiscard]] TraceBlock block(std::size_t index) const;  ///< shape  index < block_count()
+
+  /// Calls visit(const TraceEvent&) for each readable event, in the order of the file.
+  template <typename Visit>
+  void for_each_event(Visit&& visit) const {
+    for (std::size_t b = 0; b < block_count(); ++b) {
+      const TraceBlock events = block(b);
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        if (events.is_readable(i)) visit(events.event(i));
+      }
+    }
+  }
+
+ private:
+  struct Place {
+    std::uint64_t offset;  ///< of the payload
+    std::uint32_t bytes;
+    std::uint32_t pid;
+  };
+
+  TraceFile() = default;
+  void scan();
+  void take(std::span<const std::byte> payload, Place place);
+
+  std::shared_ptr<const void> mapping_;
+  std::span<const std::byte> bytes_;
+  std::vector<Place> blocks_;
+  std::vector<TraceInfo> processes_;
+  TraceCounts counts_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,102 @@
+#include "trace/statistics.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include "trace/match.h"
+
+namespace ringside {
+namespace {
+
+using ChannelKey = std::tuple<std::uint32_t, std::int32_t, std::uint16_t>;
+using CollectiveKey = std::tuple<Collective, Algorithm, Protocol>;
+
+struct CollectiveSum {
+  CollectiveStatistics sum;
+  std::unordered_set<std::uint64_t> distinct;  ///< communicator << 32 | sequence
+};
+
+/// Times lie within 2^62, so a difference fits; a sum of many hostile ones may not.
+Nanoseconds saturating_sum(Nanoseconds a, Nanoseconds b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a.count(), b.count(), &sum) ? Nanoseconds::max() : Nanoseconds{sum};
+}
+
+}  // namespace
+
+BytesPerSecond ChannelStatistics::achieved() const {
+  return busy.count() > 0 ? sent / Seconds{busy} : BytesPerSecond{0};
+}
+
+Bytes CollectiveStatistics::mean_bytes() const { return calls > 0 ? bytes / calls : Bytes{0}; }
+
+Nanoseconds CollectiveStatistics::mean_time() const {
+  return calls > 0 ? total / static_cast<std::int64_t>(calls) : Nanoseconds{0};
+}
+
+TraceStatistics statistics_of(const TraceFile& file) {
+  TraceStatistics all;
+  std::map<ChannelKey, ChannelStatistics> channels;
+  std::map<CollectiveKey, CollectiveSum> collectives;
+  std::set<std::pair<std::uint32_t, std::int32_t>> ranks;
+
+  TransferMatcher matcher([&](const TraceTransfer& transfer) {
+    ++all.transfers;
+    const TraceConnection& way = transfer.connection;
+    const std::int64_t late_until = std::min(transfer.send_begin_ns, transfer.recv_end_ns);
+    const Nanoseconds waiting{std::max<std::int64_t>(0, late_until - transfer.recv_begin_ns)};
+    ChannelStatistics& channel = channels[{way.communicator, way.receiver, way.channel}];
+    channel.waiting = saturating_sum(channel.waiting, waiting);
+  });
+
+  bool is_first = true;
+  file.for_each_event([&](const TraceEvent& event) {
+    all.begin_ns = is_first ? event.begin_ns : std::min(all.begin_ns, event.begin_ns);
+    all.end_ns = is_first ? event.end_ns : std::max(all.end_ns, event.end_ns);
+    is_first = false;
+    ranks.insert({event.communicator, event.rank});
+    const Nanoseconds duration{event.end_ns - event.begin_ns};
+    if (event.kind == EventKind::Collective) {
+      ++all.collective_calls;
+      auto& [sum, distinct] = collectives[{event.collective, event.algorithm, event.protocol}];
+      ++sum.calls;
+      sum.bytes = sum.bytes + Bytes{event.bytes};
+      sum.total = saturating_sum(sum.total, duration);
+      sum.longest = std::max(sum.longest, duration);
+      distinct.insert((std::uint64_t{event.communicator} << 32) | event.sequence);
+      return;
+    }
+    ++all.primitives;
+    ChannelStatistics& channel = channels[{event.communicator, event.rank, event.channel}];
+    ++channel.primitives;
+    channel.busy = saturating_sum(channel.busy, duration);
+    if (parts_of(event.primitive).sends) channel.sent = channel.sent + Bytes{event.bytes};
+    matcher.add(event);
+  });
+  all.unmatched_halves = matcher.unmatched();
+
+  for (const auto& [communicator, rank] : ranks) {
+    if (all.communicators.empty() || all.communicators.back().communicator != communicator) {
+      all.communicators.push_back({communicator, 0});
+    }
+    all.ranks = std::max(all.ranks, ++all.communicators.back().ranks);
+  }
+  for (auto& [key, channel] : channels) {
+    channel.communicator = std::get<0>(key);
+    channel.rank = Rank{std::get<1>(key)};
+    channel.channel = ChannelId{std::get<2>(key)};
+    all.channels.push_back(channel);
+  }
+  for (auto& [key, collective] : collectives) {
+    std::tie(collective.sum.collective, collective.sum.algorithm, collective.sum.protocol) = key;
+    collective.sum.count = collective.distinct.size();
+    all.collectives.push_back(collective.sum);
+  }
+  return all;
+}
+
+}  // namespace ringside
