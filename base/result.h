@@ -20,14 +20,14 @@ class [[nodiscard]] Result {
   using value_type = T;
   using error_type = Error;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
+  Result(T held) : state_(std::in_place_index<0>, std::move(held)) {}          // NOLINT: implicit
+  Result(Error failed) : state_(std::in_place_index<1>, std::move(failed)) {}  // NOLINT: implicit
   template <typename U>
   requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
            !std::is_same_v<std::remove_cvref_t<U>, Error> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result>)
-      Result(U&& value)  // NOLINT: implicit, as std::expected's converting constructor
-      : state_(std::in_place_index<0>, std::forward<U>(value)) {}
+      Result(U&& held)  // NOLINT: implicit, as std::expected's converting constructor
+      : state_(std::in_place_index<0>, std::forward<U>(held)) {}
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -66,7 +66,7 @@ class [[nodiscard]] Result<void> {
   using error_type = Error;
 
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}  // NOLINT: implicit
+  Result(Error failed) : error_(std::move(failed)) {}  // NOLINT: implicit
 
   [[nodiscard]] bool has_value() const { return !error_.has_value(); }
   explicit operator bool() const { return has_value(); }

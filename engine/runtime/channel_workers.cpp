@@ -1,0 +1,55 @@
+#include "engine/runtime/channel_workers.h"
+
+#include "base/assert.h"
+
+namespace ringside {
+
+ChannelWorkers::ChannelWorkers(int nchannels) {
+  for (int channel = 1; channel < nchannels; ++channel) {
+    threads_.emplace_back([this, channel] { serve(channel); });
+  }
+}
+
+ChannelWorkers::~ChannelWorkers() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  begin_.notify_all();
+}
+
+void ChannelWorkers::run(int nchannels, const std::function<void(int)>& work) {
+  RINGSIDE_ASSERT(nchannels >= 1 && nchannels <= static_cast<int>(threads_.size()) + 1,
+                  "{} channels on {} threads", nchannels, threads_.size() + 1);
+  if (nchannels > 1) {
+    const std::lock_guard lock(mutex_);
+    work_ = &work;
+    nchannels_ = nchannels;
+    busy_ = nchannels - 1;
+    ++round_;
+    begin_.notify_all();
+  }
+  work(0);
+  if (nchannels > 1) {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return busy_ == 0; });
+  }
+}
+
+void ChannelWorkers::serve(int channel) {
+  std::unique_lock lock(mutex_);
+  std::uint64_t seen = 0;
+  for (;;) {
+    begin_.wait(lock, [&] { return stop_ || round_ != seen; });
+    if (stop_) return;
+    seen = round_;
+    if (channel >= nchannels_) continue;
+    const std::function<void(int)>& work = *work_;
+    lock.unlock();
+    work(channel);
+    lock.lock();
+    if (--busy_ == 0) done_.notify_one();
+  }
+}
+
+}  // namespace ringside

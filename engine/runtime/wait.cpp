@@ -1,0 +1,53 @@
+#include "engine/runtime/wait.h"
+
+#include <sched.h>
+
+#include <thread>
+
+namespace ringside {
+namespace {
+
+void relax_core() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+WaitPolicy wait_policy(int threads, int cores) {
+  WaitPolicy policy;
+  if (threads > cores) policy.spins = 50;
+  return policy;
+}
+
+Waiter::Advice Waiter::pause() {
+  if (spun_ < policy_->spins) {
+    ++spun_;
+    relax_core();
+    return Advice::LookAgain;
+  }
+  return pause_slowly();
+}
+
+Waiter::Advice Waiter::pause_slowly() {
+  const auto now = std::chrono::steady_clock::now();
+  if (spun_ == policy_->spins) {
+    ++spun_;
+    began_ = now;
+    asked_ = now;
+  }
+  if (now - began_ > policy_->deadline) return Advice::GiveUp;
+  if (now - began_ < policy_->yielding) {
+    ::sched_yield();
+  } else {
+    std::this_thread::sleep_for(policy_->sleep);
+  }
+  if (now - asked_ < policy_->check_every) return Advice::LookAgain;
+  asked_ = now;
+  return Advice::AskAboutPeer;
+}
+
+}  // namespace ringside

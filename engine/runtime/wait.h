@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace ringside {
+
+/// How a rank waits for a slot: it spins, then gives the core away between looks, then sleeps.
+///
+/// Spinning wins when the peer runs on another core: a slot comes within microseconds. With more
+/// ranks than cores the peer may need this very core, so `spins` is then small.
+struct WaitPolicy {
+  int spins = 4000;                      ///< looks before the first yield; a look is some 10 ns
+  Nanoseconds yielding{20'000'000};      ///< then yields for so long
+  Nanoseconds sleep{100'000};            ///< then sleeps so long between looks
+  Nanoseconds check_every{50'000'000};   ///< how often the operating system is asked about the peer
+  Nanoseconds deadline{60'000'000'000};  ///< nothing moved for so long: Timeout
+};
+
+/// The policy for `threads` that wait at the same time on `cores` cores of this host.
+WaitPolicy wait_policy(int threads, int cores);
+
+/// One wait. The caller looks, and calls pause() after each look that found nothing:
+///
+///   Waiter waiter(policy);
+///   while (!ready()) { switch (waiter.pause()) { ... } }
+class Waiter {
+ public:
+  enum class Advice {
+    LookAgain,
+    AskAboutPeer,  ///< time to call check_peer()
+    GiveUp,        ///< the deadline has passed
+  };
+
+  explicit Waiter(const WaitPolicy& policy) : policy_(&policy) {}
+  Advice pause();
+
+ private:
+  Advice pause_slowly();
+
+  const WaitPolicy* policy_;
+  int spun_ = 0;
+  std::chrono::steady_clock::time_point began_;
+  std::chrono::steady_clock::time_point asked_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,206 @@
+#include "engine/runtime/host_primitives.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "engine/collectives/record.h"
+#include "engine/transport/shm.h"
+#include "engine/transport/tcp.h"
+
+namespace ringside {
+namespace {
+
+using std::chrono::seconds;
+
+enum class Medium { Shm, Tcp };
+
+/// The connections of a ring whose ranks are threads of this process.
+struct LocalRing {
+  std::vector<std::unique_ptr<SendEnd>> send;  // of each rank, to the next
+  std::vector<std::unique_ptr<RecvEnd>> recv;  // of each rank, from the one before
+
+  LocalRing(int n, Medium medium, Bytes slot) : send(size(n)), recv(size(n)) {
+    for (int rank = 0; rank < n; ++rank) {
+      int pair[2];
+      EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+      UniqueFd mine(pair[0]);
+      UniqueFd theirs(pair[1]);
+      auto& in = recv[size((rank + 1) % n)];
+      auto& out = send[size(rank)];
+      if (medium == Medium::Tcp) {
+        in = make_tcp_recv_end(std::move(theirs), slot);
+        out = make_tcp_send_end(std::move(mine), slot);
+      } else {
+        in = *make_shm_recv_end(std::move(theirs), slot, deadline_in(seconds(5)));
+        out = *make_shm_send_end(std::move(mine), slot, deadline_in(seconds(5)));
+      }
+    }
+  }
+
+  static std::size_t size(int n) { return static_cast<std::size_t>(n); }
+};
+
+struct Case {
+  Collective collective = Collective::AllReduce;
+  int n = 2;
+  std::int64_t count = 1;  // as CollectiveCall::count
+  std::int64_t chunk = 16;
+  bool in_place = false;
+  int root = 0;
+};
+
+std::vector<Rank> natural_order(int n) {
+  std::vector<Rank> order;
+  for (int rank = 0; rank < n; ++rank) order.push_back(Rank{rank});
+  return order;
+}
+
+/// What `rank` puts at place i of the logical buffer.
+std::int32_t share(int rank, std::int64_t i) {
+  return static_cast<std::int32_t>((rank + 1) * 1000003 + i * 17);
+}
+
+/// One rank's run. returns  wrong elements
+std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& failure) {
+  const bool blocks_in = test.collective == Collective::ReduceScatter;
+  const bool blocks_out = test.collective == Collective::AllGather;
+  const std::size_t n = LocalRing::size(test.n);
+  const auto count = static_cast<std::size_t>(test.count);
+  std::vector<std::int32_t> input(count * (blocks_in ? n : 1));
+  std::vector<std::int32_t> output(count * (blocks_out ? n : 1), -1);
+  std::int32_t* in = input.data();
+  std::int32_t* out = output.data();
+  if (test.in_place) {
+    in = blocks_out ? out + static_cast<std::size_t>(rank) * count : out;
+    if (blocks_in) {
+      in = input.data();
+      out = in + static_cast<std::size_t>(rank) * count;
+    }
+  }
+  const std::int64_t first = blocks_out ? rank * test.count : 0;
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    in[i] = share(rank, first + static_cast<std::int64_t>(i));
+  }
+
+  const std::vector<Rank> order = natural_order(test.n);
+  const ChannelTask task{.collective = test.collective,
+                         .algorithm = Algorithm::Ring,
+                         .ring = {rank, test.n},
+                         .root = test.root,
+                         .map = ChunkMap({.collective = test.collective,
+                                          .order = order,
+                                          .count = test.count,
+                                          .part = {0, test.count},
+                                          .chunk = test.chunk,
+                                          .grain = 4})};
+  WaitPolicy wait = wait_policy(test.n, 2);
+  wait.deadline = seconds(20);
+  TraceEvent event;
+  event.rank = rank;
+  event.recv_peer = (rank + test.n - 1) % test.n;
+  event.send_peer = (rank + 1) % test.n;
+  HostPrimitives primitives({.map = &task.map,
+                             .send = ring.send[LocalRing::size(rank)].get(),
+                             .recv = ring.recv[LocalRing::size(rank)].get(),
+                             .input = reinterpret_cast<const std::byte*>(in),
+                             .output = reinterpret_cast<std::byte*>(out),
+                             .element = 4_B,
+                             .reduce = *reduce_kernel(DataType::Int32, RedOp::Sum),
+                             .wait = &wait,
+                             .failure = &failure,
+                             .lane = nullptr,
+                             .event = event});
+  run_channel(primitives, task);
+  primitives.drain();
+
+  std::int64_t wrong = 0;
+  const std::int64_t outputs = test.count * (blocks_out ? test.n : 1);
+  for (std::int64_t i = 0; i < outputs; ++i) {
+    std::int32_t expected = 0;
+    if (blocks_out) {
+      expected = share(static_cast<int>(i / test.count), i);
+    } else if (test.collective == Collective::Broadcast) {
+      expected = share(test.root, i);
+    } else {
+      const std::int64_t place = blocks_in ? rank * test.count + i : i;
+      for (int from = 0; from < test.n; ++from) expected += share(from, place);
+    }
+    wrong += out[i] != expected ? 1 : 0;
+  }
+  return wrong;
+}
+
+void run_all(const Case& test, Medium medium) {
+  SCOPED_TRACE(testing::Message() << to_string(test.collective) << " n " << test.n << " count "
+                                  << test.count << " chunk " << test.chunk << " in place "
+                                  << test.in_place);
+  LocalRing ring(test.n, medium, 64_B);  // 16 elements a slot
+  Failure failure;
+  std::vector<std::int64_t> wrong(LocalRing::size(test.n), -1);
+  {
+    std::vector<std::jthread> ranks;
+    for (int rank = 0; rank < test.n; ++rank) {
+      ranks.emplace_back(
+          [&, rank] { wrong[LocalRing::size(rank)] = run_rank(test, rank, ring, failure); });
+    }
+  }
+  EXPECT_FALSE(failure.happened()) << failure.get()->message;
+  EXPECT_EQ(wrong, std::vector<std::int64_t>(LocalRing::size(test.n), 0));
+}
+
+constexpr std::array kCollectives{Collective::AllReduce, Collective::AllGather,
+                                  Collective::ReduceScatter, Collective::Broadcast};
+
+class HostPrimitivesOver : public testing::TestWithParam<Medium> {};
+
+// Counts around the edges of slots (16 elements), chunks and loops; both placements.
+TEST_P(HostPrimitivesOver, EveryCollectiveGivesTheRightDataForAnyCount) {
+  std::mt19937 random(20261120);
+  for (const Collective collective : kCollectives) {
+    for (const std::int64_t count : {0, 1, 3, 15, 16, 17, 64, 65, 1000}) {
+      Case test{.collective = collective, .count = count};
+      test.n = std::uniform_int_distribution(2, 6)(random);
+      test.chunk =
+          std::array{4, 16, 20, 64}.at(std::uniform_int_distribution<std::size_t>(0, 3)(random));
+      test.in_place = std::bernoulli_distribution()(random);
+      test.root = std::uniform_int_distribution(0, test.n - 1)(random);
+      run_all(test, GetParam());
+    }
+  }
+}
+
+TEST_P(HostPrimitivesOver, ARankThatExpectsAnotherCountIsTold) {
+  LocalRing ring(2, GetParam(), 64_B);
+  Failure failure;
+  {
+    std::jthread other([&] { run_rank({.count = 8}, 1, ring, failure); });
+    run_rank({.count = 16}, 0, ring, failure);
+  }
+  ASSERT_TRUE(failure.happened());
+  EXPECT_EQ(failure.get()->code, ErrorCode::InvalidArgument);
+  EXPECT_NE(failure.get()->message.find("bytes where this rank expects"), std::string::npos);
+}
+
+TEST_P(HostPrimitivesOver, ANeighbourThatEndsIsNamed) {
+  LocalRing ring(3, GetParam(), 64_B);
+  Failure failure;
+  ring.send[2].reset();  // rank 2's process is gone: rank 0 waits for its chunks
+  ring.recv[2].reset();
+  run_rank({.n = 3, .count = 100}, 0, ring, failure);
+  ASSERT_TRUE(failure.happened());
+  EXPECT_EQ(failure.get()->code, ErrorCode::PeerGone);
+  EXPECT_NE(failure.get()->message.find("rank 0 lost rank 2 on channel 0"), std::string::npos)
+      << failure.get()->message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Media, HostPrimitivesOver, testing::Values(Medium::Shm, Medium::Tcp),
+                         [](const auto& medium) {
+                           return medium.param == Medium::Shm ? "shm" : "tcp";
+                         });
+
+}  // namespace
+}  // namespace ringside
