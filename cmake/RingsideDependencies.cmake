@@ -1,23 +1,20 @@
-# Everything that is not ours, found once. docs/dependencies.md says why each one.
-# RINGSIDE_OPTIONAL gathers "name|found or missing|what that means" for the summary.
+# Everything that is not ours, found once. docs/dependencies.md says why each one. What is missing is
+# named all at once, with the Debian package that holds it; the summary names the rest.
 
-find_package(PkgConfig REQUIRED)
-find_package(Threads REQUIRED)
-find_package(fmt 9 REQUIRED)
-find_package(CLI11 2.1 REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
-find_package(yaml-cpp 0.7 REQUIRED)
-pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
-pkg_check_modules(FLATBUFFERS REQUIRED IMPORTED_TARGET flatbuffers>=2.0)
-find_program(FLATC_PROGRAM flatc REQUIRED)
-pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash>=0.8)
-pkg_check_modules(SIMGRID REQUIRED IMPORTED_TARGET simgrid>=3.32)
+# ringside_needed(NAME FOUND VERSION DEBIAN_PACKAGE): ringside cannot be built without it.
+function(ringside_needed name found version package)
+  if(version)
+    string(PREPEND version " ")
+  endif()
+  if(found)
+    set_property(GLOBAL APPEND PROPERTY RINGSIDE_NEEDED "${name}${version}")
+  else()
+    set_property(GLOBAL APPEND PROPERTY RINGSIDE_MISSING "${name} (${package})")
+    set_property(GLOBAL APPEND PROPERTY RINGSIDE_MISSING_PACKAGES ${package})
+  endif()
+endfunction()
 
-# yaml-cpp 0.7 exports the plain name only, later ones the namespaced one.
-if(NOT TARGET yaml-cpp::yaml-cpp)
-  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
-endif()
-
+# ringside_optional(NAME FOUND MEANING): ringside does without it, and then without MEANING.
 function(ringside_optional name found meaning)
   if(found)
     set(state found)
@@ -27,12 +24,50 @@ function(ringside_optional name found meaning)
   set_property(GLOBAL APPEND PROPERTY RINGSIDE_OPTIONAL "${name}|${state}|${meaning}")
 endfunction()
 
-pkg_check_modules(PMIX IMPORTED_TARGET pmix)
-ringside_optional(PMIx "${PMIX_FOUND}"
-                  "finding the other ranks under mpirun and srun --mpi=pmix")
-
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt 9 QUIET)
+ringside_needed(fmt "${fmt_FOUND}" "${fmt_VERSION}" libfmt-dev)
+find_package(CLI11 2.1 QUIET)
+ringside_needed(CLI11 "${CLI11_FOUND}" "${CLI11_VERSION}" libcli11-dev)
+find_package(nlohmann_json 3.11 QUIET)
+ringside_needed(nlohmann-json "${nlohmann_json_FOUND}" "${nlohmann_json_VERSION}" nlohmann-json3-dev)
+find_package(yaml-cpp 0.7 QUIET)
+ringside_needed(yaml-cpp "${yaml-cpp_FOUND}" "${yaml-cpp_VERSION}" libyaml-cpp-dev)
+pkg_check_modules(SODIUM QUIET IMPORTED_TARGET libsodium>=1.0.18)
+ringside_needed(libsodium "${SODIUM_FOUND}" "${SODIUM_VERSION}" libsodium-dev)
+pkg_check_modules(FLATBUFFERS QUIET IMPORTED_TARGET flatbuffers>=2.0)
+ringside_needed(FlatBuffers "${FLATBUFFERS_FOUND}" "${FLATBUFFERS_VERSION}" libflatbuffers-dev)
+find_program(FLATC_PROGRAM flatc)
+ringside_needed(flatc "${FLATC_PROGRAM}" "${FLATBUFFERS_VERSION}" flatbuffers-compiler)
+pkg_check_modules(XXHASH QUIET IMPORTED_TARGET libxxhash>=0.8)
+ringside_needed(xxHash "${XXHASH_FOUND}" "${XXHASH_VERSION}" libxxhash-dev)
+pkg_check_modules(SIMGRID QUIET IMPORTED_TARGET simgrid>=3.32)
+ringside_needed(SimGrid "${SIMGRID_FOUND}" "${SIMGRID_VERSION}" libsimgrid-dev)
+find_path(BOOST_INTRUSIVE_DIR boost/intrusive/list.hpp)
+ringside_needed("Boost headers" "${BOOST_INTRUSIVE_DIR}" "" libboost-dev)
 if(RINGSIDE_BUILD_TESTS)
-  find_package(GTest 1.12 REQUIRED)
+  find_package(GTest 1.12 QUIET)
+  ringside_needed(GoogleTest "${GTest_FOUND}" "${GTest_VERSION}" "libgtest-dev libgmock-dev")
+endif()
+
+get_property(missing GLOBAL PROPERTY RINGSIDE_MISSING)
+if(missing)
+  get_property(packages GLOBAL PROPERTY RINGSIDE_MISSING_PACKAGES)
+  list(JOIN missing "\n  " lines)
+  list(JOIN packages " " packages)
+  message(FATAL_ERROR "Missing, or older than docs/dependencies.md says:\n  ${lines}\n"
+                      "On Debian or Ubuntu ./run build installs them; by hand: apt-get install ${packages}")
+endif()
+
+# yaml-cpp 0.7 exports the plain name only, later ones the namespaced one.
+if(NOT TARGET yaml-cpp::yaml-cpp)
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
+
+pkg_check_modules(PMIX QUIET IMPORTED_TARGET pmix)
+ringside_optional(PMIx "${PMIX_FOUND}" "finding the other ranks under mpirun and srun --mpi=pmix")
+if(RINGSIDE_BUILD_TESTS)
   find_package(benchmark 1.7 QUIET)
   ringside_optional("Google Benchmark" "${benchmark_FOUND}" "microbenchmarks")
 endif()

@@ -1,5 +1,5 @@
-# (order matters: all targets exist by now)
 # Install rules and the CMake package: find_package(ringside), then link ringside::base, ...
+# Comes last: only what the folders declared by ringside_add_library is installed.
 
 include(CMakePackageConfigHelpers)
 get_property(libraries GLOBAL PROPERTY RINGSIDE_LIBRARIES)
@@ -18,3 +18,10 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/ringsideConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/ringsideConfig.cmake
               ${PROJECT_BINARY_DIR}/ringsideConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ringside)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The package preset: cmake --workflow --preset package writes build/package/ringside-*.tar.gz
+set(CPACK_PACKAGE_VENDOR ringside)
+set(CPACK_PACKAGE_FILE_NAME ringside-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+include(CPack)

@@ -1,9 +1,11 @@
-# One summary at the end of configuring: each optional part, and what its absence costs.
+# One summary at the end of configuring: what was found, and what the absence of an optional part costs.
 
-message(STATUS "")
-message(STATUS "ringside ${PROJECT_VERSION}  ${CMAKE_BUILD_TYPE}  ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
-message(STATUS "  needed    fmt ${fmt_VERSION}, CLI11 ${CLI11_VERSION}, nlohmann-json ${nlohmann_json_VERSION}, yaml-cpp ${yaml-cpp_VERSION}, libsodium ${SODIUM_VERSION}, FlatBuffers ${FLATBUFFERS_VERSION}, SimGrid ${SIMGRID_VERSION}: all found")
+get_property(needed GLOBAL PROPERTY RINGSIDE_NEEDED)
 get_property(parts GLOBAL PROPERTY RINGSIDE_OPTIONAL)
+message(STATUS "")
+message(STATUS "ringside ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+list(JOIN needed ", " needed)
+message(STATUS "  needed    ${needed}: all found")
 foreach(part IN LISTS parts)
   string(REPLACE "|" ";" fields "${part}")
   list(GET fields 0 name)
