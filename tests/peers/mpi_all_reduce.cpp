@@ -1,0 +1,56 @@
+// What MPI_Allreduce of float sums reaches, timed as `ringside bench` times: per iteration the slowest
+// rank, over the iterations the median. Prints one line a size: bytes time_us busbw_gbs.
+//
+//   mpirun -np 2 ringside_peer_mpi 8 64M 2 [iterations]
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "base/text.h"
+#include "base/vocabulary.h"
+
+int main(int argc, char** argv) {
+  using namespace ringside;
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const auto from = parse_bytes(argc > 1 ? argv[1] : "8");
+  const auto to = parse_bytes(argc > 2 ? argv[2] : "64M");
+  const auto factor = parse_int(argc > 3 ? argv[3] : "2");
+  const auto iterations = parse_int(argc > 4 ? argv[4] : "20");
+  if (!from || !to || !factor || !iterations || *iterations < 1 || *factor < 2) {
+    if (rank == 0) std::fprintf(stderr, "usage: ringside_peer_mpi FROM TO FACTOR [ITERATIONS]\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  const auto sizes = size_range(*from, *to, static_cast<std::uint64_t>(*factor));
+  if (!sizes) MPI_Abort(MPI_COMM_WORLD, 2);
+  const std::size_t most = to->value / sizeof(float);
+  std::vector<float> input(most, 1.0F);
+  std::vector<float> output(most, 0.0F);
+  constexpr int kWarmup = 5;
+  for (const Bytes size : *sizes) {
+    const int count = static_cast<int>(size.value / sizeof(float));
+    std::vector<double> times(static_cast<std::size_t>(*iterations));
+    for (int i = -kWarmup; i < *iterations; ++i) {
+      if (i == 0) MPI_Barrier(MPI_COMM_WORLD);
+      const double begin = MPI_Wtime();
+      MPI_Allreduce(input.data(), output.data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+      if (i >= 0) times[static_cast<std::size_t>(i)] = MPI_Wtime() - begin;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX,
+                  MPI_COMM_WORLD);
+    std::sort(times.begin(), times.end());
+    const Seconds median{times[(times.size() - 1) / 2]};
+    if (rank == 0) {
+      std::printf("%llu %.2f %.3f\n", static_cast<unsigned long long>(size.value), in_us(median),
+                  in_gbs(size / median * busbw_factor(Collective::AllReduce, ranks)));
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}
