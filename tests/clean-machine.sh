@@ -5,7 +5,8 @@
 #
 # FOLDER gets a minimal Debian (debootstrap; made once, then taken as it is) with a clone of the last
 # commit of this checkout in root/ringside. Each COMMAND is one line for bash there. Needs root and
-# debootstrap, 2.5 GB of disk, and a Debian mirror: the one this machine's apt uses.
+# debootstrap, 2.5 GB of disk, and a Debian mirror: the one this machine's apt uses. RELEASE=trixie tries
+# a newer Debian.
 set -euo pipefail
 
 if (($# == 0)) || [[ $EUID != 0 ]]; then
@@ -20,7 +21,7 @@ shift
 if [[ ! -e $folder/etc/debian_version ]]; then
   # shellcheck disable=SC2016  # apt expands $(REPO_URI)
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v -e -security | head -n 1)
-  debootstrap --variant=minbase --include=git,ca-certificates bookworm "$folder" "$mirror"
+  debootstrap --variant=minbase --include=git,ca-certificates "${RELEASE:-bookworm}" "$folder" "$mirror"
 fi
 
 cleanup() {
