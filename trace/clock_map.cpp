@@ -32,13 +32,14 @@ ClockSegment ClockMap::segment_at(std::int64_t trace_ns) const {
     return time < reading.trace_ns;
   };
   const auto after = std::upper_bound(readings_.begin(), readings_.end(), trace_ns, is_before);
-  if (after == readings_.begin()) return {INT64_MIN, after->trace_ns, *after, 1};
+  if (after == readings_.begin()) return {INT64_MIN, after->trace_ns, *after, 0};
   const ClockReading& a = *(after - 1);
-  if (after == readings_.end()) return {a.trace_ns, INT64_MAX, a, 1};
+  if (after == readings_.end()) return {a.trace_ns, INT64_MAX, a, 0};
   const ClockReading& b = *after;
-  const double slope = static_cast<double>(b.monotonic_ns - a.monotonic_ns) /
-                       static_cast<double>(b.trace_ns - a.trace_ns);
-  return {a.trace_ns, b.trace_ns, a, slope};
+  const std::int64_t length = b.trace_ns - a.trace_ns;
+  const double stretch =
+      static_cast<double>(b.monotonic_ns - a.monotonic_ns - length) / static_cast<double>(length);
+  return {a.trace_ns, b.trace_ns, a, stretch};
 }
 
 }  // namespace ringside

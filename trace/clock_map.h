@@ -20,14 +20,15 @@ struct ClockSegment {
   std::int64_t from_ns = INT64_MIN;
   std::int64_t until_ns = INT64_MAX;
   ClockReading origin;
-  double slope = 1;
+  double stretch = 0;  ///< slope - 1: small, so that its product keeps every bit that matters
 
   [[nodiscard]] bool holds(std::int64_t trace_ns) const {
     return from_ns <= trace_ns && trace_ns < until_ns;
   }
   [[nodiscard]] std::int64_t to_monotonic(std::int64_t trace_ns) const {
-    const auto since = static_cast<double>(trace_ns - origin.trace_ns);
-    return origin.monotonic_ns + static_cast<std::int64_t>(since * slope);
+    const std::int64_t since = trace_ns - origin.trace_ns;
+    return origin.monotonic_ns + since +
+           static_cast<std::int64_t>(static_cast<double>(since) * stretch);
   }
 };
 

@@ -14,6 +14,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "columns are read as they lie in the file");
 
+/// Times lie in [-2^62, 2^62), so that any duration fits.
 constexpr std::int64_t kFarthestNs = std::int64_t{1} << 62;
 
 template <typename T>
@@ -131,7 +132,7 @@ TraceBlock BlockDecoder::events(std::span<const std::byte> payload, std::uint32_
 
 bool TraceBlock::is_readable(std::size_t i) const {
   constexpr auto beyond = [](auto last) { return static_cast<unsigned>(last) + 1; };
-  return columns_.begin_ns[i] >= -kFarthestNs && columns_.end_ns[i] <= kFarthestNs &&
+  return columns_.begin_ns[i] >= -kFarthestNs && columns_.end_ns[i] < kFarthestNs &&
          columns_.begin_ns[i] <= columns_.end_ns[i] && columns_.rank[i] >= 0 &&
          columns_.kind[i] < beyond(EventKind::Primitive) &&
          columns_.primitive[i] < beyond(Primitive::RecvReduceCopySend) &&

@@ -1,0 +1,109 @@
+#include "trace/match.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace ringside {
+namespace {
+
+using testing::ElementsAre;
+
+/// Times tell which event was meant: begin is the id, end the id + 1.
+TraceEvent primitive(Primitive what, std::int32_t rank, std::int32_t from, std::int32_t to,
+                     std::uint32_t sequence, std::int64_t id) {
+  TraceEvent event;
+  event.primitive = what;
+  event.rank = rank;
+  event.recv_peer = from;
+  event.send_peer = to;
+  event.sequence = sequence;
+  event.begin_ns = id;
+  event.end_ns = id + 1;
+  return event;
+}
+TraceEvent send(std::uint32_t sequence, std::int64_t id) {
+  return primitive(Primitive::Send, 0, -1, 1, sequence, id);
+}
+TraceEvent recv(std::uint32_t sequence, std::int64_t id) {
+  return primitive(Primitive::Recv, 1, 0, -1, sequence, id);
+}
+
+using Ids = std::pair<std::int64_t, std::int64_t>;
+
+struct Matched {
+  std::vector<Ids> ids;
+  std::uint64_t unmatched = 0;
+};
+
+Matched match(const std::vector<TraceEvent>& events) {
+  Matched result;
+  TransferMatcher matcher([&](const TraceTransfer& transfer) {
+    result.ids.emplace_back(transfer.send_begin_ns, transfer.recv_begin_ns);
+    EXPECT_EQ(transfer.send_end_ns, transfer.send_begin_ns + 1);
+    EXPECT_EQ(transfer.recv_end_ns, transfer.recv_begin_ns + 1);
+  });
+  for (const TraceEvent& event : events) matcher.add(event);
+  result.unmatched = matcher.unmatched();
+  return result;
+}
+
+TEST(TransferMatcher, TheNthSendFeedsTheNthReceive) {
+  const Matched found = match({send(0, 1), send(0, 2), recv(0, 11), recv(0, 12)});
+  EXPECT_THAT(found.ids, ElementsAre(Ids{1, 11}, Ids{2, 12}));
+  EXPECT_EQ(found.unmatched, 0U);
+}
+
+TEST(TransferMatcher, LanesMayComeInAnyOrder) {
+  const Matched found =
+      match({recv(0, 11), recv(0, 12), recv(1, 13), send(0, 1), send(0, 2), send(1, 3)});
+  EXPECT_THAT(found.ids, ElementsAre(Ids{1, 11}, Ids{2, 12}, Ids{3, 13}));
+}
+
+// Rank 1 lost the block with its receives of collective 0: those of collective 1 pair up all the same.
+TEST(TransferMatcher, ALossStaysWithinItsCollective) {
+  const Matched found =
+      match({send(0, 1), send(0, 2), send(1, 3), recv(1, 13), recv(2, 14), send(2, 4)});
+  EXPECT_THAT(found.ids, ElementsAre(Ids{3, 13}, Ids{4, 14}));
+  EXPECT_EQ(found.unmatched, 2U);
+}
+
+TEST(TransferMatcher, WhatLiesBehindTheWaitingOnesIsPassedOver) {
+  const Matched found = match({send(3, 1), recv(1, 11), recv(3, 13)});
+  EXPECT_THAT(found.ids, ElementsAre(Ids{1, 13}));
+  EXPECT_EQ(found.unmatched, 1U);
+}
+
+TEST(TransferMatcher, OnePrimitiveMayReceiveAndSend) {
+  const Matched found = match({send(0, 1), primitive(Primitive::RecvReduceSend, 1, 0, 2, 0, 5),
+                               primitive(Primitive::Recv, 2, 1, -1, 0, 9)});
+  EXPECT_THAT(found.ids, ElementsAre(Ids{1, 5}, Ids{5, 9}));
+}
+
+TEST(TransferMatcher, ChannelsAndCommunicatorsAreApart) {
+  TraceEvent other_channel = recv(0, 11);
+  other_channel.channel = 1;
+  TraceEvent other_communicator = recv(0, 12);
+  other_communicator.communicator = 1;
+  const Matched found = match({send(0, 1), other_channel, other_communicator});
+  EXPECT_TRUE(found.ids.empty());
+  EXPECT_EQ(found.unmatched, 3U);
+}
+
+TEST(TransferMatcher, CopiesWholeCollectivesAndAbsentPeersHaveNoPart) {
+  TraceEvent whole = send(0, 1);
+  whole.kind = EventKind::Collective;
+  const Matched found = match({whole, primitive(Primitive::Copy, 0, 1, 1, 0, 2),
+                               primitive(Primitive::Send, 0, -1, -1, 0, 3)});
+  EXPECT_EQ(found.unmatched, 0U);
+}
+
+TEST(TransferMatcher, HoldsNoMoreThanItsLimit) {
+  TransferMatcher matcher([](const TraceTransfer&) { FAIL(); });
+  for (std::size_t i = 0; i < TransferMatcher::kMostWaiting + 10; ++i) matcher.add(send(0, 1));
+  EXPECT_EQ(matcher.unmatched(), TransferMatcher::kMostWaiting + 10);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,163 @@
+#include "trace/perfetto.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/json.h"
+#include "tests/trace/small_trace.h"
+
+namespace ringside {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Exported {
+  std::string text;
+  Json document;
+  PerfettoCounts counts;
+
+  [[nodiscard]] std::vector<Json> phase(const std::string& ph) const {
+    std::vector<Json> found;
+    for (const Json& record : document["traceEvents"]) {
+      if (record["ph"] == ph) found.push_back(record);
+    }
+    return found;
+  }
+};
+
+Exported exported(const std::vector<TraceEvent>& events, const TraceInfo& info = {}) {
+  FileBytes bytes = file_header();
+  append_bytes(bytes, info_block(info));
+  if (!events.empty()) append_bytes(bytes, events_block(events));
+  const Result<TraceFile> file = TraceFile::parse(bytes, "test.rtrace");
+  EXPECT_TRUE(file);
+  std::ostringstream out;
+  const Result<PerfettoCounts> counts = export_perfetto(*file, out);
+  EXPECT_TRUE(counts);
+  return {out.str(), Json::parse(out.str()), *counts};
+}
+
+TEST(Perfetto, AnEventIsACompleteSliceOfItsRankAndChannel) {
+  TraceEvent event;
+  event.begin_ns = 1'234'567;
+  event.end_ns = 1'234'567 + 8'009;
+  event.rank = 3;
+  event.channel = 2;
+  event.recv_peer = 2;
+  event.send_peer = 4;
+  event.step = 11;
+  event.sequence = 5;
+  event.bytes = 65536;
+  event.offset = 131072;
+  event.primitive = Primitive::RecvCopySend;
+  const Exported out = exported({event});
+  EXPECT_THAT(out.text,
+              HasSubstr(R"({"ph":"X","name":"recv_copy_send","cat":"primitive","pid":3,"tid":2,)"
+                        R"("ts":1234.567,"dur":8.009,"args":{"sequence":5,"bytes":65536,"step":11,)"
+                        R"("offset":131072,"recv_peer":2,"send_peer":4,"collective":"all_reduce",)"
+                        R"("algorithm":"ring","protocol":"simple"}})"));
+}
+
+TEST(Perfetto, ProcessesAreRanksAndThreadsChannels) {
+  const Exported out = exported(late_all_reduce());
+  EXPECT_EQ(out.phase("X").size(), 8U);
+  std::vector<std::string> names;
+  for (const Json& record : out.phase("M")) {
+    if (!record["args"].contains("name")) continue;
+    names.push_back(fmt::format("{}/{} {}", record["pid"].get<int>(), record["tid"].get<int>(),
+                                record["args"]["name"].get<std::string>()));
+  }
+  EXPECT_THAT(names, ElementsAre("0/0 rank 0", "0/0 channel 0", "0/65536 collectives", "1/0 rank 1",
+                                 "1/0 channel 0", "1/65536 collectives"));
+}
+
+TEST(Perfetto, RanksOfAnotherCommunicatorAreOtherProcesses) {
+  TraceEvent first;
+  first.communicator = 77;
+  TraceEvent second;
+  second.communicator = 3;
+  const Exported out = exported({first, second});
+  EXPECT_EQ(out.phase("X")[0]["pid"], 0);
+  EXPECT_EQ(out.phase("X")[1]["pid"], 1'000'000);
+  EXPECT_THAT(out.text, HasSubstr("rank 0 of communicator 3"));
+}
+
+TEST(Perfetto, AnArrowLeadsFromEachSendToTheReceiveThatItFed) {
+  const Exported out = exported(late_all_reduce());
+  const std::vector<Json> starts = out.phase("s");
+  const std::vector<Json> ends = out.phase("f");
+  ASSERT_EQ(starts.size(), 4U);
+  ASSERT_EQ(ends.size(), 4U);
+  std::vector<std::string> arrows;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    EXPECT_EQ(starts[i]["id"], i + 1);
+    EXPECT_EQ(ends[i]["id"], starts[i]["id"]);
+    EXPECT_EQ(ends[i]["bp"], "e");
+    EXPECT_LE(starts[i]["ts"].get<double>(), ends[i]["ts"].get<double>());
+    arrows.push_back(fmt::format("{} at {} to {} at {}", starts[i]["pid"].get<int>(),
+                                 starts[i]["ts"].get<double>(), ends[i]["pid"].get<int>(),
+                                 ends[i]["ts"].get<double>()));
+  }
+  // From the sender's beginning to one ns before the receiver's end, in the order of the file.
+  EXPECT_THAT(arrows, ElementsAre("1 at 40 to 0 at 69.999", "0 at 0 to 1 at 79.999",
+                                  "1 at 50 to 0 at 99.999", "0 at 10 to 1 at 89.999"));
+  EXPECT_EQ(out.counts.arrows, 4U);
+  EXPECT_EQ(out.counts.unmatched_halves, 0U);
+}
+
+TEST(Perfetto, ASendThatNobodyReceivedHasNoArrow) {
+  std::vector<TraceEvent> events = late_all_reduce();
+  events.resize(4);  // rank 0 alone
+  const Exported out = exported(events);
+  EXPECT_TRUE(out.phase("s").empty());
+  EXPECT_EQ(out.counts.unmatched_halves, 4U);  // 2 sends, 2 receives
+}
+
+TEST(Perfetto, AnArrowNeverPointsBackInTime) {
+  std::vector<TraceEvent> events = late_all_reduce();
+  events[4].begin_ns = 500'000;
+  events[4].end_ns = 510'000;
+  const Exported out = exported(events);
+  EXPECT_EQ(out.phase("s")[0]["ts"], 69.999);
+  EXPECT_EQ(out.phase("f")[0]["ts"], 69.999);
+}
+
+TEST(Perfetto, WhateverTheCommandLineItIsJson) {
+  TraceInfo info;
+  info.host = "node\"7\"\n";
+  info.command_line = "ringside \\ \x80\xff \t end";
+  const Exported out = exported({}, info);
+  EXPECT_EQ(out.document["otherData"]["host"], "node\"7\"\n");
+  EXPECT_TRUE(out.document["traceEvents"].empty());
+}
+
+TEST(Perfetto, NegativeTimesKeepTheirDecimals) {
+  TraceEvent event;
+  event.begin_ns = -1'500;
+  event.end_ns = -1;
+  EXPECT_THAT(exported({event}).text, HasSubstr("\"ts\":-1.500,\"dur\":1.499"));
+}
+
+TEST(Perfetto, ManyEventsStreamThroughTheBuffer) {
+  const Exported out = exported(steps(0, 5'000));
+  EXPECT_EQ(out.counts.events, 5'000U);
+  EXPECT_EQ(out.phase("X").size(), 5'000U);
+}
+
+TEST(Perfetto, AStreamThatTakesNoMoreIsAnError) {
+  const Result<TraceFile> file = TraceFile::parse(file_header(), "test.rtrace");
+  ASSERT_TRUE(file);
+  std::ostringstream out;
+  out.setstate(std::ios::badbit);
+  const auto counts = export_perfetto(*file, out);
+  ASSERT_FALSE(counts);
+  EXPECT_EQ(counts.error().code, ErrorCode::System);
+}
+
+}  // namespace
+}  // namespace ringside
