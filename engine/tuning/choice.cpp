@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "engine/channels/channels.h"
 
 namespace ringside {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "base/vocabulary.h"
-#include "engine/topology/node_type.h"
+#include "engine/channels/channels.h"
 
 namespace ringside {
 
@@ -41,9 +41,9 @@ inline constexpr HostDefaults kHostDefaults;
 
 /// What the user insists on.
 struct HostOverrides {
-  std::optional<int> nchannels;
-  std::optional<Bytes> slot;
-  std::optional<int> slots_per_chunk;
+  std::optional<int> nchannels = {};
+  std::optional<Bytes> slot = {};
+  std::optional<int> slots_per_chunk = {};
 };
 
 /// For ranks that keep their data in host memory.
