@@ -68,6 +68,9 @@ class CheckTree(unittest.TestCase):
     def test_an_include_that_is_not_from_the_root_is_found(self):
         self.assert_one({"sim/run.cpp": '#include "run.h"\n'}, "sim/run.cpp:1", "from the root")
 
+    def test_a_generated_header_of_the_folder_itself_is_fine(self):
+        self.assertEqual(findings({"trace/a.cpp": '#include "event_generated.h"\n'}), [])
+
     def test_simgrid_outside_sim_is_found(self):
         self.assert_one({"engine/runtime/communicator.h": "#pragma once\n#include <simgrid/s4u.hpp>\n"},
                         "engine/runtime/communicator.h:2", "belongs to sim/")
