@@ -1,0 +1,304 @@
+#include "sim/simulate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "engine/collectives/record.h"
+#include "trace/reader.h"
+
+namespace ringside {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Seconds kAlpha{5e-6};
+constexpr BytesPerSecond kRate{50e9};
+
+/// n ranks around one switch, each step costing kAlpha and its bytes at kRate, the launch nothing.
+Cluster one_switch(int n) {
+  return {.node = {.name = "one-switch",
+                   .gpus = n,
+                   .compute_capability = 90,
+                   .gpu_link = kRate,
+                   .nic_gpu = {},
+                   .nic_line_rate = kRate,
+                   .nic_host_link = kRate,
+                   .latency = {.base = {}, .gpu_step = kAlpha, .net_step = {}}},
+          .nodes = 1};
+}
+
+/// The same with a rank a node, so that each step crosses two NICs.
+Cluster nodes_of_one(int n) {
+  Cluster cluster = one_switch(1);
+  cluster.node.nic_gpu = {0};
+  cluster.node.latency.net_step = kAlpha;
+  cluster.node.latency.gpu_step = {};
+  cluster.nodes = n;
+  return cluster;
+}
+
+Choice plain_choice(Collective collective) {
+  return {.collective = collective,
+          .nchannels = 1,
+          .slot = 512_KiB,
+          .slots_per_chunk = 4,
+          .chunk = 2_MiB};
+}
+
+SimRequest plain_request(const Cluster& cluster, Collective collective, std::int64_t floats) {
+  return {.cluster = cluster,
+          .channels = host_channels(cluster.nranks(), 1),
+          .choice = plain_choice(collective),
+          .call = {.count = floats}};
+}
+
+SimRequest dgx_request(int nodes, Collective collective, std::int64_t floats) {
+  const Cluster cluster = *make_cluster(*load_node("dgx-h100"), nodes);
+  const CallShape call{.count = floats};
+  const Bytes bytes = call_bytes(collective, call, cluster.nranks());
+  return {.cluster = cluster,
+          .channels = cluster_channels(cluster),
+          .choice = choose_simulated(cluster, collective, bytes),
+          .call = call};
+}
+
+double seconds(const Result<SimResult>& result) {
+  EXPECT_TRUE(result) << result.error().message;
+  return result ? result->time.count() : -1;
+}
+
+/// alpha + bytes / B
+double step_time(double bytes) { return kAlpha.count() + bytes / kRate.value; }
+
+class ClosedForm : public testing::TestWithParam<int> {};
+
+// 2(n-1) steps of S/n bytes each, all ranks in step: nobody waits for anything but the links.
+TEST_P(ClosedForm, AnAllReduceOfOneLoopTakesTwiceNLessOneSteps) {
+  const int n = GetParam();
+  for (const std::int64_t floats_a_chunk : {4, 1000, 1 << 19}) {
+    const std::int64_t floats = floats_a_chunk * n;
+    const double expected = 2 * (n - 1) * step_time(4.0 * static_cast<double>(floats_a_chunk));
+    for (const Cluster& cluster : {one_switch(n), nodes_of_one(n)}) {
+      EXPECT_NEAR(seconds(simulate(plain_request(cluster, Collective::AllReduce, floats))),
+                  expected, expected * 1e-6);
+    }
+  }
+}
+
+TEST_P(ClosedForm, AllGatherAndReduceScatterTakeNLessOneSteps) {
+  const int n = GetParam();
+  const std::int64_t floats = 100'000;  // a rank's block, in one chunk
+  const double expected = (n - 1) * step_time(4e5);
+  for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter}) {
+    EXPECT_NEAR(seconds(simulate(plain_request(one_switch(n), collective, floats))), expected,
+                expected * 1e-6);
+  }
+}
+
+// A chain: the first chunk needs n - 1 steps to its end, each further one follows a transfer behind.
+TEST_P(ClosedForm, ABroadcastIsAPipeline) {
+  const int n = GetParam();
+  constexpr int kChunks = 20;
+  SimRequest request = plain_request(one_switch(n), Collective::Broadcast, kChunks * (1 << 19));
+  const double transfer = 2'097'152 / kRate.value;
+  const double expected = (n - 1) * step_time(2'097'152) + (kChunks - 1) * transfer;
+  EXPECT_NEAR(seconds(simulate(request)), expected, expected * 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, ClosedForm, testing::Values(2, 3, 8, 33));
+
+TEST(Simulate, ALoneRankOnlyLaunches) {
+  SimRequest request = plain_request(one_switch(1), Collective::AllReduce, 1000);
+  request.cluster.node.latency.base = Seconds{8e-6};
+  const auto result = simulate(request);
+  EXPECT_DOUBLE_EQ(seconds(result), 8e-6);
+  EXPECT_EQ(result->transfers, 0);
+}
+
+TEST(Simulate, NothingToMoveOnlyLaunches) {
+  const auto result = simulate(dgx_request(1, Collective::AllReduce, 0));
+  EXPECT_DOUBLE_EQ(seconds(result), 8.4e-6);
+}
+
+// Two rings over the same links: twice the bytes through each.
+TEST(Simulate, ChannelsShareTheLinks) {
+  const int n = 4;
+  SimRequest request = plain_request(one_switch(n), Collective::AllReduce, 8 * 128 * 100);
+  request.channels = host_channels(n, 2);
+  request.choice.nchannels = 2;
+  const double chunk = 4.0 * 128 * 100;  // of each of the 8 chunks: 2 channels x 4 ranks
+  const double expected = 2 * (n - 1) * step_time(2 * chunk);
+  EXPECT_NEAR(seconds(simulate(request)), expected, expected * 1e-6);
+}
+
+TEST(Simulate, TheSameRequestGivesTheSameTimeToTheLastDigit) {
+  const SimRequest request = dgx_request(2, Collective::AllReduce, 3'000'001);
+  const double first = seconds(simulate(request));
+  for (int i = 0; i < 3; ++i) {
+    const double again = seconds(simulate(request));
+    EXPECT_EQ(std::memcmp(&first, &again, sizeof first), 0) << first << " " << again;
+  }
+}
+
+// On 2 nodes each byte of a ring crosses the NICs: 8 x 48 GB/s. On one node only the GPU links.
+TEST(Simulate, TheBusBandwidthStaysBelowTheLinks) {
+  for (const Collective collective :
+       {Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter}) {
+    for (const int nodes : {1, 2}) {
+      const SimRequest request =
+          dgx_request(nodes, collective, collective == Collective::AllReduce ? 1 << 26 : 1 << 22);
+      const int n = request.cluster.nranks();
+      const Bytes bytes = call_bytes(collective, request.call, n);
+      const double busbw = static_cast<double>(bytes.value) / seconds(simulate(request)) *
+                           busbw_factor(collective, n);
+      const double limit = nodes == 1 ? 370.8e9 : 8 * 48e9;
+      EXPECT_LT(busbw, limit) << to_string(collective) << " on " << nodes;
+      EXPECT_GT(busbw, 0.5 * limit) << to_string(collective) << " on " << nodes;
+    }
+  }
+}
+
+// Each rank fills its connection before it empties the one towards it: with room for one chunk only,
+// a chunk that is to be passed on finds no room, and is never consumed.
+TEST(Simulate, OneChunkInFlightIsADeadlockAndSaysWhoWaits) {
+  SimRequest request = plain_request(one_switch(4), Collective::AllReduce, 4000);
+  request.choice.slots_per_chunk = 8;
+  const auto result = simulate(request);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(exit_status(result.error().code), 3);
+  EXPECT_THAT(result.error().message,
+              HasSubstr("rank 0 channel 0 step 1 waits for a free slot to rank 1"));
+  EXPECT_THAT(result.error().message, HasSubstr("rank 3 channel 0 step 1"));
+}
+
+// Two ranks, a link of long latency. A chunk's slots come back alpha after its last byte has crossed, so
+// of w chunks that fit the connection the next w may start T + alpha after them. Of C chunks the last
+// one starts (C/w - 1)(T + alpha) + (w - 1)T after the first, and is there T + alpha later.
+TEST(Simulate, SlotsComeBackWhenTheReceiverHasConsumedTheChunk) {
+  const double alpha = 50e-6;
+  const double transfer = 65'536 / kRate.value;
+  constexpr int kChunks = 24;
+  for (const int slots_per_chunk : {1, 2, 4, 8}) {
+    const int window = 8 / slots_per_chunk;
+    SimRequest request = plain_request(one_switch(2), Collective::Broadcast, kChunks * 16'384);
+    request.cluster.node.latency.gpu_step = Seconds{alpha};
+    request.choice.slots_per_chunk = slots_per_chunk;
+    request.choice.chunk = 64_KiB;
+    const double expected = kChunks / window * (transfer + alpha) + (window - 1) * transfer;
+    EXPECT_NEAR(seconds(simulate(request)), expected, expected * 1e-6);
+  }
+}
+
+TEST(Simulate, RefusesWhatCannotBeSimulated) {
+  SimRequest request = plain_request(one_switch(4), Collective::AllReduce, 4000);
+  request.choice.slots_per_chunk = 9;
+  EXPECT_EQ(simulate(request).error().code, ErrorCode::InvalidArgument);
+  request = plain_request(one_switch(4), Collective::AllReduce, 4000);
+  request.channels = host_channels(5, 1);
+  EXPECT_EQ(simulate(request).error().code, ErrorCode::InvalidArgument);
+  request = plain_request(one_switch(4), Collective::Reduce, 4000);
+  EXPECT_EQ(simulate(request).error().code, ErrorCode::Unsupported);
+}
+
+/// A path that goes with the test.
+class Scratch {
+ public:
+  Scratch() : path_(testing::TempDir() + "ringside-sim-" + std::to_string(getpid()) + ".rtrace") {}
+  ~Scratch() { std::filesystem::remove(path_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST(SimulateTrace, AnUnwritablePathIsFoundBeforeSimulating) {
+  SimRequest request = dgx_request(2, Collective::AllReduce, 1000);
+  request.trace_path = "/nonexistent/t.rtrace";
+  const auto result = simulate(request);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("/nonexistent/t.rtrace"));
+}
+
+using LaneKey = std::pair<int, int>;  // rank, channel
+using Steps = std::vector<std::pair<Primitive, std::uint64_t>>;
+
+/// What the recorded programs say: the primitive and the bytes of each step, by rank and channel.
+std::map<LaneKey, Steps> expected_steps(const SimRequest& request) {
+  std::map<LaneKey, Steps> all;
+  for (int rank = 0; rank < request.cluster.nranks(); ++rank) {
+    const auto tasks = plan_channels(request.choice, request.channels, request.call, Rank{rank});
+    for (std::size_t channel = 0; channel < tasks->size(); ++channel) {
+      const ChannelTask& task = (*tasks)[channel];
+      const Program program = record(task);
+      for (std::int64_t loop = 0; loop < program.loops; ++loop) {
+        for_each_step(program, [&](Primitive primitive, int chunk) {
+          const auto bytes = static_cast<std::uint64_t>(task.map.at(loop, chunk).count) * 4;
+          all[{rank, static_cast<int>(channel)}].emplace_back(primitive, bytes);
+        });
+      }
+    }
+  }
+  return all;
+}
+
+// The simulator takes no steps of its own: they are those of the programs that are proved right.
+TEST(SimulateTrace, ShowsTheStepsOfTheRecordedProgramsAndTheWholeCall) {
+  for (const Collective collective : {Collective::AllReduce, Collective::AllGather,
+                                      Collective::ReduceScatter, Collective::Broadcast}) {
+    for (const int nodes : {1, 2, 3}) {
+      const Scratch scratch;
+      SimRequest request = dgx_request(nodes, collective, 70'001);
+      request.call.root = Rank{5};
+      request.trace_path = scratch.path();
+      const auto result = simulate(request);
+      ASSERT_TRUE(result) << result.error().message;
+
+      const auto file = TraceFile::open(scratch.path());
+      ASSERT_TRUE(file) << file.error().message;
+      ASSERT_EQ(file->processes().size(), 1U);
+      EXPECT_EQ(file->processes()[0].clock, TraceClock::Simulated);
+      std::map<LaneKey, Steps> seen;
+      std::int64_t steps = 0;
+      std::int64_t latest = 0;
+      int calls = 0;
+      file->for_each_event([&](const TraceEvent& event) {
+        EXPECT_LE(event.begin_ns, event.end_ns);
+        if (event.kind == EventKind::Collective) {
+          ++calls;
+          latest = std::max(latest, event.end_ns);
+          return;
+        }
+        ++steps;
+        Steps& lane = seen[{event.rank, event.channel}];
+        EXPECT_EQ(event.step, lane.size());
+        EXPECT_EQ(event.recv_peer >= 0, parts_of(event.primitive).receives);
+        EXPECT_EQ(event.send_peer >= 0, parts_of(event.primitive).sends);
+        lane.emplace_back(event.primitive, event.bytes);
+      });
+      EXPECT_EQ(seen, expected_steps(request)) << to_string(collective) << " on " << nodes;
+      EXPECT_EQ(steps, result->steps);
+      EXPECT_EQ(calls, request.cluster.nranks());
+      EXPECT_NEAR(static_cast<double>(latest), result->time.count() * 1e9, 1);
+    }
+  }
+}
+
+TEST(Simulate, TellsOfItsProgressUntilItIsDone) {
+  SimRequest request = plain_request(one_switch(128), Collective::AllReduce, 1 << 22);
+  std::vector<double> shares;
+  request.progress = [&](double share) { shares.push_back(share); };
+  ASSERT_TRUE(simulate(request));
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  for (const double share : shares) EXPECT_TRUE(share >= 0 && share <= 1) << share;
+}
+
+}  // namespace
+}  // namespace ringside
