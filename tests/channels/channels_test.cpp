@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+
+#include "engine/channels/bounds.h"
 
 namespace ringside {
 namespace {
@@ -121,6 +124,20 @@ TEST(ClusterChannels, EachNicCarriesAsManyRingsAsTheOthers) {
     for (const auto& [nic, rings] : out) EXPECT_EQ(rings, 2);
     for (const auto& [nic, rings] : in) EXPECT_EQ(rings, 2);
   }
+}
+
+// 16 rings, 2 of them through each NIC: 48 x 16 / 2 = 384 GB/s. Through each GPU link go the 14 others:
+// 370.8 x 16 / 14 = 423.8. On one node all 24 go through each GPU link.
+TEST(RingBounds, AreWhereTheBusiestLinkIsFull) {
+  const RingBounds two = ring_bounds(dgx_cluster(2), cluster_channels(dgx_cluster(2)), 16);
+  EXPECT_DOUBLE_EQ(two.nics.value, 384e9);
+  EXPECT_DOUBLE_EQ(two.gpu_links.value, 370.8e9 * 16 / 14);
+  const RingBounds one = ring_bounds(dgx_cluster(1), cluster_channels(dgx_cluster(1)), 24);
+  EXPECT_DOUBLE_EQ(one.gpu_links.value, 370.8e9);
+  EXPECT_TRUE(std::isinf(one.nics.value));
+  // One ring leaves each node by one NIC.
+  const RingBounds alone = ring_bounds(dgx_cluster(2), cluster_channels(dgx_cluster(2)), 1);
+  EXPECT_DOUBLE_EQ(alone.nics.value, 48e9);
 }
 
 TEST(HostChannels, RunInNaturalOrder) {
