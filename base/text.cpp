@@ -171,6 +171,19 @@ Result<BytesPerSecond> parse_bandwidth(std::string_view text) {
   return BytesPerSecond{rate};
 }
 
+std::string format_ranks(std::span<const int> ranks) {
+  std::string text;
+  for (std::size_t first = 0; first < ranks.size();) {
+    std::size_t last = first;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += last == first ? std::to_string(ranks[first])
+                          : std::to_string(ranks[first]) + "-" + std::to_string(ranks[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
 std::string format_bytes(Bytes size) {
   constexpr std::string_view kSteps = "KMGT";
   std::uint64_t value = size.value;

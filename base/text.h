@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ Result<Seconds> parse_time(std::string_view text);
 /// `bit/s Kbit/s Mbit/s Gbit/s Tbit/s`, such as `200Gbit/s`.
 /// errors  InvalidArgument: no unit, an unknown one (the nearest is named), not positive
 Result<BytesPerSecond> parse_bandwidth(std::string_view text);
+
+/// `0-3,7`: ascending numbers, runs folded; empty for none.
+std::string format_ranks(std::span<const int> ranks);
 
 std::string format_bytes(Bytes size);          ///< `64M`; `1000` where no step of 2^10 is exact
 std::string format_time(Seconds time);         ///< `12.35us`, `1.20ms`: three significant digits up

@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -17,6 +14,7 @@
 #include "base/log.h"
 #include "engine/transport/frame.h"
 #include "engine/transport/socket.h"
+#include "engine/transport/wakeup.h"
 
 namespace ringside {
 namespace {
@@ -72,29 +70,12 @@ struct Pending {
   Deadline expires;
 };
 
-Result<UniqueFd> make_event(int flags) {
-  UniqueFd made(::eventfd(0, flags | EFD_NONBLOCK | EFD_CLOEXEC));
-  if (!made) return system_error("eventfd", errno, "raise the limit of open files: ulimit -n");
-  return made;
-}
-
-void add_one(int event) {
-  const std::uint64_t one = 1;
-  // Fails only when the counter is at its end, and then it is readable as it should be.
-  static_cast<void>(!::write(event, &one, sizeof one));
-}
-
-void take_one(int event) {
-  std::uint64_t value = 0;
-  static_cast<void>(!::read(event, &value, sizeof value));
-}
-
 }  // namespace
 
 class Acceptor::Impl {
  public:
   Impl(UniqueFd listener, Endpoint address, const Secret& secret, AcceptorLimits limits,
-       UniqueFd wake, UniqueFd ready)
+       Wakeup wake, Wakeup ready)
       : listener_(std::move(listener)),
         address_(std::move(address)),
         secret_(secret),
@@ -105,11 +86,11 @@ class Acceptor::Impl {
 
   ~Impl() {
     thread_.request_stop();
-    add_one(wake_.get());
+    wake_.signal();
   }
 
   [[nodiscard]] const Endpoint& address() const { return address_; }
-  [[nodiscard]] int ready_fd() const { return ready_.get(); }
+  [[nodiscard]] int ready_fd() const { return ready_.fd(); }
 
   Result<Accepted> accept(Deadline deadline) {
     std::unique_lock lock(mutex_);
@@ -124,7 +105,7 @@ class Acceptor::Impl {
     }
     Accepted first = std::move(queue_.front());
     queue_.pop_front();
-    take_one(ready_.get());
+    ready_.clear();
     return first;
   }
 
@@ -132,7 +113,7 @@ class Acceptor::Impl {
     {
       const std::lock_guard lock(mutex_);
       is_closed_ = true;
-      add_one(ready_.get());
+      ready_.signal();
     }
     arrived_.notify_all();
   }
@@ -149,7 +130,7 @@ class Acceptor::Impl {
 
   void wait() {
     polled_.clear();
-    polled_.push_back({wake_.get(), POLLIN, 0});
+    polled_.push_back({wake_.fd(), POLLIN, 0});
     // After "out of files" the listener would be readable without end: look again when a connection
     // has ended, or a little later.
     if (!is_out_of_files_) polled_.push_back({listener_.get(), POLLIN, 0});
@@ -192,7 +173,7 @@ class Acceptor::Impl {
       {
         const std::lock_guard lock(mutex_);
         queue_.push_back({std::move(one.fd), std::move(one.peer), one.hello.take()});
-        add_one(ready_.get());
+        ready_.signal();
       }
       arrived_.notify_one();
       return true;
@@ -219,8 +200,8 @@ class Acceptor::Impl {
   const Endpoint address_;
   const Secret secret_;
   const AcceptorLimits limits_;
-  const UniqueFd wake_;   ///< ends the thread's poll
-  const UniqueFd ready_;  ///< counts queue_
+  const Wakeup wake_;   ///< ends the thread's poll
+  const Wakeup ready_;  ///< counts queue_
 
   std::mutex mutex_;
   std::condition_variable arrived_;
@@ -240,8 +221,8 @@ Result<std::unique_ptr<Acceptor>> Acceptor::listen(const Endpoint& endpoint, con
                                                    AcceptorLimits limits) {
   RINGSIDE_TRY(UniqueFd listener, listen_on(endpoint));
   RINGSIDE_TRY(Endpoint address, local_endpoint(listener.get()));
-  RINGSIDE_TRY(UniqueFd wake, make_event(0));
-  RINGSIDE_TRY(UniqueFd ready, make_event(EFD_SEMAPHORE));
+  RINGSIDE_TRY(Wakeup wake, Wakeup::make());
+  RINGSIDE_TRY(Wakeup ready, Wakeup::make(Wakeup::Kind::Counter));
   return std::unique_ptr<Acceptor>(new Acceptor(std::make_unique<Impl>(
       std::move(listener), std::move(address), secret, limits, std::move(wake), std::move(ready))));
 }

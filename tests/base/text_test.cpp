@@ -61,5 +61,12 @@ TEST(Format, ReadsBackWhereItIsExact) {
   EXPECT_EQ(format_bandwidth(BytesPerSecond{48e9}), "48.00 GB/s");
 }
 
+TEST(FormatRanks, RunsAreFolded) {
+  EXPECT_EQ(format_ranks(std::vector<int>{}), "");
+  EXPECT_EQ(format_ranks(std::vector{3}), "3");
+  EXPECT_EQ(format_ranks(std::vector{2, 3}), "2-3");
+  EXPECT_EQ(format_ranks(std::vector{3, 5, 6, 7, 9}), "3,5-7,9");
+}
+
 }  // namespace
 }  // namespace ringside

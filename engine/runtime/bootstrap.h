@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/deadline.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "engine/runtime/bootstrap_root.h"
+#include "engine/runtime/unique_id.h"
+
+namespace ringside {
+
+struct BootstrapOptions {
+  Rank rank{0};
+  int nranks = 1;
+  UniqueId id = {};  ///< not read when nranks is 1
+  /// The interface where other ranks reach this one. None: the one that leads to the root.
+  std::optional<SocketAddress> listen = {};
+  Nanoseconds join_timeout = kJoinTimeout;
+  std::string who = {};  ///< for messages; empty: "host:pid"
+};
+
+/// One rank's place in the ring over which ranks tell each other what they need to know before there
+/// are fast connections: TCP to the next rank and from the previous one, both proven.
+///
+/// Ordering   every rank makes the same calls in the same order
+/// Threads    one at a time, but for abort(), rank(), nranks(), secret() and address()
+class Bootstrap {
+ public:
+  /// Goes to the root and comes back with the ring.
+  /// errors  InvalidArgument: rank outside 0 .. nranks-1; what the root refuses (a rank twice, another
+  ///         nranks).  Timeout: ranks never came (they are named), or the root does not answer.
+  ///         PermissionDenied: the secret differs.  PeerGone: a rank or the root left again.  System.
+  static Result<std::unique_ptr<Bootstrap>> join(const BootstrapOptions& options);
+  ~Bootstrap();
+  Bootstrap(const Bootstrap&) = delete;
+  Bootstrap& operator=(const Bootstrap&) = delete;
+
+  /// Everybody's bytes, by rank.
+  /// shape   every rank gives equally many; 0 is fine
+  /// rounds  floor(n / 2): blocks travel both ways round at once
+  /// errors  PeerGone, Timeout: name the neighbour.  InvalidArgument: it gave another number of bytes.
+  ///         Corrupt: it is at another call.  Aborted.  After an error the ring is of no use.
+  /// source  NCCL, socketDoubleRingAllGather
+  Result<std::vector<std::byte>> all_gather(std::span<const std::byte> mine, Deadline deadline);
+
+  /// Returns when every rank has called it.
+  /// errors  as all_gather
+  Status barrier(Deadline deadline);
+
+  /// The same with a minute for the slowest rank.
+  Result<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
+  Status barrier();
+
+  /// Ends a call under way, and all later ones, with Aborted.
+  void abort() noexcept;
+
+  [[nodiscard]] Rank rank() const;
+  [[nodiscard]] int nranks() const;
+  [[nodiscard]] Rank next() const;
+  [[nodiscard]] Rank previous() const;
+  [[nodiscard]] const Secret& secret() const;
+  /// Where other ranks reach this one, with port 0.
+  [[nodiscard]] const SocketAddress& address() const;
+
+ private:
+  class Impl;
+  explicit Bootstrap(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,262 @@
+#include "engine/runtime/bootstrap_root.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "engine/runtime/messages.h"
+#include "engine/transport/acceptor.h"
+#include "engine/transport/socket.h"
+#include "engine/transport/wakeup.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kMostRanks = 1 << 20;
+constexpr std::size_t kMostNotes = 3;
+
+/// A message to a rank is a few hundred bytes into an empty socket buffer: this is never waited for
+/// unless the rank's host has gone.
+constexpr Nanoseconds kSendTimeout = std::chrono::seconds(1);
+
+/// One rank that has come.
+struct Member {
+  UniqueFd fd;
+  JoinMessage join;
+};
+
+}  // namespace
+
+class BootstrapRoot::Impl {
+ public:
+  Impl(const RootOptions& options, std::unique_ptr<Acceptor> acceptor, Wakeup wake)
+      : options_(options),
+        acceptor_(std::move(acceptor)),
+        address_(std::get<SocketAddress>(acceptor_->address())),
+        wake_(std::move(wake)),
+        nranks_(options.nranks),
+        members_(static_cast<std::size_t>(nranks_)),
+        thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+
+  ~Impl() {
+    thread_.request_stop();
+    wake_.signal();
+  }
+
+  [[nodiscard]] const SocketAddress& address() const { return address_; }
+  [[nodiscard]] UniqueId id() const { return {address_, options_.secret}; }
+
+ private:
+  void serve(const std::stop_token& stop) {
+    for (;;) {
+      wait();
+      if (stop.stop_requested()) return;
+      while (Result<Accepted> next = acceptor_->accept(Deadline{})) take(*std::move(next));
+      if (!is_waiting()) continue;
+      if (notice_leavers()) continue;
+      if (has_passed(expires_)) {
+        fail(missing_error());
+      } else {
+        comfort();
+      }
+    }
+  }
+
+  /// Some have come, and others are still to come.
+  [[nodiscard]] bool is_waiting() const { return came_ > 0 && !is_over_; }
+
+  void wait() {
+    std::vector<pollfd> polled{{wake_.fd(), POLLIN, 0}, {acceptor_->ready_fd(), POLLIN, 0}};
+    std::vector<int> ranks;  // of polled[2], polled[3], ...
+    Deadline until = deadline_in(std::chrono::minutes(1));
+    if (is_waiting()) {
+      for (int rank = 0; rank < nranks_; ++rank) {
+        if (!at(rank)) continue;
+        polled.push_back({at(rank)->fd.get(), POLLIN, 0});
+        ranks.push_back(rank);
+      }
+      until = std::min(expires_, comfort_at_);
+    }
+    stirred_.clear();
+    if (::poll(polled.data(), polled.size(), poll_timeout(until)) <= 0) return;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (polled[i + 2].revents != 0) stirred_.push_back(ranks[i]);
+    }
+  }
+
+  void take(Accepted accepted) {
+    Result<JoinMessage> join = parse_join(accepted.hello);
+    if (!join) {
+      log_line(LogLevel::Warn, fmt::format("root {} refused {}: {}", to_string(address_),
+                                           accepted.peer, join.error().message));
+      return;
+    }
+    if (const auto why = reason_to_refuse(*join)) {
+      log_line(LogLevel::Warn, fmt::format("root {} refused {}: {}", to_string(address_),
+                                           accepted.peer, why->message));
+      if (notes_.size() < kMostNotes) notes_.push_back(why->message);
+      say(accepted.fd, {.kind = RootMessage::Kind::Failure, .error = *why});
+      return;
+    }
+    const int rank = join->rank;
+    at(rank) = Member{std::move(accepted.fd), *std::move(join)};
+    ++came_;
+    expires_ = deadline_in(options_.join_timeout);
+    comfort_at_ = deadline_in(comfort_pause());
+    introduce(rank);
+    introduce((rank + nranks_ - 1) % nranks_);
+    if (came_ == nranks_) finish({.kind = RootMessage::Kind::Everybody});
+  }
+
+  std::optional<Error> reason_to_refuse(const JoinMessage& join) {
+    const std::string who = fmt::format("rank {} ({})", join.rank, join.who);
+    const auto bad = [](std::string text, std::string help) {
+      return Error{ErrorCode::InvalidArgument, std::move(text), std::move(help)};
+    };
+    if (is_over_) {
+      return bad(fmt::format("{} came too late: the job of {} ranks has met already", who, nranks_),
+                 "start each rank once, and each job with an id of its own");
+    }
+    if (nranks_ == 0 && join.nranks >= 1 && join.nranks <= kMostRanks) {
+      nranks_ = join.nranks;
+      members_.resize(static_cast<std::size_t>(nranks_));
+    }
+    if (join.nranks != nranks_) {
+      return bad(
+          fmt::format("{} was started for {} ranks, the job has {}", who, join.nranks, nranks_),
+          "start every rank with the same number of ranks");
+    }
+    if (join.rank < 0 || join.rank >= nranks_) {
+      return bad(fmt::format("{} is outside 0-{}", who, nranks_ - 1),
+                 "ranks count from 0; see how this one was started");
+    }
+    if (const auto& first = at(join.rank)) {
+      return bad(fmt::format("rank {} came twice: {} and {}", join.rank, first->join.who, join.who),
+                 "start each rank once; two jobs at one root need two ids");
+    }
+    return std::nullopt;
+  }
+
+  /// Tells `rank` where its successor is, once both have come.
+  void introduce(int rank) {
+    const auto& member = at(rank);
+    const auto& next = at((rank + 1) % nranks_);
+    if (!member || !next) return;
+    say(member->fd, {.kind = RootMessage::Kind::Successor, .successor = next->join.listen});
+  }
+
+  /// A rank that waits says nothing, so what can be read is the end of its connection.
+  bool notice_leavers() {
+    for (const int rank : stirred_) {
+      const auto& member = at(rank);
+      std::byte byte{};
+      const Result<std::size_t> got = recv_some(member->fd.get(), {&byte, 1});
+      if (got && *got == 0) continue;
+      fail({ErrorCode::PeerGone,
+            fmt::format("rank {} ({}) came and left again before rank{} {} of {} had come",
+                        member->join.rank, member->join.who, missing().size() == 1 ? "" : "s",
+                        format_ranks(missing()), nranks_),
+            "look at that rank's own messages and exit status"});
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::vector<int> missing() const {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < nranks_; ++rank) {
+      if (!members_[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+    }
+    return ranks;
+  }
+
+  [[nodiscard]] Error missing_error() const {
+    const std::vector<int> ranks = missing();
+    const std::string notes =
+        notes_.empty() ? "" : fmt::format("; refused: {}", fmt::join(notes_, "; "));
+    return {ErrorCode::Timeout,
+            fmt::format("rank{} {} of {} never came within {:g} s of the last arrival{}",
+                        ranks.size() == 1 ? "" : "s", format_ranks(ranks), nranks_,
+                        Seconds(options_.join_timeout).count(), notes),
+            fmt::format("look at how these were started and at their own messages; they must reach "
+                        "{} (NCCL_SOCKET_IFNAME, firewall)",
+                        to_string(address_))};
+  }
+
+  [[nodiscard]] Nanoseconds comfort_pause() const {
+    return std::min<Nanoseconds>(std::chrono::seconds(1), options_.join_timeout / 4);
+  }
+
+  /// Those who wait learn now and then that the root still lives.
+  void comfort() {
+    if (!has_passed(comfort_at_)) return;
+    comfort_at_ = deadline_in(comfort_pause());
+    for (const auto& member : members_) {
+      if (member) say(member->fd, {.kind = RootMessage::Kind::Waiting});
+    }
+  }
+
+  void fail(const Error& why) { finish({.kind = RootMessage::Kind::Failure, .error = why}); }
+
+  void finish(const RootMessage& last_word) {
+    is_over_ = true;
+    for (const auto& member : members_) {
+      if (member) say(member->fd, last_word);
+    }
+    members_.clear();
+  }
+
+  /// A rank that cannot be told has gone; its neighbours and notice_leavers() see that, too.
+  static void say(const UniqueFd& fd, const RootMessage& message) {
+    static_cast<void>(send_frame(fd.get(), to_bytes(message), deadline_in(kSendTimeout)));
+  }
+
+  std::optional<Member>& at(int rank) { return members_[static_cast<std::size_t>(rank)]; }
+
+  const RootOptions options_;
+  const std::unique_ptr<Acceptor> acceptor_;
+  const SocketAddress address_;
+  const Wakeup wake_;
+
+  // Only the thread's:
+  int nranks_;
+  std::vector<std::optional<Member>> members_;  ///< [rank]
+  std::vector<int> stirred_;                    ///< ranks whose connections had something to read
+  int came_ = 0;
+  bool is_over_ = false;
+  Deadline expires_{};
+  Deadline comfort_at_{};
+  std::vector<std::string> notes_;  ///< why some were refused
+
+  std::jthread thread_;  // last: starts when all of the above is there, ends before it goes
+};
+
+Result<std::unique_ptr<BootstrapRoot>> BootstrapRoot::start(const RootOptions& options) {
+  if (options.nranks < 0 || options.nranks > kMostRanks) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("a job of {} ranks", options.nranks)};
+  }
+  RINGSIDE_TRY(std::unique_ptr<Acceptor> acceptor,
+               Acceptor::listen(Endpoint{options.listen}, options.secret));
+  RINGSIDE_TRY(Wakeup wake, Wakeup::make());
+  return std::unique_ptr<BootstrapRoot>(
+      new BootstrapRoot(std::make_unique<Impl>(options, std::move(acceptor), std::move(wake))));
+}
+
+BootstrapRoot::BootstrapRoot(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+BootstrapRoot::~BootstrapRoot() = default;
+
+const SocketAddress& BootstrapRoot::address() const { return impl_->address(); }
+UniqueId BootstrapRoot::id() const { return impl_->id(); }
+
+}  // namespace ringside

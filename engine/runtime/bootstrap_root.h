@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/runtime/unique_id.h"
+
+namespace ringside {
+
+/// How long a rank that has come waits for the next one to come.
+inline constexpr Nanoseconds kJoinTimeout = std::chrono::seconds(8);
+
+struct RootOptions {
+  SocketAddress listen = loopback_address();  ///< port 0: a free one
+  Secret secret = {};
+  int nranks = 0;  ///< 0: as many as the first rank to come says
+  Nanoseconds join_timeout = kJoinTimeout;
+};
+
+/// Where the ranks of a job first meet. Lives in the process of rank 0 or of the launcher.
+///
+/// Each rank connects, proves the secret and says who it is and where it listens. The root tells it
+/// its successor's address as soon as both are known, and all of them when everybody has come. It
+/// answers on the rank's own connection, where NCCL dials back: one listening socket less for each
+/// rank, no second path for a firewall to block, and a rank that dies is noticed by its connection.
+///
+/// It refuses a rank outside 0 .. n-1, one that came before, and one that has another n; the rank
+/// gets the reason and the others go on waiting. When nobody new comes for `join_timeout`, every rank
+/// is told which ranks are missing, and when one leaves, that it left; the job has then failed.
+///
+/// Threads    one of its own; id() and address() are for any
+/// Ownership  may go once a rank's Bootstrap::join() has returned: what is to be said has been sent
+class BootstrapRoot {
+ public:
+  /// errors  System: as listen_on()
+  static Result<std::unique_ptr<BootstrapRoot>> start(const RootOptions& options);
+  ~BootstrapRoot();
+  BootstrapRoot(const BootstrapRoot&) = delete;
+  BootstrapRoot& operator=(const BootstrapRoot&) = delete;
+
+  /// Where it listens, with the port that the kernel chose.
+  [[nodiscard]] const SocketAddress& address() const;
+
+  /// What the ranks need to come here; not for a root that listens on all interfaces (0.0.0.0).
+  [[nodiscard]] UniqueId id() const;
+
+ private:
+  class Impl;
+  explicit BootstrapRoot(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside

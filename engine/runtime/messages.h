@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "engine/transport/address.h"
+
+/// What ranks say to the root and to each other, and how it lies in bytes: numbers are little-endian,
+/// a text is its length in two bytes and then its bytes. Every parse function takes any bytes.
+/// errors  Corrupt: not such a message, or something behind its end
+namespace ringside {
+
+inline constexpr std::size_t kMessageLimit = 8192;  ///< bytes of a frame that holds one of these
+
+/// rank -> root, as the hello of its connection.
+struct JoinMessage {
+  int rank = 0;
+  int nranks = 0;
+  SocketAddress listen;  ///< where its ring predecessor reaches it
+  std::string who;       ///< "host:pid", for people; the first 64 bytes are sent
+};
+std::vector<std::byte> to_bytes(const JoinMessage& message);
+Result<JoinMessage> parse_join(std::span<const std::byte> bytes);
+
+/// root -> rank.
+struct RootMessage {
+  enum class Kind : std::uint8_t {
+    Waiting = 1,    ///< not all are here yet; the root lives
+    Successor = 2,  ///< where the next rank of the ring listens
+    Everybody = 3,  ///< all have come
+    Failure = 4,    ///< it will not be; `error` says why
+  };
+  Kind kind = Kind::Waiting;
+  SocketAddress successor = {};  ///< of Successor
+  Error error = {};              ///< of Failure
+};
+std::vector<std::byte> to_bytes(const RootMessage& message);
+Result<RootMessage> parse_root(std::span<const std::byte> bytes);
+
+/// rank -> the next rank, as the hello of a ring connection.
+struct RingHello {
+  enum class Purpose : std::uint8_t { Bootstrap = 1, Watch = 2 };
+  Purpose purpose = Purpose::Bootstrap;
+  Rank from{0};
+};
+std::vector<std::byte> to_bytes(const RingHello& message);
+Result<RingHello> parse_ring_hello(std::span<const std::byte> bytes);
+
+/// rank -> both neighbours, on the watch's ring.
+struct WatchMessage {
+  enum class Kind : std::uint8_t {
+    Goodbye = 1,  ///< an orderly end: that this connection closes next means nothing
+    Abort = 2,    ///< the job is broken; passed on in both directions
+  };
+  Kind kind = Kind::Goodbye;
+  Rank origin = kNoRank;  ///< of Abort: who says so
+  Rank dead = kNoRank;    ///< of Abort: who died, or nobody
+  Error error = {};       ///< of Abort
+};
+std::vector<std::byte> to_bytes(const WatchMessage& message);
+Result<WatchMessage> parse_watch(std::span<const std::byte> bytes);
+
+}  // namespace ringside

@@ -1,0 +1,277 @@
+#include "engine/runtime/watch.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "engine/runtime/messages.h"
+#include "engine/runtime/ring_links.h"
+#include "engine/transport/frame.h"
+#include "engine/transport/socket.h"
+#include "engine/transport/wakeup.h"
+
+namespace ringside {
+namespace {
+
+constexpr Nanoseconds kLastWords = std::chrono::milliseconds(200);
+
+/// The order in which reasons of one moment are preferred; equal for the same news by two ways.
+std::tuple<int, int> precedence(const WatchMessage& news) {
+  if (news.dead != kNoRank) return {0, to_int(news.dead)};
+  const bool is_consequence =
+      news.error.code == ErrorCode::PeerGone || news.error.code == ErrorCode::Aborted;
+  return {is_consequence ? 2 : 1, to_int(news.origin)};
+}
+
+/// The same words whoever notices: all ranks are to report the same.
+Error death_of(Rank dead) {
+  return {ErrorCode::PeerGone,
+          fmt::format("rank {} is gone: its process or host ended without a goodbye", to_int(dead)),
+          "look at that rank's own messages and exit status; the others stopped because of it"};
+}
+
+/// One of the two connections.
+struct Link {
+  Rank peer = kNoRank;
+  UniqueFd fd;
+  FrameReader reader{kMessageLimit};
+  std::vector<std::byte> out;
+  bool has_said_goodbye = false;
+
+  void say(const WatchMessage& message) {
+    if (!fd) return;
+    const std::vector<std::byte> frame = make_frame(to_bytes(message));
+    out.insert(out.end(), frame.begin(), frame.end());
+  }
+
+  /// Sends what goes without waiting. A connection that fails shows so when it is read.
+  void flush() {
+    while (fd && !out.empty()) {
+      const Result<std::size_t> sent = send_some(fd.get(), out);
+      if (!sent) out.clear();
+      if (!sent || *sent == 0) return;
+      out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(*sent));
+    }
+  }
+};
+
+std::array<char, 64> fixed_text(const Endpoint& endpoint) {
+  std::array<char, 64> text{};
+  const std::string whole = to_string(endpoint);
+  RINGSIDE_ASSERT(whole.size() < text.size(), "address of {} bytes", whole.size());
+  std::memcpy(text.data(), whole.data(), whole.size());
+  return text;
+}
+
+}  // namespace
+
+class Watch::Impl {
+ public:
+  Impl(Rank me, Rank next, Rank previous, RingLinks links, Wakeup wake, OnAbort on_abort)
+      : me_(me), wake_(std::move(wake)), on_abort_(std::move(on_abort)) {
+    links_[0].peer = next;
+    links_[0].fd = std::move(links.next);
+    links_[1].peer = previous;
+    links_[1].fd = std::move(links.previous);
+    thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+  }
+
+  ~Impl() {
+    thread_.request_stop();
+    wake_.signal();
+  }
+
+  void abort(const Error& why, Rank dead) {
+    const std::lock_guard lock(mutex_);
+    if (has_aborted_ || !takes_own_news()) return;
+    has_aborted_ = true;
+    hear({WatchMessage::Kind::Abort, me_, dead, dead == kNoRank ? why : death_of(dead)}, nullptr);
+    wake_.signal();
+  }
+
+  void goodbye() {
+    const std::lock_guard lock(mutex_);
+    if (is_leaving_) return;
+    is_leaving_ = true;
+    for (Link& link : links_) {
+      link.say({.kind = WatchMessage::Kind::Goodbye});
+      link.flush();
+    }
+    wake_.signal();
+  }
+
+  [[nodiscard]] std::optional<Error> reason() const {
+    const std::lock_guard lock(mutex_);
+    return reason_;
+  }
+
+ private:
+  void serve(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      wait();
+      if (tend() && on_abort_) on_abort_(*reason_);  // written once, by this thread
+    }
+    say_last_words();
+  }
+
+  void wait() {
+    std::vector<pollfd> polled{{wake_.fd(), POLLIN, 0}};
+    Deadline until = deadline_in(std::chrono::minutes(1));
+    {
+      const std::lock_guard lock(mutex_);
+      for (const Link& link : links_) {
+        if (!link.fd) continue;
+        polled.push_back(
+            {link.fd.get(), static_cast<short>(link.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+      }
+      if (is_settling()) until = settled_at_;
+    }
+    // A failed poll (EINTR, no memory) leads to one round that finds nothing to do.
+    static_cast<void>(::poll(polled.data(), polled.size(), poll_timeout(until)));
+    wake_.clear();
+  }
+
+  /// returns  whether the reason has just been settled
+  bool tend() {
+    const std::lock_guard lock(mutex_);
+    for (Link& link : links_) {
+      listen_to(link);
+      link.flush();
+    }
+    if (!is_settling() || !has_passed(settled_at_)) return false;
+    reason_ = best_->error;
+    return true;
+  }
+
+  void listen_to(Link& link) {
+    std::array<std::byte, 1024> buffer{};
+    while (link.fd) {
+      const std::span<std::byte> in(buffer.data(), std::min(buffer.size(), link.reader.wanted()));
+      const Result<std::size_t> got = recv_some(link.fd.get(), in);
+      if (!got) {
+        link.fd.reset();
+        if (!link.has_said_goodbye && !is_leaving_ && takes_own_news()) {
+          hear({WatchMessage::Kind::Abort, me_, link.peer, death_of(link.peer)}, nullptr);
+        }
+        return;
+      }
+      if (*got == 0) return;
+      Status taken = link.reader.receive(in.first(*got));
+      if (taken && link.reader.is_whole()) taken = obey(link, link.reader.take());
+      if (!taken) {
+        link.fd.reset();
+        hear({WatchMessage::Kind::Abort, me_, kNoRank,
+              Error{ErrorCode::Corrupt,
+                    fmt::format("rank {} sent rank {} on the watch's connection: {}",
+                                to_int(link.peer), to_int(me_), taken.error().message),
+                    taken.error().help}},
+             nullptr);
+      }
+    }
+  }
+
+  Status obey(Link& from, const std::vector<std::byte>& frame) {
+    RINGSIDE_TRY(const WatchMessage message, parse_watch(frame));
+    if (message.kind == WatchMessage::Kind::Goodbye) {
+      from.has_said_goodbye = true;
+      return {};
+    }
+    // Who says that the job is broken may end at once: that is no second failure.
+    if (message.origin == from.peer) from.has_said_goodbye = true;
+    hear(message, &from);
+    return {};
+  }
+
+  /// Takes news in and passes them on, once, to where they have not come from.
+  void hear(const WatchMessage& news, const Link* from) {
+    if (!heard_.insert(precedence(news)).second) return;
+    for (Link& link : links_) {
+      if (&link == from) continue;
+      link.say(news);
+      link.flush();
+    }
+    if (reason_) return;
+    if (!best_) settled_at_ = deadline_in(kSettleTime);
+    if (!best_ || precedence(news) < precedence(*best_)) best_ = news;
+  }
+
+  [[nodiscard]] bool is_settling() const { return best_ && !reason_; }
+
+  /// In the second half of the settling time, and after it, what this rank notices by itself is a
+  /// consequence: the ranks that settled first may be ending already.
+  [[nodiscard]] bool takes_own_news() const {
+    return !best_ || (!reason_ && !has_passed(settled_at_ - kSettleTime / 2));
+  }
+
+  void say_last_words() {
+    const Deadline until = deadline_in(kLastWords);
+    const std::lock_guard lock(mutex_);
+    for (Link& link : links_) {
+      // Whoever has heard that the job is broken may leave: that is no second failure.
+      if (best_ && !is_leaving_) link.say({.kind = WatchMessage::Kind::Goodbye});
+      link.flush();
+      while (link.fd && !link.out.empty() && !has_passed(until)) {
+        pollfd entry{link.fd.get(), POLLOUT, 0};
+        static_cast<void>(::poll(&entry, 1, poll_timeout(until)));
+        link.flush();
+      }
+    }
+  }
+
+  const Rank me_;
+  const Wakeup wake_;
+  const OnAbort on_abort_;
+
+  mutable std::mutex mutex_;  ///< guards all that follows
+  std::array<Link, 2> links_;
+  std::set<std::tuple<int, int>> heard_;
+  std::optional<WatchMessage> best_;  ///< the preferred reason so far
+  Deadline settled_at_{};
+  std::optional<Error> reason_;
+  bool has_aborted_ = false;
+  bool is_leaving_ = false;
+
+  std::jthread thread_;  // last: ends before what it uses goes
+};
+
+Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadline,
+                                            OnAbort on_abort) {
+  RINGSIDE_TRY(Wakeup wake, Wakeup::make());
+  RingLinks links;
+  if (bootstrap.nranks() > 1) {
+    RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
+                 Acceptor::listen(Endpoint{bootstrap.address()}, bootstrap.secret()));
+    const std::array<char, 64> mine = fixed_text(acceptor->address());
+    RINGSIDE_TRY(std::vector<std::byte> all,
+                 bootstrap.all_gather(std::as_bytes(std::span(mine)), deadline));
+    std::array<char, 64> text{};
+    std::memcpy(text.data(), &all[static_cast<std::size_t>(to_int(bootstrap.next())) * text.size()],
+                text.size() - 1);
+    RINGSIDE_TRY(const Endpoint next, parse_endpoint(text.data()));
+    RINGSIDE_TRY(links, link_ring(RingHello::Purpose::Watch, bootstrap.rank(), bootstrap.nranks(),
+                                  *acceptor, next, bootstrap.secret(), deadline));
+    enable_keepalive(links.next.get());
+    enable_keepalive(links.previous.get());
+  }
+  return std::unique_ptr<Watch>(
+      new Watch(std::make_unique<Impl>(bootstrap.rank(), bootstrap.next(), bootstrap.previous(),
+                                       std::move(links), std::move(wake), std::move(on_abort))));
+}
+
+Watch::Watch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Watch::~Watch() = default;
+
+void Watch::abort(const Error& why, Rank dead) { impl_->abort(why, dead); }
+void Watch::goodbye() { impl_->goodbye(); }
+std::optional<Error> Watch::reason() const { return impl_->reason(); }
+
+}  // namespace ringside

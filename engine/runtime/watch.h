@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/deadline.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "engine/runtime/bootstrap.h"
+
+namespace ringside {
+
+/// How long a rank that hears of a failure listens for others of the same moment before it settles on
+/// the first reason. Deaths seen in the first half count; the second half is for their news to go round.
+inline constexpr Nanoseconds kSettleTime = std::chrono::milliseconds(200);
+
+/// Tells every rank when one of them fails or dies, and that for the same reason everywhere.
+///
+/// Each rank keeps a connection to both neighbours on a ring of its own. A neighbour whose connection
+/// ends without a goodbye has died; whoever sees that, or calls abort(), sends the news both ways
+/// round, so that one break in the ring cuts nobody off. When several things fail in one moment, all
+/// ranks hear of all and choose alike: a death before what a rank says (the lowest dead rank first),
+/// what a rank found wrong by itself before what it lost to others (PeerGone, Aborted), then the lowest
+/// rank that says so. The choice stands when `kSettleTime` has passed; what comes later is a consequence.
+/// Deaths in three or more places at once cut the ring into stretches that cannot talk: each then names
+/// a death at one of its own ends.
+///
+/// A rank that has hung is none of this class's business: its kernel still answers. A host that has gone
+/// without a word is noticed by keepalives within about 8 s.
+///
+/// Ordering   every rank starts it at the same time, and says goodbye when no rank needs it any more
+///            (after a barrier): news do not pass a rank that has left
+/// Threads    any thread may call any method; not to be destroyed from within its callback
+class Watch {
+ public:
+  /// Called once, on the watch's thread, with the reason. What it uses must outlive the Watch.
+  using OnAbort = std::function<void(const Error& reason)>;
+
+  /// Connects to both neighbours. Uses one all_gather of `bootstrap`, which must then stay quiet on
+  /// other threads; afterwards it is not needed.
+  /// errors  as link_ring() and Bootstrap::all_gather()
+  static Result<std::unique_ptr<Watch>> start(Bootstrap& bootstrap, Deadline deadline,
+                                              OnAbort on_abort);
+
+  /// Sends what is still to be sent, and leaves. Without goodbye() or a reason this looks like a death.
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// Tells everybody that the job is broken. It is on its way when this returns; the callback and
+  /// reason() come when the ranks have agreed. A second abort(), or one after the news of another's, is
+  /// a consequence and changes nothing.
+  /// dead    the rank whose death was noticed by other means, or nobody
+  void abort(const Error& why, Rank dead = kNoRank);
+
+  /// The orderly end: that this rank's connections close next means nothing.
+  void goodbye();
+
+  /// What all ranks agreed on; nothing while all is well.
+  [[nodiscard]] std::optional<Error> reason() const;
+
+ private:
+  class Impl;
+  explicit Watch(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace ringside {
+
+/// Ends another thread's poll(2): a descriptor that is readable from signal() until clear(), or, when
+/// counting, until clear() was called as often as signal().
+///
+/// Threads   any
+class Wakeup {
+ public:
+  enum class Kind { Flag, Counter };
+
+  /// errors  System: out of file descriptors
+  static Result<Wakeup> make(Kind kind = Kind::Flag);
+
+  void signal() const noexcept;
+  void clear() const noexcept;
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+ private:
+  explicit Wakeup(UniqueFd fd) : fd_(std::move(fd)) {}
+  UniqueFd fd_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,329 @@
+#include "engine/runtime/bootstrap.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <future>
+#include <latch>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <string>
+
+#include "engine/runtime/messages.h"
+#include "engine/transport/acceptor.h"
+#include "engine/transport/socket.h"
+#include "tests/runtime/ranks.h"
+
+namespace ringside {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+constexpr Nanoseconds kSoon = milliseconds(300);
+
+/// What each of `ranks` got from join(), when all of them try.
+std::map<int, Error> errors_of(const std::vector<int>& ranks, int nranks, const UniqueId& id,
+                               Nanoseconds join_timeout = kPlenty) {
+  std::mutex mutex;
+  std::map<int, Error> errors;
+  run_ranks(ranks, [&](int rank) {
+    const auto joined = Bootstrap::join({.rank = Rank{rank},
+                                         .nranks = nranks,
+                                         .id = id,
+                                         .join_timeout = join_timeout,
+                                         .who = fmt::format("host:{}", rank)});
+    const std::lock_guard lock(mutex);
+    if (!joined) errors[rank] = joined.error();
+  });
+  return errors;
+}
+
+class BootstrapOf : public testing::TestWithParam<int> {};
+
+TEST_P(BootstrapOf, EveryRankGathersWhatEachGave) {
+  const int n = GetParam();
+  const auto root = make_root(n);
+  run_ranks(first_ranks(n), [&](int rank) {
+    const auto bootstrap = must_join(rank, n, root->id());
+    ASSERT_NE(bootstrap, nullptr);
+    EXPECT_EQ(bootstrap->rank(), Rank{rank});
+    EXPECT_EQ(bootstrap->nranks(), n);
+    for (const int round : {1, 2, 3}) {
+      const std::array<int, 2> mine{rank, round * 1000};
+      const auto all = bootstrap->all_gather(std::as_bytes(std::span(mine)));
+      ASSERT_TRUE(all) << all.error().message;
+      ASSERT_EQ(all->size(), sizeof mine * static_cast<std::size_t>(n));
+      for (int peer = 0; peer < n; ++peer) {
+        std::array<int, 2> theirs{};
+        std::memcpy(theirs.data(), &(*all)[static_cast<std::size_t>(peer) * sizeof theirs],
+                    sizeof theirs);
+        EXPECT_EQ(theirs[0], peer);
+        EXPECT_EQ(theirs[1], round * 1000);
+      }
+    }
+    EXPECT_TRUE(bootstrap->barrier());
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, BootstrapOf, testing::Values(1, 2, 3, 4, 7, 32));
+
+TEST(Bootstrap, OneRankNeedsNoRootAndNoSocket) {
+  const auto alone = Bootstrap::join({});
+  ASSERT_TRUE(alone);
+  EXPECT_EQ((*alone)->next(), Rank{0});
+  const int mine = 7;
+  const auto all = (*alone)->all_gather(std::as_bytes(std::span(&mine, 1)));
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), sizeof mine);
+}
+
+TEST(Bootstrap, BlocksLargerThanASocketsBufferPassBothWaysAtOnce) {
+  constexpr int kRanks = 3;
+  constexpr std::size_t kSize = 4 << 20;
+  const auto root = make_root(kRanks);
+  run_ranks(first_ranks(kRanks), [&](int rank) {
+    const auto bootstrap = must_join(rank, kRanks, root->id());
+    ASSERT_NE(bootstrap, nullptr);
+    const auto all =
+        bootstrap->all_gather(std::vector<std::byte>(kSize, static_cast<std::byte>(rank + 1)));
+    ASSERT_TRUE(all) << all.error().message;
+    for (std::size_t peer = 0; peer < kRanks; ++peer) {
+      EXPECT_EQ((*all)[peer * kSize], static_cast<std::byte>(peer + 1));
+      EXPECT_EQ((*all)[(peer + 1) * kSize - 1], static_cast<std::byte>(peer + 1));
+    }
+  });
+}
+
+TEST(Bootstrap, ARootWithoutANumberOfRanksLearnsItFromTheFirst) {
+  const auto root = make_root(0);
+  EXPECT_TRUE(errors_of({0, 1}, 2, root->id()).empty());
+}
+
+TEST(Bootstrap, RanksThatNeverComeAreNamedToAllWhoDid) {
+  const auto root = make_root(8, kSoon);
+  const auto errors = errors_of({0, 1, 4}, 8, root->id());
+  ASSERT_EQ(errors.size(), 3U);
+  for (const auto& [rank, error] : errors) {
+    EXPECT_EQ(error.code, ErrorCode::Timeout);
+    EXPECT_EQ(error.message, "ranks 2-3,5-7 of 8 never came within 0.3 s of the last arrival");
+    EXPECT_THAT(error.help, HasSubstr(to_string(root->address())));
+  }
+}
+
+TEST(Bootstrap, OneMissingRankIsNamedInTheSingular) {
+  const auto root = make_root(2, kSoon);
+  const auto errors = errors_of({1}, 2, root->id());
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_THAT(errors.at(1).message, HasSubstr("rank 0 of 2 never came within 0.3 s"));
+}
+
+TEST(Bootstrap, EachArrivalGivesTheOthersTheWholeTimeAgain) {
+  const auto root = make_root(4, milliseconds(2000));
+  run_ranks(first_ranks(4), [&](int rank) {
+    // The last comes after 3 x 0.8 = 2.4 s, more than the 2 s that a rank waits for the next.
+    std::this_thread::sleep_for(milliseconds(800) * rank);
+    must_join(rank, 4, root->id());
+  });
+}
+
+TEST(Bootstrap, ARootThatIsNotThereIsNamedByEveryRank) {
+  auto root = make_root(2);
+  const UniqueId id = root->id();
+  root.reset();
+  const auto errors = errors_of({1}, 2, id, kSoon);
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors.at(1).code, ErrorCode::Timeout);
+  EXPECT_THAT(
+      errors.at(1).message,
+      MatchesRegex("rank 1: rank 0's root at 127.0.0.1:[0-9]+ does not answer within 0.3 s: "
+                   ".*Connection refused"));
+}
+
+TEST(Bootstrap, ARootThatEndsIsNotWaitedFor) {
+  auto root = make_root(2);
+  const UniqueId id = root->id();
+  auto waiting = std::async(std::launch::async, [&] { return errors_of({1}, 2, id); });
+  std::this_thread::sleep_for(milliseconds(100));
+  root.reset();
+  EXPECT_EQ(waiting.get().size(), 1U);
+}
+
+TEST(Bootstrap, TheWrongSecretIsRefusedAndLoggedWhileTheRealRanksJoin) {
+  testing::internal::CaptureStderr();
+  {
+    const auto root = make_root(2);
+    const UniqueId wrong{root->address(), random_secret()};
+    const auto errors = errors_of({1}, 2, wrong);
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors.at(1).code, ErrorCode::PermissionDenied);
+    EXPECT_THAT(errors.at(1).message, HasSubstr("rank 1: rank 0's root at 127.0.0.1:"));
+    EXPECT_TRUE(errors_of({0, 1}, 2, root->id()).empty());
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              ContainsRegex("NCCL WARN .* refused 127.0.0.1:[0-9]+: does not know the secret"));
+}
+
+TEST(Bootstrap, ARankThatComesTwiceIsRefusedByNameAndTheJobGoesOn) {
+  testing::internal::CaptureStderr();
+  const auto root = make_root(3);
+  auto first = std::async(std::launch::async, [&] { return errors_of({1}, 3, root->id()); });
+  // Which of the two comes first is chance; one of them is refused.
+  auto second = std::async(std::launch::async, [&] { return errors_of({1}, 3, root->id()); });
+  while (first.wait_for(milliseconds(1)) != std::future_status::ready &&
+         second.wait_for(milliseconds(1)) != std::future_status::ready) {
+  }
+  EXPECT_TRUE(errors_of({0, 2}, 3, root->id()).empty());
+  std::map<int, Error> refused = first.get();
+  refused.merge(second.get());
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_EQ(refused.at(1).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused.at(1).message, "rank 1 came twice: host:1 and host:1");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("rank 1 came twice"));
+}
+
+TEST(Bootstrap, AnotherNumberOfRanksIsRefusedAndNotedForTheOthers) {
+  testing::internal::CaptureStderr();
+  const auto root = make_root(2, kSoon);
+  const auto other = errors_of({1}, 3, root->id());
+  ASSERT_EQ(other.size(), 1U);
+  EXPECT_EQ(other.at(1).message, "rank 1 (host:1) was started for 3 ranks, the job has 2");
+  const auto errors = errors_of({0}, 2, root->id());
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_THAT(errors.at(0).message, HasSubstr("rank 1 of 2 never came"));
+  EXPECT_THAT(errors.at(0).message, HasSubstr("refused: rank 1 (host:1) was started for 3 ranks"));
+  testing::internal::GetCapturedStderr();
+}
+
+TEST(Bootstrap, TheRootItselfRefusesARankOutOfRange) {
+  testing::internal::CaptureStderr();
+  const auto root = make_root(2);
+  const auto connection = connect_authenticated(
+      Endpoint{root->address()}, root->id().secret,
+      to_bytes(JoinMessage{5, 2, loopback_address(9), "host:5"}), deadline_in(kPlenty));
+  ASSERT_TRUE(connection);
+  const auto frame = recv_frame(connection->get(), kMessageLimit, deadline_in(kPlenty));
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(parse_root(*frame)->error.message, "rank 5 (host:5) is outside 0-1");
+  testing::internal::GetCapturedStderr();
+}
+
+TEST(Bootstrap, ARankAfterTheJobHasMetIsToldThatItIsLate) {
+  testing::internal::CaptureStderr();
+  const auto root = make_root(2);
+  EXPECT_TRUE(errors_of({0, 1}, 2, root->id()).empty());
+  const auto late = errors_of({0}, 2, root->id());
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_THAT(late.at(0).message, HasSubstr("came too late: the job of 2 ranks has met already"));
+  testing::internal::GetCapturedStderr();
+}
+
+TEST(Bootstrap, ARankThatLeavesBeforeAllHaveComeEndsTheWaitOfTheOthers) {
+  const auto root = make_root(3);
+  auto waiting = std::async(std::launch::async, [&] { return errors_of({0}, 3, root->id()); });
+  const JoinMessage join{1, 3, loopback_address(9), "host:1"};
+  auto connection = connect_authenticated(Endpoint{root->address()}, root->id().secret,
+                                          to_bytes(join), deadline_in(kPlenty));
+  ASSERT_TRUE(connection);
+  // Rank 0 hears of rank 1 as its successor once the root has taken both.
+  std::this_thread::sleep_for(milliseconds(100));
+  connection->reset();
+  const auto errors = waiting.get();
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors.at(0).code, ErrorCode::PeerGone);
+  EXPECT_EQ(errors.at(0).message,
+            "rank 1 (host:1) came and left again before rank 2 of 3 had come");
+}
+
+TEST(Bootstrap, RanksOutsideTheJobAreRefusedBeforeAnythingIsConnected) {
+  EXPECT_FALSE(Bootstrap::join({.rank = Rank{2}, .nranks = 2}));
+  EXPECT_FALSE(Bootstrap::join({.rank = Rank{-1}, .nranks = 2}));
+  EXPECT_FALSE(Bootstrap::join({.rank = Rank{0}, .nranks = 0}));
+}
+
+TEST(BootstrapRoot, ABusyPortIsASystemError) {
+  const auto root = make_root(2);
+  const auto second = BootstrapRoot::start({.listen = root->address()});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::System);
+  EXPECT_EQ(second.error().message,
+            fmt::format("cannot listen on {}: Address already in use", to_string(root->address())));
+}
+
+TEST(AllGather, APeerThatLeavesIsNamed) {
+  const auto root = make_root(3);
+  run_ranks(first_ranks(3), [&](int rank) {
+    auto bootstrap = must_join(rank, 3, root->id());
+    ASSERT_NE(bootstrap, nullptr);
+    ASSERT_TRUE(bootstrap->barrier());
+    if (rank == 1) return;
+    const Status ended = bootstrap->barrier();
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().code, ErrorCode::PeerGone);
+    EXPECT_THAT(ended.error().message,
+                HasSubstr(fmt::format("rank {}: exchange 2 with rank", rank)));
+  });
+}
+
+TEST(AllGather, ALatePeerIsNamedAtTheDeadline) {
+  const auto root = make_root(2);
+  run_ranks(first_ranks(2), [&](int rank) {
+    const auto bootstrap = must_join(rank, 2, root->id());
+    ASSERT_NE(bootstrap, nullptr);
+    if (rank == 0) {
+      const Status late = bootstrap->barrier(deadline_in(milliseconds(50)));
+      ASSERT_FALSE(late);
+      EXPECT_EQ(late.error().code, ErrorCode::Timeout);
+      EXPECT_EQ(late.error().message, "rank 0: exchange 1 with rank 1: nothing came in time");
+    } else {
+      std::this_thread::sleep_for(milliseconds(200));
+    }
+  });
+}
+
+TEST(AllGather, RanksThatGiveDifferentSizesAreTold) {
+  const auto root = make_root(2);
+  run_ranks(first_ranks(2), [&](int rank) {
+    const auto bootstrap = must_join(rank, 2, root->id());
+    ASSERT_NE(bootstrap, nullptr);
+    const auto all =
+        bootstrap->all_gather(std::vector<std::byte>(rank == 0 ? 4 : 8), deadline_in(kPlenty));
+    ASSERT_FALSE(all);
+    // Whoever finds it first closes, so the other may see only that.
+    if (all.error().code == ErrorCode::InvalidArgument) {
+      EXPECT_THAT(all.error().message, HasSubstr("it gathers"));
+    } else {
+      EXPECT_EQ(all.error().code, ErrorCode::PeerGone);
+    }
+  });
+}
+
+TEST(AllGather, AbortFromAnotherThreadEndsIt) {
+  const auto root = make_root(2);
+  std::latch ended(1);
+  run_ranks(first_ranks(2), [&](int rank) {
+    const auto bootstrap = must_join(rank, 2, root->id());
+    ASSERT_NE(bootstrap, nullptr);
+    if (rank == 1) {  // never calls
+      ended.wait();
+      return;
+    }
+    {
+      const std::jthread aborting([&] { bootstrap->abort(); });
+      const Status status = bootstrap->barrier();
+      ended.count_down();
+      ASSERT_FALSE(status);
+      EXPECT_EQ(status.error().code, ErrorCode::Aborted);
+    }
+    EXPECT_EQ(bootstrap->barrier().error().code, ErrorCode::Aborted);
+  });
+}
+
+}  // namespace
+}  // namespace ringside

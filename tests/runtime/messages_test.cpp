@@ -1,0 +1,82 @@
+#include "engine/runtime/messages.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ringside {
+namespace {
+
+TEST(Messages, AJoinComesBackAsItWas) {
+  const JoinMessage sent{3, 8, *parse_socket_address("[fd00::1]:4000"), "host:17"};
+  const auto got = parse_join(to_bytes(sent));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->rank, 3);
+  EXPECT_EQ(got->nranks, 8);
+  EXPECT_EQ(got->listen, sent.listen);
+  EXPECT_EQ(got->who, "host:17");
+}
+
+TEST(Messages, AJoinFitsAHelloHoweverLongTheHostsName) {
+  const auto bytes = to_bytes(JoinMessage{1, 2, {}, std::string(1000, 'x')});
+  EXPECT_LE(bytes.size(), 256U);
+  EXPECT_EQ(parse_join(bytes)->who, std::string(64, 'x'));
+}
+
+TEST(Messages, AnErrorKeepsItsCodeTextAndHelpAndStaysUnderTheLimit) {
+  const Error error{ErrorCode::Timeout, std::string(100'000, 'm'), "do this"};
+  const auto bytes = to_bytes(RootMessage{.kind = RootMessage::Kind::Failure, .error = error});
+  EXPECT_LE(bytes.size(), kMessageLimit);
+  const auto got = parse_root(bytes);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->error.code, ErrorCode::Timeout);
+  EXPECT_EQ(got->error.message, std::string(3000, 'm'));
+  EXPECT_EQ(got->error.help, "do this");
+}
+
+TEST(Messages, AnAbortCarriesWhoSaysSoAndWhoDied) {
+  const auto got = parse_watch(to_bytes(WatchMessage{
+      WatchMessage::Kind::Abort, Rank{5}, kNoRank, {ErrorCode::Corrupt, "wrong data"}}));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->origin, Rank{5});
+  EXPECT_EQ(got->dead, kNoRank);
+  EXPECT_EQ(got->error.message, "wrong data");
+}
+
+// Whatever is cut off or added makes another message of it, and none of these is valid.
+template <typename Parse>
+void expect_exact(const std::vector<std::byte>& bytes, const Parse& parse) {
+  ASSERT_TRUE(parse(bytes));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(parse(std::span(bytes).first(size))) << size << " of " << bytes.size();
+  }
+  std::vector<std::byte> longer = bytes;
+  longer.push_back(std::byte{});
+  EXPECT_FALSE(parse(longer));
+}
+
+TEST(Messages, OneByteMoreOrLessIsCorrupt) {
+  expect_exact(to_bytes(JoinMessage{1, 2, loopback_address(9), "host:1"}), parse_join);
+  expect_exact(to_bytes(RootMessage{.kind = RootMessage::Kind::Waiting}), parse_root);
+  expect_exact(to_bytes(RootMessage{.kind = RootMessage::Kind::Successor}), parse_root);
+  expect_exact(to_bytes(RootMessage{.kind = RootMessage::Kind::Failure,
+                                    .error = {ErrorCode::Timeout, "a", "b"}}),
+               parse_root);
+  expect_exact(to_bytes(RingHello{RingHello::Purpose::Watch, Rank{4}}), parse_ring_hello);
+  expect_exact(to_bytes(WatchMessage{.kind = WatchMessage::Kind::Goodbye}), parse_watch);
+}
+
+TEST(Messages, UnknownKindsCodesAndFamiliesAreCorrupt) {
+  EXPECT_FALSE(parse_root(std::vector{std::byte{0}}));
+  EXPECT_FALSE(parse_root(std::vector{std::byte{9}}));
+  EXPECT_FALSE(parse_watch(std::vector{std::byte{3}}));
+  auto failure = to_bytes(RootMessage{.kind = RootMessage::Kind::Failure});
+  failure[1] = std::byte{200};  // the ErrorCode
+  EXPECT_FALSE(parse_root(failure));
+  auto successor = to_bytes(RootMessage{.kind = RootMessage::Kind::Successor});
+  successor[1] = std::byte{2};  // the address family
+  EXPECT_FALSE(parse_root(successor));
+}
+
+}  // namespace
+}  // namespace ringside

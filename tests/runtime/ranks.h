@@ -1,0 +1,46 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "engine/runtime/bootstrap.h"
+
+namespace ringside {
+
+inline constexpr Nanoseconds kPlenty = std::chrono::seconds(60);
+
+/// A root on loopback with a fresh secret.
+inline std::unique_ptr<BootstrapRoot> make_root(int nranks, Nanoseconds join_timeout = kPlenty) {
+  auto root = BootstrapRoot::start(
+      {.secret = random_secret(), .nranks = nranks, .join_timeout = join_timeout});
+  EXPECT_TRUE(root) << root.error().message;
+  return *std::move(root);
+}
+
+/// Runs `body` for each of `ranks` on a thread of its own and waits for all.
+inline void run_ranks(const std::vector<int>& ranks, const std::function<void(int rank)>& body) {
+  std::vector<std::jthread> threads;
+  threads.reserve(ranks.size());
+  for (const int rank : ranks) threads.emplace_back([&body, rank] { body(rank); });
+}
+
+inline std::vector<int> first_ranks(int nranks) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < nranks; ++rank) ranks.push_back(rank);
+  return ranks;
+}
+
+/// Joins as `rank`, and fails the test if that does not work.
+inline std::unique_ptr<Bootstrap> must_join(int rank, int nranks, const UniqueId& id) {
+  auto bootstrap =
+      Bootstrap::join({.rank = Rank{rank}, .nranks = nranks, .id = id, .join_timeout = kPlenty});
+  EXPECT_TRUE(bootstrap) << bootstrap.error().message;
+  return bootstrap ? *std::move(bootstrap) : nullptr;
+}
+
+}  // namespace ringside

@@ -1,0 +1,323 @@
+#include "engine/runtime/watch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <barrier>
+#include <future>
+#include <latch>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "base/fd.h"
+#include "tests/runtime/ranks.h"
+
+namespace ringside {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::AnyOf;
+using testing::ElementsAre;
+
+/// One rank under test: its watch, and the reason that its callback was given.
+struct Watched {
+  std::promise<Error> told;
+  std::atomic<int> calls = 0;
+  std::unique_ptr<Bootstrap> bootstrap;
+  std::unique_ptr<Watch> watch;
+
+  bool start(int rank, int nranks, const UniqueId& id) {
+    bootstrap = must_join(rank, nranks, id);
+    if (bootstrap == nullptr) return false;
+    auto started = Watch::start(*bootstrap, deadline_in(kPlenty), [this](const Error& why) {
+      if (++calls == 1) told.set_value(why);
+    });
+    EXPECT_TRUE(started) << started.error().message;
+    if (!started) return false;
+    watch = *std::move(started);
+    return true;
+  }
+};
+
+/// Starts `nranks` watched ranks, does `body` on each rank's thread once all are up, and keeps the
+/// ranks that are left until every body has returned.
+void watch_ranks(int nranks, const std::function<void(int rank, Watched& self)>& body) {
+  const auto root = make_root(nranks);
+  std::barrier all(nranks);
+  run_ranks(first_ranks(nranks), [&](int rank) {
+    Watched self;
+    const bool is_up = self.start(rank, nranks, root->id());
+    all.arrive_and_wait();
+    if (is_up) body(rank, self);
+    all.arrive_and_wait();
+    EXPECT_LE(self.calls, 1);
+  });
+}
+
+/// The messages that ranks reported, each once.
+class Verdicts {
+ public:
+  void wait_for(Watched& self) {
+    auto told = self.told.get_future();
+    if (told.wait_for(kPlenty) != std::future_status::ready) {
+      ADD_FAILURE() << "a rank was not told";
+      return;
+    }
+    const Error why = told.get();
+    ASSERT_TRUE(self.watch->reason());
+    EXPECT_EQ(self.watch->reason()->message, why.message);
+    const std::lock_guard lock(mutex_);
+    messages_.insert(why.message);
+    ++count_;
+  }
+
+  std::set<std::string> messages() { return messages_; }
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> messages_;
+  int count_ = 0;
+};
+
+std::string gone(int rank) {
+  return fmt::format("rank {} is gone: its process or host ended without a goodbye", rank);
+}
+
+class WatchOf : public testing::TestWithParam<int> {};
+
+TEST_P(WatchOf, ADeathIsToldToAllInTheSameWords) {
+  const int n = GetParam();
+  const int victim = n / 2;
+  Verdicts verdicts;
+  watch_ranks(n, [&](int rank, Watched& self) {
+    if (rank == victim) {
+      self.watch.reset();  // no goodbye
+    } else {
+      verdicts.wait_for(self);
+    }
+  });
+  EXPECT_EQ(verdicts.count(), n - 1);
+  EXPECT_EQ(verdicts.messages(), std::set{gone(victim)});
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, WatchOf, testing::Values(2, 3, 7, 100));
+
+TEST(Watch, AnAbortReachesAllWithItsCodeTextAndHelp) {
+  Verdicts verdicts;
+  watch_ranks(5, [&](int rank, Watched& self) {
+    if (rank == 3) {
+      self.watch->abort(
+          {ErrorCode::Timeout, "rank 3: all_reduce 7 stood still", "see ringside hang"});
+    }
+    verdicts.wait_for(self);
+    ASSERT_TRUE(self.watch->reason());
+    EXPECT_EQ(self.watch->reason()->code, ErrorCode::Timeout);
+    EXPECT_EQ(self.watch->reason()->help, "see ringside hang");
+  });
+  EXPECT_EQ(verdicts.count(), 5);
+  EXPECT_EQ(verdicts.messages(), std::set<std::string>{"rank 3: all_reduce 7 stood still"});
+}
+
+TEST(Watch, WhoAbortsAndLeavesAtOnceIsNotTakenForDead) {
+  Verdicts verdicts;
+  watch_ranks(4, [&](int rank, Watched& self) {
+    if (rank == 1) {
+      self.watch->abort({ErrorCode::Corrupt, "wrong data"});
+      self.watch.reset();
+    } else {
+      verdicts.wait_for(self);
+    }
+  });
+  EXPECT_EQ(verdicts.messages(), std::set<std::string>{"wrong data"});
+}
+
+TEST(Watch, WhoLeavesBecauseOfTheNewsIsNotTakenForDead) {
+  Verdicts verdicts;
+  watch_ranks(6, [&](int rank, Watched& self) {
+    if (rank == 1) self.watch->abort({ErrorCode::Corrupt, "wrong data"});
+    verdicts.wait_for(self);
+    if (rank != 4) self.watch.reset();
+    std::this_thread::sleep_for(milliseconds(20));
+  });
+  EXPECT_EQ(verdicts.messages(), std::set<std::string>{"wrong data"});
+}
+
+// A rank that is destroyed here is not quite a killed process: if it hears of the other's death first it
+// leaves with a goodbye. So which of them is named is chance; that all name the same one is not.
+TEST(Watch, TwoDeathsAtOnceGiveOneReasonEverywhere) {
+  Verdicts verdicts;
+  std::barrier together(2);
+  watch_ranks(12, [&](int rank, Watched& self) {
+    if (rank == 3 || rank == 10) {
+      together.arrive_and_wait();
+      self.watch.reset();
+    } else {
+      verdicts.wait_for(self);
+    }
+  });
+  EXPECT_EQ(verdicts.count(), 10);
+  EXPECT_THAT(verdicts.messages(), ElementsAre(AnyOf(gone(3), gone(10))));
+}
+
+TEST(Watch, EveryRankAbortsAtOnceAndAllReportTheSame) {
+  Verdicts verdicts;
+  std::barrier together(8);
+  watch_ranks(8, [&](int rank, Watched& self) {
+    together.arrive_and_wait();
+    // Ranks 0-3 lost somebody, ranks 4-7 found something wrong themselves: these go first.
+    self.watch->abort({rank < 4 ? ErrorCode::PeerGone : ErrorCode::Timeout,
+                       fmt::format("rank {} says so", rank)});
+    verdicts.wait_for(self);
+  });
+  EXPECT_EQ(verdicts.count(), 8);
+  EXPECT_EQ(verdicts.messages(), std::set<std::string>{"rank 4 says so"});
+}
+
+TEST(Watch, ADeathGoesBeforeWhatOthersSayOfIt) {
+  Verdicts verdicts;
+  std::latch died(1);
+  watch_ranks(5, [&](int rank, Watched& self) {
+    if (rank == 4) {
+      self.watch.reset();
+      died.count_down();
+      return;
+    }
+    if (rank == 2) {  // not a neighbour of rank 4
+      died.wait();
+      self.watch->abort({ErrorCode::PeerGone, "rank 2: shm: rank 4 closed"});
+    }
+    verdicts.wait_for(self);
+  });
+  EXPECT_EQ(verdicts.messages(), std::set{gone(4)});
+}
+
+TEST(Watch, AGoodbyeIsNoDeath) {
+  watch_ranks(4, [](int, Watched& self) {
+    ASSERT_TRUE(self.bootstrap->barrier());
+    self.watch->goodbye();
+    self.watch->goodbye();  // once more changes nothing
+    self.watch.reset();
+    EXPECT_EQ(self.calls, 0);
+  });
+}
+
+TEST(Watch, ThoseWhoStayDoNotMindThatOneSaidGoodbye) {
+  watch_ranks(4, [](int rank, Watched& self) {
+    if (rank == 2) {
+      self.watch->goodbye();
+      self.watch.reset();
+    } else {
+      std::this_thread::sleep_for(kSettleTime * 2);
+      EXPECT_FALSE(self.watch->reason());
+      self.watch->goodbye();
+    }
+  });
+}
+
+TEST(Watch, ADeathReachesAllThoughOneRankHasLeftInGoodOrder) {
+  Verdicts verdicts;
+  std::barrier left(6);
+  watch_ranks(6, [&](int rank, Watched& self) {
+    if (rank == 1) {
+      self.watch->goodbye();
+      self.watch.reset();
+    }
+    left.arrive_and_wait();
+    if (rank == 4) self.watch.reset();
+    if (rank != 1 && rank != 4) verdicts.wait_for(self);
+  });
+  EXPECT_EQ(verdicts.count(), 4);
+  EXPECT_EQ(verdicts.messages(), std::set{gone(4)});
+}
+
+TEST(Watch, ARankAloneIsToldOfItsOwnAbort) {
+  Verdicts verdicts;
+  watch_ranks(1, [&](int, Watched& self) {
+    EXPECT_FALSE(self.watch->reason());
+    self.watch->abort({ErrorCode::Aborted, "enough"});
+    self.watch->abort({ErrorCode::Aborted, "more than enough"});
+    verdicts.wait_for(self);
+  });
+  EXPECT_EQ(verdicts.messages(), std::set<std::string>{"enough"});
+}
+
+TEST(Watch, MayGoAtAnyTimeWhileOthersAbort) {
+  for (int round = 0; round < 10; ++round) {
+    watch_ranks(4, [&](int rank, Watched& self) {
+      if (rank % 2 == 0) self.watch->abort({ErrorCode::Aborted, "go"});
+      std::this_thread::sleep_for(std::chrono::microseconds(200) * rank * round);
+      self.watch.reset();
+    });
+  }
+}
+
+/// What a rank of the next test does in a process of its own: joins, and writes the reason to `out`.
+[[noreturn]] void run_killable_rank(int rank, int nranks, bool is_victim, int in, int out) {
+  std::array<char, 256> text{};
+  const ssize_t size = ::read(in, text.data(), text.size());
+  const auto id =
+      parse_unique_id({text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))});
+  Watched self;
+  if (!id || !self.start(rank, nranks, *id) || !self.bootstrap->barrier()) ::_exit(1);
+  if (is_victim) ::raise(SIGKILL);
+  const std::string reason = self.told.get_future().get().message;
+  const bool is_written = ::write(out, reason.data(), reason.size()) > 0;
+  ::_exit(is_written ? 0 : 1);
+}
+
+TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
+  constexpr int kRanks = 8;  // ranks 3, 4 and 5 die
+  std::vector<pid_t> children;
+  std::vector<UniqueFd> inputs;
+  std::vector<UniqueFd> outputs;
+  for (int rank = 0; rank < kRanks; ++rank) {  // before this process has a thread
+    int down[2];
+    int up[2];
+    ASSERT_EQ(::pipe2(down, O_CLOEXEC), 0);
+    ASSERT_EQ(::pipe2(up, O_CLOEXEC), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) run_killable_rank(rank, kRanks, rank >= 3 && rank <= 5, down[0], up[1]);
+    children.push_back(child);
+    ::close(down[0]);
+    ::close(up[1]);
+    inputs.emplace_back(down[1]);
+    outputs.emplace_back(up[0]);
+  }
+  {
+    const auto root = make_root(kRanks);
+    const std::string id = to_string(root->id());
+    for (const UniqueFd& input : inputs) {
+      ASSERT_TRUE(write_all(input.get(), std::as_bytes(std::span(id))));
+    }
+    std::set<std::string> reasons;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      std::array<char, 256> text{};
+      const ssize_t size =
+          ::read(outputs[static_cast<std::size_t>(rank)].get(), text.data(), text.size());
+      if (size > 0) reasons.emplace(text.data(), static_cast<std::size_t>(size));
+    }
+    EXPECT_EQ(reasons, std::set{gone(3)});
+  }
+  for (int rank = 0; rank < kRanks; ++rank) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(children[static_cast<std::size_t>(rank)], &status, 0),
+              children[static_cast<std::size_t>(rank)]);
+    const bool is_victim = rank >= 3 && rank <= 5;
+    EXPECT_EQ(WIFSIGNALED(status), is_victim) << "rank " << rank;
+    if (!is_victim) {
+      EXPECT_EQ(WEXITSTATUS(status), 0) << "rank " << rank;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside
