@@ -150,7 +150,8 @@ TEST(Perfetto, ManyEventsStreamThroughTheBuffer) {
 }
 
 TEST(Perfetto, AStreamThatTakesNoMoreIsAnError) {
-  const Result<TraceFile> file = TraceFile::parse(file_header(), "test.rtrace");
+  const FileBytes bytes = file_header();
+  const Result<TraceFile> file = TraceFile::parse(bytes, "test.rtrace");
   ASSERT_TRUE(file);
   std::ostringstream out;
   out.setstate(std::ios::badbit);

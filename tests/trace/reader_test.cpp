@@ -21,6 +21,8 @@ TraceFile parsed(const FileBytes& bytes) {
   return *std::move(file);
 }
 
+TraceFile parsed(FileBytes&&) = delete;  // a trace points into its bytes
+
 /// Header, then three blocks with the steps 0 1, 2 3, 4 5; `ends` holds where each part ends.
 struct ThreeBlocks {
   FileBytes bytes = file_header();
@@ -35,7 +37,8 @@ struct ThreeBlocks {
 };
 
 TEST(TraceFile, BlocksComeInTheOrderOfTheFile) {
-  const TraceFile file = parsed(ThreeBlocks().bytes);
+  const ThreeBlocks whole;
+  const TraceFile file = parsed(whole.bytes);
   EXPECT_THAT(steps_of(file), ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_EQ(file.block_count(), 3U);
   EXPECT_EQ(file.counts().skipped_bytes, 0U);
@@ -45,8 +48,9 @@ TEST(TraceFile, BlocksComeInTheOrderOfTheFile) {
 TEST(TraceFile, CutAnywhereItReadsUpToTheLastWholeBlock) {
   const ThreeBlocks whole;
   for (std::size_t size = whole.ends[0]; size <= whole.bytes.size(); ++size) {
-    const TraceFile file = parsed(
-        FileBytes(whole.bytes.begin(), whole.bytes.begin() + static_cast<std::ptrdiff_t>(size)));
+    const FileBytes cut(whole.bytes.begin(),
+                        whole.bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    const TraceFile file = parsed(cut);
     const auto blocks = static_cast<std::size_t>(std::count_if(
         whole.ends.begin() + 1, whole.ends.end(), [&](auto end) { return end <= size; }));
     ASSERT_EQ(file.counts().events, 2 * blocks) << size;
