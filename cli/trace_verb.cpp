@@ -1,0 +1,337 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/verb.h"
+#include "trace/perfetto.h"
+#include "trace/reader.h"
+#include "trace/statistics.h"
+
+namespace ringside::cli {
+namespace {
+
+/// Rows of the channel table without --all: what a screen holds.
+constexpr std::size_t kFewChannels = 32;
+constexpr std::size_t kFewPids = 8;
+
+struct TraceArguments {
+  CLI::App* info = nullptr;
+  CLI::App* perfetto = nullptr;
+  std::string file;
+  bool all = false;
+  bool to_perfetto = false;  ///< the only format so far, and to be named
+  bool json = false;
+  std::string out;
+};
+
+Seconds to_seconds(Nanoseconds time) { return Seconds{time}; }
+
+/// Exact where that is short, else with one decimal of the largest step: 64M, 1000, 3.4G.
+std::string short_bytes(Bytes size) {
+  constexpr std::size_t kShort = 6;
+  std::string exact = format_bytes(size);
+  if (exact.size() <= kShort) return exact;
+  constexpr std::string_view kSteps = "KMGT";
+  double value = static_cast<double>(size.value) / 1024;
+  std::size_t step = 0;
+  for (; value >= 1024 && step + 1 < kSteps.size(); ++step) value /= 1024;
+  return fmt::format("{:.1f}{}", value, kSteps[step]);
+}
+
+std::string plural(std::uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+/// Text from the file, without what would steer a terminal.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
+  return text;
+}
+
+void line(const std::string& label, const std::string& text) {
+  fmt::print("  {:<11}{}\n", printable(label), printable(text));
+}
+
+/// Nothing where the file's numbers give no moment after 1970.
+std::string wall_time(const TraceInfo& info, std::int64_t begin_ns) {
+  std::int64_t ns = 0;
+  if (__builtin_add_overflow(info.realtime_offset.count(), begin_ns, &ns) || ns <= 0) return {};
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC by the host's clock",
+                     fmt::gmtime(std::time_t{ns / 1'000'000'000}));
+}
+
+void print_writers(const TraceFile& file, const TraceStatistics& all) {
+  if (file.processes().empty()) {
+    line("written by", "unknown: no process has introduced itself");
+    return;
+  }
+  const TraceInfo& creator = file.processes().front();
+  line("clock", fmt::format("{}, {} from the first event to the last", to_string(creator.clock),
+                            format_time(to_seconds(all.span()))));
+  const std::string began = wall_time(creator, all.begin_ns);
+  if (creator.clock == TraceClock::HostMonotonic && !began.empty()) line("began", began);
+  std::string pids;
+  for (std::size_t i = 0; i < std::min(kFewPids, file.processes().size()); ++i) {
+    pids += fmt::format("{}{}", i == 0 ? "" : ", ", file.processes()[i].pid);
+  }
+  const std::uint64_t processes = file.counts().processes;
+  line("written by",
+       fmt::format("{} on {} (pid {}{}), ringside {}", plural(processes, "process", "processes"),
+                   creator.host, pids, processes > kFewPids ? ", ..." : "", creator.version));
+  if (!creator.command_line.empty()) line("command", creator.command_line);
+  for (const auto& [key, value] : creator.values) line(key, value);
+}
+
+void print_losses(const TraceFile& file, const TraceStatistics& all) {
+  const TraceCounts& counts = file.counts();
+  line("file end", counts.is_torn_at_end
+                       ? "torn: a process was killed or the disk was full while it wrote a block"
+                       : "whole");
+  if (counts.skipped_bytes > 0) {
+    line("skipped", fmt::format("{} bytes that belong to no whole block", counts.skipped_bytes));
+  }
+  if (counts.malformed_blocks > 0) {
+    line("malformed", plural(counts.malformed_blocks, "block", "blocks"));
+  }
+  if (counts.unknown_blocks > 0) {
+    line("unknown", plural(counts.unknown_blocks, "block", "blocks") + " of a newer ringside");
+  }
+  if (counts.unreadable_events > 0) {
+    line("unreadable", plural(counts.unreadable_events, "event", "events"));
+  }
+  if (all.unmatched_halves > 0) {
+    line("unmatched", plural(all.unmatched_halves, "send or receive", "sends or receives") +
+                          " whose other half is not in the file");
+  }
+}
+
+void print_collectives(const TraceStatistics& all) {
+  if (all.collectives.empty()) return;
+  fmt::print("\n  {:<15}{:<16}{:<9}{:>7}{:>9}{:>11}{:>12}{:>12}\n", "collective", "algorithm",
+             "protocol", "count", "calls", "mean size", "mean time", "longest");
+  for (const CollectiveStatistics& one : all.collectives) {
+    fmt::print("  {:<15}{:<16}{:<9}{:>7}{:>9}{:>11}{:>12}{:>12}\n", to_string(one.collective),
+               to_string(one.algorithm), to_string(one.protocol), one.count, one.calls,
+               short_bytes(one.mean_bytes()), format_time(to_seconds(one.mean_time())),
+               format_time(to_seconds(one.longest)));
+  }
+}
+
+void print_channels(const TraceStatistics& all, bool every_one) {
+  if (all.channels.empty()) return;
+  std::vector<ChannelStatistics> rows = all.channels;
+  const std::size_t hidden =
+      every_one || rows.size() <= kFewChannels ? 0 : rows.size() - kFewChannels;
+  if (hidden > 0) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.waiting > b.waiting; });
+    rows.resize(kFewChannels);
+  }
+  const bool are_many = all.communicators.size() > 1;
+  fmt::print("\n  {}{:>6}{:>9}{:>12}{:>10}{:>12}{:>12}{:>9}\n",
+             are_many ? fmt::format("{:>14}", "communicator") : "", "rank", "channel", "primitives",
+             "sent", "busy", "waiting", "GB/s");
+  for (const ChannelStatistics& row : rows) {
+    fmt::print("  {}{:>6}{:>9}{:>12}{:>10}{:>12}{:>12}{:>9.2f}\n",
+               are_many ? fmt::format("{:>14}", row.communicator) : "", to_int(row.rank),
+               to_int(row.channel), row.primitives, short_bytes(row.sent),
+               format_time(to_seconds(row.busy)), format_time(to_seconds(row.waiting)),
+               in_gbs(row.achieved()));
+  }
+  if (hidden > 0) {
+    fmt::print("  the {} that waited longest; {} more with --all\n", kFewChannels, hidden);
+  }
+  fmt::print(
+      "\n  busy: in primitives; waiting: of that, in receives before the sender had begun;\n"
+      "  GB/s: sent / busy\n");
+}
+
+void print_text(const TraceFile& file, const TraceStatistics& all,
+                const TraceArguments& arguments) {
+  fmt::print("{}: {}, {} in {}\n", arguments.file, short_bytes(Bytes{file.size_bytes()}),
+             plural(file.counts().events, "event", "events"),
+             plural(file.counts().blocks, "block", "blocks"));
+  print_writers(file, all);
+  line("ranks", fmt::format("{} in {}", all.ranks,
+                            plural(all.communicators.size(), "communicator", "communicators")));
+  line("events", fmt::format("{}, {}, {}", plural(all.primitives, "primitive", "primitives"),
+                             plural(all.collective_calls, "collective call", "collective calls"),
+                             plural(all.transfers, "transfer", "transfers")));
+  print_losses(file, all);
+  print_collectives(all);
+  print_channels(all, arguments.all);
+}
+
+Json processes_json(const TraceFile& file) {
+  Json processes = Json::array();
+  for (const TraceInfo& info : file.processes()) {
+    Json values = Json::object();
+    for (const auto& [key, value] : info.values) values[key] = value;
+    processes.push_back({{"pid", info.pid},
+                         {"host", info.host},
+                         {"clock", to_string(info.clock)},
+                         {"version", info.version},
+                         {"command_line", info.command_line},
+                         {"realtime_offset_ns", info.realtime_offset.count()},
+                         {"values", std::move(values)}});
+  }
+  return processes;
+}
+
+Json document(const TraceFile& file, const TraceStatistics& all, const std::string& path) {
+  const TraceCounts& counts = file.counts();
+  Json communicators = Json::array();
+  for (const CommunicatorStatistics& one : all.communicators) {
+    communicators.push_back({{"communicator", one.communicator}, {"nranks", one.ranks}});
+  }
+  Json collectives = Json::array();
+  for (const CollectiveStatistics& one : all.collectives) {
+    collectives.push_back({{"collective", to_string(one.collective)},
+                           {"algorithm", to_string(one.algorithm)},
+                           {"protocol", to_string(one.protocol)},
+                           {"count", one.count},
+                           {"calls", one.calls},
+                           {"mean_bytes", one.mean_bytes().value},
+                           {"mean_us", in_us(to_seconds(one.mean_time()))},
+                           {"max_us", in_us(to_seconds(one.longest))}});
+  }
+  Json channels = Json::array();
+  for (const ChannelStatistics& one : all.channels) {
+    channels.push_back({{"communicator", one.communicator},
+                        {"rank", to_int(one.rank)},
+                        {"channel", to_int(one.channel)},
+                        {"primitives", one.primitives},
+                        {"sent_bytes", one.sent.value},
+                        {"busy_us", in_us(to_seconds(one.busy))},
+                        {"waiting_us", in_us(to_seconds(one.waiting))},
+                        {"achieved_gbs", in_gbs(one.achieved())}});
+  }
+  return {{"schema", "ringside.trace/1"},
+          {"file", path},
+          {"bytes", file.size_bytes()},
+          {"events", counts.events},
+          {"primitives", all.primitives},
+          {"collective_calls", all.collective_calls},
+          {"begin_ns", all.begin_ns},
+          {"end_ns", all.end_ns},
+          {"span_us", in_us(to_seconds(all.span()))},
+          {"nranks", all.ranks},
+          {"transfers", all.transfers},
+          {"unmatched_halves", all.unmatched_halves},
+          {"blocks", counts.blocks},
+          {"unknown_blocks", counts.unknown_blocks},
+          {"malformed_blocks", counts.malformed_blocks},
+          {"unreadable_events", counts.unreadable_events},
+          {"skipped_bytes", counts.skipped_bytes},
+          {"torn_at_end", counts.is_torn_at_end},
+          {"nprocesses", counts.processes},
+          {"processes", processes_json(file)},
+          {"communicators", std::move(communicators)},
+          {"collectives", std::move(collectives)},
+          {"channels", std::move(channels)}};
+}
+
+VerbResult run_info(const TraceArguments& arguments) {
+  RINGSIDE_TRY(const TraceFile file, TraceFile::open(arguments.file));
+  const TraceStatistics all = statistics_of(file);
+  if (arguments.json) {
+    fmt::print("{}", to_text(document(file, all, arguments.file)));
+  } else {
+    print_text(file, all, arguments);
+  }
+  return kFine;
+}
+
+/// What a failed export has left behind goes; a device or pipe that was written to stays.
+void remove_if_regular(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+}
+
+Result<PerfettoCounts> export_to(const TraceFile& file, const std::string& path) {
+  if (path == "-") return export_perfetto(file, std::cout);
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  if (!out) {
+    return system_error(fmt::format("{}: cannot write the export", path), errno,
+                        "give another path with -o");
+  }
+  Result<PerfettoCounts> counts = export_perfetto(file, out);
+  if (counts) return counts;
+  out.close();
+  remove_if_regular(path);
+  Error error = std::move(counts).error();
+  error.message = fmt::format("{}: {}", path, error.message);
+  return error;
+}
+
+VerbResult run_perfetto(const TraceArguments& arguments) {
+  const std::string out =
+      arguments.out.empty()
+          ? std::filesystem::path(arguments.file).replace_extension(".json").string()
+          : arguments.out;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(out, arguments.file, ignored)) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}: the export would overwrite the trace", out),
+                 "give another path with -o"};
+  }
+  RINGSIDE_TRY(const TraceFile file, TraceFile::open(arguments.file));
+  RINGSIDE_TRY(const PerfettoCounts counts, export_to(file, out));
+  const bool is_stdout = out == "-";
+  fmt::print(is_stdout ? stderr : stdout,
+             "{}: {}, {}; open it at https://ui.perfetto.dev or in chrome://tracing\n",
+             is_stdout ? "stdout" : out, plural(counts.events, "event", "events"),
+             plural(counts.arrows, "arrow", "arrows"));
+  if (counts.unmatched_halves > 0) {
+    fmt::print(stderr, "note: {} without an arrow: the other half is not in the file\n",
+               plural(counts.unmatched_halves, "send or receive", "sends or receives"));
+  }
+  return kFine;
+}
+
+}  // namespace
+
+Verb trace_verb() {
+  return {
+      "trace",
+      "Look into an .rtrace file, or export it for Perfetto",
+      {"ringside trace info run.rtrace", "ringside trace export --perfetto run.rtrace -o run.json"},
+      [](CLI::App& app) {
+        auto arguments = std::make_shared<TraceArguments>();
+        TraceArguments& a = *arguments;
+        app.require_subcommand(1);
+        a.info = app.add_subcommand("info", "Counts, span, what each channel achieved");
+        a.info->add_option("file", a.file, "the .rtrace file")->required();
+        a.info->add_flag("--all", a.all, "every channel, however many");
+        a.info->add_flag("--json", a.json, "one JSON document on stdout");
+        a.perfetto = app.add_subcommand("export", "Write it in another format");
+        a.perfetto
+            ->add_flag("--perfetto", a.to_perfetto,
+                       "Chrome's JSON, for ui.perfetto.dev and chrome://tracing")
+            ->required();
+        a.perfetto->add_option("file", a.file, "the .rtrace file")->required();
+        a.perfetto->add_option("-o,--out", a.out,
+                               "where to; - is stdout (default: FILE with .json)");
+        return [arguments] {
+          return arguments->info->parsed() ? run_info(*arguments) : run_perfetto(*arguments);
+        };
+      }};
+}
+
+}  // namespace ringside::cli
