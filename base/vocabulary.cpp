@@ -43,6 +43,10 @@ Result<Enum> parse_name(std::string_view text, std::string_view what,
   for (std::size_t i = 0; i < N; ++i) {
     if (names[i] == text) return static_cast<Enum>(i);
   }
+  if (text.empty()) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("no {} given", what),
+                 suggestion("", names)};
+  }
   return Error{ErrorCode::InvalidArgument, fmt::format("unknown {} '{}'", what, text),
                suggestion(text, names)};
 }

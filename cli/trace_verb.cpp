@@ -1,13 +1,16 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -264,14 +267,44 @@ void remove_if_regular(const std::string& path) {
   if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
 }
 
+/// Redraws how far the export is, once it has taken a second; nothing where stderr is no terminal.
+class ExportProgress {
+ public:
+  void operator()(double share) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_terminal_ || now < next_) return;
+    next_ = now + std::chrono::milliseconds{200};
+    is_drawn_ = true;
+    const auto filled = static_cast<std::size_t>(share * 30);
+    fmt::print(stderr, "\r[{:<30}] {:3.0f} %", std::string(filled, '#'), share * 100);
+  }
+  void erase() {
+    if (is_drawn_) fmt::print(stderr, "\r{:38}\r", "");
+    is_drawn_ = false;
+  }
+
+ private:
+  bool is_terminal_ = ::isatty(STDERR_FILENO) == 1;
+  bool is_drawn_ = false;
+  std::chrono::steady_clock::time_point next_ =
+      std::chrono::steady_clock::now() + std::chrono::seconds{1};
+};
+
+Result<PerfettoCounts> export_with_progress(const TraceFile& file, std::ostream& out) {
+  ExportProgress progress;
+  Result<PerfettoCounts> counts = export_perfetto(file, out, std::ref(progress));
+  progress.erase();
+  return counts;
+}
+
 Result<PerfettoCounts> export_to(const TraceFile& file, const std::string& path) {
-  if (path == "-") return export_perfetto(file, std::cout);
+  if (path == "-") return export_with_progress(file, std::cout);
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   if (!out) {
     return system_error(fmt::format("{}: cannot write the export", path), errno,
                         "give another path with -o");
   }
-  Result<PerfettoCounts> counts = export_perfetto(file, out);
+  Result<PerfettoCounts> counts = export_with_progress(file, out);
   if (counts) return counts;
   out.close();
   remove_if_regular(path);

@@ -13,7 +13,7 @@ namespace ringside {
 /// Spinning wins when the peer runs on another core: a slot comes within microseconds. With more
 /// ranks than cores the peer may need this very core, so `spins` is then small.
 struct WaitPolicy {
-  int spins = 4000;                      ///< looks before the first yield; a look is some 10 ns
+  int spins = 1000;                      ///< looks before the first yield; a look is 10 to 50 ns
   Nanoseconds yielding{20'000'000};      ///< then yields for so long
   Nanoseconds sleep{100'000};            ///< then sleeps so long between looks
   Nanoseconds check_every{50'000'000};   ///< how often the operating system is asked about the peer

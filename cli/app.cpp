@@ -1,0 +1,124 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/suggest.h"
+#include "cli/verb.h"
+
+namespace ringside::cli {
+namespace {
+
+/// Every verb, in the order of `ringside --help`.
+std::vector<Verb> all_verbs() { return {demo_verb(), bench_verb(), sim_verb(), trace_verb()}; }
+
+int report(const Error& error) {
+  fmt::print(stderr, "error: {}\n", error.message);
+  if (!error.help.empty()) fmt::print(stderr, "help:  {}\n", error.help);
+  return exit_status(error.code);
+}
+
+std::string examples_text(const Verb& verb) {
+  return fmt::format("{}\n\nexamples:\n  {}", verb.summary, fmt::join(verb.examples, "\n  "));
+}
+
+/// The long and short names that `app` (or the verb below it that was chosen) takes.
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    // Short names are a letter each, and near to everything.
+  }
+  return names;
+}
+
+Error unknown_word(const std::string& word, std::string_view what,
+                   const std::vector<std::string>& known) {
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return {ErrorCode::InvalidArgument, fmt::format("unknown {} '{}'", what, word),
+          suggestion(word, views)};
+}
+
+/// What CLI11 left over below the chosen verb: its own words are checked here, so that the nearest known
+/// one can be named.
+Status check_leftovers(const CLI::App& app) {
+  for (const CLI::App* chosen : app.get_subcommands()) {
+    if (Status below = check_leftovers(*chosen); !below) return below;
+    const std::vector<std::string> extra = chosen->remaining();
+    if (extra.empty()) continue;
+    const std::string& word = extra.front();
+    if (word.size() > 1 && word[0] == '-') {
+      const std::string name = word.substr(0, word.find('='));
+      return unknown_word(name, fmt::format("option of '{}'", chosen->get_name()),
+                          option_names(*chosen));
+    }
+    std::vector<std::string> verbs;
+    for (const CLI::App* sub : chosen->get_subcommands([](const CLI::App*) { return true; })) {
+      verbs.push_back(sub->get_name());
+    }
+    if (!verbs.empty()) return unknown_word(word, "word", verbs);
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is one word too many for '{}'", word, chosen->get_name()),
+                 fmt::format("see ringside {} --help", chosen->get_name())};
+  }
+  return {};
+}
+
+}  // namespace
+
+int run_words(std::vector<std::string> words) {
+  CLI::App app{"Diagnostics, simulation and testing for the GPU communication stack", "ringside"};
+  app.set_version_flag("--version", RINGSIDE_VERSION);
+  app.allow_extras();
+  const std::vector<Verb> verbs = all_verbs();
+  std::vector<std::pair<CLI::App*, std::function<VerbResult()>>> runs;
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs) {
+    CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
+    // The long text only for the verb's own help: the list of verbs shows the summary.
+    sub->preparse_callback(
+        [sub, text = examples_text(verb)](std::size_t) { sub->description(text); });
+    sub->allow_extras();
+    runs.emplace_back(sub, verb.declare(*sub));
+    names.push_back(verb.name);
+  }
+
+  try {
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForAllHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForVersion& version) {
+    return app.exit(version);
+  } catch (const CLI::ParseError& wrong) {
+    // A misspelt option is told before the one that it leaves missing.
+    if (const Status clean = check_leftovers(app); !clean) return report(clean.error());
+    const auto chosen = app.get_subcommands();
+    return report({ErrorCode::InvalidArgument, wrong.what(),
+                   chosen.empty() ? "see ringside --help"
+                                  : fmt::format("see ringside {} --help", chosen[0]->get_name())});
+  }
+
+  if (const Status clean = check_leftovers(app); !clean) return report(clean.error());
+  for (const auto& [sub, verb] : runs) {
+    if (!sub->parsed()) continue;
+    const VerbResult result = verb();
+    return result ? *result : report(result.error());
+  }
+  const std::vector<std::string> extra = app.remaining();
+  if (!extra.empty() && extra[0][0] == '-') {
+    return report(unknown_word(extra[0], "option", option_names(app)));
+  }
+  if (!extra.empty()) return report(unknown_word(extra[0], "verb", names));
+  fmt::print(stderr, "{}", app.help());
+  return kBadUsage;
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/json.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "cli/command_line.h"
+#include "cli/verb.h"
+#include "harness/bench.h"
+#include "harness/job.h"
+
+namespace ringside::cli {
+namespace {
+
+struct BenchArguments {
+  std::string collective;
+  std::optional<int> ranks;
+  std::string from = "8";
+  std::string to = "64M";
+  int factor = 2;
+  std::string type = "float";
+  std::string op = "sum";
+  int root = 0;
+  int warmup = 5;
+  int iterations = 20;
+  int check = 1;
+  std::string transport;
+  int channels = 0;
+  std::string slot;
+  std::string join_timeout = "8s";
+  std::string op_timeout = "60s";
+  std::string trace;
+  bool json = false;
+};
+
+bool has_root(Collective collective) {
+  return collective == Collective::Broadcast || collective == Collective::Reduce;
+}
+
+bool reduces(Collective collective) {
+  return collective == Collective::AllReduce || collective == Collective::ReduceScatter ||
+         collective == Collective::Reduce;
+}
+
+/// What nccl-tests prints in the redop and root columns.
+const char* redop_column(const BenchOptions& bench) {
+  return reduces(bench.collective) ? to_string(bench.op) : "none";
+}
+int root_column(const BenchOptions& bench) {
+  return has_root(bench.collective) ? to_int(bench.root) : -1;
+}
+
+Result<std::optional<TransportKind>> parse_transport(const std::string& text) {
+  if (text.empty()) return std::optional<TransportKind>{};
+  for (const TransportKind kind : {TransportKind::Shm, TransportKind::Tcp}) {
+    if (text == to_string(kind)) return std::optional(kind);
+  }
+  constexpr std::array<std::string_view, 2> kKnown{"shm", "tcp"};
+  return Error{ErrorCode::InvalidArgument, fmt::format("unknown transport '{}'", text),
+               suggestion(text, kKnown)};
+}
+
+Status at_least(const char* option, int value, int least, int most) {
+  if (value >= least && value <= most) return {};
+  return Error{ErrorCode::InvalidArgument, fmt::format("{} {}", option, value),
+               fmt::format("give a number from {} to {}", least, most)};
+}
+
+Result<BenchOptions> bench_options(const BenchArguments& arguments) {
+  BenchOptions bench;
+  RINGSIDE_TRY(bench.collective, parse_collective(arguments.collective));
+  RINGSIDE_TRY(at_least("-f", arguments.factor, 2, 1 << 20));
+  RINGSIDE_TRY(at_least("--warmup", arguments.warmup, 0, 1'000'000));
+  RINGSIDE_TRY(at_least("--iters", arguments.iterations, 1, 1'000'000));
+  RINGSIDE_TRY(const Bytes from, parse_bytes(arguments.from));
+  RINGSIDE_TRY(const Bytes to, parse_bytes(arguments.to));
+  RINGSIDE_TRY(bench.sizes, size_range(from, to, static_cast<std::uint64_t>(arguments.factor)));
+  RINGSIDE_TRY(bench.type, parse_data_type(arguments.type));
+  RINGSIDE_TRY(bench.op, parse_redop(arguments.op));
+  bench.root = Rank{arguments.root};
+  bench.warmup = arguments.warmup;
+  bench.iterations = arguments.iterations;
+  bench.check = arguments.check != 0;
+  return bench;
+}
+
+Result<JobOptions> job_options(const BenchArguments& arguments) {
+  JobOptions job;
+  if (arguments.ranks) RINGSIDE_TRY(at_least("-n", *arguments.ranks, 1, 1024));
+  job.local_ranks = arguments.ranks;
+  RINGSIDE_TRY(job.join_timeout, parse_time(arguments.join_timeout));
+  job.trace_path = arguments.trace;
+  job.command = command_line();
+  RINGSIDE_TRY(job.communicator.transport, parse_transport(arguments.transport));
+  job.communicator.nchannels = arguments.channels;
+  if (!arguments.slot.empty()) {
+    RINGSIDE_TRY(job.communicator.slot, parse_bytes(arguments.slot));
+  }
+  job.communicator.connect_timeout = job.join_timeout;
+  RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
+  return job;
+}
+
+void print_head(const BenchOptions& bench, const Communicator& communicator) {
+  fmt::print(
+      "# ringside {}: {}, {} ranks over {}, {} warm-up and {} timed runs; time: median over "
+      "the runs of the slowest rank\n",
+      RINGSIDE_VERSION, to_string(bench.collective), communicator.nranks(),
+      communicator.transport(), bench.warmup, bench.iterations);
+  fmt::print("#\n#{:>57}{:^35}{:^35}\n", "", "out-of-place", "in-place");
+  fmt::print("#{:>12}{:>14}{:>10}{:>8}{:>8}  {:>10}{:>8}{:>8}{:>8}  {:>10}{:>8}{:>8}{:>8}\n",
+             "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time",
+             "algbw", "busbw", "#wrong");
+  fmt::print("#{:>12}{:>14}{:>10}{:>8}{:>8}  {:>10}{:>8}{:>8}{:>8}  {:>10}{:>8}{:>8}\n", "(B)",
+             "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)");
+}
+
+std::string timing_columns(const BenchTiming& timing, bool checked) {
+  return fmt::format("  {:>10.2f}{:>8.2f}{:>8.2f}{:>8}", in_us(timing.median), in_gbs(timing.algbw),
+                     in_gbs(timing.busbw), checked ? fmt::to_string(timing.wrong) : "N/A");
+}
+
+void print_row(const BenchOptions& bench, const BenchRow& row) {
+  fmt::print(" {:>12}{:>14}{:>10}{:>8}{:>8}{}{}\n", row.bytes.value, row.count,
+             to_string(bench.type), redop_column(bench), root_column(bench),
+             timing_columns(row.out_of_place, bench.check),
+             timing_columns(row.in_place, bench.check));
+  std::fflush(stdout);
+}
+
+void print_foot(const std::vector<BenchRow>& rows, std::int64_t wrong) {
+  double sum = 0;
+  for (const BenchRow& row : rows)
+    sum += in_gbs(row.out_of_place.busbw) + in_gbs(row.in_place.busbw);
+  fmt::print("# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
+  fmt::print("# Avg bus bandwidth    : {:.5g}\n", sum / (2.0 * static_cast<double>(rows.size())));
+}
+
+Json timing_json(const BenchTiming& timing, bool checked) {
+  return {{"time_us", in_us(timing.median)},   {"algbw_gbs", in_gbs(timing.algbw)},
+          {"busbw_gbs", in_gbs(timing.busbw)}, {"wrong", checked ? Json(timing.wrong) : Json()},
+          {"p95_us", in_us(timing.p95)},       {"min_us", in_us(timing.least)},
+          {"max_us", in_us(timing.most)}};
+}
+
+Json document(const BenchOptions& bench, const Communicator& communicator,
+              const std::vector<BenchRow>& rows) {
+  Json results = Json::array();
+  for (const BenchRow& row : rows) {
+    Json entry = {{"bytes", row.bytes.value},
+                  {"count", row.count},
+                  {"type", to_string(bench.type)},
+                  {"redop", redop_column(bench)},
+                  {"root", root_column(bench)}};
+    entry.update(timing_json(row.out_of_place, bench.check));
+    entry["in_place"] = timing_json(row.in_place, bench.check);
+    results.push_back(std::move(entry));
+  }
+  return {{"schema", "ringside.bench/1"},    {"collective", to_string(bench.collective)},
+          {"backend", "ringside"},           {"transport", communicator.transport()},
+          {"nranks", communicator.nranks()}, {"warmup", bench.warmup},
+          {"iterations", bench.iterations},  {"results", std::move(results)}};
+}
+
+std::int64_t wrong_in(const std::vector<BenchRow>& rows) {
+  std::int64_t wrong = 0;
+  for (const BenchRow& row : rows) wrong += row.out_of_place.wrong + row.in_place.wrong;
+  return wrong;
+}
+
+Result<int> run_rank(JobRank& rank, const BenchOptions& bench, bool json) {
+  const bool prints_text = rank.speaks && !json;
+  const int nranks = rank.communicator.nranks();
+  if (to_int(bench.root) < 0 || to_int(bench.root) >= nranks) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--root {}", to_int(bench.root)),
+                 fmt::format("give a rank from 0 to {}", nranks - 1)};
+  }
+  if (prints_text) print_head(bench, rank.communicator);
+  RINGSIDE_TRY(const std::vector<BenchRow> rows,
+               run_bench(rank.communicator, bench, [&](const BenchRow& row) {
+                 if (prints_text) print_row(bench, row);
+               }));
+  const std::int64_t wrong = wrong_in(rows);
+  if (prints_text) print_foot(rows, wrong);
+  if (rank.speaks && json) fmt::print("{}", to_text(document(bench, rank.communicator, rows)));
+  return wrong == 0 ? kFine : kFinding;
+}
+
+VerbResult run(const BenchArguments& arguments) {
+  RINGSIDE_TRY(const BenchOptions bench, bench_options(arguments));
+  RINGSIDE_TRY(check_bench(bench));
+  RINGSIDE_TRY(const JobOptions job, job_options(arguments));
+  return run_job(job, [&](JobRank& rank) { return run_rank(rank, bench, arguments.json); });
+}
+
+}  // namespace
+
+Verb bench_verb() {
+  return {
+      "bench",
+      "Time and verify a collective on real processes (nccl-tests' table)",
+      {"ringside bench all_reduce -n 4 -b 8 -e 64M -f 2",
+       "ringside bench all_gather -n 2 -e 1M --transport tcp --json"},
+      [](CLI::App& app) {
+        auto arguments = std::make_shared<BenchArguments>();
+        BenchArguments& a = *arguments;
+        app.add_option("collective", a.collective,
+                       "all_reduce, all_gather, reduce_scatter or broadcast");
+        app.add_option("-n,--ranks", a.ranks,
+                       "local processes (default 2; under mpirun, torchrun or Slurm the "
+                       "launcher's)");
+        app.add_option("-b,--minbytes", a.from, "smallest size")->capture_default_str();
+        app.add_option("-e,--maxbytes", a.to, "largest size")->capture_default_str();
+        app.add_option("-f,--stepfactor", a.factor, "from size to size")->capture_default_str();
+        app.add_option("-d,--datatype", a.type, "element type")->capture_default_str();
+        app.add_option("-o,--op", a.op, "reduction: sum, prod, max or min")->capture_default_str();
+        app.add_option("-r,--root", a.root, "root rank (broadcast)")->capture_default_str();
+        app.add_option("-w,--warmup", a.warmup, "runs before the clock starts")
+            ->capture_default_str();
+        app.add_option("--iters", a.iterations, "timed runs a size")->capture_default_str();
+        app.add_option("-c,--check", a.check, "verify every element: 1 or 0")
+            ->capture_default_str();
+        app.add_option("--transport", a.transport,
+                       "shm or tcp (default: shm within a host, tcp between hosts)");
+        app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
+        app.add_option("--slot", a.slot, "bytes of one of a connection's 8 slots (default: tuned)");
+        app.add_option("--timeout", a.join_timeout,
+                       "how long the next rank may take to join or connect")
+            ->capture_default_str();
+        app.add_option("--op-timeout", a.op_timeout,
+                       "a collective in which nothing moves for so long fails")
+            ->capture_default_str();
+        app.add_option("--trace", a.trace, "record every primitive into this .rtrace file");
+        app.add_flag("--json", a.json, "one JSON document on stdout");
+        return [arguments] { return run(*arguments); };
+      }};
+}
+
+}  // namespace ringside::cli

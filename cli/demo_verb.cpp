@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/app.h"
+#include "cli/verb.h"
+
+namespace ringside::cli {
+namespace {
+
+/// One act: what it shows, and the command that anybody could have typed.
+struct Act {
+  std::string title;
+  std::vector<std::string> words;
+};
+
+std::vector<Act> acts(const std::string& folder) {
+  const std::string real = folder + "/demo-real.rtrace";
+  const std::string simulated = folder + "/demo-sim.rtrace";
+  return {
+      {"A real all-reduce: 4 processes on this machine, through shared memory, every element "
+       "checked",
+       {"bench", "all_reduce", "-n", "4", "-b", "8", "-e", "16M", "-f", "8", "--trace", real}},
+      {"The same algorithm, simulated on 2 DGX-H100 nodes (16 GPUs, 8 x 400 Gbit/s NICs a node)",
+       {"sim", "all_reduce", "--bytes", "8:1G:8", "--on", "dgx-h100", "--nodes", "2"}},
+      {"One of its sizes again, with every step of every GPU written down",
+       {"sim", "all_reduce", "--bytes", "64M", "--on", "dgx-h100", "--nodes", "2", "--trace",
+        simulated}},
+      {"What the ranks of the real run did", {"trace", "info", real}},
+      {"The simulated run for a trace viewer", {"trace", "export", "--perfetto", simulated}},
+  };
+}
+
+VerbResult run(const std::string& folder) {
+  int number = 0;
+  for (const Act& act : acts(folder)) {
+    fmt::print("\n{}. {}\n   $ ringside {}\n\n", ++number, act.title, fmt::join(act.words, " "));
+    std::fflush(stdout);
+    const int status = run_words(act.words);
+    std::fflush(stdout);
+    if (status != kFine) return status;
+  }
+  fmt::print(
+      "\nBoth runs walked the same text, engine/collectives/ring.h. Next:\n"
+      "  ringside bench all_gather -n 2 --transport tcp     another collective, another transport\n"
+      "  ringside trace export --perfetto {0}/demo-real.rtrace\n"
+      "                                                     then open the .json in "
+      "ui.perfetto.dev\n"
+      "  ringside --help                                    all verbs\n",
+      folder);
+  return kFine;
+}
+
+}  // namespace
+
+Verb demo_verb() {
+  return {"demo",
+          "Show in half a minute what there is: a real run, a simulated one, their traces",
+          {"ringside demo", "ringside demo --dir /tmp"},
+          [](CLI::App& app) {
+            auto folder = std::make_shared<std::string>(".");
+            app.add_option("--dir", *folder, "where the traces go")->capture_default_str();
+            return [folder] { return run(*folder); };
+          }};
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,112 @@
+#include "harness/job.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/env.h"
+#include "base/log.h"
+#include "engine/runtime/bootstrap.h"
+#include "engine/transport/interface.h"
+#include "harness/local_ranks.h"
+#include "trace/recorder.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kDefaultLocalRanks = 2;
+
+Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
+
+TraceInfo info_of(const JobOptions& options) {
+  TraceInfo info = this_process_info(TraceClock::HostMonotonic);
+  info.command_line = options.command;
+  return info;
+}
+
+/// Makes the trace file, so that a path that cannot be written is known before any rank runs.
+Status create_trace(const JobOptions& options) {
+  if (options.trace_path.empty()) return {};
+  RINGSIDE_TRY([[maybe_unused]] const auto recorder,
+               TraceRecorder::create(options.trace_path, info_of(options)));
+  return {};
+}
+
+Result<std::unique_ptr<TraceRecorder>> join_trace(const JobOptions& options) {
+  if (options.trace_path.empty()) return std::unique_ptr<TraceRecorder>();
+  return TraceRecorder::append(options.trace_path, info_of(options));
+}
+
+void enter(const JobOptions& options, Rank rank, JobStage stage) {
+  if (options.on_stage) options.on_stage(rank, stage);
+}
+
+/// What every rank does once it has found the others.
+Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& options,
+                     const JobMain& main) {
+  const Rank me = bootstrap->rank();
+  enter(options, me, JobStage::Connect);
+  RINGSIDE_TRY(const std::unique_ptr<TraceRecorder> recorder, join_trace(options));
+  CommunicatorOptions with_trace = options.communicator;
+  with_trace.trace = recorder.get();
+  RINGSIDE_TRY(const auto communicator, Communicator::make(std::move(bootstrap), with_trace));
+  enter(options, me, JobStage::Transfer);
+  JobRank rank{*communicator, me == Rank{0}};
+  Result<int> status = main(rank);
+  if (!status) {
+    communicator->abort(status.error());
+    return status;
+  }
+  RINGSIDE_TRY(communicator->finish());
+  return status;
+}
+
+/// Where the ranks of one host meet: loopback, unless an interface was asked for.
+Result<SocketAddress> local_address() {
+  RINGSIDE_TRY(const InterfaceWish wish, interface_wish_from(env_text, true));
+  RINGSIDE_TRY(const std::vector<Interface> there, local_interfaces());
+  RINGSIDE_TRY(const Interface chosen, choose_interface(there, wish));
+  return chosen.address;
+}
+
+Result<int> run_local_rank(const LocalRank& me, const SocketAddress& address,
+                           const JobOptions& options, const JobMain& main) {
+  set_log_rank(me.rank());
+  enter(options, Rank{me.rank()}, JobStage::Bootstrap);
+  std::unique_ptr<BootstrapRoot> root;
+  UniqueId id;
+  if (me.rank() == 0) {
+    RINGSIDE_TRY(root, BootstrapRoot::start({.listen = address,
+                                             .secret = random_secret(),
+                                             .nranks = me.nranks(),
+                                             .join_timeout = in_ns(options.join_timeout)}));
+    id = root->id();
+    RINGSIDE_TRY(me.publish(to_string(id)));
+  } else {
+    RINGSIDE_TRY(const std::string line, me.wait_for_line());
+    RINGSIDE_TRY(id, parse_unique_id(line));
+  }
+  RINGSIDE_TRY(auto bootstrap, Bootstrap::join({.rank = Rank{me.rank()},
+                                                .nranks = me.nranks(),
+                                                .id = id,
+                                                .listen = address,
+                                                .join_timeout = in_ns(options.join_timeout)}));
+  root.reset();
+  return run_rank(std::move(bootstrap), options, main);
+}
+
+Result<int> run_local_job(int nranks, const JobOptions& options, const JobMain& main) {
+  RINGSIDE_TRY(const SocketAddress address, local_address());
+  RINGSIDE_TRY(create_trace(options));
+  return run_local_ranks(
+      nranks, [&](const LocalRank& me) { return run_local_rank(me, address, options, main); });
+}
+
+}  // namespace
+
+Result<int> run_job(const JobOptions& options, const JobMain& main) {
+  return run_local_job(options.local_ranks.value_or(kDefaultLocalRanks), options, main);
+}
+
+}  // namespace ringside

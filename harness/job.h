@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/runtime/communicator.h"
+
+namespace ringside {
+
+class TraceRecorder;
+
+/// How far a rank has come.
+enum class JobStage {
+  Bootstrap,  ///< about to look for the others
+  Connect,    ///< has found them, about to connect its channels
+  Transfer,   ///< connected, about to run the job's main
+};
+
+/// How the ranks of a job come to be and find each other.
+struct JobOptions {
+  std::optional<int> local_ranks;  ///< -n: so many processes here; none: a launcher's, else 2
+  Seconds join_timeout{8};         ///< counted anew with every rank that comes
+  std::string trace_path;          ///< empty: nothing is recorded
+  std::string command;             ///< noted in the trace
+  CommunicatorOptions communicator;
+  /// Called on every rank as it enters a stage, where given: the place to watch or to disturb a job.
+  std::function<void(Rank, JobStage)> on_stage;
+};
+
+/// One rank of the running job.
+struct JobRank {
+  Communicator& communicator;
+  bool speaks = false;  ///< the one rank that prints results: rank 0
+};
+
+using JobMain = std::function<Result<int>(JobRank&)>;
+
+/// Runs `main` on every rank: in forked processes (-n), or in this one, which mpirun, torchrun or Slurm
+/// started as one of many. Processes that fail end all of them.
+///
+/// Threads  before any is started: it may fork
+/// returns  the exit status that `main` gave (the largest, with -n)
+/// errors   InvalidArgument: -n under a launcher.  Whatever keeps the ranks from joining or ends the job:
+///          with -n one Error for the whole job; under a launcher on the one rank that should tell it, and
+///          on the others an Error with an empty message: the status alone counts
+Result<int> run_job(const JobOptions& options, const JobMain& main);
+
+}  // namespace ringside

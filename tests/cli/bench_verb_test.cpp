@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+#include "trace/reader.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+class BenchVerb : public testing::TestWithParam<const char*> {};
+
+TEST_P(BenchVerb, PrintsOneJsonDocumentWithNothingWrong) {
+  const Outcome outcome =
+      run_program({"bench", "all_reduce", "-n", "3", "-b", "8", "-e", "128K", "-f", "4", "--iters",
+                   "3", "--transport", GetParam(), "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(document["schema"], "ringside.bench/1");
+  EXPECT_EQ(document["nranks"], 3);
+  EXPECT_EQ(document["transport"], GetParam());
+  ASSERT_EQ(document["results"].size(), 8U);  // 8 << 2k up to 128K = 8 << 14
+  for (const json& row : document["results"]) {
+    EXPECT_EQ(row["wrong"], 0);
+    EXPECT_EQ(row["in_place"]["wrong"], 0);
+    EXPECT_EQ(row["count"].get<int>() * 4, row["bytes"].get<int>());
+    // 3 ranks: busbw = algbw x 2 x 2 / 3, algbw = bytes / time
+    const double algbw = row["bytes"].get<double>() / row["time_us"].get<double>() / 1e3;
+    EXPECT_NEAR(row["algbw_gbs"].get<double>(), algbw, algbw * 1e-6);
+    EXPECT_NEAR(row["busbw_gbs"].get<double>(), algbw * 4 / 3, algbw * 1e-6);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Transports, BenchVerb, testing::Values("shm", "tcp"),
+                         [](const auto& transport) { return std::string(transport.param); });
+
+TEST(BenchVerb, SizesOfAnAllGatherAreThoseOfTheGatheredResult) {
+  const Outcome outcome = run_program(
+      {"bench", "all_gather", "-n", "4", "-b", "1000", "-e", "1000", "--iters", "1", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json row = json::parse(outcome.out)["results"][0];
+  EXPECT_EQ(row["count"], 62);  // 1000 / 4 ranks / 4 bytes, rounded down
+  EXPECT_EQ(row["bytes"], 992);
+}
+
+// 2 ranks, 1 size, 2 placements x (1 warm-up + 2 timed + 1 check) = 8 all-reduces; each rank records the call
+// and its 3 primitives: send, recv_reduce_copy_send, recv.
+TEST(BenchVerb, TheTraceHoldsEveryPrimitiveOfEveryRank) {
+  const std::string path = temporary_path("bench.rtrace");
+  const Outcome outcome = run_program({"bench", "all_reduce", "-n", "2", "-b", "64", "-e", "64",
+                                       "-w", "1", "--iters", "2", "--trace", path});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto trace = TraceFile::open(path);
+  ASSERT_TRUE(trace) << trace.error().message;
+  int calls = 0;
+  int primitives = 0;
+  trace->for_each_event([&](const TraceEvent& event) {
+    (event.kind == EventKind::Collective ? calls : primitives) += 1;
+    EXPECT_LE(event.begin_ns, event.end_ns);
+  });
+  EXPECT_EQ(calls, 2 * 8);
+  EXPECT_EQ(primitives, 2 * 8 * 3);
+  std::remove(path.c_str());
+}
+
+TEST(BenchVerb, RunsUnderMpirun) {
+  const Outcome version = run_program({"--version"}, {}, "mpirun");
+  if (version.status != 0) GTEST_SKIP() << "needs mpirun";
+  const Outcome outcome =
+      run_program({"--allow-run-as-root", "--oversubscribe", "-np", "3", RINGSIDE_PROGRAM, "bench",
+                   "all_reduce", "-b", "8", "-e", "8K", "-f", "8", "--iters", "2", "--json"},
+                  {}, "mpirun");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(document["nranks"], 3);
+  for (const json& row : document["results"]) EXPECT_EQ(row["wrong"], 0);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "base/fd.h"
+#include "tests/cli/program.h"
+
+namespace ringside {
+namespace {
+
+struct BadUsage {
+  const char* name;
+  std::vector<std::string> words;
+  const char* said;  ///< what stderr must hold
+};
+
+class BadUsageTest : public testing::TestWithParam<BadUsage> {};
+
+TEST_P(BadUsageTest, ExitsWithTwoAndNamesTheMend) {
+  const Outcome outcome = run_program(GetParam().words);
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_NE(outcome.err.find(GetParam().said), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.rfind("error: ", 0), 0U) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Words, BadUsageTest,
+    testing::Values(
+        BadUsage{"verb", {"bnech"}, "did you mean 'bench'?"},
+        BadUsage{
+            "option", {"bench", "all_reduce", "--trasport", "shm"}, "did you mean '--transport'?"},
+        BadUsage{"option_with_value", {"sim", "all_reduce", "--node=2"}, "did you mean '--nodes'?"},
+        BadUsage{"option_of_the_program", {"--versoin"}, "did you mean '--version'?"},
+        BadUsage{"collective", {"bench", "allreduce"}, "did you mean 'all_reduce'?"},
+        BadUsage{"no_collective", {"bench"}, "no collective given"},
+        BadUsage{"collective_in_sim",
+                 {"sim", "all_gatehr", "--on", "dgx-h100"},
+                 "did you mean 'all_gather'?"},
+        BadUsage{"preset", {"sim", "all_reduce", "--on", "dgx-h10"}, "did you mean 'dgx-h100'?"},
+        BadUsage{"size", {"bench", "all_reduce", "-b", "64X"}, "unknown size suffix 'X'"},
+        BadUsage{"size_in_sim",
+                 {"sim", "all_reduce", "--on", "dgx-h100", "--bytes", "1M:2"},
+                 "the first is larger"},
+        BadUsage{"number", {"bench", "all_reduce", "-n", "four"}, "--ranks"},
+        BadUsage{"no_ranks", {"bench", "all_reduce", "-n", "0"}, "-n"},
+        BadUsage{"type", {"bench", "all_reduce", "-d", "flaot"}, "did you mean 'float'?"},
+        BadUsage{"reduction", {"bench", "all_reduce", "-o", "avg"}, "reductions: sum"},
+        BadUsage{"root",
+                 {"bench", "broadcast", "-n", "2", "-r", "2", "-e", "8"},
+                 "give a rank from 0 to 1"},
+        BadUsage{"transport", {"bench", "all_reduce", "--transport", "rdma"}, "known: shm, tcp"},
+        BadUsage{"slot", {"bench", "all_reduce", "--slot", "3", "-e", "8"}, "slot"},
+        BadUsage{"a_word_too_many", {"bench", "all_reduce", "now"}, "one word too many"},
+        BadUsage{"trace_word", {"trace", "inof", "x.rtrace"}, "did you mean 'info'?"},
+        BadUsage{"trace_file", {"trace", "info", "/nonexistent.rtrace"}, "/nonexistent.rtrace"},
+        BadUsage{"not_a_trace", {"trace", "info", "/proc/version"}, "/proc/version"}),
+    [](const auto& usage) { return std::string(usage.param.name); });
+
+struct RunFailure {
+  const char* name;
+  std::vector<std::string> words;
+  std::vector<std::string> variables;
+  const char* said;
+};
+
+class RunFailureTest : public testing::TestWithParam<RunFailure> {};
+
+TEST_P(RunFailureTest, ExitsWithThreeAndOneClearMessage) {
+  const Outcome outcome = run_program(GetParam().words, GetParam().variables);
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
+  EXPECT_NE(outcome.err.find(GetParam().said), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.rfind("error: ", 0), 0U) << outcome.err;
+  EXPECT_EQ(outcome.err.find("error: ", 1), std::string::npos) << outcome.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Causes, RunFailureTest,
+    testing::Values(
+        RunFailure{
+            "interface", {"bench", "all_reduce", "-e", "8"}, {"NCCL_SOCKET_IFNAME=nope0"}, "nope0"},
+        RunFailure{"trace_path",
+                   {"bench", "all_reduce", "-e", "8", "--trace", "/nonexistent/t.rtrace"},
+                   {},
+                   "/nonexistent/t.rtrace"},
+        RunFailure{"trace_path_in_sim",
+                   {"sim", "all_reduce", "--on", "dgx-h100", "--bytes", "1M", "--trace",
+                    "/nonexistent/t.rtrace"},
+                   {},
+                   "/nonexistent/t.rtrace"},
+        RunFailure{"a_rank_that_never_comes",
+                   {"bench", "all_reduce", "-e", "8", "--timeout", "500ms"},
+                   {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=0", "MASTER_ADDR=127.0.0.1",
+                    "MASTER_PORT=29617"},
+                   "rank 1 of 2 never came"}),
+    [](const auto& failure) { return std::string(failure.param.name); });
+
+TEST(BusyPort, IsNamedWithWhatToDo) {
+  const UniqueFd holder(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(holder.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(holder.get(), 1), 0);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(::getsockname(holder.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  const Outcome outcome = run_program(
+      {"bench", "all_reduce", "-e", "8"},
+      {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=0", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port});
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
+  EXPECT_NE(outcome.err.find("127.0.0.1:" + port), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+namespace ringside {
+namespace {
+
+/// The command lines below "examples:" in a verb's help, without "ringside".
+std::vector<std::vector<std::string>> examples_of(const std::string& verb) {
+  const Outcome help = run_program({verb, "--help"});
+  EXPECT_EQ(help.status, 0);
+  std::vector<std::vector<std::string>> examples;
+  std::istringstream lines(help.out);
+  bool below = false;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    if (line == "examples:") below = true;
+    if (!below || !(words >> word) || word != "ringside") continue;
+    std::vector<std::string>& example = examples.emplace_back();
+    while (words >> word) example.push_back(word);
+  }
+  return examples;
+}
+
+class VerbExamples : public testing::TestWithParam<const char*> {};
+
+// They run in a folder of their own: some write files, and `trace` reads what `demo` writes.
+TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
+  if (std::string(RINGSIDE_SANITIZED) != "") GTEST_SKIP() << "takes minutes under a sanitizer";
+  const std::filesystem::path before = std::filesystem::current_path();
+  const std::filesystem::path folder = temporary_path(std::string("examples_") + GetParam());
+  std::filesystem::create_directories(folder);
+  std::filesystem::current_path(folder);
+  if (std::string(GetParam()) == "trace") {
+    ASSERT_EQ(run_program({"bench", "all_reduce", "-e", "1K", "--trace", "t.rtrace"}).status, 0);
+  }
+  const auto examples = examples_of(GetParam());
+  EXPECT_EQ(examples.size(), 2U);
+  for (const auto& example : examples) {
+    const Outcome outcome = run_program(example);
+    EXPECT_EQ(outcome.status, 0) << example[0] << ": " << outcome.err;
+    EXPECT_NE(outcome.out, "");
+  }
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples, testing::Values("bench", "sim", "trace", "demo"),
+                         [](const auto& verb) { return std::string(verb.param); });
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,47 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+json simulate(const std::vector<std::string>& words) {
+  std::vector<std::string> all{"sim"};
+  all.insert(all.end(), words.begin(), words.end());
+  all.insert(all.end(), {"--json"});
+  const Outcome outcome = run_program(all);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return json::parse(outcome.out);
+}
+
+// 2 nodes with 8 NICs of 48 GB/s each: no ring can carry more than 8 x 48 GB/s.
+TEST(SimVerb, BusbwStaysWithinTheLinksAndRepeatsToTheLastDigit) {
+  const std::vector<std::string> words{"all_reduce", "--bytes", "64M", "--on",
+                                       "dgx-h100",   "--nodes", "2"};
+  const json first = simulate(words);
+  const json second = simulate(words);
+  EXPECT_EQ(first["schema"], "ringside.sim/1");
+  const json& result = first["results"][0];
+  EXPECT_EQ(result["bytes"], 64 << 20);
+  EXPECT_EQ(result["algorithm"], "ring");
+  EXPECT_EQ(result["protocol"], "simple");
+  EXPECT_GT(result["busbw_gbs"].get<double>(), 0);
+  EXPECT_LE(result["busbw_gbs"].get<double>(), 8 * 48.0);
+  EXPECT_EQ(result["time_us"].dump(), second["results"][0]["time_us"].dump());
+  EXPECT_EQ(result["busbw_gbs"].dump(), second["results"][0]["busbw_gbs"].dump());
+}
+
+TEST(SimVerb, ASweepGivesEachSizeTheResultThatItHasAlone) {
+  const json alone = simulate({"all_reduce", "--bytes", "1M", "--on", "dgx-h100", "--nodes", "2"});
+  const json sweep =
+      simulate({"all_reduce", "--bytes", "64K:4M:4", "--on", "dgx-h100", "--nodes", "2"});
+  ASSERT_EQ(sweep["results"].size(), 4U);
+  EXPECT_EQ(sweep["results"][2]["time_us"].dump(), alone["results"][0]["time_us"].dump());
+}
+
+}  // namespace
+}  // namespace ringside
