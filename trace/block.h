@@ -61,6 +61,14 @@ class TraceBlock {
   /// Event `i`.  shape  i < size(), is_readable(i)
   [[nodiscard]] TraceEvent event(std::size_t i) const;
 
+  /// Calls visit(const TraceEvent&) for each readable event.
+  template <typename Visit>
+  void for_each_event(Visit&& visit) const {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (is_readable(i)) visit(event(i));
+    }
+  }
+
  private:
   friend class TraceFile;
   friend class BlockDecoder;

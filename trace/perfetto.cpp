@@ -159,14 +159,20 @@ class Writer {
 
 }  // namespace
 
-Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out) {
+Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out,
+                                       const std::function<void(double)>& on_progress) {
   Writer writer(out);
   TransferMatcher matcher([&](const TraceTransfer& transfer) { writer.arrow(transfer); });
   writer.start(file);
-  file.for_each_event([&](const TraceEvent& event) {
-    writer.event(event);
-    matcher.add(event);
-  });
+  for (std::size_t b = 0; b < file.block_count() && out; ++b) {
+    file.block(b).for_each_event([&](const TraceEvent& event) {
+      writer.event(event);
+      matcher.add(event);
+    });
+    if (on_progress) {
+      on_progress(static_cast<double>(b + 1) / static_cast<double>(file.block_count()));
+    }
+  }
   return writer.finish(matcher.unmatched());
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 
 #include "base/result.h"
@@ -21,7 +22,9 @@ struct PerfettoCounts {
 ///
 /// unit     ts, dur: us, with three decimals, on the file's clock
 /// errors   System: the stream takes no more
+/// on_progress  called now and then with the share of the file that is done, 0 .. 1; may be empty
 /// source   "Trace Event Format" (Google), sections Complete Events, Flow Events, Metadata Events
-Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out);
+Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out,
+                                       const std::function<void(double)>& on_progress = {});
 
 }  // namespace ringside

@@ -52,12 +52,7 @@ class TraceFile {
   /// Calls visit(const TraceEvent&) for each readable event, in the order of the file.
   template <typename Visit>
   void for_each_event(Visit&& visit) const {
-    for (std::size_t b = 0; b < block_count(); ++b) {
-      const TraceBlock events = block(b);
-      for (std::size_t i = 0; i < events.size(); ++i) {
-        if (events.is_readable(i)) visit(events.event(i));
-      }
-    }
+    for (std::size_t b = 0; b < block_count(); ++b) block(b).for_each_event(visit);
   }
 
  private:

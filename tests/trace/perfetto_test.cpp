@@ -149,6 +149,17 @@ TEST(Perfetto, ManyEventsStreamThroughTheBuffer) {
   EXPECT_EQ(out.phase("X").size(), 5'000U);
 }
 
+TEST(Perfetto, TellsHowFarItIs) {
+  FileBytes bytes = file_header();
+  for (std::uint32_t i = 0; i < 4; ++i) append_bytes(bytes, events_block(steps(i, 1)));
+  const Result<TraceFile> file = TraceFile::parse(bytes, "test.rtrace");
+  ASSERT_TRUE(file);
+  std::vector<double> shares;
+  std::ostringstream out;
+  EXPECT_TRUE(export_perfetto(*file, out, [&](double share) { shares.push_back(share); }));
+  EXPECT_THAT(shares, ElementsAre(0.25, 0.5, 0.75, 1));
+}
+
 TEST(Perfetto, AStreamThatTakesNoMoreIsAnError) {
   const FileBytes bytes = file_header();
   const Result<TraceFile> file = TraceFile::parse(bytes, "test.rtrace");
