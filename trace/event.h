@@ -14,7 +14,8 @@ enum class EventKind : std::uint8_t {
 
 /// Something that one rank did, from begin to end. One cache line, plain data.
 ///
-/// unit    times: ns on the recording's clock (TraceInfo says which); offset, bytes: bytes
+/// unit    times: ns, of trace_now() or of the simulator's clock when recorded, of the clock that TraceInfo
+///         names when read from a file; offset, bytes: bytes
 /// shape   recv_peer, send_peer: -1 where the primitive has none on that side
 struct TraceEvent {
   std::int64_t begin_ns = 0;
