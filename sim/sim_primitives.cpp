@@ -40,7 +40,9 @@ void SimPrimitives::await_arrival() {
   connection.mailbox->get<int>();
   // The latency is waited for here, and is none of the link's: so the next chunk follows on the link
   // without a gap, and a chunk that has lain here for long is not late.
-  const double arrival = connection.chunks.front()->get_finish_time() + setup_.recv_latency.count();
+  const double crossed = connection.chunks.front()->get_finish_time();
+  RINGSIDE_ASSERT(crossed >= 0, "a chunk was received that SimGrid calls unfinished");
+  const double arrival = crossed + setup_.recv_latency.count();
   connection.chunks.pop_front();
   if (arrival > sg4::Engine::get_clock()) sg4::this_actor::sleep_until(arrival);
   wait_ = Wait::Nothing;

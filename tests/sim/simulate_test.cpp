@@ -115,6 +115,25 @@ TEST_P(ClosedForm, ABroadcastIsAPipeline) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ClosedForm, testing::Values(2, 3, 8, 33));
 
+// Ranks 0 -> 1 in a node, 1 -> 3 between nodes at an eighth of the rate, 3 -> 2 in a node. What rank 0
+// sends lies at rank 1 long before its turn: each chunk costs the slow link's time alone, and the
+// latency of the fast link is paid once.
+TEST(Simulate, AChunkThatHasLainThereForLongIsNotLate) {
+  Cluster cluster = one_switch(2);
+  cluster.nodes = 2;
+  cluster.node.nic_gpu = {0, 1};
+  cluster.node.nic_line_rate = BytesPerSecond{kRate.value / 8};
+  cluster.node.latency.net_step = Seconds{2e-6};
+  constexpr int kChunks = 24;
+  SimRequest request = plain_request(cluster, Collective::Broadcast, kChunks * 16'384);
+  request.channels = cluster_channels(cluster);
+  request.choice.slots_per_chunk = 1;
+  request.choice.chunk = 64_KiB;
+  const double slow = 65'536 / (kRate.value / 8);
+  const double expected = step_time(65'536) + kChunks * slow + 2e-6 + step_time(65'536);
+  EXPECT_NEAR(seconds(simulate(request)), expected, expected * 1e-6);
+}
+
 TEST(Simulate, ALoneRankOnlyLaunches) {
   SimRequest request = plain_request(one_switch(1), Collective::AllReduce, 1000);
   request.cluster.node.latency.base = Seconds{8e-6};
