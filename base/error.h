@@ -22,6 +22,8 @@ struct Error {
   ErrorCode code = ErrorCode::InvalidArgument;
   std::string message;
   std::string help = {};
+  /// Another rank of the job tells it to the user; this one only has to end with its exit status.
+  bool is_told_elsewhere = false;
 };
 
 /// returns  2 for bad usage or bad input, 3 for what failed at run time

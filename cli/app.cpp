@@ -18,6 +18,7 @@ namespace {
 std::vector<Verb> all_verbs() { return {demo_verb(), bench_verb(), sim_verb(), trace_verb()}; }
 
 int report(const Error& error) {
+  if (error.is_told_elsewhere) return exit_status(error.code);
   fmt::print(stderr, "error: {}\n", error.message);
   if (!error.help.empty()) fmt::print(stderr, "help:  {}\n", error.help);
   return exit_status(error.code);

@@ -204,7 +204,7 @@ Verb bench_verb() {
   return {
       "bench",
       "Time and verify a collective on real processes (nccl-tests' table)",
-      {"ringside bench all_reduce -n 4 -b 8 -e 64M -f 2",
+      {"ringside bench all_reduce -n 4 -b 8 -e 4M -f 4",
        "ringside bench all_gather -n 2 -e 1M --transport tcp --json"},
       [](CLI::App& app) {
         auto arguments = std::make_shared<BenchArguments>();

@@ -8,6 +8,8 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "engine/runtime/bootstrap.h"
+#include "engine/runtime/launch.h"
+#include "engine/runtime/rendezvous.h"
 #include "engine/transport/interface.h"
 #include "harness/local_ranks.h"
 #include "trace/recorder.h"
@@ -100,13 +102,54 @@ Result<int> run_local_job(int nranks, const JobOptions& options, const JobMain& 
   RINGSIDE_TRY(const SocketAddress address, local_address());
   RINGSIDE_TRY(create_trace(options));
   return run_local_ranks(
-      nranks, [&](const LocalRank& me) { return run_local_rank(me, address, options, main); });
+      nranks, [&](const LocalRank& me) { return run_local_rank(me, address, options, main); },
+      options.grace);
+}
+
+/// Rank 0 makes the trace file, which the others then join.
+Status create_shared_trace(Bootstrap& bootstrap, const JobOptions& options) {
+  if (options.trace_path.empty()) return {};
+  Status created;
+  if (bootstrap.rank() == Rank{0}) created = create_trace(options);
+  const std::byte failed{static_cast<unsigned char>(created ? 0 : 1)};
+  RINGSIDE_TRY(const std::vector<std::byte> all, bootstrap.all_gather(std::span(&failed, 1)));
+  if (!created || all[0] == std::byte{0}) return created;
+  return Error{.code = ErrorCode::System,
+               .message = "rank 0 cannot write the trace",
+               .is_told_elsewhere = true};
+}
+
+Result<int> run_launched_rank(const LaunchInfo& info, const JobOptions& options,
+                              const JobMain& main) {
+  set_log_rank(info.rank);
+  const Nanoseconds join_timeout = in_ns(options.join_timeout);
+  enter(options, Rank{info.rank}, JobStage::Bootstrap);
+  RINGSIDE_TRY(Rendezvous meeting, rendezvous(info, join_timeout));
+  RINGSIDE_TRY(auto bootstrap, Bootstrap::join({.rank = Rank{info.rank},
+                                                .nranks = info.nranks,
+                                                .id = meeting.id,
+                                                .listen = meeting.listen,
+                                                .join_timeout = join_timeout}));
+  meeting.root.reset();
+  RINGSIDE_TRY(create_shared_trace(*bootstrap, options));
+  return run_rank(std::move(bootstrap), options, main);
 }
 
 }  // namespace
 
 Result<int> run_job(const JobOptions& options, const JobMain& main) {
-  return run_local_job(options.local_ranks.value_or(kDefaultLocalRanks), options, main);
+  RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
+  if (!launched) {
+    return run_local_job(options.local_ranks.value_or(kDefaultLocalRanks), options, main);
+  }
+  if (options.local_ranks) {
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("-n {} under {}, which has started this as rank {} of {}", *options.local_ranks,
+                    to_string(launched->launcher), launched->rank, launched->nranks),
+        "leave -n away, or start one process without the launcher"};
+  }
+  return run_launched_rank(*launched, options, main);
 }
 
 }  // namespace ringside

@@ -26,6 +26,7 @@ struct JobOptions {
   Seconds join_timeout{8};         ///< counted anew with every rank that comes
   std::string trace_path;          ///< empty: nothing is recorded
   std::string command;             ///< noted in the trace
+  Seconds grace{3};  ///< -n: what the others get to notice by themselves that one failed
   CommunicatorOptions communicator;
   /// Called on every rank as it enters a stage, where given: the place to watch or to disturb a job.
   std::function<void(Rank, JobStage)> on_stage;
@@ -45,8 +46,8 @@ using JobMain = std::function<Result<int>(JobRank&)>;
 /// Threads  before any is started: it may fork
 /// returns  the exit status that `main` gave (the largest, with -n)
 /// errors   InvalidArgument: -n under a launcher.  Whatever keeps the ranks from joining or ends the job:
-///          with -n one Error for the whole job; under a launcher on the one rank that should tell it, and
-///          on the others an Error with an empty message: the status alone counts
+///          with -n one Error for the whole job; under a launcher one on each rank, of which those that
+///          repeat what another rank tells are marked (Error::is_told_elsewhere)
 Result<int> run_job(const JobOptions& options, const JobMain& main);
 
 }  // namespace ringside

@@ -88,10 +88,9 @@ bool is_consequence(const Error& error) {
 
 class Supervisor {
  public:
-  Supervisor(int nranks, double grace_s)
+  Supervisor(int nranks, Seconds grace)
       : children_(static_cast<std::size_t>(nranks)),
-        grace_(
-            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(grace_s))) {}
+        grace_(std::chrono::duration_cast<Clock::duration>(grace)) {}
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor() { kill_all(); }
@@ -241,9 +240,9 @@ Result<std::string> LocalRank::wait_for_line() const {
   }
 }
 
-Result<int> run_local_ranks(int nranks, const RankMain& main, double grace_s) {
+Result<int> run_local_ranks(int nranks, const RankMain& main, Seconds grace) {
   RINGSIDE_ASSERT(nranks >= 1, "{} ranks", nranks);
-  Supervisor supervisor(nranks, grace_s);
+  Supervisor supervisor(nranks, grace);
   RINGSIDE_TRY(supervisor.start(main));
   return supervisor.wait();
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/units.h"
 
 namespace ringside {
 
@@ -35,7 +36,7 @@ using RankMain = std::function<Result<int>(const LocalRank&)>;
 
 /// Forks `nranks` processes, runs `main` in each and waits for all of them.
 ///
-/// When one dies or fails, the others get `grace_s` to notice by themselves (which lets them flush
+/// When one dies or fails, the others get `grace` to notice by themselves (which lets them flush
 /// their traces) and are then killed; they also die with this process, whatever kills it.
 ///
 /// Threads  fork() needs a process without other threads: call it before any is started
@@ -43,6 +44,6 @@ using RankMain = std::function<Result<int>(const LocalRank&)>;
 /// errors   the one that explains the others: a rank killed by a signal (PeerGone, names rank, pid and
 ///          signal), else the first Error that a rank returned which is not itself a consequence of
 ///          another's end (PeerGone, Aborted), else the first; System: fork failed
-Result<int> run_local_ranks(int nranks, const RankMain& main, double grace_s = 3.0);
+Result<int> run_local_ranks(int nranks, const RankMain& main, Seconds grace = Seconds{3});
 
 }  // namespace ringside

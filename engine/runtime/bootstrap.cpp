@@ -200,8 +200,13 @@ class Bootstrap::Impl {
         case RootMessage::Kind::Successor:
           successor = message.successor;
           break;
-        case RootMessage::Kind::Failure:
+        case RootMessage::Kind::Refused:
           return message.error;
+        case RootMessage::Kind::Failure: {
+          Error error = message.error;
+          error.is_told_elsewhere = rank() != Rank{0};
+          return error;
+        }
         case RootMessage::Kind::Everybody:
           if (successor) return *successor;
           return Error{ErrorCode::Corrupt, root_text() + " named no successor"};

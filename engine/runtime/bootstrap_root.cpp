@@ -106,7 +106,7 @@ class BootstrapRoot::Impl {
       log_line(LogLevel::Warn, fmt::format("root {} refused {}: {}", to_string(address_),
                                            accepted.peer, why->message));
       if (notes_.size() < kMostNotes) notes_.push_back(why->message);
-      say(accepted.fd, {.kind = RootMessage::Kind::Failure, .error = *why});
+      say(accepted.fd, {.kind = RootMessage::Kind::Refused, .error = *why});
       return;
     }
     const int rank = join->rank;

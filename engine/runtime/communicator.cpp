@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -36,7 +36,8 @@ struct Communicator::Impl {
   std::unique_ptr<Bootstrap> bootstrap;
   Channels channels;
   WaitPolicy wait;
-  std::vector<ChannelEnds> ends;
+  std::mutex ends_mutex;          // between adopt() and the watch's thread
+  std::vector<ChannelEnds> ends;  // [channel]; set once
   std::string transport;
   std::vector<TraceLane*> lanes;  // by channel; null where nothing is recorded
   Failure failure;
@@ -47,11 +48,20 @@ struct Communicator::Impl {
   /// Notes why, and lets every wait of this rank end.
   void break_down(const Error& why) {
     failure.set(why);
+    bootstrap->abort();
+    const std::lock_guard lock(ends_mutex);
     for (const ChannelEnds& end : ends) {
       if (end.send) end.send->abort();
       if (end.recv) end.recv->abort();
     }
-    bootstrap->abort();
+  }
+
+  /// Takes what has been connected. From here on a failure that others report ends the waits on it; one
+  /// that came before is found by the next run().
+  void adopt(ConnectedRings rings) {
+    const std::lock_guard lock(ends_mutex);
+    ends = std::move(rings.channels);
+    transport = std::move(rings.transport);
   }
 
   /// Tells the other ranks of this rank's failure, and returns what all of them will say.
@@ -145,10 +155,17 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
   impl->channels = host_channels(n, most.nchannels);
 
   const Deadline deadline = deadline_in(in_ns(options.connect_timeout));
-  RINGSIDE_TRY(ConnectedRings rings, connect_rings(*impl->bootstrap, impl->channels,
-                                                   options.transport, most.slot, deadline));
-  impl->ends = std::move(rings.channels);
-  impl->transport = std::move(rings.transport);
+  // The watch comes first, so that a rank that dies while the others connect is known by its name.
+  RINGSIDE_TRY(impl->watch,
+               Watch::start(*impl->bootstrap, deadline,
+                            [raw = impl.get()](const Error& why) { raw->break_down(why); }));
+  auto rings = connect_rings(*impl->bootstrap, impl->channels, options.transport, most.slot,
+                             deadline, impl->failure);
+  if (!rings) {
+    impl->failure.set(rings.error());
+    return impl->give_up();
+  }
+  impl->adopt(*std::move(rings));
   impl->wait =
       wait_policy(n * most.nchannels, static_cast<int>(std::thread::hardware_concurrency()));
   impl->wait.deadline = in_ns(options.op_timeout);
@@ -156,9 +173,6 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
     impl->lanes.push_back(options.trace != nullptr ? options.trace->add_lane() : nullptr);
   }
   impl->workers = std::make_unique<ChannelWorkers>(most.nchannels);
-  RINGSIDE_TRY(impl->watch,
-               Watch::start(*impl->bootstrap, deadline,
-                            [raw = impl.get()](const Error& why) { raw->break_down(why); }));
   return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine/runtime/bootstrap.h"
+#include "engine/runtime/failure.h"
 #include "engine/runtime/host_identity.h"
 #include "engine/transport/acceptor.h"
 #include "engine/transport/shm.h"
@@ -14,6 +15,8 @@
 
 namespace ringside {
 namespace {
+
+constexpr std::chrono::milliseconds kLookUp{100};
 
 /// What each rank tells all others before they connect. Plain bytes of fixed length.
 struct PeerInfo {
@@ -40,8 +43,12 @@ struct ConnectionId {
 class RingConnector {
  public:
   RingConnector(Bootstrap& bootstrap, std::optional<TransportKind> transport, Bytes slot_size,
-                Deadline deadline)
-      : bootstrap_(bootstrap), forced_(transport), slot_size_(slot_size), deadline_(deadline) {}
+                Deadline deadline, const Failure& failure)
+      : bootstrap_(bootstrap),
+        forced_(transport),
+        slot_size_(slot_size),
+        deadline_(deadline),
+        failure_(failure) {}
 
   Result<ConnectedRings> connect(const Channels& channels) {
     RINGSIDE_TRY(listen());
@@ -157,12 +164,23 @@ class RingConnector {
     return fd;
   }
 
+  /// Like accept(), but looks up now and then whether there is still something to wait for.
+  Result<Accepted> await(Acceptor& acceptor) const {
+    for (;;) {
+      auto accepted = acceptor.accept(std::min(deadline_, deadline_in(kLookUp)));
+      if (accepted || accepted.error().code != ErrorCode::Timeout || has_passed(deadline_)) {
+        return accepted;
+      }
+      if (failure_.happened()) return Error{ErrorCode::Aborted, "the job has failed elsewhere"};
+    }
+  }
+
   /// Takes one connection a channel from the rank before, in whatever order they come.
   Status answer(std::vector<ChannelEnds>& ends) {
     for (std::size_t i = 0; i < ends.size(); ++i) {
       RINGSIDE_TRY(const TransportKind kind, kind_between(ends[i].previous, me()));
       Acceptor& acceptor = kind == TransportKind::Shm ? *shm_ : *tcp_;
-      auto accepted = acceptor.accept(deadline_);
+      auto accepted = await(acceptor);
       if (!accepted) return about(accepted.error(), ends[i].previous, i);
       ConnectionId id;
       if (accepted->hello.size() != sizeof id) {
@@ -200,6 +218,7 @@ class RingConnector {
   std::optional<TransportKind> forced_;
   Bytes slot_size_;
   Deadline deadline_;
+  const Failure& failure_;
   std::unique_ptr<Acceptor> shm_;
   std::unique_ptr<Acceptor> tcp_;
   std::vector<PeerInfo> peers_;
@@ -211,11 +230,11 @@ const char* to_string(TransportKind kind) { return kind == TransportKind::Shm ? 
 
 Result<ConnectedRings> connect_rings(Bootstrap& bootstrap, const Channels& channels,
                                      std::optional<TransportKind> transport, Bytes slot_size,
-                                     Deadline deadline) {
+                                     Deadline deadline, const Failure& failure) {
   if (bootstrap.nranks() == 1) {
     return ConnectedRings{std::vector<ChannelEnds>(channels.rings.size()), "none"};
   }
-  return RingConnector(bootstrap, transport, slot_size, deadline).connect(channels);
+  return RingConnector(bootstrap, transport, slot_size, deadline, failure).connect(channels);
 }
 
 }  // namespace ringside

@@ -14,6 +14,7 @@
 namespace ringside {
 
 class Bootstrap;
+class Failure;
 
 enum class TransportKind : std::uint8_t { Shm = 0, Tcp = 1 };
 const char* to_string(TransportKind kind);
@@ -36,10 +37,11 @@ struct ConnectedRings {
 /// Connects this rank to its neighbours on every channel's ring: shm where the two share a host, tcp
 /// elsewhere, or what `transport` insists on. Every rank calls it at the same time.
 ///
-/// errors   Timeout, PeerGone, System: name the peer and the channel.  Unsupported: shm asked for
+/// failure  once it has happened, waiting for others ends early
+/// errors   Aborted: it has.  Timeout, PeerGone, System: name the peer and the channel.  Unsupported: shm asked for
 ///          between two hosts.
 Result<ConnectedRings> connect_rings(Bootstrap& bootstrap, const Channels& channels,
                                      std::optional<TransportKind> transport, Bytes slot_size,
-                                     Deadline deadline);
+                                     Deadline deadline, const Failure& failure);
 
 }  // namespace ringside

@@ -160,16 +160,16 @@ std::vector<std::byte> to_bytes(const RootMessage& message) {
   Writer writer;
   writer.number(static_cast<std::uint8_t>(message.kind));
   if (message.kind == RootMessage::Kind::Successor) writer.address(message.successor);
-  if (message.kind == RootMessage::Kind::Failure) writer.error(message.error);
+  if (message.kind >= RootMessage::Kind::Failure) writer.error(message.error);
   return writer.take();
 }
 
 Result<RootMessage> parse_root(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   RootMessage message;
-  message.kind = read_kind(reader, RootMessage::Kind::Failure);
+  message.kind = read_kind(reader, RootMessage::Kind::Refused);
   if (message.kind == RootMessage::Kind::Successor) message.successor = reader.address();
-  if (message.kind == RootMessage::Kind::Failure) message.error = reader.error();
+  if (message.kind >= RootMessage::Kind::Failure) message.error = reader.error();
   RINGSIDE_TRY(reader.finish("root's"));
   return message;
 }

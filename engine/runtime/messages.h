@@ -33,11 +33,12 @@ struct RootMessage {
     Waiting = 1,    ///< not all are here yet; the root lives
     Successor = 2,  ///< where the next rank of the ring listens
     Everybody = 3,  ///< all have come
-    Failure = 4,    ///< it will not be; `error` says why
+    Failure = 4,    ///< it will not be; `error` says why. All get it, rank 0 tells it.
+    Refused = 5,    ///< not with you; `error` says why. Only this rank gets it.
   };
   Kind kind = Kind::Waiting;
   SocketAddress successor = {};  ///< of Successor
-  Error error = {};              ///< of Failure
+  Error error = {};              ///< of Failure and Refused
 };
 std::vector<std::byte> to_bytes(const RootMessage& message);
 Result<RootMessage> parse_root(std::span<const std::byte> bytes);

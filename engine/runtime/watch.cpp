@@ -149,6 +149,9 @@ class Watch::Impl {
     }
     if (!is_settling() || !has_passed(settled_at_)) return false;
     reason_ = best_->error;
+    // Rank 0 tells it to the user; its own death the next rank does.
+    const Rank teller = best_->dead == Rank{0} ? Rank{1} : Rank{0};
+    reason_->is_told_elsewhere = me_ != teller;
     return true;
   }
 

@@ -36,7 +36,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
   std::filesystem::create_directories(folder);
   std::filesystem::current_path(folder);
   if (std::string(GetParam()) == "trace") {
-    ASSERT_EQ(run_program({"bench", "all_reduce", "-e", "1K", "--trace", "t.rtrace"}).status, 0);
+    ASSERT_EQ(run_program({"bench", "all_reduce", "-e", "1K", "--trace", "run.rtrace"}).status, 0);
   }
   const auto examples = examples_of(GetParam());
   EXPECT_EQ(examples.size(), 2U);

@@ -21,6 +21,7 @@ JobOptions local_job(int nranks, TransportKind transport) {
   JobOptions job;
   job.local_ranks = nranks;
   job.communicator.transport = transport;
+  job.grace = Seconds{0.5};
   return job;
 }
 

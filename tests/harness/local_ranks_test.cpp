@@ -44,7 +44,7 @@ TEST(LocalRanks, AKilledRankIsNamedAndTheOthersAreEnded) {
         std::this_thread::sleep_for(std::chrono::seconds(60));
         return 0;
       },
-      0.2);
+      Seconds{0.2});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::PeerGone);
   EXPECT_NE(status.error().message.find("rank 1 (pid "), std::string::npos);
