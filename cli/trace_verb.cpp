@@ -167,7 +167,7 @@ void print_channels(const TraceStatistics& all, bool every_one) {
 
 void print_text(const TraceFile& file, const TraceStatistics& all,
                 const TraceArguments& arguments) {
-  fmt::print("{}: {}, {} in {}\n", arguments.file, short_bytes(Bytes{file.size_bytes()}),
+  fmt::print("{}: {} bytes, {} in {}\n", arguments.file, file.size_bytes(),
              plural(file.counts().events, "event", "events"),
              plural(file.counts().blocks, "block", "blocks"));
   print_writers(file, all);

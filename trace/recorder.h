@@ -24,7 +24,7 @@ class BlockEncoder;
 /// Where one thread records. Off is a null pointer: `if (lane != nullptr) lane->record(event);`
 ///
 /// Ordering   events reach the file in the order recorded
-/// Threads    one thread records; any thread may flush the recorder meanwhile
+/// Threads    one at a time records; any may flush the recorder meanwhile
 /// Ownership  the recorder's, and gone with it
 class TraceLane {
  public:
