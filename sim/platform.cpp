@@ -25,14 +25,15 @@ void add_one_way(sg4::NetZone* zone, simgrid::kernel::routing::NetPoint* from,
   zone->add_route(from, to, nullptr, nullptr, links, false);
 }
 
-/// GPUs around one switch, and nothing else: a star costs no table of all pairs.
-std::vector<sg4::Host*> make_single_node(const NodeType& node) {
+/// Ranks around one switch, each by one port: a star needs neither a table of all pairs nor, for each
+/// chunk, a route pieced together from several zones.
+std::vector<sg4::Host*> make_star(int ranks, BytesPerSecond rate) {
   std::vector<sg4::Host*> hosts;
-  sg4::NetZone* zone = sg4::create_star_zone("node");
-  for (int gpu = 0; gpu < node.gpus; ++gpu) {
-    const std::string name = fmt::format("gpu{}", gpu);
+  sg4::NetZone* zone = sg4::create_star_zone("switch");
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::string name = fmt::format("rank{}", rank);
     sg4::Host* host = zone->create_host(name, kHostFlops)->seal();
-    const Port port = make_port(zone, name, node.gpu_link);
+    const Port port = make_port(zone, name, rate);
     add_one_way(zone, host->get_netpoint(), nullptr, {sg4::LinkInRoute(port.up)});
     add_one_way(zone, nullptr, host->get_netpoint(), {sg4::LinkInRoute(port.down)});
     hosts.push_back(host);
@@ -77,10 +78,12 @@ void make_node(sg4::NetZone* fabric, const NodeType& node, int index,
 }  // namespace
 
 std::vector<sg4::Host*> make_platform(const Cluster& cluster) {
-  if (cluster.nodes == 1) return make_single_node(cluster.node);
+  const NodeType& node = cluster.node;
+  if (cluster.nodes == 1) return make_star(node.gpus, node.gpu_link);
+  if (node.gpus == 1) return make_star(cluster.nodes, node.nic_bandwidth());
   std::vector<sg4::Host*> hosts;
   sg4::NetZone* fabric = sg4::create_star_zone("fabric");
-  for (int node = 0; node < cluster.nodes; ++node) make_node(fabric, cluster.node, node, hosts);
+  for (int index = 0; index < cluster.nodes; ++index) make_node(fabric, node, index, hosts);
   fabric->seal();
   return hosts;
 }
