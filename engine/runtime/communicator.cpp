@@ -102,6 +102,7 @@ struct Communicator::Impl {
                                .wait = &wait,
                                .failure = &failure,
                                .lane = lanes[static_cast<std::size_t>(channel)],
+                               .recorder = options.trace,
                                .event = event});
     run_channel(primitives, task);
     primitives.drain();

@@ -125,6 +125,8 @@ bool HostPrimitives::wait_for(TransportEnd& end, Rank peer, const char* what, Re
            peer);
       return false;
     }
+    // Whoever kills a hung job wants to see in the trace how far it came.
+    if (setup_.recorder != nullptr) setup_.recorder->flush();
     if (const Status alive = end.check_peer(); !alive) return fail(alive.error(), peer), false;
   }
 }

@@ -14,6 +14,7 @@
 namespace ringside {
 
 class TraceLane;
+class TraceRecorder;
 
 /// The model that moves real bytes: a chunk goes through the connection's slots, a slot at a time, so
 /// that the next rank starts on the first slice while this one still works on the second.
@@ -35,6 +36,7 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
     Failure* failure =
         nullptr;                ///< where the first Error goes; once it holds one, steps do nothing
     TraceLane* lane = nullptr;  ///< null: not traced
+    TraceRecorder* recorder = nullptr;  ///< the lane's; flushed when a wait gets long; null with it
     TraceEvent event;  ///< what all events of this call share: ranks, channel, sequence, ...
   };
 

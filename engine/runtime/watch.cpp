@@ -218,6 +218,7 @@ class Watch::Impl {
   void say_last_words() {
     const Deadline until = deadline_in(kLastWords);
     const std::lock_guard lock(mutex_);
+    for (Link& link : links_) listen_to(link);  // news may have come since the last look
     for (Link& link : links_) {
       // Whoever has heard that the job is broken may leave: that is no second failure.
       if (best_ && !is_leaving_) link.say({.kind = WatchMessage::Kind::Goodbye});

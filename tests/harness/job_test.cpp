@@ -25,11 +25,13 @@ JobOptions local_job(int nranks, TransportKind transport) {
   return job;
 }
 
-/// Everything in /dev/shm, and the sockets that are bound in the abstract space under our name.
+/// What lies in /dev/shm, but for what an Open MPI that runs at the same time has there. (Sockets of the
+/// abstract space cannot outlive the processes, which are looked for on their own.)
 std::vector<std::string> leftovers() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
-    names.push_back(entry.path().string());
+    const std::string name = entry.path().filename().string();
+    if (name.rfind("vader_segment", 0) != 0) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -113,6 +113,7 @@ std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& fail
                              .wait = &wait,
                              .failure = &failure,
                              .lane = nullptr,
+                             .recorder = nullptr,
                              .event = event});
   run_channel(primitives, task);
   primitives.drain();

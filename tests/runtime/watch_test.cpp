@@ -143,10 +143,14 @@ TEST(Watch, WhoLeavesBecauseOfTheNewsIsNotTakenForDead) {
   Verdicts verdicts;
   watch_ranks(6, [&](int rank, Watched& self) {
     if (rank == 1) self.watch->abort({ErrorCode::Corrupt, "wrong data"});
-    verdicts.wait_for(self);
-    if (rank != 4) self.watch.reset();
-    std::this_thread::sleep_for(milliseconds(20));
+    ASSERT_TRUE(self.bootstrap->barrier());  // by now the news are with both neighbours
+    if (rank == 2) {
+      self.watch.reset();  // does not wait until the reason is settled
+    } else {
+      verdicts.wait_for(self);
+    }
   });
+  EXPECT_EQ(verdicts.count(), 5);
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"wrong data"});
 }
 
