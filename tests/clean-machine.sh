@@ -36,6 +36,9 @@ mount --bind /dev "$folder/dev"
 mount --make-private "$folder/dev" # so that the next line stays out of this machine's own /dev
 mount -t tmpfs tmpfs "$folder/dev/shm"
 
+# What an installer would have written.
+[[ -e $folder/etc/hosts ]] || echo '127.0.0.1 localhost' >"$folder/etc/hosts"
+
 # How this machine reaches its mirror: name servers, and apt's proxy where there is one.
 cp /etc/resolv.conf "$folder/etc/resolv.conf"
 apt-config dump | grep -E '^Acquire::https?::Proxy ' >"$folder/etc/apt/apt.conf.d/90proxy" || true
