@@ -20,24 +20,37 @@ struct Ring {
   }
 };
 
-/// Ring all-reduce: each chunk is reduced on its way round once, then passed round once more.
-/// rounds  2(n - 1)       traffic  2(n - 1) / n of the buffer on each link
+/// How both reductions begin: send, then add this rank's share to what comes by, n - 2 times.
+/// returns  the chunk that arrives next: this rank's own number, with everybody's share but its own
 template <Primitives P>
-void ring_all_reduce(P& primitives, Ring ring) {
-  if (ring.size == 1) return primitives.copy(0);
+int ring_reduce_on_the_way(P& primitives, Ring ring) {
   int chunk = ring.before(ring.index);
   primitives.send(chunk);
   for (int round = 2; round < ring.size; ++round) {
     chunk = ring.before(chunk);
     primitives.recv_reduce_send(chunk);
   }
-  chunk = ring.before(chunk);  // = x: what arrives now holds everybody's share but this rank's
-  primitives.recv_reduce_copy_send(chunk);
+  return ring.before(chunk);
+}
+
+/// How results go round: each rank has sent `chunk`, and passes on in each round what came in before.
+template <Primitives P>
+void ring_copy_on_the_way(P& primitives, Ring ring, int chunk) {
   for (int round = 1; round < ring.size - 1; ++round) {
     chunk = ring.before(chunk);
     primitives.recv_copy_send(chunk);
   }
   primitives.recv(ring.before(chunk));
+}
+
+/// Ring all-reduce: each chunk is reduced on its way round once, then passed round once more.
+/// rounds  2(n - 1)       traffic  2(n - 1) / n of the buffer on each link
+template <Primitives P>
+void ring_all_reduce(P& primitives, Ring ring) {
+  if (ring.size == 1) return primitives.copy(0);
+  const int chunk = ring_reduce_on_the_way(primitives, ring);
+  primitives.recv_reduce_copy_send(chunk);
+  ring_copy_on_the_way(primitives, ring, chunk);
 }
 
 /// Ring reduce-scatter: the first half of the all-reduce; chunk x stays here.
@@ -45,27 +58,16 @@ void ring_all_reduce(P& primitives, Ring ring) {
 template <Primitives P>
 void ring_reduce_scatter(P& primitives, Ring ring) {
   if (ring.size == 1) return primitives.copy(0);
-  int chunk = ring.before(ring.index);
-  primitives.send(chunk);
-  for (int round = 2; round < ring.size; ++round) {
-    chunk = ring.before(chunk);
-    primitives.recv_reduce_send(chunk);
-  }
-  primitives.recv_reduce_copy(ring.before(chunk));
+  primitives.recv_reduce_copy(ring_reduce_on_the_way(primitives, ring));
 }
 
-/// Ring all-gather: pass on in each round what came in the round before.
+/// Ring all-gather: the second half of the all-reduce; chunk x comes from here.
 /// rounds  n - 1          traffic  (n - 1) / n of the output on each link
 template <Primitives P>
 void ring_all_gather(P& primitives, Ring ring) {
   if (ring.size == 1) return primitives.copy(0);
-  int chunk = ring.index;
-  primitives.copy_send(chunk);
-  for (int round = 1; round < ring.size - 1; ++round) {
-    chunk = ring.before(chunk);
-    primitives.recv_copy_send(chunk);
-  }
-  primitives.recv(ring.before(chunk));
+  primitives.copy_send(ring.index);
+  ring_copy_on_the_way(primitives, ring, ring.index);
 }
 
 /// Ring broadcast: a chain that starts at the root and ends just before it.
