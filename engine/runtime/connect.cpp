@@ -36,7 +36,6 @@ struct ConnectionId {
   std::uint32_t from = 0;
   std::uint32_t channel = 0;
   std::uint64_t slot_size = 0;
-  friend bool operator==(const ConnectionId&, const ConnectionId&) = default;
 };
 
 /// Finds the neighbours' places, and knocks and answers.
