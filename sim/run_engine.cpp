@@ -93,6 +93,7 @@ class Simulation {
     sg4::Engine::on_deadlock_cb([&is_stuck] { is_stuck = true; });
     engine->run();
     if (is_stuck) return deadlock();
+    RINGSIDE_TRY(check_chunks());
     RINGSIDE_TRY(close_trace());
     SimResult result{.time = Seconds{sg4::Engine::get_clock()},
                      .transfers = totals_.transfers,
@@ -109,6 +110,22 @@ class Simulation {
       for (ChannelTask& task : tasks) lanes_.push_back({std::move(task), nullptr, 0});
     }
     return {};
+  }
+
+  /// Every chunk was the one its receiver expected, and none is left over.
+  [[nodiscard]] Status check_chunks() const {
+    std::string what = totals_.mismatch;
+    for (std::size_t i = 0; i < connections_.size() && what.empty(); ++i) {
+      if (connections_[i].chunks.empty()) continue;
+      what = fmt::format("{} chunks that rank {} sent are never received",
+                         connections_[i].chunks.size(),
+                         i / static_cast<std::size_t>(request_.choice.nchannels));
+    }
+    if (what.empty()) return {};
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("the steps of {} do not fit together: {}",
+                             to_string(request_.choice.collective), what),
+                 "the algorithm is at fault: the proof of its recorded program says more"};
   }
 
   Status open_trace() {

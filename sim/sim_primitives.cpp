@@ -23,10 +23,10 @@ void SimPrimitives::run(Primitive primitive, int chunk) {
   const ChunkSpan span = setup_.map->at(loop_, chunk);
   const double begin = sg4::Engine::get_clock();
   if (span.count > 0) {
-    if (parts.receives) await_arrival();
+    if (parts.receives) await_arrival(chunk);
     if (parts.sends) acquire_slots();
     if (parts.receives) release_slots();
-    if (parts.sends) post(static_cast<std::uint64_t>(span.count) * setup_.element.value);
+    if (parts.sends) post(chunk, static_cast<std::uint64_t>(span.count) * setup_.element.value);
   }
   if (setup_.lane != nullptr) record(primitive, span, begin);
   ++step_;
@@ -34,15 +34,21 @@ void SimPrimitives::run(Primitive primitive, int chunk) {
   if (setup_.totals->progress != nullptr) *setup_.totals->progress = setup_.totals->steps;
 }
 
-void SimPrimitives::await_arrival() {
+void SimPrimitives::await_arrival(int chunk) {
   wait_ = Wait::Arrival;
   SimConnection& connection = *setup_.recv;
   connection.mailbox->get<int>();
   // The latency is waited for here, and is none of the link's: so the next chunk follows on the link
   // without a gap, and a chunk that has lain here for long is not late.
-  const double crossed = connection.chunks.front()->get_finish_time();
+  const double crossed = connection.chunks.front().comm->get_finish_time();
   RINGSIDE_ASSERT(crossed >= 0, "a chunk was received that SimGrid calls unfinished");
   const double arrival = crossed + setup_.recv_latency.count();
+  const SimChunk& arrived = connection.chunks.front();
+  if ((arrived.chunk != chunk || arrived.loop != loop_) && setup_.totals->mismatch.empty()) {
+    setup_.totals->mismatch =
+        fmt::format("{} expects chunk {} of loop {}, and chunk {} of loop {} comes", place(), chunk,
+                    loop_, arrived.chunk, arrived.loop);
+  }
   connection.chunks.pop_front();
   if (arrival > sg4::Engine::get_clock()) sg4::this_actor::sleep_until(arrival);
   wait_ = Wait::Nothing;
@@ -68,10 +74,10 @@ void SimPrimitives::release_slots() {
   }
 }
 
-void SimPrimitives::post(std::uint64_t bytes) {
+void SimPrimitives::post(int chunk, std::uint64_t bytes) {
   drain();
   last_send_ = setup_.send->mailbox->put_async(&nothing, bytes);
-  setup_.send->chunks.push_back(last_send_);
+  setup_.send->chunks.push_back({last_send_, loop_, chunk});
   ++setup_.totals->transfers;
 }
 
@@ -94,10 +100,13 @@ void SimPrimitives::record(Primitive primitive, const ChunkSpan& span, double be
   setup_.lane->record(event);
 }
 
+std::string SimPrimitives::place() const {
+  return fmt::format("rank {} channel {} step {}", setup_.event.rank, setup_.event.channel, step_);
+}
+
 std::string SimPrimitives::waits_for() const {
   const TraceEvent& event = setup_.event;
-  const std::string who =
-      fmt::format("rank {} channel {} step {}", event.rank, event.channel, step_);
+  const std::string who = place();
   switch (wait_) {
     case Wait::Arrival:
       return fmt::format("{} waits for a chunk from rank {}", who, event.recv_peer);

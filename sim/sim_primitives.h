@@ -10,6 +10,14 @@
 
 namespace ringside {
 
+/// One chunk on its way. Which one it is travels along, so that its receiver sees when an algorithm's
+/// steps do not fit together: without data nobody would.
+struct SimChunk {
+  simgrid::s4u::CommPtr comm;
+  std::int64_t loop = 0;
+  int chunk = 0;
+};
+
 /// One direction of one channel between neighbours on its ring. Chunks cross it one after the other, as
 /// they do in a FIFO: two at once would share the link and both come late. Actors run one at a time,
 /// so both ends use it without locks.
@@ -20,7 +28,7 @@ struct SimConnection {
   simgrid::s4u::SemaphorePtr room = nullptr;
   bool is_sender_waiting = false;
   /// Chunks sent and not yet received, oldest first: only the last one may still be on its way.
-  std::deque<simgrid::s4u::CommPtr> chunks;
+  std::deque<SimChunk> chunks;
 };
 
 /// What all actors of a simulation share.
@@ -28,6 +36,7 @@ struct SimTotals {
   std::int64_t transfers = 0;
   std::int64_t steps = 0;
   volatile std::int64_t* progress = nullptr;  ///< steps so far, where the parent process sees them
+  std::string mismatch = {};  ///< the first chunk that was not the one expected; empty: none
 };
 
 /// The model that moves no bytes: a chunk is one SimGrid communication.
@@ -65,14 +74,17 @@ class SimPrimitives : public NamedPrimitives<SimPrimitives> {
   /// What the actor waits for, for people; empty while it does not wait.
   [[nodiscard]] std::string waits_for() const;
 
+  /// "rank 1 channel 0 step 3", for people.
+  [[nodiscard]] std::string place() const;
+
  private:
   enum class Wait : std::uint8_t { Nothing, Arrival, Slots };
 
   void run(Primitive primitive, int chunk);
-  void await_arrival();
+  void await_arrival(int chunk);
   void acquire_slots();
   void release_slots();
-  void post(std::uint64_t bytes);
+  void post(int chunk, std::uint64_t bytes);
   void record(Primitive primitive, const ChunkSpan& span, double begin);
 
   Setup setup_;

@@ -42,7 +42,8 @@ struct SimResult {
 ///          (SimGrid has one engine a process), which ends with its parent
 /// errors   as plan_channels; System: the trace path cannot be written (found before simulating), no
 ///          process to be had, or the simulator crashed; Timeout: a deadlock, with who waits for what;
-///          InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the cluster's
+///          InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the cluster's;
+///          Corrupt: a chunk arrives that its receiver does not expect, or is never received
 Result<SimResult> simulate(const SimRequest& request);
 
 }  // namespace ringside

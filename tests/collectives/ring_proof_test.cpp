@@ -46,7 +46,9 @@ TEST(RingProof, OneChunkInFlightIsNotEnough) {
 TEST(RingProof, EachLinkCarriesWhatTheHeadOfTheAlgorithmSays) {
   for (int n = 2; n <= 64; ++n) {
     const auto sent = [&](Collective collective, int root = 0) {
-      return prove_ring(collective, ring_programs(collective, n, root), root, 2, 1)->chunks_sent;
+      const auto proof = prove_ring(collective, ring_programs(collective, n, root), root, 2, 1);
+      EXPECT_TRUE(proof) << proof.error().message;
+      return proof ? proof->chunks_sent : std::vector<std::int64_t>();
     };
     const auto everywhere = [&](std::int64_t chunks) {
       return std::vector<std::int64_t>(static_cast<std::size_t>(n), chunks);
