@@ -14,6 +14,8 @@ struct BadUsage {
   const char* said;  ///< what stderr must hold
 };
 
+void PrintTo(const BadUsage& usage, std::ostream* out) { *out << usage.name; }
+
 class BadUsageTest : public testing::TestWithParam<BadUsage> {};
 
 TEST_P(BadUsageTest, ExitsWithTwoAndNamesTheMend) {
@@ -63,6 +65,8 @@ struct RunFailure {
   std::vector<std::string> variables;
   const char* said;
 };
+
+void PrintTo(const RunFailure& failure, std::ostream* out) { *out << failure.name; }
 
 class RunFailureTest : public testing::TestWithParam<RunFailure> {};
 
