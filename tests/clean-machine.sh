@@ -27,7 +27,7 @@ fi
 cleanup() {
   local mount
   for mount in dev/shm dev proc; do
-    ! mountpoint -q "$folder/$mount" || umount "$folder/$mount"
+    ! mountpoint -q "$folder/$mount" || umount --lazy "$folder/$mount" # processes may still end
   done
 }
 trap cleanup EXIT
