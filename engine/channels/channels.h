@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "base/ids.h"
@@ -11,6 +12,28 @@ namespace ringside {
 /// its last rank to its first.
 struct Channels {
   std::vector<std::vector<Rank>> rings;  ///< [channel][position] = rank
+
+  /// A rank's place in a tree: towards the root, and away from it.
+  struct TreePlace {
+    Rank parent = kNoRank;            ///< kNoRank: this is the root, or the rank is not in the tree
+    std::vector<Rank> children = {};  ///< the chain within the node first
+  };
+  /// [channel][rank]; channels c and c + count() / 2 are the two trees of a double binary tree.
+  std::vector<std::vector<TreePlace>> trees = {};
+  int tree_depth = 0;  ///< NCCL's estimate, steps from a leaf to the root
+
+  /// NVLS: one rank a node heads each slice of the data.
+  struct Nvls {
+    std::vector<std::vector<Rank>> heads = {};       ///< [head][node]
+    std::vector<std::vector<TreePlace>> trees = {};  ///< [channel parity][rank]; of several nodes
+  } nvls;
+
+  struct CollNet {
+    std::vector<Rank> heads = {};  ///< of the first node, in the order of the chain's channels
+    std::vector<Rank> direct_heads = {};  ///< of the first node, as rank 0 sees them
+    /// [rank] = towards and away from the network; nranks stands for the network, kNoRank for nobody
+    std::vector<std::array<Rank, 2>> chain = {};
+  } collnet;
 
   [[nodiscard]] int count() const { return static_cast<int>(rings.size()); }
 };

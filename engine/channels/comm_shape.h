@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "engine/channels/graph.h"
+#include "engine/topology/system.h"
+
+namespace ringside {
+
+/// What a job looks like to the tuner: every number that its choices depend on, the same on all ranks
+/// but for latency_inter, which is rank 0's.
+/// source  NCCL 2.30.7: struct ncclComm as ncclTopoTuneModel and the scheduler read it
+struct CommShape {
+  int nranks = 1, nnodes = 1;
+  int min_local_ranks = 1, max_local_ranks = 1;  ///< ranks of the smallest and of the largest node
+  int min_cc = 0, max_cc = 0;                    ///< compute capability, 10 x major + minor
+  CpuArch cpu_arch = CpuArch::Unknown;
+  CpuVendor cpu_vendor = CpuVendor::Unknown;
+
+  std::array<GraphSummary, kGraphs> graphs;  ///< merged over the ranks, by GraphId
+  Pattern max_tree_pattern = Pattern::BalancedTree;
+  bool has_nvswitch = false;
+
+  int nchannels = 0;  ///< after doubling and limits
+  int nvls_channels = 0;
+  int nvls_heads = 0;  ///< of the node that has fewest
+  bool has_nvls = false;
+  int nvls_chunk = 0, nvls_tree_chunk = 0;  ///< bytes
+  bool has_collnet = false, has_collnet_chain = false;
+  int collnet_heads = 0;  ///< of CollNetDirect
+  int collnet_depth = 0;  ///< of CollNetDirect: 2 where a node has several ranks, else 1
+
+  int p2p_channels = 0, p2p_channels_per_peer = 0;
+  int p2p_chunk = 0;                                     ///< bytes
+  std::array<int, 3> buffers{524288, 4915200, 4194304};  ///< bytes a connection, by Protocol
+  bool is_all_nvlink = false, is_all_direct_p2p = false;
+  int min_net_count = 0;
+  float min_net_bw = 0;  ///< GB/s
+
+  [[nodiscard]] const GraphSummary& graph(GraphId id) const {
+    return graphs[static_cast<std::size_t>(id)];
+  }
+};
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "engine/topology/path_type.h"
+
+namespace ringside {
+
+/// source  NCCL 2.30.7 include/graph.h; the values are NCCL's
+enum class Pattern : std::uint8_t {
+  BalancedTree = 1,  ///< the NIC's traffic is spread over the first two GPUs
+  SplitTree = 2,     ///< one tree parent on the first GPU, children on the second
+  Tree = 3,          ///< parent and children on the first GPU
+  Ring = 4,
+  Nvls = 5,
+  CollNetDirect = 6,
+};
+
+enum class GraphId : std::uint8_t {
+  Ring = 0,
+  Tree = 1,
+  CollNetChain = 2,
+  Nvls = 3,
+  CollNetDirect = 4
+};
+inline constexpr int kGraphs = 5;
+
+/// What a search found, in numbers. Merged over the ranks of a job it is what the tuner computes with.
+/// unit  bandwidths of one channel, GB/s in single precision; latency us
+struct GraphSummary {
+  GraphId id = GraphId::Ring;
+  Pattern pattern = Pattern::Ring;
+  bool is_collnet = false;
+  int nchannels = 0;  ///< 0: not searched, or nothing found
+  int cross_nic = 0;  ///< 2: every other ring leaves through another NIC than it enters by
+  float bw_intra = 0, bw_inter = 0;
+  float latency_inter = 0;
+  PathType type_intra = PathType::Loc, type_inter = PathType::Loc;  ///< the worst path used
+  bool same_channels = false;  ///< every channel visits the GPUs in the same order
+  int nhops = 0;
+};
+
+/// A summary with its channels.
+struct Graph : GraphSummary {
+  std::vector<std::vector<int>> intra;  ///< [channel][position] = GPU index; NVLS: the head alone
+  std::vector<std::array<int, 2>> inter =
+      {};  ///< [channel] = net indices {in, out}; empty on one node
+};
+
+/// One of each, by GraphId.
+struct Graphs {
+  std::array<Graph, kGraphs> by_id;
+  Graph& operator[](GraphId id) { return by_id[static_cast<std::size_t>(id)]; }
+  const Graph& operator[](GraphId id) const { return by_id[static_cast<std::size_t>(id)]; }
+};
+
+}  // namespace ringside

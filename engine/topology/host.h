@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What one host is made of, as NCCL's topology XML (version 1) writes it down. Every source of
+/// hardware (the XML, hwloc, NVML, the presets) makes one of these, and everything else reads it.
+///
+/// Order   of elements is kept: where NCCL's search has a tie, the earlier element wins.
+/// source  reference of the format: NCCL_TOPO_FILE / NCCL_TOPO_DUMP_FILE, graph/xml.cc
+namespace ringside {
+
+/// A PCI address "dddddddd:bb:dd.f" without its separators: 0000:1b:00.0 is 0x1b000.
+using BusId = std::int64_t;
+
+struct HostNvLink {
+  std::string target;              ///< bus id of the other end
+  int count = 0;                   ///< links to it
+  std::uint32_t target_class = 0;  ///< 0x068000 NVSwitch, 0x0302xx GPU, 0x068001 POWER CPU
+};
+
+struct HostC2c {
+  int mbytes_per_second = 0;  ///< of one link, one direction
+  int count = 0;
+};
+
+struct HostGpu {
+  int dev = 0;                   ///< NVML index
+  int sm = 0;                    ///< compute capability, 10 x major + minor
+  std::optional<int> rank = {};  ///< a GPU without one takes no part in the job
+  bool gdr = false;
+  int mlopart = -1;  ///< partition of a GPU that is cut in several; -1: whole
+  std::vector<HostNvLink> nvlinks = {};
+  std::optional<HostC2c> c2c = {};
+};
+
+struct HostNet {
+  std::string name;
+  int dev = 0;
+  double latency_us = 0;
+  int mbits_per_second = 0;  ///< 0 or less: unknown
+  int port = 1;
+  std::uint64_t guid = 0;
+  int max_connections = 65536;
+  bool gdr = false;
+  bool coll = false;  ///< the network reduces (SHARP)
+  std::optional<int> rail = {};
+  std::optional<int> plane = {};
+};
+
+struct HostNic {
+  std::vector<HostNet> nets = {};
+};
+
+/// A PCI function: a bridge or switch (children), a GPU or a NIC.
+struct HostPci {
+  std::string bus_id;
+  std::uint32_t device_class = 0;
+  std::string vendor = {}, device = {}, subsystem_vendor = {}, subsystem_device = {};  ///< "0x10de"
+  std::string link_speed = {};  ///< "32.0 GT/s PCIe"; empty: unknown
+  int link_width = 0;           ///< lanes; 0: unknown
+  std::vector<HostPci> children = {};
+  std::optional<HostGpu> gpu = {};
+  std::optional<HostNic> nic = {};
+  std::vector<std::string> peer_switches = {};  ///< <pcilink target=...>
+};
+
+struct HostCpu {
+  int numa = 0;
+  std::string affinity = {};  ///< hex groups, as /sys prints them
+  std::string arch = {};      ///< x86_64, arm64, ppc64
+  std::string vendor = {};    ///< GenuineIntel, AuthenticAMD, CentaurHauls, "  Shanghai  "
+  int family = -1, model = -1;
+  std::vector<HostPci> pci = {};
+  std::vector<HostNic> nics = {};  ///< network devices without a PCI function of their own
+};
+
+struct Host {
+  std::string name;  ///< of the file or preset; for messages
+  std::vector<HostCpu> cpus = {};
+};
+
+/// The hosts of a job, numbered in this order.
+struct HostRun {
+  Host host;
+  int count = 1;
+};
+struct JobHosts {
+  std::vector<HostRun> runs = {};
+  /// So many consecutive hosts share one NVLink domain, which is then one node of the job.
+  int hosts_per_nvl_domain = 1;
+};
+
+/// Every GPU of the host that has a rank, in the order of the file.
+std::vector<const HostGpu*> gpus_of(const Host& host);
+
+}  // namespace ringside

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "engine/topology/host.h"
+#include "engine/topology/parameters.h"
+#include "engine/topology/path_type.h"
+
+namespace ringside {
+
+/// Kinds of vertices of the system graph. A rank is a Gpu; the links of the silicon belong to its Dev.
+enum class NodeKind : std::uint8_t { Gpu, Pci, Nvs, Cpu, Nic, Net, Dev };
+inline constexpr int kNodeKinds = 7;
+
+enum class LinkKind : std::uint8_t { Loc = 0, Nvl = 1, C2c = 3, Pci = 4, Sys = 9, Net = 10 };
+
+/// source  NCCL's numbers
+enum class CpuArch : std::int8_t { Unknown = -1, X86 = 1, Power = 2, Arm = 3, Mixed = 4 };
+enum class CpuVendor : std::int8_t { Unknown = -1, Intel = 1, Amd = 2, Zhaoxin = 3, Mixed = 4 };
+
+struct NodeRef {
+  NodeKind kind = NodeKind::Gpu;
+  int index = 0;  ///< within its kind, in NCCL's order
+  friend bool operator==(NodeRef, NodeRef) = default;
+};
+
+using LinkId = std::int32_t;
+
+/// One direction of a link.
+/// unit  GB/s = 1e9 bytes/s in single precision, as NCCL computes: choices on the edge depend on it
+struct Link {
+  LinkKind kind = LinkKind::Loc;
+  NodeRef from, to;
+  float bandwidth = 0;
+  LinkId reverse = -1;  ///< the same link the other way; -1 where it has none
+};
+
+struct Path {
+  PathType type = PathType::Dis;
+  float bandwidth = 0;  ///< GB/s, of the narrowest link
+  std::vector<LinkId> links = {};
+  [[nodiscard]] int hops() const { return static_cast<int>(links.size()); }
+};
+
+struct SystemNode {
+  int host = 0;                    ///< index of the host within an NVLink domain
+  std::int64_t id = 0;             ///< bus id, NUMA number or net device, by kind
+  std::vector<LinkId> links = {};  ///< widest first, the way up to the CPU last
+};
+
+struct GpuInfo {
+  int rank = 0;  ///< in the job
+  int dev = 0;   ///< NVML index
+  int sm = 0;
+  bool gdr = false;
+  std::string bus_id = {};
+  int device = 0;  ///< index of its Dev
+};
+struct NetInfo {
+  int dev = 0;
+  std::uint64_t guid = 0;
+  int port = 0;
+  float bandwidth = 0;  ///< GB/s of the wire
+  float latency_us = 0;
+  bool gdr = false, coll = false;
+  int rail = -1, plane = -1;
+  int local_gpu = -1;  ///< the GPU it serves (index); -1: none
+  std::string name = {};
+};
+struct CpuInfo {
+  CpuArch arch = CpuArch::Unknown;
+  CpuVendor vendor = CpuVendor::Unknown;
+  int model = -1;
+};
+/// The silicon below one or more GPU nodes.
+struct DevInfo {
+  int sm = 0;
+  std::string bus_id = {};
+};
+
+/// One node of a job as each of its ranks sees it: a host, an NVLink domain of several, or the part
+/// of a host whose GPUs reach each other. Vertices, links, and the path between any two that matter.
+///
+/// Ownership  a value: copies are independent; the search keeps what is left of each link elsewhere
+struct System {
+  std::array<std::vector<SystemNode>, kNodeKinds> nodes;  ///< [kind][index]
+  std::vector<Link> links;
+  std::vector<GpuInfo> gpus;
+  std::vector<NetInfo> nets;
+  std::vector<CpuInfo> cpus;
+  std::vector<DevInfo> devs;
+  int nhosts = 1;
+  bool is_inter = false;                         ///< the job has ranks elsewhere
+  float max_bandwidth = 0, total_bandwidth = 0;  ///< GB/s; source  section 3.1 of NCCL's search
+
+  /// [from kind][to kind][from index x count(to) + to index]; a Path of type Dis where there is none.
+  /// Kept from every vertex to every Gpu, Net, Nvs, Cpu and Dev.
+  std::array<std::array<std::vector<Path>, kNodeKinds>, kNodeKinds> paths;
+
+  [[nodiscard]] int count(NodeKind kind) const {
+    return static_cast<int>(nodes[static_cast<std::size_t>(kind)].size());
+  }
+  [[nodiscard]] const SystemNode& node(NodeRef ref) const {
+    return nodes[static_cast<std::size_t>(ref.kind)][static_cast<std::size_t>(ref.index)];
+  }
+  [[nodiscard]] const Path& path(NodeRef from, NodeRef to) const {
+    return paths[static_cast<std::size_t>(from.kind)][static_cast<std::size_t>(to.kind)]
+                [static_cast<std::size_t>(from.index * count(to.kind) + to.index)];
+  }
+  [[nodiscard]] const Link& link(LinkId id) const { return links[static_cast<std::size_t>(id)]; }
+};
+
+/// The hosts of one NVLink domain, or one host alone.
+struct SystemRequest {
+  std::span<const Host* const> hosts;  ///< one; several: joined by NVLink (MNNVL), in rank order
+  int first_rank = 0;                  ///< of these GPUs in the job
+  int nranks = 0;                      ///< of the whole job
+};
+
+/// The nodes that these hosts make: one, or as many as there are groups of GPUs that reach each
+/// other by P2P or shared memory. In the order of their lowest rank. Each keeps all NICs.
+///
+/// errors  InvalidArgument: a host that cannot take part (no GPU; GPUs beyond kMaxGpusPerHost in a
+///         domain)
+Result<std::vector<System>> make_systems(const SystemRequest& request,
+                                         const TopologyParameters& parameters);
+
+/// Vertices of kind `to` that `from` reaches with the most bandwidth, of these the closest type.
+/// source  NCCL: ncclTopoGetLocal
+std::vector<int> local_nodes(const System& system, NodeRef from, NodeKind to);
+
+/// The NIC (index) that GPU `gpu` uses for `channel` when no graph says which; -1 without NICs.
+/// source  NCCL: ncclTopoGetLocalNet
+int local_net(const System& system, int gpu, int channel, const TopologyParameters& parameters);
+
+/// NVLink bandwidth of one link for a compute capability, GB/s.  source  NCCL: ncclTopoNVLinkBw
+float nvlink_bandwidth(int sm);
+
+}  // namespace ringside
