@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/text.h"
@@ -25,6 +26,23 @@ Result<std::optional<std::int64_t>> env_int(const char* name, std::int64_t least
                  fmt::format("give a number from {} to {}, or unset it", least, most)};
   }
   return std::optional<std::int64_t>(*value);
+}
+
+Result<std::optional<std::int64_t>> env_int(const Environment& environment, const char* name,
+                                            std::int64_t least, std::int64_t most) {
+  const std::optional<std::string> text = environment(name);
+  if (!text || text->empty()) return std::optional<std::int64_t>{};
+  char* end = nullptr;
+  errno = 0;
+  const std::int64_t value = std::strtoll(text->c_str(), &end, 0);
+  const bool is_number = end != text->c_str() && *end == '\0' && errno == 0;
+  if (!is_number || value < least || value > most) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("environment variable {}='{}' {}", name, *text,
+                             is_number ? "is out of range" : "is not a whole number"),
+                 fmt::format("give a number from {} to {}, or unset it", least, most)};
+  }
+  return std::optional<std::int64_t>(value);
 }
 
 }  // namespace ringside

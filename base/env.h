@@ -20,4 +20,9 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 Result<std::optional<std::int64_t>> env_int(const char* name, std::int64_t least,
                                             std::int64_t most);
 
+/// The same from `environment`, in the ways in which NCCL reads whole numbers: 20, 0x14, 024.
+/// errors  InvalidArgument: not a number to its end, or outside [least, most]
+Result<std::optional<std::int64_t>> env_int(const Environment& environment, const char* name,
+                                            std::int64_t least, std::int64_t most);
+
 }  // namespace ringside
