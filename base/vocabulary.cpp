@@ -15,6 +15,12 @@ constexpr std::array<std::string_view, 5> kCollectives{"broadcast", "reduce", "a
 constexpr std::array<std::string_view, 7> kAlgorithms{
     "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
 constexpr std::array<std::string_view, 3> kProtocols{"ll", "ll128", "simple"};
+// NCCL's, in the same order
+constexpr std::array<std::string_view, 5> kNcclCollectives{"Broadcast", "Reduce", "AllGather",
+                                                           "ReduceScatter", "AllReduce"};
+constexpr std::array<std::string_view, 7> kNcclAlgorithms{
+    "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"};
+constexpr std::array<std::string_view, 3> kNcclProtocols{"LL", "LL128", "Simple"};
 // nccl-tests' spellings
 constexpr std::array<std::string_view, 12> kDataTypes{"int8",   "uint8",    "int32",  "uint32",
                                                       "int64",  "uint64",   "half",   "float",
@@ -60,8 +66,18 @@ const char* to_string(DataType type) { return name_of(type, kDataTypes); }
 const char* to_string(RedOp op) { return name_of(op, kRedOps); }
 const char* to_string(Primitive primitive) { return name_of(primitive, kPrimitives); }
 
+const char* nccl_name(Collective collective) { return name_of(collective, kNcclCollectives); }
+const char* nccl_name(Algorithm algorithm) { return name_of(algorithm, kNcclAlgorithms); }
+const char* nccl_name(Protocol protocol) { return name_of(protocol, kNcclProtocols); }
+
 Result<Collective> parse_collective(std::string_view text) {
   return parse_name<Collective>(text, "collective", kCollectives);
+}
+Result<Algorithm> parse_algorithm(std::string_view text) {
+  return parse_name<Algorithm>(text, "algorithm", kAlgorithms);
+}
+Result<Protocol> parse_protocol(std::string_view text) {
+  return parse_name<Protocol>(text, "protocol", kProtocols);
 }
 Result<DataType> parse_data_type(std::string_view text) {
   return parse_name<DataType>(text, "data type", kDataTypes);

@@ -99,8 +99,15 @@ const char* to_string(DataType type);
 const char* to_string(RedOp op);
 const char* to_string(Primitive primitive);
 
+/// NCCL's own spellings, as in its variables and its log: AllReduce, NVLSTree, LL128.
+const char* nccl_name(Collective collective);
+const char* nccl_name(Algorithm algorithm);
+const char* nccl_name(Protocol protocol);
+
 /// errors  InvalidArgument: an unknown word; the nearest known one is named
 Result<Collective> parse_collective(std::string_view text);
+Result<Algorithm> parse_algorithm(std::string_view text);
+Result<Protocol> parse_protocol(std::string_view text);
 Result<DataType> parse_data_type(std::string_view text);
 Result<RedOp> parse_redop(std::string_view text);
 

@@ -16,6 +16,20 @@ TEST(Vocabulary, NamesReadBack) {
   EXPECT_STREQ(to_string(Primitive::RecvReduceCopySend), "recv_reduce_copy_send");
 }
 
+TEST(Vocabulary, AlgorithmsAndProtocolsReadBackAndHaveNcclsNames) {
+  for (const char* name :
+       {"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"}) {
+    const auto algorithm = parse_algorithm(name);
+    ASSERT_TRUE(algorithm) << name;
+    EXPECT_STREQ(to_string(*algorithm), name);
+  }
+  EXPECT_EQ(*parse_protocol("ll128"), Protocol::LL128);
+  EXPECT_STREQ(nccl_name(Algorithm::NvlsTree), "NVLSTree");
+  EXPECT_STREQ(nccl_name(Protocol::LL128), "LL128");
+  EXPECT_STREQ(nccl_name(Collective::ReduceScatter), "ReduceScatter");
+  EXPECT_FALSE(parse_protocol("ll64"));
+}
+
 TEST(Vocabulary, AnUnknownWordGetsTheNearestOne) {
   const auto wrong = parse_collective("allreduce");
   ASSERT_FALSE(wrong);

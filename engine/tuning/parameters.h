@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/env.h"
+#include "base/result.h"
+#include "base/vocabulary.h"
+
+namespace ringside {
+
+inline constexpr int kCollectives = 5;
+inline constexpr int kAlgorithms = 7;
+inline constexpr int kProtocols = 3;
+
+/// What NCCL_ALGO or NCCL_PROTO says of one word.
+enum class Permission : std::uint8_t {
+  No,       ///< switched off
+  Yes,      ///< asked for by name, or left on by a list with ^: skips the safety rule of LL128
+  Default,  ///< not mentioned
+};
+
+/// What the environment says about the choice.
+/// source  NCCL 2.30.7: graph/tuning.cc; section 7.6, 7.7 and 9 of what is known of it
+struct TuningParameters {
+  /// [collective][algorithm]: NCCL_ALGO; [collective][protocol]: NCCL_PROTO
+  std::array<std::array<Permission, kAlgorithms>, kCollectives> algorithms;
+  std::array<std::array<Permission, kProtocols>, kCollectives> protocols;
+  bool names_collectives = false;     ///< a list of either applies to some collectives only
+  std::optional<int> nthreads;        ///< NCCL_NTHREADS: of ring and tree, LL and Simple
+  std::optional<int> ll128_nthreads;  ///< NCCL_LL128_NTHREADS
+  /// NCCL_THREAD_THRESHOLDS: bytes a thread, tree then ring, by protocol; nothing: the default
+  std::array<std::optional<int>, 6> thread_thresholds;
+  int pat_enable = 2;                     ///< NCCL_PAT_ENABLE: 0 off, 1 on, 2 where it pays
+  bool ll128_c2c = true;                  ///< NCCL_LL128_C2C
+  std::optional<double> net_overhead_us;  ///< NCCL_NET_OVERHEAD, which is in ns
+
+  /// Nothing is set.
+  TuningParameters();
+};
+
+/// The grammar of NCCL_ALGO and NCCL_PROTO:
+///   value = entry { ";" entry }    entry = [collective ":"] list    list = ["^"] word { "," word }
+/// with NCCL's words, in any case. Only the first entry may leave the collective out, and is then for
+/// all of them. An entry first forgets what was said of its collectives.
+/// errors  InvalidArgument: a value that NCCL rejects or would ignore; with the variable's grammar and
+///         the nearest known word
+Result<TuningParameters> parse_tuning_parameters(const Environment& environment);
+
+/// The variables that parse_tuning_parameters reads.
+std::span<const std::string_view> tuning_variables();
+
+/// All variables that decide something: of topology, channels and tuning, in alphabetical order.
+std::vector<std::string_view> known_variables();
+
+}  // namespace ringside
