@@ -1,5 +1,5 @@
-# cmake -DOUTPUT=presets.cpp -DFILES=a.yaml,b.yaml -P embed_presets.cmake
-# Writes the files' text into a C++ source that defines kNodePresets (presets.h).
+# cmake -DOUTPUT=x.cpp -DARRAY=kHostPresets -DFILES=a.yaml,b.yaml -P embed_presets.cmake
+# Writes the files' text into a C++ source that defines the array (presets.h).
 string(REPLACE "," ";" files "${FILES}")
 list(SORT files)
 set(entries "")
@@ -12,9 +12,9 @@ file(WRITE ${OUTPUT} "#include \"engine/topology/presets.h\"
 
 namespace ringside {
 namespace {
-constexpr NodePreset kAll[] = {
+constexpr Preset kAll[] = {
 ${entries}};
 }  // namespace
-const std::span<const NodePreset> kNodePresets{kAll};
+const std::span<const Preset> ${ARRAY}{kAll};
 }  // namespace ringside
 ")

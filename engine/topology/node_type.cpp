@@ -39,14 +39,14 @@ Result<Cluster> make_cluster(NodeType node, int nodes) {
 std::span<const std::string_view> node_preset_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all;
-    for (const NodePreset& preset : kNodePresets) all.push_back(preset.name);
+    for (const Preset& preset : kNodePresets) all.push_back(preset.name);
     return all;
   }();
   return names;
 }
 
 Result<NodeType> load_node(const std::string& name_or_path) {
-  for (const NodePreset& preset : kNodePresets) {
+  for (const Preset& preset : kNodePresets) {
     if (preset.name == name_or_path) {
       return parse_node(std::string{preset.text}, fmt::format("{}.yaml", preset.name));
     }

@@ -5,13 +5,14 @@
 
 namespace ringside {
 
-/// A node type that comes with the library: the text of presets/<name>.yaml.
-struct NodePreset {
+/// A description that comes with the library: the text of a file, and its name without the folder.
+struct Preset {
   std::string_view name;
   std::string_view text;
 };
 
-/// All of them, in alphabetical order; embedded at build time, so that no data folder is needed.
-extern const std::span<const NodePreset> kNodePresets;
+/// All of a kind, in alphabetical order; embedded at build time, so that no data folder is needed.
+extern const std::span<const Preset> kHostPresets;  ///< presets/<name>.yaml, read by host_yaml.h
+extern const std::span<const Preset> kNodePresets;  ///< presets/nodes/<name>.yaml, by node_type.h
 
 }  // namespace ringside

@@ -1,0 +1,57 @@
+#include "engine/topology/host_source.h"
+
+#include <fmt/format.h>
+
+#include "base/fd.h"
+#include "engine/topology/nccl_xml.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";
+
+void drop_through(std::string_view& text, std::string_view end) {
+  const auto at = text.find(end);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + end.size());
+}
+
+}  // namespace
+
+std::string_view xml_root_name(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // UTF-8 byte order mark
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+    if (text.starts_with("<?")) {
+      drop_through(text, "?>");
+    } else if (text.starts_with("<!--")) {
+      drop_through(text, "-->");
+    } else if (text.starts_with("<!")) {
+      drop_through(text, ">");
+    } else {
+      break;
+    }
+  }
+  if (!text.starts_with('<')) return {};
+  text.remove_prefix(1);
+  return text.substr(0, text.find_first_of(" \t\r\n/>"));
+}
+
+Result<DescribedHost> load_host_file(const std::string& path) {
+  RINGSIDE_TRY(const std::string text, read_file(path));
+  const std::string_view root = xml_root_name(text);
+  if (root == "system") {
+    RINGSIDE_TRY(Host host, parse_nccl_xml(text, path));
+    return DescribedHost{std::move(host), 1};
+  }
+  if (root.empty() && text.find("ringside:") != std::string::npos) {
+    return parse_host_yaml(text, path);
+  }
+  return Error{
+      ErrorCode::Corrupt,
+      root.empty() ? fmt::format("{}: describes no host", path)
+                   : fmt::format("{}: the root element is <{}>", path, root),
+      "give NCCL's topology XML (<system>), hwloc's XML (<topology>), or a YAML that opens "
+      "with ringside: host/1"};
+}
+
+}  // namespace ringside

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "engine/topology/host.h"
+
+namespace ringside {
+
+/// A host as our own YAML describes it (grammar: README.md beside this file), written out in full.
+struct DescribedHost {
+  Host host;
+  int hosts_per_domain = 1;  ///< so many of them are one NVLink domain
+};
+
+/// `where` opens each message.
+/// errors  Corrupt: not YAML, another version, an unknown, missing or repeated key, a kind that is
+///         not declared, a value out of range, a bus id or device number twice; as `where:line: what`,
+///         with the mend
+Result<DescribedHost> parse_host_yaml(const std::string& text, const std::string& where);
+
+}  // namespace ringside

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace ringside {
+
+/// One mapping of a YAML document, read key by key: each reader checks that the key is there and that
+/// its value can be meant. Private to this folder: no installed header includes it.
+///
+/// errors  Corrupt, as `where:line: what`, with the mend; YAML::Exception may pass through, for the
+///         caller of the parser to turn into one
+class YamlMapping {
+ public:
+  YamlMapping(YAML::Node node, std::string where)
+      : node_(std::move(node)), where_(std::move(where)) {}
+
+  /// errors  Corrupt: not a mapping, a key twice, or one that is not among `known`
+  [[nodiscard]] Status check(std::span<const std::string_view> known) const;
+
+  [[nodiscard]] bool has(const char* key) const { return static_cast<bool>(node_[key]); }
+  [[nodiscard]] Result<YAML::Node> find(const char* key, const char* example) const;
+  [[nodiscard]] Result<std::string> word(const char* key, const char* example) const;
+  [[nodiscard]] Result<int> whole(const char* key, int least, int most, const char* example) const;
+  [[nodiscard]] Result<int> whole_in(const YAML::Node& value, const char* key, int least,
+                                     int most) const;
+
+  /// A value with its unit, by parse_bandwidth() or parse_time().
+  template <typename T>
+  [[nodiscard]] Result<T> quantity(const char* key, const char* example,
+                                   Result<T> (*parse)(std::string_view)) const {
+    RINGSIDE_TRY(const std::string text, word(key, example));
+    auto value = parse(text);
+    if (!value) {
+      return bad(node_[key], fmt::format("{}: {}", key, value.error().message), value.error().help);
+    }
+    return *value;
+  }
+
+  [[nodiscard]] Result<YamlMapping> child(const char* key, const char* example,
+                                          std::span<const std::string_view> known) const;
+
+  [[nodiscard]] const YAML::Node& node() const { return node_; }
+  [[nodiscard]] const std::string& where() const { return where_; }
+  /// An Error that points at the line of `at`.
+  [[nodiscard]] Error bad(const YAML::Node& at, const std::string& what,
+                          const std::string& help) const;
+
+ private:
+  YAML::Node node_;
+  std::string where_;
+};
+
+/// The first key of a document: `ringside: <version>`.
+/// errors  Corrupt: missing, or another version
+Status check_yaml_version(const YamlMapping& root, const std::string& version,
+                          const std::string& what);
+
+/// The Error for an exception of yaml-cpp.
+Error yaml_error(const YAML::Exception& exception, const std::string& where);
+
+}  // namespace ringside
