@@ -24,16 +24,16 @@ struct Channels {
 
   /// NVLS: one rank a node heads each slice of the data.
   struct Nvls {
-    std::vector<std::vector<Rank>> heads = {};       ///< [head][node]
-    std::vector<std::vector<TreePlace>> trees = {};  ///< [channel parity][rank]; of several nodes
-  } nvls;
+    std::vector<std::vector<Rank>> heads;       ///< [head][node]
+    std::vector<std::vector<TreePlace>> trees;  ///< [channel parity][rank]; of several nodes
+  } nvls = {};
 
   struct CollNet {
-    std::vector<Rank> heads = {};  ///< of the first node, in the order of the chain's channels
-    std::vector<Rank> direct_heads = {};  ///< of the first node, as rank 0 sees them
+    std::vector<Rank> heads;  ///< of the first node, in the order of CollNetDirect's channels
+    std::vector<Rank> direct_heads;  ///< of the first node, as rank 0 sees them: itself first
     /// [rank] = towards and away from the network; nranks stands for the network, kNoRank for nobody
-    std::vector<std::array<Rank, 2>> chain = {};
-  } collnet;
+    std::vector<std::array<Rank, 2>> chain;
+  } collnet = {};
 
   [[nodiscard]] int count() const { return static_cast<int>(rings.size()); }
 };

@@ -1,0 +1,40 @@
+#include <algorithm>
+
+#include "engine/channels/heads.h"
+#include "engine/channels/join.h"
+
+namespace ringside {
+namespace {
+
+/// A head sees itself first, everybody else the heads as they are.
+std::vector<Rank> as_seen_by(Rank rank, std::vector<Rank> heads) {
+  const auto own = std::ranges::find(heads, rank);
+  if (own != heads.end()) std::ranges::rotate(heads, own);
+  return heads;
+}
+
+void join_chain(const JobView& job, int node, std::vector<std::array<Rank, 2>>& places) {
+  const std::vector<int>& chain = job.report(node).graphs[GraphId::CollNetChain].intra.front();
+  const Rank network{job.nranks};
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    auto& [up, down] = places[static_cast<std::size_t>(to_int(job.rank(node, chain[i])))];
+    up = i == 0 ? network : job.rank(node, chain[i - 1]);
+    down = i + 1 == chain.size() ? kNoRank : job.rank(node, chain[i + 1]);
+  }
+}
+
+}  // namespace
+
+Channels::CollNet join_collnet(const JobView& job, int direct_channels) {
+  Channels::CollNet collnet;
+  const Graph& direct = job.report(0).graphs[GraphId::CollNetDirect];
+  for (const int gpu : head_gpus(direct, direct_channels)) {
+    collnet.heads.push_back(job.rank(0, gpu));
+  }
+  collnet.direct_heads = as_seen_by(Rank{0}, collnet.heads);
+  collnet.chain.resize(static_cast<std::size_t>(job.nranks), {kNoRank, kNoRank});
+  for (int node = 0; node < job.nnodes(); ++node) join_chain(job, node, collnet.chain);
+  return collnet;
+}
+
+}  // namespace ringside
