@@ -19,12 +19,13 @@ struct SearchRequest {
 /// stops after as many steps as NCCL's does, so that large NVLink domains give the same answer.
 /// returns  nchannels 0 for NVLS and CollNet where there is none; for rings and trees always one
 /// source   NCCL 2.30.7 graph/search.cc: ncclTopoCompute
-Graph search_graph(const System& system, const ChannelParameters& parameters,
-                   const SearchRequest& request);
+Graph search_graph(const System& system, const TopologyParameters& topology,
+                   const ChannelParameters& channels, const SearchRequest& request);
 
 /// All five graphs of a node, each within the bounds that NCCL searches it with.
 /// has_nvls  the job may use NVLS
 /// source    NCCL 2.30.7 init.cc: initTransportsRank
-Graphs search_graphs(const System& system, const ChannelParameters& parameters, bool has_nvls);
+Graphs search_graphs(const System& system, const TopologyParameters& topology,
+                     const ChannelParameters& channels, bool has_nvls);
 
 }  // namespace ringside

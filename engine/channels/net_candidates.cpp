@@ -1,0 +1,82 @@
+#include "engine/channels/net_candidates.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ringside {
+namespace {
+
+constexpr int kMaxChannelsAsked = 64;  ///< source  NCCL: MAXCHANNELS
+
+void append_new(std::vector<int>& list, int net) {
+  if (std::find(list.begin(), list.end(), net) == list.end()) list.push_back(net);
+}
+
+/// A GPU's picks for channels 0, 1, ... until they begin again.
+std::vector<int> list_picks(const System& system, int gpu, const TopologyParameters& parameters) {
+  std::vector<int> picks;
+  for (int channel = 0; channel < kMaxChannelsAsked; ++channel) {
+    const int net = local_net(system, gpu, channel, parameters);
+    if (net < 0 || (!picks.empty() && net == picks.front())) break;
+    picks.push_back(net);
+  }
+  return picks;
+}
+
+}  // namespace
+
+NetCandidates::NetCandidates(const System& system, const TopologyParameters& topology,
+                             const ChannelParameters& channels)
+    : system_(system),
+      most_(topology.netdevs_policy > 0 ? topology.netdevs_policy
+                                        : std::numeric_limits<int>::max()),
+      is_interleaved_(system.nhosts > 1 && channels.mnnvl_scatter_nets) {
+  for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) {
+    preferred_.push_back(list_picks(system, gpu, topology));
+  }
+}
+
+int NetCandidates::first_of(int gpu) const {
+  const std::vector<int>& picks = preferred_[static_cast<std::size_t>(gpu)];
+  return picks.empty() ? -1 : picks.front();
+}
+
+const std::vector<int>& NetCandidates::of(int gpu, PathType worst) {
+  const auto [place, is_new] = known_.try_emplace({gpu, worst});
+  if (is_new) place->second = select(gpu, worst);
+  return place->second;
+}
+
+std::vector<int> NetCandidates::select(int only, PathType worst) const {
+  std::vector<int> gpus;
+  for (int gpu = 0; gpu < system_.count(NodeKind::Gpu); ++gpu) {
+    if (only < 0 || only == gpu) gpus.push_back(gpu);
+  }
+
+  std::vector<int> nets;
+  if (is_interleaved_) {
+    for (std::size_t choice = 0; choice < kMaxChannelsAsked; ++choice) {
+      for (const int gpu : gpus) {
+        const std::vector<int>& picks = preferred_[static_cast<std::size_t>(gpu)];
+        if (choice < picks.size()) append_new(nets, picks[choice]);
+      }
+    }
+  } else {
+    for (const int gpu : gpus) {
+      for (const int net : preferred_[static_cast<std::size_t>(gpu)]) append_new(nets, net);
+    }
+  }
+
+  for (int type = 0; type <= static_cast<int>(worst); ++type) {
+    for (const int gpu : gpus) {
+      for (int net = 0; net < system_.count(NodeKind::Net); ++net) {
+        if (static_cast<int>(nets.size()) >= most_) return nets;
+        const Path& path = system_.path({NodeKind::Gpu, gpu}, {NodeKind::Net, net});
+        if (static_cast<int>(path.type) == type) append_new(nets, net);
+      }
+    }
+  }
+  return nets;
+}
+
+}  // namespace ringside

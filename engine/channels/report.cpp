@@ -1,0 +1,116 @@
+#include "engine/channels/report.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/channels/attempt.h"
+#include "engine/channels/net_candidates.h"
+#include "engine/channels/search.h"
+#include "engine/topology/reach.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kLeastForNvls = 2;    ///< GPUs of a node; one alone has nobody to multicast to
+constexpr int kMulticastFrom = 90;  ///< compute capability that has NVLink multicast
+constexpr int kChannelsToLocal =
+    2;  ///< for a peer of the node beyond PCI; source  NCCL graph/paths.cc
+constexpr int kChannelsWithoutNic = 2;
+
+NodeRef gpu_ref(int index) { return {NodeKind::Gpu, index}; }
+
+bool has_nvls(const System& system, const ChannelParameters& channels) {
+  if (channels.nvls_enable == 0 || system.count(NodeKind::Gpu) < kLeastForNvls) return false;
+  return channels.nvls_enable == 1 ||
+         std::all_of(system.gpus.begin(), system.gpus.end(),
+                     [](const GpuInfo& gpu) { return gpu.sm >= kMulticastFrom; });
+}
+
+/// The NICs that a GPU takes in turn, as far as they are needed to fill its way to the host.
+struct NetsOfGpu {
+  int count = 0;
+  float total = 0, narrowest = 0;  ///< GB/s
+};
+NetsOfGpu nets_of(const System& system, int gpu, const std::vector<int>& picks) {
+  float host = 0;
+  for (int cpu = 0; cpu < system.count(NodeKind::Cpu); ++cpu) {
+    host = std::max(host, system.path(gpu_ref(gpu), {NodeKind::Cpu, cpu}).bandwidth);
+  }
+  NetsOfGpu nets;
+  nets.narrowest = std::numeric_limits<float>::max();
+  for (const int net : picks) {
+    const float speed = system.path(gpu_ref(gpu), {NodeKind::Net, net}).bandwidth;
+    nets.narrowest = std::min(nets.narrowest, speed);
+    if (nets.total >= host) continue;
+    nets.total += speed;
+    ++nets.count;
+  }
+  if (picks.empty()) nets.narrowest = 0;
+  return nets;
+}
+
+int channels_to_peer(const System& system, int gpu, int peer) {
+  const Path& path = system.path(gpu_ref(peer), gpu_ref(gpu));
+  if (path.type != PathType::Nvl && path.type != PathType::Nvb) return kChannelsToLocal;
+  const float link = nvlink_bandwidth(system.gpus[static_cast<std::size_t>(gpu)].sm);
+  return 2 * std::max(1, static_cast<int>(path.bandwidth / link));
+}
+
+int channels_to_network(const NetsOfGpu& nets, const ChannelParameters& channels) {
+  if (channels.channels_per_net_peer) return *channels.channels_per_net_peer;
+  if (nets.count == 0) return kChannelsWithoutNic;
+  const int each = channels.p2p_channel_net_bw;
+  return std::max(nets.count, (static_cast<int>(nets.total) + each - 1) / each);
+}
+
+void report_network(NodeReport& report, const System& system, const TopologyParameters& topology,
+                    const ChannelParameters& channels) {
+  const NetCandidates candidates{system, topology, channels};
+  report.net_count = std::numeric_limits<int>::max();
+  report.min_net_bw = std::numeric_limits<float>::max();
+  report.p2p_channels_per_peer = Attempt::kMaxChannels;
+  for (int gpu = 0; gpu < report.nranks; ++gpu) {
+    const NetsOfGpu nets = nets_of(system, gpu, candidates.picks_of(gpu));
+    report.net_count = std::min(report.net_count, nets.count);
+    report.min_net_bw = std::min(report.min_net_bw, nets.narrowest);
+    int& fewest = report.p2p_channels_per_peer;
+    for (int peer = 0; peer < report.nranks; ++peer) {
+      if (peer != gpu) fewest = std::min(fewest, channels_to_peer(system, gpu, peer));
+    }
+    if (system.is_inter) fewest = std::min(fewest, channels_to_network(nets, channels));
+  }
+}
+
+}  // namespace
+
+NodeReport report_on(const System& system, const TopologyParameters& topology,
+                     const ChannelParameters& channels) {
+  NodeReport report;
+  report.graphs = search_graphs(system, topology, channels, has_nvls(system, channels));
+  report.nranks = system.count(NodeKind::Gpu);
+  const auto [least, most] =
+      std::minmax_element(system.gpus.begin(), system.gpus.end(),
+                          [](const GpuInfo& a, const GpuInfo& b) { return a.sm < b.sm; });
+  report.min_cc = least->sm;
+  report.max_cc = most->sm;
+  if (!system.cpus.empty()) {
+    report.cpu_arch = system.cpus.front().arch;
+    report.cpu_vendor = system.cpus.front().vendor;
+  }
+  report.has_nvswitch = system.count(NodeKind::Nvs) > 0;
+  report.is_all_nvlink = report.is_all_direct_p2p = true;
+  for (int gpu = 0; gpu < report.nranks; ++gpu) {
+    for (int peer = 0; peer < report.nranks; ++peer) {
+      if (peer == gpu) continue;
+      const PathType type = system.path(gpu_ref(gpu), gpu_ref(peer)).type;
+      if (type >= PathType::Pix) report.is_all_nvlink = false;
+      if (type == PathType::Nvb || !may_p2p(system, topology, gpu, peer)) {
+        report.is_all_direct_p2p = false;
+      }
+    }
+  }
+  report_network(report, system, topology, channels);
+  return report;
+}
+
+}  // namespace ringside

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "engine/channels/connect.h"
+#include "engine/channels/parameters.h"
+#include "engine/topology/system.h"
+
+namespace ringside {
+
+/// Searches a node, and sums up for the rest of the job what its ranks need to know of it.
+///
+/// shape   the system has a GPU
+/// source  NCCL 2.30.7 init.cc: what each rank contributes to the second all-gather
+NodeReport report_on(const System& system, const TopologyParameters& topology,
+                     const ChannelParameters& channels);
+
+}  // namespace ringside

@@ -1,0 +1,360 @@
+#include "engine/channels/search.h"
+
+#include <algorithm>
+
+#include "engine/channels/attempt.h"
+#include "engine/channels/net_candidates.h"
+#include "engine/channels/speeds.h"
+#include "engine/channels/walk.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kStepsSameChannels = 1 << 8;  ///< source  NCCL graph/search.cc: NCCL_SEARCH_TIMEOUT_*
+constexpr int kSteps = 1 << 14;
+constexpr int kStepsAll = 1 << 19;
+constexpr int kMaxNvlsHeads = 32;   ///< source  NCCL: NCCL_MAX_NVLS_ARITY
+constexpr int kMaxDirectHeads = 8;  ///< source  NCCL: NCCL_MAX_DIRECT_ARITY + 1
+
+PathType next(PathType type) { return static_cast<PathType>(static_cast<int>(type) + 1); }
+
+struct TypeRange {
+  PathType least, most;
+};
+
+/// Of the paths from each GPU to each vertex of a kind but itself.
+TypeRange types_to(const System& system, NodeKind kind) {
+  TypeRange range{PathType::Sys, PathType::Loc};
+  for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) {
+    for (int to = 0; to < system.count(kind); ++to) {
+      if (kind == NodeKind::Gpu && gpu == to) continue;
+      const PathType type = system.path({NodeKind::Gpu, gpu}, {kind, to}).type;
+      range = {std::min(range.least, type), std::max(range.most, type)};
+    }
+  }
+  return range;
+}
+
+int min_sm(const System& system) {
+  int least = 1 << 20;
+  for (const DevInfo& dev : system.devs) least = std::min(least, dev.sm);
+  return least;
+}
+
+/// Are the GPUs two groups, each joined by NVLink and not with the other?
+bool has_two_islands(const System& system) {
+  const int ngpus = system.count(NodeKind::Gpu);
+  std::vector<int> island(static_cast<std::size_t>(ngpus));
+  for (int g = 0; g < ngpus; ++g) island[static_cast<std::size_t>(g)] = g;
+  for (int g = 0; g < ngpus; ++g) {
+    if (island[static_cast<std::size_t>(g)] != g) continue;
+    for (int peer = 0; peer < ngpus; ++peer) {
+      if (system.path({NodeKind::Gpu, g}, {NodeKind::Gpu, peer}).type == PathType::Nvl) {
+        island[static_cast<std::size_t>(peer)] = g;
+      }
+    }
+  }
+  int islands = 0;
+  for (int g = 0; g < ngpus; ++g) {
+    if (std::count(island.begin(), island.end(), g) > 1) ++islands;
+  }
+  return islands == 2;
+}
+
+/// One search of one node: relaxes what it asks for until something is found, then tries to do better.
+class Search {
+ public:
+  Search(const System& system, const TopologyParameters& topology,
+         const ChannelParameters& channels, const SearchRequest& request)
+      : system_(system),
+        parameters_(channels),
+        candidates_(system, topology, channels),
+        walk_(system, channels, candidates_),
+        sm_(min_sm(system)),
+        speeds_(channel_speeds(sm_, system.is_inter)) {
+    best_.id = request.id;
+    best_.pattern = request.pattern;
+    best_.is_collnet = request.is_collnet;
+    best_.min_channels = request.min_channels;
+    best_.max_channels = request.max_channels;
+    best_.ngpus = system.count(NodeKind::Gpu);
+    best_.gpus.assign(static_cast<std::size_t>(best_.ngpus * Attempt::kMaxChannels), 0);
+    best_.nets.assign(static_cast<std::size_t>(2 * Attempt::kMaxChannels), 0);
+  }
+
+  Graph run();
+
+ private:
+  void set_bounds();
+  [[nodiscard]] bool is_impossible() const;
+  void find();
+  bool relax();
+  void duplicate_channels();
+  void improve();
+  void fall_back();
+  bool walk();
+  [[nodiscard]] std::size_t fastest_below(float speed) const;
+  [[nodiscard]] Graph result() const;
+
+  const System& system_;
+  const ChannelParameters& parameters_;
+  NetCandidates candidates_;
+  Walk walk_;
+  int sm_;
+  std::span<const float> speeds_;
+
+  Attempt best_, attempt_;
+  int cross_nic_ = 0;
+  TypeRange intra_{PathType::Loc, PathType::Sys}, inter_{PathType::Pix, PathType::Sys};
+  bool is_same_at_first_ = true;
+  std::size_t speed_ = 0;
+  Walk::Outcome outcome_{Walk::End::Exhausted, 0};
+  int steps_left_ = kStepsAll;
+};
+
+void Search::set_bounds() {
+  const int ngpus = best_.ngpus;
+  const bool may_cross = best_.pattern == Pattern::Ring || best_.pattern == Pattern::BalancedTree ||
+                         best_.pattern == Pattern::SplitTree;
+  cross_nic_ = system_.count(NodeKind::Net) > 1 && may_cross ? parameters_.cross_nic : 0;
+  best_.cross_nic = cross_nic_ == 1 ? 1 : 0;
+  if (ngpus > 1) intra_ = types_to(system_, NodeKind::Gpu);
+  if (system_.is_inter && system_.count(NodeKind::Net) > 0) {
+    inter_ = types_to(system_, NodeKind::Net);
+    if (sm_ < 90) inter_.most = PathType::Sys;
+  }
+  best_.type_intra = intra_.least;
+  best_.type_inter = inter_.least;
+  is_same_at_first_ = best_.pattern != Pattern::Nvls;
+  best_.same_channels = is_same_at_first_;
+  if (is_impossible()) return;
+
+  if (best_.pattern == Pattern::Nvls) best_.max_channels = std::min(kMaxNvlsHeads, ngpus);
+  if (best_.pattern == Pattern::CollNetDirect)
+    best_.max_channels = std::min(kMaxDirectHeads, ngpus);
+  if (ngpus == 1 && best_.pattern != Pattern::Ring) best_.pattern = Pattern::Tree;
+  // Within one node all GPUs must head a share, or some would only watch.
+  if (!system_.is_inter && best_.pattern == Pattern::Nvls) best_.min_channels = best_.max_channels;
+  // Two islands: a ring crosses between them twice, so ask for one each way at least.
+  if (best_.pattern == Pattern::Ring && has_two_islands(system_) && best_.max_channels >= 2 &&
+      best_.min_channels == 1) {
+    best_.min_channels = 2;
+  }
+}
+
+bool Search::is_impossible() const {
+  return best_.pattern == Pattern::Nvls && (system_.count(NodeKind::Nvs) == 0 || sm_ < 90);
+}
+
+std::size_t Search::fastest_below(float speed) const {
+  std::size_t i = 0;
+  while (speeds_[i] > speed && i + 1 < speeds_.size()) ++i;
+  return i;
+}
+
+/// returns  whether the search is over: nothing better can be found at these speeds
+bool Search::walk() {
+  const int allowance = attempt_.same_channels ? kStepsSameChannels : kSteps;
+  steps_left_ -= allowance;
+  outcome_ = walk_.run(attempt_, best_, allowance);
+  return outcome_.end == Walk::End::Perfect ||
+         static_cast<float>(best_.nchannels) * best_.bw_inter >= system_.total_bandwidth;
+}
+
+/// The first solution, from the highest speed downwards.
+void Search::find() {
+  attempt_ = best_;
+  float total = system_.total_bandwidth;
+  const int ndevs = system_.count(NodeKind::Dev);
+  if (ndevs > 1 && best_.pattern != Pattern::Ring) {
+    total = static_cast<float>(static_cast<double>(total) * (ndevs * 1.0 / (ndevs - 1)));
+  }
+  const auto needed = static_cast<float>(best_.min_channels);
+  while ((speeds_[speed_] > system_.max_bandwidth || speeds_[speed_] * needed > total) &&
+         speed_ + 1 < speeds_.size()) {
+    ++speed_;
+  }
+  attempt_.bw_intra = attempt_.bw_inter = speeds_[speed_];
+  while (!walk() && relax()) {
+  }
+}
+
+/// Asks for less, one thing at a time; what was relaxed before is asked for in full again.
+/// returns  whether there is anything left to try
+bool Search::relax() {
+  const bool is_found = best_.nchannels > 0;
+  // Sharing one order is only a short cut; on AMD, SYS paths are too slow for others to help.
+  const bool is_amd = !system_.cpus.empty() && system_.cpus.front().arch == CpuArch::X86 &&
+                      system_.cpus.front().vendor == CpuVendor::Amd;
+  if (attempt_.same_channels && !(is_amd && attempt_.type_intra == PathType::Sys)) {
+    attempt_.same_channels = false;
+    return true;
+  }
+  attempt_.same_channels = is_same_at_first_;
+
+  steps_left_ += outcome_.steps_left;
+  if (steps_left_ < 0 && is_found) return false;
+
+  if (sm_ >= 90 && attempt_.pattern == Pattern::BalancedTree) {
+    attempt_.pattern = Pattern::Tree;
+    return true;
+  }
+  attempt_.pattern = best_.pattern;
+
+  const PathType most_intra = system_.is_inter ? attempt_.type_inter : intra_.most;
+  if (attempt_.type_intra < most_intra && (!is_found || attempt_.type_intra < best_.type_intra)) {
+    attempt_.type_intra = next(attempt_.type_intra);
+    if (attempt_.type_intra < PathType::Dis) return true;
+  }
+  attempt_.type_intra = intra_.least;
+
+  if (system_.is_inter && attempt_.type_inter < inter_.most &&
+      (!is_found || attempt_.type_inter < best_.type_inter ||
+       attempt_.type_inter < PathType::Pxn)) {
+    attempt_.type_inter = next(attempt_.type_inter);
+    if (attempt_.type_inter < PathType::Dis) return true;
+  }
+  attempt_.type_inter = inter_.least;
+
+  if (cross_nic_ == 2 && attempt_.cross_nic == 0 &&
+      (best_.pattern == Pattern::Ring || best_.pattern == Pattern::BalancedTree)) {
+    attempt_.cross_nic = 2;
+    return true;
+  }
+  attempt_.cross_nic = cross_nic_ == 1 ? 1 : 0;
+
+  // With a solution in hand, half its speed could not win.
+  if (speed_ + 1 < speeds_.size() && (!is_found || speeds_[speed_ + 1] / best_.bw_inter > 0.49F)) {
+    attempt_.bw_intra = attempt_.bw_inter = speeds_[++speed_];
+    return true;
+  }
+  return false;
+}
+
+/// Fast channels are cut in two: more threads fill them better.
+void Search::duplicate_channels() {
+  if (best_.nchannels == 0 || best_.pattern == Pattern::Nvls || best_.bw_intra < 25) return;
+  if (sm_ > 80 && best_.bw_intra < 50 && best_.nchannels > 4) return;
+  const int found = best_.nchannels;
+  const int wanted = std::min(2 * found, best_.max_channels);
+  for (int c = found; c < wanted; ++c) {
+    for (int i = 0; i < best_.ngpus; ++i) best_.gpu(c, i) = best_.gpu(c - found, i);
+    best_.net_in(c) = best_.net_in(c - found);
+    best_.net_out(c) = best_.net_out(c - found);
+  }
+  const auto parts = static_cast<float>((wanted + found - 1) / found);
+  best_.bw_intra /= parts;
+  best_.bw_inter /= parts;
+  best_.nchannels = wanted;
+}
+
+/// The same number of channels at higher speeds, for as long as they are found.
+void Search::improve() {
+  attempt_ = best_;
+  speed_ = fastest_below(best_.bw_inter);
+  attempt_.bw_intra = attempt_.bw_inter = speeds_[speed_];
+  attempt_.min_channels = best_.nchannels;
+  bool is_finished = true;
+  while (is_finished && speed_ > 0) {
+    if (best_.pattern == Pattern::Ring) {
+      attempt_.bw_intra = attempt_.bw_inter = speeds_[--speed_];
+    } else if (best_.pattern == Pattern::Nvls && attempt_.bw_inter == best_.bw_inter &&
+               attempt_.bw_inter < attempt_.bw_intra * 2) {
+      attempt_.min_channels = attempt_.max_channels = best_.nchannels;
+      attempt_.bw_inter = speeds_[--speed_];
+    } else if (attempt_.bw_intra == best_.bw_intra && attempt_.bw_intra < attempt_.bw_inter * 2) {
+      attempt_.bw_intra = speeds_[--speed_];
+    } else {
+      return;
+    }
+    walk();
+    is_finished = outcome_.end != Walk::End::TimedOut;
+  }
+}
+
+/// Rings and trees must exist: index order, at a speed that says "do not count on it".
+void Search::fall_back() {
+  constexpr float kSpeed = 0.1F;
+  best_.nchannels = 1;
+  for (int i = 0; i < best_.ngpus; ++i) best_.gpu(0, i) = i;
+  best_.bw_intra = kSpeed;
+  best_.type_intra = PathType::Sys;
+  best_.net_in(0) = candidates_.first_of(0);
+  best_.net_out(0) = candidates_.first_of(best_.ngpus - 1);
+  const bool has_nets = best_.net_in(0) >= 0;
+  best_.bw_inter = has_nets ? kSpeed : 0;
+  best_.type_inter = has_nets ? PathType::Sys : PathType::Dis;
+}
+
+Graph Search::run() {
+  set_bounds();
+  if (is_impossible()) return result();
+  find();
+  duplicate_channels();
+  improve();
+  if (best_.nchannels == 0 && !best_.is_collnet && best_.pattern != Pattern::Nvls) fall_back();
+  return result();
+}
+
+Graph Search::result() const {
+  Graph graph;
+  static_cast<GraphSummary&>(graph) = best_;
+  const int listed = best_.pattern == Pattern::Nvls ? 1 : best_.ngpus;
+  for (int c = 0; c < best_.nchannels; ++c) {
+    std::vector<int> order;
+    for (int i = 0; i < listed; ++i) order.push_back(best_.gpu(c, i));
+    graph.intra.push_back(std::move(order));
+    if (system_.is_inter) graph.inter.push_back({best_.net_in(c), best_.net_out(c)});
+  }
+  return graph;
+}
+
+}  // namespace
+
+Graph search_graph(const System& system, const TopologyParameters& topology,
+                   const ChannelParameters& channels, const SearchRequest& request) {
+  return Search{system, topology, channels, request}.run();
+}
+
+Graphs search_graphs(const System& system, const TopologyParameters& topology,
+                     const ChannelParameters& channels, bool has_nvls) {
+  const auto search = [&](const SearchRequest& request) {
+    return search_graph(system, topology, channels, request);
+  };
+  constexpr int kMost = Attempt::kMaxChannels;
+  Graphs graphs;
+  Graph& ring = graphs[GraphId::Ring];
+  ring = search({.id = GraphId::Ring, .pattern = Pattern::Ring, .max_channels = kMost / 2});
+  const int same = ring.nchannels;
+  graphs[GraphId::Tree] = search({.id = GraphId::Tree,
+                                  .pattern = Pattern::BalancedTree,
+                                  .min_channels = same,
+                                  .max_channels = same});
+
+  const SearchRequest chain{.id = GraphId::CollNetChain,
+                            .pattern = Pattern::Tree,
+                            .is_collnet = true,
+                            .min_channels = same,
+                            .max_channels = same};
+  const SearchRequest direct{.id = GraphId::CollNetDirect,
+                             .pattern = Pattern::CollNetDirect,
+                             .is_collnet = true,
+                             .max_channels = kMost};
+  const SearchRequest nvls{.id = GraphId::Nvls, .pattern = Pattern::Nvls, .max_channels = kMost};
+  // What is not searched is said to be asked for, with no channels.
+  for (const auto& [request, is_wanted] :
+       {std::pair{chain, channels.collnet_enable}, std::pair{direct, channels.collnet_enable},
+        std::pair{nvls, has_nvls}}) {
+    Graph& graph = graphs[request.id];
+    if (is_wanted) {
+      graph = search(request);
+    } else {
+      graph.id = request.id;
+      graph.pattern = request.pattern;
+      graph.is_collnet = request.is_collnet;
+    }
+  }
+  return graphs;
+}
+
+}  // namespace ringside

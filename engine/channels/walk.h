@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/channels/attempt.h"
+#include "engine/channels/link_budget.h"
+#include "engine/channels/net_candidates.h"
+#include "engine/channels/parameters.h"
+#include "engine/topology/system.h"
+
+namespace ringside {
+
+/// One exhaustive walk at given speeds and path types: lays channel after channel over the system,
+/// goes back where a link is full, and keeps the best set of channels seen. Every GPU that it sets
+/// foot on costs one step of the allowance; without any left it ends with what it has.
+///
+/// source  NCCL 2.30.7 graph/search.cc: ncclTopoSearchRec and what it calls. The order in which GPUs
+///         and NICs are tried is NCCL's, since the first of equal solutions wins.
+class Walk {
+ public:
+  Walk(const System& system, const ChannelParameters& parameters, NetCandidates& candidates)
+      : system_(system), parameters_(parameters), candidates_(candidates), budget_(system) {}
+
+  enum class End { Exhausted, TimedOut, Perfect };
+  struct Outcome {
+    End end;
+    int steps_left;  ///< of the allowance; 0 when timed out
+  };
+  /// Looks for something better than `best` with the speeds, types and bounds of `attempt`.
+  Outcome run(Attempt& attempt, Attempt& best, int allowance);
+
+ private:
+  enum class Order { Free, Pci, Replay };  ///< which GPU comes next: any, index order, as before
+
+  /// One branch of the walk: how the current channel is to be closed, and what it may cost.
+  struct Branch {
+    int back_to_net;    ///< position after which the channel returns to a NIC; -1: it need not
+    int back_to_first;  ///< position after which it returns to its first GPU; -1: it need not
+    Order order;
+    int* steps;  ///< left of the allowance; -1: perfect, stop at once
+  };
+
+  void next_channel(int& steps);
+  void next_channel_inside(Branch branch);
+  void next_channel_from_net(Branch branch);
+  void start_at_net(Branch branch, int net);
+  void try_head(Branch branch, int net);
+  void visit(int gpu, int position, Branch branch);
+  void leave_by_net(int gpu, int position, Branch branch);
+  void go_on(int gpu, int position, Branch branch);
+  void close_ring(int gpu, Branch branch);
+  void spread_over_switch(int head, int& steps);
+  void spread_to_peers(int head, int& steps);
+  void finish_channel(int& steps);
+
+  void try_gpu(const NodeRef* from, int gpu, int position, Branch branch);
+  bool follow(NodeRef from, NodeRef to, float times);
+  void unfollow(NodeRef from, NodeRef to, float times);
+  [[nodiscard]] float speed_between(NodeRef from, NodeRef to) const;
+  void count_hops(const Path& path, float times);
+
+  [[nodiscard]] bool may_return_to(int net) const;
+  [[nodiscard]] std::vector<int> next_gpus(int gpu, int position, int back_to_net) const;
+  [[nodiscard]] std::vector<int> neighbours_over_switch(int gpu) const;
+  [[nodiscard]] bool is_used(int gpu) const;
+  [[nodiscard]] bool is_better() const;
+  [[nodiscard]] int previous_gpu_at(int position) const;
+  [[nodiscard]] int channel() const { return attempt_->nchannels; }
+  [[nodiscard]] int ngpus() const { return system_.count(NodeKind::Gpu); }
+  [[nodiscard]] bool is_tree() const;
+
+  const System& system_;
+  const ChannelParameters& parameters_;
+  NetCandidates& candidates_;
+  LinkBudget budget_;
+  Attempt* attempt_ = nullptr;
+  Attempt* best_ = nullptr;
+  std::vector<std::uint64_t> used_;  ///< by GPU: one bit for each channel under way that has it
+};
+
+}  // namespace ringside

@@ -1,0 +1,39 @@
+#include "tests/support/golden_job.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "engine/topology/nccl_xml.h"
+#include "tests/support/oracle.h"
+
+namespace ringside::oracle {
+
+Case read_case(const Json& golden) {
+  Case result;
+  std::string previous;
+  for (const Json& run : golden["hosts"]) {
+    const auto xml = run["xml"].get<std::string>();
+    const int count = run["count"].get<int>();
+    // A domain is a run of its own there; here it is so many hosts of one run.
+    if (run["nvlDomain"].get<int>() != 0) result.hosts.hosts_per_nvl_domain = count;
+    if (xml == previous) {
+      result.hosts.runs.back().count += count;
+      continue;
+    }
+    Result<Host> host = load_nccl_xml(topology_path(xml));
+    if (!host) throw std::runtime_error(host.error().message);
+    result.hosts.runs.push_back({.host = *std::move(host), .count = count});
+    previous = xml;
+  }
+  result.channels.collnet_enable = golden["collnetEnabled"].get<int>() != 0;
+  return result;
+}
+
+Job solve(const Json& golden) {
+  const Case asked = read_case(golden);
+  Result<Job> job = make_job(asked.hosts, asked.topology, asked.channels);
+  if (!job) throw std::runtime_error(job.error().message);
+  return *std::move(job);
+}
+
+}  // namespace ringside::oracle
