@@ -20,8 +20,9 @@ inline constexpr int kMaxGpusPerHost = 72;
 /// errors  Corrupt, as `where:line: what`, with the mend: not XML, truncated, no <system>, another
 ///         version than 1, an element or class unknown or in the wrong place (the nearest name is
 ///         given), a missing or malformed attribute, a negative or absurd number, a bus id or net dev
-///         twice, an NVLink to nowhere, no GPU, more than kMaxGpusPerHost, larger than kMaxXmlBytes,
-///         deeper than kMaxXmlDepth. Entity declarations are refused, not expanded.
+///         twice, an NVLink that the GPU at its other end does not list (one to a GPU that the file
+///         lacks is left out, as NCCL does), no GPU, more than kMaxGpusPerHost, larger than
+///         kMaxXmlBytes, deeper than kMaxXmlDepth. Entity declarations are refused, not expanded.
 Result<Host> parse_nccl_xml(std::string_view text, const std::string& where);
 
 /// The same, from a file.  errors  NotFound, System: it cannot be read; as above

@@ -60,7 +60,8 @@ struct GpuInfo {
   int sm = 0;
   bool gdr = false;
   std::string bus_id = {};
-  int device = 0;  ///< index of its Dev
+  int device = 0;    ///< index of its Dev
+  int mlopart = -1;  ///< which partition of its silicon; -1: all of it
 };
 struct NetInfo {
   int dev = 0;

@@ -1,0 +1,311 @@
+#include "engine/topology/build_system.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "engine/topology/bus_id.h"
+
+namespace ringside {
+namespace {
+
+/// source  NCCL 2.30.7 graph/topo.h
+constexpr int kDefaultMbits = 10000;
+constexpr int kDefaultLanes = 16;
+
+/// GB/s between two CPUs of a host.
+float socket_bandwidth(const CpuInfo& cpu) {
+  constexpr int kYongfeng = 1;
+  switch (cpu.arch) {
+    case CpuArch::Power:
+      return 32;
+    case CpuArch::Arm:
+      return 6;
+    case CpuArch::X86:
+      if (cpu.vendor == CpuVendor::Amd) return 16;
+      if (cpu.vendor == CpuVendor::Zhaoxin) return cpu.model == kYongfeng ? 9 : 6;
+      if (cpu.vendor == CpuVendor::Intel) {
+        constexpr float kByModel[] = {6, 10, 22, 40};
+        return kByModel[std::clamp(cpu.model, 1, 4) - 1];
+      }
+      return kLocalBandwidth;
+    default:
+      return kLocalBandwidth;
+  }
+}
+
+CpuInfo cpu_info(const HostCpu& cpu) {
+  CpuInfo info;
+  if (cpu.arch == "arm64") info.arch = CpuArch::Arm;
+  if (cpu.arch == "ppc64") info.arch = CpuArch::Power;
+  if (cpu.arch != "x86_64") return info;
+  info.arch = CpuArch::X86;
+  if (cpu.vendor == "AuthenticAMD") info.vendor = CpuVendor::Amd;
+  if (cpu.vendor == "CentaurHauls" || cpu.vendor == "  Shanghai  ") {
+    info.vendor = CpuVendor::Zhaoxin;
+    if (cpu.family == 7 && cpu.model == 0x5B) info.model = 1;
+  }
+  if (cpu.vendor == "GenuineIntel") {
+    // Broadwell and before, Skylake, Sapphire Rapids, Emerald Rapids and later.
+    info.vendor = CpuVendor::Intel;
+    info.model = 1;
+    if (cpu.family == 6 && cpu.model >= 0x55) info.model = 2;
+    if (cpu.family == 6 && cpu.model >= 0x8F) info.model = 3;
+    if (cpu.family == 6 && cpu.model >= 0xCF) info.model = 4;
+  }
+  return info;
+}
+
+/// GB/s of a PCI link; what the host does not say is generation 3 with 16 lanes.
+float pci_bandwidth(const HostPci& function) {
+  struct Generation {
+    std::string_view speed;
+    int per_lane;  ///< 100 Mbit/s, after encoding
+  };
+  constexpr Generation kGenerations[] = {{"2.5 GT/s", 15},   {"5 GT/s", 30},    {"5.0 GT/s", 30},
+                                         {"8 GT/s", 60},     {"8.0 GT/s", 60},  {"16 GT/s", 120},
+                                         {"16.0 GT/s", 120}, {"32 GT/s", 240},  {"32.0 GT/s", 240},
+                                         {"64 GT/s", 480},   {"64.0 GT/s", 480}};
+  int per_lane = 60;
+  for (const Generation& generation : kGenerations) {
+    if (function.link_speed.starts_with(generation.speed)) per_lane = generation.per_lane;
+  }
+  const int lanes = function.link_width == 0 ? kDefaultLanes : function.link_width;
+  return static_cast<float>(lanes * per_lane / 80.0);
+}
+
+std::uint64_t device_id(const HostPci& function) {
+  std::uint64_t id = 0;
+  for (const std::string* part : {&function.vendor, &function.device, &function.subsystem_vendor,
+                                  &function.subsystem_device}) {
+    std::string_view digits = *part;
+    if (digits.starts_with("0x")) digits.remove_prefix(2);
+    std::uint64_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    id = (id << 16) | (value & 0xFFFF);
+  }
+  return id;
+}
+
+class Builder {
+ public:
+  explicit Builder(int first_rank) : next_rank_(first_rank) {}
+
+  void add_host(const Host& host) {
+    ranks_.clear();
+    std::vector<const HostGpu*> gpus = gpus_of(host);
+    std::stable_sort(gpus.begin(), gpus.end(),
+                     [](const HostGpu* a, const HostGpu* b) { return *a->rank < *b->rank; });
+    for (const HostGpu* gpu : gpus) ranks_[gpu] = next_rank_++;
+    for (const HostCpu& cpu : host.cpus) add_cpu(cpu);
+    ++host_;
+  }
+
+  /// The links that may join vertices of any part of the hosts, each kind for all hosts in turn.
+  void add_cross_links(std::span<const Host> hosts) {
+    for (const auto visit : {&Builder::add_nvlinks, &Builder::add_c2c, &Builder::add_peer_switches}) {
+      for (host_ = 0; host_ < static_cast<int>(hosts.size()); ++host_) {
+        for (const HostCpu& cpu : hosts[static_cast<std::size_t>(host_)].cpus) {
+          for (const HostPci& function : cpu.pci) walk(function, visit);
+        }
+      }
+    }
+    flatten_switches(system_, std::move(device_ids_));
+    connect_cpus();
+    finish_links(system_);
+  }
+
+  System take() { return std::move(system_); }
+
+ private:
+  std::vector<SystemNode>& nodes(NodeKind kind) {
+    return system_.nodes[static_cast<std::size_t>(kind)];
+  }
+
+  NodeRef add(NodeKind kind, std::int64_t id) {
+    nodes(kind).push_back({.host = host_, .id = id});
+    return {kind, system_.count(kind) - 1};
+  }
+
+  std::optional<NodeRef> find(NodeKind kind, std::int64_t id) {
+    const std::vector<SystemNode>& all = nodes(kind);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].host == host_ && all[i].id == id) return NodeRef{kind, static_cast<int>(i)};
+    }
+    return std::nullopt;
+  }
+
+  void connect_both(NodeRef a, NodeRef b, LinkKind kind, float bandwidth) {
+    connect(system_, a, b, kind, bandwidth);
+    connect(system_, b, a, kind, bandwidth);
+  }
+
+  void add_cpu(const HostCpu& cpu) {
+    const NodeRef node = add(NodeKind::Cpu, cpu.numa);
+    system_.cpus.push_back(cpu_info(cpu));
+    for (const HostPci& function : cpu.pci) add_pci(function, node, node);
+    for (const HostNic& nic : cpu.nics) {
+      // Network devices without a PCI function share one vertex a host.
+      auto shared = find(NodeKind::Nic, 0);
+      if (!shared) {
+        shared = add(NodeKind::Nic, 0);
+        connect_both(node, *shared, LinkKind::Pci, kLocalBandwidth);
+      }
+      add_nets(nic, *shared);
+    }
+  }
+
+  void add_pci(const HostPci& function, NodeRef parent, NodeRef cpu) {
+    const BusId id = bus_id_or_none(function.bus_id);
+    std::optional<NodeRef> added;
+    if (function.gpu) {
+      added = add_gpu(function, *function.gpu, id, cpu);
+    } else if (function.nic) {
+      // The ports of a card are functions of one device.
+      const BusId card = id & ~BusId{0xF};
+      auto node = find(NodeKind::Nic, card);
+      if (!node) added = node = add(NodeKind::Nic, card);
+      add_nets(*function.nic, *node);
+    } else {
+      added = add(NodeKind::Pci, id);
+      device_ids_.push_back(device_id(function));
+      for (const HostPci& child : function.children) add_pci(child, *added, cpu);
+    }
+    if (added) connect_both(*added, parent, LinkKind::Pci, pci_bandwidth(function));
+  }
+
+  NodeRef add_gpu(const HostPci& function, const HostGpu& gpu, BusId id, NodeRef cpu) {
+    const NodeRef device = add(NodeKind::Dev, id);
+    system_.devs.push_back({.sm = gpu.sm, .bus_id = function.bus_id});
+    cpu_of_dev_.push_back(cpu);
+    const NodeRef node = add(NodeKind::Gpu, id);
+    system_.gpus.push_back({.rank = ranks_.at(&gpu),
+                            .dev = gpu.dev,
+                            .sm = gpu.sm,
+                            .gdr = gpu.gdr,
+                            .bus_id = function.bus_id,
+                            .device = device.index,
+                            .mlopart = gpu.mlopart});
+    connect_both(node, device, LinkKind::Loc, kLocalBandwidth);
+    return device;
+  }
+
+  void add_nets(const HostNic& nic, NodeRef card) {
+    for (const HostNet& net : nic.nets) {
+      const NodeRef node = add(NodeKind::Net, net.dev);
+      const int mbits = net.mbits_per_second <= 0 ? kDefaultMbits : net.mbits_per_second;
+      system_.nets.push_back({.dev = net.dev,
+                              .guid = net.guid,
+                              .port = net.port,
+                              .bandwidth = static_cast<float>(mbits / 8000.0),
+                              .latency_us = static_cast<float>(net.latency_us),
+                              .gdr = net.gdr,
+                              .coll = net.coll,
+                              .rail = net.rail.value_or(-1),
+                              .plane = net.plane.value_or(-1),
+                              .name = net.name});
+      connect_both(card, node, LinkKind::Net, system_.nets.back().bandwidth);
+    }
+  }
+
+  void walk(const HostPci& function, void (Builder::*visit)(const HostPci&)) {
+    (this->*visit)(function);
+    for (const HostPci& child : function.children) walk(child, visit);
+  }
+
+  void add_nvlinks(const HostPci& function) {
+    if (!function.gpu) return;
+    const auto device = find(NodeKind::Dev, bus_id_or_none(function.bus_id));
+    for (const HostNvLink& link : function.gpu->nvlinks) {
+      const float bandwidth = static_cast<float>(link.count) * nvlink_bandwidth(function.gpu->sm);
+      if (link.target_class >> 16 == 0x03) {
+        // Each of the two GPUs lists its own direction. One that is not of the job is not there.
+        const auto peer = find(NodeKind::Dev, bus_id_or_none(link.target));
+        if (peer) connect(system_, *device, *peer, LinkKind::Nvl, bandwidth);
+      } else if (link.target_class == 0x068001) {
+        connect_both(*device, cpu_of_dev_[static_cast<std::size_t>(device->index)], LinkKind::Nvl,
+                     bandwidth);
+      } else {
+        connect_both(*device, nvswitch(), LinkKind::Nvl, bandwidth);
+      }
+    }
+  }
+
+  /// All NVSwitches of a domain are one vertex.
+  NodeRef nvswitch() {
+    if (nodes(NodeKind::Nvs).empty()) nodes(NodeKind::Nvs).push_back({.host = 0, .id = 0});
+    return {NodeKind::Nvs, 0};
+  }
+
+  void add_c2c(const HostPci& function) {
+    if (!function.gpu || !function.gpu->c2c) return;
+    const auto device = find(NodeKind::Dev, bus_id_or_none(function.bus_id));
+    const HostC2c& c2c = *function.gpu->c2c;
+    connect_both(*device, cpu_of_dev_[static_cast<std::size_t>(device->index)], LinkKind::C2c,
+                 static_cast<float>(c2c.mbytes_per_second * c2c.count / 1000.0));
+  }
+
+  void add_peer_switches(const HostPci& function) {
+    if (function.peer_switches.empty()) return;
+    const auto from = find(NodeKind::Pci, bus_id_or_none(function.bus_id));
+    if (!from) return;
+    for (const std::string& target : function.peer_switches) {
+      const auto to = find(NodeKind::Pci, bus_id_or_none(target));
+      if (to) connect(system_, *from, *to, LinkKind::Loc, kLocalBandwidth);
+    }
+  }
+
+  void connect_cpus() {
+    const int count = system_.count(NodeKind::Cpu);
+    for (int a = 0; a < count; ++a) {
+      for (int b = 0; b < count; ++b) {
+        const NodeRef from{NodeKind::Cpu, a};
+        const NodeRef to{NodeKind::Cpu, b};
+        if (a == b || system_.node(from).host != system_.node(to).host) continue;
+        connect(system_, from, to, LinkKind::Sys,
+                socket_bandwidth(system_.cpus[static_cast<std::size_t>(a)]));
+      }
+    }
+  }
+
+  System system_;
+  int host_ = 0;
+  int next_rank_;
+  std::map<const HostGpu*, int> ranks_;    ///< of the host at hand
+  std::vector<std::uint64_t> device_ids_;  ///< by PCI vertex
+  std::vector<NodeRef> cpu_of_dev_;
+};
+
+}  // namespace
+
+float nvlink_bandwidth(int sm) {
+  if (sm >= 100) return 40.1F;
+  if (sm >= 90) return 20.6F;
+  if (sm == 86) return 12.0F;
+  if (sm >= 80) return 20.0F;
+  if (sm >= 70) return 20.0F;
+  if (sm >= 60) return 18.0F;
+  return 20.0F;
+}
+
+Result<System> build_graph(std::span<const Host> hosts, int first_rank) {
+  Builder builder{first_rank};
+  for (const Host& host : hosts) builder.add_host(host);
+  builder.add_cross_links(hosts);
+  System system = builder.take();
+  system.nhosts = static_cast<int>(hosts.size());
+  for (const Link& link : system.links) {
+    if (link.reverse >= 0 || link.kind != LinkKind::Nvl) continue;
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("GPU {} has an NVLink to GPU {}, which has none back",
+                             system.devs[static_cast<std::size_t>(link.from.index)].bus_id,
+                             system.devs[static_cast<std::size_t>(link.to.index)].bus_id),
+                 "list the link on both of them"};
+  }
+  return system;
+}
+
+}  // namespace ringside

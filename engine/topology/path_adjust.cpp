@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "engine/topology/paths.h"
+#include "engine/topology/reach.h"
+
+namespace ringside {
+namespace {
+
+NodeRef gpu_ref(int index) { return {NodeKind::Gpu, index}; }
+NodeRef net_ref(int index) { return {NodeKind::Net, index}; }
+NodeRef cpu_ref(int index) { return {NodeKind::Cpu, index}; }
+
+/// The type of two paths joined end to end.
+PathType joined_type(PathType a, PathType b) {
+  const auto [near, far] = std::minmax(a, b);
+  return near == PathType::C2c && far == PathType::Phb ? PathType::P2c : far;
+}
+
+class Adjuster {
+ public:
+  Adjuster(System& system, const TopologyParameters& parameters)
+      : system_(system), parameters_(parameters) {}
+
+  void run() {
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      divert_refused_peers(gpu);
+      mark_unreachable_peers(gpu);
+    }
+    name_c2c_nets();
+    for (int net = 0; net < nets_; ++net) adjust_net(net);
+    for (int net = 0; net < nets_; ++net) {
+      system_.nets[static_cast<std::size_t>(net)].local_gpu = local_gpu(system_, net, parameters_);
+    }
+  }
+
+ private:
+  /// Sends what goes from one vertex to another by way of a third.
+  void divert(NodeRef from, NodeRef via, NodeRef to) {
+    const Path& first = system_.path(from, via);
+    const Path& second = system_.path(via, to);
+    Path joined{
+        .type = via.kind == NodeKind::Gpu ? PathType::Pxn : joined_type(first.type, second.type),
+        .bandwidth = std::min(first.bandwidth, second.bandwidth),
+        .links = first.links};
+    joined.links.insert(joined.links.end(), second.links.begin(), second.links.end());
+    path_of(system_, from, to) = std::move(joined);
+  }
+
+  void divert_refused_peers(int gpu) {
+    const int cpu = local_cpu(system_, gpu);
+    if (cpu < 0) return;
+    for (int peer = 0; peer < gpus_; ++peer) {
+      if (may_p2p(system_, parameters_, peer, gpu)) continue;
+      divert(gpu_ref(peer), cpu_ref(cpu), gpu_ref(gpu));
+    }
+  }
+
+  void mark_unreachable_peers(int gpu) {
+    for (int peer = 0; peer < gpus_; ++peer) {
+      if (peer == gpu || may_connect_in_node(system_, parameters_, gpu, peer)) continue;
+      path_of(system_, gpu_ref(gpu), gpu_ref(peer)).type = PathType::Net;
+    }
+  }
+
+  /// A NIC at the CPU that its GPU reaches chip to chip is nearer than the CPU in between says.
+  void name_c2c_nets() {
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      const int cpu = local_cpu(system_, gpu);
+      if (cpu < 0) continue;
+      for (const int net : local_nodes(system_, gpu_ref(gpu), NodeKind::Net)) {
+        const std::vector<int> served = local_nodes(system_, net_ref(net), NodeKind::Gpu);
+        if (std::find(served.begin(), served.end(), gpu) == served.end()) continue;
+        const PathType type = joined_type(system_.path(gpu_ref(gpu), cpu_ref(cpu)).type,
+                                          system_.path(net_ref(net), cpu_ref(cpu)).type);
+        if (type != PathType::P2c) continue;
+        Path& there = path_of(system_, gpu_ref(gpu), net_ref(net));
+        Path& back = path_of(system_, net_ref(net), gpu_ref(gpu));
+        there.type = std::min(there.type, type);
+        back.type = std::min(back.type, type);
+      }
+    }
+  }
+
+  void adjust_net(int net) {
+    // The GPU that the NIC serves depends on paths that change here.
+    int relay = local_gpu(system_, net, parameters_);
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      bool is_changed = false;
+      if (!parameters_.pxn_disable && relay >= 0 && relay != gpu && is_worth_pxn(gpu, relay, net)) {
+        // Only on the way out: what comes in is received by the GPU beside the NIC anyway.
+        divert(gpu_ref(gpu), gpu_ref(relay), net_ref(net));
+        is_changed = true;
+      }
+      const bool is_near = system_.path(gpu_ref(gpu), net_ref(net)).type < PathType::Phb;
+      const int cpu = local_cpu(system_, gpu);
+      if (is_near && cpu >= 0 && !may_gdr(system_, parameters_, gpu, net, false)) {
+        divert(net_ref(net), cpu_ref(cpu), gpu_ref(gpu));
+        divert(gpu_ref(gpu), cpu_ref(cpu), net_ref(net));
+        is_changed = true;
+      }
+      if (is_changed) relay = local_gpu(system_, net, parameters_);
+    }
+  }
+
+  [[nodiscard]] bool is_worth_pxn(int gpu, int relay, int net) const {
+    const PathType farthest = parameters_.pxn_c2c ? PathType::P2c : PathType::Pxb;
+    const Path& own = system_.path(gpu_ref(gpu), net_ref(net));
+    const Path& relayed = system_.path(gpu_ref(relay), net_ref(net));
+    return may_gdr(system_, parameters_, relay, net, true) && relayed.type <= farthest &&
+           system_.path(gpu_ref(relay), gpu_ref(gpu)).type <= PathType::Nvl &&
+           system_.node(gpu_ref(relay)).host == system_.node(gpu_ref(gpu)).host &&
+           (relayed.bandwidth > own.bandwidth || own.type > PathType::Pxn);
+  }
+
+  System& system_;
+  const TopologyParameters& parameters_;
+  int gpus_ = system_.count(NodeKind::Gpu);
+  int nets_ = system_.count(NodeKind::Net);
+};
+
+}  // namespace
+
+void adjust_paths(System& system, const TopologyParameters& parameters) {
+  Adjuster{system, parameters}.run();
+}
+
+}  // namespace ringside

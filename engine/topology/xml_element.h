@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <pugixml.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace ringside {
+
+/// The text of an XML file, to say where in it something stands.
+class XmlSource {
+ public:
+  XmlSource(std::string_view text, std::string where);
+
+  [[nodiscard]] int line_of(std::ptrdiff_t offset) const;
+  /// Corrupt, `where:line: what`.
+  [[nodiscard]] Error bad(std::ptrdiff_t offset, const std::string& what,
+                          const std::string& help) const;
+
+ private:
+  std::string where_;
+  std::vector<std::size_t> line_starts_;
+};
+
+/// One element, read attribute by attribute: each reader checks that the attribute is there and that
+/// its value can be meant. Attributes that nobody asks for are left alone, as NCCL does.
+/// errors  Corrupt, `where:line: what`, with the mend
+class XmlElement {
+ public:
+  XmlElement(pugi::xml_node node, const XmlSource& source) : node_(node), source_(&source) {}
+
+  [[nodiscard]] std::string_view name() const { return node_.name(); }
+  [[nodiscard]] int line() const { return source_->line_of(node_.offset_debug()); }
+  [[nodiscard]] Error bad(const std::string& what, const std::string& help) const;
+
+  /// The elements inside. errors  text between them, an element that is not among `known`
+  [[nodiscard]] Result<std::vector<XmlElement>> children(
+      std::span<const std::string_view> known) const;
+
+  /// errors  one of them comes twice
+  [[nodiscard]] Status check_attributes() const;
+
+  [[nodiscard]] bool has(const char* key) const;
+  [[nodiscard]] Result<std::string> text(const char* key, const char* example) const;
+  [[nodiscard]] std::string text_or_empty(const char* key) const;
+  [[nodiscard]] Result<std::int64_t> whole(const char* key, std::int64_t least, std::int64_t most,
+                                           const char* example) const;
+  [[nodiscard]] Result<std::int64_t> whole_or(const char* key, std::int64_t least,
+                                              std::int64_t most, std::int64_t fallback) const;
+  [[nodiscard]] Result<double> number_or(const char* key, double least, double most,
+                                         double fallback) const;
+  [[nodiscard]] Result<std::uint64_t> hex(const char* key, const char* example) const;
+
+ private:
+  pugi::xml_node node_;
+  const XmlSource* source_;
+};
+
+}  // namespace ringside
