@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/topology/host.h"
+
+namespace ringside {
+
+/// What Linux tells about devices beyond what hwloc does. `root` is "/sys", or a test's folder.
+/// What is not there or not readable is an ordinary answer: an empty one.
+class SystemFiles {
+ public:
+  explicit SystemFiles(std::string root) : root_(std::move(root)) {}
+
+  /// Sets the link that a PCI function could have: the lower of its own and of the port above it. hwloc
+  /// reads what it has now, and an idle GPU slows its link down.
+  /// source  NCCL 2.30.7 graph/xml.cc: max_link_speed and max_link_width, of both ends
+  void read_link(HostPci& function) const;
+
+  /// The ports of an RDMA device that are up.
+  [[nodiscard]] std::vector<HostNet> rdma_ports(const std::string& device) const;
+
+  /// A network interface; nothing when it is down.
+  [[nodiscard]] std::optional<HostNet> interface(const std::string& name) const;
+
+  /// The names of all of them, sorted.
+  [[nodiscard]] std::vector<std::string> interfaces() const;
+
+  /// The driver lets NICs reach GPU memory (nvidia-peermem).
+  [[nodiscard]] bool has_peer_memory() const;
+
+ private:
+  [[nodiscard]] std::string read(const std::string& path) const;
+  std::string root_;
+};
+
+}  // namespace ringside
