@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/channels/connect.h"
+#include "tests/support/oracle.h"
+
+namespace ringside::oracle {
+
+/// The nodes of a golden job, as NCCL's own search found them.
+struct GoldenNodes {
+  std::vector<NodeReport> reports;  ///< one for each entry of `systems`
+  std::vector<JobNode> nodes;
+};
+
+/// Whatever golden files hold of a node: graphs from `systems[].search`, CPU and GPUs from
+/// `systems[].topo`, NIC counts and NVLink flags from `comm` (the same for all nodes),
+/// p2p_channels_per_peer worked out from paths and NICs by section 5.9 of the rules.
+GoldenNodes golden_nodes(const Json& golden);
+
+/// `systems[index].search`. GPU and NIC numbers are indices within the node.
+Graphs golden_graphs(const Json& golden, std::size_t index);
+
+/// One graph of `merged` or of `search`, without channels.
+GraphSummary golden_summary(const Json& golden, const Json& graph);
+
+/// {"ring", "tree", "collnetChain", "nvls", "collnetDirect"}[id]
+const char* golden_graph_name(GraphId id);
+
+}  // namespace ringside::oracle
