@@ -62,19 +62,33 @@ class Adjuster {
     }
   }
 
-  /// A NIC at the CPU that its GPU reaches chip to chip is nearer than the CPU in between says.
+  [[nodiscard]] float most_bandwidth(NodeRef from, NodeKind to) const {
+    float most = 0;
+    for (int i = 0; i < system_.count(to); ++i) {
+      most = std::max(most, system_.path(from, {to, i}).bandwidth);
+    }
+    return most;
+  }
+
+  /// A NIC at the CPU that a GPU reaches chip to chip is nearer than the CPU in between says, where
+  /// neither has a wider way to another one.
   void name_c2c_nets() {
+    std::vector<float> most_of_net;
+    for (int net = 0; net < nets_; ++net) {
+      most_of_net.push_back(most_bandwidth(net_ref(net), NodeKind::Gpu));
+    }
     for (int gpu = 0; gpu < gpus_; ++gpu) {
       const int cpu = local_cpu(system_, gpu);
       if (cpu < 0) continue;
-      for (const int net : local_nodes(system_, gpu_ref(gpu), NodeKind::Net)) {
-        const std::vector<int> served = local_nodes(system_, net_ref(net), NodeKind::Gpu);
-        if (std::find(served.begin(), served.end(), gpu) == served.end()) continue;
-        const PathType type = joined_type(system_.path(gpu_ref(gpu), cpu_ref(cpu)).type,
-                                          system_.path(net_ref(net), cpu_ref(cpu)).type);
-        if (type != PathType::P2c) continue;
+      const float most_of_gpu = most_bandwidth(gpu_ref(gpu), NodeKind::Net);
+      for (int net = 0; net < nets_; ++net) {
         Path& there = path_of(system_, gpu_ref(gpu), net_ref(net));
         Path& back = path_of(system_, net_ref(net), gpu_ref(gpu));
+        const bool is_local = there.bandwidth == most_of_gpu &&
+                              back.bandwidth == most_of_net[static_cast<std::size_t>(net)];
+        const PathType type = joined_type(system_.path(gpu_ref(gpu), cpu_ref(cpu)).type,
+                                          system_.path(net_ref(net), cpu_ref(cpu)).type);
+        if (!is_local || type != PathType::P2c) continue;
         there.type = std::min(there.type, type);
         back.type = std::min(back.type, type);
       }
