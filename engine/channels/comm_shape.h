@@ -9,7 +9,7 @@
 namespace ringside {
 
 /// What a job looks like to the tuner: every number that its choices depend on, the same on all ranks
-/// but for latency_inter, which is rank 0's.
+/// but for the graphs' latency_inter, has_nvswitch and is_all_direct_p2p, which are rank 0's.
 /// source  NCCL 2.30.7: struct ncclComm as ncclTopoTuneModel and the scheduler read it
 struct CommShape {
   int nranks = 1, nnodes = 1;

@@ -103,8 +103,7 @@ Result<CommShape> merge_reports(const JobView& job, const ChannelParameters& par
   CommShape shape = shape_of(job.report(0));
   shape.nranks = job.nranks;
   shape.nnodes = job.nnodes();
-  // A report twice changes nothing: minima and maxima.
-  for (const NodeReport& report : job.reports) merge_report(shape, report);
+  for (int node = 1; node < job.nnodes(); ++node) merge_report(shape, job.report(node));
   decide_features(shape, job, parameters);
   return shape;
 }
