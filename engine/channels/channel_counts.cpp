@@ -36,7 +36,7 @@ void grow(std::vector<int>& channels, std::size_t count) {
 bool is_in_table(const CommShape& shape) { return shape.min_cc >= 100 && shape.nnodes > 1; }
 
 /// Blackwell and later across nodes: by size of the nodes, NICs and the way to them.
-/// source  section 5.11, the table; a tree_chunk of 0 leaves the general rule
+/// A tree_chunk of 0 leaves the general rule.
 NvlsSizes tabled_nvls_sizes(const CommShape& shape) {
   const int ppn = shape.min_local_ranks;
   const float nic = shape.min_net_bw;

@@ -11,7 +11,7 @@ namespace ringside {
 
 /// The channels of rings and trees after doubling, growth and the limits of the environment.
 /// returns  for each one, which of the 2 x (searched channels) that were laid it repeats
-/// source   NCCL 2.30.7 graph/connect.cc: ncclTopoPostset; section 4.4
+/// source   NCCL 2.30.7 graph/connect.cc: ncclTopoPostset
 std::vector<int> repeated_channels(const CommShape& shape, const ChannelParameters& parameters);
 
 /// unit  bytes
@@ -22,11 +22,11 @@ struct NvlsSizes {
 };
 
 /// All 0 without NVLS.
-/// source  NCCL 2.30.7 transport/nvls.cc, init.cc; section 5.11
+/// source  NCCL 2.30.7 transport/nvls.cc, init.cc
 NvlsSizes nvls_sizes(const CommShape& shape, const ChannelParameters& parameters);
 
 /// Of a connection, by Protocol.  unit  bytes
-/// source  NCCL 2.30.7 init.cc: computeBuffSizes; section 0.3
+/// source  NCCL 2.30.7 init.cc: computeBuffSizes
 std::array<int, 3> buffer_sizes(const ChannelParameters& parameters);
 
 struct P2pSizes {
@@ -36,7 +36,7 @@ struct P2pSizes {
 };
 
 /// Channels of point-to-point operations, powers of two. Needs shape.nchannels and shape.buffers.
-/// source  NCCL 2.30.7 graph/paths.cc: ncclTopoComputeP2pChannels; section 5.9
+/// source  NCCL 2.30.7 graph/paths.cc: ncclTopoComputeP2pChannels
 P2pSizes p2p_sizes(const CommShape& shape, const ChannelParameters& parameters);
 
 }  // namespace ringside

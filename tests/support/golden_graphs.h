@@ -15,7 +15,7 @@ struct GoldenNodes {
 
 /// Whatever golden files hold of a node: graphs from `systems[].search`, CPU and GPUs from
 /// `systems[].topo`, NIC counts and NVLink flags from `comm` (the same for all nodes),
-/// p2p_channels_per_peer worked out from paths and NICs by section 5.9 of the rules.
+/// p2p_channels_per_peer worked out from paths and NICs as NCCL does (ncclTopoGetNchannels).
 GoldenNodes golden_nodes(const Json& golden);
 
 /// `systems[index].search`. GPU and NIC numbers are indices within the node.
