@@ -1,6 +1,7 @@
 #include "engine/channels/search.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/channels/attempt.h"
 #include "engine/channels/net_candidates.h"
@@ -41,21 +42,22 @@ int min_sm(const System& system) {
   return least;
 }
 
-/// Are the GPUs two groups, each joined by NVLink and not with the other?
+/// Are the GPUs in two groups of several each, that NVLink joins within and not across?
 bool has_two_islands(const System& system) {
-  const int ngpus = system.count(NodeKind::Gpu);
-  std::vector<int> island(static_cast<std::size_t>(ngpus));
-  for (int g = 0; g < ngpus; ++g) island[static_cast<std::size_t>(g)] = g;
-  for (int g = 0; g < ngpus; ++g) {
-    if (island[static_cast<std::size_t>(g)] != g) continue;
-    for (int peer = 0; peer < ngpus; ++peer) {
-      if (system.path({NodeKind::Gpu, g}, {NodeKind::Gpu, peer}).type == PathType::Nvl) {
-        island[static_cast<std::size_t>(peer)] = g;
+  const auto ngpus = static_cast<std::size_t>(system.count(NodeKind::Gpu));
+  std::vector<std::size_t> island(ngpus);
+  std::iota(island.begin(), island.end(), std::size_t{0});
+  for (std::size_t g = 0; g < ngpus; ++g) {
+    for (std::size_t peer = g + 1; peer < ngpus; ++peer) {
+      const Path& path = system.path({NodeKind::Gpu, static_cast<int>(g)},
+                                     {NodeKind::Gpu, static_cast<int>(peer)});
+      if (path.type == PathType::Nvl) {
+        std::replace(island.begin(), island.end(), island[peer], island[g]);
       }
     }
   }
   int islands = 0;
-  for (int g = 0; g < ngpus; ++g) {
+  for (std::size_t g = 0; g < ngpus; ++g) {
     if (std::count(island.begin(), island.end(), g) > 1) ++islands;
   }
   return islands == 2;
