@@ -37,7 +37,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 /// NCCL's words of one kind, by value of the enumerator.
-template <typename Enum, int N>
+template <typename Enum, std::size_t N>
 std::array<std::string_view, N> nccl_words() {
   std::array<std::string_view, N> words;
   for (std::size_t i = 0; i < N; ++i) words[i] = nccl_name(static_cast<Enum>(i));

@@ -1,0 +1,162 @@
+#include "engine/tuning/channel_split.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/assert.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kLeastTraffic = 32768;  // bytes a channel
+
+std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+std::uint64_t rounded_up(std::uint64_t a, std::uint64_t to) { return divided_up(a, to) * to; }
+
+/// NCCL schedules the kinds one after the other: neither, NVLS, CollNet, both.
+std::size_t kind_of(const SplitTask& task, const SplitShape& shape) {
+  const bool is_nvls = task.algorithm == Algorithm::Nvls || task.algorithm == Algorithm::NvlsTree;
+  const bool is_collnet = task.algorithm == Algorithm::CollNetDirect ||
+                          task.algorithm == Algorithm::CollNetChain ||
+                          (task.algorithm == Algorithm::Nvls && shape.nnodes > 1);
+  return (is_collnet ? 2U : 0U) + (is_nvls ? 1U : 0U);
+}
+
+std::uint64_t traffic_factor(const SplitTask& task, int nranks) {
+  return traffic_per_byte(task.collective, nranks) * (task.protocol == Protocol::LL ? 4 : 1);
+}
+
+/// The channels of one kind and how far they are filled.
+struct Filling {
+  std::uint64_t per_channel = kLeastTraffic;
+  int nchannels = 0;
+  int channel = 0;         ///< that is being filled
+  std::uint64_t used = 0;  ///< of it
+};
+
+std::array<Filling, 4> budgets(std::span<const SplitTask> tasks, const SplitShape& shape) {
+  const int both = std::min(shape.nchannels, shape.nvls_channels);
+  const std::array<int, 4> caps{shape.nchannels, shape.nvls_channels, shape.nchannels, both};
+  std::array<std::uint64_t, 4> traffic{};
+  std::array<Filling, 4> kinds;
+  for (const SplitTask& task : tasks) {
+    const std::size_t kind = kind_of(task, shape);
+    traffic[kind] +=
+        std::max(kLeastTraffic, task.count * task.element * traffic_factor(task, shape.nranks));
+    kinds[kind].nchannels = std::min(kinds[kind].nchannels + task.max_channels, caps[kind]);
+  }
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (kinds[kind].nchannels == 0) continue;
+    const auto count = static_cast<std::uint64_t>(kinds[kind].nchannels);
+    kinds[kind].per_channel = rounded_up(traffic[kind] / count, 16);
+  }
+  return kinds;
+}
+
+/// A task is handed out in cells of at least 32 KiB traffic: `lo` of them on the channel that is being
+/// filled, `each` on the next `nmid` channels, the rest, `hi`, on one more.
+struct CellSplit {
+  std::uint64_t lo = 0, each = 0, hi = 0;
+  int nmid = 0;
+
+  [[nodiscard]] int nchannels() const { return (lo != 0 ? 1 : 0) + nmid + (hi != 0 ? 1 : 0); }
+};
+
+CellSplit split_cells(std::uint64_t cells, std::uint64_t cell_traffic, const Filling& filling) {
+  CellSplit split;
+  const int left = filling.nchannels - filling.channel;
+  split.each = std::min(cells, divided_up(filling.per_channel, cell_traffic));
+  const std::uint64_t room =
+      filling.per_channel > filling.used ? filling.per_channel - filling.used : 0;
+  split.lo = left == 1 ? cells : std::min(cells, divided_up(room, cell_traffic));
+  const std::uint64_t rest = cells - split.lo;
+  split.nmid = static_cast<int>(rest / split.each);
+  split.hi = rest % split.each;
+  if (split.nchannels() > left) {
+    split.nmid = left - 2;
+    const auto shares = static_cast<std::uint64_t>(split.nmid + 1);
+    split.each = rest / shares;
+    split.hi = split.each + rest % shares;
+  }
+  if (split.hi == 0 && split.nmid > 0) {
+    split.hi = split.each;
+    --split.nmid;
+  }
+  return split;
+}
+
+/// Hands the task out, and moves `filling` on to where the next one begins.
+ChannelSplit split_task(const SplitTask& task, int nranks, Filling& filling) {
+  const std::uint64_t factor = traffic_factor(task, nranks);
+  const std::uint64_t cell = rounded_up(divided_up(kLeastTraffic, factor), 16);
+  const std::uint64_t per_cell = cell / task.element;  // elements
+  const std::uint64_t cells = divided_up(task.count * task.element, cell);
+  CellSplit split = split_cells(cells, cell * factor, filling);
+  if (split.lo == 0) {  // the channel is full: the next one is the first
+    ++filling.channel;
+    filling.used = 0;
+    if (split.nmid == 0) {
+      split.lo = split.hi;
+      split.hi = 0;
+    } else {
+      split.lo = split.each;
+      --split.nmid;
+    }
+  }
+  ChannelSplit out{.first = filling.channel,
+                   .last = filling.channel + split.nchannels() - 1,
+                   .lo = split.lo * per_cell,
+                   .mid = split.nmid > 0 ? split.each * per_cell : 0,
+                   .hi = split.hi * per_cell};
+  (out.hi != 0 ? out.hi : out.lo) -= cells * per_cell - task.count;
+
+  if (split.hi != 0) {
+    filling.used = split.hi * cell * factor;
+  } else if (split.nmid > 0) {
+    filling.used = split.each * cell * factor;
+  } else {
+    filling.used += split.lo * cell * factor;
+  }
+  filling.channel = out.last;
+  if (filling.used >= filling.per_channel && filling.channel + 1 < filling.nchannels) {
+    ++filling.channel;
+    filling.used = 0;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::uint64_t traffic_per_byte(Collective collective, int nranks) {
+  switch (collective) {
+    case Collective::AllReduce:
+      return 2;
+    case Collective::AllGather:
+    case Collective::ReduceScatter:
+      return static_cast<std::uint64_t>(nranks);
+    case Collective::Broadcast:
+    case Collective::Reduce:
+      break;
+  }
+  return 1;
+}
+
+std::vector<ChannelSplit> split_channels(std::span<const SplitTask> tasks,
+                                         const SplitShape& shape) {
+  std::array<Filling, 4> kinds = budgets(tasks, shape);
+  std::vector<ChannelSplit> splits;
+  splits.reserve(tasks.size());
+  for (const SplitTask& task : tasks) {
+    RINGSIDE_ASSERT(task.count > 0 && task.max_channels > 0, "{} elements on {} channels",
+                    task.count, task.max_channels);
+    const std::size_t kind = kind_of(task, shape);
+    if (kind >= 2) {
+      splits.push_back({.first = 0, .last = task.max_channels - 1, .lo = task.count});
+    } else {
+      splits.push_back(split_task(task, shape.nranks, kinds[kind]));
+    }
+  }
+  return splits;
+}
+
+}  // namespace ringside

@@ -1,0 +1,65 @@
+#include "engine/tuning/channels_threads.h"
+
+#include <algorithm>
+
+namespace ringside {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kAllThreads = 640;
+
+bool is_scarce(Bytes bytes, int nchannels, int nthreads, int each) {
+  return bytes.value < static_cast<std::uint64_t>(nchannels) *
+                           static_cast<std::uint64_t>(nthreads) * static_cast<std::uint64_t>(each);
+}
+
+/// Falls in stages to 16, 8, 4, 2, 1 channels; half way down to each, less is asked of a thread.
+int collnet_channels(const CommShape& shape, Bytes bytes, int nchannels, int nthreads,
+                     int threshold) {
+  bool scarce = true;
+  for (int stage = 16; stage >= 1 && scarce; stage /= 2) {
+    scarce = is_scarce(bytes, nchannels, nthreads * shape.collnet_heads, threshold);
+    while (scarce && nchannels > stage) {
+      if (nchannels == stage + stage / 2) threshold /= 2;
+      --nchannels;
+      scarce = is_scarce(bytes, nchannels, nthreads * shape.collnet_heads, threshold);
+    }
+  }
+  return nchannels;
+}
+
+}  // namespace
+
+Width width_for(const TuningModel& model, const CommShape& shape, const CostTable& table,
+                Algorithm algorithm, Protocol protocol, Bytes bytes) {
+  const auto a = static_cast<std::size_t>(algorithm);
+  const auto p = static_cast<std::size_t>(protocol);
+  const int threshold = table.thread_thresholds[a][p];
+  Width width{shape.nchannels, table.max_threads[a][p]};
+  if (algorithm == Algorithm::CollNetDirect) {
+    width.nchannels = collnet_channels(shape, bytes, width.nchannels, width.nthreads, threshold);
+  } else if (algorithm == Algorithm::Nvls || algorithm == Algorithm::NvlsTree) {
+    width.nchannels = algorithm == Algorithm::Nvls && shape.nnodes > 1
+                          ? std::min(shape.nvls_channels, shape.nchannels)
+                          : shape.nvls_channels;
+  } else {
+    while (width.nchannels >= 2 && is_scarce(bytes, width.nchannels, width.nthreads, threshold)) {
+      --width.nchannels;
+    }
+    while (width.nthreads % 128 == 0 && width.nthreads > 0 &&
+           is_scarce(bytes, width.nchannels, width.nthreads, threshold)) {
+      width.nthreads /= 2;
+    }
+  }
+  if (protocol == Protocol::Simple) {
+    if (algorithm == Algorithm::Ring) width.nthreads += kWarp;
+    if (algorithm == Algorithm::Tree) width.nthreads += 4 * kWarp;
+  }
+  width.nthreads = std::max(width.nthreads, 3 * kWarp);
+  const bool takes_all =
+      algorithm == Algorithm::Pat || (algorithm == Algorithm::Tree && model.tree_uses_all_threads);
+  if (takes_all) width.nthreads = kAllThreads;
+  return width;
+}
+
+}  // namespace ringside

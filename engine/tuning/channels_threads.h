@@ -1,0 +1,20 @@
+#pragma once
+
+#include "base/units.h"
+#include "engine/tuning/cost_table.h"
+
+namespace ringside {
+
+/// How wide a collective may run.
+struct Width {
+  int nchannels = 1;  ///< at most; what the bytes fill may be fewer: split_channels()
+  int nthreads = 0;   ///< of a block
+};
+
+/// Fewer channels, then fewer threads, until each thread has enough bytes.
+/// bytes   of the larger of one rank's buffers
+/// source  NCCL 2.30.7 enqueue.cc: topoGetAlgoInfo; section 5.4 of it
+Width width_for(const TuningModel& model, const CommShape& shape, const CostTable& table,
+                Algorithm algorithm, Protocol protocol, Bytes bytes);
+
+}  // namespace ringside

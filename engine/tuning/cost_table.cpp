@@ -1,0 +1,257 @@
+#include "engine/tuning/cost_table.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/tuning/cost_terms.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kMaxThreads = 640;        // of a block
+constexpr int kMaxSimpleThreads = 512;  // that move data; the rest posts
+constexpr float kPciBandwidth = 12;     // GB/s: rings no faster need half the threads
+
+bool is_gather(Collective c) {
+  return c == Collective::AllGather || c == Collective::ReduceScatter;
+}
+bool is_collnet(Algorithm a) {
+  return a == Algorithm::CollNetDirect || a == Algorithm::CollNetChain;
+}
+bool is_nvls(Algorithm a) { return a == Algorithm::Nvls || a == Algorithm::NvlsTree; }
+
+/// Which kernels there are.
+Obstacle kernel_obstacle(const TuningModel& model, Collective c, Algorithm a, Protocol p) {
+  const bool one_way = c == Collective::Broadcast || c == Collective::Reduce;
+  if (one_way && a != Algorithm::Ring) return Obstacle::NotForCollective;
+  const bool gathers = a == Algorithm::Ring || a == Algorithm::Pat || a == Algorithm::Nvls ||
+                       a == Algorithm::CollNetDirect;
+  if (is_gather(c) && !gathers) return Obstacle::NotForCollective;
+  if (c == Collective::AllReduce && a == Algorithm::Pat) return Obstacle::NotForCollective;
+  if (a != Algorithm::Ring && a != Algorithm::Tree && p != Protocol::Simple) {
+    return Obstacle::SimpleOnly;
+  }
+  const bool lacks =
+      (a == Algorithm::Pat && !model.has_pat) ||
+      (is_gather(c) && a == Algorithm::Nvls && !model.nvls_gathers) ||
+      (is_gather(c) && a == Algorithm::CollNetDirect && !model.collnet_direct_gathers);
+  return lacks ? Obstacle::NotInVersion : Obstacle::None;
+}
+
+Obstacle collnet_obstacle(const CommShape& shape, Algorithm a) {
+  if (!shape.has_collnet) return Obstacle::NoCollNet;
+  if (a == Algorithm::CollNetChain && !shape.has_collnet_chain) return Obstacle::NoChainSupport;
+  const bool needs_switch = a == Algorithm::CollNetDirect;
+  return needs_switch && !shape.has_nvswitch ? Obstacle::NoNvSwitch : Obstacle::None;
+}
+
+Obstacle nvls_obstacle(const CommShape& shape, Algorithm a) {
+  if (!shape.has_nvls) return Obstacle::NoNvls;
+  if (a == Algorithm::NvlsTree && shape.nnodes == 1) return Obstacle::OneNode;
+  if (a == Algorithm::Nvls && shape.nnodes > 1 && !shape.has_collnet) return Obstacle::SeveralNodes;
+  return shape.graph(GraphId::Nvls).nchannels < 2 ? Obstacle::TooFewHeads : Obstacle::None;
+}
+
+Obstacle pat_obstacle(const CommShape& shape, const TuningParameters& parameters) {
+  if (parameters.pat_enable == 0) return Obstacle::Variable;
+  if (parameters.pat_enable == 1) return Obstacle::None;
+  if (shape.min_cc < 60) return Obstacle::Capability;
+  return shape.nranks == shape.nnodes ? Obstacle::None : Obstacle::SeveralRanksPerNode;
+}
+
+/// What the job's hardware stands in the way of.
+Obstacle shape_obstacle(const CostInputs& in, Collective c, Algorithm a) {
+  if (in.shape.nranks == 1) return Obstacle::OneRank;
+  if (is_collnet(a)) {
+    if (const Obstacle found = collnet_obstacle(in.shape, a); found != Obstacle::None) return found;
+  }
+  if (is_nvls(a)) {
+    if (const Obstacle found = nvls_obstacle(in.shape, a); found != Obstacle::None) return found;
+  }
+  if (a == Algorithm::Pat) return pat_obstacle(in.shape, in.parameters);
+  // Across nodes a gather through the network needs a head for each rank of a node.
+  if (is_gather(c) && in.shape.nnodes > 1 &&
+      (a == Algorithm::Nvls || a == Algorithm::CollNetDirect)) {
+    const int heads = a == Algorithm::Nvls ? in.shape.nvls_heads : in.shape.collnet_heads;
+    if (in.shape.max_local_ranks > heads) return Obstacle::TooManyLocalRanks;
+  }
+  return Obstacle::None;
+}
+
+/// LL128 counts on stores of 128 bytes arriving whole.
+bool is_ll128_safe(const CostInputs& in, Algorithm a) {
+  const CommShape& s = in.shape;
+  const GraphSummary& graph = s.graph(graph_of(a));
+  const bool over_c2c = in.model.ll128_over_c2c && s.min_cc >= 90 && in.parameters.ll128_c2c;
+  if (graph.type_inter > (over_c2c ? PathType::Pxn : PathType::Pxb)) return false;
+  if (graph.type_intra > PathType::Nvb) return false;
+  const bool may_differ = s.min_cc >= 90 && !in.model.ll128_needs_one_capability;
+  if (s.min_cc != s.max_cc && !may_differ) return false;
+  const std::vector<int>& listed = in.model.ll128_capabilities;
+  if (listed.empty()) return s.min_cc >= 70;
+  return std::find(listed.begin(), listed.end(), s.min_cc) != listed.end();
+}
+
+Obstacle permission_obstacle(const CostInputs& in, Collective c, Algorithm a, Protocol p) {
+  const auto row = static_cast<std::size_t>(c);
+  if (in.parameters.algorithms[row][static_cast<std::size_t>(a)] == Permission::No) {
+    return Obstacle::Algorithm;
+  }
+  const Permission protocol = in.parameters.protocols[row][static_cast<std::size_t>(p)];
+  if (protocol == Permission::No) return Obstacle::Protocol;
+  const bool asked = protocol == Permission::Yes;
+  return p == Protocol::LL128 && !asked && !is_ll128_safe(in, a) ? Obstacle::UnsafeLl128
+                                                                 : Obstacle::None;
+}
+
+/// What NCCL finds out only when it chooses: its table, and its log, still have the numbers.
+Obstacle late_obstacle(const CommShape& shape, Collective c, Algorithm a) {
+  constexpr int kCollNetRanks = 8;
+  constexpr int kNvlsGatherRanks = 32;
+  const bool too_many = (is_collnet(a) && shape.max_local_ranks > kCollNetRanks) ||
+                        (is_nvls(a) && is_gather(c) && shape.max_local_ranks > kNvlsGatherRanks);
+  return too_many ? Obstacle::TooManyLocalRanks : Obstacle::None;
+}
+
+Cost make_cost(const CostInputs& in, Collective c, Algorithm a, Protocol p) {
+  Cost cost;
+  cost.obstacle = kernel_obstacle(in.model, c, a, p);
+  if (cost.is_available()) cost.obstacle = shape_obstacle(in, c, a);
+  if (cost.is_available()) cost.obstacle = permission_obstacle(in, c, a, p);
+  if (!cost.is_available()) return cost;
+  const Speed speed = bandwidth_of(in, c, a, p);
+  cost.bandwidth_gbs = speed.algorithm_gbs;
+  cost.bandwidth = speed.terms;
+  if (!(cost.bandwidth_gbs > 0)) {
+    cost.obstacle = Obstacle::NoBandwidth;
+    return cost;
+  }
+  const Delay delay = latency_of(in, c, a, p);
+  cost.latency_us = delay.us;
+  cost.latency = delay.terms;
+  cost.obstacle = late_obstacle(in.shape, c, a);
+  return cost;
+}
+
+void set_threads(const CostInputs& in, CostTable& table) {
+  const auto set = [&](Algorithm a, Protocol p, int threads) {
+    table.max_threads[static_cast<std::size_t>(a)][static_cast<std::size_t>(p)] = threads;
+  };
+  const GraphSummary& ring = in.shape.graph(GraphId::Ring);
+  const float ring_bandwidth = ring.bw_intra * static_cast<float>(ring.nchannels);
+  const int ring_simple = ring_bandwidth <= kPciBandwidth ? 256 : kMaxSimpleThreads;
+  const int asked = in.parameters.nthreads.value_or(kMaxSimpleThreads);
+  set(Algorithm::Ring, Protocol::Simple, in.parameters.nthreads.value_or(ring_simple));
+  set(Algorithm::Tree, Protocol::Simple, asked);
+  for (const Algorithm a : {Algorithm::Tree, Algorithm::Ring}) {
+    set(a, Protocol::LL, asked);
+    set(a, Protocol::LL128, in.parameters.ll128_nthreads.value_or(kMaxThreads));
+  }
+  for (const Algorithm a :
+       {Algorithm::CollNetDirect, Algorithm::CollNetChain, Algorithm::Nvls, Algorithm::NvlsTree}) {
+    set(a, Protocol::Simple, kMaxThreads);
+  }
+}
+
+void set_thresholds(const CostInputs& in, CostTable& table) {
+  for (std::size_t a = 0; a < kAlgorithms; ++a) {
+    const bool collnet = is_collnet(static_cast<Algorithm>(a));
+    table.thread_thresholds[a] = {8, 8, collnet ? 512 : 64};
+  }
+  // The longer the ring, the longer LL's small lines take to pass it.
+  table.thread_thresholds[static_cast<std::size_t>(Algorithm::Ring)][0] *= in.shape.nranks;
+  for (std::size_t i = 0; i < in.parameters.thread_thresholds.size(); ++i) {
+    if (const auto value = in.parameters.thread_thresholds[i]) {
+      table.thread_thresholds[i / kProtocols][i % kProtocols] = *value;
+    }
+  }
+}
+
+}  // namespace
+
+const char* to_string(Obstacle obstacle) {
+  switch (obstacle) {
+    case Obstacle::None:
+      return "available";
+    case Obstacle::NotForCollective:
+      return "not for this collective";
+    case Obstacle::SimpleOnly:
+      return "knows the simple protocol only";
+    case Obstacle::NotInVersion:
+      return "not in this version of NCCL";
+    case Obstacle::OneNode:
+      return "needs several nodes";
+    case Obstacle::SeveralNodes:
+      return "on several nodes it needs CollNet";
+    case Obstacle::NoCollNet:
+      return "CollNet is off";
+    case Obstacle::NoChainSupport:
+      return "the CollNet plugin has no chains";
+    case Obstacle::NoNvSwitch:
+      return "no NVSwitch";
+    case Obstacle::TooManyLocalRanks:
+      return "too many ranks in a node";
+    case Obstacle::NoNvls:
+      return "no NVLink multicast (NVLS)";
+    case Obstacle::TooFewHeads:
+      return "NVLS needs two heads";
+    case Obstacle::NoBandwidth:
+      return "the search found no channels";
+    case Obstacle::Capability:
+      return "compute capability too low";
+    case Obstacle::SeveralRanksPerNode:
+      return "only with one rank a node";
+    case Obstacle::UnsafeLl128:
+      return "LL128 is not safe over these paths and GPUs";
+    case Obstacle::Algorithm:
+      return "switched off by NCCL_ALGO";
+    case Obstacle::Protocol:
+      return "switched off by NCCL_PROTO";
+    case Obstacle::Variable:
+      return "switched off by NCCL_PAT_ENABLE";
+    case Obstacle::Reduction:
+      return "not with this type or reduction";
+    case Obstacle::OneRank:
+      return "one rank only copies";
+  }
+  return "";
+}
+
+GraphId graph_of(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::Ring:
+      return GraphId::Ring;
+    case Algorithm::CollNetDirect:
+      return GraphId::CollNetDirect;
+    case Algorithm::CollNetChain:
+      return GraphId::CollNetChain;
+    case Algorithm::Nvls:
+    case Algorithm::NvlsTree:
+      return GraphId::Nvls;
+    case Algorithm::Tree:
+    case Algorithm::Pat:
+      break;
+  }
+  return GraphId::Tree;
+}
+
+int log2_floor(std::uint64_t value) { return static_cast<int>(std::bit_width(value)) - 1; }
+
+CostTable make_cost_table(const TuningModel& model, const CommShape& shape,
+                          const TuningParameters& parameters) {
+  const CostInputs in{model, shape, parameters};
+  CostTable table;
+  set_threads(in, table);
+  if (shape.nranks > 1) set_thresholds(in, table);
+  for (std::size_t c = 0; c < kCollectives; ++c) {
+    for (std::size_t a = 0; a < kAlgorithms; ++a) {
+      for (std::size_t p = 0; p < kProtocols; ++p) {
+        table.costs[c][a][p] = make_cost(in, static_cast<Collective>(c), static_cast<Algorithm>(a),
+                                         static_cast<Protocol>(p));
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace ringside

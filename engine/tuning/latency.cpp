@@ -1,0 +1,128 @@
+#include <algorithm>
+
+#include "engine/tuning/cost_terms.h"
+
+// Single precision where NCCL has it, as in bandwidth.cpp.
+
+namespace ringside {
+namespace {
+
+float step_us(const CostInputs& in, StepLink link, Algorithm algorithm, Protocol protocol) {
+  const auto p = static_cast<std::size_t>(protocol);
+  // On POWER a tree's step over PCI costs what a ring's does.
+  const bool as_ring = in.shape.cpu_arch == CpuArch::Power && link == StepLink::Pci &&
+                       algorithm == Algorithm::Tree && protocol == Protocol::Simple;
+  const Algorithm row = as_ring ? Algorithm::Ring : algorithm;
+  return static_cast<float>(
+      in.model.link_latency[static_cast<std::size_t>(link)][static_cast<std::size_t>(row)][p]);
+}
+
+/// What the network costs a ring's rank in each step, were it to cross it or not.
+float net_overhead(const CostInputs& in) {
+  if (in.parameters.net_overhead_us) return static_cast<float>(*in.parameters.net_overhead_us);
+  const bool amd = in.shape.cpu_arch == CpuArch::X86 && in.shape.cpu_vendor == CpuVendor::Amd;
+  return static_cast<float>(amd ? in.model.net_overhead_amd_us : in.model.net_overhead_us);
+}
+
+void ring_latency(const CostInputs& in, Collective collective, Protocol protocol,
+                  const GraphSummary& graph, Delay& delay) {
+  LatencyTerms& t = delay.terms;
+  const int nsteps = ring_steps(collective, in.shape.nranks);
+  const int nnodes = in.shape.nnodes;
+  if (collective == Collective::Broadcast || collective == Collective::Reduce) {
+    const StepLink link = nnodes > 1 ? StepLink::Net : t.local_link;
+    // Where the channels differ the ranks wait for each other's chunks; a tree's step stands for that.
+    const bool waits = !graph.same_channels && protocol == Protocol::Simple;
+    const float us = step_us(in, link, waits ? Algorithm::Tree : Algorithm::Ring, protocol);
+    const int count = graph.same_channels ? 1 : nsteps;
+    t.local_us = t.net_us = us;
+    (nnodes > 1 ? t.net_steps : t.local_steps) = count;
+    delay.us += static_cast<float>(count) * us;
+    return;
+  }
+  float overhead = 0;
+  if (nnodes > 1) overhead = net_overhead(in) * (protocol == Protocol::Simple ? 3.0F : 1.0F);
+  if (overhead > t.local_us) {
+    t.local_us = overhead;
+    t.local_link = StepLink::Net;
+  }
+  int net_steps = nnodes == 1 ? 0 : nnodes - 1;
+  if (collective == Collective::AllReduce && nnodes > 1) {
+    net_steps = in.model.all_reduce_crosses_all_nodes ? 2 * nnodes : 2 * (nnodes - 1);
+  }
+  t.local_steps = nsteps - net_steps;
+  t.net_steps = net_steps;
+  delay.us += static_cast<float>(nsteps - net_steps) * t.local_us +
+              static_cast<float>(net_steps) * t.net_us;
+}
+
+}  // namespace
+
+Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorithm,
+                 Protocol protocol) {
+  const GraphSummary& graph = in.shape.graph(graph_of(algorithm));
+  const TuningModel& m = in.model;
+  const int local_peers = in.shape.nranks / in.shape.nnodes - 1;
+  const int levels = log2_floor(static_cast<std::uint64_t>(in.shape.nnodes));
+  const bool several = in.shape.nnodes > 1;
+
+  Delay delay;
+  LatencyTerms& t = delay.terms;
+  t.base_us = static_cast<float>(
+      m.base_latency[static_cast<std::size_t>(algorithm)][static_cast<std::size_t>(protocol)]);
+  t.local_link = graph.type_intra == PathType::Nvl ? StepLink::NvLink : StepLink::Pci;
+  t.local_us = step_us(in, t.local_link, algorithm, protocol);
+  // One rank a node: nothing inside it hides the network's latency.
+  const bool lone = m.lone_rank_pays_tree_latency && in.shape.nranks == in.shape.nnodes;
+  t.net_us = step_us(in, StepLink::Net, lone ? Algorithm::Tree : algorithm, protocol);
+  t.net_us += graph.latency_inter;
+  if (protocol == Protocol::Simple) t.net_us += graph.latency_inter;  // the flush crosses it too
+
+  delay.us = t.base_us;
+  switch (algorithm) {
+    case Algorithm::Ring:
+      ring_latency(in, collective, protocol, graph, delay);
+      break;
+    case Algorithm::Tree:
+      t.local_steps = 2 * local_peers;
+      t.net_steps = 2 * levels;
+      delay.us += 2 * (static_cast<float>(local_peers) * t.local_us +
+                       static_cast<float>(levels) * t.net_us);
+      break;
+    case Algorithm::CollNetDirect:
+      t.local_steps = 2 * std::min(1, local_peers);
+      t.net_steps = 1;
+      t.other_us = static_cast<float>(2 * local_peers * m.collnet_arity_us);
+      delay.us = static_cast<float>(
+          delay.us +
+          (2 * (static_cast<double>(static_cast<float>(std::min(1, local_peers)) * t.local_us) +
+                local_peers * m.collnet_arity_us) +
+           static_cast<double>(t.net_us)));
+      break;
+    case Algorithm::CollNetChain:
+      t.local_steps = 2 * local_peers;
+      t.net_steps = 1;
+      delay.us += static_cast<float>(2 * local_peers) * t.local_us + t.net_us;
+      break;
+    case Algorithm::Nvls:
+      t.local_steps = 1;
+      t.net_steps = several ? 1 : 0;
+      delay.us += t.local_us;
+      if (several) delay.us += t.net_us;
+      break;
+    case Algorithm::NvlsTree:
+      t.local_steps = 1;
+      t.net_steps = 2 * levels;
+      delay.us += t.local_us + static_cast<float>(2 * levels) * t.net_us;
+      break;
+    case Algorithm::Pat:
+      t.net_steps = levels / m.pat_step_divisor;
+      t.other_us = static_cast<float>(in.shape.nranks * m.pat_rank_us);
+      delay.us = static_cast<float>(
+          delay.us + (levels * (t.net_us / m.pat_step_divisor) + in.shape.nranks * m.pat_rank_us));
+      break;
+  }
+  return delay;
+}
+
+}  // namespace ringside

@@ -1,0 +1,236 @@
+#include "engine/tuning/model.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "engine/tuning/models.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kVersions[] = {"2.30", "2.29", "2.28", "2.27", "2.26", "2.25", "2.24",
+                                          "2.23", "2.22", "2.21", "2.20", "2.19", "2.18"};
+
+/// `changes` over `base`: mappings join key by key, everything else is replaced.
+YAML::Node overlaid(const YAML::Node& base, const YAML::Node& changes) {
+  if (!base.IsMap() || !changes.IsMap()) return changes;
+  YAML::Node joined = YAML::Clone(base);
+  for (const auto& entry : changes) {
+    const auto key = entry.first.as<std::string>();
+    joined[key] = base[key] ? overlaid(base[key], entry.second) : entry.second;
+  }
+  return joined;
+}
+
+/// Reads a mapping, and holds it to naming each of its keys exactly once: what is left over is an error.
+class Keys {
+ public:
+  Keys(YAML::Node node, std::string where) : node_(std::move(node)), where_(std::move(where)) {}
+
+  YAML::Node take(const std::string& key) {
+    taken_.push_back(key);
+    YAML::Node found = node_[key];
+    if (!found && missing_.empty()) missing_ = key;
+    return found;
+  }
+  void read(const std::string& key, double& value) {
+    if (const YAML::Node found = take(key)) value = found.as<double>();
+  }
+  void read(const std::string& key, bool& value) {
+    if (const YAML::Node found = take(key)) value = found.as<bool>();
+  }
+  template <std::size_t N>
+  void read(const std::string& key, std::array<double, N>& values) {
+    const YAML::Node found = take(key);
+    if (!found) return;
+    if (!found.IsSequence() || found.size() != N) {
+      missing_ = fmt::format("{} (of {} numbers)", key, N);
+      return;
+    }
+    for (std::size_t i = 0; i < N; ++i) values[i] = found[i].as<double>();
+  }
+  [[nodiscard]] const std::string& where() const { return where_; }
+
+  /// errors  Corrupt: a key that read() wanted is not there, or one is there that nobody wanted
+  [[nodiscard]] Status finish() const {
+    if (!missing_.empty()) return Error{ErrorCode::Corrupt, where_ + ": no " + missing_};
+    for (const auto& entry : node_) {
+      const auto key = entry.first.as<std::string>();
+      if (std::find(taken_.begin(), taken_.end(), key) != taken_.end()) continue;
+      const std::vector<std::string_view> known(taken_.begin(), taken_.end());
+      return Error{ErrorCode::Corrupt, fmt::format("{}: unknown key '{}'", where_, key),
+                   suggestion(key, known)};
+    }
+    return {};
+  }
+
+ private:
+  YAML::Node node_;
+  std::string where_;
+  std::vector<std::string> taken_;
+  std::string missing_;
+};
+
+Status read_algorithms(Keys keys, TuningModel::PerAlgorithm& table) {
+  for (std::size_t a = 0; a < kAlgorithms; ++a) {
+    keys.read(to_string(static_cast<Algorithm>(a)), table[a]);
+  }
+  return keys.finish();
+}
+
+template <typename Row>
+Status read_classes(Keys keys, std::array<Row, kGpuClasses>& table) {
+  constexpr const char* kNames[] = {"volta", "ampere", "hopper", "blackwell"};
+  for (std::size_t i = 0; i < kGpuClasses; ++i) keys.read(kNames[i], table[i]);
+  return keys.finish();
+}
+
+Status read_latencies(Keys& root, TuningModel& model) {
+  RINGSIDE_TRY(read_algorithms({root.take("base_latency"), root.where() + ": base_latency"},
+                               model.base_latency));
+  constexpr const char* kLinks[] = {"nvlink", "pci", "net"};
+  Keys links{root.take("link_latency"), root.where() + ": link_latency"};
+  for (std::size_t i = 0; i < kStepLinks; ++i) {
+    RINGSIDE_TRY(read_algorithms({links.take(kLinks[i]), links.where() + " " + kLinks[i]},
+                                 model.link_latency[i]));
+  }
+  return links.finish();
+}
+
+Status read_bandwidths(Keys& root, TuningModel& model) {
+  Keys tables{root.take("bandwidth"), root.where() + ": bandwidth"};
+  const std::pair<const char*, TuningModel::PerClass*> all[] = {
+      {"ll_bus", &model.ll_bus},
+      {"ring_ll128_channel", &model.ring_ll128_channel},
+      {"tree_ll128_channel", &model.tree_ll128_channel},
+      {"tree_channel", &model.tree_channel},
+      {"nvls_tree_channel", &model.nvls_tree_channel}};
+  for (const auto& [name, table] : all) {
+    RINGSIDE_TRY(read_classes({tables.take(name), tables.where() + " " + name}, *table));
+  }
+  RINGSIDE_TRY(tables.finish());
+  RINGSIDE_TRY(read_classes({root.take("nvls_efficiency"), root.where() + ": nvls_efficiency"},
+                            model.nvls_efficiency));
+  Keys corrections{root.take("tree_correction"), root.where() + ": tree_correction"};
+  for (std::size_t p = 0; p < kProtocols; ++p) {
+    const YAML::Node list = corrections.take(to_string(static_cast<Protocol>(p)));
+    model.tree_correction[p] = list.as<std::vector<double>>();
+  }
+  return corrections.finish();
+}
+
+Status read_factors(Keys keys, TuningModel& m) {
+  keys.read("ring_ll", m.ring_ll);
+  keys.read("ring_ll_otherwise", m.ring_ll_otherwise);
+  keys.read("ring_ll128", m.ring_ll128);
+  keys.read("ring_ll128_one_rank_a_node", m.ring_ll128_one_rank_a_node);
+  keys.read("tree", m.tree);
+  keys.read("tree_ll_divisor", m.tree_ll_divisor);
+  keys.read("tree_ll128_one_node", m.tree_ll128_one_node);
+  keys.read("tree_ll128", m.tree_ll128);
+  keys.read("tree_without_balance", m.tree_without_balance);
+  keys.read("pat", m.pat);
+  keys.read("collnet_direct_hopper", m.collnet_direct_hopper);
+  keys.read("collnet_direct_gather_net", m.collnet_direct_gather_net);
+  keys.read("nvls_gather_net", m.nvls_gather_net);
+  keys.read("nvls_ratio", m.nvls_ratio);
+  keys.read("nvls_tree_ratio", m.nvls_tree_ratio);
+  keys.read("ring_plateau", m.ring_plateau);
+  keys.read("ring_plateau_volta", m.ring_plateau_volta);
+  keys.read("collnet_arity_us", m.collnet_arity_us);
+  keys.read("pat_rank_us", m.pat_rank_us);
+  keys.read("pat_step_divisor", m.pat_step_divisor);
+  keys.read("net_overhead_us", m.net_overhead_us);
+  keys.read("net_overhead_amd_us", m.net_overhead_amd_us);
+  return keys.finish();
+}
+
+Status read_rules(Keys keys, TuningModel& m) {
+  keys.read("nvls_from_efficiency", m.nvls_from_efficiency);
+  keys.read("nvls_gathers", m.nvls_gathers);
+  keys.read("nvls_gathers_skip_self", m.nvls_gathers_skip_self);
+  keys.read("nvls_tree_ratio_by_nodes", m.nvls_tree_ratio_by_nodes);
+  keys.read("collnet_direct_gathers", m.collnet_direct_gathers);
+  keys.read("has_pat", m.has_pat);
+  keys.read("lone_rank_pays_tree_latency", m.lone_rank_pays_tree_latency);
+  keys.read("all_reduce_crosses_all_nodes", m.all_reduce_crosses_all_nodes);
+  keys.read("tree_pattern_of_all_nodes", m.tree_pattern_of_all_nodes);
+  keys.read("tree_corrects_nvls_tree", m.tree_corrects_nvls_tree);
+  keys.read("tree_uses_all_threads", m.tree_uses_all_threads);
+  keys.read("ll128_over_c2c", m.ll128_over_c2c);
+  keys.read("ll128_needs_one_capability", m.ll128_needs_one_capability);
+  keys.read("falls_back_to_ring", m.falls_back_to_ring);
+  keys.read("lists_name_collectives", m.lists_name_collectives);
+  return keys.finish();
+}
+
+Result<TuningModel> read_model(const YAML::Node& document, const std::string& where) {
+  TuningModel model;
+  Keys root{document, where};
+  if (root.take("ringside").as<std::string>("") != "tuning/1") {
+    return Error{ErrorCode::Corrupt, where + ": not 'ringside: tuning/1'"};
+  }
+  model.version = root.take("nccl").as<std::string>();
+  model.patch = root.take("patch").as<std::string>();
+  RINGSIDE_TRY(read_latencies(root, model));
+  RINGSIDE_TRY(read_bandwidths(root, model));
+  RINGSIDE_TRY(read_factors({root.take("factors"), where + ": factors"}, model));
+  RINGSIDE_TRY(read_rules({root.take("rules"), where + ": rules"}, model));
+  model.ll128_capabilities = root.take("ll128_capabilities").as<std::vector<int>>();
+  RINGSIDE_TRY(root.finish());
+  return model;
+}
+
+/// The document of a version on top of those of the newer ones that it builds on.
+YAML::Node whole_document(const std::string& version) {
+  const auto found =
+      std::find_if(kTuningModels.begin(), kTuningModels.end(),
+                   [&](const EmbeddedModel& model) { return model.name == "nccl-" + version; });
+  RINGSIDE_ASSERT(found != kTuningModels.end(), "no data for NCCL {}", version);
+  YAML::Node changes = YAML::Load(std::string(found->text));
+  if (!changes["newer"]) return changes;
+  const auto newer = changes["newer"].as<std::string>();
+  changes.remove("newer");
+  return overlaid(whole_document(newer), changes);
+}
+
+Error unknown_version(std::string_view version) {
+  return {ErrorCode::NotFound, fmt::format("NCCL '{}' is not described", version),
+          fmt::format("known: {}", fmt::join(kVersions, ", "))};
+}
+
+}  // namespace
+
+std::span<const std::string_view> tuning_versions() { return kVersions; }
+
+Result<TuningModel> load_tuning_model(std::string_view version) {
+  const std::size_t dot = version.find('.', version.find('.') + 1);
+  const std::string release(version.substr(0, dot));
+  if (version.find('.') == std::string_view::npos ||
+      std::find(std::begin(kVersions), std::end(kVersions), release) == std::end(kVersions)) {
+    return unknown_version(version);
+  }
+  TuningModel model;
+  try {
+    const Result<TuningModel> read = read_model(whole_document(release), "nccl-" + release);
+    if (!read) return read.error();
+    model = *read;
+  } catch (const YAML::Exception& exception) {
+    return Error{ErrorCode::Corrupt, fmt::format("nccl-{}: {}", release, exception.what())};
+  }
+  if (dot == std::string_view::npos) return model;
+  const Result<std::int64_t> patch = parse_int(version.substr(dot + 1));
+  const Result<std::int64_t> newest = parse_int(model.patch.substr(release.size() + 1));
+  if (!patch || *patch < 0 || *patch > newest.value()) {
+    Error unknown = unknown_version(version);
+    unknown.help += fmt::format("; {} goes up to {}", release, model.patch);
+    return unknown;
+  }
+  return model;
+}
+
+}  // namespace ringside

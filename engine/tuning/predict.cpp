@@ -1,0 +1,55 @@
+#include "engine/tuning/predict.h"
+
+namespace ringside {
+namespace {
+
+/// Trees fill their pipeline badly in the middle sizes.
+double tree_correction(const TuningModel& model, const CommShape& shape, Collective collective,
+                       Algorithm algorithm, Protocol protocol, Bytes bytes) {
+  if (collective != Collective::AllReduce) return 1;
+  const int size = log2_floor(bytes.value >> 6);
+  const auto& factors = model.tree_correction[static_cast<std::size_t>(protocol)];
+  const auto count = static_cast<int>(factors.size());
+  const bool is_tree = algorithm == Algorithm::Tree && size < count - 1;
+  const bool is_nvls_tree = algorithm == Algorithm::NvlsTree && model.tree_corrects_nvls_tree &&
+                            shape.min_cc >= 100 && shape.cpu_arch == CpuArch::X86 && size < count;
+  if (size < 0 || !(is_tree || is_nvls_tree)) return 1;
+  return factors[static_cast<std::size_t>(size)];
+}
+
+/// Long rings across nodes wait for their slowest step.
+double ring_plateau(const TuningModel& model, const CommShape& shape, Collective collective,
+                    Algorithm algorithm, Protocol protocol, Bytes bytes) {
+  constexpr std::uint64_t kFromBytes = 64;  // a channel and rank
+  if (algorithm != Algorithm::Ring || protocol != Protocol::Simple || shape.nnodes < 2 ||
+      collective != Collective::AllReduce) {
+    return 1;
+  }
+  const auto parts =
+      static_cast<std::uint64_t>(shape.nchannels) * static_cast<std::uint64_t>(shape.nranks);
+  if (parts == 0 || bytes.value / parts < kFromBytes) return 1;
+  return shape.min_cc < 80 ? model.ring_plateau_volta : model.ring_plateau;
+}
+
+}  // namespace
+
+std::optional<Prediction> predict(const TuningModel& model, const CommShape& shape,
+                                  const CostTable& table, Collective collective,
+                                  Algorithm algorithm, Protocol protocol, Bytes bytes, int ntasks) {
+  constexpr int kTasksPerBatch = 8;  // that all but rings take in one pass
+  const Cost& cost = table.cost(collective, algorithm, protocol);
+  if (!cost.is_available()) return std::nullopt;
+  Prediction prediction;
+  prediction.bandwidth_gbs = static_cast<float>(
+      cost.bandwidth_gbs * tree_correction(model, shape, collective, algorithm, protocol, bytes));
+  const auto latency = static_cast<float>(
+      cost.latency_us * ring_plateau(model, shape, collective, algorithm, protocol, bytes));
+  const int passes =
+      algorithm == Algorithm::Ring ? ntasks : (ntasks + kTasksPerBatch - 1) / kTasksPerBatch;
+  prediction.latency_us = latency * static_cast<float>(passes);
+  prediction.time_us =
+      prediction.latency_us + static_cast<float>(bytes.value) / (1000 * prediction.bandwidth_gbs);
+  return prediction;
+}
+
+}  // namespace ringside

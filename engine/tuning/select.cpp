@@ -1,0 +1,196 @@
+#include "engine/tuning/select.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/tuning/aggregate.h"
+#include "engine/tuning/channels_threads.h"
+#include "engine/tuning/chunk.h"
+
+namespace ringside {
+namespace {
+
+bool is_float8(DataType type) {
+  return type == DataType::Float8E4m3 || type == DataType::Float8E5m2;
+}
+
+bool reduces(Collective c) {
+  return c == Collective::AllReduce || c == Collective::ReduceScatter || c == Collective::Reduce;
+}
+
+/// What NVSwitches reduce.
+bool switch_reduces(DataType type, RedOp op) {
+  switch (type) {
+    case DataType::Float32:
+    case DataType::Float64:
+      return op == RedOp::Sum;
+    case DataType::Int32:
+    case DataType::Uint32:
+    case DataType::Int64:
+    case DataType::Uint64:
+    case DataType::Float16:
+    case DataType::Bfloat16:
+      return op == RedOp::Sum || op == RedOp::Min || op == RedOp::Max;
+    default:
+      return false;
+  }
+}
+
+Obstacle reduction_obstacle(const TuningCall& call, Algorithm algorithm) {
+  if (!reduces(call.collective)) return Obstacle::None;
+  const bool on_switch = algorithm == Algorithm::Nvls || algorithm == Algorithm::NvlsTree;
+  if (on_switch && !switch_reduces(call.type, call.op)) return Obstacle::Reduction;
+  // PAT scales no element before or after it sums.
+  return algorithm == Algorithm::Pat && call.op == RedOp::Avg ? Obstacle::Reduction
+                                                              : Obstacle::None;
+}
+
+/// With 8-bit floats NCCL shuns long rings, which round at each rank.
+float penalty(const TuningCall& call, Algorithm algorithm, int nranks) {
+  const bool is_long = algorithm == Algorithm::Ring && nranks > 8;
+  return is_long && reduces(call.collective) && is_float8(call.type) ? 1024.0F : 1.0F;
+}
+
+std::uint64_t element_bytes(const TuningCall& call) {
+  return reduces(call.collective) ? size_of(call.type).value : 1;
+}
+
+bool shrinks(Collective c) { return c == Collective::AllGather || c == Collective::ReduceScatter; }
+
+/// One chunk size for each share of a split.
+void set_chunks(const CommShape& shape, const CostTable& table, const TuningCall& call,
+                TunedChoice& choice) {
+  const bool is_collnet = choice.algorithm == Algorithm::CollNetDirect ||
+                          choice.algorithm == Algorithm::CollNetChain ||
+                          (choice.algorithm == Algorithm::Nvls && shape.nnodes > 1);
+  const std::uint64_t buffers =
+      shrinks(call.collective) ? static_cast<std::uint64_t>(shape.nranks) : 1;
+  const auto chunk = [&](std::uint64_t elements) {
+    return chunk_for(shape, table,
+                     {.collective = choice.collective,
+                      .algorithm = choice.algorithm,
+                      .protocol = choice.protocol,
+                      .bytes = Bytes{elements * element_bytes(call) * buffers},
+                      .nchannels = is_collnet ? choice.max_channels : 1});
+  };
+  choice.chunk = chunk(choice.channels.lo);
+  if (choice.channels.mid > 0) choice.chunk_mid = chunk(choice.channels.mid);
+  if (choice.channels.hi > 0) choice.chunk_hi = chunk(choice.channels.hi);
+}
+
+}  // namespace
+
+Tuner::Tuner(TuningModel model, const CommShape& shape, const TuningParameters& parameters)
+    : model_(std::move(model)), shape_(shape), table_(make_cost_table(model_, shape, parameters)) {}
+
+Result<Tuner> Tuner::make(const CommShape& shape, const TuningParameters& parameters,
+                          std::string_view version) {
+  RINGSIDE_TRY(TuningModel model, load_tuning_model(version));
+  if (parameters.names_collectives && !model.lists_name_collectives) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("NCCL_ALGO and NCCL_PROTO of NCCL {} know no lists by collective",
+                             model.version),
+                 "give one list for all, or ask for 2.24 or newer"};
+  }
+  return Tuner(std::move(model), shape, parameters);
+}
+
+std::vector<Candidate> Tuner::candidates(const TuningCall& call, int ntasks) const {
+  std::vector<Candidate> all;
+  all.reserve(static_cast<std::size_t>(kAlgorithms) * kProtocols);
+  for (int a = 0; a < kAlgorithms; ++a) {
+    for (int p = 0; p < kProtocols; ++p) {
+      Candidate candidate{static_cast<Algorithm>(a), static_cast<Protocol>(p)};
+      candidate.obstacle =
+          table_.cost(call.collective, candidate.algorithm, candidate.protocol).obstacle;
+      if (candidate.obstacle == Obstacle::None) {
+        candidate.obstacle = reduction_obstacle(call, candidate.algorithm);
+      }
+      if (candidate.obstacle == Obstacle::None) {
+        candidate.prediction =
+            *predict(model_, shape_, table_, call.collective, candidate.algorithm,
+                     candidate.protocol, call.bytes, ntasks);
+        candidate.prediction.time_us *= penalty(call, candidate.algorithm, shape_.nranks);
+      }
+      all.push_back(candidate);
+    }
+  }
+  return all;
+}
+
+std::optional<Candidate> Tuner::fastest(const TuningCall& call, int ntasks) const {
+  if (shape_.nranks == 1) return Candidate{Algorithm::Ring, Protocol::Simple};
+  std::optional<Candidate> best;
+  for (const Candidate& candidate : candidates(call, ntasks)) {
+    if (candidate.obstacle != Obstacle::None) continue;
+    if (!best || candidate.prediction.time_us < best->prediction.time_us) best = candidate;
+  }
+  if (!best && model_.falls_back_to_ring) return Candidate{Algorithm::Ring, Protocol::Simple};
+  return best;
+}
+
+Error Tuner::nothing_left(const TuningCall& call) const {
+  std::vector<std::string> reasons;
+  for (const Candidate& candidate : candidates(call)) {
+    if (candidate.obstacle == Obstacle::NotForCollective ||
+        candidate.obstacle == Obstacle::SimpleOnly || candidate.obstacle == Obstacle::Algorithm ||
+        candidate.obstacle == Obstacle::Protocol) {
+      continue;
+    }
+    reasons.push_back(fmt::format("{}/{}: {}", to_string(candidate.algorithm),
+                                  to_string(candidate.protocol), to_string(candidate.obstacle)));
+  }
+  std::string help = "NCCL fails here: let NCCL_ALGO and NCCL_PROTO leave an algorithm that can";
+  if (!reasons.empty()) help += fmt::format(" ({})", fmt::join(reasons, "; "));
+  return {ErrorCode::InvalidArgument,
+          fmt::format("no algorithm is left for {}", to_string(call.collective)), std::move(help)};
+}
+
+Result<TunedChoice> Tuner::choose(const TuningCall& call) const {
+  RINGSIDE_TRY(std::vector<TunedChoice> choices, choose_group({&call, 1}));
+  return std::move(choices.front());
+}
+
+Result<std::vector<TunedChoice>> Tuner::choose_group(std::span<const TuningCall> calls) const {
+  std::vector<TunedChoice> choices(calls.size());
+  std::vector<SplitTask> tasks;
+  std::vector<std::size_t> order;
+  for (const Aggregate& aggregate : aggregates(calls, shape_.nranks)) {
+    const int ntasks = (static_cast<int>(calls.size()) + shape_.nchannels - 1) / shape_.nchannels;
+    const std::optional<Candidate> best = fastest(aggregate.whole, ntasks);
+    if (!best) return nothing_left(aggregate.whole);
+    const Width width =
+        width_for(model_, shape_, table_, best->algorithm, best->protocol, aggregate.whole.bytes);
+    for (const std::size_t i : aggregate.members) {
+      choices[i] = {.collective = calls[i].collective,
+                    .algorithm = best->algorithm,
+                    .protocol = best->protocol,
+                    .max_channels = width.nchannels,
+                    .channels = {},
+                    .nthreads = width.nthreads,
+                    .chunk = {},
+                    .prediction = best->prediction};
+      const std::uint64_t count = element_count(calls[i], shape_.nranks);
+      if (count == 0 || shape_.nranks == 1) continue;
+      tasks.push_back({calls[i].collective, best->algorithm, best->protocol, count,
+                       element_bytes(calls[i]), width.nchannels});
+      order.push_back(i);
+    }
+  }
+  const std::vector<ChannelSplit> splits =
+      split_channels(tasks, {.nranks = shape_.nranks,
+                             .nnodes = shape_.nnodes,
+                             .nchannels = shape_.nchannels,
+                             .nvls_channels = shape_.nvls_channels});
+  for (std::size_t k = 0; k < order.size(); ++k) choices[order[k]].channels = splits[k];
+  for (std::size_t i = 0; i < calls.size(); ++i) set_chunks(shape_, table_, calls[i], choices[i]);
+  return choices;
+}
+
+std::uint64_t element_count(const TuningCall& call, int nranks) {
+  const std::uint64_t parts = shrinks(call.collective) ? static_cast<std::uint64_t>(nranks) : 1;
+  return call.bytes.value / parts / element_bytes(call);
+}
+
+}  // namespace ringside
