@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 12> kDataTypes{"int8",   "uint8",    "int
                                                       "int64",  "uint64",   "half",   "float",
                                                       "double", "bfloat16", "f8e4m3", "f8e5m2"};
 constexpr std::array<std::uint64_t, 12> kDataTypeSizes{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-constexpr std::array<std::string_view, 5> kRedOps{"sum", "prod", "max", "min", "avg"};
+constexpr std::array<std::string_view, 6> kRedOps{"sum", "prod", "max", "min", "avg", "mulsum"};
 constexpr std::array<std::string_view, 8> kPrimitives{"copy",
                                                       "send",
                                                       "copy_send",

@@ -46,7 +46,14 @@ enum class DataType : std::uint8_t {
   Float8E5m2 = 11,
 };
 
-enum class RedOp : std::uint8_t { Sum = 0, Prod = 1, Max = 2, Min = 3, Avg = 4 };
+enum class RedOp : std::uint8_t {
+  Sum = 0,
+  Prod = 1,
+  Max = 2,
+  Min = 3,
+  Avg = 4,
+  PreMulSum = 5,  ///< each rank's input times a number of its own, then the sum
+};
 
 /// One step of an algorithm: what a rank does with one chunk.
 /// source  NCCL's device primitives; recv_reduce_copy_send is NCCL's recvReduceCopySend

@@ -51,6 +51,7 @@ ReduceKernel kernel_of(RedOp op) {
     case RedOp::Min:
       return reduce<T, RedOp::Min>;
     case RedOp::Avg:
+    case RedOp::PreMulSum:
       return nullptr;
   }
   return nullptr;
