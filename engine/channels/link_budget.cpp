@@ -1,63 +1,71 @@
 #include "engine/channels/link_budget.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 
 namespace ringside {
 namespace {
 
 /// Differences are kept to a thousandth of a GB/s, so that taking and giving back returns to the same.
-void subtract(float& left, float speed) { left = std::round((left - speed) * 1000) / 1000; }
+/// Rounds halves away from zero as std::round does; written out because it is what a search does most.
+void subtract(float& left, float speed) {
+  const double thousandths = static_cast<double>((left - speed) * 1000);
+  const auto rounded = static_cast<std::int64_t>(thousandths + (thousandths < 0 ? -0.5 : 0.5));
+  left = static_cast<float>(rounded) / 1000;
+}
 
 bool is_cpu(const System& system, NodeRef ref, CpuArch arch) {
   return ref.kind == NodeKind::Cpu && system.cpus[static_cast<std::size_t>(ref.index)].arch == arch;
 }
 
+}  // namespace
+
+LinkBudget::Backward LinkBudget::backward_of(const System& system, const Link& link) {
+  if (link.reverse < 0) return Backward::Nothing;
+  if (link.kind == LinkKind::Nvl && is_cpu(system, link.to, CpuArch::Power)) return Backward::All;
+  const bool is_old_gpu =
+      link.to.kind == NodeKind::Dev && system.devs[static_cast<std::size_t>(link.to.index)].sm < 80;
+  return is_old_gpu ? Backward::EighthUnlessFromGpu : Backward::Nothing;
+}
+
+LinkBudget::LinkBudget(const System& system) : system_(system) {
+  links_.reserve(system.links.size());
+  for (const Link& link : system.links) {
+    links_.push_back({.left = link.bandwidth,
+                      .reverse = link.reverse,
+                      .is_pci = link.kind == LinkKind::Pci,
+                      .is_endless = link.kind == LinkKind::Loc,
+                      .backward = backward_of(system, link)});
+  }
+  for (const NetInfo& net : system.nets) nets_.push_back(net.bandwidth);
+}
+
 /// What PCI links of the path carry for a stream of `speed`.
-float pci_speed(const System& system, const Path& path, NodeKind start, float speed) {
+float LinkBudget::pci_speed(const Path& path, NodeKind start, float speed) const {
   if (path.type != PathType::Phb || start != NodeKind::Gpu) return speed;
   const bool is_intel = std::any_of(path.links.begin(), path.links.end(), [&](LinkId id) {
-    const NodeRef to = system.link(id).to;
-    return is_cpu(system, to, CpuArch::X86) &&
-           system.cpus[static_cast<std::size_t>(to.index)].vendor == CpuVendor::Intel;
+    const NodeRef to = system_.link(id).to;
+    return is_cpu(system_, to, CpuArch::X86) &&
+           system_.cpus[static_cast<std::size_t>(to.index)].vendor == CpuVendor::Intel;
   });
   return is_intel ? speed * 6 / 5 : speed;
 }
 
-/// What the link's other direction carries for `forward` GB/s this way.
-float backward_speed(const System& system, const Link& link, NodeKind start, float forward) {
-  float backward = 0;
-  if (link.to.kind == NodeKind::Dev && start != NodeKind::Gpu &&
-      system.devs[static_cast<std::size_t>(link.to.index)].sm < 80) {
-    backward += forward / 8;
-  }
-  if (link.kind == LinkKind::Nvl && is_cpu(system, link.to, CpuArch::Power)) backward += forward;
-  return backward;
-}
-
-}  // namespace
-
-LinkBudget::LinkBudget(const System& system) : system_(system) {
-  links_.reserve(system.links.size());
-  for (const Link& link : system.links) links_.push_back(link.bandwidth);
-  for (const NetInfo& net : system.nets) nets_.push_back(net.bandwidth);
-}
-
 int LinkBudget::take(const Path& path, NodeKind start, float speed, int most) {
-  const float pci = pci_speed(system_, path, start, speed);
+  const float pci = pci_speed(path, start, speed);
   for (int i = 0; i < most; ++i) {
-    const LinkId id = path.links[static_cast<std::size_t>(i)];
-    const Link& link = system_.link(id);
-    const float forward = link.kind == LinkKind::Pci ? pci : speed;
-    const float backward = link.reverse < 0 ? 0 : backward_speed(system_, link, start, forward);
-    float& left = links_[static_cast<std::size_t>(id)];
-    if (left < forward) return i;
-    if (backward != 0) {
-      float& left_back = links_[static_cast<std::size_t>(link.reverse)];
-      if (left_back < backward) return i;
-      subtract(left_back, backward);
+    LinkState& link = links_[static_cast<std::size_t>(path.links[static_cast<std::size_t>(i)])];
+    if (link.is_endless) continue;
+    const float forward = link.is_pci ? pci : speed;
+    if (link.left < forward) return i;
+    if (link.backward != Backward::Nothing &&
+        (link.backward == Backward::All || start != NodeKind::Gpu)) {
+      const float backward = link.backward == Backward::All ? forward : forward / 8;
+      float& left = links_[static_cast<std::size_t>(link.reverse)].left;
+      if (left < backward) return i;
+      subtract(left, backward);
     }
-    subtract(left, forward);
+    subtract(link.left, forward);
   }
   return most;
 }
@@ -77,8 +85,8 @@ float LinkBudget::pci_left(int device) const {
   for (const LinkId id : system_.node({NodeKind::Dev, device}).links) {
     const Link& link = system_.link(id);
     if (link.kind != LinkKind::Pci || link.reverse < 0) continue;
-    return std::min(links_[static_cast<std::size_t>(id)],
-                    links_[static_cast<std::size_t>(link.reverse)]);
+    return std::min(links_[static_cast<std::size_t>(id)].left,
+                    links_[static_cast<std::size_t>(link.reverse)].left);
   }
   return -1;
 }

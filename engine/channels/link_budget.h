@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "engine/channels/graph.h"
@@ -31,10 +32,21 @@ class LinkBudget {
   void charge_net(int net, float speed);
 
  private:
+  /// What a stream over the link costs its other direction.
+  enum class Backward : std::uint8_t { Nothing, EighthUnlessFromGpu, All };
+  struct LinkState {
+    float left;
+    LinkId reverse;
+    bool is_pci;
+    bool is_endless;  ///< wider than all that can reach it: between a GPU and its silicon
+    Backward backward;
+  };
+  static Backward backward_of(const System& system, const Link& link);
   int take(const Path& path, NodeKind start, float speed, int most);
+  [[nodiscard]] float pci_speed(const Path& path, NodeKind start, float speed) const;
 
   const System& system_;
-  std::vector<float> links_;
+  std::vector<LinkState> links_;
   std::vector<float> nets_;
 };
 

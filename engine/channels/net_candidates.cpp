@@ -7,6 +7,7 @@ namespace ringside {
 namespace {
 
 constexpr int kMaxChannelsAsked = 64;  ///< source  NCCL: MAXCHANNELS
+constexpr int kPathTypes = static_cast<int>(PathType::Dis) + 1;
 
 void append_new(std::vector<int>& list, int net) {
   if (std::find(list.begin(), list.end(), net) == list.end()) list.push_back(net);
@@ -34,6 +35,10 @@ NetCandidates::NetCandidates(const System& system, const TopologyParameters& top
   for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) {
     preferred_.push_back(list_picks(system, gpu, topology));
   }
+  for (int net = 0; net < system.count(NodeKind::Net); ++net) {
+    gpus_.push_back(local_nodes(system, {NodeKind::Net, net}, NodeKind::Gpu));
+  }
+  known_.resize((preferred_.size() + 1) * kPathTypes);
 }
 
 int NetCandidates::first_of(int gpu) const {
@@ -42,9 +47,9 @@ int NetCandidates::first_of(int gpu) const {
 }
 
 const std::vector<int>& NetCandidates::of(int gpu, PathType worst) {
-  const auto [place, is_new] = known_.try_emplace({gpu, worst});
-  if (is_new) place->second = select(gpu, worst);
-  return place->second;
+  auto& known = known_[static_cast<std::size_t>((gpu + 1) * kPathTypes + static_cast<int>(worst))];
+  if (!known) known = select(gpu, worst);
+  return *known;
 }
 
 std::vector<int> NetCandidates::select(int only, PathType worst) const {

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <map>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "engine/channels/parameters.h"
@@ -26,6 +25,10 @@ class NetCandidates {
   [[nodiscard]] const std::vector<int>& picks_of(int gpu) const {
     return preferred_[static_cast<std::size_t>(gpu)];
   }
+  /// The GPUs nearest to a NIC.
+  [[nodiscard]] const std::vector<int>& gpus_of(int net) const {
+    return gpus_[static_cast<std::size_t>(net)];
+  }
   /// The NIC that the GPU picks first; -1 without NICs.
   [[nodiscard]] int first_of(int gpu) const;
 
@@ -37,7 +40,8 @@ class NetCandidates {
   int most_;                                 ///< of NCCL_NETDEVS_POLICY=MAX:k
   std::vector<std::vector<int>> preferred_;  ///< by GPU, in the order of channels 0, 1, ...
   bool is_interleaved_;  ///< the first choice of all GPUs before the second of any
-  std::map<std::pair<int, PathType>, std::vector<int>> known_;
+  std::vector<std::optional<std::vector<int>>> known_;  ///< [(gpu + 1) x path types + worst]
+  std::vector<std::vector<int>> gpus_;                  ///< by NIC
 };
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <span>
 
 #include "engine/channels/walk.h"
 
@@ -15,15 +15,16 @@ struct Score {
   int distance = 0;  ///< in index
 
   [[nodiscard]] bool is_before(const Score& other) const {
-    const auto key = [](const Score& s) {
-      return std::array{-s.net_bandwidth, -s.pci_left, s.net_hops,
-                        -s.bandwidth,     s.hops,      s.distance};
-    };
-    return key(*this) < key(other);
+    if (net_bandwidth != other.net_bandwidth) return net_bandwidth > other.net_bandwidth;
+    if (pci_left != other.pci_left) return pci_left > other.pci_left;
+    if (net_hops != other.net_hops) return net_hops < other.net_hops;
+    if (bandwidth != other.bandwidth) return bandwidth > other.bandwidth;
+    if (hops != other.hops) return hops < other.hops;
+    return distance < other.distance;
   }
 };
 
-bool are_equally_near(const std::vector<Score>& scores) {
+bool are_equally_near(std::span<const Score> scores) {
   return std::all_of(scores.begin(), scores.end(), [&](const Score& score) {
     return score.bandwidth == scores.front().bandwidth && score.hops == scores.front().hops;
   });
@@ -31,10 +32,11 @@ bool are_equally_near(const std::vector<Score>& scores) {
 
 }  // namespace
 
-std::vector<int> Walk::next_gpus(int gpu, int position, int back_to_net) const {
+Walk::GpuList Walk::next_gpus(int gpu, int position, int back_to_net) const {
   if (system_.count(NodeKind::Nvs) > 0) return neighbours_over_switch(gpu);
 
-  std::vector<Score> scores;
+  std::array<Score, kMaxGpusPerHost> all;
+  std::size_t count = 0;
   for (int distance = 1; distance < ngpus(); ++distance) {
     const int next = (gpu + distance) % ngpus();
     const Path& path = system_.path({NodeKind::Gpu, gpu}, {NodeKind::Gpu, next});
@@ -51,42 +53,44 @@ std::vector<int> Walk::next_gpus(int gpu, int position, int back_to_net) const {
       score.pci_left =
           static_cast<int>(budget_.pci_left(system_.gpus[static_cast<std::size_t>(next)].device));
     }
-    scores.push_back(score);
+    all[count++] = score;
   }
+  const std::span<Score> scores{all.data(), count};
   std::sort(scores.begin(), scores.end(),
             [](const Score& a, const Score& b) { return a.is_before(b); });
   // While the way back to the NIC lies further on, equals are tried farthest first.
   const bool is_later = back_to_net >= 0 && back_to_net != position + 1;
   if (is_later && are_equally_near(scores)) std::reverse(scores.begin(), scores.end());
 
-  std::vector<int> next;
-  next.reserve(scores.size());
-  for (const Score& score : scores) next.push_back(score.gpu);
+  GpuList next;
+  for (const Score& score : scores) next.gpus[static_cast<std::size_t>(next.count++)] = score.gpu;
   return next;
 }
 
 /// A switch serves few peers best, so only the neighbours by index are tried.
-std::vector<int> Walk::neighbours_over_switch(int gpu) const {
+Walk::GpuList Walk::neighbours_over_switch(int gpu) const {
   const int after = (gpu + 1) % ngpus();
   const int before = (gpu + ngpus() - 1) % ngpus();
-  std::vector<int> order;
+  GpuList next;
+  const auto add = [&](int candidate) {
+    if (candidate == gpu || is_used(candidate)) return;
+    if (system_.path({NodeKind::Gpu, gpu}, {NodeKind::Gpu, candidate}).hops() == 0) return;
+    next.gpus[static_cast<std::size_t>(next.count++)] = candidate;
+  };
   switch (attempt_->pattern) {
     case Pattern::Ring:
-      order = {before, after};
+      add(before);
+      if (after != before) add(after);
       break;
     case Pattern::SplitTree:
     case Pattern::BalancedTree:
-      order = {after, before};
+      add(after);
+      if (after != before) add(before);
       break;
     default:
-      order = {after};
+      add(after);
   }
-  if (order.size() == 2 && after == before) order.pop_back();
-  std::erase_if(order, [&](int next) {
-    return next == gpu || is_used(next) ||
-           system_.path({NodeKind::Gpu, gpu}, {NodeKind::Gpu, next}).hops() == 0;
-  });
-  return order;
+  return next;
 }
 
 }  // namespace ringside

@@ -117,7 +117,7 @@ void Walk::start_at_net(Branch branch, int net) {
   }
   const int local = system_.nets[static_cast<std::size_t>(net)].local_gpu;
   if (local >= 0) try_gpu(&from, local, 0, branch);
-  for (const int gpu : local_nodes(system_, from, NodeKind::Gpu)) {
+  for (const int gpu : candidates_.gpus_of(net)) {
     if (gpu != local) try_gpu(&from, gpu, 0, branch);
   }
 }
@@ -202,8 +202,9 @@ void Walk::go_on(int gpu, int position, Branch branch) {
       try_gpu(&from, previous_gpu_at(position + 1), position + 1, branch);
       return;
     case Order::Free:
-      for (const int next : next_gpus(gpu, position, branch.back_to_net)) {
-        try_gpu(&from, next, position + 1, branch);
+      const GpuList next = next_gpus(gpu, position, branch.back_to_net);
+      for (int i = 0; i<next.count&& * branch.steps> 0; ++i) {
+        try_gpu(&from, next.gpus[static_cast<std::size_t>(i)], position + 1, branch);
       }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "engine/channels/link_budget.h"
 #include "engine/channels/net_candidates.h"
 #include "engine/channels/parameters.h"
+#include "engine/topology/host.h"
 #include "engine/topology/system.h"
 
 namespace ringside {
@@ -61,8 +63,13 @@ class Walk {
   void count_hops(const Path& path, float times);
 
   [[nodiscard]] bool may_return_to(int net) const;
-  [[nodiscard]] std::vector<int> next_gpus(int gpu, int position, int back_to_net) const;
-  [[nodiscard]] std::vector<int> neighbours_over_switch(int gpu) const;
+  /// A short list that costs no allocation: it is made at every step.
+  struct GpuList {
+    std::array<int, kMaxGpusPerHost> gpus;
+    int count = 0;
+  };
+  [[nodiscard]] GpuList next_gpus(int gpu, int position, int back_to_net) const;
+  [[nodiscard]] GpuList neighbours_over_switch(int gpu) const;
   [[nodiscard]] bool is_used(int gpu) const;
   [[nodiscard]] bool is_better() const;
   [[nodiscard]] int previous_gpu_at(int position) const;

@@ -12,6 +12,10 @@
 /// source  reference of the format: NCCL_TOPO_FILE / NCCL_TOPO_DUMP_FILE, graph/xml.cc
 namespace ringside {
 
+/// GPUs of one host, and of one NVLink domain.
+/// source  NCCL 2.30.7: NCCL_MAX_LOCAL_RANKS
+inline constexpr int kMaxGpusPerHost = 72;
+
 /// A PCI address "dddddddd:bb:dd.f" without its separators: 0000:1b:00.0 is 0x1b000.
 using BusId = std::int64_t;
 
@@ -52,6 +56,7 @@ struct HostNet {
 
 struct HostNic {
   std::vector<HostNet> nets = {};
+  int pci_before = -1;  ///< of one right at a CPU: how many of its pci come first; -1: all
 };
 
 /// A PCI function: a bridge or switch (children), a GPU or a NIC.
