@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "engine/topology/bus_id.h"
+#include "engine/topology/children.h"
 
 namespace ringside {
 namespace {
@@ -106,7 +107,8 @@ class Builder {
 
   /// The links that may join vertices of any part of the hosts, each kind for all hosts in turn.
   void add_cross_links(std::span<const Host> hosts) {
-    for (const auto visit : {&Builder::add_nvlinks, &Builder::add_c2c, &Builder::add_peer_switches}) {
+    for (const auto visit :
+         {&Builder::add_nvlinks, &Builder::add_c2c, &Builder::add_peer_switches}) {
       for (host_ = 0; host_ < static_cast<int>(hosts.size()); ++host_) {
         for (const HostCpu& cpu : hosts[static_cast<std::size_t>(host_)].cpus) {
           for (const HostPci& function : cpu.pci) walk(function, visit);
@@ -146,16 +148,19 @@ class Builder {
   void add_cpu(const HostCpu& cpu) {
     const NodeRef node = add(NodeKind::Cpu, cpu.numa);
     system_.cpus.push_back(cpu_info(cpu));
-    for (const HostPci& function : cpu.pci) add_pci(function, node, node);
-    for (const HostNic& nic : cpu.nics) {
-      // Network devices without a PCI function share one vertex a host.
-      auto shared = find(NodeKind::Nic, 0);
-      if (!shared) {
-        shared = add(NodeKind::Nic, 0);
-        connect_both(node, *shared, LinkKind::Pci, kLocalBandwidth);
-      }
-      add_nets(nic, *shared);
+    in_order(
+        cpu, [&](const HostPci& function) { add_pci(function, node, node); },
+        [&](const HostNic& nic) { add_bare_nic(nic, node); });
+  }
+
+  /// Network devices without a PCI function share one vertex a host.
+  void add_bare_nic(const HostNic& nic, NodeRef cpu) {
+    auto shared = find(NodeKind::Nic, 0);
+    if (!shared) {
+      shared = add(NodeKind::Nic, 0);
+      connect_both(cpu, *shared, LinkKind::Pci, kLocalBandwidth);
     }
+    add_nets(nic, *shared);
   }
 
   void add_pci(const HostPci& function, NodeRef parent, NodeRef cpu) {

@@ -23,21 +23,18 @@ Order rank_order(const Host& host) {
   return order;
 }
 
-bool has_nets(const std::vector<HostNic>& nics) {
-  return std::any_of(nics.begin(), nics.end(),
-                     [](const HostNic& nic) { return !nic.nets.empty(); });
-}
-
 struct Placed {
   HostPci function;
   int first_seen = kNobody;  ///< the first rank whose view holds it
+  int place = 0;             ///< among its siblings in the file
 };
 
 /// The functions that some rank's view holds, in the order in which they join.
 std::vector<Placed> placed(const std::vector<HostPci>& functions, const Order& order) {
   std::vector<Placed> kept;
+  int place = 0;
   for (const HostPci& function : functions) {
-    Placed here{function, kNobody};
+    Placed here{function, kNobody, place++};
     here.function.children.clear();
     for (Placed& child : placed(function.children, order)) {
       here.first_seen = std::min(here.first_seen, child.first_seen);
@@ -59,6 +56,20 @@ std::vector<Placed> placed(const std::vector<HostPci>& functions, const Order& o
   return kept;
 }
 
+/// Every rank's view holds the NICs right at a CPU, so they keep their place among what rank 0 has.
+void place_bare_nics(HostCpu& view, const HostCpu& cpu, const std::vector<Placed>& functions) {
+  view.nics.clear();
+  for (const HostNic& nic : cpu.nics) {
+    if (nic.nets.empty()) continue;
+    const auto comes_first = [&](const Placed& function) {
+      return function.first_seen == 0 && (nic.pci_before < 0 || function.place < nic.pci_before);
+    };
+    view.nics.push_back(nic);
+    view.nics.back().pci_before =
+        static_cast<int>(std::count_if(functions.begin(), functions.end(), comes_first));
+  }
+}
+
 }  // namespace
 
 Host joined_view(const Host& host) {
@@ -67,8 +78,10 @@ Host joined_view(const Host& host) {
   for (const HostCpu& cpu : host.cpus) {
     HostCpu here = cpu;
     here.pci.clear();
-    int first_seen = has_nets(cpu.nics) ? 0 : kNobody;
-    for (Placed& function : placed(cpu.pci, order)) {
+    std::vector<Placed> functions = placed(cpu.pci, order);
+    place_bare_nics(here, cpu, functions);
+    int first_seen = here.nics.empty() ? kNobody : 0;
+    for (Placed& function : functions) {
       first_seen = std::min(first_seen, function.first_seen);
       here.pci.push_back(std::move(function.function));
     }

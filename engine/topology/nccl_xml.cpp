@@ -19,6 +19,7 @@ namespace {
 constexpr int kMaxInt = std::numeric_limits<int>::max();
 constexpr int kMaxSpeed = 100'000'000;  ///< Mbit/s, or Mbyte/s of all C2C links of a GPU together
 constexpr int kMaxLinks = 1024;         ///< of a GPU to one other device
+constexpr int kMaxLanes = 1024;         ///< a bundle of NICs has the sum of theirs; VMs say 255
 
 int narrow(std::int64_t value) { return static_cast<int>(value); }
 
@@ -66,6 +67,8 @@ class Reader {
  private:
   Result<HostCpu> read_cpu(const XmlElement& element) {
     RINGSIDE_TRY(element.check_attributes());
+    RINGSIDE_TRY(check_host(element));
+    RINGSIDE_TRY(check_count(element, ++cpu_count_, kMaxCpusPerHost));
     HostCpu cpu;
     RINGSIDE_TRY(const std::int64_t numa, element.whole("numaid", -1, 1023, "0"));
     cpu.numa = narrow(numa);
@@ -91,6 +94,7 @@ class Reader {
     for (const XmlElement& child : children) {
       if (child.name() == "nic") {
         RINGSIDE_TRY(HostNic nic, read_nic(child));
+        nic.pci_before = static_cast<int>(cpu.pci.size());
         cpu.nics.push_back(std::move(nic));
       } else {
         RINGSIDE_TRY(HostPci function, read_pci(child, 3));
@@ -100,8 +104,25 @@ class Reader {
     return cpu;
   }
 
+  /// A dump of an NVLink domain holds all of its hosts, told apart by this attribute.
+  Status check_host(const XmlElement& element) {
+    const std::string hash = element.text_or_empty("host_hash");
+    if (host_hash_.empty()) host_hash_ = hash;
+    if (hash.empty() || hash == host_hash_) return {};
+    return element.bad(
+        "a second host in one file",
+        "keep the <cpu> elements of one host_hash; --nvl-domain joins several hosts");
+  }
+
+  static Status check_count(const XmlElement& element, int seen, int most) {
+    if (seen <= most) return {};
+    return element.bad(fmt::format("more than {} <{}> elements", most, element.name()),
+                       "describe one host a file, with its GPUs and NICs alone");
+  }
+
   Result<HostPci> read_pci(const XmlElement& element, int depth) {
     RINGSIDE_TRY(element.check_attributes());
+    RINGSIDE_TRY(check_count(element, ++pci_count_, kMaxPciPerHost));
     if (depth > kMaxXmlDepth) {
       return element.bad(fmt::format("elements are nested deeper than {}", kMaxXmlDepth),
                          "a real PCI tree has fewer than ten levels");
@@ -119,7 +140,7 @@ class Reader {
     function.subsystem_vendor = element.text_or_empty("subsystem_vendor");
     function.subsystem_device = element.text_or_empty("subsystem_device");
     function.link_speed = element.text_or_empty("link_speed");
-    RINGSIDE_TRY(const std::int64_t width, element.whole_or("link_width", 0, 64, 0));
+    RINGSIDE_TRY(const std::int64_t width, element.whole_or("link_width", 0, kMaxLanes, 0));
     function.link_width = narrow(width);
     RINGSIDE_TRY(read_inside(element, function, depth));
     return function;
@@ -153,10 +174,7 @@ class Reader {
 
   Result<HostGpu> read_gpu(const XmlElement& element, BusId bus_id) {
     RINGSIDE_TRY(element.check_attributes());
-    if (++gpu_count_ > kMaxGpusPerHost) {
-      return element.bad(fmt::format("more than {} GPUs", kMaxGpusPerHost),
-                         "describe one host a file; --nvl-domain joins several by NVLink");
-    }
+    RINGSIDE_TRY(check_count(element, ++gpu_count_, kMaxGpusPerHost));
     HostGpu gpu;
     RINGSIDE_TRY(const std::int64_t dev, element.whole("dev", 0, 65535, "0"));
     RINGSIDE_TRY(const std::int64_t sm, element.whole("sm", 10, 999, "90"));
@@ -234,6 +252,7 @@ class Reader {
 
   Result<HostNet> read_net(const XmlElement& element) {
     RINGSIDE_TRY(element.check_attributes());
+    RINGSIDE_TRY(check_count(element, ++net_count_, kMaxNetsPerHost));
     HostNet net;
     RINGSIDE_TRY(const std::int64_t dev, element.whole("dev", 0, 65535, "0"));
     RINGSIDE_TRY(const std::int64_t speed, element.whole_or("speed", 0, kMaxSpeed, 0));
@@ -309,7 +328,8 @@ class Reader {
   std::map<BusId, int> bus_ids_;  ///< to the line of each
   std::set<int> ranks_, nets_, numas_;
   std::vector<NvLink> nvlinks_;  ///< from GPU to GPU
-  int gpu_count_ = 0;
+  std::string host_hash_;
+  int cpu_count_ = 0, pci_count_ = 0, gpu_count_ = 0, net_count_ = 0;
 };
 
 /// The one element of the document.

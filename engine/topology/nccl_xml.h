@@ -12,7 +12,9 @@ namespace ringside {
 /// source  NCCL: MAX_SUBS 640, XML nodes of one rank; a real host has a few hundred elements
 inline constexpr int kMaxXmlBytes = 16 << 20;
 inline constexpr int kMaxXmlDepth = 64;
-inline constexpr int kMaxGpusPerHost = 72;
+inline constexpr int kMaxNetsPerHost = 256;
+inline constexpr int kMaxCpusPerHost = 64;
+inline constexpr int kMaxPciPerHost = 1024;
 
 /// A host from NCCL's topology XML. `where` opens each message.
 ///
@@ -21,8 +23,8 @@ inline constexpr int kMaxGpusPerHost = 72;
 ///         version than 1, an element or class unknown or in the wrong place (the nearest name is
 ///         given), a missing or malformed attribute, a negative or absurd number, a bus id or net dev
 ///         twice, an NVLink that the GPU at its other end does not list (one to a GPU that the file
-///         lacks is left out, as NCCL does), no GPU, more than kMaxGpusPerHost, larger than
-///         kMaxXmlBytes, deeper than kMaxXmlDepth. Entity declarations are refused, not expanded.
+///         lacks is left out, as NCCL does), no GPU, several hosts in one file, beyond the limits
+///         above. Entity declarations are refused, not expanded.
 Result<Host> parse_nccl_xml(std::string_view text, const std::string& where);
 
 /// The same, from a file.  errors  NotFound, System: it cannot be read; as above

@@ -3,6 +3,7 @@
 #include <pugixml.hpp>
 #include <sstream>
 
+#include "engine/topology/children.h"
 #include "engine/topology/nccl_xml.h"
 
 namespace ringside {
@@ -66,14 +67,30 @@ void print_pci(pugi::xml_node parent, const HostPci& function) {
   set_if_known(node, "device", function.device);
   set_if_known(node, "subsystem_vendor", function.subsystem_vendor);
   set_if_known(node, "subsystem_device", function.subsystem_device);
-  set_if_known(node, "link_speed", function.link_speed);
-  if (function.link_width > 0) set(node, "link_width", function.link_width);
+  // NCCL would look for these two on its own machine where they are left out.
+  set(node, "link_speed", function.link_speed);
+  set(node, "link_width", function.link_width);
   for (const HostPci& child : function.children) print_pci(node, child);
   if (function.gpu) print_gpu(node, *function.gpu);
   if (function.nic) print_nic(node, *function.nic);
   for (const std::string& target : function.peer_switches) {
     set(node.append_child("pcilink"), "target", target);
   }
+}
+
+/// NCCL ends an element without children by "/>", with no space before it. No attribute holds a bare
+/// line end, so nothing else looks like one.
+std::string without_space_before_end(const std::string& printed) {
+  constexpr std::string_view kEnd = " />\n";
+  std::string text;
+  text.reserve(printed.size());
+  std::size_t from = 0;
+  for (std::size_t at = printed.find(kEnd); at != std::string::npos;
+       at = printed.find(kEnd, from)) {
+    text.append(printed, from, at - from).append("/>\n");
+    from = at + kEnd.size();
+  }
+  return text.append(printed, from);
 }
 
 }  // namespace
@@ -90,12 +107,13 @@ std::string to_nccl_xml(const Host& host) {
     set_if_known(node, "vendor", cpu.vendor);
     if (cpu.family >= 0) set(node, "familyid", cpu.family);
     if (cpu.model >= 0) set(node, "modelid", cpu.model);
-    for (const HostPci& function : cpu.pci) print_pci(node, function);
-    for (const HostNic& nic : cpu.nics) print_nic(node, nic);
+    in_order(
+        cpu, [&](const HostPci& function) { print_pci(node, function); },
+        [&](const HostNic& nic) { print_nic(node, nic); });
   }
   std::ostringstream text;
   document.save(text, "  ", pugi::format_indent | pugi::format_no_declaration, pugi::encoding_utf8);
-  return text.str();
+  return without_space_before_end(text.str());
 }
 
 }  // namespace ringside

@@ -13,17 +13,17 @@ namespace ringside {
 /// What the environment says about paths and about which devices may talk to each other directly.
 /// source  NCCL 2.30.7: graph/paths.cc, graph/topo.cc, transport/p2p.cc, init.cc, mnnvl.cc
 struct TopologyParameters {
-  std::optional<PathType> p2p_level;  ///< NCCL_P2P_LEVEL, NCCL_P2P_DISABLE=1 (Loc)
-  bool shm_disable = false;           ///< NCCL_SHM_DISABLE
-  bool nvb_disable = false;           ///< NCCL_NVB_DISABLE
-  bool pxn_disable = false;           ///< NCCL_PXN_DISABLE
-  bool pxn_c2c = true;                ///< NCCL_PXN_C2C
-  std::optional<PathType> gdr_level;  ///< NCCL_NET_GDR_LEVEL
-  std::optional<bool> gdr_read;       ///< NCCL_NET_GDR_READ
-  bool gdr_c2c = true;                ///< NCCL_NET_GDR_C2C
-  bool gdr_mlopart = false;           ///< NCCL_NET_GDR_MLOPART
-  bool net_disable_intra = false;     ///< NCCL_NET_DISABLE_INTRA
-  int mnnvl_enable = 2;               ///< NCCL_MNNVL_ENABLE: 0 never, 1 always, 2 if it is there
+  std::optional<PathType> p2p_level = {};  ///< NCCL_P2P_LEVEL, NCCL_P2P_DISABLE=1 (Loc)
+  bool shm_disable = false;                ///< NCCL_SHM_DISABLE
+  bool nvb_disable = false;                ///< NCCL_NVB_DISABLE
+  bool pxn_disable = false;                ///< NCCL_PXN_DISABLE
+  bool pxn_c2c = true;                     ///< NCCL_PXN_C2C
+  std::optional<PathType> gdr_level = {};  ///< NCCL_NET_GDR_LEVEL
+  std::optional<bool> gdr_read = {};       ///< NCCL_NET_GDR_READ
+  bool gdr_c2c = true;                     ///< NCCL_NET_GDR_C2C
+  bool gdr_mlopart = false;                ///< NCCL_NET_GDR_MLOPART
+  bool net_disable_intra = false;          ///< NCCL_NET_DISABLE_INTRA
+  int mnnvl_enable = 2;  ///< NCCL_MNNVL_ENABLE: 0 never, 1 always, 2 if it is there
   /// NCCL_NETDEVS_POLICY: how many NICs a GPU may use. 0 AUTO, -1 ALL, k > 0 MAX:k.
   int netdevs_policy = 0;
 };

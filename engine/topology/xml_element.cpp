@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstring>
+#include <set>
 
 #include "base/suggest.h"
 #include "base/text.h"
@@ -55,12 +54,10 @@ Result<std::vector<XmlElement>> XmlElement::children(
 }
 
 Status XmlElement::check_attributes() const {
+  std::set<std::string_view> seen;
   for (const pugi::xml_attribute attribute : node_.attributes()) {
-    for (pugi::xml_attribute other = attribute.next_attribute(); other;
-         other = other.next_attribute()) {
-      if (std::strcmp(attribute.name(), other.name()) != 0) continue;
-      return bad(fmt::format("attribute {} comes twice", other.name()), "keep one of them");
-    }
+    if (seen.insert(attribute.name()).second) continue;
+    return bad(fmt::format("attribute {} comes twice", attribute.name()), "keep one of them");
   }
   return {};
 }
@@ -89,13 +86,13 @@ Result<std::int64_t> XmlElement::whole(const char* key, std::int64_t least, std:
 
 Result<std::int64_t> XmlElement::whole_or(const char* key, std::int64_t least, std::int64_t most,
                                           std::int64_t fallback) const {
-  if (!has(key)) return fallback;
+  if (text_or_empty(key).empty()) return fallback;
   return whole(key, least, most, fmt::format("{}", fallback).c_str());
 }
 
 Result<double> XmlElement::number_or(const char* key, double least, double most,
                                      double fallback) const {
-  if (!has(key)) return fallback;
+  if (text_or_empty(key).empty()) return fallback;
   const std::string given = text_or_empty(key);
   double value = 0;
   const char* const end = given.data() + given.size();
