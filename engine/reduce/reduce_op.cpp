@@ -99,8 +99,7 @@ Result<ReduceOp> make_reduce_op(const KernelSet& kernels, DataType type, RedOp o
   RINGSIDE_ASSERT(nranks >= 1, "{} ranks", nranks);
   if (scalar.has_value() != (op == RedOp::PreMulSum)) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} a scalar",
-                             scalar ? fmt::format("{} takes no", to_string(op)) : "mulsum needs"),
+                 fmt::format("{} {} scalar", to_string(op), scalar ? "takes no" : "needs a"),
                  "a scalar is what mulsum multiplies a rank's input with"};
   }
   ReduceOp made;
