@@ -134,11 +134,9 @@ std::uint64_t traffic_per_byte(Collective collective, int nranks) {
     case Collective::AllGather:
     case Collective::ReduceScatter:
       return static_cast<std::uint64_t>(nranks);
-    case Collective::Broadcast:
-    case Collective::Reduce:
-      break;
+    default:
+      return 1;
   }
-  return 1;
 }
 
 std::vector<ChannelSplit> split_channels(std::span<const SplitTask> tasks,

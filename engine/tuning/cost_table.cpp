@@ -243,7 +243,7 @@ CostTable make_cost_table(const TuningModel& model, const CommShape& shape,
   CostTable table;
   set_threads(in, table);
   if (shape.nranks > 1) set_thresholds(in, table);
-  for (std::size_t c = 0; c < kCollectives; ++c) {
+  for (std::size_t c = 0; c < kTunedCollectives; ++c) {
     for (std::size_t a = 0; a < kAlgorithms; ++a) {
       for (std::size_t p = 0; p < kProtocols; ++p) {
         table.costs[c][a][p] = make_cost(in, static_cast<Collective>(c), static_cast<Algorithm>(a),

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/assert.h"
 #include "base/vocabulary.h"
 #include "engine/channels/comm_shape.h"
 #include "engine/tuning/model.h"
@@ -82,13 +83,15 @@ struct Cost {
 
 /// Everything that NCCL computes once for a communicator.
 struct CostTable {
-  std::array<std::array<std::array<Cost, kProtocols>, kAlgorithms>, kCollectives> costs{};
+  std::array<std::array<std::array<Cost, kProtocols>, kAlgorithms>, kTunedCollectives> costs{};
   /// Of a channel, [algorithm][protocol]. PAT has none: it takes all there are.
   std::array<std::array<int, kProtocols>, kAlgorithms> max_threads{};
   /// Bytes that a thread must have before another channel is used. All 0 with one rank.
   std::array<std::array<int, kProtocols>, kAlgorithms> thread_thresholds{};
 
+  /// shape  one of the kTunedCollectives
   [[nodiscard]] const Cost& cost(Collective c, Algorithm a, Protocol p) const {
+    RINGSIDE_ASSERT(static_cast<int>(c) < kTunedCollectives, "{} is not tuned", to_string(c));
     return costs[static_cast<std::size_t>(c)][static_cast<std::size_t>(a)]
                 [static_cast<std::size_t>(p)];
   }

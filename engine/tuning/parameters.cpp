@@ -57,16 +57,17 @@ Result<std::size_t> find_word(const char* variable, std::string_view what, std::
 
 /// Reads NCCL_ALGO or NCCL_PROTO into [collective][word].
 template <std::size_t N>
-Result<bool> read_permissions(const char* variable, std::string_view what, const std::string& text,
-                              const std::array<std::string_view, N>& words,
-                              std::array<std::array<Permission, N>, kCollectives>& permissions) {
-  const auto collectives = nccl_words<Collective, kCollectives>();
+Result<bool> read_permissions(
+    const char* variable, std::string_view what, const std::string& text,
+    const std::array<std::string_view, N>& words,
+    std::array<std::array<Permission, N>, kTunedCollectives>& permissions) {
+  const auto collectives = nccl_words<Collective, kTunedCollectives>();
   bool names_collectives = false;
   bool is_first = true;
   for (const std::string& entry : split(text, ';')) {
     const std::size_t colon = entry.find(':');
     std::size_t from = 0;
-    std::size_t to = kCollectives;
+    std::size_t to = kTunedCollectives;
     if (colon != std::string::npos) {
       RINGSIDE_TRY(from, find_word(variable, "collective", entry.substr(0, colon), collectives));
       to = from + 1;

@@ -13,7 +13,9 @@
 
 namespace ringside {
 
-inline constexpr int kCollectives = 5;
+/// NCCL's tuner decides on broadcast, reduce, all_gather, reduce_scatter and all_reduce; the others are
+/// sends and receives.
+inline constexpr int kTunedCollectives = 5;
 inline constexpr int kAlgorithms = 7;
 inline constexpr int kProtocols = 3;
 
@@ -28,8 +30,8 @@ enum class Permission : std::uint8_t {
 /// source  NCCL 2.30.7: graph/tuning.cc; section 7.6, 7.7 and 9 of what is known of it
 struct TuningParameters {
   /// [collective][algorithm]: NCCL_ALGO; [collective][protocol]: NCCL_PROTO
-  std::array<std::array<Permission, kAlgorithms>, kCollectives> algorithms;
-  std::array<std::array<Permission, kProtocols>, kCollectives> protocols;
+  std::array<std::array<Permission, kAlgorithms>, kTunedCollectives> algorithms;
+  std::array<std::array<Permission, kProtocols>, kTunedCollectives> protocols;
   bool names_collectives = false;     ///< a list of either applies to some collectives only
   std::optional<int> nthreads;        ///< NCCL_NTHREADS: of ring and tree, LL and Simple
   std::optional<int> ll128_nthreads;  ///< NCCL_LL128_NTHREADS

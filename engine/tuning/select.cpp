@@ -42,8 +42,8 @@ Obstacle reduction_obstacle(const TuningCall& call, Algorithm algorithm) {
   const bool on_switch = algorithm == Algorithm::Nvls || algorithm == Algorithm::NvlsTree;
   if (on_switch && !switch_reduces(call.type, call.op)) return Obstacle::Reduction;
   // PAT scales no element before or after it sums.
-  return algorithm == Algorithm::Pat && call.op == RedOp::Avg ? Obstacle::Reduction
-                                                              : Obstacle::None;
+  const bool scales = call.op == RedOp::Avg || call.op == RedOp::PreMulSum;
+  return algorithm == Algorithm::Pat && scales ? Obstacle::Reduction : Obstacle::None;
 }
 
 /// With 8-bit floats NCCL shuns long rings, which round at each rank.
@@ -153,6 +153,12 @@ Result<TunedChoice> Tuner::choose(const TuningCall& call) const {
 }
 
 Result<std::vector<TunedChoice>> Tuner::choose_group(std::span<const TuningCall> calls) const {
+  for (const TuningCall& call : calls) {
+    if (static_cast<int>(call.collective) < kTunedCollectives) continue;
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("{} is not a collective that NCCL tunes", to_string(call.collective)),
+                 "ask for all_reduce, all_gather, reduce_scatter, broadcast or reduce"};
+  }
   std::vector<TunedChoice> choices(calls.size());
   std::vector<SplitTask> tasks;
   std::vector<std::size_t> order;

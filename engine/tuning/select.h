@@ -54,6 +54,7 @@ class Tuner {
                             std::string_view version = kNewestTuning);
 
   /// All 21 combinations in NCCL's order: by algorithm, then protocol.
+  /// shape   a collective that is tuned, as for fastest()
   /// ntasks  collectives that are launched together
   [[nodiscard]] std::vector<Candidate> candidates(const TuningCall& call, int ntasks = 1) const;
 
@@ -62,7 +63,8 @@ class Tuner {
   [[nodiscard]] std::optional<Candidate> fastest(const TuningCall& call, int ntasks = 1) const;
 
   /// The choice for one collective launched alone.
-  /// errors  InvalidArgument: no algorithm is left; the reason of each that was near is named
+  /// errors  InvalidArgument: no algorithm is left; the reason of each that was near is named.
+  ///         Unsupported: a collective that NCCL makes of sends and receives
   [[nodiscard]] Result<TunedChoice> choose(const TuningCall& call) const;
 
   /// The choices for collectives of one group, in the order of `calls`. NCCL takes those of one kind
