@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
+#include "engine/protocol/size_error.h"
+
 namespace ringside {
 
 Bytes SlotFifo::memory_for(Bytes slot_size) { return Bytes{sizeof(Control)} + slot_size * kSlots; }
@@ -14,17 +18,15 @@ SlotFifo::SlotFifo(std::byte* memory, Bytes slot_size)
                   slot_size.value);
 }
 
-std::byte* SlotFifo::slot(std::uint64_t count) const {
-  return slots_ + (count % kSlots) * slot_size_.value;
-}
+std::byte* SlotFifo::slot() const { return slots_ + (mine_ % kSlots) * slot_size_.value; }
 
-bool SlotFifo::can_send() const {
-  if (mine_ - other_seen_ < kSlots) return true;
-  other_seen_ = control_->head.load(std::memory_order_acquire);
-  return mine_ - other_seen_ < kSlots;
+std::span<std::byte> SlotFifo::acquire() {
+  if (mine_ - other_seen_ == kSlots) {
+    other_seen_ = control_->head.load(std::memory_order_acquire);
+    if (mine_ - other_seen_ == kSlots) return {};
+  }
+  return {slot(), slot_size_.value};
 }
-
-std::span<std::byte> SlotFifo::send_slot() const { return {slot(mine_), slot_size_.value}; }
 
 void SlotFifo::post(Bytes size) {
   control_->sizes[mine_ % kSlots].store(static_cast<std::uint32_t>(size.value),
@@ -32,21 +34,33 @@ void SlotFifo::post(Bytes size) {
   control_->tail.store(++mine_, std::memory_order_release);
 }
 
-bool SlotFifo::can_receive() const {
-  if (other_seen_ != mine_) return true;
-  other_seen_ = control_->tail.load(std::memory_order_acquire);
-  return other_seen_ != mine_;
+bool SlotFifo::send(std::span<const std::byte> from) {
+  const std::span<std::byte> room = acquire();
+  if (room.empty()) return false;
+  std::memcpy(room.data(), from.data(), from.size());
+  post(Bytes{from.size()});
+  return true;
 }
 
-Result<std::span<const std::byte>> SlotFifo::receive_slot() const {
-  const std::uint32_t size = control_->sizes[mine_ % kSlots].load(std::memory_order_relaxed);
-  if (size == 0 || size > slot_size_.value) {
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("a slot of {} bytes claims to hold {}", slot_size_.value, size)};
+Result<std::span<const std::byte>> SlotFifo::peek() {
+  if (other_seen_ == mine_) {
+    other_seen_ = control_->tail.load(std::memory_order_acquire);
+    if (other_seen_ == mine_) return std::span<const std::byte>();
   }
-  return std::span<const std::byte>(slot(mine_), size);
+  const std::uint32_t size = control_->sizes[mine_ % kSlots].load(std::memory_order_relaxed);
+  if (size == 0 || size > slot_size_.value) return bad_size(size, slot_size_);
+  return std::span<const std::byte>(slot(), size);
 }
 
 void SlotFifo::release() { control_->head.store(++mine_, std::memory_order_release); }
+
+Result<bool> SlotFifo::take(std::span<std::byte> to) {
+  RINGSIDE_TRY(const std::span<const std::byte> arrived, peek());
+  if (arrived.empty()) return false;
+  if (arrived.size() != to.size()) return other_size(arrived.size(), to.size());
+  std::memcpy(to.data(), arrived.data(), to.size());
+  release();
+  return true;
+}
 
 }  // namespace ringside

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "base/vocabulary.h"
 
 namespace ringside {
 
@@ -15,53 +16,65 @@ namespace ringside {
 inline constexpr int kSlots = 8;
 
 /// Simple in shared memory: 8 slots in a circle and two counters. The sender owns `tail` and the
-/// slots from tail on, the receiver owns `head` and the slots from head to tail.
+/// slots from tail on, the receiver owns `head` and the slots from head to tail. LineFifo is the same
+/// for LL and LL128.
 ///
-/// Ordering   a slot's bytes and size are stored before `tail` is (release); the receiver loads
-/// `tail`
-///            (acquire) before it reads them. `head` goes the other way in the same manner. That is
-///            all that x86-64 and arm64 need: one writer a counter, no fence beside release and
-///            acquire.
+/// Ordering   a slot's bytes and size are stored before `tail` is (release); the receiver loads `tail`
+///            (acquire) before it reads them. `head` goes the other way in the same manner. That is all
+///            that x86-64 and arm64 need: one writer a counter, no fence beside release and acquire.
+/// Threads    one a side
 /// Ownership  the memory outlives the view; both processes map the same pages
 /// shape      slot size a multiple of 64 bytes; memory zeroed before the first use, aligned to 64
-/// bytes
+///            bytes
 class SlotFifo {
  public:
+  static constexpr Protocol kProtocol = Protocol::Simple;
   static Bytes memory_for(Bytes slot_size);
 
-  SlotFifo() = default;
   /// shape  memory holds memory_for(slot_size)
   SlotFifo(std::byte* memory, Bytes slot_size);
 
-  // The sender's side; one thread.
-  [[nodiscard]] bool can_send() const;
-  [[nodiscard]] std::span<std::byte> send_slot() const;  ///< valid while can_send()
-  void post(Bytes size);
+  // The sender's side.
 
-  // The receiver's side; one thread.
-  [[nodiscard]] bool can_receive() const;
+  /// The next slot, or an empty span while all 8 are in flight.
+  [[nodiscard]] std::span<std::byte> acquire();
+  void post(Bytes size);  ///< of what acquire() gave
+  /// returns  false: no slot is free
+  bool send(std::span<const std::byte> from);
+
+  // The receiver's side.
+
+  /// The oldest slot that has arrived, or an empty span.
   /// errors  Corrupt: the sender wrote a size that no slot has
-  [[nodiscard]] Result<std::span<const std::byte>> receive_slot()
-      const;  ///< valid while can_receive()
-  void release();
+  Result<std::span<const std::byte>> peek();
+  void release();  ///< what peek() gave
+  /// returns  false: nothing has arrived
+  /// errors   Corrupt: as peek(); InvalidArgument: the slot does not hold as many bytes as `to`
+  Result<bool> take(std::span<std::byte> to);
+
+  /// Whether peek() would give something: for whoever asks out of turn.
+  [[nodiscard]] bool has_arrived() const {
+    return control_->tail.load(std::memory_order_acquire) != mine_;
+  }
 
   [[nodiscard]] Bytes slot_size() const { return slot_size_; }
 
  private:
+  /// What a waiting receiver looks at lies together, and apart from what a waiting sender looks at.
   struct Control {
-    alignas(64) std::atomic<std::uint64_t> tail;  ///< slots ever posted
-    alignas(64) std::atomic<std::uint64_t> head;  ///< slots ever released
-    alignas(64) std::atomic<std::uint32_t> sizes[kSlots];
+    alignas(128) std::atomic<std::uint64_t> tail;  ///< slots ever posted
+    std::atomic<std::uint32_t> sizes[kSlots];
+    alignas(128) std::atomic<std::uint64_t> head;  ///< slots ever released
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-  [[nodiscard]] std::byte* slot(std::uint64_t count) const;
+  [[nodiscard]] std::byte* slot() const;
 
-  Control* control_ = nullptr;
-  std::byte* slots_ = nullptr;
+  Control* control_;
+  std::byte* slots_;
   Bytes slot_size_;
-  std::uint64_t mine_ = 0;                ///< the counter that this side owns, without the atomic
-  mutable std::uint64_t other_seen_ = 0;  ///< the other side's counter when last looked at
+  std::uint64_t mine_ = 0;        ///< the counter that this side owns, without the atomic
+  std::uint64_t other_seen_ = 0;  ///< the other side's counter when last looked at
 };
 
 }  // namespace ringside

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <span>
 
 #include "base/result.h"
 #include "base/units.h"
+#include "engine/protocol/size_error.h"
 
 namespace ringside {
 
@@ -42,6 +44,18 @@ class SendEnd : public TransportEnd {
   /// errors  PeerGone, Aborted; InvalidArgument: no slot is held, or size out of shape.
   virtual Status post(Bytes size) = 0;
 
+  /// Fills the next free slot with `from` and posts it: the short way for what lies in memory already. LL
+  /// and LL128 make their lines straight from it.
+  /// returns  false: no slot is free.  shape  1 .. slot_size() bytes
+  /// errors   as acquire() and post()
+  virtual Result<bool> send(std::span<const std::byte> from) {
+    RINGSIDE_TRY(const std::span<std::byte> room, acquire());
+    if (room.empty()) return false;
+    if (from.size() <= room.size()) std::memcpy(room.data(), from.data(), from.size());
+    RINGSIDE_TRY(post(Bytes{from.size()}));
+    return true;
+  }
+
   /// Whether everything posted has left this process, so that it may go on to other things.
   [[nodiscard]] virtual bool is_drained() const = 0;
 };
@@ -60,6 +74,19 @@ class RecvEnd : public TransportEnd {
   /// Gives the slot from peek() back to the sender.
   /// errors  PeerGone, Aborted; InvalidArgument: no slot is held.
   virtual Status release() = 0;
+
+  /// Moves the oldest slot to `to` and gives it back. LL and LL128 take it out of their lines straight into
+  /// `to`; so, asked again after false, it wants the same `to`, and no peek() between.
+  /// returns  false: it has not arrived, or not all of it
+  /// errors   as peek() and release(); InvalidArgument: the slot does not hold as many bytes as `to`
+  virtual Result<bool> take(std::span<std::byte> to) {
+    RINGSIDE_TRY(const std::span<const std::byte> arrived, peek());
+    if (arrived.empty()) return false;
+    if (arrived.size() != to.size()) return other_size(arrived.size(), to.size());
+    std::memcpy(to.data(), arrived.data(), to.size());
+    RINGSIDE_TRY(release());
+    return true;
+  }
 };
 
 }  // namespace ringside

@@ -7,11 +7,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
+#include "engine/protocol/line_fifo.h"
+#include "engine/protocol/ll.h"
+#include "engine/protocol/ll128.h"
 #include "engine/protocol/slot_fifo.h"
+#include "engine/transport/preamble.h"
 #include "engine/transport/socket.h"
 
 namespace ringside {
@@ -46,6 +52,9 @@ class Mapping {
   std::size_t size_;
 };
 
+/// The preamble stands in front of the fifo, which wants its own alignment.
+constexpr std::size_t kFifoAt = 128;
+
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 Result<UniqueFd> make_memory(std::size_t size) {
@@ -59,23 +68,31 @@ Result<UniqueFd> make_memory(std::size_t size) {
 }
 
 /// A memory that could shrink would kill this process by SIGBUS when the peer shrinks it.
-Status check_memory(int fd, std::size_t size) {
+Status check_memory(int fd, std::size_t size, ConnectionShape shape) {
   struct stat status {};
   const int seals = ::fcntl(fd, F_GET_SEALS);
+  std::array<std::byte, kPreamble> preamble{};
   if (::fstat(fd, &status) != 0 || seals < 0 || (seals & F_SEAL_SHRINK) == 0 ||
-      status.st_size != static_cast<off_t>(size)) {
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("the peer sent a file that is not {} bytes of sealed memory", size),
-                 "use the same slot size and version on every rank"};
+      ::pread(fd, preamble.data(), kPreamble, 0) != static_cast<ssize_t>(kPreamble)) {
+    return Error{ErrorCode::Corrupt, "the peer sent a file that is not sealed memory",
+                 "use the same version on every rank"};
+  }
+  RINGSIDE_TRY(check_preamble(preamble, shape));
+  if (status.st_size != static_cast<off_t>(size)) {
+    return Error{ErrorCode::Corrupt, fmt::format("the peer sent {} bytes of memory instead of {}",
+                                                 status.st_size, size)};
   }
   return {};
 }
 
 /// What both ends share: the memory, the socket that tells of the peer's death, the abort flag.
+template <typename Fifo>
 class ShmEnd {
  public:
   ShmEnd(Mapping mapping, UniqueFd peer, Bytes slot_size)
-      : mapping_(std::move(mapping)), peer_(std::move(peer)), fifo_(mapping_.data(), slot_size) {}
+      : mapping_(std::move(mapping)),
+        peer_(std::move(peer)),
+        fifo_(mapping_.data() + kFifoAt, slot_size) {}
 
   [[nodiscard]] bool is_aborted() const { return aborted_.load(std::memory_order_relaxed); }
   void abort() noexcept { aborted_.store(true, std::memory_order_relaxed); }
@@ -90,18 +107,19 @@ class ShmEnd {
     return ::poll(&poll, 1, 0) > 0;
   }
 
-  SlotFifo& fifo() { return fifo_; }
-  [[nodiscard]] const SlotFifo& fifo() const { return fifo_; }
+  Fifo& fifo() { return fifo_; }
+  [[nodiscard]] Bytes slot_size() const { return fifo_.slot_size(); }
 
  private:
   Mapping mapping_;
   UniqueFd peer_;
-  SlotFifo fifo_;
+  Fifo fifo_;
   std::atomic<bool> aborted_{false};
 };
 
 Error peer_gone() { return {ErrorCode::PeerGone, "its process closed the connection or died"}; }
 
+template <typename Fifo>
 class ShmSendEnd final : public SendEnd {
  public:
   ShmSendEnd(Mapping mapping, UniqueFd peer, Bytes slot_size)
@@ -109,9 +127,9 @@ class ShmSendEnd final : public SendEnd {
 
   Result<std::span<std::byte>> acquire() override {
     RINGSIDE_TRY(end_.check_abort());
-    if (!end_.fifo().can_send()) return std::span<std::byte>();
-    is_held_ = true;
-    return end_.fifo().send_slot();
+    const std::span<std::byte> slot = end_.fifo().acquire();
+    is_held_ = !slot.empty();
+    return slot;
   }
 
   Status post(Bytes size) override {
@@ -122,6 +140,14 @@ class ShmSendEnd final : public SendEnd {
     is_held_ = false;
     end_.fifo().post(size);
     return {};
+  }
+
+  Result<bool> send(std::span<const std::byte> from) override {
+    RINGSIDE_TRY(end_.check_abort());
+    if (from.empty() || from.size() > slot_size().value) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("post of {} bytes", from.size())};
+    }
+    return end_.fifo().send(from);
   }
 
   // Memory moves by itself.
@@ -135,13 +161,14 @@ class ShmSendEnd final : public SendEnd {
   }
 
   void abort() noexcept override { end_.abort(); }
-  [[nodiscard]] Bytes slot_size() const override { return end_.fifo().slot_size(); }
+  [[nodiscard]] Bytes slot_size() const override { return end_.slot_size(); }
 
  private:
-  ShmEnd end_;
+  ShmEnd<Fifo> end_;
   bool is_held_ = false;
 };
 
+template <typename Fifo>
 class ShmRecvEnd final : public RecvEnd {
  public:
   ShmRecvEnd(Mapping mapping, UniqueFd peer, Bytes slot_size)
@@ -149,9 +176,9 @@ class ShmRecvEnd final : public RecvEnd {
 
   Result<std::span<const std::byte>> peek() override {
     RINGSIDE_TRY(end_.check_abort());
-    if (!end_.fifo().can_receive()) return std::span<const std::byte>();
-    is_held_ = true;
-    return end_.fifo().receive_slot();
+    Result<std::span<const std::byte>> slot = end_.fifo().peek();
+    is_held_ = slot && !slot->empty();
+    return slot;
   }
 
   Status release() override {
@@ -162,42 +189,79 @@ class ShmRecvEnd final : public RecvEnd {
     return {};
   }
 
+  Result<bool> take(std::span<std::byte> to) override {
+    RINGSIDE_TRY(end_.check_abort());
+    return end_.fifo().take(to);
+  }
+
   Status progress() override { return {}; }
 
   Status check_peer() override {
     RINGSIDE_TRY(end_.check_abort());
     // In this order: what the peer posted before its end is seen before its end.
     const bool is_gone = end_.is_peer_gone();
-    if (is_gone && !end_.fifo().can_receive()) return peer_gone();
+    if (is_gone && !end_.fifo().has_arrived()) return peer_gone();
     return {};
   }
 
   void abort() noexcept override { end_.abort(); }
-  [[nodiscard]] Bytes slot_size() const override { return end_.fifo().slot_size(); }
+  [[nodiscard]] Bytes slot_size() const override { return end_.slot_size(); }
 
  private:
-  ShmEnd end_;
+  ShmEnd<Fifo> end_;
   bool is_held_ = false;
 };
+
+template <typename Fifo>
+Result<std::unique_ptr<RecvEnd>> make_recv_end(UniqueFd peer, ConnectionShape shape,
+                                               Deadline deadline) {
+  const std::size_t size = kFifoAt + Fifo::memory_for(shape.slot_size).value;
+  RINGSIDE_TRY(const UniqueFd memory, make_memory(size));
+  RINGSIDE_TRY(Mapping mapping, Mapping::map(memory.get(), size));
+  const auto preamble = preamble_of(shape);
+  std::memcpy(mapping.data(), preamble.data(), preamble.size());
+  RINGSIDE_TRY(send_fd(peer.get(), memory.get(), deadline));
+  return std::make_unique<ShmRecvEnd<Fifo>>(std::move(mapping), std::move(peer), shape.slot_size);
+}
+
+template <typename Fifo>
+Result<std::unique_ptr<SendEnd>> make_send_end(UniqueFd peer, ConnectionShape shape,
+                                               Deadline deadline) {
+  const std::size_t size = kFifoAt + Fifo::memory_for(shape.slot_size).value;
+  RINGSIDE_TRY(const UniqueFd memory, recv_fd(peer.get(), deadline));
+  RINGSIDE_TRY(check_memory(memory.get(), size, shape));
+  RINGSIDE_TRY(Mapping mapping, Mapping::map(memory.get(), size));
+  return std::make_unique<ShmSendEnd<Fifo>>(std::move(mapping), std::move(peer), shape.slot_size);
+}
 
 }  // namespace
 
 Result<std::unique_ptr<RecvEnd>> make_shm_recv_end(UniqueFd peer, Bytes slot_size,
-                                                   Deadline deadline) {
-  const std::size_t size = SlotFifo::memory_for(slot_size).value;
-  RINGSIDE_TRY(const UniqueFd memory, make_memory(size));
-  RINGSIDE_TRY(Mapping mapping, Mapping::map(memory.get(), size));
-  RINGSIDE_TRY(send_fd(peer.get(), memory.get(), deadline));
-  return std::make_unique<ShmRecvEnd>(std::move(mapping), std::move(peer), slot_size);
+                                                   Deadline deadline, Protocol protocol) {
+  const ConnectionShape shape{protocol, slot_size};
+  switch (protocol) {
+    case Protocol::LL:
+      return make_recv_end<LineFifo<Ll>>(std::move(peer), shape, deadline);
+    case Protocol::LL128:
+      return make_recv_end<LineFifo<Ll128>>(std::move(peer), shape, deadline);
+    case Protocol::Simple:
+      break;
+  }
+  return make_recv_end<SlotFifo>(std::move(peer), shape, deadline);
 }
 
 Result<std::unique_ptr<SendEnd>> make_shm_send_end(UniqueFd peer, Bytes slot_size,
-                                                   Deadline deadline) {
-  const std::size_t size = SlotFifo::memory_for(slot_size).value;
-  RINGSIDE_TRY(const UniqueFd memory, recv_fd(peer.get(), deadline));
-  RINGSIDE_TRY(check_memory(memory.get(), size));
-  RINGSIDE_TRY(Mapping mapping, Mapping::map(memory.get(), size));
-  return std::make_unique<ShmSendEnd>(std::move(mapping), std::move(peer), slot_size);
+                                                   Deadline deadline, Protocol protocol) {
+  const ConnectionShape shape{protocol, slot_size};
+  switch (protocol) {
+    case Protocol::LL:
+      return make_send_end<LineFifo<Ll>>(std::move(peer), shape, deadline);
+    case Protocol::LL128:
+      return make_send_end<LineFifo<Ll128>>(std::move(peer), shape, deadline);
+    case Protocol::Simple:
+      break;
+  }
+  return make_send_end<SlotFifo>(std::move(peer), shape, deadline);
 }
 
 }  // namespace ringside

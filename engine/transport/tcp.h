@@ -3,17 +3,24 @@
 #include <memory>
 
 #include "base/fd.h"
+#include "base/vocabulary.h"
 #include "engine/transport/end.h"
 
-/// Connections over one TCP socket each. A slot travels as four bytes of length, little-endian, and its
-/// bytes. There is no thread: the socket moves whenever an end is asked for something or progress() is
-/// called. 8 slots lie on either side, and what is between them is the kernel's.
+/// Connections over one TCP socket each. The sender says first what it sends (preamble.h). Then a slot
+/// travels as four bytes of length, little-endian, and its bytes: the data in Simple, whole lines with
+/// their flags in LL and LL128 (wire_lines.h). There is no thread: the socket moves whenever an end is
+/// asked for something or progress() is called. 8 slots lie on either side, and what is between them is
+/// the kernel's.
 namespace ringside {
 
 /// `peer` is an authenticated, non-blocking TCP socket on which nothing else is sent from now on.
-std::unique_ptr<SendEnd> make_tcp_send_end(UniqueFd peer, Bytes slot_size);
+/// shape   slot_size: data that one slot carries, whatever the protocol adds
+std::unique_ptr<SendEnd> make_tcp_send_end(UniqueFd peer, Bytes slot_size,
+                                           Protocol protocol = Protocol::Simple);
 
-/// errors later, from peek()  Corrupt: the peer announced a slot longer than slot_size, or an empty one
-std::unique_ptr<RecvEnd> make_tcp_recv_end(UniqueFd peer, Bytes slot_size);
+/// errors later, from peek()  InvalidArgument: the peer sends another protocol or slot size.  Corrupt: it
+/// announced a slot longer than slot_size, or an empty one, or a line carries another step's flag.
+std::unique_ptr<RecvEnd> make_tcp_recv_end(UniqueFd peer, Bytes slot_size,
+                                           Protocol protocol = Protocol::Simple);
 
 }  // namespace ringside

@@ -4,11 +4,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <vector>
 
+#include "engine/protocol/wire_lines.h"
+#include "engine/transport/frame.h"
+#include "engine/transport/preamble.h"
 #include "engine/transport/shm.h"
 #include "engine/transport/socket.h"
 #include "engine/transport/tcp.h"
@@ -30,29 +36,30 @@ std::pair<UniqueFd, UniqueFd> socket_pair() {
   return {UniqueFd(pair[0]), UniqueFd(pair[1])};
 }
 
-Ends shm_ends() {
+Ends shm_ends(Protocol protocol) {
   auto [a, b] = socket_pair();
   const Deadline deadline = deadline_in(std::chrono::seconds(5));
-  auto recv = make_shm_recv_end(std::move(b), kSlot, deadline);
-  auto send = make_shm_send_end(std::move(a), kSlot, deadline);
+  auto recv = make_shm_recv_end(std::move(b), kSlot, deadline, protocol);
+  auto send = make_shm_send_end(std::move(a), kSlot, deadline, protocol);
   EXPECT_TRUE(recv && send);
   return {*std::move(send), *std::move(recv)};
 }
 
 /// The tcp ends only want a stream socket; a pair is one without a port.
-Ends tcp_ends() {
+Ends tcp_ends(Protocol protocol) {
   auto [a, b] = socket_pair();
-  return {make_tcp_send_end(std::move(a), kSlot), make_tcp_recv_end(std::move(b), kSlot)};
+  return {make_tcp_send_end(std::move(a), kSlot, protocol),
+          make_tcp_recv_end(std::move(b), kSlot, protocol)};
 }
 
 struct Medium {
   const char* name;
-  Ends (*make)();
+  Ends (*make)(Protocol);
 };
 
-class TransportEnds : public testing::TestWithParam<Medium> {
+class TransportEnds : public testing::TestWithParam<std::tuple<Medium, Protocol>> {
  protected:
-  Ends ends_ = GetParam().make();
+  Ends ends_ = std::get<Medium>(GetParam()).make(std::get<Protocol>(GetParam()));
 
   static bool send_word(SendEnd& send, std::uint64_t word) {
     const auto slot = send.acquire();
@@ -175,9 +182,60 @@ TEST_P(TransportEnds, AKilledSenderIsNoticed) {
   EXPECT_TRUE(!ends_.recv->peek() || !ends_.recv->check_peer());
 }
 
-INSTANTIATE_TEST_SUITE_P(Media, TransportEnds,
-                         testing::Values(Medium{"shm", shm_ends}, Medium{"tcp", tcp_ends}),
-                         [](const auto& medium) { return medium.param.name; });
+// 4 KiB in steps of 1 to 4096 bytes, by the long way and by the short one.
+TEST_P(TransportEnds, WhatIsSentTheShortWayIsTakenEitherWay) {
+  std::vector<std::byte> sent(kSlot.value);
+  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 7 + 1);
+  for (std::size_t size = 1; size <= kSlot.value; size = size * 2 + size % 3) {
+    const std::span<const std::byte> bytes = std::span(sent).first(size);
+    for (const bool takes : {false, true}) {
+      const Result<bool> posted = ends_.send->send(bytes);
+      ASSERT_TRUE(posted && *posted);
+      std::vector<std::byte> got(size);
+      if (takes) {
+        const Result<bool> taken = ends_.recv->take(got);
+        ASSERT_TRUE(taken && *taken);
+      } else {
+        const auto slot = ends_.recv->peek();
+        ASSERT_TRUE(slot);
+        got.assign(slot->begin(), slot->end());
+        ASSERT_TRUE(ends_.recv->release());
+      }
+      EXPECT_TRUE(std::ranges::equal(got, bytes));
+    }
+  }
+  EXPECT_FALSE(*ends_.recv->take(sent));
+}
+
+TEST_P(TransportEnds, TakingAnotherSizeThanWasSentIsAnErrorThatNamesBoth) {
+  ASSERT_TRUE(send_word(*ends_.send, 7));
+  std::vector<std::byte> to(12);
+  const Result<bool> taken = ends_.recv->take(to);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::InvalidArgument);
+  EXPECT_NE(taken.error().message.find("it sent 8 bytes where this rank expects 12"),
+            std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Media, TransportEnds,
+    testing::Combine(testing::Values(Medium{"shm", shm_ends}, Medium{"tcp", tcp_ends}),
+                     testing::Values(Protocol::Simple, Protocol::LL, Protocol::LL128)),
+    [](const auto& test) {
+      return std::string(std::get<Medium>(test.param).name) + "_" +
+             to_string(std::get<Protocol>(test.param));
+    });
+
+TEST(ShmEnd, ARankWithAnotherProtocolIsToldBoth) {
+  auto [a, b] = socket_pair();
+  const Deadline deadline = deadline_in(std::chrono::seconds(5));
+  const auto recv = make_shm_recv_end(std::move(b), kSlot, deadline, Protocol::LL128);
+  const auto send = make_shm_send_end(std::move(a), kSlot, deadline, Protocol::LL);
+  ASSERT_FALSE(send);
+  EXPECT_EQ(send.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(send.error().message,
+            "it has ll128 in slots of 4096 bytes where this rank has ll in slots of 4096 bytes");
+}
 
 TEST(ShmEnd, MemoryThatIsNotSealedIsRefused) {
   auto [a, b] = socket_pair();
@@ -189,14 +247,71 @@ TEST(ShmEnd, MemoryThatIsNotSealedIsRefused) {
   EXPECT_EQ(end.error().code, ErrorCode::Corrupt);
 }
 
+/// A receiving end, and the socket that plays its sender.
+struct FakeSender {
+  UniqueFd socket;
+  std::unique_ptr<RecvEnd> end;
+
+  explicit FakeSender(Protocol protocol) {
+    auto [a, b] = socket_pair();
+    socket = std::move(a);
+    end = make_tcp_recv_end(std::move(b), kSlot, protocol);
+  }
+  void send(std::span<const std::byte> bytes) const {
+    EXPECT_EQ(::send(socket.get(), bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  [[nodiscard]] ErrorCode error() const {
+    const auto slot = end->peek();
+    EXPECT_FALSE(slot);
+    return slot ? ErrorCode::System : slot.error().code;
+  }
+};
+
 TEST(TcpEnd, ASlotLongerThanAgreedIsRefusedBeforeItIsRead) {
-  auto [a, b] = socket_pair();
-  const auto end = make_tcp_recv_end(std::move(b), kSlot);
-  const std::uint32_t huge = 0xfffffff0;
-  ASSERT_EQ(::send(a.get(), &huge, sizeof huge, 0), static_cast<ssize_t>(sizeof huge));
-  const auto slot = end->peek();
-  ASSERT_FALSE(slot);
-  EXPECT_EQ(slot.error().code, ErrorCode::Corrupt);
+  const FakeSender sender(Protocol::Simple);
+  sender.send(preamble_of({Protocol::Simple, kSlot}));
+  sender.send(frame_header(0xfffffff0));
+  EXPECT_EQ(sender.error(), ErrorCode::Corrupt);
+}
+
+TEST(TcpEnd, ARankWithAnotherProtocolOrSlotSizeIsTold) {
+  for (const ConnectionShape theirs :
+       {ConnectionShape{Protocol::LL, kSlot}, ConnectionShape{Protocol::Simple, kSlot * 2}}) {
+    const FakeSender sender(Protocol::Simple);
+    sender.send(preamble_of(theirs));
+    EXPECT_EQ(sender.error(), ErrorCode::InvalidArgument);
+    EXPECT_EQ(sender.error(), ErrorCode::InvalidArgument);  // and it stays so
+  }
+}
+
+TEST(TcpEnd, WhatDoesNotBeginAsAConnectionIsCorrupt) {
+  for (const std::size_t wrong : {0U, 4U, 6U}) {
+    const FakeSender sender(Protocol::Simple);
+    auto preamble = preamble_of({Protocol::Simple, kSlot});
+    preamble.at(wrong) = std::byte{9};
+    sender.send(preamble);
+    EXPECT_EQ(sender.error(), ErrorCode::Corrupt);
+  }
+}
+
+// A step that comes twice: the second time its flags are one behind.
+TEST(TcpEnd, LinesOfAnotherStepAreCorrupt) {
+  for (const Protocol protocol : {Protocol::LL, Protocol::LL128}) {
+    const FakeSender sender(protocol);
+    sender.send(preamble_of({protocol, kSlot}));
+    const std::vector<std::byte> data(100, std::byte{5});
+    std::vector<std::byte> wire(wire_size(protocol, Bytes{data.size()}).value);
+    pack_wire(protocol, wire, data, 0);
+    for (int twice = 0; twice < 2; ++twice) sender.send(make_frame(wire));
+    ASSERT_EQ(sender.end->peek()->size(), data.size());
+    ASSERT_TRUE(sender.end->release());
+    const auto slot = sender.end->peek();
+    ASSERT_FALSE(slot);
+    EXPECT_EQ(slot.error().code, ErrorCode::Corrupt);
+    EXPECT_NE(slot.error().message.find("line 0 of step 1 carries the flag 1 where 2 is due"),
+              std::string::npos);
+  }
 }
 
 }  // namespace

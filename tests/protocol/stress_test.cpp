@@ -1,0 +1,191 @@
+// Sender and receiver as fast as they go, on slots that come round all the time. Every byte received is
+// derived from its step and place, so that a word of another step, or half a word, counts as wrong.
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "engine/protocol/line_fifo.h"
+#include "engine/protocol/ll.h"
+#include "engine/protocol/ll128.h"
+#include "engine/protocol/slot_fifo.h"
+#include "tests/protocol/fifo_memory.h"
+
+namespace ringside {
+namespace {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr std::uint64_t kSteps = 40'000;  // each costs 10 to 50 times as much
+#else
+constexpr std::uint64_t kSteps = 2'000'000;
+#endif
+constexpr Bytes kSlot = 1024_B;
+
+std::uint64_t mix(std::uint64_t value) {
+  value = (value ^ (value >> 31)) * 0x9E3779B97F4A7C15;
+  return value ^ (value >> 29);
+}
+
+/// Mostly short, as what travels by LL is; every 16th up to a whole slot.
+std::size_t size_of_step(std::uint64_t step) {
+  const std::uint64_t random = mix(step + 1);
+  return 1 + (random >> 8) % (random % 16 == 0 ? kSlot.value : 64);
+}
+
+/// Words of 4 bytes, each of its step and place.
+void fill(std::span<std::byte> bytes, std::uint64_t step) {
+  const auto base = static_cast<std::uint32_t>(mix(step * 2 + 1));
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof base) {
+    const auto word = static_cast<std::uint32_t>(base + at * 0x01000193U);
+    std::memcpy(bytes.data() + at, &word, std::min(sizeof word, bytes.size() - at));
+  }
+}
+
+/// `stop` ends it where a receiver that found something wrong takes no more.
+template <typename Fifo>
+void send_steps(Fifo& sender, std::uint64_t first, std::uint64_t steps,
+                const std::stop_token& stop = {}) {
+  std::byte data[kSlot.value];
+  for (std::uint64_t step = first; step < first + steps; ++step) {
+    const std::span<std::byte> bytes(data, size_of_step(step));
+    fill(bytes, step);
+    while (!sender.send(bytes)) {
+      if (stop.stop_requested()) return;
+      ::sched_yield();
+    }
+  }
+}
+
+/// returns  steps whose size or bytes are not what was sent
+template <typename Fifo>
+std::uint64_t wrong_steps(Fifo& receiver, std::uint64_t first, std::uint64_t steps) {
+  std::byte got[kSlot.value];
+  std::byte expected[kSlot.value];
+  std::uint64_t wrong = 0;
+  for (std::uint64_t step = first; step < first + steps; ++step) {
+    const std::size_t size = size_of_step(step);
+    fill({expected, size}, step);
+    for (int looks = 0;; ++looks) {
+      const auto taken = receiver.take({got, size});
+      if (!taken) return steps;
+      if (*taken) break;
+      if (looks > 200) ::sched_yield();  // the sender may need this very core
+    }
+    wrong += std::memcmp(got, expected, size) != 0 ? 1U : 0U;
+  }
+  return wrong;
+}
+
+template <typename Fifo>
+std::uint64_t stress_threads(Fifo sender, Fifo receiver, std::uint64_t first) {
+  std::jthread sending(
+      [&](const std::stop_token& stop) { send_steps(sender, first, kSteps, stop); });
+  return wrong_steps(receiver, first, kSteps);
+}
+
+TEST(Stress, SimpleCarriesEveryWordBetweenTwoThreads) {
+  const FifoMemory memory = zeroed_memory(SlotFifo::memory_for(kSlot));
+  EXPECT_EQ(stress_threads(SlotFifo(memory.get(), kSlot), SlotFifo(memory.get(), kSlot), 0), 0U);
+}
+
+template <typename Lines>
+class StressLines : public testing::Test {};
+using BothLines = testing::Types<Ll, Ll128>;
+struct LinesName {
+  template <typename Lines>
+  static std::string GetName(int) {
+    return to_string(Lines::kProtocol);
+  }
+};
+TYPED_TEST_SUITE(StressLines, BothLines, LinesName);
+
+TYPED_TEST(StressLines, EveryWordCrossesBetweenTwoThreads) {
+  using Fifo = LineFifo<TypeParam>;
+  const FifoMemory memory = zeroed_memory(Fifo::memory_for(kSlot));
+  EXPECT_EQ(stress_threads(Fifo(memory.get(), kSlot), Fifo(memory.get(), kSlot), 0), 0U);
+}
+
+// Half of the steps on either side of where 31 and 32 bits of the step begin again.
+TYPED_TEST(StressLines, EveryWordCrossesWhereTheFlagsBeginAgain) {
+  using Fifo = LineFifo<TypeParam>;
+  for (const std::uint64_t wrap : {std::uint64_t{1} << 31, std::uint64_t{1} << 32}) {
+    const std::uint64_t first = wrap - kSteps / 2;
+    const FifoMemory memory = zeroed_memory(Fifo::memory_for(kSlot));
+    EXPECT_EQ(
+        stress_threads(Fifo(memory.get(), kSlot, first), Fifo(memory.get(), kSlot, first), first),
+        0U);
+  }
+}
+
+TYPED_TEST(StressLines, EveryWordCrossesBetweenTwoProcesses) {
+  using Fifo = LineFifo<TypeParam>;
+  const std::size_t size = Fifo::memory_for(kSlot).value;
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    Fifo sender(static_cast<std::byte*>(memory), kSlot);
+    send_steps(sender, 0, kSteps);
+    ::_exit(0);
+  }
+  Fifo receiver(static_cast<std::byte*>(memory), kSlot);
+  EXPECT_EQ(wrong_steps(receiver, 0, kSteps), 0U);
+  ::kill(child, SIGKILL);  // it has ended, or waits for slots that nobody gives back
+  ::waitpid(child, nullptr, 0);
+  ::munmap(memory, size);
+}
+
+/// Lines as they must not be written: the flags first, in pieces of their own, and then the data. That is
+/// what a sender without release does in LL128 on arm64, and one with two 4-byte stores in LL anywhere.
+/// The receiver is the real one.
+template <typename Lines>
+struct FlagsFirst : Lines {
+  static void pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
+                   std::uint64_t step) {
+    const std::uint64_t size = Lines::wire_size(Bytes{data.size()}).value;
+    FifoMemory lines = zeroed_memory(Bytes{size});
+    Lines::pack(lines.get(), slot_size, data, step);
+    for (const bool flags : {true, false}) {
+      for (std::uint64_t at = 0; at < size; at += 4) {
+        if ((at % Lines::kLine >= Lines::kLineData) == flags) store_half(slot, lines.get(), at);
+      }
+      ::sched_yield();  // the receiver runs meanwhile, even on one core
+    }
+  }
+
+ private:
+  static void store_half(std::byte* to, const std::byte* from, std::uint64_t at) {
+    std::uint32_t half = 0;
+    std::memcpy(&half, from + at, sizeof half);
+    std::atomic_ref(*reinterpret_cast<std::uint32_t*>(to + at))
+        .store(half, std::memory_order_release);
+  }
+};
+
+// That the tests above can fail. The thread sanitizer would report LL128's receiver, rightly: it reads
+// data that are being written.
+TYPED_TEST(StressLines, ASenderThatStoresTheFlagsFirstIsFoundOut) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the race that this test makes is one";
+#endif
+  using Fifo = LineFifo<TypeParam>;
+  const FifoMemory memory = zeroed_memory(Fifo::memory_for(kSlot));
+  std::jthread sending([&](const std::stop_token& stop) {
+    LineFifo<FlagsFirst<TypeParam>> sender(memory.get(), kSlot);
+    send_steps(sender, 0, 20'000, stop);
+  });
+  Fifo receiver(memory.get(), kSlot);
+  EXPECT_GT(wrong_steps(receiver, 0, 20'000), 0U);
+}
+
+}  // namespace
+}  // namespace ringside
