@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <map>
-#include <set>
 
 #include "base/fd.h"
 #include "base/suggest.h"
 #include "engine/topology/bus_id.h"
 #include "engine/topology/xml_element.h"
+#include "engine/topology/xml_inventory.h"
 
 namespace ringside {
 namespace {
@@ -56,26 +55,23 @@ class Reader {
       RINGSIDE_TRY(HostCpu cpu, read_cpu(element));
       host.cpus.push_back(std::move(cpu));
     }
-    if (gpu_count_ == 0) {
+    if (!seen_.has_gpus()) {
       return system.bad("there is no GPU in it", "add <gpu dev=\"0\" sm=\"90\"/> inside a <pci>");
     }
-    RINGSIDE_TRY(check_nvlinks());
-    if (ranks_.empty()) number_gpus(host);
+    RINGSIDE_TRY(seen_.check_nvlinks());
+    if (!seen_.has_ranks()) number_gpus(host);
     return host;
   }
 
  private:
   Result<HostCpu> read_cpu(const XmlElement& element) {
     RINGSIDE_TRY(element.check_attributes());
-    RINGSIDE_TRY(check_host(element));
-    RINGSIDE_TRY(check_count(element, ++cpu_count_, kMaxCpusPerHost));
+    RINGSIDE_TRY(seen_.take_host_hash(element));
+    RINGSIDE_TRY(seen_.count(element));
     HostCpu cpu;
     RINGSIDE_TRY(const std::int64_t numa, element.whole("numaid", -1, 1023, "0"));
     cpu.numa = narrow(numa);
-    if (!numas_.insert(cpu.numa).second) {
-      return element.bad(fmt::format("NUMA node {} comes twice", cpu.numa),
-                         "give each <cpu> a numaid of its own");
-    }
+    RINGSIDE_TRY(seen_.take_numa(element, cpu.numa));
     cpu.affinity = element.text_or_empty("affinity");
     RINGSIDE_TRY(cpu.arch, element.text("arch", "x86_64"));
     constexpr std::string_view kArchs[] = {"x86_64", "arm64", "ppc64"};
@@ -104,32 +100,16 @@ class Reader {
     return cpu;
   }
 
-  /// A dump of an NVLink domain holds all of its hosts, told apart by this attribute.
-  Status check_host(const XmlElement& element) {
-    const std::string hash = element.text_or_empty("host_hash");
-    if (host_hash_.empty()) host_hash_ = hash;
-    if (hash.empty() || hash == host_hash_) return {};
-    return element.bad(
-        "a second host in one file",
-        "keep the <cpu> elements of one host_hash; --nvl-domain joins several hosts");
-  }
-
-  static Status check_count(const XmlElement& element, int seen, int most) {
-    if (seen <= most) return {};
-    return element.bad(fmt::format("more than {} <{}> elements", most, element.name()),
-                       "describe one host a file, with its GPUs and NICs alone");
-  }
-
   Result<HostPci> read_pci(const XmlElement& element, int depth) {
     RINGSIDE_TRY(element.check_attributes());
-    RINGSIDE_TRY(check_count(element, ++pci_count_, kMaxPciPerHost));
+    RINGSIDE_TRY(seen_.count(element));
     if (depth > kMaxXmlDepth) {
       return element.bad(fmt::format("elements are nested deeper than {}", kMaxXmlDepth),
                          "a real PCI tree has fewer than ten levels");
     }
     HostPci function;
     RINGSIDE_TRY(function.bus_id, element.text("busid", "0000:1b:00.0"));
-    RINGSIDE_TRY(take_bus_id(element, function.bus_id));
+    RINGSIDE_TRY(seen_.take_bus_id(element, function.bus_id));
     RINGSIDE_TRY(const std::uint64_t device_class, element.hex("class", "0x060400"));
     if (kind_of_class(device_class) == FunctionKind::Unknown || device_class > 0xFFFFFF) {
       return element.bad(fmt::format("unknown class {}", element.text_or_empty("class")), kClasses);
@@ -174,7 +154,7 @@ class Reader {
 
   Result<HostGpu> read_gpu(const XmlElement& element, BusId bus_id) {
     RINGSIDE_TRY(element.check_attributes());
-    RINGSIDE_TRY(check_count(element, ++gpu_count_, kMaxGpusPerHost));
+    RINGSIDE_TRY(seen_.count(element));
     HostGpu gpu;
     RINGSIDE_TRY(const std::int64_t dev, element.whole("dev", 0, 65535, "0"));
     RINGSIDE_TRY(const std::int64_t sm, element.whole("sm", 10, 999, "90"));
@@ -186,9 +166,7 @@ class Reader {
     gpu.mlopart = narrow(mlopart);
     if (element.has("rank")) {
       RINGSIDE_TRY(const std::int64_t rank, element.whole("rank", 0, kMaxInt, "0"));
-      if (!ranks_.insert(narrow(rank)).second) {
-        return element.bad(fmt::format("rank {} comes twice", rank), "give each GPU its own");
-      }
+      RINGSIDE_TRY(seen_.take_rank(element, narrow(rank)));
       gpu.rank = narrow(rank);
     }
     constexpr std::string_view kInside[] = {"nvlink", "c2c"};
@@ -220,7 +198,7 @@ class Reader {
     if (kind == FunctionKind::Gpu) {
       const auto target = parse_bus_id(link.target);
       if (!target) return element.bad(target.error().message, target.error().help);
-      nvlinks_.push_back({element, from, *target});
+      seen_.take_nvlink(element, from, *target);
     }
     return link;
   }
@@ -252,7 +230,7 @@ class Reader {
 
   Result<HostNet> read_net(const XmlElement& element) {
     RINGSIDE_TRY(element.check_attributes());
-    RINGSIDE_TRY(check_count(element, ++net_count_, kMaxNetsPerHost));
+    RINGSIDE_TRY(seen_.count(element));
     HostNet net;
     RINGSIDE_TRY(const std::int64_t dev, element.whole("dev", 0, 65535, "0"));
     RINGSIDE_TRY(const std::int64_t speed, element.whole_or("speed", 0, kMaxSpeed, 0));
@@ -275,10 +253,7 @@ class Reader {
     }
     RINGSIDE_TRY(net.rail, read_index(element, "rail"));
     RINGSIDE_TRY(net.plane, read_index(element, "plane"));
-    if (!nets_.insert(net.dev).second) {
-      return element.bad(fmt::format("network device {} comes twice", net.dev),
-                         "give each <net> a dev of its own");
-    }
+    RINGSIDE_TRY(seen_.take_net(element, net.dev));
     return net;
   }
 
@@ -286,28 +261,6 @@ class Reader {
     if (!element.has(key)) return std::optional<int>{};
     RINGSIDE_TRY(const std::int64_t index, element.whole(key, -1, 65535, "0"));
     return index < 0 ? std::optional<int>{} : std::optional<int>{narrow(index)};
-  }
-
-  Status take_bus_id(const XmlElement& element, const std::string& text) {
-    const auto id = parse_bus_id(text);
-    if (!id) return element.bad(id.error().message, id.error().help);
-    const auto [first, is_new] = bus_ids_.emplace(*id, element.line());
-    if (is_new) return {};
-    return element.bad(
-        fmt::format("PCI address {} comes twice, first on line {}", text, first->second),
-        "a device stands once, below the bridge that it is behind");
-  }
-
-  /// An NVLink to a GPU that the file lacks is fine: NCCL leaves out GPUs that are not of its job.
-  [[nodiscard]] Status check_nvlinks() const {
-    std::set<std::pair<BusId, BusId>> listed;
-    for (const NvLink& link : nvlinks_) listed.emplace(link.from, link.to);
-    for (const NvLink& link : nvlinks_) {
-      if (bus_ids_.count(link.to) == 0 || listed.count({link.to, link.from}) != 0) continue;
-      return link.element.bad("an NVLink that the device at its other end does not list",
-                              "list the link on both GPUs");
-    }
-    return {};
   }
 
   static void number_gpus(Host& host) {
@@ -321,57 +274,18 @@ class Reader {
     }
   }
 
-  struct NvLink {
-    XmlElement element;
-    BusId from, to;
-  };
-  std::map<BusId, int> bus_ids_;  ///< to the line of each
-  std::set<int> ranks_, nets_, numas_;
-  std::vector<NvLink> nvlinks_;  ///< from GPU to GPU
-  std::string host_hash_;
-  int cpu_count_ = 0, pci_count_ = 0, gpu_count_ = 0, net_count_ = 0;
+  XmlInventory seen_;
 };
-
-/// The one element of the document.
-Result<XmlElement> root_of(const pugi::xml_document& document, const XmlSource& source) {
-  pugi::xml_node root;
-  for (const pugi::xml_node child : document.children()) {
-    if (child.type() == pugi::node_doctype) {
-      return source.bad(child.offset_debug(), "a document type declaration",
-                        "entities are not expanded; leave <!DOCTYPE ...> out");
-    }
-    if (child.type() != pugi::node_element || root) {
-      return source.bad(child.offset_debug(), "more than one element",
-                        "the file is one <system> ... </system>");
-    }
-    root = child;
-  }
-  const XmlElement element{root, source};
-  if (element.name() == "system") return element;
-  return source.bad(root ? root.offset_debug() : 0, "no <system> element",
-                    "NCCL_TOPO_DUMP_FILE writes such a file: <system version=\"1\"> ... </system>");
-}
 
 }  // namespace
 
 Result<Host> parse_nccl_xml(std::string_view text, const std::string& where) {
   const XmlSource source{text, where};
-  if (text.size() > kMaxXmlBytes) {
-    return source.bad(0, fmt::format("the file is larger than {} MiB", kMaxXmlBytes >> 20),
-                      "one host takes some ten KiB");
-  }
-  const std::size_t zero = text.find('\0');
-  if (zero != std::string_view::npos) {
-    return source.bad(static_cast<std::ptrdiff_t>(zero), "a zero byte", "the file is not text");
-  }
   pugi::xml_document document;
-  const pugi::xml_parse_result parsed = document.load_buffer(
-      text.data(), text.size(), pugi::parse_default | pugi::parse_doctype, pugi::encoding_utf8);
-  if (!parsed) {
-    return source.bad(parsed.offset, fmt::format("not XML: {}", parsed.description()),
-                      "is the file complete?");
-  }
-  RINGSIDE_TRY(const XmlElement root, root_of(document, source));
+  RINGSIDE_TRY(
+      const XmlElement root,
+      open_xml(document, text, source, "system",
+               "NCCL_TOPO_DUMP_FILE writes such a file: <system version=\"1\"> ... </system>"));
   return Reader{}.read(root, where);
 }
 

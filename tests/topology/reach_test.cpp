@@ -118,6 +118,21 @@ TEST(ChipToChip, ANicAtTheCpuOfTheGpuIsNear) {
   EXPECT_FALSE(may_gdr(system, {.gdr_c2c = false}, 0, 0, true));
 }
 
+TEST(ChipToChip, ANicBesideTheWidestIsFar) {
+  // The GPU reaches its CPU chip to chip. The NIC at the CPU carries 12.5 GB/s, the one behind the
+  // switch carries 24.
+  const std::string c2c = "<c2c bw=\"44712\" count=\"10\"/>";
+  const std::string host =
+      system(cpu(0,
+                 bridge("10:00.0", gpu({.bus = "11:00.0", .sm = 90, .inside = c2c}) +
+                                       nic("12:00.0", 0, 200000)) +
+                     nic("13:00.0", 1, 100000),
+                 "arm"));
+  const System system = systems_of(host, 2)[0];
+  EXPECT_EQ(system.path(gpu_ref(0), net_ref(0)).type, PathType::Pix);
+  EXPECT_EQ(system.path(gpu_ref(0), net_ref(1)).type, PathType::Phb);
+}
+
 /// One GPU (NVML index `dev`) or two behind a switch with so many NICs.
 System near_nics(int gpus, int nics) {
   std::string inside;

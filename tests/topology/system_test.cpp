@@ -90,12 +90,22 @@ TEST(SystemGraph, BandwidthsComeFromSpeedTimesLanes) {
 }
 
 TEST(SystemGraph, TheWidestLinkComesFirstAndTheWayUpLast) {
-  const System system = systems_of(two_sockets(), 8)[0];
-  const std::vector<LinkId>& links = system.node({NodeKind::Dev, 0}).links;
+  // Behind a switch whose way up is the widest: a NIC at 12 GB/s, then a GPU at 24.
+  const std::string fast = "link_speed=\"32.0 GT/s PCIe\"";
+  const std::string slow = "link_speed=\"8.0 GT/s PCIe\"";
+  const std::string inside = "<pci busid=\"0000:12:00.0\" class=\"0x020000\" " + slow + ">" +
+                             net(0, 100000) + "</pci>" + gpu({.bus = "11:00.0"});
+  const System system =
+      systems_of(small_hosts::system(cpu(0, "<pci busid=\"0000:10:00.0\" class=\"0x060400\" " +
+                                                fast + ">" + inside + "</pci>")),
+                 2)[0];
+  const std::vector<LinkId>& links = system.node({NodeKind::Pci, 0}).links;
   ASSERT_EQ(links.size(), 3U);
-  EXPECT_EQ(system.link(links[0]).kind, LinkKind::Loc);
-  EXPECT_EQ(system.link(links[1]).kind, LinkKind::Nvl);
-  EXPECT_EQ(system.link(links[2]).kind, LinkKind::Pci);
+  EXPECT_EQ(system.link(links[0]).to.kind, NodeKind::Dev);
+  EXPECT_EQ(system.link(links[1]).to.kind, NodeKind::Nic);
+  EXPECT_EQ(system.link(links[1]).bandwidth, 12.0F);
+  EXPECT_EQ(system.link(links[2]).to.kind, NodeKind::Cpu);
+  EXPECT_EQ(system.link(links[2]).bandwidth, 48.0F);
 }
 
 TEST(SystemGraph, ScalarsAreOfTheNetworkOrOfThePeers) {
@@ -131,12 +141,12 @@ TEST(SystemGraph, NetDevicesWithoutAPciFunctionHangOnTheirCpu) {
 TEST(SystemGraph, NetDevicesKeepTheirPlaceAmongPciFunctions) {
   // The GPU of rank 1 comes with rank 1, behind what rank 0 brings.
   const System system = systems_of(
-      small_hosts::system(cpu(0, gpu({.bus = "12:00.0", .dev = 1}) + nic("21:00.0", 5) +
-                                     net(6, 10000) + gpu({.bus = "11:00.0"}) + nic("22:00.0", 4))),
+      small_hosts::system(cpu(0, gpu({.bus = "12:00.0", .dev = 1}) + net(6, 10000) +
+                                     nic("21:00.0", 5) + gpu({.bus = "11:00.0"}) + net(4, 0))),
       4)[0];
   ASSERT_EQ(system.nets.size(), 3U);
-  EXPECT_EQ(system.nets[0].dev, 5);
-  EXPECT_EQ(system.nets[1].dev, 6);
+  EXPECT_EQ(system.nets[0].dev, 6);
+  EXPECT_EQ(system.nets[1].dev, 5);
   EXPECT_EQ(system.nets[2].dev, 4);
   EXPECT_EQ(system.gpus[0].bus_id, "0000:11:00.0");
 }

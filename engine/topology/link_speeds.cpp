@@ -1,0 +1,109 @@
+#include "engine/topology/link_speeds.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "engine/topology/build_system.h"
+
+namespace ringside {
+namespace {
+
+/// source  NCCL 2.30.7 graph/topo.h
+constexpr int kDefaultMbits = 10000;
+constexpr int kDefaultLanes = 16;
+
+}  // namespace
+
+float socket_bandwidth(const CpuInfo& cpu) {
+  constexpr int kYongfeng = 1;
+  switch (cpu.arch) {
+    case CpuArch::Power:
+      return 32;
+    case CpuArch::Arm:
+      return 6;
+    case CpuArch::X86:
+      if (cpu.vendor == CpuVendor::Amd) return 16;
+      if (cpu.vendor == CpuVendor::Zhaoxin) return cpu.model == kYongfeng ? 9 : 6;
+      if (cpu.vendor == CpuVendor::Intel) {
+        constexpr float kByModel[] = {6, 10, 22, 40};
+        return kByModel[std::clamp(cpu.model, 1, 4) - 1];
+      }
+      return kLocalBandwidth;
+    default:
+      return kLocalBandwidth;
+  }
+}
+
+CpuInfo cpu_info(const HostCpu& cpu) {
+  CpuInfo info;
+  if (cpu.arch == "arm64") info.arch = CpuArch::Arm;
+  if (cpu.arch == "ppc64") info.arch = CpuArch::Power;
+  if (cpu.arch != "x86_64") return info;
+  info.arch = CpuArch::X86;
+  if (cpu.vendor == "AuthenticAMD") info.vendor = CpuVendor::Amd;
+  if (cpu.vendor == "CentaurHauls" || cpu.vendor == "  Shanghai  ") {
+    info.vendor = CpuVendor::Zhaoxin;
+    if (cpu.family == 7 && cpu.model == 0x5B) info.model = 1;
+  }
+  if (cpu.vendor == "GenuineIntel") {
+    // Broadwell and before, Skylake, Sapphire Rapids, Emerald Rapids and later.
+    info.vendor = CpuVendor::Intel;
+    info.model = 1;
+    if (cpu.family == 6 && cpu.model >= 0x55) info.model = 2;
+    if (cpu.family == 6 && cpu.model >= 0x8F) info.model = 3;
+    if (cpu.family == 6 && cpu.model >= 0xCF) info.model = 4;
+  }
+  return info;
+}
+
+float pci_bandwidth(const HostPci& function) {
+  struct Generation {
+    std::string_view speed;
+    int per_lane;  ///< 100 Mbit/s, after encoding
+  };
+  constexpr Generation kGenerations[] = {{"2.5 GT/s", 15},   {"5 GT/s", 30},    {"5.0 GT/s", 30},
+                                         {"8 GT/s", 60},     {"8.0 GT/s", 60},  {"16 GT/s", 120},
+                                         {"16.0 GT/s", 120}, {"32 GT/s", 240},  {"32.0 GT/s", 240},
+                                         {"64 GT/s", 480},   {"64.0 GT/s", 480}};
+  int per_lane = 60;
+  for (const Generation& generation : kGenerations) {
+    if (function.link_speed.starts_with(generation.speed)) per_lane = generation.per_lane;
+  }
+  const int lanes = function.link_width == 0 ? kDefaultLanes : function.link_width;
+  return static_cast<float>(lanes * per_lane / 80.0);
+}
+
+std::uint64_t device_id(const HostPci& function) {
+  std::uint64_t id = 0;
+  for (const std::string* part : {&function.vendor, &function.device, &function.subsystem_vendor,
+                                  &function.subsystem_device}) {
+    std::string_view digits = *part;
+    if (digits.starts_with("0x")) digits.remove_prefix(2);
+    std::uint64_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    id = (id << 16) | (value & 0xFFFF);
+  }
+  return id;
+}
+
+float nvlink_bandwidth(int sm) {
+  if (sm >= 100) return 40.1F;
+  if (sm >= 90) return 20.6F;
+  if (sm == 86) return 12.0F;
+  if (sm >= 80) return 20.0F;
+  if (sm >= 70) return 20.0F;
+  if (sm >= 60) return 18.0F;
+  return 20.0F;
+}
+
+float net_bandwidth(const HostNet& net) {
+  const int mbits = net.mbits_per_second <= 0 ? kDefaultMbits : net.mbits_per_second;
+  return static_cast<float>(mbits / 8000.0);
+}
+
+float c2c_bandwidth(const HostC2c& c2c) {
+  return static_cast<float>(c2c.mbytes_per_second * c2c.count / 1000.0);
+}
+
+}  // namespace ringside
