@@ -10,7 +10,6 @@ namespace ringside {
 
 /// Limits that keep a hostile file from costing more than itself.
 /// source  NCCL: MAX_SUBS 640, XML nodes of one rank; a real host has a few hundred elements
-inline constexpr int kMaxXmlBytes = 16 << 20;
 inline constexpr int kMaxXmlDepth = 64;
 inline constexpr int kMaxNetsPerHost = 256;
 inline constexpr int kMaxCpusPerHost = 64;

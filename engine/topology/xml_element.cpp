@@ -114,4 +114,37 @@ Result<std::uint64_t> XmlElement::hex(const char* key, const char* example) cons
              fmt::format("such as {}=\"{}\"", key, example));
 }
 
+Result<XmlElement> open_xml(pugi::xml_document& document, std::string_view text,
+                            const XmlSource& source, const char* root, const char* help) {
+  if (text.size() > kMaxXmlBytes) {
+    return source.bad(0, fmt::format("the file is larger than {} MiB", kMaxXmlBytes >> 20),
+                      "one host takes some ten KiB");
+  }
+  const std::size_t zero = text.find('\0');
+  if (zero != std::string_view::npos) {
+    return source.bad(static_cast<std::ptrdiff_t>(zero), "a zero byte", "the file is not text");
+  }
+  const pugi::xml_parse_result parsed = document.load_buffer(
+      text.data(), text.size(), pugi::parse_default | pugi::parse_doctype, pugi::encoding_utf8);
+  if (!parsed) {
+    return source.bad(parsed.offset, fmt::format("not XML: {}", parsed.description()),
+                      "is the file complete?");
+  }
+  pugi::xml_node found;
+  for (const pugi::xml_node child : document.children()) {
+    if (child.type() == pugi::node_doctype) {
+      return source.bad(child.offset_debug(), "a document type declaration",
+                        "entities are not expanded; leave <!DOCTYPE ...> out");
+    }
+    if (child.type() != pugi::node_element || found) {
+      return source.bad(child.offset_debug(), "more than one element",
+                        fmt::format("the file is one <{0}> ... </{0}>", root));
+    }
+    found = child;
+  }
+  const XmlElement element{found, source};
+  if (element.name() == root) return element;
+  return source.bad(found ? found.offset_debug() : 0, fmt::format("no <{}> element", root), help);
+}
+
 }  // namespace ringside

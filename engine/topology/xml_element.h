@@ -12,6 +12,9 @@
 
 namespace ringside {
 
+/// source  a whole NVLink domain in NCCL's XML takes some hundred KiB
+inline constexpr int kMaxXmlBytes = 16 << 20;
+
 /// The text of an XML file, to say where in it something stands.
 class XmlSource {
  public:
@@ -60,5 +63,12 @@ class XmlElement {
   pugi::xml_node node_;
   const XmlSource* source_;
 };
+
+/// Parses `text` into `document`, which the element refers to.
+/// help    says where files with such a root element come from
+/// errors  Corrupt: larger than kMaxXmlBytes, a zero byte, not XML, another root element, anything
+///         beside it; entity declarations are refused, not expanded
+Result<XmlElement> open_xml(pugi::xml_document& document, std::string_view text,
+                            const XmlSource& source, const char* root, const char* help);
 
 }  // namespace ringside
