@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/channels/graph_xml.h"
 #include "engine/channels/report.h"
 
 namespace ringside {
@@ -64,7 +65,11 @@ Result<Domain> explore(Job& job, const JobHosts& hosts, const std::vector<int>& 
   Domain domain;
   for (System& system : systems) {
     domain.reports.push_back(static_cast<int>(job.reports.size()));
-    job.reports.push_back(report_on(system, topology, channels));
+    Graphs given;
+    if (!channels.graph_file.empty()) {
+      RINGSIDE_TRY(given, load_graph_xml(channels.graph_file, system));
+    }
+    job.reports.push_back(report_on(system, topology, channels, given));
     std::vector<int> ranks;
     for (const GpuInfo& gpu : system.gpus) ranks.push_back(gpu.rank - first_rank);
     domain.nranks += static_cast<int>(ranks.size());

@@ -12,10 +12,11 @@ constexpr int kLeastChunk = 512;    // one grain of the simple protocol
 constexpr int kLeastBuffer = 4096;  // 8 steps of one such grain
 constexpr int kLeastLl128 = 16384;  // 8 steps of one warp's 16 lines of 128 bytes
 
-constexpr std::array<std::string_view, 28> kVariables{"NCCL_BUFFSIZE",
+constexpr std::array<std::string_view, 29> kVariables{"NCCL_BUFFSIZE",
                                                       "NCCL_COLLNET_ENABLE",
                                                       "NCCL_COLLNET_NODE_THRESHOLD",
                                                       "NCCL_CROSS_NIC",
+                                                      "NCCL_GRAPH_FILE",
                                                       "NCCL_IGNORE_NET_MISMATCH",
                                                       "NCCL_LL128_BUFFSIZE",
                                                       "NCCL_LL_BUFFSIZE",
@@ -120,6 +121,7 @@ void read_buffers(Reader& reader, ChannelParameters& parameters) {
 
 Result<ChannelParameters> parse_channel_parameters(const Environment& environment) {
   ChannelParameters parameters;
+  parameters.graph_file = environment("NCCL_GRAPH_FILE").value_or("");
   Reader reader{environment};
   read_channel_limits(reader, parameters);
   read_structures(reader, parameters);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/env.h"
@@ -12,6 +13,7 @@ namespace ringside {
 /// What the environment says about channels.
 /// source  NCCL 2.30.7: graph/search.cc, graph/connect.cc, init.cc, transport/nvls.cc, graph/paths.cc
 struct ChannelParameters {
+  std::string graph_file;            ///< NCCL_GRAPH_FILE: graphs that are not searched; empty: none
   int cross_nic = 2;                 ///< NCCL_CROSS_NIC: 0 never, 1 always, 2 where it helps
   std::optional<int> min_channels;   ///< NCCL_MIN_NCHANNELS, NCCL_MIN_NRINGS
   std::optional<int> max_channels;   ///< NCCL_MAX_NCHANNELS, NCCL_MAX_NRINGS

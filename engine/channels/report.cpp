@@ -84,9 +84,9 @@ void report_network(NodeReport& report, const System& system, const TopologyPara
 }  // namespace
 
 NodeReport report_on(const System& system, const TopologyParameters& topology,
-                     const ChannelParameters& channels) {
+                     const ChannelParameters& channels, const Graphs& given) {
   NodeReport report;
-  report.graphs = search_graphs(system, topology, channels, has_nvls(system, channels));
+  report.graphs = search_graphs(system, topology, channels, has_nvls(system, channels), given);
   report.nranks = system.count(NodeKind::Gpu);
   const auto [least, most] =
       std::minmax_element(system.gpus.begin(), system.gpus.end(),

@@ -319,8 +319,11 @@ Graph search_graph(const System& system, const TopologyParameters& topology,
 }
 
 Graphs search_graphs(const System& system, const TopologyParameters& topology,
-                     const ChannelParameters& channels, bool has_nvls) {
+                     const ChannelParameters& channels, bool has_nvls, const Graphs& given) {
   const auto search = [&](const SearchRequest& request) {
+    const Graph& known = given[request.id];
+    const bool may_cross = known.cross_nic != 1 || channels.cross_nic != 0;
+    if (known.nchannels > 0 && may_cross) return known;
     return search_graph(system, topology, channels, request);
   };
   constexpr int kMost = Attempt::kMaxChannels;

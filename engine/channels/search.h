@@ -23,9 +23,11 @@ Graph search_graph(const System& system, const TopologyParameters& topology,
                    const ChannelParameters& channels, const SearchRequest& request);
 
 /// All five graphs of a node, each within the bounds that NCCL searches it with.
+/// given     graphs of a file (NCCL_GRAPH_FILE), each taken as it is where it has channels; one that may
+///           always cross NICs (1) is not taken where NCCL_CROSS_NIC is 0
 /// has_nvls  the job may use NVLS
-/// source    NCCL 2.30.7 init.cc: initTransportsRank
+/// source    NCCL 2.30.7 init.cc: initTransportsRank; graph/search.cc: ncclTopoCompute
 Graphs search_graphs(const System& system, const TopologyParameters& topology,
-                     const ChannelParameters& channels, bool has_nvls);
+                     const ChannelParameters& channels, bool has_nvls, const Graphs& given = {});
 
 }  // namespace ringside
