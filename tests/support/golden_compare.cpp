@@ -18,36 +18,41 @@ const std::map<std::string, GraphId> kGraphNames{{"ring", GraphId::Ring},
                                                  {"nvls", GraphId::Nvls}};
 
 template <typename T>
-void expect(Differences& differences, const std::string& what, const T& golden, const T& ours) {
-  if (golden != ours) differences.push_back(fmt::format("{}: {}, ours {}", what, golden, ours));
+void expect(Comparison& comparison, const std::string& what, const T& golden, const T& ours) {
+  ++comparison.checked;
+  if (golden != ours)
+    comparison.differences.push_back(fmt::format("{}: {}, ours {}", what, golden, ours));
 }
-void expect_near(Differences& differences, const std::string& what, double golden, double ours) {
+void expect_near(Comparison& comparison, const std::string& what, double golden, double ours) {
+  ++comparison.checked;
   if (std::abs(golden - ours) > 1e-5 * std::abs(golden)) {
-    differences.push_back(fmt::format("{}: {}, ours {}", what, golden, ours));
+    comparison.differences.push_back(fmt::format("{}: {}, ours {}", what, golden, ours));
   }
 }
-void expect_json(Differences& differences, const std::string& what, const Json& golden,
+void expect_json(Comparison& comparison, const std::string& what, const Json& golden,
                  const Json& ours) {
+  ++comparison.checked;
   if (golden != ours) {
-    differences.push_back(fmt::format("{}: {}, ours {}", what, golden.dump(), ours.dump()));
+    comparison.differences.push_back(
+        fmt::format("{}: {}, ours {}", what, golden.dump(), ours.dump()));
   }
 }
 
-void compare_summary(Differences& differences, const std::string& name, const Json& golden,
+void compare_summary(Comparison& comparison, const std::string& name, const Json& golden,
                      const GraphSummary& ours) {
-  expect(differences, name + " pattern", golden["pattern"].get<int>(),
+  expect(comparison, name + " pattern", golden["pattern"].get<int>(),
          static_cast<int>(ours.pattern));
-  expect(differences, name + " crossNic", golden["crossNic"].get<int>(), ours.cross_nic);
-  expect(differences, name + " nChannels", golden["nChannels"].get<int>(), ours.nchannels);
-  expect_near(differences, name + " bwIntra", golden["bwIntra"].get<double>(), ours.bw_intra);
-  expect_near(differences, name + " bwInter", golden["bwInter"].get<double>(), ours.bw_inter);
-  expect_near(differences, name + " latencyInter", golden["latencyInter"].get<double>(),
+  expect(comparison, name + " crossNic", golden["crossNic"].get<int>(), ours.cross_nic);
+  expect(comparison, name + " nChannels", golden["nChannels"].get<int>(), ours.nchannels);
+  expect_near(comparison, name + " bwIntra", golden["bwIntra"].get<double>(), ours.bw_intra);
+  expect_near(comparison, name + " bwInter", golden["bwInter"].get<double>(), ours.bw_inter);
+  expect_near(comparison, name + " latencyInter", golden["latencyInter"].get<double>(),
               ours.latency_inter);
-  expect(differences, name + " typeIntra", golden["typeIntra"].get<std::string>(),
+  expect(comparison, name + " typeIntra", golden["typeIntra"].get<std::string>(),
          std::string{to_string(ours.type_intra)});
-  expect(differences, name + " typeInter", golden["typeInter"].get<std::string>(),
+  expect(comparison, name + " typeInter", golden["typeInter"].get<std::string>(),
          std::string{to_string(ours.type_inter)});
-  expect(differences, name + " sameChannels", golden["sameChannels"].get<int>(),
+  expect(comparison, name + " sameChannels", golden["sameChannels"].get<int>(),
          ours.same_channels ? 1 : 0);
 }
 
@@ -57,23 +62,23 @@ Json net_name(const System& system, int net) {
   return fmt::format("{}-{}", system.node({NodeKind::Net, net}).host, dev);
 }
 
-void compare_graph(Differences& differences, const std::string& name, const Json& golden,
+void compare_graph(Comparison& comparison, const std::string& name, const Json& golden,
                    const Graph& ours, const System& system) {
-  compare_summary(differences, name, golden, ours);
-  expect(differences, name + " nHops", golden["nHops"].get<int>(), ours.nhops);
+  compare_summary(comparison, name, golden, ours);
+  expect(comparison, name + " nHops", golden["nHops"].get<int>(), ours.nhops);
   Json intra = Json::array();
   for (const std::vector<int>& channel : ours.intra) {
     Json order = Json::array();
     for (const int gpu : channel) order.push_back(system.gpus[static_cast<std::size_t>(gpu)].rank);
     intra.push_back(std::move(order));
   }
-  expect_json(differences, name + " intra", golden["intra"], intra);
+  expect_json(comparison, name + " intra", golden["intra"], intra);
   if (!golden.contains("inter")) return;
   Json inter = Json::array();
   for (const auto& [in, out] : ours.inter) {
     inter.push_back({net_name(system, in), net_name(system, out)});
   }
-  expect_json(differences, name + " inter", golden["inter"], inter);
+  expect_json(comparison, name + " inter", golden["inter"], inter);
 }
 
 Json place_json(const Channels::TreePlace& place) {
@@ -88,11 +93,11 @@ Json ranks_json(const std::vector<Rank>& ranks) {
   return list;
 }
 
-void compare_lists(Differences& differences, const std::string& what, const Json& golden,
+void compare_lists(Comparison& comparison, const std::string& what, const Json& golden,
                    std::size_t count, const std::function<Json(std::size_t)>& ours) {
-  expect(differences, what + " count", golden.size(), count);
+  expect(comparison, what + " count", golden.size(), count);
   for (std::size_t i = 0; i < std::min(golden.size(), count); ++i) {
-    expect_json(differences, fmt::format("{} {}", what, i), golden[i], ours(i));
+    expect_json(comparison, fmt::format("{} {}", what, i), golden[i], ours(i));
   }
 }
 
@@ -104,39 +109,39 @@ Json places_json(const std::vector<Channels::TreePlace>& places) {
 
 }  // namespace
 
-Differences compare_searches(const Json& golden, const Job& job) {
-  Differences differences;
+Comparison compare_searches(const Json& golden, const Job& job) {
+  Comparison comparison;
   for (std::size_t i = 0; i < golden["systems"].size(); ++i) {
     const Json& system = golden["systems"][i];
     const int node = system["node"].get<int>();
     const auto report =
         static_cast<std::size_t>(job.nodes.at(static_cast<std::size_t>(node)).report);
     for (const auto& [name, id] : kGraphNames) {
-      compare_graph(differences, fmt::format("system {} {}", i, name), system["search"][name],
+      compare_graph(comparison, fmt::format("system {} {}", i, name), system["search"][name],
                     job.reports[report].graphs[id], job.systems[report]);
     }
   }
-  return differences;
+  return comparison;
 }
 
-Differences compare_merged(const Json& golden, const Job& job) {
-  Differences differences;
+Comparison compare_merged(const Json& golden, const Job& job) {
+  Comparison comparison;
   for (const auto& [name, id] : kGraphNames) {
-    compare_summary(differences, "merged " + name, golden["merged"][name],
+    compare_summary(comparison, "merged " + name, golden["merged"][name],
                     job.connection.shape.graph(id));
   }
-  return differences;
+  return comparison;
 }
 
-Differences compare_comm(const Json& golden, const Job& job) {
+Comparison compare_comm(const Json& golden, const Job& job) {
   const Json& comm = golden["comm"];
   const CommShape& shape = job.connection.shape;
-  Differences differences;
+  Comparison comparison;
   const auto compare = [&](const char* name, int ours) {
-    expect(differences, name, comm[name].get<int>(), ours);
+    expect(comparison, name, comm[name].get<int>(), ours);
   };
-  expect(differences, "nRanks", golden["nRanks"].get<int>(), shape.nranks);
-  expect(differences, "nNodes", golden["nNodes"].get<int>(), shape.nnodes);
+  expect(comparison, "nRanks", golden["nRanks"].get<int>(), shape.nranks);
+  expect(comparison, "nNodes", golden["nNodes"].get<int>(), shape.nnodes);
   compare("nChannels", shape.nchannels);
   compare("nvlsChannels", shape.nvls_channels);
   compare("p2pnChannels", shape.p2p_channels);
@@ -149,7 +154,7 @@ Differences compare_comm(const Json& golden, const Job& job) {
   compare("isAllNvlink", shape.is_all_nvlink ? 1 : 0);
   compare("isAllDirectP2p", shape.is_all_direct_p2p ? 1 : 0);
   compare("minNetCount", shape.min_net_count);
-  expect_near(differences, "minNetBw", comm["minNetBw"].get<double>(), shape.min_net_bw);
+  expect_near(comparison, "minNetBw", comm["minNetBw"].get<double>(), shape.min_net_bw);
   compare("maxTreePattern", static_cast<int>(shape.max_tree_pattern));
   compare("minCompCap", shape.min_cc);
   compare("maxCompCap", shape.max_cc);
@@ -158,47 +163,47 @@ Differences compare_comm(const Json& golden, const Job& job) {
   compare("minLocalRanks", shape.min_local_ranks);
   compare("maxLocalRanks", shape.max_local_ranks);
   compare("p2pChunkSize", shape.p2p_chunk);
-  expect_json(differences, "buffSizes", comm["buffSizes"], Json(shape.buffers));
-  return differences;
+  expect_json(comparison, "buffSizes", comm["buffSizes"], Json(shape.buffers));
+  return comparison;
 }
 
-Differences compare_channels(const Json& golden, const Job& job) {
+Comparison compare_channels(const Json& golden, const Job& job) {
   const Channels& channels = job.connection.channels;
-  Differences differences;
+  Comparison comparison;
   Json node_of_rank(std::vector<int>(static_cast<std::size_t>(job.nranks())));
   for (std::size_t node = 0; node < job.nodes.size(); ++node) {
     for (const int rank : job.nodes[node].ranks)
       node_of_rank[static_cast<std::size_t>(rank)] = node;
   }
-  expect_json(differences, "rankToNode", golden["rankToNode"], node_of_rank);
-  compare_lists(differences, "ring", golden["rings"], channels.rings.size(),
+  expect_json(comparison, "rankToNode", golden["rankToNode"], node_of_rank);
+  compare_lists(comparison, "ring", golden["rings"], channels.rings.size(),
                 [&](std::size_t c) { return ranks_json(channels.rings[c]); });
-  compare_lists(differences, "tree", golden["trees"], channels.trees.size(),
+  compare_lists(comparison, "tree", golden["trees"], channels.trees.size(),
                 [&](std::size_t c) { return places_json(channels.trees[c]); });
-  expect(differences, "treeDepth", golden["treeDepth"].get<int>(), channels.tree_depth);
+  expect(comparison, "treeDepth", golden["treeDepth"].get<int>(), channels.tree_depth);
   if (golden.contains("nvls") && !golden["nvls"].is_null()) {
     const Json& nvls = golden["nvls"];
-    compare_lists(differences, "nvls head", nvls["heads"], channels.nvls.heads.size(),
+    compare_lists(comparison, "nvls head", nvls["heads"], channels.nvls.heads.size(),
                   [&](std::size_t h) { return ranks_json(channels.nvls.heads[h]); });
     if (nvls.contains("tree")) {
-      compare_lists(differences, "nvls tree", nvls["tree"], channels.nvls.trees.size(),
+      compare_lists(comparison, "nvls tree", nvls["tree"], channels.nvls.trees.size(),
                     [&](std::size_t t) { return places_json(channels.nvls.trees[t]); });
     }
   } else {
-    expect(differences, "nvls heads without NVLS", std::size_t{0}, channels.nvls.heads.size());
+    expect(comparison, "nvls heads without NVLS", std::size_t{0}, channels.nvls.heads.size());
   }
   if (golden.contains("collnet") && !golden["collnet"].is_null()) {
     const Json& collnet = golden["collnet"];
-    expect_json(differences, "collnet heads", collnet["heads"], ranks_json(channels.collnet.heads));
-    expect_json(differences, "collnet direct heads", collnet["directHeads"],
+    expect_json(comparison, "collnet heads", collnet["heads"], ranks_json(channels.collnet.heads));
+    expect_json(comparison, "collnet direct heads", collnet["directHeads"],
                 ranks_json(channels.collnet.direct_heads));
-    compare_lists(differences, "collnet chain", collnet["chain"], channels.collnet.chain.size(),
+    compare_lists(comparison, "collnet chain", collnet["chain"], channels.collnet.chain.size(),
                   [&](std::size_t rank) {
                     const auto& [up, down] = channels.collnet.chain[rank];
                     return Json::array({to_int(up), to_int(down)});
                   });
   }
-  return differences;
+  return comparison;
 }
 
 }  // namespace ringside::oracle
