@@ -201,44 +201,45 @@ VerbResult run(const BenchArguments& arguments) {
 }  // namespace
 
 Verb bench_verb() {
-  return {
-      "bench",
-      "Time and verify a collective on real processes (nccl-tests' table)",
-      {"ringside bench all_reduce -n 4 -b 8 -e 4M -f 4",
-       "ringside bench all_gather -n 2 -e 1M --transport tcp --json"},
-      [](CLI::App& app) {
-        auto arguments = std::make_shared<BenchArguments>();
-        BenchArguments& a = *arguments;
-        app.add_option("collective", a.collective,
-                       "all_reduce, all_gather, reduce_scatter or broadcast");
-        app.add_option("-n,--ranks", a.ranks,
-                       "local processes (default 2; under mpirun, torchrun or Slurm the "
-                       "launcher's)");
-        app.add_option("-b,--minbytes", a.from, "smallest size")->capture_default_str();
-        app.add_option("-e,--maxbytes", a.to, "largest size")->capture_default_str();
-        app.add_option("-f,--stepfactor", a.factor, "from size to size")->capture_default_str();
-        app.add_option("-d,--datatype", a.type, "element type")->capture_default_str();
-        app.add_option("-o,--op", a.op, "reduction: sum, prod, max or min")->capture_default_str();
-        app.add_option("-r,--root", a.root, "root rank (broadcast)")->capture_default_str();
-        app.add_option("-w,--warmup", a.warmup, "runs before the clock starts")
-            ->capture_default_str();
-        app.add_option("--iters", a.iterations, "timed runs a size")->capture_default_str();
-        app.add_option("-c,--check", a.check, "verify every element: 1 or 0")
-            ->capture_default_str();
-        app.add_option("--transport", a.transport,
-                       "shm or tcp (default: shm within a host, tcp between hosts)");
-        app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
-        app.add_option("--slot", a.slot, "bytes of one of a connection's 8 slots (default: tuned)");
-        app.add_option("--timeout", a.join_timeout,
-                       "how long the next rank may take to join or connect")
-            ->capture_default_str();
-        app.add_option("--op-timeout", a.op_timeout,
-                       "a collective in which nothing moves for so long fails")
-            ->capture_default_str();
-        app.add_option("--trace", a.trace, "record every primitive into this .rtrace file");
-        app.add_flag("--json", a.json, "one JSON document on stdout");
-        return [arguments] { return run(*arguments); };
-      }};
+  return {"bench",
+          "Time and verify a collective on real processes (nccl-tests' table)",
+          {"ringside bench all_reduce -n 4 -b 8 -e 4M -f 4",
+           "ringside bench all_gather -n 2 -e 1M --transport tcp --json"},
+          [](CLI::App& app) {
+            auto arguments = std::make_shared<BenchArguments>();
+            BenchArguments& a = *arguments;
+            app.add_option("collective", a.collective,
+                           "all_reduce, all_gather, reduce_scatter or broadcast");
+            app.add_option("-n,--ranks", a.ranks,
+                           "local processes (default 2; under mpirun, torchrun or Slurm the "
+                           "launcher's)");
+            app.add_option("-b,--minbytes", a.from, "smallest size")->capture_default_str();
+            app.add_option("-e,--maxbytes", a.to, "largest size")->capture_default_str();
+            app.add_option("-f,--stepfactor", a.factor, "from size to size")->capture_default_str();
+            app.add_option("-d,--datatype", a.type, "element type")->capture_default_str();
+            app.add_option("-o,--op", a.op, "reduction: sum, prod, max, min, avg or mulsum")
+                ->capture_default_str();
+            app.add_option("-r,--root", a.root, "root rank (broadcast)")->capture_default_str();
+            app.add_option("-w,--warmup", a.warmup, "runs before the clock starts")
+                ->capture_default_str();
+            app.add_option("--iters", a.iterations, "timed runs a size")->capture_default_str();
+            app.add_option("-c,--check", a.check, "verify every element: 1 or 0")
+                ->capture_default_str();
+            app.add_option("--transport", a.transport,
+                           "shm or tcp (default: shm within a host, tcp between hosts)");
+            app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
+            app.add_option("--slot", a.slot,
+                           "bytes of one of a connection's 8 slots (default: tuned)");
+            app.add_option("--timeout", a.join_timeout,
+                           "how long the next rank may take to join or connect")
+                ->capture_default_str();
+            app.add_option("--op-timeout", a.op_timeout,
+                           "a collective in which nothing moves for so long fails")
+                ->capture_default_str();
+            app.add_option("--trace", a.trace, "record every primitive into this .rtrace file");
+            app.add_flag("--json", a.json, "one JSON document on stdout");
+            return [arguments] { return run(*arguments); };
+          }};
 }
 
 }  // namespace ringside::cli

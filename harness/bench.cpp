@@ -10,6 +10,7 @@
 #include <span>
 
 #include "engine/collectives/run.h"
+#include "engine/reduce/reduce_op.h"
 #include "harness/check_data.h"
 
 namespace ringside {
@@ -101,6 +102,7 @@ class Sweep {
                         .count = layout.count,
                         .type = options_.type,
                         .op = options_.op,
+                        .scalar = CheckData(options_.type, options_.op, 0).scalar_of(me_),
                         .root = options_.root};
     if (in_place) {
       call.input = output_.memory.get();
@@ -222,9 +224,7 @@ Status check_bench(const BenchOptions& options) {
                  fmt::format("{} has no algorithm on hosts", to_string(options.collective)),
                  "there are all_reduce, all_gather, reduce_scatter and broadcast"};
   }
-  Status supported = CheckData(options.type, options.op, 0).check_supported();
-  if (supported) return {};
-  return Error{ErrorCode::InvalidArgument, supported.error().message, supported.error().help};
+  return check_reduction(options.collective, Algorithm::Ring, options.type, options.op);
 }
 
 Result<std::vector<BenchRow>> run_bench(Communicator& communicator, const BenchOptions& options,

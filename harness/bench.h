@@ -41,7 +41,7 @@ struct BenchRow {
 };
 
 /// Whether this build can run it, before any rank is started.
-/// errors   InvalidArgument: no algorithm for the collective, no kernel for type and reduction
+/// errors   InvalidArgument: no algorithm for the collective, none that reduces this type so
 Status check_bench(const BenchOptions& options);
 
 /// Runs the sweep; collective: every rank calls it with the same options.

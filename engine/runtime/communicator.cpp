@@ -86,8 +86,8 @@ struct Communicator::Impl {
     return event;
   }
 
-  void run_on(int channel, const ChannelTask& task, const CollectiveCall& call, ReduceKernel kernel,
-              TraceEvent event) {
+  void run_on(int channel, const ChannelTask& task, const CollectiveCall& call,
+              const ReduceOp* reduce, TraceEvent event) {
     const ChannelEnds& end = ends[static_cast<std::size_t>(channel)];
     event.channel = static_cast<std::uint16_t>(channel);
     event.recv_peer = to_int(end.previous);
@@ -98,7 +98,7 @@ struct Communicator::Impl {
                                .input = static_cast<const std::byte*>(call.input),
                                .output = static_cast<std::byte*>(call.output),
                                .element = size_of(call.type),
-                               .reduce = kernel,
+                               .reduce = reduce,
                                .wait = &wait,
                                .failure = &failure,
                                .lane = lanes[static_cast<std::size_t>(channel)],
@@ -110,22 +110,24 @@ struct Communicator::Impl {
 
   Status run(const CollectiveCall& call) {
     if (failure.happened()) return give_up();
-    ReduceKernel kernel = nullptr;
+    std::optional<ReduceOp> reduce;
     if (reduces(call.collective)) {
-      RINGSIDE_TRY(kernel, reduce_kernel(call.type, call.op));
+      RINGSIDE_TRY(reduce, make_reduce_op(call.type, call.op, bootstrap->nranks(), call.scalar));
     }
     const CallShape shape{.count = call.count, .type = call.type, .root = call.root};
     RINGSIDE_TRY(
         const Choice choice,
         choose_host(call.collective, call_bytes(call.collective, shape, bootstrap->nranks()),
                     bootstrap->nranks(), overrides));
+    RINGSIDE_TRY(check_reduction(choice.collective, choice.algorithm, call.type, call.op));
     RINGSIDE_TRY(const std::vector<ChannelTask> tasks,
                  plan_channels(choice, channels, shape, bootstrap->rank()));
 
     TraceEvent event = event_of(choice);
     const std::int64_t begin_ns = lanes[0] != nullptr ? trace_now().count() : 0;
     workers->run(choice.nchannels, [&](int channel) {
-      run_on(channel, tasks[static_cast<std::size_t>(channel)], call, kernel, event);
+      run_on(channel, tasks[static_cast<std::size_t>(channel)], call, reduce ? &*reduce : nullptr,
+             event);
     });
     if (lanes[0] != nullptr) {
       event.kind = EventKind::Collective;

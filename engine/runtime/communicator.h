@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "base/vocabulary.h"
+#include "engine/reduce/element.h"
 #include "engine/runtime/connect.h"
 
 namespace ringside {
@@ -39,6 +40,7 @@ struct CollectiveCall {
   std::int64_t count = 0;
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
+  std::optional<ElementBits> scalar = {};  ///< of RedOp::PreMulSum: this rank's factor
   Rank root{0};
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "trace/clock.h"
@@ -11,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// What is reduced stays in the first-level cache until it is copied on.
+/// What is divided after the sum stays in the first-level cache until it is copied on.
 constexpr std::size_t kTile = 8192;
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -46,7 +47,9 @@ void HostPrimitives::move(PrimitiveParts parts, const ChunkSpan& span) {
   const std::size_t bytes = static_cast<std::size_t>(span.count) * element;
   const std::byte* input = setup_.input + static_cast<std::size_t>(span.input) * element;
   std::byte* output = setup_.output + static_cast<std::size_t>(span.output) * element;
-  if (!parts.receives && !parts.sends) return copy_bytes(output, input, bytes);
+  if (!parts.receives && !parts.sends) {
+    return combine(parts, input, nullptr, output, nullptr, bytes);
+  }
   const std::size_t slot =
       parts.sends ? setup_.send->slot_size().value : setup_.recv->slot_size().value;
   for (std::size_t done = 0; done < bytes && !setup_.failure->happened(); done += slot) {
@@ -75,20 +78,7 @@ void HostPrimitives::move_slice(PrimitiveParts parts, const std::byte* input, st
     room = slot.data();
   }
 
-  if (parts.receives && parts.reads_input) {
-    std::byte* first = parts.writes_output ? output : room;
-    const std::size_t element = setup_.element.value;
-    for (std::size_t at = 0; at < bytes; at += kTile) {
-      const std::size_t tile = std::min(kTile, bytes - at);
-      setup_.reduce(first + at, arrived + at, input + at, tile / element);
-      if (parts.sends && parts.writes_output) copy_bytes(room + at, first + at, tile);
-    }
-  } else {
-    const std::byte* from = parts.receives ? arrived : input;
-    if (parts.writes_output) copy_bytes(output, from, bytes);
-    if (parts.sends) copy_bytes(room, from, bytes);
-  }
-
+  combine(parts, input, arrived, output, room, bytes);
   if (parts.sends) {
     if (Status posted = setup_.send->post(Bytes{bytes}); !posted) {
       return fail(posted.error(), Rank{setup_.event.send_peer});
@@ -99,6 +89,36 @@ void HostPrimitives::move_slice(PrimitiveParts parts, const std::byte* input, st
       return fail(released.error(), Rank{setup_.event.recv_peer});
     }
   }
+}
+
+/// The data part of a step: the slice from own input and what arrived to own output and the slot to send.
+void HostPrimitives::combine(PrimitiveParts parts, const std::byte* input, const std::byte* arrived,
+                             std::byte* output, std::byte* room, std::size_t bytes) {
+  const ReduceOp* op = setup_.reduce;
+  const bool reduces = parts.receives && parts.reads_input;
+  const bool prepares = parts.reads_input && op != nullptr && op->has_pre_operation();
+  if (!reduces && !prepares) {
+    const std::byte* from = parts.receives ? arrived : input;
+    if (parts.writes_output) copy_bytes(output, from, bytes);
+    if (parts.sends) copy_bytes(room, from, bytes);
+    return;
+  }
+  const std::array<const std::byte*, 2> from{input, arrived};
+  const std::span inputs(from.data(), parts.receives ? 2 : 1);
+  const std::size_t element = setup_.element.value;
+  // Own input meets the rest and stays here at the last addition only: then the result is whole.
+  if (reduces && parts.writes_output && op->has_post_operation()) {
+    for (std::size_t at = 0; at < bytes; at += kTile) {
+      const std::size_t tile = std::min(kTile, bytes - at);
+      op->combine(output + at, input + at, arrived + at, FirstInput::Own, tile / element);
+      op->finish(output + at, tile / element);
+      if (parts.sends) copy_bytes(room + at, output + at, tile);
+    }
+    return;
+  }
+  const std::array<std::byte*, 2> to{parts.writes_output ? output : room, room};
+  const std::span outputs(to.data(), parts.writes_output && parts.sends ? 2 : 1);
+  op->reduce(outputs, inputs, FirstInput::Own, bytes / element);
 }
 
 /// Calls ready() until it says yes. returns  false after a failure, which fail() has noted

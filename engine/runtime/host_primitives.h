@@ -5,8 +5,8 @@
 #include "base/ids.h"
 #include "engine/collectives/chunk_map.h"
 #include "engine/collectives/primitives.h"
+#include "engine/reduce/reduce_op.h"
 #include "engine/runtime/failure.h"
-#include "engine/runtime/reduce.h"
 #include "engine/runtime/wait.h"
 #include "engine/transport/end.h"
 #include "trace/event.h"
@@ -29,9 +29,9 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
     SendEnd* send = nullptr;  ///< to the next rank; null when this rank sends to nobody
     RecvEnd* recv = nullptr;  ///< from the rank before
     const std::byte* input = nullptr;
-    std::byte* output = nullptr;  ///< may be the input's own place: in place
-    Bytes element;                ///< size of one element
-    ReduceKernel reduce = nullptr;
+    std::byte* output = nullptr;       ///< may be the input's own place: in place
+    Bytes element;                     ///< size of one element
+    const ReduceOp* reduce = nullptr;  ///< null: the collective reduces nothing
     const WaitPolicy* wait = nullptr;
     Failure* failure =
         nullptr;                ///< where the first Error goes; once it holds one, steps do nothing
@@ -57,6 +57,8 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   void move(PrimitiveParts parts, const ChunkSpan& span);
   void move_slice(PrimitiveParts parts, const std::byte* input, std::byte* output,
                   std::size_t bytes);
+  void combine(PrimitiveParts parts, const std::byte* input, const std::byte* arrived,
+               std::byte* output, std::byte* room, std::size_t bytes);
   std::span<const std::byte> wait_for_arrival();
   std::span<std::byte> wait_for_room();
   template <typename Ready>

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"number", {"bench", "all_reduce", "-n", "four"}, "--ranks"},
         BadUsage{"no_ranks", {"bench", "all_reduce", "-n", "0"}, "-n"},
         BadUsage{"type", {"bench", "all_reduce", "-d", "flaot"}, "did you mean 'float'?"},
-        BadUsage{"reduction", {"bench", "all_reduce", "-o", "avg"}, "reductions: sum"},
+        BadUsage{"reduction", {"bench", "all_reduce", "-o", "agv"}, "did you mean 'avg'?"},
         BadUsage{"root",
                  {"bench", "broadcast", "-n", "2", "-r", "2", "-e", "8"},
                  "give a rank from 0 to 1"},

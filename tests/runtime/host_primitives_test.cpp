@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <numeric>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -51,6 +52,7 @@ struct Case {
   std::int64_t chunk = 16;
   bool in_place = false;
   int root = 0;
+  RedOp op = RedOp::Sum;
 };
 
 std::vector<Rank> natural_order(int n) {
@@ -63,6 +65,9 @@ std::vector<Rank> natural_order(int n) {
 std::int32_t share(int rank, std::int64_t i) {
   return static_cast<std::int32_t>((rank + 1) * 1000003 + i * 17);
 }
+
+/// What a rank multiplies its values with.
+std::int32_t factor(RedOp op, int rank) { return op == RedOp::PreMulSum ? 1 + rank % 2 : 1; }
 
 /// One rank's run. returns  wrong elements
 std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& failure) {
@@ -103,13 +108,17 @@ std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& fail
   event.rank = rank;
   event.recv_peer = (rank + test.n - 1) % test.n;
   event.send_peer = (rank + 1) % test.n;
+  std::optional<ElementBits> scalar;
+  if (test.op == RedOp::PreMulSum) scalar = to_element(DataType::Int32, factor(test.op, rank));
+  const ReduceOp reduce = *make_reduce_op(DataType::Int32, test.op, test.n, scalar);
+  const bool reduces = !blocks_out && test.collective != Collective::Broadcast;
   HostPrimitives primitives({.map = &task.map,
                              .send = ring.send[LocalRing::size(rank)].get(),
                              .recv = ring.recv[LocalRing::size(rank)].get(),
                              .input = reinterpret_cast<const std::byte*>(in),
                              .output = reinterpret_cast<std::byte*>(out),
                              .element = 4_B,
-                             .reduce = *reduce_kernel(DataType::Int32, RedOp::Sum),
+                             .reduce = reduces ? &reduce : nullptr,
                              .wait = &wait,
                              .failure = &failure,
                              .lane = nullptr,
@@ -128,7 +137,10 @@ std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& fail
       expected = share(test.root, i);
     } else {
       const std::int64_t place = blocks_in ? rank * test.count + i : i;
-      for (int from = 0; from < test.n; ++from) expected += share(from, place);
+      for (int from = 0; from < test.n; ++from) {
+        expected += share(from, place) * factor(test.op, from);
+      }
+      if (test.op == RedOp::Avg) expected /= test.n;
     }
     wrong += out[i] != expected ? 1 : 0;
   }
@@ -138,7 +150,7 @@ std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& fail
 void run_all(const Case& test, Medium medium) {
   SCOPED_TRACE(testing::Message() << to_string(test.collective) << " n " << test.n << " count "
                                   << test.count << " chunk " << test.chunk << " in place "
-                                  << test.in_place);
+                                  << test.in_place << " " << to_string(test.op));
   LocalRing ring(test.n, medium, 64_B);  // 16 elements a slot
   Failure failure;
   std::vector<std::int64_t> wrong(LocalRing::size(test.n), -1);
@@ -170,6 +182,20 @@ TEST_P(HostPrimitivesOver, EveryCollectiveGivesTheRightDataForAnyCount) {
       test.in_place = std::bernoulli_distribution()(random);
       test.root = std::uniform_int_distribution(0, test.n - 1)(random);
       run_all(test, GetParam());
+    }
+  }
+}
+
+// A factor belongs to each rank's own input, once; the division to the whole sum, once.
+TEST_P(HostPrimitivesOver, WhatComesBeforeAndAfterASumIsDoneOnceAtItsPlace) {
+  for (const Collective collective : {Collective::AllReduce, Collective::ReduceScatter}) {
+    for (const RedOp op : {RedOp::Avg, RedOp::PreMulSum}) {
+      for (const int n : {1, 2, 3, 5}) {
+        for (const bool in_place : {false, true}) {
+          run_all({.collective = collective, .n = n, .count = 250, .in_place = in_place, .op = op},
+                  GetParam());
+        }
+      }
     }
   }
 }
