@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "engine/channels/job.h"
+
+namespace ringside::cli {
+
+/// The document of `ringside topo --json`, "ringside.topo/1": `system` and `graphs.search` have an entry
+/// for each kind of node; numbers and codes are NCCL's, as NCCL's own structures hold them.
+///
+/// unit   bandwidths GB/s, latencies us, chunks bytes; path types 0 LOC .. 11 DIS (`path_types`)
+Json topo_document(const JobHosts& hosts, const Job& job);
+
+/// "DGX-H100 x 2" for a job's hosts: their names, each with its count.
+std::string hosts_text(const JobHosts& hosts);
+
+/// The shortest decimal that reads back as the same single-precision number.
+double as_written(float value);
+
+}  // namespace ringside::cli
