@@ -36,18 +36,27 @@ struct ConnectionId {
   std::uint32_t from = 0;
   std::uint32_t channel = 0;
   std::uint64_t slot_size = 0;
+  std::uint64_t protocol = 0;
 };
+
+/// As it comes from a peer, so it may be none.
+const char* name_of(std::uint64_t protocol) {
+  return protocol <= static_cast<std::uint64_t>(Protocol::Simple)
+             ? to_string(static_cast<Protocol>(protocol))
+             : "unknown";
+}
 
 /// Finds the neighbours' places, and knocks and answers.
 class RingConnector {
  public:
   RingConnector(Bootstrap& bootstrap, std::optional<TransportKind> transport, Bytes slot_size,
-                Deadline deadline, const Failure& failure)
+                Deadline deadline, const Failure& failure, Protocol protocol)
       : bootstrap_(bootstrap),
         forced_(transport),
         slot_size_(slot_size),
         deadline_(deadline),
-        failure_(failure) {}
+        failure_(failure),
+        protocol_(protocol) {}
 
   Result<ConnectedRings> connect(const Channels& channels) {
     RINGSIDE_TRY(listen());
@@ -156,7 +165,8 @@ class RingConnector {
         const Endpoint endpoint,
         parse_endpoint(ends.kind == TransportKind::Shm ? peer.shm.data() : peer.tcp.data()));
     const ConnectionId id{static_cast<std::uint32_t>(to_int(me())),
-                          static_cast<std::uint32_t>(channel), slot_size_.value};
+                          static_cast<std::uint32_t>(channel), slot_size_.value,
+                          static_cast<std::uint64_t>(protocol_)};
     auto fd = connect_authenticated(endpoint, bootstrap_.secret(), std::as_bytes(std::span(&id, 1)),
                                     deadline_);
     if (!fd) return about(fd.error(), ends.next, channel);
@@ -188,18 +198,21 @@ class RingConnector {
       std::memcpy(&id, accepted->hello.data(), sizeof id);
       if (id.channel >= ends.size() || ends[id.channel].recv ||
           Rank{static_cast<std::int32_t>(id.from)} != ends[id.channel].previous ||
-          id.slot_size != slot_size_.value) {
-        return Error{ErrorCode::InvalidArgument,
-                     fmt::format("rank {} wants channel {} with slots of {} bytes, which rank {} "
-                                 "does not expect",
-                                 id.from, id.channel, id.slot_size, to_int(me())),
-                     "give every rank the same channels and slot size"};
+          id.slot_size != slot_size_.value ||
+          id.protocol != static_cast<std::uint64_t>(protocol_)) {
+        return Error{
+            ErrorCode::InvalidArgument,
+            fmt::format("rank {} wants channel {} with {} slots of {} bytes, which rank {} "
+                        "does not expect",
+                        id.from, id.channel, name_of(id.protocol), id.slot_size, to_int(me())),
+            "give every rank the same channels, protocol and slot size"};
       }
       auto& end = ends[id.channel].recv;
       if (kind == TransportKind::Shm) {
-        RINGSIDE_TRY(end, make_shm_recv_end(std::move(accepted->fd), slot_size_, deadline_));
+        RINGSIDE_TRY(end,
+                     make_shm_recv_end(std::move(accepted->fd), slot_size_, deadline_, protocol_));
       } else {
-        end = make_tcp_recv_end(std::move(accepted->fd), slot_size_);
+        end = make_tcp_recv_end(std::move(accepted->fd), slot_size_, protocol_);
       }
     }
     return {};
@@ -207,8 +220,10 @@ class RingConnector {
 
   Result<std::unique_ptr<SendEnd>> finish(UniqueFd fd, const ChannelEnds& ends,
                                           std::size_t channel) const {
-    if (ends.kind == TransportKind::Tcp) return make_tcp_send_end(std::move(fd), slot_size_);
-    auto end = make_shm_send_end(std::move(fd), slot_size_, deadline_);
+    if (ends.kind == TransportKind::Tcp) {
+      return make_tcp_send_end(std::move(fd), slot_size_, protocol_);
+    }
+    auto end = make_shm_send_end(std::move(fd), slot_size_, deadline_, protocol_);
     if (!end) return about(end.error(), ends.next, channel);
     return end;
   }
@@ -218,6 +233,7 @@ class RingConnector {
   Bytes slot_size_;
   Deadline deadline_;
   const Failure& failure_;
+  Protocol protocol_;
   std::unique_ptr<Acceptor> shm_;
   std::unique_ptr<Acceptor> tcp_;
   std::vector<PeerInfo> peers_;
@@ -229,11 +245,12 @@ const char* to_string(TransportKind kind) { return kind == TransportKind::Shm ? 
 
 Result<ConnectedRings> connect_rings(Bootstrap& bootstrap, const Channels& channels,
                                      std::optional<TransportKind> transport, Bytes slot_size,
-                                     Deadline deadline, const Failure& failure) {
+                                     Deadline deadline, const Failure& failure, Protocol protocol) {
   if (bootstrap.nranks() == 1) {
     return ConnectedRings{std::vector<ChannelEnds>(channels.rings.size()), "none"};
   }
-  return RingConnector(bootstrap, transport, slot_size, deadline, failure).connect(channels);
+  return RingConnector(bootstrap, transport, slot_size, deadline, failure, protocol)
+      .connect(channels);
 }
 
 }  // namespace ringside

@@ -8,6 +8,7 @@
 #include "base/deadline.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/vocabulary.h"
 #include "engine/channels/channels.h"
 #include "engine/transport/end.h"
 
@@ -37,11 +38,15 @@ struct ConnectedRings {
 /// Connects this rank to its neighbours on every channel's ring: shm where the two share a host, tcp
 /// elsewhere, or what `transport` insists on. Every rank calls it at the same time.
 ///
-/// failure  once it has happened, waiting for others ends early
-/// errors   Aborted: it has.  Timeout, PeerGone, System: name the peer and the channel.  Unsupported: shm asked for
+/// slot_size  data that one slot carries
+/// protocol   how every connection frames its slots. A communicator whose choices differ in it connects
+///            once a protocol.
+/// failure    once it has happened, waiting for others ends early
+/// errors     Aborted: it has.  Timeout, PeerGone, System: name the peer and the channel.  Unsupported: shm asked for
 ///          between two hosts.
 Result<ConnectedRings> connect_rings(Bootstrap& bootstrap, const Channels& channels,
                                      std::optional<TransportKind> transport, Bytes slot_size,
-                                     Deadline deadline, const Failure& failure);
+                                     Deadline deadline, const Failure& failure,
+                                     Protocol protocol = Protocol::Simple);
 
 }  // namespace ringside

@@ -1,18 +1,22 @@
 // Whatever a stranger can send to a port of ours, or hand a person as an id: the handshake from both
-// sides, frames, hellos, messages, the text forms of addresses and ids. The first byte chooses which.
+// sides, preambles, frames, lines, hellos, messages, the text forms of addresses and ids. The first
+// byte chooses which.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "engine/protocol/wire_lines.h"
 #include "engine/runtime/launch.h"
 #include "engine/runtime/messages.h"
 #include "engine/runtime/unique_id.h"
 #include "engine/transport/frame.h"
 #include "engine/transport/handshake.h"
+#include "engine/transport/preamble.h"
 
 namespace ringside {
 namespace {
@@ -42,6 +46,33 @@ void read_frames(std::span<const std::byte> bytes) {
   }
 }
 
+/// Lines that are taken are those that the data make, but for the rest of the last line.
+void read_lines(Protocol protocol, std::span<const std::byte> bytes) {
+  constexpr std::uint64_t kStep = 0x0102;
+  alignas(8) std::array<std::byte, 4096> wire{};
+  std::array<std::byte, 1024> room{};
+  const std::size_t size = std::min(bytes.size(), wire.size());
+  std::ranges::copy(bytes.first(size), wire.begin());
+  const auto data = unpack_wire(protocol, std::span(wire).first(size), kStep, room);
+  if (!data) return;
+  RINGSIDE_ASSERT(wire_size(protocol, Bytes{data->size()}) == Bytes{size}, "lines to spare");
+  alignas(8) std::array<std::byte, 4096> packed{};
+  pack_wire(protocol, std::span(packed).first(size), *data, kStep);
+  std::array<std::byte, 1024> again{};
+  const auto unpacked = unpack_wire(protocol, std::span(packed).first(size), kStep, again);
+  RINGSIDE_ASSERT(unpacked && std::ranges::equal(*unpacked, *data), "lines change their data");
+}
+
+/// Only one preamble is taken as ours.
+void read_preamble(std::span<const std::byte> bytes) {
+  if (bytes.size() < kPreamble) return;
+  const ConnectionShape shape{Protocol::LL, Bytes{4096}};
+  const auto theirs = bytes.first<kPreamble>();
+  if (check_preamble(theirs, shape)) {
+    RINGSIDE_ASSERT(std::ranges::equal(theirs, preamble_of(shape)), "two preambles are one");
+  }
+}
+
 /// What is read as a message is written as the same bytes.
 template <typename Parse>
 void read_message(std::span<const std::byte> bytes, const Parse& parse) {
@@ -67,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data + 1), size - 1);
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 12) {
+  switch (data[0] % 16) {
     case 0:
       shake(HandshakeRole::Accepting, bytes, SIZE_MAX);
       break;
@@ -100,6 +131,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 10:
       static_cast<void>(parse_host_port(text));
+      break;
+    case 12:
+      read_lines(Protocol::Simple, bytes);
+      break;
+    case 13:
+      read_lines(Protocol::LL, bytes);
+      break;
+    case 14:
+      read_lines(Protocol::LL128, bytes);
+      break;
+    case 15:
+      read_preamble(bytes);
       break;
     default:
       static_cast<void>(first_host_of(text));
