@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "engine/topology/device_models.h"
 #include "engine/topology/nccl_xml.h"
+#include "engine/topology/xml_element.h"
 
 namespace ringside {
 namespace {
