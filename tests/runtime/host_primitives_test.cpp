@@ -19,12 +19,17 @@ using std::chrono::seconds;
 
 enum class Medium { Shm, Tcp };
 
+struct Way {
+  Medium medium = Medium::Shm;
+  Protocol protocol = Protocol::Simple;
+};
+
 /// The connections of a ring whose ranks are threads of this process.
 struct LocalRing {
   std::vector<std::unique_ptr<SendEnd>> send;  // of each rank, to the next
   std::vector<std::unique_ptr<RecvEnd>> recv;  // of each rank, from the one before
 
-  LocalRing(int n, Medium medium, Bytes slot) : send(size(n)), recv(size(n)) {
+  LocalRing(int n, Way way, Bytes slot) : send(size(n)), recv(size(n)) {
     for (int rank = 0; rank < n; ++rank) {
       int pair[2];
       EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
@@ -32,12 +37,12 @@ struct LocalRing {
       UniqueFd theirs(pair[1]);
       auto& in = recv[size((rank + 1) % n)];
       auto& out = send[size(rank)];
-      if (medium == Medium::Tcp) {
-        in = make_tcp_recv_end(std::move(theirs), slot);
-        out = make_tcp_send_end(std::move(mine), slot);
+      if (way.medium == Medium::Tcp) {
+        in = make_tcp_recv_end(std::move(theirs), slot, way.protocol);
+        out = make_tcp_send_end(std::move(mine), slot, way.protocol);
       } else {
-        in = *make_shm_recv_end(std::move(theirs), slot, deadline_in(seconds(5)));
-        out = *make_shm_send_end(std::move(mine), slot, deadline_in(seconds(5)));
+        in = *make_shm_recv_end(std::move(theirs), slot, deadline_in(seconds(5)), way.protocol);
+        out = *make_shm_send_end(std::move(mine), slot, deadline_in(seconds(5)), way.protocol);
       }
     }
   }
@@ -147,11 +152,11 @@ std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& fail
   return wrong;
 }
 
-void run_all(const Case& test, Medium medium) {
+void run_all(const Case& test, Way way) {
   SCOPED_TRACE(testing::Message() << to_string(test.collective) << " n " << test.n << " count "
                                   << test.count << " chunk " << test.chunk << " in place "
                                   << test.in_place << " " << to_string(test.op));
-  LocalRing ring(test.n, medium, 64_B);  // 16 elements a slot
+  LocalRing ring(test.n, way, 64_B);  // 16 elements a slot
   Failure failure;
   std::vector<std::int64_t> wrong(LocalRing::size(test.n), -1);
   {
@@ -168,7 +173,7 @@ void run_all(const Case& test, Medium medium) {
 constexpr std::array kCollectives{Collective::AllReduce, Collective::AllGather,
                                   Collective::ReduceScatter, Collective::Broadcast};
 
-class HostPrimitivesOver : public testing::TestWithParam<Medium> {};
+class HostPrimitivesOver : public testing::TestWithParam<Way> {};
 
 // Counts around the edges of slots (16 elements), chunks and loops; both placements.
 TEST_P(HostPrimitivesOver, EveryCollectiveGivesTheRightDataForAnyCount) {
@@ -224,10 +229,15 @@ TEST_P(HostPrimitivesOver, ANeighbourThatEndsIsNamed) {
       << failure.get()->message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Media, HostPrimitivesOver, testing::Values(Medium::Shm, Medium::Tcp),
-                         [](const auto& medium) {
-                           return medium.param == Medium::Shm ? "shm" : "tcp";
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Ways, HostPrimitivesOver,
+    testing::Values(Way{Medium::Shm, Protocol::Simple}, Way{Medium::Shm, Protocol::LL},
+                    Way{Medium::Shm, Protocol::LL128}, Way{Medium::Tcp, Protocol::Simple},
+                    Way{Medium::Tcp, Protocol::LL}, Way{Medium::Tcp, Protocol::LL128}),
+    [](const auto& way) {
+      return std::string(way.param.medium == Medium::Shm ? "shm_" : "tcp_") +
+             to_string(way.param.protocol);
+    });
 
 }  // namespace
 }  // namespace ringside
