@@ -10,14 +10,16 @@ namespace ringside {
 namespace {
 
 // Each table is indexed by the enumerator's value.
-constexpr std::array<std::string_view, 5> kCollectives{"broadcast", "reduce", "all_gather",
-                                                       "reduce_scatter", "all_reduce"};
+constexpr std::array<std::string_view, 12> kCollectives{
+    "broadcast", "reduce", "all_gather", "reduce_scatter", "all_reduce", "send_recv",
+    "send",      "recv",   "all_to_all", "scatter",        "gather",     "all_gather_v"};
 constexpr std::array<std::string_view, 7> kAlgorithms{
     "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
 constexpr std::array<std::string_view, 3> kProtocols{"ll", "ll128", "simple"};
 // NCCL's, in the same order
-constexpr std::array<std::string_view, 5> kNcclCollectives{"Broadcast", "Reduce", "AllGather",
-                                                           "ReduceScatter", "AllReduce"};
+constexpr std::array<std::string_view, 12> kNcclCollectives{
+    "Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce", "SendRecv",
+    "Send",      "Recv",   "AlltoAll",  "Scatter",       "Gather",    "AllGatherV"};
 constexpr std::array<std::string_view, 7> kNcclAlgorithms{
     "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"};
 constexpr std::array<std::string_view, 3> kNcclProtocols{"LL", "LL128", "Simple"};
@@ -27,14 +29,15 @@ constexpr std::array<std::string_view, 12> kDataTypes{"int8",   "uint8",    "int
                                                       "double", "bfloat16", "f8e4m3", "f8e5m2"};
 constexpr std::array<std::uint64_t, 12> kDataTypeSizes{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 constexpr std::array<std::string_view, 6> kRedOps{"sum", "prod", "max", "min", "avg", "mulsum"};
-constexpr std::array<std::string_view, 8> kPrimitives{"copy",
+constexpr std::array<std::string_view, 9> kPrimitives{"copy",
                                                       "send",
                                                       "copy_send",
                                                       "recv",
                                                       "recv_copy_send",
                                                       "recv_reduce_send",
                                                       "recv_reduce_copy",
-                                                      "recv_reduce_copy_send"};
+                                                      "recv_reduce_copy_send",
+                                                      "recv_send"};
 
 template <typename Enum, std::size_t N>
 const char* name_of(Enum value, const std::array<std::string_view, N>& names) {
@@ -98,9 +101,16 @@ double busbw_factor(Collective collective, int ranks) {
       return 2 * (n - 1) / n;
     case Collective::AllGather:
     case Collective::ReduceScatter:
+    case Collective::AllToAll:
+    case Collective::Scatter:
+    case Collective::Gather:
+    case Collective::AllGatherV:
       return (n - 1) / n;
     case Collective::Broadcast:
     case Collective::Reduce:
+    case Collective::SendRecv:
+    case Collective::Send:
+    case Collective::Recv:
       return 1;
   }
   return 1;

@@ -17,6 +17,13 @@ enum class Collective : std::uint8_t {
   AllGather = 2,
   ReduceScatter = 3,
   AllReduce = 4,
+  SendRecv = 5,  ///< a group of sends and receives
+  Send = 6,
+  Recv = 7,
+  AllToAll = 8,
+  Scatter = 9,
+  Gather = 10,
+  AllGatherV = 11,  ///< an all-gather of blocks of any length: broadcasts from all ranks at once
 };
 
 enum class Algorithm : std::uint8_t {
@@ -66,14 +73,15 @@ enum class Primitive : std::uint8_t {
   RecvReduceSend = 5,
   RecvReduceCopy = 6,
   RecvReduceCopySend = 7,
+  RecvSend = 8,  ///< passes on what arrives, keeping nothing: beside a switch or a network
 };
 
 /// What a primitive consists of. Every executor acts on these parts and on nothing else.
 struct PrimitiveParts {
-  bool receives;     ///< takes the next chunk from the receive peer
+  bool receives;     ///< takes the next chunk from each of its receive ports, and reduces them
   bool reads_input;  ///< takes the chunk from this rank's input; with `receives` it reduces the two
   bool writes_output;
-  bool sends;  ///< passes the result to the send peer
+  bool sends;  ///< passes the result to each of its send ports
 };
 
 constexpr PrimitiveParts parts_of(Primitive primitive) {
@@ -94,6 +102,8 @@ constexpr PrimitiveParts parts_of(Primitive primitive) {
       return {true, true, true, false};
     case Primitive::RecvReduceCopySend:
       return {true, true, true, true};
+    case Primitive::RecvSend:
+      return {true, false, false, true};
   }
   return {};
 }
@@ -124,8 +134,9 @@ std::span<const std::string_view> collective_names();
 Bytes size_of(DataType type);  ///< of one element
 
 /// What busbw is algbw times of: the share of the buffer that each rank's link has to carry.
-/// returns  all_reduce 2(n-1)/n; all_gather, reduce_scatter (n-1)/n; broadcast, reduce 1
-/// source   NVIDIA/nccl-tests doc/PERFORMANCE.md
+/// returns  all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather, scatter (n-1)/n, and
+///          all_gather_v of equal blocks; broadcast, reduce, send_recv, send, recv 1
+/// source   NVIDIA/nccl-tests doc/PERFORMANCE.md and its programs (all_gather_v as all_gather)
 double busbw_factor(Collective collective, int ranks);
 
 }  // namespace ringside

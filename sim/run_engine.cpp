@@ -107,6 +107,13 @@ class Simulation {
     for (int rank = 0; rank < request_.cluster.nranks(); ++rank) {
       RINGSIDE_TRY(auto tasks,
                    plan_channels(request_.choice, request_.channels, request_.call, Rank{rank}));
+      if (!is_ring_task(tasks.front())) {
+        return Error{
+            ErrorCode::Unsupported,
+            fmt::format("the simulator has no {} by {}", to_string(request_.choice.collective),
+                        to_string(request_.choice.algorithm)),
+            "it runs the ring algorithms"};
+      }
       for (ChannelTask& task : tasks) lanes_.push_back({std::move(task), nullptr, 0});
     }
     return {};

@@ -91,10 +91,7 @@ std::int64_t count_steps(const SimRequest& request) {
   for (int rank = 0; rank < request.cluster.nranks(); ++rank) {
     const auto tasks = plan_channels(request.choice, request.channels, request.call, Rank{rank});
     if (!tasks) return 0;
-    for (const ChannelTask& task : *tasks) {
-      const Program program = record(task);
-      for (const StepRun& run : program.steps) steps += program.loops * run.repeat;
-    }
+    for (const ChannelTask& task : *tasks) steps += count_steps(record(task));
   }
   return steps;
 }

@@ -135,8 +135,8 @@ bool TraceBlock::is_readable(std::size_t i) const {
   return columns_.begin_ns[i] >= -kFarthestNs && columns_.end_ns[i] < kFarthestNs &&
          columns_.begin_ns[i] <= columns_.end_ns[i] && columns_.rank[i] >= 0 &&
          columns_.kind[i] < beyond(EventKind::Primitive) &&
-         columns_.primitive[i] < beyond(Primitive::RecvReduceCopySend) &&
-         columns_.collective[i] < beyond(Collective::AllReduce) &&
+         columns_.primitive[i] < beyond(Primitive::RecvSend) &&
+         columns_.collective[i] < beyond(Collective::AllGatherV) &&
          columns_.algorithm[i] < beyond(Algorithm::Pat) &&
          columns_.protocol[i] < beyond(Protocol::Simple);
 }

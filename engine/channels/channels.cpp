@@ -1,9 +1,6 @@
 #include "engine/channels/channels.h"
 
 #include <algorithm>
-#include <numeric>
-
-#include "base/assert.h"
 
 namespace ringside {
 namespace {
@@ -63,13 +60,6 @@ Channels cluster_channels(const Cluster& cluster) {
   const std::vector<std::vector<Rank>> searched = channels.rings;
   channels.rings.insert(channels.rings.end(), searched.begin(), searched.end());
   return channels;
-}
-
-Channels host_channels(int nranks, int nchannels) {
-  RINGSIDE_ASSERT(nranks >= 1 && nchannels >= 1, "{} ranks, {} channels", nranks, nchannels);
-  std::vector<Rank> ring;
-  for (int rank = 0; rank < nranks; ++rank) ring.push_back(Rank{rank});
-  return {std::vector<std::vector<Rank>>(static_cast<std::size_t>(nchannels), ring)};
 }
 
 }  // namespace ringside

@@ -31,9 +31,12 @@ struct Channels {
   struct CollNet {
     std::vector<Rank> heads;  ///< of the first node, in the order of CollNetDirect's channels
     std::vector<Rank> direct_heads;  ///< of the first node, as rank 0 sees them: itself first
+    std::vector<std::vector<Rank>> rails = {};  ///< [head][node], of CollNetDirect
     /// [rank] = towards and away from the network; nranks stands for the network, kNoRank for nobody
     std::vector<std::array<Rank, 2>> chain;
   } collnet = {};
+
+  std::vector<std::vector<Rank>> nodes = {};  ///< [node] = its ranks; empty: all are on one
 
   [[nodiscard]] int count() const { return static_cast<int>(rings.size()); }
 };
@@ -57,8 +60,14 @@ int search_channels(const Cluster& cluster);
 /// DGX-H100's search result
 Channels cluster_channels(const Cluster& cluster);
 
-/// Ranks 0, 1, .. n-1 in their natural order on every channel: ranks on hosts, of which no more is
-/// known. shape  nranks >= 1, nchannels >= 1
-Channels host_channels(int nranks, int nchannels);
+/// Ranks on hosts, of which no more is known: rings in their natural order on every channel; double
+/// binary trees, over the nodes where there are several, with a chain within each; on each node a head
+/// for each rank that every node has, at most kMaxHeads; chains in their natural order.
+///
+/// ranks_per_node  0: all ranks are on one node; else the last node may have fewer
+/// shape           nranks >= 1, nchannels >= 1, ranks_per_node >= 0
+Channels host_channels(int nranks, int nchannels, int ranks_per_node = 0);
+
+inline constexpr int kMaxHeads = 32;  ///< source  NCCL_MAX_NVLS_ARITY
 
 }  // namespace ringside

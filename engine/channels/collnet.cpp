@@ -32,6 +32,18 @@ Channels::CollNet join_collnet(const JobView& job, int direct_channels) {
     collnet.heads.push_back(job.rank(0, gpu));
   }
   collnet.direct_heads = as_seen_by(Rank{0}, collnet.heads);
+  collnet.rails.resize(collnet.heads.size());
+  for (int node = 0; node < job.nnodes(); ++node) {
+    const std::vector<int> gpus =
+        head_gpus(job.report(node).graphs[GraphId::CollNetDirect], direct_channels);
+    if (gpus.size() != collnet.rails.size()) {  // the nodes do not match: nobody to meet on a rail
+      collnet.rails.clear();
+      break;
+    }
+    for (std::size_t head = 0; head < gpus.size(); ++head) {
+      collnet.rails[head].push_back(job.rank(node, gpus[head]));
+    }
+  }
   collnet.chain.resize(static_cast<std::size_t>(job.nranks), {kNoRank, kNoRank});
   for (int node = 0; node < job.nnodes(); ++node) join_chain(job, node, collnet.chain);
   return collnet;

@@ -27,40 +27,76 @@ struct ChannelPart {
 std::vector<ChannelPart> split_channels(std::int64_t count, int nchannels, std::int64_t grain);
 
 /// Where the chunks of one channel lie: (loop, chunk) -> elements. The same on every rank, except
-/// for the end of an all-gather's input and a reduce-scatter's output, which only their owner uses.
+/// for the end of an all-gather's input and a reduce-scatter's output, which only their owner uses, and
+/// for point-to-point, where each rank knows its own transfers.
 ///
-/// all_reduce            a loop covers n chunks side by side; the last loop shrinks them evenly
-/// all_gather            chunk q is a piece of the output block of the rank at ring position q
+/// all_reduce            a loop covers `slices` chunks side by side; the last loop may shrink them evenly
+/// all_gather(_v)        chunk q is a piece of the output block of order[q]
 /// reduce_scatter        the same on the input
 /// broadcast, reduce     one chunk a loop
-/// source  NCCL 2.30's ring kernels (chunk bounds), nccl.h (which rank's block lies where)
+/// point-to-point        chunk from x n + to is a piece of the transfer from `from` to `to`
+/// source  NCCL 2.30's kernels (chunk bounds), nccl.h (which rank's block lies where)
 class ChunkMap {
  public:
   struct Shape {
     Collective collective = Collective::AllReduce;
-    std::span<const Rank> order;  ///< rank at each ring position; n = its size >= 1
+    std::span<const Rank> order;  ///< whose the blocks are, by chunk number; its size is n >= 1
     std::int64_t count = 0;  ///< elements of the call: each rank's buffer, or each rank's block
     ChannelPart part;        ///< this channel's share of `count`
     std::int64_t chunk = 1;  ///< elements at most in a chunk, >= 1
     std::int64_t grain = 1;  ///< elements that a shrunken chunk is a multiple of, >= 1
+
+    int slices = 0;       ///< all_reduce: chunks in a loop; 0: n
+    bool shrinks = true;  ///< all_reduce: the last loop shares out what is left
+    /// all_reduce: channels that take turns with a loop's worth each, where `part` is the whole call
+    int lane = 0, lanes = 1;
+    int turns = 1;  ///< loops that the algorithm takes for one piece of each block
+
+    /// all_gather_v: where each block begins in the output, and this channel's share of it, by chunk
+    std::span<const std::int64_t> bases = {};
+    std::span<const ChannelPart> parts = {};
+
+    /// point-to-point: this channel's share of what `self` sends to and receives from each rank
+    std::span<const ChannelPart> sends = {}, recvs = {};
+    Rank self{0};
   };
 
   explicit ChunkMap(const Shape& shape);
 
   /// How often the algorithm runs to cover the part.
-  [[nodiscard]] std::int64_t loops() const { return loops_; }
-  /// Chunks in one loop: the modulus of chunk numbers.
+  [[nodiscard]] std::int64_t loops() const { return pieces_ * turns_; }
+  [[nodiscard]] int turns() const { return turns_; }
+  /// Which piece of its slice or block a chunk of this loop is: with the chunk's number, what sender and
+  /// receiver agree on. (Their turns need not be the same.)
+  [[nodiscard]] std::int64_t piece_of(std::int64_t loop) const { return loop / turns_; }
+  [[nodiscard]] int turn_of(std::int64_t loop) const { return static_cast<int>(loop % turns_); }
+  /// The modulus of chunk numbers.
   [[nodiscard]] int chunks() const { return chunks_; }
   /// shape  loop 0 .. loops()-1, chunk 0 .. chunks()-1
   [[nodiscard]] ChunkSpan at(std::int64_t loop, int chunk) const;
 
+  /// Whose block the chunk is part of.  shape  all_gather, all_gather_v, reduce_scatter
+  [[nodiscard]] Rank owner(int chunk) const { return owner_[static_cast<std::size_t>(chunk)]; }
+
  private:
+  [[nodiscard]] ChunkSpan slice_at(std::int64_t piece, int chunk) const;
+  [[nodiscard]] ChunkSpan block_at(std::int64_t piece, int chunk) const;
+  [[nodiscard]] ChunkSpan transfer_at(std::int64_t piece, int chunk) const;
+
   Collective collective_;
-  std::vector<std::int64_t> block_;  ///< all_gather, reduce_scatter: the block's offset by position
   ChannelPart part_;
+  std::int64_t count_;
   std::int64_t chunk_;
   std::int64_t grain_;
-  std::int64_t loops_;
+  bool shrinks_;
+  int lane_, lanes_;
+  int turns_;
+  std::vector<Rank> owner_;          ///< of blocks
+  std::vector<std::int64_t> bases_;  ///< all_gather_v
+  std::vector<ChannelPart> parts_;   ///< all_gather_v: by chunk; transfers: sends, then receives
+  int self_;                         ///< transfers
+  int ranks_;
+  std::int64_t pieces_;
   int chunks_;
 };
 

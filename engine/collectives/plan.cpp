@@ -3,74 +3,176 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "engine/collectives/plan_parts.h"
 
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kChannelGrainBytes = 512;
 constexpr std::int64_t kChunkGrainBytes = 16;
+constexpr int kSlotsOfAConnection = 2 * kMaxSlotsPerChunk;
 
-/// Position of a rank on a ring, or -1.
-int position_of(const std::vector<Rank>& ring, Rank rank) {
-  const auto at = std::find(ring.begin(), ring.end(), rank);
-  return at == ring.end() ? -1 : static_cast<int>(at - ring.begin());
+std::int64_t channel_grain_bytes(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::LL:
+      return 16;
+    case Protocol::LL128:
+      return 1920;
+    case Protocol::Simple:
+      break;
+  }
+  return 512;
 }
 
 Error bad_call(const std::string& what, const std::string& help) {
   return {ErrorCode::InvalidArgument, what, help};
 }
 
-}  // namespace
+Error no_algorithm(const Choice& choice) {
+  std::string known;
+  for (int i = 0; i <= static_cast<int>(Algorithm::Pat); ++i) {
+    const auto algorithm = static_cast<Algorithm>(i);
+    if (!has_algorithm(choice.collective, algorithm)) continue;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(algorithm));
+  }
+  return {ErrorCode::Unsupported,
+          fmt::format("no {} by the {} algorithm", to_string(choice.collective),
+                      to_string(choice.algorithm)),
+          fmt::format("there is {}", known)};
+}
 
-Result<std::vector<ChannelTask>> plan_channels(const Choice& choice, const Channels& channels,
-                                               const CallShape& call, Rank rank) {
-  if (!has_algorithm(choice.collective, choice.algorithm)) {
-    return Error{ErrorCode::Unsupported,
-                 fmt::format("no {} by the {} algorithm", to_string(choice.collective),
-                             to_string(choice.algorithm)),
-                 "there is all_reduce, all_gather, reduce_scatter and broadcast, by ring"};
-  }
-  if (choice.nchannels < 1 || choice.nchannels > channels.count()) {
-    return bad_call(fmt::format("{} channels chosen, {} laid", choice.nchannels, channels.count()),
-                    "choose as many as there are at most");
-  }
+Status check_numbers(const PlanInput& input) {
+  const auto check_rank = [&](const char* what, Rank rank) -> Status {
+    if (to_int(rank) >= 0 && to_int(rank) < input.nranks) return {};
+    return bad_call(fmt::format("{} {} among {} ranks", what, to_int(rank), input.nranks),
+                    fmt::format("give 0 to {}", input.nranks - 1));
+  };
+  const CallShape& call = input.call;
+  RINGSIDE_TRY(check_rank("rank", input.rank));
+  RINGSIDE_TRY(check_rank("root", call.root));
   if (call.count < 0) return bad_call(fmt::format("a count of {}", call.count), "give 0 or more");
-  const auto element = static_cast<std::int64_t>(size_of(call.type).value);
-  const auto chunk = static_cast<std::int64_t>(choice.chunk.value) / element;
-  if (chunk < 1) return bad_call("a chunk that holds no element", "choose a longer chunk");
+  if (input.chunk < 1) {
+    return bad_call("a chunk that holds no element", "choose a longer chunk");
+  }
+  if (input.choice.collective != Collective::AllGatherV) return {};
+  if (call.counts.size() != static_cast<std::size_t>(input.nranks) ||
+      std::ranges::any_of(call.counts, [](std::int64_t count) { return count < 0; })) {
+    return bad_call(fmt::format("{} counts for {} ranks", call.counts.size(), input.nranks),
+                    "give each rank's count, 0 or more");
+  }
+  return {};
+}
 
+/// By one channel after the other.
+Result<std::vector<ChannelTask>> plan_each(const PlanInput& input) {
   const std::vector<ChannelPart> parts =
-      split_channels(call.count, choice.nchannels, kChannelGrainBytes / element);
+      split_channels(input.call.count, input.choice.nchannels, input.channel_grain);
+  const NodeGroups groups = node_groups(input);
   std::vector<ChannelTask> tasks;
-  for (int channel = 0; channel < choice.nchannels; ++channel) {
-    const std::vector<Rank>& ring = channels.rings[static_cast<std::size_t>(channel)];
-    const int n = static_cast<int>(ring.size());
-    const int index = position_of(ring, rank);
-    const int root = position_of(ring, call.root);
-    if (index < 0 || root < 0) {
-      return bad_call(fmt::format("{} {} among {} ranks", index < 0 ? "rank" : "root",
-                                  to_int(index < 0 ? rank : call.root), n),
-                      fmt::format("give 0 to {}", n - 1));
-    }
-    tasks.push_back({.collective = choice.collective,
-                     .algorithm = choice.algorithm,
-                     .ring = {index, n},
-                     .root = root,
-                     .map = ChunkMap({.collective = choice.collective,
-                                      .order = ring,
-                                      .count = call.count,
-                                      .part = parts[static_cast<std::size_t>(channel)],
-                                      .chunk = chunk,
-                                      .grain = kChunkGrainBytes / element})});
+  for (int channel = 0; channel < input.choice.nchannels; ++channel) {
+    const ChannelPart& part = parts[static_cast<std::size_t>(channel)];
+    const auto plan_one = [&]() -> Result<ChannelTask> {
+      if (input.nranks == 1) return plan_ring(input, channel, part);
+      switch (input.choice.algorithm) {
+        case Algorithm::Ring:
+          break;
+        case Algorithm::Tree:
+          return plan_tree(input, channel, part);
+        case Algorithm::CollNetChain:
+          return plan_chain(input, channel);
+        case Algorithm::CollNetDirect:
+          return plan_collnet_direct(input, groups, channel, part);
+        case Algorithm::Nvls:
+        case Algorithm::NvlsTree:
+          return plan_nvls(input, groups, channel, part);
+        case Algorithm::Pat:
+          return plan_pat(input, part);
+      }
+      return plan_ring(input, channel, part);
+    };
+    RINGSIDE_TRY(ChannelTask task, plan_one());
+    tasks.push_back(std::move(task));
   }
   return tasks;
 }
 
+}  // namespace
+
+ChannelTask PlanInput::task(const ChunkMap::Shape& shape) const {
+  return {.collective = choice.collective,
+          .algorithm = choice.algorithm,
+          .ring = {to_int(rank), nranks},
+          .root = to_int(call.root),
+          .map = ChunkMap(shape)};
+}
+
+ChunkMap::Shape PlanInput::shape(std::span<const Rank> order, const ChannelPart& part) const {
+  return {.collective = choice.collective,
+          .order = order,
+          .count = call.count,
+          .part = part,
+          .chunk = chunk,
+          .grain = chunk_grain};
+}
+
+std::vector<Rank> natural_order(int nranks) {
+  std::vector<Rank> order;
+  order.reserve(static_cast<std::size_t>(nranks));
+  for (int rank = 0; rank < nranks; ++rank) order.push_back(Rank{rank});
+  return order;
+}
+
+Error nothing_laid(const PlanInput& input, const std::string& what) {
+  return {ErrorCode::Unsupported,
+          fmt::format("{} by {}: {}", to_string(input.choice.collective),
+                      to_string(input.choice.algorithm), what),
+          "choose another algorithm"};
+}
+
+Result<std::vector<ChannelTask>> plan_channels(const Choice& choice, const Channels& channels,
+                                               const CallShape& call, Rank rank) {
+  if (!has_algorithm(choice.collective, choice.algorithm)) return no_algorithm(choice);
+  if (choice.nchannels < 1 || choice.nchannels > channels.count()) {
+    return bad_call(fmt::format("{} channels chosen, {} laid", choice.nchannels, channels.count()),
+                    "choose as many as there are at most");
+  }
+  const auto element = static_cast<std::int64_t>(size_of(call.type).value);
+  const PlanInput input{
+      .choice = choice,
+      .channels = channels,
+      .call = call,
+      .rank = rank,
+      .nranks = static_cast<int>(channels.rings.front().size()),
+      .chunk = static_cast<std::int64_t>(choice.chunk.value) / element,
+      .channel_grain = channel_grain_bytes(choice.protocol) / element,
+      .chunk_grain = kChunkGrainBytes / element,
+      .chunks_in_flight = kSlotsOfAConnection / std::max(choice.slots_per_chunk, 1)};
+  RINGSIDE_TRY(check_numbers(input));
+  return is_point_to_point(choice.collective) ? plan_exchange(input) : plan_each(input);
+}
+
 Bytes call_bytes(Collective collective, const CallShape& call, int nranks) {
-  const bool blocks =
-      collective == Collective::AllGather || collective == Collective::ReduceScatter;
-  const auto count = static_cast<std::uint64_t>(call.count);
-  return size_of(call.type) * count * (blocks ? static_cast<std::uint64_t>(nranks) : 1);
+  auto count = static_cast<std::uint64_t>(call.count);
+  switch (collective) {
+    case Collective::AllGather:
+    case Collective::ReduceScatter:
+    case Collective::AllToAll:
+    case Collective::Gather:
+    case Collective::Scatter:
+      count *= static_cast<std::uint64_t>(nranks);
+      break;
+    case Collective::AllGatherV:
+      count = std::accumulate(call.counts.begin(), call.counts.end(), std::uint64_t{0},
+                              [](std::uint64_t sum, std::int64_t one) {
+                                return sum + static_cast<std::uint64_t>(one);
+                              });
+      break;
+    default:
+      break;
+  }
+  return size_of(call.type) * count;
 }
 
 }  // namespace ringside

@@ -9,28 +9,43 @@
 
 namespace ringside {
 
-/// What a caller asks for, the same on every rank.
+/// One send to or receive from a peer.  unit  elements; the offset is in the input of a send, in the
+/// output of a receive
+struct Transfer {
+  Rank peer{0};
+  std::int64_t offset = 0;
+  std::int64_t count = 0;
+};
+
+/// What a caller asks for, the same on every rank but for `sends` and `recvs`.
 struct CallShape {
-  std::int64_t count =
-      0;  ///< elements: each rank's buffer; all_gather, reduce_scatter: each rank's block
+  /// elements: each rank's buffer; all_gather, reduce_scatter: each rank's block; all_to_all, gather,
+  /// scatter: the block of each pair of ranks; send_recv, send, recv: of each transfer, where none is
+  /// listed
+  std::int64_t count = 0;
   DataType type = DataType::Float32;
-  Rank root{0};  ///< broadcast, reduce
+  Rank root{0};  ///< broadcast, reduce, gather, scatter
+
+  std::vector<std::int64_t> counts = {};  ///< all_gather_v: elements of each rank's block
+
+  /// send_recv, send, recv: at most one transfer each way with each peer, which lists its other end. With
+  /// no list on any rank, send_recv is nccl-tests' pattern: to the next rank, from the one before.
+  std::vector<Transfer> sends = {}, recvs = {};
 };
 
 /// The collective as one task a channel, for `rank`: what its Primitives models run, on hosts, on
 /// GPUs and in the simulator alike.
 ///
 /// returns  choice.nchannels tasks, index = channel; those beyond the data have no loops
-/// errors   Unsupported: no such collective by that algorithm.  InvalidArgument: rank or root not
-/// on the
-///          rings, count negative, more channels chosen than there are, a chunk smaller than one
-///          element
-/// source   NCCL 2.30: 512-byte grain of a channel's share (simple), 16-byte grain of a shrunken
-/// chunk
+/// errors   Unsupported: no such collective by that algorithm, or nothing laid for it in `channels`.
+///          InvalidArgument: rank, root or peer not there, a count negative, more channels chosen than
+///          there are, a chunk smaller than one element, two transfers with one peer
+/// source   NCCL 2.30: a channel's share is a multiple of 512 B (simple), 16 B (ll), 1920 B (ll128); a
+///          shrunken chunk of 16 B (nvls: 16 KiB)
 Result<std::vector<ChannelTask>> plan_channels(const Choice& choice, const Channels& channels,
                                                const CallShape& call, Rank rank);
 
-/// Bytes of the larger of one rank's two buffers: what sizes are given in, and choices made by.
+/// Bytes of the largest of the ranks' buffers: what sizes are given in, and choices made by.
 Bytes call_bytes(Collective collective, const CallShape& call, int nranks);
 
 }  // namespace ringside

@@ -3,6 +3,7 @@
 #include <concepts>
 
 #include "base/vocabulary.h"
+#include "engine/collectives/ports.h"
 
 namespace ringside {
 
@@ -10,37 +11,56 @@ namespace ringside {
 /// current loop. A chunk is an index; which elements it stands for is the ChunkMap's business, how
 /// it travels is the model's (host: bytes through slots; sim: a SimGrid activity; record: a note).
 ///
-/// Ordering  calls happen one after the other; a later call may overlap an earlier one's sending
+/// A primitive receives one message from each port of `from` and sends its result to each port of `to`.
+/// Without them it is port 0: the ring's rank before, and the rank after. What arrives is reduced left to
+/// right: own input first, then the ports by number.
+///
+/// Ordering  calls of one strand happen one after the other; a later call may overlap an earlier one's
+///           sending. A port belongs to one strand.
 /// errors    none: after an abort each primitive returns at once, and the runtime holds the Error
 template <typename P>
-concept Primitives = requires(P& p, int chunk) {
+concept Primitives = requires(P& p, int chunk, Ports from, Ports to) {
   { p.copy(chunk) } -> std::same_as<void>;
-  { p.send(chunk) } -> std::same_as<void>;
-  { p.copy_send(chunk) } -> std::same_as<void>;
-  { p.recv(chunk) } -> std::same_as<void>;
-  { p.recv_copy_send(chunk) } -> std::same_as<void>;
-  { p.recv_reduce_send(chunk) } -> std::same_as<void>;
-  { p.recv_reduce_copy(chunk) } -> std::same_as<void>;
-  { p.recv_reduce_copy_send(chunk) } -> std::same_as<void>;
+  { p.send(chunk, to) } -> std::same_as<void>;
+  { p.copy_send(chunk, to) } -> std::same_as<void>;
+  { p.recv(chunk, from) } -> std::same_as<void>;
+  { p.recv_send(chunk, from, to) } -> std::same_as<void>;
+  { p.recv_copy_send(chunk, from, to) } -> std::same_as<void>;
+  { p.recv_reduce_send(chunk, from, to) } -> std::same_as<void>;
+  { p.recv_reduce_copy(chunk, from) } -> std::same_as<void>;
+  { p.recv_reduce_copy_send(chunk, from, to) } -> std::same_as<void>;
 };
 
-/// Gives `Model` the methods above, all in terms of its one `template <Primitive> void step(int)`.
+/// Gives `Model` the methods above, all in terms of its one
+/// `template <Primitive> void step(int chunk, Ports from, Ports to)`; the side that a primitive has not is
+/// kNoPorts.
 template <typename Model>
 class NamedPrimitives {
  public:
-  void copy(int chunk) { step<Primitive::Copy>(chunk); }
-  void send(int chunk) { step<Primitive::Send>(chunk); }
-  void copy_send(int chunk) { step<Primitive::CopySend>(chunk); }
-  void recv(int chunk) { step<Primitive::Recv>(chunk); }
-  void recv_copy_send(int chunk) { step<Primitive::RecvCopySend>(chunk); }
-  void recv_reduce_send(int chunk) { step<Primitive::RecvReduceSend>(chunk); }
-  void recv_reduce_copy(int chunk) { step<Primitive::RecvReduceCopy>(chunk); }
-  void recv_reduce_copy_send(int chunk) { step<Primitive::RecvReduceCopySend>(chunk); }
+  void copy(int chunk) { step<Primitive::Copy>(chunk, kNoPorts, kNoPorts); }
+  void send(int chunk, Ports to = {}) { step<Primitive::Send>(chunk, kNoPorts, to); }
+  void copy_send(int chunk, Ports to = {}) { step<Primitive::CopySend>(chunk, kNoPorts, to); }
+  void recv(int chunk, Ports from = {}) { step<Primitive::Recv>(chunk, from, kNoPorts); }
+  void recv_send(int chunk, Ports from = {}, Ports to = {}) {
+    step<Primitive::RecvSend>(chunk, from, to);
+  }
+  void recv_copy_send(int chunk, Ports from = {}, Ports to = {}) {
+    step<Primitive::RecvCopySend>(chunk, from, to);
+  }
+  void recv_reduce_send(int chunk, Ports from = {}, Ports to = {}) {
+    step<Primitive::RecvReduceSend>(chunk, from, to);
+  }
+  void recv_reduce_copy(int chunk, Ports from = {}) {
+    step<Primitive::RecvReduceCopy>(chunk, from, kNoPorts);
+  }
+  void recv_reduce_copy_send(int chunk, Ports from = {}, Ports to = {}) {
+    step<Primitive::RecvReduceCopySend>(chunk, from, to);
+  }
 
  private:
   template <Primitive kPrimitive>
-  void step(int chunk) {
-    static_cast<Model*>(this)->template step<kPrimitive>(chunk);
+  void step(int chunk, Ports from, Ports to) {
+    static_cast<Model*>(this)->template step<kPrimitive>(chunk, from, to);
   }
 };
 

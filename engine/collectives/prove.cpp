@@ -4,228 +4,526 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "engine/collectives/contributions.h"
 
 namespace ringside {
 namespace {
 
-/// A set of ring positions.
-class Contributions {
- public:
-  explicit Contributions(int n) : words_(static_cast<std::size_t>(n + 63) / 64) {}
-  static Contributions of(int position, int n) {
-    Contributions one(n);
-    one.words_[static_cast<std::size_t>(position) / 64] = std::uint64_t{1} << (position % 64);
-    return one;
-  }
-  static Contributions all(int n) {
-    Contributions everybody(n);
-    for (int i = 0; i < n; ++i) {
-      everybody.words_[static_cast<std::size_t>(i) / 64] |= std::uint64_t{1} << (i % 64);
-    }
-    return everybody;
-  }
-  [[nodiscard]] bool overlaps(const Contributions& other) const {
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      if ((words_[i] & other.words_[i]) != 0) return true;
-    }
-    return false;
-  }
-  void add(const Contributions& other) {
-    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
-  }
-  friend bool operator==(const Contributions&, const Contributions&) = default;
-
- private:
-  std::vector<std::uint64_t> words_;
-};
-
 struct Message {
-  std::int64_t loop;
+  std::int64_t piece;
   int chunk;
+  std::int64_t count;
+  std::int64_t arrival;  ///< on the clock of ProofSummary::rounds
   Contributions holds;
 };
 
-struct FlatStep {
-  Primitive primitive;
-  int chunk;
+/// One connection, of two ranks or a group: what each sender has sent and not every receiver has taken.
+struct Line {
+  int group = -1;
+  SwitchGroup::Medium medium = SwitchGroup::Medium::NvSwitch;
+  std::vector<Rank> senders;
+  std::vector<Rank> receivers;
+  std::vector<std::deque<Message>> sent;  ///< by sender
+  std::int64_t dropped = 0;               ///< messages that all have taken
+  std::vector<std::int64_t> taken;        ///< by receiver: messages ever
+  std::vector<EdgeTraffic> in, out;       ///< by sender, by receiver; `out` of groups only
 };
 
-struct Position {
-  std::vector<FlatStep> steps;  // of one loop
-  std::size_t next = 0;
+/// Where a rank's port leads: which line, and its own place on that side of it.
+struct PortEnd {
+  Line* line = nullptr;
+  std::size_t place = 0;
+};
+
+struct StrandState {
+  std::vector<std::vector<Step>> steps;  ///< by turn
   std::int64_t loop = 0;
-  std::vector<std::optional<Contributions>> output;  // by chunk, of the current loop
-  std::deque<Message> inbox;
+  std::size_t next = 0;
+  std::int64_t clock = 0;  ///< of ProofSummary::rounds
 };
 
-class Proof {
+struct RankState {
+  const ChannelTask* task = nullptr;
+  std::int64_t loops = 0;
+  std::vector<StrandState> strands;
+  std::vector<PortEnd> recv, send;
+  std::unordered_map<std::int64_t, Contributions> output;  ///< by piece x chunks + chunk
+  std::size_t turn = 0;   ///< one thread: the strand whose turn it is
+  std::int64_t time = 0;  ///< one thread: how often all had it
+};
+
+std::size_t index_of(const std::vector<Rank>& ranks, Rank rank) {
+  return static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
+}
+
+/// All lines of a channel, found by what their ports say.
+class Lines {
  public:
-  Proof(Collective collective, std::span<const Program> programs, int root, int in_flight,
-        std::int64_t loops)
-      : collective_(collective),
-        n_(static_cast<int>(programs.size())),
-        root_(root),
-        in_flight_(static_cast<std::size_t>(in_flight)),
-        loops_(loops) {
-    for (const Program& program : programs) {
-      Position position;
-      position.output.resize(static_cast<std::size_t>(program.chunks));
-      for_each_step(program, [&](Primitive primitive, int chunk) {
-        position.steps.push_back({primitive, chunk});
-      });
-      positions_.push_back(std::move(position));
+  Result<PortEnd> end_of(const Peer& peer, Rank me, bool sends) {
+    Line& line = peer.group != nullptr
+                     ? group_line(*peer.group)
+                     : pair_line(sends ? me : peer.rank, sends ? peer.rank : me, peer.index);
+    if (peer.group != nullptr &&
+        (line.senders != peer.group->senders || line.receivers != peer.group->receivers)) {
+      return Error{ErrorCode::Corrupt, fmt::format("group {} has other members for rank {}",
+                                                   peer.group->id, to_int(me))};
     }
-    summary_.chunks_sent.resize(programs.size());
+    const std::vector<Rank>& side = sends ? line.senders : line.receivers;
+    const std::size_t place = index_of(side, me);
+    if (place == side.size()) {
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("rank {} has a port to a group it is no member of", to_int(me))};
+    }
+    return PortEnd{&line, place};
   }
 
-  Result<ProofSummary> run() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (int at = 0; at < n_; ++at) {
-        for (;;) {
-          RINGSIDE_TRY(const bool stepped, try_step(at));
-          if (!stepped) break;
-          moved = true;
-        }
-      }
-    }
-    for (int at = 0; at < n_; ++at) {
-      const Position& position = here(at);
-      if (position.loop != loops_) {
-        return broken(at, position, "waits for ever: a deadlock");
-      }
-      if (!position.inbox.empty()) return broken(at, position, "was sent a chunk it never takes");
-    }
-    for (std::int64_t& sent : summary_.chunks_sent) sent /= std::max<std::int64_t>(loops_, 1);
-    return summary_;
-  }
+  [[nodiscard]] const std::vector<std::unique_ptr<Line>>& all() const { return lines_; }
 
  private:
-  Position& here(int at) { return positions_[static_cast<std::size_t>(at)]; }
+  Line& pair_line(Rank from, Rank to, int index) {
+    Line*& line = pairs_[{to_int(from), to_int(to), index}];
+    if (line == nullptr) line = make({from}, {to}, -1, SwitchGroup::Medium::NvSwitch);
+    return *line;
+  }
 
-  static Error broken(int at, const Position& position, std::string_view what) {
-    return {ErrorCode::Corrupt,
-            position.next < position.steps.size()
-                ? fmt::format("position {} loop {} step {} ({} chunk {}): {}", at, position.loop,
-                              position.next, to_string(position.steps[position.next].primitive),
-                              position.steps[position.next].chunk, what)
-                : fmt::format("position {} loop {} at its end: {}", at, position.loop, what)};
+  Line& group_line(const SwitchGroup& group) {
+    Line*& line = groups_[group.id];
+    if (line == nullptr) line = make(group.senders, group.receivers, group.id, group.medium);
+    return *line;
+  }
+
+  Line* make(std::vector<Rank> senders, std::vector<Rank> receivers, int group,
+             SwitchGroup::Medium medium) {
+    auto line = std::make_unique<Line>();
+    line->group = group;
+    line->medium = medium;
+    const bool is_pair = group < 0;
+    for (const Rank sender : senders) {
+      line->in.push_back({sender, is_pair ? receivers[0] : kNoRank, group, medium});
+    }
+    for (const Rank receiver : receivers) {
+      line->out.push_back({kNoRank, receiver, group, medium});
+    }
+    line->sent.resize(senders.size());
+    line->taken.resize(receivers.size());
+    line->senders = std::move(senders);
+    line->receivers = std::move(receivers);
+    lines_.push_back(std::move(line));
+    return lines_.back().get();
+  }
+
+  std::vector<std::unique_ptr<Line>> lines_;
+  std::map<std::array<int, 3>, Line*> pairs_;
+  std::map<int, Line*> groups_;
+};
+
+/// What a collective asks for.
+class Goal {
+ public:
+  explicit Goal(std::span<const ChannelTask> tasks)
+      : collective_(tasks.front().collective), n_(static_cast<int>(tasks.size())) {
+    for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
+      if (tasks[rank].ring.index == tasks[rank].root) root_ = static_cast<int>(rank);
+    }
   }
 
   /// Whether this rank's input holds the chunk at all.
-  [[nodiscard]] bool has_input(int at, int chunk) const {
+  [[nodiscard]] bool has_input(const ChannelTask& task, int rank, int chunk) const {
     switch (collective_) {
       case Collective::AllReduce:
       case Collective::ReduceScatter:
       case Collective::Reduce:
         return true;
       case Collective::AllGather:
-        return chunk == at;
+      case Collective::AllGatherV:
+        return to_int(task.map.owner(chunk)) == rank;
       case Collective::Broadcast:
-        return at == root_;
+        return rank == root_;
+      default:
+        return chunk / n_ == rank;
     }
-    return false;
   }
 
   /// What the output must hold in the end; nothing where the collective leaves it alone.
-  [[nodiscard]] std::optional<Contributions> goal(int at, int chunk) const {
+  [[nodiscard]] std::optional<Contributions> output(const ChannelTask& task, int rank,
+                                                    int chunk) const {
+    const auto if_so = [](bool is_so, const Contributions& what) {
+      return is_so ? std::optional(what) : std::nullopt;
+    };
     switch (collective_) {
       case Collective::AllReduce:
         return Contributions::all(n_);
       case Collective::ReduceScatter:
-        return chunk == at ? std::optional(Contributions::all(n_)) : std::nullopt;
+        return if_so(to_int(task.map.owner(chunk)) == rank, Contributions::all(n_));
       case Collective::Reduce:
-        return at == root_ ? std::optional(Contributions::all(n_)) : std::nullopt;
+        return if_so(rank == root_, Contributions::all(n_));
       case Collective::AllGather:
-        return Contributions::of(chunk, n_);
+      case Collective::AllGatherV:
+        return Contributions::of(to_int(task.map.owner(chunk)), n_);
       case Collective::Broadcast:
         return Contributions::of(root_, n_);
+      default:
+        return if_so(chunk % n_ == rank, Contributions::of(chunk / n_, n_));
     }
-    return std::nullopt;
   }
 
-  Result<bool> try_step(int at) {
-    Position& position = here(at);
-    if (position.loop == loops_) return false;
-    if (position.next == position.steps.size()) {
-      RINGSIDE_TRY(end_loop(at));
-      return true;
+  /// The chunks of a loop that may have a goal on this rank.
+  [[nodiscard]] std::vector<int> chunks(const ChannelTask& task, int rank) const {
+    const bool is_transfers = is_point_to_point(collective_);
+    std::vector<int> chunks;
+    for (int i = 0; i < (is_transfers ? n_ : task.map.chunks()); ++i) {
+      chunks.push_back(is_transfers ? i * n_ + rank : i);
     }
-    const FlatStep step = position.steps[position.next];
-    const PrimitiveParts parts = parts_of(step.primitive);
-    Position& next = here((at + 1) % n_);
-    if (parts.receives && position.inbox.empty()) return false;
-    if (parts.sends && next.inbox.size() >= in_flight_) return false;
-
-    Contributions value(n_);
-    if (parts.receives) {
-      const Message& message = position.inbox.front();
-      if (message.chunk != step.chunk || message.loop != position.loop) {
-        return broken(at, position,
-                      fmt::format("chunk {} of loop {} arrived", message.chunk, message.loop));
-      }
-      value = std::move(position.inbox.front().holds);
-      position.inbox.pop_front();
-    }
-    auto& output = position.output[static_cast<std::size_t>(step.chunk)];
-    if (parts.reads_input) {
-      if (!has_input(at, step.chunk)) {
-        return broken(at, position, "reads an input that holds nothing");
-      }
-      if (output) return broken(at, position, "reads an input that it has overwritten in place");
-      const Contributions own = Contributions::of(at, n_);
-      if (value.overlaps(own)) return broken(at, position, "counts a contribution twice");
-      value.add(own);
-    }
-    if (parts.writes_output) output = value;
-    if (parts.sends) {
-      next.inbox.push_back({position.loop, step.chunk, std::move(value)});
-      ++summary_.chunks_sent[static_cast<std::size_t>(at)];
-    }
-    ++position.next;
-    ++summary_.steps;
-    return true;
+    return chunks;
   }
 
-  Status end_loop(int at) {
-    Position& position = here(at);
-    for (std::size_t chunk = 0; chunk < position.output.size(); ++chunk) {
-      const auto wanted = goal(at, static_cast<int>(chunk));
-      const auto& found = position.output[chunk];
-      if (wanted && !found) {
-        return broken(at, position, fmt::format("output chunk {} was never written", chunk));
+ private:
+  Collective collective_;
+  int n_;
+  int root_ = 0;
+};
+
+class Proof {
+ public:
+  Proof(std::span<const ChannelTask> tasks, std::span<const Program> programs,
+        const ProofOptions& options)
+      : options_(options), n_(static_cast<int>(tasks.size())), goal_(tasks) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      RankState& rank = ranks_.emplace_back();
+      rank.task = &tasks[i];
+      rank.loops = programs[i].loops;
+      rank.strands.resize(static_cast<std::size_t>(programs[i].strands.count));
+      for (StrandState& strand : rank.strands) {
+        strand.steps.resize(static_cast<std::size_t>(programs[i].turns));
       }
-      if (wanted && *found != *wanted) {
-        return broken(at, position,
-                      fmt::format("output chunk {} lacks or mixes contributions", chunk));
-      }
-      if (!wanted && found) {
-        return broken(at, position, fmt::format("output chunk {} is not this rank's", chunk));
+      for (const StepRun& run : programs[i].steps) {
+        std::vector<Step>& steps = rank.strands[run.strand].steps[run.turn];
+        for_each_step(programs[i], run, [&steps](const Step& step) { steps.push_back(step); });
       }
     }
-    std::fill(position.output.begin(), position.output.end(), std::nullopt);
-    position.next = 0;
-    ++position.loop;
+  }
+
+  Result<ProofSummary> run() {
+    RINGSIDE_TRY(connect());
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int rank = 0; rank < n_; ++rank) {
+        RINGSIDE_TRY(const bool went_on, go_on(rank));
+        moved |= went_on;
+      }
+    }
+    for (int rank = 0; rank < n_; ++rank) RINGSIDE_TRY(check_end(rank));
+    RINGSIDE_TRY(collect_edges());
+    for (const RankState& rank : ranks_) {
+      for (const StrandState& strand : rank.strands) {
+        summary_.rounds = std::max(summary_.rounds, strand.clock);
+      }
+    }
+    return std::move(summary_);
+  }
+
+ private:
+  RankState& here(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  Status connect() {
+    for (int rank = 0; rank < n_; ++rank) {
+      RankState& state = here(rank);
+      RINGSIDE_TRY(state.recv, ends_of(state.task->recv_peers, rank, false));
+      RINGSIDE_TRY(state.send, ends_of(state.task->send_peers, rank, true));
+      RINGSIDE_TRY(check_strands(rank));
+    }
     return {};
   }
 
-  Collective collective_;
+  Result<std::vector<PortEnd>> ends_of(const std::vector<Peer>& peers, int rank, bool sends) {
+    std::vector<PortEnd> ends;
+    std::set<std::pair<const Line*, std::size_t>> seen;
+    for (const Peer& peer : peers) {
+      if (!peer.is_used()) {
+        ends.emplace_back();
+        continue;
+      }
+      RINGSIDE_TRY(const PortEnd end, lines_.end_of(peer, Rank{rank}, sends));
+      if (!seen.insert({end.line, end.place}).second) {
+        return Error{ErrorCode::Corrupt, fmt::format("rank {} has two ports to one peer", rank)};
+      }
+      ends.push_back(end);
+    }
+    return ends;
+  }
+
+  /// Each port leads somewhere and serves one strand.
+  Status check_strands(int rank) {
+    RankState& state = here(rank);
+    std::map<std::pair<bool, int>, std::size_t> used_by;
+    for (std::size_t s = 0; s < state.strands.size(); ++s) {
+      for (const std::vector<Step>& steps : state.strands[s].steps) {
+        for (const Step& step : steps) {
+          for (const bool sends : {false, true}) {
+            const std::vector<PortEnd>& ends = sends ? state.send : state.recv;
+            Status fine;
+            for_each_port(sends ? step.to : step.from, [&](int number) {
+              const auto index = static_cast<std::size_t>(number);
+              const auto user = used_by.try_emplace({sends, number}, s).first->second;
+              if (index >= ends.size() || ends[index].line == nullptr || user != s) {
+                fine = Error{ErrorCode::Corrupt,
+                             fmt::format("rank {} strand {}: {} port {} {}", rank, s,
+                                         sends ? "send" : "receive", number,
+                                         user != s ? "is another strand's" : "leads nowhere")};
+              }
+            });
+            RINGSIDE_TRY(fine);
+          }
+        }
+      }
+    }
+    return {};
+  }
+
+  /// Takes as many steps as the rank can.
+  Result<bool> go_on(int rank) {
+    return options_.interleaving == Interleaving::OneThread ? go_on_alone(rank)
+                                                            : go_on_side_by_side(rank);
+  }
+
+  Result<bool> go_on_side_by_side(int rank) {
+    const std::size_t count = here(rank).strands.size();
+    bool moved = false;
+    for (bool again = true; again;) {
+      again = false;
+      for (std::size_t i = 0; i < count && !again; ++i) {
+        const bool first = options_.interleaving == Interleaving::FirstAhead;
+        RINGSIDE_TRY(again, try_step(rank, first ? i : count - 1 - i));
+      }
+      moved |= again;
+    }
+    return moved;
+  }
+
+  /// In the order of run_channel().
+  Result<bool> go_on_alone(int rank) {
+    RankState& state = here(rank);
+    const Strands& strands = state.task->strands;
+    bool moved = false;
+    while (state.time < state.loops + strands.last_lag()) {
+      StrandState& strand = state.strands[state.turn];
+      const std::int64_t loop = state.time - strands.lag[state.turn];
+      if (strand.loop == loop && loop < state.loops) {
+        RINGSIDE_TRY(const bool stepped, try_step(rank, state.turn));
+        if (!stepped) return moved;
+        moved = true;
+        if (strand.loop == loop) continue;
+      }
+      state.turn = (state.turn + 1) % state.strands.size();
+      if (state.turn == 0) ++state.time;
+    }
+    return moved;
+  }
+
+  Error broken(int rank, const StrandState& strand, std::string_view what) {
+    const ChannelTask& task = *here(rank).task;
+    const auto turn = static_cast<std::size_t>(task.map.turn_of(strand.loop));
+    const std::vector<Step>& steps = strand.steps[turn];
+    const auto number = &strand - here(rank).strands.data();
+    return {
+        ErrorCode::Corrupt,
+        strand.next < steps.size()
+            ? fmt::format("rank {} loop {} strand {} step {} ({} chunk {}): {}", rank, strand.loop,
+                          number, strand.next, to_string(steps[strand.next].primitive),
+                          steps[strand.next].chunk, what)
+            : fmt::format("rank {} loop {} strand {} at its end: {}", rank, strand.loop, number,
+                          what)};
+  }
+
+  /// returns  false: the strand is through, or waits
+  Result<bool> try_step(int rank, std::size_t number) {
+    RankState& state = here(rank);
+    StrandState& strand = state.strands[number];
+    if (strand.loop == state.loops) return false;
+    const auto turn = static_cast<std::size_t>(state.task->map.turn_of(strand.loop));
+    const std::vector<Step>& steps = strand.steps[turn];
+    if (strand.next < steps.size()) {
+      const Step& step = steps[strand.next];
+      const ChunkSpan span = state.task->map.at(strand.loop, step.chunk);
+      if (span.count > 0) {
+        if (!is_ready(state, step)) return false;
+        RINGSIDE_TRY(take_step(rank, strand, step, span));
+      }
+      ++summary_.steps;
+      ++strand.next;
+    }
+    if (strand.next == steps.size()) {
+      strand.next = 0;
+      ++strand.loop;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool is_ready(const RankState& state, const Step& step) const {
+    bool ready = true;
+    for_each_port(step.from, [&](int port) {
+      const PortEnd& end = state.recv[static_cast<std::size_t>(port)];
+      const std::int64_t at = end.line->taken[end.place] - end.line->dropped;
+      for (const auto& sent : end.line->sent) {
+        ready = ready && static_cast<std::int64_t>(sent.size()) > at;
+      }
+    });
+    for_each_port(step.to, [&](int port) {
+      const PortEnd& end = state.send[static_cast<std::size_t>(port)];
+      ready =
+          ready && static_cast<int>(end.line->sent[end.place].size()) < options_.chunks_in_flight;
+    });
+    return ready;
+  }
+
+  Status take_step(int rank, StrandState& strand, const Step& step, const ChunkSpan& span) {
+    RankState& state = here(rank);
+    const PrimitiveParts parts = parts_of(step.primitive);
+    Contributions value(n_);
+    Status fine;
+    for_each_port(step.from, [&](int port) {
+      if (fine)
+        fine = receive(rank, strand, state.recv[static_cast<std::size_t>(port)], step, span, value);
+    });
+    RINGSIDE_TRY(fine);
+    const std::int64_t piece = state.task->map.piece_of(strand.loop);
+    const std::int64_t key = piece * state.task->map.chunks() + step.chunk;
+    if (parts.reads_input) {
+      if (!goal_.has_input(*state.task, rank, step.chunk)) {
+        return broken(rank, strand, "reads an input that holds nothing");
+      }
+      const Contributions own = Contributions::of(rank, n_);
+      const auto written = state.output.find(key);
+      if (written != state.output.end() && written->second != own) {
+        return broken(rank, strand, "reads an input that it has overwritten in place");
+      }
+      if (value.overlaps(own)) return broken(rank, strand, "counts a contribution twice");
+      value.add(own);
+    }
+    if (parts.writes_output && !state.output.try_emplace(key, value).second) {
+      return broken(rank, strand, "writes an output that is written already");
+    }
+    for_each_port(step.to, [&](int port) {
+      const PortEnd& end = state.send[static_cast<std::size_t>(port)];
+      end.line->sent[end.place].push_back({piece, step.chunk, span.count, strand.clock + 1, value});
+      note(end.line->in[end.place], span.count);
+    });
+    return {};
+  }
+
+  /// One message of each sender, added to `value`.
+  Status receive(int rank, StrandState& strand, const PortEnd& end, const Step& step,
+                 const ChunkSpan& span, Contributions& value) {
+    Line& line = *end.line;
+    const auto at = static_cast<std::size_t>(line.taken[end.place] - line.dropped);
+    for (const auto& sent : line.sent) {
+      const Message& message = sent[at];
+      if (message.chunk != step.chunk ||
+          message.piece != here(rank).task->map.piece_of(strand.loop) ||
+          message.count != span.count) {
+        return broken(rank, strand,
+                      fmt::format("chunk {} of piece {} with {} elements arrived where {} are due",
+                                  message.chunk, message.piece, message.count, span.count));
+      }
+      if (value.overlaps(message.holds)) {
+        return broken(rank, strand, "counts a contribution twice");
+      }
+      value.add(message.holds);
+      strand.clock = std::max(strand.clock, message.arrival);
+    }
+    if (line.group >= 0) note(line.out[end.place], span.count);
+    ++line.taken[end.place];
+    while (std::ranges::min(line.taken) > line.dropped) {
+      for (auto& sent : line.sent) sent.pop_front();
+      ++line.dropped;
+    }
+    return {};
+  }
+
+  static void note(EdgeTraffic& edge, std::int64_t elements) {
+    ++edge.chunks;
+    edge.elements += elements;
+  }
+
+  Status check_end(int rank) {
+    RankState& state = here(rank);
+    for (const StrandState& strand : state.strands) {
+      if (strand.loop != state.loops) return broken(rank, strand, "waits for ever: a deadlock");
+    }
+    const ChannelTask& task = *state.task;
+    std::size_t wanted = 0;
+    const int turns = task.map.turns();
+    for (std::int64_t piece = 0; piece < state.loops / turns; ++piece) {
+      for (const int chunk : goal_.chunks(task, rank)) {
+        const auto goal = goal_.output(task, rank, chunk);
+        if (!goal || task.map.at(piece * turns, chunk).count == 0) continue;
+        RINGSIDE_TRY(check_output(rank, piece, chunk, *goal));
+        ++wanted;
+      }
+    }
+    if (wanted == state.output.size()) return {};
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("rank {} wrote {} output chunks, of which {} are its own", rank,
+                             state.output.size(), wanted)};
+  }
+
+  Status check_output(int rank, std::int64_t piece, int chunk, const Contributions& goal) {
+    const RankState& state = here(rank);
+    const auto found = state.output.find(piece * state.task->map.chunks() + chunk);
+    if (found != state.output.end() && found->second == goal) return {};
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("rank {} piece {}: output chunk {} {}", rank, piece, chunk,
+                             found == state.output.end() ? "was never written"
+                                                         : "lacks or mixes contributions")};
+  }
+
+  Status collect_edges() {
+    for (const auto& line : lines_.all()) {
+      for (std::size_t i = 0; i < line->sent.size(); ++i) {
+        if (!line->sent[i].empty()) {
+          return Error{ErrorCode::Corrupt,
+                       fmt::format("{} chunks that rank {} sent are never taken",
+                                   line->sent[i].size(), to_int(line->senders[i]))};
+        }
+      }
+      for (const auto* side : {&line->in, &line->out}) {
+        for (const EdgeTraffic& edge : *side) {
+          if (edge.chunks > 0) summary_.edges.push_back(edge);
+        }
+      }
+    }
+    return {};
+  }
+
+  ProofOptions options_;
   int n_;
-  int root_;
-  std::size_t in_flight_;
-  std::int64_t loops_;
-  std::vector<Position> positions_;
+  Goal goal_;
+  Lines lines_;
+  std::vector<RankState> ranks_;
   ProofSummary summary_;
 };
 
 }  // namespace
 
-Result<ProofSummary> prove_ring(Collective collective, std::span<const Program> programs, int root,
-                                int chunks_in_flight, std::int64_t loops) {
-  RINGSIDE_ASSERT(!programs.empty() && chunks_in_flight >= 1, "{} programs, {} in flight",
-                  programs.size(), chunks_in_flight);
-  return Proof(collective, programs, root, chunks_in_flight, loops).run();
+Result<ProofSummary> prove(std::span<const ChannelTask> tasks, std::span<const Program> programs,
+                           const ProofOptions& options) {
+  RINGSIDE_ASSERT(
+      !tasks.empty() && tasks.size() == programs.size() && options.chunks_in_flight >= 1,
+      "{} tasks, {} programs, {} in flight", tasks.size(), programs.size(),
+      options.chunks_in_flight);
+  return Proof(tasks, programs, options).run();
+}
+
+Result<ProofSummary> prove(std::span<const ChannelTask> tasks, const ProofOptions& options) {
+  std::vector<Program> programs;
+  programs.reserve(tasks.size());
+  for (const ChannelTask& task : tasks) programs.push_back(record(task));
+  return prove(tasks, programs, options);
 }
 
 }  // namespace ringside

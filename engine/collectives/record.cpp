@@ -1,27 +1,83 @@
 #include "engine/collectives/record.h"
 
 namespace ringside {
+namespace {
 
-void RecordPrimitives::add(Primitive primitive, int chunk) {
+Ports moved(Ports ports, std::int32_t by) {
+  return {static_cast<std::uint16_t>(ports.first + by), ports.bits};
+}
+
+/// The step that ends a run.
+Step last_of(const StepRun& run, std::int32_t chunks) {
+  const std::int32_t before = run.repeat - 1;
+  return {run.primitive,
+          static_cast<std::int32_t>((run.first_chunk + std::int64_t{run.stride} * before) % chunks),
+          moved(run.from, run.from_stride * before), moved(run.to, run.to_stride * before)};
+}
+
+/// How far ports go on from `last` to `next`.
+std::int16_t port_stride(Ports last, Ports next) {
+  return static_cast<std::int16_t>(next.first - last.first);
+}
+
+}  // namespace
+
+void RecordPrimitives::begin(int turn, int strand) {
+  current_ = {.strand = static_cast<std::uint8_t>(strand),
+              .turn = static_cast<std::uint16_t>(turn),
+              .repeat = 0};
+}
+
+void RecordPrimitives::add(const Step& step) {
   const std::int32_t n = program_->chunks;
-  if (!program_->steps.empty() && program_->steps.back().primitive == primitive) {
+  if (current_.repeat > 0) {
     StepRun& run = program_->steps.back();
-    const std::int64_t last = (run.first_chunk + std::int64_t{run.stride} * (run.repeat - 1)) % n;
-    const auto stride = static_cast<std::int32_t>((chunk - last + n) % n);
-    if (run.repeat == 1) run.stride = stride;
-    if (run.stride == stride) {
+    const Step last = last_of(run, n);
+    const auto stride = static_cast<std::int32_t>((step.chunk - last.chunk + n) % n);
+    const std::int16_t from_stride = port_stride(last.from, step.from);
+    const std::int16_t to_stride = port_stride(last.to, step.to);
+    const bool is_alike = run.primitive == step.primitive && last.from.bits == step.from.bits &&
+                          last.to.bits == step.to.bits;
+    if (is_alike && run.repeat == 1) {
+      run.stride = stride;
+      run.from_stride = from_stride;
+      run.to_stride = to_stride;
+    }
+    if (is_alike && run.stride == stride && run.from_stride == from_stride &&
+        run.to_stride == to_stride) {
       ++run.repeat;
       return;
     }
   }
-  program_->steps.push_back({primitive, chunk, 0, 1});
+  current_.primitive = step.primitive;
+  current_.first_chunk = step.chunk;
+  current_.from = step.from;
+  current_.to = step.to;
+  current_.repeat = 1;
+  program_->steps.push_back(current_);
 }
 
 Program record(const ChannelTask& task) {
-  Program program{task.map.loops(), task.map.chunks(), {}};
+  Program program{.loops = task.map.loops(),
+                  .chunks = task.map.chunks(),
+                  .turns = task.map.turns(),
+                  .strands = task.strands,
+                  .steps = {}};
   RecordPrimitives primitives(program);
-  run_loop(primitives, task);
+  for (int turn = 0; turn < program.turns; ++turn) {
+    for (int strand = 0; strand < task.strands.count; ++strand) {
+      primitives.begin(turn, strand);
+      run_strand(primitives, task, strand, turn);
+    }
+  }
+  program.steps.shrink_to_fit();
   return program;
+}
+
+std::int64_t count_steps(const Program& program) {
+  std::int64_t steps = 0;
+  for (const StepRun& run : program.steps) steps += program.loops / program.turns * run.repeat;
+  return steps;
 }
 
 }  // namespace ringside

@@ -7,22 +7,40 @@
 
 namespace ringside {
 
+/// One step of a strand.
+struct Step {
+  Primitive primitive = Primitive::Copy;
+  std::int32_t chunk = 0;
+  Ports from = kNoPorts;
+  Ports to = kNoPorts;
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
 /// A run of like steps: the same primitive on chunks first, first + stride, ... modulo the chunk
-/// count.
+/// count, and on ports that go on by their strides.
 struct StepRun {
   Primitive primitive = Primitive::Copy;
+  std::uint8_t strand = 0;
+  std::uint16_t turn = 0;
   std::int32_t first_chunk = 0;
   std::int32_t stride = 0;
   std::int32_t repeat = 1;
+  Ports from = kNoPorts;
+  Ports to = kNoPorts;
+  std::int16_t from_stride = 0;
+  std::int16_t to_stride = 0;
   friend bool operator==(const StepRun&, const StepRun&) = default;
 };
 
-/// What one rank does on one channel, without the data: `loops` times the same steps.
-/// A ring all-reduce takes 5 runs (80 bytes) whatever the number of ranks and the size.
+/// What one rank does on one channel, without the data: loop after loop the same steps, or where the
+/// algorithm takes turns, those of turn loop modulo `turns`.
+/// A ring all-reduce takes 5 runs (140 bytes) whatever the number of ranks and the size.
 struct Program {
   std::int64_t loops = 0;
   std::int32_t chunks = 1;  ///< modulus of chunk numbers
-  std::vector<StepRun> steps;
+  std::int32_t turns = 1;
+  Strands strands;
+  std::vector<StepRun> steps;  ///< by turn, then by strand
 };
 
 /// The model that only writes down. Shape of what it writes: see StepRun.
@@ -30,28 +48,43 @@ class RecordPrimitives : public NamedPrimitives<RecordPrimitives> {
  public:
   explicit RecordPrimitives(Program& program) : program_(&program) {}
 
+  /// What follows belongs to this turn and strand.
+  void begin(int turn, int strand);
+
   template <Primitive kPrimitive>
-  void step(int chunk) {
-    add(kPrimitive, chunk);
+  void step(int chunk, Ports from, Ports to) {
+    add({kPrimitive, chunk, from, to});
   }
 
  private:
-  void add(Primitive primitive, int chunk);
+  void add(const Step& step);
   Program* program_;
+  StepRun current_;  ///< turn and strand; no step yet while repeat is 0
 };
 
 /// The task's program.
 Program record(const ChannelTask& task);
 
-/// Calls visit(primitive, chunk) for each step of one loop, in order.
+/// Steps over all loops.
+std::int64_t count_steps(const Program& program);
+
+/// Calls visit(step) for each step of one run, in order.
 template <typename Visit>
-void for_each_step(const Program& program, Visit&& visit) {
+void for_each_step(const Program& program, const StepRun& run, Visit&& visit) {
+  Step step{run.primitive, run.first_chunk, run.from, run.to};
+  for (std::int32_t i = 0; i < run.repeat; ++i) {
+    visit(step);
+    step.chunk = (step.chunk + run.stride) % program.chunks;
+    step.from.first = static_cast<std::uint16_t>(step.from.first + run.from_stride);
+    step.to.first = static_cast<std::uint16_t>(step.to.first + run.to_stride);
+  }
+}
+
+/// Calls visit(step) for each step of one loop of a turn and a strand, in order.
+template <typename Visit>
+void for_each_step(const Program& program, int turn, int strand, Visit&& visit) {
   for (const StepRun& run : program.steps) {
-    std::int32_t chunk = run.first_chunk;
-    for (std::int32_t i = 0; i < run.repeat; ++i) {
-      visit(run.primitive, chunk);
-      chunk = (chunk + run.stride) % program.chunks;
-    }
+    if (run.turn == turn && run.strand == strand) for_each_step(program, run, visit);
   }
 }
 

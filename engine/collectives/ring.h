@@ -61,7 +61,8 @@ void ring_reduce_scatter(P& primitives, Ring ring) {
   primitives.recv_reduce_copy(ring_reduce_on_the_way(primitives, ring));
 }
 
-/// Ring all-gather: the second half of the all-reduce; chunk x comes from here.
+/// Ring all-gather: the second half of the all-reduce; chunk x comes from here. The blocks of
+/// all_gather_v differ in length; one that has come to its end sends no more.
 /// rounds  n - 1          traffic  (n - 1) / n of the output on each link
 template <Primitives P>
 void ring_all_gather(P& primitives, Ring ring) {
@@ -81,6 +82,20 @@ void ring_broadcast(P& primitives, Ring ring, int root) {
     primitives.recv(0);
   } else {
     primitives.recv_copy_send(0);
+  }
+}
+
+/// Ring reduce: a chain that starts just after the root and ends at it.
+/// rounds  n - 1          traffic  the whole buffer on each link but the one out of the root
+template <Primitives P>
+void ring_reduce(P& primitives, Ring ring, int root) {
+  if (ring.size == 1) return primitives.copy(0);
+  if (ring.index == root) {
+    primitives.recv_reduce_copy(0);
+  } else if (ring.before(ring.index) == root) {
+    primitives.send(0);
+  } else {
+    primitives.recv_reduce_send(0);
   }
 }
 

@@ -122,6 +122,12 @@ struct Communicator::Impl {
     RINGSIDE_TRY(check_reduction(choice.collective, choice.algorithm, call.type, call.op));
     RINGSIDE_TRY(const std::vector<ChannelTask> tasks,
                  plan_channels(choice, channels, shape, bootstrap->rank()));
+    if (!is_ring_task(tasks.front())) {
+      return Error{ErrorCode::Unsupported,
+                   fmt::format("hosts have no {} by {}", to_string(choice.collective),
+                               to_string(choice.algorithm)),
+                   "they run the ring algorithms"};
+    }
 
     TraceEvent event = event_of(choice);
     const std::int64_t begin_ns = lanes[0] != nullptr ? trace_now().count() : 0;
@@ -163,7 +169,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
                Watch::start(*impl->bootstrap, deadline,
                             [raw = impl.get()](const Error& why) { raw->break_down(why); }));
   auto rings = connect_rings(*impl->bootstrap, impl->channels, options.transport, most.slot,
-                             deadline, impl->failure);
+                             deadline, impl->failure, most.protocol);
   if (!rings) {
     impl->failure.set(rings.error());
     return impl->give_up();

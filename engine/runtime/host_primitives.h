@@ -45,7 +45,7 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   void begin_loop(std::int64_t loop) { loop_ = loop; }
 
   template <Primitive kPrimitive>
-  void step(int chunk) {
+  void step(int chunk, Ports /*from*/, Ports /*to*/) {
     run(kPrimitive, chunk);
   }
 

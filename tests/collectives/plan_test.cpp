@@ -58,7 +58,6 @@ TEST(Plan, RefusesWhatThereIsNoPlanFor) {
     return tasks ? ErrorCode::Aborted : tasks.error().code;
   };
   const CallShape call{.count = 8};
-  EXPECT_EQ(code(Collective::Reduce, 2, call, 0), ErrorCode::Unsupported);
   EXPECT_EQ(code(Collective::AllReduce, 3, call, 0), ErrorCode::InvalidArgument);
   EXPECT_EQ(code(Collective::AllReduce, 2, call, 4), ErrorCode::InvalidArgument);
   EXPECT_EQ(code(Collective::AllReduce, 2, call, -1), ErrorCode::InvalidArgument);
@@ -67,11 +66,50 @@ TEST(Plan, RefusesWhatThereIsNoPlanFor) {
   EXPECT_EQ(code(Collective::AllReduce, 2, {.count = -1}, 0), ErrorCode::InvalidArgument);
 }
 
+TEST(Plan, ThereIsWhatNcclHasKernelsFor) {
+  const auto count = [](Collective collective) {
+    int algorithms = 0;
+    for (int i = 0; i <= static_cast<int>(Algorithm::Pat); ++i) {
+      algorithms += has_algorithm(collective, static_cast<Algorithm>(i)) ? 1 : 0;
+    }
+    return algorithms;
+  };
+  EXPECT_EQ(count(Collective::AllReduce), 6);      // all but pat
+  EXPECT_EQ(count(Collective::AllGather), 4);      // ring, collnet_direct, nvls, pat
+  EXPECT_EQ(count(Collective::ReduceScatter), 4);  // the same
+  EXPECT_EQ(count(Collective::Broadcast), 1);
+  EXPECT_EQ(count(Collective::AllToAll), 1);
+  Choice choice = choice_of(Collective::Broadcast, 1);
+  choice.algorithm = Algorithm::Tree;
+  const auto tasks = plan_channels(choice, host_channels(4, 1), {.count = 8}, Rank{0});
+  ASSERT_FALSE(tasks);
+  EXPECT_EQ(tasks.error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(tasks.error().help, "there is ring");
+}
+
+TEST(Plan, WhatIsNotLaidIsUnsupported) {
+  const auto code = [](Algorithm algorithm, Collective collective, int ranks_per_node) {
+    Choice choice = choice_of(collective, 1);
+    choice.algorithm = algorithm;
+    const auto tasks =
+        plan_channels(choice, host_channels(9, 1, ranks_per_node), {.count = 8}, Rank{0});
+    return tasks ? ErrorCode::Aborted : tasks.error().code;
+  };
+  EXPECT_EQ(code(Algorithm::NvlsTree, Collective::AllReduce, 0), ErrorCode::Unsupported);
+  EXPECT_EQ(code(Algorithm::CollNetChain, Collective::AllReduce, 0), ErrorCode::Unsupported);
+  EXPECT_EQ(code(Algorithm::CollNetDirect, Collective::AllReduce, 0), ErrorCode::Unsupported);
+  // 9 ranks on nodes of 4, 4 and 1: one head a node, so eight ranks have nobody for their blocks
+  EXPECT_EQ(code(Algorithm::Nvls, Collective::AllGather, 4), ErrorCode::Unsupported);
+  EXPECT_EQ(code(Algorithm::Nvls, Collective::AllReduce, 4), ErrorCode::Aborted);  // fine
+}
+
 // An all-gather's size is that of the gathered result, as nccl-tests has it.
 TEST(Plan, TheSizeOfACallIsItsLargerBuffer) {
   EXPECT_EQ(call_bytes(Collective::AllReduce, {.count = 10}, 4), 40_B);
   EXPECT_EQ(call_bytes(Collective::AllGather, {.count = 10}, 4), 160_B);
   EXPECT_EQ(call_bytes(Collective::ReduceScatter, {.count = 10, .type = DataType::Int8}, 4), 40_B);
+  EXPECT_EQ(call_bytes(Collective::AllToAll, {.count = 10}, 4), 160_B);
+  EXPECT_EQ(call_bytes(Collective::AllGatherV, {.counts = {1, 2, 0, 4}}, 4), 28_B);
 }
 
 }  // namespace

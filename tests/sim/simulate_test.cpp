@@ -262,9 +262,9 @@ std::map<LaneKey, Steps> expected_steps(const SimRequest& request) {
       const ChannelTask& task = (*tasks)[channel];
       const Program program = record(task);
       for (std::int64_t loop = 0; loop < program.loops; ++loop) {
-        for_each_step(program, [&](Primitive primitive, int chunk) {
-          const auto bytes = static_cast<std::uint64_t>(task.map.at(loop, chunk).count) * 4;
-          all[{rank, static_cast<int>(channel)}].emplace_back(primitive, bytes);
+        for_each_step(program, 0, 0, [&](const Step& step) {
+          const auto bytes = static_cast<std::uint64_t>(task.map.at(loop, step.chunk).count) * 4;
+          all[{rank, static_cast<int>(channel)}].emplace_back(step.primitive, bytes);
         });
       }
     }

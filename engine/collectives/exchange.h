@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+
+#include "engine/collectives/primitives.h"
+
+/// Point-to-point: send/recv, all-to-all, gather and scatter are lists of sends and receives, in rounds
+/// that all ranks agree on: in each of them a rank sends to one and receives from one.
+namespace ringside {
+
+/// What a rank does in one round.
+struct Round {
+  int send_chunk = -1;  ///< -1: sends nothing
+  int recv_chunk = -1;
+  int send_port = -1;  ///< -1 on both sides: to itself
+  int recv_port = -1;
+  friend bool operator==(const Round&, const Round&) = default;
+};
+
+/// One piece of each transfer, round after round. Sending comes first: a connection holds the piece until
+/// its receiver gets to the round.
+/// rounds  one for each peer      traffic  each transfer once, on its own connection
+template <Primitives P>
+void exchange_rounds(P& primitives, std::span<const Round> rounds) {
+  for (const Round& round : rounds) {
+    if (round.send_port < 0 && round.recv_port < 0) {
+      primitives.copy(round.send_chunk);
+      continue;
+    }
+    if (round.send_port >= 0) primitives.send(round.send_chunk, port(round.send_port));
+    if (round.recv_port >= 0) primitives.recv(round.recv_chunk, port(round.recv_port));
+  }
+}
+
+}  // namespace ringside

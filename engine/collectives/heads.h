@@ -1,0 +1,41 @@
+#pragma once
+
+#include "engine/collectives/primitives.h"
+
+namespace ringside {
+
+/// One rank's view of its node where each slice of the data has a head: a rank that brings the slice
+/// together for the node, and through the network for all nodes (NVLS, CollNetDirect).
+///
+/// Ports, for sending and for receiving alike
+///   0 .. count - 1   slice h, to and from head h
+///   then `inner`     heads only: the node's side of the own slice. NVLS: the switch.
+///                    CollNetDirect: each other rank of the node
+///   then             heads only: the network; a port a node where blocks are told apart
+/// Chunks: slice h of a loop, or of block collectives the block of head h on node j: j x count + h.
+struct Heads {
+  int count = 1;
+  int own = -1;   ///< the slice that this rank heads; -1: none
+  int first = 0;  ///< the slice to begin with, so that not all ranks begin at the same head
+  int inner = 0;
+  int node = 0;
+  int nodes = 1;
+
+  [[nodiscard]] constexpr bool is_head() const { return own >= 0; }
+  [[nodiscard]] constexpr Ports node_side() const { return ports_from(count, inner); }
+  [[nodiscard]] constexpr Ports network(int of_node = 0) const {
+    return port(count + inner + of_node);
+  }
+  /// The node whose blocks are moved `turn` turns after this node's own.
+  [[nodiscard]] constexpr int node_at(int turn) const { return (node + turn) % nodes; }
+  [[nodiscard]] constexpr int block(int of_node, int head) const { return of_node * count + head; }
+  [[nodiscard]] constexpr int own_block() const { return block(node, own); }
+};
+
+/// Calls visit(h) for each slice, from this rank's first one on.
+template <typename Visit>
+constexpr void for_each_head(const Heads& heads, Visit&& visit) {
+  for (int i = 0; i < heads.count; ++i) visit((heads.first + i) % heads.count);
+}
+
+}  // namespace ringside

@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/collectives/exchange_schedule.h"
+#include "engine/collectives/plan_parts.h"
+
+namespace ringside {
+namespace {
+
+/// What one rank sends and receives: by peer, nothing where there is no transfer.
+struct Transfers {
+  std::vector<ChannelPart> sends;
+  std::vector<ChannelPart> recvs;
+};
+
+Status fill(std::vector<ChannelPart>& by_peer, const std::vector<Transfer>& list) {
+  std::vector<bool> is_listed(by_peer.size(), false);
+  for (const Transfer& transfer : list) {
+    const auto peer = static_cast<std::size_t>(to_int(transfer.peer));
+    if (to_int(transfer.peer) < 0 || peer >= by_peer.size() || transfer.count < 0 ||
+        transfer.offset < 0) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("a transfer of {} elements at {} with rank {} of {}", transfer.count,
+                               transfer.offset, to_int(transfer.peer), by_peer.size())};
+    }
+    if (is_listed[peer]) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("two transfers one way with rank {}", peer),
+                   "put them into two calls"};
+    }
+    is_listed[peer] = true;
+    by_peer[peer] = {transfer.offset, transfer.count};
+  }
+  return {};
+}
+
+/// The collective, spelled out for this rank.
+Result<Transfers> transfers_of(const PlanInput& input) {
+  const auto n = static_cast<std::size_t>(input.nranks);
+  const auto me = static_cast<std::size_t>(to_int(input.rank));
+  const auto root = static_cast<std::size_t>(to_int(input.call.root));
+  const std::int64_t count = input.call.count;
+  Transfers all{std::vector<ChannelPart>(n), std::vector<ChannelPart>(n)};
+  const auto block = [&](std::size_t peer) {
+    return ChannelPart{static_cast<std::int64_t>(peer) * count, count};
+  };
+  switch (input.choice.collective) {
+    case Collective::AllToAll:
+      for (std::size_t peer = 0; peer < n; ++peer) all.sends[peer] = all.recvs[peer] = block(peer);
+      return all;
+    case Collective::Gather:
+      all.sends[root] = {0, count};
+      for (std::size_t peer = 0; peer < n && me == root; ++peer) all.recvs[peer] = block(peer);
+      return all;
+    case Collective::Scatter:
+      all.recvs[root] = {0, count};
+      for (std::size_t peer = 0; peer < n && me == root; ++peer) all.sends[peer] = block(peer);
+      return all;
+    case Collective::SendRecv:
+      if (!input.call.sends.empty() || !input.call.recvs.empty()) break;
+      all.sends[(me + 1) % n] = {0, count};
+      all.recvs[(me + n - 1) % n] = {0, count};
+      return all;
+    default:
+      break;
+  }
+  RINGSIDE_TRY(fill(all.sends, input.call.sends));
+  RINGSIDE_TRY(fill(all.recvs, input.call.recvs));
+  if (all.sends[me].count != all.recvs[me].count) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("rank {} sends itself {} elements and receives {}", me,
+                             all.sends[me].count, all.recvs[me].count)};
+  }
+  return all;
+}
+
+/// Cuts a round's transfers among the channels, as both their ends do it.
+class Cutter {
+ public:
+  Cutter(const PlanInput& input, const ExchangeSchedule& schedule)
+      : input_(input),
+        schedule_(schedule),
+        nchannels_(
+            static_cast<int>(std::bit_floor(static_cast<unsigned>(input.choice.nchannels)))) {}
+
+  /// This channel's part of a transfer in the round; nothing, or a part of no elements, is no part.
+  [[nodiscard]] ChannelPart part(const ChannelPart& whole, int round, int channel) const {
+    if (channel >= nchannels_) return {};
+    const int first = first_channel_of(schedule_, round, nchannels_);
+    const int index = (channel - first + nchannels_) % nchannels_;
+    const auto element = static_cast<std::int64_t>(size_of(input_.call.type).value);
+    const TransferCut cut = cut_transfer(whole.count * element, input_.chunk * element,
+                                         input_.nranks, schedule_.nodes, nchannels_);
+    const std::int64_t begin = std::min(index * (cut.each / element), whole.count);
+    if (index >= cut.parts) return {};
+    return {whole.offset + begin, std::min(cut.each / element, whole.count - begin)};
+  }
+
+ private:
+  const PlanInput& input_;
+  const ExchangeSchedule& schedule_;
+  int nchannels_;
+};
+
+ChannelTask plan_one(const PlanInput& input, const ExchangeSchedule& schedule,
+                     const Transfers& whole, int channel) {
+  const int n = input.nranks;
+  const int me = to_int(input.rank);
+  const Cutter cutter(input, schedule);
+  Transfers here{std::vector<ChannelPart>(static_cast<std::size_t>(n)),
+                 std::vector<ChannelPart>(static_cast<std::size_t>(n))};
+  std::vector<Round> rounds;
+  std::vector<Peer> send_peers;
+  std::vector<Peer> recv_peers;
+  for (int i = 0; i < n; ++i) {
+    const PeersOfRound peers = schedule.rounds[static_cast<std::size_t>(i)];
+    const auto to = static_cast<std::size_t>(to_int(peers.send));
+    const auto from = static_cast<std::size_t>(to_int(peers.recv));
+    here.sends[to] = cutter.part(whole.sends[to], i, channel);
+    here.recvs[from] = cutter.part(whole.recvs[from], i, channel);
+    const bool sends = here.sends[to].count > 0;
+    const bool receives = here.recvs[from].count > 0;
+    if (!sends && !receives) continue;
+    Round& round = rounds.emplace_back();
+    if (sends) round.send_chunk = me * n + to_int(peers.send);
+    if (receives) round.recv_chunk = to_int(peers.recv) * n + me;
+    if (to_int(peers.send) == me) continue;
+    if (sends) {
+      round.send_port = static_cast<int>(send_peers.size());
+      send_peers.push_back({.rank = peers.send});
+    }
+    if (receives) {
+      round.recv_port = static_cast<int>(recv_peers.size());
+      recv_peers.push_back({.rank = peers.recv});
+    }
+  }
+  const std::vector<Rank> order = natural_order(n);
+  ChunkMap::Shape shape = input.shape(order, {});
+  shape.sends = here.sends;
+  shape.recvs = here.recvs;
+  shape.self = input.rank;
+  ChannelTask task = input.task(shape);
+  task.rounds = std::move(rounds);
+  task.send_peers = std::move(send_peers);
+  task.recv_peers = std::move(recv_peers);
+  return task;
+}
+
+}  // namespace
+
+Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input) {
+  RINGSIDE_TRY(const Transfers whole, transfers_of(input));
+  const std::vector<std::vector<Rank>> one_node{natural_order(input.nranks)};
+  const ExchangeSchedule schedule =
+      exchange_schedule(input.channels.nodes.empty() ? one_node : input.channels.nodes, input.rank);
+  std::vector<ChannelTask> tasks;
+  for (int channel = 0; channel < input.choice.nchannels; ++channel) {
+    tasks.push_back(plan_one(input, schedule, whole, channel));
+  }
+  return tasks;
+}
+
+}  // namespace ringside

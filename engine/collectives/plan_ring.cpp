@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/collectives/plan_parts.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kBlockGrainBytes = 256;  // of all_gather_v
+
+/// Position of a rank on a ring, or -1.
+int position_of(const std::vector<Rank>& ring, Rank rank) {
+  const auto at = std::ranges::find(ring, rank);
+  return at == ring.end() ? -1 : static_cast<int>(at - ring.begin());
+}
+
+/// Blocks of any length: where each begins, and this channel's share of it, by position.
+struct Blocks {
+  std::vector<std::int64_t> bases;
+  std::vector<ChannelPart> parts;
+};
+
+Blocks blocks_of(const PlanInput& input, const std::vector<Rank>& ring, int channel) {
+  const std::vector<std::int64_t>& counts = input.call.counts;
+  const std::int64_t grain =
+      kBlockGrainBytes / static_cast<std::int64_t>(size_of(input.call.type).value);
+  std::vector<std::int64_t> begins;
+  std::int64_t begin = 0;
+  for (const std::int64_t count : counts) {
+    begins.push_back(begin);
+    begin += count;
+  }
+  Blocks blocks;
+  for (const Rank rank : ring) {
+    const auto index = static_cast<std::size_t>(to_int(rank));
+    blocks.bases.push_back(begins[index]);
+    blocks.parts.push_back(split_channels(counts[index], input.choice.nchannels,
+                                          grain)[static_cast<std::size_t>(channel)]);
+  }
+  return blocks;
+}
+
+}  // namespace
+
+Result<ChannelTask> plan_ring(const PlanInput& input, int channel, const ChannelPart& part) {
+  const std::vector<Rank>& order = input.channels.rings[static_cast<std::size_t>(channel)];
+  const Ring ring{position_of(order, input.rank), input.nranks};
+  RINGSIDE_ASSERT(ring.index >= 0, "ring {} lacks rank {}", channel, to_int(input.rank));
+  ChunkMap::Shape shape = input.shape(order, part);
+  Blocks blocks;
+  if (input.choice.collective == Collective::AllGatherV) {
+    blocks = blocks_of(input, order, channel);
+    shape.bases = blocks.bases;
+    shape.parts = blocks.parts;
+  }
+  ChannelTask task = input.task(shape);
+  task.ring = ring;
+  task.root = position_of(order, input.call.root);
+  if (ring.size > 1) {
+    const auto at = [&](int position) { return order[static_cast<std::size_t>(position)]; };
+    task.recv_peers = {{.rank = at(ring.before(ring.index))}};
+    task.send_peers = {{.rank = at(ring.after(ring.index))}};
+  }
+  return task;
+}
+
+}  // namespace ringside

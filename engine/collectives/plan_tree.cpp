@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include "engine/channels/pat_peers.h"
+#include "engine/collectives/plan_parts.h"
+
+namespace ringside {
+namespace {
+
+using TreePlace = Channels::TreePlace;
+
+int hops_to_root(const std::vector<TreePlace>& tree, Rank rank) {
+  int hops = 0;
+  const auto parent = [&](Rank of) { return tree[static_cast<std::size_t>(to_int(of))].parent; };
+  for (Rank at = parent(rank); at != kNoRank; at = parent(at)) ++hops;
+  return hops;
+}
+
+}  // namespace
+
+Result<ChannelTask> plan_tree(const PlanInput& input, int channel, const ChannelPart& part) {
+  const auto index = static_cast<std::size_t>(channel);
+  if (input.channels.trees.size() <= index) return nothing_laid(input, "no tree is laid");
+  const std::vector<TreePlace>& tree = input.channels.trees[index];
+  const TreePlace& place = tree[static_cast<std::size_t>(to_int(input.rank))];
+
+  const std::vector<Rank> order = natural_order(input.nranks);
+  ChunkMap::Shape shape = input.shape(order, part);
+  shape.slices = 1;
+  ChannelTask task = input.task(shape);
+  task.tree = {.children = static_cast<int>(place.children.size()),
+               .is_root = place.parent == kNoRank};
+  for (const Rank child : place.children) task.recv_peers.push_back({.rank = child});
+  if (!task.tree.is_root) task.recv_peers.push_back({.rank = place.parent});
+  task.send_peers = task.recv_peers;
+  // A chunk is a hop nearer to the root at each rank on its way, and as many on its way back.
+  task.strands = {2, {0, 2 * hops_to_root(tree, input.rank)}};
+  return task;
+}
+
+Result<ChannelTask> plan_chain(const PlanInput& input, int channel) {
+  const std::vector<std::array<Rank, 2>>& chain = input.channels.collnet.chain;
+  const Rank network{input.nranks};
+  const auto up = [&](Rank of) { return chain[static_cast<std::size_t>(to_int(of))][0]; };
+  auto group = std::make_shared<SwitchGroup>();
+  group->medium = SwitchGroup::Medium::Network;
+  const std::vector<Rank> order = natural_order(input.nranks);
+  if (!chain.empty()) {
+    std::ranges::copy_if(order, std::back_inserter(group->senders),
+                         [&](Rank rank) { return up(rank) == network; });
+  }
+  if (group->senders.size() < 2) return nothing_laid(input, "no chains of two or more nodes");
+  group->receivers = group->senders;
+
+  ChunkMap::Shape shape = input.shape(order, {0, input.call.count});
+  shape.slices = 1;
+  shape.shrinks = false;
+  shape.lane = channel;
+  shape.lanes = input.choice.nchannels;
+  ChannelTask task = input.task(shape);
+  const Rank down = chain[static_cast<std::size_t>(to_int(input.rank))][1];
+  task.tree = {.children = down == kNoRank ? 0 : 1, .is_root = false};
+  if (down != kNoRank) task.recv_peers.push_back({.rank = down});
+  if (up(input.rank) == network) {
+    task.recv_peers.push_back({.group = std::move(group)});
+  } else {
+    task.recv_peers.push_back({.rank = up(input.rank)});
+  }
+  task.send_peers = task.recv_peers;
+  int hops = 0;
+  for (Rank at = up(input.rank); at != network; at = up(at)) ++hops;
+  task.strands = {2, {0, 2 * hops + 1}};  // up the chain, once through the network, down again
+  return task;
+}
+
+Result<ChannelTask> plan_pat(const PlanInput& input, const ChannelPart& part) {
+  const std::vector<Rank> order = natural_order(input.nranks);
+  ChannelTask task = input.task(input.shape(order, part));
+  const unsigned half = std::bit_ceil(static_cast<unsigned>(input.nranks)) / 2;
+  task.pat = {.index = to_int(input.rank),
+              .size = input.nranks,
+              .together = static_cast<int>(
+                  std::min(half, std::bit_floor(static_cast<unsigned>(input.chunks_in_flight))))};
+  for (const PatPeers& peers : pat_peers(input.choice.collective, input.rank, input.nranks)) {
+    task.recv_peers.push_back({.rank = peers.recv});
+    task.send_peers.push_back({.rank = peers.send});
+  }
+  return task;
+}
+
+}  // namespace ringside
