@@ -139,7 +139,7 @@ Json system_json(const System& system, int node, int from_rank) {
             {"total_bw", as_written(system.total_bandwidth)}};
   json.update(devices(system));
   // The links of a whole NVLink domain are its hosts' over and over.
-  if (system.nhosts == 1) json["links"] = links(system);
+  json["links"] = system.nhosts == 1 ? links(system) : Json::array();
   json["gpu_gpu"] = matrix(system, NodeKind::Gpu, NodeKind::Gpu);
   json["gpu_net"] = matrix(system, NodeKind::Gpu, NodeKind::Net);
   json["net_gpu"] = matrix(system, NodeKind::Net, NodeKind::Gpu);

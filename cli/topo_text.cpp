@@ -14,7 +14,7 @@ namespace ringside::cli {
 namespace {
 
 constexpr std::size_t kColumns = 100;
-constexpr int kFewDevices = 8;    ///< rows and columns of a matrix without --all
+constexpr int kFewDevices = 12;   ///< rows and columns of a matrix without --all
 constexpr int kFewChannels = 4;   ///< rings shown without --all
 constexpr int kFewTypeOnly = 10;  ///< a matrix wider than this has no room for rates
 
@@ -149,7 +149,7 @@ std::string machine_text(const Job& job, std::size_t report) {
     return fmt::format("{}{}", name_of(info.arch), name_of(info.vendor));
   };
   std::string text = fmt::format(
-      "{}: {}\n", nodes_with(job, report),
+      "{}: {} of {}\n", nodes_with(job, report), plural(system.gpus.size(), "GPU", "GPUs"),
       system.nhosts == 1 ? "one host" : fmt::format("{} hosts joined by NVLink", system.nhosts));
   text += fmt::format("  GPUs      {}\n", counted(system.gpus, gpu));
   text += fmt::format("  NICs      {}\n", counted(system.nets, nic));
@@ -177,8 +177,8 @@ std::string cell(const Path& path, bool with_rate) {
 std::string matrix_text(const System& system, NodeKind to, bool all) {
   const int rows = system.count(NodeKind::Gpu), columns = system.count(to);
   if (columns == 0) return {};
-  const int shown_rows = all ? rows : std::min(rows, 2 * kFewDevices);
-  const int shown_columns = all ? columns : std::min(columns, 2 * kFewDevices);
+  const int shown_rows = all ? rows : std::min(rows, kFewDevices);
+  const int shown_columns = all ? columns : std::min(columns, kFewDevices);
   const bool with_rate = shown_columns <= kFewTypeOnly;
   const int width = with_rate ? 10 : 6;
   std::string text = fmt::format("{:<8}", "");
@@ -204,7 +204,7 @@ std::string matrix_text(const System& system, NodeKind to, bool all) {
 
 std::string nic_names(const System& system) {
   std::string text = "  ";
-  for (int i = 0; i < std::min(system.count(NodeKind::Net), 2 * kFewDevices); ++i) {
+  for (int i = 0; i < std::min(system.count(NodeKind::Net), kFewDevices); ++i) {
     text += fmt::format("{}NIC{} = {}", i == 0 ? "" : ", ", i,
                         system.nets[static_cast<std::size_t>(i)].name);
   }
