@@ -15,7 +15,9 @@ namespace ringside::cli {
 namespace {
 
 /// Every verb, in the order of `ringside --help`.
-std::vector<Verb> all_verbs() { return {demo_verb(), bench_verb(), sim_verb(), trace_verb()}; }
+std::vector<Verb> all_verbs() {
+  return {demo_verb(), bench_verb(), sim_verb(), topo_verb(), trace_verb()};
+}
 
 int report(const Error& error) {
   if (error.is_told_elsewhere) return exit_status(error.code);

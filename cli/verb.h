@@ -35,6 +35,7 @@ struct Verb {
 
 Verb bench_verb();
 Verb sim_verb();
+Verb topo_verb();
 Verb trace_verb();
 Verb demo_verb();
 

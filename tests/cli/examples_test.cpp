@@ -49,7 +49,8 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
   std::filesystem::remove_all(folder);
 }
 
-INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples, testing::Values("bench", "sim", "trace", "demo"),
+INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
+                         testing::Values("bench", "sim", "topo", "trace", "demo"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace
