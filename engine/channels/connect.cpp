@@ -110,6 +110,10 @@ Result<Connection> connect_nodes(std::span<const NodeReport> reports,
   if (shape.has_collnet) {
     channels.collnet = join_collnet(job, shape.graph(GraphId::CollNetDirect).nchannels);
   }
+  for (const JobNode& node : nodes) {
+    std::vector<Rank>& ranks = channels.nodes.emplace_back();
+    for (const int rank : node.ranks) ranks.push_back(Rank{rank});
+  }
   return connection;
 }
 

@@ -30,9 +30,15 @@ Error bad_call(const std::string& what, const std::string& help) {
   return {ErrorCode::InvalidArgument, what, help};
 }
 
+/// Whether each channel runs along a ring or tree of its own; the others are alike on all channels.
+bool needs_lanes(const Choice& choice, const Channels& channels) {
+  return channels.rings.front().size() == 1 || choice.algorithm == Algorithm::Tree ||
+         (choice.algorithm == Algorithm::Ring && !is_point_to_point(choice.collective));
+}
+
 Error no_algorithm(const Choice& choice) {
   std::string known;
-  for (int i = 0; i <= static_cast<int>(Algorithm::Pat); ++i) {
+  for (int i = 0; i <= static_cast<int>(Algorithm::OneShot); ++i) {
     const auto algorithm = static_cast<Algorithm>(i);
     if (!has_algorithm(choice.collective, algorithm)) continue;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(algorithm));
@@ -89,6 +95,8 @@ Result<std::vector<ChannelTask>> plan_each(const PlanInput& input) {
           return plan_nvls(input, groups, channel, part);
         case Algorithm::Pat:
           return plan_pat(input, part);
+        case Algorithm::OneShot:
+          return plan_one_shot(input, part);
       }
       return plan_ring(input, channel, part);
     };
@@ -134,8 +142,9 @@ Error nothing_laid(const PlanInput& input, const std::string& what) {
 Result<std::vector<ChannelTask>> plan_channels(const Choice& choice, const Channels& channels,
                                                const CallShape& call, Rank rank) {
   if (!has_algorithm(choice.collective, choice.algorithm)) return no_algorithm(choice);
-  if (choice.nchannels < 1 || choice.nchannels > channels.count()) {
-    return bad_call(fmt::format("{} channels chosen, {} laid", choice.nchannels, channels.count()),
+  const int most = needs_lanes(choice, channels) ? channels.count() : kMaxChannels;
+  if (choice.nchannels < 1 || choice.nchannels > most) {
+    return bad_call(fmt::format("{} channels chosen, {} laid", choice.nchannels, most),
                     "choose as many as there are at most");
   }
   const auto element = static_cast<std::int64_t>(size_of(call.type).value);

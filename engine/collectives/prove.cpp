@@ -3,42 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
-#include <optional>
 #include <set>
 #include <unordered_map>
 
-#include "engine/collectives/contributions.h"
+#include "engine/collectives/prove_goal.h"
+#include "engine/collectives/prove_lines.h"
 
 namespace ringside {
 namespace {
-
-struct Message {
-  std::int64_t piece;
-  int chunk;
-  std::int64_t count;
-  std::int64_t arrival;  ///< on the clock of ProofSummary::rounds
-  Contributions holds;
-};
-
-/// One connection, of two ranks or a group: what each sender has sent and not every receiver has taken.
-struct Line {
-  int group = -1;
-  SwitchGroup::Medium medium = SwitchGroup::Medium::NvSwitch;
-  std::vector<Rank> senders;
-  std::vector<Rank> receivers;
-  std::vector<std::deque<Message>> sent;  ///< by sender
-  std::int64_t dropped = 0;               ///< messages that all have taken
-  std::vector<std::int64_t> taken;        ///< by receiver: messages ever
-  std::vector<EdgeTraffic> in, out;       ///< by sender, by receiver; `out` of groups only
-};
-
-/// Where a rank's port leads: which line, and its own place on that side of it.
-struct PortEnd {
-  Line* line = nullptr;
-  std::size_t place = 0;
-};
 
 struct StrandState {
   std::vector<std::vector<Step>> steps;  ///< by turn
@@ -55,137 +28,6 @@ struct RankState {
   std::unordered_map<std::int64_t, Contributions> output;  ///< by piece x chunks + chunk
   std::size_t turn = 0;   ///< one thread: the strand whose turn it is
   std::int64_t time = 0;  ///< one thread: how often all had it
-};
-
-std::size_t index_of(const std::vector<Rank>& ranks, Rank rank) {
-  return static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
-}
-
-/// All lines of a channel, found by what their ports say.
-class Lines {
- public:
-  Result<PortEnd> end_of(const Peer& peer, Rank me, bool sends) {
-    Line& line = peer.group != nullptr
-                     ? group_line(*peer.group)
-                     : pair_line(sends ? me : peer.rank, sends ? peer.rank : me, peer.index);
-    if (peer.group != nullptr &&
-        (line.senders != peer.group->senders || line.receivers != peer.group->receivers)) {
-      return Error{ErrorCode::Corrupt, fmt::format("group {} has other members for rank {}",
-                                                   peer.group->id, to_int(me))};
-    }
-    const std::vector<Rank>& side = sends ? line.senders : line.receivers;
-    const std::size_t place = index_of(side, me);
-    if (place == side.size()) {
-      return Error{ErrorCode::Corrupt,
-                   fmt::format("rank {} has a port to a group it is no member of", to_int(me))};
-    }
-    return PortEnd{&line, place};
-  }
-
-  [[nodiscard]] const std::vector<std::unique_ptr<Line>>& all() const { return lines_; }
-
- private:
-  Line& pair_line(Rank from, Rank to, int index) {
-    Line*& line = pairs_[{to_int(from), to_int(to), index}];
-    if (line == nullptr) line = make({from}, {to}, -1, SwitchGroup::Medium::NvSwitch);
-    return *line;
-  }
-
-  Line& group_line(const SwitchGroup& group) {
-    Line*& line = groups_[group.id];
-    if (line == nullptr) line = make(group.senders, group.receivers, group.id, group.medium);
-    return *line;
-  }
-
-  Line* make(std::vector<Rank> senders, std::vector<Rank> receivers, int group,
-             SwitchGroup::Medium medium) {
-    auto line = std::make_unique<Line>();
-    line->group = group;
-    line->medium = medium;
-    const bool is_pair = group < 0;
-    for (const Rank sender : senders) {
-      line->in.push_back({sender, is_pair ? receivers[0] : kNoRank, group, medium});
-    }
-    for (const Rank receiver : receivers) {
-      line->out.push_back({kNoRank, receiver, group, medium});
-    }
-    line->sent.resize(senders.size());
-    line->taken.resize(receivers.size());
-    line->senders = std::move(senders);
-    line->receivers = std::move(receivers);
-    lines_.push_back(std::move(line));
-    return lines_.back().get();
-  }
-
-  std::vector<std::unique_ptr<Line>> lines_;
-  std::map<std::array<int, 3>, Line*> pairs_;
-  std::map<int, Line*> groups_;
-};
-
-/// What a collective asks for.
-class Goal {
- public:
-  explicit Goal(std::span<const ChannelTask> tasks)
-      : collective_(tasks.front().collective), n_(static_cast<int>(tasks.size())) {
-    for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
-      if (tasks[rank].ring.index == tasks[rank].root) root_ = static_cast<int>(rank);
-    }
-  }
-
-  /// Whether this rank's input holds the chunk at all.
-  [[nodiscard]] bool has_input(const ChannelTask& task, int rank, int chunk) const {
-    switch (collective_) {
-      case Collective::AllReduce:
-      case Collective::ReduceScatter:
-      case Collective::Reduce:
-        return true;
-      case Collective::AllGather:
-      case Collective::AllGatherV:
-        return to_int(task.map.owner(chunk)) == rank;
-      case Collective::Broadcast:
-        return rank == root_;
-      default:
-        return chunk / n_ == rank;
-    }
-  }
-
-  /// What the output must hold in the end; nothing where the collective leaves it alone.
-  [[nodiscard]] std::optional<Contributions> output(const ChannelTask& task, int rank,
-                                                    int chunk) const {
-    const auto if_so = [](bool is_so, const Contributions& what) {
-      return is_so ? std::optional(what) : std::nullopt;
-    };
-    switch (collective_) {
-      case Collective::AllReduce:
-        return Contributions::all(n_);
-      case Collective::ReduceScatter:
-        return if_so(to_int(task.map.owner(chunk)) == rank, Contributions::all(n_));
-      case Collective::Reduce:
-        return if_so(rank == root_, Contributions::all(n_));
-      case Collective::AllGather:
-      case Collective::AllGatherV:
-        return Contributions::of(to_int(task.map.owner(chunk)), n_);
-      case Collective::Broadcast:
-        return Contributions::of(root_, n_);
-      default:
-        return if_so(chunk % n_ == rank, Contributions::of(chunk / n_, n_));
-    }
-  }
-
-  /// The chunks of a loop that may have a goal on this rank.
-  [[nodiscard]] std::vector<int> chunks(const ChannelTask& task, int rank) const {
-    const bool is_transfers = is_point_to_point(collective_);
-    std::vector<int> chunks;
-    for (int i = 0; i < (is_transfers ? n_ : task.map.chunks()); ++i) {
-      chunks.push_back(is_transfers ? i * n_ + rank : i);
-    }
-    return chunks;
-  }
-
- private:
-  Collective collective_;
-  int n_;
-  int root_ = 0;
 };
 
 class Proof {
@@ -452,8 +294,10 @@ class Proof {
 
   Status check_end(int rank) {
     RankState& state = here(rank);
-    for (const StrandState& strand : state.strands) {
-      if (strand.loop != state.loops) return broken(rank, strand, "waits for ever: a deadlock");
+    for (std::size_t i = 0; i < state.strands.size(); ++i) {
+      if (state.strands[i].loop == state.loops) continue;
+      const bool is_alone = options_.interleaving == Interleaving::OneThread;
+      return broken(rank, state.strands[is_alone ? state.turn : i], "waits for ever: a deadlock");
     }
     const ChannelTask& task = *state.task;
     std::size_t wanted = 0;
@@ -502,7 +346,7 @@ class Proof {
 
   ProofOptions options_;
   int n_;
-  Goal goal_;
+  ProofGoal goal_;
   Lines lines_;
   std::vector<RankState> ranks_;
   ProofSummary summary_;

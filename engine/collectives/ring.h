@@ -3,7 +3,7 @@
 #include "engine/collectives/primitives.h"
 
 /// The ring algorithms: each rank receives from the one before it and sends to the one after it.
-/// n is the ring's size, x this rank's position; chunk numbers count modulo n.
+/// n > 1 is the ring's size, x this rank's position; chunk numbers count modulo n.
 /// source  chunk order: NCCL 2.30's ring kernels
 namespace ringside {
 
@@ -47,7 +47,6 @@ void ring_copy_on_the_way(P& primitives, Ring ring, int chunk) {
 /// rounds  2(n - 1)       traffic  2(n - 1) / n of the buffer on each link
 template <Primitives P>
 void ring_all_reduce(P& primitives, Ring ring) {
-  if (ring.size == 1) return primitives.copy(0);
   const int chunk = ring_reduce_on_the_way(primitives, ring);
   primitives.recv_reduce_copy_send(chunk);
   ring_copy_on_the_way(primitives, ring, chunk);
@@ -57,7 +56,6 @@ void ring_all_reduce(P& primitives, Ring ring) {
 /// rounds  n - 1          traffic  (n - 1) / n of the input on each link
 template <Primitives P>
 void ring_reduce_scatter(P& primitives, Ring ring) {
-  if (ring.size == 1) return primitives.copy(0);
   primitives.recv_reduce_copy(ring_reduce_on_the_way(primitives, ring));
 }
 
@@ -66,7 +64,6 @@ void ring_reduce_scatter(P& primitives, Ring ring) {
 /// rounds  n - 1          traffic  (n - 1) / n of the output on each link
 template <Primitives P>
 void ring_all_gather(P& primitives, Ring ring) {
-  if (ring.size == 1) return primitives.copy(0);
   primitives.copy_send(ring.index);
   ring_copy_on_the_way(primitives, ring, ring.index);
 }
@@ -75,7 +72,6 @@ void ring_all_gather(P& primitives, Ring ring) {
 /// rounds  n - 1          traffic  the whole buffer on each link but the one into the root
 template <Primitives P>
 void ring_broadcast(P& primitives, Ring ring, int root) {
-  if (ring.size == 1) return primitives.copy(0);
   if (ring.index == root) {
     primitives.copy_send(0);
   } else if (ring.after(ring.index) == root) {
@@ -89,7 +85,6 @@ void ring_broadcast(P& primitives, Ring ring, int root) {
 /// rounds  n - 1          traffic  the whole buffer on each link but the one out of the root
 template <Primitives P>
 void ring_reduce(P& primitives, Ring ring, int root) {
-  if (ring.size == 1) return primitives.copy(0);
   if (ring.index == root) {
     primitives.recv_reduce_copy(0);
   } else if (ring.before(ring.index) == root) {

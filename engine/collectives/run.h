@@ -2,6 +2,7 @@
 
 #include "engine/collectives/collnet_direct.h"
 #include "engine/collectives/nvls.h"
+#include "engine/collectives/one_shot.h"
 #include "engine/collectives/task.h"
 
 namespace ringside {
@@ -30,6 +31,7 @@ constexpr bool has_algorithm(Collective collective, Algorithm algorithm) {
     case Algorithm::Tree:
     case Algorithm::CollNetChain:
     case Algorithm::NvlsTree:
+    case Algorithm::OneShot:
       return collective == Collective::AllReduce;
     case Algorithm::CollNetDirect:
     case Algorithm::Nvls:
@@ -113,7 +115,7 @@ void run_collnet_direct(P& primitives, const ChannelTask& task, int strand, int 
   }
 }
 
-/// One strand of one loop. It sees of the loop only which turn it is (loop modulo map.turns()), so all
+/// One strand of one loop; among one rank a copy, whatever the algorithm. It sees of the loop only which turn it is (loop modulo map.turns()), so all
 /// loops of a turn take the same steps.
 /// shape  strand 0 .. task.strands.count - 1, turn 0 .. task.map.turns() - 1
 template <Primitives P>
@@ -134,6 +136,9 @@ void run_strand(P& primitives, const ChannelTask& task, int strand, int turn) {
     case Algorithm::Pat:
       return task.collective == Collective::AllGather ? pat_all_gather(primitives, task.pat)
                                                       : pat_reduce_scatter(primitives, task.pat);
+    case Algorithm::OneShot:
+      return strand == 0 ? one_shot_send(primitives, task.ring.size)
+                         : one_shot_reduce(primitives, task.ring.size);
   }
 }
 

@@ -30,6 +30,16 @@ TEST(Vocabulary, AlgorithmsAndProtocolsReadBackAndHaveNcclsNames) {
   EXPECT_FALSE(parse_protocol("ll64"));
 }
 
+// The indices that NCCL's plugins and its trace speak of.
+TEST(Vocabulary, CollectivesHaveNcclsIndicesAndNames) {
+  EXPECT_EQ(static_cast<int>(*parse_collective("send_recv")), 5);
+  EXPECT_EQ(static_cast<int>(*parse_collective("all_to_all")), 8);
+  EXPECT_EQ(static_cast<int>(*parse_collective("scatter")), 9);
+  EXPECT_EQ(static_cast<int>(*parse_collective("gather")), 10);
+  EXPECT_EQ(static_cast<int>(*parse_collective("all_gather_v")), 11);
+  EXPECT_STREQ(nccl_name(Collective::AllToAll), "AlltoAll");
+}
+
 TEST(Vocabulary, AnUnknownWordGetsTheNearestOne) {
   const auto wrong = parse_collective("allreduce");
   ASSERT_FALSE(wrong);
@@ -42,7 +52,12 @@ TEST(BusbwFactor, IsTheShareThatEachLinkCarries) {
   EXPECT_DOUBLE_EQ(busbw_factor(Collective::AllReduce, 4), 1.5);
   EXPECT_DOUBLE_EQ(busbw_factor(Collective::AllGather, 4), 0.75);
   EXPECT_DOUBLE_EQ(busbw_factor(Collective::ReduceScatter, 4), 0.75);
+  EXPECT_DOUBLE_EQ(busbw_factor(Collective::AllToAll, 4), 0.75);
+  EXPECT_DOUBLE_EQ(busbw_factor(Collective::Gather, 4), 0.75);
+  EXPECT_DOUBLE_EQ(busbw_factor(Collective::Scatter, 4), 0.75);
+  EXPECT_DOUBLE_EQ(busbw_factor(Collective::AllGatherV, 4), 0.75);
   EXPECT_DOUBLE_EQ(busbw_factor(Collective::Broadcast, 4), 1);
+  EXPECT_DOUBLE_EQ(busbw_factor(Collective::SendRecv, 4), 1);
   EXPECT_DOUBLE_EQ(busbw_factor(Collective::AllReduce, 1), 0);
 }
 
