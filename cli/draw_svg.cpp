@@ -15,7 +15,7 @@ constexpr double kMargin = 24, kColumn = 82, kLeaf = 74, kLeafHeight = 44;
 constexpr double kRow = 66, kBoxHeight = 30;
 constexpr double kStop = 30, kLane = 34;  ///< of the rings
 constexpr int kFewRings = 8;
-constexpr std::size_t kFewStops = 64;
+constexpr std::size_t kFewStops = 32;
 constexpr const char* kGpuFill = "#DCEBC8";
 constexpr const char* kNicFill = "#D6E6F5";
 constexpr const char* kNvlink = "#5E9400";
