@@ -34,6 +34,7 @@ struct Verb {
 };
 
 Verb bench_verb();
+Verb explain_verb();
 Verb sim_verb();
 Verb topo_verb();
 Verb trace_verb();

@@ -50,7 +50,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
-                         testing::Values("bench", "sim", "topo", "trace", "demo"),
+                         testing::Values("bench", "sim", "explain", "topo", "trace", "demo"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace
