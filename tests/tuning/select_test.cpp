@@ -162,6 +162,13 @@ TEST(Tuner, OneRankTakesTheRingAndNoTime) {
   EXPECT_EQ(choice->prediction.time_us, 0);
 }
 
+TEST(Tuner, WhatNcclMakesOfSendsIsRefused) {
+  const auto choice =
+      tuner_of(h100_shape(2)).choose({.collective = Collective::AllToAll, .bytes = 1_MiB});
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, ErrorCode::Unsupported);
+}
+
 // 64 all-reduces of 1 KiB are decided as one of 64 KiB: with 24 channels a ring's latency counts
 // ceil(64 / 24) = 3 times, a tree's ceil(3 / 8) = 1 time. Each is one cell of 32 KiB traffic; a channel
 // gets 64 x 32 KiB / 24 = 2.67 cells, so it takes 3, and 22 channels are used.
