@@ -138,6 +138,8 @@ Bytes chunk_for(const CommShape& shape, const CostTable& table, const ChunkReque
     case Algorithm::Pat:
       chunk = pat(chunk, request);
       break;
+    case Algorithm::OneShot:  // not among NCCL's
+      break;
   }
   const std::uint64_t grain = grain_of(request.protocol).value;
   return Bytes{chunk / grain * grain};

@@ -230,6 +230,7 @@ GraphId graph_of(Algorithm algorithm) {
       return GraphId::Nvls;
     case Algorithm::Tree:
     case Algorithm::Pat:
+    case Algorithm::OneShot:  // not among NCCL's
       break;
   }
   return GraphId::Tree;

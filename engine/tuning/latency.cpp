@@ -121,6 +121,8 @@ Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorith
       delay.us = static_cast<float>(
           delay.us + (levels * (t.net_us / m.pat_step_divisor) + in.shape.nranks * m.pat_rank_us));
       break;
+    case Algorithm::OneShot:  // not among NCCL's
+      break;
   }
   return delay;
 }

@@ -190,6 +190,16 @@ TEST(Cost, OfNvlsBlocks) {
 
 // With 8 chunks in flight, up to 16 ranks are n / 2 together. The deepest leaf is the largest 2^k - 1 below n,
 // k hops from the owner.
+// To each of the n ranks, of which one is the sender itself.
+TEST(Cost, OfOneShot) {
+  for (const int n : {2, 5, 16}) {
+    const ProofSummary cost = cost_of({.algorithm = Algorithm::OneShot, .nranks = n}, 1);
+    EXPECT_EQ(cost.rounds, 1);
+    EXPECT_EQ(chunks_per_rank(cost, n, kPair), n);
+    EXPECT_EQ(edges_of_one_chunk(cost, kPair), n * n);
+  }
+}
+
 TEST(Cost, OfPat) {
   for (const int n : {2, 3, 5, 8, 11, 16}) {
     for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter}) {

@@ -139,6 +139,14 @@ TEST(Proof, BlocksByNvlsAndCollNetDirect) {
 }
 
 // 1, 2, 4 and 8 chunks at a time, as chunks take 8, 4, 2 and 1 of a connection's slots.
+TEST(Proof, OneShotAllReduceOfAllRanksThatItJoins) {
+  for (int n = 1; n <= kMaxPortsInSet; ++n) {
+    PlannedCall planned{.algorithm = Algorithm::OneShot, .nranks = n, .nchannels = n % 2 + 1};
+    planned.call.count = ragged_count(1, 5, planned.nchannels);
+    expect_proof(planned, true);
+  }
+}
+
 TEST(Proof, PatWithAnyNumberOfChunksTogether) {
   for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter}) {
     for (const int n : all_sizes()) {

@@ -225,7 +225,7 @@ TEST(Simulate, RefusesWhatCannotBeSimulated) {
   request = plain_request(one_switch(4), Collective::AllReduce, 4000);
   request.channels = host_channels(5, 1);
   EXPECT_EQ(simulate(request).error().code, ErrorCode::InvalidArgument);
-  request = plain_request(one_switch(4), Collective::Reduce, 4000);
+  request = plain_request(one_switch(4), Collective::AllToAll, 4000);
   EXPECT_EQ(simulate(request).error().code, ErrorCode::Unsupported);
 }
 
