@@ -28,8 +28,9 @@ struct CallShape {
 
   std::vector<std::int64_t> counts = {};  ///< all_gather_v: elements of each rank's block
 
-  /// send_recv, send, recv: at most one transfer each way with each peer, which lists its other end. With
-  /// no list on any rank, send_recv is nccl-tests' pattern: to the next rank, from the one before.
+  /// send_recv, send, recv: at most one transfer each way with each peer, which lists its other end.
+  /// Without a list, send_recv is nccl-tests' pattern: `count` to the next rank, and from the one before;
+  /// so a rank that has nothing to do where others have lists gives a count of 0.
   std::vector<Transfer> sends = {}, recvs = {};
 };
 
