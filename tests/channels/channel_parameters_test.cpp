@@ -56,6 +56,7 @@ TEST(ChannelParameters, ListsExactlyTheVariablesThatItReads) {
 
 TEST(ChannelParameters, ABadValueOfAnyVariableIsAnErrorThatNamesIt) {
   for (const std::string_view variable : channel_variables()) {
+    if (variable == "NCCL_GRAPH_FILE") continue;  // any text may be a path
     for (const char* const text : {"many", "-3", "16 channels"}) {
       const auto parameters = parse_channel_parameters(table({{std::string(variable), text}}));
       ASSERT_FALSE(parameters) << variable << "=" << text;
