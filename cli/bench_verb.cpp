@@ -1,7 +1,11 @@
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -30,8 +34,12 @@ struct BenchArguments {
   int iterations = 20;
   int check = 1;
   std::string transport;
+  std::string algorithm;
+  std::string protocol;
   int channels = 0;
   std::string slot;
+  int ranks_per_node = 0;
+  std::string bind = "auto";
   std::string join_timeout = "8s";
   std::string op_timeout = "60s";
   std::string trace;
@@ -39,7 +47,8 @@ struct BenchArguments {
 };
 
 bool has_root(Collective collective) {
-  return collective == Collective::Broadcast || collective == Collective::Reduce;
+  return collective == Collective::Broadcast || collective == Collective::Reduce ||
+         collective == Collective::Gather || collective == Collective::Scatter;
 }
 
 bool reduces(Collective collective) {
@@ -89,6 +98,57 @@ Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   return bench;
 }
 
+Result<HostWishes> wishes_of(const BenchArguments& arguments) {
+  HostWishes wishes;
+  if (!arguments.algorithm.empty()) {
+    RINGSIDE_TRY(wishes.algorithm, parse_algorithm(arguments.algorithm));
+  }
+  if (!arguments.protocol.empty()) {
+    RINGSIDE_TRY(wishes.protocol, parse_protocol(arguments.protocol));
+  }
+  RINGSIDE_TRY(at_least("--channels", arguments.channels, 0, kMaxChannels));
+  wishes.nchannels = arguments.channels;
+  if (!arguments.slot.empty()) {
+    RINGSIDE_TRY(wishes.slot, parse_bytes(arguments.slot));
+  }
+  return wishes;
+}
+
+/// The cores that this process may run on.
+std::vector<std::size_t> allowed_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<std::size_t> cores;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cores;
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+/// Binds each rank that this program starts to a core of its own: as mpirun does, while there are enough.
+Result<std::function<void(Rank, JobStage)>> binder(const std::string& how,
+                                                   std::optional<int> ranks) {
+  constexpr std::array<std::string_view, 3> kKnown{"auto", "core", "none"};
+  if (std::ranges::find(kKnown, how) == kKnown.end()) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--bind {}", how),
+                 suggestion(how, kKnown)};
+  }
+  const std::vector<std::size_t> cores = allowed_cores();
+  const bool is_enough = static_cast<std::size_t>(ranks.value_or(2)) <= cores.size();
+  if (how == "none" || cores.empty() || (how == "auto" && (!ranks || !is_enough))) {
+    return std::function<void(Rank, JobStage)>{};
+  }
+  return std::function([cores](Rank rank, JobStage stage) {
+    if (stage != JobStage::Bootstrap) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cores[static_cast<std::size_t>(to_int(rank)) % cores.size()], &set);
+    // Not being bound costs speed only.
+    static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
+  });
+}
+
 Result<JobOptions> job_options(const BenchArguments& arguments) {
   JobOptions job;
   if (arguments.ranks) RINGSIDE_TRY(at_least("-n", *arguments.ranks, 1, 1024));
@@ -97,10 +157,10 @@ Result<JobOptions> job_options(const BenchArguments& arguments) {
   job.trace_path = arguments.trace;
   job.command = command_line();
   RINGSIDE_TRY(job.communicator.transport, parse_transport(arguments.transport));
-  job.communicator.nchannels = arguments.channels;
-  if (!arguments.slot.empty()) {
-    RINGSIDE_TRY(job.communicator.slot, parse_bytes(arguments.slot));
-  }
+  RINGSIDE_TRY(job.communicator.wishes, wishes_of(arguments));
+  RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
+  job.communicator.ranks_per_node = arguments.ranks_per_node;
+  RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks));
   job.communicator.connect_timeout = job.join_timeout;
   RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
   return job;
@@ -120,25 +180,47 @@ void print_head(const BenchOptions& bench, const Communicator& communicator) {
              "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)");
 }
 
-std::string timing_columns(const BenchTiming& timing, bool checked) {
-  return fmt::format("  {:>10.2f}{:>8.2f}{:>8.2f}{:>8}", in_us(timing.median), in_gbs(timing.algbw),
-                     in_gbs(timing.busbw), checked ? fmt::to_string(timing.wrong) : "N/A");
+std::string timing_columns(const std::optional<BenchTiming>& timing, bool checked) {
+  if (!timing) return fmt::format("  {:>10}{:>8}{:>8}{:>8}", "N/A", "N/A", "N/A", "N/A");
+  return fmt::format("  {:>10.2f}{:>8.2f}{:>8.2f}{:>8}", in_us(timing->median),
+                     in_gbs(timing->algbw), in_gbs(timing->busbw),
+                     checked ? fmt::to_string(timing->wrong) : "N/A");
 }
 
 void print_row(const BenchOptions& bench, const BenchRow& row) {
-  fmt::print(" {:>12}{:>14}{:>10}{:>8}{:>8}{}{}\n", row.bytes.value, row.count,
+  fmt::print(" {:>12}{:>14}{:>10}{:>8}{:>8}{}{}  {} {}\n", row.bytes.value, row.count,
              to_string(bench.type), redop_column(bench), root_column(bench),
              timing_columns(row.out_of_place, bench.check),
-             timing_columns(row.in_place, bench.check));
+             timing_columns(row.in_place, bench.check), to_string(row.choice.algorithm),
+             to_string(row.choice.protocol));
   std::fflush(stdout);
+}
+
+std::int64_t wrong_in(const std::vector<BenchRow>& rows) {
+  std::int64_t wrong = 0;
+  for (const BenchRow& row : rows) {
+    wrong += row.out_of_place.wrong + (row.in_place ? row.in_place->wrong : 0);
+  }
+  return wrong;
+}
+
+bool is_any_modelled(const std::vector<BenchRow>& rows) {
+  return std::ranges::any_of(rows,
+                             [](const BenchRow& row) { return is_modelled(row.choice.algorithm); });
 }
 
 void print_foot(const std::vector<BenchRow>& rows, std::int64_t wrong) {
   double sum = 0;
-  for (const BenchRow& row : rows)
-    sum += in_gbs(row.out_of_place.busbw) + in_gbs(row.in_place.busbw);
+  int timings = 0;
+  for (const BenchRow& row : rows) {
+    sum += in_gbs(row.out_of_place.busbw) + (row.in_place ? in_gbs(row.in_place->busbw) : 0);
+    timings += row.in_place ? 2 : 1;
+  }
+  if (is_any_modelled(rows)) {
+    fmt::print("# modelled             : hosts have no switch that reduces; copies stand for it\n");
+  }
   fmt::print("# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
-  fmt::print("# Avg bus bandwidth    : {:.5g}\n", sum / (2.0 * static_cast<double>(rows.size())));
+  fmt::print("# Avg bus bandwidth    : {:.5g}\n", sum / timings);
 }
 
 Json timing_json(const BenchTiming& timing, bool checked) {
@@ -158,19 +240,17 @@ Json document(const BenchOptions& bench, const Communicator& communicator,
                   {"redop", redop_column(bench)},
                   {"root", root_column(bench)}};
     entry.update(timing_json(row.out_of_place, bench.check));
-    entry["in_place"] = timing_json(row.in_place, bench.check);
+    entry["in_place"] = row.in_place ? timing_json(*row.in_place, bench.check) : Json();
+    entry["algorithm"] = to_string(row.choice.algorithm);
+    entry["protocol"] = to_string(row.choice.protocol);
+    entry["nchannels"] = row.choice.nchannels;
+    entry["is_modelled"] = is_modelled(row.choice.algorithm);
     results.push_back(std::move(entry));
   }
   return {{"schema", "ringside.bench/1"},    {"collective", to_string(bench.collective)},
           {"backend", "ringside"},           {"transport", communicator.transport()},
           {"nranks", communicator.nranks()}, {"warmup", bench.warmup},
           {"iterations", bench.iterations},  {"results", std::move(results)}};
-}
-
-std::int64_t wrong_in(const std::vector<BenchRow>& rows) {
-  std::int64_t wrong = 0;
-  for (const BenchRow& row : rows) wrong += row.out_of_place.wrong + row.in_place.wrong;
-  return wrong;
 }
 
 Result<int> run_rank(JobRank& rank, const BenchOptions& bench, bool json) {
@@ -193,8 +273,8 @@ Result<int> run_rank(JobRank& rank, const BenchOptions& bench, bool json) {
 
 VerbResult run(const BenchArguments& arguments) {
   RINGSIDE_TRY(const BenchOptions bench, bench_options(arguments));
-  RINGSIDE_TRY(check_bench(bench));
   RINGSIDE_TRY(const JobOptions job, job_options(arguments));
+  RINGSIDE_TRY(check_bench(bench, job.communicator.wishes));
   return run_job(job, [&](JobRank& rank) { return run_rank(rank, bench, arguments.json); });
 }
 
@@ -209,7 +289,8 @@ Verb bench_verb() {
             auto arguments = std::make_shared<BenchArguments>();
             BenchArguments& a = *arguments;
             app.add_option("collective", a.collective,
-                           "all_reduce, all_gather, reduce_scatter or broadcast");
+                           "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, "
+                           "send_recv, gather, scatter or all_gather_v");
             app.add_option("-n,--ranks", a.ranks,
                            "local processes (default 2; under mpirun, torchrun or Slurm the "
                            "launcher's)");
@@ -219,7 +300,8 @@ Verb bench_verb() {
             app.add_option("-d,--datatype", a.type, "element type")->capture_default_str();
             app.add_option("-o,--op", a.op, "reduction: sum, prod, max, min, avg or mulsum")
                 ->capture_default_str();
-            app.add_option("-r,--root", a.root, "root rank (broadcast)")->capture_default_str();
+            app.add_option("-r,--root", a.root, "root rank (broadcast, reduce, gather, scatter)")
+                ->capture_default_str();
             app.add_option("-w,--warmup", a.warmup, "runs before the clock starts")
                 ->capture_default_str();
             app.add_option("--iters", a.iterations, "timed runs a size")->capture_default_str();
@@ -227,6 +309,15 @@ Verb bench_verb() {
                 ->capture_default_str();
             app.add_option("--transport", a.transport,
                            "shm or tcp (default: shm within a host, tcp between hosts)");
+            app.add_option("--algo", a.algorithm,
+                           "ring, tree, pat, nvls, nvls_tree, collnet_direct, collnet_chain or "
+                           "one_shot (default: tuned)");
+            app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");
+            app.add_option("--ranks-per-node", a.ranks_per_node,
+                           "play nodes of so many ranks (default: hosts are nodes)");
+            app.add_option("--bind", a.bind,
+                           "a core for each rank: auto (while there are enough), core or none")
+                ->capture_default_str();
             app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
             app.add_option("--slot", a.slot,
                            "bytes of one of a connection's 8 slots (default: tuned)");

@@ -10,9 +10,7 @@
 #include <new>
 #include <span>
 
-#include "engine/collectives/run.h"
-#include "engine/reduce/reduce_op.h"
-#include "harness/check_data.h"
+#include "harness/bench_call.h"
 
 namespace ringside {
 namespace {
@@ -46,21 +44,6 @@ Result<Buffer> make_buffer(std::size_t size) {
   return buffer;
 }
 
-/// Elements of one size, and where input and output lie in their buffers.
-struct Layout {
-  std::int64_t count = 0;    ///< as CollectiveCall::count
-  std::int64_t inputs = 0;   ///< elements in the input buffer
-  std::int64_t outputs = 0;  ///< elements in the output buffer
-};
-
-Layout layout_of(Collective collective, Bytes size, DataType type, int nranks) {
-  const auto elements = static_cast<std::int64_t>(size.value / size_of(type).value);
-  const std::int64_t block = elements / nranks;
-  if (collective == Collective::AllGather) return {block, block, block * nranks};
-  if (collective == Collective::ReduceScatter) return {block, block * nranks, block};
-  return {elements, elements, elements};
-}
-
 class Sweep {
  public:
   Sweep(Communicator& communicator, const BenchOptions& options)
@@ -79,13 +62,15 @@ class Sweep {
   }
 
   Result<BenchRow> measure(Bytes size) {
-    const Layout layout = layout_of(options_.collective, size, options_.type, n_);
+    const auto elements = static_cast<std::int64_t>(size.value / element_);
+    const BenchCall bench(options_.collective, elements, me_, n_, options_.root);
     BenchRow row;
-    row.count = layout.count;
-    row.bytes =
-        Bytes{static_cast<std::uint64_t>(std::max(layout.inputs, layout.outputs)) * element_};
-    RINGSIDE_TRY(row.out_of_place, time_placement(layout, row.bytes, false));
-    RINGSIDE_TRY(row.in_place, time_placement(layout, row.bytes, true));
+    row.count = bench.count();
+    row.bytes = Bytes{static_cast<std::uint64_t>(bench.largest()) * element_};
+    RINGSIDE_TRY(row.choice, communicator_.choose(call_of(bench, false)));
+    RINGSIDE_TRY(row.out_of_place, time_placement(bench, row.bytes, false));
+    if (!bench.has_in_place() || !options_.in_place) return row;
+    RINGSIDE_TRY(row.in_place, time_placement(bench, row.bytes, true));
     return row;
   }
 
@@ -94,34 +79,22 @@ class Sweep {
     return buffer.memory.get() + static_cast<std::size_t>(elements) * element_;
   }
 
-  /// In place: the all-gather's input is its own block of the output, the reduce-scatter's output its own
-  /// block of the input.
-  [[nodiscard]] CollectiveCall call_of(const Layout& layout, bool in_place) const {
-    CollectiveCall call{.collective = options_.collective,
-                        .input = input_.memory.get(),
-                        .output = output_.memory.get(),
-                        .count = layout.count,
-                        .type = options_.type,
-                        .op = options_.op,
-                        .scalar = CheckData(options_.type, options_.op, 0).scalar_of(me_),
-                        .root = options_.root};
-    if (in_place) {
-      call.input = output_.memory.get();
-      if (options_.collective == Collective::AllGather) {
-        call.input = at(output_, me_ * layout.count);
-      }
-      if (options_.collective == Collective::ReduceScatter) {
-        call.output = at(output_, me_ * layout.count);
-      }
-    }
+  [[nodiscard]] CollectiveCall call_of(const BenchCall& bench, bool in_place) const {
+    CollectiveCall call = bench.call();
+    call.input = in_place ? at(output_, bench.input_at()) : input_.memory.get();
+    call.output = in_place ? at(output_, bench.output_at()) : output_.memory.get();
+    call.type = options_.type;
+    call.op = options_.op;
+    call.scalar = CheckData(options_.type, options_.op, 0).scalar_of(me_);
     return call;
   }
 
-  Result<BenchTiming> time_placement(const Layout& layout, Bytes size, bool in_place) {
-    const CollectiveCall call = call_of(layout, in_place);
+  Result<BenchTiming> time_placement(const BenchCall& bench, Bytes size, bool in_place) {
+    const CollectiveCall call = call_of(bench, in_place);
     for (int i = 0; i < options_.warmup; ++i) RINGSIDE_TRY(communicator_.run(call));
     RINGSIDE_TRY(communicator_.barrier());
     std::vector<double> mine;
+    mine.reserve(static_cast<std::size_t>(options_.iterations));
     for (int i = 0; i < options_.iterations; ++i) {
       const auto begin = Clock::now();
       RINGSIDE_TRY(communicator_.run(call));
@@ -130,7 +103,7 @@ class Sweep {
     RINGSIDE_TRY(const std::vector<double> slowest, slowest_of_all(mine));
     BenchTiming timing = summary(slowest, size);
     if (options_.check) {
-      RINGSIDE_TRY(timing.wrong, check(call, layout));
+      RINGSIDE_TRY(timing.wrong, check(call, bench));
     }
     return timing;
   }
@@ -165,39 +138,13 @@ class Sweep {
   }
 
   /// One more run on known data into a poisoned output. returns  wrong elements over all ranks
-  Result<std::int64_t> check(const CollectiveCall& call, const Layout& layout) {
+  Result<std::int64_t> check(const CollectiveCall& call, const BenchCall& bench) {
     const CheckData data(options_.type, options_.op, ++seed_);
-    auto* input = static_cast<std::byte*>(const_cast<void*>(call.input));
     auto* output = static_cast<std::byte*>(call.output);
-    const auto outputs = static_cast<std::size_t>(layout.outputs) * element_;
-    std::memset(output, kPoison, outputs);
-    // An all-gather's logical buffer is the gathered one: this rank holds its own block of it.
-    const std::int64_t first =
-        options_.collective == Collective::AllGather ? me_ * layout.count : 0;
-    data.fill(input, layout.inputs, me_, first);
+    std::memset(output, kPoison, static_cast<std::size_t>(bench.outputs()) * element_);
+    bench.fill(data, static_cast<std::byte*>(const_cast<void*>(call.input)));
     RINGSIDE_TRY(communicator_.run(call));
-
-    std::int64_t wrong = 0;
-    switch (options_.collective) {
-      case Collective::AllReduce:
-        wrong = data.count_wrong_reduced(output, layout.count, n_, 0);
-        break;
-      case Collective::ReduceScatter:
-        wrong = data.count_wrong_reduced(output, layout.count, n_, me_ * layout.count);
-        break;
-      case Collective::AllGather:
-        for (int rank = 0; rank < n_; ++rank) {
-          const std::int64_t block = rank * layout.count;
-          wrong += data.count_wrong_copied(output + static_cast<std::size_t>(block) * element_,
-                                           layout.count, rank, block);
-        }
-        break;
-      case Collective::Broadcast:
-        wrong = data.count_wrong_copied(output, layout.count, to_int(options_.root), 0);
-        break;
-      default:  // check_bench() lets no other through
-        break;
-    }
+    std::int64_t wrong = bench.count_wrong(data, output, Bytes{element_});
     RINGSIDE_TRY(const std::vector<std::byte> all,
                  communicator_.all_gather_bytes(std::as_bytes(std::span(&wrong, 1))));
     std::int64_t sum = 0;
@@ -220,22 +167,22 @@ class Sweep {
 
 }  // namespace
 
-Status check_bench(const BenchOptions& options) {
-  constexpr std::array kKnown{Collective::AllReduce, Collective::AllGather,
-                              Collective::ReduceScatter, Collective::Broadcast};
-  if (std::ranges::find(kKnown, options.collective) == kKnown.end()) {
+Status check_bench(const BenchOptions& options, const HostWishes& wishes) {
+  if (options.collective == Collective::Send || options.collective == Collective::Recv) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} has no algorithm on hosts", to_string(options.collective)),
-                 "there are all_reduce, all_gather, reduce_scatter and broadcast"};
+                 fmt::format("{} alone is half of a collective", to_string(options.collective)),
+                 "time send_recv"};
   }
-  return check_reduction(options.collective, Algorithm::Ring, options.type, options.op);
+  const HostSituation situation{
+      .collective = options.collective, .type = options.type, .op = options.op};
+  RINGSIDE_TRY(choose_on_host(situation, wishes));
+  return {};
 }
 
 Result<std::vector<BenchRow>> run_bench(Communicator& communicator, const BenchOptions& options,
                                         const std::function<void(const BenchRow&)>& on_row) {
   RINGSIDE_ASSERT(options.iterations >= 1 && options.warmup >= 0, "{} iterations, {} warm-up",
                   options.iterations, options.warmup);
-  RINGSIDE_TRY(check_bench(options));
   Sweep sweep(communicator, options);
   RINGSIDE_TRY(sweep.prepare());
   std::vector<BenchRow> rows;

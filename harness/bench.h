@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -9,8 +10,8 @@
 
 namespace ringside {
 
-/// What to time. Sizes are nccl-tests': the larger of the two buffers (all_gather: the gathered result,
-/// reduce_scatter: the input), rounded down to a whole number of elements for each rank.
+/// What to time. Sizes are nccl-tests': the largest of the ranks' buffers (all_gather: the gathered result,
+/// reduce_scatter: the input), rounded down to a whole number of elements for each rank's block.
 struct BenchOptions {
   Collective collective = Collective::AllReduce;
   std::vector<Bytes> sizes;
@@ -19,7 +20,8 @@ struct BenchOptions {
   Rank root{0};
   int warmup = 5;
   int iterations = 20;
-  bool check = true;  ///< verify every element after the timed runs
+  bool check = true;     ///< verify every element after the timed runs
+  bool in_place = true;  ///< time that, too, where the collective has it
 };
 
 /// Times of one size in one placement: of the slowest rank in each iteration, over the iterations.
@@ -36,17 +38,20 @@ struct BenchTiming {
 struct BenchRow {
   Bytes bytes;
   std::int64_t count = 0;  ///< elements that one rank gives, as nccl-tests prints it
+  Choice choice;           ///< how it ran
   BenchTiming out_of_place;
-  BenchTiming in_place;
+  std::optional<BenchTiming> in_place;  ///< none of point-to-point collectives
 };
 
 /// Whether this build can run it, before any rank is started.
-/// errors   InvalidArgument: no algorithm for the collective, none that reduces this type so
-Status check_bench(const BenchOptions& options);
+/// wishes   of the communicator that will run it
+/// errors   InvalidArgument: half a collective, an algorithm that does not reduce this type so.
+///          Unsupported: an algorithm that the collective has not
+Status check_bench(const BenchOptions& options, const HostWishes& wishes);
 
 /// Runs the sweep; collective: every rank calls it with the same options.
 /// shape    on_row is called on every rank after each size
-/// errors   as check_bench and Communicator::run; System: no memory for the buffers
+/// errors   as Communicator::run; System: no memory for the buffers
 Result<std::vector<BenchRow>> run_bench(Communicator& communicator, const BenchOptions& options,
                                         const std::function<void(const BenchRow&)>& on_row);
 

@@ -4,12 +4,6 @@
 
 namespace ringside {
 
-ChannelWorkers::ChannelWorkers(int nchannels) {
-  for (int channel = 1; channel < nchannels; ++channel) {
-    threads_.emplace_back([this, channel] { serve(channel); });
-  }
-}
-
 ChannelWorkers::~ChannelWorkers() {
   {
     const std::lock_guard lock(mutex_);
@@ -19,8 +13,10 @@ ChannelWorkers::~ChannelWorkers() {
 }
 
 void ChannelWorkers::run(int nchannels, const std::function<void(int)>& work) {
-  RINGSIDE_ASSERT(nchannels >= 1 && nchannels <= static_cast<int>(threads_.size()) + 1,
-                  "{} channels on {} threads", nchannels, threads_.size() + 1);
+  RINGSIDE_ASSERT(nchannels >= 1, "{} channels", nchannels);
+  for (int channel = static_cast<int>(threads_.size()) + 1; channel < nchannels; ++channel) {
+    threads_.emplace_back([this, channel] { serve(channel); });
+  }
   if (nchannels > 1) {
     const std::lock_guard lock(mutex_);
     work_ = &work;

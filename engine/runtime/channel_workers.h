@@ -14,13 +14,13 @@ namespace ringside {
 /// Threads  one at a time calls run()
 class ChannelWorkers {
  public:
-  explicit ChannelWorkers(int nchannels);
+  ChannelWorkers() = default;
   ~ChannelWorkers();
   ChannelWorkers(const ChannelWorkers&) = delete;
   ChannelWorkers& operator=(const ChannelWorkers&) = delete;
 
   /// Calls work(0), .. work(nchannels - 1) at the same time; returns when all have returned.
-  /// shape  nchannels at most the constructor's
+  /// Starts the threads that are not there yet.
   void run(int nchannels, const std::function<void(int)>& work);
 
  private:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -21,6 +22,9 @@ namespace {
 /// How long a rank that has noticed something waits for the word of who noticed first.
 constexpr std::chrono::milliseconds kVerdictWait{1000};
 
+/// What is as large as this has left the caches before it is read again.
+constexpr Bytes kStreamingFrom = 4_MiB;
+
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
 bool reduces(Collective collective) {
@@ -28,40 +32,43 @@ bool reduces(Collective collective) {
          collective == Collective::Reduce;
 }
 
+CallShape shape_of(const CollectiveCall& call) {
+  return {.count = call.count,
+          .type = call.type,
+          .root = call.root,
+          .counts = call.counts,
+          .sends = call.sends,
+          .recvs = call.recvs};
+}
+
 }  // namespace
 
 struct Communicator::Impl {
   CommunicatorOptions options;
-  HostOverrides overrides;
   std::unique_ptr<Bootstrap> bootstrap;
-  Channels channels;
-  WaitPolicy wait;
-  std::mutex ends_mutex;          // between adopt() and the watch's thread
-  std::vector<ChannelEnds> ends;  // [channel]; set once
-  std::string transport;
-  std::vector<TraceLane*> lanes;  // by channel; null where nothing is recorded
   Failure failure;
+  std::mutex connections_mutex;  // between make() and the watch's thread
+  std::unique_ptr<Connections> connections;
+  WaitPolicy wait;
+  std::vector<TraceLane*> lanes;  // by channel; empty where nothing is recorded
+  HostPlans plans;
   std::uint32_t sequence = 0;
-  std::unique_ptr<ChannelWorkers> workers;
+  ChannelWorkers workers;
   std::unique_ptr<Watch> watch;  // last: its callback uses what stands above
 
   /// Notes why, and lets every wait of this rank end.
   void break_down(const Error& why) {
     failure.set(why);
     bootstrap->abort();
-    const std::lock_guard lock(ends_mutex);
-    for (const ChannelEnds& end : ends) {
-      if (end.send) end.send->abort();
-      if (end.recv) end.recv->abort();
-    }
+    const std::lock_guard lock(connections_mutex);
+    if (connections) connections->abort();
   }
 
-  /// Takes what has been connected. From here on a failure that others report ends the waits on it; one
-  /// that came before is found by the next run().
-  void adopt(ConnectedRings rings) {
-    const std::lock_guard lock(ends_mutex);
-    ends = std::move(rings.channels);
-    transport = std::move(rings.transport);
+  /// From here on a failure that others report ends the waits on the connections; one that came before is
+  /// found by the next run().
+  void adopt(std::unique_ptr<Connections> made) {
+    const std::lock_guard lock(connections_mutex);
+    connections = std::move(made);
   }
 
   /// Tells the other ranks of this rank's failure, and returns what all of them will say.
@@ -76,70 +83,127 @@ struct Communicator::Impl {
     return own;
   }
 
-  [[nodiscard]] TraceEvent event_of(const Choice& choice) const {
+  [[nodiscard]] TraceEvent event_of(const HostPlan& plan) const {
     TraceEvent event;
-    event.sequence = sequence;
     event.rank = to_int(bootstrap->rank());
-    event.collective = choice.collective;
-    event.algorithm = choice.algorithm;
-    event.protocol = choice.protocol;
+    event.collective = plan.choice.collective;
+    event.algorithm = plan.choice.algorithm;
+    event.protocol = plan.choice.protocol;
     return event;
   }
 
-  void run_on(int channel, const ChannelTask& task, const CollectiveCall& call,
-              const ReduceOp* reduce, TraceEvent event) {
-    const ChannelEnds& end = ends[static_cast<std::size_t>(channel)];
-    event.channel = static_cast<std::uint16_t>(channel);
-    event.recv_peer = to_int(end.previous);
-    event.send_peer = to_int(end.next);
-    HostPrimitives primitives({.map = &task.map,
-                               .send = end.send.get(),
-                               .recv = end.recv.get(),
-                               .input = static_cast<const std::byte*>(call.input),
-                               .output = static_cast<std::byte*>(call.output),
-                               .element = size_of(call.type),
-                               .reduce = reduce,
-                               .wait = &wait,
-                               .failure = &failure,
-                               .lane = lanes[static_cast<std::size_t>(channel)],
-                               .recorder = options.trace,
-                               .event = event});
-    run_channel(primitives, task);
-    primitives.drain();
+  TraceLane* lane_of(int channel) {
+    if (options.trace == nullptr) return nullptr;
+    while (static_cast<int>(lanes.size()) <= channel) lanes.push_back(options.trace->add_lane());
+    return lanes[static_cast<std::size_t>(channel)];
+  }
+
+  [[nodiscard]] Result<Choice> choose(const CollectiveCall& call, Bytes bytes) const {
+    const HostLayout& layout = connections->layout();
+    return choose_on_host({.collective = call.collective,
+                           .bytes = bytes,
+                           .nranks = bootstrap->nranks(),
+                           .is_crowded = layout.is_crowded,
+                           .has_tcp = layout.transport != "shm",
+                           .type = call.type,
+                           .op = call.op},
+                          options.wishes);
+  }
+
+  [[nodiscard]] int ranks_per_node(Algorithm algorithm) const {
+    if (options.ranks_per_node != 0) return options.ranks_per_node;
+    const int of_hosts = connections->layout().ranks_per_node;
+    if (of_hosts != 0 || !needs_nodes(algorithm)) return of_hosts;
+    return played_ranks_per_node(bootstrap->nranks());
+  }
+
+  /// All that there is to do before the call's first byte moves, but for its connections.
+  Result<std::unique_ptr<HostPlan>> make_plan(const CollectiveCall& call) {
+    auto plan = std::make_unique<HostPlan>();
+    plan->call = call;
+    const int n = bootstrap->nranks();
+    if (reduces(call.collective)) {
+      RINGSIDE_TRY(plan->reduce, make_reduce_op(call.type, call.op, n, call.scalar));
+    }
+    const CallShape shape = shape_of(call);
+    plan->bytes = call_bytes(call.collective, shape, n);
+    RINGSIDE_TRY(plan->choice, choose(call, plan->bytes));
+    const Channels channels =
+        host_channels(n, plan->choice.nchannels, ranks_per_node(plan->choice.algorithm));
+    RINGSIDE_TRY(plan->tasks, plan_channels(plan->choice, channels, shape, bootstrap->rank()));
+    return plan;
+  }
+
+  /// Connects what the plan's ports lead to. Failing here breaks the communicator: others are on their way.
+  Status connect(HostPlan& plan) {
+    const Choice& choice = plan.choice;
+    const Rank me = bootstrap->rank();
+    std::vector<ConnectionId> wanted;
+    for (int channel = 0; channel < choice.nchannels; ++channel) {
+      const auto ids = connections_of(plan.tasks[static_cast<std::size_t>(channel)], me, channel,
+                                      choice.protocol, choice.slot);
+      wanted.insert(wanted.end(), ids.begin(), ids.end());
+    }
+    RINGSIDE_TRY(connections->connect(wanted, deadline_in(in_ns(options.op_timeout))));
+    for (int channel = 0; channel < choice.nchannels; ++channel) {
+      plan.ports.push_back(ports_of(plan.tasks[static_cast<std::size_t>(channel)], me, channel,
+                                    choice.protocol, choice.slot, *connections));
+    }
+    TraceEvent event = event_of(plan);
+    for (int channel = 0; channel < choice.nchannels; ++channel) {
+      const auto index = static_cast<std::size_t>(channel);
+      event.channel = static_cast<std::uint16_t>(channel);
+      plan.models.emplace_back(
+          HostPrimitives::Setup{.map = &plan.tasks[index].map,
+                                .ports = &plan.ports[index],
+                                .slot = choice.slot,
+                                .element = size_of(plan.call.type),
+                                .reduce = plan.reduce ? &*plan.reduce : nullptr,
+                                .is_streaming = plan.bytes >= kStreamingFrom,
+                                .wait = &wait,
+                                .failure = &failure,
+                                .lane = lane_of(channel),
+                                .recorder = options.trace,
+                                .event = event});
+    }
+    return {};
+  }
+
+  Result<HostPlan*> plan_for(const CollectiveCall& call) {
+    if (HostPlan* plan = plans.find(call)) return plan;
+    RINGSIDE_TRY(std::unique_ptr<HostPlan> plan, make_plan(call));
+    if (Status connected = connect(*plan); !connected) {
+      failure.set(connected.error());
+      return give_up();
+    }
+    return &plans.keep(std::move(plan));
+  }
+
+  void run_channel_of(HostPlan& plan, int channel, const CollectiveCall& call) {
+    const auto index = static_cast<std::size_t>(channel);
+    HostPrimitives& model = plan.models[index];
+    model.restart(call.input, call.output, sequence);
+    run_channel(model, plan.tasks[index]);
+    model.drain();
   }
 
   Status run(const CollectiveCall& call) {
     if (failure.happened()) return give_up();
-    std::optional<ReduceOp> reduce;
-    if (reduces(call.collective)) {
-      RINGSIDE_TRY(reduce, make_reduce_op(call.type, call.op, bootstrap->nranks(), call.scalar));
+    RINGSIDE_TRY(HostPlan* const plan, plan_for(call));
+    const std::int64_t begin_ns = options.trace != nullptr ? trace_now().count() : 0;
+    if (plan->choice.nchannels == 1) {
+      run_channel_of(*plan, 0, call);
+    } else {
+      workers.run(plan->choice.nchannels,
+                  [&](int channel) { run_channel_of(*plan, channel, call); });
     }
-    const CallShape shape{.count = call.count, .type = call.type, .root = call.root};
-    RINGSIDE_TRY(
-        const Choice choice,
-        choose_host(call.collective, call_bytes(call.collective, shape, bootstrap->nranks()),
-                    bootstrap->nranks(), overrides));
-    RINGSIDE_TRY(check_reduction(choice.collective, choice.algorithm, call.type, call.op));
-    RINGSIDE_TRY(const std::vector<ChannelTask> tasks,
-                 plan_channels(choice, channels, shape, bootstrap->rank()));
-    if (!is_ring_task(tasks.front())) {
-      return Error{ErrorCode::Unsupported,
-                   fmt::format("hosts have no {} by {}", to_string(choice.collective),
-                               to_string(choice.algorithm)),
-                   "they run the ring algorithms"};
-    }
-
-    TraceEvent event = event_of(choice);
-    const std::int64_t begin_ns = lanes[0] != nullptr ? trace_now().count() : 0;
-    workers->run(choice.nchannels, [&](int channel) {
-      run_on(channel, tasks[static_cast<std::size_t>(channel)], call, reduce ? &*reduce : nullptr,
-             event);
-    });
-    if (lanes[0] != nullptr) {
+    if (options.trace != nullptr) {
+      TraceEvent event = event_of(*plan);
       event.kind = EventKind::Collective;
+      event.sequence = sequence;
       event.begin_ns = begin_ns;
       event.end_ns = trace_now().count();
-      event.bytes = call_bytes(call.collective, shape, bootstrap->nranks()).value;
+      event.bytes = plan->bytes.value;
       lanes[0]->record(event);
     }
     ++sequence;
@@ -154,34 +218,24 @@ Communicator::~Communicator() = default;
 Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstrap> bootstrap,
                                                          const CommunicatorOptions& options) {
   auto impl = std::make_unique<Impl>();
-  const int n = bootstrap->nranks();
   impl->options = options;
   impl->bootstrap = std::move(bootstrap);
-  if (options.nchannels != 0) impl->overrides.nchannels = options.nchannels;
-  if (options.slot.value != 0) impl->overrides.slot = options.slot;
-  // What any call will use at most: the choice for a large one.
-  RINGSIDE_TRY(const Choice most, choose_host(Collective::AllReduce, 1_GiB, n, impl->overrides));
-  impl->channels = host_channels(n, most.nchannels);
-
   const Deadline deadline = deadline_in(in_ns(options.connect_timeout));
   // The watch comes first, so that a rank that dies while the others connect is known by its name.
   RINGSIDE_TRY(impl->watch,
                Watch::start(*impl->bootstrap, deadline,
                             [raw = impl.get()](const Error& why) { raw->break_down(why); }));
-  auto rings = connect_rings(*impl->bootstrap, impl->channels, options.transport, most.slot,
-                             deadline, impl->failure, most.protocol);
-  if (!rings) {
-    impl->failure.set(rings.error());
+  auto connections =
+      Connections::make(*impl->bootstrap, options.transport, impl->failure, deadline);
+  if (!connections) {
+    impl->failure.set(connections.error());
     return impl->give_up();
   }
-  impl->adopt(*std::move(rings));
+  impl->adopt(*std::move(connections));
+  const HostLayout& layout = impl->connections->layout();
   impl->wait =
-      wait_policy(n * most.nchannels, static_cast<int>(std::thread::hardware_concurrency()));
+      wait_policy(layout.local_ranks * std::max(1, options.wishes.nchannels), layout.local_cores);
   impl->wait.deadline = in_ns(options.op_timeout);
-  for (int channel = 0; channel < most.nchannels; ++channel) {
-    impl->lanes.push_back(options.trace != nullptr ? options.trace->add_lane() : nullptr);
-  }
-  impl->workers = std::make_unique<ChannelWorkers>(most.nchannels);
   return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
 }
 
@@ -213,6 +267,16 @@ Status Communicator::barrier() {
 Rank Communicator::rank() const { return impl_->bootstrap->rank(); }
 int Communicator::nranks() const { return impl_->bootstrap->nranks(); }
 
-const std::string& Communicator::transport() const { return impl_->transport; }
+Result<Choice> Communicator::choose(const CollectiveCall& call) const {
+  return impl_->choose(call, call_bytes(call.collective, shape_of(call), nranks()));
+}
+
+void Communicator::set_wishes(const HostWishes& wishes) {
+  impl_->options.wishes = wishes;
+  impl_->plans = {};
+}
+
+const std::string& Communicator::transport() const { return layout().transport; }
+const HostLayout& Communicator::layout() const { return impl_->connections->layout(); }
 
 }  // namespace ringside

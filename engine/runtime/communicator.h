@@ -9,8 +9,9 @@
 
 #include "base/units.h"
 #include "base/vocabulary.h"
-#include "engine/reduce/element.h"
 #include "engine/runtime/connect.h"
+#include "engine/runtime/host_choice.h"
+#include "engine/runtime/host_plan.h"
 
 namespace ringside {
 
@@ -21,27 +22,13 @@ class TraceRecorder;
 struct CommunicatorOptions {
   std::optional<TransportKind>
       transport;      ///< none: shm between ranks of one host, tcp between hosts
-  int nchannels = 0;  ///< most to use; 0: what tuning chooses
-  Bytes slot;         ///< slot size; 0: what tuning chooses
+  HostWishes wishes;  ///< beside them, tuning chooses
+  int ranks_per_node =
+      0;  ///< nodes to play on one host; 0: hosts are nodes, and where an algorithm needs
+          ///< several, one host plays them
   Seconds connect_timeout{8};
   Seconds op_timeout{60};          ///< a collective in which nothing moves for so long fails
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
-};
-
-/// One collective call on one rank.
-///
-/// count   all_reduce, broadcast: elements of the buffer; all_gather, reduce_scatter: elements of one
-///         rank's block (the other buffer holds n of them)
-struct CollectiveCall {
-  Collective collective = Collective::AllReduce;
-  const void* input = nullptr;
-  void* output =
-      nullptr;  ///< in place: NCCL's rules (all_gather: input lies at block `rank` of it)
-  std::int64_t count = 0;
-  DataType type = DataType::Float32;
-  RedOp op = RedOp::Sum;
-  std::optional<ElementBits> scalar = {};  ///< of RedOp::PreMulSum: this rank's factor
-  Rank root{0};
 };
 
 /// Ranks that call collectives together, on real memory of real processes.
@@ -51,15 +38,23 @@ struct CollectiveCall {
 /// Ownership  takes the Bootstrap; buffers are the caller's, and in use until run() returns
 class Communicator {
  public:
-  /// Connects each channel's ring.
+  /// Finds out how to reach the others; connections are made by the first run() that needs them.
   /// errors  Timeout: who did not come.  PeerGone.  Unsupported: shm asked for between two hosts.
   static Result<std::unique_ptr<Communicator>> make(std::unique_ptr<Bootstrap> bootstrap,
                                                     const CommunicatorOptions& options);
   ~Communicator();
 
+  /// A call like one of the last is planned already, and costs no allocation.
   /// errors  InvalidArgument, Unsupported: before anything moved.  PeerGone, Timeout, Aborted: the
   ///         communicator is broken from then on, on every rank, for the same first reason.
   Status run(const CollectiveCall& call);
+
+  /// How a call runs.
+  /// errors  as run(), before anything moved
+  [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const;
+
+  /// Wishes for the calls to come, on every rank the same.
+  void set_wishes(const HostWishes& wishes);
 
   /// Breaks the communicator on every rank: their run() returns `why` soon.
   void abort(const Error& why);
@@ -79,8 +74,9 @@ class Communicator {
 
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] int nranks() const;
-  /// What joins the ranks: see ConnectedRings.
+  /// What joins the ranks: see HostLayout.
   [[nodiscard]] const std::string& transport() const;
+  [[nodiscard]] const HostLayout& layout() const;
 
  private:
   struct Impl;

@@ -1,15 +1,18 @@
 #include "engine/runtime/connect.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/failure.h"
 #include "engine/runtime/host_identity.h"
 #include "engine/transport/acceptor.h"
+#include "engine/transport/loop.h"
 #include "engine/transport/shm.h"
 #include "engine/transport/tcp.h"
 
@@ -23,6 +26,7 @@ struct PeerInfo {
   std::array<char, 448> host{};  ///< host_identity()
   std::array<char, 112> shm{};   ///< where it listens, as to_string(Endpoint)
   std::array<char, 80> tcp{};
+  cpu_set_t cores{};  ///< that it may run on
 };
 
 template <std::size_t N>
@@ -31,55 +35,100 @@ void put_text(std::array<char, N>& field, const std::string& text) {
   std::memcpy(field.data(), text.data(), std::min(text.size(), N - 1));
 }
 
-/// The hello of a connection: which one it is.
-struct ConnectionId {
+/// A connection's name as the dialling rank says it.
+struct Hello {
   std::uint32_t from = 0;
+  std::uint32_t to = 0;
   std::uint32_t channel = 0;
-  std::uint64_t slot_size = 0;
+  std::uint32_t index = 0;
   std::uint64_t protocol = 0;
+  std::uint64_t slot_size = 0;
 };
 
-/// As it comes from a peer, so it may be none.
-const char* name_of(std::uint64_t protocol) {
-  return protocol <= static_cast<std::uint64_t>(Protocol::Simple)
-             ? to_string(static_cast<Protocol>(protocol))
-             : "unknown";
+Hello hello_of(const ConnectionId& id) {
+  return {id.from,     id.to, id.channel, id.index, static_cast<std::uint64_t>(id.protocol),
+          id.slot_size};
 }
 
-/// Finds the neighbours' places, and knocks and answers.
-class RingConnector {
- public:
-  RingConnector(Bootstrap& bootstrap, std::optional<TransportKind> transport, Bytes slot_size,
-                Deadline deadline, const Failure& failure, Protocol protocol)
-      : bootstrap_(bootstrap),
-        forced_(transport),
-        slot_size_(slot_size),
-        deadline_(deadline),
-        failure_(failure),
-        protocol_(protocol) {}
+/// errors  Corrupt: no rank of this version says so
+Result<ConnectionId> parse_hello(std::span<const std::byte> bytes) {
+  Hello hello;
+  if (bytes.size() != sizeof hello) {
+    return Error{ErrorCode::Corrupt, "a hello of another size than this version's"};
+  }
+  std::memcpy(&hello, bytes.data(), sizeof hello);
+  if (hello.protocol > static_cast<std::uint64_t>(Protocol::Simple)) {
+    return Error{ErrorCode::Corrupt, fmt::format("rank {} wants protocol {}, which nobody knows",
+                                                 hello.from, hello.protocol)};
+  }
+  return ConnectionId{
+      hello.from,     hello.to, hello.channel, hello.index, static_cast<Protocol>(hello.protocol),
+      hello.slot_size};
+}
 
-  Result<ConnectedRings> connect(const Channels& channels) {
-    RINGSIDE_TRY(listen());
-    RINGSIDE_TRY(exchange());
-    std::vector<ChannelEnds> ends = neighbours(channels);
-    std::vector<UniqueFd> dialled;
-    // All knock first and answer then: the acceptors' threads let the knocking in meanwhile.
-    for (std::size_t channel = 0; channel < ends.size(); ++channel) {
-      RINGSIDE_TRY(ends[channel].kind, kind_between(me(), ends[channel].next));
-      RINGSIDE_TRY(UniqueFd fd, dial(ends[channel], channel));
-      dialled.push_back(std::move(fd));
-    }
-    RINGSIDE_TRY(answer(ends));
-    for (std::size_t channel = 0; channel < ends.size(); ++channel) {
-      RINGSIDE_TRY(ends[channel].send, finish(std::move(dialled[channel]), ends[channel], channel));
-    }
-    return ConnectedRings{std::move(ends), transports_on(channels)};
+Endpoint fresh_name() {
+  const Secret random = random_secret();
+  std::string name = "ringside-";
+  for (const std::byte byte : random.bytes) {
+    name += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  }
+  return AbstractName{name};
+}
+
+}  // namespace
+
+class Connections::Impl {
+ public:
+  Impl(Bootstrap& bootstrap, std::optional<TransportKind> transport, const Failure& failure)
+      : bootstrap_(bootstrap), forced_(transport), failure_(failure) {}
+
+  Status open(Deadline deadline) {
+    if (bootstrap_.nranks() > 1) RINGSIDE_TRY(listen());
+    RINGSIDE_TRY(exchange(deadline));
+    return describe();
   }
 
+  Status connect(std::span<const ConnectionId> wanted, Deadline deadline) {
+    std::vector<std::pair<ConnectionId, UniqueFd>> dialled;
+    std::vector<ConnectionId> awaited;
+    // All knock first and answer then: the acceptors' threads let the knocking in meanwhile.
+    for (const ConnectionId& id : wanted) {
+      if (id.from == id.to) {
+        if (!sends_.contains(id)) add_loop(id);
+      } else if (id.from == me()) {
+        if (sends_.contains(id)) continue;
+        RINGSIDE_TRY(UniqueFd fd, dial(id, deadline));
+        dialled.emplace_back(id, std::move(fd));
+      } else if (!recvs_.contains(id)) {
+        awaited.push_back(id);
+      }
+    }
+    RINGSIDE_TRY(answer(awaited, deadline));
+    for (auto& [id, fd] : dialled) RINGSIDE_TRY(finish(id, std::move(fd), deadline));
+    return {};
+  }
+
+  void abort() noexcept {
+    const std::lock_guard lock(mutex_);
+    is_aborted_ = true;
+    for (auto& [id, end] : sends_) end->abort();
+    for (auto& [id, end] : recvs_) end->abort();
+  }
+
+  [[nodiscard]] SendEnd& send_end(const ConnectionId& id) const { return *sends_.at(id); }
+  [[nodiscard]] RecvEnd& recv_end(const ConnectionId& id) const { return *recvs_.at(id); }
+  [[nodiscard]] bool needs_progress(const ConnectionId& id) const {
+    return id.from != id.to && kind_between(id) == TransportKind::Tcp;
+  }
+  [[nodiscard]] const HostLayout& layout() const { return layout_; }
+
  private:
-  [[nodiscard]] Rank me() const { return bootstrap_.rank(); }
-  [[nodiscard]] const PeerInfo& info(Rank rank) const {
-    return peers_[static_cast<std::size_t>(to_int(rank))];
+  [[nodiscard]] std::uint32_t me() const {
+    return static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
+  }
+  [[nodiscard]] const PeerInfo& info(std::uint32_t rank) const { return peers_[rank]; }
+  [[nodiscard]] bool share_host(std::uint32_t a, std::uint32_t b) const {
+    return info(a).host == info(b).host;
   }
 
   Status listen() {
@@ -93,22 +142,15 @@ class RingConnector {
     return {};
   }
 
-  static Endpoint fresh_name() {
-    const Secret random = random_secret();
-    std::string name = "ringside-";
-    for (const std::byte byte : random.bytes) {
-      name += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-    }
-    return AbstractName{name};
-  }
-
-  Status exchange() {
+  Status exchange(Deadline deadline) {
     PeerInfo mine;
     put_text(mine.host, host_identity());
     if (shm_) put_text(mine.shm, to_string(shm_->address()));
     if (tcp_) put_text(mine.tcp, to_string(tcp_->address()));
+    CPU_ZERO(&mine.cores);
+    if (::sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_SET(0, &mine.cores);
     RINGSIDE_TRY(const std::vector<std::byte> all,
-                 bootstrap_.all_gather(std::as_bytes(std::span(&mine, 1)), deadline_));
+                 bootstrap_.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
     peers_.resize(all.size() / sizeof(PeerInfo));
     std::memcpy(peers_.data(), all.data(), peers_.size() * sizeof(PeerInfo));
     // They come from ranks that proved the secret, but a text without its end would be read past it.
@@ -116,141 +158,197 @@ class RingConnector {
     return {};
   }
 
-  [[nodiscard]] std::vector<ChannelEnds> neighbours(const Channels& channels) const {
-    std::vector<ChannelEnds> ends;
-    for (const std::vector<Rank>& ring : channels.rings) {
-      const auto at = std::find(ring.begin(), ring.end(), me());
-      RINGSIDE_ASSERT(at != ring.end(), "rank {} is not on the ring", to_int(me()));
-      ChannelEnds& end = ends.emplace_back();
-      end.next = at + 1 == ring.end() ? ring.front() : *(at + 1);
-      end.previous = at == ring.begin() ? ring.back() : *(at - 1);
-    }
-    return ends;
-  }
-
-  [[nodiscard]] Result<TransportKind> kind_between(Rank a, Rank b) const {
-    const bool one_host = info(a).host == info(b).host;
-    if (forced_ == TransportKind::Shm && !one_host) {
-      return Error{ErrorCode::Unsupported,
-                   fmt::format("ranks {} and {} are on different hosts: shm cannot join them",
-                               to_int(a), to_int(b)),
-                   "leave --transport away, or give tcp"};
-    }
-    return forced_.value_or(one_host ? TransportKind::Shm : TransportKind::Tcp);
-  }
-
-  /// Of all hops of all rings; every rank comes to the same answer.
-  [[nodiscard]] std::string transports_on(const Channels& channels) const {
+  /// Fills layout_; but for what is local, every rank comes to the same.
+  Status describe() {
+    const auto n = static_cast<std::uint32_t>(peers_.size());
     bool any_shm = false;
     bool any_tcp = false;
-    for (const std::vector<Rank>& ring : channels.rings) {
-      for (std::size_t i = 0; i < ring.size(); ++i) {
-        const auto kind = kind_between(ring[i], ring[(i + 1) % ring.size()]);
-        any_shm |= kind && *kind == TransportKind::Shm;
-        any_tcp |= kind && *kind == TransportKind::Tcp;
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+      const std::uint32_t next = (rank + 1) % n;
+      if (forced_ == TransportKind::Shm && !share_host(rank, next)) {
+        return Error{
+            ErrorCode::Unsupported,
+            fmt::format("ranks {} and {} are on different hosts: shm cannot join them", rank, next),
+            "leave --transport away, or give tcp"};
       }
+      (kind_between(rank, next) == TransportKind::Shm ? any_shm : any_tcp) = true;
+      const auto [ranks, cores] = ranks_and_cores_beside(rank);
+      layout_.is_crowded |= ranks > cores;
+      if (rank != me()) continue;
+      layout_.local_ranks = ranks;
+      layout_.local_cores = cores;
     }
-    return any_shm && any_tcp ? "shm+tcp" : any_tcp ? "tcp" : "shm";
+    layout_.ranks_per_node = equal_neighbours();
+    layout_.transport = n == 1 ? "none" : any_shm && any_tcp ? "shm+tcp" : any_tcp ? "tcp" : "shm";
+    return {};
   }
 
-  Error about(Error error, Rank peer, std::size_t channel) const {
-    error.message = fmt::format("rank {} cannot reach rank {} on channel {}: {}", to_int(me()),
-                                to_int(peer), channel, error.message);
+  /// On the rank's host, and what those ranks may run on.
+  [[nodiscard]] std::pair<int, int> ranks_and_cores_beside(std::uint32_t rank) const {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    int ranks = 0;
+    for (std::uint32_t other = 0; other < peers_.size(); ++other) {
+      if (!share_host(rank, other)) continue;
+      ++ranks;
+      CPU_OR(&cores, &cores, &info(other).cores);
+    }
+    return {ranks, std::max(1, CPU_COUNT(&cores))};
+  }
+
+  /// How many neighbouring ranks each host has, where there are several with equally many; else 0.
+  [[nodiscard]] int equal_neighbours() const {
+    const auto n = static_cast<std::uint32_t>(peers_.size());
+    std::uint32_t each = 1;
+    while (each < n && share_host(0, each)) ++each;
+    if (each == n || n % each != 0) return 0;
+    for (std::uint32_t rank = each; rank < n; ++rank) {
+      const bool begins = rank % each == 0;
+      if (share_host(rank - 1, rank) == begins) return 0;
+    }
+    return static_cast<int>(each);
+  }
+
+  [[nodiscard]] TransportKind kind_between(std::uint32_t a, std::uint32_t b) const {
+    return forced_.value_or(share_host(a, b) ? TransportKind::Shm : TransportKind::Tcp);
+  }
+  [[nodiscard]] TransportKind kind_between(const ConnectionId& id) const {
+    return kind_between(id.from, id.to);
+  }
+
+  [[nodiscard]] Error about(Error error, const ConnectionId& id) const {
+    error.message = fmt::format("rank {} cannot reach rank {} on channel {}: {}", me(),
+                                id.from == me() ? id.to : id.from, id.channel, error.message);
     return error;
   }
 
-  Result<UniqueFd> dial(const ChannelEnds& ends, std::size_t channel) {
-    const PeerInfo& peer = info(ends.next);
+  Result<UniqueFd> dial(const ConnectionId& id, Deadline deadline) {
+    const PeerInfo& peer = info(id.to);
     RINGSIDE_TRY(
         const Endpoint endpoint,
-        parse_endpoint(ends.kind == TransportKind::Shm ? peer.shm.data() : peer.tcp.data()));
-    const ConnectionId id{static_cast<std::uint32_t>(to_int(me())),
-                          static_cast<std::uint32_t>(channel), slot_size_.value,
-                          static_cast<std::uint64_t>(protocol_)};
-    auto fd = connect_authenticated(endpoint, bootstrap_.secret(), std::as_bytes(std::span(&id, 1)),
-                                    deadline_);
-    if (!fd) return about(fd.error(), ends.next, channel);
+        parse_endpoint(kind_between(id) == TransportKind::Shm ? peer.shm.data() : peer.tcp.data()));
+    const Hello hello = hello_of(id);
+    auto fd = connect_authenticated(endpoint, bootstrap_.secret(),
+                                    std::as_bytes(std::span(&hello, 1)), deadline);
+    if (!fd) return about(fd.error(), id);
     return fd;
   }
 
   /// Like accept(), but looks up now and then whether there is still something to wait for.
-  Result<Accepted> await(Acceptor& acceptor) const {
+  Result<Accepted> await(Acceptor& acceptor, Deadline deadline) const {
     for (;;) {
-      auto accepted = acceptor.accept(std::min(deadline_, deadline_in(kLookUp)));
-      if (accepted || accepted.error().code != ErrorCode::Timeout || has_passed(deadline_)) {
+      auto accepted = acceptor.accept(std::min(deadline, deadline_in(kLookUp)));
+      if (accepted || accepted.error().code != ErrorCode::Timeout || has_passed(deadline)) {
         return accepted;
       }
       if (failure_.happened()) return Error{ErrorCode::Aborted, "the job has failed elsewhere"};
     }
   }
 
-  /// Takes one connection a channel from the rank before, in whatever order they come.
-  Status answer(std::vector<ChannelEnds>& ends) {
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      RINGSIDE_TRY(const TransportKind kind, kind_between(ends[i].previous, me()));
-      Acceptor& acceptor = kind == TransportKind::Shm ? *shm_ : *tcp_;
-      auto accepted = await(acceptor);
-      if (!accepted) return about(accepted.error(), ends[i].previous, i);
-      ConnectionId id;
-      if (accepted->hello.size() != sizeof id) {
-        return Error{ErrorCode::Corrupt, "a hello of another size than this version's"};
+  /// Takes what is awaited, in whatever order it comes. What comes early waits in early_.
+  Status answer(std::vector<ConnectionId> awaited, Deadline deadline) {
+    while (!awaited.empty()) {
+      const auto found = std::ranges::find_if(
+          awaited, [&](const ConnectionId& id) { return early_.contains(id); });
+      if (found != awaited.end()) {
+        RINGSIDE_TRY(take_in(*found, std::move(early_.extract(*found).mapped()), deadline));
+        awaited.erase(found);
+        continue;
       }
-      std::memcpy(&id, accepted->hello.data(), sizeof id);
-      if (id.channel >= ends.size() || ends[id.channel].recv ||
-          Rank{static_cast<std::int32_t>(id.from)} != ends[id.channel].previous ||
-          id.slot_size != slot_size_.value ||
-          id.protocol != static_cast<std::uint64_t>(protocol_)) {
-        return Error{
-            ErrorCode::InvalidArgument,
-            fmt::format("rank {} wants channel {} with {} slots of {} bytes, which rank {} "
-                        "does not expect",
-                        id.from, id.channel, name_of(id.protocol), id.slot_size, to_int(me())),
-            "give every rank the same channels, protocol and slot size"};
-      }
-      auto& end = ends[id.channel].recv;
-      if (kind == TransportKind::Shm) {
-        RINGSIDE_TRY(end,
-                     make_shm_recv_end(std::move(accepted->fd), slot_size_, deadline_, protocol_));
-      } else {
-        end = make_tcp_recv_end(std::move(accepted->fd), slot_size_, protocol_);
-      }
+      const ConnectionId& first = awaited.front();
+      Acceptor& acceptor = kind_between(first) == TransportKind::Shm ? *shm_ : *tcp_;
+      auto accepted = await(acceptor, deadline);
+      if (!accepted) return about(accepted.error(), first);
+      RINGSIDE_TRY(const ConnectionId id, parse_hello(accepted->hello));
+      RINGSIDE_TRY(check_expected(id, awaited));
+      early_.insert_or_assign(id, std::move(accepted->fd));
     }
     return {};
   }
 
-  Result<std::unique_ptr<SendEnd>> finish(UniqueFd fd, const ChannelEnds& ends,
-                                          std::size_t channel) const {
-    if (ends.kind == TransportKind::Tcp) {
-      return make_tcp_send_end(std::move(fd), slot_size_, protocol_);
+  /// A rank dials the connections of one call before those of the next. So while something of it is
+  /// awaited, what it dials is that.
+  Status check_expected(const ConnectionId& id, std::span<const ConnectionId> awaited) const {
+    const auto is_from_it = [&](const ConnectionId& one) { return one.from == id.from; };
+    const bool is_early = std::ranges::none_of(awaited, is_from_it);
+    if (id.to == me() && (is_early || std::ranges::find(awaited, id) != awaited.end())) return {};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("rank {} wants channel {} with {} slots of {} bytes, which rank {} "
+                             "does not expect",
+                             id.from, id.channel, to_string(id.protocol), id.slot_size, me()),
+                 "give every rank the same calls, channels, protocol and slot size"};
+  }
+
+  Status take_in(const ConnectionId& id, UniqueFd fd, Deadline deadline) {
+    if (kind_between(id) == TransportKind::Tcp) {
+      add(recvs_, id, make_tcp_recv_end(std::move(fd), Bytes{id.slot_size}, id.protocol));
+      return {};
     }
-    auto end = make_shm_send_end(std::move(fd), slot_size_, deadline_, protocol_);
-    if (!end) return about(end.error(), ends.next, channel);
-    return end;
+    auto end = make_shm_recv_end(std::move(fd), Bytes{id.slot_size}, deadline, id.protocol);
+    if (!end) return about(end.error(), id);
+    add(recvs_, id, *std::move(end));
+    return {};
+  }
+
+  Status finish(const ConnectionId& id, UniqueFd fd, Deadline deadline) {
+    if (kind_between(id) == TransportKind::Tcp) {
+      add(sends_, id, make_tcp_send_end(std::move(fd), Bytes{id.slot_size}, id.protocol));
+      return {};
+    }
+    auto end = make_shm_send_end(std::move(fd), Bytes{id.slot_size}, deadline, id.protocol);
+    if (!end) return about(end.error(), id);
+    add(sends_, id, *std::move(end));
+    return {};
+  }
+
+  void add_loop(const ConnectionId& id) {
+    LoopEnds ends = make_loop_ends(Bytes{id.slot_size});
+    add(sends_, id, std::move(ends.send));
+    add(recvs_, id, std::move(ends.recv));
+  }
+
+  template <typename Ends, typename End>
+  void add(Ends& ends, const ConnectionId& id, End end) {
+    const std::lock_guard lock(mutex_);
+    if (is_aborted_) end->abort();
+    ends.emplace(id, std::move(end));
   }
 
   Bootstrap& bootstrap_;
   std::optional<TransportKind> forced_;
-  Bytes slot_size_;
-  Deadline deadline_;
   const Failure& failure_;
-  Protocol protocol_;
   std::unique_ptr<Acceptor> shm_;
   std::unique_ptr<Acceptor> tcp_;
   std::vector<PeerInfo> peers_;
-};
+  HostLayout layout_;
+  std::map<ConnectionId, UniqueFd> early_;  ///< let in, not yet asked for
 
-}  // namespace
+  std::mutex mutex_;  ///< guards what abort() looks at against what connect() adds
+  bool is_aborted_ = false;
+  std::map<ConnectionId, std::unique_ptr<SendEnd>> sends_;
+  std::map<ConnectionId, std::unique_ptr<RecvEnd>> recvs_;
+};
 
 const char* to_string(TransportKind kind) { return kind == TransportKind::Shm ? "shm" : "tcp"; }
 
-Result<ConnectedRings> connect_rings(Bootstrap& bootstrap, const Channels& channels,
-                                     std::optional<TransportKind> transport, Bytes slot_size,
-                                     Deadline deadline, const Failure& failure, Protocol protocol) {
-  if (bootstrap.nranks() == 1) {
-    return ConnectedRings{std::vector<ChannelEnds>(channels.rings.size()), "none"};
-  }
-  return RingConnector(bootstrap, transport, slot_size, deadline, failure, protocol)
-      .connect(channels);
+Result<std::unique_ptr<Connections>> Connections::make(Bootstrap& bootstrap,
+                                                       std::optional<TransportKind> transport,
+                                                       const Failure& failure, Deadline deadline) {
+  auto impl = std::make_unique<Impl>(bootstrap, transport, failure);
+  RINGSIDE_TRY(impl->open(deadline));
+  return std::unique_ptr<Connections>(new Connections(std::move(impl)));
 }
+
+Connections::Connections(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Connections::~Connections() = default;
+
+Status Connections::connect(std::span<const ConnectionId> wanted, Deadline deadline) {
+  return impl_->connect(wanted, deadline);
+}
+SendEnd& Connections::send_end(const ConnectionId& id) const { return impl_->send_end(id); }
+RecvEnd& Connections::recv_end(const ConnectionId& id) const { return impl_->recv_end(id); }
+bool Connections::needs_progress(const ConnectionId& id) const { return impl_->needs_progress(id); }
+void Connections::abort() noexcept { impl_->abort(); }
+const HostLayout& Connections::layout() const { return impl_->layout(); }
 
 }  // namespace ringside

@@ -6,119 +6,224 @@
 #include <array>
 #include <cstring>
 
+#include "engine/reduce/copy.h"
 #include "trace/clock.h"
 #include "trace/recorder.h"
 
 namespace ringside {
 namespace {
 
-/// What is divided after the sum stays in the first-level cache until it is copied on.
+/// What goes through a second pass stays in the first-level cache until then.
 constexpr std::size_t kTile = 8192;
 
-void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (to != from) std::memcpy(to, from, bytes);
+/// Calls visit(index) for each end behind the ports.
+template <typename End, typename Visit>
+void for_each_end(const HostPorts::Side<End>& side, Ports ports, Visit&& visit) {
+  for_each_port(ports, [&](int port) {
+    for (std::uint32_t i = side.begin(port); i < side.end(port); ++i) visit(i);
+  });
 }
 
 }  // namespace
 
-void HostPrimitives::run(Primitive primitive, int chunk) {
+HostPrimitives::HostPrimitives(const Setup& setup)
+    : setup_(setup), inputs_(setup.ports->recv.ends.size() + 1) {}
+
+void HostPrimitives::restart(const void* input, void* output, std::uint32_t sequence) {
+  setup_.input = static_cast<const std::byte*>(input);
+  setup_.output = static_cast<std::byte*>(output);
+  setup_.event.sequence = sequence;
+  step_ = 0;
+}
+
+void HostPrimitives::run(Primitive primitive, int chunk, Ports from, Ports to) {
   if (setup_.failure->happened()) return;
   const PrimitiveParts parts = parts_of(primitive);
   const ChunkSpan span = setup_.map->at(loop_, chunk);
   ++step_;
-  if (setup_.lane == nullptr) return move(parts, span);
+  if (setup_.lane == nullptr) return move(parts, span, from, to);
+  const std::int64_t begin_ns = trace_now().count();
+  move(parts, span, from, to);
+  record(primitive, span, from, to, begin_ns);
+}
 
+void HostPrimitives::record(Primitive primitive, const ChunkSpan& span, Ports from, Ports to,
+                            std::int64_t begin_ns) {
+  const PrimitiveParts parts = parts_of(primitive);
   TraceEvent event = setup_.event;
-  event.begin_ns = trace_now().count();
-  move(parts, span);
+  event.begin_ns = begin_ns;
   event.end_ns = trace_now().count();
   event.primitive = primitive;
   event.step = step_ - 1;
   event.bytes = static_cast<std::uint64_t>(span.count) * setup_.element.value;
   event.offset = static_cast<std::uint64_t>(parts.writes_output ? span.output : span.input) *
                  setup_.element.value;
-  if (!parts.receives) event.recv_peer = to_int(kNoRank);
-  if (!parts.sends) event.send_peer = to_int(kNoRank);
+  // Of several peers, the first.
+  const auto first_of = [](const auto& side, Ports ports) {
+    Rank first = kNoRank;
+    for_each_end(side, ports, [&](std::uint32_t i) {
+      if (first == kNoRank) first = side.peers[i];
+    });
+    return to_int(first);
+  };
+  event.recv_peer = first_of(setup_.ports->recv, from);
+  event.send_peer = first_of(setup_.ports->send, to);
   setup_.lane->record(event);
 }
 
-void HostPrimitives::move(PrimitiveParts parts, const ChunkSpan& span) {
+void HostPrimitives::move(PrimitiveParts parts, const ChunkSpan& span, Ports from, Ports to) {
   const std::size_t element = setup_.element.value;
   const std::size_t bytes = static_cast<std::size_t>(span.count) * element;
   const std::byte* input = setup_.input + static_cast<std::size_t>(span.input) * element;
   std::byte* output = setup_.output + static_cast<std::size_t>(span.output) * element;
-  if (!parts.receives && !parts.sends) {
-    return combine(parts, input, nullptr, output, nullptr, bytes);
-  }
   const std::size_t slot =
-      parts.sends ? setup_.send->slot_size().value : setup_.recv->slot_size().value;
+      parts.receives || parts.sends ? static_cast<std::size_t>(setup_.slot.value) : bytes;
   for (std::size_t done = 0; done < bytes && !setup_.failure->happened(); done += slot) {
-    move_slice(parts, input + done, output + done, std::min(slot, bytes - done));
+    move_slice(parts, {input + done, output + done, std::min(slot, bytes - done)}, from, to);
   }
 }
 
-void HostPrimitives::move_slice(PrimitiveParts parts, const std::byte* input, std::byte* output,
-                                std::size_t bytes) {
-  const std::byte* arrived = nullptr;
-  if (parts.receives) {
-    const std::span<const std::byte> slot = wait_for_arrival();
-    if (slot.empty()) return;
-    if (slot.size() != bytes) {
-      return fail({ErrorCode::InvalidArgument,
-                   fmt::format("it sent {} bytes where this rank expects {}", slot.size(), bytes),
-                   "call the collective with the same count and type on every rank"},
-                  Rank{setup_.event.recv_peer});
-    }
-    arrived = slot.data();
-  }
-  std::byte* room = nullptr;
-  if (parts.sends) {
-    const std::span<std::byte> slot = wait_for_room();
-    if (slot.empty()) return;
-    room = slot.data();
-  }
-
-  combine(parts, input, arrived, output, room, bytes);
-  if (parts.sends) {
-    if (Status posted = setup_.send->post(Bytes{bytes}); !posted) {
-      return fail(posted.error(), Rank{setup_.event.send_peer});
-    }
-  }
-  if (parts.receives) {
-    if (Status released = setup_.recv->release(); !released) {
-      return fail(released.error(), Rank{setup_.event.recv_peer});
-    }
-  }
+/// Whether own input goes through arithmetic even where nothing else meets it.
+bool HostPrimitives::prepares(PrimitiveParts parts) const {
+  return parts.reads_input && setup_.reduce != nullptr && setup_.reduce->has_pre_operation();
 }
 
-/// The data part of a step: the slice from own input and what arrived to own output and the slot to send.
-void HostPrimitives::combine(PrimitiveParts parts, const std::byte* input, const std::byte* arrived,
-                             std::byte* output, std::byte* room, std::size_t bytes) {
-  const ReduceOp* op = setup_.reduce;
-  const bool reduces = parts.receives && parts.reads_input;
-  const bool prepares = parts.reads_input && op != nullptr && op->has_pre_operation();
-  if (!reduces && !prepares) {
-    const std::byte* from = parts.receives ? arrived : input;
-    if (parts.writes_output) copy_bytes(output, from, bytes);
-    if (parts.sends) copy_bytes(room, from, bytes);
-    return;
+void HostPrimitives::move_slice(PrimitiveParts parts, const Slice& slice, Ports from, Ports to) {
+  arrived_ = 0;
+  if (parts.reads_input) inputs_[arrived_++] = slice.input;
+  if (parts.receives) {
+    const HostPorts::Side<RecvEnd>& side = setup_.ports->recv;
+    const bool is_alone = !parts.reads_input && !parts.sends && from.bits == 1 &&
+                          side.end(from.first) - side.begin(from.first) == 1;
+    const bool is_plain = setup_.reduce == nullptr || !setup_.reduce->has_post_operation();
+    if (is_alone && is_plain && !setup_.is_streaming) {
+      take(slice, side.begin(from.first));
+      return;
+    }
+    if (!receive(slice.bytes, from)) return;
   }
-  const std::array<const std::byte*, 2> from{input, arrived};
-  const std::span inputs(from.data(), parts.receives ? 2 : 1);
+  const bool is_done =
+      arrived_ > 1 || prepares(parts) ? reduce(parts, slice, to) : pass_on(parts, slice, to);
+  if (is_done && parts.receives) release(from);
+}
+
+/// One message, or own input, on its way: to the ends of `to`, and to the output.
+bool HostPrimitives::pass_on(PrimitiveParts parts, const Slice& slice, Ports to) {
+  const std::byte* from = inputs_[0];
+  bool is_sent = true;
+  for_each_end(setup_.ports->send, to, [&](std::uint32_t i) {
+    is_sent = is_sent && send_to(i, {from, slice.bytes});
+  });
+  if (is_sent && parts.writes_output) write_output(slice.output, from, slice.bytes);
+  return is_sent;
+}
+
+/// Own input and what arrived, reduced into the output and into the slot of the first end; the other ends
+/// get a copy of that.
+bool HostPrimitives::reduce(PrimitiveParts parts, const Slice& slice, Ports to) {
+  const HostPorts::Side<SendEnd>& side = setup_.ports->send;
+  std::uint32_t first = 0;
+  std::span<std::byte> room;
+  if (parts.sends) {
+    first = side.begin(to.first + std::countr_zero(to.bits));
+    const bool has_room =
+        wait_for(*side.ends[first], side.peers[first], "a free slot", [&]() -> Result<bool> {
+          RINGSIDE_TRY(room, side.ends[first]->acquire());
+          return !room.empty();
+        });
+    if (!has_room) return false;
+  }
+  reduce_into(parts.writes_output ? slice.output : nullptr, room.data(), slice,
+              parts.reads_input ? FirstInput::Own : FirstInput::Partial);
+  if (!parts.sends) return true;
+  bool is_sent = true;
+  for_each_end(side, to, [&](std::uint32_t i) {
+    if (i != first) is_sent = is_sent && send_to(i, room.first(slice.bytes));
+  });
+  if (!is_sent) return false;
+  if (Status posted = side.ends[first]->post(Bytes{slice.bytes}); !posted) {
+    return fail(posted.error(), side.peers[first]), false;
+  }
+  return true;
+}
+
+/// output, room  null where there is none
+void HostPrimitives::reduce_into(std::byte* output, std::byte* room, const Slice& slice,
+                                 FirstInput first) {
+  const ReduceOp& op = *setup_.reduce;
   const std::size_t element = setup_.element.value;
-  // Own input meets the rest and stays here at the last addition only: then the result is whole.
-  if (reduces && parts.writes_output && op->has_post_operation()) {
-    for (std::size_t at = 0; at < bytes; at += kTile) {
-      const std::size_t tile = std::min(kTile, bytes - at);
-      op->combine(output + at, input + at, arrived + at, FirstInput::Own, tile / element);
-      op->finish(output + at, tile / element);
-      if (parts.sends) copy_bytes(room + at, output + at, tile);
-    }
-    return;
+  const std::span<const std::byte* const> inputs(inputs_.data(), arrived_);
+  // In place the output's lines are in the cache already, as this rank's input.
+  const bool streams = setup_.is_streaming && output != nullptr && output != slice.input;
+  if (output == nullptr || (!op.has_post_operation() && !streams)) {
+    const std::array<std::byte*, 2> both{output != nullptr ? output : room, room};
+    const std::size_t count = output != nullptr && room != nullptr ? 2 : 1;
+    return op.reduce(std::span(both.data(), count), inputs, first, slice.bytes / element);
   }
-  const std::array<std::byte*, 2> to{parts.writes_output ? output : room, room};
-  const std::span outputs(to.data(), parts.writes_output && parts.sends ? 2 : 1);
-  op->reduce(outputs, inputs, FirstInput::Own, bytes / element);
+  alignas(64) std::array<std::byte, kTile> own;
+  for (std::size_t at = 0; at < slice.bytes; at += kTile) {
+    const std::size_t tile = std::min(kTile, slice.bytes - at);
+    std::byte* sum = room != nullptr ? room + at : own.data();
+    op.reduce(std::span(&sum, 1), inputs, first, tile / element);
+    write_output(output + at, sum, tile);
+    for (std::size_t i = 0; i < arrived_; ++i) inputs_[i] += tile;
+  }
+}
+
+/// Copies what is whole: all ranks' shares are in it.
+void HostPrimitives::write_output(std::byte* output, const std::byte* from, std::size_t bytes) {
+  if (output != from) {
+    if (setup_.is_streaming) {
+      copy_streaming(output, from, bytes);
+    } else {
+      std::memcpy(output, from, bytes);
+    }
+  }
+  if (setup_.reduce != nullptr && setup_.reduce->has_post_operation()) {
+    setup_.reduce->finish(output, bytes / setup_.element.value);
+  }
+}
+
+/// Waits for a message from each end. returns  false after a failure
+bool HostPrimitives::receive(std::size_t bytes, Ports from) {
+  const HostPorts::Side<RecvEnd>& side = setup_.ports->recv;
+  bool is_there = true;
+  for_each_end(side, from, [&](std::uint32_t i) {
+    if (!is_there) return;
+    std::span<const std::byte> slot;
+    is_there = wait_for(*side.ends[i], side.peers[i], "a chunk", [&]() -> Result<bool> {
+      RINGSIDE_TRY(slot, side.ends[i]->peek());
+      return !slot.empty();
+    });
+    if (is_there && slot.size() != bytes) {
+      is_there = false;
+      fail(other_size(slot.size(), bytes), side.peers[i]);
+    }
+    inputs_[arrived_++] = slot.data();
+  });
+  return is_there;
+}
+
+void HostPrimitives::release(Ports from) {
+  const HostPorts::Side<RecvEnd>& side = setup_.ports->recv;
+  for_each_end(side, from, [&](std::uint32_t i) {
+    if (Status released = side.ends[i]->release(); !released) {
+      fail(released.error(), side.peers[i]);
+    }
+  });
+}
+
+bool HostPrimitives::take(const Slice& slice, std::uint32_t index) {
+  const HostPorts::Side<RecvEnd>& side = setup_.ports->recv;
+  return wait_for(*side.ends[index], side.peers[index], "a chunk", [&] {
+    return side.ends[index]->take({slice.output, slice.bytes});
+  });
+}
+
+bool HostPrimitives::send_to(std::uint32_t index, std::span<const std::byte> from) {
+  const HostPorts::Side<SendEnd>& side = setup_.ports->send;
+  return wait_for(*side.ends[index], side.peers[index], "a free slot",
+                  [&] { return side.ends[index]->send(from); });
 }
 
 /// Calls ready() until it says yes. returns  false after a failure, which fail() has noted
@@ -129,50 +234,43 @@ bool HostPrimitives::wait_for(TransportEnd& end, Rank peer, const char* what, Re
     const Result<bool> answer = ready();
     if (!answer) return fail(answer.error(), peer), false;
     if (*answer) return true;
-    if (setup_.failure->happened()) return false;
-    if (setup_.send != nullptr) {
-      if (const Status moved = setup_.send->progress(); !moved) {
-        return fail(moved.error(), Rank{setup_.event.send_peer}), false;
-      }
-    }
-    const Waiter::Advice advice = waiter.pause();
-    if (advice == Waiter::Advice::LookAgain) continue;
-    if (advice == Waiter::Advice::GiveUp) {
-      const auto waited = std::chrono::duration_cast<std::chrono::seconds>(setup_.wait->deadline);
-      fail({ErrorCode::Timeout,
-            fmt::format("waited {} s for {} of step {}", waited.count(), what, step_ - 1),
-            "see what that rank does, or give more time with --op-timeout"},
-           peer);
-      return false;
-    }
-    // Whoever kills a hung job wants to see in the trace how far it came.
-    if (setup_.recorder != nullptr) setup_.recorder->flush();
-    if (const Status alive = end.check_peer(); !alive) return fail(alive.error(), peer), false;
+    if (!wait_on(waiter, end, peer, what)) return false;
   }
 }
 
-std::span<const std::byte> HostPrimitives::wait_for_arrival() {
-  std::span<const std::byte> slot;
-  wait_for(*setup_.recv, Rank{setup_.event.recv_peer}, "a chunk", [&]() -> Result<bool> {
-    RINGSIDE_TRY(slot, setup_.recv->peek());
-    return !slot.empty();
-  });
-  return slot;
-}
-
-std::span<std::byte> HostPrimitives::wait_for_room() {
-  std::span<std::byte> slot;
-  wait_for(*setup_.send, Rank{setup_.event.send_peer}, "a free slot", [&]() -> Result<bool> {
-    RINGSIDE_TRY(slot, setup_.send->acquire());
-    return !slot.empty();
-  });
-  return slot;
+/// What there is to do between two looks. returns  whether to look again
+bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, Rank peer, const char* what) {
+  if (setup_.failure->happened()) return false;
+  for (SendEnd* moving : setup_.ports->moving) {
+    if (const Status moved = moving->progress(); !moved) {
+      const HostPorts::Side<SendEnd>& side = setup_.ports->send;
+      const auto at = std::ranges::find(side.ends, moving) - side.ends.begin();
+      return fail(moved.error(), side.peers[static_cast<std::size_t>(at)]), false;
+    }
+  }
+  const Waiter::Advice advice = waiter.pause();
+  if (advice == Waiter::Advice::LookAgain) return true;
+  if (advice == Waiter::Advice::GiveUp) {
+    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(setup_.wait->deadline);
+    fail({ErrorCode::Timeout,
+          fmt::format("waited {} s for {} of step {}", waited.count(), what, step_ - 1),
+          "see what that rank does, or give more time with --op-timeout"},
+         peer);
+    return false;
+  }
+  // Whoever kills a hung job wants to see in the trace how far it came.
+  if (setup_.recorder != nullptr) setup_.recorder->flush();
+  if (const Status alive = end.check_peer(); !alive) return fail(alive.error(), peer), false;
+  return true;
 }
 
 void HostPrimitives::drain() {
-  if (setup_.send == nullptr || setup_.failure->happened()) return;
-  wait_for(*setup_.send, Rank{setup_.event.send_peer}, "room on the wire",
-           [&]() -> Result<bool> { return setup_.send->is_drained(); });
+  const HostPorts::Side<SendEnd>& side = setup_.ports->send;
+  if (setup_.ports->moving.empty()) return;
+  for (std::size_t i = 0; i < side.ends.size() && !setup_.failure->happened(); ++i) {
+    wait_for(*side.ends[i], side.peers[i], "room on the wire",
+             [&]() -> Result<bool> { return side.ends[i]->is_drained(); });
+  }
 }
 
 void HostPrimitives::fail(const Error& error, Rank peer) {

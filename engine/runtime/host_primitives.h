@@ -1,14 +1,15 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "base/ids.h"
 #include "engine/collectives/chunk_map.h"
 #include "engine/collectives/primitives.h"
 #include "engine/reduce/reduce_op.h"
 #include "engine/runtime/failure.h"
+#include "engine/runtime/host_ports.h"
 #include "engine/runtime/wait.h"
-#include "engine/transport/end.h"
 #include "trace/event.h"
 
 namespace ringside {
@@ -16,9 +17,11 @@ namespace ringside {
 class TraceLane;
 class TraceRecorder;
 
-/// The model that moves real bytes: a chunk goes through the connection's slots, a slot at a time, so
+/// The model that moves real bytes: a chunk goes through the connections' slots, a slot at a time, so
 /// that the next rank starts on the first slice while this one still works on the second.
 ///
+/// Reduction  own input first, then what arrives, end after end. Sums travel as they are; what is divided
+///            after the sum is divided where an output is written, whichever way the sum has come.
 /// Threads    one a channel
 /// Ordering   slices of a chunk in order; both sides cut a chunk alike, because they share the map
 /// Ownership  everything in Setup outlives the object
@@ -26,48 +29,70 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
  public:
   struct Setup {
     const ChunkMap* map = nullptr;
-    SendEnd* send = nullptr;  ///< to the next rank; null when this rank sends to nobody
-    RecvEnd* recv = nullptr;  ///< from the rank before
+    const HostPorts* ports = nullptr;
+    Bytes slot;  ///< of all of the ports' connections
     const std::byte* input = nullptr;
     std::byte* output = nullptr;       ///< may be the input's own place: in place
     Bytes element;                     ///< size of one element
     const ReduceOp* reduce = nullptr;  ///< null: the collective reduces nothing
+    /// Whether outputs go around the caches: they are larger than those, and nobody reads them soon.
+    bool is_streaming = false;
     const WaitPolicy* wait = nullptr;
     Failure* failure =
         nullptr;                ///< where the first Error goes; once it holds one, steps do nothing
     TraceLane* lane = nullptr;  ///< null: not traced
     TraceRecorder* recorder = nullptr;  ///< the lane's; flushed when a wait gets long; null with it
-    TraceEvent event;  ///< what all events of this call share: ranks, channel, sequence, ...
+    TraceEvent event;  ///< what all events of this call share: rank, channel, sequence, ...
   };
 
-  explicit HostPrimitives(const Setup& setup) : setup_(setup) {}
+  explicit HostPrimitives(const Setup& setup);
+
+  /// The same task once more, on other data.
+  void restart(const void* input, void* output, std::uint32_t sequence);
 
   void begin_loop(std::int64_t loop) { loop_ = loop; }
 
   template <Primitive kPrimitive>
-  void step(int chunk, Ports /*from*/, Ports /*to*/) {
-    run(kPrimitive, chunk);
+  void step(int chunk, Ports from, Ports to) {
+    run(kPrimitive, chunk, from, to);
   }
 
   /// Waits until everything sent has left this process.
   void drain();
 
  private:
-  void run(Primitive primitive, int chunk);
-  void move(PrimitiveParts parts, const ChunkSpan& span);
-  void move_slice(PrimitiveParts parts, const std::byte* input, std::byte* output,
-                  std::size_t bytes);
-  void combine(PrimitiveParts parts, const std::byte* input, const std::byte* arrived,
-               std::byte* output, std::byte* room, std::size_t bytes);
-  std::span<const std::byte> wait_for_arrival();
-  std::span<std::byte> wait_for_room();
+  /// One message's worth of a step: bytes of the slice at the same place of input and output.
+  struct Slice {
+    const std::byte* input;
+    std::byte* output;
+    std::size_t bytes;
+  };
+
+  void run(Primitive primitive, int chunk, Ports from, Ports to);
+  void move(PrimitiveParts parts, const ChunkSpan& span, Ports from, Ports to);
+  void move_slice(PrimitiveParts parts, const Slice& slice, Ports from, Ports to);
+  bool receive(std::size_t bytes, Ports from);
+  void release(Ports from);
+  bool pass_on(PrimitiveParts parts, const Slice& slice, Ports to);
+  bool reduce(PrimitiveParts parts, const Slice& slice, Ports to);
+  void reduce_into(std::byte* output, std::byte* room, const Slice& slice, FirstInput first);
+  void write_output(std::byte* output, const std::byte* from, std::size_t bytes);
+  bool send_to(std::uint32_t index, std::span<const std::byte> from);
+  bool take(const Slice& slice, std::uint32_t index);
+  [[nodiscard]] bool prepares(PrimitiveParts parts) const;
   template <typename Ready>
   bool wait_for(TransportEnd& end, Rank peer, const char* what, Ready ready);
+  bool wait_on(Waiter& waiter, TransportEnd& end, Rank peer, const char* what);
   void fail(const Error& error, Rank peer);
+  void record(Primitive primitive, const ChunkSpan& span, Ports from, Ports to,
+              std::int64_t begin_ns);
 
   Setup setup_;
   std::int64_t loop_ = 0;
   std::uint32_t step_ = 0;
+  /// Of the slice in hand: this rank's input and what each end of `from` has brought, as far as there is.
+  std::vector<const std::byte*> inputs_;
+  std::size_t arrived_ = 0;  ///< how many of those are there, own input among them
 };
 
 }  // namespace ringside

@@ -48,8 +48,8 @@ TEST_P(Job, EveryCollectiveIsRightOnRealProcesses) {
                                       Collective::ReduceScatter, Collective::Broadcast}) {
     for (const int nchannels : {1, 3}) {
       JobOptions job = local_job(3, GetParam());
-      job.communicator.nchannels = nchannels;
-      job.communicator.slot = 4_KiB;
+      job.communicator.wishes.nchannels = nchannels;
+      job.communicator.wishes.slot = 4_KiB;
       const auto status = run_job(job, [&](JobRank& rank) -> Result<int> {
         BenchOptions bench;
         bench.collective = collective;
@@ -60,7 +60,7 @@ TEST_P(Job, EveryCollectiveIsRightOnRealProcesses) {
         RINGSIDE_TRY(const std::vector<BenchRow> rows,
                      run_bench(rank.communicator, bench, [](const BenchRow&) {}));
         std::int64_t wrong = 0;
-        for (const BenchRow& row : rows) wrong += row.out_of_place.wrong + row.in_place.wrong;
+        for (const BenchRow& row : rows) wrong += row.out_of_place.wrong + row.in_place->wrong;
         return wrong == 0 ? 0 : 1;
       });
       ASSERT_TRUE(status) << status.error().message;

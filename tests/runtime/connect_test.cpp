@@ -13,51 +13,75 @@
 namespace ringside {
 namespace {
 
-constexpr Bytes kSlot = 4_KiB;
+constexpr std::uint64_t kSlot = 4096;
 
-Result<ConnectedRings> connect(Bootstrap& bootstrap, TransportKind transport, Protocol protocol) {
-  const Failure failure;
-  return connect_rings(bootstrap, host_channels(bootstrap.nranks(), 2), transport, kSlot,
-                       deadline_in(std::chrono::seconds(20)), failure, protocol);
+Deadline soon() { return deadline_in(std::chrono::seconds(20)); }
+
+ConnectionId id_of(int from, int to, std::uint32_t channel, Protocol protocol) {
+  return {.from = static_cast<std::uint32_t>(from),
+          .to = static_cast<std::uint32_t>(to),
+          .channel = channel,
+          .protocol = protocol,
+          .slot_size = kSlot};
 }
 
-/// Sends `word` to the next rank on the channel. returns  what the previous rank sent, 0 if nothing
-std::uint32_t exchange(ChannelEnds& ends, std::uint32_t word) {
-  const Result<bool> sent = ends.send->send(std::as_bytes(std::span(&word, 1)));
-  EXPECT_TRUE(sent && *sent);
+std::uint32_t receive(RecvEnd& from, SendEnd& moving) {
   std::uint32_t got = 0;
-  const Deadline deadline = deadline_in(std::chrono::seconds(20));
+  const Deadline deadline = soon();
   while (!has_passed(deadline)) {
-    EXPECT_TRUE(ends.send->progress());
-    const Result<bool> taken = ends.recv->take(std::as_writable_bytes(std::span(&got, 1)));
+    EXPECT_TRUE(moving.progress());
+    const Result<bool> taken = from.take(std::as_writable_bytes(std::span(&got, 1)));
     EXPECT_TRUE(taken);
     if (!taken || *taken) break;
   }
   return got;
 }
 
-class ConnectRings : public testing::TestWithParam<std::tuple<TransportKind, Protocol>> {};
+/// Sends `word` from rank to rank. returns  what the previous rank sent, 0 if nothing
+std::uint32_t exchange(const Connections& connections, const ConnectionId& to,
+                       const ConnectionId& from, std::uint32_t word) {
+  SendEnd& send = connections.send_end(to);
+  const Result<bool> sent = send.send(std::as_bytes(std::span(&word, 1)));
+  EXPECT_TRUE(sent && *sent);
+  return receive(connections.recv_end(from), send);
+}
 
-// 3 ranks, 2 channels: rank r sends 1 + 10 r + channel to rank r + 1.
-TEST_P(ConnectRings, EachRankHearsTheOneBeforeInTheProtocolAskedFor) {
+class Connect : public testing::TestWithParam<std::tuple<TransportKind, Protocol>> {};
+
+// 3 ranks: first a ring, on which rank r sends 1 + 10 r; then the other way round, 100 more; then the first
+// ones again, which are there already.
+TEST_P(Connect, ComesWhenAskedForAndStays) {
   const auto [transport, protocol] = GetParam();
   const auto root = make_root(3);
-  std::array<std::array<std::uint32_t, 2>, 3> heard{};
+  std::array<std::array<std::uint32_t, 3>, 3> heard{};
   run_ranks(first_ranks(3), [&](int rank) {
     const auto bootstrap = must_join(rank, 3, root->id());
-    auto rings = connect(*bootstrap, transport, protocol);
-    ASSERT_TRUE(rings) << rings.error().message;
-    for (std::uint32_t channel = 0; channel < 2; ++channel) {
-      heard[static_cast<std::size_t>(rank)][channel] =
-          exchange(rings->channels[channel], 1 + 10 * static_cast<std::uint32_t>(rank) + channel);
+    const Failure failure;
+    auto made = Connections::make(*bootstrap, transport, failure, soon());
+    ASSERT_TRUE(made) << made.error().message;
+    Connections& connections = **made;
+    const int next = (rank + 1) % 3;
+    const int previous = (rank + 2) % 3;
+    const std::uint32_t word = 1 + 10 * static_cast<std::uint32_t>(rank);
+    auto& mine = heard[static_cast<std::size_t>(rank)];
+    for (const std::size_t round : {0U, 1U, 2U}) {
+      const ConnectionId to = id_of(rank, round == 1 ? previous : next, 0, protocol);
+      const ConnectionId from = id_of(round == 1 ? next : previous, rank, 0, protocol);
+      const std::array wanted{to, from};
+      const Status connected = connections.connect(wanted, soon());
+      ASSERT_TRUE(connected) << connected.error().message;
+      mine[round] = exchange(connections, to, from, word + (round == 1 ? 100 : 0));
     }
-    ASSERT_TRUE(bootstrap->all_gather({}, deadline_in(std::chrono::seconds(20))));
+    EXPECT_EQ(connections.layout().transport, to_string(transport));
+    EXPECT_EQ(connections.layout().local_ranks, 3);
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
   });
-  const std::array<std::array<std::uint32_t, 2>, 3> expected{{{21, 22}, {1, 2}, {11, 12}}};
+  const std::array<std::array<std::uint32_t, 3>, 3> expected{
+      {{21, 111, 21}, {1, 121, 1}, {11, 101, 11}}};
   EXPECT_EQ(heard, expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ConnectRings,
+INSTANTIATE_TEST_SUITE_P(Kinds, Connect,
                          testing::Combine(testing::Values(TransportKind::Shm, TransportKind::Tcp),
                                           testing::Values(Protocol::Simple, Protocol::LL,
                                                           Protocol::LL128)),
@@ -66,15 +90,53 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ConnectRings,
                                   "_" + to_string(std::get<Protocol>(test.param));
                          });
 
-TEST(ConnectRingsRefuse, ARankWithAnotherProtocolIsNamed) {
+// Rank 1 asks for channel 0 only after rank 0 has dialled channel 1 as well.
+TEST(ConnectEarly, WhatComesBeforeItIsAskedForIsKept) {
+  const auto root = make_root(2);
+  run_ranks(first_ranks(2), [&](int rank) {
+    const auto bootstrap = must_join(rank, 2, root->id());
+    const Failure failure;
+    auto made = Connections::make(*bootstrap, TransportKind::Tcp, failure, soon());
+    ASSERT_TRUE(made) << made.error().message;
+    const std::array ids{id_of(0, 1, 0, Protocol::Simple), id_of(0, 1, 1, Protocol::Simple)};
+    if (rank == 0) {
+      ASSERT_TRUE((*made)->connect(std::span(ids).first(1), soon()));
+      ASSERT_TRUE((*made)->connect(ids, soon()));
+    }
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
+    if (rank == 1) {
+      ASSERT_TRUE((*made)->connect(std::span(ids).first(1), soon()));
+      ASSERT_TRUE((*made)->connect(ids, soon()));
+    }
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
+  });
+}
+
+TEST(ConnectToOneself, BringsWhatWasSent) {
+  const auto root = make_root(1);
+  const auto bootstrap = must_join(0, 1, root->id());
+  const Failure failure;
+  auto made = Connections::make(*bootstrap, {}, failure, soon());
+  ASSERT_TRUE(made) << made.error().message;
+  const std::array ids{id_of(0, 0, 0, Protocol::LL)};
+  ASSERT_TRUE((*made)->connect(ids, soon()));
+  EXPECT_EQ(exchange(**made, ids[0], ids[0], 77), 77U);
+  EXPECT_EQ((*made)->layout().transport, "none");
+}
+
+TEST(ConnectRefuses, ARankWithAnotherProtocolIsNamed) {
   const auto root = make_root(2);
   std::array<std::optional<Error>, 2> errors;
   run_ranks(first_ranks(2), [&](int rank) {
     const auto bootstrap = must_join(rank, 2, root->id());
-    const auto rings =
-        connect(*bootstrap, TransportKind::Shm, rank == 0 ? Protocol::LL : Protocol::LL128);
-    if (!rings) errors[static_cast<std::size_t>(rank)] = rings.error();
-    static_cast<void>(bootstrap->all_gather({}, deadline_in(std::chrono::seconds(20))));
+    const Failure failure;
+    auto made = Connections::make(*bootstrap, TransportKind::Shm, failure, soon());
+    ASSERT_TRUE(made) << made.error().message;
+    const Protocol protocol = rank == 0 ? Protocol::LL : Protocol::LL128;
+    const std::array ids{id_of(rank, 1 - rank, 0, protocol), id_of(1 - rank, rank, 0, protocol)};
+    const Status connected = (*made)->connect(ids, soon());
+    if (!connected) errors[static_cast<std::size_t>(rank)] = connected.error();
+    static_cast<void>(bootstrap->all_gather({}, soon()));
   });
   ASSERT_TRUE(errors[0]);
   EXPECT_EQ(errors[0]->code, ErrorCode::InvalidArgument);

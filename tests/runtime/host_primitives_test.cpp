@@ -58,6 +58,7 @@ struct Case {
   bool in_place = false;
   int root = 0;
   RedOp op = RedOp::Sum;
+  bool is_streaming = false;
 };
 
 std::vector<Rank> natural_order(int n) {
@@ -111,19 +112,24 @@ std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& fail
   wait.deadline = seconds(20);
   TraceEvent event;
   event.rank = rank;
-  event.recv_peer = (rank + test.n - 1) % test.n;
-  event.send_peer = (rank + 1) % test.n;
   std::optional<ElementBits> scalar;
   if (test.op == RedOp::PreMulSum) scalar = to_element(DataType::Int32, factor(test.op, rank));
   const ReduceOp reduce = *make_reduce_op(DataType::Int32, test.op, test.n, scalar);
   const bool reduces = !blocks_out && test.collective != Collective::Broadcast;
+  SendEnd* const next = ring.send[LocalRing::size(rank)].get();
+  RecvEnd* const previous = ring.recv[LocalRing::size(rank)].get();
+  const HostPorts ports{
+      .recv = {.ends = {previous}, .peers = {Rank{(rank + test.n - 1) % test.n}}, .first = {0, 1}},
+      .send = {.ends = {next}, .peers = {Rank{(rank + 1) % test.n}}, .first = {0, 1}},
+      .moving = {next}};
   HostPrimitives primitives({.map = &task.map,
-                             .send = ring.send[LocalRing::size(rank)].get(),
-                             .recv = ring.recv[LocalRing::size(rank)].get(),
+                             .ports = &ports,
+                             .slot = next != nullptr ? next->slot_size() : 64_B,
                              .input = reinterpret_cast<const std::byte*>(in),
                              .output = reinterpret_cast<std::byte*>(out),
                              .element = 4_B,
                              .reduce = reduces ? &reduce : nullptr,
+                             .is_streaming = test.is_streaming,
                              .wait = &wait,
                              .failure = &failure,
                              .lane = nullptr,
@@ -186,6 +192,7 @@ TEST_P(HostPrimitivesOver, EveryCollectiveGivesTheRightDataForAnyCount) {
           std::array{4, 16, 20, 64}.at(std::uniform_int_distribution<std::size_t>(0, 3)(random));
       test.in_place = std::bernoulli_distribution()(random);
       test.root = std::uniform_int_distribution(0, test.n - 1)(random);
+      test.is_streaming = std::bernoulli_distribution()(random);
       run_all(test, GetParam());
     }
   }

@@ -1,0 +1,82 @@
+#include "engine/runtime/host_choice.h"
+
+#include <fmt/format.h>
+
+#include "engine/collectives/run.h"
+#include "engine/reduce/reduce_op.h"
+
+namespace ringside {
+namespace {
+
+struct Pick {
+  Algorithm algorithm = Algorithm::Ring;
+  Protocol protocol = Protocol::Simple;
+};
+
+Pick usual_pick(const HostSituation& at) {
+  if (at.collective == Collective::AllReduce && at.nranks <= kMaxPortsInSet) {
+    if (at.bytes <= 4_KiB) return {Algorithm::OneShot, Protocol::LL};
+    if (at.bytes <= 32_KiB) return {Algorithm::OneShot, Protocol::LL128};
+  }
+  if (at.bytes <= 8_KiB) return {Algorithm::Ring, Protocol::LL};
+  return {};
+}
+
+Status check_algorithm(Collective collective, Algorithm algorithm) {
+  if (has_algorithm(collective, algorithm)) return {};
+  std::string known;
+  for (int i = 0; i <= static_cast<int>(Algorithm::OneShot); ++i) {
+    const auto one = static_cast<Algorithm>(i);
+    if (!has_algorithm(collective, one)) continue;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(one));
+  }
+  return Error{
+      ErrorCode::Unsupported,
+      fmt::format("no {} by the {} algorithm", to_string(collective), to_string(algorithm)),
+      fmt::format("there is {}", known)};
+}
+
+}  // namespace
+
+Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& wishes) {
+  Pick pick = usual_pick(situation);
+  if (wishes.algorithm) {
+    RINGSIDE_TRY(check_algorithm(situation.collective, *wishes.algorithm));
+    pick.algorithm = *wishes.algorithm;
+  }
+  if (wishes.protocol) pick.protocol = *wishes.protocol;
+  RINGSIDE_TRY(check_reduction(situation.collective, pick.algorithm, situation.type, situation.op));
+  HostOverrides overrides;
+  if (wishes.nchannels != 0) overrides.nchannels = wishes.nchannels;
+  overrides.slot = wishes.slot.value != 0 ? wishes.slot : host_slot(pick.protocol);
+  RINGSIDE_TRY(Choice choice,
+               choose_host(situation.collective, situation.bytes, situation.nranks, overrides));
+  choice.algorithm = pick.algorithm;
+  choice.protocol = pick.protocol;
+  return choice;
+}
+
+Bytes host_slot(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::LL:
+      return 4_KiB;
+    case Protocol::LL128:
+      return 16_KiB;
+    case Protocol::Simple:
+      break;
+  }
+  return kHostDefaults.slot;
+}
+
+bool needs_nodes(Algorithm algorithm) {
+  return algorithm == Algorithm::CollNetDirect || algorithm == Algorithm::CollNetChain ||
+         algorithm == Algorithm::NvlsTree;
+}
+
+bool is_modelled(Algorithm algorithm) {
+  return needs_nodes(algorithm) || algorithm == Algorithm::Nvls;
+}
+
+int played_ranks_per_node(int nranks) { return nranks > 2 && nranks % 2 == 0 ? nranks / 2 : 1; }
+
+}  // namespace ringside
