@@ -1,7 +1,10 @@
 #include "engine/channels/search.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 #include "engine/channels/attempt.h"
 #include "engine/channels/net_candidates.h"
@@ -34,6 +37,15 @@ TypeRange types_to(const System& system, NodeKind kind) {
     }
   }
   return range;
+}
+
+/// The types of all paths from one kind of vertex to another, each once.
+std::vector<PathType> path_types(const System& system, NodeKind from, NodeKind to) {
+  std::set<PathType> types;
+  for (int a = 0; a < system.count(from); ++a) {
+    for (int b = 0; b < system.count(to); ++b) types.insert(system.path({from, a}, {to, b}).type);
+  }
+  return {types.begin(), types.end()};
 }
 
 int min_sm(const System& system) {
@@ -73,7 +85,15 @@ class Search {
         candidates_(system, topology, channels),
         walk_(system, channels, candidates_),
         sm_(min_sm(system)),
-        speeds_(channel_speeds(sm_, system.is_inter)) {
+        speeds_(channel_speeds(sm_, system.is_inter)),
+        intra_types_(path_types(system, NodeKind::Gpu, NodeKind::Gpu)),
+        inter_types_(path_types(system, NodeKind::Gpu, NodeKind::Net)) {
+    const auto append = [](std::vector<PathType>& types, const std::vector<PathType>& more) {
+      types.insert(types.end(), more.begin(), more.end());
+    };
+    append(intra_types_, path_types(system, NodeKind::Gpu, NodeKind::Nvs));
+    append(intra_types_, path_types(system, NodeKind::Nvs, NodeKind::Gpu));
+    append(inter_types_, path_types(system, NodeKind::Net, NodeKind::Gpu));
     best_.id = request.id;
     best_.pattern = request.pattern;
     best_.is_collnet = request.is_collnet;
@@ -95,6 +115,7 @@ class Search {
   void improve();
   void fall_back();
   bool walk();
+  [[nodiscard]] Walk::Outcome outcome_of(int allowance);
   [[nodiscard]] std::size_t fastest_below(float speed) const;
   [[nodiscard]] Graph result() const;
 
@@ -104,13 +125,20 @@ class Search {
   Walk walk_;
   int sm_;
   std::span<const float> speeds_;
+  std::vector<PathType> intra_types_, inter_types_;  ///< of all paths that a walk may take
 
   Attempt best_, attempt_;
   int cross_nic_ = 0;
   TypeRange intra_{PathType::Loc, PathType::Sys}, inter_{PathType::Pix, PathType::Sys};
   bool is_same_at_first_ = true;
   std::size_t speed_ = 0;
-  Walk::Outcome outcome_{Walk::End::Exhausted, 0};
+  Walk::Outcome outcome_{Walk::End::Exhausted, 0, false};
+  int improvements_ = 0;
+  struct Seen {
+    int improvements;  ///< before the walk
+    Walk::Outcome outcome;
+  };
+  std::map<std::tuple<float, float, bool, Pattern, int, PathType, PathType, int>, Seen> seen_;
   int steps_left_ = kStepsAll;
 };
 
@@ -158,9 +186,40 @@ std::size_t Search::fastest_below(float speed) const {
 bool Search::walk() {
   const int allowance = attempt_.same_channels ? kStepsSameChannels : kSteps;
   steps_left_ -= allowance;
-  outcome_ = walk_.run(attempt_, best_, allowance);
+  outcome_ = outcome_of(allowance);
   return outcome_.end == Walk::End::Perfect ||
          static_cast<float>(best_.nchannels) * best_.bw_inter >= system_.total_bandwidth;
+}
+
+/// The closest type that some path has, not beyond `worst`: what `worst` really allows.
+PathType reached_type(std::span<const PathType> there, PathType worst) {
+  PathType reached = PathType::Loc;
+  for (const PathType type : there) {
+    if (type <= worst) reached = std::max(reached, type);
+  }
+  return reached;
+}
+
+/// Walks, unless it would be a walk once more that improved nothing: allowing a path type that no path
+/// has changes nothing. (Not for CollNet direct, whose count of hops drifts from walk to walk.)
+Walk::Outcome Search::outcome_of(int allowance) {
+  const auto key = std::tuple{attempt_.bw_intra,
+                              attempt_.bw_inter,
+                              attempt_.same_channels,
+                              attempt_.pattern,
+                              attempt_.cross_nic,
+                              reached_type(intra_types_, attempt_.type_intra),
+                              reached_type(inter_types_, attempt_.type_inter),
+                              attempt_.min_channels};
+  const auto known = seen_.find(key);
+  if (known != seen_.end() && known->second.improvements == improvements_ &&
+      attempt_.pattern != Pattern::CollNetDirect) {
+    return known->second.outcome;
+  }
+  const Seen seen{improvements_, walk_.run(attempt_, best_, allowance)};
+  if (seen.outcome.has_improved) ++improvements_;
+  seen_[key] = seen;
+  return seen.outcome;
 }
 
 /// The first solution, from the highest speed downwards.

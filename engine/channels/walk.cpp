@@ -26,10 +26,11 @@ Walk::Outcome Walk::run(Attempt& attempt, Attempt& best, int allowance) {
   best_ = &best;
   used_.assign(static_cast<std::size_t>(ngpus()), 0);
   attempt.nchannels = 0;
+  has_improved_ = false;
   int steps = allowance;
   next_channel(steps);
-  if (steps < 0) return {End::Perfect, 0};
-  return {steps == 0 ? End::TimedOut : End::Exhausted, steps};
+  if (steps < 0) return {End::Perfect, 0, has_improved_};
+  return {steps == 0 ? End::TimedOut : End::Exhausted, steps, has_improved_};
 }
 
 void Walk::next_channel(int& steps) {
@@ -254,6 +255,7 @@ void Walk::finish_channel(int& steps) {
   ++attempt_->nchannels;
   if (is_better()) {
     *best_ = *attempt_;
+    has_improved_ = true;
     if (attempt_->nchannels == attempt_->max_channels) steps = -1;
   }
   if (attempt_->nchannels < attempt_->max_channels) next_channel(steps);

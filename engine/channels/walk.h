@@ -27,7 +27,8 @@ class Walk {
   enum class End { Exhausted, TimedOut, Perfect };
   struct Outcome {
     End end;
-    int steps_left;  ///< of the allowance; 0 when timed out
+    int steps_left;     ///< of the allowance; 0 when timed out
+    bool has_improved;  ///< `best` is another than before
   };
   /// Looks for something better than `best` with the speeds, types and bounds of `attempt`.
   Outcome run(Attempt& attempt, Attempt& best, int allowance);
@@ -83,6 +84,7 @@ class Walk {
   LinkBudget budget_;
   Attempt* attempt_ = nullptr;
   Attempt* best_ = nullptr;
+  bool has_improved_ = false;
   std::vector<std::uint64_t> used_;  ///< by GPU: one bit for each channel under way that has it
 };
 
