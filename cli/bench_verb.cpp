@@ -126,17 +126,16 @@ std::vector<std::size_t> allowed_cores() {
   return cores;
 }
 
-/// Binds each rank that this program starts to a core of its own: as mpirun does, while there are enough.
-Result<std::function<void(Rank, JobStage)>> binder(const std::string& how,
-                                                   std::optional<int> ranks) {
+/// Binds each rank that this program starts to one core, one after the other. Ranks that share a core so
+/// do not wander, which costs a rank that waits for its neighbour more than a fair share gains.
+Result<std::function<void(Rank, JobStage)>> binder(const std::string& how, bool starts_ranks) {
   constexpr std::array<std::string_view, 3> kKnown{"auto", "core", "none"};
   if (std::ranges::find(kKnown, how) == kKnown.end()) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--bind {}", how),
                  suggestion(how, kKnown)};
   }
   const std::vector<std::size_t> cores = allowed_cores();
-  const bool is_enough = static_cast<std::size_t>(ranks.value_or(2)) <= cores.size();
-  if (how == "none" || cores.empty() || (how == "auto" && (!ranks || !is_enough))) {
+  if (how == "none" || cores.empty() || (how == "auto" && !starts_ranks)) {
     return std::function<void(Rank, JobStage)>{};
   }
   return std::function([cores](Rank rank, JobStage stage) {
@@ -160,7 +159,7 @@ Result<JobOptions> job_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(job.communicator.wishes, wishes_of(arguments));
   RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
   job.communicator.ranks_per_node = arguments.ranks_per_node;
-  RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks));
+  RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks.has_value()));
   job.communicator.connect_timeout = job.join_timeout;
   RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
   return job;
@@ -315,8 +314,7 @@ Verb bench_verb() {
             app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");
             app.add_option("--ranks-per-node", a.ranks_per_node,
                            "play nodes of so many ranks (default: hosts are nodes)");
-            app.add_option("--bind", a.bind,
-                           "a core for each rank: auto (while there are enough), core or none")
+            app.add_option("--bind", a.bind, "ranks to cores: auto (with -n), core or none")
                 ->capture_default_str();
             app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
             app.add_option("--slot", a.slot,

@@ -22,9 +22,6 @@ namespace {
 /// How long a rank that has noticed something waits for the word of who noticed first.
 constexpr std::chrono::milliseconds kVerdictWait{1000};
 
-/// What is as large as this has left the caches before it is read again.
-constexpr Bytes kStreamingFrom = 4_MiB;
-
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
 bool reduces(Collective collective) {
@@ -105,6 +102,7 @@ struct Communicator::Impl {
                            .nranks = bootstrap->nranks(),
                            .is_crowded = layout.is_crowded,
                            .has_tcp = layout.transport != "shm",
+                           .cache = layout.cache,
                            .type = call.type,
                            .op = call.op},
                           options.wishes);
@@ -153,18 +151,19 @@ struct Communicator::Impl {
     for (int channel = 0; channel < choice.nchannels; ++channel) {
       const auto index = static_cast<std::size_t>(channel);
       event.channel = static_cast<std::uint16_t>(channel);
-      plan.models.emplace_back(
-          HostPrimitives::Setup{.map = &plan.tasks[index].map,
-                                .ports = &plan.ports[index],
-                                .slot = choice.slot,
-                                .element = size_of(plan.call.type),
-                                .reduce = plan.reduce ? &*plan.reduce : nullptr,
-                                .is_streaming = plan.bytes >= kStreamingFrom,
-                                .wait = &wait,
-                                .failure = &failure,
-                                .lane = lane_of(channel),
-                                .recorder = options.trace,
-                                .event = event});
+      plan.models.emplace_back(HostPrimitives::Setup{
+          .map = &plan.tasks[index].map,
+          .ports = &plan.ports[index],
+          .slot = choice.slot,
+          .element = size_of(plan.call.type),
+          .reduce = plan.reduce ? &*plan.reduce : nullptr,
+          // What is larger than the caches leaves them before it is read again.
+          .is_streaming = plan.bytes >= connections->layout().cache * 2,
+          .wait = &wait,
+          .failure = &failure,
+          .lane = lane_of(channel),
+          .recorder = options.trace,
+          .event = event});
     }
     return {};
   }

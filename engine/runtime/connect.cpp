@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,8 @@ struct PeerInfo {
   std::array<char, 448> host{};  ///< host_identity()
   std::array<char, 112> shm{};   ///< where it listens, as to_string(Endpoint)
   std::array<char, 80> tcp{};
-  cpu_set_t cores{};  ///< that it may run on
+  cpu_set_t cores{};        ///< that it may run on
+  std::uint64_t cache = 0;  ///< bytes of a core's second level
 };
 
 template <std::size_t N>
@@ -148,6 +150,8 @@ class Connections::Impl {
     if (shm_) put_text(mine.shm, to_string(shm_->address()));
     if (tcp_) put_text(mine.tcp, to_string(tcp_->address()));
     CPU_ZERO(&mine.cores);
+    const long cache = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+    mine.cache = cache > 0 ? static_cast<std::uint64_t>(cache) : HostLayout{}.cache.value;
     if (::sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_SET(0, &mine.cores);
     RINGSIDE_TRY(const std::vector<std::byte> all,
                  bootstrap_.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
@@ -161,6 +165,7 @@ class Connections::Impl {
   /// Fills layout_; but for what is local, every rank comes to the same.
   Status describe() {
     const auto n = static_cast<std::uint32_t>(peers_.size());
+    layout_.cache = Bytes{std::ranges::min(peers_, {}, &PeerInfo::cache).cache};
     bool any_shm = false;
     bool any_tcp = false;
     for (std::uint32_t rank = 0; rank < n; ++rank) {

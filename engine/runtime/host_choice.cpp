@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/collectives/run.h"
+#include "engine/protocol/slot_fifo.h"
 #include "engine/reduce/reduce_op.h"
 
 namespace ringside {
@@ -13,12 +16,15 @@ struct Pick {
   Protocol protocol = Protocol::Simple;
 };
 
+/// The largest size for which each is the best, as measured over shared memory on 2 cores of 2 MiB each.
 Pick usual_pick(const HostSituation& at) {
   if (at.collective == Collective::AllReduce && at.nranks <= kMaxPortsInSet) {
-    if (at.bytes <= 4_KiB) return {Algorithm::OneShot, Protocol::LL};
-    if (at.bytes <= 32_KiB) return {Algorithm::OneShot, Protocol::LL128};
+    const Bytes simple_to = at.is_crowded ? 8_KiB : 40_KiB;
+    if (at.bytes <= 2_KiB) return {Algorithm::OneShot, Protocol::LL128};
+    if (at.bytes <= simple_to) return {Algorithm::OneShot, Protocol::Simple};
+    return {};
   }
-  if (at.bytes <= 8_KiB) return {Algorithm::Ring, Protocol::LL};
+  if (at.bytes <= 2_KiB) return {Algorithm::Ring, Protocol::LL128};
   return {};
 }
 
@@ -48,7 +54,7 @@ Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& 
   RINGSIDE_TRY(check_reduction(situation.collective, pick.algorithm, situation.type, situation.op));
   HostOverrides overrides;
   if (wishes.nchannels != 0) overrides.nchannels = wishes.nchannels;
-  overrides.slot = wishes.slot.value != 0 ? wishes.slot : host_slot(pick.protocol);
+  overrides.slot = wishes.slot.value != 0 ? wishes.slot : host_slot(pick.protocol, situation.cache);
   RINGSIDE_TRY(Choice choice,
                choose_host(situation.collective, situation.bytes, situation.nranks, overrides));
   choice.algorithm = pick.algorithm;
@@ -56,7 +62,8 @@ Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& 
   return choice;
 }
 
-Bytes host_slot(Protocol protocol) {
+Bytes host_slot(Protocol protocol, Bytes cache) {
+  constexpr std::uint64_t kGrain = 4096;
   switch (protocol) {
     case Protocol::LL:
       return 4_KiB;
@@ -65,7 +72,8 @@ Bytes host_slot(Protocol protocol) {
     case Protocol::Simple:
       break;
   }
-  return kHostDefaults.slot;
+  const std::uint64_t share = cache.value / (2 * kSlots);
+  return Bytes{std::clamp<std::uint64_t>(share / kGrain * kGrain, 16 << 10, 128 << 10)};
 }
 
 bool needs_nodes(Algorithm algorithm) {

@@ -16,6 +16,7 @@ struct HostSituation {
   int nranks = 1;
   bool is_crowded = false;  ///< more ranks than cores on a host: whoever waits must give way
   bool has_tcp = false;     ///< hosts or ranks joined by tcp
+  Bytes cache{2 << 20};     ///< a core's second level
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
 };
@@ -33,8 +34,9 @@ struct HostWishes {
 ///         named.  InvalidArgument: as choose_host() and check_reduction()
 Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& wishes = {});
 
-/// Data that a slot carries unless something else is asked for: 8 of them stay in a core's cache.
-Bytes host_slot(Protocol protocol);
+/// Data that a slot carries unless something else is asked for. Simple: 8 of them, out and in, fill no more
+/// than a core's cache of the second level; at most 128 KiB, beyond which nothing is gained.
+Bytes host_slot(Protocol protocol, Bytes cache);
 
 /// Whether the algorithm joins nodes, so that the ranks of one host have to play several.
 bool needs_nodes(Algorithm algorithm);

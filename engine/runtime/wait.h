@@ -43,6 +43,8 @@ class Waiter {
 
   const WaitPolicy* policy_;
   int spun_ = 0;
+  unsigned yields_ = 0;
+  bool is_yielding_ = false;
   std::chrono::steady_clock::time_point began_;
   std::chrono::steady_clock::time_point asked_;
 };

@@ -1,0 +1,63 @@
+#include "engine/runtime/host_choice.h"
+
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+TEST(HostChoice, ShortAllReducesAreOneShotAndLongOnesRings) {
+  HostSituation situation{.bytes = 8_B, .nranks = 2};
+  EXPECT_EQ(choose_on_host(situation)->algorithm, Algorithm::OneShot);
+  situation.bytes = 64_MiB;
+  EXPECT_EQ(choose_on_host(situation)->algorithm, Algorithm::Ring);
+  EXPECT_EQ(choose_on_host(situation)->protocol, Protocol::Simple);
+}
+
+// One-shot joins 16 ranks at most.
+TEST(HostChoice, OneShotIsNotChosenForMoreRanksThanItJoins) {
+  EXPECT_EQ(choose_on_host({.bytes = 8_B, .nranks = 16})->algorithm, Algorithm::OneShot);
+  EXPECT_EQ(choose_on_host({.bytes = 8_B, .nranks = 17})->algorithm, Algorithm::Ring);
+}
+
+TEST(HostChoice, WishesGoBeforeTheTable) {
+  const auto choice = choose_on_host(
+      {.bytes = 8_B, .nranks = 2},
+      {.algorithm = Algorithm::Tree, .protocol = Protocol::Simple, .nchannels = 3, .slot = 4_KiB});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->algorithm, Algorithm::Tree);
+  EXPECT_EQ(choice->protocol, Protocol::Simple);
+  EXPECT_EQ(choice->nchannels, 3);
+  EXPECT_EQ(choice->slot, 4_KiB);
+}
+
+// 16 slots share the cache: 2 MiB / 16 = 128 KiB, 512 KiB / 16 = 32 KiB.
+TEST(HostChoice, SlotsOfBothDirectionsFitTheCache) {
+  EXPECT_EQ(host_slot(Protocol::Simple, 2_MiB), 128_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 512_KiB), 32_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 64_MiB), 128_KiB);
+}
+
+TEST(HostChoice, AnAlgorithmThatDoesNotDoTheCollectiveIsNamedBesideThoseThatDo) {
+  const auto choice = choose_on_host({.collective = Collective::AllGather, .nranks = 4},
+                                     {.algorithm = Algorithm::Tree});
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(choice.error().help, "there is ring, collnet_direct, nvls, pat");
+}
+
+TEST(HostChoice, WhatTheSwitchCannotReduceIsRefused) {
+  const auto choice = choose_on_host({.nranks = 2, .type = DataType::Float32, .op = RedOp::Max},
+                                     {.algorithm = Algorithm::Nvls});
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, ErrorCode::InvalidArgument);
+}
+
+// Nodes of a half each; an odd number of ranks plays nodes of one.
+TEST(HostChoice, PlayedNodesAreAlikeInLength) {
+  EXPECT_EQ(played_ranks_per_node(8), 4);
+  EXPECT_EQ(played_ranks_per_node(5), 1);
+  EXPECT_EQ(played_ranks_per_node(2), 1);
+}
+
+}  // namespace
+}  // namespace ringside
