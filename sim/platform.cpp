@@ -2,90 +2,91 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
+
 namespace ringside {
 namespace {
 
 namespace sg4 = simgrid::s4u;
+namespace routing = simgrid::kernel::routing;
 
 constexpr double kHostFlops = 1e9;  // nothing computes; SimGrid wants a number
 
-/// One direction of traffic in and out of a port.
-struct Port {
-  sg4::Link* up;
-  sg4::Link* down;
-};
-
-Port make_port(sg4::NetZone* zone, const std::string& name, BytesPerSecond rate) {
-  return {zone->create_link(name + "_up", rate.value)->set_latency(0)->seal(),
-          zone->create_link(name + "_down", rate.value)->set_latency(0)->seal()};
+std::uint64_t key_of(const routing::NetPoint* from, const routing::NetPoint* to) {
+  return (static_cast<std::uint64_t>(from->id()) << 32) | static_cast<std::uint64_t>(to->id());
 }
 
-void add_one_way(sg4::NetZone* zone, simgrid::kernel::routing::NetPoint* from,
-                 simgrid::kernel::routing::NetPoint* to, std::vector<sg4::LinkInRoute> links) {
-  zone->add_route(from, to, nullptr, nullptr, links, false);
-}
-
-/// Ranks around one switch, each by one port: a star needs neither a table of all pairs nor, for each
-/// chunk, a route pieced together from several zones.
-std::vector<sg4::Host*> make_star(int ranks, BytesPerSecond rate) {
-  std::vector<sg4::Host*> hosts;
-  sg4::NetZone* zone = sg4::create_star_zone("switch");
-  for (int rank = 0; rank < ranks; ++rank) {
-    const std::string name = fmt::format("rank{}", rank);
-    sg4::Host* host = zone->create_host(name, kHostFlops)->seal();
-    const Port port = make_port(zone, name, rate);
-    add_one_way(zone, host->get_netpoint(), nullptr, {sg4::LinkInRoute(port.up)});
-    add_one_way(zone, nullptr, host->get_netpoint(), {sg4::LinkInRoute(port.down)});
-    hosts.push_back(host);
-  }
-  zone->seal();
-  return hosts;
-}
-
-/// One of several nodes, a zone of its own: GPU to GPU over the GPUs' links, GPU to router over a NIC.
-void make_node(sg4::NetZone* fabric, const NodeType& node, int index,
-               std::vector<sg4::Host*>& hosts) {
-  sg4::NetZone* zone = sg4::create_full_zone(fmt::format("node{}", index));
-  zone->set_parent(fabric);
-  auto* router = zone->create_router(fmt::format("router{}", index));
-  std::vector<Port> nics;
-  for (int nic = 0; nic < node.nics(); ++nic) {
-    nics.push_back(make_port(zone, fmt::format("node{}_nic{}", index, nic), node.nic_bandwidth()));
-  }
-  std::vector<Port> ports;
-  const std::size_t first = hosts.size();
-  for (int gpu = 0; gpu < node.gpus; ++gpu) {
-    const std::string name = fmt::format("node{}_gpu{}", index, gpu);
-    hosts.push_back(zone->create_host(name, kHostFlops)->seal());
-    ports.push_back(make_port(zone, name, node.gpu_link));
-    const Port& nic = nics[static_cast<std::size_t>(node.nic_of(gpu))];
-    auto* const gpu_point = hosts.back()->get_netpoint();
-    add_one_way(zone, gpu_point, router, {sg4::LinkInRoute(nic.up)});
-    add_one_way(zone, router, gpu_point, {sg4::LinkInRoute(nic.down)});
-  }
-  for (std::size_t a = 0; a < ports.size(); ++a) {
-    for (std::size_t b = 0; b < ports.size(); ++b) {
-      if (a == b) continue;
-      add_one_way(zone, hosts[first + a]->get_netpoint(), hosts[first + b]->get_netpoint(),
-                  {sg4::LinkInRoute(ports[a].up), sg4::LinkInRoute(ports[b].down)});
-    }
-  }
-  zone->seal();
-  fabric->add_route(zone->get_netpoint(), nullptr, router, nullptr, std::vector<sg4::LinkInRoute>{},
-                    true);
+/// A number that stands for the route in the sum of a set of routes.
+/// source  the last steps of splitmix64
+std::uint64_t scattered(std::uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
 }
 
 }  // namespace
 
-std::vector<sg4::Host*> make_platform(const Cluster& cluster) {
-  const NodeType& node = cluster.node;
-  if (cluster.nodes == 1) return make_star(node.gpus, node.gpu_link);
-  if (node.gpus == 1) return make_star(cluster.nodes, node.nic_bandwidth());
-  std::vector<sg4::Host*> hosts;
-  sg4::NetZone* fabric = sg4::create_star_zone("fabric");
-  for (int index = 0; index < cluster.nodes; ++index) make_node(fabric, node, index, hosts);
-  fabric->seal();
-  return hosts;
+/// One zone with a route for each pair that has one: SimGrid's full zone keeps a table of all pairs.
+class Platform::Routes : public routing::NetZoneImpl {
+ public:
+  Routes() : NetZoneImpl("ringside") {}
+
+  using Links = std::vector<simgrid::kernel::resource::StandardLinkImpl*>;
+  std::unordered_map<std::uint64_t, Links> links_of;
+
+  void get_local_route(const routing::NetPoint* from, const routing::NetPoint* to,
+                       routing::Route* into, double* /*latency*/) override {
+    const auto found = links_of.find(key_of(from, to));
+    if (found != links_of.end()) into->link_list_ = found->second;
+  }
+};
+
+Platform::Platform() : zone_(new Routes) {}
+
+sg4::Host* Platform::add_host() {
+  return zone_->get_iface()->create_host(fmt::format("host{}", hosts_++), kHostFlops)->seal();
+}
+
+void Platform::add_route(const sg4::Host* from, const sg4::Host* to, std::vector<int> links) {
+  routes_[key_of(from->get_netpoint(), to->get_netpoint())] = std::move(links);
+}
+
+void Platform::finish(const SimNetwork& network) {
+  std::unordered_map<int, std::uint64_t> sets;  // by link: the sum of the routes that it is on
+  for (const auto& [key, links] : routes_) {
+    for (const int link : links) sets[link] += scattered(key + 1);
+  }
+  std::unordered_map<std::uint64_t, double> rates;  // of each set: the narrowest link's
+  for (const auto& [link, set] : sets) {
+    const double rate = network.link(link).rate.value;
+    const auto [place, is_first] = rates.try_emplace(set, rate);
+    if (!is_first) place->second = std::min(place->second, rate);
+  }
+  // In the order of links, so that the same request makes the same platform.
+  std::vector<int> ids;
+  ids.reserve(sets.size());
+  for (const auto& [link, set] : sets) ids.push_back(link);
+  std::ranges::sort(ids);
+  std::unordered_map<std::uint64_t, simgrid::kernel::resource::StandardLinkImpl*> made;
+  for (const int id : ids) {
+    auto& link = made[sets[id]];
+    if (link != nullptr) continue;
+    link = zone_->get_iface()
+               ->create_link(fmt::format("link{}", id), rates[sets[id]])
+               ->set_latency(0)
+               ->seal()
+               ->get_impl();
+  }
+  for (const auto& [key, links] : routes_) {
+    Routes::Links& list = zone_->links_of[key];
+    for (const int id : links) {
+      auto* const link = made[sets[id]];
+      if (std::ranges::find(list, link) == list.end()) list.push_back(link);
+    }
+  }
+  zone_->get_iface()->seal();
 }
 
 }  // namespace ringside

@@ -1,19 +1,43 @@
 #pragma once
 
+#include <cstdint>
 #include <simgrid/s4u.hpp>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
-#include "engine/topology/node_type.h"
+#include "sim/network.h"
 
 namespace ringside {
 
-/// Makes the cluster in SimGrid's engine: one host a rank. Each GPU's link to its switch and each NIC is
-/// an up link and a down link of its own; the switches hold nobody up. Links have no latency: that of a
-/// step is the primitives' business.
+/// The part of a network that a simulation uses, as SimGrid's platform: a host wherever somebody sends
+/// or receives, and a route for each pair of hosts that do. Links have no latency: that of a step is the
+/// primitives' business.
 ///
-/// A route inside a node crosses two GPU links, one between nodes two NICs: the way between a GPU and
-/// its NIC is part of the NIC's bandwidth.
-/// returns  hosts by rank
-std::vector<simgrid::s4u::Host*> make_platform(const Cluster& cluster);
+/// Links that carry the same routes become one, as narrow as the narrowest of them: SimGrid's work grows
+/// with the links of a route, and its answer stays the same.
+///
+/// Ordering   hosts and routes first, then finish(), then the engine may run
+/// Ownership  SimGrid's engine owns hosts and links, and lives at least as long
+class Platform {
+ public:
+  /// shape  SimGrid's engine is there, and has no platform yet
+  Platform();
+
+  simgrid::s4u::Host* add_host();
+
+  /// links  ids of `network`; a later route between the same hosts replaces an earlier one
+  void add_route(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
+                 std::vector<int> links);
+
+  void finish(const SimNetwork& network);
+
+ private:
+  class Routes;
+
+  Routes* zone_;  ///< SimGrid's engine owns it
+  int hosts_ = 0;
+  std::unordered_map<std::uint64_t, std::vector<int>> routes_;  ///< by pair of hosts
+};
 
 }  // namespace ringside

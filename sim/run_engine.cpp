@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <map>
 #include <memory>
 #include <simgrid/s4u.hpp>
 
 #include "base/text.h"
 #include "engine/protocol/slot_fifo.h"
 #include "sim/platform.h"
-#include "sim/sim_primitives.h"
+#include "sim/wiring.h"
 #include "trace/recorder.h"
 
 namespace ringside {
@@ -19,13 +21,6 @@ namespace {
 namespace sg4 = simgrid::s4u;
 
 static_assert(2 * kMaxSlotsPerChunk <= kSlots, "two chunks must fit a connection");
-
-/// One rank's part of one channel: what its actor runs, and what it says when asked.
-struct Lane {
-  ChannelTask task;
-  std::unique_ptr<SimPrimitives> primitives;
-  double end = 0;  ///< on the simulated clock
-};
 
 /// SimGrid's settings. The model is plain: latency, and max-min fair shares of the bandwidth as given,
 /// without the factors and the window that stand for TCP.
@@ -41,6 +36,7 @@ std::vector<std::string> engine_arguments() {
 #endif
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
         "--cfg=contexts/stack-size:64",  // KiB; the algorithms are shallow, and actors are many
+        "--cfg=contexts/guard-size:0",   // a guard page each would use up the kernel's mappings
 #endif
   };
 }
@@ -61,7 +57,7 @@ Status check(const SimRequest& request) {
                  fmt::format("a connection has {}; give 1 to {}", kSlots, kMaxSlotsPerChunk)};
   }
   for (const auto& ring : request.channels.rings) {
-    std::vector<bool> seen(static_cast<std::size_t>(request.cluster.nranks()), false);
+    std::vector<bool> seen(static_cast<std::size_t>(request.network->nranks()), false);
     for (const Rank rank : ring) {
       const auto index = static_cast<std::size_t>(to_int(rank));
       if (index < seen.size()) seen[index] = true;
@@ -69,8 +65,8 @@ Status check(const SimRequest& request) {
     if (ring.size() != seen.size() || std::find(seen.begin(), seen.end(), false) != seen.end()) {
       return Error{
           ErrorCode::InvalidArgument,
-          fmt::format("a ring does not hold each of the cluster's {} ranks once", seen.size()),
-          "lay the channels on the same cluster"};
+          fmt::format("a ring does not hold each of the network's {} ranks once", seen.size()),
+          "lay the channels on the same job"};
     }
   }
   return {};
@@ -88,45 +84,62 @@ class Simulation {
 
     const auto began = std::chrono::steady_clock::now();
     const std::unique_ptr<sg4::Engine> engine = make_engine();
-    start_actors(make_platform(request_.cluster));
+    Platform platform;
+    Wiring wiring(request_, platform);
+    RINGSIDE_TRY(wiring.connect(tasks_));
+    platform.finish(*request_.network);
+    for (SimTask& task : tasks_) start_actors(task);
+    for (const Wiring::Group& group : wiring.groups()) start_actor(group);
     bool is_stuck = false;
     sg4::Engine::on_deadlock_cb([&is_stuck] { is_stuck = true; });
     engine->run();
     if (is_stuck) return deadlock();
-    RINGSIDE_TRY(check_chunks());
+    RINGSIDE_TRY(check_chunks(wiring.lanes()));
     RINGSIDE_TRY(close_trace());
-    SimResult result{.time = Seconds{sg4::Engine::get_clock()},
-                     .transfers = totals_.transfers,
-                     .steps = totals_.steps,
-                     .wall = std::chrono::steady_clock::now() - began};
+    SimResult result = result_of(wiring.lanes());
+    result.wall = std::chrono::steady_clock::now() - began;
     return result;
   }
 
  private:
   Status plan() {
-    for (int rank = 0; rank < request_.cluster.nranks(); ++rank) {
-      RINGSIDE_TRY(auto tasks,
+    for (int rank = 0; rank < request_.network->nranks(); ++rank) {
+      RINGSIDE_TRY(auto planned,
                    plan_channels(request_.choice, request_.channels, request_.call, Rank{rank}));
-      if (!is_ring_task(tasks.front())) {
-        return Error{
-            ErrorCode::Unsupported,
-            fmt::format("the simulator has no {} by {}", to_string(request_.choice.collective),
-                        to_string(request_.choice.algorithm)),
-            "it runs the ring algorithms"};
+      int channel = 0;
+      for (ChannelTask& task : planned) {
+        tasks_.push_back({.rank = Rank{rank}, .channel = channel++, .task = std::move(task)});
       }
-      for (ChannelTask& task : tasks) lanes_.push_back({std::move(task), nullptr, 0});
     }
     return {};
   }
 
+  [[nodiscard]] SimResult result_of(const std::vector<const SimLane*>& lanes) const {
+    SimResult result;
+    result.time = Seconds{sg4::Engine::get_clock()};
+    result.steps = totals_.steps;
+    std::map<int, double> bytes;  // by link
+    for (const SimLane* lane : lanes) {
+      result.transfers += lane->transfers;
+      if (lane->bytes == 0) continue;
+      for (const int link : lane->links) bytes[link] += lane->bytes;
+    }
+    for (const auto& [link, sum] : bytes) {
+      const Seconds needs{sum / request_.network->link(link).rate.value};
+      if (needs <= result.busiest) continue;
+      result.busiest = needs;
+      result.busiest_link = link;
+    }
+    return result;
+  }
+
   /// Every chunk was the one its receiver expected, and none is left over.
-  [[nodiscard]] Status check_chunks() const {
+  [[nodiscard]] Status check_chunks(const std::vector<const SimLane*>& lanes) const {
     std::string what = totals_.mismatch;
-    for (std::size_t i = 0; i < connections_.size() && what.empty(); ++i) {
-      if (connections_[i].chunks.empty()) continue;
-      what = fmt::format("{} chunks that rank {} sent are never received",
-                         connections_[i].chunks.size(),
-                         i / static_cast<std::size_t>(request_.choice.nchannels));
+    for (std::size_t i = 0; i < lanes.size() && what.empty(); ++i) {
+      if (lanes[i]->unreceived() == 0) continue;
+      what = fmt::format("{} chunks that rank {} sent are never received", lanes[i]->unreceived(),
+                         to_int(lanes[i]->first_sender));
     }
     if (what.empty()) return {};
     return Error{ErrorCode::Corrupt,
@@ -139,9 +152,8 @@ class Simulation {
     if (request_.trace_path.empty()) return {};
     TraceInfo info = this_process_info(TraceClock::Simulated);
     info.values = {{"collective", to_string(request_.choice.collective)},
-                   {"node_type", request_.cluster.node.name},
-                   {"nodes", fmt::format("{}", request_.cluster.nodes)},
-                   {"nranks", fmt::format("{}", request_.cluster.nranks())},
+                   {"cluster", request_.trace_label},
+                   {"nranks", fmt::format("{}", request_.network->nranks())},
                    {"nchannels", fmt::format("{}", request_.choice.nchannels)},
                    {"count", fmt::format("{}", request_.call.count)},
                    {"type", to_string(request_.call.type)}};
@@ -152,7 +164,7 @@ class Simulation {
 
   Status close_trace() {
     if (recorder_ == nullptr) return {};
-    for (int rank = 0; rank < request_.cluster.nranks(); ++rank) record_call(rank);
+    for (int rank = 0; rank < request_.network->nranks(); ++rank) record_call(rank);
     recorder_->flush();
     if (const std::uint64_t dropped = recorder_->stats().dropped; dropped > 0) {
       return Error{ErrorCode::System,
@@ -164,15 +176,16 @@ class Simulation {
 
   /// The whole call on one rank: from its launch until its last channel is through.
   void record_call(int rank) {
+    const auto first = static_cast<std::size_t>(rank * request_.choice.nchannels);
     double end = 0;
-    for (int channel = 0; channel < request_.choice.nchannels; ++channel) {
-      end = std::max(end, lane(rank, channel).end);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(request_.choice.nchannels); ++i) {
+      end = std::max(end, tasks_[first + i].end);
     }
     TraceEvent event = event_of(rank);
     event.kind = EventKind::Collective;
     event.end_ns = std::llround(end * 1e9);
     event.bytes =
-        call_bytes(request_.choice.collective, request_.call, request_.cluster.nranks()).value;
+        call_bytes(request_.choice.collective, request_.call, request_.network->nranks()).value;
     trace_->record(event);
   }
 
@@ -185,65 +198,37 @@ class Simulation {
     return event;
   }
 
-  Lane& lane(int rank, int channel) {
-    return lanes_[static_cast<std::size_t>(rank * request_.choice.nchannels + channel)];
-  }
-
-  SimConnection& connection_from(Rank rank, int channel) {
-    return connections_[static_cast<std::size_t>(to_int(rank) * request_.choice.nchannels +
-                                                 channel)];
-  }
-
-  [[nodiscard]] Seconds step_latency(Rank from, Rank to) const {
-    const NodeType& node = request_.cluster.node;
-    const bool same_node = to_int(from) / node.gpus == to_int(to) / node.gpus;
-    return same_node ? node.latency.gpu_step : node.latency.net_step;
-  }
-
-  void start_actors(const std::vector<sg4::Host*>& hosts) {
-    connections_.resize(lanes_.size());
-    for (std::size_t i = 0; i < connections_.size(); ++i) {
-      connections_[i].mailbox = sg4::Mailbox::by_name(fmt::format("{}", i));
-      connections_[i].free_slots = kSlots;
-      connections_[i].room = sg4::Semaphore::create(0);
+  void start_actors(SimTask& task) {
+    TraceEvent event = event_of(to_int(task.rank));
+    event.channel = static_cast<std::uint16_t>(task.channel);
+    const double launch = request_.costs.launch.count();
+    int number = 0;
+    for (SimStrand& strand : task.strands) {
+      strand.primitives = std::make_unique<SimPrimitives>(
+          SimPrimitives::Setup{.map = &task.task.map,
+                               .send_ports = &task.send_ports,
+                               .recv_ports = &task.recv_ports,
+                               .slots_per_chunk = request_.choice.slots_per_chunk,
+                               .element = size_of(request_.call.type),
+                               .wire_factor = wire_factor(request_.choice.protocol),
+                               .totals = &totals_,
+                               .step = &task.steps,
+                               .lane = trace_,
+                               .event = event});
+      const auto actor = sg4::Actor::create("strand", task.host, [&task, &strand, number, launch] {
+        sg4::this_actor::sleep_for(launch);
+        run_strand_alone(*strand.primitives, task.task, number);
+        for (SimSendEnd* const end : strand.sends) end->drain();
+        task.end = std::max(task.end, sg4::Engine::get_clock());
+      });
+      for (SimConnection* const connection : strand.receives) connection->set_receiver(actor);
+      ++number;
     }
-    for (int channel = 0; channel < request_.choice.nchannels; ++channel) {
-      for (const Rank rank : request_.channels.rings[static_cast<std::size_t>(channel)]) {
-        start_actor(rank, channel, hosts[static_cast<std::size_t>(to_int(rank))]);
-      }
-    }
   }
 
-  void start_actor(Rank rank, int channel, sg4::Host* host) {
-    Lane& own = lane(to_int(rank), channel);
-    const std::vector<Rank>& ring = request_.channels.rings[static_cast<std::size_t>(channel)];
-    const Ring& place = own.task.ring;
-    const Rank before = ring[static_cast<std::size_t>(place.before(place.index))];
-    const Rank after = ring[static_cast<std::size_t>(place.after(place.index))];
-    TraceEvent event = event_of(to_int(rank));
-    event.channel = static_cast<std::uint16_t>(channel);
-    event.recv_peer = to_int(before);
-    event.send_peer = to_int(after);
-    SimConnection& recv = connection_from(before, channel);
-    own.primitives = std::make_unique<SimPrimitives>(
-        SimPrimitives::Setup{.map = &own.task.map,
-                             .send = &connection_from(rank, channel),
-                             .recv = &recv,
-                             .recv_latency = step_latency(before, rank),
-                             .slots_per_chunk = request_.choice.slots_per_chunk,
-                             .element = size_of(request_.call.type),
-                             .totals = &totals_,
-                             .lane = trace_,
-                             .event = event});
-    const double launch = request_.cluster.node.latency.base.count();
-    const sg4::ActorPtr actor = sg4::Actor::create("lane", host, [&own, launch] {
-      sg4::this_actor::sleep_for(launch);
-      run_channel(*own.primitives, own.task);
-      own.primitives->drain();
-      own.end = sg4::Engine::get_clock();
-    });
-    // With a receiver of its own, a mailbox lets a chunk travel before the receiver asks for it.
-    recv.mailbox->set_receiver(actor);
+  static void start_actor(const Wiring::Group& group) {
+    SimGroup* const carried = group.group.get();
+    sg4::Actor::create("switch", group.host, [carried] { carried->run(); })->daemonize();
   }
 
   /// errors  always: who waits for what, the first few of them
@@ -251,10 +236,12 @@ class Simulation {
     constexpr std::size_t kShown = 4;
     std::vector<std::string> waits;
     std::size_t count = 0;
-    for (const Lane& one : lanes_) {
-      std::string text = one.primitives->waits_for();
-      if (text.empty()) continue;
-      if (++count <= kShown) waits.push_back(std::move(text));
+    for (const SimTask& task : tasks_) {
+      for (const SimStrand& strand : task.strands) {
+        std::string text = strand.primitives->waits_for();
+        if (text.empty()) continue;
+        if (++count <= kShown) waits.push_back(std::move(text));
+      }
     }
     if (count > kShown) waits.push_back(fmt::format("and {} more", count - kShown));
     return Error{
@@ -266,8 +253,7 @@ class Simulation {
   }
 
   const SimRequest& request_;
-  std::vector<Lane> lanes_;                 ///< [rank x nchannels + channel]
-  std::vector<SimConnection> connections_;  ///< the same, by the sending rank
+  std::vector<SimTask> tasks_;  ///< [rank x nchannels + channel]
   SimTotals totals_;
   std::unique_ptr<TraceRecorder> recorder_;
   TraceLane* trace_ = nullptr;

@@ -3,89 +3,67 @@
 #include <fmt/format.h>
 
 #include <cmath>
-
-#include "base/assert.h"
+#include <simgrid/s4u.hpp>
 
 namespace ringside {
 namespace {
 
 namespace sg4 = simgrid::s4u;
 
-// What travels through the mailboxes: SimGrid wants an address, nobody looks behind it.
-int nothing = 0;
-
 std::int64_t in_ns(double seconds) { return std::llround(seconds * 1e9); }
 
 }  // namespace
 
-void SimPrimitives::run(Primitive primitive, int chunk) {
-  const PrimitiveParts parts = parts_of(primitive);
+void SimPrimitives::run(Primitive primitive, int chunk, Ports from, Ports to) {
   const ChunkSpan span = setup_.map->at(loop_, chunk);
   const double begin = sg4::Engine::get_clock();
-  if (span.count > 0) {
-    if (parts.receives) await_arrival(chunk);
-    if (parts.sends) acquire_slots();
-    if (parts.receives) release_slots();
-    if (parts.sends) post(chunk, static_cast<std::uint64_t>(span.count) * setup_.element.value);
-  }
-  if (setup_.lane != nullptr) record(primitive, span, begin);
-  ++step_;
+  if (span.count > 0) move(parts_of(primitive), chunk, span, from, to);
+  if (setup_.lane != nullptr) record(primitive, span, begin, from, to);
+  ++*setup_.step;
   ++setup_.totals->steps;
   if (setup_.totals->progress != nullptr) *setup_.totals->progress = setup_.totals->steps;
 }
 
-void SimPrimitives::await_arrival(int chunk) {
+void SimPrimitives::move(const PrimitiveParts& parts, int chunk, const ChunkSpan& span, Ports from,
+                         Ports to) {
+  const SimMessage message{setup_.map->piece_of(loop_), chunk};
+  if (parts.receives) {
+    for_each_port(from, [&](int number) { await(recv_port(number), message); });
+  }
+  if (parts.sends) {
+    for_each_port(to, [&](int number) { acquire(send_port(number)); });
+  }
+  if (parts.receives) {
+    for_each_port(from,
+                  [&](int number) { recv_port(number).recv->release(setup_.slots_per_chunk); });
+  }
+  if (!parts.sends) return;
+  const double bytes = static_cast<double>(span.count) * static_cast<double>(setup_.element.value) *
+                       setup_.wire_factor;
+  for_each_port(to, [&](int number) { send_port(number).send->post(message, bytes); });
+}
+
+void SimPrimitives::await(const SimPort& port, const SimMessage& expected) {
   wait_ = Wait::Arrival;
-  SimConnection& connection = *setup_.recv;
-  connection.mailbox->get<int>();
-  // The latency is waited for here, and is none of the link's: so the next chunk follows on the link
-  // without a gap, and a chunk that has lain here for long is not late.
-  const double crossed = connection.chunks.front().comm->get_finish_time();
-  RINGSIDE_ASSERT(crossed >= 0, "a chunk was received that SimGrid calls unfinished");
-  const double arrival = crossed + setup_.recv_latency.count();
-  const SimChunk& arrived = connection.chunks.front();
-  if ((arrived.chunk != chunk || arrived.loop != loop_) && setup_.totals->mismatch.empty()) {
+  waits_on_ = port.peer;
+  const SimMessage arrived = port.recv->await();
+  wait_ = Wait::Nothing;
+  if (arrived != expected && setup_.totals->mismatch.empty()) {
     setup_.totals->mismatch =
-        fmt::format("{} expects chunk {} of loop {}, and chunk {} of loop {} comes", place(), chunk,
-                    loop_, arrived.chunk, arrived.loop);
+        fmt::format("{} expects chunk {} of piece {}, and chunk {} of piece {} comes", place(),
+                    expected.chunk, expected.piece, arrived.chunk, arrived.piece);
   }
-  connection.chunks.pop_front();
-  if (arrival > sg4::Engine::get_clock()) sg4::this_actor::sleep_until(arrival);
+}
+
+void SimPrimitives::acquire(const SimPort& port) {
+  wait_ = Wait::Slots;
+  waits_on_ = port.peer;
+  port.send->acquire(setup_.slots_per_chunk);
   wait_ = Wait::Nothing;
 }
 
-void SimPrimitives::acquire_slots() {
-  SimConnection& connection = *setup_.send;
-  while (connection.free_slots < setup_.slots_per_chunk) {
-    wait_ = Wait::Slots;
-    connection.is_sender_waiting = true;
-    connection.room->acquire();
-  }
-  wait_ = Wait::Nothing;
-  connection.free_slots -= setup_.slots_per_chunk;
-}
-
-void SimPrimitives::release_slots() {
-  SimConnection& connection = *setup_.recv;
-  connection.free_slots += setup_.slots_per_chunk;
-  if (connection.is_sender_waiting) {
-    connection.is_sender_waiting = false;
-    connection.room->release();
-  }
-}
-
-void SimPrimitives::post(int chunk, std::uint64_t bytes) {
-  drain();
-  last_send_ = setup_.send->mailbox->put_async(&nothing, bytes);
-  setup_.send->chunks.push_back({last_send_, loop_, chunk});
-  ++setup_.totals->transfers;
-}
-
-void SimPrimitives::drain() {
-  if (last_send_ != nullptr) last_send_->wait();
-}
-
-void SimPrimitives::record(Primitive primitive, const ChunkSpan& span, double begin) {
+void SimPrimitives::record(Primitive primitive, const ChunkSpan& span, double begin, Ports from,
+                           Ports to) {
   const PrimitiveParts parts = parts_of(primitive);
   TraceEvent event = setup_.event;
   event.begin_ns = in_ns(begin);
@@ -93,25 +71,26 @@ void SimPrimitives::record(Primitive primitive, const ChunkSpan& span, double be
   const auto offset = static_cast<std::uint64_t>(parts.writes_output ? span.output : span.input);
   event.offset = offset * setup_.element.value;
   event.bytes = static_cast<std::uint64_t>(span.count) * setup_.element.value;
-  event.step = step_;
+  event.step = *setup_.step;
   event.primitive = primitive;
-  if (!parts.receives) event.recv_peer = -1;
-  if (!parts.sends) event.send_peer = -1;
+  // Of several peers, the first.
+  event.recv_peer = parts.receives ? to_int(recv_port(from.first).peer) : -1;
+  event.send_peer = parts.sends ? to_int(send_port(to.first).peer) : -1;
   setup_.lane->record(event);
 }
 
 std::string SimPrimitives::place() const {
-  return fmt::format("rank {} channel {} step {}", setup_.event.rank, setup_.event.channel, step_);
+  return fmt::format("rank {} channel {} step {}", setup_.event.rank, setup_.event.channel,
+                     *setup_.step);
 }
 
 std::string SimPrimitives::waits_for() const {
-  const TraceEvent& event = setup_.event;
-  const std::string who = place();
+  const int peer = to_int(waits_on_);
   switch (wait_) {
     case Wait::Arrival:
-      return fmt::format("{} waits for a chunk from rank {}", who, event.recv_peer);
+      return fmt::format("{} waits for a chunk from rank {}", place(), peer);
     case Wait::Slots:
-      return fmt::format("{} waits for a free slot to rank {}", who, event.send_peer);
+      return fmt::format("{} waits for a free slot to rank {}", place(), peer);
     case Wait::Nothing:
       return {};
   }

@@ -1,39 +1,24 @@
 #pragma once
 
-#include <deque>
-#include <simgrid/s4u.hpp>
 #include <string>
+#include <vector>
 
 #include "engine/collectives/run.h"
+#include "sim/sim_ends.h"
 #include "trace/event.h"
 #include "trace/recorder.h"
 
 namespace ringside {
 
-/// One chunk on its way. Which one it is travels along, so that its receiver sees when an algorithm's
-/// steps do not fit together: without data nobody would.
-struct SimChunk {
-  simgrid::s4u::CommPtr comm;
-  std::int64_t loop = 0;
-  int chunk = 0;
-};
-
-/// One direction of one channel between neighbours on its ring. Chunks cross it one after the other, as
-/// they do in a FIFO: two at once would share the link and both come late. Actors run one at a time,
-/// so both ends use it without locks.
-struct SimConnection {
-  simgrid::s4u::Mailbox* mailbox = nullptr;
-  int free_slots = 0;
-  /// Where the sender waits for slots to come back. (Suspending an actor would halt its chunks, too.)
-  simgrid::s4u::SemaphorePtr room = nullptr;
-  bool is_sender_waiting = false;
-  /// Chunks sent and not yet received, oldest first: only the last one may still be on its way.
-  std::deque<SimChunk> chunks;
+/// A port as one of its two ranks has it. Only the end of its own direction is set.
+struct SimPort {
+  SimSendEnd* send = nullptr;
+  SimRecvEnd* recv = nullptr;
+  Rank peer = kNoRank;  ///< of a group the first member
 };
 
 /// What all actors of a simulation share.
 struct SimTotals {
-  std::int64_t transfers = 0;
   std::int64_t steps = 0;
   volatile std::int64_t* progress = nullptr;  ///< steps so far, where the parent process sees them
   std::string mismatch = {};  ///< the first chunk that was not the one expected; empty: none
@@ -41,22 +26,22 @@ struct SimTotals {
 
 /// The model that moves no bytes: a chunk is one SimGrid communication.
 ///
-/// Threads    one actor each; all actors of an engine share one thread
+/// Threads    one actor each, which runs one strand; all actors of an engine share one thread
 /// Ordering   as Primitives; a send is under way when the step returns
 /// Ownership  everything in Setup outlives the object
 class SimPrimitives : public NamedPrimitives<SimPrimitives> {
  public:
   struct Setup {
     const ChunkMap* map = nullptr;
-    SimConnection* send = nullptr;
-    SimConnection* recv = nullptr;
-    Seconds
-        recv_latency;  ///< from when a chunk's last byte has crossed the links until it is there
+    const std::vector<SimPort>* send_ports = nullptr;
+    const std::vector<SimPort>* recv_ports = nullptr;
     int slots_per_chunk = 1;
     Bytes element;
+    double wire_factor = 1;  ///< bytes on the wire for each byte of data
     SimTotals* totals = nullptr;
-    TraceLane* lane = nullptr;  ///< null: not traced
-    TraceEvent event;           ///< what all events of this actor share
+    std::uint32_t* step = nullptr;  ///< steps that the strands of this rank and channel have taken
+    TraceLane* lane = nullptr;      ///< null: not traced
+    TraceEvent event;               ///< what all events of this actor share
   };
 
   explicit SimPrimitives(const Setup& setup) : setup_(setup) {}
@@ -64,34 +49,33 @@ class SimPrimitives : public NamedPrimitives<SimPrimitives> {
   void begin_loop(std::int64_t loop) { loop_ = loop; }
 
   template <Primitive kPrimitive>
-  void step(int chunk, Ports /*from*/, Ports /*to*/) {
-    run(kPrimitive, chunk);
+  void step(int chunk, Ports from, Ports to) {
+    run(kPrimitive, chunk, from, to);
   }
-
-  /// Waits until the last chunk sent has crossed its links: an actor that ends cancels what it sends.
-  void drain();
 
   /// What the actor waits for, for people; empty while it does not wait.
   [[nodiscard]] std::string waits_for() const;
 
-  /// "rank 1 channel 0 step 3", for people.
-  [[nodiscard]] std::string place() const;
-
  private:
   enum class Wait : std::uint8_t { Nothing, Arrival, Slots };
 
-  void run(Primitive primitive, int chunk);
-  void await_arrival(int chunk);
-  void acquire_slots();
-  void release_slots();
-  void post(int chunk, std::uint64_t bytes);
-  void record(Primitive primitive, const ChunkSpan& span, double begin);
+  void run(Primitive primitive, int chunk, Ports from, Ports to);
+  void move(const PrimitiveParts& parts, int chunk, const ChunkSpan& span, Ports from, Ports to);
+  void await(const SimPort& port, const SimMessage& expected);
+  void acquire(const SimPort& port);
+  void record(Primitive primitive, const ChunkSpan& span, double begin, Ports from, Ports to);
+  [[nodiscard]] const SimPort& send_port(int number) const {
+    return (*setup_.send_ports)[static_cast<std::size_t>(number)];
+  }
+  [[nodiscard]] const SimPort& recv_port(int number) const {
+    return (*setup_.recv_ports)[static_cast<std::size_t>(number)];
+  }
+  [[nodiscard]] std::string place() const;
 
   Setup setup_;
-  simgrid::s4u::CommPtr last_send_;
   std::int64_t loop_ = 0;
-  std::uint32_t step_ = 0;
   Wait wait_ = Wait::Nothing;
+  Rank waits_on_ = kNoRank;
 };
 
 }  // namespace ringside

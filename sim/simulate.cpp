@@ -88,7 +88,7 @@ class SharedCounter {
 /// Steps that all ranks will take together; 0 where the request cannot be planned.
 std::int64_t count_steps(const SimRequest& request) {
   std::int64_t steps = 0;
-  for (int rank = 0; rank < request.cluster.nranks(); ++rank) {
+  for (int rank = 0; rank < request.network->nranks(); ++rank) {
     const auto tasks = plan_channels(request.choice, request.channels, request.call, Rank{rank});
     if (!tasks) return 0;
     for (const ChannelTask& task : *tasks) steps += count_steps(record(task));

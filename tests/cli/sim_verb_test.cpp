@@ -20,8 +20,9 @@ json simulate(const std::vector<std::string>& words) {
 
 // 2 nodes with 8 NICs of 48 GB/s each: no ring can carry more than 8 x 48 GB/s.
 TEST(SimVerb, BusbwStaysWithinTheLinksAndRepeatsToTheLastDigit) {
-  const std::vector<std::string> words{"all_reduce", "--bytes", "64M", "--on",
-                                       "dgx-h100",   "--nodes", "2"};
+  const std::vector<std::string> words{"all_reduce", "--bytes", "64M",   "--on",
+                                       "dgx-h100",   "--nodes", "2",     "--algo",
+                                       "ring",       "--proto", "simple"};
   const json first = simulate(words);
   const json second = simulate(words);
   EXPECT_EQ(first["schema"], "ringside.sim/1");
@@ -33,6 +34,28 @@ TEST(SimVerb, BusbwStaysWithinTheLinksAndRepeatsToTheLastDigit) {
   EXPECT_LE(result["busbw_gbs"].get<double>(), 8 * 48.0);
   EXPECT_EQ(result["time_us"].dump(), second["results"][0]["time_us"].dump());
   EXPECT_EQ(result["busbw_gbs"].dump(), second["results"][0]["busbw_gbs"].dump());
+}
+
+TEST(SimVerb, TakesNcclsChoiceAndPutsItsTimeBesideTheSimulatedOne) {
+  const json result =
+      simulate({"all_reduce", "--bytes", "8", "--on", "dgx-h100", "--nodes", "2"})["results"][0];
+  EXPECT_EQ(result["algorithm"], "tree");
+  EXPECT_EQ(result["protocol"], "ll");
+  EXPECT_NEAR(result["time_us"].get<double>(), result["predicted_us"].get<double>(), 0.1);
+  EXPECT_EQ(result["busiest_link"]["name"].get<std::string>().substr(0, 4), "node");
+}
+
+TEST(SimVerb, PointToPointHasNoPrediction) {
+  const json result = simulate({"all_to_all", "--bytes", "1M", "--on", "2x-l4"})["results"][0];
+  EXPECT_TRUE(result["predicted_us"].is_null());
+  EXPECT_GT(result["time_us"].get<double>(), 0);
+}
+
+TEST(SimVerb, SaysWhyAnAlgorithmIsNotThere) {
+  const Outcome outcome = run_program(
+      {"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-a100", "--nodes", "2", "--algo", "nvls"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("no algorithm is left"), std::string::npos) << outcome.err;
 }
 
 TEST(SimVerb, ASweepGivesEachSizeTheResultThatItHasAlone) {

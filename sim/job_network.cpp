@@ -1,0 +1,168 @@
+#include "sim/job_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ringside {
+namespace {
+
+constexpr double kGigabyte = 1e9;
+
+NodeRef gpu_ref(int gpu) { return {NodeKind::Gpu, gpu}; }
+NodeRef net_ref(int net) { return {NodeKind::Net, net}; }
+
+bool is_within_node(const Path& path) {
+  return path.type != PathType::Net && path.type != PathType::Dis;
+}
+
+std::string name_of(const System& system, NodeRef ref) {
+  const auto index = static_cast<std::size_t>(ref.index);
+  switch (ref.kind) {
+    case NodeKind::Gpu:
+    case NodeKind::Dev:
+      return fmt::format("GPU {}", ref.index);
+    case NodeKind::Pci:
+      return fmt::format("PCI switch {}", ref.index);
+    case NodeKind::Nvs:
+      return "NVSwitch";
+    case NodeKind::Cpu:
+      return fmt::format("CPU {}", ref.index);
+    case NodeKind::Nic:
+      return fmt::format("NIC {}", ref.index);
+    case NodeKind::Net:
+      return system.nets[index].name.empty() ? fmt::format("network {}", ref.index)
+                                             : system.nets[index].name;
+  }
+  return {};
+}
+
+}  // namespace
+
+JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
+                       const TopologyParameters& parameters)
+    : job_(job), graph_(graph), parameters_(parameters) {
+  places_.resize(static_cast<std::size_t>(job.nranks()));
+  int links = 0;
+  for (std::size_t node = 0; node < job.nodes.size(); ++node) {
+    const std::vector<int>& ranks = job.nodes[node].ranks;
+    for (std::size_t gpu = 0; gpu < ranks.size(); ++gpu) {
+      places_[static_cast<std::size_t>(ranks[gpu])] = {static_cast<int>(node),
+                                                       static_cast<int>(gpu)};
+    }
+    first_link_.push_back(links);
+    links += static_cast<int>(system(static_cast<int>(node)).links.size());
+  }
+}
+
+const System& JobNetwork::system(int node) const {
+  const JobNode& of_job = job_.nodes[static_cast<std::size_t>(node)];
+  return job_.systems[static_cast<std::size_t>(of_job.report)];
+}
+
+/// The NIC that a rank's connections use on a channel; -1: none.
+int JobNetwork::net_of(const Place& at, int channel) const {
+  const JobNode& node = job_.nodes[static_cast<std::size_t>(at.node)];
+  if (!graph_) return local_net(system(at.node), at.gpu, channel, parameters_);
+  const Graph& graph = job_.reports[static_cast<std::size_t>(node.report)].graphs[*graph_];
+  const std::size_t channels = std::min(graph.inter.size(), graph.intra.size());
+  if (channels == 0) return local_net(system(at.node), at.gpu, channel, parameters_);
+  const bool has_heads = graph.pattern == Pattern::Nvls || graph.pattern == Pattern::CollNetDirect;
+  if (!has_heads) {
+    const std::size_t index = static_cast<std::size_t>(channel) % channels;
+    return graph.inter[index][graph.intra[index].front() == at.gpu ? 0 : 1];
+  }
+  std::vector<int> own;
+  for (std::size_t i = 0; i < channels; ++i) {
+    if (graph.intra[i].front() == at.gpu) own.push_back(graph.inter[i][0]);
+  }
+  if (own.empty()) return local_net(system(at.node), at.gpu, channel, parameters_);
+  return own[static_cast<std::size_t>(channel) % own.size()];
+}
+
+/// Without a graph: the NIC of the GPU that has the peer's number, where NVLink leads to it.
+int JobNetwork::net_towards(const Place& at, const Place& peer, int channel) const {
+  const System& own = system(at.node);
+  if (graph_ || parameters_.pxn_disable || peer.gpu >= own.count(NodeKind::Gpu)) {
+    return net_of(at, channel);
+  }
+  const int net = local_net(own, peer.gpu, channel, parameters_);
+  if (net < 0 || own.path(gpu_ref(at.gpu), net_ref(net)).type > PathType::Pxn) {
+    return net_of(at, channel);
+  }
+  return net;
+}
+
+void JobNetwork::append(const Place& at, const Path& path, SimRoute& route) const {
+  const System& of_node = system(at.node);
+  for (const LinkId id : path.links) {
+    const Link& link = of_node.link(id);
+    if (link.kind == LinkKind::Loc) continue;
+    route.links.push_back(first_link_[static_cast<std::size_t>(at.node)] + id);
+    if (link.kind != LinkKind::Nvl && link.kind != LinkKind::C2c) {
+      route.slowest = std::max(route.slowest, StepLink::Pci);
+    }
+  }
+}
+
+void JobNetwork::append_net(const Place& at, int net, Way way, SimRoute& route) const {
+  if (net < 0) return;
+  const NodeRef gpu = gpu_ref(at.gpu);
+  const System& of_node = system(at.node);
+  append(at, way == Way::Out ? of_node.path(gpu, net_ref(net)) : of_node.path(net_ref(net), gpu),
+         route);
+  route.slowest = StepLink::Net;
+}
+
+SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
+  const Place& a = place(from);
+  const Place& b = place(to);
+  SimRoute route;
+  if (a.node == b.node) {
+    const Path& path = system(a.node).path(gpu_ref(a.gpu), gpu_ref(b.gpu));
+    if (is_within_node(path)) {
+      append(a, path, route);
+      return route;
+    }
+  }
+  const int out = net_towards(a, b, channel);
+  const int in = net_of(b, channel);
+  if (out < 0 || in < 0) return route;
+  append_net(a, out, Way::Out, route);
+  append_net(b, in, Way::In, route);
+  return route;
+}
+
+SimRoute JobNetwork::group_route(const SwitchGroup& group, int channel) const {
+  SimRoute route;
+  const bool is_network = group.medium == SwitchGroup::Medium::Network;
+  const NodeRef nvswitch{NodeKind::Nvs, 0};
+  const auto append_way = [&](Rank rank, Way way) {
+    const Place& at = place(rank);
+    const System& of_node = system(at.node);
+    if (is_network) return append_net(at, net_of(at, channel), way, route);
+    if (of_node.count(NodeKind::Nvs) == 0) return;
+    append(at,
+           way == Way::Out ? of_node.path(gpu_ref(at.gpu), nvswitch)
+                           : of_node.path(nvswitch, gpu_ref(at.gpu)),
+           route);
+  };
+  for (const Rank sender : group.senders) append_way(sender, Way::Out);
+  for (const Rank receiver : group.receivers) append_way(receiver, Way::In);
+  std::ranges::sort(route.links);
+  const auto repeated = std::ranges::unique(route.links);
+  route.links.erase(repeated.begin(), repeated.end());
+  return route;
+}
+
+SimLink JobNetwork::link(int id) const {
+  const auto after = std::ranges::upper_bound(first_link_, id);
+  const auto node = static_cast<int>(after - first_link_.begin()) - 1;
+  const System& of_node = system(node);
+  const Link& link = of_node.link(id - first_link_[static_cast<std::size_t>(node)]);
+  return {.rate = BytesPerSecond{static_cast<double>(link.bandwidth) * kGigabyte},
+          .name = fmt::format("node {}: {} -> {}", node, name_of(of_node, link.from),
+                              name_of(of_node, link.to))};
+}
+
+}  // namespace ringside

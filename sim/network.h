@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+#include "engine/collectives/ports.h"
+#include "engine/tuning/model.h"
+
+namespace ringside {
+
+/// One direction of a link, as far as the simulator looks at it.
+struct SimLink {
+  BytesPerSecond rate;
+  std::string name;  ///< for people: "node 0: GPU 3 -> NVSwitch"
+};
+
+/// What a message crosses.
+struct SimRoute {
+  std::vector<int> links = {};          ///< ids, each once; empty: there is no way
+  StepLink slowest = StepLink::NvLink;  ///< which latency of a step it has; a group's has its own
+};
+
+/// The links between ranks. They are told of one by one, so that a large job costs no more than the
+/// messages that it sends.
+///
+/// Threads  const methods may be called from any thread
+class SimNetwork {
+ public:
+  virtual ~SimNetwork() = default;
+
+  [[nodiscard]] virtual int nranks() const = 0;
+
+  /// shape  two different ranks
+  [[nodiscard]] virtual SimRoute route(Rank from, Rank to, int channel) const = 0;
+
+  /// A group's message is one flow at one rate: over the way in of every sender and the way out of every
+  /// receiver.
+  [[nodiscard]] virtual SimRoute group_route(const SwitchGroup& group, int channel) const = 0;
+
+  /// shape  an id out of a route
+  [[nodiscard]] virtual SimLink link(int id) const = 0;
+};
+
+}  // namespace ringside

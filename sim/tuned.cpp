@@ -1,0 +1,65 @@
+#include "sim/tuned.h"
+
+#include <algorithm>
+
+#include "engine/tuning/chunk.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kSlotsOfAConnection = 8;
+
+/// Data in a slot: LL and LL128 spend the rest on flags.
+Bytes data_of_slot(const CommShape& shape, Protocol protocol) {
+  const auto slot =
+      static_cast<double>(shape.buffers[static_cast<std::size_t>(protocol)]) / kSlotsOfAConnection;
+  return Bytes{static_cast<std::uint64_t>(slot / wire_factor(protocol))};
+}
+
+Choice choice_of(const CommShape& shape, const TunedChoice& tuned) {
+  Choice choice{.collective = tuned.collective,
+                .algorithm = tuned.algorithm,
+                .protocol = tuned.protocol,
+                .nchannels = std::min(tuned.channels.nchannels(), shape.nchannels),
+                .slot = data_of_slot(shape, tuned.protocol),
+                .slots_per_chunk = 1,
+                .chunk = std::max(tuned.chunk, tuned.chunk_mid.value_or(Bytes{0}))};
+  const std::uint64_t slots = (choice.chunk.value + choice.slot.value - 1) / choice.slot.value;
+  choice.slots_per_chunk = static_cast<int>(std::clamp<std::uint64_t>(slots, 1, kMaxSlotsPerChunk));
+  return choice;
+}
+
+}  // namespace
+
+Result<SimTuned> tune(const Tuner& tuner, const TuningCall& call) {
+  const CommShape& shape = tuner.shape();
+  if (is_point_to_point(call.collective)) {
+    const Choice choice{.collective = call.collective,
+                        .nchannels = std::max(shape.p2p_channels, 1),
+                        .slot = data_of_slot(shape, Protocol::Simple),
+                        .slots_per_chunk = 1,
+                        .chunk = Bytes{static_cast<std::uint64_t>(shape.p2p_chunk)}};
+    return SimTuned{.choice = choice,
+                    .costs = costs_of(tuner, call.collective, choice.algorithm, choice.protocol)};
+  }
+  TuningCall known = call;
+  if (call.collective == Collective::AllGatherV) known.collective = Collective::AllGather;
+  RINGSIDE_TRY(const TunedChoice tuned, tuner.choose(known));
+  SimTuned result{.choice = choice_of(shape, tuned),
+                  .costs = costs_of(tuner, known.collective, tuned.algorithm, tuned.protocol),
+                  .graph = graph_of(tuned.algorithm),
+                  .prediction = tuned.prediction};
+  result.choice.collective = call.collective;
+  if (known.collective != call.collective) result.prediction.reset();
+  return result;
+}
+
+Channels channels_of(const Job& job) {
+  Channels channels = job.connection.channels;
+  const auto laid = channels.rings.size();
+  const auto wanted = static_cast<std::size_t>(job.connection.shape.p2p_channels);
+  for (std::size_t i = laid; i < wanted; ++i) channels.rings.push_back(channels.rings[i % laid]);
+  return channels;
+}
+
+}  // namespace ringside
