@@ -192,7 +192,7 @@ TEST_P(Job, ARankThatStandsStillRunsIntoTheOperationTimeout) {
 TEST_P(Job, RanksThatDisagreeOnTheCountAreTold) {
   const auto status = run_job(local_job(2, GetParam()), [](JobRank& rank) -> Result<int> {
     std::vector<float> data(1024, 1.0F);
-    const std::int64_t count = rank.communicator.rank() == Rank{0} ? 1024 : 512;
+    const std::int64_t count = rank.communicator.rank() == Rank{0} ? 1024 : 1000;
     RINGSIDE_TRY(
         rank.communicator.run({.input = data.data(), .output = data.data(), .count = count}));
     return 0;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""All-reduce of float sums over shared memory: ringside beside Open MPI, in one sitting.
+"""All-reduce of float sums: ringside beside Open MPI and Gloo, in one sitting.
 
-    tests/peers/compare.py BUILD_FOLDER [--write FILE] [--pairs N]
+    tests/peers/compare.py BUILD_FOLDER [--write FILE] [--rounds N] [--quick]
 
-For each case the two run in turn, N times; a run's figure is the median over its iterations of the
-slowest rank's time. Printed are the median and the range over the runs, and the ratio of the medians.
+All run in turn, N times, rank r bound to core r modulo the cores; a run's figure is the median over its
+iterations of the slowest rank's time. Printed are the median and the range over the runs, and the ratio of
+ringside's median to the best peer's. Gloo knows no shared memory: its figures over loopback TCP stand beside
+both.
 """
 
 import argparse
@@ -15,41 +17,58 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 
-CASES = [  # ranks, bytes, iterations
-    (2, 8, 2000),
-    (2, 1 << 10, 2000),
-    (2, 64 << 10, 500),
-    (2, 1 << 20, 100),
-    (2, 16 << 20, 30),
-    (2, 64 << 20, 15),
-    (4, 8, 500),
-    (4, 64 << 10, 200),
-    (4, 16 << 20, 20),
+SIZES = [  # bytes, iterations
+    (8, 1000),
+    (1 << 10, 1000),
+    (64 << 10, 300),
+    (1 << 20, 60),
+    (64 << 20, 6),
+    (256 << 20, 3),
 ]
+CASES = [("shm", 2), ("shm", 4), ("tcp", 2), ("tcp", 4)]
+TIMEOUT_S = 120
 
 
 def output_of(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     if done.returncode != 0:
         sys.exit(f"error: {' '.join(command)} ended with {done.returncode}\n{done.stderr}")
     return done.stdout
 
 
-def ringside_us(build, ranks, size, iterations):
+def ringside_us(build, transport, ranks, size, iterations):
     command = [f"{build}/cli/ringside", "bench", "all_reduce", "-n", str(ranks), "-b", str(size),
-               "-e", str(size), "--iters", str(iterations), "--json"]
+               "-e", str(size), "--iters", str(iterations), "--transport", transport,
+               "--bind", "core", "--json"]
     result = json.loads(output_of(command))["results"][0]
     if result["wrong"] or result["in_place"]["wrong"]:
         sys.exit("error: wrong data: " + " ".join(command))
     return result["time_us"]
 
 
-def mpi_us(build, ranks, size, iterations):
-    # By default Open MPI binds each rank to a core while there are enough, and none beyond that.
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks),
+def mpi_us(build, transport, ranks, size, iterations):
+    layer = ["--mca", "btl", "self,vader" if transport == "shm" else "self,tcp"]
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to",
+               "core:overload-allowed", *layer, "-np", str(ranks),
                f"{build}/tests/peers/ringside_peer_mpi", str(size), str(size), "2", str(iterations)]
     return float(output_of(command).split()[1])
+
+
+def gloo_us(build, _transport, ranks, size, iterations):
+    with tempfile.TemporaryDirectory() as folder:
+        running = [
+            subprocess.Popen(["taskset", "-c", str(rank % os.cpu_count()),
+                              f"{build}/tests/peers/ringside_peer_gloo", str(rank), str(ranks),
+                              folder, str(size), str(iterations)],
+                             stdout=subprocess.PIPE, text=True)
+            for rank in range(ranks)
+        ]
+        outputs = [process.communicate(timeout=TIMEOUT_S)[0] for process in running]
+    if any(process.returncode for process in running):
+        sys.exit(f"error: ringside_peer_gloo failed with {ranks} ranks and {size} bytes")
+    return float(outputs[0].split()[1])
 
 
 def size_text(size):
@@ -68,37 +87,49 @@ def machine():
         model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")),
                      platform.machine())
     mpi = output_of(["mpirun", "--version"]).splitlines()[0]
-    return f"{os.cpu_count()} cores ({model}), Linux {platform.release()}; {mpi}"
+    return (f"{os.cpu_count()} cores ({model}), Linux {platform.release()}; {mpi}; load average at the "
+            f"start {os.getloadavg()[0]:.1f}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
     parser.add_argument("--write", metavar="FILE", help="also write the table here, as Markdown")
-    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="a fifth of the iterations")
     options = parser.parse_args()
+    peers = [("Open MPI", mpi_us)]
+    if os.path.exists(f"{options.build}/tests/peers/ringside_peer_gloo"):
+        peers.append(("Gloo (tcp)", gloo_us))
 
+    names = " | ".join(f"{name} us" for name, _ in peers)
     lines = [
-        "# All-reduce beside Open MPI",
+        "# All-reduce beside Open MPI and Gloo",
         "",
-        f"`./run bench --peers` on {datetime.date.today()}: float sums, shared memory, "
-        f"{options.pairs} runs of each in turn; us per call, median (least .. most) of the runs.",
-        f"Machine: {machine()}. Open MPI with its defaults; ringside unpinned, built with -O2.",
+        f"`./run bench --peers` on {datetime.date.today()}: float sums, {options.rounds} runs of each in "
+        "turn; us per call, median (least .. most) of the runs. A ratio below 1 means that ringside takes "
+        "less time than the best of the others.",
+        f"Machine: {machine()}. All ranks bound, rank r to core r modulo the cores.",
         "",
-        "| ranks | size | ringside us | Open MPI us | time ratio | ringside busbw GB/s | Open MPI busbw GB/s |",
-        "|---|---|---|---|---|---|---|",
+        f"| transport | ranks | size | ringside us | {names} | ratio | ringside busbw GB/s |",
+        "|---|---|---|---|" + "---|" * len(peers) + "---|---|",
     ]
     print("\n".join(lines), flush=True)
-    for ranks, size, iterations in CASES:
-        ours, theirs = [], []
-        for _ in range(options.pairs):
-            ours.append(ringside_us(options.build, ranks, size, iterations))
-            theirs.append(mpi_us(options.build, ranks, size, iterations))
-        a, b = statistics.median(ours), statistics.median(theirs)
-        busbw = [size / us * 2 * (ranks - 1) / ranks / 1e3 for us in (a, b)]
-        lines.append(f"| {ranks} | {size_text(size)} | {summary(ours)} | {summary(theirs)} "
-                     f"| {a / b:.2f} | {busbw[0]:.2f} | {busbw[1]:.2f} |")
-        print(lines[-1], flush=True)
+    for transport, ranks in CASES:
+        for size, iterations in SIZES:
+            count = max(2, iterations // 5) if options.quick else iterations
+            ours, theirs = [], [[] for _ in peers]
+            for _ in range(options.rounds):
+                ours.append(ringside_us(options.build, transport, ranks, size, count))
+                for times, (_, measure) in zip(theirs, peers):
+                    times.append(measure(options.build, transport, ranks, size, count))
+            mine = statistics.median(ours)
+            best = min(statistics.median(times) for times in theirs)
+            busbw = size / mine * 2 * (ranks - 1) / ranks / 1e3
+            columns = " | ".join(summary(times) for times in theirs)
+            lines.append(f"| {transport} | {ranks} | {size_text(size)} | {summary(ours)} | {columns} "
+                         f"| {mine / best:.2f} | {busbw:.2f} |")
+            print(lines[-1], flush=True)
     if options.write:
         with open(options.write, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
