@@ -27,6 +27,9 @@ class Reader {
     constexpr std::array<std::string_view, 1> kKnown{"graph"};
     RINGSIDE_TRY(const auto elements, root.children(kKnown));
     Graphs graphs;
+    for (std::size_t id = 0; id < graphs.by_id.size(); ++id) {
+      graphs.by_id[id].id = static_cast<GraphId>(id);
+    }
     for (const XmlElement& element : elements) {
       RINGSIDE_TRY(Graph graph, read_graph(element));
       Graph& place = graphs[graph.id];

@@ -10,6 +10,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "engine/topology/bus_id.h"
 #include "engine/topology/host_kinds.h"
 #include "engine/topology/yaml_mapping.h"
 
@@ -139,6 +140,10 @@ class TreeReader {
   Result<HostPci> make_device(const YAML::Node& node, const DeviceWords& words) {
     HostPci pci = words.kind->pci;
     pci.bus_id = words.bus_id;
+    if (!pci.bus_id.empty()) {
+      const auto id = parse_bus_id(pci.bus_id);
+      if (!id) return root_.bad(node, id.error().message, id.error().help);
+    }
     if (!pci.bus_id.empty() && !bus_ids_.insert(pci.bus_id).second) {
       return root_.bad(node, fmt::format("bus id {} comes twice", pci.bus_id), "each has its own");
     }

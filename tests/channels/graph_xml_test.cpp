@@ -56,6 +56,7 @@ TEST(GraphXml, AGivenGraphIsTakenAndTheOthersAreSearched) {
   EXPECT_EQ(report.graphs[GraphId::Ring].bw_intra, 7);
   EXPECT_EQ(report.graphs[GraphId::Ring].intra, (std::vector<std::vector<int>>{{1, 0}}));
   EXPECT_EQ(report.graphs[GraphId::Tree].nchannels, 1);
+  EXPECT_EQ((*given)[GraphId::Nvls].id, GraphId::Nvls) << "one that the file lacks keeps its name";
   EXPECT_NE(report.graphs[GraphId::Tree].bw_intra, 7) << "the file has no tree";
 }
 
