@@ -7,7 +7,6 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "engine/topology/bus_id.h"
 
 namespace ringside {
 namespace {
@@ -98,8 +97,6 @@ Status read_nvswitches(const YamlMapping& kind, HostGpu& gpu) {
   for (const YAML::Node& entry : list) {
     const auto counted = parse_counted(entry.IsScalar() ? entry.Scalar() : std::string{});
     if (!counted) return kind.bad(entry, counted.error().message, counted.error().help);
-    const auto target = parse_bus_id(full_bus_id(counted->word));
-    if (!target) return kind.bad(entry, target.error().message, target.error().help);
     gpu.nvlinks.push_back({full_bus_id(counted->word), counted->count, kNvSwitchClass});
   }
   return {};
