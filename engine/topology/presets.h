@@ -11,8 +11,8 @@ struct Preset {
   std::string_view text;
 };
 
-/// All of a kind, in alphabetical order; embedded at build time, so that no data folder is needed.
-extern const std::span<const Preset> kHostPresets;  ///< presets/<name>.yaml, read by host_yaml.h
-extern const std::span<const Preset> kNodePresets;  ///< presets/nodes/<name>.yaml, by node_type.h
+/// The hosts, in alphabetical order, read by host_yaml.h: presets/<name>.yaml, embedded at build time so
+/// that no data folder is needed.
+extern const std::span<const Preset> kHostPresets;
 
 }  // namespace ringside

@@ -54,11 +54,6 @@ Result<std::string> YamlMapping::word(const char* key, const char* example) cons
 
 Result<int> YamlMapping::whole(const char* key, int least, int most, const char* example) const {
   RINGSIDE_TRY(const YAML::Node value, find(key, example));
-  return whole_in(value, key, least, most);
-}
-
-Result<int> YamlMapping::whole_in(const YAML::Node& value, const char* key, int least,
-                                  int most) const {
   const auto number = parse_int(value.IsScalar() ? value.Scalar() : std::string{});
   if (!number || *number < least || *number > most) {
     return bad(value, fmt::format("{} must be a whole number", key),

@@ -28,8 +28,6 @@ class YamlMapping {
   [[nodiscard]] Result<YAML::Node> find(const char* key, const char* example) const;
   [[nodiscard]] Result<std::string> word(const char* key, const char* example) const;
   [[nodiscard]] Result<int> whole(const char* key, int least, int most, const char* example) const;
-  [[nodiscard]] Result<int> whole_in(const YAML::Node& value, const char* key, int least,
-                                     int most) const;
 
   /// A value with its unit, by parse_bandwidth() or parse_time().
   template <typename T>

@@ -44,20 +44,4 @@ Result<Choice> choose_host(Collective collective, Bytes /*bytes*/, int /*nranks*
   return choice;
 }
 
-Choice choose_simulated(const Cluster& cluster, Collective collective, Bytes bytes) {
-  constexpr Bytes kSlot = 512_KiB;
-  constexpr Bytes kLeastPerChannel{512 * 64};
-  const bool long_chunks = collective == Collective::AllReduce ||
-                           collective == Collective::AllGather ||
-                           collective == Collective::ReduceScatter;
-  const int slots_per_chunk = long_chunks ? 4 : 1;
-  const std::uint64_t fed = bytes.value / kLeastPerChannel.value;
-  const auto all = static_cast<std::uint64_t>(2 * search_channels(cluster));
-  return {.collective = collective,
-          .nchannels = static_cast<int>(std::clamp<std::uint64_t>(fed, 1, all)),
-          .slot = kSlot,
-          .slots_per_chunk = slots_per_chunk,
-          .chunk = kSlot * static_cast<std::uint64_t>(slots_per_chunk)};
-}
-
 }  // namespace ringside

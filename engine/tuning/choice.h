@@ -54,14 +54,4 @@ struct HostOverrides {
 Result<Choice> choose_host(Collective collective, Bytes bytes, int nranks,
                            const HostOverrides& overrides = {});
 
-/// For the GPUs of a cluster: the ring algorithm with the simple protocol, in NCCL's sizes.
-///
-/// bytes   as above
-/// returns chunks of 4 slots for all_reduce, all_gather and reduce_scatter, of 1 slot otherwise, a
-/// slot
-///         being 512 KiB; as many channels as each get 32 KiB (512 threads x 64 bytes), up to all
-///         of the cluster's
-/// source  NCCL 2.30: NCCL_BUFFSIZE / NCCL_STEPS, *_CHUNKSTEPS; enqueue.cc (threads and channels)
-Choice choose_simulated(const Cluster& cluster, Collective collective, Bytes bytes);
-
 }  // namespace ringside

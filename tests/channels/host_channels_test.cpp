@@ -25,6 +25,13 @@ int hops_to_root(const std::vector<TreePlace>& tree, int rank) {
   return hops;
 }
 
+TEST(HostChannels, RingsRunInNaturalOrder) {
+  const Channels channels = host_channels(3, 2);
+  ASSERT_EQ(channels.count(), 2);
+  EXPECT_EQ(channels.rings[1], (std::vector{Rank{0}, Rank{1}, Rank{2}}));
+  EXPECT_EQ(host_channels(1, 1).rings[0], std::vector{Rank{0}});
+}
+
 // 64 ranks on one node: both trees reach all of them within 6 hops, with at most 2 children a rank.
 TEST(HostChannels, TreesOfOneNodeAreBinaryAndShallow) {
   const Channels channels = host_channels(64, 2);

@@ -5,33 +5,6 @@
 namespace ringside {
 namespace {
 
-Cluster dgx_cluster(int nodes) { return *make_cluster(*load_node("dgx-h100"), nodes); }
-
-TEST(ChooseSimulated, TakesNcclsSimpleSizes) {
-  const Choice all_reduce = choose_simulated(dgx_cluster(2), Collective::AllReduce, 1_GiB);
-  EXPECT_EQ(all_reduce.algorithm, Algorithm::Ring);
-  EXPECT_EQ(all_reduce.protocol, Protocol::Simple);
-  EXPECT_EQ(all_reduce.slot, 512_KiB);
-  EXPECT_EQ(all_reduce.slots_per_chunk, 4);
-  EXPECT_EQ(all_reduce.chunk, 2_MiB);
-  const Choice broadcast = choose_simulated(dgx_cluster(2), Collective::Broadcast, 1_GiB);
-  EXPECT_EQ(broadcast.chunk, 512_KiB);
-  EXPECT_EQ(broadcast.slots_per_chunk, 1);
-}
-
-// One channel for each 512 threads x 64 bytes = 32 KiB: the sizes of NCCL's worked example.
-TEST(ChooseSimulated, GivesAsManyChannelsAsTheSizeFeeds) {
-  const auto channels = [](int nodes, Bytes size) {
-    return choose_simulated(dgx_cluster(nodes), Collective::AllReduce, size).nchannels;
-  };
-  EXPECT_EQ(channels(1, 0_B), 1);
-  EXPECT_EQ(channels(1, 1_KiB), 1);
-  EXPECT_EQ(channels(1, 64_KiB), 2);
-  EXPECT_EQ(channels(1, 256_KiB), 8);
-  EXPECT_EQ(channels(1, 1_MiB), 24);  // 32 would be fed, 24 are there
-  EXPECT_EQ(channels(2, 1_GiB), 16);
-}
-
 TEST(ChooseHost, TakesItsDefaultsUnlessOverridden) {
   const auto usual = choose_host(Collective::AllReduce, 1_MiB, 4);
   ASSERT_TRUE(usual);
