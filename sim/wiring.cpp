@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "engine/collectives/record.h"
 #include "engine/protocol/slot_fifo.h"
 
@@ -16,12 +19,46 @@ Error no_way(const std::string& what) {
 }  // namespace
 
 Status Wiring::connect(std::vector<SimTask>& tasks) {
-  for (SimTask& task : tasks) task.host = platform_.add_host();
   for (SimTask& task : tasks) {
     RINGSIDE_TRY(connect_ports(task, tasks));
     divide_ports(task);
   }
+  lay_routes(tasks);
   return {};
+}
+
+/// How many hosts a rank needs, so that channel c is on number c modulo that many: the fewest with one
+/// route for each pair of hosts. With fewer hosts, SimGrid's state stays longer in the caches.
+int Wiring::count_host_kinds() const {
+  const int nchannels = request_.choice.nchannels;
+  for (int kinds = 1; kinds < nchannels; ++kinds) {
+    std::map<std::tuple<Rank, Rank, int>, const std::vector<int>*> routes;
+    const bool is_enough = std::ranges::all_of(joined_, [&](const Joined& one) {
+      const auto [place, is_first] =
+          routes.try_emplace({one.from, one.to, one.channel % kinds}, &one.connection->links);
+      return is_first || *place->second == one.connection->links;
+    });
+    if (is_enough) return kinds;
+  }
+  return nchannels;
+}
+
+void Wiring::lay_routes(std::vector<SimTask>& tasks) {
+  const int kinds = count_host_kinds();
+  std::vector<simgrid::s4u::Host*> hosts(
+      static_cast<std::size_t>(request_.network->nranks() * kinds));
+  const auto host_of = [&](Rank rank, int channel) -> simgrid::s4u::Host*& {
+    return hosts[static_cast<std::size_t>(to_int(rank) * kinds + channel % kinds)];
+  };
+  for (SimTask& task : tasks) {
+    simgrid::s4u::Host*& host = host_of(task.rank, task.channel);
+    if (host == nullptr) host = platform_.add_host();
+    task.host = host;
+  }
+  for (const Joined& one : joined_) {
+    platform_.add_route(host_of(one.from, one.channel), host_of(one.to, one.channel),
+                        one.connection->links);
+  }
 }
 
 Status Wiring::connect_ports(SimTask& task, std::vector<SimTask>& tasks) {
@@ -96,8 +133,8 @@ Result<SimConnection*> Wiring::connection(const SimTask& from, const SimTask& to
       std::make_unique<SimConnection>(fmt::format("{}", lanes_.size()), kSlots,
                                       request_.costs.step[static_cast<std::size_t>(route.slowest)]);
   joined->first_sender = from.rank;
-  joined->links = route.links;
-  platform_.add_route(from.host, to.host, std::move(route.links));
+  joined->links = std::move(route.links);
+  joined_.push_back({from.rank, to.rank, from.channel, joined.get()});
   lanes_.push_back(joined.get());
   return joined.get();
 }

@@ -52,10 +52,20 @@ class Wiring {
   Status connect_ports(SimTask& task, std::vector<SimTask>& tasks);
   void divide_ports(SimTask& task) const;
   Result<SimConnection*> connection(const SimTask& from, const SimTask& to, int index);
+  [[nodiscard]] int count_host_kinds() const;
+  void lay_routes(std::vector<SimTask>& tasks);
   Result<SimGroup*> group(const SwitchGroup& members, int channel);
+
+  /// A connection whose route is not laid yet.
+  struct Joined {
+    Rank from, to;
+    int channel;
+    const SimConnection* connection;
+  };
 
   const SimRequest& request_;
   Platform& platform_;
+  std::vector<Joined> joined_;
   std::unordered_map<std::uint64_t, std::unique_ptr<SimConnection>> connections_;
   std::map<std::pair<int, int>, SimGroup*> group_of_;  ///< by channel and id
   std::vector<Group> groups_;
