@@ -16,6 +16,7 @@
 #include "cli/command_line.h"
 #include "cli/verb.h"
 #include "harness/bench.h"
+#include "harness/bench_grid.h"
 #include "harness/job.h"
 
 namespace ringside::cli {
@@ -43,6 +44,8 @@ struct BenchArguments {
   std::string join_timeout = "8s";
   std::string op_timeout = "60s";
   std::string trace;
+  bool all_algorithms = false;
+  bool tune = false;
   bool json = false;
 };
 
@@ -252,13 +255,82 @@ Json document(const BenchOptions& bench, const Communicator& communicator,
           {"iterations", bench.iterations},  {"results", std::move(results)}};
 }
 
+void print_grid_row(const GridRow& row) {
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const GridCell& cell = row.cells[i];
+    fmt::print(" {:>12}  {:<16}{:<8}{:>12.2f}{:>8.2f}  {}{}{}{}\n", row.bytes.value,
+               to_string(cell.algorithm), to_string(cell.protocol), in_us(cell.time),
+               cell.time / row.cells[row.best].time, row.pick == i ? "pick " : "",
+               row.best == i ? "best " : "", is_modelled(cell.algorithm) ? "modelled " : "",
+               cell.wrong != 0 ? "WRONG" : "");
+  }
+  std::fflush(stdout);
+}
+
+Json grid_json(const GridRow& row) {
+  Json cells = Json::array();
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const GridCell& cell = row.cells[i];
+    cells.push_back({{"algorithm", to_string(cell.algorithm)},
+                     {"protocol", to_string(cell.protocol)},
+                     {"time_us", in_us(cell.time)},
+                     {"wrong", cell.wrong},
+                     {"is_pick", row.pick == i},
+                     {"is_best", row.best == i},
+                     {"is_modelled", is_modelled(cell.algorithm)}});
+  }
+  return {{"bytes", row.bytes.value}, {"is_pick_good", row.is_pick_good()}, {"cells", cells}};
+}
+
+/// Every algorithm and protocol, and with --tune the best of them as the user's own table.
+Result<int> run_grid(JobRank& rank, const BenchOptions& bench, const BenchArguments& arguments) {
+  Communicator& communicator = rank.communicator;
+  const bool prints_text = rank.speaks && !arguments.json;
+  if (prints_text) {
+    fmt::print("# {} among {} ranks over {}; median of {} runs; x: times the best\n",
+               to_string(bench.collective), communicator.nranks(), communicator.transport(),
+               bench.iterations);
+    fmt::print("#{:>12}  {:<16}{:<8}{:>12}{:>8}\n", "size (B)", "algo", "proto", "time (us)", "x");
+  }
+  RINGSIDE_TRY(const std::vector<GridRow> rows,
+               run_bench_grid(communicator, bench, [&](const GridRow& row) {
+                 if (prints_text) print_grid_row(row);
+               }));
+  std::int64_t wrong = 0;
+  for (const GridRow& row : rows) {
+    for (const GridCell& cell : row.cells) wrong += cell.wrong;
+  }
+  const auto good = std::ranges::count_if(rows, &GridRow::is_pick_good);
+  if (prints_text) fmt::print("# pick within 5 % of the best: {} of {} sizes\n", good, rows.size());
+  if (rank.speaks && arguments.json) {
+    Json results = Json::array();
+    for (const GridRow& row : rows) results.push_back(grid_json(row));
+    fmt::print("{}", to_text(Json{{"schema", "ringside.bench-grid/1"},
+                                  {"collective", to_string(bench.collective)},
+                                  {"transport", communicator.transport()},
+                                  {"nranks", communicator.nranks()},
+                                  {"good_picks", good},
+                                  {"results", std::move(results)}}));
+  }
+  if (rank.speaks && arguments.tune && wrong == 0) {
+    const std::string path = host_table_path();
+    if (path.empty()) {
+      return Error{ErrorCode::InvalidArgument, "no place for the table",
+                   "set XDG_CONFIG_HOME or HOME"};
+    }
+    RINGSIDE_TRY(HostTable table, load_host_table(path));
+    table.replace(rules_of(rows, {.collective = bench.collective,
+                                  .has_tcp = communicator.transport() != "shm",
+                                  .is_crowded = communicator.layout().is_crowded,
+                                  .nranks = communicator.nranks()}));
+    RINGSIDE_TRY(save_host_table(table, path));
+    if (prints_text) fmt::print("# written to {}\n", path);
+  }
+  return wrong == 0 ? kFine : kFinding;
+}
+
 Result<int> run_rank(JobRank& rank, const BenchOptions& bench, bool json) {
   const bool prints_text = rank.speaks && !json;
-  const int nranks = rank.communicator.nranks();
-  if (to_int(bench.root) < 0 || to_int(bench.root) >= nranks) {
-    return Error{ErrorCode::InvalidArgument, fmt::format("--root {}", to_int(bench.root)),
-                 fmt::format("give a rank from 0 to {}", nranks - 1)};
-  }
   if (prints_text) print_head(bench, rank.communicator);
   RINGSIDE_TRY(const std::vector<BenchRow> rows,
                run_bench(rank.communicator, bench, [&](const BenchRow& row) {
@@ -270,65 +342,82 @@ Result<int> run_rank(JobRank& rank, const BenchOptions& bench, bool json) {
   return wrong == 0 ? kFine : kFinding;
 }
 
+Status check_root(const BenchOptions& bench, int nranks) {
+  if (to_int(bench.root) >= 0 && to_int(bench.root) < nranks) return {};
+  return Error{ErrorCode::InvalidArgument, fmt::format("--root {}", to_int(bench.root)),
+               fmt::format("give a rank from 0 to {}", nranks - 1)};
+}
+
 VerbResult run(const BenchArguments& arguments) {
   RINGSIDE_TRY(const BenchOptions bench, bench_options(arguments));
   RINGSIDE_TRY(const JobOptions job, job_options(arguments));
+  const bool is_grid = arguments.all_algorithms || arguments.tune;
+  if (is_grid && (!arguments.algorithm.empty() || !arguments.protocol.empty())) {
+    return Error{ErrorCode::InvalidArgument, "--all-algos and --tune time every algorithm",
+                 "leave --algo and --proto away"};
+  }
   RINGSIDE_TRY(check_bench(bench, job.communicator.wishes));
-  return run_job(job, [&](JobRank& rank) { return run_rank(rank, bench, arguments.json); });
+  return run_job(job, [&](JobRank& rank) -> Result<int> {
+    RINGSIDE_TRY(check_root(bench, rank.communicator.nranks()));
+    return is_grid ? run_grid(rank, bench, arguments) : run_rank(rank, bench, arguments.json);
+  });
 }
 
 }  // namespace
 
 Verb bench_verb() {
-  return {"bench",
-          "Time and verify a collective on real processes (nccl-tests' table)",
-          {"ringside bench all_reduce -n 4 -b 8 -e 4M -f 4",
-           "ringside bench all_gather -n 2 -e 1M --transport tcp --json"},
-          [](CLI::App& app) {
-            auto arguments = std::make_shared<BenchArguments>();
-            BenchArguments& a = *arguments;
-            app.add_option("collective", a.collective,
-                           "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, "
-                           "send_recv, gather, scatter or all_gather_v");
-            app.add_option("-n,--ranks", a.ranks,
-                           "local processes (default 2; under mpirun, torchrun or Slurm the "
-                           "launcher's)");
-            app.add_option("-b,--minbytes", a.from, "smallest size")->capture_default_str();
-            app.add_option("-e,--maxbytes", a.to, "largest size")->capture_default_str();
-            app.add_option("-f,--stepfactor", a.factor, "from size to size")->capture_default_str();
-            app.add_option("-d,--datatype", a.type, "element type")->capture_default_str();
-            app.add_option("-o,--op", a.op, "reduction: sum, prod, max, min, avg or mulsum")
-                ->capture_default_str();
-            app.add_option("-r,--root", a.root, "root rank (broadcast, reduce, gather, scatter)")
-                ->capture_default_str();
-            app.add_option("-w,--warmup", a.warmup, "runs before the clock starts")
-                ->capture_default_str();
-            app.add_option("--iters", a.iterations, "timed runs a size")->capture_default_str();
-            app.add_option("-c,--check", a.check, "verify every element: 1 or 0")
-                ->capture_default_str();
-            app.add_option("--transport", a.transport,
-                           "shm or tcp (default: shm within a host, tcp between hosts)");
-            app.add_option("--algo", a.algorithm,
-                           "ring, tree, pat, nvls, nvls_tree, collnet_direct, collnet_chain or "
-                           "one_shot (default: tuned)");
-            app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");
-            app.add_option("--ranks-per-node", a.ranks_per_node,
-                           "play nodes of so many ranks (default: hosts are nodes)");
-            app.add_option("--bind", a.bind, "ranks to cores: auto (with -n), core or none")
-                ->capture_default_str();
-            app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
-            app.add_option("--slot", a.slot,
-                           "bytes of one of a connection's 8 slots (default: tuned)");
-            app.add_option("--timeout", a.join_timeout,
-                           "how long the next rank may take to join or connect")
-                ->capture_default_str();
-            app.add_option("--op-timeout", a.op_timeout,
-                           "a collective in which nothing moves for so long fails")
-                ->capture_default_str();
-            app.add_option("--trace", a.trace, "record every primitive into this .rtrace file");
-            app.add_flag("--json", a.json, "one JSON document on stdout");
-            return [arguments] { return run(*arguments); };
-          }};
+  return {
+      "bench",
+      "Time and verify a collective on real processes (nccl-tests' table)",
+      {"ringside bench all_reduce -n 4 -b 8 -e 4M -f 4",
+       "ringside bench all_gather -n 2 -e 1M --transport tcp --json"},
+      [](CLI::App& app) {
+        auto arguments = std::make_shared<BenchArguments>();
+        BenchArguments& a = *arguments;
+        app.add_option("collective", a.collective,
+                       "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, "
+                       "send_recv, gather, scatter or all_gather_v");
+        app.add_option("-n,--ranks", a.ranks,
+                       "local processes (default 2; under mpirun, torchrun or Slurm the "
+                       "launcher's)");
+        app.add_option("-b,--minbytes", a.from, "smallest size")->capture_default_str();
+        app.add_option("-e,--maxbytes", a.to, "largest size")->capture_default_str();
+        app.add_option("-f,--stepfactor", a.factor, "from size to size")->capture_default_str();
+        app.add_option("-d,--datatype", a.type, "element type")->capture_default_str();
+        app.add_option("-o,--op", a.op, "reduction: sum, prod, max, min, avg or mulsum")
+            ->capture_default_str();
+        app.add_option("-r,--root", a.root, "root rank (broadcast, reduce, gather, scatter)")
+            ->capture_default_str();
+        app.add_option("-w,--warmup", a.warmup, "runs before the clock starts")
+            ->capture_default_str();
+        app.add_option("--iters", a.iterations, "timed runs a size")->capture_default_str();
+        app.add_option("-c,--check", a.check, "verify every element: 1 or 0")
+            ->capture_default_str();
+        app.add_option("--transport", a.transport,
+                       "shm or tcp (default: shm within a host, tcp between hosts)");
+        app.add_option("--algo", a.algorithm,
+                       "ring, tree, pat, nvls, nvls_tree, collnet_direct, collnet_chain or "
+                       "one_shot (default: tuned)");
+        app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");
+        app.add_flag("--all-algos", a.all_algorithms,
+                     "time every algorithm and protocol, and mark the pick");
+        app.add_flag("--tune", a.tune, "the same, and keep the best of each size for this user");
+        app.add_option("--ranks-per-node", a.ranks_per_node,
+                       "play nodes of so many ranks (default: hosts are nodes)");
+        app.add_option("--bind", a.bind, "ranks to cores: auto (with -n), core or none")
+            ->capture_default_str();
+        app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
+        app.add_option("--slot", a.slot, "bytes of one of a connection's 8 slots (default: tuned)");
+        app.add_option("--timeout", a.join_timeout,
+                       "how long the next rank may take to join or connect")
+            ->capture_default_str();
+        app.add_option("--op-timeout", a.op_timeout,
+                       "a collective in which nothing moves for so long fails")
+            ->capture_default_str();
+        app.add_option("--trace", a.trace, "record every primitive into this .rtrace file");
+        app.add_flag("--json", a.json, "one JSON document on stdout");
+        return [arguments] { return run(*arguments); };
+      }};
 }
 
 }  // namespace ringside::cli

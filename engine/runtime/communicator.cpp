@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -46,6 +48,7 @@ struct Communicator::Impl {
   Failure failure;
   std::mutex connections_mutex;  // between make() and the watch's thread
   std::unique_ptr<Connections> connections;
+  HostTable table;
   WaitPolicy wait;
   std::vector<TraceLane*> lanes;  // by channel; empty where nothing is recorded
   HostPlans plans;
@@ -105,7 +108,19 @@ struct Communicator::Impl {
                            .cache = layout.cache,
                            .type = call.type,
                            .op = call.op},
-                          options.wishes);
+                          options.wishes, table);
+  }
+
+  /// All ranks must choose alike, so they take their own table only where all have the same.
+  Status agree_on_table(Deadline deadline) {
+    RINGSIDE_TRY(table, load_host_table(options.table_path));
+    const std::size_t mine = std::hash<std::string>{}(to_yaml(table));
+    RINGSIDE_TRY(const std::vector<std::byte> all,
+                 bootstrap->all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
+    for (std::size_t i = 0; i < all.size(); i += sizeof mine) {
+      if (std::memcmp(all.data() + i, &mine, sizeof mine) != 0) table = usual_host_table();
+    }
+    return {};
   }
 
   [[nodiscard]] int ranks_per_node(Algorithm algorithm) const {
@@ -224,6 +239,10 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
   RINGSIDE_TRY(impl->watch,
                Watch::start(*impl->bootstrap, deadline,
                             [raw = impl.get()](const Error& why) { raw->break_down(why); }));
+  if (Status agreed = impl->agree_on_table(deadline); !agreed) {
+    impl->failure.set(agreed.error());
+    return impl->give_up();
+  }
   auto connections =
       Connections::make(*impl->bootstrap, options.transport, impl->failure, deadline);
   if (!connections) {

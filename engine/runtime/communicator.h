@@ -22,7 +22,8 @@ class TraceRecorder;
 struct CommunicatorOptions {
   std::optional<TransportKind>
       transport;      ///< none: shm between ranks of one host, tcp between hosts
-  HostWishes wishes;  ///< beside them, tuning chooses
+  HostWishes wishes;  ///< beside them, the table chooses
+  std::string table_path = host_table_path();  ///< of this rank; where ranks' differ, the usual one
   int ranks_per_node =
       0;  ///< nodes to play on one host; 0: hosts are nodes, and where an algorithm needs
           ///< several, one host plays them

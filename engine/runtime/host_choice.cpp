@@ -16,16 +16,19 @@ struct Pick {
   Protocol protocol = Protocol::Simple;
 };
 
-/// The largest size for which each is the best, as measured over shared memory on 2 cores of 2 MiB each.
-Pick usual_pick(const HostSituation& at) {
-  if (at.collective == Collective::AllReduce && at.nranks <= kMaxPortsInSet) {
-    const Bytes simple_to = at.is_crowded ? 8_KiB : 40_KiB;
-    if (at.bytes <= 2_KiB) return {Algorithm::OneShot, Protocol::LL128};
-    if (at.bytes <= simple_to) return {Algorithm::OneShot, Protocol::Simple};
-    return {};
-  }
-  if (at.bytes <= 2_KiB) return {Algorithm::Ring, Protocol::LL128};
-  return {};
+/// What the table says, as far as it can be done: a rule of few ranks may stand for many.
+Pick usual_pick(const HostSituation& at, const HostTable& table) {
+  const HostRule* rule = table.find({.collective = at.collective,
+                                     .has_tcp = at.has_tcp,
+                                     .is_crowded = at.is_crowded,
+                                     .nranks = at.nranks,
+                                     .up_to = at.bytes});
+  if (rule == nullptr) return at.bytes <= 2_KiB ? Pick{Algorithm::Ring, Protocol::LL128} : Pick{};
+  const bool is_possible = has_algorithm(at.collective, rule->algorithm) &&
+                           check_reduction(at.collective, rule->algorithm, at.type, at.op) &&
+                           (rule->algorithm != Algorithm::OneShot || at.nranks <= kMaxPortsInSet);
+  return is_possible ? Pick{rule->algorithm, rule->protocol}
+                     : Pick{Algorithm::Ring, rule->protocol};
 }
 
 Status check_algorithm(Collective collective, Algorithm algorithm) {
@@ -44,8 +47,9 @@ Status check_algorithm(Collective collective, Algorithm algorithm) {
 
 }  // namespace
 
-Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& wishes) {
-  Pick pick = usual_pick(situation);
+Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& wishes,
+                              const HostTable& table) {
+  Pick pick = usual_pick(situation, table);
   if (wishes.algorithm) {
     RINGSIDE_TRY(check_algorithm(situation.collective, *wishes.algorithm));
     pick.algorithm = *wishes.algorithm;

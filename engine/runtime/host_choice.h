@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "base/vocabulary.h"
+#include "engine/runtime/host_table.h"
 #include "engine/tuning/choice.h"
 
 namespace ringside {
@@ -29,10 +30,11 @@ struct HostWishes {
   Bytes slot = {};    ///< 0: as tuned
 };
 
-/// How a collective runs over host memory.
+/// How a collective runs over host memory: by the wishes, else by the table, else by the ring.
 /// errors  Unsupported: the algorithm that is wished for does not do the collective; those that do are
 ///         named.  InvalidArgument: as choose_host() and check_reduction()
-Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& wishes = {});
+Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& wishes = {},
+                              const HostTable& table = usual_host_table());
 
 /// Data that a slot carries unless something else is asked for. Simple: 8 of them, out and in, fill no more
 /// than a core's cache of the second level; at most 128 KiB, beyond which nothing is gained.
