@@ -45,12 +45,61 @@ TEST(BenchVerb, SizesOfAnAllGatherAreThoseOfTheGatheredResult) {
   EXPECT_EQ(row["bytes"], 992);
 }
 
+TEST(BenchVerb, EveryCollectiveRunsByTheAlgorithmThatIsAskedFor) {
+  for (const auto& [collective, algorithm] : {std::pair{"all_reduce", "one_shot"},
+                                              {"all_reduce", "nvls_tree"},
+                                              {"all_gather", "pat"},
+                                              {"all_to_all", "ring"},
+                                              {"scatter", "ring"},
+                                              {"all_gather_v", "ring"}}) {
+    const Outcome outcome =
+        run_program({"bench", collective, "-n", "4", "-b", "40K", "-e", "40K", "--iters", "1",
+                     "--algo", algorithm, "--proto", "ll128", "--json"});
+    ASSERT_EQ(outcome.status, 0) << collective << outcome.err;
+    const json row = json::parse(outcome.out)["results"][0];
+    EXPECT_EQ(row["algorithm"], algorithm);
+    EXPECT_EQ(row["protocol"], "ll128");
+    EXPECT_EQ(row["wrong"], 0) << collective;
+    EXPECT_EQ(row["is_modelled"], std::string(algorithm) == "nvls_tree");
+  }
+}
+
+TEST(BenchVerb, APairThatIsNoneIsRefusedWithThoseThatAre) {
+  const Outcome outcome = run_program({"bench", "all_gather", "-n", "2", "--algo", "tree"});
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.err.find("no all_gather by the tree algorithm"), std::string::npos);
+  EXPECT_NE(outcome.err.find("ring, collnet_direct, nvls, pat"), std::string::npos) << outcome.err;
+}
+
+// An all-reduce among 2 ranks: ring, tree, nvls, one_shot, and the three that join nodes, of one rank each; each
+// with three protocols.
+TEST(BenchVerb, TheGridMarksOnePickAndOneBestOfEachSize) {
+  const Outcome outcome = run_program({"bench", "all_reduce", "-n", "2", "-b", "64", "-e", "4K",
+                                       "-f", "64", "--iters", "2", "--all-algos", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json document = json::parse(outcome.out);
+  ASSERT_EQ(document["results"].size(), 2U);
+  for (const json& row : document["results"]) {
+    EXPECT_EQ(row["cells"].size(), 7U * 3U);
+    int picks = 0;
+    int bests = 0;
+    for (const json& cell : row["cells"]) {
+      picks += cell["is_pick"] ? 1 : 0;
+      bests += cell["is_best"] ? 1 : 0;
+      EXPECT_EQ(cell["wrong"], 0);
+    }
+    EXPECT_EQ(picks, 1);
+    EXPECT_EQ(bests, 1);
+  }
+}
+
 // 2 ranks, 1 size, 2 placements x (1 warm-up + 2 timed + 1 check) = 8 all-reduces; each rank records the call
 // and its 3 primitives: send, recv_reduce_copy_send, recv.
 TEST(BenchVerb, TheTraceHoldsEveryPrimitiveOfEveryRank) {
   const std::string path = temporary_path("bench.rtrace");
-  const Outcome outcome = run_program({"bench", "all_reduce", "-n", "2", "-b", "64", "-e", "64",
-                                       "-w", "1", "--iters", "2", "--trace", path});
+  const Outcome outcome =
+      run_program({"bench", "all_reduce", "-n", "2", "-b", "64", "-e", "64", "-w", "1", "--iters",
+                   "2", "--algo", "ring", "--trace", path});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const auto trace = TraceFile::open(path);
   ASSERT_TRUE(trace) << trace.error().message;
