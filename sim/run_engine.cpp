@@ -24,8 +24,8 @@ static_assert(2 * kMaxSlotsPerChunk <= kSlots, "two chunks must fit a connection
 
 /// SimGrid's settings. The model is plain: latency, and max-min fair shares of the bandwidth as given,
 /// without the factors and the window that stand for TCP.
-std::vector<std::string> engine_arguments() {
-  return {
+std::vector<std::string> engine_arguments(std::size_t strands) {
+  std::vector<std::string> arguments {
     "ringside", "--log=root.thres:critical", "--cfg=network/model:CM02",
         "--cfg=network/crosstraffic:0", "--cfg=network/latency-factor:1",
         "--cfg=network/bandwidth-factor:1", "--cfg=network/weight-S:0", "--cfg=network/TCP-gamma:0",
@@ -36,13 +36,17 @@ std::vector<std::string> engine_arguments() {
 #endif
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
         "--cfg=contexts/stack-size:64",  // KiB; the algorithms are shallow, and actors are many
-        "--cfg=contexts/guard-size:0",   // a guard page each would use up the kernel's mappings
 #endif
   };
+  // A stack with a guard page is two of the 65530 mappings that Linux gives a process, and groups have
+  // stacks as well. Without guards SimGrid writes each stack once, which takes its memory at once.
+  constexpr std::size_t kMostGuarded = 20'000;
+  if (strands > kMostGuarded) arguments.emplace_back("--cfg=contexts/guard-size:0");
+  return arguments;
 }
 
-std::unique_ptr<sg4::Engine> make_engine() {
-  static std::vector<std::string> arguments = engine_arguments();
+std::unique_ptr<sg4::Engine> make_engine(std::size_t strands) {
+  static std::vector<std::string> arguments = engine_arguments(strands);
   static std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   int count = static_cast<int>(pointers.size());
@@ -83,7 +87,7 @@ class Simulation {
     totals_.progress = progress;
 
     const auto began = std::chrono::steady_clock::now();
-    const std::unique_ptr<sg4::Engine> engine = make_engine();
+    const std::unique_ptr<sg4::Engine> engine = make_engine(count_strands());
     Platform platform;
     Wiring wiring(request_, platform);
     RINGSIDE_TRY(wiring.connect(tasks_));
@@ -112,6 +116,14 @@ class Simulation {
       }
     }
     return {};
+  }
+
+  [[nodiscard]] std::size_t count_strands() const {
+    std::size_t strands = 0;
+    for (const SimTask& task : tasks_) {
+      strands += static_cast<std::size_t>(task.task.strands.count);
+    }
+    return strands;
   }
 
   [[nodiscard]] SimResult result_of(const std::vector<const SimLane*>& lanes) const {
