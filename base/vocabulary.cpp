@@ -93,6 +93,30 @@ std::span<const std::string_view> collective_names() { return kCollectives; }
 
 Bytes size_of(DataType type) { return {kDataTypeSizes[static_cast<std::size_t>(type)]}; }
 
+bool is_reduction(Collective collective) {
+  return collective == Collective::AllReduce || collective == Collective::ReduceScatter ||
+         collective == Collective::Reduce;
+}
+
+bool can_reduce(Algorithm algorithm, DataType type, RedOp op) {
+  if (algorithm == Algorithm::Pat) return op != RedOp::Avg && op != RedOp::PreMulSum;
+  if (algorithm != Algorithm::Nvls && algorithm != Algorithm::NvlsTree) return true;
+  switch (type) {
+    case DataType::Int32:
+    case DataType::Uint32:
+    case DataType::Int64:
+    case DataType::Uint64:
+    case DataType::Float16:
+    case DataType::Bfloat16:
+      return op == RedOp::Sum || op == RedOp::Min || op == RedOp::Max;
+    case DataType::Float32:
+    case DataType::Float64:
+      return op == RedOp::Sum;
+    default:
+      return false;
+  }
+}
+
 double busbw_factor(Collective collective, int ranks) {
   RINGSIDE_ASSERT(ranks >= 1, "{} ranks", ranks);
   const double n = ranks;

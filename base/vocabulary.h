@@ -134,6 +134,14 @@ std::span<const std::string_view> collective_names();
 
 Bytes size_of(DataType type);  ///< of one element
 
+/// Whether the collective reduces: all_reduce, reduce_scatter, reduce.
+bool is_reduction(Collective collective);
+
+/// Whether NCCL has kernels of the algorithm that reduce elements of the type so. NVSwitches sum, and
+/// compare all but the long floats; PAT scales no element.
+/// source  NCCL 2.30.7 device/generate.py, enqueue.cc
+bool can_reduce(Algorithm algorithm, DataType type, RedOp op);
+
 /// What busbw is algbw times of: the share of the buffer that each rank's link has to carry.
 /// returns  all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather, scatter (n-1)/n, and
 ///          all_gather_v of equal blocks; broadcast, reduce, send_recv, send, recv 1

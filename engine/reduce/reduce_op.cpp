@@ -24,34 +24,11 @@ void divide(std::byte* data, std::size_t count, int divisor) {
   }
 }
 
-bool is_reduction(Collective collective) {
-  return collective == Collective::AllReduce || collective == Collective::Reduce ||
-         collective == Collective::ReduceScatter;
-}
-
 Error refused(Algorithm algorithm, DataType type, RedOp op, const char* help) {
   return Error{ErrorCode::InvalidArgument,
                fmt::format("NCCL's {} has no {} of {}", nccl_name(algorithm), to_string(op),
                            to_string(type)),
                help};
-}
-
-/// The switch reduces, and has these.
-bool has_nvls_kernel(DataType type, RedOp op) {
-  switch (type) {
-    case DataType::Int32:
-    case DataType::Uint32:
-    case DataType::Int64:
-    case DataType::Uint64:
-    case DataType::Float16:
-    case DataType::Bfloat16:
-      return op == RedOp::Sum || op == RedOp::Min || op == RedOp::Max;
-    case DataType::Float32:
-    case DataType::Float64:
-      return op == RedOp::Sum;
-    default:
-      return false;
-  }
 }
 
 }  // namespace
@@ -120,18 +97,14 @@ Result<ReduceOp> make_reduce_op(const KernelSet& kernels, DataType type, RedOp o
 }
 
 Status check_reduction(Collective collective, Algorithm algorithm, DataType type, RedOp op) {
-  if (!is_reduction(collective)) return {};
-  if ((algorithm == Algorithm::Nvls || algorithm == Algorithm::NvlsTree) &&
-      !has_nvls_kernel(type, op)) {
-    return refused(
-        algorithm, type, op,
-        "it has sum, min, max of int32 uint32 int64 uint64 half bfloat16, and sum of float "
-        "and double; ring and tree have every one");
-  }
-  if (algorithm == Algorithm::Pat && (op == RedOp::Avg || op == RedOp::PreMulSum)) {
+  if (!is_reduction(collective) || can_reduce(algorithm, type, op)) return {};
+  if (algorithm == Algorithm::Pat) {
     return refused(algorithm, type, op, "it has sum prod max min; ring has avg and mulsum too");
   }
-  return {};
+  return refused(
+      algorithm, type, op,
+      "it has sum, min, max of int32 uint32 int64 uint64 half bfloat16, and sum of float "
+      "and double; ring and tree have every one");
 }
 
 }  // namespace ringside

@@ -15,45 +15,14 @@ bool is_float8(DataType type) {
   return type == DataType::Float8E4m3 || type == DataType::Float8E5m2;
 }
 
-bool reduces(Collective c) {
-  return c == Collective::AllReduce || c == Collective::ReduceScatter || c == Collective::Reduce;
-}
-
-/// What NVSwitches reduce.
-bool switch_reduces(DataType type, RedOp op) {
-  switch (type) {
-    case DataType::Float32:
-    case DataType::Float64:
-      return op == RedOp::Sum;
-    case DataType::Int32:
-    case DataType::Uint32:
-    case DataType::Int64:
-    case DataType::Uint64:
-    case DataType::Float16:
-    case DataType::Bfloat16:
-      return op == RedOp::Sum || op == RedOp::Min || op == RedOp::Max;
-    default:
-      return false;
-  }
-}
-
-Obstacle reduction_obstacle(const TuningCall& call, Algorithm algorithm) {
-  if (!reduces(call.collective)) return Obstacle::None;
-  const bool on_switch = algorithm == Algorithm::Nvls || algorithm == Algorithm::NvlsTree;
-  if (on_switch && !switch_reduces(call.type, call.op)) return Obstacle::Reduction;
-  // PAT scales no element before or after it sums.
-  const bool scales = call.op == RedOp::Avg || call.op == RedOp::PreMulSum;
-  return algorithm == Algorithm::Pat && scales ? Obstacle::Reduction : Obstacle::None;
-}
-
 /// With 8-bit floats NCCL shuns long rings, which round at each rank.
 float penalty(const TuningCall& call, Algorithm algorithm, int nranks) {
   const bool is_long = algorithm == Algorithm::Ring && nranks > 8;
-  return is_long && reduces(call.collective) && is_float8(call.type) ? 1024.0F : 1.0F;
+  return is_long && is_reduction(call.collective) && is_float8(call.type) ? 1024.0F : 1.0F;
 }
 
 std::uint64_t element_bytes(const TuningCall& call) {
-  return reduces(call.collective) ? size_of(call.type).value : 1;
+  return is_reduction(call.collective) ? size_of(call.type).value : 1;
 }
 
 bool shrinks(Collective c) { return c == Collective::AllGather || c == Collective::ReduceScatter; }
@@ -105,7 +74,9 @@ std::vector<Candidate> Tuner::candidates(const TuningCall& call, int ntasks) con
       candidate.obstacle =
           table_.cost(call.collective, candidate.algorithm, candidate.protocol).obstacle;
       if (candidate.obstacle == Obstacle::None) {
-        candidate.obstacle = reduction_obstacle(call, candidate.algorithm);
+        if (is_reduction(call.collective) && !can_reduce(candidate.algorithm, call.type, call.op)) {
+          candidate.obstacle = Obstacle::Reduction;
+        }
       }
       if (candidate.obstacle == Obstacle::None) {
         candidate.prediction =
