@@ -309,7 +309,10 @@ TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
           ::read(outputs[static_cast<std::size_t>(rank)].get(), text.data(), text.size());
       if (size > 0) reasons.emplace(text.data(), static_cast<std::size_t>(size));
     }
-    EXPECT_EQ(reasons, std::set{gone(3)});
+    // Which of the three is missed first is a race; that all are told the same is not.
+    ASSERT_EQ(reasons.size(), 1U);
+    const std::set dead{gone(3), gone(4), gone(5)};
+    EXPECT_EQ(dead.count(*reasons.begin()), 1U) << *reasons.begin();
   }
   for (int rank = 0; rank < kRanks; ++rank) {
     int status = 0;
