@@ -31,6 +31,10 @@ Result<Topology> load(const std::function<int(hwloc_topology_t)>& source, const 
     return Error{ErrorCode::System, "hwloc cannot start", "check the installation of libhwloc"};
   }
   Topology topology{made, &hwloc_topology_destroy};
+  // They would start drivers to list what is a PCI function anyway; one that is not there is refused.
+  for (const char* const component : {"opencl", "gl", "cuda", "rsmi", "levelzero"}) {
+    hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
+  }
   hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_ALL);
   if (source(made) != 0 || hwloc_topology_load(made) != 0) return refused;
   return topology;

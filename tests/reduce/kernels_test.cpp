@@ -64,6 +64,7 @@ struct Pool {
       case 0:
         return special[any % std::size(special)] ^ (random() % 2 << (bits - 1));
       case 1:
+        if (bits < 16) return any;  // all of an 8-bit float's numbers are alike in size
         return (any & ~(Bits{0x7FF} << (bits - 10))) | (Bits{3} << (bits - 4));
       default:
         return any;
