@@ -45,7 +45,7 @@ VerbResult run(const std::string& folder) {
     if (status != kFine) return status;
   }
   fmt::print(
-      "\nBoth runs walked the same text, engine/collectives/ring.h. Next:\n"
+      "\nBoth runs walked the same texts, those of engine/collectives. Next:\n"
       "  ringside bench all_gather -n 2 --transport tcp     another collective, another transport\n"
       "  ringside trace export --perfetto {0}/demo-real.rtrace\n"
       "                                                     then open the .json in "
