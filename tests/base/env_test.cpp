@@ -2,21 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include "tests/support/environment_table.h"
 
 namespace ringside {
 namespace {
 
-Environment table(std::map<std::string, std::string> values) {
-  return [values](const char* name) -> std::optional<std::string> {
-    const auto found = values.find(name);
-    if (found == values.end()) return std::nullopt;
-    return found->second;
-  };
-}
-
 TEST(EnvInt, ReadsDecimalHexadecimalAndOctalAsNcclDoes) {
-  const Environment environment = table({{"D", "20"}, {"H", "0x14"}, {"O", "024"}, {"N", "-1"}});
+  const Environment environment =
+      environment_of({{"D", "20"}, {"H", "0x14"}, {"O", "024"}, {"N", "-1"}});
   EXPECT_EQ(**env_int(environment, "D", 0, 64), 20);
   EXPECT_EQ(**env_int(environment, "H", 0, 64), 20);
   EXPECT_EQ(**env_int(environment, "O", 0, 64), 20);
@@ -24,14 +17,14 @@ TEST(EnvInt, ReadsDecimalHexadecimalAndOctalAsNcclDoes) {
 }
 
 TEST(EnvInt, IsNothingWhereTheVariableIsUnsetOrEmpty) {
-  const Environment environment = table({{"EMPTY", ""}});
+  const Environment environment = environment_of({{"EMPTY", ""}});
   EXPECT_FALSE(env_int(environment, "EMPTY", 0, 64)->has_value());
   EXPECT_FALSE(env_int(environment, "UNSET", 0, 64)->has_value());
 }
 
 TEST(EnvInt, NamesTheVariableItsValueAndTheRange) {
   for (const char* const text : {"16x", "x", "1.5", "65", "99999999999999999999"}) {
-    const auto value = env_int(table({{"V", text}}), "V", 1, 64);
+    const auto value = env_int(environment_of({{"V", text}}), "V", 1, 64);
     ASSERT_FALSE(value) << text;
     EXPECT_EQ(value.error().code, ErrorCode::InvalidArgument);
     EXPECT_NE(value.error().message.find(std::string("V='") + text + "'"), std::string::npos);

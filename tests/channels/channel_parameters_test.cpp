@@ -1,23 +1,15 @@
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 
 #include "engine/channels/parameters.h"
+#include "tests/support/environment_table.h"
 
 namespace ringside {
 namespace {
 
-Environment table(std::map<std::string, std::string> values) {
-  return [values](const char* name) -> std::optional<std::string> {
-    const auto found = values.find(name);
-    if (found == values.end()) return std::nullopt;
-    return found->second;
-  };
-}
-
 TEST(ChannelParameters, AnEmptyEnvironmentLeavesNcclsDefaults) {
-  const auto parameters = parse_channel_parameters(table({}));
+  const auto parameters = parse_channel_parameters(environment_of({}));
   ASSERT_TRUE(parameters);
   EXPECT_EQ(parameters->cross_nic, 2);
   EXPECT_FALSE(parameters->min_channels || parameters->max_channels || parameters->buffer);
@@ -26,20 +18,21 @@ TEST(ChannelParameters, AnEmptyEnvironmentLeavesNcclsDefaults) {
 }
 
 TEST(ChannelParameters, NewNamesOfChannelLimitsWinOverOldOnes) {
-  const auto old =
-      parse_channel_parameters(table({{"NCCL_MIN_NRINGS", "4"}, {"NCCL_MAX_NRINGS", "8"}}));
+  const auto old = parse_channel_parameters(
+      environment_of({{"NCCL_MIN_NRINGS", "4"}, {"NCCL_MAX_NRINGS", "8"}}));
   EXPECT_EQ(old->min_channels, 4);
   EXPECT_EQ(old->max_channels, 8);
-  const auto both =
-      parse_channel_parameters(table({{"NCCL_MIN_NRINGS", "4"}, {"NCCL_MIN_NCHANNELS", "0x10"}}));
+  const auto both = parse_channel_parameters(
+      environment_of({{"NCCL_MIN_NRINGS", "4"}, {"NCCL_MIN_NCHANNELS", "0x10"}}));
   EXPECT_EQ(both->min_channels, 16);
 }
 
 TEST(ChannelParameters, FlagsAreZeroOrOne) {
-  EXPECT_TRUE(parse_channel_parameters(table({{"NCCL_COLLNET_ENABLE", "1"}}))->collnet_enable);
-  EXPECT_FALSE(
-      parse_channel_parameters(table({{"NCCL_IGNORE_NET_MISMATCH", "0"}}))->ignore_net_mismatch);
-  EXPECT_FALSE(parse_channel_parameters(table({{"NCCL_COLLNET_ENABLE", "2"}})));
+  EXPECT_TRUE(
+      parse_channel_parameters(environment_of({{"NCCL_COLLNET_ENABLE", "1"}}))->collnet_enable);
+  EXPECT_FALSE(parse_channel_parameters(environment_of({{"NCCL_IGNORE_NET_MISMATCH", "0"}}))
+                   ->ignore_net_mismatch);
+  EXPECT_FALSE(parse_channel_parameters(environment_of({{"NCCL_COLLNET_ENABLE", "2"}})));
 }
 
 TEST(ChannelParameters, ListsExactlyTheVariablesThatItReads) {
@@ -58,7 +51,8 @@ TEST(ChannelParameters, ABadValueOfAnyVariableIsAnErrorThatNamesIt) {
   for (const std::string_view variable : channel_variables()) {
     if (variable == "NCCL_GRAPH_FILE") continue;  // any text may be a path
     for (const char* const text : {"many", "-3", "16 channels"}) {
-      const auto parameters = parse_channel_parameters(table({{std::string(variable), text}}));
+      const auto parameters =
+          parse_channel_parameters(environment_of({{std::string(variable), text}}));
       ASSERT_FALSE(parameters) << variable << "=" << text;
       EXPECT_EQ(parameters.error().code, ErrorCode::InvalidArgument);
       EXPECT_NE(parameters.error().message.find(std::string(variable) + "='" + text + "'"),

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "tests/runtime/environment_table.h"
+#include "tests/support/environment_table.h"
 
 namespace ringside {
 namespace {

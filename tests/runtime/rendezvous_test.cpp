@@ -13,8 +13,8 @@
 
 #include "engine/runtime/pmix_exchange.h"
 #include "engine/transport/socket.h"
-#include "tests/runtime/environment_table.h"
 #include "tests/runtime/ranks.h"
+#include "tests/support/environment_table.h"
 
 namespace ringside {
 namespace {

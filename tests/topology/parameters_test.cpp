@@ -2,21 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
+
+#include "tests/support/environment_table.h"
 
 namespace ringside {
 namespace {
 
-Environment table(std::map<std::string, std::string> values) {
-  return [values = std::move(values)](const char* name) -> std::optional<std::string> {
-    const auto found = values.find(name);
-    return found == values.end() ? std::nullopt : std::optional{found->second};
-  };
-}
-
 TEST(TopologyParameters, AnEmptyEnvironmentGivesTheDefaults) {
-  const auto read = parse_topology_parameters(table({}));
+  const auto read = parse_topology_parameters(environment_of({}));
   ASSERT_TRUE(read);
   EXPECT_FALSE(read->p2p_level);
   EXPECT_FALSE(read->gdr_level);
@@ -28,26 +22,27 @@ TEST(TopologyParameters, AnEmptyEnvironmentGivesTheDefaults) {
 }
 
 TEST(TopologyParameters, ALevelIsANameOrTheNumberBeforeThereWereNames) {
-  EXPECT_EQ(parse_topology_parameters(table({{"NCCL_P2P_LEVEL", "PHB"}}))->p2p_level,
+  EXPECT_EQ(parse_topology_parameters(environment_of({{"NCCL_P2P_LEVEL", "PHB"}}))->p2p_level,
             PathType::Phb);
-  EXPECT_EQ(parse_topology_parameters(table({{"NCCL_P2P_LEVEL", "1"}}))->p2p_level, PathType::Pix);
-  EXPECT_EQ(parse_topology_parameters(table({{"NCCL_NET_GDR_LEVEL", "5"}}))->gdr_level,
+  EXPECT_EQ(parse_topology_parameters(environment_of({{"NCCL_P2P_LEVEL", "1"}}))->p2p_level,
+            PathType::Pix);
+  EXPECT_EQ(parse_topology_parameters(environment_of({{"NCCL_NET_GDR_LEVEL", "5"}}))->gdr_level,
             PathType::Sys);
-  const auto wrong = parse_topology_parameters(table({{"NCCL_P2P_LEVEL", "6"}}));
+  const auto wrong = parse_topology_parameters(environment_of({{"NCCL_P2P_LEVEL", "6"}}));
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("NCCL_P2P_LEVEL='6'"), std::string::npos);
 }
 
 TEST(TopologyParameters, DisablingP2pOverridesItsLevel) {
-  const auto read =
-      parse_topology_parameters(table({{"NCCL_P2P_DISABLE", "1"}, {"NCCL_P2P_LEVEL", "SYS"}}));
+  const auto read = parse_topology_parameters(
+      environment_of({{"NCCL_P2P_DISABLE", "1"}, {"NCCL_P2P_LEVEL", "SYS"}}));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->p2p_level, PathType::Loc);
 }
 
 TEST(TopologyParameters, ThePolicyOfNetDevicesHasThreeForms) {
   const auto policy = [](const char* text) {
-    return parse_topology_parameters(table({{"NCCL_NETDEVS_POLICY", text}}));
+    return parse_topology_parameters(environment_of({{"NCCL_NETDEVS_POLICY", text}}));
   };
   EXPECT_EQ(policy("AUTO")->netdevs_policy, 0);
   EXPECT_EQ(policy("ALL")->netdevs_policy, -1);
@@ -56,14 +51,17 @@ TEST(TopologyParameters, ThePolicyOfNetDevicesHasThreeForms) {
 }
 
 TEST(TopologyParameters, ReadingByTheNicCanBeForcedEitherWay) {
-  EXPECT_EQ(parse_topology_parameters(table({{"NCCL_NET_GDR_READ", "1"}}))->gdr_read, true);
-  EXPECT_EQ(parse_topology_parameters(table({{"NCCL_NET_GDR_READ", "0"}}))->gdr_read, false);
-  EXPECT_FALSE(parse_topology_parameters(table({{"NCCL_NET_GDR_READ", "-2"}}))->gdr_read);
+  EXPECT_EQ(parse_topology_parameters(environment_of({{"NCCL_NET_GDR_READ", "1"}}))->gdr_read,
+            true);
+  EXPECT_EQ(parse_topology_parameters(environment_of({{"NCCL_NET_GDR_READ", "0"}}))->gdr_read,
+            false);
+  EXPECT_FALSE(parse_topology_parameters(environment_of({{"NCCL_NET_GDR_READ", "-2"}}))->gdr_read);
 }
 
 TEST(TopologyParameters, EveryVariableOfTheListIsRead) {
   for (const std::string_view name : topology_variables()) {
-    const auto read = parse_topology_parameters(table({{std::string(name), "no such value"}}));
+    const auto read =
+        parse_topology_parameters(environment_of({{std::string(name), "no such value"}}));
     EXPECT_FALSE(read) << name;
   }
 }

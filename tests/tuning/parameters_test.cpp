@@ -4,15 +4,13 @@
 
 #include <map>
 
+#include "tests/support/environment_table.h"
+
 namespace ringside {
 namespace {
 
 Result<TuningParameters> parse(const std::map<std::string, std::string>& values) {
-  return parse_tuning_parameters([values](const char* name) -> std::optional<std::string> {
-    const auto found = values.find(name);
-    if (found == values.end()) return std::nullopt;
-    return found->second;
-  });
+  return parse_tuning_parameters(environment_of(values));
 }
 
 Permission algorithm(const TuningParameters& parameters, Collective c, Algorithm a) {
