@@ -13,15 +13,17 @@ namespace {
 constexpr std::array<std::string_view, 12> kCollectives{
     "broadcast", "reduce", "all_gather", "reduce_scatter", "all_reduce", "send_recv",
     "send",      "recv",   "all_to_all", "scatter",        "gather",     "all_gather_v"};
-constexpr std::array<std::string_view, 8> kAlgorithms{
-    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat", "one_shot"};
+constexpr std::array<std::string_view, kAlgorithmCount> kAlgorithms{
+    "tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
+    "nvls_tree", "pat",  "one_shot",       "two_shot"};
 constexpr std::array<std::string_view, 3> kProtocols{"ll", "ll128", "simple"};
 // NCCL's, in the same order
 constexpr std::array<std::string_view, 12> kNcclCollectives{
     "Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce", "SendRecv",
     "Send",      "Recv",   "AlltoAll",  "Scatter",       "Gather",    "AllGatherV"};
-constexpr std::array<std::string_view, 8> kNcclAlgorithms{
-    "Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT", "OneShot"};
+constexpr std::array<std::string_view, kAlgorithmCount> kNcclAlgorithms{
+    "Tree",     "Ring", "CollNetDirect", "CollNetChain", "NVLS",
+    "NVLSTree", "PAT",  "OneShot",       "TwoShot"};
 constexpr std::array<std::string_view, 3> kNcclProtocols{"LL", "LL128", "Simple"};
 // nccl-tests' spellings
 constexpr std::array<std::string_view, 12> kDataTypes{"int8",   "uint8",    "int32",  "uint32",

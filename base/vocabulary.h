@@ -34,8 +34,12 @@ enum class Algorithm : std::uint8_t {
   Nvls = 4,
   NvlsTree = 5,
   Pat = 6,
-  OneShot = 7,  ///< of hosts alone: NCCL's tables end before it
+  // Of hosts alone: NCCL's tables end before them.
+  OneShot = 7,
+  TwoShot = 8,
 };
+
+inline constexpr int kAlgorithmCount = 9;
 
 enum class Protocol : std::uint8_t { LL = 0, LL128 = 1, Simple = 2 };
 

@@ -396,8 +396,8 @@ Verb bench_verb() {
         app.add_option("--transport", a.transport,
                        "shm or tcp (default: shm within a host, tcp between hosts)");
         app.add_option("--algo", a.algorithm,
-                       "ring, tree, pat, nvls, nvls_tree, collnet_direct, collnet_chain or "
-                       "one_shot (default: tuned)");
+                       "ring, tree, pat, nvls, nvls_tree, collnet_direct, collnet_chain, "
+                       "one_shot or two_shot (default: tuned)");
         app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");
         app.add_flag("--all-algos", a.all_algorithms,
                      "time every algorithm and protocol, and mark the pick");

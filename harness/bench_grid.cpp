@@ -50,7 +50,7 @@ Result<std::vector<GridRow>> run_bench_grid(Communicator& communicator, const Be
   for (const Bytes size : options.sizes) {
     one.sizes = {size};
     GridRow row;
-    for (int a = 0; a <= static_cast<int>(Algorithm::OneShot); ++a) {
+    for (int a = 0; a < kAlgorithmCount; ++a) {
       for (const Protocol protocol : {Protocol::LL, Protocol::LL128, Protocol::Simple}) {
         RINGSIDE_TRY(const std::optional<GridCell> cell,
                      time_cell(communicator, one, static_cast<Algorithm>(a), protocol));

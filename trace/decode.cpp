@@ -137,7 +137,7 @@ bool TraceBlock::is_readable(std::size_t i) const {
          columns_.kind[i] < beyond(EventKind::Primitive) &&
          columns_.primitive[i] < beyond(Primitive::RecvSend) &&
          columns_.collective[i] < beyond(Collective::AllGatherV) &&
-         columns_.algorithm[i] < beyond(Algorithm::OneShot) &&
+         columns_.algorithm[i] < kAlgorithmCount &&
          columns_.protocol[i] < beyond(Protocol::Simple);
 }
 

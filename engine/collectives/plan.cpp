@@ -37,7 +37,7 @@ bool needs_lanes(const Choice& choice, const Channels& channels) {
 
 Error no_algorithm(const Choice& choice) {
   std::string known;
-  for (int i = 0; i <= static_cast<int>(Algorithm::OneShot); ++i) {
+  for (int i = 0; i < kAlgorithmCount; ++i) {
     const auto algorithm = static_cast<Algorithm>(i);
     if (!has_algorithm(choice.collective, algorithm)) continue;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(algorithm));
@@ -96,6 +96,8 @@ Result<std::vector<ChannelTask>> plan_each(const PlanInput& input) {
           return plan_pat(input, part);
         case Algorithm::OneShot:
           return plan_one_shot(input, part);
+        case Algorithm::TwoShot:
+          return plan_two_shot(input, part);
       }
       return plan_ring(input, channel, part);
     };

@@ -60,6 +60,7 @@ Result<ChannelTask> plan_collnet_direct(const PlanInput& input, const NodeGroups
                                         int channel, const ChannelPart& part);
 Result<ChannelTask> plan_pat(const PlanInput& input, const ChannelPart& part);
 Result<ChannelTask> plan_one_shot(const PlanInput& input, const ChannelPart& part);
+Result<ChannelTask> plan_two_shot(const PlanInput& input, const ChannelPart& part);
 Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input);
 
 }  // namespace ringside

@@ -4,6 +4,7 @@
 #include "engine/collectives/nvls.h"
 #include "engine/collectives/one_shot.h"
 #include "engine/collectives/task.h"
+#include "engine/collectives/two_shot.h"
 
 namespace ringside {
 
@@ -32,6 +33,7 @@ constexpr bool has_algorithm(Collective collective, Algorithm algorithm) {
     case Algorithm::CollNetChain:
     case Algorithm::NvlsTree:
     case Algorithm::OneShot:
+    case Algorithm::TwoShot:
       return collective == Collective::AllReduce;
     case Algorithm::CollNetDirect:
     case Algorithm::Nvls:
@@ -96,6 +98,13 @@ void run_nvls_tree(P& primitives, const ChannelTask& task, int strand) {
 }
 
 template <Primitives P>
+void run_two_shot(P& primitives, const Ring& ranks, int strand) {
+  if (strand == 0) return two_shot_scatter(primitives, ranks);
+  if (strand == 1) return two_shot_reduce(primitives, ranks);
+  return two_shot_gather(primitives, ranks);
+}
+
+template <Primitives P>
 void run_collnet_direct(P& primitives, const ChannelTask& task, int strand, int turn) {
   const Heads& heads = task.heads;
   switch (task.collective) {
@@ -139,6 +148,8 @@ void run_strand(P& primitives, const ChannelTask& task, int strand, int turn) {
     case Algorithm::OneShot:
       return strand == 0 ? one_shot_send(primitives, task.ring.size)
                          : one_shot_reduce(primitives, task.ring.size);
+    case Algorithm::TwoShot:
+      return run_two_shot(primitives, task.ring, strand);
   }
 }
 

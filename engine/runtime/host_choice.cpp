@@ -11,6 +11,11 @@
 namespace ringside {
 namespace {
 
+/// Those have a port for each rank.
+bool joins_all_pairs(Algorithm algorithm) {
+  return algorithm == Algorithm::OneShot || algorithm == Algorithm::TwoShot;
+}
+
 struct Pick {
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
@@ -26,7 +31,7 @@ Pick usual_pick(const HostSituation& at, const HostTable& table) {
   if (rule == nullptr) return at.bytes <= 2_KiB ? Pick{Algorithm::Ring, Protocol::LL128} : Pick{};
   const bool is_possible = has_algorithm(at.collective, rule->algorithm) &&
                            check_reduction(at.collective, rule->algorithm, at.type, at.op) &&
-                           (rule->algorithm != Algorithm::OneShot || at.nranks <= kMaxPortsInSet);
+                           (at.nranks <= kMaxPortsInSet || !joins_all_pairs(rule->algorithm));
   return is_possible ? Pick{rule->algorithm, rule->protocol}
                      : Pick{Algorithm::Ring, rule->protocol};
 }
@@ -34,7 +39,7 @@ Pick usual_pick(const HostSituation& at, const HostTable& table) {
 Status check_algorithm(Collective collective, Algorithm algorithm) {
   if (has_algorithm(collective, algorithm)) return {};
   std::string known;
-  for (int i = 0; i <= static_cast<int>(Algorithm::OneShot); ++i) {
+  for (int i = 0; i < kAlgorithmCount; ++i) {
     const auto one = static_cast<Algorithm>(i);
     if (!has_algorithm(collective, one)) continue;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(one));

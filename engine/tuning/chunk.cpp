@@ -138,7 +138,8 @@ Bytes chunk_for(const CommShape& shape, const CostTable& table, const ChunkReque
     case Algorithm::Pat:
       chunk = pat(chunk, request);
       break;
-    case Algorithm::OneShot:  // not among NCCL's
+    case Algorithm::OneShot:  // these two are not among NCCL's
+    case Algorithm::TwoShot:
       break;
   }
   const std::uint64_t grain = grain_of(request.protocol).value;

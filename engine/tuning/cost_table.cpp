@@ -230,7 +230,8 @@ GraphId graph_of(Algorithm algorithm) {
       return GraphId::Nvls;
     case Algorithm::Tree:
     case Algorithm::Pat:
-    case Algorithm::OneShot:  // not among NCCL's
+    case Algorithm::OneShot:  // these two are not among NCCL's
+    case Algorithm::TwoShot:
       break;
   }
   return GraphId::Tree;

@@ -121,7 +121,8 @@ Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorith
       delay.us = static_cast<float>(
           delay.us + (levels * (t.net_us / m.pat_step_divisor) + in.shape.nranks * m.pat_rank_us));
       break;
-    case Algorithm::OneShot:  // not among NCCL's
+    case Algorithm::OneShot:  // these two are not among NCCL's
+    case Algorithm::TwoShot:
       break;
   }
   return delay;

@@ -188,8 +188,6 @@ TEST(Cost, OfNvlsBlocks) {
   EXPECT_EQ(chunks_per_rank(scatters, 12, out_of_group(kNetwork)), 1);
 }
 
-// With 8 chunks in flight, up to 16 ranks are n / 2 together. The deepest leaf is the largest 2^k - 1 below n,
-// k hops from the owner.
 // To each of the n ranks, of which one is the sender itself.
 TEST(Cost, OfOneShot) {
   for (const int n : {2, 5, 16}) {
@@ -200,6 +198,18 @@ TEST(Cost, OfOneShot) {
   }
 }
 
+// A chunk to each owner and its sum from there: as a ring, but in two rounds.
+TEST(Cost, OfTwoShot) {
+  for (const int n : {2, 5, 16}) {
+    const ProofSummary cost = cost_of({.algorithm = Algorithm::TwoShot, .nranks = n}, n);
+    EXPECT_EQ(cost.rounds, 2);
+    EXPECT_EQ(chunks_per_rank(cost, n, kPair), 2 * (n - 1));
+    EXPECT_EQ(edges_of_one_chunk(cost, kPair), 2 * n * (n - 1));
+  }
+}
+
+// With 8 chunks in flight, up to 16 ranks are n / 2 together. The deepest leaf is the largest 2^k - 1 below n,
+// k hops from the owner.
 TEST(Cost, OfPat) {
   for (const int n : {2, 3, 5, 8, 11, 16}) {
     for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter}) {

@@ -69,12 +69,12 @@ TEST(Plan, RefusesWhatThereIsNoPlanFor) {
 TEST(Plan, ThereIsWhatNcclHasKernelsFor) {
   const auto count = [](Collective collective) {
     int algorithms = 0;
-    for (int i = 0; i <= static_cast<int>(Algorithm::OneShot); ++i) {
+    for (int i = 0; i < kAlgorithmCount; ++i) {
       algorithms += has_algorithm(collective, static_cast<Algorithm>(i)) ? 1 : 0;
     }
     return algorithms;
   };
-  EXPECT_EQ(count(Collective::AllReduce), 7);      // all but pat; one_shot is of hosts alone
+  EXPECT_EQ(count(Collective::AllReduce), 8);      // all but pat; two are of hosts alone
   EXPECT_EQ(count(Collective::AllGather), 4);      // ring, collnet_direct, nvls, pat
   EXPECT_EQ(count(Collective::ReduceScatter), 4);  // the same
   EXPECT_EQ(count(Collective::Broadcast), 1);

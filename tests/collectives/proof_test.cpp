@@ -147,6 +147,14 @@ TEST(Proof, OneShotAllReduceOfAllRanksThatItJoins) {
   }
 }
 
+TEST(Proof, TwoShotAllReduceOfAllRanksThatItJoins) {
+  for (int n = 1; n <= kMaxPortsInSet; ++n) {
+    PlannedCall planned{.algorithm = Algorithm::TwoShot, .nranks = n, .nchannels = n % 2 + 1};
+    planned.call.count = ragged_count(n, 5, planned.nchannels);
+    expect_proof(planned, true);
+  }
+}
+
 TEST(Proof, PatWithAnyNumberOfChunksTogether) {
   for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter}) {
     for (const int n : all_sizes()) {

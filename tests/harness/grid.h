@@ -52,7 +52,7 @@ inline HostWishes wishes_of(const GridCase& one) {
 inline std::vector<std::pair<Collective, Algorithm>> grid_pairs() {
   std::vector<std::pair<Collective, Algorithm>> pairs;
   for (int c = 0; c <= static_cast<int>(Collective::AllGatherV); ++c) {
-    for (int a = 0; a <= static_cast<int>(Algorithm::OneShot); ++a) {
+    for (int a = 0; a < kAlgorithmCount; ++a) {
       const auto collective = static_cast<Collective>(c);
       const auto algorithm = static_cast<Algorithm>(a);
       BenchOptions options;

@@ -132,7 +132,7 @@ std::int64_t recorded_steps(const SimRequest& request) {
 TEST(SimAlgorithms, EveryCollectiveRunsByEveryAlgorithm) {
   int runs = 0;
   for (int c = 0; c <= static_cast<int>(Collective::AllGatherV); ++c) {
-    for (int a = 0; a <= static_cast<int>(Algorithm::OneShot); ++a) {
+    for (int a = 0; a < kAlgorithmCount; ++a) {
       const auto collective = static_cast<Collective>(c);
       const auto algorithm = static_cast<Algorithm>(a);
       if (!has_algorithm(collective, algorithm)) continue;

@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include "engine/collectives/plan_parts.h"
+
+/// The two algorithms that join every rank to every other one.
+namespace ringside {
+namespace {
+
+Status check_ranks(const PlanInput& input) {
+  if (input.nranks <= kMaxPortsInSet) return {};
+  return nothing_laid(input, fmt::format("it joins {} ranks at most", kMaxPortsInSet));
+}
+
+}  // namespace
+
+Result<ChannelTask> plan_one_shot(const PlanInput& input, const ChannelPart& part) {
+  RINGSIDE_TRY(check_ranks(input));
+  const std::vector<Rank> order = natural_order(input.nranks);
+  ChunkMap::Shape shape = input.shape(order, part);
+  shape.slices = 1;
+  ChannelTask task = input.task(shape);
+  for (const Rank rank : order) task.recv_peers.push_back({.rank = rank});
+  task.send_peers = task.recv_peers;
+  task.strands = {2, {0, 1}};
+  return task;
+}
+
+Result<ChannelTask> plan_two_shot(const PlanInput& input, const ChannelPart& part) {
+  RINGSIDE_TRY(check_ranks(input));
+  const std::vector<Rank> order = natural_order(input.nranks);
+  ChannelTask task = input.task(input.shape(order, part));
+  for (int index = 0; index < 2; ++index) {
+    for (const Rank rank : order) {
+      const bool is_other = rank != input.rank;
+      task.recv_peers.push_back(is_other ? Peer{.rank = rank, .index = index} : Peer{});
+    }
+  }
+  task.send_peers = task.recv_peers;
+  task.strands = {3, {0, 0, 1}};
+  return task;
+}
+
+}  // namespace ringside

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "engine/collectives/primitives.h"
+#include "engine/collectives/ring.h"
+
+namespace ringside {
+
+/// Two-shot all-reduce: chunk r is rank r's. Each rank sends every other rank the chunk that is that one's,
+/// reduces its own from all of them, and sends the sum to all. Two rounds whatever n, and no byte more than
+/// a ring moves; but a connection between each two ranks, so for ranks that all reach each other alike.
+/// rounds   2             traffic  2(n-1)/n of the buffer out of each rank
+/// ports    r: rank r's share of a sum; n + r: a sum that is done
+/// shape    n at most kMaxPortsInSet
+/// source   the idea: NCCL 2.30's symmetric all-reduce that reduce-scatters by loads and gathers by stores
+template <Primitives P>
+void two_shot_scatter(P& primitives, const Ring& ranks) {
+  // Each begins with the rank after its own, so that not all send to the same one first.
+  for (int hop = 1; hop < ranks.size; ++hop) {
+    const int owner = (ranks.index + hop) % ranks.size;
+    primitives.send(owner, port(owner));
+  }
+}
+
+/// All ports but the own rank's, from port `first` on.
+constexpr Ports ports_of_others(const Ring& ranks, int first) {
+  Ports ports = ports_from(first, ranks.size);
+  ports.bits = static_cast<std::uint16_t>(ports.bits & ~(1U << static_cast<unsigned>(ranks.index)));
+  return ports;
+}
+
+/// The second strand: the own chunk of all ranks.
+template <Primitives P>
+void two_shot_reduce(P& primitives, const Ring& ranks) {
+  primitives.recv_reduce_copy_send(ranks.index, ports_of_others(ranks, 0),
+                                   ports_of_others(ranks, ranks.size));
+}
+
+/// The third: what the others have reduced.
+template <Primitives P>
+void two_shot_gather(P& primitives, const Ring& ranks) {
+  for (int hop = 1; hop < ranks.size; ++hop) {
+    const int owner = (ranks.index + hop) % ranks.size;
+    primitives.recv(owner, port(ranks.size + owner));
+  }
+}
+
+}  // namespace ringside
