@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "base/result.h"
+#include "diag/logparse/parse_logs.h"
+
+namespace ringside::logs {
+
+/// Reads files that grow (`-f`): everything there is, then what is added.
+///
+/// A file that became shorter, or was replaced under its name, is read from its start again; the old file's
+/// rest is read first where it can still be. Folders are looked through for new files at each poll.
+/// Files are opened for each poll and closed after it: any number of them may be followed.
+///
+/// Threads  one thread
+class LogFollower {
+ public:
+  /// errors  InvalidArgument: no arguments
+  static Result<std::unique_ptr<LogFollower>> make(std::vector<std::string> arguments,
+                                                   RecordSink& sink);
+  ~LogFollower();
+  LogFollower(const LogFollower&) = delete;
+  LogFollower& operator=(const LogFollower&) = delete;
+
+  /// Reads what is new, up to the last whole line; a line without its end waits.
+  /// returns  bytes read; 0: nothing new
+  Bytes poll();
+
+  /// Also the lines without an end.
+  void finish();
+
+  [[nodiscard]] const LogFiles& files() const;
+  /// What was read so far; where() knows all places of it.
+  [[nodiscard]] ParseReport report() const;
+
+ private:
+  struct Impl;
+  explicit LogFollower(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside::logs

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "diag/logparse/record.h"
+
+/// What NCCL and RCCL say while a communicator is made, line by line. A number that a version does not
+/// print is -1 (0 for pointers and ids); an absent text is empty.
+/// source  ../shared/reference/log-and-dump-formats.md, sections 1.4, 1.9, 2.2 to 2.6, 2.10, 2.11
+namespace ringside::logs {
+
+enum class Library : std::uint8_t { Nccl, Rccl };
+
+struct LibraryVersion {
+  static constexpr RecordKind kKind = RecordKind::LibraryVersion;
+  Library library = Library::Nccl;
+  bool is_of_benchmark = false;  ///< from nccl-tests' header: a number, no build
+  bool is_of_torch = false;      ///< from an exception or an environment line of PyTorch
+  std::int32_t code = 0;         ///< 2.19.3 is 21903
+  std::string_view text;         ///< `2.19.3+cuda12.3`
+  std::string_view toolkit;      ///< `12.3`: the CUDA or HIP that it was compiled with
+};
+
+/// An echo of a variable. `value` is as printed; the final period of integer echoes is left out.
+struct Environment {
+  static constexpr RecordKind kKind = RecordKind::Environment;
+  enum class How : std::uint8_t { Set, Invalid, Ignored, Config };
+  How how = How::Set;       ///< Config: `Comm config <name> set to <value>`
+  bool is_integer = false;  ///< the final period was there: read as an integer
+  std::string_view name;    ///< `NCCL_IB_DISABLE`
+  std::string_view value;
+};
+
+/// `NET/<net> : Using <list>`. NetDeviceCursor reads the list.
+struct NetDevices {
+  static constexpr RecordKind kKind = RecordKind::NetDevices;
+  bool relaxed_ordering = false;  ///< `[RO]`
+  bool none_found = false;        ///< `No device found.`
+  std::string_view net;           ///< `IB`, `Socket`, `FastSocket`
+  std::string_view list;          ///< `[0]mlx5_0:1/IB [1]mlx5_1:1/IB`
+  std::string_view oob;           ///< `eth0:10.1.0.1<0>`
+};
+
+/// `Using network <name>`, per communicator.
+struct NetworkInUse {
+  static constexpr RecordKind kKind = RecordKind::NetworkInUse;
+  std::string_view name;  ///< `IB`, `Socket`, `AWS Libfabric`, `IBext_v8`, ...
+};
+
+struct BootstrapInterface {
+  static constexpr RecordKind kKind = RecordKind::BootstrapInterface;
+  std::string_view interface;  ///< `eth0`; the plugin's name where it carries the bootstrap
+  std::string_view address;    ///< `10.0.0.1`, `fe80::1`
+};
+
+enum class CommEventType : std::uint8_t {
+  InitStart,
+  InitComplete,
+  DestroyStart,
+  DestroyComplete,
+  AbortStart,
+  AbortComplete,
+  RevokeStart,
+  RevokeComplete
+};
+
+struct CommEvent {
+  static constexpr RecordKind kKind = RecordKind::CommEvent;
+  CommEventType event = CommEventType::InitComplete;
+  bool is_rccl = false;  ///< the line ends as RCCL's do
+  std::int16_t cuda_device = -1;
+  std::int16_t nvml_device = -1;
+  std::int32_t rank = -1;
+  std::int32_t nranks = -1;
+  std::int32_t color = -1;  ///< ncclCommSplit
+  std::int32_t key = -1;
+  std::int32_t child = -1;  ///< splitCount or childCount
+  std::uint64_t comm = 0;   ///< pointer: unique in its process, while it lives
+  std::uint64_t parent = 0;
+  std::uint64_t comm_id = 0;  ///< equal on all ranks; 0 before 2.16 and for splits from 2.23
+  std::int64_t bus_id = -1;   ///< (domain << 20) | (bus << 12) | (device << 4) | function
+  std::string_view function;  ///< `ncclCommInitRank`; empty up to 2.20
+};
+
+struct CommNodes {
+  static constexpr RecordKind kKind = RecordKind::CommNodes;
+  std::uint64_t comm = 0;
+  std::int32_t rank = -1;
+  std::int32_t nranks = -1;
+  std::int32_t nnodes = -1;
+  std::int32_t local_ranks = -1;
+  std::int32_t local_rank = -1;
+  std::int32_t mnnvl = -1;
+};
+
+/// Seconds; -1 where a version lacks the part.
+struct InitTimings {
+  static constexpr RecordKind kKind = RecordKind::InitTimings;
+  std::int32_t rank = -1;
+  std::int32_t nranks = -1;
+  float total = -1, kernels = -1, alloc = -1, bootstrap = -1, allgathers = -1, topo = -1;
+  float graphs = -1, connections = -1, rest = -1;
+  std::string_view function;
+};
+
+struct BootstrapTimings {
+  static constexpr RecordKind kKind = RecordKind::BootstrapTimings;
+  float total = -1, create = -1, send = -1, recv = -1, ring = -1, delay = -1;
+};
+
+struct ChannelCounts {
+  static constexpr RecordKind kKind = RecordKind::ChannelCounts;
+  std::int32_t coll = -1, collnet = -1, nvls = -1, p2p = -1, p2p_per_peer = -1;
+};
+
+struct GdrOfHca {
+  static constexpr RecordKind kKind = RecordKind::GdrOfHca;
+  bool is_enabled = false;
+  bool is_module_missing = false;  ///< `(no module)`
+  std::int32_t hca = -1;           ///< index
+  std::string_view net;            ///< `IB`, `Socket`, a plugin's name
+  std::string_view name;           ///< `mlx5_0`
+  std::string_view reason;         ///< `nvidia-peermem`, `DMABUF`, or empty
+};
+
+struct GdrOfPair {
+  static constexpr RecordKind kKind = RecordKind::GdrOfPair;
+  bool is_enabled = false;
+  std::int8_t read = -1;
+  std::int16_t distance = -1;  ///< PATH numbers; their meaning changes with the version
+  std::int16_t limit = -1;
+  std::int32_t rank = -1;  ///< 2.29
+  std::string_view gpu;    ///< a bus id, a rank or `<system>-<local>`, by version
+  std::string_view hca;
+};
+
+/// One entry of NetDevices::list.
+struct NetDevice {
+  std::int32_t index = -1;   ///< what `via NET/IB/<index>` means; in a merged NIC that of the part
+  std::int32_t merged = -1;  ///< index of the virtual NIC that it is part of
+  std::string_view name;     ///< `mlx5_0`; an interface for Socket
+  std::int32_t port = -1;
+  std::string_view rail;  ///< 2.30
+  std::string_view plane;
+  std::string_view link;  ///< `IB`, `RoCE`; the address for Socket
+};
+
+/// Walks NetDevices::list:  for (NetDeviceCursor at(devices); at.next(device);)
+class NetDeviceCursor {
+ public:
+  explicit NetDeviceCursor(const NetDevices& devices) : rest_(devices.list) {}
+  bool next(NetDevice& device);
+
+ private:
+  std::string_view rest_;
+  std::int32_t merged_ = -1;
+};
+
+}  // namespace ringside::logs

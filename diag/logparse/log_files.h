@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "diag/logparse/record.h"
+
+namespace ringside::logs {
+
+/// Something about an input that a person should know; the rest is read all the same.
+struct InputProblem {
+  std::string file;
+  std::string what;  ///< "gzip data ends early: 17 lines were read"
+  std::string help;
+};
+
+enum class Compression : std::uint8_t { None, Gzip, Zstd };
+
+struct LogFile {
+  std::string name;        ///< as given or found; "-" is stdin
+  Bytes size;              ///< on disk; 0 for a stream
+  bool is_stream = false;  ///< a pipe, a device, stdin: read once, in order
+  Compression compression = Compression::None;
+};
+
+/// The files of an audit, in the order in which they are read: as given, a folder's sorted by name, numbers
+/// in names by value (rank2 before rank10).
+struct LogFiles {
+  std::vector<LogFile> files;
+  std::vector<InputProblem> problems;  ///< what was left out, and why
+
+  [[nodiscard]] Bytes total() const;
+};
+
+/// Finds what the arguments name: files, folders (all regular files below), globs (quoted, so that the shell
+/// left them alone), "-" for stdin. No file stays open.
+///
+/// errors  NotFound: an argument names nothing.  InvalidArgument: no arguments.
+LogFiles find_logs(const std::vector<std::string>& arguments);
+
+/// Where a Place is.
+struct FileLine {
+  std::uint32_t file = 0;  ///< index of LogFiles::files
+  std::uint64_t line = 0;  ///< from 1, counting '\n' only
+};
+
+}  // namespace ringside::logs

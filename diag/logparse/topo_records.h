@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "diag/logparse/record.h"
+
+/// The topology and graph dumps of NCCL_DEBUG_SUBSYS=GRAPH.
+/// source  ../shared/reference/log-and-dump-formats.md, section 2.7
+namespace ringside::logs {
+
+/// `=== System : maxBw 48.0 totalBw 480.0 ===`, or the line of `=` that ends the dump.
+struct TopoSystem {
+  static constexpr RecordKind kKind = RecordKind::TopoSystem;
+  bool is_end = false;
+  float max_bw = -1;    ///< GB/s
+  float total_bw = -1;  ///< GB/s
+};
+
+/// `<indent>+ PCI[24.0] - GPU/0-1b000 (0)`, or `CPU/0 (1/1/2)` at the root of a tree.
+struct TopoNode {
+  static constexpr RecordKind kKind = RecordKind::TopoNode;
+  std::int16_t indent = 0;   ///< blanks before it: the depth
+  float bw = -1;             ///< GB/s, of the link
+  std::string_view link;     ///< `PCI`, `NVL`, `SYS`, `NET`, ...; empty at a root
+  std::string_view type;     ///< `CPU`, `PCI`, `GPU`, `NET`, `NVS`, `NIC`
+  std::string_view id;       ///< `1B000`, `0-1b000`, `0`
+  std::string_view details;  ///< `1/1/2`: what the parentheses hold
+};
+
+/// `GPU/1B000 :GPU/1B000 (0/5000.0/LOC) NET/0 (3/24.0/PXB) ...`. TopoPathCursor walks it.
+struct TopoPaths {
+  static constexpr RecordKind kKind = RecordKind::TopoPaths;
+  std::string_view type;  ///< of the source
+  std::string_view id;
+  std::string_view list;
+};
+
+struct TopoPath {
+  std::string_view type, id;  ///< of the destination
+  std::int32_t hops = -1;
+  float bw = -1;          ///< GB/s
+  std::string_view path;  ///< `NVL`, `PIX`, ...
+};
+
+class TopoPathCursor {
+ public:
+  explicit TopoPathCursor(const TopoPaths& paths) : rest_(paths.list) {}
+  bool next(TopoPath& path);
+
+ private:
+  std::string_view rest_;
+};
+
+struct GraphPattern {
+  static constexpr RecordKind kKind = RecordKind::GraphPattern;
+  std::int16_t pattern =
+      -1;  ///< 1 balanced tree, 2 split tree, 3 tree, 4 ring, 5 NVLS, 6 CollNet direct
+  std::int16_t cross_nic = -1;
+  std::int32_t nchannels = -1;
+  std::int16_t same_channels = -1;
+  float bw_intra = -1, bw_inter = -1;       ///< GB/s a channel
+  std::string_view type_intra, type_inter;  ///< `NVL`, `PXB`: the worst hop
+};
+
+/// ` 0 : NET/0 GPU/0 GPU/1 NET/0`, below its GraphPattern.
+struct GraphChannel {
+  static constexpr RecordKind kKind = RecordKind::GraphChannel;
+  std::int32_t channel = -1;
+  std::string_view list;
+};
+
+}  // namespace ringside::logs

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "diag/logparse/record.h"
+
+/// The parts of PyTorch's lines: the prefix that stands before a Message's text, and the texts that several
+/// messages share. Read on demand: `message_argument(record, "work")` gives the text, parse_work() its fields.
+/// source  ../shared/reference/log-and-dump-formats.md, sections 5.1 to 5.8
+namespace ringside::logs {
+
+/// `[rank3]:[E301 10:20:30.123456789 ProcessGroupNCCL.cpp:632] [PG ID 4 PG GUID 11(tp) Rank 1] `
+struct TorchPrefix {
+  char severity = 0;              ///< I W E F; 0: not a line of PyTorch's C++ logger
+  std::int32_t global_rank = -1;  ///< `[rank3]:`, 2.2+ and after init_process_group
+  std::int32_t group_rank = -1;   ///< in the process group: not the global rank
+  std::int32_t pg_id = -1;        ///< counts in this process: do not compare between ranks
+  std::string_view pg_guid;       ///< 2.5+
+  std::string_view pg_desc;       ///< 2.4+
+  std::string_view file;          ///< `ProcessGroupNCCL.cpp`
+  std::int32_t line = -1;
+  std::string_view time;  ///< `E301 10:20:30`: month and day, no year; order by the second only
+};
+
+/// The prefix of a record's line: what stands before record.text().
+TorchPrefix torch_prefix(const Record& record);
+
+/// `WorkNCCL(SeqNum=812, OpType=ALLREDUCE, NumelIn=1048576, NumelOut=1048576, Timeout(ms)=600000)`
+struct TorchWork {
+  std::int64_t sequence = -1;
+  std::string_view operation;     ///< `ALLREDUCE`
+  std::string_view tensor_shape;  ///< up to 2.0
+  std::int64_t numel_in = -1, numel_out = -1;
+  std::int64_t timeout_ms = -1;
+};
+
+/// Takes the text with or without `WorkNCCL(` and `)`.
+TorchWork parse_work(std::string_view text);
+
+/// `[0, 1, 5]`, `0, 1, 5`, `0-3,5`: numbers in their order; what is not a number is left out.
+std::vector<std::int32_t> parse_rank_list(std::string_view text);
+
+/// `KEY: value, KEY: value, ...` of the environment line.  returns  empty if the key is not there
+std::string_view value_of_key(std::string_view text, std::string_view key);
+
+}  // namespace ringside::logs
