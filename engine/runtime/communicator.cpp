@@ -11,8 +11,10 @@
 
 #include "engine/collectives/plan.h"
 #include "engine/runtime/bootstrap.h"
+#include "engine/runtime/call_check.h"
 #include "engine/runtime/channel_workers.h"
 #include "engine/runtime/failure.h"
+#include "engine/runtime/host_identity.h"
 #include "engine/runtime/host_primitives.h"
 #include "engine/runtime/watch.h"
 #include "trace/clock.h"
@@ -54,7 +56,9 @@ struct Communicator::Impl {
   HostPlans plans;
   std::uint32_t sequence = 0;
   ChannelWorkers workers;
-  std::unique_ptr<Watch> watch;  // last: its callback uses what stands above
+  ToldCalls told;
+  std::unique_ptr<Watch> watch;      // its callback uses what stands above
+  std::unique_ptr<CallCheck> check;  // last: it uses all; null where calls are not checked
 
   /// Notes why, and lets every wait of this rank end.
   void break_down(const Error& why) {
@@ -71,9 +75,16 @@ struct Communicator::Impl {
     connections = std::move(made);
   }
 
+  void abort(const Error& why) {
+    break_down(why);
+    watch->abort(why);
+  }
+
   /// Tells the other ranks of this rank's failure, and returns what all of them will say.
   Error give_up() {
-    const Error own = *failure.get();
+    Error own = *failure.get();
+    // What went wrong may be no more than what comes of ranks that call differently.
+    if (check) own = check->look_everywhere().value_or(own);
     watch->abort(own);
     const auto until = std::chrono::steady_clock::now() + kVerdictWait;
     while (std::chrono::steady_clock::now() < until) {
@@ -183,9 +194,14 @@ struct Communicator::Impl {
     return {};
   }
 
+  /// From here on the call has begun: what fails breaks the communicator.
   Result<HostPlan*> plan_for(const CollectiveCall& call) {
-    if (HostPlan* plan = plans.find(call)) return plan;
+    if (HostPlan* plan = plans.find(call)) {
+      if (check) check->begin(call);
+      return plan;
+    }
     RINGSIDE_TRY(std::unique_ptr<HostPlan> plan, make_plan(call));
+    if (check) check->begin(call);
     if (Status connected = connect(*plan); !connected) {
       failure.set(connected.error());
       return give_up();
@@ -221,6 +237,9 @@ struct Communicator::Impl {
       lanes[0]->record(event);
     }
     ++sequence;
+    if (check && !failure.happened()) {
+      if (const auto why = check->look()) failure.set(*why);
+    }
     if (failure.happened()) return give_up();
     return {};
   }
@@ -236,9 +255,13 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
   impl->bootstrap = std::move(bootstrap);
   const Deadline deadline = deadline_in(in_ns(options.connect_timeout));
   // The watch comes first, so that a rank that dies while the others connect is known by its name.
-  RINGSIDE_TRY(impl->watch,
-               Watch::start(*impl->bootstrap, deadline,
-                            [raw = impl.get()](const Error& why) { raw->break_down(why); }));
+  RINGSIDE_TRY(impl->watch, Watch::start(
+                                *impl->bootstrap, deadline,
+                                [raw = impl.get()](const Error& why) { raw->break_down(why); },
+                                [raw = impl.get()](Watch::Side from, std::uint64_t number,
+                                                   const CallSignature& call) {
+                                  raw->told.note(from, number, call);
+                                }));
   if (Status agreed = impl->agree_on_table(deadline); !agreed) {
     impl->failure.set(agreed.error());
     return impl->give_up();
@@ -250,6 +273,14 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
     return impl->give_up();
   }
   impl->adopt(*std::move(connections));
+  auto check = CallCheck::make(*impl->bootstrap, host_identity(), options.check_calls, deadline,
+                               *impl->watch, impl->told,
+                               [raw = impl.get()](const Error& why) { raw->abort(why); });
+  if (!check) {
+    impl->failure.set(check.error());
+    return impl->give_up();
+  }
+  impl->check = *std::move(check);
   const HostLayout& layout = impl->connections->layout();
   impl->wait =
       wait_policy(layout.local_ranks * std::max(1, options.wishes.nchannels), layout.local_cores);
@@ -259,13 +290,15 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
 
 Status Communicator::run(const CollectiveCall& call) { return impl_->run(call); }
 
-void Communicator::abort(const Error& why) {
-  impl_->break_down(why);
-  impl_->watch->abort(why);
-}
+void Communicator::abort(const Error& why) { impl_->abort(why); }
 
 Status Communicator::finish() {
   RINGSIDE_TRY(barrier());  // news would not pass a rank that has left
+  // By now everybody has begun its last call.
+  if (const auto why = impl_->check ? impl_->check->look_everywhere() : std::nullopt) {
+    impl_->failure.set(*why);
+    return impl_->give_up();
+  }
   impl_->watch->goodbye();
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "base/vocabulary.h"
+#include "engine/runtime/call_check.h"
 #include "engine/runtime/connect.h"
 #include "engine/runtime/host_choice.h"
 #include "engine/runtime/host_plan.h"
@@ -28,7 +29,9 @@ struct CommunicatorOptions {
       0;  ///< nodes to play on one host; 0: hosts are nodes, and where an algorithm needs
           ///< several, one host plays them
   Seconds connect_timeout{8};
-  Seconds op_timeout{60};          ///< a collective in which nothing moves for so long fails
+  Seconds op_timeout{60};  ///< a collective in which nothing moves for so long fails
+  bool check_calls =
+      is_call_check_wanted();      ///< whether ranks that call differently are found; of all ranks
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
 };
 
@@ -48,6 +51,7 @@ class Communicator {
   /// A call like one of the last is planned already, and costs no allocation.
   /// errors  InvalidArgument, Unsupported: before anything moved.  PeerGone, Timeout, Aborted: the
   ///         communicator is broken from then on, on every rank, for the same first reason.
+  ///         InvalidArgument, too: the ranks do not make the same call (CallCheck); broken likewise
   Status run(const CollectiveCall& call);
 
   /// How a call runs.

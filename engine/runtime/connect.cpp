@@ -1,6 +1,7 @@
 #include "engine/runtime/connect.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -295,11 +296,22 @@ class Connections::Impl {
     return {};
   }
 
+  /// Until the peer says something on the socket, or there is nothing more to wait for.
+  Status await_word(const UniqueFd& fd, Deadline deadline) const {
+    pollfd entry{fd.get(), POLLIN, 0};
+    while (::poll(&entry, 1, poll_timeout(std::min(deadline, deadline_in(kLookUp)))) <= 0) {
+      if (has_passed(deadline)) return {};  // whoever reads says so
+      if (failure_.happened()) return Error{ErrorCode::Aborted, "the job has failed elsewhere"};
+    }
+    return {};
+  }
+
   Status finish(const ConnectionId& id, UniqueFd fd, Deadline deadline) {
     if (kind_between(id) == TransportKind::Tcp) {
       add(sends_, id, make_tcp_send_end(std::move(fd), Bytes{id.slot_size}, id.protocol));
       return {};
     }
+    if (const Status word = await_word(fd, deadline); !word) return about(word.error(), id);
     auto end = make_shm_send_end(std::move(fd), Bytes{id.slot_size}, deadline, id.protocol);
     if (!end) return about(end.error(), id);
     add(sends_, id, *std::move(end));

@@ -198,17 +198,31 @@ std::vector<std::byte> to_bytes(const WatchMessage& message) {
   if (message.kind == WatchMessage::Kind::Abort) {
     writer.number(to_int(message.origin)).number(to_int(message.dead)).error(message.error);
   }
+  if (message.kind == WatchMessage::Kind::Call) {
+    writer.number(message.number);
+    for (const std::uint64_t word : to_words(message.call)) writer.number(word);
+  }
   return writer.take();
 }
 
 Result<WatchMessage> parse_watch(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   WatchMessage message;
-  message.kind = read_kind(reader, WatchMessage::Kind::Abort);
+  message.kind = read_kind(reader, WatchMessage::Kind::Call);
   if (message.kind == WatchMessage::Kind::Abort) {
     message.origin = read_rank(reader);
     message.dead = read_rank(reader);
     message.error = reader.error();
+  }
+  if (message.kind == WatchMessage::Kind::Call) {
+    message.number = reader.number<std::uint64_t>();
+    CallWords words{};
+    for (std::uint64_t& word : words) word = reader.number<std::uint64_t>();
+    if (const auto call = parse_call_words(words)) {
+      message.call = *call;
+    } else {
+      reader.reject();
+    }
   }
   RINGSIDE_TRY(reader.finish("watch"));
   return message;

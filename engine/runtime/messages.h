@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "engine/runtime/call_signature.h"
 #include "engine/transport/address.h"
 
 /// What ranks say to the root and to each other, and how it lies in bytes: numbers are little-endian,
@@ -57,11 +58,14 @@ struct WatchMessage {
   enum class Kind : std::uint8_t {
     Goodbye = 1,  ///< an orderly end: that this connection closes next means nothing
     Abort = 2,    ///< the job is broken; passed on in both directions
+    Call = 3,     ///< what the sender calls from some call on; for its neighbours on other hosts
   };
   Kind kind = Kind::Goodbye;
-  Rank origin = kNoRank;  ///< of Abort: who says so
-  Rank dead = kNoRank;    ///< of Abort: who died, or nobody
-  Error error = {};       ///< of Abort
+  Rank origin = kNoRank;     ///< of Abort: who says so
+  Rank dead = kNoRank;       ///< of Abort: who died, or nobody
+  Error error = {};          ///< of Abort
+  std::uint64_t number = 0;  ///< of Call: the first such call
+  CallSignature call = {};   ///< of Call
 };
 std::vector<std::byte> to_bytes(const WatchMessage& message);
 Result<WatchMessage> parse_watch(std::span<const std::byte> bytes);

@@ -76,8 +76,12 @@ std::array<char, 64> fixed_text(const Endpoint& endpoint) {
 
 class Watch::Impl {
  public:
-  Impl(Rank me, Rank next, Rank previous, RingLinks links, Wakeup wake, OnAbort on_abort)
-      : me_(me), wake_(std::move(wake)), on_abort_(std::move(on_abort)) {
+  Impl(Rank me, Rank next, Rank previous, RingLinks links, Wakeup wake, OnAbort on_abort,
+       OnCall on_call)
+      : me_(me),
+        wake_(std::move(wake)),
+        on_abort_(std::move(on_abort)),
+        on_call_(std::move(on_call)) {
     links_[0].peer = next;
     links_[0].fd = std::move(links.next);
     links_[1].peer = previous;
@@ -96,6 +100,14 @@ class Watch::Impl {
     has_aborted_ = true;
     hear({WatchMessage::Kind::Abort, me_, dead, dead == kNoRank ? why : death_of(dead)}, nullptr);
     wake_.signal();
+  }
+
+  void tell(Side to, std::uint64_t number, const CallSignature& call) {
+    const std::lock_guard lock(mutex_);
+    Link& link = links_[static_cast<std::size_t>(to)];
+    link.say({.kind = WatchMessage::Kind::Call, .number = number, .call = call});
+    link.flush();
+    if (!link.out.empty()) wake_.signal();
   }
 
   void goodbye() {
@@ -188,6 +200,11 @@ class Watch::Impl {
       from.has_said_goodbye = true;
       return {};
     }
+    if (message.kind == WatchMessage::Kind::Call) {
+      const Side side = &from == &links_[0] ? Side::Next : Side::Previous;
+      if (on_call_) on_call_(side, message.number, message.call);
+      return {};
+    }
     // Who says that the job is broken may end at once: that is no second failure.
     if (message.origin == from.peer) from.has_said_goodbye = true;
     hear(message, &from);
@@ -234,6 +251,7 @@ class Watch::Impl {
   const Rank me_;
   const Wakeup wake_;
   const OnAbort on_abort_;
+  const OnCall on_call_;
 
   mutable std::mutex mutex_;  ///< guards all that follows
   std::array<Link, 2> links_;
@@ -248,7 +266,7 @@ class Watch::Impl {
 };
 
 Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadline,
-                                            OnAbort on_abort) {
+                                            OnAbort on_abort, OnCall on_call) {
   RINGSIDE_TRY(Wakeup wake, Wakeup::make());
   RingLinks links;
   if (bootstrap.nranks() > 1) {
@@ -266,15 +284,18 @@ Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadl
     enable_keepalive(links.next.get());
     enable_keepalive(links.previous.get());
   }
-  return std::unique_ptr<Watch>(
-      new Watch(std::make_unique<Impl>(bootstrap.rank(), bootstrap.next(), bootstrap.previous(),
-                                       std::move(links), std::move(wake), std::move(on_abort))));
+  return std::unique_ptr<Watch>(new Watch(std::make_unique<Impl>(
+      bootstrap.rank(), bootstrap.next(), bootstrap.previous(), std::move(links), std::move(wake),
+      std::move(on_abort), std::move(on_call))));
 }
 
 Watch::Watch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Watch::~Watch() = default;
 
 void Watch::abort(const Error& why, Rank dead) { impl_->abort(why, dead); }
+void Watch::tell(Side to, std::uint64_t number, const CallSignature& call) {
+  impl_->tell(to, number, call);
+}
 void Watch::goodbye() { impl_->goodbye(); }
 std::optional<Error> Watch::reason() const { return impl_->reason(); }
 

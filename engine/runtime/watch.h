@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "engine/runtime/bootstrap.h"
+#include "engine/runtime/call_signature.h"
 
 namespace ringside {
 
@@ -37,11 +38,15 @@ class Watch {
   /// Called once, on the watch's thread, with the reason. What it uses must outlive the Watch.
   using OnAbort = std::function<void(const Error& reason)>;
 
+  enum class Side : std::uint8_t { Next = 0, Previous = 1 };
+  /// Called on the watch's thread with what the neighbour there has told of its calls.
+  using OnCall = std::function<void(Side from, std::uint64_t number, const CallSignature& call)>;
+
   /// Connects to both neighbours. Uses one all_gather of `bootstrap`, which must then stay quiet on
   /// other threads; afterwards it is not needed.
   /// errors  as link_ring() and Bootstrap::all_gather()
   static Result<std::unique_ptr<Watch>> start(Bootstrap& bootstrap, Deadline deadline,
-                                              OnAbort on_abort);
+                                              OnAbort on_abort, OnCall on_call = {});
 
   /// Sends what is still to be sent, and leaves. Without goodbye() or a reason this looks like a death.
   ~Watch();
@@ -53,6 +58,9 @@ class Watch {
   /// a consequence and changes nothing.
   /// dead    the rank whose death was noticed by other means, or nobody
   void abort(const Error& why, Rank dead = kNoRank);
+
+  /// Tells the neighbour there what this rank calls from call `number` on. Does not wait.
+  void tell(Side to, std::uint64_t number, const CallSignature& call);
 
   /// The orderly end: that this rank's connections close next means nothing.
   void goodbye();

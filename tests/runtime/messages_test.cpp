@@ -43,6 +43,17 @@ TEST(Messages, AnAbortCarriesWhoSaysSoAndWhoDied) {
   EXPECT_EQ(got->error.message, "wrong data");
 }
 
+TEST(Messages, ACallCarriesItsNumberAndWhatIsCalled) {
+  const CallSignature call{.collective = Collective::Reduce, .root = 3, .count = 1 << 30};
+  const auto bytes =
+      to_bytes(WatchMessage{.kind = WatchMessage::Kind::Call, .number = 17, .call = call});
+  const auto got = parse_watch(bytes);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->number, 17U);
+  EXPECT_EQ(got->call, call);
+  EXPECT_EQ(to_bytes(*got), bytes);
+}
+
 // Whatever is cut off or added makes another message of it, and none of these is valid.
 template <typename Parse>
 void expect_exact(const std::vector<std::byte>& bytes, const Parse& parse) {

@@ -1,0 +1,151 @@
+#include "engine/runtime/call_board.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+#include "engine/runtime/bootstrap.h"
+#include "engine/transport/acceptor.h"
+#include "engine/transport/socket.h"
+
+namespace ringside {
+namespace {
+
+/// What each rank tells all others. Plain bytes of fixed length.
+struct Introduction {
+  std::array<char, 448> host{};
+  std::array<char, 104> name{};  ///< where it would hand the memory out
+  std::uint64_t wanted = 0;
+};
+
+template <std::size_t N>
+void put_text(std::array<char, N>& field, const std::string& text) {
+  std::memcpy(field.data(), text.data(), std::min(text.size(), N - 1));
+}
+
+std::string fresh_name() {
+  std::string name = "ringside-calls-";
+  for (const std::byte byte : random_secret().bytes) {
+    name += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  }
+  return name;
+}
+
+std::size_t size_for(std::size_t ranks) {
+  const std::size_t pairs = ranks <= CallBoard::kMostPaired ? ranks * ranks * 2 : 0;
+  return (ranks + pairs) * sizeof(CallLog::Memory);
+}
+
+Result<UniqueFd> make_memory(std::size_t size) {
+  UniqueFd memory(::memfd_create("ringside-calls", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory) return system_error("memfd_create", errno);
+  if (::ftruncate(memory.get(), static_cast<off_t>(size)) != 0 ||
+      ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return system_error(fmt::format("no {} bytes of shared memory", size), errno);
+  }
+  return memory;
+}
+
+/// A memory that could shrink would kill this process by SIGBUS when another rank shrinks it.
+Status check_memory(int fd, std::size_t size) {
+  struct stat status {};
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  if (::fstat(fd, &status) == 0 && status.st_size == static_cast<off_t>(size) && seals >= 0 &&
+      (seals & F_SEAL_SHRINK) != 0) {
+    return {};
+  }
+  return Error{ErrorCode::Corrupt,
+               "another rank of this host sent a file that is no board of calls",
+               "use the same version on every rank"};
+}
+
+/// The lowest rank hands the memory to all others of the host.
+Status hand_out(int memory, const Endpoint& name, std::size_t others, const Secret& secret,
+                Deadline deadline) {
+  if (others == 0) return {};
+  RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor, Acceptor::listen(name, secret));
+  for (std::size_t i = 0; i < others; ++i) {
+    RINGSIDE_TRY(const Accepted accepted, acceptor->accept(deadline));
+    RINGSIDE_TRY(send_fd(accepted.fd.get(), memory, deadline));
+  }
+  return {};
+}
+
+Result<UniqueFd> fetch(const Endpoint& name, std::size_t size, const Secret& secret,
+                       Deadline deadline) {
+  RINGSIDE_TRY(const UniqueFd peer, connect_authenticated(name, secret, {}, deadline));
+  RINGSIDE_TRY(UniqueFd memory, recv_fd(peer.get(), deadline));
+  RINGSIDE_TRY(check_memory(memory.get(), size));
+  return memory;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const std::string& host,
+                                                   bool wanted, Deadline deadline) {
+  Introduction mine;
+  put_text(mine.host, host);
+  put_text(mine.name, fresh_name());
+  mine.wanted = wanted ? 1 : 0;
+  RINGSIDE_TRY(const std::vector<std::byte> bytes,
+               bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
+  std::vector<Introduction> all(bytes.size() / sizeof mine);
+  std::memcpy(all.data(), bytes.data(), all.size() * sizeof mine);
+  const auto wants = [](const Introduction& one) { return one.wanted == 1; };
+  if (!std::ranges::all_of(all, wants)) return std::unique_ptr<CallBoard>();
+
+  std::vector<Rank> ranks;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].host == mine.host) ranks.push_back(Rank{static_cast<std::int32_t>(i)});
+  }
+  const std::size_t size = size_for(ranks.size());
+  Introduction& first = all[static_cast<std::size_t>(to_int(ranks.front()))];
+  first.name.back() = '\0';
+  const Endpoint name = AbstractName{first.name.data()};
+  const bool is_first = ranks.front() == bootstrap.rank();
+  RINGSIDE_TRY(const UniqueFd memory,
+               is_first ? make_memory(size) : fetch(name, size, bootstrap.secret(), deadline));
+  void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+  if (mapped == MAP_FAILED) return system_error("cannot map the board of calls", errno);
+  std::unique_ptr<CallBoard> board(
+      new CallBoard(std::move(ranks), static_cast<std::byte*>(mapped), size));
+  if (is_first) {
+    RINGSIDE_TRY(
+        hand_out(memory.get(), name, board->ranks_.size() - 1, bootstrap.secret(), deadline));
+  }
+  return board;
+}
+
+CallBoard::CallBoard(std::vector<Rank> ranks, std::byte* memory, std::size_t size)
+    : ranks_(std::move(ranks)), memory_(memory), size_(size) {}
+
+CallBoard::~CallBoard() { ::munmap(memory_, size_); }
+
+bool CallBoard::is_local(Rank rank) const { return std::ranges::binary_search(ranks_, rank); }
+
+std::size_t CallBoard::index_of(Rank rank) const {
+  const auto at = std::ranges::lower_bound(ranks_, rank);
+  RINGSIDE_ASSERT(at != ranks_.end() && *at == rank, "rank {} is on another host", to_int(rank));
+  return static_cast<std::size_t>(at - ranks_.begin());
+}
+
+CallLog::Memory& CallBoard::of_rank(Rank rank) const {
+  // Zeroed pages are logs of no calls: their fields are atomics of whole numbers.
+  return reinterpret_cast<CallLog::Memory*>(memory_)[index_of(rank)];
+}
+
+CallLog::Memory& CallBoard::of_pair(Rank from, Rank to, Side side) const {
+  const std::size_t n = ranks_.size();
+  const std::size_t pair = index_of(from) * n + index_of(to);
+  return reinterpret_cast<CallLog::Memory*>(memory_)[n + pair * 2 + (side == Side::Sender ? 0 : 1)];
+}
+
+}  // namespace ringside

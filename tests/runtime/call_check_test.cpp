@@ -1,0 +1,315 @@
+#include "engine/runtime/call_check.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/communicator.h"
+#include "tests/runtime/ranks.h"
+
+namespace ringside {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kMost = 1 << 16;
+
+/// What one rank's wrong call ended with.
+struct Outcome {
+  Status status;
+  Clock::duration took{};
+};
+
+/// Each rank makes `common` calls that all make alike, and then the one that `call` gives it.
+/// returns  by rank
+std::vector<Outcome> run_all(int nranks, const CommunicatorOptions& options, int common,
+                             const std::function<CollectiveCall(int rank)>& call) {
+  const auto root = make_root(nranks);
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(nranks));
+  run_ranks(first_ranks(nranks), [&](int rank) {
+    auto made = Communicator::make(must_join(rank, nranks, root->id()), options);
+    ASSERT_TRUE(made) << made.error().message;
+    Communicator& communicator = **made;
+    std::vector<double> input(kMost);
+    std::vector<double> output(kMost);
+    const auto with_buffers = [&](CollectiveCall one) {
+      one.input = input.data();
+      one.output = output.data();
+      return one;
+    };
+    for (int i = 0; i < common; ++i) {
+      ASSERT_TRUE(communicator.run(with_buffers({.count = 16})));
+    }
+    Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
+    const auto begin = Clock::now();
+    outcome.status = communicator.run(with_buffers(call(rank)));
+    // A rank that takes nothing in its call may be told in the next.
+    if (outcome.status) outcome.status = communicator.finish();
+    outcome.took = Clock::now() - begin;
+  });
+  return outcomes;
+}
+
+/// Every rank ends soon, for the same reason, which has all of `words`.
+void expect_told(const std::vector<Outcome>& outcomes, const std::vector<std::string>& words) {
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    const Outcome& outcome = outcomes[rank];
+    ASSERT_FALSE(outcome.status) << "rank " << rank;
+    EXPECT_LT(outcome.took, std::chrono::seconds(1)) << "rank " << rank;
+    EXPECT_EQ(outcome.status.error().code, ErrorCode::InvalidArgument);
+    for (const std::string& word : words) {
+      EXPECT_NE(outcome.status.error().message.find(word), std::string::npos)
+          << "rank " << rank << ", without '" << word << "': " << outcome.status.error().message;
+    }
+    EXPECT_EQ(outcome.status.error().message, outcomes.front().status.error().message);
+  }
+}
+
+struct Way {
+  TransportKind transport = TransportKind::Shm;
+  Algorithm algorithm = Algorithm::Ring;
+  Protocol protocol = Protocol::Simple;
+};
+
+CommunicatorOptions options_of(const Way& way) {
+  CommunicatorOptions options;
+  options.transport = way.transport;
+  options.wishes = {.algorithm = way.algorithm, .protocol = way.protocol};
+  options.table_path = "";
+  options.check_calls = true;
+  return options;
+}
+
+class CallCheckOver : public testing::TestWithParam<Way> {
+ protected:
+  /// Rank 2 of 4 calls `odd`, all others `usual`, as call 3.
+  void expect_difference(const CollectiveCall& usual, const CollectiveCall& odd) {
+    const auto outcomes =
+        run_all(4, options_of(GetParam()), 3, [&](int rank) { return rank == 2 ? odd : usual; });
+    expect_told(outcomes, {"as call 3 ", to_string(signature_of(usual)),
+                           "rank 2 called " + to_string(signature_of(odd))});
+  }
+};
+
+TEST_P(CallCheckOver, AnotherCountIsTold) { expect_difference({.count = 1000}, {.count = 1001}); }
+
+TEST_P(CallCheckOver, ACountThatNeedsAnotherNumberOfSlotsIsTold) {
+  expect_difference({.count = kMost}, {.count = 100});
+  expect_difference({.count = 100}, {.count = kMost});
+}
+
+TEST_P(CallCheckOver, NoElementsWhereOthersHaveSomeAreTold) {
+  expect_difference({.count = 100}, {.count = 0});
+}
+
+// As many bytes: nothing but the signature shows it.
+TEST_P(CallCheckOver, AnotherTypeIsTold) {
+  expect_difference({.count = 500, .type = DataType::Float32},
+                    {.count = 500, .type = DataType::Int32});
+}
+
+TEST_P(CallCheckOver, AnotherOperationIsTold) {
+  expect_difference({.count = 500, .type = DataType::Int32, .op = RedOp::Max},
+                    {.count = 500, .type = DataType::Int32, .op = RedOp::Min});
+}
+
+// Only rank 2 goes on as before; that it does is the difference.
+TEST_P(CallCheckOver, ARankThatRepeatsItselfWhileOthersGoOnIsTold) {
+  expect_difference({.count = 16, .type = DataType::Int32, .op = RedOp::Max}, {.count = 16});
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CallCheckOver,
+                         testing::Values(Way{TransportKind::Shm, Algorithm::Ring, Protocol::Simple},
+                                         Way{TransportKind::Shm, Algorithm::Ring, Protocol::LL},
+                                         Way{TransportKind::Shm, Algorithm::Tree, Protocol::LL128},
+                                         Way{TransportKind::Shm, Algorithm::OneShot, Protocol::LL},
+                                         Way{TransportKind::Shm, Algorithm::Nvls, Protocol::Simple},
+                                         Way{TransportKind::Tcp, Algorithm::Ring, Protocol::Simple},
+                                         Way{TransportKind::Tcp, Algorithm::Ring, Protocol::LL},
+                                         Way{TransportKind::Tcp, Algorithm::Tree,
+                                             Protocol::Simple}),
+                         [](const auto& way) {
+                           return std::string(to_string(way.param.transport)) + "_" +
+                                  to_string(way.param.algorithm) + "_" +
+                                  to_string(way.param.protocol);
+                         });
+
+class CallCheckWith : public testing::TestWithParam<TransportKind> {
+ protected:
+  [[nodiscard]] static CommunicatorOptions options() {
+    CommunicatorOptions options;
+    options.transport = GetParam();
+    options.table_path = "";
+    options.check_calls = true;
+    return options;
+  }
+  void expect_difference(const CollectiveCall& usual, const CollectiveCall& odd) {
+    const auto outcomes =
+        run_all(3, options(), 2, [&](int rank) { return rank == 1 ? odd : usual; });
+    expect_told(outcomes, {"as call 2 ", to_string(signature_of(usual)),
+                           "rank 1 called " + to_string(signature_of(odd))});
+  }
+};
+
+TEST_P(CallCheckWith, AnotherRootIsTold) {
+  for (const Collective collective :
+       {Collective::Broadcast, Collective::Reduce, Collective::Gather, Collective::Scatter}) {
+    expect_difference({.collective = collective, .count = 100, .root = Rank{0}},
+                      {.collective = collective, .count = 100, .root = Rank{2}});
+  }
+}
+
+TEST_P(CallCheckWith, AnotherTypeInABroadcastIsToldToItsRootToo) {
+  expect_difference({.collective = Collective::Broadcast, .count = 64, .type = DataType::Float32},
+                    {.collective = Collective::Broadcast, .count = 64, .type = DataType::Int32});
+}
+
+TEST_P(CallCheckWith, AnotherCollectiveIsTold) {
+  expect_difference({.collective = Collective::AllReduce, .count = 300},
+                    {.collective = Collective::AllGather, .count = 100});
+  expect_difference({.collective = Collective::AllToAll, .count = 100},
+                    {.collective = Collective::AllReduce, .count = 300});
+}
+
+TEST_P(CallCheckWith, OtherBlocksOfAnAllGatherVAreTold) {
+  expect_difference({.collective = Collective::AllGatherV, .counts = {10, 20, 30}},
+                    {.collective = Collective::AllGatherV, .counts = {20, 10, 30}});
+}
+
+TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherLengthAreTold) {
+  const auto outcomes = run_all(2, options(), 2, [](int rank) {
+    CollectiveCall call{.collective = Collective::SendRecv};
+    if (rank == 0) call.sends = {{.peer = Rank{1}, .offset = 0, .count = 100}};
+    if (rank == 1) call.recvs = {{.peer = Rank{0}, .offset = 0, .count = 60}};
+    return call;
+  });
+  expect_told(outcomes,
+              {"message 0 to rank 1", "rank 0 sends 100 float", "rank 1 expects 60 float"});
+}
+
+TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherTypeAreTold) {
+  const auto outcomes = run_all(3, options(), 1, [](int rank) {
+    return CollectiveCall{.collective = Collective::SendRecv,
+                          .count = 100,
+                          .type = rank == 1 ? DataType::Int32 : DataType::Float32};
+  });
+  expect_told(outcomes, {"100 int32", "100 float"});
+}
+
+TEST_P(CallCheckWith, RanksThatCallAlikeAreNotDisturbed) {
+  const int n = 3;
+  const auto root = make_root(n);
+  run_ranks(first_ranks(n), [&](int rank) {
+    auto made = Communicator::make(must_join(rank, n, root->id()), options());
+    ASSERT_TRUE(made) << made.error().message;
+    std::vector<float> input(3000, 1.0F);
+    std::vector<float> output(9000);
+    for (int i = 0; i < 300; ++i) {
+      const auto collective = static_cast<Collective>(i % 12);
+      if (collective == Collective::Send || collective == Collective::Recv) continue;
+      CollectiveCall call{.collective = collective,
+                          .input = input.data(),
+                          .output = output.data(),
+                          .count = i * 3 % 1000,
+                          .op = i % 2 == 0 ? RedOp::Sum : RedOp::PreMulSum,
+                          .root = Rank{i % n}};
+      // A factor of its own on each rank, and a buffer in place on some.
+      if (call.op == RedOp::PreMulSum) call.scalar = to_element(DataType::Float32, rank + 1);
+      if (collective == Collective::AllReduce && rank == 1) call.input = call.output;
+      if (collective == Collective::AllGatherV) call.counts = {i, 0, 5};
+      const Status status = (*made)->run(call);
+      ASSERT_TRUE(status) << i << ": " << status.error().message;
+    }
+    EXPECT_TRUE((*made)->finish());
+  });
+}
+
+TEST_P(CallCheckWith, WhereOneRankDoesNotWantItNobodyChecks) {
+  const int n = 2;
+  const auto root = make_root(n);
+  run_ranks(first_ranks(n), [&](int rank) {
+    CommunicatorOptions own = options();
+    own.check_calls = rank != 1;
+    auto made = Communicator::make(must_join(rank, n, root->id()), own);
+    ASSERT_TRUE(made) << made.error().message;
+    std::vector<float> data(16, 1.0F);
+    const Status status = (*made)->run({.input = data.data(),
+                                        .output = data.data(),
+                                        .count = 16,
+                                        .type = rank == 0 ? DataType::Float32 : DataType::Int32});
+    EXPECT_TRUE(status) << status.error().message;
+    EXPECT_TRUE((*made)->finish());
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Media, CallCheckWith,
+                         testing::Values(TransportKind::Shm, TransportKind::Tcp),
+                         [](const auto& kind) { return std::string(to_string(kind.param)); });
+
+/// A check without a communicator, whose ranks may be given hosts of their own.
+struct LoneCheck {
+  std::unique_ptr<Bootstrap> bootstrap;
+  ToldCalls told;
+  std::mutex mutex;
+  std::string heard;  ///< what its thread found
+  std::unique_ptr<Watch> watch;
+  std::unique_ptr<CallCheck> check;
+
+  LoneCheck(int rank, int nranks, const UniqueId& id, const std::string& host)
+      : bootstrap(must_join(rank, nranks, id)) {
+    const Deadline deadline = deadline_in(kPlenty);
+    watch = *Watch::start(
+        *bootstrap, deadline, [](const Error&) {},
+        [this](Watch::Side from, std::uint64_t number, const CallSignature& call) {
+          told.note(from, number, call);
+        });
+    check =
+        *CallCheck::make(*bootstrap, host, true, deadline, *watch, told, [this](const Error& why) {
+          const std::lock_guard lock(mutex);
+          heard = why.message;
+        });
+  }
+
+  std::string wait_to_hear() {
+    for (const Deadline until = deadline_in(std::chrono::seconds(10)); !has_passed(until);) {
+      {
+        const std::lock_guard lock(mutex);
+        if (!heard.empty()) return heard;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return "nothing";
+  }
+};
+
+// Ranks 0 and 1 on one host, 2 and 3 on another: 1 and 2 tell each other, and so do 3 and 0.
+TEST(CallCheckBetweenHosts, WhoeverCallsOtherwiseIsFoundByANeighbourElsewhere) {
+  const int n = 4;
+  const auto root = make_root(n);
+  std::vector<std::string> heard(n);
+  run_ranks(first_ranks(n), [&](int rank) {
+    LoneCheck one(rank, n, root->id(), rank < 2 ? "a" : "b");
+    for (int i = 0; i < 10; ++i) one.check->begin({.count = 8});
+    // The ranks of one host agree, so only what is told shows it.
+    one.check->begin({.count = rank < 2 ? 8 : 9});
+    heard[static_cast<std::size_t>(rank)] = rank < 2 ? one.wait_to_hear() : "";
+    ASSERT_TRUE(one.bootstrap->barrier());
+    one.watch->goodbye();
+    ASSERT_TRUE(one.bootstrap->barrier());
+  });
+  EXPECT_NE(heard[0].find("as call 10 "), std::string::npos) << heard[0];
+  EXPECT_NE(heard[0].find("rank 0 called all_reduce of 8 float sum, rank 3 called all_reduce of 9"),
+            std::string::npos)
+      << heard[0];
+  EXPECT_NE(heard[1].find("rank 1 called all_reduce of 8 float sum, rank 2 called all_reduce of 9"),
+            std::string::npos)
+      << heard[1];
+}
+
+}  // namespace
+}  // namespace ringside
