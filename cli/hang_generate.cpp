@@ -1,0 +1,100 @@
+#include "cli/hang_generate.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "harness/hangs/generate.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr int kMaxCases = 10'000;
+constexpr int kMaxRanks = 4096;
+constexpr int kMaxRecords = 20'000;
+
+Error out_of_range(const char* option, int value, const std::string& range) {
+  return {ErrorCode::InvalidArgument, fmt::format("{} {} is out of range", option, value), range};
+}
+
+Result<hangs::GenerateOptions> checked(const HangGenerateOptions& options) {
+  hangs::GenerateOptions out;
+  if (options.cases < 1 || options.cases > kMaxCases) {
+    return out_of_range("--cases", options.cases, fmt::format("1 to {}", kMaxCases));
+  }
+  if (options.ranks != 0 && (options.ranks < 2 || options.ranks > kMaxRanks)) {
+    return out_of_range("--ranks", options.ranks, fmt::format("2 to {}", kMaxRanks));
+  }
+  if (options.records < 0 || options.records > kMaxRecords) {
+    return out_of_range("--records", options.records, fmt::format("1 to {}", kMaxRecords));
+  }
+  if (options.lost < 0 || options.lost > 60) {
+    return out_of_range("--lost", options.lost, "0 to 60 percent of the files");
+  }
+  const auto seed = parse_int(options.seed.empty() ? "1" : options.seed);
+  if (!seed || *seed < 0) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--seed '{}' is no seed", options.seed),
+                 "a whole number from 0 on"};
+  }
+  out.cases = options.cases;
+  out.seed = static_cast<std::uint64_t>(*seed);
+  out.each.ranks = options.ranks;
+  out.each.records = options.records;
+  out.each.lost_percent = options.lost;
+  if (!options.fault.empty()) {
+    RINGSIDE_TRY(out.each.kind, hangs::parse_fault_class(options.fault));
+  }
+  if (!options.program.empty()) {
+    if (options.ranks != 0) {
+      return Error{ErrorCode::InvalidArgument, "--ranks beside --program",
+                   "the program says how many ranks there are"};
+    }
+    RINGSIDE_TRY(const std::string text, read_file(options.program));
+    RINGSIDE_TRY(out.each.outline, hangs::parse_outline(text, options.program));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<HangGenerateOptions> declare_hang_generate(CLI::App& app) {
+  auto options = std::make_shared<HangGenerateOptions>();
+  CLI::Option* generate = app.add_option("--generate", options->folder,
+                                         "make up hangs whose truth is known, in this folder");
+  const auto add = [&](const char* name, auto& value, const char* what) {
+    app.add_option(name, value, what)->needs(generate);
+  };
+  add("--cases", options->cases, "how many (1)");
+  add("--seed", options->seed, "the same seed gives the same files (1)");
+  add("--class", options->fault, "missing_rank, shape_mismatch, ... (each in turn)");
+  add("--ranks", options->ranks, "of each job (2 to 64, by the seed)");
+  add("--records", options->records, "calls of each rank (by the seed)");
+  add("--lost", options->lost, "percent of the files that are left out (0)");
+  add("--program", options->program, "a YAML program of groups and calls (a built-in workload)");
+  return options;
+}
+
+VerbResult run_hang_generate(const HangGenerateOptions& options, bool json) {
+  RINGSIDE_TRY(const hangs::GenerateOptions asked, checked(options));
+  RINGSIDE_TRY(const hangs::Generated made, hangs::generate(asked, options.folder));
+  if (json) {
+    const Json out = {{"schema", "ringside.hang.generate/1"},
+                      {"folder", options.folder},
+                      {"seed", asked.seed},
+                      {"cases", made.cases},
+                      {"files", made.files},
+                      {"bytes", made.bytes}};
+    fmt::print("{}\n", to_text(out));
+    return kFine;
+  }
+  fmt::print("{} {} of seed {} in {}: {} files, {:.1f} MB, and the truth in truth.json\n",
+             made.cases, made.cases == 1 ? "case" : "cases", asked.seed, options.folder, made.files,
+             static_cast<double>(made.bytes) / 1e6);
+  return kFine;
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,402 @@
+#include "harness/hangs/fault.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "base/suggest.h"
+#include "base/text.h"
+
+namespace ringside::hangs {
+namespace {
+
+using Kind = Step::Kind;
+
+constexpr std::array<std::string_view, kFaultClasses> kNames{
+    "missing_rank",   "dead_rank",      "diverged_control_flow",
+    "op_mismatch",    "shape_mismatch", "dtype_mismatch",
+    "root_mismatch",  "order_mismatch", "p2p_unmatched",
+    "deadlock_cycle", "straggler",      "network_stall",
+    "not_a_hang"};
+
+/// A call in the program of one rank.
+struct Place {
+  int rank = 0;
+  int iteration = 0;
+  std::size_t index = 0;
+};
+
+class Injector {
+ public:
+  Injector(Program& program, Random& random) : program_(program), random_(random) {}
+
+  std::optional<Fault> inject(FaultClass kind) {
+    fault_.kind = kind;
+    const bool is_done = inject_kind(kind);
+    if (!is_done) return std::nullopt;
+    std::sort(fault_.culprits.begin(), fault_.culprits.end());
+    return fault_;
+  }
+
+ private:
+  bool inject_kind(FaultClass kind) {
+    switch (kind) {
+      case FaultClass::MissingRank:
+        return halt(Halt::WaitsElsewhere, "meets an exception, catches it and waits elsewhere");
+      case FaultClass::DeadRank:
+        return die();
+      case FaultClass::Straggler:
+        return random_.chance(25) ? halt(Halt::GilHeld, "holds the interpreter lock in compute")
+                                  : halt(Halt::Busy, "stays in compute");
+      case FaultClass::DivergedControlFlow:
+        return diverge();
+      case FaultClass::OpMismatch:
+        return change("calls another operation", is_collective, [this](Step& s) { change_op(s); });
+      case FaultClass::ShapeMismatch:
+        return change("passes a tensor of another size", is_sized, [this](Step& s) {
+          s.count = random_.chance(50) ? s.count * 2 : std::max<std::int64_t>(1, s.count / 2 - 64);
+        });
+      case FaultClass::DtypeMismatch:
+        return change("passes another element type", is_sized, [this](Step& s) {
+          s.type = size_of(s.type).value == 4
+                       ? (random_.chance(50) ? DataType::Float64 : DataType::Bfloat16)
+                   : size_of(s.type).value == 8 ? DataType::Float32
+                                                : DataType::Float32;
+        });
+      case FaultClass::RootMismatch:
+        return change(
+            "names another root", [](const Step& s) { return is_collective(s) && has_root(s.op); },
+            [this](Step& s) {
+              const auto size = static_cast<std::int64_t>(group_of(s).ranks.size());
+              s.peer = static_cast<int>((s.peer + random_.between(1, size - 1)) % size);
+            });
+      case FaultClass::OrderMismatch:
+        return swap(true);
+      case FaultClass::DeadlockCycle:
+        return random_.chance(30) && cross_transfers() ? true : swap(false);
+      case FaultClass::P2pUnmatched:
+        return break_transfer();
+      case FaultClass::NetworkStall:
+        return stall_network();
+      case FaultClass::NotAHang:
+        fault_.text = "nothing";
+        return true;
+    }
+    return false;
+  }
+
+  static bool is_collective(const Step& step) {
+    return step.kind == Kind::Call && !is_p2p(step.op) && step.op != Op::Barrier;
+  }
+  static bool is_sized(const Step& step) { return is_collective(step) && step.count >= 256; }
+
+  const Group& group_of(const Step& step) const {
+    return program_.groups[static_cast<std::size_t>(step.group)];
+  }
+  RankProgram& program_of(int rank) { return program_.programs[static_cast<std::size_t>(rank)]; }
+
+  /// A call of any rank that `fits`, late enough for some history and not in the last iteration.
+  std::optional<Place> draw(const std::function<bool(const Step&)>& fits) {
+    Place place;
+    const int last = program_.programs[0].iterations - 1;
+    place.iteration = static_cast<int>(random_.between(std::min(last, 3), std::max(last - 1, 1)));
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      place.rank = static_cast<int>(random_.below(program_.ranks));
+      const std::vector<Step>& body = program_of(place.rank).body;
+      std::vector<std::size_t> found;
+      for (std::size_t i = 0; i < body.size(); ++i) {
+        if (body[i].kind == Kind::Call && group_of(body[i]).ranks.size() > 1 && fits(body[i])) {
+          found.push_back(i);
+        }
+      }
+      if (found.empty()) continue;
+      place.index = random_.pick(found);
+      return place;
+    }
+    return std::nullopt;
+  }
+
+  /// The number that the call at the place has in its group, were nothing wrong.
+  int seq_at(const Place& place, const Step& call) {
+    const auto counts = [&call](const Step& step) {
+      return step.kind == Kind::Call && step.group == call.group &&
+             is_p2p(step.op) == is_p2p(call.op);
+    };
+    const std::vector<Step>& body = program_of(place.rank).body;
+    const auto whole = std::count_if(body.begin(), body.end(), counts);
+    const auto part = std::count_if(
+        body.begin(), body.begin() + static_cast<std::ptrdiff_t>(place.index), counts);
+    return static_cast<int>(whole * place.iteration + part + 1);
+  }
+
+  void blame(const Place& place, const Step& call, const std::string& text) {
+    fault_.text = text;
+    fault_.culprits = {place.rank};
+    fault_.iteration = place.iteration;
+    fault_.group = call.group;
+    fault_.seq = seq_at(place, call);
+    fault_.is_p2p = is_p2p(call.op);
+  }
+
+  /// The body that the rank runs in that iteration alone.
+  std::vector<Step>& odd_body(const Place& place) {
+    RankProgram& own = program_of(place.rank);
+    own.odd_iteration = place.iteration;
+    own.odd_body = own.body;
+    return own.odd_body;
+  }
+
+  static std::vector<Step>::iterator at(std::vector<Step>& body, std::size_t index) {
+    return body.begin() + static_cast<std::ptrdiff_t>(index);
+  }
+
+  bool halt(Halt how, const std::string& text) {
+    const auto place = draw([](const Step&) { return true; });
+    if (!place) return false;
+    halt_at(*place, how, text);
+    return true;
+  }
+
+  void halt_at(const Place& place, Halt how, const std::string& text) {
+    const Step call = program_of(place.rank).body[place.index];
+    const std::vector<int> before = fault_.culprits;
+    blame(place, call, text);
+    fault_.culprits.insert(fault_.culprits.end(), before.begin(), before.end());
+    fault_.halt = how;
+    std::vector<Step>& body = odd_body(place);
+    body.resize(place.index);
+    Step end;
+    end.kind = Kind::Halt;
+    end.halt = how;
+    end.site = call.site;
+    body.push_back(end);
+  }
+
+  bool die() {
+    struct Way {
+      Halt halt;
+      const char* text;
+    };
+    constexpr std::array kWays{Way{Halt::Killed, "is killed by SIGKILL"},
+                               Way{Halt::Stopped, "is stopped by SIGSTOP"},
+                               Way{Halt::Exited, "leaves with exit code 1"}};
+    const Way way = random_.pick(kWays);
+    auto place = draw([](const Step&) { return true; });
+    if (!place) return false;
+    halt_at(*place, way.halt, way.text);
+    if (program_.ranks >= 8 && random_.chance(15)) {
+      // Two on one host at once: one cause.
+      const int other = place->rank ^ 1;
+      const std::vector<Step>& body = program_of(other).body;
+      if (other < program_.ranks && place->index < body.size() &&
+          body[place->index].kind == Kind::Call) {
+        place->rank = other;
+        halt_at(*place, way.halt, way.text);
+      }
+    }
+    return true;
+  }
+
+  bool diverge() {
+    switch (random_.below(6)) {
+      case 0:
+      case 1:
+        return skip(is_collective, "leaves out one collective and goes on");
+      case 2:
+        return repeat(is_collective);
+      case 3:
+        return change_batches();
+      case 4:
+        return call_alone();
+      default:
+        return leave_out_group();
+    }
+  }
+
+  bool skip(const std::function<bool(const Step&)>& fits, const std::string& text) {
+    const auto place = draw(fits);
+    if (!place) return false;
+    const Step call = program_of(place->rank).body[place->index];
+    blame(*place, call, text);
+    std::vector<Step>& body = odd_body(*place);
+    body.erase(at(body, place->index));
+    return true;
+  }
+
+  bool repeat(const std::function<bool(const Step&)>& fits) {
+    const auto place = draw(fits);
+    if (!place) return false;
+    const Step call = program_of(place->rank).body[place->index];
+    blame(*place, call, "makes one call twice");
+    ++fault_.seq;
+    std::vector<Step>& body = odd_body(*place);
+    body.insert(at(body, place->index), call);
+    return true;
+  }
+
+  bool change_batches() {
+    Place place;
+    place.rank = static_cast<int>(random_.below(program_.ranks));
+    RankProgram& own = program_of(place.rank);
+    const bool is_more = random_.chance(50);
+    place.iteration = is_more ? own.iterations : own.iterations - 1;
+    const auto first = std::find_if(own.body.begin(), own.body.end(),
+                                    [](const Step& s) { return is_collective(s); });
+    if (first == own.body.end()) return false;
+    place.index = static_cast<std::size_t>(first - own.body.begin());
+    blame(place, *first,
+          is_more ? "has more batches than the others" : "has fewer batches than the others");
+    own.iterations += is_more ? 1 : -1;
+    // What training ends with needs everybody: whoever leaves early waits there.
+    Step barrier;
+    barrier.kind = Kind::Call;
+    barrier.op = Op::Barrier;
+    barrier.group = 0;
+    barrier.count = 1;
+    barrier.site = static_cast<int>(program_.sites.size()) - 1;
+    if (!is_more && random_.chance(60)) {
+      for (RankProgram& each : program_.programs) {
+        each.odd_iteration = each.iterations;
+        each.odd_body = {barrier};
+        ++each.iterations;
+      }
+    }
+    return true;
+  }
+
+  bool call_alone() {
+    const auto place = draw(is_collective);
+    if (!place) return false;
+    Step barrier;
+    barrier.kind = Kind::Call;
+    barrier.op = Op::Barrier;
+    barrier.group = 0;
+    barrier.count = 1;
+    barrier.site = program_of(place->rank).body[place->index].site;
+    blame(*place, barrier, "alone calls a barrier when saving a checkpoint");
+    std::vector<Step>& body = odd_body(*place);
+    body.insert(at(body, place->index), barrier);
+    return true;
+  }
+
+  bool leave_out_group() {
+    const auto place = draw(is_collective);
+    if (!place || program_.ranks < 3) return false;
+    const Step call = program_of(place->rank).body[place->index];
+    blame(*place, call, "does not call new_group");
+    fault_.is_group_missing = true;
+    // At the same line for all: the first step of the iteration.
+    Step create;
+    create.kind = Kind::Rendezvous;
+    create.group = 0;
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+      if (rank == place->rank) continue;
+      std::vector<Step>& body = odd_body({rank, place->iteration, 0});
+      body.insert(body.begin(), create);
+    }
+    return true;
+  }
+
+  bool change(const std::string& text, const std::function<bool(const Step&)>& fits,
+              const std::function<void(Step&)>& edit) {
+    const auto place = draw(fits);
+    if (!place) return false;
+    const Step call = program_of(place->rank).body[place->index];
+    blame(*place, call, text);
+    edit(odd_body(*place)[place->index]);
+    return true;
+  }
+
+  void change_op(Step& step) {
+    constexpr std::array kOps{Op::AllReduce, Op::AllGather, Op::ReduceScatter, Op::Broadcast,
+                              Op::Reduce};
+    const Op before = step.op;
+    while (step.op == before) step.op = random_.pick(kOps);
+    step.peer = 0;
+  }
+
+  /// Two calls that follow each other, of one group or of two.
+  bool swap(bool is_same_group) {
+    const auto next_call = [](const std::vector<Step>& body, std::size_t i) {
+      for (++i; i < body.size() && body[i].kind == Kind::Compute; ++i) {
+      }
+      return i;
+    };
+    const std::vector<Step>* body = nullptr;
+    const auto place = draw([&](const Step& step) {
+      // draw() walks the steps of one rank's body: the neighbour is found by address.
+      for (const RankProgram& own : program_.programs) {
+        if (&step >= own.body.data() && &step < own.body.data() + own.body.size()) body = &own.body;
+      }
+      const std::size_t next = next_call(*body, static_cast<std::size_t>(&step - body->data()));
+      if (next >= body->size() || (*body)[next].kind != Kind::Call) return false;
+      const Step& other = (*body)[next];
+      if (is_p2p(step.op) || is_p2p(other.op)) return false;
+      if (is_same_group) return other.group == step.group && !agree(step, other);
+      return other.group != step.group && !step.async && !other.async;
+    });
+    if (!place) return false;
+    const Step call = program_of(place->rank).body[place->index];
+    blame(*place, call, "makes two calls in reversed order");
+    std::vector<Step>& odd = odd_body(*place);
+    std::swap(odd[place->index], odd[next_call(odd, place->index)]);
+    return true;
+  }
+
+  /// A rank sends to the peer first that it should first receive from, or the other way round.
+  bool cross_transfers() {
+    const auto place = draw([](const Step& step) { return is_p2p(step.op); });
+    if (!place) return false;
+    const std::vector<Step>& body = program_of(place->rank).body;
+    const Step call = body[place->index];
+    for (std::size_t i = place->index + 1; i < body.size(); ++i) {
+      if (body[i].kind != Kind::Call || !is_p2p(body[i].op)) continue;
+      if (body[i].group == call.group && body[i].peer == call.peer && body[i].op != call.op) {
+        blame(*place, call, "sends and receives in reversed order");
+        std::vector<Step>& odd = odd_body(*place);
+        std::swap(odd[place->index], odd[i]);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool break_transfer() {
+    const auto is_transfer = [](const Step& step) { return is_p2p(step.op); };
+    if (random_.chance(35)) return repeat(is_transfer);
+    return skip(is_transfer, "leaves out one transfer and goes on");
+  }
+
+  bool stall_network() {
+    const auto place = draw(is_sized);
+    if (!place) return false;
+    const Step call = program_of(place->rank).body[place->index];
+    blame(*place, call, "the network carries no more data of one call");
+    fault_.culprits.clear();
+    fault_.network = {fault_.group, fault_.seq};
+    return true;
+  }
+
+  Program& program_;
+  Random& random_;
+  Fault fault_;
+};
+
+}  // namespace
+
+const char* to_string(FaultClass fault) { return kNames[static_cast<std::size_t>(fault)].data(); }
+
+Result<FaultClass> parse_fault_class(std::string_view text) {
+  const auto found = std::find(kNames.begin(), kNames.end(), text);
+  if (found == kNames.end()) {
+    return Error{ErrorCode::InvalidArgument, "unknown class '" + std::string(text) + "'",
+                 suggestion(text, kNames)};
+  }
+  return static_cast<FaultClass>(found - kNames.begin());
+}
+
+std::optional<Fault> inject(Program& program, FaultClass kind, Random& random) {
+  return Injector(program, random).inject(kind);
+}
+
+}  // namespace ringside::hangs

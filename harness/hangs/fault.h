@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "harness/hangs/player.h"
+#include "harness/hangs/program.h"
+#include "harness/hangs/random.h"
+
+namespace ringside::hangs {
+
+/// What can be wrong with a job, in the words of `ringside hang`.
+enum class FaultClass : std::uint8_t {
+  MissingRank,
+  DeadRank,
+  DivergedControlFlow,
+  OpMismatch,
+  ShapeMismatch,
+  DtypeMismatch,
+  RootMismatch,
+  OrderMismatch,
+  P2pUnmatched,
+  DeadlockCycle,
+  Straggler,
+  NetworkStall,
+  NotAHang,
+};
+
+inline constexpr int kFaultClasses = 13;
+
+/// missing_rank, dead_rank, ...
+const char* to_string(FaultClass fault);
+/// errors  InvalidArgument: unknown; the nearest known one is named
+Result<FaultClass> parse_fault_class(std::string_view text);
+
+/// What was done to the program.
+struct Fault {
+  FaultClass kind = FaultClass::NotAHang;
+  std::string text;           ///< "leaves out one collective and goes on"
+  std::vector<int> culprits;  ///< ascending; empty when nobody is to blame
+  Halt halt = Halt::None;     ///< of the culprits
+  int iteration = -1;
+  int group = -1;  ///< of the call that was changed; -1 when no call was
+  int seq = 0;     ///< of the call: the culprits differ from here on
+  bool is_p2p = false;
+  bool is_group_missing =
+      false;  ///< the others wait in the creation of a group, which nobody records
+  NetworkFault network;
+};
+
+/// Injects one fault of the class at a place that `random` draws.
+///
+/// returns  nothing where the program has no place for it (no transfer, no root, ...). That the job then
+///          hangs is not certain: equal calls hide a difference. Play it.
+std::optional<Fault> inject(Program& program, FaultClass kind, Random& random);
+
+}  // namespace ringside::hangs

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "harness/hangs/hang_case.h"
+
+namespace ringside::hangs {
+
+/// Writes the files of one case into `folder`, which is made: the dumps that are left, the logs, and
+/// truth.json. A folder that has a truth.json already is written over; any other that is not empty is
+/// refused.
+///
+/// errors  System: it cannot be written.  InvalidArgument: the folder holds something else
+Status write_case(const HangCase& hang, const std::string& folder);
+
+struct GenerateOptions {
+  CaseOptions each;
+  int cases = 1;
+  std::uint64_t seed = 1;
+};
+
+struct Generated {
+  int cases = 0;
+  std::int64_t files = 0;  ///< dumps and logs
+  std::uint64_t bytes = 0;
+};
+
+/// Writes `cases` cases. One goes into `folder` itself, several into case-0000, case-0001, ... below it;
+/// without a class in the options each class comes in turn. Case i of seed s is the same whatever else
+/// is made.
+///
+/// errors  as make_case and write_case
+Result<Generated> generate(const GenerateOptions& options, const std::string& folder);
+
+/// The options of case `index`: its class, where none was asked for.
+CaseOptions options_of(const GenerateOptions& options, int index);
+
+}  // namespace ringside::hangs

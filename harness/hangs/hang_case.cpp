@@ -1,0 +1,266 @@
+#include "harness/hangs/hang_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/hangs/random.h"
+
+namespace ringside::hangs {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+/// 2026-03-03 10:00:00 UTC, and up to a month on by the seed.
+constexpr std::int64_t kFirstEpoch = 1'772'532'000 * kSecond;
+constexpr int kAttempts = 400;
+
+bool has_transfers(const Program& program) {
+  return std::any_of(program.sites.begin(), program.sites.end(), [](const OutlineStep& step) {
+    return step.kind == OutlineStep::Kind::Transfer;
+  });
+}
+
+std::string_view draw_workload(FaultClass kind, Random& random) {
+  constexpr std::array<std::string_view, 2> kWithTransfers{"pipeline", "mixed"};
+  constexpr std::array<std::string_view, 5> kWithGroups{"tensor", "pipeline", "expert", "mixed",
+                                                        "tensor"};
+  if (kind == FaultClass::P2pUnmatched) return random.pick(kWithTransfers);
+  if (kind == FaultClass::DeadlockCycle) return random.pick(kWithGroups);
+  return random.pick(workload_names());
+}
+
+int draw_ranks(FaultClass kind, Random& random) {
+  constexpr std::array kSizes{2, 3, 4, 4, 6, 8, 8, 8, 12, 16, 16, 24, 32, 32, 48, 64};
+  const int ranks = random.pick(kSizes);
+  return kind == FaultClass::DeadlockCycle ? std::max(ranks, 4) : ranks;
+}
+
+/// What no dump could show, or the backend cannot do.
+bool fits(const Recorder& recorder, const HangCase& hang) {
+  const Fault& fault = hang.fault;
+  const bool has_p2p = has_transfers(hang.program);
+  if (recorder.is_gloo &&
+      (has_p2p || fault.kind == FaultClass::DeadRank || fault.kind == FaultClass::NetworkStall)) {
+    return false;
+  }
+  if (*recorder.release.format == '\0') return hang.program.groups.size() == 1 && !has_p2p;
+  const bool needs_types = fault.kind == FaultClass::DtypeMismatch;
+  return has_format(recorder.release, 2, 1) || (!needs_types && !has_p2p);
+}
+
+Recorder draw_recorder(Random& random) {
+  Recorder recorder;
+  // Later releases are the ones that people run.
+  const auto count = static_cast<std::int64_t>(releases().size());
+  const std::int64_t index = std::max(random.below(count), random.below(count));
+  recorder.release = releases()[static_cast<std::size_t>(index)];
+  recorder.is_gloo = index == count - 1 && random.chance(30);
+  recorder.has_timing = !recorder.is_gloo && random.chance(35);
+  recorder.is_only_active =
+      !recorder.is_gloo && has_format(recorder.release, 2, 3) && random.chance(15);
+  recorder.has_frames = random.chance(85);
+  constexpr std::array kCapacities{2000, 2000, 2000, 20000, 100, 40};
+  recorder.capacity = random.pick(kCapacities);
+  constexpr std::array<std::int64_t, 4> kTimeouts{600'000, 600'000, 1'800'000, 180'000};
+  recorder.timeout_ms = random.pick(kTimeouts);
+  return recorder;
+}
+
+/// Gloo's calls return when they are done.
+void make_blocking(Program& program) {
+  const auto block = [](std::vector<Step>& body) {
+    std::vector<Step> blocking;
+    for (const Step& step : body) {
+      blocking.push_back(step);
+      if (step.kind != Step::Kind::Call || step.async) continue;
+      Step wait;
+      wait.kind = Step::Kind::Synchronize;
+      wait.site = step.site;
+      blocking.push_back(wait);
+    }
+    body = std::move(blocking);
+  };
+  for (RankProgram& own : program.programs) {
+    block(own.body);
+    block(own.odd_body);
+  }
+}
+
+std::int64_t end_of(const Play& play) {
+  std::int64_t end = 0;
+  for (const RankHistory& rank : play.ranks) {
+    end = std::max(end, rank.end.host_time);
+    for (const Record& record : rank.records) {
+      end = std::max({end, record.created, record.completed});
+    }
+  }
+  return end;
+}
+
+/// When the first watchdog tells all ranks to dump.
+std::int64_t first_timeout(const HangCase& hang) {
+  const std::int64_t patience = hang.recorder.timeout_ms * 1'000'000;
+  std::int64_t first = kNever;
+  for (std::size_t rank = 0; rank < hang.play.ranks.size(); ++rank) {
+    const RankHistory& history = hang.play.ranks[rank];
+    if (leaves_no_dump(history.end.halt)) continue;
+    for (const Record& record : history.records) {
+      if (record.completed != kNever) continue;
+      const std::int64_t timeout = record.created + patience;
+      if (first == kNever || timeout < first) first = timeout;
+    }
+  }
+  return first == kNever ? end_of(hang.play) + patience : first;
+}
+
+/// Which of the files are lost; at least one dump stays where there was one.
+void lose(Evidence& evidence, int percent, Random& random) {
+  const auto ranks = static_cast<std::int64_t>(evidence.has_dump.size());
+  std::vector<int> written;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (evidence.has_dump[static_cast<std::size_t>(rank)]) written.push_back(rank);
+  }
+  if (!written.empty()) {
+    auto gone = static_cast<std::int64_t>(written.size()) * percent / 100;
+    if (gone == 0 && percent > 0) gone = 1;
+    gone = std::min(gone, static_cast<std::int64_t>(written.size()) - 1);
+    for (; gone > 0; --gone) {
+      const std::int64_t at = random.below(static_cast<std::int64_t>(written.size()));
+      const int rank = written[static_cast<std::size_t>(at)];
+      evidence.has_dump[static_cast<std::size_t>(rank)] = false;
+      evidence.dumps_removed.push_back(rank);
+      written.erase(written.begin() + at);
+    }
+    std::sort(evidence.dumps_removed.begin(), evidence.dumps_removed.end());
+  }
+  if (evidence.is_one_log) return;
+  for (std::size_t rank = 0; rank < evidence.has_log.size(); ++rank) {
+    if (random.chance(percent)) evidence.has_log[rank] = false;
+  }
+}
+
+Evidence draw_evidence(const HangCase& hang, int lost_percent, Random& random) {
+  Evidence evidence;
+  const auto ranks = static_cast<std::size_t>(hang.program.ranks);
+  const std::int64_t end = end_of(hang.play);
+  std::int64_t jitter = kSecond;
+  if (hang.fault.kind == FaultClass::NotAHang) {
+    evidence.moment = random.chance(50) ? Moment::MidRun : Moment::Finished;
+    evidence.first_timeout =
+        evidence.moment == Moment::MidRun ? end * random.between(40, 90) / 100 : end + kSecond;
+    jitter = evidence.moment == Moment::MidRun ? end / 50 + 1 : kSecond;
+  } else {
+    evidence.first_timeout = first_timeout(hang);
+  }
+  const std::int64_t epoch = kFirstEpoch + random.below(30 * 86400) * kSecond;
+  const std::int64_t skew_ms = random.chance(40) ? 3000 : 5;
+  std::int64_t host_skew = 0;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (static_cast<int>(rank) % hang.program.ranks_per_host == 0) {
+      host_skew = random.between(-skew_ms, skew_ms) * 1'000'000;
+    }
+    evidence.epoch.push_back(epoch + host_skew);
+    const bool writes = !leaves_no_dump(hang.play.ranks[rank].end.halt);
+    evidence.dump_time.push_back(writes ? evidence.first_timeout + random.below(jitter) : kNever);
+    evidence.has_dump.push_back(writes);
+  }
+  evidence.has_logs =
+      hang.fault.kind != FaultClass::NotAHang && !hang.recorder.is_gloo && random.chance(50);
+  evidence.is_one_log = evidence.has_logs && random.chance(40);
+  evidence.has_calls = evidence.has_logs && random.chance(30);
+  evidence.has_log.assign(ranks, evidence.has_logs);
+  const bool has_json = has_format(hang.recorder.release, 2, 3);
+  evidence.is_json = has_json && random.chance(30);
+  evidence.is_pickle = !evidence.is_json || random.chance(50);
+
+  const bool is_gone = hang.fault.halt == Halt::Killed || hang.fault.halt == Halt::Exited;
+  const int hosts =
+      (hang.program.ranks + hang.program.ranks_per_host - 1) / hang.program.ranks_per_host;
+  if (is_gone && hosts > 1 && random.chance(40)) {
+    evidence.has_agent = true;
+    const int host = hang.fault.culprits.front() / hang.program.ranks_per_host;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      if (static_cast<int>(rank) / hang.program.ranks_per_host != host) continue;
+      evidence.dump_time[rank] = kNever;
+      evidence.has_dump[rank] = false;
+    }
+  }
+  lose(evidence, lost_percent, random);
+  return evidence;
+}
+
+/// Enough iterations for so many calls of the busiest rank.
+void stretch(Outline& outline, int records) {
+  Outline once = outline;
+  once.iterations = 1;
+  const Program program = make_program(once);
+  std::size_t most = 1;
+  for (const RankProgram& own : program.programs) {
+    most = std::max(most, static_cast<std::size_t>(std::count_if(
+                              own.body.begin(), own.body.end(),
+                              [](const Step& s) { return s.kind == Step::Kind::Call; })));
+  }
+  outline.iterations =
+      std::max(6, (records + static_cast<int>(most) - 1) / static_cast<int>(most) + 2);
+}
+
+/// One draw.  returns  whether the fault showed
+bool draw(const CaseOptions& options, FaultClass kind, Random& random, HangCase& hang) {
+  const int ranks = options.ranks > 0 ? options.ranks : draw_ranks(kind, random);
+  Outline outline;
+  if (options.outline) {
+    outline = *options.outline;
+  } else {
+    auto made = make_workload(draw_workload(kind, random), ranks, random.next());
+    if (!made) return false;
+    outline = *std::move(made);
+  }
+  if (options.records > 0) stretch(outline, options.records);
+  hang.workload = outline.name;
+  hang.program = make_program(outline);
+  std::optional<Fault> fault = inject(hang.program, kind, random);
+  if (!fault) return false;
+  hang.fault = *std::move(fault);
+  for (int attempt = 0;; ++attempt) {
+    hang.recorder = draw_recorder(random);
+    if (fits(hang.recorder, hang)) break;
+  }
+  if (options.records > 0)
+    hang.recorder.capacity = std::max(hang.recorder.capacity, options.records);
+  if (hang.recorder.is_gloo) make_blocking(hang.program);
+  hang.play = play(hang.program, hang.fault.network, random.next());
+  if (hang.play.is_hung() != (kind != FaultClass::NotAHang)) return false;
+  hang.evidence = draw_evidence(hang, options.lost_percent, random);
+  return std::count(hang.evidence.has_dump.begin(), hang.evidence.has_dump.end(), true) > 0;
+}
+
+}  // namespace
+
+std::uint64_t case_seed(std::uint64_t seed, int index) {
+  return Random(seed * 1'000'003 + static_cast<std::uint64_t>(index)).next();
+}
+
+bool is_pending(const HangCase& hang, int rank, const Record& record) {
+  const std::int64_t dump = hang.evidence.dump_time[static_cast<std::size_t>(rank)];
+  const std::int64_t moment = dump == kNever ? hang.evidence.first_timeout : dump;
+  return record.created <= moment && (record.completed == kNever || record.completed > moment);
+}
+
+Result<HangCase> make_case(const CaseOptions& options, std::uint64_t seed) {
+  Random random(seed);
+  const FaultClass kind =
+      options.kind ? *options.kind : static_cast<FaultClass>(random.below(kFaultClasses));
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    HangCase hang;
+    hang.seed = seed;
+    if (draw(options, kind, random, hang)) return hang;
+  }
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("no place for {} in {}", to_string(kind),
+                           options.outline ? "program '" + options.outline->name + "'"
+                                           : fmt::format("a job of {} ranks", options.ranks)),
+               "it needs calls of its kind: a transfer, a root, two groups; take another class"};
+}
+
+}  // namespace ringside::hangs

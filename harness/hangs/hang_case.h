@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "harness/hangs/fault.h"
+#include "harness/hangs/outline.h"
+#include "harness/hangs/player.h"
+#include "harness/hangs/program.h"
+#include "harness/hangs/recorder.h"
+
+namespace ringside::hangs {
+
+/// When the dumps were taken.
+enum class Moment : std::uint8_t {
+  Timeout,   ///< the first watchdog ran out of patience and told the others
+  MidRun,    ///< on demand, of a job that made progress
+  Finished,  ///< on demand, after the last call
+};
+
+/// What the job left, and what of it is still there.
+struct Evidence {
+  Moment moment = Moment::Timeout;
+  std::int64_t first_timeout = 0;       ///< virtual time
+  std::vector<std::int64_t> dump_time;  ///< by rank, virtual; kNever where none was written
+  std::vector<std::int64_t> epoch;      ///< by rank: wall clock, skewed, at virtual time 0
+  std::vector<bool> has_dump, has_log;  ///< by rank: written and not lost
+  std::vector<int> dumps_removed;       ///< written, and lost
+  bool is_pickle = true, is_json = false;
+  bool has_logs = false;    ///< PyTorch's lines were kept
+  bool has_calls = false;   ///< and NCCL's, with COLL
+  bool is_one_log = false;  ///< of all ranks together
+  bool has_agent = false;   ///< torchrun's lines; it ended the other ranks of the culprit's host
+};
+
+/// One generated hang: everything that its files are written from. Moves only: the records of the play
+/// point into the program.
+struct HangCase {
+  HangCase() = default;
+  HangCase(HangCase&&) = default;
+  HangCase& operator=(HangCase&&) = default;
+
+  std::string workload;
+  std::uint64_t seed = 0;
+  Program program;
+  Fault fault;
+  Play play;
+  Recorder recorder;
+  Evidence evidence;
+};
+
+struct CaseOptions {
+  std::optional<FaultClass> kind;  ///< nothing: drawn
+  int ranks = 0;                   ///< 0: 2 .. 64, drawn
+  int records = 0;                 ///< calls of a rank before the fault, about; 0: drawn
+  int lost_percent = 0;            ///< of the files
+  std::optional<Outline> outline;  ///< nothing: a built-in workload, drawn
+};
+
+/// Draws a program, a fault, plays it, and decides what is left. The same seed gives the same case.
+///
+/// errors  InvalidArgument: the outline, or that number of ranks, has no place for such a fault
+Result<HangCase> make_case(const CaseOptions& options, std::uint64_t seed);
+
+/// The seed of the i-th case of a set.
+std::uint64_t case_seed(std::uint64_t seed, int index);
+
+/// Whether a call was still pending on the rank when its dump was taken, or would have been.
+bool is_pending(const HangCase& hang, int rank, const Record& record);
+
+}  // namespace ringside::hangs

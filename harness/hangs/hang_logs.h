@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/hangs/hang_case.h"
+
+namespace ringside::hangs {
+
+/// One line of a log, or several that stay together.
+struct LogLine {
+  std::int64_t time = 0;  ///< true time, by which the lines of a joined log are sorted
+  std::string text;       ///< with its newline
+};
+
+/// What PyTorch's watchdog and monitor threads of the rank wrote to stderr: its own time-outs in the
+/// 20 s between the first one and the end of the process, the signal to dump, last enqueued and
+/// completed. Nothing of a rank that died or was ended.
+///
+/// source  the shapes of each release of PyTorch 2.2 to 2.10
+std::vector<LogLine> watchdog_lines(const HangCase& hang, int rank);
+
+/// What NCCL wrote with NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,COLL: its communicators, and a line a
+/// call, as far as the rank came.
+std::vector<LogLine> nccl_lines(const HangCase& hang, int rank);
+
+/// torchrun on the culprit's host: which child died, and of what.
+std::vector<LogLine> agent_lines(const HangCase& hang);
+
+}  // namespace ringside::hangs

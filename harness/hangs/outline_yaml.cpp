@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "engine/topology/yaml_mapping.h"
+#include "harness/hangs/outline.h"
+
+namespace ringside::hangs {
+namespace {
+
+using Kind = OutlineStep::Kind;
+
+constexpr int kMaxRanks = 4096;
+constexpr int kMaxIterations = 100'000;
+constexpr std::int64_t kMaxCount = 1LL << 40;
+
+/// Reads `[0-3, 7]`: a list of ranks and runs of ranks, ascending.
+class ProgramReader {
+ public:
+  ProgramReader(const YamlMapping& root, Outline& outline) : root_(root), outline_(outline) {}
+
+  Status read() {
+    RINGSIDE_TRY(root_.check(std::array<std::string_view, 7>{
+        "ringside", "name", "ranks", "ranks_per_host", "iterations", "groups", "steps"}));
+    RINGSIDE_TRY(check_yaml_version(root_, "hang-program/1", "a program of groups and calls"));
+    outline_.name = "program";
+    if (root_.has("name")) {
+      RINGSIDE_TRY(outline_.name, root_.word("name", "small-moe"));
+    }
+    RINGSIDE_TRY(outline_.ranks, root_.whole("ranks", 2, kMaxRanks, "8"));
+    outline_.ranks_per_host = std::min(outline_.ranks, 8);
+    if (root_.has("ranks_per_host")) {
+      RINGSIDE_TRY(outline_.ranks_per_host, root_.whole("ranks_per_host", 1, outline_.ranks, "8"));
+    }
+    RINGSIDE_TRY(outline_.iterations, root_.whole("iterations", 2, kMaxIterations, "12"));
+    Family world{"world", "default_pg", {{}}};
+    for (int rank = 0; rank < outline_.ranks; ++rank) world.members[0].push_back(rank);
+    outline_.families.push_back(std::move(world));
+    if (root_.has("groups")) {
+      RINGSIDE_TRY(read_groups());
+    }
+    return read_steps();
+  }
+
+ private:
+  Status read_groups() {
+    const char* example = "groups: {tensor: [0-3, 4-7], data: [0 4, 1 5, 2 6, 3 7]}";
+    RINGSIDE_TRY(const YAML::Node groups, root_.find("groups", example));
+    if (!groups.IsMap()) return root_.bad(groups, "groups must map names to lists", example);
+    for (const auto& entry : groups) {
+      Family family;
+      family.name = entry.first.IsScalar() ? entry.first.Scalar() : "";
+      if (!is_word(family.name) || find_family(family.name) >= 0) {
+        return root_.bad(entry.first, fmt::format("'{}' cannot name groups", family.name),
+                         "letters, digits and _, each name once, and not world");
+      }
+      std::string upper = family.name;
+      for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+      family.desc = upper + "_PARALLEL_GROUP";
+      if (!entry.second.IsSequence()) {
+        return root_.bad(entry.first, "the groups of one name are a list", example);
+      }
+      std::vector<bool> is_taken(static_cast<std::size_t>(outline_.ranks), false);
+      for (const YAML::Node& group : entry.second) {
+        RINGSIDE_TRY(read_members(group, is_taken, family));
+      }
+      outline_.families.push_back(std::move(family));
+    }
+    return {};
+  }
+
+  Status read_members(const YAML::Node& node, std::vector<bool>& is_taken, Family& family) {
+    const char* example = "0-3, or 0 4 8";
+    const std::string text = node.IsScalar() ? node.Scalar() : std::string{};
+    std::vector<int> members;
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      const std::string word = text.substr(at, end - at);
+      at = end + 1;
+      if (word.empty()) continue;
+      const std::size_t dash = word.find('-', 1);
+      const auto first = parse_int(word.substr(0, dash));
+      const auto last = dash == std::string::npos ? first : parse_int(word.substr(dash + 1));
+      if (!first || !last || *first < 0 || *last >= outline_.ranks || *first > *last) {
+        return root_.bad(
+            node,
+            fmt::format("'{}' is not a rank or a run of ranks of 0-{}", word, outline_.ranks - 1),
+            example);
+      }
+      for (std::int64_t rank = *first; rank <= *last; ++rank) {
+        const auto place = static_cast<std::size_t>(rank);
+        if (is_taken[place]) {
+          return root_.bad(node, fmt::format("rank {} is in two groups of '{}'", rank, family.name),
+                           "each rank is in at most one group of a name");
+        }
+        is_taken[place] = true;
+        members.push_back(static_cast<int>(rank));
+      }
+    }
+    if (members.empty()) return root_.bad(node, "a group without ranks", example);
+    std::sort(members.begin(), members.end());
+    family.members.push_back(std::move(members));
+    return {};
+  }
+
+  Status read_steps() {
+    const char* example = "- all_reduce: {on: world, count: 4096}";
+    RINGSIDE_TRY(const YAML::Node steps, root_.find("steps", example));
+    if (!steps.IsSequence() || steps.size() == 0) {
+      return root_.bad(steps, "steps must be a list", example);
+    }
+    for (const YAML::Node& node : steps) {
+      RINGSIDE_TRY(const OutlineStep step, read_step(node));
+      outline_.steps.push_back(step);
+    }
+    return {};
+  }
+
+  Result<OutlineStep> read_step(const YAML::Node& node) {
+    OutlineStep step;
+    if (node.IsScalar() && (node.Scalar() == "join" || node.Scalar() == "synchronize")) {
+      step.kind = node.Scalar() == "join" ? Kind::Join : Kind::Synchronize;
+      return step;
+    }
+    const bool is_pair = node.IsMap() && node.size() == 1 && node.begin()->first.IsScalar();
+    const std::string word = is_pair           ? node.begin()->first.Scalar()
+                             : node.IsScalar() ? node.Scalar()
+                                               : std::string{};
+    constexpr std::array<std::string_view, 12> kWords{
+        "all_reduce", "all_gather", "reduce_scatter", "broadcast",   "reduce",     "all_to_all",
+        "barrier",    "transfer",   "compute",        "synchronize", "rendezvous", "join"};
+    const auto found = std::find(kWords.begin(), kWords.end(), word);
+    if (found == kWords.end() || !is_pair || word == "synchronize" || word == "join") {
+      return root_.bad(node, fmt::format("'{}' is not a step", word), suggestion(word, kWords));
+    }
+    const YAML::Node value = node.begin()->second;
+    if (word == "compute") {
+      const auto time = parse_time(value.IsScalar() ? value.Scalar() : std::string{});
+      if (!time) return root_.bad(node, "compute: " + time.error().message, "compute: 2ms");
+      step.kind = Kind::Compute;
+      step.time = std::chrono::duration_cast<Nanoseconds>(*time);
+      return step;
+    }
+    step.kind = word == "transfer"     ? Kind::Transfer
+                : word == "rendezvous" ? Kind::Rendezvous
+                                       : Kind::Call;
+    if (step.kind == Kind::Call) step.op = static_cast<Op>(found - kWords.begin());
+    return read_call(YamlMapping(value, root_.where()), step);
+  }
+
+  Result<OutlineStep> read_call(const YamlMapping& call, OutlineStep step) {
+    std::vector<std::string_view> known{"on"};
+    if (step.kind == Kind::Transfer) known.insert(known.end(), {"from", "to"});
+    if (step.kind == Kind::Call && has_root(step.op)) known.emplace_back("root");
+    if (step.kind == Kind::Call) known.emplace_back("async");
+    const bool has_data = step.kind != Kind::Rendezvous && step.op != Op::Barrier;
+    if (has_data) known.insert(known.end(), {"count", "type"});
+    RINGSIDE_TRY(call.check(known));
+    RINGSIDE_TRY(const std::string on, call.word("on", "world"));
+    step.family = find_family(on);
+    if (step.family < 0) {
+      std::vector<std::string_view> names;
+      for (const Family& family : outline_.families) names.push_back(family.name);
+      return call.bad(call.node(), fmt::format("unknown groups '{}'", on), suggestion(on, names));
+    }
+    std::size_t smallest = static_cast<std::size_t>(outline_.ranks);
+    for (const auto& group : outline_.families[static_cast<std::size_t>(step.family)].members) {
+      smallest = std::min(smallest, group.size());
+    }
+    const int last = static_cast<int>(smallest) - 1;
+    step.count = 1;
+    if (has_data) {
+      RINGSIDE_TRY(const std::string text, call.word("count", "4096"));
+      const auto count = parse_int(text);
+      if (!count || *count < 1 || *count > kMaxCount) {
+        return call.bad(call.node(), fmt::format("count: '{}' is not a number of elements", text),
+                        "4096");
+      }
+      step.count = *count;
+      if (call.has("type")) {
+        RINGSIDE_TRY(const std::string type, call.word("type", "bfloat16"));
+        const auto parsed = parse_data_type(type);
+        if (!parsed) return call.bad(call.node(), parsed.error().message, parsed.error().help);
+        step.type = *parsed;
+      }
+    }
+    if (step.kind == Kind::Transfer) {
+      RINGSIDE_TRY(step.from, call.whole("from", 0, last, "0"));
+      RINGSIDE_TRY(step.to, call.whole("to", 0, last, "1"));
+      if (step.from == step.to) {
+        return call.bad(call.node(), "a transfer to itself", "from and to are ranks in the group");
+      }
+    }
+    if (call.has("root")) {
+      RINGSIDE_TRY(step.from, call.whole("root", 0, last, "0"));
+    }
+    if (call.has("async")) {
+      RINGSIDE_TRY(const std::string word, call.word("async", "yes"));
+      if (word != "yes" && word != "no") {
+        return call.bad(call.node(), fmt::format("async: '{}'", word), "yes or no");
+      }
+      step.async = word == "yes";
+    }
+    return step;
+  }
+
+  [[nodiscard]] int find_family(const std::string& name) const {
+    for (std::size_t i = 0; i < outline_.families.size(); ++i) {
+      if (outline_.families[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  /// Names stand in dumps as they are, which JSON and the readers of dumps would not bear of any text.
+  static bool is_word(const std::string& name) {
+    return !name.empty() && name.size() <= 40 && std::all_of(name.begin(), name.end(), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    });
+  }
+
+  const YamlMapping& root_;
+  Outline& outline_;
+};
+
+}  // namespace
+
+Result<Outline> parse_outline(const std::string& text, const std::string& where) {
+  try {
+    const YamlMapping root(YAML::Load(text), where);
+    Outline outline;
+    RINGSIDE_TRY(ProgramReader(root, outline).read());
+    return outline;
+  } catch (const YAML::Exception& exception) {
+    return yaml_error(exception, where);
+  }
+}
+
+}  // namespace ringside::hangs

@@ -1,0 +1,420 @@
+#include "harness/hangs/player.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+#include "harness/hangs/random.h"
+
+namespace ringside::hangs {
+namespace {
+
+constexpr std::int64_t kCallTime = 10'000;
+constexpr std::int64_t kKernelTime = 20'000;
+constexpr std::int64_t kBytesPerNanosecond = 50;
+constexpr std::uint64_t kEagerBytes = 65536;
+/// Kernels that a GPU takes before the launch itself waits.
+constexpr int kLaunchQueue = 1000;
+
+/// A kernel waits for the first `count` kernels of stream `stream`.
+struct Dependency {
+  int stream = 0;
+  int count = 0;
+};
+
+struct Queued {
+  int record = 0;
+  std::vector<Dependency> after;
+  bool has_arrived = false;
+};
+
+struct Stream {
+  int group = 0;
+  int peer = -1;             ///< rank in the group, of a stream of transfers
+  std::deque<Queued> queue;  ///< not completed yet; only the first one can run
+  std::vector<int> records;  ///< of all kernels so far, completed or not
+  int completed = 0;
+  std::int64_t free_at = 0;
+};
+
+struct RankState {
+  int iteration = 0;
+  std::size_t next = 0;  ///< step of the body
+  std::int64_t time = 0;
+  bool is_done = false;
+  bool is_queued = false;  ///< on the work list
+  int rendezvous = -1;     ///< round of the rendezvous where it stands
+  int in_flight = 0;
+  std::vector<Stream> streams;
+  std::vector<int> waited;       ///< by stream: kernels that the main stream waits for
+  std::vector<int> collectives;  ///< by group, sequence numbers given so far
+  std::vector<int> transfers;
+};
+
+struct Member {
+  int rank = 0;
+  int stream = 0;
+  bool is_gone = false;  ///< completed ahead of the others
+};
+
+/// The k-th call of a group, as far as ranks have entered it.
+struct Instance {
+  std::vector<Member> members;
+  const Step* first = nullptr;
+  bool is_broken = false;
+  std::int64_t ready = 0;
+};
+
+struct GroupState {
+  std::deque<Instance> instances;  ///< from sequence number `base` on
+  int base = 1;
+  int waiting_hosts = 0;  ///< in the rendezvous
+  int rounds = 0;         ///< rendezvous that all have come to
+  std::int64_t rendezvous_time = 0;
+  /// By sender and receiver (ranks in the group): those whose stream has reached the call.
+  std::map<std::pair<int, int>, std::deque<Member>> sends, receives;
+};
+
+class Player {
+ public:
+  Player(const Program& program, const NetworkFault& network, std::uint64_t seed)
+      : program_(program), network_(network), random_(seed) {
+    const auto ranks = static_cast<std::size_t>(program.ranks);
+    play_.ranks.resize(ranks);
+    states_.resize(ranks);
+    groups_.resize(program.groups.size());
+    for (int rank = 0; rank < program.ranks; ++rank) {
+      RankState& state = states_[static_cast<std::size_t>(rank)];
+      state.collectives.resize(program.families.size());
+      state.transfers.resize(program.families.size());
+      state.time = random_.between(0, 2'000'000);
+      const RankProgram& own = program.programs[static_cast<std::size_t>(rank)];
+      play_.ranks[static_cast<std::size_t>(rank)].records.reserve(
+          own.body.size() * static_cast<std::size_t>(own.iterations));
+      push(rank);
+    }
+  }
+
+  Play run() {
+    while (!work_.empty()) {
+      const int rank = work_.front();
+      work_.pop_front();
+      state(rank).is_queued = false;
+      advance_host(rank);
+      start_kernels(rank);
+    }
+    return std::move(play_);
+  }
+
+ private:
+  RankState& state(int rank) { return states_[static_cast<std::size_t>(rank)]; }
+  RankHistory& history(int rank) { return play_.ranks[static_cast<std::size_t>(rank)]; }
+  GroupState& group_state(int group) { return groups_[static_cast<std::size_t>(group)]; }
+  [[nodiscard]] const Group& group_of(int group) const {
+    return program_.groups[static_cast<std::size_t>(group)];
+  }
+  Record& record_of(int rank, const Queued& queued) {
+    return history(rank).records[static_cast<std::size_t>(queued.record)];
+  }
+
+  void push(int rank) {
+    if (state(rank).is_queued) return;
+    state(rank).is_queued = true;
+    work_.push_back(rank);
+  }
+
+  // --- the host -------------------------------------------------------------------------------
+
+  void advance_host(int rank) {
+    RankState& own = state(rank);
+    const RankProgram& program = program_.programs[static_cast<std::size_t>(rank)];
+    while (!own.is_done) {
+      if (own.iteration >= program.iterations) {
+        own.is_done = true;
+        stand(rank, RankEnd::Host::Finished, nullptr);
+        return;
+      }
+      const std::vector<Step>& body = program.body_of(own.iteration);
+      if (own.next >= body.size()) {
+        ++own.iteration;
+        own.next = 0;
+        continue;
+      }
+      if (!do_step(rank, body[own.next])) return;
+      ++own.next;
+    }
+  }
+
+  /// returns  whether the host went past the step
+  bool do_step(int rank, const Step& step) {
+    RankState& own = state(rank);
+    switch (step.kind) {
+      case Step::Kind::Compute:
+        own.time += step.time.count() * random_.between(90, 115) / 100;
+        return true;
+      case Step::Kind::Call:
+        if (own.in_flight >= kLaunchQueue) {
+          stand(rank, RankEnd::Host::WaitsForGpu, &step);
+          return false;
+        }
+        enqueue(rank, step);
+        return true;
+      case Step::Kind::Join:
+        wait_for_all(own);
+        return true;
+      case Step::Kind::Synchronize:
+        return synchronize(rank, step);
+      case Step::Kind::Rendezvous:
+        return rendezvous(rank, step);
+      case Step::Kind::Halt:
+        break;
+    }
+    own.is_done = true;
+    stand(rank, RankEnd::Host::Halted, &step);
+    history(rank).end.halt = step.halt;
+    return false;
+  }
+
+  void stand(int rank, RankEnd::Host host, const Step* step) {
+    RankEnd& end = history(rank).end;
+    end.host = host;
+    end.site = step != nullptr ? step->site : -1;
+    end.group = step != nullptr ? step->group : -1;
+    end.host_time = state(rank).time;
+  }
+
+  static void wait_for_all(RankState& own) {
+    for (std::size_t s = 0; s < own.streams.size(); ++s) {
+      own.waited[s] = static_cast<int>(own.streams[s].records.size());
+    }
+  }
+
+  bool synchronize(int rank, const Step& step) {
+    RankState& own = state(rank);
+    if (own.in_flight > 0) {
+      stand(rank, RankEnd::Host::WaitsForGpu, &step);
+      return false;
+    }
+    for (const Stream& stream : own.streams) own.time = std::max(own.time, stream.free_at);
+    return true;
+  }
+
+  bool rendezvous(int rank, const Step& step) {
+    RankState& own = state(rank);
+    GroupState& shared = group_state(step.group);
+    if (own.rendezvous >= 0) {
+      if (shared.rounds == own.rendezvous) return false;
+      own.rendezvous = -1;
+      own.time = std::max(own.time, shared.rendezvous_time);
+      return true;
+    }
+    own.rendezvous = shared.rounds;
+    stand(rank, RankEnd::Host::WaitsForHost, &step);
+    shared.rendezvous_time = std::max(shared.rendezvous_time, own.time + kCallTime);
+    const std::vector<int>& members = group_of(step.group).ranks;
+    if (++shared.waiting_hosts < static_cast<int>(members.size())) return false;
+    shared.waiting_hosts = 0;
+    ++shared.rounds;
+    for (const int member : members) push(member);
+    return false;
+  }
+
+  void enqueue(int rank, const Step& step) {
+    RankState& own = state(rank);
+    const auto family = static_cast<std::size_t>(group_of(step.group).family);
+    if (is_p2p(step.op)) {
+      ++own.transfers[family];
+    } else {
+      ++own.collectives[family];
+    }
+    Record record;
+    record.step = &step;
+    record.created = own.time;
+    record.collective_seq = own.collectives[family];
+    record.p2p_seq = own.transfers[family];
+    record.iteration = own.iteration;
+    const int stream = stream_of(own, step);
+    const auto index = static_cast<std::size_t>(stream);
+    Queued queued;
+    queued.record = static_cast<int>(history(rank).records.size());
+    for (std::size_t s = 0; s < own.streams.size(); ++s) {
+      if (s != index && own.waited[s] > 0 && !is_done_by(rank, own.streams[s], own.waited[s])) {
+        queued.after.push_back({static_cast<int>(s), own.waited[s]});
+      }
+    }
+    history(rank).records.push_back(record);
+    own.streams[index].records.push_back(queued.record);
+    own.streams[index].queue.push_back(std::move(queued));
+    ++own.in_flight;
+    if (!step.async) own.waited[index] = static_cast<int>(own.streams[index].records.size());
+    own.time += kCallTime;
+  }
+
+  /// Whether the first `count` kernels are done at the host's time: the player may be ahead of it.
+  bool is_done_by(int rank, const Stream& stream, int count) {
+    if (stream.completed < count) return false;
+    const int last = stream.records[static_cast<std::size_t>(count - 1)];
+    return history(rank).records[static_cast<std::size_t>(last)].completed <= state(rank).time;
+  }
+
+  static int stream_of(RankState& own, const Step& step) {
+    const int peer = is_p2p(step.op) ? step.peer : -1;
+    for (std::size_t s = 0; s < own.streams.size(); ++s) {
+      if (own.streams[s].group == step.group && own.streams[s].peer == peer) {
+        return static_cast<int>(s);
+      }
+    }
+    Stream stream;
+    stream.group = step.group;
+    stream.peer = peer;
+    own.streams.push_back(std::move(stream));
+    own.waited.push_back(0);
+    return static_cast<int>(own.streams.size()) - 1;
+  }
+
+  // --- the GPU --------------------------------------------------------------------------------
+
+  void start_kernels(int rank) {
+    RankState& own = state(rank);
+    for (std::size_t s = 0; s < own.streams.size(); ++s) {
+      Stream& stream = own.streams[s];
+      if (stream.queue.empty() || stream.queue.front().has_arrived) continue;
+      Queued& head = stream.queue.front();
+      Record& record = record_of(rank, head);
+      std::int64_t ready = std::max(record.created + kCallTime / 2, stream.free_at);
+      bool is_ready = true;
+      for (const Dependency& dependency : head.after) {
+        const Stream& other = own.streams[static_cast<std::size_t>(dependency.stream)];
+        if (other.completed < dependency.count) {
+          is_ready = false;
+          break;
+        }
+        const int last = other.records[static_cast<std::size_t>(dependency.count - 1)];
+        ready = std::max(ready, history(rank).records[static_cast<std::size_t>(last)].completed);
+      }
+      if (!is_ready) continue;
+      head.has_arrived = true;
+      record.started = ready;
+      const Member member{rank, static_cast<int>(s), false};
+      if (is_p2p(record.step->op)) {
+        enter_transfer(member, *record.step);
+      } else {
+        enter_collective(member, record);
+      }
+    }
+  }
+
+  void enter_collective(Member member, const Record& record) {
+    GroupState& shared = group_state(record.step->group);
+    const int place = record.collective_seq - shared.base;
+    while (static_cast<int>(shared.instances.size()) <= place) shared.instances.emplace_back();
+    Instance& instance = shared.instances[static_cast<std::size_t>(place)];
+    if (instance.first == nullptr) {
+      instance.first = record.step;
+      instance.is_broken =
+          record.step->group == network_.group && record.collective_seq == network_.seq;
+    } else if (!agree(*instance.first, *record.step)) {
+      instance.is_broken = true;
+    }
+    instance.members.push_back(member);
+    instance.ready = std::max(instance.ready, record.started);
+    if (instance.is_broken) return;
+    const Step step = *record.step;
+    const std::int64_t busy = kernel_time(step);
+    const Group& group = group_of(step.group);
+    if (instance.members.size() < group.ranks.size()) {
+      const std::uint64_t bytes = size_of(step.type).value * static_cast<std::uint64_t>(step.count);
+      if (step.op == Op::Broadcast && bytes <= kEagerBytes &&
+          group_rank(group, member.rank) == step.peer) {
+        instance.members.back().is_gone = true;
+        complete(member, record.started + busy);
+      }
+      return;
+    }
+    const std::vector<Member> members = std::move(instance.members);
+    const std::int64_t end = instance.ready + busy;
+    // A rank is in one call of the group at a time, so the oldest one is full first.
+    shared.instances.pop_front();
+    ++shared.base;
+    for (const Member& each : members) {
+      if (!each.is_gone) complete(each, end + random_.below(3000));
+    }
+  }
+
+  void enter_transfer(Member member, const Step& step) {
+    GroupState& shared = group_state(step.group);
+    const int self = group_rank(group_of(step.group), member.rank);
+    const bool is_send = step.op == Op::Send;
+    const std::pair<int, int> ends =
+        is_send ? std::pair(self, step.peer) : std::pair(step.peer, self);
+    std::deque<Member>& mine = is_send ? shared.sends[ends] : shared.receives[ends];
+    std::deque<Member>& theirs = is_send ? shared.receives[ends] : shared.sends[ends];
+    if (theirs.empty()) {
+      mine.push_back(member);
+      return;
+    }
+    const Member other = theirs.front();
+    const Record& far = head_record(other);
+    const Record& near = head_record(member);
+    const bool fits = far.step->count == step.count && far.step->type == step.type;
+    if (!fits) {
+      mine.push_back(member);
+      return;
+    }
+    theirs.pop_front();
+    const std::int64_t end = std::max(far.started, near.started) + kernel_time(step);
+    complete(other, end + random_.below(3000));
+    complete(member, end + random_.below(3000));
+  }
+
+  const Record& head_record(const Member& member) {
+    const Stream& stream = state(member.rank).streams[static_cast<std::size_t>(member.stream)];
+    return record_of(member.rank, stream.queue.front());
+  }
+
+  void complete(const Member& member, std::int64_t time) {
+    RankState& own = state(member.rank);
+    Stream& stream = own.streams[static_cast<std::size_t>(member.stream)];
+    Record& record = record_of(member.rank, stream.queue.front());
+    record.completed = time;
+    stream.free_at = time;
+    stream.queue.pop_front();
+    ++stream.completed;
+    --own.in_flight;
+    push(member.rank);
+  }
+
+  static std::int64_t kernel_time(const Step& step) {
+    const auto bytes = static_cast<std::int64_t>(size_of(step.type).value) * step.count;
+    return kKernelTime + bytes / kBytesPerNanosecond;
+  }
+
+  const Program& program_;
+  NetworkFault network_;
+  Random random_;
+  Play play_;
+  std::vector<RankState> states_;
+  std::vector<GroupState> groups_;
+  std::deque<int> work_;
+};
+
+}  // namespace
+
+bool Play::is_hung() const {
+  for (const RankHistory& rank : ranks) {
+    if (rank.end.host == RankEnd::Host::WaitsForGpu ||
+        rank.end.host == RankEnd::Host::WaitsForHost) {
+      return true;
+    }
+    for (const Record& record : rank.records) {
+      if (record.completed == kNever) return true;
+    }
+  }
+  return false;
+}
+
+Play play(const Program& program, const NetworkFault& network, std::uint64_t seed) {
+  return Player(program, network, seed).run();
+}
+
+}  // namespace ringside::hangs

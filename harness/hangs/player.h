@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
+#include "harness/hangs/program.h"
+
+namespace ringside::hangs {
+
+inline constexpr std::int64_t kNever = -1;
+
+/// One call that a rank made, with what became of it. Times are nanoseconds of virtual time.
+struct Record {
+  const Step* step = nullptr;     ///< lives as long as the program
+  std::int64_t created = 0;       ///< the host enqueued it
+  std::int64_t started = kNever;  ///< its stream reached it
+  std::int64_t completed = kNever;
+  std::int32_t collective_seq = 0;  ///< calls of the group so far; a transfer leaves it as it was
+  std::int32_t p2p_seq = 0;
+  std::int32_t iteration = 0;
+  [[nodiscard]] std::int32_t seq() const { return is_p2p(step->op) ? p2p_seq : collective_seq; }
+};
+
+/// Where a rank's host stood when nothing moved any more.
+struct RankEnd {
+  enum class Host : std::uint8_t {
+    Finished,     ///< ran its program to the end
+    Halted,       ///< by the fault
+    WaitsForGpu,  ///< in a synchronize
+    WaitsForHost  ///< in a rendezvous, or in the creation of a group
+  };
+  Host host = Host::Finished;
+  Halt halt = Halt::None;
+  int site = -1;               ///< the line where it stands; -1 when finished
+  int group = -1;              ///< of a rendezvous
+  std::int64_t host_time = 0;  ///< when it got there
+};
+
+struct RankHistory {
+  std::vector<Record> records;  ///< in the order of the calls
+  RankEnd end;
+};
+
+/// Whatever the network does wrong.
+struct NetworkFault {
+  int group = -1;  ///< the call `seq` of it never completes, although all are in it
+  int seq = 0;
+};
+
+/// What happened.
+struct Play {
+  std::vector<RankHistory> ranks;
+  [[nodiscard]] bool is_hung() const;
+};
+
+/// Plays all ranks against each other until nothing moves.
+///
+/// A host goes on as soon as a call is enqueued. Each group has a stream of its own on a rank, and each
+/// pair of ranks of a group one for its transfers; a kernel starts when those before it on the stream
+/// are done and what the host had waited for at its enqueueing is done. A collective completes when
+/// every member is in its k-th call of the group and all k-th calls agree; calls that disagree never
+/// do. A send completes with the k-th receive of that pair, of equal length. The root of a broadcast
+/// of at most 64 KiB does not wait for the others: the data fits in the slots.
+///
+/// time  the host takes 10 us a call; a kernel 20 us and its bytes at 50 GB/s
+Play play(const Program& program, const NetworkFault& network, std::uint64_t seed);
+
+}  // namespace ringside::hangs

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/hangs/outline.h"
+
+namespace ringside::hangs {
+
+/// One process group, as PyTorch knows it.
+struct Group {
+  std::string name;  ///< "0" is the default group; all ranks count alike
+  std::string desc;
+  std::vector<int> ranks;  ///< global, ascending: the place in it is the rank in the group
+  int family = 0;
+};
+
+/// Why a rank makes no further call.
+enum class Halt : std::uint8_t {
+  None,
+  WaitsElsewhere,  ///< met an exception and waits on something that is no group
+  Busy,            ///< computes, loads, compiles: alive, its dump comes
+  GilHeld,         ///< likewise, and holds the interpreter lock: its monitor still dumps
+  Killed,          ///< by a signal; no dump
+  Stopped,         ///< SIGSTOP, or a driver that does not answer; no dump
+  Exited,          ///< left; no dump
+};
+
+/// Whether such a rank leaves no dump.
+bool leaves_no_dump(Halt halt);
+
+/// One thing that one rank's host does.
+struct Step {
+  enum class Kind : std::uint8_t { Compute, Call, Join, Synchronize, Rendezvous, Halt };
+  Kind kind = Kind::Compute;
+  Op op = Op::AllReduce;
+  DataType type = DataType::Float32;
+  bool async = false;
+  Halt halt = Halt::None;
+  int group = -1;          ///< index in Program::groups
+  int peer = 0;            ///< root, or the other end of a transfer: rank in the group
+  int site = 0;            ///< which line of the training script: index in Outline::steps
+  std::int64_t count = 0;  ///< elements, as in OutlineStep
+  Nanoseconds time{};
+};
+
+/// Whether NCCL takes the two for one operation: same call, bytes that fit, same root. Ends of a
+/// transfer are no collective and are not compared here.
+bool agree(const Step& a, const Step& b);
+
+/// What one rank runs: the body again and again, once with a difference.
+struct RankProgram {
+  std::vector<Step> body;
+  int iterations = 0;
+  int odd_iteration = -1;  ///< that one runs `odd_body`
+  std::vector<Step> odd_body;
+
+  [[nodiscard]] const std::vector<Step>& body_of(int iteration) const {
+    return iteration == odd_iteration ? odd_body : body;
+  }
+};
+
+struct Program {
+  int ranks = 0;
+  int ranks_per_host = 8;
+  std::vector<Group> groups;
+  std::vector<RankProgram> programs;       ///< by rank
+  std::vector<OutlineStep> sites;          ///< what Step::site points at
+  std::vector<std::string> families;       ///< names, for the stack frames
+  std::vector<std::vector<int>> group_of;  ///< [rank][family] = group, or -1
+};
+
+/// Each rank's own view of the outline.
+Program make_program(const Outline& outline);
+
+/// The place of a global rank in a group; -1 where it is no member.
+int group_rank(const Group& group, int rank);
+
+}  // namespace ringside::hangs

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ringside::hangs {
+
+/// Numbers drawn from a seed: the same on every machine, which the standard's distributions are not.
+///
+/// source  splitmix64, Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014)
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
+
+  /// returns  0 .. n-1.  shape  n > 0
+  std::int64_t below(std::int64_t n) {
+    return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
+  }
+  /// returns  least .. most
+  std::int64_t between(std::int64_t least, std::int64_t most) {
+    return least + below(most - least + 1);
+  }
+  bool chance(int percent) { return below(100) < percent; }
+
+  /// One of the items of a vector or an array.
+  template <typename Items>
+  const auto& pick(const Items& items) {
+    return items[static_cast<std::size_t>(below(static_cast<std::int64_t>(items.size())))];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace ringside::hangs

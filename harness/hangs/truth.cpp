@@ -1,0 +1,496 @@
+#include "harness/hangs/truth.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace ringside::hangs {
+namespace {
+
+using Ranks = std::vector<int>;
+
+bool contains(const Ranks& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+/// Finds what can still be told.
+class Judge {
+ public:
+  explicit Judge(const HangCase& hang) : hang_(hang), fault_(hang.fault) {}
+
+  Truth judge() {
+    truth_.classes.insert(to_string(fault_.kind));
+    allow(fault_.culprits);
+    switch (fault_.kind) {
+      case FaultClass::NotAHang:
+        if (is_something_lost()) truth_.classes.insert("unknown");
+        return truth_;
+      case FaultClass::NetworkStall:
+        judge_stall();
+        return truth_;
+      case FaultClass::RootMismatch:
+        judge_root();
+        return truth_;
+      case FaultClass::P2pUnmatched:
+        judge_transfer();
+        break;
+      case FaultClass::DeadlockCycle:
+        judge_cycle();
+        break;
+      case FaultClass::MissingRank:
+        also({"straggler", "diverged_control_flow"});
+        break;
+      case FaultClass::DeadRank:
+        also({"missing_rank", "straggler"});
+        break;
+      case FaultClass::Straggler:
+        also({"missing_rank"});
+        break;
+      case FaultClass::OpMismatch:
+        also({"diverged_control_flow"});
+        break;
+      case FaultClass::OrderMismatch:
+        also({"diverged_control_flow"});
+        break;
+      case FaultClass::DivergedControlFlow:
+        also({"missing_rank"});
+        break;
+      case FaultClass::ShapeMismatch:
+      case FaultClass::DtypeMismatch:
+        break;
+    }
+    if (fault_.is_group_missing) judge_missing_group();
+    look_at_surfaces();
+    look_at_what_is_lost();
+    return truth_;
+  }
+
+ private:
+  void also(std::initializer_list<const char*> classes) {
+    for (const char* name : classes) truth_.classes.insert(name);
+  }
+  void allow(Ranks ranks) {
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    if (std::find(truth_.culprits.begin(), truth_.culprits.end(), ranks) == truth_.culprits.end()) {
+      truth_.culprits.push_back(std::move(ranks));
+    }
+  }
+  void doubt(const std::string& why) {
+    if (truth_.doubt.find(why) != std::string::npos) return;
+    truth_.doubt += truth_.doubt.empty() ? why : "; " + why;
+  }
+
+  [[nodiscard]] const Group& group_of(int group) const {
+    return hang_.program.groups[static_cast<std::size_t>(group)];
+  }
+  [[nodiscard]] const RankHistory& history(int rank) const {
+    return hang_.play.ranks[static_cast<std::size_t>(rank)];
+  }
+  /// Whether a file says which calls the rank made.
+  [[nodiscard]] bool is_seen(int rank) const {
+    const auto at = static_cast<std::size_t>(rank);
+    const Evidence& left = hang_.evidence;
+    return left.has_dump[at] || (left.has_calls && left.has_log[at]);
+  }
+  [[nodiscard]] bool is_something_lost() const {
+    for (int rank = 0; rank < hang_.program.ranks; ++rank) {
+      if (!is_seen(rank)) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool has_pending(int rank) const {
+    const auto& records = history(rank).records;
+    return std::any_of(records.begin(), records.end(),
+                       [&](const Record& record) { return is_pending(hang_, rank, record); });
+  }
+  [[nodiscard]] bool is_culprit_seen() const {
+    return std::all_of(fault_.culprits.begin(), fault_.culprits.end(),
+                       [this](int rank) { return is_seen(rank); });
+  }
+
+  /// Members of the groups that seen ranks wait in, whose own position no file tells.
+  [[nodiscard]] Ranks suspects(int only_group = -1) const {
+    Ranks found;
+    for (int rank = 0; rank < hang_.program.ranks; ++rank) {
+      if (!is_seen(rank)) continue;
+      for (const Record& record : history(rank).records) {
+        if (!is_pending(hang_, rank, record)) continue;
+        if (only_group >= 0 && record.step->group != only_group) continue;
+        const Group& group = group_of(record.step->group);
+        if (is_p2p(record.step->op)) {
+          const int peer = group.ranks[static_cast<std::size_t>(record.step->peer)];
+          if (!is_seen(peer)) found.push_back(peer);
+          continue;
+        }
+        for (const int member : group.ranks) {
+          if (!is_seen(member)) found.push_back(member);
+        }
+      }
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+  void judge_stall() {
+    const Ranks lost = suspects();
+    if (lost.empty()) return;
+    doubt("a lost member of the call may be the one that did not come");
+    also({"missing_rank", "dead_rank", "straggler", "unknown"});
+    allow(lost);
+    for (const int rank : lost) allow({rank});
+  }
+
+  void judge_root() {
+    const bool is_logged =
+        hang_.evidence.has_calls &&
+        std::all_of(group_of(fault_.group).ranks.begin(), group_of(fault_.group).ranks.end(),
+                    [this](int r) { return hang_.evidence.has_log[static_cast<std::size_t>(r)]; });
+    const auto members = group_of(fault_.group).ranks.size();
+    if (is_logged && members > 2) return;
+    if (is_logged) {
+      for (const int rank : group_of(fault_.group).ranks) allow({rank});
+      allow(group_of(fault_.group).ranks);
+      doubt("two members disagree; neither is a majority");
+      return;
+    }
+    doubt("the recorder does not hold the root");
+    also({"unknown", "network_stall"});
+    allow({});
+    const Ranks lost = suspects();
+    if (!lost.empty()) {
+      also({"missing_rank", "dead_rank", "straggler"});
+      allow(lost);
+    }
+  }
+
+  void judge_transfer() {
+    also({"diverged_control_flow", "deadlock_cycle"});
+    const int culprit = fault_.culprits.front();
+    for (const int peer : partners(culprit)) {
+      allow({peer});
+      allow({culprit, peer});
+      doubt("the two ends of a transfer disagree; neither is a majority");
+    }
+    // Seen from the one that waits, the other end has not come.
+    also({"missing_rank", "straggler"});
+  }
+
+  /// The other end of the transfer that was changed, and of those that wait now on either side.
+  [[nodiscard]] Ranks partners(int culprit) const {
+    Ranks found;
+    const Group& group = group_of(fault_.group);
+    for (const int rank : group.ranks) {
+      if (rank == culprit) continue;
+      for (const int side : {rank, culprit}) {
+        const int other = group_rank(group, side == rank ? culprit : rank);
+        for (const Record& record : history(side).records) {
+          if (record.step->group == fault_.group && is_p2p(record.step->op) &&
+              record.step->peer == other && is_pending(hang_, side, record)) {
+            found.push_back(rank);
+          }
+        }
+      }
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+  void judge_cycle() {
+    also({"order_mismatch", "diverged_control_flow"});
+    const int culprit = fault_.culprits.front();
+    Ranks cycle{culprit};
+    if (fault_.is_p2p) {
+      also({"p2p_unmatched"});
+      for (const int peer : partners(culprit)) {
+        allow({peer});
+        allow({culprit, peer});
+        cycle.push_back(peer);
+      }
+      allow({});
+    } else {
+      // Those of the culprit's groups that wait in a call that it has not entered.
+      for (const int group : hang_.program.group_of[static_cast<std::size_t>(culprit)]) {
+        if (group < 0) continue;
+        const Surface surface = find_surface(hang_, group);
+        if (surface.group < 0 || !contains(surface.absent, culprit)) continue;
+        cycle.insert(cycle.end(), surface.here.begin(), surface.here.end());
+      }
+    }
+    allow(cycle);
+    Ranks others(cycle.begin() + 1, cycle.end());
+    allow(others);
+    for (const int rank : others) allow({rank});
+    doubt("the ranks of the cycle contradict each other");
+  }
+
+  void judge_missing_group() {
+    also({"straggler"});
+    doubt("the others wait in the creation of a group, which no dump records");
+    Ranks others;
+    for (int rank = 0; rank < hang_.program.ranks; ++rank) {
+      if (!contains(fault_.culprits, rank)) others.push_back(rank);
+    }
+    allow(others);
+  }
+
+  /// What the difference looks like, and whether it shows who differs from whom.
+  void look_at_surfaces() {
+    if (fault_.kind == FaultClass::P2pUnmatched || fault_.is_p2p) return;
+    const int culprit = fault_.culprits.front();
+    bool is_first = true;
+    Ranks groups{fault_.group};
+    for (const int group : hang_.program.group_of[static_cast<std::size_t>(culprit)]) {
+      if (group >= 0 && group != fault_.group) groups.push_back(group);
+    }
+    for (const int group : groups) {
+      const Surface surface = find_surface(hang_, group);
+      if (surface.group < 0) continue;
+      name_difference(surface, culprit);
+      if (is_first && fault_.kind != FaultClass::DeadlockCycle) weigh_sides(surface, culprit);
+      is_first = false;
+    }
+  }
+
+  void name_difference(const Surface& surface, int culprit) {
+    if (fault_.halt != Halt::None) return;
+    const bool is_call =
+        fault_.kind != FaultClass::ShapeMismatch && fault_.kind != FaultClass::DtypeMismatch;
+    if (contains(surface.absent, culprit)) {
+      if (is_call) also({"missing_rank", "order_mismatch", "deadlock_cycle"});
+      if (is_call && !has_pending(culprit)) also({"straggler"});
+      return;
+    }
+    const auto own = std::find(surface.here.begin(), surface.here.end(), culprit);
+    const Step& mine = *surface.calls[static_cast<std::size_t>(own - surface.here.begin())];
+    for (const Step* other : surface.calls) {
+      if (agree(*other, mine)) continue;
+      if (other->op != mine.op) {
+        also({"op_mismatch"});
+      } else if (other->count != mine.count) {
+        also({"shape_mismatch"});
+      } else if (other->type != mine.type) {
+        also({"dtype_mismatch"});
+      } else {
+        also({"root_mismatch"});
+      }
+      if (is_call && fault_.kind != FaultClass::OpMismatch) also({"order_mismatch"});
+    }
+    // Seen from a group that the culprit made an extra call in, everybody else is absent.
+    if (is_call && surface.calls.size() == 1)
+      also({"missing_rank", "deadlock_cycle", "order_mismatch"});
+  }
+
+  void weigh_sides(const Surface& surface, int culprit) {
+    if (fault_.halt != Halt::None || !is_culprit_seen()) return;
+    const Group& group = group_of(surface.group);
+    Ranks innocents;
+    const bool is_alone = surface.here.size() == 1 && surface.here.front() == culprit;
+    for (const int rank : is_alone ? surface.absent : surface.here) {
+      if (!contains(fault_.culprits, rank) && is_seen(rank)) innocents.push_back(rank);
+    }
+    if (innocents.size() >= 2 && group.ranks.size() > 2) return;
+    if (innocents.empty()) {
+      doubt("no other member of the call left a file");
+      allow({});
+      also({"unknown", "missing_rank", "dead_rank", "straggler"});
+      allow(suspects());
+      for (const int rank : suspects()) allow({rank});
+      return;
+    }
+    doubt("two members disagree; neither is a majority");
+    for (const int rank : innocents) allow({rank});
+    allow(innocents);
+    Ranks both = innocents;
+    both.push_back(culprit);
+    allow(both);
+  }
+
+  void look_at_what_is_lost() {
+    const bool is_named_by_agent = hang_.evidence.has_agent;
+    if (is_named_by_agent) return;
+    const Ranks lost = suspects();
+    const bool is_dead = fault_.kind == FaultClass::DeadRank;
+    if (is_culprit_seen() && !is_waited_for()) {
+      doubt("nobody who waits for the culprit left a file");
+      also({"unknown", "not_a_hang", "missing_rank", "dead_rank", "straggler"});
+      allow({});
+      allow(lost);
+      for (const int rank : lost) allow({rank});
+      return;
+    }
+    if (is_culprit_seen()) return;
+    // A dead rank's missing dump is no doubt while it is the only one missing.
+    if (is_dead && lost == fault_.culprits) return;
+    doubt(is_dead ? "the dumps of other ranks are missing too" : "the dump of the culprit is lost");
+    also({"dead_rank", "missing_rank", "straggler", "unknown"});
+    if (!is_anybody_waiting()) also({"not_a_hang"});
+    if (lost != fault_.culprits) also({"network_stall"});
+    allow({});
+    allow(lost);
+    for (const int rank : lost) allow({rank});
+    for (int group = 0; group < static_cast<int>(hang_.program.groups.size()); ++group) {
+      const Ranks own = suspects(group);
+      if (!own.empty()) allow(own);
+    }
+  }
+
+  [[nodiscard]] bool is_anybody_waiting() const {
+    for (int rank = 0; rank < hang_.program.ranks; ++rank) {
+      if (is_seen(rank) && has_pending(rank)) return true;
+    }
+    return false;
+  }
+
+  /// Whether a seen rank waits in a group of the culprit.
+  [[nodiscard]] bool is_waited_for() const {
+    for (int rank = 0; rank < hang_.program.ranks; ++rank) {
+      if (!is_seen(rank) || contains(fault_.culprits, rank)) continue;
+      for (const Record& record : history(rank).records) {
+        if (!is_pending(hang_, rank, record)) continue;
+        for (const int culprit : fault_.culprits) {
+          if (group_rank(group_of(record.step->group), culprit) >= 0) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  const HangCase& hang_;
+  const Fault& fault_;
+  Truth truth_;
+};
+
+/// The collectives of a rank in a group, by sequence number less one.
+std::vector<const Record*> calls_of(const HangCase& hang, int rank, int group) {
+  std::vector<const Record*> calls;
+  for (const Record& record : hang.play.ranks[static_cast<std::size_t>(rank)].records) {
+    if (record.step->group == group && !is_p2p(record.step->op)) calls.push_back(&record);
+  }
+  return calls;
+}
+
+const char* words(Moment moment) {
+  switch (moment) {
+    case Moment::Timeout:
+      return "hung";
+    case Moment::MidRun:
+      return "mid_run";
+    case Moment::Finished:
+      break;
+  }
+  return "finished";
+}
+
+const char* why_no_dump(Halt halt) {
+  switch (halt) {
+    case Halt::Killed:
+      return "killed";
+    case Halt::Stopped:
+      return "stopped";
+    case Halt::Exited:
+      return "exited";
+    default:
+      return "ended by the agent";
+  }
+}
+
+}  // namespace
+
+Surface find_surface(const HangCase& hang, int group) {
+  const Ranks& members = hang.program.groups[static_cast<std::size_t>(group)].ranks;
+  std::vector<std::vector<const Record*>> calls;
+  std::size_t most = 0;
+  for (const int rank : members) {
+    calls.push_back(calls_of(hang, rank, group));
+    most = std::max(most, calls.back().size());
+  }
+  for (std::size_t k = 0; k < most; ++k) {
+    Surface surface;
+    surface.seq = static_cast<int>(k) + 1;
+    bool is_different = false;
+    bool is_waiting = false;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (k >= calls[i].size()) {
+        surface.absent.push_back(members[i]);
+        continue;
+      }
+      const Record& record = *calls[i][k];
+      surface.here.push_back(members[i]);
+      surface.calls.push_back(record.step);
+      is_different = is_different || !agree(*surface.calls.front(), *record.step);
+      is_waiting = is_waiting || is_pending(hang, members[i], record);
+    }
+    if (is_different || (is_waiting && !surface.absent.empty())) {
+      surface.group = group;
+      return surface;
+    }
+  }
+  return {};
+}
+
+Truth find_truth(const HangCase& hang) { return Judge(hang).judge(); }
+
+Json truth_json(const HangCase& hang, const Truth& truth, const std::string& id) {
+  const Fault& fault = hang.fault;
+  const Evidence& evidence = hang.evidence;
+  Json out;
+  out["schema"] = "ringside.hang-truth/1";
+  out["id"] = id;
+  out["seed"] = hang.seed;
+  out["workload"] = hang.workload;
+  out["nranks"] = hang.program.ranks;
+  out["ngroups"] = hang.program.groups.size();
+  out["class"] = to_string(fault.kind);
+  out["acceptable_classes"] = truth.classes;
+  out["diverged_ranks"] = fault.culprits;
+  out["acceptable_culprits"] = truth.culprits;
+  out["ambiguous"] = truth.culprits.size() > 1;
+  out["ambiguity"] = truth.doubt.empty() ? Json(nullptr) : Json(truth.doubt);
+  out["fault"] = {{"text", fault.text}, {"iteration", fault.iteration}, {"ranks", fault.culprits}};
+  if (fault.group >= 0) {
+    const Group& group = hang.program.groups[static_cast<std::size_t>(fault.group)];
+    out["group"] = {{"name", group.name}, {"desc", group.desc}, {"ranks", group.ranks}};
+    const Json seq = fault.seq;
+    out["first_divergence"] = {{"group", group.name},
+                               {"collective_seq_id", fault.is_p2p ? Json(nullptr) : seq},
+                               {"p2p_seq_id", fault.is_p2p ? seq : Json(nullptr)}};
+  } else {
+    out["group"] = nullptr;
+    out["first_divergence"] = nullptr;
+  }
+  Json reasons = Json::object();
+  Ranks without;
+  for (int rank = 0; rank < hang.program.ranks; ++rank) {
+    if (evidence.has_dump[static_cast<std::size_t>(rank)]) continue;
+    without.push_back(rank);
+    const Halt halt = hang.play.ranks[static_cast<std::size_t>(rank)].end.halt;
+    reasons[fmt::format("{}", rank)] =
+        contains(evidence.dumps_removed, rank) ? "dump deleted" : why_no_dump(halt);
+  }
+  out["ranks_without_dump"] = without;
+  out["no_dump_because"] = reasons;
+  out["dumps_removed"] = evidence.dumps_removed;
+  out["dump_moment"] = words(evidence.moment);
+  bool has_wrapped = false;
+  for (const RankHistory& rank : hang.play.ranks) {
+    has_wrapped =
+        has_wrapped || rank.records.size() > static_cast<std::size_t>(hang.recorder.capacity);
+  }
+  out["recorder"] = {{"backend", hang.recorder.is_gloo ? "gloo" : "nccl"},
+                     {"torch", hang.recorder.release.torch},
+                     {"version", hang.recorder.release.format},
+                     {"timing", hang.recorder.has_timing},
+                     {"only_active", hang.recorder.is_only_active},
+                     {"buffer_size", hang.recorder.capacity},
+                     {"wrapped", has_wrapped}};
+  out["logs"] = !evidence.has_logs   ? "none"
+                : evidence.has_calls ? "watchdog and COLL lines"
+                                     : "watchdog lines";
+  return out;
+}
+
+}  // namespace ringside::hangs
