@@ -11,6 +11,7 @@
 #include "cli/drawing.h"
 #include "cli/job_options.h"
 #include "cli/topo_json.h"
+#include "cli/topo_logs.h"
 #include "cli/topo_text.h"
 #include "cli/verb.h"
 #include "engine/channels/graph_xml.h"
@@ -22,6 +23,7 @@ namespace {
 
 struct TopoArguments {
   JobOptions job;
+  LogOptions logs;
   std::string drawing;
   std::string topology_file;
   std::string graph_file;
@@ -68,6 +70,10 @@ Status write_text(const std::string& path, const std::string& text) {
 
 VerbResult run(const TopoArguments& arguments) {
   RINGSIDE_TRY(check_arguments(arguments));
+  if (!arguments.logs.folder.empty() || !arguments.logs.misconfiguration.empty()) {
+    RINGSIDE_TRY(write_logs(arguments.job, arguments.logs));
+    return kFine;
+  }
   RINGSIDE_TRY(const Environment environment, environment_of(arguments.job));
   RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment));
   RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment));
@@ -116,6 +122,7 @@ Verb topo_verb() {
                            "write the host for NCCL_TOPO_FILE into this file");
             app.add_option("--graph-xml", a.graph_file,
                            "write the first node's graphs for NCCL_GRAPH_FILE into this file");
+            add_log_options(app, a.logs);
             app.add_flag("--all", a.all, "every row, however many");
             app.add_flag("--json", a.json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };

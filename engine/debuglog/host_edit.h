@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/topology/host.h"
+
+/// What may be different about a host than its description says.
+namespace ringside {
+
+/// A network device and the PCI function that carries it.
+struct HostNetPlace {
+  HostNet* net = nullptr;
+  HostPci* function = nullptr;  ///< nothing: right at a CPU
+};
+/// All of a host, by their number. Valid until the host changes.
+std::vector<HostNetPlace> nets_of(Host& host);
+
+/// A GPU of a host that takes part, and the CPU that it hangs on.
+struct HostGpuPlace {
+  HostGpu* gpu = nullptr;
+  HostPci* function = nullptr;
+  HostCpu* cpu = nullptr;
+};
+/// By their rank within the host. Valid until the host changes.
+std::vector<HostGpuPlace> gpu_places_of(Host& host);
+
+/// Takes away every network device for which `keep` is false, and renumbers the others from 0.
+void keep_nets(Host& host, const std::function<bool(const HostNet&)>& keep);
+
+/// Keeps one GPU in the job: the one with that rank within the host.
+void keep_gpu(Host& host, int rank);
+
+/// An Ethernet port right at the first CPU.
+void add_ethernet(Host& host, const std::string& name, int mbits_per_second);
+
+}  // namespace ringside

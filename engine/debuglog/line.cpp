@@ -1,0 +1,69 @@
+#include "engine/debuglog/line.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+#include <utility>
+
+namespace ringside {
+namespace {
+
+/// source  NCCL's line buffer of 1024 bytes, up to 2.28
+constexpr std::size_t kLongestLine = 1023;
+
+}  // namespace
+
+DebugLog::DebugLog(NcclVersion version, Subsystems shown, std::string host, int pid)
+    : version_(version),
+      shown_(shown),
+      host_(std::move(host)),
+      pid_(pid),
+      process_(fmt::format("{}:{}:", host_, pid)) {}
+
+void DebugLog::begin(LineThread thread) {
+  text_ += process_;
+  fmt::format_to(std::back_inserter(text_), "{} [{}] ", thread.tid, thread.dev);
+}
+
+void DebugLog::end(std::size_t begun, std::string_view message) {
+  text_ += message;
+  if (version_.is_before(29)) text_.resize(std::min(text_.size(), begun + kLongestLine));
+  text_ += '\n';
+}
+
+void DebugLog::info(Subsystems about, LineThread thread, std::string_view message) {
+  if (shows(about)) info(thread, message);
+}
+
+void DebugLog::info(LineThread thread, std::string_view message) {
+  const std::size_t begun = text_.size();
+  begin(thread);
+  text_ += "NCCL INFO ";
+  end(begun, message);
+}
+
+void DebugLog::warn(LineThread thread, const WarnPlace& place, std::string_view message) {
+  text_ += '\n';
+  const std::size_t begun = text_.size();
+  if (version_.is_from(26)) {
+    const std::time_t time = seconds_;
+    fmt::format_to(std::back_inserter(text_), "[{:%F %T}] ", fmt::gmtime(time));
+  }
+  begin(thread);
+  fmt::format_to(std::back_inserter(text_), "{}:{} ", place.file, place.line);
+  if (version_.is_from(30)) fmt::format_to(std::back_inserter(text_), "({}) ", place.function);
+  text_ += "NCCL WARN ";
+  end(begun, message);
+}
+
+void DebugLog::bare(std::string_view line) {
+  text_ += line;
+  text_ += '\n';
+}
+
+std::string DebugLog::take() { return std::exchange(text_, {}); }
+
+}  // namespace ringside

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/debuglog/subsystem.h"
+#include "engine/debuglog/version.h"
+
+namespace ringside {
+
+/// Which thread writes: its id, and the CUDA device that is selected in it.
+struct LineThread {
+  int tid = 0;
+  int dev = 0;
+};
+
+/// Where in NCCL's source a warning stands.
+struct WarnPlace {
+  std::string_view file;  ///< from NCCL's source folder on: "transport/net_ib.cc"
+  int line = 0;
+  std::string_view function;  ///< shown from 2.30 on
+};
+
+/// The debug log of one process: puts messages into lines as its version of NCCL does.
+///
+/// Ordering   lines stand in the order of the calls
+/// Threads    one at a time
+/// Ownership  owns the text; take() hands it over
+class DebugLog {
+ public:
+  /// host  up to its first dot
+  DebugLog(NcclVersion version, Subsystems shown, std::string host, int pid);
+
+  [[nodiscard]] NcclVersion version() const { return version_; }
+  [[nodiscard]] const std::string& host() const { return host_; }
+  [[nodiscard]] int pid() const { return pid_; }
+
+  /// Whether a line about any of `about` appears: what costs much to say need not be said.
+  [[nodiscard]] bool shows(Subsystems about) const { return shown_.meets(about); }
+
+  /// `host:pid:tid [dev] NCCL INFO message`, where the subsystem is shown. Up to 2.28 a line is cut at
+  /// 1023 characters.
+  void info(Subsystems about, LineThread thread, std::string_view message);
+
+  /// A line that every choice of subsystems shows: how a failure is handed on to the caller.
+  void info(LineThread thread, std::string_view message);
+
+  /// An empty line, and `host:pid:tid [dev] file:line NCCL WARN message`: from 2.26 on with the time
+  /// before it, from 2.30 on with the function.
+  void warn(LineThread thread, const WarnPlace& place, std::string_view message);
+
+  /// A line without prefix, such as NCCL writes to stdout itself.
+  void bare(std::string_view line);
+
+  /// Of the lines to come.  unit  seconds since 1970, UTC
+  void set_time(std::int64_t seconds) { seconds_ = seconds; }
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  std::string take();
+
+ private:
+  void begin(LineThread thread);
+  void end(std::size_t begun, std::string_view message);
+
+  NcclVersion version_;
+  Subsystems shown_;
+  std::string host_;
+  int pid_;
+  std::string process_;  ///< "host:pid:"
+  std::int64_t seconds_ = 0;
+  std::string text_;
+};
+
+}  // namespace ringside

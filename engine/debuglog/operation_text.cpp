@@ -1,0 +1,109 @@
+#include "engine/debuglog/operation_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace ringside {
+namespace {
+
+constexpr int kCellWidth = 14;
+constexpr std::size_t kAlgorithmsInBlock = 3;
+
+/// The algorithms that a version's table has, in NCCL's order.
+std::vector<Algorithm> algorithms_of(NcclVersion version) {
+  const int count = version.is_from(23)   ? 7
+                    : version.is_from(18) ? 6
+                    : version.is_from(17) ? 5
+                    : version.is_from(14) ? 4
+                                          : 3;
+  std::vector<Algorithm> algorithms;
+  for (int i = 0; i < count; ++i) algorithms.push_back(static_cast<Algorithm>(i));
+  return algorithms;
+}
+
+std::string upper_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return text;
+}
+
+/// As the log of 2.24 and later spells it: RING, NVLS_TREE, COLLNET_DIRECT.
+std::string algorithm_name(Algorithm algorithm) { return upper_case(to_string(algorithm)); }
+std::string protocol_name(Protocol protocol) { return upper_case(to_string(protocol)); }
+
+std::string row_start(std::string_view name) { return fmt::format("{:>13} |", name); }
+
+void append_block(std::vector<std::string>& lines, const CostTable& table,
+                  std::span<const Algorithm> algorithms) {
+  constexpr std::array kProtocolsInOrder{Protocol::LL, Protocol::LL128, Protocol::Simple};
+  constexpr std::array kRows{Collective::Broadcast, Collective::Reduce, Collective::AllGather,
+                             Collective::ReduceScatter, Collective::AllReduce};
+  std::string header = "  Algorithm   |";
+  std::string protocols = "  Protocol    |";
+  std::string threads = " Max NThreads |";
+  for (const Algorithm algorithm : algorithms) {
+    fmt::format_to(std::back_inserter(header), "{:>32}{:18}|", nccl_name(algorithm), "");
+    for (const Protocol protocol : kProtocolsInOrder) {
+      fmt::format_to(std::back_inserter(protocols), " {:>{}} |", nccl_name(protocol), kCellWidth);
+      fmt::format_to(std::back_inserter(threads), " {:>{}} |",
+                     table.max_threads[static_cast<std::size_t>(algorithm)]
+                                      [static_cast<std::size_t>(protocol)],
+                     kCellWidth);
+    }
+  }
+  lines.push_back(std::move(header));
+  lines.push_back(std::move(protocols));
+  lines.push_back(std::move(threads));
+  for (const Collective collective : kRows) {
+    std::string row = row_start(nccl_name(collective));
+    for (const Algorithm algorithm : algorithms) {
+      for (const Protocol protocol : kProtocolsInOrder) {
+        const Cost& cost = table.cost(collective, algorithm, protocol);
+        fmt::format_to(std::back_inserter(row), "{:8.1f}/{:6.1f} |", cost.latency_us,
+                       cost.is_available() ? cost.bandwidth_gbs : 0.0F);
+      }
+    }
+    lines.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+std::string call_text(const CallFacts& call) {
+  return fmt::format(
+      "{}: opCount {:x} sendbuff {:#x} recvbuff {:#x} count {} datatype {} op {} root {} comm "
+      "{:#x} [nranks={}] stream {:#x}",
+      nccl_name(call.collective), call.op_count, call.send_buffer, call.recv_buffer, call.count,
+      static_cast<int>(call.type), static_cast<int>(call.op), call.root, call.comm, call.nranks,
+      call.stream);
+}
+
+std::string choice_text(NcclVersion version, Bytes bytes, const TunedChoice& choice) {
+  if (version.is_from(24)) {
+    return fmt::format("{}: {} Bytes -> Algo {} proto {} channel{{Lo..Hi}}={{{}..{}}}",
+                       nccl_name(choice.collective), bytes.value, algorithm_name(choice.algorithm),
+                       protocol_name(choice.protocol), choice.channels.first, choice.channels.last);
+  }
+  const std::string text = fmt::format(
+      "{} Bytes -> Algo {} proto {} time {:f}", bytes.value, static_cast<int>(choice.algorithm),
+      static_cast<int>(choice.protocol), choice.prediction.time_us);
+  if (version.is_before(23)) return text;
+  return fmt::format("{}: {}", nccl_name(choice.collective), text);
+}
+
+std::vector<std::string> tuning_table_text(NcclVersion version, const CostTable& table) {
+  std::vector<std::string> lines;
+  const std::vector<Algorithm> algorithms = algorithms_of(version);
+  const std::size_t block = version.is_from(23) ? kAlgorithmsInBlock : algorithms.size();
+  for (std::size_t first = 0; first < algorithms.size(); first += block) {
+    const std::size_t count = std::min(block, algorithms.size() - first);
+    append_block(lines, table, std::span{algorithms}.subspan(first, count));
+  }
+  return lines;
+}
+
+}  // namespace ringside

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/debuglog/version.h"
+
+/// What a process says before its first communicator: the messages, without prefix. One function a
+/// message; the version decides on the wording.
+/// source  the format facts of NCCL's log, sections 1.4, 1.9, 2.2 .. 2.6
+namespace ringside {
+
+/// A network interface and an address of it.
+struct Interface {
+  std::string name;
+  std::string address;  ///< "10.0.0.3"
+};
+
+std::string bootstrap_text(NcclVersion version, const Interface& interface);
+std::string driver_text(CudaVersion driver);        ///< 2.13+
+std::string version_text(NcclVersion version);      ///< "NCCL version 2.21.5+cuda12.4"
+std::string git_version_text(NcclVersion version);  ///< 2.29+
+
+/// unit  seconds
+struct BootstrapTimes {
+  double total = 0, create = 0, send = 0, recv = 0, ring = 0;
+};
+std::string bootstrap_times_text(const BootstrapTimes& times);  ///< 2.23+
+
+/// What a value of a variable is echoed by.
+struct EnvEcho {
+  std::string_view name;
+  std::string_view value;
+  /// A whole number ends in a period; "true" reads as 0.
+  bool is_number = false;
+};
+std::string env_echo_text(NcclVersion version, const EnvEcho& echo);
+
+/// No external network plugin is there, which is normal where NCCL's own serves.
+std::vector<std::string> no_net_plugin_text(NcclVersion version);
+
+/// An external plugin that is loaded.
+/// name  as `Using network` has it
+std::vector<std::string> net_plugin_text(NcclVersion version, std::string_view name);
+
+/// A plugin file that is there and cannot be loaded.
+std::string broken_net_plugin_text(NcclVersion version, std::string_view reason);
+
+std::string no_tuner_text(NcclVersion version);     ///< 2.21+
+std::string no_profiler_text(NcclVersion version);  ///< 2.23+
+
+/// An RDMA device as NCCL lists it.
+struct Hca {
+  std::string name;  ///< "mlx5_0"
+  int index = 0;     ///< NCCL's own number, which `via NET/IB/<index>` names
+  int port = 1;
+  bool is_ethernet = false;  ///< RoCE
+  int mbits_per_second = 0;
+  std::string pci_path = {};  ///< in /sys
+};
+std::string ib_devices_text(NcclVersion version, std::span<const Hca> hcas, const Interface& oob);
+std::string ib_device_text(const Hca& hca);       ///< 2.27+, NET
+std::string virtual_device_text(const Hca& hca);  ///< 2.24+, NET
+std::string ib_no_device_text();
+std::string socket_interfaces_text(std::span<const Interface> interfaces);
+
+/// 2.27+: a backend that has come up, or not, and which one the communicator takes.
+std::string initialized_net_text(std::string_view name);
+std::string failed_net_text(std::string_view name);  ///< 2.28+
+std::string assigned_net_text(std::string_view name);
+
+std::string using_network_text(std::string_view name);
+std::string net_device_version_text();  ///< 2.19 .. 2.23
+
+/// GPUDirect RDMA of a device at all. Up to 2.12 it is said only where it is missing.
+std::string gdr_device_text(NcclVersion version, std::string_view network, const Hca& hca,
+                            bool is_enabled);
+std::string dma_buf_text(int dev);  ///< 2.13+
+
+/// aws-ofi-nccl over libfabric.
+struct OfiFacts {
+  std::string provider;  ///< "efa", "cxi"
+  int nics = 0;
+};
+std::vector<std::string> ofi_text(NcclVersion version, const OfiFacts& facts);
+
+}  // namespace ringside

@@ -1,0 +1,67 @@
+#include "engine/debuglog/version.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.h"
+
+namespace ringside {
+namespace {
+
+struct Release {
+  int newest_patch;
+  CudaVersion cuda;
+};
+
+/// By minor, from kOldestLogMinor on.
+constexpr std::array<Release, kNewestLogMinor - kOldestLogMinor + 1> kReleases{{
+    {8, {10, 2}}, {4, {11, 2}}, {9, {11, 3}}, {3, {11, 4}}, {4, {11, 5}}, {12, {11, 6}},
+    {4, {11, 7}}, {3, {11, 7}}, {5, {11, 8}}, {5, {11, 8}}, {1, {12, 1}}, {5, {12, 2}},
+    {4, {12, 3}}, {5, {12, 4}}, {5, {12, 4}}, {3, {12, 5}}, {4, {12, 6}}, {3, {12, 6}},
+    {1, {12, 8}}, {6, {12, 8}}, {7, {12, 9}}, {9, {13, 0}}, {7, {13, 1}}, {7, {13, 1}},
+}};
+
+const Release& release_of(int minor) {
+  return kReleases[static_cast<std::size_t>(minor - kOldestLogMinor)];
+}
+
+Error not_a_version(std::string_view text) {
+  return {ErrorCode::InvalidArgument, fmt::format("'{}' is not a version of NCCL", text),
+          "such as 2.21.5 or 2.21"};
+}
+
+}  // namespace
+
+Result<NcclVersion> parse_nccl_version(std::string_view text) {
+  const std::string_view digits = text.substr(0, text.find('+'));
+  std::array<int, 3> parts{-1, -1, -1};
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < parts.size() && begin <= digits.size(); ++i) {
+    const std::size_t end = std::min(digits.find('.', begin), digits.size());
+    const Result<std::int64_t> part = parse_int(digits.substr(begin, end - begin));
+    if (!part || *part < 0 || *part > 999) return not_a_version(text);
+    parts[i] = static_cast<int>(*part);
+    begin = end + 1;
+  }
+  if (begin <= digits.size() || parts[1] < 0) return not_a_version(text);
+  if (parts[0] != 2 || parts[1] < kOldestLogMinor || parts[1] > kNewestLogMinor) {
+    return Error{ErrorCode::Unsupported, fmt::format("the log of NCCL {} is not known", digits),
+                 fmt::format("give 2.{} .. 2.{}", kOldestLogMinor, kNewestLogMinor)};
+  }
+  const int patch = parts[2] >= 0 ? parts[2] : release_of(parts[1]).newest_patch;
+  return NcclVersion{parts[1], patch};
+}
+
+std::string to_string(NcclVersion version) {
+  return fmt::format("2.{}.{}", version.minor, version.patch);
+}
+
+int version_code(NcclVersion version) {
+  return version.is_from(9) ? 20000 + version.minor * 100 + version.patch
+                            : 2000 + version.minor * 100 + version.patch;
+}
+
+CudaVersion cuda_of(NcclVersion version) { return release_of(version.minor).cuda; }
+
+}  // namespace ringside

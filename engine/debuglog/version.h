@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace ringside {
+
+/// A release of NCCL 2, by which the text of its debug log differs.
+struct NcclVersion {
+  int minor = 30;
+  int patch = 7;
+
+  [[nodiscard]] bool is_before(int other) const { return minor < other; }
+  [[nodiscard]] bool is_from(int other) const { return minor >= other; }
+  friend bool operator==(NcclVersion, NcclVersion) = default;
+};
+
+/// Releases whose lines are known: 2.7 .. 2.30.
+inline constexpr int kOldestLogMinor = 7, kNewestLogMinor = 30;
+
+/// "2.21.5", or "2.21" for the newest patch of that minor; "+cuda12.4" behind it counts for nothing.
+/// errors  InvalidArgument: not such a text.  Unsupported: a release whose lines are not known
+Result<NcclVersion> parse_nccl_version(std::string_view text);
+
+std::string to_string(NcclVersion version);  ///< "2.21.5"
+
+/// What NCCL tells other ranks of itself.
+/// returns  22105 for 2.21.5; before 2.9: 2708 for 2.7.8
+int version_code(NcclVersion version);
+
+/// CUDA that a release was first packaged with.
+struct CudaVersion {
+  int major = 12, minor = 4;
+};
+CudaVersion cuda_of(NcclVersion version);
+
+}  // namespace ringside
