@@ -247,14 +247,14 @@ class Injector {
     blame(place, *first,
           is_more ? "has more batches than the others" : "has fewer batches than the others");
     own.iterations += is_more ? 1 : -1;
-    // What training ends with needs everybody: whoever leaves early waits there.
+    // What training ends with needs everybody: whoever comes early waits there.
     Step barrier;
     barrier.kind = Kind::Call;
     barrier.op = Op::Barrier;
     barrier.group = 0;
     barrier.count = 1;
     barrier.site = static_cast<int>(program_.sites.size()) - 1;
-    if (!is_more && random_.chance(60)) {
+    if (!is_more) {
       for (RankProgram& each : program_.programs) {
         each.odd_iteration = each.iterations;
         each.odd_body = {barrier};

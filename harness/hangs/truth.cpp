@@ -212,16 +212,13 @@ class Judge {
       }
       allow({});
     } else {
-      // Those of the culprit's groups that wait in a call that it has not entered.
-      for (const int group : hang_.program.group_of[static_cast<std::size_t>(culprit)]) {
-        if (group < 0) continue;
-        const Surface surface = find_surface(hang_, group);
-        if (surface.group < 0 || !contains(surface.absent, culprit)) continue;
-        cycle.insert(cycle.end(), surface.here.begin(), surface.here.end());
-      }
+      cycle = find_cycle(hang_, culprit);
     }
     allow(cycle);
-    Ranks others(cycle.begin() + 1, cycle.end());
+    Ranks others;
+    for (const int rank : cycle) {
+      if (rank != culprit) others.push_back(rank);
+    }
     allow(others);
     for (const int rank : others) allow({rank});
     doubt("the ranks of the cycle contradict each other");
@@ -430,6 +427,43 @@ Surface find_surface(const HangCase& hang, int group) {
     }
   }
   return {};
+}
+
+std::vector<int> find_cycle(const HangCase& hang, int rank) {
+  // The calls that a rank is in and that do not end; one a stream.
+  const auto waits = [&hang](int who) {
+    std::vector<const Record*> found;
+    for (const Record& record : hang.play.ranks[static_cast<std::size_t>(who)].records) {
+      if (record.started != kNever && is_pending(hang, who, record) && !is_p2p(record.step->op)) {
+        found.push_back(&record);
+      }
+    }
+    return found;
+  };
+  const auto is_in = [&hang](int who, const Record& call) {
+    for (const Record& record : hang.play.ranks[static_cast<std::size_t>(who)].records) {
+      if (record.step->group == call.step->group && !is_p2p(record.step->op) &&
+          record.collective_seq == call.collective_seq) {
+        return record.started != kNever;
+      }
+    }
+    return false;
+  };
+  const auto members = [&hang](const Record& call) -> const Ranks& {
+    return hang.program.groups[static_cast<std::size_t>(call.step->group)].ranks;
+  };
+  Ranks cycle{rank};
+  for (const Record* own : waits(rank)) {
+    for (const int other : members(*own)) {
+      if (is_in(other, *own)) continue;
+      for (const Record* theirs : waits(other)) {
+        if (contains(members(*theirs), rank) && !is_in(rank, *theirs)) cycle.push_back(other);
+      }
+    }
+  }
+  std::sort(cycle.begin(), cycle.end());
+  cycle.erase(std::unique(cycle.begin(), cycle.end()), cycle.end());
+  return cycle;
 }
 
 Truth find_truth(const HangCase& hang) { return Judge(hang).judge(); }

@@ -40,4 +40,8 @@ struct Surface {
 /// returns  group -1: no member differs and nobody waits in the group's collectives
 Surface find_surface(const HangCase& hang, int group);
 
+/// The rank, and those members of the call that it is in which are in another call and wait for it there.
+/// returns  ascending; the rank alone where no two wait for each other
+std::vector<int> find_cycle(const HangCase& hang, int rank);
+
 }  // namespace ringside::hangs
