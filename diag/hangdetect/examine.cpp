@@ -1,0 +1,45 @@
+#include "diag/hangdetect/examine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "diag/hangdetect/verdict/decide.h"
+
+namespace ringside::hang {
+namespace {
+
+/// A log stands in for a dump that is not there.
+void add_from_logs(std::vector<RankDump>& dumps, std::vector<RankDump>& from_logs) {
+  for (RankDump& dump : from_logs) {
+    const bool has_dump = std::any_of(dumps.begin(), dumps.end(),
+                                      [&](const RankDump& one) { return one.rank == dump.rank; });
+    if (!has_dump) dumps.push_back(std::move(dump));
+  }
+  std::stable_sort(dumps.begin(), dumps.end(),
+                   [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
+}
+
+}  // namespace
+
+Result<Examination> examine(const std::vector<std::string>& arguments) {
+  Examination all;
+  RINGSIDE_TRY(all.files, find_inputs(arguments));
+  all.names = std::make_unique<Names>();
+  Dumps read = load_dumps(all.files, *all.names);
+  if (read.dumps.empty() && !read.bad.empty()) return read.bad.front().error;
+  all.dumps = std::move(read.dumps);
+  all.later = std::move(read.later);
+  all.bad = std::move(read.bad);
+  all.facts = read_log_facts(all.files, *all.names);
+  read_stacks(all.files, all.facts);
+  add_from_logs(all.dumps, all.facts.dumps);
+  all.job = std::make_unique<Job>(*all.names, all.dumps, all.later, all.facts.world);
+  for (const auto& [rank, notes] : all.facts.notes) {
+    if (rank >= 0 && rank < all.job->world()) all.job->rank(rank).notes = notes;
+  }
+  all.standing = standing_of(*all.job);
+  all.verdict = decide(*all.job, all.facts);
+  return all;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "diag/hangdetect/model/blocks.h"
+#include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/log_facts.h"
+#include "diag/hangdetect/readers/names.h"
+#include "diag/hangdetect/verdict/verdict.h"
+
+namespace ringside::hang {
+
+/// All that was read of a job, and what follows from it.
+///
+/// Ownership  everything points into it: it moves, and is never copied
+struct Examination {
+  std::vector<InputFile> files;
+  std::unique_ptr<Names> names;
+  std::vector<RankDump> dumps;  ///< by rank, and those that log lines stand in for
+  std::vector<RankDump> later;
+  std::vector<BadFile> bad;
+  LogFacts facts;
+  std::unique_ptr<Job> job;
+  Standing standing;
+  Verdict verdict;
+};
+
+/// Reads whatever the arguments name (dumps, logs, stacks, ncclras reports; folders are walked) and
+/// decides.
+///
+/// errors  NotFound: an argument names nothing.  Corrupt: there are dumps, none of which can be read
+Result<Examination> examine(const std::vector<std::string>& arguments);
+
+}  // namespace ringside::hang

@@ -1,0 +1,225 @@
+#include "diag/hangdetect/model/blocks.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace ringside::hang {
+namespace {
+
+/// The peer of a send or receive: what the recorder kept, else the other one of two.
+int peer_of(const Job& job, int rank, int group, const Call& call) {
+  const Group& members = job.group(group);
+  const Signature& signature = job.signature(call);
+  const int index = signature.op == Op::Send ? signature.target : signature.source;
+  if (index >= 0 && static_cast<std::size_t>(index) < members.members.size()) {
+    return members.members[static_cast<std::size_t>(index)];
+  }
+  if (members.members.size() != 2) return -1;
+  return members.members[members.members[0] == rank ? 1 : 0];
+}
+
+struct Partner {
+  bool is_known = false;
+  bool has_come = false;
+};
+
+/// Whether the peer has made the other half of the rank's `call`.
+Partner partner_of(const Job& job, int rank, int group, const Call& call, int peer) {
+  if (peer < 0 || job.rank(peer).dump == nullptr) return {};
+  const GroupCalls* theirs = job.calls(peer, group);
+  if (theirs == nullptr || theirs->transfers.empty()) return {true, false};
+  const bool is_send = job.signature(call).op == Op::Send;
+  const std::vector<Call>& calls = job.rank(peer).dump->calls;
+  const GroupCalls* mine = job.calls(rank, group);
+  const std::vector<Call>& own = job.rank(rank).dump->calls;
+  const auto opposite = [&](const Call& other) {
+    return (job.signature(other).op == Op::Send) != is_send &&
+           peer_of(job, peer, group, other) == rank;
+  };
+  // How many of the same kind to this peer are as new as this one or newer, and how many halves wait
+  // over there: counted from the newest, since rings lose the oldest.
+  const bool is_whole = own.front().record == 0 && calls.front().record == 0;
+  std::size_t same = 0;
+  for (const std::uint32_t index : mine->transfers) {
+    const Call& other = own[index];
+    if (other.record > call.record && !is_whole) continue;
+    if (other.record > call.record) break;
+    const bool counts = is_whole || other.is_pending();
+    if (counts && (job.signature(other).op == Op::Send) == is_send &&
+        peer_of(job, rank, group, other) == peer) {
+      ++same;
+    }
+  }
+  std::size_t halves = 0;
+  for (const std::uint32_t index : theirs->transfers) {
+    const Call& other = calls[index];
+    if ((is_whole || other.is_pending()) && opposite(other)) ++halves;
+  }
+  if (!is_whole && !call.is_pending()) {
+    // A hook's entries say nothing of their end. In a pair both sides count the same transfers.
+    for (const std::uint32_t index : theirs->transfers) {
+      if (calls[index].sequence == call.sequence) return {true, opposite(calls[index])};
+    }
+    return {true, calls[theirs->transfers.back()].sequence > call.sequence};
+  }
+  return {true, halves >= same};
+}
+
+std::optional<Block> block_at(const Job& job, int rank, std::size_t i) {
+  const RankView& view = job.rank(rank);
+  const Call& call = view.dump->calls[i];
+  Block block{
+      view.group_of_call[i], call.sequence, call.is_p2p, false, static_cast<std::uint32_t>(i), -1};
+  if (call.is_p2p) block.peer = peer_of(job, rank, block.group, call);
+  return block;
+}
+
+/// Whether the rank's retired call cannot have ended well: a member that it needs has not entered it. (Or
+/// that member's dump is older than it: progress_of() looks into that.)
+bool cannot_have_ended(const Job& job, int group, const Call& call) {
+  if (call.state != CallState::Retired || call.is_p2p) return false;
+  if (!needs_everybody(job.signature(call).op)) return false;
+  const std::vector<int>& members = job.group(group).members;
+  return std::any_of(members.begin(), members.end(), [&](int member) {
+    return job.rank(member).dump != nullptr && !job.rank(member).is_from_log &&
+           job.entered(member, group) >= 0 &&
+           job.entered(member, group) < static_cast<std::int64_t>(call.sequence);
+  });
+}
+
+std::optional<std::size_t> newest_call(const RankView& view) {
+  std::size_t last = view.group_of_call.size();
+  while (last > 0 && view.group_of_call[last - 1] < 0) --last;
+  if (last == 0) return std::nullopt;
+  return last - 1;
+}
+
+/// After an error everything is retired. Where others failed, a rank that made its last call together
+/// with one that left no dump has most likely failed in it too.
+std::optional<Block> block_with_unseen(const Job& job, int rank) {
+  const RankView& view = job.rank(rank);
+  if (view.dump == nullptr || view.is_from_log) return std::nullopt;
+  const auto last = newest_call(view);
+  if (!last || view.dump->calls[*last].state != CallState::Retired) return std::nullopt;
+  const std::vector<int>& members = job.group(view.group_of_call[*last]).members;
+  const bool has_unseen = std::any_of(members.begin(), members.end(),
+                                      [&](int member) { return job.rank(member).dump == nullptr; });
+  if (!has_unseen || view.dump->calls[*last].is_p2p) return std::nullopt;
+  auto block = block_at(job, rank, *last);
+  block->is_guess = true;
+  return block;
+}
+
+std::optional<Block> block_of(const Job& job, int rank) {
+  const RankView& view = job.rank(rank);
+  if (view.dump == nullptr) return std::nullopt;
+  const std::vector<Call>& calls = view.dump->calls;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (view.group_of_call[i] >= 0 && calls[i].is_pending()) return block_at(job, rank, i);
+  }
+  // Nothing is pending. A hook retires a send or receive when the call is made: the last one may still
+  // wait for its other half.
+  const auto last = newest_call(view);
+  if (!last) return std::nullopt;
+  const Call& newest = calls[*last];
+  auto block = block_at(job, rank, *last);
+  if (newest.is_p2p && newest.state == CallState::Retired) {
+    const Partner partner = partner_of(job, rank, block->group, newest, block->peer);
+    if (partner.is_known && !partner.has_come) return block;
+  }
+  const bool has_failed = view.notes.has_failed && newest.state == CallState::Retired;
+  if (has_failed || cannot_have_ended(job, block->group, newest)) {
+    block->is_guess = true;
+    return block;
+  }
+  return std::nullopt;
+}
+
+Front front_at(const Job& job, int group, std::uint32_t sequence) {
+  Front front{group, sequence, {}, {}, {}, {}};
+  for (const int member : job.group(group).members) {
+    if (member >= job.world() || job.rank(member).dump == nullptr) {
+      front.unseen.push_back(member);
+    } else if (job.entered(member, group) >= static_cast<std::int64_t>(sequence)) {
+      front.entered.push_back(member);
+    } else {
+      front.absent.push_back(member);
+    }
+  }
+  return front;
+}
+
+/// Members that have made the call but stand at an older one of another group.
+void add_held(const Job& job, const Standing& standing, const Front& front,
+              std::vector<int>& held) {
+  for (const int member : front.entered) {
+    const auto& block = standing.blocks[static_cast<std::size_t>(member)];
+    if (!block || (block->group == front.group && !block->is_p2p)) continue;
+    const Call* call = job.find(member, front.group, front.sequence);
+    const Call& older = job.rank(member).dump->calls[block->call];
+    if (call != nullptr && call->is_pending() && older.record < call->record)
+      held.push_back(member);
+  }
+}
+
+}  // namespace
+
+const Front* Standing::front_of(int rank) const {
+  const auto& block = blocks[static_cast<std::size_t>(rank)];
+  if (!block || block->is_p2p) return nullptr;
+  for (const Front& front : fronts) {
+    if (front.group == block->group && front.sequence == block->sequence) return &front;
+  }
+  return nullptr;
+}
+
+Standing standing_of(const Job& job) {
+  Standing standing;
+  const auto world = static_cast<std::size_t>(job.world());
+  standing.waits.resize(world);
+  standing.may_wait.resize(world);
+  std::map<std::pair<int, std::uint32_t>, std::vector<int>> at;
+  bool is_after_error = false;
+  for (int r = 0; r < job.world(); ++r) {
+    standing.blocks.push_back(block_of(job, r));
+    is_after_error |= standing.blocks.back() && standing.blocks.back()->is_guess;
+  }
+  for (int r = 0; r < job.world(); ++r) {
+    auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    if (!block && is_after_error) block = block_with_unseen(job, r);
+    if (block && !block->is_p2p) at[{block->group, block->sequence}].push_back(r);
+  }
+  for (auto& [key, waiting] : at) {
+    Front front = front_at(job, key.first, key.second);
+    front.waiting = std::move(waiting);
+    std::vector<int> held;
+    add_held(job, standing, front, held);
+    for (const int r : front.waiting) {
+      std::vector<int>& targets = standing.waits[static_cast<std::size_t>(r)];
+      targets = front.absent;
+      targets.insert(targets.end(), held.begin(), held.end());
+      std::sort(targets.begin(), targets.end());
+      if (targets.empty()) {
+        targets = front.unseen;
+      } else {
+        standing.may_wait[static_cast<std::size_t>(r)] = front.unseen;
+      }
+    }
+    standing.fronts.push_back(std::move(front));
+  }
+  for (int r = 0; r < job.world(); ++r) {
+    const auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    if (!block || !block->is_p2p || block->peer < 0) continue;
+    const Call& call = job.rank(r).dump->calls[block->call];
+    const Partner partner = partner_of(job, r, block->group, call, block->peer);
+    const auto& theirs = standing.blocks[static_cast<std::size_t>(block->peer)];
+    const bool is_same_pair = theirs && theirs->is_p2p && theirs->peer == r;
+    if (!partner.is_known || !partner.has_come || (theirs && !is_same_pair)) {
+      standing.waits[static_cast<std::size_t>(r)] = {block->peer};
+    }
+  }
+  return standing;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,97 @@
+#include "diag/hangdetect/readers/coll_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/op_name.h"
+
+namespace ringside::hang {
+namespace {
+
+constexpr const char* kTypes[] = {"int8",   "uint8",    "int32",       "uint32",
+                                  "int64",  "uint64",   "float16",     "float",
+                                  "double", "bfloat16", "float8_e4m3", "float8_e5m2"};
+
+std::string type_name(int type) {
+  return type >= 0 && type < 12 ? kTypes[type] : fmt::format("type {}", type);
+}
+
+}  // namespace
+
+void CollLines::take_comm(const logs::CommEvent& comm, const logs::Speaker& speaker) {
+  if (comm.rank < 0) return;
+  comms_[{{speaker.host, speaker.pid}, comm.comm}] = {comm.rank, comm.nranks, comm.comm_id};
+}
+
+void CollLines::take(const logs::Record& record, const logs::Speaker& speaker, int rank) {
+  const auto& line = record.as<logs::CollCall>();
+  Lines& mine = lines_[{speaker.host, speaker.pid}];
+  if (rank >= 0) mine.rank = rank;
+  if (rank < 0 && mine.rank < 0 && line.global_rank >= 0) mine.rank = line.global_rank;
+  constexpr std::size_t kMost = 100'000;  // of one process: the newest decide
+  if (mine.lines.size() >= kMost) return;
+  const std::string function(line.function);
+  const std::uint64_t hash =
+      mix(mix(mix(hash_text(function), line.count), static_cast<std::uint64_t>(line.datatype)),
+          mix(static_cast<std::uint64_t>(line.op), static_cast<std::uint64_t>(line.root)));
+  const Op op = op_of(function);
+  const std::uint32_t signature = names_.add_signature(hash, [&] {
+    Signature made;
+    made.name = function;
+    made.op = op;
+    made.backend = "nccl";
+    made.input_count = line.count;
+    made.inputs = fmt::format("[[{}]]", line.count);
+    made.outputs = made.inputs;
+    made.output_count = line.count;
+    made.types = type_name(line.datatype);
+    if (op == Op::Broadcast || op == Op::Reduce || op == Op::Gather || op == Op::Scatter) {
+      made.root = line.root;
+    }
+    if (op == Op::Send) made.target = line.root;
+    if (op == Op::Recv) made.source = line.root;
+    return made;
+  });
+  mine.lines.push_back({line.comm, signature, op == Op::Send || op == Op::Recv, record.place});
+}
+
+std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where) {
+  std::vector<RankDump> dumps;
+  for (auto& [process, mine] : lines_) {
+    if (mine.rank < 0 || mine.rank >= std::max(world, mine.rank + 1)) continue;
+    RankDump dump;
+    dump.rank = mine.rank;
+    dump.version = "log";
+    std::map<std::pair<std::uint64_t, bool>, std::uint32_t> counts;
+    for (const Line& line : mine.lines) {
+      const auto known = comms_.find({process, line.comm});
+      // Without an id (splits, old versions) a communicator over the whole job is the default group.
+      const bool is_world = known == comms_.end() || known->second.nranks == world;
+      if (!is_world && known->second.id == 0) continue;
+      const std::string group = is_world ? "0" : fmt::format("{:x}", known->second.id);
+      const std::string description = is_world ? "default_pg" : "communicator";
+      Call call;
+      const auto [file, number] = where(line.place);
+      if (dump.path.empty()) dump.path = file;
+      call.record = static_cast<std::uint64_t>(number);
+      call.sequence = ++counts[{line.comm, line.is_p2p}];
+      call.signature = line.signature;
+      call.is_p2p = line.is_p2p;
+      call.state = CallState::Completed;
+      call.pg = 0;
+      call.group = names_.add_group(mix(hash_text(group), hash_text(description)), [&] {
+        return GroupName{group, description};
+      });
+      dump.calls.push_back(call);
+    }
+    if (dump.calls.empty()) continue;
+    dump.calls.back().state = CallState::Scheduled;
+    dumps.push_back(std::move(dump));
+  }
+  if (dumps.size() < 2) dumps.clear();
+  return dumps;
+}
+
+}  // namespace ringside::hang

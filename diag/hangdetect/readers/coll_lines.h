@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/log_dumps.h"
+#include "diag/hangdetect/readers/names.h"
+#include "diag/logparse/call_records.h"
+#include "diag/logparse/init_records.h"
+#include "diag/logparse/record.h"
+#include "diag/logparse/speakers.h"
+
+namespace ringside::hang {
+
+/// Makes dumps of NCCL's COLL lines: what each rank called on each communicator, in order. The lines do
+/// not say what ended; the last call of a rank is taken to be pending, which it is when the job stands.
+///
+/// opCount is not used: it does not count calls in most versions. Lines are numbered for each
+/// communicator of a process instead.
+class CollLines {
+ public:
+  explicit CollLines(Names& names) : names_(names) {}
+
+  /// A line that tells of a communicator: its rank and id.
+  void take_comm(const logs::CommEvent& comm, const logs::Speaker& speaker);
+
+  /// `rank` is the speaker's global rank, -1 where no line said it so far.
+  void take(const logs::Record& record, const logs::Speaker& speaker, int rank);
+
+  /// shape  after everything was read; empty where fewer than two ranks were heard
+  std::vector<RankDump> finish(int world, const WhereFunction& where);
+
+ private:
+  using Process = std::pair<std::string, int>;  ///< host, pid
+  struct Comm {
+    int rank = -1;
+    int nranks = -1;
+    std::uint64_t id = 0;
+  };
+  struct Line {
+    std::uint64_t comm = 0;
+    std::uint32_t signature = 0;
+    bool is_p2p = false;
+    logs::Place place;
+  };
+  struct Lines {
+    int rank = -1;
+    std::vector<Line> lines;
+  };
+  Names& names_;
+  std::map<std::pair<Process, std::uint64_t>, Comm> comms_;
+  std::map<Process, Lines> lines_;
+};
+
+}  // namespace ringside::hang

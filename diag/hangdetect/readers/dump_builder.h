@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/names.h"
+
+namespace ringside::hang {
+
+/// Turns the values of a dump, as a pickle or a JSON document delivers them, into a RankDump.
+///
+/// A stack of values, as pickle's own machine has: scalars are pushed, a mark is set, and what lies
+/// above it becomes the items of the container below. A dictionary is understood the moment it is
+/// filled (a call, a frame, a group), so no tree of the document is ever built. Lists of numbers wait in
+/// one arena until the call that holds them is made.
+///
+/// Memory     bounded: a document with more than 16 M values waiting is refused
+/// Threads    one thread uses a builder; many builders share one Names
+/// Ownership  texts are views: the bytes given must outlive the builder's use
+class DumpBuilder {
+ public:
+  enum class Kind : std::uint8_t {
+    Mark,
+    Null,
+    Bool,
+    Int,
+    Real,
+    Text,
+    List,
+    Dict,
+    Call,
+    Frame,
+    Group,
+    Status
+  };
+  /// `at` is the number itself, or an index into what the kind names.
+  struct Value {
+    std::int64_t at = 0;
+    Kind kind = Kind::Null;
+  };
+
+  explicit DumpBuilder(Names& names) : names_(names) {}
+
+  void push(Value value) { stack_.push_back(value); }
+  void push_null() { push({0, Kind::Null}); }
+  void push_bool(bool value) { push({value ? 1 : 0, Kind::Bool}); }
+  void push_int(std::int64_t value) { push({value, Kind::Int}); }
+  void push_real(double value);
+  void push_text(std::string_view text);
+  void push_list();
+  void push_dict();
+  void push_mark() { push({0, Kind::Mark}); }
+
+  /// errors of the four below  Corrupt: no mark, an odd number of items, or no container under them
+  Status append_to_mark();  ///< the items above the mark end the list below it
+  Status set_to_mark();     ///< the keys and values above the mark go into the dictionary below it
+  Status append_last();     ///< the topmost value ends the list below it
+  Status set_last();        ///< the topmost key and value go into the dictionary below them
+  /// The topmost `count` values become one list. errors  Corrupt: there are fewer
+  Status list_of_last(std::size_t count);
+  Status list_of_mark();
+
+  /// errors  Corrupt: nothing is there
+  Result<Value> top() const;
+  [[nodiscard]] std::size_t depth() const { return stack_.size(); }
+
+  /// errors  Corrupt: more is waiting than any recorder writes
+  Status check_size() const;
+
+  /// The finished dump, of whatever was understood so far. The builder is empty afterwards.
+  /// errors  Corrupt: nothing in the document is a Flight Recorder dump
+  Result<RankDump> finish();
+
+ private:
+  struct Range {
+    std::uint32_t begin = 0;
+    std::uint32_t count = 0;
+  };
+  struct Made {
+    Kind kind = Kind::Dict;  ///< what the dictionary turned out to be
+    std::uint32_t number = 0;
+    Range items;
+  };
+  struct Text {
+    std::string_view text;
+    std::uint64_t hash = 0;
+    std::uint8_t key = 0;
+  };
+  struct Fields;
+
+  Result<std::size_t> find_mark() const;
+  Status extend(Range& range, std::size_t first);
+  Status fill(std::size_t dict, std::size_t first);
+  bool understand(Made& made, const Value* pairs, std::size_t count);
+  void make_call(Made& made, const Fields& fields);
+  void make_group(Made& made, const Fields& fields);
+  void take_parent(const Value* pairs, std::size_t count);
+  void take_numbered_groups(const Value& groups);
+
+  [[nodiscard]] Value resolved(Value value) const;
+  [[nodiscard]] std::string_view text_of(const Value& value) const;
+  [[nodiscard]] std::uint64_t hash_of(const Value& value) const;
+  [[nodiscard]] std::int64_t int_of(const Value& value, std::int64_t otherwise) const;
+  [[nodiscard]] const Value* items_of(const Value& value, std::size_t& count) const;
+  [[nodiscard]] std::uint64_t hash_of_lists(const Value& value, int depth) const;
+  [[nodiscard]] std::string lists_as_text(const Value& value, std::uint64_t& elements) const;
+  [[nodiscard]] std::string types_as_text(const Value& value) const;
+  std::uint32_t signature_of(const Fields& fields);
+  std::uint32_t stack_of(const Value& frames);
+  std::uint32_t group_of(const Fields& fields);
+
+  /// Numbers that this document has already had from Names: no lock for the second sight.
+  struct Seen {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> slots;
+    std::size_t used = 0;
+    std::uint32_t* find(std::uint64_t hash);
+    void add(std::uint64_t hash, std::uint32_t number);
+  };
+
+  Names& names_;
+  std::vector<Value> stack_;
+  std::vector<Value> items_;
+  std::vector<Range> lists_;
+  std::vector<Made> dicts_;
+  std::vector<Text> texts_;
+  std::vector<Frame> frames_;
+  std::vector<std::uint64_t> frame_hashes_;
+  std::vector<GroupStatus> statuses_;
+  std::uint64_t copied_ = 0;  ///< items moved because their container grew behind another
+  bool is_dump_ = false;
+  RankDump dump_;
+  Seen signatures_, stacks_, groups_;
+};
+
+}  // namespace ringside::hang

@@ -1,0 +1,239 @@
+#include "diag/hangdetect/readers/dump_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "base/fd.h"
+#include "diag/hangdetect/readers/dump_builder.h"
+#include "diag/hangdetect/readers/dump_json.h"
+#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/pickle.h"
+
+namespace ringside::hang {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A dump of 20,000 calls with deep stacks has 20 MB.
+constexpr std::uint64_t kLargestDump = 1U << 30U;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// rank2 before rank10.
+bool natural_less(const std::string& a, const std::string& b) {
+  std::size_t i = 0;
+  std::size_t k = 0;
+  while (i < a.size() && k < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[k])) {
+      std::size_t ie = i;
+      std::size_t ke = k;
+      while (ie < a.size() && is_digit(a[ie])) ++ie;
+      while (ke < b.size() && is_digit(b[ke])) ++ke;
+      const auto x = parse_whole(std::string_view(a).substr(i, ie - i)).value_or(0);
+      const auto y = parse_whole(std::string_view(b).substr(k, ke - k)).value_or(0);
+      if (x != y) return x < y;
+      i = ie;
+      k = ke;
+    } else {
+      if (a[i] != b[k]) return a[i] < b[k];
+      ++i;
+      ++k;
+    }
+  }
+  return a.size() - i < b.size() - k;
+}
+
+/// Reads up to `limit` bytes into `text`, which keeps its memory between files.
+Status read_into(const std::string& path, std::uint64_t limit, std::string& text) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return system_error(path, errno);
+  struct stat info = {};
+  if (::fstat(fd.get(), &info) != 0) return system_error(path, errno);
+  const auto size = static_cast<std::uint64_t>(std::max<off_t>(0, info.st_size));
+  text.resize(std::min(size, limit));
+  std::size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t got = ::read(fd.get(), text.data() + have, text.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error(path, errno);
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  text.resize(have);
+  return {};
+}
+
+/// By the first kilobytes: names of dumps are the user's to choose.
+FileKind kind_of(const std::string& path, std::string_view head) {
+  if (looks_like_pickle(head)) return FileKind::Dump;
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return FileKind::Other;
+  const std::string extension = fs::path(path).extension().string();
+  const bool is_stack = head.find("(most recent call first):") != std::string_view::npos ||
+                        head.starts_with("Process ") ||
+                        (head.find("Thread ") != std::string_view::npos &&
+                         head.find("LWP ") != std::string_view::npos) ||
+                        head.find("\"owns_gil\"") != std::string_view::npos;
+  // A log can hold a stack; a file of stacks holds little else and no prefix of a logger.
+  if (is_stack && head.find("NCCL INFO") == std::string_view::npos &&
+      head.find("]:[") == std::string_view::npos) {
+    return FileKind::Threads;
+  }
+  if (head[first] == '{' || head[first] == '[') {
+    for (const std::string_view key :
+         {"\"pg_config\"", "\"pg_status\"", "\"profiling_name\"", "\"entries\""}) {
+      if (head.find(key) != std::string_view::npos) return FileKind::Dump;
+    }
+    if (head.find("\"communicators\"") != std::string_view::npos) return FileKind::Log;  // ncclras
+    if (extension == ".json") return FileKind::Other;
+  }
+  if (extension == ".md" || extension == ".html" || extension == ".png" || extension == ".yaml") {
+    return FileKind::Other;
+  }
+  const bool is_packed = head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
+  if (!is_packed && head.find('\0') != std::string_view::npos &&
+      head.find('\n') == std::string_view::npos) {
+    return FileKind::Other;
+  }
+  return FileKind::Log;
+}
+
+Result<RankDump> load_one(const std::string& path, std::string& buffer, DumpBuilder& builder) {
+  RINGSIDE_TRY(read_into(path, kLargestDump + 1, buffer));
+  if (buffer.size() > kLargestDump) {
+    return Error{ErrorCode::Corrupt, fmt::format("{}: larger than any dump (1 GiB)", path)};
+  }
+  auto dump =
+      looks_like_pickle(buffer) ? parse_pickle(buffer, builder) : parse_dump_json(buffer, builder);
+  if (!dump) {
+    Error error = std::move(dump).error();
+    error.message = fmt::format("{}: {}", path, error.message);
+    return error;
+  }
+  dump->path = path;
+  dump->rank = rank_of_name(path);
+  dump->calls.shrink_to_fit();
+  // The ring is written oldest first, but a file merged by hand need not be.
+  std::stable_sort(dump->calls.begin(), dump->calls.end(),
+                   [](const Call& a, const Call& b) { return a.record < b.record; });
+  return dump;
+}
+
+bool has_stacks(const RankDump& dump) {
+  return std::any_of(dump.calls.begin(), dump.calls.end(),
+                     [](const Call& call) { return call.stack != 0; });
+}
+
+bool is_pickle_named(const RankDump& dump) { return !dump.path.ends_with(".json"); }
+
+}  // namespace
+
+int rank_of_name(std::string_view path) {
+  std::string stem = fs::path(path).filename().string();
+  for (const std::string_view extension :
+       {".gz", ".zst", ".json", ".pickle", ".pkl", ".bin", ".log", ".txt", ".out", ".err"}) {
+    if (stem.ends_with(extension)) stem.resize(stem.size() - extension.size());
+  }
+  std::size_t end = stem.size();
+  while (end > 0 && !is_digit(stem[end - 1])) --end;
+  std::size_t begin = end;
+  while (begin > 0 && is_digit(stem[begin - 1])) --begin;
+  const auto rank = parse_whole(std::string_view(stem).substr(begin, end - begin));
+  return rank && *rank < 10'000'000 ? static_cast<int>(*rank) : -1;
+}
+
+Result<std::vector<InputFile>> find_inputs(const std::vector<std::string>& arguments) {
+  std::vector<std::string> paths;
+  for (const std::string& argument : arguments) {
+    std::error_code error;
+    if (fs::is_directory(argument, error)) {
+      for (fs::recursive_directory_iterator
+               it(argument, fs::directory_options::skip_permission_denied, error),
+           end;
+           it != end && !error; it.increment(error)) {
+        std::error_code ignored;
+        if (it->is_regular_file(ignored)) paths.push_back(it->path().string());
+      }
+    } else if (fs::exists(argument, error)) {
+      paths.push_back(argument);
+    } else {
+      return Error{ErrorCode::NotFound, fmt::format("{}: no such file or folder", argument),
+                   "name the folder that holds the dumps and logs of one job"};
+    }
+  }
+  std::sort(paths.begin(), paths.end(), natural_less);
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  std::vector<InputFile> files;
+  std::string head;
+  for (std::string& path : paths) {
+    std::error_code ignored;
+    const std::uint64_t bytes =
+        fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0;
+    constexpr std::uint64_t kHead = 4096;
+    const FileKind kind = read_into(path, kHead, head) ? kind_of(path, head) : FileKind::Other;
+    files.push_back({std::move(path), kind, bytes});
+  }
+  return files;
+}
+
+Dumps load_dumps(const std::vector<InputFile>& files, Names& names) {
+  std::vector<const InputFile*> wanted;
+  for (const InputFile& file : files) {
+    if (file.kind == FileKind::Dump) wanted.push_back(&file);
+  }
+  std::vector<Result<RankDump>> loaded(wanted.size(), Error{});
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    DumpBuilder builder(names);
+    std::string buffer;
+    for (std::size_t i = next++; i < wanted.size(); i = next++) {
+      loaded[i] = load_one(wanted[i]->path, buffer, builder);
+    }
+  };
+  {
+    const std::size_t threads =
+        std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), wanted.size());
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 1; i < threads; ++i) workers.emplace_back(work);
+    work();
+  }
+  Dumps all;
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    if (loaded[i]) {
+      all.dumps.push_back(*std::move(loaded[i]));
+    } else {
+      all.bad.push_back({wanted[i]->path, std::move(loaded[i]).error()});
+    }
+  }
+  // A pickle before the JSON of the same process: it was taken first and has the stacks.
+  std::stable_sort(all.dumps.begin(), all.dumps.end(), [](const RankDump& a, const RankDump& b) {
+    if (a.rank != b.rank) return a.rank < b.rank;
+    const bool stacks_a = has_stacks(a);
+    const bool stacks_b = has_stacks(b);
+    if (stacks_a != stacks_b) return stacks_a;
+    return is_pickle_named(a) && !is_pickle_named(b);
+  });
+  std::vector<RankDump> first;
+  for (RankDump& dump : all.dumps) {
+    const bool is_second = !first.empty() && first.back().rank == dump.rank && dump.rank >= 0;
+    (is_second ? all.later : first).push_back(std::move(dump));
+  }
+  all.dumps = std::move(first);
+  return all;
+}
+
+Result<RankDump> parse_dump(std::string_view bytes, Names& names) {
+  DumpBuilder builder(names);
+  return looks_like_pickle(bytes) ? parse_pickle(bytes, builder) : parse_dump_json(bytes, builder);
+}
+
+}  // namespace ringside::hang

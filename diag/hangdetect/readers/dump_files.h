@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/names.h"
+
+namespace ringside::hang {
+
+/// What a file turned out to be, by its content.
+enum class FileKind { Dump, Log, Threads, Other };
+
+/// A file that was found, and what it is.
+struct InputFile {
+  std::string path;
+  FileKind kind = FileKind::Other;
+  std::uint64_t bytes = 0;
+};
+
+/// A dump that could not be read, and why.
+struct BadFile {
+  std::string path;
+  Error error;
+};
+
+/// All regular files that the arguments name, folders walked, sorted by name with numbers by value.
+/// errors  NotFound: an argument names nothing
+Result<std::vector<InputFile>> find_inputs(const std::vector<std::string>& arguments);
+
+struct Dumps {
+  std::vector<RankDump> dumps;  ///< by rank; of a rank with several, the one with stacks
+  std::vector<RankDump> later;  ///< a second dump of a rank that has one already
+  std::vector<BadFile> bad;
+};
+
+/// Reads every dump among the files, pickle or JSON, on as many threads as the machine has.
+/// JSON that is no dump is left out without a word.
+///
+/// Memory  one file a thread at a time, beside what is kept of it
+Dumps load_dumps(const std::vector<InputFile>& files, Names& names);
+
+/// The last whole number in a file's name without its extension: `nccl_trace_rank_12`, `dump_12.pickle`.
+/// returns  -1 where there is none
+int rank_of_name(std::string_view path);
+
+/// One dump that is already in memory, pickle or JSON by its first bytes.
+/// errors  Corrupt
+Result<RankDump> parse_dump(std::string_view bytes, Names& names);
+
+}  // namespace ringside::hang

@@ -1,0 +1,122 @@
+#include "diag/hangdetect/readers/log_dumps.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/op_name.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::hang {
+namespace {
+
+using logs::MessageId;
+
+/// `[Rank 3] ` inside the line, of a work before 2.2: there the group is the default one.
+int rank_in_text(std::string_view line) {
+  const std::size_t at = line.find("[Rank ");
+  if (at == std::string_view::npos) return -1;
+  const std::string_view rest = line.substr(at + 6);
+  return static_cast<int>(
+      parse_whole(rest.substr(0, rest.find_first_not_of("0123456789"))).value_or(-1));
+}
+
+}  // namespace
+
+void LogDumps::take(const logs::Record& record, int rank) {
+  if (rank < 0) rank = logs::torch_prefix(record).group_rank;
+  if (rank < 0) rank = rank_in_text(record.line);
+  if (rank < 0 || rank > (1 << 20)) return;
+  if (logs::is_message(record, MessageId::WatchdogTimeout)) {
+    take_timeout(record, rank);
+  } else if (logs::is_message(record, MessageId::WatchdogStatus)) {
+    take_status(record, rank);
+  }
+}
+
+void LogDumps::take_timeout(const logs::Record& record, int rank) {
+  const logs::TorchWork work = logs::parse_work(logs::message_argument(record, "work"));
+  if (work.operation.empty()) return;
+  ++timeouts_;
+  std::vector<Waiting>& all = waiting_[rank];
+  const bool is_known = std::any_of(all.begin(), all.end(), [&](const Waiting& one) {
+    return one.sequence == work.sequence && one.operation == work.operation;
+  });
+  if (is_known) return;
+  Waiting one;
+  one.sequence = work.sequence >= 0 ? work.sequence : 0;
+  one.operation = work.operation;
+  one.numel_in = work.numel_in;
+  one.numel_out = work.numel_out;
+  one.timeout_ms = std::max<std::int64_t>(0, work.timeout_ms);
+  one.place = record.place;
+  all.push_back(std::move(one));
+}
+
+void LogDumps::take_status(const logs::Record& record, int rank) {
+  const std::int64_t at = logs::message_number(record, "at");
+  const std::int64_t enqueued = logs::message_number(record, "enqueued");
+  const logs::TorchPrefix prefix = logs::torch_prefix(record);
+  std::vector<Waiting>& all = waiting_[rank];
+  auto same =
+      std::find_if(all.begin(), all.end(), [&](const Waiting& one) { return one.sequence == at; });
+  if (same == all.end()) {
+    Waiting one;
+    one.sequence = at;
+    one.place = record.place;
+    all.push_back(std::move(one));
+    same = all.end() - 1;
+  }
+  // What was never set is garbage in 2.2 and 2.3: no job has a thousand million calls in flight.
+  if (enqueued >= at && enqueued < at + 1'000'000) same->enqueued = enqueued;
+  if (!prefix.pg_guid.empty()) same->group = prefix.pg_guid;
+  if (!prefix.pg_desc.empty()) same->description = prefix.pg_desc;
+}
+
+std::vector<RankDump> LogDumps::finish(const WhereFunction& where) {
+  std::vector<RankDump> dumps;
+  for (auto& [rank, all] : waiting_) {
+    RankDump dump;
+    dump.rank = rank;
+    dump.version = "log";
+    std::int32_t pg = 0;
+    for (const Waiting& one : all) {
+      if (one.sequence < 0) continue;
+      const auto [file, line] = where(one.place);
+      if (dump.path.empty()) dump.path = file;
+      Call call;
+      call.record = static_cast<std::uint64_t>(line);
+      call.sequence = static_cast<std::uint32_t>(one.sequence);
+      call.pg = pg++;
+      const std::string group = one.group.empty() ? "0" : one.group;
+      const std::string description = group == "0" ? "default_pg" : one.description;
+      call.group = names_.add_group(mix(hash_text(group), hash_text(description)), [&] {
+        return GroupName{group, description};
+      });
+      const std::uint64_t hash =
+          mix(mix(hash_text(one.operation), static_cast<std::uint64_t>(one.numel_in)),
+              static_cast<std::uint64_t>(one.numel_out));
+      call.signature = names_.add_signature(hash, [&] {
+        Signature made;
+        made.name = one.operation;
+        made.op = op_of(one.operation);
+        made.backend = "nccl";
+        made.input_count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.numel_in));
+        made.output_count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.numel_out));
+        made.inputs = "[[" + std::to_string(made.input_count) + "]]";
+        made.outputs = "[[" + std::to_string(made.output_count) + "]]";
+        return made;
+      });
+      call.is_p2p = false;
+      dump.timeout_ms = std::max(dump.timeout_ms, one.timeout_ms);
+      dump.statuses.push_back(
+          {call.pg, std::max(one.enqueued, one.sequence), -1, one.sequence - 1});
+      dump.calls.push_back(call);
+    }
+    if (!dump.calls.empty()) dumps.push_back(std::move(dump));
+  }
+  return dumps;
+}
+
+}  // namespace ringside::hang

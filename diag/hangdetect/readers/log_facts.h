@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/names.h"
+
+namespace ringside::hang {
+
+/// What the logs say of one rank, beside or instead of its dump.
+struct RankNotes {
+  bool has_failed = false;     ///< its last call ended with an error: retired then means failed
+  bool has_lost_peer = false;  ///< that error was a connection that a peer closed
+  bool has_exception = false;  ///< an error of the program's own
+  bool is_busy = false;        ///< its stack shows work that is no communication
+  bool is_in_group_creation = false;  ///< its stack is in the making of a group
+  std::string busy_with;              ///< where its stack is
+};
+
+/// A line of a log that says something of the hang by itself.
+struct LogStatement {
+  enum class What : std::uint8_t {
+    Laggards,         ///< PyTorch's desync report names ranks that did not join
+    BarrierAbsent,    ///< monitored_barrier names ranks that did not come
+    BarrierLeft,      ///< a rank came to the barrier, and rank 0 failed it
+    Fingerprint,      ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
+    Ended,            ///< a launcher or scheduler: this process ended first
+    GpuFault,         ///< a rank's GPU failed under it
+    Exception,        ///< a rank's program raised an error of its own
+    WatchdogStuck,    ///< the heartbeat monitor: the watchdog itself stands still
+    NoUniqueId,       ///< rank 0 of a group never made its communicator
+    Analyser,         ///< the stock analyser's `Culprit rank`
+    NetworkError,     ///< a completion with error, an adapter's event
+    RasDead,          ///< ncclras: a process is considered dead
+    RasSilent,        ///< ncclras: a process or rank did not answer
+    RasBehind,        ///< ncclras: ranks with fewer operations than the others, in one report
+    RasAhead,         ///< ncclras: the listed few are ahead
+    LibraryMismatch,  ///< NCCL itself saw that ranks called different things
+  };
+  What what = What::Laggards;
+  std::vector<int> ranks;    ///< whom it names; empty: nobody in particular
+  std::int64_t code = 0;     ///< exit code, where it is one
+  std::int64_t time_us = 0;  ///< wall time as the line says it; 0: none
+  std::string text;          ///< the line, shortened
+  std::string detail;        ///< of a fingerprint: op, shape and type
+  std::string file;
+  std::int64_t line = -1;
+};
+
+/// What all logs of a job say.
+struct LogFacts {
+  std::map<int, RankNotes> notes;        ///< by global rank
+  std::vector<LogStatement> statements;  ///< in the order of the input
+  std::vector<RankDump> dumps;  ///< of ranks whose log tells what they wait in; `version` is "log"
+  std::vector<std::string> hosts_with_errors;
+  int world = 0;  ///< largest number of ranks that a line names
+  std::uint64_t lines = 0;
+  std::int64_t timeouts = 0;  ///< watchdog lines
+};
+
+/// Reads logs (of NCCL, PyTorch, launchers, ncclras; compressed or not) through logparse.
+LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names);
+
+/// Reads stacks of py-spy, faulthandler and gdb: what a rank does that is not communicating.
+void read_stacks(const std::vector<InputFile>& files, LogFacts& facts);
+
+}  // namespace ringside::hang

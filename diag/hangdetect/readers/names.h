@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "diag/hangdetect/readers/call.h"
+
+namespace ringside::hang {
+
+/// What a (name, description) of a group is called by.
+struct GroupName {
+  std::string name;
+  std::string description;
+};
+
+/// The texts of a job, each kept once however many ranks wrote it.
+///
+/// Numbers are given in the order of first sight; they stay. 0 of the stacks is the empty one.
+///
+/// Threads    add_*() from any thread at once; reading is for when nobody adds
+/// Ownership  references stay valid as long as the table
+class Names {
+ public:
+  Names();
+
+  /// The number of the entry that `hash` stands for; `make` is called for the first of them only.
+  std::uint32_t add_signature(std::uint64_t hash, const std::function<Signature()>& make);
+  std::uint32_t add_stack(std::uint64_t hash, const std::function<Stack()>& make);
+  std::uint32_t add_group(std::uint64_t hash, const std::function<GroupName()>& make);
+
+  [[nodiscard]] const Signature& signature(std::uint32_t number) const {
+    return signatures_.entries[number];
+  }
+  [[nodiscard]] const Stack& stack(std::uint32_t number) const { return stacks_.entries[number]; }
+  [[nodiscard]] const GroupName& group(std::uint32_t number) const {
+    return groups_.entries[number];
+  }
+  [[nodiscard]] std::size_t group_count() const { return groups_.entries.size(); }
+  [[nodiscard]] std::size_t signature_count() const { return signatures_.entries.size(); }
+
+ private:
+  template <typename T>
+  struct Table {
+    std::mutex mutex;
+    std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+    std::deque<T> entries;
+
+    std::uint32_t add(std::uint64_t hash, const std::function<T()>& make);
+  };
+  Table<Signature> signatures_;
+  Table<Stack> stacks_;
+  Table<GroupName> groups_;
+};
+
+}  // namespace ringside::hang

@@ -1,0 +1,76 @@
+#include "diag/hangdetect/verdict/compare.h"
+
+#include <algorithm>
+#include <string>
+
+#include "diag/hangdetect/readers/dump_keys.h"
+
+namespace ringside::hang {
+namespace {
+
+/// The elements that all ranks must agree on; 0 where nothing must.
+std::uint64_t size_that_counts(const Signature& signature) {
+  switch (signature.op) {
+    case Op::AllToAll:
+    case Op::Barrier:
+    case Op::Coalesced:
+      return 0;
+    case Op::Scatter:
+      return signature.output_count;
+    case Op::ReduceScatter:
+      return signature.output_count > 0 ? signature.output_count : signature.input_count;
+    default:
+      return signature.input_count > 0 ? signature.input_count : signature.output_count;
+  }
+}
+
+bool is_same_op(const Signature& a, const Signature& b) {
+  if (a.op != b.op) return false;
+  return a.op != Op::Other || a.name == b.name;
+}
+
+/// Types are compared where both sides have them; roots of a scatter keep none for their input.
+bool is_type_compared(const Signature& signature) {
+  return !signature.types.empty() && signature.op != Op::Barrier && signature.op != Op::Gather &&
+         signature.op != Op::Scatter && signature.op != Op::Coalesced;
+}
+
+}  // namespace
+
+Difference difference_of(const Signature& a, const Signature& b) {
+  if (!is_same_op(a, b)) return Difference::Op;
+  if (is_type_compared(a) && is_type_compared(b) && a.types != b.types) return Difference::Type;
+  if (size_that_counts(a) != size_that_counts(b)) return Difference::Size;
+  if (a.root >= 0 && b.root >= 0 && a.root != b.root) return Difference::Root;
+  return Difference::None;
+}
+
+std::uint64_t likeness_of(const Signature& signature) {
+  std::uint64_t hash = mix(static_cast<std::uint64_t>(signature.op), size_that_counts(signature));
+  if (signature.op == Op::Other) hash = mix(hash, hash_text(signature.name));
+  if (is_type_compared(signature)) hash = mix(hash, hash_text(signature.types));
+  return mix(hash, static_cast<std::uint64_t>(signature.root + 1));
+}
+
+std::vector<Side> sides_of(const Job& job, const Front& front) {
+  std::vector<Side> sides;
+  for (const int rank : front.entered) {
+    const Call* call = job.find(rank, front.group, front.sequence);
+    if (call == nullptr) continue;
+    const auto same = std::find_if(sides.begin(), sides.end(), [&](const Side& side) {
+      return side.signature == call->signature ||
+             difference_of(job.names().signature(side.signature), job.signature(*call)) ==
+                 Difference::None;
+    });
+    if (same == sides.end()) {
+      sides.push_back({call->signature, {rank}});
+    } else {
+      same->ranks.push_back(rank);
+    }
+  }
+  std::stable_sort(sides.begin(), sides.end(),
+                   [](const Side& a, const Side& b) { return a.ranks.size() > b.ranks.size(); });
+  return sides;
+}
+
+}  // namespace ringside::hang

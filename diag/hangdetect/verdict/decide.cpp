@@ -1,0 +1,149 @@
+#include "diag/hangdetect/verdict/decide.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "diag/hangdetect/model/blocks.h"
+#include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/habits.h"
+#include "diag/hangdetect/verdict/progress.h"
+
+namespace ringside::hang {
+namespace {
+
+void add(std::vector<Explanation>& all, std::vector<Explanation> some) {
+  all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+}
+
+bool stands_anywhere(const Standing& standing) {
+  return std::any_of(standing.blocks.begin(), standing.blocks.end(),
+                     [](const auto& block) { return block.has_value(); });
+}
+
+Explanation moving(const Progress& progress) {
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.confidence = progress.moved.size() > 1 ? 0.85 : 0.7;
+  out.why = "the job was moving while these dumps were written: " + progress.why;
+  out.missing.push_back("dumps of all ranks taken once progress has stopped, if it has");
+  return out;
+}
+
+/// Calls that belong to no named group cannot be told apart from their helper group's.
+bool is_aligned(const RankView& view) {
+  return view.dump->calls.empty() ||
+         std::any_of(view.group_of_call.begin(), view.group_of_call.end(),
+                     [](int group) { return group >= 0; });
+}
+
+Explanation quiet(const Job& job) {
+  Explanation out;
+  int dumps = 0;
+  int mixed = 0;
+  for (int r = 0; r < job.world(); ++r) {
+    if (job.rank(r).dump == nullptr) continue;
+    ++dumps;
+    mixed += is_aligned(job.rank(r)) ? 0 : 1;
+  }
+  if (dumps == 0 || mixed == dumps) {
+    out.kind = Kind::Unknown;
+    out.confidence = 0.1;
+    out.why = dumps == 0
+                  ? "there is neither a dump nor a line that tells of a hang"
+                  : "no call in these dumps names its group (TORCH_DISTRIBUTED_DEBUG=DETAIL wraps "
+                    "them): sequences cannot be told apart";
+    out.missing.push_back(
+        dumps == 0 ? "Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000), or the ranks' logs"
+                   : "the ranks' logs: that mode prints what it found");
+    return out;
+  }
+  out.kind = Kind::NotAHang;
+  out.confidence = dumps == job.world() ? 0.8 : 0.65;
+  out.why = "no rank waits in a call that its recorder has seen";
+  return out;
+}
+
+/// Two kinds of evidence for the same ranks are surer than either: a rank that the dumps find absent and
+/// whose log tells of its death died.
+void agree(std::vector<Explanation>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t k = i + 1; k < all.size(); ++k) {
+      if (all[i].culprits.empty() || all[i].culprits != all[k].culprits) continue;
+      Explanation& first = all[i];
+      Explanation& second = all[k];
+      const double both = 1 - (1 - first.confidence) * (1 - second.confidence);
+      Explanation& surer = first.confidence >= second.confidence ? first : second;
+      Explanation& other = first.confidence >= second.confidence ? second : first;
+      surer.confidence = std::min(0.95, both);
+      // The dumps tell that a rank is away; only a log tells why.
+      const bool names_death = other.kind == Kind::DeadRank || other.kind == Kind::Straggler;
+      if (surer.kind == Kind::MissingRank && names_death) surer.kind = other.kind;
+      surer.evidence.insert(surer.evidence.end(), other.evidence.begin(), other.evidence.end());
+      if (surer.call.empty()) surer.call = other.call;
+      if (surer.stack.empty()) surer.stack = other.stack;
+      if (surer.details.empty()) surer.details = other.details;
+      other.confidence *= 0.9;
+    }
+  }
+}
+
+/// A mismatch or circle explains waiting better than an absence does: those who are absent there are
+/// held up by it. What is absent with nothing to hold it up is a cause of its own.
+void weigh(std::vector<Explanation>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Explanation& a, const Explanation& b) {
+    return a.confidence > b.confidence;
+  });
+}
+
+std::string against(const Explanation& best, const Explanation& other) {
+  if (other.kind == best.kind) return "the same kind of cause, with weaker evidence";
+  switch (other.kind) {
+    case Kind::NetworkStall:
+      return "a stall has no culprit, and here one stands out";
+    case Kind::MissingRank:
+    case Kind::DeadRank:
+      return other.confidence < 0.6 ? "a lost dump alone does not show that the rank is gone"
+                                    : "its absence follows from the other cause";
+    case Kind::NotAHang:
+      return "ranks stand in calls that cannot end";
+    default:
+      return "explains fewer of the waiting ranks, or with weaker evidence";
+  }
+}
+
+}  // namespace
+
+Verdict decide(const Job& job, const LogFacts& facts) {
+  const Standing standing = standing_of(job);
+  const Habits habits(job);
+  const Scene scene{job, standing, habits};
+  std::vector<Explanation> all;
+  const Progress progress = progress_of(job);
+  std::vector<Explanation> said = explain_logs(scene, facts);
+  if (!progress.moved.empty()) {
+    all.push_back(moving(progress));
+  } else if (!stands_anywhere(standing)) {
+    if (said.empty()) all.push_back(quiet(job));
+    add(all, std::move(said));
+  } else {
+    add(all, std::move(said));
+    add(all, explain_mismatches(scene));
+    add(all, explain_cycles(scene));
+    add(all, explain_absence(scene));
+    add(all, explain_stalls(scene));
+    if (all.empty()) all.push_back(quiet(job));
+  }
+  agree(all);
+  weigh(all);
+  Verdict verdict;
+  verdict.best = std::move(all.front());
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    all[i].against = against(verdict.best, all[i]);
+    verdict.others.push_back(std::move(all[i]));
+  }
+  return verdict;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/readers/log_facts.h"
+#include "diag/hangdetect/verdict/verdict.h"
+
+namespace ringside::hang {
+
+/// The verdict on a job, and what else was weighed.
+///
+/// First: does it stand at all? A job that moved while it was written down is not accused. Then every
+/// cause that the rules of collectives allow is looked for, each with its confidence; those whose
+/// evidence is incomplete stay below 0.8 and say what is missing.
+/// `facts` are what the logs say beside it; a job may consist of them alone.
+Verdict decide(const Job& job, const LogFacts& facts);
+
+}  // namespace ringside::hang

@@ -1,0 +1,81 @@
+#include "diag/hangdetect/verdict/explain.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace ringside::hang {
+
+const char* to_string(Kind kind) {
+  switch (kind) {
+    case Kind::MissingRank:
+      return "missing_rank";
+    case Kind::DeadRank:
+      return "dead_rank";
+    case Kind::DivergedControlFlow:
+      return "diverged_control_flow";
+    case Kind::OpMismatch:
+      return "op_mismatch";
+    case Kind::ShapeMismatch:
+      return "shape_mismatch";
+    case Kind::DtypeMismatch:
+      return "dtype_mismatch";
+    case Kind::RootMismatch:
+      return "root_mismatch";
+    case Kind::OrderMismatch:
+      return "order_mismatch";
+    case Kind::P2pUnmatched:
+      return "p2p_unmatched";
+    case Kind::DeadlockCycle:
+      return "deadlock_cycle";
+    case Kind::Straggler:
+      return "straggler";
+    case Kind::NetworkStall:
+      return "network_stall";
+    case Kind::NotAHang:
+      return "not_a_hang";
+    case Kind::Unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "nobody";
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranks(ranks));
+}
+
+std::string call_text(const Signature& signature) {
+  if (signature.op == Op::Barrier) return "barrier";
+  const std::string name = signature.op == Op::Other ? signature.name : to_string(signature.op);
+  const std::string& sizes =
+      signature.input_count > 0 || signature.outputs == "[]" ? signature.inputs : signature.outputs;
+  std::string root = signature.root >= 0 ? fmt::format(", root {}", signature.root) : "";
+  if (signature.source >= 0 || signature.target >= 0) {
+    root += signature.op == Op::Send ? fmt::format(", to {}", signature.target)
+                                     : fmt::format(", from {}", signature.source);
+  }
+  return fmt::format("{}({}{}{}{})", name, sizes, signature.types.empty() ? "" : " ",
+                     signature.types, root);
+}
+
+std::string call_title(const Job& job, int group, const Call& call) {
+  const Signature& signature = job.signature(call);
+  const std::string name = signature.op == Op::Other ? signature.name : to_string(signature.op);
+  return fmt::format("{} {} of {}", name, call.sequence, title_of(job.group(group)));
+}
+
+Stack last_stack(const Job& job, int rank) {
+  const RankDump* dump = job.rank(rank).dump;
+  if (dump == nullptr || dump->calls.empty()) return {};
+  return job.names().stack(dump->calls.back().stack);
+}
+
+Evidence evidence_of(const Job& job, int rank, const Call& call, std::string text) {
+  const RankView& view = job.rank(rank);
+  return {view.dump->path, static_cast<std::int64_t>(call.record), -1, std::move(text)};
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <vector>
+
+#include "diag/hangdetect/model/blocks.h"
+#include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/verdict/habits.h"
+#include "diag/hangdetect/verdict/verdict.h"
+
+/// Each of these looks for one kind of cause and says how sure it is. None knows of the others: decide()
+/// weighs them.
+namespace ringside::hang {
+
+/// What all of them look at.
+struct Scene {
+  const Job& job;
+  const Standing& standing;
+  const Habits& habits;
+};
+
+/// Members of one front called different things.
+std::vector<Explanation> explain_mismatches(const Scene& scene);
+
+/// Chains of waiting end at ranks that never came, with or without a dump.
+std::vector<Explanation> explain_absence(const Scene& scene);
+
+/// Ranks wait for each other in a circle; sends and receives without their other half.
+std::vector<Explanation> explain_cycles(const Scene& scene);
+
+/// Everybody has entered the same call and nobody ends it, or one device stands still.
+std::vector<Explanation> explain_stalls(const Scene& scene);
+
+/// What lines of the logs say outright: a process that died, a rank that did not come to a barrier.
+std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts);
+
+/// `all_reduce 12 of default_pg`
+std::string call_title(const Job& job, int group, const Call& call);
+/// `all_reduce([[190]] Float)`
+std::string call_text(const Signature& signature);
+/// The stack of the rank's newest call, without frames that only wrap.
+Stack last_stack(const Job& job, int rank);
+/// The rank's call as evidence.
+Evidence evidence_of(const Job& job, int rank, const Call& call, std::string text);
+/// `rank 3`, `ranks 0-3,7`
+std::string ranks_text(const std::vector<int>& ranks);
+
+}  // namespace ringside::hang

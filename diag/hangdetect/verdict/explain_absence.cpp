@@ -1,0 +1,276 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "diag/hangdetect/verdict/compare.h"
+#include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/wait_graph.h"
+
+namespace ringside::hang {
+namespace {
+
+/// Ranks that stand at a front and whose chain of waiting ends at `head`.
+std::vector<int> waiters_of(const Standing& standing, const std::vector<int>& heads) {
+  std::vector<int> found;
+  for (std::size_t r = 0; r < standing.waits.size(); ++r) {
+    if (standing.waits[r].empty()) continue;
+    const std::vector<int> ends = heads_of(standing.waits, {static_cast<int>(r)});
+    const bool leads = std::any_of(ends.begin(), ends.end(), [&](int end) {
+      return std::binary_search(heads.begin(), heads.end(), end);
+    });
+    if (leads) found.push_back(static_cast<int>(r));
+  }
+  return found;
+}
+
+/// The first front that one of the heads is missing from.
+const Front* front_without(const Standing& standing, const std::vector<int>& heads) {
+  for (const Front& front : standing.fronts) {
+    for (const int head : heads) {
+      const auto& away = std::binary_search(front.absent.begin(), front.absent.end(), head)
+                             ? front.absent
+                             : front.unseen;
+      if (std::binary_search(away.begin(), away.end(), head)) return &front;
+    }
+  }
+  return nullptr;
+}
+
+/// How long the head has stayed away, against its own pace: the newest moment in any dump less the
+/// head's last call, over its longest usual pause.
+struct Lateness {
+  double late_s = 0;
+  double pause_s = 0;
+};
+
+Lateness lateness_of(const Job& job, const Front& front, int head) {
+  Lateness late;
+  const RankDump* dump = job.rank(head).dump;
+  if (dump == nullptr || dump->calls.empty()) return late;
+  std::int64_t newest = 0;
+  for (const int rank : front.waiting) {
+    if (const Call* call = job.find(rank, front.group, front.sequence)) {
+      newest = std::max(newest, call->created_ns);
+    }
+  }
+  const std::vector<Call>& calls = dump->calls;
+  late.late_s = static_cast<double>(newest - calls.back().created_ns) * 1e-9;
+  std::vector<std::int64_t> pauses;
+  for (std::size_t i = calls.size() > 200 ? calls.size() - 200 : 1; i < calls.size(); ++i) {
+    pauses.push_back(calls[i].created_ns - calls[i - 1].created_ns);
+  }
+  if (!pauses.empty()) {
+    const auto high = pauses.begin() + static_cast<std::ptrdiff_t>(pauses.size() * 9 / 10);
+    std::nth_element(pauses.begin(), high, pauses.end());
+    late.pause_s = static_cast<double>(*high) * 1e-9;
+  }
+  return late;
+}
+
+void add_front(const Scene& scene, const Front& front, Explanation& out) {
+  const int rank = front.waiting.front();
+  const Call* call = scene.job.find(rank, front.group, front.sequence);
+  if (call == nullptr) return;
+  out.call = call_title(scene.job, front.group, *call);
+  out.details.push_back(fmt::format("{} wait in {}: {}", ranks_text(front.waiting), out.call,
+                                    call_text(scene.job.signature(*call))));
+  out.evidence.push_back(evidence_of(scene.job, rank, *call, "waits: " + out.call));
+}
+
+void add_last_calls(const Scene& scene, const std::vector<int>& heads, Explanation& out) {
+  for (const int head : heads) {
+    const RankView& view = scene.job.rank(head);
+    if (view.dump == nullptr || view.dump->calls.empty()) continue;
+    const Call& last = view.dump->calls.back();
+    const int group = view.group_of_call.back();
+    if (group < 0) continue;
+    const std::string title = call_title(scene.job, group, last);
+    if (out.details.size() < 8) {
+      out.details.push_back(fmt::format("rank {} made {} last, and nothing since", head, title));
+    }
+    if (out.evidence.size() < 8) {
+      out.evidence.push_back(evidence_of(scene.job, head, last, "its last call: " + title));
+    }
+  }
+  if (!heads.empty()) out.stack = last_stack(scene.job, heads.front());
+}
+
+/// One rank waits, everybody else of its group is idle at one and the same place: it is more likely that
+/// the one is ahead of the common path than that all others left it.
+bool is_lonely(const Front& front, const std::vector<int>& heads) {
+  return front.waiting.size() == 1 && heads.size() >= 2 && front.absent == heads &&
+         front.unseen.empty();
+}
+
+Explanation lonely(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  Explanation out;
+  out.kind = Kind::DivergedControlFlow;
+  out.culprits = front.waiting;
+  out.confidence = 0.55;
+  add_front(scene, front, out);
+  out.why = fmt::format(
+      "{} alone went on to {}, while {} stand at one place behind it: it did not do what they wait "
+      "for",
+      ranks_text(out.culprits), out.call, ranks_text(heads));
+  add_last_calls(scene, heads, out);
+  out.stack = last_stack(scene.job, front.waiting.front());
+  out.missing.push_back("stacks of the idle ranks (py-spy dump): what they wait in");
+  const bool in_creation = std::any_of(heads.begin(), heads.end(), [&](int head) {
+    return scene.job.rank(head).notes.is_in_group_creation;
+  });
+  if (in_creation) {
+    out.confidence = 0.75;
+    out.why += "; their stacks are in the creation of a group, which nobody records";
+  }
+  return out;
+}
+
+Kind kind_of_absence(const RankNotes& notes) {
+  if (notes.is_busy) return Kind::Straggler;
+  return Kind::MissingRank;
+}
+
+Explanation with_dump(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  Explanation out;
+  out.culprits = heads;
+  const RankNotes& notes = scene.job.rank(heads.front()).notes;
+  out.kind = kind_of_absence(notes);
+  add_front(scene, front, out);
+  add_last_calls(scene, heads, out);
+  out.why = fmt::format("{} never came to {}: nothing is pending there, and {} wait",
+                        ranks_text(heads), out.call, ranks_text(waiters_of(scene.standing, heads)));
+  out.confidence = 0.85;
+  if (notes.has_exception) {
+    out.why += "; its log has an exception of the program's own";
+    out.confidence = 0.9;
+  }
+  if (notes.is_busy) out.why += fmt::format("; its stack is in {}", notes.busy_with);
+  if (!front.unseen.empty()) {
+    out.confidence -= 0.05;
+    out.missing.push_back("dumps of " + ranks_text(front.unseen));
+  }
+  if (!notes.is_busy) {
+    out.missing.push_back(
+        fmt::format("the stack of {} (py-spy dump): where it is now", ranks_text(heads)));
+  }
+  return out;
+}
+
+Explanation without_dump(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  Explanation out;
+  out.culprits = heads;
+  const bool is_lost = std::any_of(scene.standing.blocks.begin(), scene.standing.blocks.end(),
+                                   [](const auto& block) { return block && block->is_guess; });
+  out.kind = is_lost ? Kind::DeadRank : Kind::MissingRank;
+  add_front(scene, front, out);
+  int lost = 0;
+  for (int r = 0; r < scene.job.world(); ++r) lost += scene.job.rank(r).dump == nullptr ? 1 : 0;
+  const bool are_all_lost = lost == static_cast<int>(heads.size());
+  out.why = fmt::format("{} left no dump, and {} of those that did all wait for {} in {}",
+                        ranks_text(heads), ranks_text(waiters_of(scene.standing, heads)),
+                        heads.size() == 1 ? "it" : "them", out.call);
+  out.confidence =
+      are_all_lost ? (heads.size() == 1 ? 0.7 : 0.55) : (heads.size() == 1 ? 0.55 : 0.35);
+  if (is_lost) out.why += "; others lost the connection to a peer";
+  out.missing.push_back("dump, log and exit status of " + ranks_text(heads));
+  return out;
+}
+
+/// Dumps say when a call was made, not when they were written: a rank that is no later than its usual
+/// pause may just be about to come. NCCL's recorder writes when its watchdog has timed out; Gloo has
+/// none, and is written when somebody asks.
+bool may_come(const Scene& scene, const Front& front, int head) {
+  const int rank = front.waiting.front();
+  const Call* call = scene.job.find(rank, front.group, front.sequence);
+  if (call == nullptr || scene.job.signature(*call).backend == "nccl") return false;
+  const bool has_failed = std::any_of(front.waiting.begin(), front.waiting.end(), [&](int waiter) {
+    return scene.job.rank(waiter).notes.has_failed || scene.job.rank(waiter).is_from_log;
+  });
+  if (has_failed || scene.job.rank(head).notes.has_exception) return false;
+  constexpr double kSkew = 0.05;  // seconds between the moments at which ranks write their dumps
+  const Lateness late = lateness_of(scene.job, front, head);
+  return late.late_s <= late.pause_s && late.pause_s > kSkew;
+}
+
+Explanation on_its_way(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.confidence = 0.4;
+  add_front(scene, front, out);
+  out.why = fmt::format(
+      "{} wait in {} for {}, which is no later than its usual pause between calls: nothing here is "
+      "older",
+      ranks_text(front.waiting), out.call, ranks_text(heads));
+  out.missing.push_back(
+      "a second set of dumps some seconds later: does anybody stand where they stood?");
+  return out;
+}
+
+/// Of ranks without a dump, a smallest set that explains every front: greedily the one that is
+/// missing from most.
+std::vector<int> fewest(const Standing& standing, std::vector<int> heads) {
+  std::vector<const Front*> open;
+  for (const Front& front : standing.fronts) {
+    if (front.absent.empty() && !front.unseen.empty()) open.push_back(&front);
+  }
+  std::vector<int> chosen;
+  while (!open.empty()) {
+    std::map<int, std::size_t> counts;
+    std::size_t most = 0;
+    for (const Front* front : open) {
+      for (const int rank : front->unseen) most = std::max(most, ++counts[rank]);
+    }
+    std::vector<int> best;
+    for (const auto& [rank, count] : counts) {
+      if (count == most) best.push_back(rank);
+    }
+    // Several explain as much: nothing tells them apart, so all of them are named.
+    chosen.insert(chosen.end(), best.begin(), best.end());
+    std::erase_if(open, [&](const Front* front) {
+      return std::any_of(best.begin(), best.end(), [&](int rank) {
+        return std::binary_search(front->unseen.begin(), front->unseen.end(), rank);
+      });
+    });
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen.empty() ? heads : chosen;
+}
+
+}  // namespace
+
+std::vector<Explanation> explain_absence(const Scene& scene) {
+  const Standing& standing = scene.standing;
+  std::vector<int> blocked;
+  for (std::size_t r = 0; r < standing.waits.size(); ++r) {
+    if (!standing.waits[r].empty()) blocked.push_back(static_cast<int>(r));
+  }
+  std::vector<int> idle;
+  std::vector<int> unseen;
+  for (const int head : heads_of(standing.waits, blocked)) {
+    if (head >= scene.job.world() || scene.job.rank(head).dump == nullptr) {
+      unseen.push_back(head);
+    } else if (!standing.blocks[static_cast<std::size_t>(head)]) {
+      idle.push_back(head);
+    }
+  }
+  std::vector<Explanation> found;
+  if (const Front* front = front_without(standing, idle); front != nullptr && !idle.empty()) {
+    if (is_lonely(*front, idle)) found.push_back(lonely(scene, *front, idle));
+    const bool is_early = may_come(scene, *front, idle.front());
+    found.push_back(with_dump(scene, *front, idle));
+    if (is_early) {
+      found.back().confidence = 0.3;
+      found.push_back(on_its_way(scene, *front, idle));
+    } else if (found.size() > 1)
+      found.back().confidence = std::min(found.back().confidence, 0.45);
+  }
+  unseen = fewest(standing, std::move(unseen));
+  if (const Front* front = front_without(standing, unseen); front != nullptr && !unseen.empty()) {
+    found.push_back(without_dump(scene, *front, unseen));
+  }
+  return found;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,263 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/verdict/explain.h"
+
+namespace ringside::hang {
+namespace {
+
+using What = LogStatement::What;
+
+Evidence evidence_of(const LogStatement& one) { return {one.file, -1, one.line, one.text}; }
+
+std::vector<const LogStatement*> all_of(const LogFacts& facts, What what) {
+  std::vector<const LogStatement*> found;
+  for (const LogStatement& one : facts.statements) {
+    if (one.what == what) found.push_back(&one);
+  }
+  return found;
+}
+
+std::vector<int> ranks_of(const std::vector<const LogStatement*>& statements) {
+  std::set<int> ranks;
+  for (const LogStatement* one : statements) ranks.insert(one->ranks.begin(), one->ranks.end());
+  return {ranks.begin(), ranks.end()};
+}
+
+Explanation told(Kind kind, const std::vector<const LogStatement*>& statements,
+                 std::vector<int> ranks, double confidence, std::string why) {
+  Explanation out;
+  out.kind = kind;
+  out.culprits = std::move(ranks);
+  out.confidence = confidence;
+  out.why = std::move(why);
+  for (const LogStatement* one : statements) {
+    if (out.evidence.size() < 6) out.evidence.push_back(evidence_of(*one));
+  }
+  return out;
+}
+
+void add_laggards(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto said = all_of(facts, What::Laggards);
+  const std::vector<int> ranks = ranks_of(said);
+  if (ranks.empty()) return;
+  out.push_back(told(Kind::MissingRank, said, ranks, 0.85,
+                     fmt::format("PyTorch's desync report names {} as those that did not join",
+                                 ranks_text(ranks))));
+}
+
+void add_barrier(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto absent = all_of(facts, What::BarrierAbsent);
+  if (const std::vector<int> ranks = ranks_of(absent); !ranks.empty()) {
+    out.push_back(
+        told(Kind::MissingRank, absent, ranks, 0.9,
+             fmt::format("rank 0 waited for {} in monitored_barrier in vain", ranks_text(ranks))));
+    return;
+  }
+  const auto left = all_of(facts, What::BarrierLeft);
+  if (left.empty()) return;
+  out.push_back(
+      told(Kind::MissingRank, left, {0}, 0.8,
+           fmt::format("{} came to monitored_barrier and rank 0 did not: without it nobody is "
+                       "let through, and it says of nobody else that he is missing",
+                       ranks_text(ranks_of(left)))));
+}
+
+/// `OpType=ALLREDUCE TensorShape=[7] TensorDtypes=Float`
+std::string part_of(const std::string& detail, const std::string& key) {
+  const std::size_t at = detail.find(key);
+  if (at == std::string::npos) return {};
+  const std::size_t from = at + key.size();
+  const std::size_t next = detail.find(" Tensor", from);
+  return detail.substr(from, next == std::string::npos ? next : next - from);
+}
+
+void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto said = all_of(facts, What::Fingerprint);
+  std::map<int, std::string> by_rank;
+  for (const LogStatement* one : said)
+    by_rank[one->ranks.empty() ? -1 : one->ranks.front()] = one->detail;
+  by_rank.erase(-1);
+  std::map<std::string, std::vector<int>> sides;
+  for (const auto& [rank, detail] : by_rank) sides[detail].push_back(rank);
+  if (sides.size() < 2) return;
+  std::vector<std::pair<std::string, std::vector<int>>> order(sides.begin(), sides.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  // Each pair of ranks that is compared names both: a rank that differs from all is in every pair.
+  const bool is_tie = order[0].second.size() == order[1].second.size();
+  std::vector<int> few;
+  for (std::size_t i = is_tie ? 0 : 1; i < order.size(); ++i) {
+    few.insert(few.end(), order[i].second.begin(), order[i].second.end());
+  }
+  std::sort(few.begin(), few.end());
+  const std::string& a = order[0].first;
+  const std::string& b = order[1].first;
+  Kind kind = Kind::ShapeMismatch;
+  if (part_of(a, "TensorDtypes=") != part_of(b, "TensorDtypes=")) kind = Kind::DtypeMismatch;
+  if (part_of(a, "TensorShape=") != part_of(b, "TensorShape=")) kind = Kind::ShapeMismatch;
+  if (part_of(a, "OpType=") != part_of(b, "OpType=")) kind = Kind::OpMismatch;
+  Explanation one = told(
+      kind, said, few, is_tie ? 0.5 : 0.9,
+      fmt::format("{} called something else, as the check of every call saw it", ranks_text(few)));
+  for (const auto& [detail, ranks] : order) {
+    if (one.details.size() < 8)
+      one.details.push_back(fmt::format("{} called {}", ranks_text(ranks), detail));
+  }
+  out.push_back(std::move(one));
+}
+
+/// The first process that ended by itself: not one that a watchdog or launcher ended.
+void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
+  std::vector<const LogStatement*> own;
+  for (const LogStatement* one : all_of(facts, What::Ended)) {
+    const bool is_victim =
+        one->code == -6 || one->code == -15 || one->code == 134 || one->code == 143;
+    if (!is_victim && !one->ranks.empty()) own.push_back(one);
+  }
+  if (own.empty()) return;
+  std::stable_sort(own.begin(), own.end(), [](const auto* a, const auto* b) {
+    return a->time_us != 0 && b->time_us != 0 && a->time_us < b->time_us;
+  });
+  own.resize(1);
+  const std::vector<int> ranks = ranks_of(own);
+  const std::int64_t code = own.front()->code;
+  const bool is_signal = code < 0 || code == 137 || code == 139;
+  out.push_back(told(Kind::DeadRank, own, ranks, is_signal ? 0.88 : 0.75,
+                     fmt::format("the process of {} ended first, with {} {}", ranks_text(ranks),
+                                 code < 0 ? "signal" : "exit status", code < 0 ? -code : code)));
+}
+
+void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
+  auto said = all_of(facts, What::GpuFault);
+  const std::vector<int> ranks = ranks_of(said);
+  if (!ranks.empty()) {
+    const bool is_one = ranks.size() == 1;
+    out.push_back(told(Kind::DeadRank, said, is_one ? ranks : ranks_of({said.front()}),
+                       is_one ? 0.85 : 0.55,
+                       fmt::format("the GPU of {} failed under it", ranks_text(ranks))));
+  }
+  const auto raised = all_of(facts, What::Exception);
+  const std::vector<int> raisers = ranks_of(raised);
+  if (!raisers.empty() && raisers.size() <= 2) {
+    out.push_back(
+        told(Kind::MissingRank, raised, raisers, raisers.size() == 1 ? 0.6 : 0.4,
+             fmt::format("the program of {} raised an error of its own", ranks_text(raisers))));
+  }
+  const auto stuck = all_of(facts, What::WatchdogStuck);
+  const std::vector<int> frozen = ranks_of(stuck);
+  if (frozen.size() == 1) {
+    out.push_back(
+        told(Kind::Straggler, stuck, frozen, 0.6,
+             fmt::format("the watchdog of {} itself stands still: a CUDA call or Python's lock "
+                         "holds the process",
+                         ranks_text(frozen))));
+  }
+}
+
+void add_start(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto said = all_of(facts, What::NoUniqueId);
+  if (said.empty()) return;
+  out.push_back(
+      told(Kind::MissingRank, said, {0}, 0.7,
+           fmt::format("{} waited for the communicator's id, which rank 0 of the group never "
+                       "made: it has not come to its first collective",
+                       ranks_text(ranks_of(said)))));
+}
+
+void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto dead = all_of(facts, What::RasDead);
+  if (const std::vector<int> ranks = ranks_of(dead); !ranks.empty()) {
+    out.push_back(told(Kind::DeadRank, dead, ranks, 0.85,
+                       fmt::format("ncclras considers {} dead", ranks_text(ranks))));
+  }
+  const auto silent = all_of(facts, What::RasSilent);
+  if (const std::vector<int> ranks = ranks_of(silent); !ranks.empty()) {
+    out.push_back(told(Kind::DeadRank, silent, ranks, 0.5,
+                       fmt::format("{} did not answer ncclras", ranks_text(ranks))));
+    out.back().missing.push_back(
+        "a second report: a process that stays silent for a minute is dead");
+  }
+  const auto behind = all_of(facts, What::RasBehind);
+  if (const std::vector<int> ranks = ranks_of(behind); !ranks.empty()) {
+    const std::int64_t lag = behind.front()->code;
+    out.push_back(
+        told(Kind::MissingRank, behind, ranks, lag > 1 ? 0.6 : 0.45,
+             fmt::format("{} launched {} operation{} fewer than the others in one ncclras "
+                         "report",
+                         ranks_text(ranks), lag, lag == 1 ? "" : "s")));
+    out.back().missing.push_back("two more reports, 15 s apart: a job that moves differs too");
+  }
+  const auto ahead = all_of(facts, What::RasAhead);
+  if (const std::vector<int> ranks = ranks_of(ahead); !ranks.empty()) {
+    out.push_back(
+        told(Kind::Unknown, ahead, {}, 0.3,
+             fmt::format("{} are ahead of the others in one ncclras report: the others lag, and "
+                         "the report does not tell which of them was late",
+                         ranks_text(ranks))));
+    out.back().missing.push_back("two more reports, 15 s apart, and stacks of the ranks that lag");
+  }
+}
+
+void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto analysed = all_of(facts, What::Analyser);
+  if (const std::vector<int> ranks = ranks_of(analysed); !ranks.empty()) {
+    const std::string& first = analysed.front()->detail;
+    const Kind kind =
+        first.find("TYPE_MISMATCH") != std::string::npos && first.find("DTYPE") == std::string::npos
+            ? Kind::OpMismatch
+        : first.find("DTYPE") != std::string::npos ? Kind::DtypeMismatch
+                                                   : Kind::ShapeMismatch;
+    out.push_back(
+        told(kind, analysed, ranks, 0.5,
+             fmt::format("an analyser's report names {}; it presumes its first rank innocent",
+                         ranks_text(ranks))));
+    out.back().missing.push_back("the dumps themselves");
+  }
+  const auto network = all_of(facts, What::NetworkError);
+  if (!network.empty()) {
+    out.push_back(told(Kind::NetworkStall, network, {}, facts.timeouts > 0 ? 0.7 : 0.55,
+                       "adapters report failed transfers: the network, not a rank, holds the job"));
+  }
+  const auto library = all_of(facts, What::LibraryMismatch);
+  if (!library.empty()) {
+    out.push_back(
+        told(Kind::ShapeMismatch, library, {}, 0.45,
+             "NCCL itself saw that two ranks disagree on a call, and does not say which"));
+    out.back().missing.push_back("NCCL_DEBUG_SUBSYS=COLL on all ranks, or Flight Recorder dumps");
+  }
+}
+
+}  // namespace
+
+std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts) {
+  std::vector<Explanation> out;
+  add_fingerprints(facts, out);
+  add_barrier(facts, out);
+  add_laggards(facts, out);
+  add_deaths(facts, out);
+  add_faults(facts, out);
+  add_start(facts, out);
+  add_ras(facts, out);
+  add_others(facts, out);
+  // A rank that a dump shows waiting in a call is not the one that never came.
+  for (Explanation& one : out) {
+    if (one.kind != Kind::MissingRank) continue;
+    const bool waits = std::any_of(one.culprits.begin(), one.culprits.end(), [&](int rank) {
+      return rank < scene.job.world() && scene.job.rank(rank).dump != nullptr &&
+             !scene.job.rank(rank).is_from_log &&
+             !scene.standing.waits[static_cast<std::size_t>(rank)].empty();
+    });
+    if (waits) one.confidence *= 0.5;
+  }
+  return out;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "diag/hangdetect/verdict/compare.h"
+#include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/progress.h"
+
+namespace ringside::hang {
+namespace {
+
+bool has_root(Op op) {
+  return op == Op::Broadcast || op == Op::Reduce || op == Op::Gather || op == Op::Scatter;
+}
+
+/// All have come, all called the same, and it does not end.
+Explanation stalled(const Scene& scene, const Front& front) {
+  Explanation out;
+  const int rank = front.waiting.front();
+  const Call* call = scene.job.find(rank, front.group, front.sequence);
+  const Signature& signature = scene.job.signature(*call);
+  out.call = call_title(scene.job, front.group, *call);
+  out.stack = scene.job.names().stack(call->stack);
+  std::vector<int> gone;
+  std::set_difference(front.entered.begin(), front.entered.end(), front.waiting.begin(),
+                      front.waiting.end(), std::back_inserter(gone));
+  out.details.push_back(
+      fmt::format("{} wait in {}: {}", ranks_text(front.waiting), out.call, call_text(signature)));
+  if (!gone.empty()) out.details.push_back(fmt::format("{} went on", ranks_text(gone)));
+  out.evidence.push_back(evidence_of(scene.job, rank, *call, "waits: " + out.call));
+  if (has_root(signature.op) && (!gone.empty() || signature.backend != "nccl")) {
+    out.kind = Kind::RootMismatch;
+    out.confidence = 0.4;
+    out.why = fmt::format(
+        "every member made {} with equal sizes, and {} did not end it: ranks that do not agree on "
+        "the "
+        "root look like this, and recorders do not keep the root",
+        out.call, ranks_text(front.waiting));
+    out.missing.push_back("NCCL_DEBUG_SUBSYS=COLL, whose lines show the root that each rank gave");
+    return out;
+  }
+  out.kind = Kind::NetworkStall;
+  out.confidence = front.unseen.empty() ? 0.65 : 0.4;
+  out.why = fmt::format(
+      "every member has entered {} with equal arguments, and it does not end: no rank is to blame, "
+      "the "
+      "transport or a GPU stands still",
+      out.call);
+  out.missing.push_back(
+      "port counters, `ncclras -v` twice some seconds apart, and NCCL's WARN lines: which "
+      "connection");
+  if (!front.unseen.empty()) out.missing.push_back("dumps of " + ranks_text(front.unseen));
+  return out;
+}
+
+Explanation stuck(const Scene& scene, const std::vector<int>& ranks) {
+  Explanation out;
+  out.kind = Kind::DeadRank;
+  out.culprits = ranks;
+  out.confidence = 0.8;
+  const int first = ranks.front();
+  const auto& block = scene.standing.blocks[static_cast<std::size_t>(first)];
+  const Call& call = scene.job.rank(first).dump->calls[block->call];
+  out.call = call_title(scene.job, block->group, call);
+  out.stack = scene.job.names().stack(call.stack);
+  out.why = fmt::format(
+      "on {} calls are still pending, {} first, that the other members ended long ago and could "
+      "not "
+      "have ended alone: the GPU there, or the thread that watches it, stands still",
+      ranks_text(ranks), out.call);
+  for (const int rank : ranks) {
+    const auto& one = scene.standing.blocks[static_cast<std::size_t>(rank)];
+    if (!one || out.evidence.size() >= 8) continue;
+    const Call& theirs = scene.job.rank(rank).dump->calls[one->call];
+    out.evidence.push_back(evidence_of(scene.job, rank, theirs,
+                                       "pending: " + call_title(scene.job, one->group, theirs)));
+  }
+  out.missing.push_back(fmt::format("the kernel log (Xid lines) and nvidia-smi of the hosts of {}",
+                                    ranks_text(ranks)));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Explanation> explain_stalls(const Scene& scene) {
+  std::vector<Explanation> found;
+  const std::vector<int> devices = stuck_devices(scene.job, scene.standing);
+  if (!devices.empty()) {
+    found.push_back(stuck(scene, devices));
+    return found;
+  }
+  for (const Front& front : scene.standing.fronts) {
+    const bool nobody_away = front.absent.empty();
+    const bool holds_itself =
+        std::all_of(front.waiting.begin(), front.waiting.end(), [&](int rank) {
+          return scene.standing.waits[static_cast<std::size_t>(rank)].empty() ||
+                 !front.unseen.empty();
+        });
+    if (nobody_away && holds_itself && !front.waiting.empty() &&
+        sides_of(scene.job, front).size() == 1) {
+      found.push_back(stalled(scene, front));
+    }
+  }
+  return found;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,103 @@
+#include "diag/hangdetect/verdict/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ringside::hang {
+namespace {
+
+bool has_ended(const Call& call) { return !call.is_pending(); }
+
+/// The newest call of the group that the rank has certainly gone past; nothing where there is none. Its
+/// last call does not count: what is called retired may have failed.
+const Call* newest_past(const Job& job, int rank, const GroupCalls& mine) {
+  const RankView& view = job.rank(rank);
+  if (view.notes.has_failed) return nullptr;
+  const std::vector<Call>& calls = view.dump->calls;
+  for (auto it = mine.collectives.rbegin(); it != mine.collectives.rend(); ++it) {
+    const Call& call = calls[*it];
+    if (!has_ended(call) || !needs_everybody(job.signature(call).op)) continue;
+    if (call.state == CallState::Completed || *it + 1 < calls.size()) return &call;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Progress progress_of(const Job& job) {
+  Progress progress;
+  for (int r = 0; r < job.world(); ++r) {
+    if (!job.rank(r).has_moved) continue;
+    if (progress.why.empty()) {
+      progress.why = fmt::format("rank {} made new calls between its two dumps", r);
+    }
+    progress.moved.push_back(r);
+  }
+  struct Past {
+    std::int64_t sequence = -1;
+    int rank = -1;
+  };
+  std::vector<Past> past(job.groups().size());
+  for (int r = 0; r < job.world(); ++r) {
+    if (job.rank(r).dump == nullptr || job.rank(r).is_from_log) continue;
+    for (const GroupCalls& mine : job.rank(r).groups) {
+      const Call* call = newest_past(job, r, mine);
+      Past& most = past[static_cast<std::size_t>(mine.group)];
+      if (call != nullptr && static_cast<std::int64_t>(call->sequence) > most.sequence) {
+        most = {call->sequence, r};
+      }
+    }
+  }
+  for (int r = 0; r < job.world(); ++r) {
+    if (job.rank(r).dump == nullptr || job.rank(r).is_from_log) continue;
+    for (const GroupCalls& mine : job.rank(r).groups) {
+      const Past& most = past[static_cast<std::size_t>(mine.group)];
+      const std::int64_t entered = job.entered(r, mine.group);
+      if (entered < 0 || entered >= most.sequence) continue;
+      if (progress.why.empty()) {
+        progress.why = fmt::format(
+            "rank {} has gone past call {} of {}, which it could not without rank {}, whose dump "
+            "ends "
+            "at {}",
+            most.rank, most.sequence, title_of(job.group(mine.group)), r, entered);
+      }
+      progress.moved.push_back(r);
+      break;
+    }
+  }
+  std::sort(progress.moved.begin(), progress.moved.end());
+  progress.moved.erase(std::unique(progress.moved.begin(), progress.moved.end()),
+                       progress.moved.end());
+  return progress;
+}
+
+std::vector<int> stuck_devices(const Job& job, const Standing& standing) {
+  std::vector<int> stuck;
+  for (const Front& front : standing.fronts) {
+    if (!front.absent.empty()) continue;
+    std::vector<int> here;
+    std::size_t gone = 0;
+    for (const int rank : front.entered) {
+      const Call* call = job.find(rank, front.group, front.sequence);
+      if (call == nullptr) {
+        // Dumps of active calls only: what has ended is not in them.
+        ++gone;
+        continue;
+      }
+      const Signature& signature = job.signature(*call);
+      if (signature.backend != "nccl" || !needs_everybody(signature.op)) return {};
+      if (call->is_pending()) {
+        here.push_back(rank);
+      } else {
+        ++gone;
+      }
+    }
+    if (gone > 0 && here.size() <= gone) stuck.insert(stuck.end(), here.begin(), here.end());
+  }
+  std::sort(stuck.begin(), stuck.end());
+  stuck.erase(std::unique(stuck.begin(), stuck.end()), stuck.end());
+  return stuck;
+}
+
+}  // namespace ringside::hang

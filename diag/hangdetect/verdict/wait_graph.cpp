@@ -1,0 +1,203 @@
+#include "diag/hangdetect/verdict/wait_graph.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+
+namespace ringside::hang {
+namespace {
+
+using Graph = std::vector<std::vector<int>>;
+
+const std::vector<int>& edges(const Graph& graph, int from) {
+  return graph[static_cast<std::size_t>(from)];
+}
+
+/// Number of the strongly connected component of each rank, without recursion: jobs are long chains.
+std::vector<int> components(const Graph& graph) {
+  const std::size_t size = graph.size();
+  std::vector<int> component(size, -1);
+  std::vector<int> low(size, 0);
+  std::vector<int> order(size, -1);
+  std::vector<bool> is_open(size, false);
+  std::vector<int> open;
+  struct Visit {
+    int rank;
+    std::size_t next;
+  };
+  int count = 0;
+  int found = 0;
+  for (std::size_t start = 0; start < size; ++start) {
+    if (order[start] >= 0) continue;
+    std::vector<Visit> path{{static_cast<int>(start), 0}};
+    while (!path.empty()) {
+      Visit& visit = path.back();
+      const auto at = static_cast<std::size_t>(visit.rank);
+      if (visit.next == 0 && order[at] < 0) {
+        order[at] = low[at] = count++;
+        open.push_back(visit.rank);
+        is_open[at] = true;
+      }
+      if (visit.next < graph[at].size()) {
+        const int target = graph[at][visit.next++];
+        const auto to = static_cast<std::size_t>(target);
+        if (to >= size) continue;
+        if (order[to] < 0) {
+          path.push_back({target, 0});
+        } else if (is_open[to]) {
+          low[at] = std::min(low[at], order[to]);
+        }
+        continue;
+      }
+      if (low[at] == order[at]) {
+        int member = -1;
+        do {
+          member = open.back();
+          open.pop_back();
+          is_open[static_cast<std::size_t>(member)] = false;
+          component[static_cast<std::size_t>(member)] = found;
+        } while (member != visit.rank);
+        ++found;
+      }
+      const int done = low[at];
+      path.pop_back();
+      if (!path.empty()) {
+        auto& above = low[static_cast<std::size_t>(path.back().rank)];
+        above = std::min(above, done);
+      }
+    }
+  }
+  return component;
+}
+
+/// Whether the ranks still hold a circle when `without` is gone: strip those that wait for none of the
+/// rest, until nobody is left or nobody can go.
+bool has_circle(const Graph& graph, const std::vector<int>& ranks, int without) {
+  std::vector<int> pending(graph.size(), -1);
+  std::vector<std::vector<int>> waiters(graph.size());
+  for (const int rank : ranks) {
+    if (rank != without) pending[static_cast<std::size_t>(rank)] = 0;
+  }
+  std::vector<int> free;
+  for (const int rank : ranks) {
+    if (rank == without) continue;
+    for (const int target : edges(graph, rank)) {
+      if (static_cast<std::size_t>(target) >= graph.size() ||
+          pending[static_cast<std::size_t>(target)] < 0) {
+        continue;
+      }
+      ++pending[static_cast<std::size_t>(rank)];
+      waiters[static_cast<std::size_t>(target)].push_back(rank);
+    }
+  }
+  std::size_t left = 0;
+  for (const int rank : ranks) {
+    if (rank == without) continue;
+    ++left;
+    if (pending[static_cast<std::size_t>(rank)] == 0) free.push_back(rank);
+  }
+  while (!free.empty()) {
+    const int rank = free.back();
+    free.pop_back();
+    --left;
+    for (const int waiter : waiters[static_cast<std::size_t>(rank)]) {
+      if (--pending[static_cast<std::size_t>(waiter)] == 0) free.push_back(waiter);
+    }
+  }
+  return left > 0;
+}
+
+/// A shortest circle through the first rank of the knot that is in one.
+std::vector<int> shortest_circle(const Graph& graph, const std::vector<int>& knot) {
+  std::vector<int> best;
+  const std::size_t tries = std::min<std::size_t>(knot.size(), 16);
+  for (std::size_t i = 0; i < tries; ++i) {
+    const int start = knot[i];
+    std::vector<int> before(graph.size(), -1);
+    std::deque<int> queue{start};
+    bool is_closed = false;
+    while (!queue.empty() && !is_closed) {
+      const int rank = queue.front();
+      queue.pop_front();
+      for (const int target : edges(graph, rank)) {
+        if (!std::binary_search(knot.begin(), knot.end(), target)) continue;
+        if (target == start) {
+          std::vector<int> circle;
+          for (int at = rank; at != -1; at = before[static_cast<std::size_t>(at)])
+            circle.push_back(at);
+          std::reverse(circle.begin(), circle.end());
+          if (best.empty() || circle.size() < best.size()) best = std::move(circle);
+          is_closed = true;
+          break;
+        }
+        if (before[static_cast<std::size_t>(target)] >= 0 || target == start) continue;
+        before[static_cast<std::size_t>(target)] = rank;
+        queue.push_back(target);
+      }
+    }
+    if (best.size() == 2) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<WaitCycle> wait_cycles(const Graph& waits) {
+  const std::vector<int> component = components(waits);
+  std::vector<std::vector<int>> knots(waits.size());
+  for (std::size_t rank = 0; rank < waits.size(); ++rank) {
+    knots[static_cast<std::size_t>(component[rank])].push_back(static_cast<int>(rank));
+  }
+  std::vector<bool> is_knot(waits.size(), false);
+  for (std::size_t i = 0; i < knots.size(); ++i) is_knot[i] = knots[i].size() > 1;
+  std::vector<WaitCycle> cycles;
+  for (std::size_t i = 0; i < knots.size(); ++i) {
+    if (!is_knot[i]) continue;
+    // Tarjan numbers a component after those that it leads to: a knot that leads to a knot is a victim.
+    std::vector<bool> seen(waits.size(), false);
+    std::vector<int> path = knots[i];
+    bool leads_to_knot = false;
+    while (!path.empty() && !leads_to_knot) {
+      const int rank = path.back();
+      path.pop_back();
+      for (const int target : edges(waits, rank)) {
+        const auto to = static_cast<std::size_t>(target);
+        if (to >= waits.size() || seen[to] || component[to] == static_cast<int>(i)) continue;
+        seen[to] = true;
+        if (is_knot[static_cast<std::size_t>(component[to])]) leads_to_knot = true;
+        path.push_back(target);
+      }
+    }
+    if (leads_to_knot) continue;
+    WaitCycle cycle{knots[i], {}, {}};
+    cycle.shortest = shortest_circle(waits, cycle.ranks);
+    // Whoever is in every circle is in the shortest one.
+    for (const int rank : cycle.shortest) {
+      if (!has_circle(waits, cycle.ranks, rank)) cycle.breakers.push_back(rank);
+    }
+    std::sort(cycle.breakers.begin(), cycle.breakers.end());
+    cycles.push_back(std::move(cycle));
+  }
+  std::sort(cycles.begin(), cycles.end(),
+            [](const WaitCycle& a, const WaitCycle& b) { return a.ranks < b.ranks; });
+  return cycles;
+}
+
+std::vector<int> heads_of(const Graph& waits, const std::vector<int>& from) {
+  std::vector<bool> seen(waits.size(), false);
+  std::vector<int> path = from;
+  std::vector<int> heads;
+  while (!path.empty()) {
+    const int rank = path.back();
+    path.pop_back();
+    const auto at = static_cast<std::size_t>(rank);
+    if (at >= waits.size() || seen[at]) continue;
+    seen[at] = true;
+    if (waits[at].empty()) heads.push_back(rank);
+    path.insert(path.end(), waits[at].begin(), waits[at].end());
+  }
+  std::sort(heads.begin(), heads.end());
+  return heads;
+}
+
+}  // namespace ringside::hang
