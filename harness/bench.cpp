@@ -7,42 +7,15 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <span>
 
+#include "harness/bench_buffer.h"
 #include "harness/bench_call.h"
 
 namespace ringside {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Fills what a collective must overwrite: no small whole number of any type looks like it.
-constexpr int kPoison = 0xA5;
-
-struct Buffer {
-  struct Free {
-    void operator()(std::byte* memory) const {
-      ::operator delete[](memory, std::align_val_t{4096});
-    }
-  };
-  std::unique_ptr<std::byte[], Free> memory;
-  std::size_t size = 0;
-};
-
-Result<Buffer> make_buffer(std::size_t size) {
-  auto* memory =
-      new (std::align_val_t{4096}, std::nothrow) std::byte[std::max<std::size_t>(size, 1)];
-  if (memory == nullptr) {
-    return Error{ErrorCode::System, fmt::format("no memory for a buffer of {} bytes", size),
-                 "take a smaller largest size (-e)"};
-  }
-  Buffer buffer;
-  buffer.memory.reset(memory);
-  buffer.size = size;
-  std::memset(memory, kPoison, size);  // pages come now, not within the timed runs
-  return buffer;
-}
 
 class Sweep {
  public:
@@ -56,8 +29,8 @@ class Sweep {
   Status prepare() {
     std::size_t most = 0;
     for (const Bytes size : options_.sizes) most = std::max(most, std::size_t{size.value});
-    RINGSIDE_TRY(input_, make_buffer(most));
-    RINGSIDE_TRY(output_, make_buffer(most));
+    RINGSIDE_TRY(input_, BenchBuffer::make(most, options_.shares_memory));
+    RINGSIDE_TRY(output_, BenchBuffer::make(most, options_.shares_memory));
     return {};
   }
 
@@ -75,14 +48,14 @@ class Sweep {
   }
 
  private:
-  [[nodiscard]] std::byte* at(const Buffer& buffer, std::int64_t elements) const {
-    return buffer.memory.get() + static_cast<std::size_t>(elements) * element_;
+  [[nodiscard]] std::byte* at(const BenchBuffer& buffer, std::int64_t elements) const {
+    return buffer.data() + static_cast<std::size_t>(elements) * element_;
   }
 
   [[nodiscard]] CollectiveCall call_of(const BenchCall& bench, bool in_place) const {
     CollectiveCall call = bench.call();
-    call.input = in_place ? at(output_, bench.input_at()) : input_.memory.get();
-    call.output = in_place ? at(output_, bench.output_at()) : output_.memory.get();
+    call.input = in_place ? at(output_, bench.input_at()) : input_.data();
+    call.output = in_place ? at(output_, bench.output_at()) : output_.data();
     call.type = options_.type;
     call.op = options_.op;
     call.scalar = CheckData(options_.type, options_.op, 0).scalar_of(me_);
@@ -141,7 +114,7 @@ class Sweep {
   Result<std::int64_t> check(const CollectiveCall& call, const BenchCall& bench) {
     const CheckData data(options_.type, options_.op, ++seed_);
     auto* output = static_cast<std::byte*>(call.output);
-    std::memset(output, kPoison, static_cast<std::size_t>(bench.outputs()) * element_);
+    std::memset(output, BenchBuffer::kPoison, static_cast<std::size_t>(bench.outputs()) * element_);
     bench.fill(data, static_cast<std::byte*>(const_cast<void*>(call.input)));
     RINGSIDE_TRY(communicator_.run(call));
     std::int64_t wrong = bench.count_wrong(data, output, Bytes{element_});
@@ -160,8 +133,8 @@ class Sweep {
   int me_;
   int n_;
   std::size_t element_;
-  Buffer input_;
-  Buffer output_;
+  BenchBuffer input_;
+  BenchBuffer output_;
   std::uint64_t seed_ = 0;
 };
 

@@ -22,6 +22,8 @@ struct BenchOptions {
   int iterations = 20;
   bool check = true;     ///< verify every element after the timed runs
   bool in_place = true;  ///< time that, too, where the collective has it
+  /// Whether buffers lie in SharedMemory, as nccl-tests takes its own from ncclMemAlloc.
+  bool shares_memory = true;
 };
 
 /// Times of one size in one placement: of the slowest rank in each iteration, over the iterations.

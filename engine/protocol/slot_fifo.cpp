@@ -7,6 +7,12 @@
 #include "engine/protocol/size_error.h"
 
 namespace ringside {
+namespace {
+
+constexpr int kKindShift = 30;
+constexpr std::uint32_t kSizeMask = (1U << kKindShift) - 1;
+
+}  // namespace
 
 Bytes SlotFifo::memory_for(Bytes slot_size) { return Bytes{sizeof(Control)} + slot_size * kSlots; }
 
@@ -14,8 +20,8 @@ SlotFifo::SlotFifo(std::byte* memory, Bytes slot_size)
     : control_(reinterpret_cast<Control*>(memory)),
       slots_(memory + sizeof(Control)),
       slot_size_(slot_size) {
-  RINGSIDE_ASSERT(slot_size.value > 0 && slot_size.value % 64 == 0, "slot of {} bytes",
-                  slot_size.value);
+  RINGSIDE_ASSERT(slot_size.value > 0 && slot_size.value % 64 == 0 && slot_size.value <= kSizeMask,
+                  "slot of {} bytes", slot_size.value);
 }
 
 std::byte* SlotFifo::slot() const { return slots_ + (mine_ % kSlots) * slot_size_.value; }
@@ -28,9 +34,10 @@ std::span<std::byte> SlotFifo::acquire() {
   return {slot(), slot_size_.value};
 }
 
-void SlotFifo::post(Bytes size) {
-  control_->sizes[mine_ % kSlots].store(static_cast<std::uint32_t>(size.value),
-                                        std::memory_order_relaxed);
+void SlotFifo::post(Bytes size, SlotKind kind) {
+  control_->sizes[mine_ % kSlots].store(
+      static_cast<std::uint32_t>(size.value) | static_cast<std::uint32_t>(kind) << kKindShift,
+      std::memory_order_relaxed);
   control_->tail.store(++mine_, std::memory_order_release);
 }
 
@@ -47,8 +54,12 @@ Result<std::span<const std::byte>> SlotFifo::peek() {
     other_seen_ = control_->tail.load(std::memory_order_acquire);
     if (other_seen_ == mine_) return std::span<const std::byte>();
   }
-  const std::uint32_t size = control_->sizes[mine_ % kSlots].load(std::memory_order_relaxed);
-  if (size == 0 || size > slot_size_.value) return bad_size(size, slot_size_);
+  const std::uint32_t told = control_->sizes[mine_ % kSlots].load(std::memory_order_relaxed);
+  const std::uint32_t size = told & kSizeMask;
+  if (size == 0 || size > slot_size_.value || told >> kKindShift > 2) {
+    return bad_size(told, slot_size_);
+  }
+  kind_ = static_cast<SlotKind>(told >> kKindShift);
   return std::span<const std::byte>(slot(), size);
 }
 

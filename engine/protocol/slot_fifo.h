@@ -15,6 +15,10 @@ namespace ringside {
 /// source  NCCL_STEPS
 inline constexpr int kSlots = 8;
 
+/// What a slot holds: the bytes themselves; what the transport makes of where they lie; or nothing, because
+/// they have been put where the receiver wants them.
+enum class SlotKind : std::uint8_t { Bytes = 0, Reference = 1, Landed = 2 };
+
 /// Simple in shared memory: 8 slots in a circle and two counters. The sender owns `tail` and the
 /// slots from tail on, the receiver owns `head` and the slots from head to tail. LineFifo is the same
 /// for LL and LL128.
@@ -38,16 +42,22 @@ class SlotFifo {
 
   /// The next slot, or an empty span while all 8 are in flight.
   [[nodiscard]] std::span<std::byte> acquire();
-  void post(Bytes size);  ///< of what acquire() gave
+  /// Of what acquire() gave.  shape  1 .. slot_size()
+  void post(Bytes size, SlotKind kind = SlotKind::Bytes);
   /// returns  false: no slot is free
   bool send(std::span<const std::byte> from);
+  /// Whether the receiver has given back all that was posted.
+  [[nodiscard]] bool is_all_released() const {
+    return control_->head.load(std::memory_order_acquire) == mine_;
+  }
 
   // The receiver's side.
 
   /// The oldest slot that has arrived, or an empty span.
   /// errors  Corrupt: the sender wrote a size that no slot has
   Result<std::span<const std::byte>> peek();
-  void release();  ///< what peek() gave
+  [[nodiscard]] SlotKind kind() const { return kind_; }  ///< of what peek() gave last
+  void release();                                        ///< what peek() gave
   /// returns  false: nothing has arrived
   /// errors   Corrupt: as peek(); InvalidArgument: the slot does not hold as many bytes as `to`
   Result<bool> take(std::span<std::byte> to);
@@ -63,7 +73,7 @@ class SlotFifo {
   /// What a waiting receiver looks at lies together, and apart from what a waiting sender looks at.
   struct Control {
     alignas(128) std::atomic<std::uint64_t> tail;  ///< slots ever posted
-    std::atomic<std::uint32_t> sizes[kSlots];
+    std::atomic<std::uint32_t> sizes[kSlots];      ///< and the kind in the two bits on top
     alignas(128) std::atomic<std::uint64_t> head;  ///< slots ever released
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -75,6 +85,7 @@ class SlotFifo {
   Bytes slot_size_;
   std::uint64_t mine_ = 0;        ///< the counter that this side owns, without the atomic
   std::uint64_t other_seen_ = 0;  ///< the other side's counter when last looked at
+  SlotKind kind_ = SlotKind::Bytes;
 };
 
 }  // namespace ringside

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "engine/reduce/copy.h"
 #include "trace/clock.h"
@@ -16,6 +18,9 @@ namespace {
 /// What goes through a second pass stays in the first-level cache until then.
 constexpr std::size_t kTile = 8192;
 
+/// From here on a reference costs less than the copy that it saves.
+constexpr std::size_t kLeastReferred = 4096;
+
 /// Calls visit(index) for each end behind the ports.
 template <typename End, typename Visit>
 void for_each_end(const HostPorts::Side<End>& side, Ports ports, Visit&& visit) {
@@ -24,16 +29,39 @@ void for_each_end(const HostPorts::Side<End>& side, Ports ports, Visit&& visit) 
   });
 }
 
+template <typename End>
+std::uint32_t count_ends(const HostPorts::Side<End>& side, Ports ports) {
+  std::uint32_t count = 0;
+  for_each_port(ports, [&](int port) { count += side.end(port) - side.begin(port); });
+  return count;
+}
+
+SharedSpan span_in(const SharedRegion& region, const std::byte* place) {
+  return {&region, static_cast<std::size_t>(place - region.data())};
+}
+
 }  // namespace
 
 HostPrimitives::HostPrimitives(const Setup& setup)
-    : setup_(setup), inputs_(setup.ports->recv.ends.size() + 1) {}
+    : setup_(setup), inputs_(setup.ports->recv.ends.size() + 1) {
+  reaches_memory_ = std::ranges::any_of(setup.ports->send.ends,
+                                        [](const SendEnd* end) { return end->reaches_memory(); });
+}
 
 void HostPrimitives::restart(const void* input, void* output, std::uint32_t sequence) {
   setup_.input = static_cast<const std::byte*>(input);
   setup_.output = static_cast<std::byte*>(output);
   setup_.event.sequence = sequence;
   step_ = 0;
+  has_referred_ = false;
+  if (reaches_memory_) find_memory();
+}
+
+void HostPrimitives::find_memory() {
+  input_memory_ = find_shared(setup_.input);
+  output_memory_ = find_shared(setup_.output);
+  if (!setup_.keeps_input && input_memory_ == output_memory_) input_memory_ = nullptr;
+  if (!setup_.returns_results) output_memory_ = nullptr;
 }
 
 void HostPrimitives::run(Primitive primitive, int chunk, Ports from, Ports to) {
@@ -58,7 +86,6 @@ void HostPrimitives::record(Primitive primitive, const ChunkSpan& span, Ports fr
   event.bytes = static_cast<std::uint64_t>(span.count) * setup_.element.value;
   event.offset = static_cast<std::uint64_t>(parts.writes_output ? span.output : span.input) *
                  setup_.element.value;
-  // Of several peers, the first.
   const auto first_of = [](const auto& side, Ports ports) {
     Rank first = kNoRank;
     for_each_end(side, ports, [&](std::uint32_t i) {
@@ -69,6 +96,19 @@ void HostPrimitives::record(Primitive primitive, const ChunkSpan& span, Ports fr
   event.recv_peer = first_of(setup_.ports->recv, from);
   event.send_peer = first_of(setup_.ports->send, to);
   setup_.lane->record(event);
+  const auto record_others = [&](const auto& side, Ports ports, std::int32_t TraceEvent::*peer) {
+    bool is_first = true;
+    for_each_end(side, ports, [&](std::uint32_t i) {
+      if (!std::exchange(is_first, false)) {
+        event.recv_peer = event.send_peer = -1;
+        event.*peer = to_int(side.peers[i]);
+        setup_.lane->record(event);
+      }
+    });
+  };
+  event.kind = EventKind::Peer;
+  record_others(setup_.ports->recv, from, &TraceEvent::recv_peer);
+  record_others(setup_.ports->send, to, &TraceEvent::send_peer);
 }
 
 void HostPrimitives::move(PrimitiveParts parts, const ChunkSpan& span, Ports from, Ports to) {
@@ -93,11 +133,10 @@ void HostPrimitives::move_slice(PrimitiveParts parts, const Slice& slice, Ports 
   if (parts.reads_input) inputs_[arrived_++] = slice.input;
   if (parts.receives) {
     const HostPorts::Side<RecvEnd>& side = setup_.ports->recv;
-    const bool is_alone = !parts.reads_input && !parts.sends && from.bits == 1 &&
-                          side.end(from.first) - side.begin(from.first) == 1;
+    const bool is_alone = !parts.reads_input && !parts.sends && count_ends(side, from) == 1;
     const bool is_plain = setup_.reduce == nullptr || !setup_.reduce->has_post_operation();
     if (is_alone && is_plain && !setup_.is_streaming) {
-      take(slice, side.begin(from.first));
+      take(slice, side.begin(from.first + std::countr_zero(from.bits)));
       return;
     }
     if (!receive(slice.bytes, from)) return;
@@ -110,41 +149,46 @@ void HostPrimitives::move_slice(PrimitiveParts parts, const Slice& slice, Ports 
 /// One message, or own input, on its way: to the ends of `to`, and to the output.
 bool HostPrimitives::pass_on(PrimitiveParts parts, const Slice& slice, Ports to) {
   const std::byte* from = inputs_[0];
+  if (from == nullptr) return true;  // it lies in the output already
   bool is_sent = true;
   for_each_end(setup_.ports->send, to, [&](std::uint32_t i) {
-    is_sent = is_sent && send_to(i, {from, slice.bytes});
+    is_sent =
+        is_sent && (from == slice.input ? send_input(i, slice) : send_to(i, {from, slice.bytes}));
   });
   if (is_sent && parts.writes_output) write_output(slice.output, from, slice.bytes);
   return is_sent;
 }
 
-/// Own input and what arrived, reduced into the output and into the slot of the first end; the other ends
-/// get a copy of that.
+/// Own input and what arrived, reduced into the output, into what peers have named for it, and into the slot
+/// of the first end whose peer has named no place; the other ends get a copy of that.
 bool HostPrimitives::reduce(PrimitiveParts parts, const Slice& slice, Ports to) {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
-  std::uint32_t first = 0;
-  std::span<std::byte> room;
+  std::optional<std::uint32_t> first;
   if (parts.sends) {
-    first = side.begin(to.first + std::countr_zero(to.bits));
-    const bool has_room =
-        wait_for(*side.ends[first], side.peers[first], "a free slot", [&]() -> Result<bool> {
-          RINGSIDE_TRY(room, side.ends[first]->acquire());
-          return !room.empty();
-        });
-    if (!has_room) return false;
+    for_each_end(side, to, [&](std::uint32_t i) {
+      if (!first && !has_landing(side.peers[i])) first = i;
+    });
   }
+  std::span<std::byte> room;
+  if (first && !acquire(*first, room)) return false;
   reduce_into(parts.writes_output ? slice.output : nullptr, room.data(), slice,
               parts.reads_input ? FirstInput::Own : FirstInput::Partial);
   if (!parts.sends) return true;
   bool is_sent = true;
   for_each_end(side, to, [&](std::uint32_t i) {
-    if (i != first) is_sent = is_sent && send_to(i, room.first(slice.bytes));
+    if (!is_sent || i == first) return;
+    is_sent =
+        has_landing(side.peers[i]) ? announce(i, slice.bytes) : send_to(i, room.first(slice.bytes));
   });
-  if (!is_sent) return false;
-  if (Status posted = side.ends[first]->post(Bytes{slice.bytes}); !posted) {
-    return fail(posted.error(), side.peers[first]), false;
+  if (!is_sent || !first) return is_sent;
+  if (Status posted = side.ends[*first]->post(Bytes{slice.bytes}); !posted) {
+    return fail(posted.error(), side.peers[*first]), false;
   }
   return true;
+}
+
+bool HostPrimitives::has_landing(Rank peer) const {
+  return std::ranges::find(landings_, peer, &Landing::peer) != landings_.end();
 }
 
 /// output, room  null where there is none
@@ -153,34 +197,44 @@ void HostPrimitives::reduce_into(std::byte* output, std::byte* room, const Slice
   const ReduceOp& op = *setup_.reduce;
   const std::size_t element = setup_.element.value;
   const std::span<const std::byte* const> inputs(inputs_.data(), arrived_);
-  // In place the output's lines are in the cache already, as this rank's input.
+  // In place the output's lines are in the cache already, as this rank's input; so are a peer's.
   const bool streams = setup_.is_streaming && output != nullptr && output != slice.input;
-  if (output == nullptr || (!op.has_post_operation() && !streams)) {
-    const std::array<std::byte*, 2> both{output != nullptr ? output : room, room};
-    const std::size_t count = output != nullptr && room != nullptr ? 2 : 1;
-    return op.reduce(std::span(both.data(), count), inputs, first, slice.bytes / element);
+  if ((output == nullptr && landings_.empty()) || (!op.has_post_operation() && !streams)) {
+    outputs_.clear();
+    if (output != nullptr) outputs_.push_back(output);
+    if (room != nullptr) outputs_.push_back(room);
+    for (const Landing& landing : landings_) outputs_.push_back(landing.place);
+    return op.reduce(outputs_, inputs, first, slice.bytes / element);
   }
   alignas(64) std::array<std::byte, kTile> own;
   for (std::size_t at = 0; at < slice.bytes; at += kTile) {
     const std::size_t tile = std::min(kTile, slice.bytes - at);
     std::byte* sum = room != nullptr ? room + at : own.data();
     op.reduce(std::span(&sum, 1), inputs, first, tile / element);
-    write_output(output + at, sum, tile);
+    if (output != nullptr) write_result(output + at, sum, tile, streams);
+    for (const Landing& landing : landings_) {
+      write_result(landing.place + at, sum, tile, streams && !landing.is_input);
+    }
     for (std::size_t i = 0; i < arrived_; ++i) inputs_[i] += tile;
   }
 }
 
-/// Copies what is whole: all ranks' shares are in it.
 void HostPrimitives::write_output(std::byte* output, const std::byte* from, std::size_t bytes) {
-  if (output != from) {
-    if (setup_.is_streaming) {
-      copy_streaming(output, from, bytes);
+  write_result(output, from, bytes, setup_.is_streaming);
+}
+
+/// Copies what is whole: all ranks' shares are in it.
+void HostPrimitives::write_result(std::byte* to, const std::byte* from, std::size_t bytes,
+                                  bool is_streaming) {
+  if (to != from) {
+    if (is_streaming) {
+      copy_streaming(to, from, bytes);
     } else {
-      std::memcpy(output, from, bytes);
+      std::memcpy(to, from, bytes);
     }
   }
   if (setup_.reduce != nullptr && setup_.reduce->has_post_operation()) {
-    setup_.reduce->finish(output, bytes / setup_.element.value);
+    setup_.reduce->finish(to, bytes / setup_.element.value);
   }
 }
 
@@ -188,6 +242,8 @@ void HostPrimitives::write_output(std::byte* output, const std::byte* from, std:
 bool HostPrimitives::receive(std::size_t bytes, Ports from) {
   const HostPorts::Side<RecvEnd>& side = setup_.ports->recv;
   bool is_there = true;
+  const bool is_alone = arrived_ == 0 && count_ends(side, from) == 1;
+  landings_.clear();
   for_each_end(side, from, [&](std::uint32_t i) {
     if (!is_there) return;
     std::span<const std::byte> slot;
@@ -199,7 +255,15 @@ bool HostPrimitives::receive(std::size_t bytes, Ports from) {
       is_there = false;
       fail(other_size(slot.size(), bytes), side.peers[i]);
     }
+    if (is_there && slot.data() == nullptr && !is_alone) {
+      is_there = false;
+      fail({ErrorCode::Corrupt, "it says that its share lies in the output of its sum"},
+           side.peers[i]);
+    }
     inputs_[arrived_++] = slot.data();
+    if (const std::span<std::byte> place = side.ends[i]->landing(); !place.empty()) {
+      landings_.push_back({side.peers[i], place.data(), place.data() == slot.data()});
+    }
   });
   return is_there;
 }
@@ -224,6 +288,35 @@ bool HostPrimitives::send_to(std::uint32_t index, std::span<const std::byte> fro
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
   return wait_for(*side.ends[index], side.peers[index], "a free slot",
                   [&] { return side.ends[index]->send(from); });
+}
+
+/// Own input as it is: where the receiver reaches it, word of where it lies is enough.
+bool HostPrimitives::send_input(std::uint32_t index, const Slice& slice) {
+  const HostPorts::Side<SendEnd>& side = setup_.ports->send;
+  SendEnd& end = *side.ends[index];
+  if (input_memory_ == nullptr || slice.bytes < kLeastReferred || !end.reaches_memory()) {
+    return send_to(index, {slice.input, slice.bytes});
+  }
+  has_referred_ = true;
+  const SharedSpan data = span_in(*input_memory_, slice.input);
+  const SharedSpan result =
+      output_memory_ != nullptr ? span_in(*output_memory_, slice.output) : SharedSpan{};
+  return wait_for(end, side.peers[index], "a free slot",
+                  [&] { return end.refer(data, result, slice.bytes); });
+}
+
+bool HostPrimitives::announce(std::uint32_t index, std::size_t bytes) {
+  const HostPorts::Side<SendEnd>& side = setup_.ports->send;
+  return wait_for(*side.ends[index], side.peers[index], "a free slot",
+                  [&] { return side.ends[index]->announce(bytes); });
+}
+
+bool HostPrimitives::acquire(std::uint32_t index, std::span<std::byte>& room) {
+  const HostPorts::Side<SendEnd>& side = setup_.ports->send;
+  return wait_for(*side.ends[index], side.peers[index], "a free slot", [&]() -> Result<bool> {
+    RINGSIDE_TRY(room, side.ends[index]->acquire());
+    return !room.empty();
+  });
 }
 
 /// Calls ready() until it says yes. returns  false after a failure, which fail() has noted
@@ -266,7 +359,7 @@ bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, Rank peer, const
 
 void HostPrimitives::drain() {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
-  if (setup_.ports->moving.empty()) return;
+  if (setup_.ports->moving.empty() && !has_referred_) return;
   for (std::size_t i = 0; i < side.ends.size() && !setup_.failure->happened(); ++i) {
     wait_for(*side.ends[i], side.peers[i], "room on the wire",
              [&]() -> Result<bool> { return side.ends[i]->is_drained(); });

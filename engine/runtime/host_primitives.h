@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "engine/runtime/failure.h"
 #include "engine/runtime/host_ports.h"
 #include "engine/runtime/wait.h"
+#include "engine/transport/shared_memory.h"
 #include "trace/event.h"
 
 namespace ringside {
@@ -20,6 +22,9 @@ class TraceRecorder;
 /// The model that moves real bytes: a chunk goes through the connections' slots, a slot at a time, so
 /// that the next rank starts on the first slice while this one still works on the second.
 ///
+/// In place   where a connection reaches memory and both buffers lie in SharedMemory, a send says where the
+///            bytes lie, and the receiver reads them there; two-shot's sums are written straight into the
+///            buffers of those that wait for them
 /// Reduction  own input first, then what arrives, end after end. Sums travel as they are; what is divided
 ///            after the sum is divided where an output is written, whichever way the sum has come.
 /// Threads    one a channel
@@ -37,6 +42,12 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
     const ReduceOp* reduce = nullptr;  ///< null: the collective reduces nothing
     /// Whether outputs go around the caches: they are larger than those, and nobody reads them soon.
     bool is_streaming = false;
+    /// Whether what a rank has sent comes back reduced to the same place: two-shot. Then a reference says
+    /// where the result may be put.
+    bool returns_results = false;
+    /// Whether an input in place stays as it is until all have read it. One-shot's does not: each rank
+    /// overwrites its own as soon as it has the sum.
+    bool keeps_input = false;
     const WaitPolicy* wait = nullptr;
     Failure* failure =
         nullptr;                ///< where the first Error goes; once it holds one, steps do nothing
@@ -77,7 +88,13 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   bool reduce(PrimitiveParts parts, const Slice& slice, Ports to);
   void reduce_into(std::byte* output, std::byte* room, const Slice& slice, FirstInput first);
   void write_output(std::byte* output, const std::byte* from, std::size_t bytes);
+  void write_result(std::byte* to, const std::byte* from, std::size_t bytes, bool is_streaming);
   bool send_to(std::uint32_t index, std::span<const std::byte> from);
+  bool send_input(std::uint32_t index, const Slice& slice);
+  void find_memory();
+  bool announce(std::uint32_t index, std::size_t bytes);
+  bool acquire(std::uint32_t index, std::span<std::byte>& room);
+  [[nodiscard]] bool has_landing(Rank peer) const;
   bool take(const Slice& slice, std::uint32_t index);
   [[nodiscard]] bool prepares(PrimitiveParts parts) const;
   template <typename Ready>
@@ -93,6 +110,20 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   /// Of the slice in hand: this rank's input and what each end of `from` has brought, as far as there is.
   std::vector<const std::byte*> inputs_;
   std::size_t arrived_ = 0;  ///< how many of those are there, own input among them
+
+  /// Where a peer wants the sum of what it has brought.
+  struct Landing {
+    Rank peer;
+    std::byte* place;
+    bool is_input;  ///< it is where the peer's share lies
+  };
+  std::vector<Landing> landings_;    ///< of the slice in hand
+  std::vector<std::byte*> outputs_;  ///< of a reduction: kept for its memory
+
+  /// What the call's buffers lie in; null: in private memory, or no connection would reach them.
+  std::shared_ptr<const SharedRegion> input_memory_, output_memory_;
+  bool reaches_memory_ = false;
+  bool has_referred_ = false;  ///< in this call
 };
 
 }  // namespace ringside

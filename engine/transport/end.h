@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "engine/protocol/size_error.h"
+#include "engine/transport/shared_span.h"
 
 namespace ringside {
 
@@ -56,6 +57,25 @@ class SendEnd : public TransportEnd {
     return true;
   }
 
+  /// Whether the receiver reads and writes the SharedMemory of this process in place, so that the two
+  /// calls below work.
+  [[nodiscard]] virtual bool reaches_memory() const { return false; }
+
+  /// Says where bytes lie, instead of sending them. They must stay as they are until is_drained().
+  /// result   where the receiver may put what it makes of them; or nowhere
+  /// returns  false: no slot is free.  shape  bytes: 1 .. slot_size()
+  /// errors   as send()
+  virtual Result<bool> refer([[maybe_unused]] SharedSpan data, [[maybe_unused]] SharedSpan result,
+                             [[maybe_unused]] std::size_t bytes) {
+    return Error{ErrorCode::Unsupported, "this connection carries no references"};
+  }
+
+  /// Says that what would be sent lies already where the receiver wants it.
+  /// returns, shape, errors  as refer()
+  virtual Result<bool> announce([[maybe_unused]] std::size_t bytes) {
+    return Error{ErrorCode::Unsupported, "this connection carries no references"};
+  }
+
   /// Whether everything posted has left this process, so that it may go on to other things.
   [[nodiscard]] virtual bool is_drained() const = 0;
 };
@@ -69,7 +89,12 @@ class RecvEnd : public TransportEnd {
   /// The oldest slot that has arrived, or an empty span while there is none. Never blocks. Asking
   /// again before release() gives the same slot. errors  PeerGone: the sender closed or died and
   /// nothing more can come.  Aborted.
+  /// A span of some bytes at address null: they lie already in the place that this rank has asked for.
   virtual Result<std::span<const std::byte>> peek() = 0;
+
+  /// Where the sender wants what becomes of the slot that peek() gave; empty: nowhere. Writing there must
+  /// end before announce() on the connection back.
+  [[nodiscard]] virtual std::span<std::byte> landing() const { return {}; }
 
   /// Gives the slot from peek() back to the sender.
   /// errors  PeerGone, Aborted; InvalidArgument: no slot is held.

@@ -1,86 +1,43 @@
 #include "engine/transport/shm.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "engine/protocol/line_fifo.h"
 #include "engine/protocol/ll.h"
 #include "engine/protocol/ll128.h"
 #include "engine/protocol/slot_fifo.h"
+#include "engine/transport/mapping.h"
 #include "engine/transport/preamble.h"
+#include "engine/transport/reference.h"
+#include "engine/transport/sealed_file.h"
 #include "engine/transport/socket.h"
 
 namespace ringside {
 namespace {
 
-/// Pages mapped into this process, for as long as the object lives.
-class Mapping {
- public:
-  static Result<Mapping> map(int fd, std::size_t size) {
-    // Populated now: page faults in the middle of a transfer would show as noise.
-    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-    if (memory == MAP_FAILED) {
-      return system_error(fmt::format("cannot map {} bytes of shared memory", size), errno);
-    }
-    return Mapping(static_cast<std::byte*>(memory), size);
-  }
-
-  Mapping(Mapping&& other) noexcept
-      : memory_(std::exchange(other.memory_, nullptr)), size_(other.size_) {}
-  Mapping& operator=(Mapping&&) = delete;
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() {
-    if (memory_ != nullptr) ::munmap(memory_, size_);
-  }
-
-  [[nodiscard]] std::byte* data() const { return memory_; }
-
- private:
-  Mapping(std::byte* memory, std::size_t size) : memory_(memory), size_(size) {}
-  std::byte* memory_;
-  std::size_t size_;
-};
-
 /// The preamble stands in front of the fifo, which wants its own alignment.
 constexpr std::size_t kFifoAt = 128;
 
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-
-Result<UniqueFd> make_memory(std::size_t size) {
-  UniqueFd memory(::memfd_create("ringside", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memory) return system_error("memfd_create", errno);
-  if (::ftruncate(memory.get(), static_cast<off_t>(size)) != 0) {
-    return system_error(fmt::format("no {} bytes of shared memory", size), errno);
-  }
-  if (::fcntl(memory.get(), F_ADD_SEALS, kSeals) != 0) return system_error("F_ADD_SEALS", errno);
-  return memory;
-}
-
-/// A memory that could shrink would kill this process by SIGBUS when the peer shrinks it.
 Status check_memory(int fd, std::size_t size, ConnectionShape shape) {
-  struct stat status {};
-  const int seals = ::fcntl(fd, F_GET_SEALS);
+  RINGSIDE_TRY(const std::size_t sent, sealed_size(fd));
   std::array<std::byte, kPreamble> preamble{};
-  if (::fstat(fd, &status) != 0 || seals < 0 || (seals & F_SEAL_SHRINK) == 0 ||
-      ::pread(fd, preamble.data(), kPreamble, 0) != static_cast<ssize_t>(kPreamble)) {
-    return Error{ErrorCode::Corrupt, "the peer sent a file that is not sealed memory",
+  if (::pread(fd, preamble.data(), kPreamble, 0) != static_cast<ssize_t>(kPreamble)) {
+    return Error{ErrorCode::Corrupt, "the peer sent a file that is too short",
                  "use the same version on every rank"};
   }
   RINGSIDE_TRY(check_preamble(preamble, shape));
-  if (status.st_size != static_cast<off_t>(size)) {
-    return Error{ErrorCode::Corrupt, fmt::format("the peer sent {} bytes of memory instead of {}",
-                                                 status.st_size, size)};
+  if (sent != size) {
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("the peer sent {} bytes of memory instead of {}", sent, size)};
   }
   return {};
 }
@@ -101,13 +58,15 @@ class ShmEnd {
     return {};
   }
 
-  /// Nobody writes to the socket any more, so whatever poll() reports is its end.
   [[nodiscard]] bool is_peer_gone() const {
-    pollfd poll{peer_.get(), POLLIN | POLLRDHUP, 0};
+    // Not POLLIN: files of shared memory come this way.
+    pollfd poll{peer_.get(), POLLRDHUP, 0};
     return ::poll(&poll, 1, 0) > 0;
   }
 
   Fifo& fifo() { return fifo_; }
+  [[nodiscard]] const Fifo& fifo() const { return fifo_; }
+  [[nodiscard]] int socket() const { return peer_.get(); }
   [[nodiscard]] Bytes slot_size() const { return fifo_.slot_size(); }
 
  private:
@@ -134,9 +93,8 @@ class ShmSendEnd final : public SendEnd {
 
   Status post(Bytes size) override {
     RINGSIDE_TRY(end_.check_abort());
-    if (!is_held_ || size.value < 1 || size > slot_size()) {
-      return Error{ErrorCode::InvalidArgument, fmt::format("post of {} bytes", size.value)};
-    }
+    if (!is_held_) return Error{ErrorCode::InvalidArgument, "post of a slot that is not held"};
+    RINGSIDE_TRY(check_size(size.value));
     is_held_ = false;
     end_.fifo().post(size);
     return {};
@@ -144,15 +102,45 @@ class ShmSendEnd final : public SendEnd {
 
   Result<bool> send(std::span<const std::byte> from) override {
     RINGSIDE_TRY(end_.check_abort());
-    if (from.empty() || from.size() > slot_size().value) {
-      return Error{ErrorCode::InvalidArgument, fmt::format("post of {} bytes", from.size())};
-    }
+    RINGSIDE_TRY(check_size(from.size()));
     return end_.fifo().send(from);
+  }
+
+  [[nodiscard]] bool reaches_memory() const override { return kRefers; }
+
+  Result<bool> refer(SharedSpan data, SharedSpan result, std::size_t bytes) override {
+    if constexpr (kRefers) {
+      RINGSIDE_TRY(check_size(bytes));
+      RINGSIDE_TRY(const std::span<std::byte> slot, acquire());
+      if (slot.empty()) return false;
+      RINGSIDE_TRY(const Reference reference, told_.refer(data, result, bytes, end_.socket()));
+      std::memcpy(slot.data(), &reference, sizeof reference);
+      end_.fifo().post(Bytes{sizeof reference}, SlotKind::Reference);
+      has_referred_ = true;
+      return true;
+    }
+    return SendEnd::refer(data, result, bytes);
+  }
+
+  Result<bool> announce(std::size_t bytes) override {
+    if constexpr (kRefers) {
+      RINGSIDE_TRY(check_size(bytes));
+      RINGSIDE_TRY(const std::span<std::byte> slot, acquire());
+      if (slot.empty()) return false;
+      end_.fifo().post(Bytes{bytes}, SlotKind::Landed);
+      return true;
+    }
+    return SendEnd::announce(bytes);
   }
 
   // Memory moves by itself.
   Status progress() override { return {}; }
-  [[nodiscard]] bool is_drained() const override { return true; }
+  [[nodiscard]] bool is_drained() const override {
+    if constexpr (kRefers) {
+      if (has_referred_ && !end_.fifo().is_all_released()) return false;
+    }
+    return true;
+  }
 
   Status check_peer() override {
     RINGSIDE_TRY(end_.check_abort());
@@ -164,8 +152,18 @@ class ShmSendEnd final : public SendEnd {
   [[nodiscard]] Bytes slot_size() const override { return end_.slot_size(); }
 
  private:
+  [[nodiscard]] Status check_size(std::size_t bytes) const {
+    if (bytes >= 1 && bytes <= slot_size().value) return {};
+    return Error{ErrorCode::InvalidArgument, fmt::format("post of {} bytes", bytes)};
+  }
+
+  /// LL's lines are of data alone.
+  static constexpr bool kRefers = std::is_same_v<Fifo, SlotFifo>;
+
   ShmEnd<Fifo> end_;
+  ToldMemory told_;
   bool is_held_ = false;
+  bool has_referred_ = false;
 };
 
 template <typename Fifo>
@@ -176,10 +174,16 @@ class ShmRecvEnd final : public RecvEnd {
 
   Result<std::span<const std::byte>> peek() override {
     RINGSIDE_TRY(end_.check_abort());
-    Result<std::span<const std::byte>> slot = end_.fifo().peek();
-    is_held_ = slot && !slot->empty();
+    RINGSIDE_TRY(const std::span<const std::byte> slot, end_.fifo().peek());
+    is_held_ = !slot.empty();
+    if constexpr (std::is_same_v<Fifo, SlotFifo>) {
+      if (is_held_ && end_.fifo().kind() != SlotKind::Bytes) return look_elsewhere(slot);
+      spans_.result = {};
+    }
     return slot;
   }
+
+  [[nodiscard]] std::span<std::byte> landing() const override { return spans_.result; }
 
   Status release() override {
     RINGSIDE_TRY(end_.check_abort());
@@ -190,6 +194,14 @@ class ShmRecvEnd final : public RecvEnd {
   }
 
   Result<bool> take(std::span<std::byte> to) override {
+    if constexpr (std::is_same_v<Fifo, SlotFifo>) {
+      RINGSIDE_TRY(const std::span<const std::byte> arrived, peek());
+      if (arrived.empty()) return false;
+      if (arrived.size() != to.size()) return other_size(arrived.size(), to.size());
+      if (arrived.data() != nullptr) std::memcpy(to.data(), arrived.data(), to.size());
+      RINGSIDE_TRY(release());
+      return true;
+    }
     RINGSIDE_TRY(end_.check_abort());
     return end_.fifo().take(to);
   }
@@ -208,7 +220,19 @@ class ShmRecvEnd final : public RecvEnd {
   [[nodiscard]] Bytes slot_size() const override { return end_.slot_size(); }
 
  private:
+  /// The slot holds no bytes: they lie where it says, or where this rank has asked for them.
+  Result<std::span<const std::byte>> look_elsewhere(std::span<const std::byte> slot) {
+    if (end_.fifo().kind() == SlotKind::Landed) {
+      spans_ = {};
+      return std::span(static_cast<const std::byte*>(nullptr), slot.size());
+    }
+    RINGSIDE_TRY(spans_, heard_.find(slot, end_.socket()));
+    return spans_.data;
+  }
+
   ShmEnd<Fifo> end_;
+  HeardMemory heard_;
+  HeardMemory::Spans spans_;  ///< of the slot in hand
   bool is_held_ = false;
 };
 
@@ -216,7 +240,7 @@ template <typename Fifo>
 Result<std::unique_ptr<RecvEnd>> make_recv_end(UniqueFd peer, ConnectionShape shape,
                                                Deadline deadline) {
   const std::size_t size = kFifoAt + Fifo::memory_for(shape.slot_size).value;
-  RINGSIDE_TRY(const UniqueFd memory, make_memory(size));
+  RINGSIDE_TRY(const UniqueFd memory, make_sealed_file(size));
   RINGSIDE_TRY(Mapping mapping, Mapping::map(memory.get(), size));
   const auto preamble = preamble_of(shape);
   std::memcpy(mapping.data(), preamble.data(), preamble.size());

@@ -12,7 +12,7 @@
 #include "harness/bench.h"
 #include "harness/job.h"
 
-/// Cases of the grid collective x algorithm x protocol x type x operation x ranks x size, and what runs
+/// Cases of the grid collective x algorithm x protocol x type x operation x ranks x size x memory, and what runs
 /// them on real processes.
 namespace ringside {
 
@@ -24,6 +24,7 @@ struct GridCase {
   RedOp op = RedOp::Sum;
   int nranks = 1;
   Bytes size;
+  bool shares_memory = false;
 };
 
 inline BenchOptions options_of(const GridCase& one) {
@@ -35,13 +36,15 @@ inline BenchOptions options_of(const GridCase& one) {
   options.root = Rank{one.nranks / 2};
   options.warmup = 0;
   options.iterations = 1;
+  options.shares_memory = one.shares_memory;
   return options;
 }
 
 inline std::string name_of(const GridCase& one) {
   return std::string(to_string(one.collective)) + " " + to_string(one.algorithm) + " " +
          to_string(one.protocol) + " " + to_string(one.type) + " " + to_string(one.op) + " " +
-         std::to_string(one.nranks) + " ranks " + std::to_string(one.size.value) + " bytes";
+         std::to_string(one.nranks) + " ranks " + std::to_string(one.size.value) + " bytes" +
+         (one.shares_memory ? " in shared memory" : "");
 }
 
 inline HostWishes wishes_of(const GridCase& one) {
@@ -71,16 +74,19 @@ struct Grid {
   std::vector<RedOp> ops;
   std::vector<int> nranks;
   std::vector<Bytes> sizes;
+  std::vector<bool> memories{false, true};  ///< whether buffers are shared
 
-  static constexpr std::size_t kFactors = 6;
+  static constexpr std::size_t kFactors = 7;
   using Choice = std::array<std::size_t, kFactors>;
 
   [[nodiscard]] Choice levels() const {
-    return {pairs.size(), protocols.size(), types.size(), ops.size(), nranks.size(), sizes.size()};
+    return {pairs.size(),  protocols.size(), types.size(),   ops.size(),
+            nranks.size(), sizes.size(),     memories.size()};
   }
   [[nodiscard]] GridCase at(const Choice& choice) const {
-    return {pairs[choice[0]].first, pairs[choice[0]].second, protocols[choice[1]], types[choice[2]],
-            ops[choice[3]],         nranks[choice[4]],       sizes[choice[5]]};
+    return {pairs[choice[0]].first, pairs[choice[0]].second, protocols[choice[1]],
+            types[choice[2]],       ops[choice[3]],          nranks[choice[4]],
+            sizes[choice[5]],       memories[choice[6]]};
   }
 };
 

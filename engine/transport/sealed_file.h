@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace ringside {
+
+/// A file without a name that lies in memory and keeps its size: nobody who maps it can be killed by
+/// another process that shrinks it.
+/// errors  System
+Result<UniqueFd> make_sealed_file(std::size_t size);
+
+/// The size of what make_sealed_file() of another process made.
+/// errors  Corrupt: it is no such file
+Result<std::size_t> sealed_size(int fd);
+
+}  // namespace ringside

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace ringside {
+
+class SharedRegion;
+
+/// A buffer that the ranks of this host read and write in place, instead of having its bytes copied
+/// through slots: what ncclMemAlloc is to NCCL. A collective finds out by itself that its buffers lie in
+/// one.
+///
+/// Ownership  the pages go back once the object is gone and the peers that have mapped them have
+///            forgotten them, which takes until they have met some newer ones or the connection ends
+/// Threads    several objects, several threads
+class SharedMemory {
+ public:
+  /// Zeroed. errors  System: there is not as much memory
+  static Result<SharedMemory> allocate(Bytes size);
+
+  SharedMemory(SharedMemory&&) noexcept = default;
+  SharedMemory& operator=(SharedMemory&& other) noexcept;
+  ~SharedMemory();
+
+  [[nodiscard]] std::byte* data() const;
+  [[nodiscard]] Bytes size() const;
+
+ private:
+  explicit SharedMemory(std::shared_ptr<const SharedRegion> region);
+  std::shared_ptr<const SharedRegion> region_;
+};
+
+/// What one SharedMemory is to the transports.
+class SharedRegion {
+ public:
+  virtual ~SharedRegion() = default;
+  [[nodiscard]] virtual std::uint64_t id()
+      const = 0;  ///< no other of this process ever has it; not 0
+  [[nodiscard]] virtual int fd() const = 0;
+  [[nodiscard]] virtual std::byte* data() const = 0;
+  [[nodiscard]] virtual std::size_t size() const = 0;
+};
+
+/// The SharedMemory that this byte lies in; null: in none.
+/// Threads  any
+std::shared_ptr<const SharedRegion> find_shared(const void* data);
+
+}  // namespace ringside

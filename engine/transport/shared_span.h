@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstddef>
+
+namespace ringside {
+
+class SharedRegion;
+
+/// Bytes of a SharedMemory of this process.
+struct SharedSpan {
+  const SharedRegion* region = nullptr;  ///< null: nowhere
+  std::size_t offset = 0;
+};
+
+}  // namespace ringside
