@@ -72,7 +72,7 @@ std::shared_ptr<HangGenerateOptions> declare_hang_generate(CLI::App& app) {
   add("--seed", options->seed, "the same seed gives the same files (1)");
   add("--class", options->fault, "missing_rank, shape_mismatch, ... (each in turn)");
   add("--ranks", options->ranks, "of each job (2 to 64, by the seed)");
-  add("--records", options->records, "calls of each rank (by the seed)");
+  add("--records", options->records, "calls of the busiest rank, all in pickles (by the seed)");
   add("--lost", options->lost, "percent of the files that are left out (0)");
   add("--program", options->program, "a YAML program of groups and calls (a built-in workload)");
   return options;

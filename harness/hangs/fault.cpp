@@ -28,7 +28,8 @@ struct Place {
 
 class Injector {
  public:
-  Injector(Program& program, Random& random) : program_(program), random_(random) {}
+  Injector(Program& program, int first, Random& random)
+      : program_(program), first_(first), random_(random) {}
 
   std::optional<Fault> inject(FaultClass kind) {
     fault_.kind = kind;
@@ -99,7 +100,9 @@ class Injector {
   std::optional<Place> draw(const std::function<bool(const Step&)>& fits) {
     Place place;
     const int last = program_.programs[0].iterations - 1;
-    place.iteration = static_cast<int>(random_.between(std::min(last, 3), std::max(last - 1, 1)));
+    place.iteration =
+        static_cast<int>(random_.between(std::min(last, first_), std::max(last - 1, first_)));
+    place.iteration = std::min(place.iteration, last);
     for (int attempt = 0; attempt < 20; ++attempt) {
       place.rank = static_cast<int>(random_.below(program_.ranks));
       const std::vector<Step>& body = program_of(place.rank).body;
@@ -378,6 +381,7 @@ class Injector {
   }
 
   Program& program_;
+  int first_;
   Random& random_;
   Fault fault_;
 };
@@ -395,8 +399,8 @@ Result<FaultClass> parse_fault_class(std::string_view text) {
   return static_cast<FaultClass>(found - kNames.begin());
 }
 
-std::optional<Fault> inject(Program& program, FaultClass kind, Random& random) {
-  return Injector(program, random).inject(kind);
+std::optional<Fault> inject(Program& program, FaultClass kind, int first, Random& random) {
+  return Injector(program, first, random).inject(kind);
 }
 
 }  // namespace ringside::hangs

@@ -53,8 +53,9 @@ struct Fault {
 
 /// Injects one fault of the class at a place that `random` draws.
 ///
+/// first    iteration before which nothing goes wrong
 /// returns  nothing where the program has no place for it (no transfer, no root, ...). That the job then
 ///          hangs is not certain: equal calls hide a difference. Play it.
-std::optional<Fault> inject(Program& program, FaultClass kind, Random& random);
+std::optional<Fault> inject(Program& program, FaultClass kind, int first, Random& random);
 
 }  // namespace ringside::hangs

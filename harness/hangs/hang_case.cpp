@@ -14,6 +14,8 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 /// 2026-03-03 10:00:00 UTC, and up to a month on by the seed.
 constexpr std::int64_t kFirstEpoch = 1'772'532'000 * kSecond;
 constexpr int kAttempts = 400;
+/// Before the fault, so that there is a history.
+constexpr int kHealthyIterations = 3;
 
 bool has_transfers(const Program& program) {
   return std::any_of(program.sites.begin(), program.sites.end(), [](const OutlineStep& step) {
@@ -216,22 +218,33 @@ bool draw(const CaseOptions& options, FaultClass kind, Random& random, HangCase&
     if (!made) return false;
     outline = *std::move(made);
   }
-  if (options.records > 0) stretch(outline, options.records);
+  int first = kHealthyIterations;
+  if (options.records > 0) {
+    stretch(outline, options.records);
+    first = std::max(first, outline.iterations - 2);
+  }
   hang.workload = outline.name;
   hang.program = make_program(outline);
-  std::optional<Fault> fault = inject(hang.program, kind, random);
+  std::optional<Fault> fault = inject(hang.program, kind, first, random);
   if (!fault) return false;
   hang.fault = *std::move(fault);
   for (int attempt = 0;; ++attempt) {
     hang.recorder = draw_recorder(random);
     if (fits(hang.recorder, hang)) break;
   }
-  if (options.records > 0)
+  if (options.records > 0) {
+    // Whoever asks for so many wants them in the dumps.
     hang.recorder.capacity = std::max(hang.recorder.capacity, options.records);
+    hang.recorder.is_only_active = false;
+  }
   if (hang.recorder.is_gloo) make_blocking(hang.program);
   hang.play = play(hang.program, hang.fault.network, random.next());
   if (hang.play.is_hung() != (kind != FaultClass::NotAHang)) return false;
   hang.evidence = draw_evidence(hang, options.lost_percent, random);
+  if (options.records > 0) {
+    hang.evidence.is_pickle = true;
+    hang.evidence.is_json = false;
+  }
   return std::count(hang.evidence.has_dump.begin(), hang.evidence.has_dump.end(), true) > 0;
 }
 
