@@ -36,9 +36,8 @@ struct LogFiles {
 };
 
 /// Finds what the arguments name: files, folders (all regular files below), globs (quoted, so that the shell
-/// left them alone), "-" for stdin. No file stays open.
-///
-/// errors  NotFound: an argument names nothing.  InvalidArgument: no arguments.
+/// left them alone), "-" for stdin. No file stays open. An argument that names nothing is a problem in the
+/// result, and the others are found.
 LogFiles find_logs(const std::vector<std::string>& arguments);
 
 /// Where a Place is.

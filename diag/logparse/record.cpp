@@ -49,4 +49,14 @@ const char* to_string(RecordKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::string_view location(const Record& record) {
+  const std::string_view prefix = record.line.substr(0, record.text_at);
+  const std::size_t end = prefix.rfind(" NCCL WARN");
+  if (record.level != Level::Warn || end == std::string_view::npos) return {};
+  const std::size_t device = prefix.find("] ");
+  return device == std::string_view::npos || device > end
+             ? std::string_view{}
+             : prefix.substr(device + 2, end - device - 2);
+}
+
 }  // namespace ringside::logs

@@ -111,6 +111,10 @@ struct Record {
   alignas(8) std::byte payload_[kPayload];
 };
 
+/// Where in NCCL a warning was written: `misc/socket.cc:58`, `f.cc:58 (f)`, or a plugin's whole signature.
+/// returns  empty for other levels
+std::string_view location(const Record& record);
+
 /// A short name: "channel_edge". --explain-unparsed and tests print it.
 const char* to_string(RecordKind kind);
 

@@ -40,7 +40,7 @@ def is_below(path, folder):
 
 class Arrows:
     """arrows.txt: `folders` maps a folder to those it may include, `libraries` a header's start to
-    (folder, whether its sources only)."""
+    (folders, whether their sources only)."""
 
     def __init__(self, text):
         self.folders, self.libraries = {}, {}
@@ -50,7 +50,8 @@ class Arrows:
                 continue
             name, _, allowed = (part.strip() for part in line.partition(":"))
             if name.startswith("<"):
-                self.libraries[name[1:]] = (allowed.split()[0], "sources" in allowed.split()[1:])
+                words = allowed.split()
+                self.libraries[name[1:]] = ([word for word in words if word != "sources"], "sources" in words)
             else:
                 self.folders[name] = allowed.split()
 
@@ -75,11 +76,11 @@ class Arrows:
         return f'{here} may not include "{target}"; it may include {allowed} (tests/lint/arrows.txt)'
 
     def wrong_library(self, path, target, is_installed):
-        for start, (folder, sources_only) in self.libraries.items():
+        for start, (folders, sources_only) in self.libraries.items():
             if not target.startswith(start):
                 continue
-            if not is_below(path, folder):
-                return f"<{target}> belongs to {folder}/ alone"
+            if not any(is_below(path, folder) for folder in folders):
+                return f"<{target}> belongs to {'/ and '.join(folders)}/ alone"
             if sources_only and is_installed:
                 return f"<{target}> may not stand in an installed header"
         return None

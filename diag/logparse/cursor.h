@@ -1,0 +1,136 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace ringside::logs {
+
+/// Reads a text from left to right. Each reader takes what it names, or takes nothing and says so.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+  [[nodiscard]] bool is_done() const { return at_ == end_; }
+  [[nodiscard]] char peek() const { return at_ < end_ ? *at_ : '\0'; }
+  [[nodiscard]] const char* at() const { return at_; }
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  [[nodiscard]] std::string_view rest() const { return {at_, left()}; }
+
+  bool eat(char c) {
+    if (at_ == end_ || *at_ != c) return false;
+    ++at_;
+    return true;
+  }
+  bool eat(std::string_view literal) {
+    if (left() < literal.size() || std::memcmp(at_, literal.data(), literal.size()) != 0) {
+      return false;
+    }
+    at_ += literal.size();
+    return true;
+  }
+  void skip_blanks() {
+    while (at_ < end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
+  }
+  void skip(std::size_t count) { at_ += count < left() ? count : left(); }
+
+  /// A decimal number with an optional minus. Digits beyond the type's range are no number.
+  template <typename T>
+  bool number(T& value) {
+    const char* p = at_;
+    const bool is_negative = p < end_ && *p == '-';
+    if (is_negative) ++p;
+    const char* const digits = p;
+    std::uint64_t sum = 0;
+    while (p < end_ && static_cast<unsigned char>(*p - '0') < 10) {
+      sum = sum * 10 + static_cast<std::uint64_t>(*p - '0');
+      ++p;
+    }
+    constexpr int kMostDigits = sizeof(T) >= 8 ? 19 : sizeof(T) == 4 ? 10 : 5;
+    if (p == digits || p - digits > kMostDigits) return false;
+    at_ = p;
+    value = static_cast<T>(is_negative ? 0 - sum : sum);
+    return true;
+  }
+
+  /// Hexadecimal digits, with or without 0x. shape  at most 16 digits
+  bool hex(std::uint64_t& value) {
+    const char* p = at_;
+    if (end_ - p >= 2 && p[0] == '0' && (p[1] | 0x20) == 'x') p += 2;
+    const char* const digits = p;
+    std::uint64_t sum = 0;
+    for (; p < end_; ++p) {
+      unsigned digit = static_cast<unsigned char>(*p - '0');
+      if (digit > 9) {
+        const unsigned letter = static_cast<unsigned char>((*p | 0x20) - 'a');
+        if (letter > 5) break;
+        digit = letter + 10;
+      }
+      sum = (sum << 4) | digit;
+    }
+    if (p == digits || p - digits > 16) return false;
+    at_ = p;
+    value = sum;
+    return true;
+  }
+
+  bool real(float& value) {
+    const auto [end, error] = std::from_chars(at_, end_, value);
+    if (error != std::errc{}) return false;
+    at_ = end;
+    return true;
+  }
+
+  /// Up to `stop`, which is taken too.
+  bool until(char stop, std::string_view& taken) {
+    const void* found = left() == 0 ? nullptr : std::memchr(at_, stop, left());
+    if (found == nullptr) return false;
+    const char* p = static_cast<const char*>(found);
+    taken = {at_, static_cast<std::size_t>(p - at_)};
+    at_ = p + 1;
+    return true;
+  }
+  bool until(std::string_view stop, std::string_view& taken) {
+    const std::size_t found = rest().find(stop);
+    if (found == std::string_view::npos) return false;
+    taken = rest().substr(0, found);
+    at_ += found + stop.size();
+    return true;
+  }
+
+  /// The characters up to a blank or the end, at least one.
+  bool word(std::string_view& taken) {
+    const char* p = at_;
+    while (p < end_ && *p != ' ' && *p != '\t') ++p;
+    if (p == at_) return false;
+    taken = {at_, static_cast<std::size_t>(p - at_)};
+    at_ = p;
+    return true;
+  }
+
+ private:
+  const char* at_;
+  const char* end_;
+};
+
+inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+inline bool is_letter(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; }
+/// A character of a host name. Underscores and dots do occur.
+inline bool is_host(char c) {
+  return is_digit(c) || is_letter(c) || c == '-' || c == '_' || c == '.';
+}
+
+inline std::string_view trimmed_right(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+inline std::string_view trimmed_left(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  return text;
+}
+inline std::string_view trimmed(std::string_view text) { return trimmed_left(trimmed_right(text)); }
+
+}  // namespace ringside::logs

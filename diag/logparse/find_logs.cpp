@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "diag/logparse/byte_source.h"
+#include "diag/logparse/cursor.h"
+#include "diag/logparse/log_files.h"
+
+namespace ringside::logs {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Numbers in names by value: rank2 before rank10.
+bool comes_before(std::string_view a, std::string_view b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+      continue;
+    }
+    const auto number = [](std::string_view text, std::size_t& at) {
+      while (at + 1 < text.size() && text[at] == '0' && is_digit(text[at + 1])) ++at;
+      const std::size_t begin = at;
+      while (at < text.size() && is_digit(text[at])) ++at;
+      return text.substr(begin, at - begin);
+    };
+    const std::string_view x = number(a, i);
+    const std::string_view y = number(b, j);
+    if (x.size() != y.size()) return x.size() < y.size();
+    if (x != y) return x < y;
+  }
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;
+}
+
+Compression compression_in(const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
+  std::array<char, 4> head{};
+  file.read(head.data(), head.size());
+  return compression_of({head.data(), static_cast<std::size_t>(file.gcount())});
+}
+
+/// One name that is no folder.
+void add_file(const std::string& name, LogFiles& found) {
+  struct stat status {};
+  if (::stat(name.c_str(), &status) != 0) {
+    found.problems.push_back(
+        {name, fmt::format("{}: there is no such file", name), "check the path"});
+    return;
+  }
+  LogFile file;
+  file.name = name;
+  file.is_stream = !S_ISREG(status.st_mode);
+  if (!file.is_stream) {
+    file.size = {static_cast<std::uint64_t>(status.st_size)};
+    file.compression = compression_in(name);
+  }
+  found.files.push_back(std::move(file));
+}
+
+void add_folder(const std::string& name, LogFiles& found) {
+  std::vector<std::string> names;
+  std::error_code error;
+  auto at =
+      fs::recursive_directory_iterator(name, fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    const std::string leaf = at->path().filename().string();
+    std::error_code ignored;
+    if (leaf.starts_with('.')) {
+      if (at->is_directory(ignored)) at.disable_recursion_pending();
+    } else if (at->is_regular_file(ignored)) {
+      names.push_back(at->path().string());
+    }
+  }
+  if (error)
+    found.problems.push_back(
+        {name, fmt::format("{}: {}", name, error.message()), "check the permissions"});
+  if (names.empty() && !error) {
+    found.problems.push_back(
+        {name, fmt::format("{}: there is no file in this folder", name), "name one with logs"});
+  }
+  std::sort(names.begin(), names.end(), comes_before);
+  for (const std::string& file : names) add_file(file, found);
+}
+
+void add_argument(const std::string& name, LogFiles& found);
+
+/// A pattern that the shell left alone.
+bool add_glob(const std::string& pattern, LogFiles& found) {
+  glob_t matches{};
+  const int state = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches);
+  std::vector<std::string> names;
+  if (state == 0) names.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  ::globfree(&matches);
+  std::sort(names.begin(), names.end(), comes_before);
+  for (const std::string& name : names) add_argument(name, found);
+  return !names.empty();
+}
+
+void add_argument(const std::string& name, LogFiles& found) {
+  if (name == "-") {
+    LogFile input;
+    input.name = name;
+    input.is_stream = true;
+    found.files.push_back(std::move(input));
+    return;
+  }
+  std::error_code error;
+  const fs::file_status status = fs::status(name, error);
+  if (fs::is_directory(status)) {
+    add_folder(name, found);
+  } else if (fs::exists(status)) {
+    add_file(name, found);
+  } else if (name.find_first_of("*?[") == std::string::npos || !add_glob(name, found)) {
+    found.problems.push_back({name, fmt::format("{}: there is no such file or folder", name),
+                              "check the path; quote a pattern that is meant for ringside"});
+  }
+}
+
+}  // namespace
+
+LogFiles find_logs(const std::vector<std::string>& arguments) {
+  LogFiles found;
+  for (const std::string& argument : arguments) add_argument(argument, found);
+  return found;
+}
+
+Bytes LogFiles::total() const {
+  Bytes sum;
+  for (const LogFile& file : files) sum = sum + file.size;
+  return sum;
+}
+
+}  // namespace ringside::logs

@@ -1,0 +1,394 @@
+#include "diag/logparse/line_parser.h"
+
+#include <cstring>
+
+#include "diag/logparse/cursor.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/torch_prefix.h"
+
+namespace ringside::logs {
+
+LineParser::LineParser(RecordSink& sink) : sink_(sink), batch_(new Record[kBatch]) {}
+
+void LineParser::begin(std::uint32_t piece, std::uint32_t file, std::string_view path) {
+  if (!partial_.empty()) join_partial({}, false);
+  place_ = {piece, 0};
+  file_ = file;
+  path_ = path;
+  continues_ = false;
+}
+
+void LineParser::hand_on() {
+  if (size_ > 0) sink_.take({batch_.get(), size_}, speakers_);
+  size_ = 0;
+}
+
+void LineParser::flush() {
+  hand_on();
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
+void LineParser::finish() {
+  if (!partial_.empty()) join_partial({}, false);
+  flush();
+}
+
+/// A place for a text that is not the input's own, until flush().
+std::string_view LineParser::kept(std::string_view text) {
+  kept_.push_back(std::make_unique<std::string>(text));
+  kept_bytes_ += text.size();
+  return *kept_.back();
+}
+
+Record& LineParser::open_record(std::string_view line, std::size_t text_at) {
+  Record& record = batch_[size_];
+  record.kind = RecordKind::Unknown;
+  record.level = Level::None;
+  record.is_torn = false;
+  record.is_cut = is_cut_;
+  record.device = -1;
+  record.repeats = 1;
+  record.tid = -1;
+  record.place = place_;
+  record.time_us = time_us_;
+  record.line = line;
+  record.text_at = static_cast<std::uint32_t>(text_at);
+  return record;
+}
+
+void LineParser::close_record() {
+  const Record& record = batch_[size_];
+  ++counts_.records[static_cast<std::size_t>(record.kind)];
+  if (++size_ == kBatch) hand_on();  // the line may go on: what is kept for it stays
+}
+
+void LineParser::parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut) {
+  place_.line = number;
+  is_cut_ = is_cut;
+  time_us_ = 0;
+  ++counts_.lines;
+  constexpr std::size_t kMostKept = 4 << 20;
+  if (kept_bytes_ > kMostKept) flush();
+  if (!is_odd && partial_.empty()) {
+    if (!parse_as_last(line)) parse_clean(line);
+  } else {
+    parse_odd(line);
+  }
+}
+
+/// The quick way: the same prefix as the last line's, and a message that ends where the line ends.
+bool LineParser::parse_as_last(std::string_view line) {
+  const std::size_t size = last_prefix_.size();
+  if (size == 0 || line.size() < size || std::memcmp(line.data(), last_prefix_.data(), size) != 0)
+    return false;
+  Record& record = open_record(line, size);
+  record.level = last_.level;
+  record.device = last_.device;
+  record.tid = last_.tid;
+  record.speaker = last_speaker_;
+  if (parse_nccl_text(record.text(), record.level, record) != Parsed::Whole) return false;
+  continues_ = false;
+  close_record();
+  return true;
+}
+
+std::uint32_t LineParser::speaker_of(const NcclPrefix& prefix, const Wrapping& wrapping) {
+  return speakers_.impl().find({.host = prefix.host,
+                                .pid = prefix.pid,
+                                .launcher_rank = wrapping.launcher_rank,
+                                .local_rank = wrapping.local_rank,
+                                .file = file_});
+}
+
+std::uint32_t LineParser::speaker_of(const Wrapping& wrapping) {
+  if (wrapping.launcher_rank < 0 && wrapping.local_rank < 0 && wrapping.host.empty() &&
+      wrapping.pid < 0) {
+    return speakers_.impl().speaker_of(file_, path_);
+  }
+  return speakers_.impl().find({.host = wrapping.host,
+                                .pid = wrapping.pid,
+                                .launcher_rank = wrapping.launcher_rank,
+                                .local_rank = wrapping.local_rank,
+                                .file = file_});
+}
+
+/// One line without control characters.
+void LineParser::parse_clean(std::string_view line) {
+  while (!line.empty()) line = parse_first(line);
+}
+
+/// returns  what is left: another line, with a launcher's tag, that begins in this one
+std::string_view LineParser::parse_first(std::string_view line) {
+  NcclPrefix prefix;
+  if (read_nccl_prefix(line, prefix)) {
+    return parse_beginnings(line, 0, prefix, {});
+  }
+  if (line.front() == '{') {
+    std::string text;
+    std::int64_t time = 0;
+    if (unwrap_json_line(line, text, time)) {
+      parse_json(text, time);
+      return {};
+    }
+  }
+  Wrapping wrapping = strip_wrappers(line, true);
+  bool is_prefix = read_nccl_prefix(line.substr(wrapping.size), prefix);
+  if (wrapping.is_doubtful && !is_prefix && !speakers_.impl().knows_host(wrapping.host)) {
+    wrapping = strip_wrappers(line, false);
+    is_prefix = read_nccl_prefix(line.substr(wrapping.size), prefix);
+  }
+  if (wrapping.time_us != 0) time_us_ = wrapping.time_us;
+  if (wrapping.is_partial || (wrapping.size > 0 && !partial_.empty())) {
+    join_partial(line.substr(wrapping.size), wrapping.is_partial);
+    return {};
+  }
+  if (is_prefix) {
+    prefix.begin += wrapping.size;
+    prefix.end += wrapping.size;
+    return parse_beginnings(line, wrapping.size, prefix, wrapping);
+  }
+  if (line.find(" NCCL ", wrapping.size) != std::string_view::npos &&
+      find_nccl_prefix(line, wrapping.size, prefix)) {
+    return parse_beginnings(line, wrapping.size, prefix, wrapping);
+  }
+  parse_plain(line, wrapping.size, wrapping, false);
+  return {};
+}
+
+/// Where a torn line's host really starts: at a host that has spoken before, else behind signs that no host
+/// starts with.
+void LineParser::settle_host(std::string_view line, std::size_t from, NcclPrefix& prefix) {
+  if (prefix.begin == from) return;
+  std::string_view host = prefix.host;
+  while (!host.empty() && !speakers_.impl().knows_host(host)) host.remove_prefix(1);
+  if (host.empty()) {
+    host = prefix.host;
+    while (host.size() > 1 && (host.front() == '-' || host.front() == '.' || host.front() == '_')) {
+      host.remove_prefix(1);
+    }
+  }
+  prefix.host = host;
+  prefix.begin = static_cast<std::uint32_t>(host.data() - line.data());
+}
+
+/// From `from` on: what stands before the prefix, and each beginning of a line behind it.
+std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t from,
+                                              NcclPrefix prefix, const Wrapping& wrapping) {
+  if (prefix.begin > from) {
+    settle_host(line, from, prefix);
+    // A time in a form of its own, or a label that no rule knows, is no torn text.
+    const std::string_view before = trimmed(line.substr(from, prefix.begin - from));
+    const bool is_label =
+        before.find_first_not_of("0123456789-:.,/TZ+[]() ") == std::string_view::npos;
+    if (!before.empty() && !is_label) {
+      ++counts_.torn;
+      parse_plain(line.substr(0, prefix.begin), from, wrapping, true);
+    }
+  }
+  bool is_first = true;
+  for (;;) {
+    Record& record = open_record(line, prefix.end);
+    record.level = prefix.level;
+    record.device = prefix.device;
+    record.tid = prefix.tid;
+    record.speaker = speaker_of(prefix, wrapping);
+    if (is_first && from == 0 && prefix.begin == 0 && prefix.level == Level::Info) {
+      last_prefix_.assign(line.substr(0, prefix.end));
+      last_ = prefix;
+      last_speaker_ = record.speaker;
+    }
+    is_first = false;
+    const Parsed parsed = parse_nccl_text(record.text(), record.level, record);
+    NcclPrefix next;
+    std::size_t end = line.size();
+    if (parsed == Parsed::Whole || !find_second(line, prefix.end, next, end)) {
+      record.is_torn |= parsed == Parsed::Broken;
+      if (record.kind == RecordKind::Message) {
+        record.text_at +=
+            static_cast<std::uint32_t>(record.text().size() - trimmed_left(record.text()).size());
+      }
+      if (record.kind == RecordKind::Unknown) count_unparsed(record);
+      continues_ = record.level == Level::Warn || record.kind == RecordKind::Unknown ||
+                   is_message(record, MessageId::AlgorithmMatrix);
+      continued_speaker_ = record.speaker;
+      close_record();
+      return {};
+    }
+    // Another line begins in this one: parse what is left of it again.
+    ++counts_.torn;
+    record.kind = RecordKind::Unknown;
+    record.line = line.substr(0, end);
+    record.is_torn = true;
+    parse_nccl_text(record.text(), record.level, record);
+    close_record();
+    if (next.level == Level::None) {
+      return line.substr(end);
+    }
+    prefix = next;
+  }
+}
+
+/// The next beginning of a line behind `from`: an NCCL prefix, or one of PyTorch (next.level is None then).
+/// `end`: where the text before it ends; a launcher's tag before it belongs to the later line.
+bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix& next,
+                             std::size_t& end) {
+  const std::size_t torch = line.find("[rank", from);
+  if (torch != std::string_view::npos) {
+    Wrapping wrapping = strip_wrappers(line.substr(torch), false);
+    NcclPrefix before;
+    const bool is_nccl_first = find_nccl_prefix(line.substr(0, torch), from, before);
+    if (wrapping.size > 0 && !is_nccl_first) {
+      next = {};
+      end = torch;
+      return true;
+    }
+  }
+  if (!find_nccl_prefix(line, from, next)) return false;
+  settle_host(line, from, next);
+  end = next.begin;
+  for (std::size_t tag = end; tag-- > from && end - tag < 64;) {
+    if (line[tag] != '[') continue;
+    const Wrapping wrapping = strip_wrappers(line.substr(tag), false);
+    if (wrapping.size > 0 && tag + wrapping.size == next.begin) {
+      end = tag;
+      next = {};  // read again, with the tag
+      return true;
+    }
+  }
+  return true;
+}
+
+/// A line, or the rest of one, without an NCCL prefix.
+void LineParser::parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping,
+                             bool is_torn) {
+  std::string_view text = line.substr(from);
+  from += text.size() - trimmed_left(text).size();
+  TorchPrefix torch;
+  from += read_torch_prefix(line.substr(from), torch);
+  line = trimmed_right(line);
+  if (from >= line.size()) return;
+  Record& record = open_record(line, from);
+  text = record.text();
+  from += text.size() - trimmed_left(text).size();
+  record.text_at = static_cast<std::uint32_t>(from);
+  record.is_torn = is_torn;
+  record.speaker = speaker_of(wrapping);
+  record.kind = RecordKind::Text;
+  const std::size_t folded = line.rfind(" [repeated ");
+  if (folded != std::string_view::npos && folded >= from) {
+    Cursor cursor(line.substr(folded + 11));
+    std::uint16_t times = 1;
+    if (cursor.number(times) && cursor.eat("x across cluster")) {
+      record.repeats = times;
+      record.line = line.substr(0, folded);
+    }
+  }
+  const Parsed parsed = parse_plain_text(record.text(), record);
+  record.is_torn |= parsed == Parsed::Broken;
+  if (record.kind == RecordKind::Text) {
+    if (is_torn) {
+      record.kind = RecordKind::Fragment;
+      count_unparsed(record);
+    } else if (continues_ && torch.severity == 0) {
+      record.kind = RecordKind::Continuation;
+      record.speaker = continued_speaker_;
+    }
+  }
+  continues_ = record.kind == RecordKind::Continuation;
+  close_record();
+}
+
+void LineParser::count_unparsed(const Record& record) {
+  unparsed_.add(record.text(), record.place);
+}
+
+/// The pieces of a container's long line are one line.
+void LineParser::join_partial(std::string_view text, bool goes_on) {
+  if (partial_.size() < kMaxLine) partial_ += text.substr(0, kMaxLine - partial_.size());
+  if (goes_on) return;
+  std::string whole;
+  whole.swap(partial_);
+  parse_clean(kept(whole));
+}
+
+/// The unescaped text of an object: whole lines, or a piece of one without its end.
+void LineParser::parse_json(const std::string& text, std::int64_t time_us) {
+  std::string_view rest = text;
+  if (time_us != 0) time_us_ = time_us;
+  const bool is_whole = rest.ends_with('\n');
+  // Collectors other than docker leave the end out of every line; only docker's long pieces go on.
+  constexpr std::size_t kDockerPiece = 16 << 10;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    const bool is_last = end == std::string_view::npos;
+    if (is_last && !is_whole && text.size() >= kDockerPiece) {
+      join_partial(line, true);
+      return;
+    }
+    if (!partial_.empty()) {
+      join_partial(line, false);
+    } else {
+      parse_odd(kept(line));
+    }
+    if (is_last) break;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+namespace {
+
+/// Takes colours and other escape sequences of a terminal, and NUL bytes, out of a line.
+/// returns  whether there were NUL bytes
+bool clean_into(std::string_view line, std::string& clean) {
+  bool has_nul = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (c == '\0') {
+      has_nul = true;
+    } else if (c != '\x1b') {
+      clean += c;
+    } else if (at + 1 < line.size() && line[at + 1] == '[') {
+      at += 2;
+      while (at < line.size() && !(line[at] >= '@' && line[at] <= '~')) ++at;
+    } else if (at + 1 < line.size() && line[at + 1] == ']') {
+      while (at < line.size() && line[at] != '\a') ++at;
+    } else {
+      ++at;
+    }
+  }
+  return has_nul;
+}
+
+}  // namespace
+
+/// A line with control characters: CR parts it (a progress bar that a log line follows), the rest is taken out.
+void LineParser::parse_odd(std::string_view line) {
+  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  const bool is_dirty = line.find_first_of(std::string_view("\0\x1b", 2)) != std::string_view::npos;
+  if (is_dirty) {
+    std::string clean;
+    if (clean_into(line, clean)) ++counts_.binary;
+    line = kept(clean);
+  }
+  while (!line.empty()) {
+    const std::size_t end = line.find('\r');
+    const std::string_view part = line.substr(0, end);
+    if (!part.empty()) parse_clean(part);
+    if (end == std::string_view::npos) break;
+    line.remove_prefix(end + 1);
+  }
+}
+
+ParseCounts& ParseCounts::operator+=(const ParseCounts& other) {
+  bytes += other.bytes;
+  lines += other.lines;
+  torn += other.torn;
+  overlong += other.overlong;
+  binary += other.binary;
+  for (std::size_t i = 0; i < records.size(); ++i) records[i] += other.records[i];
+  return *this;
+}
+
+}  // namespace ringside::logs

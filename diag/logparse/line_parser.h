@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/logparse/nccl_prefix.h"
+#include "diag/logparse/parse_logs.h"
+#include "diag/logparse/parsers.h"
+#include "diag/logparse/speaker_table.h"
+#include "diag/logparse/unparsed.h"
+#include "diag/logparse/wrappers.h"
+
+namespace ringside::logs {
+
+/// Lines -> records, of one shard: unwraps a line, finds the beginnings in it, parses what stands behind each,
+/// and hands the records on in batches.
+///
+/// Ordering   lines come in order; parse() may hand records on only later, flush() hands on all
+/// Threads    one
+/// Ownership  a line's bytes stay where they are until the next flush()
+class LineParser {
+ public:
+  explicit LineParser(RecordSink& sink);
+
+  /// A new piece of input begins: what the last one left open is closed.
+  void begin(std::uint32_t piece, std::uint32_t file, std::string_view path);
+
+  /// One line without its '\n'. `is_odd`: it has control characters. `is_cut`: its end is left out.
+  void parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut);
+
+  /// Hands on what is collected. The lines' bytes may move after it.
+  void flush();
+
+  /// The input ends: what was left open is closed, and all is handed on.
+  void finish();
+
+  [[nodiscard]] ParseCounts& counts() { return counts_; }
+  [[nodiscard]] const UnparsedShapes& unparsed() const { return unparsed_; }
+
+ private:
+  static constexpr std::size_t kBatch = 256;
+
+  Record& open_record(std::string_view line, std::size_t text_at);
+  void close_record();
+  void hand_on();
+  bool parse_as_last(std::string_view line);
+  void parse_clean(std::string_view line);
+  std::string_view parse_first(std::string_view line);
+  void parse_odd(std::string_view line);
+  void parse_json(const std::string& text, std::int64_t time_us);
+  void join_partial(std::string_view text, bool goes_on);
+  std::string_view parse_beginnings(std::string_view line, std::size_t from, NcclPrefix prefix,
+                                    const Wrapping& wrapping);
+  void parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping, bool is_torn);
+  bool find_second(std::string_view line, std::size_t from, NcclPrefix& next, std::size_t& end);
+  void settle_host(std::string_view line, std::size_t from, NcclPrefix& prefix);
+  void count_unparsed(const Record& record);
+  std::uint32_t speaker_of(const NcclPrefix& prefix, const Wrapping& wrapping);
+  std::uint32_t speaker_of(const Wrapping& wrapping);
+  std::string_view kept(std::string_view text);
+
+  RecordSink& sink_;
+  SpeakerTable speakers_;
+  ParseCounts counts_;
+  UnparsedShapes unparsed_;
+  std::unique_ptr<Record[]> batch_;
+  std::size_t size_ = 0;
+  std::vector<std::unique_ptr<std::string>> kept_;  ///< lines that were rewritten, until flush()
+  std::size_t kept_bytes_ = 0;
+
+  Place place_;
+  std::uint32_t file_ = 0;
+  std::string path_;
+  std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
+  bool is_cut_ = false;
+  std::string partial_;      ///< a container's line in pieces
+  std::string last_prefix_;  ///< the bytes of the last plain NCCL prefix, and what they mean
+  NcclPrefix last_;
+  std::uint32_t last_speaker_ = 0;
+  bool continues_ = false;  ///< the last record may have more lines
+  std::uint32_t continued_speaker_ = 0;
+};
+
+}  // namespace ringside::logs

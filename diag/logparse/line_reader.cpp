@@ -1,0 +1,104 @@
+#include "diag/logparse/line_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "diag/logparse/newlines.h"
+
+namespace ringside::logs {
+namespace {
+
+constexpr std::size_t kBlock = 256 << 10;
+
+}  // namespace
+
+LineReader::LineReader() : buffer_(kMaxLine + kBlock), ends_(kBlock) {}
+
+Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
+                        const std::function<bool(std::size_t)>& progress, std::uint64_t& lines) {
+  std::uint64_t block_at = range.begin > 0 ? range.begin - 1 : 0;  // of the file
+  std::size_t carried = 0;  // bytes of a line without its end
+  bool is_odd = false;
+  bool is_dropped =
+      range.begin > 0;  // the line that we are in belongs to somebody else, or is too long
+  bool is_foreign = is_dropped;
+  lines = 0;
+  for (;;) {
+    char* const data = buffer_.data();
+    const auto got = source.read({data + carried, kBlock});
+    const std::size_t size = got ? *got : 0;
+    if (size == 0) {
+      if (carried > 0 && !is_dropped && block_at - carried < range.end) {
+        parser.counts().bytes += carried;
+        parser.parse({data, carried}, static_cast<std::uint32_t>(lines), is_odd, false);
+        ++lines;
+      }
+      parser.flush();
+      if (!got) return got.error();
+      return {};
+    }
+    std::size_t begin = 0;
+    const std::size_t count = find_line_ends(data + carried, size, ends_.data(), is_odd);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t end = carried + (ends_[i] & ~kOddLine);
+      if (is_dropped) {
+        is_dropped = false;
+        if (!is_foreign) ++lines;
+        is_foreign = false;
+      } else {
+        if (block_at - carried + begin >= range.end) {
+          parser.flush();
+          return {};
+        }
+        parser.counts().bytes += end + 1 - begin;
+        parser.parse({data + begin, end - begin}, static_cast<std::uint32_t>(lines),
+                     (ends_[i] & kOddLine) != 0, false);
+        ++lines;
+      }
+      begin = end + 1;
+    }
+    std::size_t left = carried + size - begin;
+    const bool is_over = !is_dropped && left > 0 && block_at - carried + begin >= range.end;
+    if (!is_dropped && !is_over && left > kMaxLine) {
+      ++parser.counts().overlong;
+      parser.counts().bytes += kMaxLine;
+      parser.parse({data + begin, kMaxLine}, static_cast<std::uint32_t>(lines), is_odd, true);
+      is_dropped = true;
+    }
+    parser.flush();
+    if (is_over) return {};
+    if (is_dropped) {
+      begin += left;
+      left = 0;
+    }
+    std::memmove(data, data + begin, left);
+    carried = left;
+    block_at += size;
+    if (!progress(size)) return Error{ErrorCode::Aborted, "stopped"};
+  }
+}
+
+std::size_t LineReader::parse_whole_lines(std::span<char> text, LineParser& parser,
+                                          std::uint64_t first, std::uint64_t& lines) {
+  std::size_t begin = 0;
+  lines = 0;
+  for (std::size_t block = 0; block < text.size(); block += kBlock) {
+    bool is_odd = false;
+    const std::size_t size = std::min(kBlock, text.size() - block);
+    const std::size_t count = find_line_ends(text.data() + block, size, ends_.data(), is_odd);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t end = block + (ends_[i] & ~kOddLine);
+      // A block's first line may have begun in the one before, whose characters were not kept.
+      const bool is_line_odd = i == 0 || (ends_[i] & kOddLine) != 0;
+      parser.counts().bytes += end + 1 - begin;
+      parser.parse({text.data() + begin, end - begin}, static_cast<std::uint32_t>(first + lines),
+                   is_line_odd, false);
+      ++lines;
+      begin = end + 1;
+    }
+  }
+  parser.flush();
+  return begin;
+}
+
+}  // namespace ringside::logs

@@ -1,0 +1,263 @@
+#include "diag/logparse/matcher.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "diag/logparse/cursor.h"
+#include "diag/logparse/parsers.h"
+
+namespace ringside::logs {
+namespace {
+
+constexpr std::uint32_t kFilterBits = 1 << 14;
+constexpr std::size_t kLeastPiece = 7;  // then one of its four alignments meets every fourth place
+
+std::uint32_t four(const char* p) {
+  std::uint32_t key;
+  std::memcpy(&key, p, 4);
+  return key;
+}
+
+std::uint32_t filter_bit(std::uint32_t key) { return (key * 2654435761U) >> 18; }
+
+bool has_bit(const std::vector<std::uint64_t>& filter, std::uint32_t key) {
+  const std::uint32_t bit = filter_bit(key);
+  return ((filter[bit / 64] >> (bit % 64)) & 1) != 0;
+}
+
+void set_bit(std::vector<std::uint64_t>& filter, std::uint32_t key) {
+  const std::uint32_t bit = filter_bit(key);
+  filter[bit / 64] |= std::uint64_t{1} << (bit % 64);
+}
+
+/// How seldom a character is in other programs' output.
+int rarity(char c) {
+  if (c == ' ') return 0;
+  if (c >= 'a' && c <= 'z')
+    return std::string_view("etaoinsr").find(c) != std::string_view::npos ? 0 : 1;
+  if (is_digit(c)) return 1;
+  return 3;
+}
+
+/// The seven characters of a text that are the rarest together.
+std::string_view rarest_piece(std::string_view text) {
+  std::size_t best = 0;
+  int most = -1;
+  for (std::size_t at = 0; at + kLeastPiece <= text.size(); ++at) {
+    int sum = 0;
+    for (std::size_t i = 0; i < kLeastPiece; ++i) sum += rarity(text[at + i]);
+    if (sum > most) {
+      most = sum;
+      best = at;
+    }
+  }
+  return text.substr(best, kLeastPiece);
+}
+
+}  // namespace
+
+const Matcher& Matcher::of_catalogue() {
+  static const Matcher matcher;
+  return matcher;
+}
+
+Matcher::Matcher() : start_filter_(kFilterBits / 64), piece_filter_(kFilterBits / 64) {
+  for (const MessagePattern& row : message_patterns()) {
+    Pattern pattern;
+    pattern.id = row.id;
+    std::string_view rest = row.pattern;
+    for (bool is_end = false; !is_end;) {
+      Element element;
+      const std::size_t open = rest.find('{');
+      is_end = open == std::string_view::npos;
+      element.literal = rest.substr(0, open);
+      if (!is_end) {
+        const std::size_t close = rest.find('}', open);
+        RINGSIDE_ASSERT(close != std::string_view::npos, "no }} in '{}'", row.pattern);
+        const std::string_view inside = rest.substr(open + 1, close - open - 1);
+        const std::size_t colon = inside.find(':');
+        element.name = inside.substr(0, colon);
+        element.hole = Hole::Text;
+        if (colon != std::string_view::npos) {
+          element.hole = inside[colon + 1] == 'd' ? Hole::Number : Hole::Word;
+        }
+        rest = rest.substr(close + 1);
+      }
+      pattern.elements.push_back(element);
+    }
+    for (const Element& element : pattern.elements)
+      pattern.says += static_cast<std::uint32_t>(element.literal.size());
+    const Element& front = pattern.elements.front();
+    if (!front.literal.empty() || front.hole != Hole::Text) pattern.says += 1 << 16;
+    patterns_.push_back(std::move(pattern));
+    const auto index = static_cast<std::uint16_t>(patterns_.size() - 1);
+    if (patterns_.back().elements.front().literal.size() >= 4) {
+      index_start(index);
+    } else {
+      index_piece(index);
+    }
+  }
+  const auto by_key = [](const Entry& a, const Entry& b) {
+    return a.key != b.key ? a.key < b.key : a.pattern < b.pattern;
+  };
+  std::sort(starts_.begin(), starts_.end(), by_key);
+  std::sort(pieces_.begin(), pieces_.end(), by_key);
+}
+
+void Matcher::index_start(std::uint16_t pattern) {
+  const std::uint32_t key = four(patterns_[pattern].elements.front().literal.data());
+  starts_.push_back({key, pattern});
+  set_bit(start_filter_, key);
+}
+
+void Matcher::index_piece(std::uint16_t pattern) {
+  std::string_view longest;
+  for (const Element& element : patterns_[pattern].elements) {
+    if (element.literal.size() > longest.size()) longest = element.literal;
+  }
+  const std::string_view first = patterns_[pattern].elements.front().literal;
+  if (longest.size() < kLeastPiece) {  // by its first character alone
+    RINGSIDE_ASSERT(!first.empty(), "'{}' is too short to be searched for", longest);
+    const char key[4] = {first[0], 0, 0, 0};
+    starts_.push_back({four(key), pattern});
+    short_starts_ += first[0];
+    return;
+  }
+  patterns_[pattern].piece = rarest_piece(longest);
+  for (std::size_t shift = 0; shift < 4; ++shift) {
+    const std::uint32_t key = four(patterns_[pattern].piece.data() + shift);
+    pieces_.push_back({key, pattern});
+    set_bit(piece_filter_, key);
+  }
+}
+
+void Matcher::collect(const std::vector<Entry>& entries, std::uint32_t key,
+                      std::vector<std::uint16_t>& candidates) {
+  auto at =
+      std::lower_bound(entries.begin(), entries.end(), key,
+                       [](const Entry& entry, std::uint32_t sought) { return entry.key < sought; });
+  for (; at != entries.end() && at->key == key; ++at) candidates.push_back(at->pattern);
+}
+
+void Matcher::search(std::string_view text, std::vector<std::uint16_t>& candidates) const {
+  for (std::size_t at = 0; at + 4 <= text.size(); at += 4) {
+    const std::uint32_t key = four(text.data() + at);
+    if (has_bit(piece_filter_, key)) collect(pieces_, key, candidates);
+  }
+}
+
+bool Matcher::match(std::string_view text, Message& message) const {
+  text = trimmed_right(text);
+  if (text.empty()) return false;
+  thread_local std::vector<std::uint16_t> candidates;
+  candidates.clear();
+  if (text.size() >= 4) {
+    const std::uint32_t key = four(text.data());
+    if (has_bit(start_filter_, key)) collect(starts_, key, candidates);
+  }
+  if (short_starts_.find(text.front()) != std::string::npos) {
+    const char key[4] = {text.front(), 0, 0, 0};
+    collect(starts_, four(key), candidates);
+  }
+  search(text, candidates);
+  if (candidates.empty()) return false;
+  std::sort(candidates.begin(), candidates.end(), [this](std::uint16_t a, std::uint16_t b) {
+    return patterns_[a].says != patterns_[b].says ? patterns_[a].says > patterns_[b].says : a < b;
+  });
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  for (const std::uint16_t candidate : candidates) {
+    const Pattern& pattern = patterns_[candidate];
+    if (!fits(pattern, text, message)) continue;
+    message.id = pattern.id;
+    message.pattern = candidate;
+    return true;
+  }
+  return false;
+}
+
+bool Matcher::fits(const Pattern& pattern, std::string_view text, Message& message) const {
+  std::size_t at = 0;
+  std::uint16_t fields = 0;
+  const std::vector<Element>& elements = pattern.elements;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const Element& element = elements[i];
+    if (text.substr(at, element.literal.size()) != element.literal) return false;
+    at += element.literal.size();
+    if (element.hole == Hole::None) {
+      message.fields = fields;
+      return at == text.size();
+    }
+    std::size_t end = at;
+    const std::string_view next = elements[i + 1].literal;
+    const bool is_last = elements[i + 1].hole == Hole::None;
+    if (element.hole == Hole::Number) {
+      if (end < text.size() && text[end] == '-') ++end;
+      const std::size_t digits = end;
+      while (end < text.size() && is_digit(text[end])) ++end;
+      if (end == digits) return false;
+    } else if (next.empty()) {
+      // The next hole follows at once, or the pattern ends: a word, or all the rest.
+      end = is_last ? text.size() : at;
+      if (element.hole == Hole::Word) {
+        end = std::min(text.find(' ', at), text.size());
+        if (end == at) return false;
+      }
+    } else {
+      end = is_last && text.ends_with(next) ? text.size() - next.size() : text.find(next, at);
+      if (end == std::string_view::npos || end < at) return false;
+      if (element.hole == Hole::Word &&
+          (end == at || text.substr(at, end - at).find(' ') != text.npos)) {
+        return false;
+      }
+    }
+    if (!element.name.empty() && fields < Message::kFields) {
+      message.slices[fields++] = {static_cast<std::uint32_t>(at),
+                                  static_cast<std::uint32_t>(end - at)};
+    }
+    at = end;
+  }
+  return false;
+}
+
+int Matcher::hole(std::uint16_t pattern, std::string_view name) const {
+  int index = 0;
+  for (const Element& element : patterns_[pattern].elements) {
+    if (element.name.empty()) continue;
+    if (element.name == name) return index;
+    ++index;
+  }
+  return -1;
+}
+
+Parsed parse_message(std::string_view text, Record& record) {
+  Message message;
+  if (!Matcher::of_catalogue().match(text, message)) return Parsed::No;
+  record.make<Message>() = message;
+  return Parsed::Open;
+}
+
+std::string_view message_argument(const Record& record, std::string_view name) {
+  const auto& message = record.as<Message>();
+  const int hole = Matcher::of_catalogue().hole(message.pattern, name);
+  if (hole < 0 || hole >= message.fields) return {};
+  const Message::Slice slice = message.slices[static_cast<std::size_t>(hole)];
+  return record.text().substr(slice.at, slice.size);
+}
+
+std::int64_t message_number(const Record& record, std::string_view name, std::int64_t otherwise) {
+  const std::string_view text = message_argument(record, name);
+  Cursor cursor(text);
+  if (text.starts_with("0x")) {
+    std::uint64_t value = 0;
+    return cursor.hex(value) ? static_cast<std::int64_t>(value) : otherwise;
+  }
+  std::int64_t value = 0;
+  return cursor.number(value) ? value : otherwise;
+}
+
+bool is_message(const Record& record, MessageId id) {
+  return record.kind == RecordKind::Message && record.as<Message>().id == id;
+}
+
+}  // namespace ringside::logs

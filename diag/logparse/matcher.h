@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/logparse/message.h"
+
+namespace ringside::logs {
+
+/// The catalogue, ready to be searched. A pattern that starts with text is found by its first characters;
+/// one that starts with a hole by a piece of its longest text, wherever that stands in the line.
+///
+/// The search for those looks at every fourth place of a line: four characters there are the key of a filter
+/// that knows the pieces of all such patterns in their four alignments. Most lines of other programs pass
+/// through it without a hit.
+///
+/// Threads  immutable once made: any thread may match
+class Matcher {
+ public:
+  static const Matcher& of_catalogue();
+
+  /// The pattern that is the text, without blanks at its end; of several that which says most: one that starts
+  /// with text or a word before one that may start with anything, then the one with more text, then the first.
+  /// returns  false: none is
+  bool match(std::string_view text, Message& message) const;
+
+  /// The hole of that name in a pattern; -1: it has none.
+  [[nodiscard]] int hole(std::uint16_t pattern, std::string_view name) const;
+
+ private:
+  enum class Hole : std::uint8_t { None, Text, Number, Word };
+  struct Element {
+    std::string_view literal;  ///< before the hole
+    Hole hole = Hole::None;    ///< None: the end of the pattern
+    std::string_view name;
+  };
+  struct Pattern {
+    MessageId id{};
+    std::vector<Element> elements;
+    std::string_view piece;  ///< to search for; empty: it starts with text
+    std::uint32_t says = 0;  ///< how much: characters of text, and more if it starts with them
+  };
+  struct Entry {
+    std::uint32_t key;
+    std::uint16_t pattern;
+  };
+
+  Matcher();
+  void index_start(std::uint16_t pattern);
+  void index_piece(std::uint16_t pattern);
+  bool fits(const Pattern& pattern, std::string_view text, Message& message) const;
+  void search(std::string_view text, std::vector<std::uint16_t>& candidates) const;
+  static void collect(const std::vector<Entry>& entries, std::uint32_t key,
+                      std::vector<std::uint16_t>& candidates);
+
+  std::vector<Pattern> patterns_;
+  std::vector<Entry> starts_;  ///< by the first four characters
+  std::vector<Entry> pieces_;  ///< by four characters of a piece
+  std::vector<std::uint64_t> start_filter_;
+  std::vector<std::uint64_t> piece_filter_;
+  std::string short_starts_;  ///< first characters of patterns that start with less than four
+};
+
+}  // namespace ringside::logs

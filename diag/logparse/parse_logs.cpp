@@ -1,0 +1,211 @@
+#include "diag/logparse/parse_logs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "base/assert.h"
+#include "diag/logparse/byte_source.h"
+#include "diag/logparse/line_parser.h"
+#include "diag/logparse/line_reader.h"
+
+namespace ringside::logs {
+namespace {
+
+/// A part of a file, or all of it.
+struct PlannedPiece {
+  std::uint32_t file = 0;
+  LineRange range;
+};
+
+/// Which shard reads which pieces: pieces [first[s], first[s + 1]) are of shard s.
+struct Plan {
+  std::vector<PlannedPiece> pieces;
+  std::vector<std::size_t> first;
+};
+
+/// Unpacked, a log is about this many times as large.
+std::uint64_t weight_of(const LogFile& file) {
+  return file.size.value * (file.compression == Compression::None ? 1 : 8);
+}
+
+/// Shares the input out in order, so that each shard has as much as the others. Files are cut where that
+/// gives pieces worth a thread.
+Plan make_plan(const LogFiles& files, std::size_t shards) {
+  constexpr std::uint64_t kLeastPiece = 1 << 20;
+  std::uint64_t total = 0;
+  for (const LogFile& file : files.files) total += weight_of(file);
+  const std::uint64_t share = std::max(kLeastPiece, total / shards + 1);
+  Plan plan;
+  plan.first.push_back(0);
+  std::uint64_t done = 0;
+  const auto end_of_shard = [&] { return plan.first.size() * share; };
+  const auto next_shard = [&] { plan.first.push_back(plan.pieces.size()); };
+  for (std::uint32_t f = 0; f < files.files.size(); ++f) {
+    const LogFile& file = files.files[f];
+    const std::uint64_t weight = weight_of(file);
+    const bool may_cut = !file.is_stream && file.compression == Compression::None;
+    // A whole file goes where its middle is.
+    while (!may_cut && plan.first.size() < shards && done + weight / 2 >= end_of_shard())
+      next_shard();
+    std::uint64_t begin = 0;
+    while (may_cut && plan.first.size() < shards &&
+           done + weight > end_of_shard() + kLeastPiece / 2) {
+      const std::uint64_t cut = end_of_shard() > done ? end_of_shard() - done : 0;
+      if (cut > begin) plan.pieces.push_back({f, {begin, cut}});
+      begin = cut;
+      next_shard();
+    }
+    plan.pieces.push_back({f, {begin, LineRange::kEnd}});
+    done += weight;
+  }
+  while (plan.first.size() <= shards) next_shard();
+  return plan;
+}
+
+/// What one worker found.
+struct ShardResult {
+  ParseCounts counts;
+  UnparsedShapes unparsed;
+  std::vector<std::pair<std::size_t, Error>> problems;  ///< piece and what happened
+};
+
+class Run {
+ public:
+  Run(const LogFiles& files, std::span<RecordSink* const> sinks, const ParseOptions& options)
+      : files_(files),
+        sinks_(sinks),
+        options_(options),
+        plan_(make_plan(files, sinks.size())),
+        lines_(plan_.pieces.size()),
+        results_(sinks.size()) {}
+
+  Result<ParseReport> execute() {
+    {
+      std::vector<std::jthread> workers;
+      for (std::size_t shard = 1; shard < sinks_.size(); ++shard) {
+        if (plan_.first[shard] < plan_.first[shard + 1]) {
+          workers.emplace_back([this, shard] { parse_shard(shard); });
+        }
+      }
+      parse_shard(0);
+    }
+    if (options_.stop.stop_requested())
+      return Error{ErrorCode::Aborted, "reading the logs was stopped"};
+    return report();
+  }
+
+ private:
+  void parse_shard(std::size_t shard) {
+    LineReader reader;
+    LineParser parser(*sinks_[shard]);
+    ShardResult& result = results_[shard];
+    for (std::size_t p = plan_.first[shard]; p < plan_.first[shard + 1]; ++p) {
+      if (options_.stop.stop_requested()) break;
+      const PlannedPiece& piece = plan_.pieces[p];
+      const LogFile& file = files_.files[piece.file];
+      parser.begin(static_cast<std::uint32_t>(p), piece.file, file.name);
+      const std::uint64_t from = piece.range.begin > 0 ? piece.range.begin - 1 : 0;
+      auto source = open_source(file.name, from);
+      if (!source) {
+        result.problems.emplace_back(p, source.error());
+        continue;
+      }
+      const bool is_plain = file.compression == Compression::None;
+      const Status read = reader.read(
+          **source, piece.range, parser,
+          [&](std::size_t size) { return advance(is_plain ? size : 0); }, lines_[p]);
+      if (!is_plain) advance(file.size.value);
+      if (!read && read.error().code != ErrorCode::Aborted)
+        result.problems.emplace_back(p, read.error());
+    }
+    parser.finish();
+    result.counts = parser.counts();
+    result.unparsed = parser.unparsed();
+  }
+
+  bool advance(std::size_t size) {
+    const std::uint64_t done = done_.fetch_add(size, std::memory_order_relaxed) + size;
+    if (options_.progress) options_.progress(Bytes{done});
+    return !options_.stop.stop_requested();
+  }
+
+  ParseReport report() {
+    ParseReport report;
+    UnparsedShapes unparsed;
+    for (const ShardResult& result : results_) {
+      report.counts += result.counts;
+      unparsed.merge(result.unparsed);
+      for (const auto& [piece, error] : result.problems) {
+        report.problems.push_back(
+            {files_.files[plan_.pieces[piece].file].name, error.message, error.help});
+      }
+    }
+    report.unparsed = unparsed.sorted();
+    std::uint64_t line = 1;
+    for (std::size_t p = 0; p < plan_.pieces.size(); ++p) {
+      if (plan_.pieces[p].range.begin == 0) line = 1;
+      report.pieces.push_back({plan_.pieces[p].file, line});
+      line += lines_[p];
+    }
+    return report;
+  }
+
+  const LogFiles& files_;
+  std::span<RecordSink* const> sinks_;
+  const ParseOptions& options_;
+  Plan plan_;
+  std::vector<std::uint64_t> lines_;
+  std::vector<ShardResult> results_;
+  std::atomic<std::uint64_t> done_{0};
+};
+
+/// Text that is there already.
+class TextSource : public ByteSource {
+ public:
+  explicit TextSource(std::string_view text) : text_(text) {}
+  Result<std::size_t> read(std::span<char> room) override {
+    const std::size_t size = std::min(room.size(), text_.size());
+    if (size > 0) std::memcpy(room.data(), text_.data(), size);
+    text_.remove_prefix(size);
+    return size;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+}  // namespace
+
+FileLine ParseReport::where(Place place) const {
+  RINGSIDE_ASSERT(place.piece < pieces.size(), "piece {} of {}", place.piece, pieces.size());
+  const Piece& piece = pieces[place.piece];
+  return {piece.file, piece.first_line + place.line};
+}
+
+Result<ParseReport> parse_logs(const LogFiles& files, std::span<RecordSink* const> sinks,
+                               const ParseOptions& options) {
+  RINGSIDE_ASSERT(!sinks.empty() && sinks.size() <= 256, "{} sinks", sinks.size());
+  return Run(files, sinks, options).execute();
+}
+
+ParseReport parse_text(std::string_view text, RecordSink& sink) {
+  LineReader reader;
+  LineParser parser(sink);
+  TextSource source(text);
+  std::uint64_t lines = 0;
+  parser.begin(0, 0, "text");
+  const Status read = reader.read(
+      source, {}, parser, [](std::size_t) { return true; }, lines);
+  RINGSIDE_ASSERT(read.has_value(), "memory does not fail");
+  parser.finish();
+  ParseReport report;
+  report.counts = parser.counts();
+  report.unparsed = parser.unparsed().sorted();
+  report.pieces.push_back({0, 1});
+  return report;
+}
+
+}  // namespace ringside::logs

@@ -1,0 +1,156 @@
+#include "diag/logparse/parsers.h"
+
+#include <cstring>
+
+#include "diag/logparse/cursor.h"
+
+namespace ringside::logs {
+namespace {
+
+constexpr std::uint32_t four(const char (&text)[5]) {
+  std::uint32_t key = 0;
+  for (int i = 3; i >= 0; --i) key = (key << 8) | static_cast<unsigned char>(text[i]);
+  return key;
+}
+
+/// The first four characters, the first in the lowest byte.
+std::uint32_t first_four(std::string_view text) {
+  if (text.size() < 4) return 0;
+  std::uint32_t key = 0;
+  for (int i = 3; i >= 0; --i)
+    key = (key << 8) | static_cast<unsigned char>(text[static_cast<std::size_t>(i)]);
+  return key;
+}
+
+/// One parser after the other, until one knows the text.
+template <typename... Parsers>
+Parsed first_of(std::string_view text, Record& record, Parsers... parsers) {
+  Parsed parsed = Parsed::No;
+  static_cast<void>((((parsed = parsers(text, record)) != Parsed::No) || ...));
+  return parsed;
+}
+
+/// What the first characters of a message promise.
+Parsed parse_by_start(std::string_view text, Record& record) {
+  switch (first_four(text)) {
+    case four("Chan"):
+    case four("Ring"):
+    case four("Coll"):
+      return first_of(text, record, parse_channel, parse_tree);
+    case four("Tree"):
+    case four("NVLS"):
+      return parse_tree(text, record);
+    case four("Conn"):
+      return first_of(text, record, parse_connected, parse_tree);
+    case four("rank"):
+      return parse_connected(text, record);
+    case four("comm"):
+    case four("[Ran"):
+      return parse_comm(text, record);
+    case four("nccl"):
+      return first_of(text, record, parse_comm, parse_result);
+    case four("NET/"):
+      return first_of(text, record, parse_net, parse_call);
+    case four("GPU "):
+      return parse_gdr(text, record);
+    case four("Boot"):
+    case four("Usin"):
+    case four("Init"):
+      return parse_init(text, record);
+    case four("NCCL"):
+    case four("RCCL"):
+      return first_of(text, record, parse_environment, parse_version);
+    case four("Comm"):
+    case four("Inva"):
+    case four("Warn"):
+    case four("ENV:"):
+    case four("ENV/"):
+      return parse_environment(text, record);
+    case four("AllR"):
+    case four("AllG"):
+    case four("Allt"):
+    case four("AllT"):
+    case four("Redu"):
+    case four("Broa"):
+    case four("Send"):
+    case four("Recv"):
+    case four("Gath"):
+    case four("Scat"):
+    case four("PutS"):
+    case four("Sign"):
+    case four("Wait"):
+      return parse_call(text, record);
+    case four("===="):
+    case four("=== "):
+    case four("Patt"):
+    case four("GPU/"):
+    case four("CPU/"):
+    case four("NIC/"):
+    case four("NVS/"):
+    case four("PCI/"):
+      return parse_topology(text, record);
+    default:
+      break;
+  }
+  const char first = text.front();
+  if (first == ' ' || first == '+') return parse_topology(text, record);
+  if (is_digit(first)) return first_of(text, record, parse_init, parse_call, parse_topology);
+  return Parsed::No;
+}
+
+bool is_result_like(std::string_view text) { return text.find(" -> ") != std::string_view::npos; }
+
+}  // namespace
+
+Parsed parse_nccl_text(std::string_view text, Level level, Record& record) {
+  if (text.empty()) return Parsed::No;
+  if (level == Level::Call) return parse_api_call(text, record);
+  Parsed parsed = parse_by_start(text, record);
+  if (parsed != Parsed::No) return parsed;
+  if (is_result_like(text)) parsed = parse_result(text, record);
+  if (parsed == Parsed::No) parsed = parse_message(trimmed_left(text), record);
+  // The last look is for names of variables that do not start with NCCL_.
+  if (parsed == Parsed::No) parsed = parse_environment(text, record);
+  return parsed;
+}
+
+Parsed parse_plain_text(std::string_view text, Record& record) {
+  if (text.empty()) return Parsed::No;
+  const char first = text.front();
+  if (first == '#') {
+    return first_of(text, record, parse_benchmark, parse_version, parse_message);
+  }
+  if (is_digit(first)) {
+    const Parsed parsed = first_of(text, record, parse_benchmark, parse_ras);
+    if (parsed != Parsed::No) return parsed;
+  }
+  switch (first_four(text)) {
+    case four("NCCL"):
+    case four("RCCL"): {
+      const Parsed parsed = parse_version(text, record);
+      if (parsed != Parsed::No) return parsed;
+      break;
+    }
+    case four("Rank"):
+    case four("The "): {
+      const Parsed parsed = parse_ras(text, record);
+      if (parsed != Parsed::No) return parsed;
+      break;
+    }
+    case four("NVRM"):
+    case four("nvid"): {
+      const Parsed parsed = parse_xid(text, record);
+      if (parsed != Parsed::No) return parsed;
+      break;
+    }
+    default:
+      break;
+  }
+  const Parsed parsed = parse_message(text, record);
+  if (parsed != Parsed::No) {
+    return parsed;
+  }
+  return parse_python(text, record);
+}
+
+}  // namespace ringside::logs

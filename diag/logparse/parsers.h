@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string_view>
+
+#include "diag/logparse/record.h"
+
+/// The parsers of single texts. Each makes the record one of its kinds, or leaves it alone.
+namespace ringside::logs {
+
+enum class Parsed : std::uint8_t {
+  No,     ///< not a line of this parser
+  Open,   ///< understood, and its end is free text: another line may begin in it
+  Whole,  ///< understood to its last character
+  Broken  ///< understood as far as it goes: it ends too early, or goes on with what does not belong there
+};
+
+/// What stands behind ` NCCL INFO ` and the like. Tries all parsers below, then the catalogue.
+Parsed parse_nccl_text(std::string_view text, Level level, Record& record);
+
+/// A line without that prefix, behind wrappers and PyTorch's prefixes, without leading blanks.
+Parsed parse_plain_text(std::string_view text, Record& record);
+
+Parsed parse_channel(std::string_view text,
+                     Record& record);  ///< `Channel `, `Ring `, `CollNet `, `Coll `
+Parsed parse_tree(std::string_view text,
+                  Record& record);  ///< `Tree`, `NVLS Trees`, `Collnet Chains`
+Parsed parse_connected(std::string_view text, Record& record);  ///< `Connected `
+Parsed parse_comm(std::string_view text, Record& record);       ///< `comm 0x`, `nccl.. comm 0x`
+Parsed parse_init(std::string_view text, Record& record);  ///< timings, counts, bootstrap, network
+Parsed parse_environment(std::string_view text, Record& record);  ///< `NCCL_X set by environment`
+Parsed parse_version(std::string_view text, Record& record);   ///< `NCCL version`, `RCCL version`
+Parsed parse_net(std::string_view text, Record& record);       ///< `NET/`
+Parsed parse_gdr(std::string_view text, Record& record);       ///< `GPU Direct RDMA`
+Parsed parse_topology(std::string_view text, Record& record);  ///< the dumps of GRAPH
+Parsed parse_call(std::string_view text,
+                  Record& record);  ///< `AllReduce: opCount`, `.. Bytes -> ..`
+Parsed parse_api_call(std::string_view text, Record& record);   ///< level CALL
+Parsed parse_result(std::string_view text, Record& record);     ///< `file:line -> code`
+Parsed parse_benchmark(std::string_view text, Record& record);  ///< nccl-tests
+Parsed parse_xid(std::string_view text, Record& record);        ///< `NVRM: Xid`, `SXid`
+Parsed parse_python(std::string_view text, Record& record);     ///< tracebacks and their last line
+Parsed parse_ras(std::string_view text, Record& record);        ///< rows and ranks of ncclras
+Parsed parse_message(std::string_view text, Record& record);    ///< the catalogue
+
+}  // namespace ringside::logs
