@@ -19,51 +19,36 @@ int peer_of(const Job& job, int rank, int group, const Call& call) {
   return members.members[members.members[0] == rank ? 1 : 0];
 }
 
-struct Partner {
-  bool is_known = false;
-  bool has_come = false;
-};
+bool is_send(const Job& job, const Call& call) { return job.signature(call).op == Op::Send; }
 
-/// Whether the peer has made the other half of the rank's `call`.
-Partner partner_of(const Job& job, int rank, int group, const Call& call, int peer) {
-  if (peer < 0 || job.rank(peer).dump == nullptr) return {};
+/// Whether a send or receive that its recorder already calls retired still lacks its other half. Hooks
+/// retire a call when it is made, so only the last one of a rank is asked about.
+bool lacks_partner(const Job& job, int rank, int group, const Call& call, int peer) {
+  if (peer < 0 || job.rank(peer).dump == nullptr) return false;
   const GroupCalls* theirs = job.calls(peer, group);
-  if (theirs == nullptr || theirs->transfers.empty()) return {true, false};
-  const bool is_send = job.signature(call).op == Op::Send;
+  if (theirs == nullptr || theirs->transfers.empty()) return true;
   const std::vector<Call>& calls = job.rank(peer).dump->calls;
-  const GroupCalls* mine = job.calls(rank, group);
-  const std::vector<Call>& own = job.rank(rank).dump->calls;
-  const auto opposite = [&](const Call& other) {
-    return (job.signature(other).op == Op::Send) != is_send &&
-           peer_of(job, peer, group, other) == rank;
+  const auto is_other_half = [&](const Call& other) {
+    return is_send(job, other) != is_send(job, call) && peer_of(job, peer, group, other) == rank;
   };
-  // How many of the same kind to this peer are as new as this one or newer, and how many halves wait
-  // over there: counted from the newest, since rings lose the oldest.
-  const bool is_whole = own.front().record == 0 && calls.front().record == 0;
-  std::size_t same = 0;
-  for (const std::uint32_t index : mine->transfers) {
-    const Call& other = own[index];
-    if (other.record > call.record && !is_whole) continue;
-    if (other.record > call.record) break;
-    const bool counts = is_whole || other.is_pending();
-    if (counts && (job.signature(other).op == Op::Send) == is_send &&
-        peer_of(job, rank, group, other) == peer) {
-      ++same;
-    }
-  }
-  std::size_t halves = 0;
-  for (const std::uint32_t index : theirs->transfers) {
-    const Call& other = calls[index];
-    if ((is_whole || other.is_pending()) && opposite(other)) ++halves;
-  }
-  if (!is_whole && !call.is_pending()) {
-    // A hook's entries say nothing of their end. In a pair both sides count the same transfers.
+  if (job.group(group).members.size() == 2) {
+    // In a pair both sides count the same transfers.
     for (const std::uint32_t index : theirs->transfers) {
-      if (calls[index].sequence == call.sequence) return {true, opposite(calls[index])};
+      if (calls[index].sequence == call.sequence) return !is_other_half(calls[index]);
     }
-    return {true, calls[theirs->transfers.back()].sequence > call.sequence};
+    return calls[theirs->transfers.back()].sequence < call.sequence;
   }
-  return {true, halves >= same};
+  const std::vector<Call>& own = job.rank(rank).dump->calls;
+  if (own.front().record != 0 || calls.front().record != 0) return false;  // counts are not whole
+  std::ptrdiff_t balance = 0;
+  for (const std::uint32_t index : job.calls(rank, group)->transfers) {
+    const Call& other = own[index];
+    if (is_send(job, other) == is_send(job, call) && peer_of(job, rank, group, other) == peer)
+      ++balance;
+  }
+  for (const std::uint32_t index : theirs->transfers)
+    balance -= is_other_half(calls[index]) ? 1 : 0;
+  return balance > 0;
 }
 
 std::optional<Block> block_at(const Job& job, int rank, std::size_t i) {
@@ -125,8 +110,7 @@ std::optional<Block> block_of(const Job& job, int rank) {
   const Call& newest = calls[*last];
   auto block = block_at(job, rank, *last);
   if (newest.is_p2p && newest.state == CallState::Retired) {
-    const Partner partner = partner_of(job, rank, block->group, newest, block->peer);
-    if (partner.is_known && !partner.has_come) return block;
+    if (lacks_partner(job, rank, block->group, newest, block->peer)) return block;
   }
   const bool has_failed = view.notes.has_failed && newest.state == CallState::Retired;
   if (has_failed || cannot_have_ended(job, block->group, newest)) {
@@ -211,13 +195,14 @@ Standing standing_of(const Job& job) {
   for (int r = 0; r < job.world(); ++r) {
     const auto& block = standing.blocks[static_cast<std::size_t>(r)];
     if (!block || !block->is_p2p || block->peer < 0) continue;
+    // The other half is on its way only where the peer stands at it. Transfers of a rank run in order: one
+    // that is enqueued behind something else does not come before that.
     const Call& call = job.rank(r).dump->calls[block->call];
-    const Partner partner = partner_of(job, r, block->group, call, block->peer);
     const auto& theirs = standing.blocks[static_cast<std::size_t>(block->peer)];
-    const bool is_same_pair = theirs && theirs->is_p2p && theirs->peer == r;
-    if (!partner.is_known || !partner.has_come || (theirs && !is_same_pair)) {
-      standing.waits[static_cast<std::size_t>(r)] = {block->peer};
-    }
+    const bool is_met =
+        theirs && theirs->is_p2p && theirs->group == block->group && theirs->peer == r &&
+        is_send(job, call) != is_send(job, job.rank(block->peer).dump->calls[theirs->call]);
+    if (!is_met) standing.waits[static_cast<std::size_t>(r)] = {block->peer};
   }
   return standing;
 }

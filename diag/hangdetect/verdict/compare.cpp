@@ -52,15 +52,45 @@ std::uint64_t likeness_of(const Signature& signature) {
   return mix(hash, static_cast<std::uint64_t>(signature.root + 1));
 }
 
+namespace {
+
+/// Whether the members of the group gave equal sizes to this kind of call whenever all made it before:
+/// an all-to-all may be uneven, but one that never was is not meant to be.
+bool was_always_even(const Job& job, const Front& front) {
+  constexpr std::uint32_t kLooked = 24;
+  int even = 0;
+  for (std::uint32_t back = 1; back <= kLooked && back < front.sequence; ++back) {
+    const Call* first = nullptr;
+    for (const int rank : front.entered) {
+      const Call* call = job.find(rank, front.group, front.sequence - back);
+      if (call == nullptr || job.signature(*call).op != Op::AllToAll) continue;
+      if (first == nullptr) first = call;
+      if (call->signature != first->signature &&
+          job.signature(*call).input_count != job.signature(*first).input_count) {
+        return false;
+      }
+      if (call != first) ++even;
+    }
+  }
+  return even > 0;
+}
+
+bool is_alike(const Signature& a, const Signature& b, bool is_even) {
+  if (difference_of(a, b) != Difference::None) return false;
+  return !is_even || a.op != Op::AllToAll || a.input_count == b.input_count;
+}
+
+}  // namespace
+
 std::vector<Side> sides_of(const Job& job, const Front& front) {
   std::vector<Side> sides;
+  const bool is_even = was_always_even(job, front);
   for (const int rank : front.entered) {
     const Call* call = job.find(rank, front.group, front.sequence);
     if (call == nullptr) continue;
     const auto same = std::find_if(sides.begin(), sides.end(), [&](const Side& side) {
       return side.signature == call->signature ||
-             difference_of(job.names().signature(side.signature), job.signature(*call)) ==
-                 Difference::None;
+             is_alike(job.names().signature(side.signature), job.signature(*call), is_even);
     });
     if (same == sides.end()) {
       sides.push_back({call->signature, {rank}});

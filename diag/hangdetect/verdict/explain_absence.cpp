@@ -158,6 +158,36 @@ Explanation with_dump(const Scene& scene, const Front& front, const std::vector<
   return out;
 }
 
+/// The first rank that stands at a send or receive with one of the heads.
+int transfer_with(const Standing& standing, const std::vector<int>& heads) {
+  for (std::size_t r = 0; r < standing.blocks.size(); ++r) {
+    const auto& block = standing.blocks[r];
+    if (block && block->is_p2p && std::binary_search(heads.begin(), heads.end(), block->peer)) {
+      return static_cast<int>(r);
+    }
+  }
+  return -1;
+}
+
+/// Nobody waits for them in a collective, but somebody does in a send or receive.
+Explanation in_transfer(const Scene& scene, int waiter, const std::vector<int>& heads) {
+  Explanation out;
+  const auto& block = scene.standing.blocks[static_cast<std::size_t>(waiter)];
+  const Call& call = scene.job.rank(waiter).dump->calls[block->call];
+  const bool has_dump = scene.job.rank(block->peer).dump != nullptr;
+  out.kind = has_dump ? kind_of_absence(scene.job.rank(block->peer).notes) : Kind::MissingRank;
+  out.culprits = heads;
+  out.confidence = has_dump ? 0.75 : 0.55;
+  out.call = call_title(scene.job, block->group, call);
+  out.why =
+      fmt::format("rank {} stands at {}, and {} never made the other half: {}", waiter, out.call,
+                  ranks_text(heads), has_dump ? "nothing is pending there" : "it left no dump");
+  out.evidence.push_back(evidence_of(scene.job, waiter, call, "waits: " + out.call));
+  add_last_calls(scene, heads, out);
+  out.missing.push_back(fmt::format("the stack of {} (py-spy dump)", ranks_text(heads)));
+  return out;
+}
+
 Explanation without_dump(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   Explanation out;
   out.culprits = heads;
@@ -266,9 +296,16 @@ std::vector<Explanation> explain_absence(const Scene& scene) {
     } else if (found.size() > 1)
       found.back().confidence = std::min(found.back().confidence, 0.45);
   }
+  if (found.empty() && !idle.empty()) {
+    if (const int waiter = transfer_with(standing, idle); waiter >= 0) {
+      found.push_back(in_transfer(scene, waiter, idle));
+    }
+  }
   unseen = fewest(standing, std::move(unseen));
   if (const Front* front = front_without(standing, unseen); front != nullptr && !unseen.empty()) {
     found.push_back(without_dump(scene, *front, unseen));
+  } else if (const int waiter = transfer_with(standing, unseen); waiter >= 0 && !unseen.empty()) {
+    found.push_back(in_transfer(scene, waiter, unseen));
   }
   return found;
 }

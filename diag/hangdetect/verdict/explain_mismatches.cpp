@@ -127,8 +127,9 @@ std::optional<Explanation> explain_front(const Scene& scene, const Front& front)
   }
   std::sort(few.begin(), few.end());
   out.culprits = std::move(few);
-  const Difference difference =
+  Difference difference =
       difference_of(names.signature(many->signature), names.signature(odd->signature));
+  if (difference == Difference::None) difference = Difference::Size;  // of an even all-to-all
   out.kind = kind_of(scene, front, *many, *odd, difference);
   const Call* call = scene.job.find(many->ranks.front(), front.group, front.sequence);
   out.call = call_title(scene.job, front.group, *call);
