@@ -1,0 +1,63 @@
+#include "engine/debuglog/version.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/debuglog/subsystem.h"
+
+namespace ringside {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(NcclVersion, APatchOrOnlyAMinor) {
+  EXPECT_EQ(*parse_nccl_version("2.21.5"), (NcclVersion{21, 5}));
+  EXPECT_EQ(*parse_nccl_version("2.19.3+cuda12.3"), (NcclVersion{19, 3}));
+  EXPECT_EQ(*parse_nccl_version("2.21"), (NcclVersion{21, 5}));
+  EXPECT_EQ(*parse_nccl_version("2.30"), (NcclVersion{30, 7}));
+}
+
+TEST(NcclVersion, WhatIsNoneIsRefused) {
+  for (const char* text : {"", "2", "2.", "2.x", "2.21.5.1", "2.21.", "-2.21", "v2.21"}) {
+    const auto version = parse_nccl_version(text);
+    ASSERT_FALSE(version) << text;
+    EXPECT_EQ(version.error().code, ErrorCode::InvalidArgument) << text;
+  }
+  for (const char* text : {"1.30", "2.6.4", "2.31", "3.0"}) {
+    const auto version = parse_nccl_version(text);
+    ASSERT_FALSE(version) << text;
+    EXPECT_EQ(version.error().code, ErrorCode::Unsupported) << text;
+    EXPECT_THAT(version.error().help, HasSubstr("2.7 .. 2.30"));
+  }
+}
+
+// From 2.9 on 10000 x major + 100 x minor + patch, before 1000 x major.
+TEST(NcclVersion, HasANumber) {
+  EXPECT_EQ(version_code({21, 5}), 22105);
+  EXPECT_EQ(version_code({9, 9}), 20909);
+  EXPECT_EQ(version_code({7, 8}), 2708);
+}
+
+TEST(Subsystems, TheDefaultGrewTwice) {
+  EXPECT_EQ(default_subsystems({15, 5}), Subsystems{Subsystem::Init});
+  EXPECT_EQ(default_subsystems({16, 5}), Subsystem::Init | Subsystem::Env);
+  EXPECT_EQ(default_subsystems({22, 3}), Subsystem::Init | Subsystem::Env);
+  EXPECT_EQ(default_subsystems({23, 4}), Subsystem::Init | Subsystem::Env | Subsystem::Bootstrap);
+}
+
+TEST(Subsystems, AListOrAllButAList) {
+  EXPECT_EQ(*parse_subsystems("INIT,graph"), Subsystem::Init | Subsystem::Graph);
+  const Subsystems others = *parse_subsystems("^COLL,TUNING");
+  EXPECT_TRUE(others.meets(Subsystem::Net));
+  EXPECT_FALSE(others.meets(Subsystem::Coll | Subsystem::Tuning));
+  EXPECT_TRUE(parse_subsystems("ALL")->meets(Subsystem::Destroy));
+}
+
+TEST(Subsystems, AnUnknownWordNamesTheNearest) {
+  const auto subsystems = parse_subsystems("INIT,GRAHP");
+  ASSERT_FALSE(subsystems);
+  EXPECT_THAT(subsystems.error().help, HasSubstr("did you mean 'GRAPH'"));
+}
+
+}  // namespace
+}  // namespace ringside
