@@ -61,12 +61,12 @@ int port_of(const RankView& rank) {
                                    28'000);
 }
 
-const Interface& interface_of_rank(const RankView& rank, int other) {
+const NetInterface& interface_of_rank(const RankView& rank, int other) {
   return rank.job.host_of(rank.communicator->members[static_cast<std::size_t>(other)]).interface;
 }
 
 void write_no_route(const RankView& rank, DebugLog& log) {
-  const Interface& root = rank.job.hosts().front().interface;
+  const NetInterface& root = rank.job.hosts().front().interface;
   const std::string& error = rank.job.request().incident.detail;
   const LineThread thread = rank.init_thread();
   for (int attempt = 1; attempt <= 3; ++attempt) {

@@ -16,7 +16,7 @@ namespace ringside {
 /// One host of the job.
 struct LogHost {
   std::string name = {};
-  Interface interface = {};  ///< of bootstrap and, for RDMA, out of band
+  NetInterface interface = {};  ///< of bootstrap and, for RDMA, out of band
   HostNetwork network = {};
   NcclVersion version = {};
   std::vector<Setting> settings = {};

@@ -64,7 +64,7 @@ struct LogRequest {
 
   // What a misconfiguration sets.
   std::map<int, HostDifference> differences = {};  ///< by host
-  std::optional<Interface> bootstrap = {};         ///< of all hosts, instead of their own
+  std::optional<NetInterface> bootstrap = {};      ///< of all hosts, instead of their own
   std::string broken_plugin = {};                  ///< why the network plugin does not load
   bool refuses_p2p = false;                        ///< the driver grants no peer access over PCIe
   bool has_partial_nvls = false;  ///< some hosts have it, so that the job does without

@@ -22,13 +22,13 @@ int net_interface_of(NcclVersion version) {
   return version.is_before(28) ? 10 : 11;
 }
 
-std::string socket_address(const Interface& interface) {
+std::string socket_address(const NetInterface& interface) {
   return fmt::format("{}:{}<0>", interface.name, interface.address);
 }
 
 }  // namespace
 
-std::string bootstrap_text(NcclVersion version, const Interface& interface) {
+std::string bootstrap_text(NcclVersion version, const NetInterface& interface) {
   if (version.is_before(8)) return "Bootstrap : Using [0]" + socket_address(interface);
   return (version.is_before(24) ? "Bootstrap : Using " : "Bootstrap: Using ") +
          socket_address(interface);
@@ -134,7 +134,8 @@ std::string no_profiler_text(NcclVersion version) {
   return "PROFILER/Plugin: Could not find: libnccl-profiler.so";
 }
 
-std::string ib_devices_text(NcclVersion version, std::span<const Hca> hcas, const Interface& oob) {
+std::string ib_devices_text(NcclVersion version, std::span<const Hca> hcas,
+                            const NetInterface& oob) {
   std::string text = "NET/IB : Using";
   for (const Hca& hca : hcas) {
     fmt::format_to(std::back_inserter(text), " [{}]{}:{}/{}", hca.index, hca.name, hca.port,
@@ -159,7 +160,7 @@ std::string virtual_device_text(const Hca& hca) {
 
 std::string ib_no_device_text() { return "NET/IB : No device found."; }
 
-std::string socket_interfaces_text(std::span<const Interface> interfaces) {
+std::string socket_interfaces_text(std::span<const NetInterface> interfaces) {
   std::string text = "NET/Socket : Using";
   for (std::size_t i = 0; i < interfaces.size(); ++i) {
     fmt::format_to(std::back_inserter(text), " [{}]{}", i, socket_address(interfaces[i]));

@@ -13,12 +13,12 @@
 namespace ringside {
 
 /// A network interface and an address of it.
-struct Interface {
+struct NetInterface {
   std::string name;
   std::string address;  ///< "10.0.0.3"
 };
 
-std::string bootstrap_text(NcclVersion version, const Interface& interface);
+std::string bootstrap_text(NcclVersion version, const NetInterface& interface);
 std::string driver_text(CudaVersion driver);        ///< 2.13+
 std::string version_text(NcclVersion version);      ///< "NCCL version 2.21.5+cuda12.4"
 std::string git_version_text(NcclVersion version);  ///< 2.29+
@@ -60,11 +60,12 @@ struct Hca {
   int mbits_per_second = 0;
   std::string pci_path = {};  ///< in /sys
 };
-std::string ib_devices_text(NcclVersion version, std::span<const Hca> hcas, const Interface& oob);
+std::string ib_devices_text(NcclVersion version, std::span<const Hca> hcas,
+                            const NetInterface& oob);
 std::string ib_device_text(const Hca& hca);       ///< 2.27+, NET
 std::string virtual_device_text(const Hca& hca);  ///< 2.24+, NET
 std::string ib_no_device_text();
-std::string socket_interfaces_text(std::span<const Interface> interfaces);
+std::string socket_interfaces_text(std::span<const NetInterface> interfaces);
 
 /// 2.27+: a backend that has come up, or not, and which one the communicator takes.
 std::string initialized_net_text(std::string_view name);

@@ -35,7 +35,7 @@ std::string_view ib_file(NcclVersion version, std::string_view part) {
   return part;
 }
 
-std::string address(const Interface& interface, int port) {
+std::string address(const NetInterface& interface, int port) {
   return fmt::format("{}<{}>", interface.address, port);
 }
 
@@ -88,7 +88,7 @@ Warning other_version_warning(NcclVersion version, int rank, NcclVersion other, 
           to_init(version, "bootstrap.cc:553", "bootstrapAllGather", kInternal)};
 }
 
-Warning connect_warning(NcclVersion version, const Interface& to, int port,
+Warning connect_warning(NcclVersion version, const NetInterface& to, int port,
                         std::string_view error) {
   Warning warning{{"misc/socket.cc", 484, "socketStartConnect"},
                   {},
@@ -139,8 +139,8 @@ Warning open_device_warning(NcclVersion version, std::string_view hca) {
           fmt::format("NET/IB : Unable to open device {}", hca)};
 }
 
-Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index, const Interface& own,
-                          const Interface& peer) {
+Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index,
+                          const NetInterface& own, const NetInterface& peer) {
   Warning warning{
       {"misc/ibvwrap.cc", 236, "wrap_ibv_modify_qp"},
       {},
@@ -161,7 +161,7 @@ Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index, co
   return warning;
 }
 
-Warning completion_warning(NcclVersion version, const Interface& peer, int port, int status,
+Warning completion_warning(NcclVersion version, const NetInterface& peer, int port, int status,
                            std::string_view hca) {
   Warning warning{
       {ib_file(version, "transport/net_ib/p2p.cc"), 1295, "ncclIbLogCompletionWithError"},
@@ -248,7 +248,7 @@ Warning ring_lacks_rank_warning(NcclVersion version, int ring, int rank) {
           to_init(version, "graph/connect.cc:478", "ncclTopoPostset", kInternal)};
 }
 
-Warning remote_closed_warning(NcclVersion version, const Interface& peer, int port) {
+Warning remote_closed_warning(NcclVersion version, const NetInterface& peer, int port) {
   Warning warning{{"misc/socket.cc", 58, "socketProgress"},
                   {},
                   to_init(version, "bootstrap.cc:553", "bootstrapAllGather", kRemote)};

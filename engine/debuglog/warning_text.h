@@ -30,18 +30,19 @@ Warning duplicate_gpu_warning(NcclVersion version, int rank, int other, std::int
 Warning other_version_warning(NcclVersion version, int rank, NcclVersion other, int other_rank);
 
 /// error  "Connection refused"
-Warning connect_warning(NcclVersion version, const Interface& to, int port, std::string_view error);
+Warning connect_warning(NcclVersion version, const NetInterface& to, int port,
+                        std::string_view error);
 /// Before it, while there is hope; 2.24+ counts.
 std::string connect_retry_text(NcclVersion version, std::string_view error, int attempt);
 
 Warning register_memory_warning(NcclVersion version);
 Warning open_device_warning(NcclVersion version, std::string_view hca);
-Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index, const Interface& own,
-                          const Interface& peer);
+Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index,
+                          const NetInterface& own, const NetInterface& peer);
 
 /// A completion with an error.
 /// status  of the verbs: 12, retries exhausted
-Warning completion_warning(NcclVersion version, const Interface& peer, int port, int status,
+Warning completion_warning(NcclVersion version, const NetInterface& peer, int port, int status,
                            std::string_view hca);
 /// event  "port error"
 Warning async_event_warning(NcclVersion version, std::string_view hca, std::string_view event);
@@ -52,7 +53,7 @@ Warning shared_memory_warning(NcclVersion version, std::string_view path, int si
 Warning nvls_bind_warning(NcclVersion version);
 Warning cuda_memory_warning(NcclVersion version);
 Warning ring_lacks_rank_warning(NcclVersion version, int ring, int rank);
-Warning remote_closed_warning(NcclVersion version, const Interface& peer, int port);
+Warning remote_closed_warning(NcclVersion version, const NetInterface& peer, int port);
 
 /// The driver refuses peer access between two GPUs that PCIe connects; INFO, 2.12+.
 std::string p2p_refused_text(int a, int b);

@@ -48,7 +48,7 @@ void write_versions(const RankView& rank, DebugLog& log) {
 }
 
 void write_sockets(const RankView& rank, LineThread thread, DebugLog& log) {
-  std::vector<Interface> interfaces{rank.host().interface};
+  std::vector<NetInterface> interfaces{rank.host().interface};
   if (rank.host().network.kind == NetworkKind::Socket && !rank.job.request().bootstrap) {
     // Further ports carry data, too.
     for (const Hca& device : rank.host().network.devices) {
