@@ -129,10 +129,13 @@ void print_collectives(const TraceStatistics& all) {
   fmt::print("\n  {:<15}{:<16}{:<9}{:>7}{:>9}{:>11}{:>12}{:>12}\n", "collective", "algorithm",
              "protocol", "count", "calls", "mean size", "mean time", "longest");
   for (const CollectiveStatistics& one : all.collectives) {
-    fmt::print("  {:<15}{:<16}{:<9}{:>7}{:>9}{:>11}{:>12}{:>12}\n", to_string(one.collective),
+    fmt::print("  {:<15}{:<16}{:<9}{:>7}{:>9}{:>11}{:>12}{:>12}{}\n", to_string(one.collective),
                to_string(one.algorithm), to_string(one.protocol), one.count, one.calls,
                short_bytes(one.mean_bytes()), format_time(to_seconds(one.mean_time())),
-               format_time(to_seconds(one.longest)));
+               format_time(to_seconds(one.longest)), one.is_modelled ? "  modelled" : "");
+  }
+  if (std::ranges::any_of(all.collectives, &CollectiveStatistics::is_modelled)) {
+    fmt::print("  modelled: copies stood for a switch or a network that reduces\n");
   }
 }
 
@@ -208,6 +211,7 @@ Json document(const TraceFile& file, const TraceStatistics& all, const std::stri
     collectives.push_back({{"collective", to_string(one.collective)},
                            {"algorithm", to_string(one.algorithm)},
                            {"protocol", to_string(one.protocol)},
+                           {"is_modelled", one.is_modelled},
                            {"count", one.count},
                            {"calls", one.calls},
                            {"mean_bytes", one.mean_bytes().value},

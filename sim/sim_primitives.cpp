@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <simgrid/s4u.hpp>
+#include <utility>
 
 namespace ringside {
 namespace {
@@ -11,6 +12,24 @@ namespace {
 namespace sg4 = simgrid::s4u;
 
 std::int64_t in_ns(double seconds) { return std::llround(seconds * 1e9); }
+
+/// Calls visit(rank) for each rank behind the ports, a group's one after the other.
+template <typename Visit>
+void for_each_peer(const std::vector<SimPort>& side, Ports ports, Visit&& visit) {
+  for_each_port(ports, [&](int number) {
+    const SimPort& port = side[static_cast<std::size_t>(number)];
+    if (port.members == nullptr) return visit(port.peer);
+    for (const Rank rank : *port.members) visit(rank);
+  });
+}
+
+Rank first_peer(const std::vector<SimPort>& side, Ports ports) {
+  Rank first = kNoRank;
+  for_each_peer(side, ports, [&](Rank rank) {
+    if (first == kNoRank) first = rank;
+  });
+  return first;
+}
 
 }  // namespace
 
@@ -73,10 +92,23 @@ void SimPrimitives::record(Primitive primitive, const ChunkSpan& span, double be
   event.bytes = static_cast<std::uint64_t>(span.count) * setup_.element.value;
   event.step = *setup_.step;
   event.primitive = primitive;
-  // Of several peers, the first.
-  event.recv_peer = parts.receives ? to_int(recv_port(from.first).peer) : -1;
-  event.send_peer = parts.sends ? to_int(send_port(to.first).peer) : -1;
+  if (parts.receives) event.recv_peer = to_int(first_peer(*setup_.recv_ports, from));
+  if (parts.sends) event.send_peer = to_int(first_peer(*setup_.send_ports, to));
   setup_.lane->record(event);
+  event.kind = EventKind::Peer;
+  const auto record_others = [&](const std::vector<SimPort>& side, Ports ports,
+                                 std::int32_t TraceEvent::*peer) {
+    bool is_first = true;
+    for_each_peer(side, ports, [&](Rank rank) {
+      if (!std::exchange(is_first, false)) {
+        event.recv_peer = event.send_peer = -1;
+        event.*peer = to_int(rank);
+        setup_.lane->record(event);
+      }
+    });
+  };
+  if (parts.receives) record_others(*setup_.recv_ports, from, &TraceEvent::recv_peer);
+  if (parts.sends) record_others(*setup_.send_ports, to, &TraceEvent::send_peer);
 }
 
 std::string SimPrimitives::place() const {

@@ -14,7 +14,8 @@ namespace ringside {
 struct SimPort {
   SimSendEnd* send = nullptr;
   SimRecvEnd* recv = nullptr;
-  Rank peer = kNoRank;  ///< of a group the first member
+  Rank peer = kNoRank;                         ///< of a group the first member
+  const std::vector<Rank>* members = nullptr;  ///< of a group, those on its other side; else null
 };
 
 /// What all actors of a simulation share.

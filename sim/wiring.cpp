@@ -69,7 +69,9 @@ Status Wiring::connect_ports(SimTask& task, std::vector<SimTask>& tasks) {
     SimPort& port = task.send_ports.emplace_back();
     if (peer.group != nullptr) {
       RINGSIDE_TRY(SimGroup* const joined, group(*peer.group, task.channel));
-      port = {.send = &joined->send_end(task.rank), .peer = peer.group->receivers.front()};
+      port = {.send = &joined->send_end(task.rank),
+              .peer = peer.group->receivers.front(),
+              .members = &peer.group->receivers};
     } else if (peer.is_used()) {
       RINGSIDE_TRY(SimConnection* const joined, connection(task, task_of(peer.rank), peer.index));
       port = {.send = joined, .peer = peer.rank};
@@ -79,7 +81,9 @@ Status Wiring::connect_ports(SimTask& task, std::vector<SimTask>& tasks) {
     SimPort& port = task.recv_ports.emplace_back();
     if (peer.group != nullptr) {
       RINGSIDE_TRY(SimGroup* const joined, group(*peer.group, task.channel));
-      port = {.recv = &joined->recv_end(task.rank), .peer = peer.group->senders.front()};
+      port = {.recv = &joined->recv_end(task.rank),
+              .peer = peer.group->senders.front(),
+              .members = &peer.group->senders};
     } else if (peer.is_used()) {
       RINGSIDE_TRY(SimConnection* const joined, connection(task_of(peer.rank), task, peer.index));
       port = {.recv = joined, .peer = peer.rank};

@@ -43,6 +43,7 @@ struct TraceColumns {
   TraceColumn<std::uint8_t> collective;
   TraceColumn<std::uint8_t> algorithm;
   TraceColumn<std::uint8_t> protocol;
+  TraceColumn<std::uint8_t> is_modelled;
 };
 
 /// Events that one thread recorded one after the other.

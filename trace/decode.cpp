@@ -65,7 +65,8 @@ bool read_columns(const rtrace::Events& events, std::size_t& size, TraceColumns&
          read_column(events.primitive(), size, absent.primitive, to.primitive) &&
          read_column(events.collective(), size, absent.collective, to.collective) &&
          read_column(events.algorithm(), size, absent.algorithm, to.algorithm) &&
-         read_column(events.protocol(), size, absent.protocol, to.protocol);
+         read_column(events.protocol(), size, absent.protocol, to.protocol) &&
+         read_column(events.is_modelled(), size, absent.is_modelled, to.is_modelled);
 }
 
 std::string text_of(const flatbuffers::String* text) {
@@ -134,11 +135,11 @@ bool TraceBlock::is_readable(std::size_t i) const {
   constexpr auto beyond = [](auto last) { return static_cast<unsigned>(last) + 1; };
   return columns_.begin_ns[i] >= -kFarthestNs && columns_.end_ns[i] < kFarthestNs &&
          columns_.begin_ns[i] <= columns_.end_ns[i] && columns_.rank[i] >= 0 &&
-         columns_.kind[i] < beyond(EventKind::Primitive) &&
+         columns_.kind[i] < beyond(EventKind::Peer) &&
          columns_.primitive[i] < beyond(Primitive::RecvSend) &&
          columns_.collective[i] < beyond(Collective::AllGatherV) &&
          columns_.algorithm[i] < kAlgorithmCount &&
-         columns_.protocol[i] < beyond(Protocol::Simple);
+         columns_.protocol[i] < beyond(Protocol::Simple) && columns_.is_modelled[i] <= 1;
 }
 
 TraceEvent TraceBlock::event(std::size_t i) const {
@@ -159,6 +160,7 @@ TraceEvent TraceBlock::event(std::size_t i) const {
   event.collective = static_cast<Collective>(columns_.collective[i]);
   event.algorithm = static_cast<Algorithm>(columns_.algorithm[i]);
   event.protocol = static_cast<Protocol>(columns_.protocol[i]);
+  event.is_modelled = columns_.is_modelled[i] != 0;
   return event;
 }
 

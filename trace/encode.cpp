@@ -112,9 +112,10 @@ std::span<const std::byte> BlockEncoder::events(std::span<const TraceEvent> even
   const auto collective = narrow(&TraceEvent::collective);
   const auto algorithm = narrow(&TraceEvent::algorithm);
   const auto protocol = narrow(&TraceEvent::protocol);
+  const auto is_modelled = narrow(&TraceEvent::is_modelled);
   const auto columns = rtrace::CreateEvents(
       impl_->builder, begin_ns, end_ns, offset, bytes, sequence, communicator, rank, recv_peer,
-      send_peer, step, channel, kind, primitive, collective, algorithm, protocol);
+      send_peer, step, channel, kind, primitive, collective, algorithm, protocol, is_modelled);
   return impl_->framed(rtrace::CreateBlock(impl_->builder, 0, columns), pid);
 }
 

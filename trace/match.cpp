@@ -22,7 +22,7 @@ TransferMatcher::TransferMatcher(std::function<void(const TraceTransfer&)> on_tr
     : on_transfer_(std::move(on_transfer)) {}
 
 void TransferMatcher::add(const TraceEvent& event) {
-  if (event.kind != EventKind::Primitive) return;
+  if (event.kind == EventKind::Collective) return;
   const PrimitiveParts parts = parts_of(event.primitive);
   if (parts.receives && event.recv_peer >= 0) {
     add_half({event.communicator, event.recv_peer, event.rank, event.channel}, event, false);

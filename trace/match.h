@@ -29,7 +29,7 @@ struct TraceTransfer {
   std::int64_t recv_end_ns = 0;
 };
 
-/// Finds out who fed whom: within a collective, the nth primitive that sends on a connection feeds the
+/// Finds out who fed whom, each of a primitive's peers for itself: within a collective, the nth primitive that sends on a connection feeds the
 /// nth that receives from it. Holds only the halves whose other half has not come yet.
 ///
 /// Ordering   events of one rank and channel come in the order recorded; lanes may come in any order

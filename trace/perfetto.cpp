@@ -63,8 +63,8 @@ class Writer {
       add(",\"step\":{},\"offset\":{},\"recv_peer\":{},\"send_peer\":{},\"collective\":\"{}\"",
           event.step, event.offset, event.recv_peer, event.send_peer, to_string(event.collective));
     }
-    add(",\"algorithm\":\"{}\",\"protocol\":\"{}\"}}}}", to_string(event.algorithm),
-        to_string(event.protocol));
+    add(",\"algorithm\":\"{}\",\"protocol\":\"{}\"{}}}}}", to_string(event.algorithm),
+        to_string(event.protocol), event.is_modelled ? ",\"is_modelled\":true" : "");
     ++counts_.events;
   }
 
@@ -166,7 +166,8 @@ Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out,
   writer.start(file);
   for (std::size_t b = 0; b < file.block_count() && out; ++b) {
     file.block(b).for_each_event([&](const TraceEvent& event) {
-      writer.event(event);
+      // A further peer shows as an arrow to or from its primitive's slice.
+      if (event.kind != EventKind::Peer) writer.event(event);
       matcher.add(event);
     });
     if (on_progress) {

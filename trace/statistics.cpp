@@ -67,14 +67,18 @@ TraceStatistics statistics_of(const TraceFile& file) {
       sum.bytes = sum.bytes + Bytes{event.bytes};
       sum.total = saturating_sum(sum.total, duration);
       sum.longest = std::max(sum.longest, duration);
+      sum.is_modelled = sum.is_modelled || event.is_modelled;
       distinct.insert((std::uint64_t{event.communicator} << 32) | event.sequence);
       return;
     }
-    ++all.primitives;
     ChannelStatistics& channel = channels[{event.communicator, event.rank, event.channel}];
-    ++channel.primitives;
-    channel.busy = saturating_sum(channel.busy, duration);
-    if (parts_of(event.primitive).sends) channel.sent = channel.sent + Bytes{event.bytes};
+    if (event.kind == EventKind::Primitive) {
+      ++all.primitives;
+      ++channel.primitives;
+      channel.busy = saturating_sum(channel.busy, duration);
+    }
+    const bool sends = parts_of(event.primitive).sends && event.send_peer >= 0;
+    if (sends) channel.sent = channel.sent + Bytes{event.bytes};
     matcher.add(event);
   });
   all.unmatched_halves = matcher.unmatched();
@@ -86,6 +90,7 @@ TraceStatistics statistics_of(const TraceFile& file) {
     all.ranks = std::max(all.ranks, ++all.communicators.back().ranks);
   }
   for (auto& [key, channel] : channels) {
+    channel.waiting = std::min(channel.waiting, channel.busy);
     channel.communicator = std::get<0>(key);
     channel.rank = Rank{std::get<1>(key)};
     channel.channel = ChannelId{std::get<2>(key)};

@@ -16,11 +16,12 @@ struct ChannelStatistics {
   Rank rank{0};
   ChannelId channel{0};
   std::uint64_t primitives = 0;
-  Bytes sent;           ///< by primitives that send
+  Bytes sent;           ///< by primitives that send, to each of their peers
   Nanoseconds busy{0};  ///< the sum of all primitives' durations, waiting included
   /// Of `busy`, the time in receives before the matching send had begun: the sender came late, the link
   /// is not to blame. Ranks behind the late one receive from a sender that has begun and waits itself:
-  /// they show it as busy, so that waiting points at the first cause.
+  /// they show it as busy, so that waiting points at the first cause. Where a receive has several
+  /// senders, the sum over those that came late, though it waits for them at the same time.
   Nanoseconds waiting{0};
 
   /// returns  sent / busy; 0 where nothing was sent or no time passed
@@ -32,11 +33,12 @@ struct CollectiveStatistics {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
-  std::uint64_t count = 0;  ///< collectives: distinct (communicator, sequence)
-  std::uint64_t calls = 0;  ///< on all ranks together
-  Bytes bytes;              ///< of all calls
-  Nanoseconds total{0};     ///< of all calls
-  Nanoseconds longest{0};   ///< call
+  bool is_modelled = false;  ///< at least one: copies stood for a switch or network that reduces
+  std::uint64_t count = 0;   ///< collectives: distinct (communicator, sequence)
+  std::uint64_t calls = 0;   ///< on all ranks together
+  Bytes bytes;               ///< of all calls
+  Nanoseconds total{0};      ///< of all calls
+  Nanoseconds longest{0};    ///< call
 
   /// returns  per call; 0 without calls
   [[nodiscard]] Bytes mean_bytes() const;

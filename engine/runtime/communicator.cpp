@@ -100,6 +100,7 @@ struct Communicator::Impl {
     event.collective = plan.choice.collective;
     event.algorithm = plan.choice.algorithm;
     event.protocol = plan.choice.protocol;
+    event.is_modelled = is_modelled(plan.choice.algorithm);
     return event;
   }
 

@@ -80,7 +80,7 @@ TEST(BenchVerb, TheGridMarksOnePickAndOneBestOfEachSize) {
   const json document = json::parse(outcome.out);
   ASSERT_EQ(document["results"].size(), 2U);
   for (const json& row : document["results"]) {
-    EXPECT_EQ(row["cells"].size(), 7U * 3U);
+    EXPECT_EQ(row["cells"].size(), 8U * 3U);
     int picks = 0;
     int bests = 0;
     for (const json& cell : row["cells"]) {
@@ -106,12 +106,31 @@ TEST(BenchVerb, TheTraceHoldsEveryPrimitiveOfEveryRank) {
   int calls = 0;
   int primitives = 0;
   trace->for_each_event([&](const TraceEvent& event) {
-    (event.kind == EventKind::Collective ? calls : primitives) += 1;
+    calls += event.kind == EventKind::Collective ? 1 : 0;
+    primitives += event.kind == EventKind::Primitive ? 1 : 0;
     EXPECT_LE(event.begin_ns, event.end_ns);
   });
   EXPECT_EQ(calls, 2 * 8);
   EXPECT_EQ(primitives, 2 * 8 * 3);
   std::remove(path.c_str());
+}
+
+// Among 4 ranks an algorithm's steps have up to 4 peers on either side, groups behind a switch among them.
+TEST(BenchVerb, InAWholeTraceEverySendFindsItsReceiveWhateverTheAlgorithm) {
+  for (const std::string algorithm : {"ring", "tree", "nvls", "nvls_tree", "collnet_direct",
+                                      "collnet_chain", "one_shot", "two_shot"}) {
+    const std::string path = temporary_path("peers.rtrace");
+    const Outcome outcome =
+        run_program({"bench", "all_reduce", "-n", "4", "-b", "8", "-e", "64K", "-f", "8192", "-w",
+                     "0", "--iters", "1", "--algo", algorithm, "--trace", path});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const json info = json::parse(run_program({"trace", "info", path, "--json"}).out);
+    EXPECT_EQ(info["unmatched_halves"], 0) << algorithm;
+    EXPECT_GT(info["transfers"], 0) << algorithm;
+    const bool is_modelled = algorithm.starts_with("nvls") || algorithm.starts_with("collnet");
+    for (const json& one : info["collectives"]) EXPECT_EQ(one["is_modelled"], is_modelled);
+    std::remove(path.c_str());
+  }
 }
 
 TEST(BenchVerb, RunsUnderMpirun) {

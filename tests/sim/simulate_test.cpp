@@ -14,6 +14,7 @@
 #include "engine/collectives/record.h"
 #include "tests/sim/requests.h"
 #include "trace/reader.h"
+#include "trace/statistics.h"
 
 namespace ringside {
 namespace {
@@ -279,6 +280,26 @@ TEST(SimulateTrace, ShowsTheStepsOfTheRecordedProgramsAndTheWholeCall) {
       EXPECT_EQ(calls, request.network->nranks());
       EXPECT_NEAR(static_cast<double>(latest), result->time.count() * 1e9, 1);
     }
+  }
+}
+
+// NVLS and CollNet have groups on both sides of a step.
+TEST(SimulateTrace, EverySendFindsItsReceiveWhateverTheAlgorithm) {
+  const std::vector<std::pair<Algorithm, int>> on_nodes{
+      {Algorithm::Ring, 2}, {Algorithm::Tree, 2}, {Algorithm::Nvls, 1}, {Algorithm::NvlsTree, 2}};
+  for (const auto& [algorithm, nodes] : on_nodes) {
+    const Scratch scratch;
+    auto one =
+        forced_case("dgx-h100", nodes, Collective::AllReduce, 4_MiB, algorithm, Protocol::Simple);
+    ASSERT_TRUE(one) << one.error().message;
+    one->request.trace_path = scratch.path();
+    const auto result = simulate(one->request);
+    ASSERT_TRUE(result) << result.error().message;
+    const auto file = TraceFile::open(scratch.path());
+    ASSERT_TRUE(file) << file.error().message;
+    const TraceStatistics all = statistics_of(*file);
+    EXPECT_GT(all.transfers, 0U);
+    EXPECT_EQ(all.unmatched_halves, 0U) << to_string(algorithm);
   }
 }
 

@@ -55,6 +55,19 @@ TEST(TransferMatcher, TheNthSendFeedsTheNthReceive) {
   EXPECT_EQ(found.unmatched, 0U);
 }
 
+// Rank 0 sends to 1 and 2 at once, rank 2 receives from 0 and 1 at once.
+TEST(TransferMatcher, EachOfAStepsPeersIsMatchedForItself) {
+  TraceEvent more_to = primitive(Primitive::Send, 0, -1, 2, 0, 1);
+  more_to.kind = EventKind::Peer;
+  TraceEvent more_from = primitive(Primitive::Recv, 2, 1, -1, 0, 12);
+  more_from.kind = EventKind::Peer;
+  const Matched found =
+      match({send(0, 1), more_to, recv(0, 11), primitive(Primitive::Recv, 2, 0, -1, 0, 12),
+             more_from, primitive(Primitive::Send, 1, -1, 2, 0, 3)});
+  EXPECT_THAT(found.ids, ElementsAre(Ids{1, 11}, Ids{1, 12}, Ids{3, 12}));
+  EXPECT_EQ(found.unmatched, 0U);
+}
+
 TEST(TransferMatcher, LanesMayComeInAnyOrder) {
   const Matched found =
       match({recv(0, 11), recv(0, 12), recv(1, 13), send(0, 1), send(0, 2), send(1, 3)});

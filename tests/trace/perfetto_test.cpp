@@ -63,6 +63,33 @@ TEST(Perfetto, AnEventIsACompleteSliceOfItsRankAndChannel) {
                         R"("algorithm":"ring","protocol":"simple"}})"));
 }
 
+TEST(Perfetto, WhatIsModelledSaysSo) {
+  TraceEvent event;
+  event.algorithm = Algorithm::Nvls;
+  event.is_modelled = true;
+  EXPECT_EQ(exported({event}).phase("X")[0]["args"]["is_modelled"], true);
+  event.is_modelled = false;
+  EXPECT_FALSE(exported({event}).phase("X")[0]["args"].contains("is_modelled"));
+}
+
+// A send to ranks 1 and 2: one slice, two arrows.
+TEST(Perfetto, AFurtherPeerIsAnArrowButNoSlice) {
+  std::vector<TraceEvent> events(4);
+  for (TraceEvent& event : events) event.primitive = Primitive::Send;
+  events[0].send_peer = 1;
+  events[1].kind = EventKind::Peer;
+  events[1].send_peer = 2;
+  for (const std::size_t receiver : {2U, 3U}) {
+    events[receiver].primitive = Primitive::Recv;
+    events[receiver].rank = static_cast<std::int32_t>(receiver) - 1;
+    events[receiver].recv_peer = 0;
+  }
+  const Exported out = exported(events);
+  EXPECT_EQ(out.phase("X").size(), 3U);
+  EXPECT_EQ(out.phase("s").size(), 2U);
+  EXPECT_EQ(out.counts.unmatched_halves, 0U);
+}
+
 TEST(Perfetto, ProcessesAreRanksAndThreadsChannels) {
   const Exported out = exported(late_all_reduce());
   EXPECT_EQ(out.phase("X").size(), 8U);

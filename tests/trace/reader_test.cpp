@@ -117,10 +117,10 @@ TEST(TraceFile, ABlockThatVouchesForNonsenseIsMalformed) {
 
 TEST(TraceFile, EventsThatSayNothingToThisBuildArePassedOver) {
   std::vector<TraceEvent> events = steps(0, 8);
-  events[1].kind = EventKind{2};
+  events[1].kind = EventKind{3};
   events[2].primitive = Primitive{9};
   events[3].collective = Collective{12};
-  events[4].algorithm = Algorithm{8};
+  events[4].algorithm = Algorithm{kAlgorithmCount};
   events[5].protocol = Protocol{3};
   events[6].end_ns = events[6].begin_ns - 1;
   FileBytes bytes = file_header();

@@ -40,6 +40,7 @@ TraceEvent full_event(std::uint32_t i) {
   event.send_peer = static_cast<std::int32_t>(i % 4);
   event.step = 100 + i;
   event.channel = static_cast<std::uint16_t>(65535 - i);
+  event.is_modelled = i % 5 == 0;
   event.kind = i % 9 == 0 ? EventKind::Collective : EventKind::Primitive;
   event.primitive = static_cast<Primitive>(i % 8);
   event.collective = static_cast<Collective>(i % 5);
@@ -57,6 +58,7 @@ void expect_same(const TraceEvent& a, const TraceEvent& b) {
   EXPECT_EQ(a.communicator, b.communicator);
   EXPECT_EQ(a.rank, b.rank);
   EXPECT_EQ(a.recv_peer, b.recv_peer);
+  EXPECT_EQ(a.is_modelled, b.is_modelled);
   EXPECT_EQ(a.send_peer, b.send_peer);
   EXPECT_EQ(a.step, b.step);
   EXPECT_EQ(a.channel, b.channel);

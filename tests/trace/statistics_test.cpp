@@ -46,6 +46,26 @@ TEST(TraceStatistics, WaitingIsTheTimeBeforeTheSenderBegan) {
   EXPECT_DOUBLE_EQ(rank1.achieved().value, 20e6);
 }
 
+// A send of 8 B to ranks 1 and 2 is one primitive that sends 16 B.
+TEST(TraceStatistics, APrimitiveOfTwoPeersIsOnePrimitive) {
+  std::vector<TraceEvent> events(2);
+  for (TraceEvent& event : events) {
+    event.primitive = Primitive::Send;
+    event.bytes = 8;
+    event.end_ns = 5;
+  }
+  events[0].send_peer = 1;
+  events[1].send_peer = 2;
+  events[1].kind = EventKind::Peer;
+  const TraceStatistics all = statistics({events});
+  EXPECT_EQ(all.primitives, 1U);
+  EXPECT_EQ(all.unmatched_halves, 2U);
+  ASSERT_EQ(all.channels.size(), 1U);
+  EXPECT_EQ(all.channels[0].primitives, 1U);
+  EXPECT_EQ(all.channels[0].sent, 16_B);
+  EXPECT_EQ(all.channels[0].busy, Nanoseconds{5});
+}
+
 TEST(TraceStatistics, WaitingNeverExceedsTheReceive) {
   std::vector<TraceEvent> events = late_all_reduce();
   events[4].begin_ns =
