@@ -33,6 +33,12 @@ bool reduces(Collective collective) {
          collective == Collective::Reduce;
 }
 
+/// Whether no rank's own share of the result is anything but its input.
+bool copies(Collective collective) {
+  return collective == Collective::AllGather || collective == Collective::AllGatherV ||
+         collective == Collective::Broadcast;
+}
+
 CallShape shape_of(const CollectiveCall& call) {
   return {.count = call.count,
           .type = call.type,
@@ -186,6 +192,8 @@ struct Communicator::Impl {
           .reduce = plan.reduce ? &*plan.reduce : nullptr,
           // What is larger than the caches leaves them before it is read again.
           .is_streaming = plan.bytes >= connections->layout().cache * 2,
+          .returns_results = choice.algorithm == Algorithm::TwoShot,
+          .keeps_input = choice.algorithm == Algorithm::TwoShot || copies(plan.call.collective),
           .wait = &wait,
           .failure = &failure,
           .lane = lane_of(channel),
