@@ -54,7 +54,7 @@ class Injector {
       case FaultClass::OpMismatch:
         return change("calls another operation", is_collective, [this](Step& s) { change_op(s); });
       case FaultClass::ShapeMismatch:
-        return change("passes a tensor of another size", is_sized, [this](Step& s) {
+        return change("passes a tensor of another size", is_even, [this](Step& s) {
           s.count = random_.chance(50) ? s.count * 2 : std::max<std::int64_t>(1, s.count / 2 - 64);
         });
       case FaultClass::DtypeMismatch:
@@ -89,6 +89,8 @@ class Injector {
   static bool is_collective(const Step& step) {
     return step.kind == Kind::Call && !is_p2p(step.op) && step.op != Op::Barrier;
   }
+  /// All members give alike: an all-to-all may be uneven, and no dump holds the splits.
+  static bool is_even(const Step& step) { return is_sized(step) && step.op != Op::AllToAll; }
   static bool is_sized(const Step& step) { return is_collective(step) && step.count >= 256; }
 
   const Group& group_of(const Step& step) const {

@@ -24,7 +24,8 @@ class Judge {
     allow(fault_.culprits);
     switch (fault_.kind) {
       case FaultClass::NotAHang:
-        if (is_something_lost()) truth_.classes.insert("unknown");
+        // A call that is under way and one that hangs differ by the time since, which no dump holds.
+        if (hang_.evidence.moment == Moment::MidRun || is_something_lost()) also({"unknown"});
         return truth_;
       case FaultClass::NetworkStall:
         judge_stall();
@@ -94,6 +95,19 @@ class Judge {
     const Evidence& left = hang_.evidence;
     return left.has_dump[at] || (left.has_calls && left.has_log[at]);
   }
+  /// Each of the lost ranks, all of them, and those that no watchdog puts in the call either.
+  void allow_lost(const Ranks& lost) {
+    allow(lost);
+    for (const int rank : lost) allow({rank});
+    const Ranks silent = suspects(-1, true);
+    if (!silent.empty()) allow(silent);
+    for (int group = 0; group < static_cast<int>(hang_.program.groups.size()); ++group) {
+      for (const bool by_logs : {false, true}) {
+        const Ranks own = suspects(group, by_logs);
+        if (!own.empty()) allow(own);
+      }
+    }
+  }
   [[nodiscard]] bool is_something_lost() const {
     for (int rank = 0; rank < hang_.program.ranks; ++rank) {
       if (!is_seen(rank)) return true;
@@ -110,8 +124,20 @@ class Judge {
                        [this](int rank) { return is_seen(rank); });
   }
 
-  /// Members of the groups that seen ranks wait in, whose own position no file tells.
-  [[nodiscard]] Ranks suspects(int only_group = -1) const {
+  /// Whether the rank's own watchdog says that it is in a call of the group.
+  [[nodiscard]] bool is_logged_in(int rank, int group) const {
+    const auto at = static_cast<std::size_t>(rank);
+    const Evidence& left = hang_.evidence;
+    if (!left.has_logs || !left.has_log[at] || left.dump_time[at] == kNever) return false;
+    const auto& records = history(rank).records;
+    return std::any_of(records.begin(), records.end(), [&](const Record& record) {
+      return record.step->group == group && is_pending(hang_, rank, record);
+    });
+  }
+
+  /// Members of the groups that seen ranks wait in, whose own position no dump or COLL line tells; and
+  /// no watchdog either, with `by_logs`.
+  [[nodiscard]] Ranks suspects(int only_group = -1, bool by_logs = false) const {
     Ranks found;
     for (int rank = 0; rank < hang_.program.ranks; ++rank) {
       if (!is_seen(rank)) continue;
@@ -125,7 +151,8 @@ class Judge {
           continue;
         }
         for (const int member : group.ranks) {
-          if (!is_seen(member)) found.push_back(member);
+          if (is_seen(member) || (by_logs && is_logged_in(member, record.step->group))) continue;
+          found.push_back(member);
         }
       }
     }
@@ -139,8 +166,7 @@ class Judge {
     if (lost.empty()) return;
     doubt("a lost member of the call may be the one that did not come");
     also({"missing_rank", "dead_rank", "straggler", "unknown"});
-    allow(lost);
-    for (const int rank : lost) allow({rank});
+    allow_lost(lost);
   }
 
   void judge_root() {
@@ -162,7 +188,7 @@ class Judge {
     const Ranks lost = suspects();
     if (!lost.empty()) {
       also({"missing_rank", "dead_rank", "straggler"});
-      allow(lost);
+      allow_lost(lost);
     }
   }
 
@@ -293,9 +319,14 @@ class Judge {
     if (innocents.empty()) {
       doubt("no other member of the call left a file");
       allow({});
-      also({"unknown", "missing_rank", "dead_rank", "straggler"});
-      allow(suspects());
-      for (const int rank : suspects()) allow({rank});
+      also({"unknown", "missing_rank", "dead_rank", "straggler", "network_stall"});
+      allow_lost(suspects());
+      // The watchdog of the other side may still tell its half.
+      for (const int rank : group.ranks) {
+        if (rank == culprit || !is_logged_in(rank, surface.group)) continue;
+        allow({rank});
+        allow({rank, culprit});
+      }
       return;
     }
     doubt("two members disagree; neither is a majority");
@@ -315,8 +346,7 @@ class Judge {
       doubt("nobody who waits for the culprit left a file");
       also({"unknown", "not_a_hang", "missing_rank", "dead_rank", "straggler"});
       allow({});
-      allow(lost);
-      for (const int rank : lost) allow({rank});
+      allow_lost(lost);
       return;
     }
     if (is_culprit_seen()) return;
@@ -327,12 +357,7 @@ class Judge {
     if (!is_anybody_waiting()) also({"not_a_hang"});
     if (lost != fault_.culprits) also({"network_stall"});
     allow({});
-    allow(lost);
-    for (const int rank : lost) allow({rank});
-    for (int group = 0; group < static_cast<int>(hang_.program.groups.size()); ++group) {
-      const Ranks own = suspects(group);
-      if (!own.empty()) allow(own);
-    }
+    allow_lost(lost);
   }
 
   [[nodiscard]] bool is_anybody_waiting() const {

@@ -90,7 +90,7 @@ class Watchdog {
     } else {
       // The fraction comes from another clock than the second.
       prefix = fmt::format("[rank{}]:[{}{}.{:09} ProcessGroupNCCL.cpp:{}] ", rank_, level,
-                           log_stamp(wall), (wall * 7 + 123'456'789) % kSecond, line);
+                           log_stamp(wall), (wall % kSecond * 7 + 123'456'789) % kSecond, line);
     }
     lines_.push_back({time, prefix + text + "\n"});
   }

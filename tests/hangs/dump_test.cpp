@@ -198,6 +198,9 @@ TEST(Watchdog, TellsTheOldestCallAndHowFarTheGroupCame) {
                       "1"),
             std::string::npos);
   EXPECT_NE(text.find("from this local rank"), std::string::npos);
+  // [rank0]:[E101 00:10:00.123456789 ProcessGroupNCCL.cpp:632]: 600 s after the epoch.
+  EXPECT_EQ(text.substr(0, 24), "[rank0]:[E101 00:10:00.1");
+  EXPECT_EQ(text.substr(32, 23), " ProcessGroupNCCL.cpp:6");
   std::string other;
   for (const LogLine& line : watchdog_lines(hang, 1)) other += line.text;
   EXPECT_EQ(other.find("Watchdog caught"), std::string::npos);
