@@ -1,0 +1,96 @@
+#include "diag/audit/audit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "diag/audit/causes.h"
+#include "diag/audit/findings.h"
+#include "diag/audit/join.h"
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/shard.h"
+
+namespace ringside::audit {
+namespace {
+
+/// A shard costs what it holds and a buffer: more than this gain nothing on small inputs.
+int shards_for(Bytes total, int threads) {
+  constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
+  int most = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
+  most = std::clamp(most, 1, 64);
+  const auto worth = static_cast<int>(std::min<std::uint64_t>(total.value / kWorthAThread + 1, 64));
+  return std::min(most, worth);
+}
+
+}  // namespace
+
+std::string Audit::place_text(Place place) const {
+  const FileLine at = where(place);
+  const std::string name = at.file < files.files.size() ? files.files[at.file].name : "?";
+  return fmt::format("{}:{}", name, at.line);
+}
+
+bool Audit::has(std::string_view id, Severity at_least) const {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.id == id && finding.severity >= at_least;
+  });
+}
+
+Severity Audit::worst() const {
+  Severity worst = Severity::Info;
+  for (const Finding& finding : findings) worst = std::max(worst, finding.severity);
+  return worst;
+}
+
+std::vector<Finding> judge(const JobFacts& facts) {
+  Findings findings(facts);
+  for (const Rule& rule : all_rules()) {
+    const std::size_t before = findings.all().size();
+    rule.look(facts, findings);
+    for (std::size_t i = before; i < findings.all().size(); ++i) {
+      findings.all()[i].reference = rule.reference;
+    }
+  }
+  return order_by_cause(std::move(findings.all()));
+}
+
+Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditOptions& options) {
+  Audit audit;
+  audit.files = find_logs(arguments);
+  if (audit.files.files.empty()) {
+    const InputProblem* first =
+        audit.files.problems.empty() ? nullptr : &audit.files.problems.front();
+    return Error{
+        ErrorCode::NotFound,
+        first == nullptr ? "no logs were named" : fmt::format("{}: {}", first->file, first->what),
+        first == nullptr ? "name files, folders or globs; - is stdin" : first->help};
+  }
+  std::vector<std::unique_ptr<Shard>> shards;
+  std::vector<RecordSink*> sinks;
+  for (int i = 0; i < shards_for(audit.files.total(), options.threads); ++i) {
+    shards.push_back(std::make_unique<Shard>());
+    sinks.push_back(shards.back().get());
+  }
+  ParseOptions parse;
+  parse.progress = options.progress;
+  parse.stop = options.stop;
+  RINGSIDE_TRY(audit.parsed, parse_logs(audit.files, sinks, parse));
+  audit.facts = join_shards(std::move(shards));
+  audit.findings = judge(audit.facts);
+  return audit;
+}
+
+Audit audit_text(std::string_view text, const std::string& name) {
+  Audit audit;
+  audit.files.files.push_back({.name = name, .size = Bytes{text.size()}});
+  std::vector<std::unique_ptr<Shard>> shards;
+  shards.push_back(std::make_unique<Shard>());
+  audit.parsed = parse_text(text, *shards.front());
+  audit.facts = join_shards(std::move(shards));
+  audit.findings = judge(audit.facts);
+  return audit;
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "diag/audit/facts.h"
+#include "diag/audit/finding.h"
+#include "diag/logparse/parse_logs.h"
+
+namespace ringside::audit {
+
+struct AuditOptions {
+  int threads = 0;                           ///< 0: as many as the machine has
+  std::function<void(Bytes)> progress = {};  ///< bytes done, from any worker
+  std::stop_token stop = {};
+};
+
+/// The logs of one job, read and judged.
+struct Audit {
+  LogFiles files;
+  ParseReport parsed;
+  JobFacts facts;
+  std::vector<Finding> findings;  ///< first causes, worst first, each before what follows from it
+
+  [[nodiscard]] FileLine where(Place place) const { return parsed.where(place); }
+  /// `logs/rank3.log:1841`
+  [[nodiscard]] std::string place_text(Place place) const;
+  [[nodiscard]] bool has(std::string_view id, Severity at_least = Severity::Info) const;
+  [[nodiscard]] Severity worst() const;  ///< Info where there is no finding
+};
+
+/// Reads what the arguments name (find_logs()) and judges it.
+/// errors  NotFound: nothing can be read. As parse_logs(). A file that cannot be read is a problem of the
+///         files or of the parse report, and the rest is judged.
+Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditOptions& options);
+
+/// The same of a text in memory, as one file of that name.
+Audit audit_text(std::string_view text, const std::string& name = "log");
+
+/// What all rules find in a job's facts, in order.
+std::vector<Finding> judge(const JobFacts& facts);
+
+}  // namespace ringside::audit

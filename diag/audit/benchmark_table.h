@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diag/audit/evidence.h"
+
+namespace ringside::audit {
+
+/// A rank as nccl-tests lists it.
+struct BenchmarkDevice {
+  std::int32_t rank = -1, pid = -1, device = -1;
+  std::string host = {}, pci = {}, gpu = {};
+};
+
+struct BenchmarkLine {
+  std::uint64_t bytes = 0;
+  float time_us = -1, busbw_gbs = -1;  ///< of the better half
+  float algbw_gbs = -1;
+  float wrong = 0;  ///< of the worse half
+  QuotedLine quoted = {};
+};
+
+/// One table of nccl-tests: what ran where, and its rows.
+struct BenchmarkTable {
+  std::string collective = {};  ///< "all_reduce"; empty: not said
+  std::vector<BenchmarkDevice> devices = {};
+  std::vector<BenchmarkLine> rows = {};
+  Evidence begin = {};    ///< the lines that announce it
+  Evidence average = {};  ///< `# Avg bus bandwidth`
+  float average_gbs = -1;
+  bool has_heading = false, has_redop = false, is_concluded = false, is_failed = false;
+  std::uint32_t speaker = 0;
+};
+
+struct XidFact {
+  std::int32_t code = -1, pid = -1;
+  std::int64_t bus_id = -1;
+  bool is_switch = false, is_fatal = false;
+  std::string text = {};
+  QuotedLine quoted = {};
+};
+
+struct PythonErrorFact {
+  std::string type, text;
+  std::int32_t rank = -1;  ///< of the launcher's prefix
+  QuotedLine quoted = {};
+};
+
+/// A communicator or rank of an ncclras report.
+struct RasFact {
+  bool is_rank = false, is_dead = false, is_missing = false;
+  std::int32_t rank = -1, nranks = -1, missing = -1;
+  std::int64_t operation = -1;
+  std::string status = {}, errors = {}, host = {};
+  QuotedLine quoted = {};
+};
+
+}  // namespace ringside::audit

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/logparse/record.h"
+
+namespace ringside::audit {
+
+using namespace logs;  // records and their fields are this folder's daily words
+
+inline constexpr std::size_t kQuotedBytes = 400;
+
+/// A line that shows something.
+struct QuotedLine {
+  Place place;
+  std::uint32_t process =
+      0;             ///< index of JobFacts::processes; of a shard's speakers before they are joined
+  std::string text;  ///< without wrappers and control characters, cut at kQuotedBytes
+};
+
+/// The first lines that show a thing, and how many there are: what a reader needs of thousands that say
+/// the same. Bounded, whatever the size of the log.
+///
+/// Order  of add() is that of the log within a shard; append() takes the shard behind it
+class Evidence {
+ public:
+  static constexpr std::size_t kKept = 8;
+  static constexpr std::size_t kMostMixed = 32;  ///< of several kinds
+
+  void add(Place place, std::uint32_t process, std::string_view text) {
+    if (++count_ <= kKept) keep(place, process, text);
+  }
+
+  void append(const Evidence& later);
+
+  /// Puts lines of another kind between these, by place: the first kKept of each kind stay.
+  void mix(const Evidence& other);
+
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] const std::vector<QuotedLine>& lines() const { return lines_; }
+  [[nodiscard]] std::vector<QuotedLine>& lines() { return lines_; }
+
+ private:
+  void keep(Place place, std::uint32_t process, std::string_view text);
+
+  std::vector<QuotedLine> lines_ = {};
+  std::uint64_t count_ = 0;
+};
+
+/// `text` cut at kQuotedBytes, control characters replaced.
+std::string quotable(std::string_view text);
+
+}  // namespace ringside::audit

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diag/audit/benchmark_table.h"
+#include "diag/audit/evidence.h"
+#include "diag/audit/message_log.h"
+#include "diag/audit/plain_lines.h"
+#include "diag/audit/process_parts.h"
+#include "diag/audit/topology_dump.h"
+#include "diag/logparse/log_files.h"
+#include "diag/logparse/parse_logs.h"
+
+/// The job model: what the logs of all ranks, taken together, say of a job. Indices everywhere: a process is
+/// its place in JobFacts::processes, a host in JobFacts::hosts.
+namespace ringside::audit {
+
+struct HostFacts {
+  std::string name;
+  std::vector<std::uint32_t> processes = {};
+  std::vector<std::int64_t> gpus = {};  ///< bus ids, sorted
+  /// By net (`IB`, `Socket`): the names that its first process lists, in NCCL's order.
+  std::map<std::string, std::vector<std::string>> devices = {};
+};
+
+struct ProcessFacts {
+  std::int32_t host = -1;  ///< -1: no line says it
+  std::int32_t pid = -1;
+  std::int32_t launcher_rank = -1;
+  std::int32_t rank = -1;  ///< in the largest communicator, else what the launcher says
+  std::uint64_t lines = 0;
+};
+
+/// A rank of a communicator that has been heard of.
+struct Member {
+  std::int32_t rank = -1;
+  std::uint32_t process = 0;
+  std::int32_t host = -1;
+  std::int64_t bus_id = -1;
+  std::int32_t cuda_device = -1, nvml_device = -1;
+  std::int32_t coll_channels = -1;
+  std::uint16_t network = 0xffff;  ///< of JobFacts::nets
+  bool is_started = false, is_complete = false, is_destroyed = false, is_aborted = false;
+  std::int8_t ring_gdr = -1;
+  float init_s = -1, bootstrap_s = -1;
+  std::uint32_t ncalls = 0;
+  Place first = {};
+};
+
+/// Where a ring's order comes from, best first.
+enum class RingSource : std::uint8_t { Neighbours, Order, Edges, None };
+
+struct Ring {
+  RingSource source = RingSource::None;
+  std::vector<std::int32_t> ranks =
+      {};              ///< in send direction from rank 0; shorter than nranks: it closes early
+  int crossings = -1;  ///< edges between hosts; -1: a host is not known
+};
+
+struct CommFacts {
+  std::uint64_t comm_id = 0;  ///< 0: the version prints none
+  std::int32_t nranks = -1;
+  std::int32_t nnodes = -1;  ///< as NCCL says it, else the hosts seen
+  std::int32_t mnnvl = -1;
+  std::int32_t ring_channels = -1, nvls_channels = -1, p2p_channels = -1;
+  bool is_rccl = false;
+  bool is_guessed = false;           ///< joined without an id: by size and order
+  std::vector<Member> members = {};  ///< by rank
+  std::vector<Link> links = {};
+  std::vector<Ring> rings = {};  ///< by channel
+  std::vector<std::vector<std::int32_t>> trees =
+      {};  ///< [channel][rank] = whom it sends to, -1 the root, -2 unknown
+  std::set<std::int32_t> hosts = {};
+
+  /// Hosts that take part: NCCL's own count where it gives one.
+  [[nodiscard]] int nodes() const;
+  [[nodiscard]] const Member* member(std::int32_t rank) const;
+};
+
+/// A variable's value and the processes that have it.
+struct Setting {
+  std::string name, value;
+  std::vector<std::uint32_t> processes = {};  ///< sorted, each once
+  Evidence evidence = {};
+};
+
+/// A thing that some processes say.
+struct SaidBy {
+  std::vector<std::uint32_t> processes = {};  ///< sorted, each once
+  Evidence evidence = {};
+};
+
+/// Edges that are alike, over all communicators.
+struct EdgeFacts {
+  Via via = Via::Unknown;
+  Direction direction = Direction::None;
+  bool gdr = false;
+  std::string net;
+  SaidBy said = {};
+};
+
+struct JobFacts {
+  std::vector<HostFacts> hosts = {};
+  std::vector<ProcessFacts> processes = {};  ///< 0 is nobody: lines without a prefix
+  std::vector<CommFacts> comms = {};         ///< largest first, then in order of appearance
+  std::vector<std::string> nets = {};
+
+  std::vector<Setting> environment = {};  ///< by name, then value
+  std::vector<EdgeFacts> edges = {};
+  std::map<std::pair<std::string, std::string>, SaidBy> net_devices =
+      {};  ///< by net and list; empty: none found
+  std::map<std::pair<std::string, std::string>, SaidBy> exports =
+      {};  ///< that a script set: name, value
+  std::map<std::string, SaidBy> networks = {};
+  std::map<std::pair<std::string, std::string>, SaidBy> bootstraps =
+      {};  ///< by interface and address
+  std::map<std::string, SaidBy> versions = {};
+  std::map<std::string, VersionFact> version_facts = {};
+  std::map<std::pair<std::string, bool>, SaidBy> gdr_of_hca = {};
+  std::array<SaidBy, 2> gdr_of_pair = {};
+  std::map<int, SaidBy> results = {};
+  std::map<int, SaidBy> channel_counts = {};
+  SaidBy slow_inits = {};
+  std::vector<PatternFact> patterns = {};
+  std::vector<TopologyDump> dumps = {};
+  std::vector<BenchmarkTable> tables = {};
+  std::vector<XidFact> xids = {};
+  std::vector<PythonErrorFact> python_errors = {};
+  std::vector<RasFact> ras = {};
+  MessageLog messages = {};
+  AllPlainLines plain = {};
+  struct Desync {
+    std::int32_t rank = -1;
+    std::uint32_t process = 0;
+    std::size_t call = 0;  ///< from 0, of the communicator
+    std::string text, expected;
+    QuotedLine quoted;
+  };
+  std::vector<Desync> desyncs =
+      {};  ///< ranks whose calls differ from most, at the first difference
+
+  /// The communicator that most of the job is in; nullptr: none was seen.
+  [[nodiscard]] const CommFacts* world() const { return comms.empty() ? nullptr : &comms.front(); }
+  /// Hosts of the widest communicator; without one, hosts that printed anything.
+  [[nodiscard]] int nodes() const;
+  [[nodiscard]] bool has_setting(std::string_view name, std::string_view value) const;
+  [[nodiscard]] const Setting* setting(
+      std::string_view name) const;  ///< the first value; nullptr: none
+  [[nodiscard]] const PlainLines& plain_of(PlainLine line) const {
+    return plain[static_cast<std::size_t>(line)];
+  }
+  [[nodiscard]] bool has_text_of_gpu(std::string_view words) const;
+};
+
+}  // namespace ringside::audit

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diag/audit/evidence.h"
+
+namespace ringside::audit {
+
+/// How much a finding asks of its reader. From Warning up it makes the exit status 1.
+enum class Severity : std::uint8_t {
+  Info,     ///< true, and worth knowing beside the rest
+  Warning,  ///< the job runs, but slower or nearer to failure than it should
+  Error,    ///< why a job failed, or a loss of several times
+};
+
+const char* to_string(Severity severity);  ///< "info", "warn", "error"
+
+/// How sure the mechanism makes a finding, when its lines are as quoted.
+enum class Confidence : std::uint8_t { Low, Medium, High };
+
+const char* to_string(Confidence confidence);
+
+/// What a transport finding costs: the model's answers for the job as it is and as it should be.
+struct Cost {
+  std::string text;         ///< one sentence, with units
+  double actual_gbs = 0;    ///< busbw, GB/s
+  double expected_gbs = 0;  ///< busbw, GB/s; 0: not known
+};
+
+/// One thing that the logs say is wrong, or alarming and harmless.
+struct Finding {
+  std::string id;  ///< of the corpus' list where it has one
+  Severity severity = Severity::Info;
+  Confidence confidence = Confidence::High;
+  std::string title = {};  ///< one line, with the numbers that matter
+  Evidence evidence = {};  ///< lines of the logs; empty only where their absence is the finding
+  std::vector<int>
+      ranks{};  ///< of the world communicator where it is known, else the lines' own; sorted
+  std::vector<std::string> hosts = {};  ///< sorted
+  std::string cause = {};
+  std::string fix = {};        ///< a command or a variable first, then words
+  std::string reference = {};  ///< where the rule comes from
+  std::optional<Cost> cost = {};
+  /// Index of the finding that this one follows from; nothing: it is a first cause.
+  std::optional<std::size_t> caused_by = {};
+};
+
+}  // namespace ringside::audit

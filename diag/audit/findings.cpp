@@ -1,0 +1,106 @@
+#include "diag/audit/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace ringside::audit {
+
+const char* to_string(Severity severity) {
+  switch (severity) {
+    case Severity::Info:
+      return "info";
+    case Severity::Warning:
+      return "warn";
+    case Severity::Error:
+      break;
+  }
+  return "error";
+}
+
+const char* to_string(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::Low:
+      return "low";
+    case Confidence::Medium:
+      return "medium";
+    case Confidence::High:
+      break;
+  }
+  return "high";
+}
+
+Finding& Findings::add(std::string_view id, Severity severity, std::string title) {
+  all_.push_back({.id = std::string(id), .severity = severity, .title = std::move(title)});
+  return all_.back();
+}
+
+const Finding* Findings::find(std::string_view id) const {
+  const Finding* worst = nullptr;
+  for (const Finding& finding : all_) {
+    if (finding.id != id) continue;
+    if (worst == nullptr || finding.severity > worst->severity) worst = &finding;
+  }
+  return worst;
+}
+
+bool Findings::has(std::string_view id, Severity at_least) const {
+  const Finding* found = find(id);
+  return found != nullptr && found->severity >= at_least;
+}
+
+void Findings::say_who(Finding& finding, std::span<const std::uint32_t> processes) const {
+  for (const std::uint32_t index : processes) {
+    const ProcessFacts& process = facts_.processes[index];
+    if (process.rank >= 0) finding.ranks.push_back(process.rank);
+    if (process.host >= 0) {
+      finding.hosts.push_back(facts_.hosts[static_cast<std::size_t>(process.host)].name);
+    }
+  }
+  const auto once = [](auto& all) {
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+  };
+  once(finding.ranks);
+  once(finding.hosts);
+}
+
+void Findings::quote(Finding& finding, const MessageLines& lines) const {
+  finding.evidence.mix(lines.evidence);
+  say_who(finding, lines.processes);
+}
+
+void Findings::quote(Finding& finding, const SaidBy& said) const {
+  finding.evidence.mix(said.evidence);
+  say_who(finding, said.processes);
+}
+
+std::string plural(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string list_of(std::span<const std::string> names, std::size_t most) {
+  const std::size_t shown = std::min(most, names.size());
+  std::string text = fmt::format("{}", fmt::join(names.first(shown), ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [text](std::string_view part) { return contains(text, part); });
+}
+
+std::string lower(std::string_view text) {
+  std::string low(text);
+  std::transform(low.begin(), low.end(), low.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return low;
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/audit/facts.h"
+#include "diag/audit/finding.h"
+
+namespace ringside::audit {
+
+/// What the rules have found so far. A rule may look at what others found: rules.cpp runs causes first.
+class Findings {
+ public:
+  explicit Findings(const JobFacts& facts) : facts_(facts) {}
+
+  /// A new finding; the rule fills the rest before the next call.
+  Finding& add(std::string_view id, Severity severity, std::string title);
+
+  /// The worst of that id; nullptr: there is none.
+  [[nodiscard]] const Finding* find(std::string_view id) const;
+  [[nodiscard]] bool has(std::string_view id, Severity at_least = Severity::Info) const;
+
+  /// Names the ranks and hosts of processes in a finding.
+  void say_who(Finding& finding, std::span<const std::uint32_t> processes) const;
+  /// The same, of the processes that a message's lines come from; and its lines.
+  void quote(Finding& finding, const MessageLines& lines) const;
+  void quote(Finding& finding, const SaidBy& said) const;
+
+  [[nodiscard]] std::vector<Finding>& all() { return all_; }
+  [[nodiscard]] const JobFacts& facts() const { return facts_; }
+
+ private:
+  const JobFacts& facts_;
+  std::vector<Finding> all_ = {};
+};
+
+/// Kept lines that a predicate picks, as evidence.
+template <typename Predicate>
+Evidence evidence_of(const MessageLines& lines, Predicate picks) {
+  Evidence evidence;
+  for (const KeptMessage& message : lines.kept) {
+    if (picks(message)) evidence.add(message.place(), message.process(), message.line());
+  }
+  return evidence;
+}
+
+/// "1 rank", "3 ranks"
+std::string plural(std::size_t count, std::string_view one, std::string_view many);
+
+/// `a, b, c and 4 more`
+std::string list_of(std::span<const std::string> names, std::size_t most = 4);
+
+bool contains(std::string_view text, std::string_view part);
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);
+std::string lower(std::string_view text);
+
+}  // namespace ringside::audit

@@ -1,0 +1,229 @@
+#include "diag/audit/join.h"
+
+#include <algorithm>
+
+#include "diag/audit/join_comms.h"
+#include "diag/audit/join_processes.h"
+#include "diag/logparse/init_records.h"
+
+namespace ringside::audit {
+namespace {
+
+void sort_once(std::vector<std::uint32_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+/// Appends what a later shard says; its speakers become processes.
+void append(SaidBy& to, Said& from, const std::vector<std::uint32_t>& process_of) {
+  for (QuotedLine& line : from.evidence.lines()) line.process = process_of[line.process];
+  to.evidence.append(from.evidence);
+  for (const std::uint32_t speaker : from.speakers) to.processes.push_back(process_of[speaker]);
+  sort_once(to.processes);
+}
+
+template <typename K>
+void append_all(std::map<K, SaidBy>& to, std::map<K, Said>& from,
+                const std::vector<std::uint32_t>& process_of) {
+  for (auto& [key, said] : from) append(to[key], said, process_of);
+}
+
+class Joiner {
+ public:
+  explicit Joiner(std::vector<std::unique_ptr<Shard>> shards)
+      : shards_(std::move(shards)), processes_(join_processes(shards_, facts_)) {}
+
+  JobFacts join() {
+    for (std::size_t s = 0; s < shards_.size(); ++s) {
+      nets_.push_back(net_numbers(*shards_[s]));
+      add_said(*shards_[s], processes_[s]);
+      add_environment(*shards_[s], processes_[s]);
+      add_edges(*shards_[s], processes_[s]);
+      add_lists(*shards_[s], processes_[s]);
+      add_tables(*shards_[s], processes_[s]);
+      facts_.messages.append(std::move(shards_[s]->messages), processes_[s]);
+    }
+    join_comms(shards_, processes_, nets_, facts_);
+    std::sort(facts_.edges.begin(), facts_.edges.end(), [](const EdgeFacts& a, const EdgeFacts& b) {
+      return std::tie(a.via, a.direction, a.gdr, a.net) <
+             std::tie(b.via, b.direction, b.gdr, b.net);
+    });
+    name_ranks();
+    name_devices();
+    return std::move(facts_);
+  }
+
+ private:
+  std::vector<std::uint16_t> net_numbers(const Shard& shard) {
+    std::vector<std::uint16_t> numbers;
+    for (std::size_t i = 0; i < shard.nets.size(); ++i) {
+      const auto found = std::find(facts_.nets.begin(), facts_.nets.end(), shard.nets[i]);
+      numbers.push_back(static_cast<std::uint16_t>(found - facts_.nets.begin()));
+      if (found == facts_.nets.end()) facts_.nets.push_back(shard.nets[i]);
+    }
+    return numbers;
+  }
+
+  void add_said(Shard& shard, const std::vector<std::uint32_t>& process_of) {
+    append_all(facts_.net_devices, shard.net_devices, process_of);
+    append_all(facts_.exports, shard.exports, process_of);
+    append_all(facts_.networks, shard.networks, process_of);
+    append_all(facts_.bootstraps, shard.bootstraps, process_of);
+    append_all(facts_.versions, shard.versions, process_of);
+    append_all(facts_.gdr_of_hca, shard.gdr_of_hca, process_of);
+    append_all(facts_.results, shard.results, process_of);
+    append_all(facts_.channel_counts, shard.channel_counts, process_of);
+    append(facts_.slow_inits, shard.slow_inits, process_of);
+    for (std::size_t i = 0; i < 2; ++i) {
+      append(facts_.gdr_of_pair[i], shard.gdr_of_pair[i], process_of);
+    }
+    facts_.version_facts.insert(shard.version_facts.begin(), shard.version_facts.end());
+  }
+
+  void add_environment(Shard& shard, const std::vector<std::uint32_t>& process_of) {
+    for (auto& [key, said] : shard.environment) {
+      auto at = std::lower_bound(facts_.environment.begin(), facts_.environment.end(), key,
+                                 [](const Setting& one, const auto& wanted) {
+                                   return std::tie(one.name, one.value) <
+                                          std::tie(wanted.first, wanted.second);
+                                 });
+      const bool is_new =
+          at == facts_.environment.end() || at->name != key.first || at->value != key.second;
+      if (is_new) at = facts_.environment.insert(at, {.name = key.first, .value = key.second});
+      SaidBy all{std::move(at->processes), std::move(at->evidence)};
+      append(all, said, process_of);
+      at->processes = std::move(all.processes);
+      at->evidence = std::move(all.evidence);
+    }
+  }
+
+  void add_edges(Shard& shard, const std::vector<std::uint32_t>& process_of) {
+    for (auto& [kind, said] : shard.edges) {
+      const std::string& net = shard.nets[kind.net];
+      auto at = std::find_if(facts_.edges.begin(), facts_.edges.end(), [&](const EdgeFacts& one) {
+        return one.via == kind.via && one.direction == kind.direction && one.gdr == kind.gdr &&
+               one.net == net;
+      });
+      if (at == facts_.edges.end()) {
+        facts_.edges.push_back({kind.via, kind.direction, kind.gdr, net});
+        at = facts_.edges.end() - 1;
+      }
+      append(at->said, said, process_of);
+    }
+  }
+
+  void add_lists(Shard& shard, const std::vector<std::uint32_t>& process_of) {
+    for (PatternFact& pattern : shard.patterns) {
+      for (QuotedLine& line : pattern.evidence.lines()) line.process = process_of[line.process];
+      const auto at =
+          std::find_if(facts_.patterns.begin(), facts_.patterns.end(), [&](const PatternFact& one) {
+            return one.pattern == pattern.pattern && one.nchannels == pattern.nchannels &&
+                   one.cross_nic == pattern.cross_nic && one.bw_intra == pattern.bw_intra &&
+                   one.type_intra == pattern.type_intra && one.type_inter == pattern.type_inter;
+          });
+      if (at == facts_.patterns.end()) {
+        facts_.patterns.push_back(std::move(pattern));
+      } else {
+        at->evidence.append(pattern.evidence);
+      }
+    }
+    for (TopologyDump& dump : shard.dumps) {
+      const bool is_known = std::any_of(
+          facts_.dumps.begin(), facts_.dumps.end(),
+          [&](const TopologyDump& one) { return one.host == dump.host && one.is_whole; });
+      if (is_known) continue;
+      dump.speaker = process_of[dump.speaker];
+      for (QuotedLine& line : dump.evidence.lines()) line.process = process_of[line.process];
+      facts_.dumps.push_back(std::move(dump));
+    }
+    const auto move_all = [&](auto& to, auto& from) {
+      for (auto& one : from) {
+        one.quoted.process = process_of[one.quoted.process];
+        to.push_back(std::move(one));
+      }
+    };
+    move_all(facts_.xids, shard.xids);
+    move_all(facts_.python_errors, shard.python_errors);
+    move_all(facts_.ras, shard.ras);
+    for (std::size_t i = 0; i < kPlainLines; ++i) {
+      for (QuotedLine& line : shard.plain[i].evidence.lines()) {
+        line.process = process_of[line.process];
+      }
+      facts_.plain[i].evidence.append(shard.plain[i].evidence);
+      move_all(facts_.plain[i].kept, shard.plain[i].kept);
+    }
+  }
+
+  /// A table that the end of a shard cut goes on in the next one.
+  void add_tables(Shard& shard, const std::vector<std::uint32_t>& process_of) {
+    for (BenchmarkTable& table : shard.tables) {
+      table.speaker = process_of[table.speaker];
+      for (BenchmarkLine& row : table.rows) {
+        row.quoted.process = process_of[row.quoted.process];
+      }
+      for (Evidence* evidence : {&table.begin, &table.average}) {
+        for (QuotedLine& line : evidence->lines()) line.process = process_of[line.process];
+      }
+      BenchmarkTable* open = nullptr;
+      for (BenchmarkTable& known : facts_.tables) {
+        if (known.speaker == table.speaker) open = known.is_concluded ? nullptr : &known;
+      }
+      const bool goes_on = open != nullptr && table.begin.empty() && table.devices.empty();
+      if (!goes_on) {
+        facts_.tables.push_back(std::move(table));
+        continue;
+      }
+      open->rows.insert(open->rows.end(), table.rows.begin(), table.rows.end());
+      open->average.append(table.average);
+      if (table.average_gbs >= 0) open->average_gbs = table.average_gbs;
+      open->is_concluded = table.is_concluded;
+      open->is_failed = open->is_failed || table.is_failed;
+    }
+  }
+
+  void name_ranks() {
+    for (const CommFacts& comm : facts_.comms) {
+      if (comm.nranks < facts_.comms.front().nranks) break;
+      for (const Member& member : comm.members) {
+        ProcessFacts& process = facts_.processes[member.process];
+        if (process.launcher_rank < 0 && process.rank < 0) process.rank = member.rank;
+      }
+    }
+    for (const CommFacts& comm : facts_.comms) {
+      for (const Member& member : comm.members) {
+        if (member.host < 0 || member.bus_id < 0) continue;
+        std::vector<std::int64_t>& gpus = facts_.hosts[static_cast<std::size_t>(member.host)].gpus;
+        const auto at = std::lower_bound(gpus.begin(), gpus.end(), member.bus_id);
+        if (at == gpus.end() || *at != member.bus_id) gpus.insert(at, member.bus_id);
+      }
+    }
+  }
+
+  void name_devices() {
+    for (const auto& [key, said] : facts_.net_devices) {
+      std::vector<std::string> names;
+      NetDevices devices;
+      devices.list = key.second;
+      NetDevice device;
+      for (NetDeviceCursor cursor(devices); cursor.next(device);) names.emplace_back(device.name);
+      for (const std::uint32_t process : said.processes) {
+        const std::int32_t host = facts_.processes[process].host;
+        if (host < 0) continue;
+        facts_.hosts[static_cast<std::size_t>(host)].devices.emplace(key.first, names);
+      }
+    }
+  }
+
+  std::vector<std::unique_ptr<Shard>> shards_;
+  JobFacts facts_ = {};
+  ProcessTable processes_;
+  std::vector<std::vector<std::uint16_t>> nets_ = {};
+};
+
+}  // namespace
+
+JobFacts join_shards(std::vector<std::unique_ptr<Shard>> shards) {
+  return Joiner(std::move(shards)).join();
+}
+
+}  // namespace ringside::audit

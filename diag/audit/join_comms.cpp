@@ -1,0 +1,287 @@
+#include "diag/audit/join_comms.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "diag/audit/join_calls.h"
+#include "diag/audit/join_rings.h"
+
+namespace ringside::audit {
+namespace {
+
+/// A part of one shard, and what continues it in later ones.
+struct Piece {
+  std::uint32_t shard = 0, part = 0;
+};
+struct Chain {
+  CommPart part = {};  ///< folded over the pieces
+  std::uint32_t process = 0;
+  std::vector<Piece> pieces = {};
+};
+
+template <typename T>
+void take_known(T& to, T from, T absent) {
+  if (from != absent) to = from;
+}
+
+void fold(CommPart& to, const CommPart& from) {
+  take_known(to.comm, from.comm, std::uint64_t{0});
+  take_known(to.comm_id, from.comm_id, std::uint64_t{0});
+  take_known(to.parent, from.parent, std::uint64_t{0});
+  take_known(to.rank, from.rank, -1);
+  take_known(to.nranks, from.nranks, -1);
+  take_known(to.color, from.color, -1);
+  take_known(to.child, from.child, -1);
+  take_known(to.bus_id, from.bus_id, std::int64_t{-1});
+  take_known<std::int16_t>(to.cuda_device, from.cuda_device, -1);
+  take_known<std::int16_t>(to.nvml_device, from.nvml_device, -1);
+  take_known(to.nnodes, from.nnodes, -1);
+  take_known(to.local_ranks, from.local_ranks, -1);
+  take_known(to.mnnvl, from.mnnvl, -1);
+  take_known(to.coll_channels, from.coll_channels, -1);
+  take_known(to.nvls_channels, from.nvls_channels, -1);
+  take_known(to.p2p_channels, from.p2p_channels, -1);
+  take_known(to.ring_channels, from.ring_channels, -1);
+  take_known<std::int8_t>(to.ring_gdr, from.ring_gdr, -1);
+  take_known<std::int8_t>(to.ring_pxn, from.ring_pxn, -1);
+  take_known(to.init_s, from.init_s, -1.0F);
+  take_known(to.bootstrap_s, from.bootstrap_s, -1.0F);
+  take_known<std::uint16_t>(to.network, from.network, 0xffff);
+  to.is_started |= from.is_started;
+  to.is_complete |= from.is_complete;
+  to.is_destroyed |= from.is_destroyed;
+  to.is_aborted |= from.is_aborted;
+  to.is_rccl |= from.is_rccl;
+  to.has_rings |= from.has_rings;
+  to.has_trees |= from.has_trees;
+  to.ncalls += from.ncalls;
+}
+
+/// Parts that are one communicator of one process, put together over shards and over lines that came before
+/// their communicator's name.
+class Chains {
+ public:
+  Chains(const std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes)
+      : of_process_(0) {
+    for (std::uint32_t s = 0; s < shards.size(); ++s) {
+      const Shard& shard = *shards[s];
+      for (std::uint32_t p = 0; p < shard.parts.size(); ++p) {
+        add(shard.parts[p], processes[s][shard.parts[p].speaker], {s, p});
+      }
+    }
+  }
+
+  std::vector<Chain>& all() { return all_; }
+
+ private:
+  void add(const CommPart& part, std::uint32_t process, Piece piece) {
+    if (process >= of_process_.size()) of_process_.resize(process + 1);
+    std::vector<std::uint32_t>& mine = of_process_[process];
+    const std::uint32_t found = continues(part, mine);
+    if (found != kNone) {
+      // A name that comes last belongs to all that was said before it.
+      fold(all_[found].part, part);
+      all_[found].pieces.push_back(piece);
+      return;
+    }
+    mine.push_back(static_cast<std::uint32_t>(all_.size()));
+    all_.push_back({part, process, {piece}});
+    all_.back().part.speaker = 0;
+  }
+
+  /// The chain that the part goes on with; kNone: it begins one.
+  [[nodiscard]] std::uint32_t continues(const CommPart& part,
+                                        const std::vector<std::uint32_t>& mine) const {
+    if (mine.empty() || part.is_started) return kNone;
+    const Chain& last = all_[mine.back()];
+    if (part.comm == 0) {
+      // Without a name: more of what the process was doing, if its version names communicators first.
+      const bool is_late = last.part.is_complete && !last.part.is_started && !part.is_complete;
+      return is_late ? kNone : mine.back();
+    }
+    for (auto at = mine.rbegin(); at != mine.rend(); ++at) {
+      const CommPart& known = all_[*at].part;
+      if (known.comm == part.comm) {
+        const bool is_again = known.is_complete && part.is_complete;
+        return is_again ? kNone : *at;
+      }
+    }
+    return last.part.comm == 0 ? mine.back() : kNone;
+  }
+
+  std::vector<Chain> all_ = {};
+  std::vector<std::vector<std::uint32_t>> of_process_;
+};
+
+/// What is equal on all ranks of a communicator.
+struct CommKey {
+  std::uint64_t comm_id = 0;
+  std::int64_t parent = -1;  ///< place of the parent in the result; -1: none
+  std::int32_t color = -1, child = -1, nranks = -1;
+  std::uint32_t ordinal =
+      0;  ///< where nothing else tells: the how many-th of its size in its process
+  friend auto operator<=>(const CommKey&, const CommKey&) = default;
+};
+
+class Grouping {
+ public:
+  explicit Grouping(std::vector<Chain>& chains) : chains_(chains) {
+    for (std::uint32_t i = 0; i < chains.size(); ++i) place(i);
+  }
+  std::vector<std::vector<std::uint32_t>>& groups() { return groups_; }
+  [[nodiscard]] bool is_guessed(std::size_t group) const { return guessed_[group]; }
+
+ private:
+  void place(std::uint32_t index) {
+    const CommPart& part = chains_[index].part;
+    if (part.nranks < 1 || part.rank < 0) return;
+    const std::uint32_t process = chains_[index].process;
+    CommKey key{.comm_id = part.comm_id, .nranks = part.nranks};
+    if (part.comm_id == 0 && part.parent != 0) {
+      const auto parent = live_.find({process, part.parent});
+      if (parent != live_.end()) key.parent = parent->second;
+      key.color = part.color;
+      key.child = part.child;
+    }
+    const bool is_bare = key.comm_id == 0 && key.parent < 0;
+    if (is_bare || (key.parent >= 0 && key.child < 0)) {
+      key.ordinal = ++ordinals_[std::make_tuple(process, part.nranks, key.color, part.rank)];
+    }
+    std::int64_t group = -1;
+    // Several communicators of one size and place in time: the first that lacks this rank.
+    for (std::uint32_t twin = 0; group < 0; ++twin) {
+      const auto [at, is_new] = known_.emplace(std::make_pair(key, twin), groups_.size());
+      if (is_new) {
+        groups_.emplace_back();
+        taken_.emplace_back();
+        guessed_.push_back(is_bare);
+      }
+      std::vector<bool>& taken = taken_[at->second];
+      const auto rank = static_cast<std::size_t>(part.rank);
+      if (taken.size() <= rank) taken.resize(rank + 1);
+      const bool is_free = !taken[rank] || !is_bare;
+      if (!is_free && !is_same_process(at->second, part.rank, process)) continue;
+      taken[rank] = true;
+      group = static_cast<std::int64_t>(at->second);
+    }
+    groups_[static_cast<std::size_t>(group)].push_back(index);
+    live_[{process, part.comm}] = group;
+  }
+
+  [[nodiscard]] bool is_same_process(std::size_t group, std::int32_t rank,
+                                     std::uint32_t process) const {
+    return std::any_of(groups_[group].begin(), groups_[group].end(), [&](std::uint32_t index) {
+      return chains_[index].part.rank == rank && chains_[index].process == process;
+    });
+  }
+
+  std::vector<Chain>& chains_;
+  std::vector<std::vector<std::uint32_t>> groups_ = {};
+  std::vector<std::vector<bool>> taken_ = {};
+  std::vector<bool> guessed_ = {};
+  std::map<std::pair<CommKey, std::uint32_t>, std::size_t> known_ = {};
+  std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t, std::int32_t>, std::uint32_t>
+      ordinals_ = {};
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> live_ = {};
+};
+
+Member member_of(const Chain& chain, const JobFacts& facts) {
+  const CommPart& part = chain.part;
+  return {.rank = part.rank,
+          .process = chain.process,
+          .host = facts.processes[chain.process].host,
+          .bus_id = part.bus_id,
+          .cuda_device = part.cuda_device,
+          .nvml_device = part.nvml_device,
+          .coll_channels = part.coll_channels,
+          .network = part.network,
+          .is_started = part.is_started,
+          .is_complete = part.is_complete,
+          .is_destroyed = part.is_destroyed,
+          .is_aborted = part.is_aborted,
+          .ring_gdr = part.ring_gdr,
+          .init_s = part.init_s,
+          .bootstrap_s = part.bootstrap_s,
+          .ncalls = part.ncalls,
+          .first = part.first};
+}
+
+void add_links(const Chain& chain, const std::vector<std::unique_ptr<Shard>>& shards,
+               const std::vector<std::vector<std::uint16_t>>& nets, CommFacts& comm) {
+  for (const Piece piece : chain.pieces) {
+    const Shard& shard = *shards[piece.shard];
+    for (std::uint32_t at = shard.parts[piece.part].first_link; at != kNone;
+         at = shard.links[at].next) {
+      Link link = shard.links[at];
+      link.net = nets[piece.shard][link.net];
+      if (link.rank >= comm.nranks || link.peer >= comm.nranks) continue;
+      comm.links.push_back(link);
+    }
+  }
+}
+
+CommFacts comm_of(const std::vector<std::uint32_t>& group, std::vector<Chain>& chains,
+                  const std::vector<std::unique_ptr<Shard>>& shards,
+                  const std::vector<std::vector<std::uint16_t>>& nets, const JobFacts& facts) {
+  CommFacts comm;
+  for (const std::uint32_t index : group) {
+    const CommPart& part = chains[index].part;
+    comm.comm_id = part.comm_id;
+    comm.nranks = part.nranks;
+    comm.nnodes = std::max(comm.nnodes, part.nnodes);
+    comm.mnnvl = std::max(comm.mnnvl, part.mnnvl);
+    comm.ring_channels = std::max({comm.ring_channels, part.ring_channels, part.coll_channels});
+    comm.nvls_channels = std::max(comm.nvls_channels, part.nvls_channels);
+    comm.p2p_channels = std::max(comm.p2p_channels, part.p2p_channels);
+    comm.is_rccl = comm.is_rccl || part.is_rccl;
+    comm.members.push_back(member_of(chains[index], facts));
+    if (comm.members.back().host >= 0) comm.hosts.insert(comm.members.back().host);
+    add_links(chains[index], shards, nets, comm);
+  }
+  std::stable_sort(comm.members.begin(), comm.members.end(),
+                   [](const Member& a, const Member& b) { return a.rank < b.rank; });
+  return comm;
+}
+
+}  // namespace
+
+void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,
+                const std::vector<std::vector<std::uint16_t>>& nets, JobFacts& facts) {
+  Chains chains(shards, processes);
+  Grouping grouping(chains.all());
+
+  std::vector<std::size_t> order(grouping.groups().size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto nranks = [&](std::size_t group) {
+    return chains.all()[grouping.groups()[group].front()].part.nranks;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return nranks(a) > nranks(b); });
+
+  RingMaker rings(shards);
+  for (const std::size_t group : order) {
+    const std::vector<std::uint32_t>& members = grouping.groups()[group];
+    CommFacts comm = comm_of(members, chains.all(), shards, nets, facts);
+    comm.is_guessed = grouping.is_guessed(group);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
+    for (const std::uint32_t index : members) {
+      for (const Piece piece : chains.all()[index].pieces) {
+        pieces.emplace_back(piece.shard, piece.part);
+      }
+    }
+    rings.make(pieces, comm);
+    std::vector<CallsOfRank> calls;
+    for (const std::uint32_t index : members) {
+      CallsOfRank mine{chains.all()[index].part.rank, chains.all()[index].process, {}};
+      for (const Piece piece : chains.all()[index].pieces) {
+        mine.pieces.emplace_back(piece.shard, piece.part);
+      }
+      calls.push_back(std::move(mine));
+    }
+    compare_calls(calls, shards, facts);
+    facts.comms.push_back(std::move(comm));
+  }
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,38 @@
+#include "diag/audit/live_audit.h"
+
+#include "diag/audit/join.h"
+#include "diag/audit/shard.h"
+#include "diag/logparse/follow_logs.h"
+
+namespace ringside::audit {
+
+struct LiveAudit::Impl {
+  Shard shard;
+  std::unique_ptr<LogFollower> follower;
+};
+
+LiveAudit::LiveAudit(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+LiveAudit::~LiveAudit() = default;
+
+Result<std::unique_ptr<LiveAudit>> LiveAudit::make(const std::vector<std::string>& arguments) {
+  auto impl = std::make_unique<Impl>();
+  RINGSIDE_TRY(impl->follower, LogFollower::make(arguments, impl->shard));
+  return std::unique_ptr<LiveAudit>(new LiveAudit(std::move(impl)));
+}
+
+Bytes LiveAudit::poll() { return impl_->follower->poll(); }
+
+void LiveAudit::finish() { impl_->follower->finish(); }
+
+Audit LiveAudit::judge() const {
+  Audit audit;
+  audit.files = impl_->follower->files();
+  audit.parsed = impl_->follower->report();
+  std::vector<std::unique_ptr<Shard>> shards;
+  shards.push_back(std::make_unique<Shard>(impl_->shard));  // joining takes it apart
+  audit.facts = join_shards(std::move(shards));
+  audit.findings = ringside::audit::judge(audit.facts);
+  return audit;
+}
+
+}  // namespace ringside::audit

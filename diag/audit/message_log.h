@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/audit/evidence.h"
+#include "diag/logparse/message.h"
+
+namespace ringside::audit {
+
+/// A line of the catalogue that is kept whole, so that a rule can read its fields later.
+class KeptMessage {
+ public:
+  KeptMessage(const Record& record, std::uint32_t speaker)
+      : line_(record.line), record_(record), speaker_(speaker) {}
+
+  /// As message_argument() and message_number().
+  [[nodiscard]] std::string_view argument(std::string_view name) const;
+  [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise = -1) const;
+
+  [[nodiscard]] std::string_view line() const { return line_; }
+  [[nodiscard]] std::string_view text() const { return line().substr(record_.text_at); }
+  [[nodiscard]] Place place() const { return record_.place; }
+  [[nodiscard]] Level level() const { return record_.level; }
+  [[nodiscard]] bool is_torn() const { return record_.is_torn; }
+  [[nodiscard]] std::int64_t time_us() const { return record_.time_us; }
+  [[nodiscard]] std::uint32_t process() const { return speaker_; }
+  void set_process(std::uint32_t process) { speaker_ = process; }
+
+  /// The record with views of this object.
+  [[nodiscard]] Record record() const;
+
+ private:
+  std::string line_;
+  Record record_;
+  std::uint32_t speaker_;
+};
+
+/// All lines of one message: every one counted, the first ones kept.
+struct MessageLines {
+  Evidence evidence = {};
+  std::vector<KeptMessage> kept = {};
+  std::vector<std::uint32_t> processes =
+      {};                ///< in order of their lines, each at most once in a row
+  std::size_t most = 0;  ///< how many are kept
+};
+
+/// What the logs say in the catalogue's words.
+class MessageLog {
+ public:
+  void take(const Record& record);
+  void append(MessageLog&& later, const std::vector<std::uint32_t>& process_of_speaker);
+
+  [[nodiscard]] const MessageLines& operator[](MessageId id) const;
+  [[nodiscard]] bool has(MessageId id) const { return !(*this)[id].evidence.empty(); }
+
+ private:
+  std::vector<MessageLines> by_id_ = {};
+  std::size_t bytes_ = 0;  ///< of kept lines
+};
+
+}  // namespace ringside::audit

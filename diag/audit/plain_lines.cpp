@@ -1,0 +1,65 @@
+#include "diag/audit/plain_lines.h"
+
+#include "diag/audit/needles.h"
+
+namespace ringside::audit {
+namespace {
+
+struct Row {
+  std::string_view needle;
+  PlainLine line;
+  std::string_view and_also = {};  ///< another text that the line needs
+};
+
+constexpr std::array kRows{
+    Row{"Caught signal 11", PlainLine::Crash},
+    Row{"Caught signal 7", PlainLine::Crash},
+    Row{"Caught signal 6", PlainLine::Crash},
+    Row{"Signal: Segmentation fault", PlainLine::Crash},
+    Row{"Segmentation fault (core dumped)", PlainLine::Crash},
+    Row{"Fatal Python error: Segmentation fault", PlainLine::Crash},
+    Row{"*** Process received signal ***", PlainLine::Crash},
+    Row{"Segmentation fault", PlainLine::Crash, "srun: error"},
+    Row{"libnccl-net", PlainLine::CrashFrameOfPlugin, "0x"},
+    Row{"librccl-net", PlainLine::CrashFrameOfPlugin, "0x"},
+    Row{"libnccl-ofi", PlainLine::CrashFrameOfPlugin, "0x"},
+    Row{"nccl_net_ofi", PlainLine::CrashFrameOfPlugin, "0x"},
+    Row{"libfabric.so", PlainLine::CrashFrameOfPlugin, "0x"},
+    Row{"PMIX ERROR", PlainLine::PmixNoise},
+    Row{"Culprit rank", PlainLine::RecorderMismatch, "Error type"},
+    Row{"Detected mismatch between collectives on ranks", PlainLine::FingerprintMismatch},
+    Row{"device-side assert triggered", PlainLine::DeviceAssert},
+    Row{"CUDA out of memory", PlainLine::OutOfGpuMemory},
+    Row{"HIP out of memory", PlainLine::OutOfGpuMemory},
+    Row{"insufficient shared memory (shm)", PlainLine::ShmOfLoader},
+    Row{"retrieving ncclUniqueId", PlainLine::UniqueIdTimeout, "got error"},
+    Row{"unhandled system error", PlainLine::SystemError},
+    Row{"%|", PlainLine::Progress, "/"},
+    Row{"connectFullMesh failed", PlainLine::LoopbackMesh, "127.0."},
+};
+
+const Needles& needles() {
+  static const Needles kNeedles = [] {
+    std::array<std::string_view, kRows.size()> texts;
+    for (std::size_t i = 0; i < kRows.size(); ++i) texts[i] = kRows[i].needle;
+    return Needles(texts);
+  }();
+  return kNeedles;
+}
+
+}  // namespace
+
+std::uint32_t plain_lines_of(std::string_view line) {
+  static const Needles& known = needles();
+  std::uint64_t found = known.in(line);
+  std::uint32_t lines = 0;
+  for (std::size_t i = 0; found != 0; ++i, found >>= 1) {
+    if ((found & 1) == 0) continue;
+    const Row& row = kRows[i];
+    if (!row.and_also.empty() && line.find(row.and_also) == std::string_view::npos) continue;
+    lines |= std::uint32_t{1} << static_cast<unsigned>(row.line);
+  }
+  return lines;
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "diag/logparse/channel_records.h"
+#include "diag/logparse/init_records.h"
+
+/// What one process says of one communicator, as a shard of the logs has it. Lines of connections, rings and
+/// trees do not name their communicator: they belong to the one that the process is making (from 2.18 on, its
+/// `Init START`), or to the one whose `Init COMPLETE` comes next (before).
+namespace ringside::audit {
+
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+/// All lines `Channel c : a -> b via x` of a part that differ in their channel alone.
+struct Link {
+  std::int32_t rank = -1;  ///< who says it
+  std::int32_t peer = -1;
+  std::int32_t net_device = -1;
+  std::int32_t proxy = -1;
+  std::uint64_t channels = 0;  ///< bit c: channel c; bit 63: that and beyond
+  std::uint32_t count = 0;     ///< lines
+  std::uint32_t next = kNone;  ///< of the same part
+  std::uint16_t net = 0;       ///< of Shard::nets
+  Via via = Via::Unknown;
+  Direction direction = Direction::None;
+  std::int8_t connection = -1;
+  bool gdr = false;
+  bool copy_engine = false;
+};
+
+/// One process in one communicator. -1, 0 and kNone: not said, as in CommEvent.
+struct CommPart {
+  std::uint32_t speaker = 0;
+  std::uint64_t comm = 0;  ///< pointer; 0: no line has named it yet
+  std::uint64_t comm_id = 0, parent = 0;
+  std::int32_t rank = -1, nranks = -1;
+  std::int32_t color = -1, child = -1;
+  std::int64_t bus_id = -1;
+  std::int16_t cuda_device = -1, nvml_device = -1;
+  std::int32_t nnodes = -1, local_ranks = -1, mnnvl = -1;
+  std::int32_t coll_channels = -1, nvls_channels = -1, p2p_channels = -1;
+  std::int32_t ring_channels = -1;  ///< `Channel 00/16`: 16, of rank 0
+  std::int8_t ring_gdr = -1, ring_pxn = -1;
+  bool is_started = false, is_complete = false, is_destroyed = false, is_aborted = false;
+  bool is_rccl = false;
+  bool has_rings = false, has_trees = false;  ///< `Connected all ...`
+  float init_s = -1, bootstrap_s = -1;
+  Place first = {};  ///< line
+  std::uint32_t first_link = kNone, last_link = kNone;
+  std::uint32_t first_call = kNone, last_call = kNone;
+  std::uint32_t ncalls = 0;
+  std::uint16_t network = 0xffff;  ///< of Shard::nets
+};
+
+/// `Ring c : previous -> rank -> next`
+struct RingHop {
+  std::uint32_t part = kNone;
+  std::int32_t channel = -1, rank = -1, next = -1;
+};
+
+/// `Channel c/n : ranks`
+struct RingList {
+  std::uint32_t part = kNone;
+  std::int32_t channel = -1;
+  bool is_whole = true;
+  std::uint32_t at = 0, count = 0;  ///< in Shard::ring_ranks
+};
+
+/// `Trees [0] .. [1] ..` of a rank: whom it sends to, by channel.
+struct TreeUps {
+  std::uint32_t part = kNone;
+  std::int32_t rank = -1;
+  std::uint32_t at = 0, count = 0;  ///< in Shard::ups
+};
+
+/// One call of a collective.
+struct CallMark {
+  std::uint32_t signature = 0;  ///< of function, count, type, operation, root
+  std::uint32_t next = kNone;   ///< of the same part
+  Place place;
+};
+
+/// What a speaker is busy with.
+struct SpeakerParts {
+  std::uint32_t current = kNone;      ///< the part that unnamed lines belong to
+  std::uint32_t last_called = kNone;  ///< of the last line that named a communicator
+  std::uint64_t last_pointer = 0;
+  bool is_closed = false;          ///< current is complete and this version has no Init START
+  std::uint16_t network = 0xffff;  ///< of Shard::nets: what the next communicator uses
+  std::vector<std::uint32_t> parts = {};
+  std::array<std::int32_t, 8> tids{};  ///< the first of them
+  std::uint8_t ntids = 0;
+  std::uint64_t records = 0;
+};
+
+}  // namespace ringside::audit

@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "diag/audit/findings.h"
+#include "diag/audit/report.h"
+#include "diag/audit/summary.h"
+#include "diag/audit/text_lines.h"
+
+namespace ringside::audit {
+namespace {
+
+constexpr std::size_t kFewComms = 12;
+
+std::string ring_text(const Ring& ring) {
+  std::string text;
+  for (const std::int32_t rank : ring.ranks)
+    text += fmt::format("{}{}", text.empty() ? "" : " ", rank);
+  return text;
+}
+
+void add_comm(const JobFacts& facts, const CommFacts& comm, const TextStyle& style,
+              std::string& out) {
+  std::vector<int> ranks;
+  std::size_t complete = 0;
+  float slowest = -1;
+  for (const Member& member : comm.members) {
+    if (ranks.empty() || ranks.back() != member.rank) ranks.push_back(member.rank);
+    if (member.is_complete) ++complete;
+    slowest = std::max(slowest, member.init_s);
+  }
+  out += fmt::format(
+      "communicator {}{}: {} on {}; seen: {}, complete: {}\n",
+      comm.comm_id == 0 ? std::string("without an id") : fmt::format("{:#x}", comm.comm_id),
+      comm.is_guessed ? " (joined by size and order)" : "",
+      plural(static_cast<std::size_t>(comm.nranks), "rank", "ranks"),
+      plural(static_cast<std::size_t>(comm.nodes()), "host", "hosts"), cut(format_ranks(ranks), 30),
+      complete);
+  if (comm.ring_channels > 0) {
+    out += fmt::format("  channels {}", comm.ring_channels);
+    if (comm.nvls_channels > 0) out += fmt::format(", NVLS {}", comm.nvls_channels);
+    if (comm.p2p_channels > 0) out += fmt::format(", p2p {}", comm.p2p_channels);
+    if (slowest >= 0) out += fmt::format("; slowest start {:.1f} s", slowest);
+    out += "\n";
+  }
+  for (const auto& [name, count] : transports_of(facts, comm))
+    out += fmt::format("  {:>8}  {}\n", count, name);
+  // Rings that are alike are said once.
+  std::vector<std::pair<std::string, std::vector<int>>> rings;
+  std::vector<int> crossings;
+  for (std::size_t c = 0; c < comm.rings.size(); ++c) {
+    const Ring& ring = comm.rings[c];
+    const std::string text = ring.source == RingSource::None ? "not known" : ring_text(ring);
+    auto at = std::find_if(rings.begin(), rings.end(),
+                           [&](const auto& one) { return one.first == text; });
+    if (at == rings.end()) {
+      rings.push_back({text, {}});
+      crossings.push_back(ring.crossings);
+      at = rings.end() - 1;
+    }
+    at->second.push_back(static_cast<int>(c));
+  }
+  for (std::size_t i = 0; i < rings.size(); ++i) {
+    std::string line = fmt::format("  ring {}: {}", format_ranks(rings[i].second), rings[i].first);
+    if (crossings[i] > 0) line += fmt::format("   ({} between hosts)", crossings[i]);
+    out += cut(line, style.width) + "\n";
+  }
+}
+
+}  // namespace
+
+std::string facts_text(const Audit& audit, const TextStyle& style) {
+  const JobFacts& facts = audit.facts;
+  std::string out = fmt::format("{}, {}\n\n", versions_text(facts), size_text(facts));
+  for (const HostFacts& host : facts.hosts) {
+    std::vector<std::string> gpus;
+    for (const std::int64_t gpu : host.gpus) gpus.push_back(bus_text(gpu));
+    std::string line = fmt::format("host {}: {}", host.name,
+                                   plural(host.processes.size(), "process", "processes"));
+    if (!gpus.empty()) line += fmt::format(", GPUs {}", list_of(gpus, 8));
+    out += cut(line, style.width) + "\n";
+  }
+  for (const DeviceList& list : devices_of(facts)) {
+    out += cut(fmt::format("NICs of {} ({}): {}", list.net, list_of(list.hosts),
+                           list_of(list.names, 16)),
+               style.width) +
+           "\n";
+  }
+  for (const auto& [key, said] : facts.gdr_of_hca) {
+    out += fmt::format("GPUDirect RDMA {} for devices of {}: {} lines\n",
+                       key.second ? "enabled" : "disabled", key.first, said.evidence.count());
+  }
+  for (const auto& [key, said] : facts.bootstraps) {
+    out += fmt::format("bootstrap over {} {}: {}\n", key.first, key.second,
+                       plural(said.processes.size(), "process", "processes"));
+  }
+  out += "\n";
+  for (std::size_t i = 0; i < facts.comms.size() && (i < kFewComms || style.is_verbose); ++i)
+    add_comm(facts, facts.comms[i], style, out);
+  if (facts.comms.size() > kFewComms && !style.is_verbose) {
+    out +=
+        fmt::format("... and {} more communicators (--verbose)\n", facts.comms.size() - kFewComms);
+  }
+  if (!facts.environment.empty()) out += "\nvariables:\n";
+  for (const Setting& setting : facts.environment) {
+    out += cut(fmt::format("  {}={}   {}", setting.name, setting.value,
+                           plural(setting.processes.size(), "process", "processes")),
+               style.width) +
+           "\n";
+  }
+  return out;
+}
+
+std::string matrix_text(const Audit& audit, const TextStyle& style) {
+  const JobFacts& facts = audit.facts;
+  const CommFacts* world = facts.world();
+  if (world == nullptr || world->links.empty()) return "no connection was seen\n";
+  const auto letter = [&](const Link& link) {
+    switch (link.via) {
+      case Via::Net:
+        if (facts.nets[link.net] == "Socket") return 'T';
+        return link.gdr ? 'G' : 'N';
+      case Via::Shm:
+        return 'S';
+      case Via::CollNet:
+        return 'C';
+      default:
+        return 'P';
+    }
+  };
+  // Ranks, or hosts where ranks do not fit.
+  const int room = style.width - 8;
+  const bool is_folded = world->nranks > room;
+  std::map<std::int32_t, int> place_of_host;
+  for (const std::int32_t host : world->hosts)
+    place_of_host.emplace(host, static_cast<int>(place_of_host.size()));
+  const int size =
+      is_folded ? std::min<int>(static_cast<int>(place_of_host.size()), room) : world->nranks;
+  const auto place = [&](std::int32_t rank) {
+    if (!is_folded) return rank;
+    const Member* member = world->member(rank);
+    return member == nullptr || member->host < 0 ? -1 : place_of_host[member->host];
+  };
+  std::vector<std::string> rows(static_cast<std::size_t>(size),
+                                std::string(static_cast<std::size_t>(size), '.'));
+  for (const Link& link : world->links) {
+    const bool is_received = link.direction == Direction::Receive;
+    const int from = place(is_received ? link.peer : link.rank);
+    const int to = place(is_received ? link.rank : link.peer);
+    if (from < 0 || to < 0 || from >= size || to >= size) continue;
+    char& cell = rows[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+    const char mine = letter(link);
+    // The slower one shows where both are: T over N over S over G over P.
+    constexpr std::string_view kSlowness = ".PCGSNT";
+    if (kSlowness.find(mine) > kSlowness.find(cell)) cell = mine;
+  }
+  std::string out = fmt::format(
+      "from {0} (rows) to {0} (columns), of the communicator of {1} ranks\n"
+      "P peer-to-peer  S shared memory  G network with GPUDirect  N without  T TCP  C in-network  "
+      ". none\n\n",
+      is_folded ? "host" : "rank", world->nranks);
+  for (std::size_t i = 0; i < rows.size(); ++i) out += fmt::format("{:>6}  {}\n", i, rows[i]);
+  return out;
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "diag/audit/findings.h"
+#include "diag/audit/report.h"
+#include "diag/audit/summary.h"
+#include "diag/audit/text_lines.h"
+
+namespace ringside::audit {
+namespace {
+
+constexpr std::size_t kFewLines = 3;  ///< of evidence, where nobody asks for more
+
+std::string severity_word(Severity severity, const TextStyle& style) {
+  const char* word = severity == Severity::Error     ? "ERROR"
+                     : severity == Severity::Warning ? "WARN "
+                                                     : "note ";
+  if (!style.has_colour) return word;
+  const char* colour = severity == Severity::Error     ? "\x1b[1;31m"
+                       : severity == Severity::Warning ? "\x1b[1;33m"
+                                                       : "\x1b[2m";
+  return fmt::format("{}{}\x1b[0m", colour, word);
+}
+
+std::string who_text(const Finding& finding) {
+  std::string text;
+  if (!finding.ranks.empty())
+    text = fmt::format("{} {}", finding.ranks.size() == 1 ? "rank" : "ranks",
+                       format_ranks(finding.ranks));
+  if (!finding.hosts.empty())
+    text += fmt::format("{}{}", text.empty() ? "on " : " on ", list_of(finding.hosts));
+  return text;
+}
+
+void add_finding(const Audit& audit, const Finding& finding, int depth, const TextStyle& style,
+                 std::string& out) {
+  const std::string indent(static_cast<std::size_t>(depth) * 4, ' ');
+  const std::string title = fmt::format("{}: {}", finding.id, finding.title);
+  out += fmt::format("{}{} {}\n", indent, severity_word(finding.severity, style),
+                     cut(title, style.width - static_cast<int>(indent.size()) - 6));
+  const std::string inner = indent + "      ";
+  const auto field = [&](std::string_view name, const std::string& text) {
+    if (text.empty()) return;
+    out += wrap(text, fmt::format("{}{:<6}", inner, name), std::string(inner.size() + 6, ' '),
+                style.width);
+  };
+  field("who", who_text(finding));
+  const auto& lines = finding.evidence.lines();
+  const std::size_t shown = style.is_verbose ? lines.size() : std::min(lines.size(), kFewLines);
+  for (std::size_t i = 0; i < shown; ++i) {
+    out += fmt::format("{}{}\n", inner,
+                       cut(fmt::format("{}: {}", audit.place_text(lines[i].place), lines[i].text),
+                           style.width - static_cast<int>(inner.size())));
+  }
+  if (finding.evidence.count() > shown)
+    out += fmt::format("{}... {} such lines\n", inner, finding.evidence.count());
+  field("cause", finding.cause);
+  if (finding.cost) field("cost", finding.cost->text);
+  field("fix", finding.fix);
+  if (finding.confidence != Confidence::High)
+    field("sure", std::string(to_string(finding.confidence)) + " confidence");
+}
+
+std::string head_text(const Audit& audit, const TextStyle& style) {
+  const JobFacts& facts = audit.facts;
+  std::string text;
+  const auto field = [&](std::string_view name, const std::string& value) {
+    if (!value.empty())
+      text += wrap(value, fmt::format("{:<9}", name), std::string(9, ' '), style.width);
+  };
+  field("logs", fmt::format("{}, {} lines", plural(audit.files.files.size(), "file", "files"),
+                            audit.parsed.counts.lines));
+  field("job", fmt::format("{}, {}", versions_text(facts), size_text(facts)));
+  std::vector<std::string> transports;
+  for (const auto& [name, count] : transports_of(facts))
+    transports.push_back(fmt::format("{} {}", count, name));
+  if (!transports.empty()) field("moves", "by " + list_of(transports, 6));
+  std::vector<std::string> networks;
+  for (const auto& [name, said] : facts.networks) networks.push_back(name);
+  if (!networks.empty()) field("network", list_of(networks));
+  if (facts.world() != nullptr && facts.world()->ring_channels > 0) {
+    field("channels", std::to_string(facts.world()->ring_channels));
+  }
+  return text;
+}
+
+int depth_of(const std::vector<Finding>& findings, std::size_t index) {
+  int depth = 0;
+  for (auto at = findings[index].caused_by; at; at = findings[*at].caused_by) ++depth;
+  return depth;
+}
+
+}  // namespace
+
+std::string report_text(const Audit& audit, const TextStyle& style) {
+  std::string text = head_text(audit, style);
+  std::size_t errors = 0, warnings = 0, notes = 0;
+  for (const Finding& finding : audit.findings) {
+    std::size_t& count = finding.severity == Severity::Error     ? errors
+                         : finding.severity == Severity::Warning ? warnings
+                                                                 : notes;
+    ++count;
+  }
+  text += fmt::format("{:<9}{}, {}, {}\n", "found", plural(errors, "error", "errors"),
+                      plural(warnings, "warning", "warnings"), plural(notes, "note", "notes"));
+  bool has_notes = false;
+  for (std::size_t i = 0; i < audit.findings.size(); ++i) {
+    const Finding& finding = audit.findings[i];
+    const bool is_note = finding.severity == Severity::Info;
+    if (is_note && !style.is_verbose) {
+      has_notes = true;
+      continue;
+    }
+    const int depth = depth_of(audit.findings, i);
+    if (depth == 0) text += "\n";
+    add_finding(audit, finding, depth, style, text);
+  }
+  if (has_notes) {
+    text += "\nbesides, with --verbose in full:\n";
+    for (const Finding& finding : audit.findings) {
+      if (finding.severity != Severity::Info) continue;
+      text += cut(fmt::format("  {}: {}", finding.id, finding.title), style.width) + "\n";
+    }
+  }
+  for (const auto* list : {&audit.files.problems, &audit.parsed.problems}) {
+    for (const InputProblem& problem : *list)
+      text += cut(fmt::format("not read: {}: {}", problem.file, problem.what), style.width) + "\n";
+  }
+  return text;
+}
+
+std::string unparsed_text(const Audit& audit, const TextStyle& style) {
+  std::string text = "lines by kind:\n";
+  for (int kind = 0; kind < kRecordKinds; ++kind) {
+    const std::uint64_t count = audit.parsed.counts.records[static_cast<std::size_t>(kind)];
+    if (count > 0)
+      text += fmt::format("{:>12}  {}\n", count, to_string(static_cast<RecordKind>(kind)));
+  }
+  text += fmt::format("\nNCCL lines that nothing describes, by shape: {}\n",
+                      audit.parsed.unparsed.size());
+  for (const UnparsedShape& shape : audit.parsed.unparsed) {
+    text += cut(fmt::format("{:>12}  {}", shape.count, shape.shape), style.width) + "\n";
+    text += cut(fmt::format("              {}: {}", audit.place_text(shape.first), shape.example),
+                style.width) +
+            "\n";
+  }
+  return text;
+}
+
+}  // namespace ringside::audit

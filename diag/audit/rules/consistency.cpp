@@ -1,0 +1,363 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
+
+namespace ringside::audit {
+namespace {
+
+/// Variables whose difference between ranks is a fault, whatever the host.
+bool must_agree(std::string_view name) {
+  for (const std::string_view one : {"NCCL_ALGO",
+                                     "NCCL_PROTO",
+                                     "NCCL_MIN_NCHANNELS",
+                                     "NCCL_MAX_NCHANNELS",
+                                     "NCCL_MIN_CTAS",
+                                     "NCCL_MAX_CTAS",
+                                     "NCCL_BUFFSIZE",
+                                     "NCCL_NTHREADS",
+                                     "NCCL_P2P_DISABLE",
+                                     "NCCL_P2P_LEVEL",
+                                     "NCCL_SHM_DISABLE",
+                                     "NCCL_IB_DISABLE",
+                                     "NCCL_NET",
+                                     "NCCL_CUMEM_ENABLE",
+                                     "NCCL_LAUNCH_MODE",
+                                     "NCCL_IB_QPS_PER_CONNECTION",
+                                     "NCCL_IB_SPLIT_DATA_ON_QPS",
+                                     "NCCL_NVLS_ENABLE",
+                                     "NCCL_COLLNET_ENABLE",
+                                     "NCCL_NET_GDR_LEVEL",
+                                     "NCCL_NET_GDR_READ",
+                                     "NCCL_IB_GID_INDEX",
+                                     "NCCL_IB_TC",
+                                     "NCCL_IB_SL",
+                                     "NCCL_CROSS_NIC",
+                                     "NCCL_LL_BUFFSIZE",
+                                     "NCCL_LL128_BUFFSIZE",
+                                     "NCCL_P2P_NET_CHUNKSIZE",
+                                     "NCCL_MNNVL_ENABLE",
+                                     "NCCL_PXN_DISABLE"}) {
+    if (name == one) return true;
+  }
+  return false;
+}
+
+std::vector<std::uint32_t> processes_of(const JobFacts& facts) {
+  std::vector<std::uint32_t> all;
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.nranks < facts.comms.front().nranks) break;
+    for (const Member& member : comm.members) all.push_back(member.process);
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+void compare_networks(const JobFacts& facts, Findings& findings) {
+  for (const CommFacts& comm : facts.comms) {
+    std::map<std::string, std::vector<std::uint32_t>> by_net;
+    for (const Member& member : comm.members) {
+      if (member.network < facts.nets.size())
+        by_net[facts.nets[member.network]].push_back(member.process);
+    }
+    if (by_net.size() < 2 || comm.nodes() < 2) continue;
+    const auto fewest = std::min_element(
+        by_net.begin(), by_net.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    std::vector<std::string> names;
+    for (const auto& [name, processes] : by_net) names.push_back(name);
+    Finding& finding = findings.add(
+        "asymmetric_config", Severity::Error,
+        fmt::format("ranks of one communicator use different networks: {}", list_of(names)));
+    for (const std::string& name : names) {
+      const auto said = facts.networks.find(name);
+      if (said != facts.networks.end()) finding.evidence.mix(said->second.evidence);
+    }
+    findings.say_who(finding, fewest->second);
+    finding.cause = fmt::format(
+        "{} has another network than the rest: plugin, devices or variables differ", fewest->first);
+    finding.fix = "use one image and one set of variables on all hosts";
+    return;
+  }
+}
+
+void compare_devices(const JobFacts& facts, Findings& findings) {
+  std::map<std::size_t, std::vector<std::string>> hosts_by_count;
+  std::set<std::size_t> gpus;
+  const CommFacts* world = facts.world();
+  if (world == nullptr || world->nodes() < 2) return;
+  for (const std::int32_t index : world->hosts) {
+    const HostFacts& host = facts.hosts[static_cast<std::size_t>(index)];
+    const auto devices = host.devices.find("IB");
+    if (devices == host.devices.end() || devices->second.empty()) continue;
+    hosts_by_count[devices->second.size()].push_back(host.name);
+    gpus.insert(host.gpus.size());
+  }
+  if (hosts_by_count.size() > 1 && gpus.size() == 1) {
+    const auto least = hosts_by_count.begin();
+    Finding& finding =
+        findings.add("asymmetric_config", Severity::Warning,
+                     fmt::format("{} RDMA {} on {}, {} on the others", least->first,
+                                 least->first == 1 ? "device" : "devices", list_of(least->second),
+                                 hosts_by_count.rbegin()->first));
+    for (const auto& [key, said] : facts.net_devices) {
+      if (key.first == "IB" && !key.second.empty()) finding.evidence.mix(said.evidence);
+    }
+    finding.hosts = least->second;
+    finding.cause = "a port is down, a device is not in the container, or a filter differs";
+    finding.fix = "ibstat on the hosts named; compare NCCL_IB_HCA";
+  }
+}
+
+void compare_gdr(const JobFacts& facts, Findings& findings) {
+  std::set<std::int32_t> with, without;
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.nodes() < 2) continue;
+    for (const Link& link : comm.links) {
+      if (link.via != Via::Net || hides_gdr(facts.nets[link.net])) continue;
+      if (link.direction != Direction::Receive) continue;  // who sends may decide otherwise
+      const Member* member = comm.member(link.rank);
+      const Member* peer = comm.member(link.peer);
+      if (member == nullptr || peer == nullptr || member->host < 0 || member->host == peer->host)
+        continue;
+      (link.gdr ? with : without).insert(member->host);
+    }
+  }
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> processes;
+  for (const std::int32_t host : without) {
+    if (with.count(host) > 0) continue;
+    names.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+    const auto& mine = facts.hosts[static_cast<std::size_t>(host)].processes;
+    processes.insert(processes.end(), mine.begin(), mine.end());
+  }
+  if (names.empty() || with.empty()) return;
+  std::sort(processes.begin(), processes.end());
+  Finding& finding = findings.add(
+      "asymmetric_config", Severity::Warning,
+      fmt::format("no GPUDirect RDMA on {}, while other hosts have it", list_of(names)));
+  for (const EdgeFacts& edge : facts.edges) {
+    if (edge.via == Via::Net && !edge.gdr && !hides_gdr(edge.net))
+      finding.evidence.mix(edge.said.evidence);
+  }
+  findings.say_who(finding, processes);
+  finding.cause = "the peer memory module or DMA-BUF is missing on these hosts only";
+  finding.fix = "modprobe nvidia-peermem on the hosts named";
+}
+
+void compare_variables(const JobFacts& facts, Findings& findings) {
+  const std::vector<std::uint32_t> everybody = processes_of(facts);
+  std::size_t first = 0;
+  while (first < facts.environment.size()) {
+    std::size_t last = first;
+    while (last < facts.environment.size() &&
+           facts.environment[last].name == facts.environment[first].name)
+      ++last;
+    const std::string& name = facts.environment[first].name;
+    const std::size_t values = last - first;
+    const std::size_t begin = first;
+    first = last;
+    if (!must_agree(name)) continue;
+    Finding draft;
+    if (values > 1) {
+      // A process may change a variable between two communicators: only ranks without a value in common differ.
+      std::map<std::uint32_t, std::set<std::size_t>> of_process;
+      for (std::size_t i = begin; i < last; ++i) {
+        for (const std::uint32_t process : facts.environment[i].processes) {
+          if (process != 0) of_process[process].insert(i);
+        }
+      }
+      if (of_process.empty()) continue;
+      std::set<std::size_t> common = of_process.begin()->second;
+      for (const auto& [process, mine] : of_process) {
+        std::set<std::size_t> both;
+        std::set_intersection(common.begin(), common.end(), mine.begin(), mine.end(),
+                              std::inserter(both, both.end()));
+        common = std::move(both);
+      }
+      if (!common.empty()) continue;
+      std::size_t rare = begin;
+      std::vector<std::string> texts;
+      for (std::size_t i = begin; i < last; ++i) {
+        const Setting& setting = facts.environment[i];
+        texts.push_back(setting.value);
+        if (setting.processes.size() < facts.environment[rare].processes.size()) rare = i;
+        draft.evidence.mix(setting.evidence);
+      }
+      findings.say_who(draft, facts.environment[rare].processes);
+      draft.title = fmt::format("{} differs between ranks: {}", name, list_of(texts));
+    } else {
+      // Set on all processes of some hosts and on none of others, which echo other variables.
+      const Setting& setting = facts.environment[begin];
+      std::set<std::int32_t> with, all;
+      for (const std::uint32_t process : setting.processes)
+        with.insert(facts.processes[process].host);
+      for (const std::uint32_t process : everybody) all.insert(facts.processes[process].host);
+      std::set<std::int32_t> echo;
+      for (const Setting& other : facts.environment) {
+        for (const std::uint32_t process : other.processes)
+          echo.insert(facts.processes[process].host);
+      }
+      std::vector<std::string> lacking;
+      for (const std::int32_t host : all) {
+        if (host < 0 || with.count(host) > 0) continue;
+        if (echo.count(host) == 0) continue;  // its echoes are not to be seen
+        lacking.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+      }
+      std::size_t in_world = 0;
+      for (const std::uint32_t process : setting.processes) {
+        const bool is_in = std::binary_search(everybody.begin(), everybody.end(), process);
+        const std::int32_t host = facts.processes[process].host;
+        if (is_in && host >= 0) ++in_world;
+      }
+      std::size_t on_hosts = 0;
+      for (const std::uint32_t process : everybody)
+        on_hosts += with.count(facts.processes[process].host);
+      if (lacking.empty() || in_world == 0 || in_world != on_hosts) continue;
+      draft.evidence = setting.evidence;
+      draft.hosts = lacking;
+      draft.title = fmt::format("{}={} is not set on {}", name, setting.value, list_of(lacking));
+    }
+    if (facts.nodes() < 2 && values < 2) continue;
+    Finding& finding = findings.add("asymmetric_config", Severity::Warning, draft.title);
+    finding.evidence = draft.evidence;
+    finding.ranks = draft.ranks;
+    finding.hosts = draft.hosts;
+    finding.cause = "the launcher does not give every rank the same variables";
+    finding.fix = fmt::format(
+        "export {} to all ranks (mpirun -x {}, srun --export=ALL), or to none", name, name);
+  }
+}
+
+void compare_channels(const JobFacts& facts, Findings& findings) {
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.is_guessed) continue;
+    std::map<std::int32_t, std::vector<std::uint32_t>> by_count;
+    for (const Member& member : comm.members) {
+      if (member.coll_channels > 0) by_count[member.coll_channels].push_back(member.process);
+    }
+    if (by_count.size() < 2) continue;
+    const auto fewest = std::min_element(
+        by_count.begin(), by_count.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    Finding& finding =
+        findings.add("asymmetric_config", Severity::Error,
+                     fmt::format("ranks of one communicator count different channels: {} and {}",
+                                 by_count.begin()->first, by_count.rbegin()->first));
+    for (const auto& [count, processes] : by_count) {
+      const auto said = facts.channel_counts.find(count);
+      if (said != facts.channel_counts.end()) finding.evidence.mix(said->second.evidence);
+    }
+    findings.say_who(finding, fewest->second);
+    finding.cause = "variables, the version or the topology differ between the ranks";
+    finding.fix = "compare the variables and the NCCL version of the ranks named";
+    return;
+  }
+}
+
+}  // namespace
+
+void look_for_asymmetry(const JobFacts& facts, Findings& findings) {
+  compare_networks(facts, findings);
+  compare_devices(facts, findings);
+  compare_gdr(facts, findings);
+  compare_variables(facts, findings);
+  compare_channels(facts, findings);
+  const MessageLines& mixed = facts.messages[MessageId::NicCountMixed];
+  const auto is_fatal = [](const KeptMessage& message) { return message.level() == Level::Warn; };
+  const Evidence counts = evidence_of(mixed, is_fatal);
+  if (!counts.empty()) {
+    Finding& finding =
+        findings.add("asymmetric_config", Severity::Error, "ranks have different numbers of NICs");
+    finding.evidence = counts;
+    findings.say_who(finding, mixed.processes);
+    finding.cause = "a port is down or a device is missing on some host";
+    finding.fix = "ibstat on every host";
+  }
+}
+
+void look_for_versions(const JobFacts& facts, Findings& findings) {
+  Finding draft;
+  for (const MessageId id : {MessageId::VersionMismatch, MessageId::RasVersionMismatch}) {
+    if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
+  }
+  // Of the library alone: what a benchmark was compiled with, or PyTorch believes, is another matter.
+  std::map<int, std::vector<std::string>> codes;
+  for (const auto& [text, version] : facts.version_facts) {
+    if (version.is_of_benchmark || version.is_of_torch || version.is_rccl || version.code == 0)
+      continue;
+    codes[version.code].push_back(text);
+  }
+  std::vector<std::string> texts;
+  std::map<std::uint32_t, int> of_process;
+  bool is_one_process = false;
+  if (codes.size() > 1) {
+    for (const auto& [code, names] : codes) {
+      for (const std::string& name : names) {
+        texts.push_back(name);
+        const auto said = facts.versions.find(name);
+        if (said == facts.versions.end()) continue;
+        draft.evidence.mix(said->second.evidence);
+        for (const std::uint32_t process : said->second.processes) {
+          if (process == 0) continue;
+          const auto [at, is_new] = of_process.emplace(process, code);
+          if (!is_new && at->second != code) is_one_process = true;
+        }
+      }
+    }
+  }
+  if (draft.evidence.empty()) return;
+  const bool is_told = facts.messages.has(MessageId::VersionMismatch);
+  Finding& finding = findings.add(
+      "version_mismatch", is_one_process && !is_told ? Severity::Warning : Severity::Error,
+      texts.empty() ? std::string("ranks load different versions of NCCL")
+                    : fmt::format("one job, several versions of NCCL: {}", list_of(texts)));
+  finding.evidence = draft.evidence;
+  finding.ranks = draft.ranks;
+  finding.hosts = draft.hosts;
+  finding.cause = is_one_process ? "one process loads two libraries of NCCL"
+                                 : "images or library paths differ between hosts";
+  finding.fix =
+      "python -c 'import torch; print(torch.cuda.nccl.version())' on every host; one image for all";
+}
+
+void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
+  const MessageLines& told = facts.messages[MessageId::DuplicateGpu];
+  Finding draft;
+  if (!told.evidence.empty()) findings.quote(draft, told);
+  std::string pair;
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.is_guessed && comm.nodes() != 1) continue;
+    std::map<std::pair<std::int32_t, std::int64_t>, const Member*> seen;
+    for (const Member& member : comm.members) {
+      if (member.host < 0 || member.bus_id < 0) continue;
+      const auto [at, is_new] = seen.emplace(std::make_pair(member.host, member.bus_id), &member);
+      if (is_new || at->second->rank == member.rank) continue;
+      if (comm.is_rccl) continue;  // partitions of one GPU share its address
+      if (pair.empty()) {
+        pair = fmt::format("ranks {} and {} of {}", at->second->rank, member.rank,
+                           facts.hosts[static_cast<std::size_t>(member.host)].name);
+      }
+      draft.ranks.push_back(at->second->rank);
+      draft.ranks.push_back(member.rank);
+    }
+  }
+  if (draft.evidence.empty()) return;  // MIG slices share an address, and NCCL lets them pass
+  Finding& finding =
+      findings.add("duplicate_gpu", Severity::Error,
+                   pair.empty() ? "two ranks chose the same GPU" : pair + " chose the same GPU");
+  finding.evidence = draft.evidence;
+  std::sort(draft.ranks.begin(), draft.ranks.end());
+  draft.ranks.erase(std::unique(draft.ranks.begin(), draft.ranks.end()), draft.ranks.end());
+  finding.ranks = draft.ranks;
+  finding.hosts = draft.hosts;
+  finding.cause =
+      "the process does not pick its GPU by its local rank, or there are more ranks than GPUs";
+  finding.fix =
+      "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"])) before the first collective";
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,307 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
+#include "diag/audit/rules/waits.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::audit {
+namespace {
+
+/// Signals that others send when a job ends: no cause of it.
+bool is_own_death(std::int64_t exit_code) {
+  constexpr std::int64_t kAborted = -6, kTerminated = -15;
+  return exit_code < 0 && exit_code != kAborted && exit_code != kTerminated;
+}
+
+/// The summary of torchrun: the rank and the exit code of each failure, in the order of its lines.
+struct Failure {
+  std::int64_t rank = -1, exit_code = 0;
+  QuotedLine quoted;
+};
+std::vector<Failure> failures_of(const JobFacts& facts) {
+  std::vector<Failure> failures;
+  for (const KeptMessage& message : facts.messages[MessageId::TorchrunSummary].kept) {
+    const std::int64_t rank = message.number("rank");
+    if (rank >= 0 && contains(message.text(), "local_rank")) {
+      failures.push_back({rank, 0, {message.place(), message.process(), quotable(message.line())}});
+    }
+    const bool is_code = contains(message.text(), "exitcode");
+    if (is_code && !failures.empty()) failures.back().exit_code = message.number("exitcode", 0);
+  }
+  return failures;
+}
+
+/// Errors of the program itself, not of those that waited for it.
+bool is_own_error(const PythonErrorFact& error) {
+  if (contains_any(error.type, {"DistBackendError", "DistStoreError", "DistNetworkError",
+                                "ChildFailedError", "KeyboardInterrupt", "SystemExit", "Rendezvous",
+                                "Warning", "SignalException"})) {
+    return false;
+  }
+  return !contains_any(error.text,
+                       {"NCCL", "Watchdog", "timeout", "Timeout", "Timed out", "timed out",
+                        "Connection closed by peer", "Connection reset", "Broken pipe",
+                        "mismatch between collectives", "DataLoader worker"});
+}
+
+Finding& add_dead(Findings& findings, std::string title) {
+  Finding& finding = findings.add("hang_dead_rank", Severity::Error, std::move(title));
+  finding.fix = "look at that rank's own output and at its host's kernel log (dmesg -T)";
+  return finding;
+}
+
+std::string words(std::span<const std::int32_t> ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranks(ranks));
+}
+
+bool find_diverged(const JobFacts& facts, const Waits& waits, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  Finding draft;
+  std::set<std::int32_t> ranks;
+  for (const MessageId id :
+       {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined, MessageId::BarrierMissing}) {
+    for (const KeptMessage& message : messages[id].kept) {
+      draft.evidence.add(message.place(), message.process(), message.line());
+      for (const std::int32_t rank : parse_rank_list(message.argument("ranks"))) ranks.insert(rank);
+    }
+  }
+  std::string cause = "the report of the other ranks names those that did not join";
+  if (ranks.empty()) {
+    // Ranks that answer but have not enqueued what the others wait for.
+    std::map<std::string, std::int64_t> wanted;
+    for (const auto& [rank, waiting] : waits.by_rank) {
+      if (waits.timed_out.count(rank) == 0 || waiting.at < 0) continue;
+      const auto [at, is_new] = wanted.emplace(waiting.group, waiting.at);
+      if (!is_new) at->second = std::min(at->second, waiting.at);
+    }
+    for (const auto& [rank, waiting] : waits.by_rank) {
+      const auto at = wanted.find(waiting.group);
+      if (waits.timed_out.count(rank) > 0 || waiting.enqueued < -1 || at == wanted.end()) continue;
+      if (waiting.enqueued >= at->second) continue;
+      ranks.insert(rank);
+      draft.evidence.add(waiting.quoted.place, waiting.quoted.process, waiting.quoted.text);
+      cause = fmt::format("it has enqueued #{} while the others wait in #{}", waiting.enqueued,
+                          at->second);
+    }
+  }
+  if (ranks.empty()) return false;
+  const std::vector<std::int32_t> list(ranks.begin(), ranks.end());
+  Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
+                                  words(list) + " left the path of the others");
+  finding.evidence = draft.evidence;
+  finding.ranks.assign(list.begin(), list.end());
+  finding.cause = cause;
+  finding.fix = "py-spy dump --pid of that rank; ringside hang on the flight recorder's dumps";
+  return true;
+}
+
+bool find_slow(const JobFacts& facts, const Waits& waits, Findings& findings) {
+  const PlainLines& progress = facts.plain_of(PlainLine::Progress);
+  const std::vector<std::int32_t> silent = waits.silent();
+  const bool is_few =
+      !silent.empty() && silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
+  if (!is_few || progress.evidence.empty()) return false;
+  // The bar has stopped before the timeouts: the training's own bar, of all ranks, would show steps.
+  const Place first_timeout =
+      facts.messages[MessageId::WatchdogTimeout].evidence.lines().front().place;
+  if (!(progress.evidence.lines().front().place < first_timeout)) return false;
+  Finding& finding =
+      findings.add("hang_slow_rank", Severity::Error,
+                   words(silent) + " did not time out: still busy while the others waited");
+  finding.evidence = progress.evidence;
+  finding.ranks.assign(silent.begin(), silent.end());
+  finding.confidence = Confidence::Medium;
+  finding.cause =
+      "that rank works on something that the others wait for: its progress bar was not at its end";
+  finding.fix =
+      "do that work on all ranks or before init_process_group; or init_process_group(timeout=...)";
+  return true;
+}
+
+void find_silent(const Waits& waits, const std::vector<std::int32_t>& silent, Findings& findings) {
+  Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
+                                  fmt::format("{} printed no timeout: the others waited for {}",
+                                              words(silent), silent.size() == 1 ? "it" : "them"));
+  for (const auto& [rank, waiting] : waits.by_rank) {
+    if (waiting.has_timed_out)
+      finding.evidence.add(waiting.quoted.place, waiting.quoted.process, waiting.quoted.text);
+  }
+  finding.ranks.assign(silent.begin(), silent.end());
+  finding.confidence = Confidence::Low;
+  finding.cause = "a rank that never enters an operation does not time out in it";
+  finding.fix = "py-spy dump --pid of that rank; TORCH_NCCL_DESYNC_DEBUG=1";
+}
+
+void find_stall(const JobFacts& facts, const Waits& waits, Findings& findings) {
+  const MessageLines& status = facts.messages[MessageId::WatchdogStatus];
+  bool all_have_it = !waits.timed_out.empty();
+  for (const std::int32_t rank : waits.timed_out) {
+    const Waiting& waiting = waits.by_rank.at(rank);
+    if (waiting.enqueued < waiting.at) all_have_it = false;
+  }
+  if (status.evidence.empty() || !all_have_it || waits.timed_out.size() < 2) return;
+  const CommFacts* world = facts.world();
+  const bool is_one_host = world != nullptr && world->nodes() == 1;
+  Finding& finding =
+      findings.add("hang_network_stall", is_one_host ? Severity::Warning : Severity::Error,
+                   fmt::format("{} are in the operation they wait for, and nothing moves",
+                               plural(waits.timed_out.size(), "rank", "ranks")));
+  finding.evidence = status.evidence;
+  finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
+  finding.confidence = Confidence::Medium;
+  finding.cause =
+      "every rank that reports has enqueued the operation: the transport does not make progress";
+  finding.fix = is_one_host ? "NCCL_P2P_DISABLE=1 to confirm that peer-to-peer is at fault; dmesg"
+                            : "the fabric's settings (on Slingshot FI_CXI_*, on RoCE PFC and GID); "
+                              "ib_write_bw between the hosts";
+}
+
+}  // namespace
+
+void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  for (const Failure& failure : failures_of(facts)) {
+    if (!is_own_death(failure.exit_code)) continue;
+    Finding& finding = add_dead(
+        findings, fmt::format("rank {} died of signal {}", failure.rank, -failure.exit_code));
+    finding.evidence.add(failure.quoted.place, failure.quoted.process, failure.quoted.text);
+    finding.evidence.mix(evidence_of(
+        messages[MessageId::ChildFailed],
+        [](const KeptMessage& message) { return is_own_death(message.number("exitcode", 0)); }));
+    finding.ranks = {static_cast<int>(failure.rank)};
+    constexpr std::int64_t kKilled = -9;
+    finding.cause =
+        failure.exit_code == kKilled
+            ? "killed from outside: the host's memory ran out, or the scheduler ended it"
+            : "it crashed by itself";
+    if (failure.exit_code == kKilled)
+      finding.fix = "dmesg -T | grep -i 'killed process' on its host";
+    return;
+  }
+  for (const MessageId id :
+       {MessageId::MpiFirstDeath, MessageId::SlurmOom, MessageId::KernelOom,
+        MessageId::SlurmNodeFailure, MessageId::RasDeadProcesses, MessageId::MpiDaemonLost,
+        MessageId::ChildFailed, MessageId::SlurmTaskEnded}) {
+    const auto is_death = [&](const KeptMessage& message) {
+      if (id == MessageId::ChildFailed) return is_own_death(message.number("exitcode", 0));
+      if (id == MessageId::SlurmTaskEnded) {
+        return contains_any(message.text(),
+                            {"Killed", "Segmentation", "Bus error", "Out Of Memory"});
+      }
+      if (id == MessageId::MpiFirstDeath && contains(message.text(), "exited on signal")) {
+        const std::int64_t signal = message.number("signal", 0);
+        return is_own_death(-signal);
+      }
+      return id != MessageId::MpiFirstDeath;
+    };
+    const Evidence evidence = evidence_of(messages[id], is_death);
+    if (evidence.empty()) continue;
+    Finding& finding = add_dead(findings, "a process of the job died");
+    finding.evidence = evidence;
+    for (const KeptMessage& message : messages[id].kept) {
+      if (!is_death(message)) continue;
+      const std::int64_t rank = message.number("rank");
+      if (rank >= 0) finding.ranks.push_back(static_cast<int>(rank));
+      if (finding.ranks.size() == 1 && rank >= 0) finding.title = fmt::format("rank {} died", rank);
+    }
+    finding.cause = std::string(facts_of(id).meaning);
+    return;
+  }
+  // A rank that says why it ends, while the others wait for it.
+  const Waits waits = waits_of(facts);
+  for (const PythonErrorFact& error : facts.python_errors) {
+    const bool is_first = error.rank >= 0 && waits.timed_out.count(error.rank) == 0;
+    if (!is_first || waits.timed_out.empty() || !is_own_error(error)) continue;
+    Finding& finding =
+        add_dead(findings, fmt::format("rank {} ended with an error of its own", error.rank));
+    finding.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
+    finding.ranks = {error.rank};
+    finding.cause = fmt::format("{}: {}", error.type, error.text.substr(0, 120));
+    return;
+  }
+  for (const KeptMessage& message : messages[MessageId::CudaError].kept) {
+    const std::int32_t rank = rank_of(facts, message);
+    if (rank < 0 || waits.timed_out.empty() || waits.timed_out.count(rank) > 0) continue;
+    Finding& finding = add_dead(findings, fmt::format("rank {} ended with a CUDA error", rank));
+    finding.evidence.add(message.place(), message.process(), message.line());
+    finding.ranks = {rank};
+    finding.cause = std::string(message.text().substr(0, 120));
+    return;
+  }
+}
+
+void look_for_timeouts(const JobFacts& facts, Findings& findings) {
+  const MessageLines& timeouts = facts.messages[MessageId::WatchdogTimeout];
+  const Waits waits = waits_of(facts);
+  const bool has_report = find_diverged(facts, waits, findings);
+  if (timeouts.evidence.empty()) return;
+
+  const bool is_explained =
+      has_report || findings.has("hang_dead_rank", Severity::Warning) ||
+      findings.has("hang_shape_mismatch", Severity::Error) ||
+      findings.has("hang_op_mismatch", Severity::Error) || findings.has("mismatched_collective") ||
+      findings.has("xid_error", Severity::Error) || findings.has("ib_error", Severity::Error) ||
+      findings.has("link_flap") || findings.has("cuda_error", Severity::Error) ||
+      findings.has("pcie_acs", Severity::Error);
+  if (!is_explained && !find_slow(facts, waits, findings)) {
+    const std::vector<std::int32_t> silent = waits.silent();
+    const bool is_one_of_many =
+        !silent.empty() && silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
+    if (is_one_of_many) {
+      find_silent(waits, silent, findings);
+    } else {
+      find_stall(facts, waits, findings);
+    }
+  }
+
+  std::string what = "a collective";
+  std::int64_t timeout_ms = 0;
+  for (const auto& [rank, waiting] : waits.by_rank) {
+    if (!waiting.has_timed_out || waiting.operation.empty()) continue;
+    what = fmt::format("{} #{}", waiting.operation, waiting.sequence);
+    timeout_ms = waiting.timeout_ms;
+    break;
+  }
+  Finding& finding = findings.add(
+      "collective_timeout", Severity::Error,
+      fmt::format("{} gave up waiting in {} after {} s",
+                  plural(waits.timed_out.size(), "rank", "ranks"), what, timeout_ms / 1000));
+  finding.evidence = timeouts.evidence;
+  finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
+  finding.cause =
+      "a symptom: these ranks came to the operation, and somebody or the network did not";
+  finding.fix =
+      "ringside hang on the flight recorder's dumps names who (TORCH_NCCL_TRACE_BUFFER_SIZE=2000)";
+}
+
+void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
+  Finding draft;
+  for (const MessageId id : {MessageId::RemoteClosed, MessageId::SocketCallFailed,
+                             MessageId::GlooClosed, MessageId::MpiDisconnect}) {
+    const Evidence evidence = evidence_of(facts.messages[id], [](const KeptMessage& message) {
+      return message.level() != Level::Info;
+    });
+    draft.evidence.mix(evidence);
+    if (!evidence.empty()) findings.say_who(draft, facts.messages[id].processes);
+  }
+  if (draft.evidence.empty()) return;
+  const bool is_explained =
+      std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
+        return finding.severity == Severity::Error && finding.id != "low_bandwidth" &&
+               finding.id != "socket_fallback" && finding.id != "gdr_missing";
+      });
+  Finding& finding =
+      findings.add("remote_closed", is_explained ? Severity::Info : Severity::Warning,
+                   "peers closed their connections");
+  finding.evidence = draft.evidence;
+  finding.ranks = draft.ranks;
+  finding.hosts = draft.hosts;
+  finding.cause = "a consequence: the process at the other end ended. It is the one to look at";
+  finding.fix = "find the first rank with another error, or the one whose log stops";
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,298 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
+
+namespace ringside::audit {
+namespace {
+
+/// The setting that switches peer-to-peer off; nullptr: none does.
+const Setting* p2p_switch(const JobFacts& facts) {
+  for (const Setting& setting : facts.environment) {
+    if (setting.name == "NCCL_P2P_DISABLE" && setting.value != "0") return &setting;
+    if (setting.name == "NCCL_P2P_LEVEL" && (setting.value == "LOC" || setting.value == "0")) {
+      return &setting;
+    }
+  }
+  return nullptr;
+}
+
+bool is_nvls_line(const KeptMessage& message) {
+  return contains_any(message.line().substr(0, message.line().find("NCCL WARN")), {"nvls.cc"});
+}
+
+void quote_edges(const JobFacts& facts, Via via, Findings& findings, Finding& finding) {
+  for (const EdgeFacts& edge : facts.edges) {
+    if (edge.via == via) findings.quote(finding, edge.said);
+  }
+}
+
+}  // namespace
+
+void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
+  const Setting* off = p2p_switch(facts);
+  if (off != nullptr) {
+    const bool matters = ranks_of_a_host(facts) != 1;
+    Finding& finding =
+        findings.add("p2p_disabled", matters ? Severity::Error : Severity::Info,
+                     fmt::format("{}={} switches GPU peer-to-peer off", off->name, off->value));
+    finding.evidence = off->evidence;
+    findings.say_who(finding, off->processes);
+    finding.cause =
+        "the variable is set: NVLink and PCIe peer-to-peer between the GPUs of a host stay unused";
+    finding.fix = fmt::format("unset {}", off->name);
+    if (off->name == "NCCL_P2P_LEVEL")
+      finding.fix += " NCCL_P2P_DISABLE   # up to 2.22 both read as P2P_LEVEL";
+  }
+  const MessageLines& nvlink = facts.messages[MessageId::P2pDisabledOnNvlink];
+  const MessageLines& pcie = facts.messages[MessageId::P2pDisabledByDriver];
+  if (!nvlink.evidence.empty()) {
+    Finding& finding = findings.add("p2p_disabled", Severity::Error,
+                                    "the driver refuses peer access between GPUs joined by NVLink");
+    findings.quote(finding, nvlink);
+    finding.cause =
+        "an NVLink or driver fault, a fabric manager that is not running, MIG or a vGPU";
+    finding.fix =
+        "nvidia-smi topo -p2p r; nvidia-smi nvlink -s; systemctl status nvidia-fabricmanager";
+  }
+  if (!pcie.evidence.empty()) {
+    Finding& finding =
+        findings.add("p2p_disabled", has_consumer_gpus(facts) ? Severity::Info : Severity::Warning,
+                     "the driver offers no peer access between connected GPUs");
+    findings.quote(finding, pcie);
+    finding.confidence = Confidence::Medium;
+    finding.cause = "PCIe ACS or an IOMMU, virtualisation, or a GPU class without peer access";
+    finding.fix =
+        "nvidia-smi topo -p2p r; turn ACS off in the switches (setpci), iommu=pt on the kernel's "
+        "line";
+  }
+}
+
+void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
+  const LocalEdges edges = local_edges(facts);
+  if (edges.shm == 0) return;
+  const Setting* level = facts.setting("NCCL_P2P_LEVEL");
+  const std::string nvlink = nvlink_sign(facts);
+  const bool is_off = findings.has("p2p_disabled", Severity::Warning);
+  Severity severity = Severity::Info;
+  std::string cause =
+      "pairs across PCIe root complexes go through host memory: expected on such a machine";
+  std::string fix = "nothing, unless the GPUs have NVLink: nvidia-smi topo -m";
+  Confidence confidence = Confidence::Medium;
+  if (is_off) {
+    severity = Severity::Error;
+    confidence = Confidence::High;
+    cause = "peer-to-peer is off, so that all traffic within a host goes through shared memory";
+    fix = "switch peer-to-peer on again (the finding above)";
+  } else if (!nvlink.empty() && edges.shm > edges.p2p) {
+    severity = Severity::Error;
+    cause = "GPUs with NVLink talk through host memory: " + nvlink;
+    fix = "nvidia-smi topo -p2p n; containers need a common IPC and PID namespace";
+  } else if (edges.p2p == 0 && level == nullptr && !has_consumer_gpus(facts) &&
+             !facts.messages.has(MessageId::ShmFailed)) {
+    severity = Severity::Warning;
+    confidence = Confidence::Low;
+    cause = "no pair of GPUs of the host has a peer-to-peer path";
+    fix = "nvidia-smi topo -p2p r   # on GPUs without peer access this is as it must be";
+  }
+  Finding& finding = findings.add(
+      "shm_fallback", severity,
+      edges.p2p == 0 ? std::string("all traffic within hosts goes through shared memory")
+                     : fmt::format("{} of {} connections within hosts go through shared memory",
+                                   edges.shm, edges.shm + edges.p2p));
+  quote_edges(facts, Via::Shm, findings, finding);
+  finding.cause = cause;
+  finding.fix = fix;
+  finding.confidence = confidence;
+}
+
+void look_for_pcie_acs(const JobFacts& facts, Findings& findings) {
+  // A benchmark that began and printed nothing, on PCIe GPUs that use peer-to-peer: the copies do not
+  // arrive, because the IOMMU or ACS sends them elsewhere.
+  if (facts.nodes() > 1 || local_edges(facts).p2p == 0 || !nvlink_sign(facts).empty()) return;
+  const bool is_pcie = has_consumer_gpus(facts) || facts.has_text_of_gpu("PCIe") ||
+                       facts.has_text_of_gpu("Quadro") || facts.has_text_of_gpu("A6000") ||
+                       facts.has_text_of_gpu("A10") || facts.has_text_of_gpu("A40") ||
+                       facts.has_text_of_gpu("L40") || facts.has_text_of_gpu("Tesla P") ||
+                       facts.has_text_of_gpu("Tesla T4");
+  if (!is_pcie) return;
+  const bool is_stuck =
+      std::any_of(facts.tables.begin(), facts.tables.end(), [](const BenchmarkTable& table) {
+        return table.rows.empty() && table.has_heading && !table.is_concluded;
+      });
+  const bool is_wrong =
+      std::any_of(facts.tables.begin(), facts.tables.end(), [](const BenchmarkTable& table) {
+        return std::any_of(table.rows.begin(), table.rows.end(),
+                           [](const BenchmarkLine& row) { return row.wrong >= 1; });
+      });
+  const bool has_timed_out = facts.messages.has(MessageId::WatchdogTimeout);
+  if (!is_stuck && !is_wrong && !has_timed_out) return;
+  if (facts.messages.has(MessageId::CudaFailure)) return;
+  Finding& finding = findings.add(
+      "pcie_acs", has_timed_out && !is_stuck ? Severity::Warning : Severity::Error,
+      "peer-to-peer over PCIe does not deliver: the job connects and then stands still");
+  for (const EdgeFacts& edge : facts.edges) {
+    const bool is_p2p = edge.via == Via::P2pIpc || edge.via == Via::P2pCumem ||
+                        edge.via == Via::P2pDirect || edge.via == Via::P2pCommon;
+    if (is_p2p) findings.quote(finding, edge.said);
+  }
+  finding.confidence = Confidence::Medium;
+  finding.cause = "PCIe ACS or a translating IOMMU redirects peer-to-peer copies between the GPUs";
+  finding.fix =
+      "NCCL_P2P_DISABLE=1 to confirm; then intel_iommu=off or iommu=pt on the kernel's line, ACS "
+      "off in the BIOS";
+}
+
+void look_for_missing_nvlink(const JobFacts& facts, Findings& findings) {
+  if (facts.dumps.empty() || facts.nodes() > 1) return;
+  const bool is_linkable = facts.has_text_of_gpu("A100") || facts.has_text_of_gpu("H100") ||
+                           facts.has_text_of_gpu("H200") || facts.has_text_of_gpu("V100") ||
+                           facts.has_text_of_gpu("A30") || facts.has_text_of_gpu("B200") ||
+                           facts.has_text_of_gpu("A6000") || facts.has_text_of_gpu("A40");
+  if (!is_linkable) return;
+  for (const TopologyDump& dump : facts.dumps) {
+    std::set<std::string> gpus, linked;
+    std::string under;
+    for (const DumpedNode& node : dump.nodes) {
+      if (node.type == "GPU" && node.link != "NVL") {
+        gpus.insert(node.id);
+        under = node.id;
+      }
+      if (node.link == "NVL") linked.insert(under);
+    }
+    if (gpus.size() < 2 || linked.size() == gpus.size() || !dump.is_whole) continue;
+    // One pair is what a bridge joins. With more GPUs only some of which are linked, one lost its links.
+    const bool is_proof = facts.has_text_of_gpu("SXM") || !linked.empty() || gpus.size() == 2;
+    Finding& finding = findings.add(
+        "nvlink_missing", is_proof ? Severity::Warning : Severity::Info,
+        linked.empty() ? fmt::format("no NVLink between the {} GPUs of {}", gpus.size(), dump.host)
+                       : fmt::format("{} of {} GPUs of {} have no NVLink",
+                                     gpus.size() - linked.size(), gpus.size(), dump.host));
+    finding.evidence = dump.evidence;
+    for (const PatternFact& pattern : facts.patterns) {
+      if (pattern.type_intra != "NVL" && pattern.type_intra != "NVB") {
+        finding.evidence.mix(pattern.evidence);
+      }
+    }
+    finding.hosts = {dump.host};
+    finding.confidence =
+        linked.empty() && !facts.has_text_of_gpu("SXM") ? Confidence::Low : Confidence::High;
+    if (is_proof && facts.has_text_of_gpu("SXM")) finding.severity = Severity::Error;
+    finding.cause =
+        "a bridge that is not seated, links that are down, or a fabric manager that is not running";
+    finding.fix = "nvidia-smi nvlink -s; nvidia-smi topo -m";
+  }
+}
+
+void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  Finding draft;
+  std::vector<std::uint32_t> who;
+  for (const KeptMessage& message : messages[MessageId::CudaFailure].kept) {
+    if (message.level() == Level::Warn && is_nvls_line(message)) who.push_back(message.process());
+  }
+  draft.evidence = evidence_of(messages[MessageId::CudaFailure], [](const KeptMessage& message) {
+    return message.level() == Level::Warn && is_nvls_line(message);
+  });
+  const MessageLines& bind = messages[MessageId::NvlsBindFailed];
+  const auto is_fatal = [](const KeptMessage& message) { return message.level() == Level::Warn; };
+  draft.evidence.mix(evidence_of(bind, is_fatal));
+  for (const KeptMessage& message : bind.kept) {
+    if (is_fatal(message)) who.push_back(message.process());
+  }
+  if (!draft.evidence.empty()) {
+    Finding& finding = findings.add("nvls_unavailable", Severity::Error,
+                                    "NVLink SHARP is offered and fails when it is set up");
+    finding.evidence = draft.evidence;
+    findings.say_who(finding, who);
+    finding.cause =
+        "the fabric manager or the NVSwitches are in a state that gives no multicast memory: "
+        "restarted "
+        "without a GPU reset, leaked by dead processes, or a partition";
+    finding.fix =
+        "systemctl restart nvidia-fabricmanager and nvidia-smi -r; NCCL_NVLS_ENABLE=0 goes on "
+        "without, slower";
+    return;
+  }
+  if (!bind.evidence.empty()) {
+    Finding& finding = findings.add("nvls_unavailable", Severity::Warning,
+                                    "NVLink SHARP memory did not bind; the job goes on without");
+    findings.quote(finding, bind);
+    finding.cause = "multicast memory is used up or its fabric manager is in a bad state";
+    finding.fix = "end leaked processes; systemctl restart nvidia-fabricmanager";
+    return;
+  }
+
+  // Supported on some hosts only: those of one kind agree.
+  std::set<std::int32_t> with, without;
+  const MessageLines& support = messages[MessageId::NvlsSupport];
+  for (const KeptMessage& message : support.kept) {
+    const std::int32_t host = facts.processes[message.process()].host;
+    if (message.is_torn() || host < 0 || !contains(message.text(), "multicast support")) continue;
+    (contains(message.text(), "not available") ? without : with).insert(host);
+  }
+  const Setting* enable = facts.setting("NCCL_NVLS_ENABLE");
+  const bool is_off = enable != nullptr && enable->value == "0";
+  if (!with.empty() && !without.empty() && !is_off) {
+    Finding& finding = findings.add("nvls_unavailable", Severity::Warning,
+                                    "NVLink SHARP is available on some hosts only");
+    finding.evidence = evidence_of(support, [](const KeptMessage& message) {
+      return contains(message.text(), "not available");
+    });
+    for (const std::int32_t host : without) {
+      finding.hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+    }
+    finding.cause = "the fabric managers of these hosts are not in the same state";
+    finding.fix = "systemctl restart nvidia-fabricmanager on the hosts named";
+    return;
+  }
+  const bool is_hopper = facts.has_text_of_gpu("H100 80GB HBM3") || facts.has_text_of_gpu("H200") ||
+                         facts.has_text_of_gpu("B200");
+  constexpr int kWholeBoard = 8;
+  if (with.empty() && !without.empty() && !is_off && is_hopper &&
+      ranks_of_a_host(facts) == kWholeBoard &&
+      facts.has_setting("NCCL_CUMEM_ENABLE", "0") == false) {
+    Finding& finding = findings.add("nvls_unavailable", Severity::Warning,
+                                    "NVLink SHARP is not available on a machine that has it");
+    finding.evidence = evidence_of(support, [](const KeptMessage&) { return true; });
+    finding.confidence = Confidence::Medium;
+    finding.cause = "the fabric manager, the driver, MIG or a virtual machine gives no multicast";
+    finding.fix = "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A3 Fabric";
+  }
+}
+
+void look_for_broken_handles(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  if (messages.has(MessageId::IpcFailed) || messages.has(MessageId::UdsFailed)) {
+    Finding& finding = findings.add("ipc_failed", Severity::Error,
+                                    "memory handles do not cross between the processes of a host");
+    if (messages.has(MessageId::IpcFailed)) findings.quote(finding, messages[MessageId::IpcFailed]);
+    if (messages.has(MessageId::UdsFailed)) findings.quote(finding, messages[MessageId::UdsFailed]);
+    finding.cause =
+        "containers without a common IPC, PID or network namespace, or an allocator without IPC";
+    finding.fix =
+        "docker run --ipc=host --pid=host --network=host ...; expandable_segments:False in PyTorch";
+  }
+  if (messages.has(MessageId::NoTransport)) {
+    Finding& finding =
+        findings.add("no_transport", Severity::Error, "two ranks have no transport between them");
+    findings.quote(finding, messages[MessageId::NoTransport]);
+    finding.cause = "peer-to-peer, shared memory and the network all refuse the pair";
+    finding.fix =
+        "unset NCCL_P2P_DISABLE NCCL_SHM_DISABLE NCCL_NET; then look at the network's lines";
+  }
+  if (messages.has(MessageId::MnnvlUnavailable)) {
+    Finding& finding = findings.add("mnnvl_unavailable", Severity::Warning,
+                                    "NVLink between hosts is there and does not work");
+    findings.quote(finding, messages[MessageId::MnnvlUnavailable]);
+    finding.cause =
+        "nvidia-imex is not running, its list of nodes is wrong, or its channel is not in the "
+        "container";
+    finding.fix =
+        "systemctl status nvidia-imex; nvidia-imex-ctl -N; pass /dev/nvidia-caps-imex-channels";
+  }
+}
+
+}  // namespace ringside::audit

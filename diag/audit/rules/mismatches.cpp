@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/waits.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::audit {
+namespace {
+
+/// Operations whose size is equal on all ranks.
+bool is_even(std::string_view operation) {
+  for (const std::string_view even :
+       {"ALLREDUCE", "BROADCAST", "REDUCE", "ALLGATHER", "_ALLGATHER_BASE", "REDUCE_SCATTER",
+        "_REDUCE_SCATTER_BASE", "BARRIER"}) {
+    if (operation == even) return true;
+  }
+  return false;
+}
+
+/// The smaller side of a mismatch of watchdogs at one sequence number of one group.
+void compare_waits(const JobFacts& facts, Findings& findings) {
+  const Waits waits = waits_of(facts);
+  std::map<std::pair<std::string, std::int64_t>, std::vector<std::int32_t>> at;
+  for (const auto& [rank, waiting] : waits.by_rank) {
+    if (waiting.has_timed_out && waiting.sequence >= 0)
+      at[{waiting.group, waiting.sequence}].push_back(rank);
+  }
+  std::set<std::string> groups;
+  for (const auto& [key, ranks] : at) groups.insert(key.first);
+  for (const auto& [key, ranks] : at) {
+    // Without a group's name, several groups may count alike.
+    if (key.first.empty() && groups.size() > 1) continue;
+    std::map<std::pair<std::string, std::int64_t>, std::vector<std::int32_t>> kinds;
+    for (const std::int32_t rank : ranks) {
+      const Waiting& waiting = waits.by_rank.at(rank);
+      kinds[{waiting.operation, is_even(waiting.operation) ? waiting.numel_in : 0}].push_back(rank);
+    }
+    if (kinds.size() < 2) continue;
+    const auto fewest = std::min_element(
+        kinds.begin(), kinds.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const bool is_shape = kinds.begin()->first.first == std::prev(kinds.end())->first.first;
+    Finding& finding = findings.add(
+        is_shape ? "hang_shape_mismatch" : "hang_op_mismatch", Severity::Error,
+        fmt::format("at #{} rank {} is in {} of {} elements, others are not", key.second,
+                    format_ranks(fewest->second), fewest->first.first, fewest->first.second));
+    for (const std::int32_t rank : fewest->second) {
+      const QuotedLine& line = waits.by_rank.at(rank).quoted;
+      finding.evidence.add(line.place, line.process, line.text);
+    }
+    finding.ranks.assign(fewest->second.begin(), fewest->second.end());
+    finding.cause = "the ranks took different paths through the program, or have different data";
+    finding.fix =
+        "TORCH_DISTRIBUTED_DEBUG=DETAIL names the call; ringside hang on the flight recorder's "
+        "dumps";
+    return;
+  }
+}
+
+}  // namespace
+
+void look_for_mismatches(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  Finding library;
+  for (const MessageId id : {MessageId::IbCollectiveMismatch, MessageId::CollectiveMismatch,
+                             MessageId::SocketMessageTruncated, MessageId::IbReceiveInfo}) {
+    if (messages.has(id)) findings.quote(library, messages[id]);
+  }
+  if (!library.evidence.empty()) {
+    Finding& finding = findings.add("mismatched_collective", Severity::Error,
+                                    "the two ends of a connection expect different sizes");
+    finding.evidence = library.evidence;
+    finding.ranks = library.ranks;
+    finding.hosts = library.hosts;
+    finding.cause =
+        "ranks call collectives in another order or with other sizes, or NCCL_ALGO, NCCL_PROTO or "
+        "the version differ";
+    finding.fix =
+        "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL on all ranks, and audit again: the first differing "
+        "call is named";
+  }
+
+  const PlainLines& fingerprints = facts.plain_of(PlainLine::FingerprintMismatch);
+  const PlainLines& recorder = facts.plain_of(PlainLine::RecorderMismatch);
+  if (!fingerprints.evidence.empty()) {
+    const bool is_operation =
+        std::any_of(fingerprints.kept.begin(), fingerprints.kept.end(), [](const KeptLine& line) {
+          return contains_any(line.quoted.text,
+                              {"differ in the following aspects: Op type", "Op type:"});
+        });
+    Finding& finding =
+        findings.add(is_operation ? "hang_op_mismatch" : "hang_shape_mismatch", Severity::Error,
+                     "ranks call one collective with different arguments");
+    finding.evidence = fingerprints.evidence;
+    finding.cause = "PyTorch compared the calls of the ranks before it made them";
+    finding.fix =
+        "make the shapes equal on all ranks: uneven data sets need padding, a sampler or join()";
+  }
+  if (!recorder.evidence.empty()) {
+    const std::string& text = recorder.kept.front().quoted.text;
+    const bool is_operation = contains_any(text, {"COLLECTIVE_TYPE_MISMATCH", "TYPE_MISMATCH"});
+    Finding& finding =
+        findings.add(is_operation ? "hang_op_mismatch" : "hang_shape_mismatch", Severity::Error,
+                     "the flight recorder's analyser names ranks whose call differs");
+    finding.evidence = recorder.evidence;
+    for (std::size_t at = text.find("Culprit rank "); at != std::string::npos;
+         at = text.find("Culprit rank ", at + 1)) {
+      finding.ranks.push_back(std::atoi(text.c_str() + at + 13));
+    }
+    finding.confidence = Confidence::Medium;
+    finding.cause =
+        "sizes or operations differ; the ranks named may also be the ones that are right";
+    finding.fix = "ringside hang on the dumps: it groups the ranks by what they called";
+  }
+
+  const bool is_stuck = messages.has(MessageId::WatchdogTimeout) || !facts.results.empty();
+  if (!facts.desyncs.empty()) {
+    const JobFacts::Desync& first = facts.desyncs.front();
+    const auto function = [](std::string_view text) {
+      const std::size_t at = text.find("NCCL INFO ");
+      return at == std::string_view::npos ? text
+                                          : text.substr(at + 10, text.find(':', at + 10) - at - 10);
+    };
+    const bool is_shape = function(first.text) == function(first.expected);
+    Finding& finding = findings.add(is_shape ? "hang_shape_mismatch" : "hang_op_mismatch",
+                                    is_stuck ? Severity::Error : Severity::Info,
+                                    fmt::format("call {} of rank {} differs from the other ranks'",
+                                                first.call + 1, first.rank));
+    for (const JobFacts::Desync& desync : facts.desyncs) {
+      finding.evidence.add(desync.quoted.place, desync.quoted.process, desync.quoted.text);
+      finding.ranks.push_back(desync.rank);
+    }
+    finding.confidence = is_stuck ? Confidence::High : Confidence::Low;
+    finding.cause =
+        "the others have: " + std::string(first.expected.substr(std::min(
+                                  first.expected.size(), first.expected.find("NCCL INFO "))));
+    finding.fix = "look at what that rank does differently before this call";
+  }
+  if (!findings.has("hang_shape_mismatch") && !findings.has("hang_op_mismatch"))
+    compare_waits(facts, findings);
+
+  Finding ras;
+  for (const RasFact& fact : facts.ras) {
+    if (!fact.is_rank && contains(fact.errors, "MISMATCH"))
+      ras.evidence.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
+  }
+  const Evidence problems =
+      evidence_of(messages[MessageId::RasCommProblem],
+                  [](const KeptMessage& message) { return contains(message.text(), "MISMATCH"); });
+  ras.evidence.mix(problems);
+  if (!ras.evidence.empty()) {
+    Finding& finding = findings.add("hang_op_mismatch", Severity::Warning,
+                                    "ranks have launched different numbers of operations");
+    finding.evidence = ras.evidence;
+    finding.evidence.mix(messages[MessageId::RasCounts].evidence);
+    finding.confidence = Confidence::Low;
+    finding.cause =
+        "those that are behind never launched; the ranks that the report lists may be the ones "
+        "ahead. In a job that moves this is normal";
+    finding.fix = "ncclras -v three times, ten seconds apart: stuck only if the counts stay";
+  }
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,438 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
+
+namespace ringside::audit {
+namespace {
+
+bool is_of_net(const KeptMessage& message) {
+  const std::string_view text = message.text();
+  return !contains_any(text, {"TUNER/", "PROFILER/", "GIN/", "RMA/", "ENV/"});
+}
+
+bool is_not_found(std::string_view error) {
+  return contains_any(error, {"No such file", "cannot open shared object file: No"});
+}
+
+/// Processes that loaded a plugin of the network's.
+bool has_loaded(const JobFacts& facts, std::uint32_t process) {
+  const MessageLines& lines = facts.messages[MessageId::PluginLoaded];
+  return std::any_of(lines.kept.begin(), lines.kept.end(), [&](const KeptMessage& message) {
+    return message.process() == process && is_of_net(message) &&
+           contains(lower(message.text()), "loaded");
+  });
+}
+
+/// Lines of a message that a predicate picks become a finding's evidence.
+template <typename Predicate>
+std::vector<std::uint32_t> quote_if(Finding& finding, const MessageLines& lines, Predicate picks) {
+  finding.evidence.mix(evidence_of(lines, picks));
+  std::vector<std::uint32_t> processes;
+  for (const KeptMessage& message : lines.kept) {
+    if (picks(message)) processes.push_back(message.process());
+  }
+  return processes;
+}
+
+bool is_bridge(std::string_view interface, std::string_view address) {
+  if (address.starts_with("172.17.")) return true;
+  for (const std::string_view start :
+       {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-"}) {
+    if (interface.starts_with(start)) return true;
+  }
+  return false;
+}
+
+bool is_loopback(std::string_view interface, std::string_view address) {
+  return interface == "lo" || address.starts_with("127.") || address == "::1";
+}
+
+bool failed_to_connect(const JobFacts& facts) {
+  for (const MessageId id :
+       {MessageId::SocketConnectFailed, MessageId::SocketCallFailed, MessageId::NoInterfaceInSubnet,
+        MessageId::IbModifyQpFailed, MessageId::StoreUnreachable, MessageId::GlooConnectFailed}) {
+    if (facts.messages.has(id)) return true;
+  }
+  return false;
+}
+
+void find_missing_plugin(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  const bool is_slow = socket_use(facts).is_used;
+  if (messages.has(MessageId::OfiNoProvider)) {
+    const bool matters = is_slow || facts.nodes() > 1;
+    Finding& finding = findings.add("plugin_missing", matters ? Severity::Error : Severity::Info,
+                                    "the libfabric plugin finds no provider of the fabric");
+    findings.quote(finding, messages[MessageId::OfiNoProvider]);
+    finding.cause =
+        "aws-ofi-nccl is loaded, but libfabric offers no provider such as efa or cxi: the device "
+        "is not in "
+        "the container, its driver or libfabric's provider is not installed";
+    finding.fix =
+        "fi_info -p efa   # must list the device; install the provider, pass /dev/infiniband";
+    return;
+  }
+  const MessageLines& providers = messages[MessageId::OfiProvider];
+  const auto is_tcp = [](const KeptMessage& message) {
+    const std::string provider = lower(message.argument("provider"));
+    return provider.starts_with("tcp") || provider.starts_with("sockets") ||
+           provider.starts_with("udp");
+  };
+  if (std::any_of(providers.kept.begin(), providers.kept.end(), is_tcp) && facts.nodes() > 1) {
+    Finding& finding =
+        findings.add("plugin_missing", Severity::Error, "libfabric fell back to its TCP provider");
+    findings.say_who(finding, quote_if(finding, providers, is_tcp));
+    finding.cause = "the fabric's own provider is not usable, so that the plugin took TCP";
+    finding.fix =
+        "FI_PROVIDER=efa (or cxi)   # fails loudly when the device is missing; check it with "
+        "fi_info";
+    return;
+  }
+  const auto is_missing = [](const KeptMessage& message) {
+    if (!is_of_net(message)) return false;
+    const std::string_view error = message.argument("error");
+    return error.empty() || is_not_found(error);
+  };
+  Finding draft;
+  std::vector<std::uint32_t> who = quote_if(draft, messages[MessageId::PluginNotFound], is_missing);
+  const auto more =
+      quote_if(draft, messages[MessageId::PluginLoadFailed], [&](const auto& message) {
+        return is_of_net(message) && is_not_found(message.argument("error"));
+      });
+  who.insert(who.end(), more.begin(), more.end());
+  std::erase_if(who, [&](std::uint32_t process) { return has_loaded(facts, process); });
+  if (who.empty()) return;
+  if (is_slow && wants_plugin(facts)) {
+    Finding& finding = findings.add("plugin_missing", Severity::Error,
+                                    "the plugin of this fabric is not on the library path");
+    finding.evidence = draft.evidence;
+    findings.say_who(finding, who);
+    finding.cause =
+        "NCCL looked for libnccl-net.so and did not find it; its built-in networks do not know "
+        "this fabric";
+    finding.fix =
+        "export LD_LIBRARY_PATH=/path/of/the/plugin/lib:$LD_LIBRARY_PATH   # and NCCL_NET=\"AWS "
+        "Libfabric\", "
+        "which fails loudly";
+    return;
+  }
+  const bool is_omni_path =
+      std::any_of(facts.net_devices.begin(), facts.net_devices.end(),
+                  [](const auto& entry) { return contains(entry.first.second, "hfi1_"); });
+  if (!is_omni_path) return;
+  Finding& finding = findings.add("plugin_missing", Severity::Info,
+                                  "Omni-Path without its network plugin: verbs carry the data");
+  finding.evidence = draft.evidence;
+  findings.say_who(finding, who);
+  finding.cause = "no network plugin is installed; on Omni-Path the vendor's brings GPUDirect";
+  finding.fix = "install the PSM2 plugin (libnccl-net.so)";
+}
+
+void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
+  // The plugin's name in use shows that one of the versions that were tried has served.
+  const bool has_served =
+      std::any_of(facts.networks.begin(), facts.networks.end(),
+                  [](const auto& entry) { return entry.first != "IB" && !is_socket(entry.first); });
+  if (has_served) return;
+  const auto is_refused = [&](const KeptMessage& message) {
+    if (!is_of_net(message) || has_loaded(facts, message.process())) return false;
+    return contains(message.text(), "ncclNetPlugin");
+  };
+  const auto is_broken = [&](const KeptMessage& message) {
+    if (!is_of_net(message) || has_loaded(facts, message.process())) return false;
+    const std::string_view text = message.text();
+    if (contains(text, "is unsupported")) return true;
+    // A library that the plugin needs and lacks is named first, the plugin is not.
+    const std::string_view error = message.argument("error");
+    const bool is_dependency =
+        is_not_found(error) && !contains(error.substr(0, error.find(':')), "nccl");
+    return contains_any(text,
+                        {"undefined symbol", "wrong ELF class", "version `", "invalid ELF"}) ||
+           is_dependency;
+  };
+  Finding draft;
+  std::vector<std::uint32_t> who =
+      quote_if(draft, facts.messages[MessageId::PluginSymbolMissing], is_refused);
+  for (const MessageId id : {MessageId::PluginLoadFailed, MessageId::PluginOther}) {
+    const auto more = quote_if(draft, facts.messages[id], is_broken);
+    who.insert(who.end(), more.begin(), more.end());
+  }
+  if (who.empty()) return;
+  const bool is_slow = socket_use(facts).is_used;
+  const Severity severity = is_slow             ? Severity::Error
+                            : facts.nodes() > 1 ? Severity::Warning
+                                                : Severity::Info;
+  Finding& finding = findings.add("plugin_incompatible", severity,
+                                  "a network plugin is there and this NCCL cannot use it");
+  finding.evidence = draft.evidence;
+  findings.say_who(finding, who);
+  finding.cause =
+      "the plugin offers another version of the interface than this NCCL asks for, or was built "
+      "against "
+      "libraries that are not here";
+  finding.fix =
+      "install the plugin's release that belongs to this NCCL; ldd libnccl-net.so shows what is "
+      "missing";
+}
+
+}  // namespace
+
+void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  if (messages.has(MessageId::NoNetPlugin)) {
+    const bool is_start =
+        messages.has(MessageId::NetPluginInitFailed) || messages.has(MessageId::OfiEndpointFailed);
+    Finding& finding = findings.add(is_start ? "net_init_error" : "plugin_missing", Severity::Error,
+                                    "the network that NCCL_NET demands is not available");
+    findings.quote(finding, messages[MessageId::NoNetPlugin]);
+    finding.cause =
+        "NCCL_NET names a network whose plugin did not load or start; NCCL then gives up";
+    finding.fix = "make the plugin loadable (LD_LIBRARY_PATH, NCCL_NET_PLUGIN), or unset NCCL_NET";
+  }
+  if (messages.has(MessageId::OfiEndpointFailed)) {
+    Finding& finding = findings.add("net_init_error", Severity::Error,
+                                    "the network plugin fails while it opens its endpoints");
+    findings.quote(finding, messages[MessageId::OfiEndpointFailed]);
+    finding.cause =
+        "libfabric refused a domain, an endpoint or a queue: devices or credentials that the job "
+        "was not "
+        "given, or too many processes for the NIC's resources";
+    finding.fix =
+        "fi_info -v as the job's user on that host; on Slingshot start with srun, which grants the "
+        "VNI, and "
+        "check SLINGSHOT_DEVICES";
+  }
+  if (messages.has(MessageId::RxdmTimeout)) {
+    Finding& finding = findings.add("net_init_error", Severity::Error,
+                                    "the receive manager of GPUDirect-TCPXO does not answer");
+    findings.quote(finding, messages[MessageId::RxdmTimeout]);
+    finding.cause = "its sidecar container is not running on that host";
+    finding.fix = "start the RxDM container beside the job, then start the job again";
+  }
+  const PlainLines& crash = facts.plain_of(PlainLine::Crash);
+  const PlainLines& frames = facts.plain_of(PlainLine::CrashFrameOfPlugin);
+  if (!crash.evidence.empty() && !frames.evidence.empty()) {
+    Finding& finding = findings.add("plugin_crash", Severity::Error,
+                                    "a process crashed inside the network plugin");
+    finding.evidence.mix(crash.evidence);
+    finding.evidence.mix(frames.evidence);
+    finding.cause = "the stack of the crashed process ends in the plugin or its libraries";
+    finding.fix =
+        "use the plugin's and libfabric's newest releases together; NCCL_NET=Socket to confirm";
+  }
+  find_missing_plugin(facts, findings);
+  find_incompatible_plugin(facts, findings);
+}
+
+void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  const bool is_multinode = facts.nodes() > 1;
+  const bool is_slow = socket_use(facts).is_used;
+  const auto open_fails = [](const KeptMessage& message) {
+    return contains(message.text(), "open_device");
+  };
+  if (messages.has(MessageId::IbDeviceUnusable)) {
+    Finding& finding =
+        findings.add("ib_device_unusable", is_slow ? Severity::Error : Severity::Warning,
+                     "RDMA devices are visible but cannot be opened");
+    findings.quote(finding, messages[MessageId::IbDeviceUnusable]);
+    finding.evidence.mix(evidence_of(messages[MessageId::IbCallFailed], open_fails));
+    finding.cause =
+        "the device nodes /dev/infiniband/uverbsN are not in the container, or the user may not "
+        "open them";
+    finding.fix = "docker run --device=/dev/infiniband ... (Kubernetes: the RDMA device plugin)";
+    if (!is_multinode) finding.cause += "; harmless on one node, on several it forces TCP";
+  }
+
+  const auto none = facts.net_devices.find({"IB", std::string()});
+  const MessageLines& no_library = messages[MessageId::IbverbsNotFound];
+  if (none == facts.net_devices.end() && no_library.evidence.empty()) return;
+  if (!is_multinode) return;
+  const bool others_have = std::any_of(
+      facts.net_devices.begin(), facts.net_devices.end(),
+      [](const auto& entry) { return entry.first.first == "IB" && !entry.first.second.empty(); });
+  const bool is_plugins_task = wants_plugin(facts) ||
+                               findings.has("plugin_missing", Severity::Warning) ||
+                               messages.has(MessageId::PluginLoaded);
+  Severity severity = Severity::Info;
+  if (is_slow && !is_plugins_task) severity = Severity::Error;
+  if (others_have) severity = Severity::Error;
+  Finding& finding = findings.add(
+      "no_rdma_device", severity,
+      others_have ? "some ranks see no RDMA device, others do" : "no RDMA device is visible");
+  if (none != facts.net_devices.end()) findings.quote(finding, none->second);
+  if (!no_library.evidence.empty()) findings.quote(finding, no_library);
+  finding.confidence = others_have ? Confidence::High : Confidence::Medium;
+  finding.cause =
+      no_library.evidence.empty()
+          ? "no verbs device in the container, its ports are down, or NCCL_IB_HCA filters all"
+          : "libibverbs is not installed in the container";
+  finding.fix = no_library.evidence.empty()
+                    ? "ibv_devinfo in the container; docker run --device=/dev/infiniband ..."
+                    : "apt-get install libibverbs1 ibverbs-providers (rdma-core) in the image";
+}
+
+void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
+  const SocketUse use = socket_use(facts);
+  if (!use.is_used) return;
+  const std::string fabric = faster_fabric(facts);
+  const Setting* disable = facts.setting("NCCL_IB_DISABLE");
+  const Setting* net = facts.setting("NCCL_NET");
+  Finding& finding =
+      findings.add("socket_fallback", fabric.empty() ? Severity::Warning : Severity::Error,
+                   fmt::format("{} over TCP between {} hosts",
+                               plural(use.processes.size(), "rank moves data", "ranks move data"),
+                               facts.nodes()));
+  for (const EdgeFacts& edge : facts.edges) {
+    if (edge.via == Via::Net && is_socket(edge.net)) finding.evidence.mix(edge.said.evidence);
+  }
+  const auto chosen = facts.networks.find("Socket");
+  if (chosen != facts.networks.end()) {
+    finding.evidence.mix(chosen->second.evidence);
+  } else {
+    for (const auto& [key, said] : facts.net_devices) {
+      if (key.first == "Socket") finding.evidence.mix(said.evidence);
+    }
+  }
+  findings.say_who(finding, use.processes);
+  finding.confidence = fabric.empty() ? Confidence::Low : Confidence::High;
+  finding.cause = fabric.empty() ? "NCCL found nothing faster than TCP"
+                                 : "NCCL took TCP although a faster network is expected: " + fabric;
+  finding.fix = "NCCL_NET=IB (or the plugin's name)   # fails loudly instead of falling back";
+  if (disable != nullptr && disable->value != "0") {
+    finding.evidence.mix(disable->evidence);
+    finding.cause = "NCCL_IB_DISABLE=" + disable->value + " switches the RDMA network off";
+    finding.fix = "unset NCCL_IB_DISABLE";
+  } else if (net != nullptr && is_socket(net->value)) {
+    finding.evidence.mix(net->evidence);
+    finding.cause = "NCCL_NET=Socket demands it";
+    finding.fix = "unset NCCL_NET";
+  }
+}
+
+void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
+  const MessageLines& nothing = facts.messages[MessageId::BootstrapNoInterface];
+  if (!nothing.evidence.empty()) {
+    Finding& finding =
+        findings.add("wrong_interface", Severity::Error, "no interface passes NCCL_SOCKET_IFNAME");
+    findings.quote(finding, nothing);
+    if (const Setting* name = facts.setting("NCCL_SOCKET_IFNAME"); name != nullptr) {
+      finding.evidence.mix(name->evidence);
+      finding.cause = "NCCL_SOCKET_IFNAME=" + name->value + " matches no interface of this host";
+    } else {
+      finding.cause = "the filter of names or of the address family leaves nothing";
+    }
+    finding.fix = "ip -br addr   # then NCCL_SOCKET_IFNAME=<an interface that every host has>";
+  }
+  const PlainLines& mesh = facts.plain_of(PlainLine::LoopbackMesh);
+  if (!mesh.evidence.empty()) {
+    Finding& finding =
+        findings.add("wrong_interface", Severity::Error, "Gloo meets on the loopback address");
+    finding.evidence.mix(mesh.evidence);
+    finding.cause = "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian has it";
+    finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
+  }
+  if (has_joined_hosts(facts)) return;  // it works as it is
+
+  struct Use {
+    std::vector<std::uint32_t> processes = {};
+    std::vector<std::int32_t> hosts = {};
+    Evidence evidence = {};
+    bool is_loopback = false, is_bridge = false;
+  };
+  std::map<std::string, Use> uses;  // by address
+  std::vector<std::int32_t> all_hosts;
+  for (const auto& [key, said] : facts.bootstraps) {
+    Use& use = uses[key.second];
+    use.is_loopback = use.is_loopback || is_loopback(key.first, key.second);
+    use.is_bridge = use.is_bridge || is_bridge(key.first, key.second);
+    use.evidence.mix(said.evidence);
+    for (const std::uint32_t process : said.processes) {
+      use.processes.push_back(process);
+      const std::int32_t host = facts.processes[process].host;
+      if (host < 0) continue;
+      for (auto* hosts : {&use.hosts, &all_hosts}) {
+        if (std::find(hosts->begin(), hosts->end(), host) == hosts->end()) hosts->push_back(host);
+      }
+    }
+  }
+  if (all_hosts.size() < 2) return;
+  const bool has_failed = failed_to_connect(facts);
+  for (const auto& [address, use] : uses) {
+    const bool is_shared = use.hosts.size() > 1 && !address.empty() && !use.is_loopback;
+    const bool is_wrong = is_shared || use.is_loopback || (use.is_bridge && has_failed);
+    if (!is_wrong) continue;
+    // Two names of one machine share an address, and nothing is wrong, as long as nothing fails.
+    if (is_shared && !use.is_bridge && !has_failed) continue;
+    Finding& finding = findings.add(
+        "wrong_interface", Severity::Error,
+        is_shared ? fmt::format("{} hosts announce the same address {}", use.hosts.size(), address)
+        : use.is_loopback
+            ? fmt::format("the bootstrap uses the loopback address {}", address)
+            : fmt::format("the bootstrap uses {}, which only its own host can reach", address));
+    finding.evidence = use.evidence;
+    findings.say_who(finding, use.processes);
+    finding.cause = use.is_loopback
+                        ? "nothing but the loopback interface was found, or it was demanded"
+                        : "the interface of a container bridge was taken: other hosts cannot "
+                          "reach its address, or have the same";
+    finding.fix = "NCCL_SOCKET_IFNAME=<interface of the hosts' network>   # docker: --network=host";
+  }
+}
+
+void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
+  // Of each host, the NICs that its ranks send over.
+  std::map<std::int32_t, std::set<std::string>> used;
+  std::map<std::int32_t, std::set<std::uint32_t>> processes;
+  std::uint64_t channels = 0;
+  std::map<std::int32_t, int> ranks;
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.nodes() < 2) continue;
+    for (const Link& link : comm.links) {
+      if (link.via != Via::Net || is_socket(facts.nets[link.net]) || link.connection > 0) continue;
+      const Member* member = comm.member(link.rank);
+      if (member == nullptr || member->host < 0) continue;
+      used[member->host].insert(fmt::format("{}/{}", facts.nets[link.net], link.net_device));
+      processes[member->host].insert(member->process);
+      channels |= link.channels;
+    }
+    for (const Member& member : comm.members) {
+      int& count = ranks[member.host];
+      count = std::max(count, static_cast<int>(member.rank >= 0));
+    }
+  }
+  const int several = ranks_of_a_host(facts);
+  std::vector<std::uint32_t> who;
+  std::size_t most = 0;
+  for (const auto& [host, names] : used) {
+    const HostFacts& facts_of_host = facts.hosts[static_cast<std::size_t>(host)];
+    const auto listed = facts_of_host.devices.find("IB");
+    const std::size_t there = listed == facts_of_host.devices.end() ? 0 : listed->second.size();
+    constexpr std::size_t kSeveral = 4;  // a second NIC may be for storage
+    if (names.size() != 1 || there < kSeveral || several < 4) return;
+    most = std::max(most, there);
+    who.insert(who.end(), processes[host].begin(), processes[host].end());
+  }
+  if (who.empty() || (channels & (channels - 1)) == 0) return;
+  Finding& finding =
+      findings.add("single_nic", Severity::Warning,
+                   fmt::format("{} NICs are there and one carries all channels of a host", most));
+  for (const auto& [key, said] : facts.net_devices) {
+    if (key.first == "IB" && !key.second.empty()) finding.evidence.mix(said.evidence);
+  }
+  for (const EdgeFacts& edge : facts.edges) {
+    if (edge.via == Via::Net && !is_socket(edge.net)) finding.evidence.mix(edge.said.evidence);
+  }
+  std::sort(who.begin(), who.end());
+  findings.say_who(finding, who);
+  finding.confidence = Confidence::Medium;
+  finding.cause =
+      "GPUs and NICs are far apart in the topology that NCCL sees, or a variable chose one";
+  finding.fix =
+      "NCCL_DEBUG_SUBSYS=INIT,GRAPH shows the distances; check NCCL_TOPO_FILE, NCCL_NETDEVS_POLICY";
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "diag/audit/rules/rule.h"
+
+namespace ringside::audit {
+namespace {
+
+void note(Findings& findings, const JobFacts& facts, MessageId id, std::string_view finding_id,
+          Severity severity, std::string title, std::string cause, std::string fix) {
+  const MessageLines& lines = facts.messages[id];
+  if (lines.evidence.empty()) return;
+  Finding& finding = findings.add(finding_id, severity, std::move(title));
+  findings.quote(finding, lines);
+  finding.cause = std::move(cause);
+  finding.fix = std::move(fix);
+}
+
+}  // namespace
+
+void look_for_noise(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  Finding closing;
+  for (const MessageId id :
+       {MessageId::ProxyPeerGone, MessageId::ProxyAcceptFailed, MessageId::ProxyOperationFailed}) {
+    const Evidence evidence = evidence_of(
+        messages[id], [](const KeptMessage& message) { return message.level() == Level::Warn; });
+    closing.evidence.mix(evidence);
+  }
+  if (!closing.evidence.empty()) {
+    Finding& finding = findings.add("teardown_noise", Severity::Info,
+                                    "proxy threads complain while communicators are closed");
+    finding.evidence = closing.evidence;
+    finding.cause =
+        "local processes end at different times: the other's proxy finds its connection closed";
+    finding.fix = "nothing; destroy_process_group() on all ranks before they end makes it go away";
+  }
+
+  Finding sharp;
+  for (const MessageId id : {MessageId::SharpFailed, MessageId::CollNetUnavailable})
+    sharp.evidence.mix(messages[id].evidence);
+  if (!sharp.evidence.empty()) {
+    Finding& finding = findings.add("sharp_unavailable", Severity::Info,
+                                    "in-network reduction was asked for and is not there");
+    finding.evidence = sharp.evidence;
+    finding.cause =
+        "the SHARP job could not be made: no aggregation manager, or no free resources. NCCL goes "
+        "on with rings and trees";
+    finding.fix = "NCCL_COLLNET_ENABLE=0, or ask for the fabric's aggregation manager";
+  }
+
+  const PlainLines& pmix = facts.plain_of(PlainLine::PmixNoise);
+  if (!pmix.evidence.empty()) {
+    Finding& finding =
+        findings.add("launcher_noise", Severity::Info, "the launcher's PMIx complains");
+    finding.evidence = pmix.evidence;
+    finding.cause = "PMIx cannot lock its store; ranks start all the same";
+    finding.fix = "PMIX_MCA_gds=hash";
+  }
+
+  const MessageLines& mscclpp = messages[MessageId::RcclMscclpp];
+  const Evidence off = evidence_of(
+      mscclpp, [](const KeptMessage& message) { return message.level() == Level::Warn; });
+  if (!off.empty()) {
+    Finding& finding = findings.add("rccl_mscclpp_off", Severity::Info, "MSCCL++ is not used");
+    finding.evidence = off;
+    finding.cause = "an optional path of RCCL whose conditions are not met";
+    finding.fix = "RCCL_MSCCLPP_ENABLE=0 silences it";
+  }
+  note(findings, facts, MessageId::RcclSystemSetting, "rccl_system_setting", Severity::Warning,
+       "settings of the machine that RCCL asks for are missing",
+       "the kernel's command line or the environment lacks what AMD recommends",
+       "add the words that the lines name (iommu=pt, amd_iommu=on) and start the machine again");
+  note(findings, facts, MessageId::SlurmCancelled, "job_cancelled", Severity::Info,
+       "the scheduler ended the job",
+       "a time limit, a preemption or a person: what comes later follows from it",
+       "sacct -j <job>");
+}
+
+}  // namespace ringside::audit

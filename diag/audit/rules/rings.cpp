@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
+
+namespace ringside::audit {
+namespace {
+
+constexpr int kFew = 2;        ///< channels that no NVLink machine is content with
+constexpr int kManyRanks = 4;  ///< of one host
+
+int ranks_a_host(const CommFacts& comm) {
+  if (comm.nodes() < 1) return 0;
+  return comm.nranks / comm.nodes();
+}
+
+const Setting* channel_limit(const JobFacts& facts) {
+  for (const char* name : {"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS"}) {
+    const Setting* limit = facts.setting(name);
+    if (limit != nullptr && std::atoi(limit->value.c_str()) <= kFew) return limit;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void look_for_few_channels(const JobFacts& facts, Findings& findings) {
+  int fewest = 0;
+  std::vector<std::uint32_t> who;
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.is_rccl || ranks_a_host(comm) < kManyRanks) continue;
+    for (const Member& member : comm.members) {
+      if (member.coll_channels < 1 || member.coll_channels > kFew) continue;
+      fewest = member.coll_channels;
+      who.push_back(member.process);
+    }
+  }
+  if (who.empty()) return;
+  std::sort(who.begin(), who.end());
+  who.erase(std::unique(who.begin(), who.end()), who.end());
+
+  const Setting* limit = channel_limit(facts);
+  const bool is_off = findings.has("p2p_disabled", Severity::Warning);
+  const std::string nvlink = nvlink_sign(facts);
+  const bool is_proved = limit != nullptr || is_off || !nvlink.empty();
+  Finding& finding =
+      findings.add("few_channels", is_proved ? Severity::Warning : Severity::Info,
+                   fmt::format("{} where {} GPUs of a host take part",
+                               plural(static_cast<std::size_t>(fewest), "channel", "channels"),
+                               ranks_of_a_host(facts)));
+  for (const auto& [channels, said] : facts.channel_counts) {
+    if (channels <= kFew) finding.evidence.mix(said.evidence);
+  }
+  findings.say_who(finding, who);
+  if (limit != nullptr) {
+    finding.evidence.mix(limit->evidence);
+    finding.cause = fmt::format("{}={} limits the channels", limit->name, limit->value);
+    finding.fix = "unset " + limit->name;
+  } else if (is_off) {
+    finding.cause = "without peer-to-peer the search finds no more paths within the host";
+    finding.fix = "switch peer-to-peer on again";
+  } else if (is_proved) {
+    finding.cause =
+        "the search for channels was misled: a NIC across the CPUs, or a topology that is not seen";
+    finding.fix = "NCCL_DEBUG_SUBSYS=INIT,GRAPH; look at the lines that begin with Pattern 4";
+  } else {
+    finding.confidence = Confidence::Low;
+    finding.cause = "normal for GPUs on PCIe alone; NVLink machines make more";
+    finding.fix = "nvidia-smi topo -m   # tells whether there is NVLink";
+  }
+}
+
+void look_for_odd_rings(const JobFacts& facts, Findings& findings) {
+  const MessageLines& broken = facts.messages[MessageId::RingBroken];
+  Finding short_ring{.id = "short_ring", .severity = Severity::Error};
+  if (!broken.evidence.empty()) findings.quote(short_ring, broken);
+  std::size_t shorter = 0, longest = 0;
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.is_guessed) continue;
+    for (const Ring& ring : comm.rings) {
+      const bool is_whole = ring.ranks.size() == static_cast<std::size_t>(comm.nranks);
+      if (ring.source != RingSource::Neighbours || is_whole) continue;
+      ++shorter;
+      longest = std::max(longest, ring.ranks.size());
+    }
+  }
+  if (shorter > 0 || !broken.evidence.empty()) {
+    Finding& finding = findings.add(
+        "short_ring", Severity::Error,
+        shorter > 0 ? fmt::format("{} do not pass all ranks", plural(shorter, "ring", "rings"))
+                    : std::string("a ring does not pass all ranks"));
+    finding.evidence = short_ring.evidence;
+    finding.ranks = short_ring.ranks;
+    finding.hosts = short_ring.hosts;
+    finding.cause =
+        "the ranks do not agree on the topology: images, topology files or variables differ";
+    finding.fix = "compare NCCL_TOPO_FILE, NCCL_GRAPH_FILE and the NCCL version of all hosts";
+  }
+
+  // NCCL joins node after node: each is entered and left once.
+  std::size_t scrambled = 0;
+  int worst = 0, nodes = 0;
+  for (const CommFacts& comm : facts.comms) {
+    const auto hosts = static_cast<int>(comm.hosts.size());
+    if (comm.is_guessed || comm.mnnvl > 0 || hosts < 2 || comm.nodes() != hosts) continue;
+    for (const Ring& ring : comm.rings) {
+      const bool is_sure =
+          ring.source == RingSource::Neighbours || ring.source == RingSource::Order;
+      if (!is_sure || ring.crossings <= hosts) continue;
+      ++scrambled;
+      worst = std::max(worst, ring.crossings);
+      nodes = hosts;
+    }
+  }
+  if (scrambled > 0) {
+    Finding& finding =
+        findings.add("scrambled_ring", Severity::Warning,
+                     fmt::format("{} cross between hosts up to {} times; {} are enough",
+                                 plural(scrambled, "ring", "rings"), worst, nodes));
+    finding.cause =
+        "NCCL does not know which ranks share a host: NCCL_HOSTID, host names, or the graph file";
+    finding.fix = "unset NCCL_HOSTID NCCL_GRAPH_FILE; give every host its own name";
+  }
+
+  const MessageLines& search = facts.messages[MessageId::PathSearchFailed];
+  const auto is_serious = [](const KeptMessage& message) {
+    const std::int64_t pattern = message.number("pattern");
+    return message.level() == Level::Warn && (pattern == 3 || pattern == 4);
+  };
+  const Evidence serious = evidence_of(search, is_serious);
+  if (!serious.empty()) {
+    Finding& finding =
+        findings.add("graph_search_failed", Severity::Warning,
+                     "the search for rings found no path and took the ranks in order");
+    finding.evidence = serious;
+    finding.confidence = Confidence::Medium;
+    finding.cause =
+        "the topology that this process sees is broken: sysfs is hidden, or an XML is of another "
+        "machine";
+    finding.fix = "NCCL_TOPO_DUMP_FILE=topo.xml, then ringside topo --on topo.xml";
+  }
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "diag/audit/findings.h"
+
+namespace ringside::audit {
+
+/// One row of the table: what it looks for, and where the reason stands.
+struct Rule {
+  std::string_view id;         ///< of its findings
+  std::string_view looks_for;  ///< one line
+  std::string_view reference;  ///< sections of the format facts, or a vendor's page
+  void (*look)(const JobFacts& facts, Findings& findings);
+};
+
+/// Every rule, in the order in which they look: what may be a cause before what may follow from it.
+std::span<const Rule> all_rules();
+
+// Network: rules/network.cpp
+void look_for_plugin_troubles(const JobFacts& facts, Findings& findings);
+void look_for_missing_devices(const JobFacts& facts, Findings& findings);
+void look_for_socket_fallback(const JobFacts& facts, Findings& findings);
+void look_for_wrong_interface(const JobFacts& facts, Findings& findings);
+void look_for_unused_nics(const JobFacts& facts, Findings& findings);
+// GPUDirect: rules/gpudirect.cpp
+void look_for_missing_gdr(const JobFacts& facts, Findings& findings);
+// Within a host: rules/local.cpp
+void look_for_p2p_off(const JobFacts& facts, Findings& findings);
+void look_for_shm_fallback(const JobFacts& facts, Findings& findings);
+void look_for_pcie_acs(const JobFacts& facts, Findings& findings);
+void look_for_missing_nvlink(const JobFacts& facts, Findings& findings);
+void look_for_nvls_troubles(const JobFacts& facts, Findings& findings);
+void look_for_broken_handles(const JobFacts& facts, Findings& findings);
+// Rings and channels: rules/rings.cpp
+void look_for_few_channels(const JobFacts& facts, Findings& findings);
+void look_for_odd_rings(const JobFacts& facts, Findings& findings);
+// Ranks that differ: rules/consistency.cpp
+void look_for_asymmetry(const JobFacts& facts, Findings& findings);
+void look_for_versions(const JobFacts& facts, Findings& findings);
+void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings);
+// Variables: rules/variables.cpp
+void look_for_overrides(const JobFacts& facts, Findings& findings);
+void look_for_debugging(const JobFacts& facts, Findings& findings);
+// Start: rules/start.cpp
+void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings);
+void look_for_limits(const JobFacts& facts, Findings& findings);
+void look_for_store_timeouts(const JobFacts& facts, Findings& findings);
+void look_for_slow_starts(const JobFacts& facts, Findings& findings);
+void look_for_unexplained_errors(const JobFacts& facts, Findings& findings);
+// Machines: rules/machines.cpp
+void look_for_gpu_faults(const JobFacts& facts, Findings& findings);
+void look_for_cuda_errors(const JobFacts& facts, Findings& findings);
+void look_for_ib_errors(const JobFacts& facts, Findings& findings);
+void look_for_link_flaps(const JobFacts& facts, Findings& findings);
+// Hangs: rules/hangs.cpp, rules/mismatches.cpp
+void look_for_mismatches(const JobFacts& facts, Findings& findings);
+void look_for_dead_ranks(const JobFacts& facts, Findings& findings);
+void look_for_timeouts(const JobFacts& facts, Findings& findings);
+void look_for_closed_peers(const JobFacts& facts, Findings& findings);
+// Tables of nccl-tests: rules/tables.cpp
+void look_at_tables(const JobFacts& facts, Findings& findings);
+// What looks alarming: rules/noise.cpp
+void look_for_noise(const JobFacts& facts, Findings& findings);
+
+}  // namespace ringside::audit

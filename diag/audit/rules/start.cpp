@@ -1,0 +1,255 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
+
+namespace ringside::audit {
+namespace {
+
+bool is_unreachable(std::string_view text) {
+  return contains_any(lower(text), {"no route to host", "unreachable", "timed out", "timeout",
+                                    "software caused connection abort", "connection abort"});
+}
+
+bool is_warning(const KeptMessage& message) { return message.level() != Level::Info; }
+
+/// The address that connections failed to; empty: it is not said.
+std::string address_of(const MessageLines& lines) {
+  for (const KeptMessage& message : lines.kept) {
+    const std::string_view address = message.argument("address");
+    if (!address.empty()) return std::string(address.substr(0, address.find('<')));
+  }
+  return {};
+}
+
+std::vector<std::uint32_t> processes_if_warned(const MessageLines& lines) {
+  std::vector<std::uint32_t> processes;
+  for (const KeptMessage& message : lines.kept) {
+    if (is_warning(message)) processes.push_back(message.process());
+  }
+  return processes;
+}
+
+}  // namespace
+
+void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  const MessageLines& connect = messages[MessageId::SocketConnectFailed];
+  const Evidence failed = evidence_of(connect, is_warning);
+  const auto is_far = [](const KeptMessage& message) {
+    return is_warning(message) && is_unreachable(message.text());
+  };
+  const Evidence far = evidence_of(connect, is_far);
+  const std::string address = address_of(connect);
+  const std::string where = address.empty() ? std::string() : " to " + address;
+
+  if (!far.empty()) {
+    Finding& finding = findings.add("net_unreachable", Severity::Error,
+                                    fmt::format("connections{} do not get through", where));
+    finding.evidence = far;
+    findings.say_who(finding, processes_if_warned(connect));
+    finding.cause =
+        "the address cannot be reached from there: a firewall, a network policy, or an interface "
+        "that other "
+        "hosts do not see";
+    finding.fix = fmt::format(
+        "nc -vz {} <port> from the hosts named; NCCL_SOCKET_IFNAME=<the hosts' network>",
+        address.empty() ? "<address>" : address);
+  }
+
+  Finding draft;
+  std::string cause = "the peer's address does not answer";
+  const auto take = [&](MessageId id, std::string_view why) {
+    const MessageLines& lines = messages[id];
+    const Evidence evidence = evidence_of(lines, is_warning);
+    if (evidence.empty()) return;
+    if (draft.evidence.empty()) cause = why;
+    draft.evidence.mix(evidence);
+    findings.say_who(draft, processes_if_warned(lines));
+  };
+  take(MessageId::RootRankMismatch,
+       "processes of another world size or another job came to this root: a stale id or port");
+  take(MessageId::RootDuplicateRank, "two processes came with the same rank");
+  take(MessageId::InvalidCommId, "NCCL_COMM_ID is not host:port");
+  take(MessageId::BootstrapNoInterface, "no interface passes the filters");
+  take(MessageId::OobDeviceNotFound, "NCCL_OOB_NET_IFNAME names no device");
+  take(MessageId::NameResolutionFailed, "a host name has no address");
+  take(MessageId::BootstrapTruncated,
+       "the two ends run different versions, or are in different steps");
+  take(MessageId::ForeignConnection,
+       "the other end is in another step or version, or is no rank of this job");
+  const bool is_started =
+      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+        return std::any_of(comm.members.begin(), comm.members.end(),
+                           [](const Member& member) { return member.is_complete; });
+      });
+  if (!failed.empty() && !is_started) {
+    take(MessageId::SocketConnectFailed,
+         far.empty() ? "nobody listens there: the root died, or never started"
+                     : "the root's address cannot be reached");
+  }
+  if (draft.evidence.empty()) return;
+  Finding& finding = findings.add("bootstrap_failure", Severity::Error,
+                                  fmt::format("the ranks do not meet: {}", cause));
+  finding.evidence = draft.evidence;
+  finding.ranks = draft.ranks;
+  finding.hosts = draft.hosts;
+  finding.cause = cause;
+  finding.fix =
+      "use a new MASTER_PORT for each job; check that all ranks start, on addresses that all can "
+      "reach";
+}
+
+void look_for_limits(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  const auto is_locked = [](const KeptMessage& message) {
+    const std::string_view text = message.text();
+    return contains(text, "Cannot allocate memory") &&
+           contains_any(text, {"ibv_reg_", "ibv_create_", "ibv_alloc_"});
+  };
+  const MessageLines& verbs = messages[MessageId::IbCallFailed];
+  const Evidence locked = evidence_of(verbs, is_locked);
+  if (!locked.empty()) {
+    Finding& finding = findings.add("memlock_limit", Severity::Error,
+                                    "the limit of locked memory is too low for RDMA");
+    finding.evidence = locked;
+    findings.say_who(finding, verbs.processes);
+    finding.cause =
+        "\"Cannot allocate memory\" of a verbs call is the memlock limit, not the machine's memory";
+    finding.fix =
+        "ulimit -l unlimited; docker run --ulimit memlock=-1; systemd: LimitMEMLOCK=infinity";
+  }
+
+  const MessageLines& shm = messages[MessageId::ShmFailed];
+  const PlainLines& loader = facts.plain_of(PlainLine::ShmOfLoader);
+  const auto is_attach = [](const KeptMessage& message) {
+    return contains(message.text(), "attaching");
+  };
+  const bool is_space =
+      std::any_of(shm.kept.begin(), shm.kept.end(), [&](const KeptMessage& message) {
+        return !is_attach(message) || contains(message.text(), "No space left");
+      });
+  if (is_space || !loader.evidence.empty()) {
+    Finding& finding = findings.add("shm_exhausted", Severity::Error, "/dev/shm is full");
+    if (is_space) findings.quote(finding, shm);
+    finding.evidence.mix(loader.evidence);
+    finding.cause =
+        "shared memory between the processes of a host has no room; containers get 64 MB by "
+        "default";
+    finding.fix =
+        "docker run --shm-size=16g (Kubernetes: an emptyDir of medium Memory at /dev/shm); rm "
+        "/dev/shm/nccl-*";
+  } else if (!shm.evidence.empty()) {
+    Finding& finding = findings.add("ipc_failed", Severity::Error,
+                                    "a shared memory segment of a peer is not there");
+    findings.quote(finding, shm);
+    finding.cause = "the ranks run in containers that do not share /dev/shm but have one host name";
+    finding.fix = "docker run --ipc=host ..., or NCCL_SHM_DISABLE=1";
+  }
+
+  if (messages.has(MessageId::TooManyOpenFiles)) {
+    Finding& finding =
+        findings.add("fd_limit", Severity::Error, "the limit of open files is reached");
+    findings.quote(finding, messages[MessageId::TooManyOpenFiles]);
+    finding.cause =
+        "every connection takes a descriptor; large jobs need more than the default of 1,024";
+    finding.fix = "ulimit -n 1048576";
+  }
+}
+
+void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  Finding draft;
+  std::string cause;
+  const auto take = [&](MessageId id, std::string_view why) {
+    if (!messages.has(id)) return;
+    if (cause.empty()) cause = why;
+    findings.quote(draft, messages[id]);
+  };
+  take(MessageId::InitBarrierTimeout, "some processes of the job never came");
+  take(MessageId::StoreUnreachable,
+       "the process that holds the store (rank 0) is not up, or cannot be reached");
+  take(MessageId::StorePortInUse, "MASTER_PORT is taken by a job that has not ended");
+  take(MessageId::RendezvousFailed, "the agents of the nodes did not meet");
+  take(MessageId::StoreTimeout,
+       "a process waited for a key that another one did not write in time");
+  for (const KeptLine& line : facts.plain_of(PlainLine::UniqueIdTimeout).kept) {
+    if (!contains_any(line.quoted.text, {"Timeout", "timeout"})) continue;
+    draft.evidence.add(line.quoted.place, line.quoted.process, line.quoted.text);
+    if (line.launcher_rank >= 0) draft.ranks.push_back(line.launcher_rank);
+    if (cause.empty()) cause = "rank 0 of that group did not come to its first collective in time";
+  }
+  for (const PythonErrorFact& error : facts.python_errors) {
+    const bool is_store = contains(error.type, "DistStoreError") ||
+                          contains(error.text, "Socket Timeout") ||
+                          contains(error.text, "wait timeout after");
+    if (!is_store || !draft.evidence.empty()) continue;
+    draft.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
+    if (cause.empty()) cause = "a process waited for a key that another one did not write in time";
+  }
+  if (draft.evidence.empty()) return;
+  Finding& finding = findings.add("store_timeout", Severity::Error,
+                                  "the rendezvous store gave up waiting: " + cause);
+  finding.evidence = draft.evidence;
+  finding.ranks = draft.ranks;
+  finding.hosts = draft.hosts;
+  finding.cause = cause;
+  finding.fix =
+      "look at what the missing process does before its first collective; "
+      "init_process_group(timeout=...) if it is legitimately slow";
+}
+
+void look_for_slow_starts(const JobFacts& facts, Findings& findings) {
+  if (facts.slow_inits.evidence.empty()) return;
+  float longest = 0, bootstrap = 0;
+  for (const CommFacts& comm : facts.comms) {
+    for (const Member& member : comm.members) {
+      if (member.init_s <= longest) continue;
+      longest = member.init_s;
+      bootstrap = member.bootstrap_s;
+    }
+  }
+  constexpr float kTooSlow_s = 120;
+  Finding& finding = findings.add(
+      "slow_init", longest >= kTooSlow_s ? Severity::Warning : Severity::Info,
+      fmt::format("a communicator took {:.0f} s to start, {:.0f} s of them in the bootstrap",
+                  longest, bootstrap));
+  findings.quote(finding, facts.slow_inits);
+  finding.cause =
+      bootstrap > longest / 2
+          ? "ranks waited for each other: the one with the smallest bootstrap time came last"
+          : "the topology, the connections or the kernels took their time on this host";
+  finding.fix = "compare the parts of Init timings between ranks";
+}
+
+void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
+  const bool is_explained =
+      std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
+        return finding.severity == Severity::Error && finding.id != "truncated_table" &&
+               finding.id != "low_bandwidth";
+      });
+  if (is_explained) return;
+  Finding draft;
+  draft.evidence = evidence_of(
+      facts.messages[MessageId::BenchmarkError],
+      [](const KeptMessage& message) { return contains(message.text(), "NCCL failure"); });
+  if (draft.evidence.empty()) draft.evidence = facts.plain_of(PlainLine::SystemError).evidence;
+  if (draft.evidence.empty()) {
+    draft.evidence =
+        evidence_of(facts.messages[MessageId::TorchNcclError], [](const KeptMessage& message) {
+          return contains_any(message.text(),
+                              {"ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError"});
+        });
+  }
+  if (draft.evidence.empty()) return;
+  Finding& finding =
+      findings.add("system_error", Severity::Error, "NCCL failed, and this log does not say why");
+  finding.evidence = draft.evidence;
+  finding.cause =
+      "a system call or a library failed; at this level of debugging NCCL does not name it";
+  finding.fix = "NCCL_DEBUG=INFO   # and run again";
+}
+
+}  // namespace ringside::audit

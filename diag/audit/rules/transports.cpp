@@ -1,0 +1,211 @@
+#include "diag/audit/rules/transports.h"
+
+#include <algorithm>
+
+#include "diag/audit/findings.h"
+
+namespace ringside::audit {
+namespace {
+
+void sort_once(std::vector<std::uint32_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+/// Whether both ends are on one host; unknown ends count by what the line says.
+bool is_local(const CommFacts& comm, const Link& link) {
+  const Member* from = comm.member(link.rank);
+  const Member* to = comm.member(link.peer);
+  if (from != nullptr && to != nullptr && from->host >= 0 && to->host >= 0) {
+    return from->host == to->host;
+  }
+  if (comm.nodes() == 1) return true;
+  return link.via != Via::Net && link.via != Via::CollNet;
+}
+
+bool is_p2p(Via via) {
+  return via == Via::P2pDirect || via == Via::P2pIpc || via == Via::P2pCumem ||
+         via == Via::P2pMnnvl || via == Via::P2pIndirect || via == Via::P2pCommon;
+}
+
+bool has_interface(const JobFacts& facts, std::string_view start) {
+  return std::any_of(facts.hosts.begin(), facts.hosts.end(), [&](const HostFacts& host) {
+    const auto socket = host.devices.find("Socket");
+    if (socket == host.devices.end()) return false;
+    return std::any_of(socket->second.begin(), socket->second.end(),
+                       [&](const std::string& name) { return name.starts_with(start); });
+  });
+}
+
+bool has_variable(const JobFacts& facts, std::string_view start) {
+  return std::any_of(facts.environment.begin(), facts.environment.end(),
+                     [&](const Setting& one) { return one.name.starts_with(start); });
+}
+
+bool is_ours(const MessageLog& messages, MessageId id) { return messages.has(id); }
+
+}  // namespace
+
+bool is_socket(std::string_view net) { return net == "Socket"; }
+
+bool hides_gdr(std::string_view net) {
+  return is_socket(net) || contains_any(net, {"FastSocket", "TCPX", "FasTrak"});
+}
+
+NetEdges net_edges(const JobFacts& facts) {
+  NetEdges edges;
+  std::vector<std::uint32_t> plain, with_gdr;
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.nodes() < 2) continue;
+    for (const Link& link : comm.links) {
+      if (link.via != Via::Net || hides_gdr(facts.nets[link.net]) || is_local(comm, link)) continue;
+      const bool is_send = link.direction == Direction::Send;
+      std::uint64_t& count = link.gdr ? (is_send ? edges.gdr_sends : edges.gdr_receives)
+                                      : (is_send ? edges.plain_sends : edges.plain_receives);
+      count += link.count;
+      const Member* member = comm.member(link.rank);
+      if (member != nullptr) (link.gdr ? with_gdr : plain).push_back(member->process);
+    }
+  }
+  sort_once(plain);
+  sort_once(with_gdr);
+  std::set_difference(plain.begin(), plain.end(), with_gdr.begin(), with_gdr.end(),
+                      std::back_inserter(edges.plain_processes));
+  return edges;
+}
+
+SocketUse socket_use(const JobFacts& facts) {
+  SocketUse use;
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.nodes() < 2) continue;
+    bool has_links = false;
+    for (const Link& link : comm.links) {
+      if (link.via != Via::Net || is_local(comm, link)) continue;
+      has_links = true;
+      if (!is_socket(facts.nets[link.net])) continue;
+      use.is_used = true;
+      const Member* member = comm.member(link.rank);
+      if (member != nullptr) use.processes.push_back(member->process);
+    }
+    if (has_links) continue;
+    // Connections may come with the first collective only: then the choice of the network tells.
+    for (const Member& member : comm.members) {
+      const bool is_chosen =
+          member.network < facts.nets.size() && is_socket(facts.nets[member.network]);
+      if (!member.is_complete || !is_chosen) continue;
+      use.is_used = true;
+      use.processes.push_back(member.process);
+    }
+  }
+  sort_once(use.processes);
+  return use;
+}
+
+std::string faster_fabric(const JobFacts& facts) {
+  for (const auto& [name, said] : facts.networks) {
+    if (!is_socket(name)) return "other ranks use " + name;
+  }
+  for (const auto& [key, said] : facts.net_devices) {
+    if (key.first == "IB" && !key.second.empty())
+      return "RDMA devices are there (" + key.second + ")";
+  }
+  if (has_interface(facts, "hsn")) return "interfaces named hsn belong to a Slingshot fabric";
+  if (has_interface(facts, "ib")) return "interfaces named ib belong to an InfiniBand fabric";
+  const MessageLog& messages = facts.messages;
+  if (is_ours(messages, MessageId::OfiVersion) || is_ours(messages, MessageId::OfiNoProvider) ||
+      is_ours(messages, MessageId::OfiOther) || is_ours(messages, MessageId::OfiEndpointFailed)) {
+    return "the libfabric plugin is installed";
+  }
+  if (is_ours(messages, MessageId::FasTrak) || is_ours(messages, MessageId::Tcpx) ||
+      is_ours(messages, MessageId::RxdmWait) || is_ours(messages, MessageId::RxdmTimeout)) {
+    return "the plugin of the cloud's network is installed";
+  }
+  if (has_variable(facts, "NCCL_IB_HCA") || has_variable(facts, "NCCL_IB_GID_INDEX")) {
+    return "variables name RDMA devices";
+  }
+  if (has_variable(facts, "FI_") || has_variable(facts, "NCCL_FASTRAK") ||
+      has_variable(facts, "NCCL_GPUDIRECTTCPX")) {
+    return "variables configure a network plugin";
+  }
+  constexpr int kFullHost = 4;
+  if (ranks_of_a_host(facts) >= kFullHost && local_edges(facts).p2p > 0) {
+    return "hosts with this many peer-to-peer GPUs come with RDMA NICs";
+  }
+  return {};
+}
+
+bool wants_plugin(const JobFacts& facts) {
+  if (has_interface(facts, "hsn")) return true;
+  if (has_variable(facts, "FI_") || has_variable(facts, "NCCL_FASTRAK") ||
+      has_variable(facts, "NCCL_GPUDIRECTTCPX") || has_variable(facts, "NCCL_NET_PLUGIN")) {
+    return true;
+  }
+  const Setting* net = facts.setting("NCCL_NET");
+  return net != nullptr && net->value != "IB" && net->value != "Socket";
+}
+
+bool has_joined_hosts(const JobFacts& facts) {
+  return std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+    const bool is_complete = std::any_of(comm.members.begin(), comm.members.end(),
+                                         [](const Member& member) { return member.is_complete; });
+    return is_complete && comm.nodes() > 1;
+  });
+}
+
+LocalEdges local_edges(const JobFacts& facts) {
+  LocalEdges edges;
+  for (const CommFacts& comm : facts.comms) {
+    for (const Link& link : comm.links) {
+      if (!is_local(comm, link)) continue;
+      if (is_p2p(link.via)) edges.p2p += link.count;
+      if (link.via == Via::Shm) edges.shm += link.count;
+      if (link.via == Via::Net) edges.net += link.count;
+    }
+  }
+  return edges;
+}
+
+int ranks_of_a_host(const JobFacts& facts) {
+  int most = 0;
+  for (const CommFacts& comm : facts.comms) {
+    std::map<std::int32_t, int> count;
+    for (const Member& member : comm.members) {
+      if (member.host >= 0) most = std::max(most, ++count[member.host]);
+    }
+    if (comm.nnodes > 0 && comm.nranks > 0) most = std::max(most, comm.nranks / comm.nnodes);
+  }
+  for (const BenchmarkTable& table : facts.tables) {
+    std::map<std::string, int> count;
+    for (const BenchmarkDevice& device : table.devices) {
+      most = std::max(most, ++count[device.host]);
+    }
+  }
+  return most;
+}
+
+std::string nvlink_sign(const JobFacts& facts) {
+  for (const TopologyDump& dump : facts.dumps) {
+    for (const DumpedNode& node : dump.nodes) {
+      if (node.link == "NVL") return "the topology of " + dump.host + " has NVLink";
+    }
+  }
+  for (const PatternFact& pattern : facts.patterns) {
+    if (pattern.type_intra == "NVL") return "graphs within the host go over NVLink";
+  }
+  for (const BenchmarkTable& table : facts.tables) {
+    for (const BenchmarkDevice& device : table.devices) {
+      if (contains_any(device.gpu, {"SXM", "HBM3", "GH200", "GB200", "GB300", "B200", "H20"})) {
+        return device.gpu + " comes on boards with NVLink";
+      }
+    }
+  }
+  // Eight to a host on boards of the NVSwitch kind: two rings or more over peer-to-peer only.
+  return {};
+}
+
+bool has_consumer_gpus(const JobFacts& facts) {
+  return facts.has_text_of_gpu("GeForce") || facts.has_text_of_gpu("RTX") ||
+         facts.has_text_of_gpu("TITAN");
+}
+
+}  // namespace ringside::audit

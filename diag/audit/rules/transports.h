@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string_view>
+
+#include "diag/audit/facts.h"
+
+/// Questions that several rules ask of a job's transports.
+namespace ringside::audit {
+
+/// Lines of network connections, by what they say of GPUDirect.
+struct NetEdges {
+  std::uint64_t plain_sends = 0, plain_receives = 0;
+  std::uint64_t gdr_sends = 0, gdr_receives = 0;
+  std::vector<std::uint32_t> plain_processes = {};  ///< that say nothing but plain ones; sorted
+
+  [[nodiscard]] std::uint64_t plain() const { return plain_sends + plain_receives; }
+  [[nodiscard]] std::uint64_t all() const { return plain() + gdr_sends + gdr_receives; }
+};
+
+/// Connections between hosts over networks that can do GPUDirect, of all communicators.
+NetEdges net_edges(const JobFacts& facts);
+
+/// Plain TCP, as NCCL's own `Socket` network.
+bool is_socket(std::string_view net);
+
+/// TCP of a kind that needs no GPUDirect to be fast, or does not say it in these lines.
+bool hides_gdr(std::string_view net);
+
+/// Some rank moves data to another host over NET/Socket, or could but over it alone.
+struct SocketUse {
+  bool is_used = false;
+  std::vector<std::uint32_t> processes = {};  ///< sorted
+};
+SocketUse socket_use(const JobFacts& facts);
+
+/// What tells that the machines have a better network than TCP; empty: nothing does.
+std::string faster_fabric(const JobFacts& facts);
+
+/// Names of interfaces or variables say that the fabric is not InfiniBand's verbs but a plugin's.
+bool wants_plugin(const JobFacts& facts);
+
+/// Some communicator over several hosts was completed.
+bool has_joined_hosts(const JobFacts& facts);
+
+/// Connections within hosts.
+struct LocalEdges {
+  std::uint64_t p2p = 0, shm = 0, net = 0;
+};
+LocalEdges local_edges(const JobFacts& facts);
+
+/// The most ranks of one communicator on one host.
+int ranks_of_a_host(const JobFacts& facts);
+
+/// What tells that the GPUs of a host are joined by NVLink; empty: nothing does.
+std::string nvlink_sign(const JobFacts& facts);
+
+/// GPUs of a class that has neither NVLink nor, mostly, peer access over PCIe.
+bool has_consumer_gpus(const JobFacts& facts);
+
+}  // namespace ringside::audit

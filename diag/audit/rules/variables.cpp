@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
+
+namespace ringside::audit {
+namespace {
+
+/// Names places and files, not how NCCL works.
+bool is_harmless(std::string_view name) {
+  for (const std::string_view one :
+       {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_DEBUG",
+        "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS", "NCCL_OOB_NET_IFNAME", "NCCL_VERSION"}) {
+    if (name == one) return true;
+  }
+  return false;
+}
+
+/// What makes a setting costly; empty: nothing that is known.
+std::string harm_of(const Setting& setting, const JobFacts& facts) {
+  const long value = std::strtol(setting.value.c_str(), nullptr, 0);
+  const bool is_wide = ranks_of_a_host(facts) > 1;
+  if (setting.name == "NCCL_SHM_DISABLE" && value != 0 && is_wide) {
+    return "without shared memory, pairs that lack peer-to-peer go over the network";
+  }
+  if (setting.name == "NCCL_IB_DISABLE" && value != 0 && facts.nodes() > 1) {
+    return "the RDMA network is off: hosts talk over TCP or a plugin";
+  }
+  if (setting.name == "NCCL_NET_GDR_LEVEL" && (setting.value == "LOC" || setting.value == "0") &&
+      facts.nodes() > 1) {
+    return "GPUDirect RDMA is off";
+  }
+  constexpr long kFew = 2;
+  if ((setting.name == "NCCL_MAX_NCHANNELS" || setting.name == "NCCL_MAX_CTAS") && value >= 1 &&
+      value <= kFew && is_wide) {
+    return "so few channels do not fill NVLink or several NICs";
+  }
+  constexpr long kLeastBuffer = 1 << 20, kMostBuffer = 64 << 20;
+  if (setting.name == "NCCL_BUFFSIZE" && value > 0 &&
+      (value < kLeastBuffer || value > kMostBuffer)) {
+    return "buffers this far from 4 MiB cost latency or memory";
+  }
+  if (setting.name == "CUDA_LAUNCH_BLOCKING" && value == 1) return "every kernel waits for its end";
+  return {};
+}
+
+std::string name_of(const Setting& setting) {
+  return fmt::format("{}={}", setting.name, setting.value);
+}
+
+}  // namespace
+
+void look_for_overrides(const JobFacts& facts, Findings& findings) {
+  Finding harmless;
+  std::vector<std::string> names;
+  for (const Setting& setting : facts.environment) {
+    if (is_harmless(setting.name)) continue;
+    const bool is_told = setting.name == "NCCL_P2P_DISABLE" || setting.name == "NCCL_P2P_LEVEL";
+    if (is_told && findings.has("p2p_disabled")) continue;
+    const std::string harm = harm_of(setting, facts);
+    if (harm.empty()) {
+      names.push_back(name_of(setting));
+      harmless.evidence.mix(setting.evidence);
+      continue;
+    }
+    Finding& finding =
+        findings.add("env_override", Severity::Warning, name_of(setting) + " is in force");
+    finding.evidence = setting.evidence;
+    findings.say_who(finding, setting.processes);
+    finding.cause = harm;
+    finding.fix = "unset " + setting.name;
+  }
+  for (const auto& [key, said] : facts.exports) {
+    const Setting setting{.name = key.first, .value = key.second};
+    const bool is_ours = contains_any(key.first, {"NCCL_", "RCCL_", "FI_"});
+    if (is_harmless(key.first) || (!is_ours && harm_of(setting, facts).empty())) continue;
+    if (facts.setting(key.first) != nullptr) continue;  // the library has read it
+    names.push_back(name_of(setting));
+    harmless.evidence.mix(said.evidence);
+  }
+  if (names.empty()) return;
+  Finding& finding = findings.add(
+      "env_override", Severity::Info,
+      fmt::format("{} in force: {}", plural(names.size(), "variable is", "variables are"),
+                  list_of(names)));
+  finding.evidence = harmless.evidence;
+  finding.cause = "set for this job, its image or by the network plugin";
+  finding.fix = "nothing, if each is there on purpose";
+}
+
+void look_for_debugging(const JobFacts& facts, Findings& findings) {
+  for (const Setting& setting : facts.environment) {
+    if (setting.name != "NCCL_DEBUG" || lower(setting.value) != "trace") continue;
+    Finding& finding = findings.add("env_debug_in_production", Severity::Warning,
+                                    "NCCL_DEBUG=" + setting.value + " is in force");
+    finding.evidence = setting.evidence;
+    findings.say_who(finding, setting.processes);
+    finding.cause = "every call is written down: that slows ranks and fills disks";
+    finding.fix = "NCCL_DEBUG=WARN";
+  }
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,328 @@
+#include "diag/audit/shard.h"
+
+#include <algorithm>
+
+#include "diag/logparse/init_records.h"
+#include "diag/logparse/topo_records.h"
+
+namespace ringside::audit {
+namespace {
+
+constexpr std::uint64_t channel_bit(int channel) {
+  return std::uint64_t{1} << std::clamp(channel, 0, 63);
+}
+
+/// Whose line an edge is, and whom it goes to or comes from.
+struct Ends {
+  std::int32_t rank, peer;
+};
+Ends ends_of(const ChannelEdge& edge) {
+  return edge.direction == Direction::Receive ? Ends{edge.to, edge.from} : Ends{edge.from, edge.to};
+}
+
+bool is_same(const Link& link, const ChannelEdge& edge, Ends ends, std::uint16_t net) {
+  return link.peer == ends.peer && link.rank == ends.rank && link.via == edge.via &&
+         link.direction == edge.direction && link.gdr == edge.gdr && link.net == net &&
+         link.net_device == edge.net_device && link.connection == edge.connection &&
+         link.proxy == edge.proxy && link.copy_engine == edge.copy_engine;
+}
+
+/// Of one call, to be compared between ranks.
+std::uint32_t signature_of(const CollCall& call) {
+  std::uint64_t hash = 1469598103934665603U;
+  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
+  for (const char c : call.function) mix(static_cast<unsigned char>(c));
+  mix(call.count);
+  mix(static_cast<std::uint64_t>(call.datatype) + 1);
+  mix(static_cast<std::uint64_t>(call.op) + 1);
+  mix(static_cast<std::uint64_t>(call.root) + 1);
+  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+void note_thread(SpeakerParts& speaker, std::int32_t tid) {
+  if (tid == speaker.tids[0] || speaker.ntids == speaker.tids.size()) return;
+  const auto end = speaker.tids.begin() + speaker.ntids;
+  if (std::find(speaker.tids.begin(), end, tid) == end) speaker.tids[speaker.ntids++] = tid;
+}
+
+/// Calls that are kept a shard: what a rule may need of a log without measure.
+constexpr std::size_t kMostCalls = 8'000'000;
+
+}  // namespace
+
+std::uint16_t Names::number_of(std::string_view name) {
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (names_[i] == name) return static_cast<std::uint16_t>(i);
+  }
+  constexpr std::size_t kMost = 1'000;  // of foreign text; the last one then stands for the others
+  if (names_.size() < kMost) names_.emplace_back(name);
+  return static_cast<std::uint16_t>(names_.size() - 1);
+}
+
+void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
+  table_ = &table;
+  for (std::uint32_t i = static_cast<std::uint32_t>(speakers.size()); i < table.size(); ++i) {
+    speakers.push_back(table[i]);
+  }
+  spoken.resize(speakers.size());
+  for (const Record& record : records) take_one(record);
+}
+
+void Shard::take_one(const Record& record) {
+  SpeakerParts& speaker = spoken[record.speaker];
+  ++speaker.records;
+  note_thread(speaker, record.tid);
+  switch (record.kind) {
+    case RecordKind::ChannelEdge:
+      return take_edge(record);
+    case RecordKind::RingNeighbours: {
+      const auto& ring = record.as<RingNeighbours>();
+      const std::uint32_t part = ring.comm != 0 ? part_of(record, ring.comm) : current_part(record);
+      ring_hops.push_back({part, ring.channel, ring.rank, ring.next});
+      return;
+    }
+    case RecordKind::Trees: {
+      const auto& trees = record.as<Trees>();
+      if (trees.is_chain || trees.is_nvls) return;
+      TreeUps entry{.part = trees.comm != 0 ? part_of(record, trees.comm) : current_part(record),
+                    .rank = trees.rank,
+                    .at = static_cast<std::uint32_t>(ups.size())};
+      TreeLink link;
+      for (TreeCursor cursor(trees); cursor.next(link);) ups.push_back(link.up);
+      entry.count = static_cast<std::uint32_t>(ups.size()) - entry.at;
+      tree_ups.push_back(entry);
+      return;
+    }
+    case RecordKind::CommEvent:
+      return take_comm_event(record);
+    case RecordKind::CommNodes:
+      return take_comm_nodes(record);
+    case RecordKind::CollCall:
+      return take_call(record);
+    case RecordKind::TopoSystem:
+    case RecordKind::TopoNode:
+      return take_topology(record);
+    case RecordKind::TopoPaths:
+    case RecordKind::GraphChannel:
+    case RecordKind::TreeNeighbours:
+    case RecordKind::TuningChoice:
+      return;
+    case RecordKind::Unknown:
+    case RecordKind::Continuation:
+    case RecordKind::Fragment:
+    case RecordKind::Text:
+    case RecordKind::Traceback:
+      return take_plain(record);
+    default:
+      return take_rare(record);
+  }
+}
+
+std::uint32_t Shard::new_part(std::uint32_t speaker) {
+  const auto index = static_cast<std::uint32_t>(parts.size());
+  parts.push_back({.speaker = speaker});
+  parts.back().network = spoken[speaker].network;
+  spoken[speaker].parts.push_back(index);
+  return index;
+}
+
+std::uint32_t Shard::current_part(const Record& record) {
+  SpeakerParts& speaker = spoken[record.speaker];
+  if (speaker.current == kNone || speaker.is_closed) {
+    speaker.current = new_part(record.speaker);
+    parts[speaker.current].first = record.place;
+    speaker.is_closed = false;
+  }
+  return speaker.current;
+}
+
+std::uint32_t Shard::part_of(const Record& record, std::uint64_t comm) {
+  SpeakerParts& speaker = spoken[record.speaker];
+  if (speaker.last_called != kNone && speaker.last_pointer == comm) return speaker.last_called;
+  std::uint32_t found = kNone;
+  for (auto at = speaker.parts.rbegin(); at != speaker.parts.rend(); ++at) {
+    if (parts[*at].comm != comm) continue;
+    found = *at;
+    break;
+  }
+  if (found == kNone) {
+    found = new_part(record.speaker);
+    parts[found].comm = comm;
+    parts[found].first = record.place;
+  }
+  speaker.last_called = found;
+  speaker.last_pointer = comm;
+  return found;
+}
+
+void Shard::take_edge(const Record& record) {
+  const auto& edge = record.as<ChannelEdge>();
+  if (edge.from < 0) return;
+  if (edge.via == Via::Unknown) return;
+  const std::uint32_t part = edge.comm != 0 ? part_of(record, edge.comm) : current_part(record);
+  if (last_net_ >= nets.size() || nets[last_net_] != edge.net) last_net_ = nets.number_of(edge.net);
+  const auto net = static_cast<std::uint16_t>(last_net_);
+
+  // A torn line has lost what stands at its end: whether it used GPUDirect is not known.
+  const bool is_doubtful = record.is_torn && edge.via == Via::Net && !edge.gdr;
+  if (!is_doubtful) {
+    const EdgeKind kind{edge.via, edge.direction, edge.gdr, net};
+    if (last_edges_ == nullptr || last_kind_ != kind) {
+      last_kind_ = kind;
+      last_edges_ = &edges[kind];
+    }
+    last_edges_->add(record);
+  }
+
+  const Ends ends = ends_of(edge);
+  CommPart& to = parts[part];
+  if (to.last_link != kNone && is_same(links[to.last_link], edge, ends, net)) {
+    links[to.last_link].channels |= channel_bit(edge.channel);
+    ++links[to.last_link].count;
+    return;
+  }
+  for (std::uint32_t at = to.first_link; at != kNone; at = links[at].next) {
+    if (!is_same(links[at], edge, ends, net)) continue;
+    links[at].channels |= channel_bit(edge.channel);
+    ++links[at].count;
+    return;
+  }
+  if (is_doubtful) return;
+  const auto index = static_cast<std::uint32_t>(links.size());
+  links.push_back({.rank = ends.rank,
+                   .peer = ends.peer,
+                   .net_device = edge.net_device,
+                   .proxy = edge.proxy,
+                   .channels = channel_bit(edge.channel),
+                   .count = 1,
+                   .net = net,
+                   .via = edge.via,
+                   .direction = edge.direction,
+                   .connection = static_cast<std::int8_t>(edge.connection),
+                   .gdr = edge.gdr,
+                   .copy_engine = edge.copy_engine});
+  (to.first_link == kNone ? to.first_link : links[to.last_link].next) = index;
+  to.last_link = index;
+}
+
+void Shard::take_comm_event(const Record& record) {
+  const auto& event = record.as<CommEvent>();
+  SpeakerParts& speaker = spoken[record.speaker];
+  const auto fill = [&](CommPart& part) {
+    const auto set = [](auto& to, auto value, auto absent) {
+      if (value != absent) to = value;
+    };
+    part.comm = event.comm;
+    set(part.comm_id, event.comm_id, 0U);
+    set(part.parent, event.parent, 0U);
+    set(part.rank, event.rank, -1);
+    set(part.nranks, event.nranks, -1);
+    set(part.color, event.color, -1);
+    set(part.child, event.child, -1);
+    set(part.bus_id, event.bus_id, -1);
+    set(part.cuda_device, event.cuda_device, -1);
+    set(part.nvml_device, event.nvml_device, -1);
+    part.is_rccl = part.is_rccl || event.is_rccl;
+  };
+  speaker.last_called = kNone;  // a pointer may come to life again
+  if (event.event == CommEventType::InitStart) {
+    speaker.current = new_part(record.speaker);
+    speaker.is_closed = false;
+    CommPart& part = parts[speaker.current];
+    part.first = record.place;
+    part.is_started = true;
+    fill(part);
+    return;
+  }
+  std::uint32_t found = kNone;
+  for (auto at = speaker.parts.rbegin(); at != speaker.parts.rend(); ++at) {
+    if (parts[*at].comm != event.comm) continue;
+    found = *at;
+    break;
+  }
+  if (event.event == CommEventType::InitComplete) {
+    const bool is_new = found == kNone || parts[found].is_complete;
+    if (is_new) {
+      const bool is_open =
+          speaker.current != kNone && !speaker.is_closed && parts[speaker.current].comm == 0;
+      found = is_open ? speaker.current : new_part(record.speaker);
+      if (!is_open) parts[found].first = record.place;
+    }
+    CommPart& part = parts[found];
+    fill(part);
+    part.is_complete = true;
+    if (!part.is_started) {
+      speaker.current = found;
+      speaker.is_closed = true;
+    }
+    return;
+  }
+  if (found == kNone) {
+    found = new_part(record.speaker);
+    parts[found].first = record.place;
+    fill(parts[found]);
+  }
+  const bool is_destroy =
+      event.event == CommEventType::DestroyStart || event.event == CommEventType::DestroyComplete;
+  (is_destroy ? parts[found].is_destroyed : parts[found].is_aborted) = true;
+}
+
+void Shard::take_comm_nodes(const Record& record) {
+  const auto& nodes = record.as<CommNodes>();
+  CommPart& part = parts[part_of(record, nodes.comm)];
+  part.rank = nodes.rank;
+  part.nranks = nodes.nranks;
+  part.nnodes = nodes.nnodes;
+  part.local_ranks = nodes.local_ranks;
+  part.mnnvl = nodes.mnnvl;
+}
+
+void Shard::take_call(const Record& record) {
+  const auto& call = record.as<CollCall>();
+  CommPart& part = parts[part_of(record, call.comm)];
+  if (part.nranks < 0) part.nranks = call.nranks;
+  ++part.ncalls;
+  // Sends and receives differ between ranks by their nature.
+  const bool is_pairwise = call.function == "Send" || call.function == "Recv";
+  if (is_pairwise || record.is_torn || record.is_cut || calls.size() >= kMostCalls) return;
+  const std::uint32_t signature = signature_of(call);
+  const auto index = static_cast<std::uint32_t>(calls.size());
+  calls.push_back({signature, kNone, record.place});
+  (part.first_call == kNone ? part.first_call : calls[part.last_call].next) = index;
+  part.last_call = index;
+  constexpr std::size_t kMostTexts = 20'000;
+  if (call_texts.size() < kMostTexts && call_texts.find(signature) == call_texts.end()) {
+    call_texts.emplace(signature, quotable(record.line));
+  }
+}
+
+void Shard::take_topology(const Record& record) {
+  const std::string& host = speakers[record.speaker].host;
+  if (record.kind == RecordKind::TopoSystem && !record.as<TopoSystem>().is_end) {
+    // The processes of a host all see the same: one of them is enough.
+    if (!dumpers_.emplace(host, record.speaker).second) return;
+    const auto& system = record.as<TopoSystem>();
+    dumps.push_back({.host = host,
+                     .speaker = record.speaker,
+                     .max_bw = system.max_bw,
+                     .total_bw = system.total_bw});
+    dumps.back().evidence.add(record.place, record.speaker, record.line);
+    return;
+  }
+  for (auto dump = dumps.rbegin(); dump != dumps.rend(); ++dump) {
+    if (dump->speaker != record.speaker) continue;
+    if (dump->is_whole) return;
+    if (record.kind == RecordKind::TopoSystem) {
+      dump->is_whole = true;
+      return;
+    }
+    constexpr std::size_t kMostNodes = 4'000;
+    const auto& node = record.as<TopoNode>();
+    if (dump->nodes.size() >= kMostNodes) return;
+    dump->nodes.push_back({node.indent, node.bw, std::string(node.link), std::string(node.type),
+                           std::string(node.id), std::string(node.details)});
+    return;
+  }
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,317 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/audit/shard.h"
+#include "diag/logparse/benchmark_records.h"
+#include "diag/logparse/init_records.h"
+#include "diag/logparse/topo_records.h"
+
+// The kinds of lines that are few, whatever the size of a log.
+
+namespace ringside::audit {
+namespace {
+
+QuotedLine quote(const Record& record) {
+  return {record.place, record.speaker, quotable(record.line)};
+}
+
+BenchmarkLine line_of(const BenchmarkRow& row, const Record& record) {
+  const BenchmarkResult& out = row.out_of_place;
+  const BenchmarkResult& in = row.in_place;
+  const BenchmarkResult& best = in.busbw_gbs > out.busbw_gbs ? in : out;
+  return {.bytes = row.bytes,
+          .time_us = best.time_us,
+          .busbw_gbs = best.busbw_gbs,
+          .algbw_gbs = best.algbw_gbs,
+          .wrong = std::max(out.wrong, in.wrong),
+          .quoted = quote(record)};
+}
+
+/// The table that a speaker is writing; a new one where there is none, or where the last one has begun to
+/// be something else.
+BenchmarkTable& open_table(std::vector<BenchmarkTable>& tables, std::uint32_t speaker) {
+  for (auto table = tables.rbegin(); table != tables.rend(); ++table) {
+    if (table->speaker != speaker) continue;
+    if (table->is_concluded) break;
+    return *table;
+  }
+  tables.push_back({.speaker = speaker});
+  return tables.back();
+}
+
+void take_benchmark(std::vector<BenchmarkTable>& tables, const Record& record) {
+  constexpr std::size_t kMostRows = 100'000;
+  switch (record.kind) {
+    case RecordKind::BenchmarkRank: {
+      const auto& rank = record.as<BenchmarkRank>();
+      BenchmarkTable* table = &open_table(tables, record.speaker);
+      if (!table->rows.empty()) {  // a second run in the same stream
+        table->is_concluded = true;
+        table = &open_table(tables, record.speaker);
+      }
+      if (table->devices.size() < kMostRows) {
+        table->devices.push_back({rank.rank, rank.pid, rank.device, std::string(rank.host),
+                                  std::string(rank.pci), std::string(rank.name)});
+      }
+      return;
+    }
+    case RecordKind::BenchmarkHeading: {
+      BenchmarkTable& table = open_table(tables, record.speaker);
+      const auto& heading = record.as<BenchmarkHeading>();
+      table.has_heading = true;
+      table.has_redop = heading.has_redop;
+      table.begin.add(record.place, record.speaker, record.line);
+      return;
+    }
+    case RecordKind::BenchmarkRow: {
+      BenchmarkTable& table = open_table(tables, record.speaker);
+      const auto& row = record.as<BenchmarkRow>();
+      const bool is_result = row.out_of_place.time_us >= 0 || row.in_place.time_us >= 0;
+      if (is_result && table.rows.size() < kMostRows) table.rows.push_back(line_of(row, record));
+      return;
+    }
+    default: {
+      BenchmarkTable& table = open_table(tables, record.speaker);
+      const auto& average = record.as<BenchmarkAverage>();
+      table.average_gbs = average.busbw_gbs;
+      table.is_failed = average.verdict == "FAILED";
+      table.average.add(record.place, record.speaker, record.line);
+      table.is_concluded = true;
+      return;
+    }
+  }
+}
+
+/// `# Collective test starting: all_reduce_perf` opens a table, and says what it measures.
+void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& record) {
+  const bool is_header = is_message(record, MessageId::BenchmarkOptions) &&
+                         !message_argument(record, "threads").empty();
+  const bool is_start = is_message(record, MessageId::BenchmarkStarted) &&
+                        record.text().find("starting") != std::string_view::npos;
+  if (!is_start && !is_header) return;
+  BenchmarkTable* table = &open_table(tables, record.speaker);
+  if (!table->rows.empty() || table->has_heading || (is_start && !table->begin.empty())) {
+    if (is_header || table->rows.empty())
+      table->is_concluded = table->is_concluded || !table->rows.empty();
+    tables.push_back({.speaker = record.speaker});
+    table = &tables.back();
+  }
+  table->begin.add(record.place, record.speaker, record.line);
+  if (is_start) {
+    std::string name(message_argument(record, "program"));
+    const std::size_t perf = name.rfind("_perf");
+    if (perf != std::string::npos) name.resize(perf);
+    table->collective = name.substr(name.rfind('/') + 1);
+  }
+}
+
+}  // namespace
+
+void Shard::take_plain(const Record& record) {
+  std::uint32_t lines = plain_lines_of(record.line);
+  const auto is_progress = std::uint32_t{1} << static_cast<unsigned>(PlainLine::Progress);
+  if ((lines & is_progress) == 0 && record.kind == RecordKind::Text && !record.line.empty()) {
+    before_.assign(record.line.substr(0, kQuotedBytes));
+    before_place_ = record.place;
+  }
+  for (std::size_t i = 0; lines != 0; ++i, lines >>= 1) {
+    if ((lines & 1) == 0) continue;
+    constexpr std::size_t kMostKept = 1'000;
+    if (i == static_cast<std::size_t>(PlainLine::Progress) && !before_.empty()) {
+      plain[i].evidence.add(before_place_, record.speaker, before_);
+      before_.clear();
+    }
+    plain[i].evidence.add(record.place, record.speaker, record.line);
+    if (plain[i].kept.size() >= kMostKept) continue;
+    plain[i].kept.push_back({quote(record), speakers[record.speaker].launcher_rank});
+  }
+}
+
+void Shard::take_rare(const Record& record) {
+  constexpr std::size_t kMostFacts = 10'000;
+  switch (record.kind) {
+    case RecordKind::Message:
+      messages.take(record);
+      take_benchmark_message(tables, record);
+      if (record.level == Level::None) take_plain(record);
+      return;
+    case RecordKind::LibraryVersion: {
+      const auto& version = record.as<LibraryVersion>();
+      const std::string text(version.text);
+      versions[text].add(record);
+      version_facts.emplace(
+          text, VersionFact{version.library == Library::Rccl, version.is_of_benchmark,
+                            version.is_of_torch, version.code, std::string(version.toolkit)});
+      return;
+    }
+    case RecordKind::Environment: {
+      const auto& echo = record.as<logs::Environment>();
+      if (echo.how == logs::Environment::How::Config || record.is_torn) return;
+      auto& settings = echo.how == logs::Environment::How::Shell ? exports : environment;
+      if (settings.size() < kMostFacts) {
+        settings[{std::string(echo.name), std::string(echo.value)}].add(record);
+      }
+      return;
+    }
+    case RecordKind::NetDevices: {
+      const auto& devices = record.as<NetDevices>();
+      const std::string list = devices.none_found ? std::string() : std::string(devices.list);
+      if (record.is_torn && !devices.none_found) return;
+      if (net_devices.size() < kMostFacts)
+        net_devices[{std::string(devices.net), list}].add(record);
+      return;
+    }
+    case RecordKind::NetworkInUse: {
+      const auto& used = record.as<NetworkInUse>();
+      if (record.is_torn) return;
+      networks[std::string(used.name)].add(record);
+      // Before `Init START` where there is one: it speaks of the communicator that comes next.
+      SpeakerParts& speaker = spoken[record.speaker];
+      speaker.network = nets.number_of(used.name);
+      const bool is_open = speaker.current != kNone && !speaker.is_closed;
+      if (is_open && parts[speaker.current].comm == 0) {
+        parts[speaker.current].network = speaker.network;
+      }
+      return;
+    }
+    case RecordKind::BootstrapInterface: {
+      const auto& bootstrap = record.as<BootstrapInterface>();
+      if (bootstraps.size() < kMostFacts) {
+        bootstraps[{std::string(bootstrap.interface), std::string(bootstrap.address)}].add(record);
+      }
+      return;
+    }
+    case RecordKind::InitTimings: {
+      const auto& timings = record.as<InitTimings>();
+      const SpeakerParts& speaker = spoken[record.speaker];
+      for (auto at = speaker.parts.rbegin(); at != speaker.parts.rend(); ++at) {
+        CommPart& part = parts[*at];
+        if (part.rank != timings.rank || part.nranks != timings.nranks || part.init_s >= 0)
+          continue;
+        part.init_s = timings.total;
+        part.bootstrap_s = timings.bootstrap;
+        break;
+      }
+      constexpr float kSlow_s = 30;
+      if (timings.total >= kSlow_s) slow_inits.add(record);
+      return;
+    }
+    case RecordKind::ChannelCounts: {
+      const auto& counts = record.as<ChannelCounts>();
+      CommPart& part = parts[current_part(record)];
+      part.coll_channels = counts.coll;
+      part.nvls_channels = counts.nvls;
+      part.p2p_channels = counts.p2p;
+      channel_counts[counts.coll].add(record);
+      return;
+    }
+    case RecordKind::GdrOfHca: {
+      const auto& hca = record.as<GdrOfHca>();
+      gdr_of_hca[{std::string(hca.net), hca.is_enabled}].add(record);
+      return;
+    }
+    case RecordKind::GdrOfPair:
+      gdr_of_pair[record.as<GdrOfPair>().is_enabled ? 1 : 0].add(record);
+      return;
+    case RecordKind::RingOrder: {
+      const auto& ring = record.as<RingOrder>();
+      const std::uint32_t part = current_part(record);
+      parts[part].ring_channels = std::max(parts[part].ring_channels, ring.nchannels);
+      RingList list{part, ring.channel, !ring.ends_in_dots && !record.is_torn && !record.is_cut,
+                    static_cast<std::uint32_t>(ring_ranks.size()), 0};
+      std::int32_t rank = -1;
+      for (IntCursor cursor(ring.ranks); cursor.next(rank);) ring_ranks.push_back(rank);
+      list.count = static_cast<std::uint32_t>(ring_ranks.size()) - list.at;
+      ring_lists.push_back(list);
+      return;
+    }
+    case RecordKind::Connected: {
+      const auto& connected = record.as<Connected>();
+      CommPart& part =
+          parts[connected.comm != 0 ? part_of(record, connected.comm) : current_part(record)];
+      if (connected.what == Connected::What::Rings) {
+        part.has_rings = true;
+        part.ring_gdr = connected.gdr;
+        part.ring_pxn = connected.pxn;
+      }
+      if (connected.what == Connected::What::Trees) part.has_trees = true;
+      return;
+    }
+    case RecordKind::GraphPattern: {
+      const auto& graph = record.as<GraphPattern>();
+      for (PatternFact& known : patterns) {
+        if (known.pattern != graph.pattern || known.nchannels != graph.nchannels ||
+            known.cross_nic != graph.cross_nic || known.type_intra != graph.type_intra ||
+            known.type_inter != graph.type_inter || known.bw_intra != graph.bw_intra) {
+          continue;
+        }
+        known.evidence.add(record.place, record.speaker, record.line);
+        return;
+      }
+      if (patterns.size() >= kMostFacts) return;
+      patterns.push_back({graph.pattern, graph.cross_nic, graph.nchannels, graph.bw_intra,
+                          graph.bw_inter, std::string(graph.type_intra),
+                          std::string(graph.type_inter)});
+      patterns.back().evidence.add(record.place, record.speaker, record.line);
+      return;
+    }
+    case RecordKind::ResultStack: {
+      const auto& result = record.as<ResultStack>();
+      constexpr int kInProgress = 7;
+      if (result.code > 0 && result.code < kInProgress) results[result.code].add(record);
+      return;
+    }
+    case RecordKind::BenchmarkRank:
+    case RecordKind::BenchmarkHeading:
+    case RecordKind::BenchmarkRow:
+    case RecordKind::BenchmarkAverage:
+      return take_benchmark(tables, record);
+    case RecordKind::Xid: {
+      const auto& xid = record.as<Xid>();
+      if (xids.size() < kMostFacts) {
+        xids.push_back({xid.code, xid.pid, xid.bus_id, xid.is_switch, xid.is_fatal,
+                        std::string(xid.text), quote(record)});
+      }
+      return;
+    }
+    case RecordKind::RasComm: {
+      const auto& comm = record.as<RasComm>();
+      if (ras.size() < kMostFacts) {
+        ras.push_back({.nranks = comm.nranks,
+                       .missing = comm.ranks_missing,
+                       .status = std::string(comm.status),
+                       .errors = std::string(comm.errors),
+                       .quoted = quote(record)});
+      }
+      return;
+    }
+    case RecordKind::RasRank: {
+      const auto& rank = record.as<RasRank>();
+      if (ras.size() < kMostFacts) {
+        ras.push_back({.is_rank = true,
+                       .is_dead = rank.state == RasRank::State::Dead,
+                       .is_missing = rank.state == RasRank::State::Missing,
+                       .rank = rank.rank,
+                       .operation = rank.operation,
+                       .status = std::string(rank.status),
+                       .host = std::string(rank.host),
+                       .quoted = quote(record)});
+      }
+      return;
+    }
+    case RecordKind::PythonError: {
+      const auto& error = record.as<PythonError>();
+      if (python_errors.size() < kMostFacts) {
+        python_errors.push_back({std::string(error.type), std::string(error.text),
+                                 speakers[record.speaker].launcher_rank, quote(record)});
+      }
+      take_plain(record);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+}  // namespace ringside::audit

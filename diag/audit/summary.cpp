@@ -1,0 +1,113 @@
+#include "diag/audit/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/audit/findings.h"
+
+namespace ringside::audit {
+
+std::string transport_name(Via via, bool has_gdr, const std::string& net) {
+  switch (via) {
+    case Via::P2pDirect:
+      return "P2P/direct pointer";
+    case Via::P2pIpc:
+      return "P2P/IPC";
+    case Via::P2pCumem:
+      return "P2P/CUMEM";
+    case Via::P2pMnnvl:
+      return "P2P/MNNVL";
+    case Via::P2pCommon:
+      return "P2P/common device";
+    case Via::P2pIndirect:
+      return "P2P/indirect";
+    case Via::Shm:
+      return "SHM";
+    case Via::Net:
+      return "NET/" + net + (has_gdr ? "/GDRDMA" : "");
+    case Via::CollNet:
+      return "COLLNET/" + net + (has_gdr ? "/GDRDMA" : "");
+    case Via::Unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::map<std::string, std::uint64_t> transports_of(const JobFacts& facts, const CommFacts& comm) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const Link& link : comm.links) {
+    counts[transport_name(link.via, link.gdr, facts.nets[link.net])] += link.count;
+  }
+  return counts;
+}
+
+std::map<std::string, std::uint64_t> transports_of(const JobFacts& facts) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const EdgeFacts& edge : facts.edges) {
+    counts[transport_name(edge.via, edge.gdr, edge.net)] += edge.said.evidence.count();
+  }
+  return counts;
+}
+
+std::string versions_text(const JobFacts& facts) {
+  std::vector<std::string> names;
+  for (const auto& [text, version] : facts.version_facts) {
+    if (version.is_of_benchmark || version.is_of_torch) continue;
+    names.push_back((version.is_rccl ? "RCCL " : "NCCL ") + text);
+  }
+  if (names.empty()) {
+    for (const auto& [text, version] : facts.version_facts) names.push_back("library " + text);
+  }
+  return names.empty() ? "version not said" : list_of(names, 3);
+}
+
+std::string size_text(const JobFacts& facts) {
+  const CommFacts* world = facts.world();
+  std::vector<std::string> names;
+  for (const HostFacts& host : facts.hosts) names.push_back(host.name);
+  if (world == nullptr) {
+    std::size_t devices = 0;
+    for (const BenchmarkTable& table : facts.tables)
+      devices = std::max(devices, table.devices.size());
+    if (devices > 0)
+      return fmt::format("{} on {}", plural(devices, "rank", "ranks"),
+                         plural(static_cast<std::size_t>(facts.nodes()), "host", "hosts"));
+    return names.empty() ? "no communicator seen"
+                         : fmt::format("no communicator seen; {}", list_of(names));
+  }
+  std::vector<std::string> hosts;
+  for (const std::int32_t host : world->hosts)
+    hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+  std::string text =
+      fmt::format("{} on {}", plural(static_cast<std::size_t>(world->nranks), "rank", "ranks"),
+                  plural(static_cast<std::size_t>(world->nodes()), "host", "hosts"));
+  if (!hosts.empty()) text += fmt::format(" ({})", list_of(hosts));
+  if (facts.comms.size() > 1) text += fmt::format(", {} communicators", facts.comms.size());
+  return text;
+}
+
+std::vector<DeviceList> devices_of(const JobFacts& facts) {
+  std::vector<DeviceList> lists;
+  for (const HostFacts& host : facts.hosts) {
+    for (const auto& [net, names] : host.devices) {
+      if (names.empty()) continue;
+      auto at = std::find_if(lists.begin(), lists.end(), [&](const DeviceList& one) {
+        return one.net == net && one.names == names;
+      });
+      if (at == lists.end()) {
+        lists.push_back({net, names});
+        at = lists.end() - 1;
+      }
+      at->hosts.push_back(host.name);
+    }
+  }
+  return lists;
+}
+
+std::string bus_text(std::int64_t bus_id) {
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", bus_id >> 20, (bus_id >> 12) & 0xff,
+                     (bus_id >> 4) & 0xff, bus_id & 0xf);
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "tests/audit/accuracy.h"
+
+namespace ringside {
+namespace {
+
+// The bars are those that the project promises; the table says where a failure comes from.
+class AuditCorpus : public ::testing::Test {
+ protected:
+  static const std::vector<corpus::Sample>& samples() {
+    static const std::vector<corpus::Sample> kSamples = [] {
+      const auto folder = corpus::logs_folder();
+      return folder ? corpus::audit_corpus(*folder) : std::vector<corpus::Sample>{};
+    }();
+    return kSamples;
+  }
+  void SetUp() override {
+    if (!corpus::logs_folder())
+      GTEST_SKIP() << "no corpus: set RINGSIDE_SHARED to the folder that holds corpus/";
+    ASSERT_FALSE(samples().empty());
+  }
+};
+
+TEST_F(AuditCorpus, FindsWhatIsLabelledOnRealLogs) {
+  std::cout << corpus::accuracy_page(samples());
+  EXPECT_GE(corpus::totals_of(samples()).real.recall(), 0.98);
+}
+
+TEST_F(AuditCorpus, FindsWhatIsLabelledOnRecreatedLogs) {
+  EXPECT_GE(corpus::totals_of(samples()).recreated.recall(), 0.95);
+}
+
+TEST_F(AuditCorpus, ReportsNothingThatMustNotBeReported) {
+  EXPECT_EQ(corpus::totals_of(samples()).false_alarms, 0);
+}
+
+TEST_F(AuditCorpus, HealthyLogsAreFree) {
+  EXPECT_EQ(corpus::totals_of(samples()).unlabelled_on_healthy, 0);
+}
+
+TEST_F(AuditCorpus, EvidenceOverlapsTheLabels) {
+  const corpus::Totals totals = corpus::totals_of(samples());
+  EXPECT_GE(totals.overlapping, 0.95 * totals.matched);
+}
+
+}  // namespace
+}  // namespace ringside
