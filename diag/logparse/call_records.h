@@ -19,9 +19,7 @@ struct CollCall {
   std::int32_t nranks = -1;
   std::uint64_t count = 0;     ///< elements
   std::uint64_t op_count = 0;  ///< hexadecimal in the line
-  std::uint64_t send_buffer = 0, receive_buffer = 0;
   std::uint64_t comm = 0;
-  std::uint64_t stream = 0;
   std::int32_t global_rank = -1;  ///< RCCL
   std::string_view function;      ///< `AllReduce`
 };

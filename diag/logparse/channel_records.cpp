@@ -1,5 +1,7 @@
 #include "diag/logparse/channel_records.h"
 
+#include <array>
+
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/parsers.h"
 
@@ -104,7 +106,7 @@ bool take_via(Cursor& cursor, ChannelEdge& edge) {
 }
 
 /// Behind the destination: `{{ [send]}} via ...`. A record that ends early says what it knows.
-Parsed finish_edge(Cursor cursor, ChannelEdge edge, Record& record) {
+Parsed finish_edge(Cursor cursor, ChannelEdge& edge) {
   if (cursor.eat(" [send]")) {
     edge.direction = Direction::Send;
   } else if (cursor.eat(" [receive]")) {
@@ -115,7 +117,6 @@ Parsed finish_edge(Cursor cursor, ChannelEdge edge, Record& record) {
     take_rccl_tail(cursor, edge);
     is_whole = ended(cursor) == Parsed::Whole;
   }
-  record.make<ChannelEdge>() = edge;
   return is_whole ? Parsed::Whole : Parsed::Broken;
 }
 
@@ -151,19 +152,40 @@ Parsed ring_neighbours(Cursor cursor, std::int32_t channel, std::int32_t previou
   return ended(cursor);
 }
 
+/// Digits and `-> []/|`, nothing else.
+bool is_tree_list(std::string_view list) {
+  static constexpr std::array<bool, 256> kAllowed = [] {
+    std::array<bool, 256> allowed{};
+    for (const char c : std::string_view("0123456789-> []/|"))
+      allowed[static_cast<unsigned char>(c)] = true;
+    return allowed;
+  }();
+  bool is_all = true;
+  for (const char c : list) is_all &= kAllowed[static_cast<unsigned char>(c)];
+  return is_all;
+}
+
 Parsed collnet_edge(Cursor cursor, Record& record) {
-  ChannelEdge edge;
-  if (!cursor.number(edge.channel)) return Parsed::No;
-  if (cursor.eat('/') && !cursor.number(edge.connection)) return Parsed::No;
-  if (!cursor.eat(" : ") || !cursor.number(edge.from)) return Parsed::No;
-  return finish_edge(cursor, edge, record);
+  std::int16_t channel = -1;
+  std::int16_t connection = -1;
+  std::int32_t from = -1;
+  if (!cursor.number(channel)) return Parsed::No;
+  if (cursor.eat('/') && !cursor.number(connection)) return Parsed::No;
+  if (!cursor.eat(" : ") || !cursor.number(from)) return Parsed::No;
+  ChannelEdge& edge = record.make<ChannelEdge>();
+  edge.channel = channel;
+  edge.connection = connection;
+  edge.from = from;
+  return finish_edge(cursor, edge);
 }
 
 }  // namespace
 
-Parsed parse_channel(std::string_view text, Record& record) {
+namespace {
+
+Parsed channel_line(std::string_view text, Record& record) {
   Cursor cursor(text);
-  ChannelEdge edge;
+  ChannelEdge& edge = record.make<ChannelEdge>();
   std::int32_t second = -1;
   if (cursor.eat("Ring ")) {
     edge.is_ring_word = true;
@@ -188,7 +210,20 @@ Parsed parse_channel(std::string_view text, Record& record) {
     if (parsed != Parsed::No) return parsed;
   }
   edge.connection = static_cast<std::int16_t>(second);
-  return finish_edge(cursor, edge, record);
+  return finish_edge(cursor, edge);
+}
+
+}  // namespace
+
+Parsed parse_channel(std::string_view text, Record& record) {
+  const RecordKind before = record.kind;
+  const Parsed parsed = channel_line(text, record);
+  // An edge without its destination is none.
+  const bool is_half = parsed == Parsed::Broken && record.kind == RecordKind::ChannelEdge &&
+                       record.as<ChannelEdge>().to < 0 &&
+                       record.as<ChannelEdge>().via != Via::CollNet;
+  if (parsed == Parsed::No || is_half) record.kind = before;
+  return parsed;
 }
 
 Parsed parse_tree(std::string_view text, Record& record) {
@@ -225,7 +260,7 @@ Parsed parse_tree(std::string_view text, Record& record) {
   }
   cursor.skip_blanks();
   if (!trees.is_nvls && cursor.peek() != '[') return Parsed::No;
-  const std::size_t tail = cursor.rest().find(" comm 0x");
+  const std::size_t tail = find_text(cursor.rest(), " comm 0x");
   trees.list = trimmed_right(cursor.rest().substr(0, tail));
   if (tail != std::string_view::npos) {
     cursor.skip(tail);
@@ -238,8 +273,7 @@ Parsed parse_tree(std::string_view text, Record& record) {
   TreeLink first;
   if (TreeCursor(trees).next(first)) trees.rank = first.rank;
   record.make<Trees>() = trees;
-  const bool is_list = trees.list.find_first_not_of("0123456789-> []/|") == std::string_view::npos;
-  return is_list ? Parsed::Whole : Parsed::Broken;
+  return is_tree_list(trees.list) ? Parsed::Whole : Parsed::Broken;
 }
 
 Parsed parse_connected(std::string_view text, Record& record) {

@@ -1,11 +1,24 @@
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
+#include "diag/logparse/text_search.h"
+
 namespace ringside::logs {
+
+/// The value of each hexadecimal digit; 255 for other characters.
+inline constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
+  std::array<std::uint8_t, 256> values{};
+  for (auto& value : values) value = 255;
+  for (unsigned i = 0; i < 10; ++i) values['0' + i] = static_cast<std::uint8_t>(i);
+  for (unsigned i = 0; i < 6; ++i)
+    values['a' + i] = values['A' + i] = static_cast<std::uint8_t>(10 + i);
+  return values;
+}();
 
 /// Reads a text from left to right. Each reader takes what it names, or takes nothing and says so.
 class Cursor {
@@ -61,12 +74,8 @@ class Cursor {
     const char* const digits = p;
     std::uint64_t sum = 0;
     for (; p < end_; ++p) {
-      unsigned digit = static_cast<unsigned char>(*p - '0');
-      if (digit > 9) {
-        const unsigned letter = static_cast<unsigned char>((*p | 0x20) - 'a');
-        if (letter > 5) break;
-        digit = letter + 10;
-      }
+      const std::uint8_t digit = kHexDigits[static_cast<unsigned char>(*p)];
+      if (digit > 15) break;
       sum = (sum << 4) | digit;
     }
     if (p == digits || p - digits > 16) return false;
@@ -92,11 +101,21 @@ class Cursor {
     return true;
   }
   bool until(std::string_view stop, std::string_view& taken) {
-    const std::size_t found = rest().find(stop);
+    const std::size_t found = find_text(rest(), stop);
     if (found == std::string_view::npos) return false;
     taken = rest().substr(0, found);
     at_ += found + stop.size();
     return true;
+  }
+
+  /// What stands before the next blank.
+  void skip_word() {
+    if (left() >= 16) {
+      const std::size_t blank = find_blank(at_, 16);
+      at_ += blank;
+      if (blank < 16) return;
+    }
+    while (at_ < end_ && *at_ != ' ') ++at_;
   }
 
   /// The characters up to a blank or the end, at least one.

@@ -276,6 +276,47 @@ Parsed parse_environment(std::string_view text, Record& record) {
 
 namespace {
 
+/// Families of variables that steer a job's communication.
+bool is_known_family(std::string_view name) {
+  for (const std::string_view family :
+       {"NCCL_", "RCCL_", "TORCH_", "CUDA_", "FI_", "UCX_", "OFI_", "GLOO_", "HSA_", "SHARP_",
+        "MSCCL", "PYTORCH_", "OMPI_MCA_", "HIP_", "ROCR_"}) {
+    if (name.starts_with(family)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// `++ export NCCL_X=y`, `NCCL_X=y`, `declare -x NCCL_X="y"`
+Parsed parse_shell_variable(std::string_view text, Record& record) {
+  Cursor cursor(text);
+  while (cursor.eat('+')) continue;
+  cursor.skip_blanks();
+  if (!cursor.eat("export ")) cursor.eat("declare -x ");
+  const char* const begin = cursor.at();
+  while ((cursor.peek() >= 'A' && cursor.peek() <= 'Z') || is_digit(cursor.peek()) ||
+         cursor.peek() == '_') {
+    cursor.skip(1);
+  }
+  Environment variable;
+  variable.how = Environment::How::Shell;
+  variable.name = {begin, static_cast<std::size_t>(cursor.at() - begin)};
+  if (!cursor.eat('=') || !is_known_family(variable.name)) return Parsed::No;
+  std::string_view value = trimmed(cursor.rest());
+  if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+      value.back() == value.front()) {
+    value = value.substr(1, value.size() - 2);
+  } else if (value.find(' ') != std::string_view::npos) {
+    return Parsed::No;  // a sentence, or a command behind it
+  }
+  variable.value = value;
+  record.make<Environment>() = variable;
+  return Parsed::Open;
+}
+
+namespace {
+
 /// `2.19.3` -> 21903.
 std::int32_t version_code(std::string_view text) {
   Cursor cursor(text);

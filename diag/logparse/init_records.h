@@ -25,8 +25,14 @@ struct LibraryVersion {
 /// An echo of a variable. `value` is as printed; the final period of integer echoes is left out.
 struct Environment {
   static constexpr RecordKind kKind = RecordKind::Environment;
-  enum class How : std::uint8_t { Set, Invalid, Ignored, Config };
-  How how = How::Set;       ///< Config: `Comm config <name> set to <value>`
+  enum class How : std::uint8_t {
+    Set,      ///< a library read it
+    Invalid,  ///< a library refused the value
+    Ignored,  ///< a library does not use it
+    Config,   ///< `Comm config <name> set to <value>`
+    Shell     ///< `export NCCL_X=y`, `+ NCCL_X=y`: a script set it, who read it is not said
+  };
+  How how = How::Set;
   bool is_integer = false;  ///< the final period was there: read as an integer
   std::string_view name;    ///< `NCCL_IB_DISABLE`
   std::string_view value;

@@ -8,7 +8,14 @@
 
 namespace ringside::logs {
 
-LineParser::LineParser(RecordSink& sink) : sink_(sink), batch_(new Record[kBatch]) {}
+namespace {
+
+constexpr std::size_t kKnownPrefixes = 8192;  // half a MiB: the threads of a thousand ranks
+
+}  // namespace
+
+LineParser::LineParser(RecordSink& sink)
+    : sink_(sink), batch_(new Record[kBatch]), known_(kKnownPrefixes) {}
 
 void LineParser::begin(std::uint32_t piece, std::uint32_t file, std::string_view path) {
   if (!partial_.empty()) join_partial({}, false);
@@ -71,26 +78,79 @@ void LineParser::parse(std::string_view line, std::uint32_t number, bool is_odd,
   constexpr std::size_t kMostKept = 4 << 20;
   if (kept_bytes_ > kMostKept) flush();
   if (!is_odd && partial_.empty()) {
-    if (!parse_as_last(line)) parse_clean(line);
+    if (!parse_known_prefix(line)) parse_clean(line);
   } else {
     parse_odd(line);
   }
 }
 
-/// The quick way: the same prefix as the last line's, and a message that ends where the line ends.
-bool LineParser::parse_as_last(std::string_view line) {
-  const std::size_t size = last_prefix_.size();
-  if (size == 0 || line.size() < size || std::memcmp(line.data(), last_prefix_.data(), size) != 0)
+namespace {
+
+constexpr std::string_view kInfo = " NCCL INFO ";
+
+/// shape  up to seven characters behind the text can be read
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = text.size();
+  std::uint64_t word = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::memcpy(&word, text.data() + at, 8);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 29;
+  }
+  if (at < text.size()) {
+    std::memcpy(&word, text.data() + at, 8);
+    word &= (std::uint64_t{1} << (8 * (text.size() - at))) - 1;
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+}  // namespace
+
+/// The quick way, which most lines of a large log go: `n01:411:980 [3] NCCL INFO ` with a process and thread
+/// that have spoken before.
+bool LineParser::parse_known_prefix(std::string_view line) {
+  constexpr std::size_t kRead = 48;  // the prefix, to a blank
+  if (line.size() < kRead) return false;
+  const std::size_t blank = find_blank(line.data(), kRead);
+  if (blank > KnownPrefix::kMost || line[blank + 1] != '[' || !is_digit(line[blank + 2]))
     return false;
-  Record& record = open_record(line, size);
-  record.level = last_.level;
-  record.device = last_.device;
-  record.tid = last_.tid;
-  record.speaker = last_speaker_;
-  if (parse_nccl_text(record.text(), record.level, record) != Parsed::Whole) return false;
-  continues_ = false;
-  close_record();
+  auto device = static_cast<std::int16_t>(line[blank + 2] - '0');
+  std::size_t at = blank + 3;
+  if (at < line.size() && is_digit(line[at]))
+    device = static_cast<std::int16_t>(device * 10 + line[at++] - '0');
+  if (line.size() < at + 1 + kInfo.size() || line[at] != ']' ||
+      std::memcmp(line.data() + at + 1, kInfo.data(), kInfo.size()) != 0) {
+    return false;
+  }
+  const std::uint64_t hash = hash_of(line.substr(0, blank));
+  const KnownPrefix& known = known_[hash % kKnownPrefixes];
+  if (known.hash != hash || known.size != blank ||
+      std::memcmp(known.bytes.data(), line.data(), blank) != 0) {
+    return false;
+  }
+  NcclPrefix prefix;
+  prefix.tid = known.tid;
+  prefix.device = device;
+  prefix.level = Level::Info;
+  prefix.end = static_cast<std::uint32_t>(at + 1 + kInfo.size());
+  parse_clean(parse_texts(line, prefix, known.speaker, {}));
   return true;
+}
+
+void LineParser::remember_prefix(std::string_view line, const NcclPrefix& prefix,
+                                 std::uint32_t speaker) {
+  const std::size_t size = line.find(' ');
+  if (size > KnownPrefix::kMost || line.size() < size + 8) return;
+  const std::uint64_t hash = hash_of(line.substr(0, size));
+  KnownPrefix& known = known_[hash % kKnownPrefixes];
+  known.hash = hash;
+  known.speaker = speaker;
+  known.tid = prefix.tid;
+  known.size = static_cast<std::uint8_t>(size);
+  std::memcpy(known.bytes.data(), line.data(), size);
 }
 
 std::uint32_t LineParser::speaker_of(const NcclPrefix& prefix, const Wrapping& wrapping) {
@@ -148,7 +208,7 @@ std::string_view LineParser::parse_first(std::string_view line) {
     prefix.end += wrapping.size;
     return parse_beginnings(line, wrapping.size, prefix, wrapping);
   }
-  if (line.find(" NCCL ", wrapping.size) != std::string_view::npos &&
+  if (find_text(line, " NCCL ", wrapping.size) != std::string_view::npos &&
       find_nccl_prefix(line, wrapping.size, prefix)) {
     return parse_beginnings(line, wrapping.size, prefix, wrapping);
   }
@@ -186,19 +246,20 @@ std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t
       parse_plain(line.substr(0, prefix.begin), from, wrapping, true);
     }
   }
-  bool is_first = true;
+  const std::uint32_t speaker = speaker_of(prefix, wrapping);
+  if (prefix.begin == 0 && prefix.level == Level::Info) remember_prefix(line, prefix, speaker);
+  return parse_texts(line, prefix, speaker, wrapping);
+}
+
+/// A text behind a prefix, and those behind the prefixes in it.
+std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefix,
+                                         std::uint32_t speaker, const Wrapping& wrapping) {
   for (;;) {
     Record& record = open_record(line, prefix.end);
     record.level = prefix.level;
     record.device = prefix.device;
     record.tid = prefix.tid;
-    record.speaker = speaker_of(prefix, wrapping);
-    if (is_first && from == 0 && prefix.begin == 0 && prefix.level == Level::Info) {
-      last_prefix_.assign(line.substr(0, prefix.end));
-      last_ = prefix;
-      last_speaker_ = record.speaker;
-    }
-    is_first = false;
+    record.speaker = speaker;
     const Parsed parsed = parse_nccl_text(record.text(), record.level, record);
     NcclPrefix next;
     std::size_t end = line.size();
@@ -226,6 +287,7 @@ std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t
       return line.substr(end);
     }
     prefix = next;
+    speaker = speaker_of(prefix, wrapping);
   }
 }
 
@@ -233,7 +295,7 @@ std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t
 /// `end`: where the text before it ends; a launcher's tag before it belongs to the later line.
 bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix& next,
                              std::size_t& end) {
-  const std::size_t torch = line.find("[rank", from);
+  const std::size_t torch = find_text(line, "[rank", from);
   if (torch != std::string_view::npos) {
     Wrapping wrapping = strip_wrappers(line.substr(torch), false);
     NcclPrefix before;
@@ -275,7 +337,7 @@ void LineParser::parse_plain(std::string_view line, std::size_t from, const Wrap
   record.is_torn = is_torn;
   record.speaker = speaker_of(wrapping);
   record.kind = RecordKind::Text;
-  const std::size_t folded = line.rfind(" [repeated ");
+  const std::size_t folded = find_text(line, " [repeated ");
   if (folded != std::string_view::npos && folded >= from) {
     Cursor cursor(line.substr(folded + 11));
     std::uint16_t times = 1;
@@ -287,7 +349,8 @@ void LineParser::parse_plain(std::string_view line, std::size_t from, const Wrap
   const Parsed parsed = parse_plain_text(record.text(), record);
   record.is_torn |= parsed == Parsed::Broken;
   if (record.kind == RecordKind::Text) {
-    if (is_torn) {
+    const bool is_headless = find_text(record.text(), " NCCL INFO ") != std::string_view::npos;
+    if (is_torn || is_headless) {
       record.kind = RecordKind::Fragment;
       count_unparsed(record);
     } else if (continues_ && torch.severity == 0) {

@@ -44,15 +44,28 @@ class LineParser {
  private:
   static constexpr std::size_t kBatch = 256;
 
+  /// `n01:411:980` at the start of a line, and what it means.
+  struct KnownPrefix {
+    static constexpr std::size_t kMost = 43;
+    std::uint64_t hash = 0;
+    std::uint32_t speaker = 0;
+    std::int32_t tid = -1;
+    std::uint8_t size = 0;
+    std::array<char, kMost> bytes{};
+  };
+
   Record& open_record(std::string_view line, std::size_t text_at);
   void close_record();
   void hand_on();
-  bool parse_as_last(std::string_view line);
+  bool parse_known_prefix(std::string_view line);
+  void remember_prefix(std::string_view line, const NcclPrefix& prefix, std::uint32_t speaker);
   void parse_clean(std::string_view line);
   std::string_view parse_first(std::string_view line);
   void parse_odd(std::string_view line);
   void parse_json(const std::string& text, std::int64_t time_us);
   void join_partial(std::string_view text, bool goes_on);
+  std::string_view parse_texts(std::string_view line, NcclPrefix prefix, std::uint32_t speaker,
+                               const Wrapping& wrapping);
   std::string_view parse_beginnings(std::string_view line, std::size_t from, NcclPrefix prefix,
                                     const Wrapping& wrapping);
   void parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping, bool is_torn);
@@ -77,11 +90,9 @@ class LineParser {
   std::string path_;
   std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
   bool is_cut_ = false;
-  std::string partial_;      ///< a container's line in pieces
-  std::string last_prefix_;  ///< the bytes of the last plain NCCL prefix, and what they mean
-  NcclPrefix last_;
-  std::uint32_t last_speaker_ = 0;
-  bool continues_ = false;  ///< the last record may have more lines
+  std::string partial_;             ///< a container's line in pieces
+  std::vector<KnownPrefix> known_;  ///< by hash
+  bool continues_ = false;          ///< the last record may have more lines
   std::uint32_t continued_speaker_ = 0;
 };
 

@@ -55,6 +55,10 @@ std::string_view rarest_piece(std::string_view text) {
   return text.substr(best, kLeastPiece);
 }
 
+std::size_t found(std::string_view text, std::string_view next, std::size_t at) {
+  return next.size() < 2 ? text.find(next, at) : find_text(text, next, at);
+}
+
 }  // namespace
 
 const Matcher& Matcher::of_catalogue() {
@@ -204,7 +208,7 @@ bool Matcher::fits(const Pattern& pattern, std::string_view text, Message& messa
         if (end == at) return false;
       }
     } else {
-      end = is_last && text.ends_with(next) ? text.size() - next.size() : text.find(next, at);
+      end = is_last && text.ends_with(next) ? text.size() - next.size() : found(text, next, at);
       if (end == std::string_view::npos || end < at) return false;
       if (element.hole == Hole::Word &&
           (end == at || text.substr(at, end - at).find(' ') != text.npos)) {

@@ -38,7 +38,7 @@ bool take_numbers(Cursor& cursor, NcclPrefix& prefix) {
 /// The next ` NCCL <level> ` at or behind `from`.
 bool find_anchor(std::string_view line, std::size_t from, std::size_t& at, std::size_t& end,
                  Level& level) {
-  while ((at = line.find(" NCCL ", from)) != std::string_view::npos) {
+  while ((at = find_text(line, " NCCL ", from)) != std::string_view::npos) {
     Cursor cursor(line.substr(at + 5));
     if (take_level(cursor, level)) {
       end = line.size() - cursor.left();

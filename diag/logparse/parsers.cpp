@@ -98,7 +98,9 @@ Parsed parse_by_start(std::string_view text, Record& record) {
   return Parsed::No;
 }
 
-bool is_result_like(std::string_view text) { return text.find(" -> ") != std::string_view::npos; }
+bool is_result_like(std::string_view text) {
+  return find_text(text, " -> ") != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -146,11 +148,11 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
     default:
       break;
   }
-  const Parsed parsed = parse_message(text, record);
-  if (parsed != Parsed::No) {
-    return parsed;
+  if (text.find('=') != std::string_view::npos) {
+    const Parsed parsed = parse_shell_variable(text, record);
+    if (parsed != Parsed::No) return parsed;
   }
-  return parse_python(text, record);
+  return first_of(text, record, parse_message, parse_python);
 }
 
 }  // namespace ringside::logs
