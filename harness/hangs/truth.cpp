@@ -1,9 +1,6 @@
 #include "harness/hangs/truth.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 namespace ringside::hangs {
 namespace {
@@ -395,31 +392,6 @@ std::vector<const Record*> calls_of(const HangCase& hang, int rank, int group) {
   return calls;
 }
 
-const char* words(Moment moment) {
-  switch (moment) {
-    case Moment::Timeout:
-      return "hung";
-    case Moment::MidRun:
-      return "mid_run";
-    case Moment::Finished:
-      break;
-  }
-  return "finished";
-}
-
-const char* why_no_dump(Halt halt) {
-  switch (halt) {
-    case Halt::Killed:
-      return "killed";
-    case Halt::Stopped:
-      return "stopped";
-    case Halt::Exited:
-      return "exited";
-    default:
-      return "ended by the agent";
-  }
-}
-
 }  // namespace
 
 Surface find_surface(const HangCase& hang, int group) {
@@ -492,64 +464,5 @@ std::vector<int> find_cycle(const HangCase& hang, int rank) {
 }
 
 Truth find_truth(const HangCase& hang) { return Judge(hang).judge(); }
-
-Json truth_json(const HangCase& hang, const Truth& truth, const std::string& id) {
-  const Fault& fault = hang.fault;
-  const Evidence& evidence = hang.evidence;
-  Json out;
-  out["schema"] = "ringside.hang-truth/1";
-  out["id"] = id;
-  out["seed"] = hang.seed;
-  out["workload"] = hang.workload;
-  out["nranks"] = hang.program.ranks;
-  out["ngroups"] = hang.program.groups.size();
-  out["class"] = to_string(fault.kind);
-  out["acceptable_classes"] = truth.classes;
-  out["diverged_ranks"] = fault.culprits;
-  out["acceptable_culprits"] = truth.culprits;
-  out["ambiguous"] = truth.culprits.size() > 1;
-  out["ambiguity"] = truth.doubt.empty() ? Json(nullptr) : Json(truth.doubt);
-  out["fault"] = {{"text", fault.text}, {"iteration", fault.iteration}, {"ranks", fault.culprits}};
-  if (fault.group >= 0) {
-    const Group& group = hang.program.groups[static_cast<std::size_t>(fault.group)];
-    out["group"] = {{"name", group.name}, {"desc", group.desc}, {"ranks", group.ranks}};
-    const Json seq = fault.seq;
-    out["first_divergence"] = {{"group", group.name},
-                               {"collective_seq_id", fault.is_p2p ? Json(nullptr) : seq},
-                               {"p2p_seq_id", fault.is_p2p ? seq : Json(nullptr)}};
-  } else {
-    out["group"] = nullptr;
-    out["first_divergence"] = nullptr;
-  }
-  Json reasons = Json::object();
-  Ranks without;
-  for (int rank = 0; rank < hang.program.ranks; ++rank) {
-    if (evidence.has_dump[static_cast<std::size_t>(rank)]) continue;
-    without.push_back(rank);
-    const Halt halt = hang.play.ranks[static_cast<std::size_t>(rank)].end.halt;
-    reasons[fmt::format("{}", rank)] =
-        contains(evidence.dumps_removed, rank) ? "dump deleted" : why_no_dump(halt);
-  }
-  out["ranks_without_dump"] = without;
-  out["no_dump_because"] = reasons;
-  out["dumps_removed"] = evidence.dumps_removed;
-  out["dump_moment"] = words(evidence.moment);
-  bool has_wrapped = false;
-  for (const RankHistory& rank : hang.play.ranks) {
-    has_wrapped =
-        has_wrapped || rank.records.size() > static_cast<std::size_t>(hang.recorder.capacity);
-  }
-  out["recorder"] = {{"backend", hang.recorder.is_gloo ? "gloo" : "nccl"},
-                     {"torch", hang.recorder.release.torch},
-                     {"version", hang.recorder.release.format},
-                     {"timing", hang.recorder.has_timing},
-                     {"only_active", hang.recorder.is_only_active},
-                     {"buffer_size", hang.recorder.capacity},
-                     {"wrapped", has_wrapped}};
-  out["logs"] = !evidence.has_logs   ? "none"
-                : evidence.has_calls ? "watchdog and COLL lines"
-                                     : "watchdog lines";
-  return out;
-}
 
 }  // namespace ringside::hangs
