@@ -1,0 +1,117 @@
+#include "tests/audit/generated_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "diag/audit/audit.h"
+#include "engine/debuglog/log_files.h"
+#include "engine/debuglog/log_job.h"
+#include "engine/debuglog/misconfiguration.h"
+#include "engine/topology/load_hosts.h"
+
+namespace ringside::grid {
+namespace {
+
+/// A kind of hosts for each way in which they differ: NVSwitch with and without NVLS, meshes of NVLinks,
+/// PCIe alone; InfiniBand, RoCE, EFA, Slingshot, Ethernet; a rack of one NVLink domain.
+struct Hosts {
+  const char* preset;
+  int nodes;
+};
+constexpr Hosts kHosts[] = {{"dgx-h100", 1},        {"dgx-h100", 4}, {"dgx-a100", 2},
+                            {"dgx-1v", 2},          {"8x-l40s", 1},  {"8x-l40s", 2},
+                            {"perlmutter-a100", 2}, {"aws-p5", 2},   {"dgx-spark", 2},
+                            {"gh200", 4},           {"2x-l4", 2},    {"gb200-nvl72", 1}};
+constexpr const char* kVersions[] = {"2.12", "2.18", "2.19", "2.21", "2.23",
+                                     "2.24", "2.27", "2.28", "2.29", "2.30"};
+
+}  // namespace
+
+std::vector<Cell> all_cells() {
+  std::vector<std::string> names{""};
+  for (const Misconfiguration& listed : misconfigurations()) names.emplace_back(listed.name);
+  std::vector<Cell> cells;
+  for (const Hosts& hosts : kHosts) {
+    for (const char* version : kVersions) {
+      for (const std::string& name : names) {
+        cells.push_back({hosts.preset, hosts.nodes, version, name, ""});
+      }
+    }
+  }
+  return cells;
+}
+
+Outcome audit(const Cell& cell) {
+  Outcome outcome{.cell = cell};
+  LogRequest request;
+  request.hosts = *load_hosts(cell.hosts, cell.nodes, std::nullopt);
+  request.version = *parse_nccl_version(cell.version);
+  request.shown = cell.subsystems.empty() ? default_subsystems(request.version) | Subsystem::Env
+                                          : *parse_subsystems(cell.subsystems);
+  LogTruth truth;
+  if (!cell.misconfiguration.empty()) {
+    const auto made = misconfigure(cell.misconfiguration, request);
+    if (!made) {
+      outcome.is_possible = false;
+      outcome.why_not = made.error().message;
+      return outcome;
+    }
+    truth = *made;
+  }
+  const auto job = LogJob::make(request);
+  if (!job) {
+    outcome.missed.push_back(job.error().message);
+    return outcome;
+  }
+  const audit::Audit judged = audit::audit_text(joined_log(*job), "job.log");
+  std::set<std::string> allowed{truth.consequences.begin(), truth.consequences.end()};
+  for (const LogTruth::Finding& finding : truth.findings) {
+    allowed.insert(finding.id);
+    if (!judged.has(finding.id, audit::Severity::Warning)) outcome.missed.push_back(finding.id);
+  }
+  std::set<std::string> extra;
+  for (const audit::Finding& finding : judged.findings) {
+    if (finding.severity >= audit::Severity::Warning && !allowed.contains(finding.id)) {
+      extra.insert(finding.id);
+    }
+  }
+  outcome.extra.assign(extra.begin(), extra.end());
+  return outcome;
+}
+
+std::string grid_table(const std::vector<Outcome>& outcomes) {
+  struct Row {
+    int cells = 0, right = 0;
+    std::map<std::string, int> missed = {}, extra = {};
+  };
+  std::map<std::string, Row> rows;
+  Row all;
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.is_possible) continue;
+    for (Row* row : {&rows[outcome.cell.misconfiguration], &all}) {
+      ++row->cells;
+      if (outcome.is_right()) ++row->right;
+      for (const std::string& id : outcome.missed) ++row->missed[id];
+      for (const std::string& id : outcome.extra) ++row->extra[id];
+    }
+  }
+  const auto counts = [](const std::map<std::string, int>& of) {
+    std::string text;
+    for (const auto& [id, count] : of)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", id, count);
+    return text;
+  };
+  std::string text = "| `--break` | logs | right | missed | too much |\n|---|---|---|---|---|\n";
+  const auto append = [&](const std::string& name, const Row& row) {
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", name, row.cells, row.right,
+                        counts(row.missed), counts(row.extra));
+  };
+  for (const auto& [name, row] : rows) append(name.empty() ? "none: healthy" : name, row);
+  append("all", all);
+  return text;
+}
+
+}  // namespace ringside::grid
