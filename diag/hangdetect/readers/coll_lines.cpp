@@ -10,9 +10,10 @@
 namespace ringside::hang {
 namespace {
 
-constexpr const char* kTypes[] = {"int8",   "uint8",    "int32",       "uint32",
-                                  "int64",  "uint64",   "float16",     "float",
-                                  "double", "bfloat16", "float8_e4m3", "float8_e5m2"};
+/// In the words of the recorder, which the calls of other ranks come from.
+constexpr const char* kTypes[] = {"Char",   "Byte",     "Int",           "UInt32",
+                                  "Long",   "UInt64",   "Half",          "Float",
+                                  "Double", "BFloat16", "Float8_e4m3fn", "Float8_e5m2"};
 
 std::string type_name(int type) {
   return type >= 0 && type < 12 ? kTypes[type] : fmt::format("type {}", type);
