@@ -19,6 +19,21 @@ void add_from_logs(std::vector<RankDump>& dumps, std::vector<RankDump>& from_log
                    [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
 }
 
+/// COLL lines show what recorders do not keep, the root of a call: where dumps end in a call with a root
+/// that nobody is to blame for, the lines may tell.
+void compare_lines(Examination& all) {
+  const Kind kind = all.verdict.best.kind;
+  if (kind != Kind::NetworkStall && kind != Kind::RootMismatch) return;
+  if (!all.verdict.best.culprits.empty() || all.facts.lines_as_dumps.size() < 2) return;
+  const Job lines(*all.names, all.facts.lines_as_dumps, {}, all.facts.world);
+  Verdict said = decide(lines, {});
+  if (said.best.kind != Kind::RootMismatch || said.best.culprits.empty()) return;
+  said.best.confidence = std::min(said.best.confidence, 0.85);
+  all.verdict.best.against = "the lines show the roots that the recorder leaves out";
+  all.verdict.others.insert(all.verdict.others.begin(), std::move(all.verdict.best));
+  all.verdict.best = std::move(said.best);
+}
+
 }  // namespace
 
 Result<Examination> examine(const std::vector<std::string>& arguments) {
@@ -39,6 +54,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   }
   all.standing = standing_of(*all.job);
   all.verdict = decide(*all.job, all.facts);
+  compare_lines(all);
   return all;
 }
 

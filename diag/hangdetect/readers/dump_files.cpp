@@ -78,11 +78,16 @@ FileKind kind_of(const std::string& path, std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return FileKind::Other;
   const std::string extension = fs::path(path).extension().string();
-  const bool is_stack = head.find("(most recent call first):") != std::string_view::npos ||
-                        head.starts_with("Process ") ||
-                        (head.find("Thread ") != std::string_view::npos &&
-                         head.find("LWP ") != std::string_view::npos) ||
-                        head.find("\"owns_gil\"") != std::string_view::npos;
+  // C++ exceptions end their message with `(most recent call first):` too, so the head must be a thread's.
+  const std::string_view body = head.substr(first);
+  const bool is_faulthandler =
+      (body.starts_with("Thread 0x") || body.starts_with("Current thread 0x")) &&
+      head.find("(most recent call first):") != std::string_view::npos;
+  const bool is_stack =
+      is_faulthandler ||
+      (body.starts_with("Process ") && head.find("Thread ") != std::string_view::npos) ||
+      (body.starts_with("Thread ") && head.find("LWP ") != std::string_view::npos) ||
+      head.find("\"owns_gil\"") != std::string_view::npos;
   // A log can hold a stack; a file of stacks holds little else and no prefix of a logger.
   if (is_stack && head.find("NCCL INFO") == std::string_view::npos &&
       head.find("]:[") == std::string_view::npos) {

@@ -35,13 +35,27 @@ void LogDumps::take(const logs::Record& record, int rank) {
   }
 }
 
+void LogDumps::take_line(const logs::Record& record, int rank) {
+  const std::size_t at = record.line.find("WorkNCCL(");
+  if (at == std::string_view::npos) return;
+  if (rank < 0) rank = rank_in_text(record.line);
+  if (rank < 0 || rank > (1 << 20)) return;
+  const std::string_view rest = record.line.substr(at);
+  add_timeout(rest.substr(0, rest.find(") ran for") + 1), record.place, rank);
+}
+
 void LogDumps::take_timeout(const logs::Record& record, int rank) {
-  const logs::TorchWork work = logs::parse_work(logs::message_argument(record, "work"));
+  add_timeout(logs::message_argument(record, "work"), record.place, rank);
+}
+
+void LogDumps::add_timeout(std::string_view text, logs::Place place, int rank) {
+  const logs::TorchWork work = logs::parse_work(text);
   if (work.operation.empty()) return;
   ++timeouts_;
   std::vector<Waiting>& all = waiting_[rank];
   const bool is_known = std::any_of(all.begin(), all.end(), [&](const Waiting& one) {
-    return one.sequence == work.sequence && one.operation == work.operation;
+    return one.sequence == work.sequence && one.operation == work.operation &&
+           one.numel_in == work.numel_in && one.numel_out == work.numel_out;
   });
   if (is_known) return;
   Waiting one;
@@ -50,7 +64,7 @@ void LogDumps::take_timeout(const logs::Record& record, int rank) {
   one.numel_in = work.numel_in;
   one.numel_out = work.numel_out;
   one.timeout_ms = std::max<std::int64_t>(0, work.timeout_ms);
-  one.place = record.place;
+  one.place = place;
   all.push_back(std::move(one));
 }
 
@@ -59,8 +73,11 @@ void LogDumps::take_status(const logs::Record& record, int rank) {
   const std::int64_t enqueued = logs::message_number(record, "enqueued");
   const logs::TorchPrefix prefix = logs::torch_prefix(record);
   std::vector<Waiting>& all = waiting_[rank];
-  auto same =
-      std::find_if(all.begin(), all.end(), [&](const Waiting& one) { return one.sequence == at; });
+  // Two groups of a rank can wait at the same number: a status belongs to the time-out before it.
+  auto same = std::find_if(all.begin(), all.end(), [&](const Waiting& one) {
+    return one.sequence == at &&
+           (one.group.empty() || prefix.pg_guid.empty() || one.group == prefix.pg_guid);
+  });
   if (same == all.end()) {
     Waiting one;
     one.sequence = at;
@@ -74,7 +91,26 @@ void LogDumps::take_status(const logs::Record& record, int rank) {
   if (!prefix.pg_desc.empty()) same->description = prefix.pg_desc;
 }
 
+void LogDumps::adopt(Waiting& one) const {
+  for (const auto& [rank, all] : waiting_) {
+    for (const Waiting& other : all) {
+      if (other.operation.empty() || other.sequence != one.sequence) continue;
+      if (!other.group.empty() && other.group != one.group) continue;
+      one.operation = other.operation;
+      one.numel_in = other.numel_in;
+      one.numel_out = other.numel_out;
+      return;
+    }
+  }
+}
+
 std::vector<RankDump> LogDumps::finish(const WhereFunction& where) {
+  // A torn line can lose the work and leave its status: the others of the group say what it was.
+  for (auto& [rank, all] : waiting_) {
+    for (Waiting& one : all) {
+      if (one.operation.empty()) adopt(one);
+    }
+  }
   std::vector<RankDump> dumps;
   for (auto& [rank, all] : waiting_) {
     RankDump dump;

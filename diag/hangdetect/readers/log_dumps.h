@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,9 @@ class LogDumps {
   /// one, -1 where the line does not say.
   void take(const logs::Record& record, int rank);
 
+  /// Any other line that holds a `WorkNCCL(...) ran for`: an exception's text, a torn or glued line.
+  void take_line(const logs::Record& record, int rank);
+
   /// One dump a rank, of the oldest call that it waits in, in each group.
   std::vector<RankDump> finish(const WhereFunction& where);
 
@@ -47,7 +51,9 @@ class LogDumps {
     logs::Place place;
   };
   void take_timeout(const logs::Record& record, int rank);
+  void add_timeout(std::string_view text, logs::Place place, int rank);
   void take_status(const logs::Record& record, int rank);
+  void adopt(Waiting& one) const;
 
   Names& names_;
   std::map<int, std::vector<Waiting>> waiting_;  ///< by global rank

@@ -66,7 +66,8 @@ class Sink : public logs::RecordSink {
       const logs::FileLine at = report.where(place);
       return {files.files[at.file].name, static_cast<std::int64_t>(at.line)};
     };
-    facts_.dumps = calls_.finish(facts_.world, where);
+    facts_.lines_as_dumps = calls_.finish(facts_.world, where);
+    facts_.dumps = facts_.lines_as_dumps;
     for (RankDump& dump : dumps_.finish(where)) {
       const auto same = std::find_if(facts_.dumps.begin(), facts_.dumps.end(),
                                      [&](const RankDump& one) { return one.rank == dump.rank; });
@@ -291,6 +292,7 @@ class Sink : public logs::RecordSink {
     }
     ras_place_ = record;
     ras_place_.line = {};
+    ras_place_.text_at = 0;
   }
 
   /// Ranks with fewer operations than most: behind, if the report is of a job that stands.
@@ -329,7 +331,16 @@ class Sink : public logs::RecordSink {
       if (!ranks.empty())
         state(record, What::Analyser, {ranks.front()}, 0, std::string(line.substr(at, 80)));
     }
-    static_cast<void>(speakers);
+    if (line.find("Watchdog caught collective operation timeout: WorkNCCL(") !=
+        std::string_view::npos) {
+      dumps_.take_line(record, rank_of(record, speakers));
+    }
+    const std::size_t asks = line.find("] is setting up NCCL communicator");
+    const std::size_t open = asks == std::string_view::npos ? asks : line.rfind('[', asks);
+    if (open != std::string_view::npos && line.find("got error") != std::string_view::npos) {
+      const auto rank = parse_whole(line.substr(open + 1, asks - open - 1));
+      if (rank) state(record, What::NoUniqueId, {static_cast<int>(*rank)});
+    }
   }
 
   /// `Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=7, OpType=.., TensorShape=[..], ..)`

@@ -56,8 +56,8 @@ struct LogFacts {
   std::map<int, RankNotes> notes;        ///< by global rank
   std::vector<LogStatement> statements;  ///< in the order of the input
   std::vector<RankDump> dumps;  ///< of ranks whose log tells what they wait in; `version` is "log"
-  std::vector<std::string> hosts_with_errors;
-  int world = 0;  ///< largest number of ranks that a line names
+  std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
+  int world = 0;                         ///< largest number of ranks that a line names
   std::uint64_t lines = 0;
   std::int64_t timeouts = 0;  ///< watchdog lines
 };

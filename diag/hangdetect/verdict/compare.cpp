@@ -87,7 +87,7 @@ std::vector<Side> sides_of(const Job& job, const Front& front) {
   const bool is_even = was_always_even(job, front);
   for (const int rank : front.entered) {
     const Call* call = job.find(rank, front.group, front.sequence);
-    if (call == nullptr) continue;
+    if (call == nullptr || job.signature(*call).name.empty()) continue;
     const auto same = std::find_if(sides.begin(), sides.end(), [&](const Side& side) {
       return side.signature == call->signature ||
              is_alike(job.names().signature(side.signature), job.signature(*call), is_even);

@@ -195,6 +195,20 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
                                    [](const auto& block) { return block && block->is_guess; });
   out.kind = is_lost ? Kind::DeadRank : Kind::MissingRank;
   add_front(scene, front, out);
+  const Call* waited = scene.job.find(front.waiting.front(), front.group, front.sequence);
+  const bool is_from_log = scene.job.rank(front.waiting.front()).is_from_log;
+  if (is_from_log && waited != nullptr && !needs_everybody(scene.job.signature(*waited).op)) {
+    // Who has done its part of a broadcast goes on and prints nothing: silence accuses nobody.
+    out.kind = Kind::NetworkStall;
+    out.culprits.clear();
+    out.confidence = 0.5;
+    out.why = fmt::format(
+        "{} timed out in {}, and {} print nothing: in a call with a root that can mean "
+        "that they ended it",
+        ranks_text(front.waiting), out.call, ranks_text(heads));
+    out.missing.push_back("Flight Recorder dumps of all ranks, and the network's counters");
+    return out;
+  }
   int lost = 0;
   for (int r = 0; r < scene.job.world(); ++r) lost += scene.job.rank(r).dump == nullptr ? 1 : 0;
   const bool are_all_lost = lost == static_cast<int>(heads.size());

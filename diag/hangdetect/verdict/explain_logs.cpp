@@ -120,7 +120,7 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
   for (const LogStatement* one : all_of(facts, What::Ended)) {
     const bool is_victim =
         one->code == -6 || one->code == -15 || one->code == 134 || one->code == 143;
-    if (!is_victim && !one->ranks.empty()) own.push_back(one);
+    if (!is_victim && one->code != 0 && !one->ranks.empty()) own.push_back(one);
   }
   if (own.empty()) return;
   std::stable_sort(own.begin(), own.end(), [](const auto* a, const auto* b) {
@@ -141,7 +141,9 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
   if (!ranks.empty()) {
     const bool is_one = ranks.size() == 1;
     out.push_back(told(Kind::DeadRank, said, is_one ? ranks : ranks_of({said.front()}),
-                       is_one ? 0.85 : 0.55,
+                       facts.timeouts == 0 ? 0.5
+                       : is_one            ? 0.85
+                                           : 0.55,
                        fmt::format("the GPU of {} failed under it", ranks_text(ranks))));
   }
   const auto raised = all_of(facts, What::Exception);
@@ -223,7 +225,7 @@ void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
   }
   const auto network = all_of(facts, What::NetworkError);
   if (!network.empty()) {
-    out.push_back(told(Kind::NetworkStall, network, {}, facts.timeouts > 0 ? 0.7 : 0.55,
+    out.push_back(told(Kind::NetworkStall, network, {}, facts.timeouts > 0 ? 0.7 : 0.45,
                        "adapters report failed transfers: the network, not a rank, holds the job"));
   }
   const auto library = all_of(facts, What::LibraryMismatch);

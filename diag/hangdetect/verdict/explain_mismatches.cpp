@@ -66,8 +66,10 @@ Kind kind_of(const Scene& scene, const Front& front, const Side& many, const Sid
              Difference difference) {
   if (difference == Difference::Type) return Kind::DtypeMismatch;
   if (difference == Difference::Root) return Kind::RootMismatch;
-  if (is_swapped(scene, front, many, few)) return Kind::OrderMismatch;
-  if (is_out_of_step(scene, front, many, few)) return Kind::DivergedControlFlow;
+  // A size that nobody uses beside it is a wrong size, not a call out of its place.
+  if (is_out_of_step(scene, front, many, few)) {
+    return is_swapped(scene, front, many, few) ? Kind::OrderMismatch : Kind::DivergedControlFlow;
+  }
   return difference == Difference::Op ? Kind::OpMismatch : Kind::ShapeMismatch;
 }
 

@@ -29,7 +29,7 @@ Explanation stalled(const Scene& scene, const Front& front) {
       fmt::format("{} wait in {}: {}", ranks_text(front.waiting), out.call, call_text(signature)));
   if (!gone.empty()) out.details.push_back(fmt::format("{} went on", ranks_text(gone)));
   out.evidence.push_back(evidence_of(scene.job, rank, *call, "waits: " + out.call));
-  if (has_root(signature.op) && (!gone.empty() || signature.backend != "nccl")) {
+  if (has_root(signature.op) && signature.backend != "nccl") {
     out.kind = Kind::RootMismatch;
     out.confidence = 0.4;
     out.why = fmt::format(

@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/hangs/generate.h"
+#include "tests/hangdetect/score.h"
+
+/// Regenerates docs/hang-accuracy.md: every case of the corpus and a thousand made-up ones, scored.
+namespace ringside::hang {
+namespace {
+
+struct Tally {
+  std::size_t cases = 0, culprits = 0, exact = 0, kinds = 0, confident = 0, confident_wrong = 0;
+
+  void add(const Scored& one) {
+    ++cases;
+    culprits += one.is_culprit_right ? 1U : 0U;
+    exact += one.is_exact ? 1U : 0U;
+    kinds += one.is_kind_right ? 1U : 0U;
+    confident += one.confidence >= 0.8 ? 1U : 0U;
+    confident_wrong += one.is_confident_wrong() ? 1U : 0U;
+  }
+};
+
+struct Table {
+  Tally all;
+  std::map<std::string, Tally> by_kind;
+  std::vector<Scored> wrong;
+
+  void add(const Scored& one) {
+    all.add(one);
+    by_kind[one.label.kind].add(one);
+    if (!one.is_culprit_right || !one.is_kind_right) wrong.push_back(one);
+  }
+};
+
+std::string percent(std::size_t part, std::size_t whole) {
+  return whole == 0 ? "-"
+                    : fmt::format("{:.1f} %",
+                                  100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string row(const std::string& name, const Tally& tally) {
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", name, tally.cases,
+                     percent(tally.culprits, tally.cases), percent(tally.exact, tally.cases),
+                     percent(tally.kinds, tally.cases), tally.confident, tally.confident_wrong);
+}
+
+std::string markdown(const std::string& title, const std::string& what, const Table& table,
+                     bool lists_wrong) {
+  std::string out = fmt::format("\n## {}\n\n{}\n\n", title, what);
+  out +=
+      "| class | cases | acceptable culprits | exact culprits | acceptable class | confident | "
+      "confident, wrong |\n";
+  out += "|---|---|---|---|---|---|---|\n" + row("all", table.all);
+  for (const auto& [kind, tally] : table.by_kind) out += row(kind, tally);
+  if (lists_wrong && !table.wrong.empty()) {
+    out += "\nNot as the label has it:\n\n";
+    for (const Scored& one : table.wrong) out += fmt::format("- {}\n", line_of(one));
+  }
+  return out;
+}
+
+Table corpus(const std::string& set) {
+  Table table;
+  for (const std::string& folder : corpus_cases(set)) {
+    table.add(score(folder, load_label(folder + "/label.json")));
+  }
+  return table;
+}
+
+Table made_up(int cases, std::uint64_t seed, int lost_percent) {
+  namespace fs = std::filesystem;
+  Table table;
+  const fs::path folder =
+      fs::temp_directory_path() / fmt::format("ringside-accuracy-{}", lost_percent);
+  fs::remove_all(folder);
+  hangs::GenerateOptions options;
+  options.cases = cases;
+  options.seed = seed;
+  options.each.lost_percent = lost_percent;
+  const auto made = hangs::generate(options, folder.string());
+  if (!made) throw std::runtime_error(made.error().message);
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(folder)) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  for (const fs::path& one : folders) {
+    table.add(score(one.string(), load_label((one / "truth.json").string())));
+  }
+  fs::remove_all(folder);
+  return table;
+}
+
+int run(const std::string& path, int cases) {
+  std::string out =
+      "# How often `ringside hang` is right\n\n"
+      "Written by `build/dev/tests/hangdetect/ringside_hang_accuracy docs/hang-accuracy.md`; edits "
+      "are lost.\n"
+      "Labels and truths are read by the scoring program only. An acceptable culprit set is one "
+      "that the\n"
+      "label lists: where two ranks contradict each other and nothing tells who is wrong, several "
+      "are. Exact\n"
+      "is the set that was injected. Confident is a confidence of 0.8 and more.\n";
+  if (shared_folder()) {
+    out += markdown("Dumps of clusters", "The 4 samples of `corpus/fr`.", corpus("fr"), true);
+    out +=
+        markdown("Real PyTorch runs", "The runs of `corpus/fr-torch`: 2 to 8 processes over Gloo.",
+                 corpus("fr-torch"), true);
+  }
+  out +=
+      markdown("Made-up hangs, all files",
+               fmt::format("{} cases of `ringside hang --generate`, seed 1: 2 to 64 ranks.", cases),
+               made_up(cases, 1, 0), false);
+  out += markdown("Made-up hangs, 40 % of the files lost", "The same cases with `--lost 40`.",
+                  made_up(cases, 1, 40), false);
+  std::ofstream file(path, std::ios::trunc);
+  file << out;
+  file.close();
+  if (!file) {
+    fmt::print(stderr, "error: {}: cannot be written\n", path);
+    return 3;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace ringside::hang
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fmt::print(stderr, "usage: ringside_hang_accuracy FILE [CASES]\n");
+    return 2;
+  }
+  try {
+    return ringside::hang::run(argv[1], argc > 2 ? std::stoi(argv[2]) : 1000);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 3;
+  }
+}

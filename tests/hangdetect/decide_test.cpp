@@ -1,0 +1,167 @@
+#include "diag/hangdetect/verdict/decide.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/hangdetect/small_job.h"
+
+namespace ringside::hang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Decide, ARankThatNeverCameIsMissing) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::MissingRank);
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(2));
+  EXPECT_GE(verdict.best.confidence, 0.8);
+  EXPECT_EQ(verdict.best.call, "all_reduce 6 of default_pg");
+}
+
+// Ranks 0-2 pass 64 elements, rank 3 passes 63: three against one.
+TEST(Decide, TheFewWhoPassAnotherSizeAreNamed) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  for (const int rank : {0, 1, 2}) job.call(rank, world, "nccl:all_reduce", 64);
+  job.call(3, world, "nccl:all_reduce", 63);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::ShapeMismatch);
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(3));
+}
+
+TEST(Decide, OneAgainstOneWithoutAHabitNamesBothAndIsNotSure) {
+  SmallJob job(2);
+  const int world = job.add_group("0", {0, 1}, "default_pg");
+  job.call(0, world, "nccl:all_reduce", 64);
+  job.call(1, world, "nccl:broadcast", 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::OpMismatch);
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(0, 1));
+  EXPECT_LT(verdict.best.confidence, 0.8);
+  EXPECT_THAT(verdict.best.missing, testing::Not(IsEmpty()));
+}
+
+// Both call all_reduce(8), all_reduce(64) in turn; then rank 1 repeats all_reduce(8).
+TEST(Decide, OneAgainstOneIsToldByWhatTheyUsedToCall) {
+  SmallJob job(2);
+  const int world = job.add_group("0", {0, 1}, "default_pg");
+  for (int i = 0; i < 4; ++i) {
+    job.all_call(world, "nccl:all_reduce", 8);
+    job.all_call(world, "nccl:all_reduce", 64);
+  }
+  job.all_call(world, "nccl:all_reduce", 8);
+  job.call(0, world, "nccl:all_reduce", 64);
+  job.call(1, world, "nccl:all_reduce", 8);
+  const Verdict verdict = job.verdict();
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(1));
+  EXPECT_LT(verdict.best.confidence, 0.8);
+}
+
+// Rank 3 enters the world first, rank 2 the pair first: each waits for the other.
+TEST(Decide, TwoGroupsEnteredInOppositeOrdersAreACycle) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  const int first = job.add_group("1", {0, 1}, "tensor");
+  const int second = job.add_group("2", {2, 3}, "tensor");
+  for (int i = 0; i < 5; ++i) {
+    job.all_call(first, "gloo:all_reduce", 8);
+    job.all_call(second, "gloo:all_reduce", 8);
+    job.all_call(world, "gloo:all_reduce", 64);
+  }
+  job.all_call(first, "gloo:all_reduce", 8);
+  for (const int rank : {0, 1, 3}) job.call(rank, world, "gloo:all_reduce", 64);
+  job.call(2, second, "gloo:all_reduce", 8);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::DeadlockCycle);
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(3)) << "its habit is the pair before the world";
+}
+
+TEST(Decide, AChainIsFollowedToTheRankThatWaitsForNobody) {
+  SmallJob job(4);
+  const int left = job.add_group("1", {0, 1});
+  const int middle = job.add_group("2", {1, 2});
+  const int right = job.add_group("3", {2, 3});
+  for (const int group : {left, middle, right}) job.all_call(group, "gloo:all_reduce", 8, 3);
+  job.call(0, left, "gloo:all_reduce", 8);
+  job.call(1, middle, "gloo:all_reduce", 8);
+  job.call(2, right, "gloo:all_reduce", 8);
+  EXPECT_THAT(job.verdict().best.culprits, ElementsAre(3));
+}
+
+TEST(Decide, EqualCallsThatNobodyEndsAreAStallWithoutACulprit) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  for (const int rank : {0, 1, 2, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::NetworkStall);
+  EXPECT_THAT(verdict.best.culprits, IsEmpty());
+}
+
+TEST(Decide, ALostDumpIsNamedButNeverWithConfidence) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  for (const int rank : {0, 1, 2}) job.call(rank, world, "nccl:all_reduce", 64);
+  job.lose(3);
+  const Verdict verdict = job.verdict();
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(3));
+  EXPECT_LT(verdict.best.confidence, 0.8);
+}
+
+TEST(Decide, AFinishedJobIsNotAHang) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  EXPECT_EQ(job.verdict().best.kind, Kind::NotAHang);
+}
+
+// Rank 1 has ended call 4 and gone on to 5; rank 0's dump ends at 3, so it is simply older.
+TEST(Decide, DumpsOfDifferentMomentsAccuseNobody) {
+  SmallJob job(2);
+  const int world = job.add_group("0", {0, 1}, "default_pg");
+  job.all_call(world, "gloo:all_reduce", 64, 3);
+  job.call(1, world, "gloo:all_reduce", 64, true);
+  job.call(1, world, "gloo:all_reduce", 64, true);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::NotAHang);
+  EXPECT_THAT(verdict.best.culprits, IsEmpty());
+}
+
+TEST(Decide, TwoReceivesThatFaceEachOtherAreUnmatched) {
+  SmallJob job(2);
+  const int pair = job.add_group("1", {0, 1}, "pipeline");
+  for (int i = 0; i < 3; ++i) {
+    job.call(0, pair, "nccl:send 0->1", 8, true);
+    job.call(1, pair, "nccl:recv 1<-0", 8, true);
+  }
+  job.call(0, pair, "nccl:recv 0<-1", 8);
+  job.call(1, pair, "nccl:recv 1<-0", 8);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::P2pUnmatched);
+  EXPECT_LT(verdict.best.confidence, 0.8);
+}
+
+// Calls 3 and 4 are pending on rank 1 only: the others ended them, which they could not without it.
+TEST(Decide, ADeviceThatStandsStillIsFoundThoughItsHostWentOn) {
+  SmallJob job(3);
+  const int world = job.add_group("0", {0, 1, 2}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 2);
+  for (int i = 0; i < 2; ++i) {
+    for (const int rank : {0, 2}) job.call(rank, world, "nccl:all_reduce", 64, true);
+    job.call(1, world, "nccl:all_reduce", 64);
+  }
+  for (const int rank : {0, 1, 2}) job.call(rank, world, "nccl:all_reduce", 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::DeadRank);
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(1));
+}
+
+}  // namespace
+}  // namespace ringside::hang

@@ -1,0 +1,91 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/dump_json.h"
+
+namespace ringside::hang {
+namespace {
+
+Result<RankDump> parse(const std::string& text, Names& names) { return parse_dump(text, names); }
+
+TEST(DumpJson, ADumpOfTheNewestFormatIsRead) {
+  Names names;
+  const auto dump = parse(
+      R"({"version":"2.10","comm_lib_version":"2.27.5",
+          "pg_config":{"0":{"name":"0","desc":"default_pg","ranks":"[0, 1]"}},
+          "pg_status":{"0":{"last_enqueued_collective":"5","last_started_collective":"5",
+                            "last_completed_collective":"4"}},
+          "entries":[{"record_id":9,"pg_id":0,"process_group":["0","default_pg"],
+            "collective_seq_id":5,"p2p_seq_id":0,"op_id":5,"profiling_name":"nccl:all_reduce",
+            "time_created_ns":1750000000000000000,"input_sizes":[[4,4]],"input_dtypes":["Float"],
+            "output_sizes":[[4,4]],"output_dtypes":["Float"],"state":"started",
+            "time_discovered_started_ns":1750000000100000000,"time_discovered_completed_ns":0,
+            "retired":false,"timeout_ms":600000,"is_p2p":false}]})",
+      names);
+  ASSERT_TRUE(dump) << dump.error().message;
+  EXPECT_EQ(dump->library, "2.27.5");
+  ASSERT_EQ(dump->calls.size(), 1U);
+  EXPECT_EQ(dump->calls[0].record, 9U);
+  EXPECT_EQ(dump->calls[0].state, CallState::Started);
+  ASSERT_EQ(dump->groups.size(), 1U);
+  EXPECT_THAT(dump->groups[0].ranks, testing::ElementsAre(0, 1));
+  ASSERT_EQ(dump->statuses.size(), 1U);
+  EXPECT_EQ(dump->statuses[0].enqueued, 5) << "text in JSON";
+}
+
+TEST(DumpJson, WithoutEntriesItIsStillADump) {
+  Names names;
+  const auto dump = parse(R"({"version":"2.9","pg_config":{}})", names);
+  ASSERT_TRUE(dump);
+  EXPECT_TRUE(dump->calls.empty());
+}
+
+// 1.x: groups have numbers, calls one counter for everything.
+TEST(DumpJson, FormatsBeforeTwoAreRead) {
+  Names names;
+  const auto dump = parse(
+      R"({"version":"1.4","pg_config":{"0":[0,1,2]},
+          "entries":[{"pg_id":0,"seq_id":7,"profiling_name":"nccl:broadcast","state":"completed",
+                      "input_sizes":[[3]],"output_sizes":[[3]],"retired":true}]})",
+      names);
+  ASSERT_TRUE(dump) << dump.error().message;
+  ASSERT_EQ(dump->calls.size(), 1U);
+  EXPECT_EQ(dump->calls[0].sequence, 7U);
+  EXPECT_EQ(names.group(dump->calls[0].group).name, "0");
+  ASSERT_EQ(dump->groups.size(), 1U);
+  EXPECT_EQ(dump->groups[0].ranks.size(), 3U);
+}
+
+TEST(DumpJson, TheFirstFormatOfAllIsAPlainList) {
+  Names names;
+  const auto dump = parse(
+      R"([{"pg_id":0,"seq_id":1,"profiling_name":"nccl:all_reduce","time_created_us":1750000000000000,
+           "state":"scheduled"}])",
+      names);
+  ASSERT_TRUE(dump) << dump.error().message;
+  EXPECT_EQ(dump->calls.size(), 1U);
+}
+
+TEST(DumpJson, OtherJsonIsNoDump) {
+  Names names;
+  EXPECT_FALSE(parse(R"({"id":"x","nccl_version":"2.27","class":"missing_rank"})", names));
+  EXPECT_FALSE(parse(R"({"version":"2.10",)", names));
+  EXPECT_FALSE(parse("", names));
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "[";
+  EXPECT_FALSE(parse(deep, names));
+}
+
+TEST(DumpFiles, TheRankIsTheLastNumberOfTheName) {
+  EXPECT_EQ(rank_of_name("/tmp/nccl_trace_rank_12"), 12);
+  EXPECT_EQ(rank_of_name("dump_3.pickle"), 3);
+  EXPECT_EQ(rank_of_name("comm_lib_trace_rank_7.json"), 7);
+  EXPECT_EQ(rank_of_name("node12_trace_rank_5"), 5);
+  EXPECT_EQ(rank_of_name("trace"), -1);
+}
+
+}  // namespace
+}  // namespace ringside::hang

@@ -1,0 +1,103 @@
+#include "diag/hangdetect/readers/log_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "diag/hangdetect/examine.h"
+#include "diag/hangdetect/verdict/explain.h"
+
+namespace ringside::hang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A folder with one log; both go with the object.
+class Log {
+ public:
+  explicit Log(const std::string& text)
+      : folder_(std::filesystem::temp_directory_path() /
+                (std::string("ringside-log-") +
+                 testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ / "job.log") << text;
+  }
+  ~Log() { std::filesystem::remove_all(folder_); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  [[nodiscard]] Explanation verdict() const {
+    auto all = examine({folder_.string()});
+    return all ? all->verdict.best : Explanation{};
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::string timeout_line(int rank, int sequence, int numel) {
+  const std::string r = std::to_string(rank);
+  const std::string s = std::to_string(sequence);
+  const std::string n = std::to_string(numel);
+  return "[rank" + r + "]:[E301 10:20:30.123456789 ProcessGroupNCCL.cpp:632] [Rank " + r +
+         "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=" + s +
+         ", OpType=ALLREDUCE, NumelIn=" + n + ", NumelOut=" + n +
+         ", Timeout(ms)=600000) ran for 600034 milliseconds before timing out.\n" + "[rank" + r +
+         "]:[E301 10:20:30.123456789 ProcessGroupNCCL.cpp:2271] [PG ID 0 PG GUID 0(default_pg) "
+         "Rank " +
+         r + "]  failure detected by watchdog at work sequence id: " + s +
+         " PG status: last enqueued work: " + s +
+         ", last completed work: " + std::to_string(sequence - 1) + "\n";
+}
+
+TEST(LogFacts, TheRankThatPrintsNothingIsTheOneThatNeverCame) {
+  const Explanation best =
+      Log(timeout_line(0, 812, 64) + timeout_line(1, 812, 64) + timeout_line(3, 812, 64)).verdict();
+  EXPECT_THAT(best.culprits, ElementsAre(2));
+  EXPECT_LT(best.confidence, 0.8) << "silence alone is no proof";
+}
+
+TEST(LogFacts, ARankThatTimedOutWithAnotherSizeIsTheOddOne) {
+  const Explanation best = Log(timeout_line(0, 812, 64) + timeout_line(1, 812, 64) +
+                               timeout_line(2, 812, 63) + timeout_line(3, 812, 64))
+                               .verdict();
+  EXPECT_EQ(best.kind, Kind::ShapeMismatch);
+  EXPECT_THAT(best.culprits, ElementsAre(2));
+}
+
+TEST(LogFacts, EqualTimeoutsOfAllAreAStall) {
+  const Explanation best = Log(timeout_line(0, 812, 64) + timeout_line(1, 812, 64)).verdict();
+  EXPECT_EQ(best.kind, Kind::NetworkStall);
+  EXPECT_THAT(best.culprits, IsEmpty());
+}
+
+TEST(LogFacts, MonitoredBarrierNamesWhoDidNotCome) {
+  const Explanation best = Log("[rank0]: RuntimeError: [Rank 0]: Ranks 3, 5 failed to pass "
+                               "monitoredBarrier in 60000 ms\n")
+                               .verdict();
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_THAT(best.culprits, ElementsAre(3, 5));
+}
+
+TEST(LogFacts, TheFirstProcessThatEndedBySignalIsDead) {
+  const Explanation best =
+      Log("Root Cause (first observed failure):\n[0]:\n  time      : 2026-03-14_11:20:03\n"
+          "  host      : node-b\n  rank      : 13 (local_rank: 5)\n  exitcode  : -9 (pid: 51877)\n"
+          "  error_file: <N/A>\n  traceback : Signal 9 (SIGKILL) received by PID 51877\n")
+          .verdict();
+  EXPECT_EQ(best.kind, Kind::DeadRank);
+  EXPECT_THAT(best.culprits, ElementsAre(13));
+}
+
+TEST(LogFacts, AQuietLogAccusesNobody) {
+  const Explanation best = Log("step 180 loss 2.2394\nstep 181 loss 2.2336\n").verdict();
+  EXPECT_THAT(best.culprits, IsEmpty());
+  EXPECT_LT(best.confidence, 0.5);
+}
+
+}  // namespace
+}  // namespace ringside::hang

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/readers/names.h"
+#include "diag/hangdetect/verdict/verdict.h"
+
+namespace ringside::hang {
+
+/// A job as a test writes it down: ranks, groups, calls.
+///
+///   SmallJob job(4);
+///   const int world = job.add_group("0", {0, 1, 2, 3});
+///   job.all_call(world, "nccl:all_reduce", 64, 3);   // three calls that all made and ended
+///   job.call(0, world, "nccl:all_reduce", 64);       // rank 0 waits in a fourth
+///   EXPECT_EQ(job.verdict().best.kind, ...);
+class SmallJob {
+ public:
+  explicit SmallJob(int ranks);
+
+  int add_group(const std::string& name, std::vector<int> members,
+                const std::string& description = "");
+
+  /// One call of one rank; pending unless told otherwise. Numbers follow by themselves.
+  void call(int rank, int group, const std::string& name, std::uint64_t count,
+            bool is_done = false);
+  /// `times` calls that all members made and ended.
+  void all_call(int group, const std::string& name, std::uint64_t count, int times = 1);
+  /// Drops the rank's dump.
+  void lose(int rank);
+
+  /// What decide() says of it.
+  Verdict verdict();
+  [[nodiscard]] const std::vector<RankDump>& dumps() const { return dumps_; }
+
+ private:
+  struct GroupState {
+    std::string name;
+    std::string description;
+    std::vector<int> members;
+    std::vector<std::uint32_t> collectives, transfers;  ///< by rank: last number
+  };
+  Names names_;
+  std::vector<RankDump> dumps_;
+  std::vector<GroupState> groups_;
+  std::vector<bool> is_lost_;
+  std::int64_t now_ns_ = 1'700'000'000'000'000'000;
+};
+
+}  // namespace ringside::hang
