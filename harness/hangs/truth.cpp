@@ -251,10 +251,14 @@ class Judge {
     also({"straggler"});
     doubt("the others wait in the creation of a group, which no dump records");
     Ranks others;
+    Ranks seen;
     for (int rank = 0; rank < hang_.program.ranks; ++rank) {
-      if (!contains(fault_.culprits, rank)) others.push_back(rank);
+      if (contains(fault_.culprits, rank)) continue;
+      others.push_back(rank);
+      if (is_seen(rank)) seen.push_back(rank);
     }
     allow(others);
+    allow(seen);
   }
 
   /// What the difference looks like, and whether it shows who differs from whom.
@@ -290,6 +294,10 @@ class Judge {
       if (agree(*other, mine)) continue;
       if (other->op != mine.op) {
         also({"op_mismatch"});
+        // Gloo's recorder calls both all_reduce.
+        const bool is_hidden =
+            hang_.recorder.is_gloo && is_reduced(other->op) && is_reduced(mine.op);
+        if (is_hidden) also({"shape_mismatch"});
       } else if (other->count != mine.count) {
         also({"shape_mismatch"});
       } else if (other->type != mine.type) {
@@ -303,6 +311,8 @@ class Judge {
     if (is_call && surface.calls.size() == 1)
       also({"missing_rank", "deadlock_cycle", "order_mismatch"});
   }
+
+  static bool is_reduced(Op op) { return op == Op::AllReduce || op == Op::ReduceScatter; }
 
   void weigh_sides(const Surface& surface, int culprit) {
     if (fault_.halt != Halt::None || !is_culprit_seen()) return;
@@ -338,6 +348,10 @@ class Judge {
     const bool is_named_by_agent = hang_.evidence.has_agent;
     if (is_named_by_agent) return;
     const Ranks lost = suspects();
+    for (const int rank : fault_.culprits) {
+      // COLL lines say how far it came, not that it is alive.
+      if (!hang_.evidence.has_dump[static_cast<std::size_t>(rank)]) also({"dead_rank"});
+    }
     const bool is_dead = fault_.kind == FaultClass::DeadRank;
     if (is_culprit_seen() && !is_waited_for()) {
       doubt("nobody who waits for the culprit left a file");

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "harness/hangs/hang_logs.h"
+#include "harness/hangs/log_times.h"
 
 namespace ringside::hangs {
 namespace {
@@ -11,33 +11,6 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 /// From the first dump to the end of the process.
 constexpr std::int64_t kLastWords = 20 * kSecond;
-
-std::tm civil(std::int64_t wall_ns) {
-  const std::time_t seconds = wall_ns / kSecond;
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  return parts;
-}
-
-/// 303 10:00:07: the C++ log does not pad the month.
-std::string log_stamp(std::int64_t wall_ns) {
-  const std::tm at = civil(wall_ns);
-  return fmt::format("{}{:02} {:02}:{:02}:{:02}", at.tm_mon + 1, at.tm_mday, at.tm_hour, at.tm_min,
-                     at.tm_sec);
-}
-
-/// 0303 10:00:07: Python's does.
-std::string agent_stamp(std::int64_t wall_ns) {
-  const std::string stamp = log_stamp(wall_ns);
-  return stamp.find(' ') == 3 ? "0" + stamp : stamp;
-}
-
-/// 2026-03-03_10:00:07
-std::string summary_stamp(std::int64_t wall_ns) {
-  const std::tm at = civil(wall_ns);
-  return fmt::format("{}-{:02}-{:02}_{:02}:{:02}:{:02}", at.tm_year + 1900, at.tm_mon + 1,
-                     at.tm_mday, at.tm_hour, at.tm_min, at.tm_sec);
-}
 
 /// Where the calls of a rank in a group stand, as the watchdog tells it.
 struct Progress {
@@ -196,49 +169,6 @@ class Watchdog {
 
 std::vector<LogLine> watchdog_lines(const HangCase& hang, int rank) {
   return Watchdog(hang, rank).lines();
-}
-
-std::vector<LogLine> agent_lines(const HangCase& hang) {
-  if (!hang.evidence.has_agent) return {};
-  const int culprit = hang.fault.culprits.front();
-  const int host = culprit / hang.program.ranks_per_host;
-  const int local = culprit % hang.program.ranks_per_host;
-  const RankEnd& end = hang.play.ranks[static_cast<std::size_t>(culprit)].end;
-  const std::int64_t time = end.host_time + 2 * kSecond;
-  const std::int64_t wall = hang.evidence.epoch[static_cast<std::size_t>(culprit)] + time;
-  const int exit_code = end.halt == Halt::Killed ? -9 : 1;
-  const int pid = 4200 + culprit;
-  const std::string stamp = agent_stamp(wall);
-  const auto say = [&](char level, int line, const std::string& text) {
-    return fmt::format("{}{}.{:06} {} torch/distributed/elastic/multiprocessing/api.py:{}] {}\n",
-                       level, stamp, wall % kSecond / 1000, 4100 + host, line, text);
-  };
-  std::string text;
-  for (int other = 0; other < hang.program.ranks_per_host; ++other) {
-    if (other == local || host * hang.program.ranks_per_host + other >= hang.program.ranks)
-      continue;
-    text += say('W', 897,
-                fmt::format("Sending process {} closing signal SIGTERM",
-                            4200 + host * hang.program.ranks_per_host + other));
-  }
-  text += say('E', 869,
-              fmt::format("failed (exitcode: {}) local_rank: {} (pid: {}) of binary: "
-                          "/opt/venv/bin/python3",
-                          exit_code, local, pid));
-  const std::string item = fmt::format(
-      "  time      : {}\n  host      : node-{}\n  rank      : {} (local_rank: {})\n"
-      "  exitcode  : {} (pid: {})\n  error_file: <N/A>\n  traceback : {}\n",
-      summary_stamp(wall), host, culprit, local, exit_code, pid,
-      exit_code < 0 ? fmt::format("Signal 9 (SIGKILL) received by PID {}", pid)
-                    : "To enable traceback see: "
-                      "https://pytorch.org/docs/stable/elastic/errors.html");
-  const std::string rule(60, '=');
-  const std::string thin(60, '-');
-  text += fmt::format(
-      "{}\ntrain.py FAILED\n{}\nFailures:\n  <NO_OTHER_FAILURES>\n{}\n"
-      "Root Cause (first observed failure):\n[0]:\n{}{}\n",
-      rule, thin, thin, item, rule);
-  return {{time, text}};
 }
 
 }  // namespace ringside::hangs
