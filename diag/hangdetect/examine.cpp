@@ -8,12 +8,30 @@
 namespace ringside::hang {
 namespace {
 
-/// A log stands in for a dump that is not there.
-void add_from_logs(std::vector<RankDump>& dumps, std::vector<RankDump>& from_logs) {
-  for (RankDump& dump : from_logs) {
-    const bool has_dump = std::any_of(dumps.begin(), dumps.end(),
-                                      [&](const RankDump& one) { return one.rank == dump.rank; });
-    if (!has_dump) dumps.push_back(std::move(dump));
+void add_absent(std::vector<RankDump>& dumps, const std::vector<RankDump>& more) {
+  const std::size_t known = dumps.size();
+  for (const RankDump& dump : more) {
+    const bool has_dump =
+        std::any_of(dumps.begin(), dumps.begin() + static_cast<std::ptrdiff_t>(known),
+                    [&](const RankDump& one) { return one.rank == dump.rank; });
+    if (!has_dump) dumps.push_back(dump);
+  }
+}
+
+/// Logs stand in for dumps that are not there. Where there is no dump at all, COLL lines come first: they
+/// have every call. Beside dumps a watchdog's line does, which says where the rank stands; a COLL line
+/// then only shows that a call was made.
+void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
+  if (dumps.empty()) {
+    add_absent(dumps, facts.lines_as_dumps);
+    add_absent(dumps, facts.dumps);
+  } else {
+    add_absent(dumps, facts.dumps);
+    std::vector<RankDump> lines = facts.lines_as_dumps;
+    for (RankDump& dump : lines) {
+      for (Call& call : dump.calls) call.state = CallState::Completed;
+    }
+    add_absent(dumps, lines);
   }
   std::stable_sort(dumps.begin(), dumps.end(),
                    [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
@@ -47,7 +65,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.bad = std::move(read.bad);
   all.facts = read_log_facts(all.files, *all.names);
   read_stacks(all.files, all.facts);
-  add_from_logs(all.dumps, all.facts.dumps);
+  add_from_logs(all.dumps, all.facts);
   all.job = std::make_unique<Job>(*all.names, all.dumps, all.later, all.facts.world);
   for (const auto& [rank, notes] : all.facts.notes) {
     if (rank >= 0 && rank < all.job->world()) all.job->rank(rank).notes = notes;

@@ -67,12 +67,7 @@ class Sink : public logs::RecordSink {
       return {files.files[at.file].name, static_cast<std::int64_t>(at.line)};
     };
     facts_.lines_as_dumps = calls_.finish(facts_.world, where);
-    facts_.dumps = facts_.lines_as_dumps;
-    for (RankDump& dump : dumps_.finish(where)) {
-      const auto same = std::find_if(facts_.dumps.begin(), facts_.dumps.end(),
-                                     [&](const RankDump& one) { return one.rank == dump.rank; });
-      if (same == facts_.dumps.end()) facts_.dumps.push_back(std::move(dump));
-    }
+    facts_.dumps = dumps_.finish(where);
     facts_.timeouts = dumps_.timeouts();
   }
 

@@ -55,7 +55,8 @@ struct LogStatement {
 struct LogFacts {
   std::map<int, RankNotes> notes;        ///< by global rank
   std::vector<LogStatement> statements;  ///< in the order of the input
-  std::vector<RankDump> dumps;  ///< of ranks whose log tells what they wait in; `version` is "log"
+  std::vector<RankDump>
+      dumps;  ///< of ranks whose watchdog tells what they wait in; `version` is "log"
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
   int world = 0;                         ///< largest number of ranks that a line names
   std::uint64_t lines = 0;

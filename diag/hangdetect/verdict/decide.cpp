@@ -89,9 +89,26 @@ void agree(std::vector<Explanation>& all) {
   }
 }
 
-/// A mismatch or circle explains waiting better than an absence does: those who are absent there are
-/// held up by it. What is absent with nothing to hold it up is a cause of its own.
-void weigh(std::vector<Explanation>& all) {
+/// A lost dump explains any waiting, and nothing speaks against it: what the dumps that are left show
+/// ranks above it.
+void weigh(std::vector<Explanation>& all, const Job& job) {
+  const auto is_of_lost = [&](const Explanation& one) {
+    return !one.culprits.empty() && (one.kind == Kind::MissingRank || one.kind == Kind::DeadRank) &&
+           std::all_of(one.culprits.begin(), one.culprits.end(), [&](int rank) {
+             return rank < job.world() && job.rank(rank).dump == nullptr;
+           });
+  };
+  double shown = 0;
+  for (const Explanation& one : all) {
+    const bool is_mismatch = one.kind == Kind::OpMismatch || one.kind == Kind::ShapeMismatch ||
+                             one.kind == Kind::DtypeMismatch || one.kind == Kind::OrderMismatch ||
+                             one.kind == Kind::DivergedControlFlow ||
+                             one.kind == Kind::RootMismatch;
+    if (is_mismatch && !one.culprits.empty()) shown = std::max(shown, one.confidence);
+  }
+  for (Explanation& one : all) {
+    if (shown > 0 && is_of_lost(one)) one.confidence = std::min(one.confidence, shown - 0.05);
+  }
   std::stable_sort(all.begin(), all.end(), [](const Explanation& a, const Explanation& b) {
     return a.confidence > b.confidence;
   });
@@ -136,7 +153,7 @@ Verdict decide(const Job& job, const LogFacts& facts) {
     if (all.empty()) all.push_back(quiet(job));
   }
   agree(all);
-  weigh(all);
+  weigh(all, job);
   Verdict verdict;
   verdict.best = std::move(all.front());
   for (std::size_t i = 1; i < all.size(); ++i) {

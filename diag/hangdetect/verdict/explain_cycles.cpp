@@ -87,6 +87,14 @@ Explanation explain_cycle(const Scene& scene, const WaitCycle& cycle) {
                     ranks_text(out.culprits));
     out.missing.push_back("the source around the stacks below: which order of calls was meant");
   }
+  const bool has_log_only =
+      std::any_of(cycle.shortest.begin(), cycle.shortest.end(), [&](int rank) {
+        return scene.job.rank(rank).dump == nullptr || scene.job.rank(rank).is_from_log;
+      });
+  if (has_log_only) {
+    out.confidence = std::min(out.confidence, 0.5);
+    out.missing.push_back("dumps of the ranks of the circle that have left a log only");
+  }
   for (const int rank : cycle.shortest) {
     if (out.details.size() < 16) out.details.push_back(standing_text(scene, rank));
   }

@@ -79,6 +79,7 @@ std::vector<int> stuck_devices(const Job& job, const Standing& standing) {
     std::vector<int> here;
     std::size_t gone = 0;
     for (const int rank : front.entered) {
+      if (job.rank(rank).is_from_log) continue;
       const Call* call = job.find(rank, front.group, front.sequence);
       if (call == nullptr) {
         // Dumps of active calls only: what has ended is not in them.
