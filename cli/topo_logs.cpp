@@ -53,11 +53,6 @@ void show_progress(std::size_t done, std::size_t all) {
   fmt::print(stderr, "\rlogs {:3}%{}", done * 100 / all, done == all ? "\r         \r" : "");
 }
 
-std::string misconfiguration_help() {
-  std::string text = "what is wrong with the job; `help` lists it";
-  return text;
-}
-
 void list_misconfigurations() {
   for (const Misconfiguration& listed : misconfigurations()) {
     fmt::print("{:<16} {}\n", listed.name, listed.what);
@@ -87,7 +82,8 @@ void add_log_options(CLI::App& app, LogOptions& options) {
   app.add_option("--nccl", options.version, "as which version of NCCL (2.7 .. 2.30)")
       ->capture_default_str()
       ->needs(logs);
-  app.add_option("--break", options.misconfiguration, misconfiguration_help());
+  app.add_option("--break", options.misconfiguration,
+                 "what is wrong with the job; `help` lists it");
   app.add_option("--subsys", options.subsystems, "as NCCL_DEBUG_SUBSYS: INIT,GRAPH,NET or ALL")
       ->needs(logs);
   app.add_flag("--interleave", options.interleave, "all ranks in one file, as a launcher collects")
@@ -116,6 +112,7 @@ Status write_logs(const JobOptions& job_options, const LogOptions& options) {
     RINGSIDE_TRY(truth, misconfigure(options.misconfiguration, request));
   }
   RINGSIDE_TRY(const LogJob job, LogJob::make(std::move(request)));
+  add_nature(job, truth);
   const auto write = options.interleave ? write_joined_log : write_log_files;
   RINGSIDE_TRY(const LogFiles files, write(job, options.folder, show_progress));
   RINGSIDE_TRY(write_truth(job, truth, options.folder));

@@ -91,15 +91,13 @@ void write_other_version(const RankView& rank, DebugLog& log) {
 
 /// The struck host's second process took its first one's GPU.
 void write_duplicate_gpu(const RankView& rank, DebugLog& log) {
-  const JobNode& node = rank.layout().node(rank.rank);
-  if (node.ranks.size() < 2) return;
-  std::vector<int> ranks = node.ranks;
-  std::ranges::sort(ranks);
-  if (rank.rank != ranks[0] && rank.rank != ranks[1]) return;
-  const int other = rank.rank == ranks[0] ? ranks[1] : ranks[0];
+  const int local = rank.job.processes()[static_cast<std::size_t>(rank.process)].local;
+  if (local > 1) return;
+  const int first = rank.rank - local;
+  const int other = local == 0 ? rank.rank + 1 : first;
   write_warning(log, rank.init_thread(),
                 duplicate_gpu_warning(rank.version(), rank.rank, other,
-                                      connection_end(rank.layout(), ranks[0]).bus_id));
+                                      connection_end(rank.layout(), first).bus_id));
 }
 
 void write_completion(const RankView& rank, DebugLog& log) {

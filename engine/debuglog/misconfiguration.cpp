@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/suggest.h"
+#include "engine/debuglog/connections.h"
 #include "engine/debuglog/job_edit.h"
 
 namespace ringside {
@@ -98,8 +99,9 @@ Outcome refuse_p2p(LogRequest& request) {
   RINGSIDE_NEEDS(shares_pci_switch(request), "no two GPUs without NVLink share a PCIe switch");
   decide_by(request, "NCCL_P2P_LEVEL", "LOC");
   request.refuses_p2p = true;
-  return truth("pcie_acs", "error", "PCIe access control keeps the GPUs of a switch apart", {},
-               {"p2p_disabled", "shm_fallback", "few_channels"});
+  // The log has the refusal, not its reason.
+  return truth("p2p_disabled", "warn", "PCIe access control keeps the GPUs of a switch apart", {},
+               {"pcie_acs", "shm_fallback", "few_channels"});
 }
 
 Outcome lose_nvlinks(LogRequest& request) {
@@ -140,8 +142,9 @@ Outcome filter_nics(LogRequest& request) {
     keep_nets(host, [&first](const HostNet& net) { return net.name == first; });
   });
   request.settings.push_back({"NCCL_IB_HCA", "=" + first});
-  return truth("single_nic", "warn", "NCCL_IB_HCA leaves one NIC of several", {},
-               {"env_override", "few_channels", "gdr_missing"});
+  // That there are others cannot be seen: they are not even listed.
+  return truth("env_override", "info", "NCCL_IB_HCA leaves one NIC of several", {},
+               {"single_nic", "few_channels", "gdr_missing"});
 }
 
 Outcome lose_nic(LogRequest& request) {
@@ -174,6 +177,9 @@ Outcome shorten_ring(LogRequest& request) {
 
 Outcome mix_versions(LogRequest& request) {
   RINGSIDE_NEEDS(count_hosts(request) > 1, "one host has one version");
+  RINGSIDE_NEEDS(request.version.is_from(22) ||
+                     (gpus_per_host(request) > 1 && request.hosts.hosts_per_nvl_domain == 1),
+                 "up to 2.21 only the first rank of a communicator tells its version");
   const int host = struck_host(request);
   const int minor = request.version.minor;
   const int other = minor > kOldestLogMinor ? minor - 1 : minor + 1;
@@ -186,6 +192,8 @@ Outcome mix_versions(LogRequest& request) {
 Outcome mix_variables(LogRequest& request) {
   RINGSIDE_NEEDS(count_hosts(request) > 1, "one host has one environment");
   const int host = struck_host(request);
+  // One that all have proves that the others' variables would show.
+  request.settings.push_back({"NCCL_SOCKET_NTHREADS", "4"});
   request.differences[host].settings.push_back({"NCCL_PROTO", "Simple"});
   return truth("asymmetric_config", "error", "NCCL_PROTO is set on one host alone", {host},
                {"env_override"});
@@ -193,7 +201,7 @@ Outcome mix_variables(LogRequest& request) {
 
 Outcome force_algorithm(LogRequest& request) {
   set(request, "NCCL_ALGO", "Ring");
-  return truth("env_override", "warn", "NCCL_ALGO=Ring was left in the environment");
+  return truth("env_override", "info", "NCCL_ALGO=Ring was left in the environment");
 }
 
 Outcome take_wrong_interface(LogRequest& request) {
@@ -275,6 +283,18 @@ Outcome share_gpu(LogRequest& request) {
 
 #undef RINGSIDE_NEEDS
 
+/// Whether a rank's rings use the network without GPUDirect RDMA.
+bool lacks_gdr(const LogJob& job, const CommunicatorLayout& layout, int rank) {
+  const LogHost& host = job.host_of(rank);
+  const ConnectionRules rules = job.rules(host);
+  RankConnections connections{layout, rules, rank};
+  return host.network.kind != NetworkKind::Socket &&
+         std::ranges::any_of(connections.rings(), [](const ConnectionFacts& made) {
+           const bool is_net = made.medium == Medium::NetSend || made.medium == Medium::NetReceive;
+           return is_net && !made.is_gdr;
+         });
+}
+
 struct Entry {
   Misconfiguration listed;
   Outcome (*apply)(LogRequest&);
@@ -332,6 +352,25 @@ Result<LogTruth> misconfigure(std::string_view name, LogRequest& request) {
   RINGSIDE_TRY(LogTruth found, entry->apply(request));
   found.misconfiguration = name;
   return found;
+}
+
+void add_nature(const LogJob& job, LogTruth& truth) {
+  for (const Generation& generation : job.generations()) {
+    const LogCommunicator& first = generation.communicators.front();
+    if (first.members.size() != job.processes().size()) continue;
+    if (first.layout->node_place(0).nnodes < 2) return;
+    for (int rank = 0; rank < first.layout->nranks(); ++rank) {
+      if (!lacks_gdr(job, *first.layout, rank)) continue;
+      truth.consequences.emplace_back("gdr_missing");
+      break;
+    }
+    if (job.hosts().front().network.kind == NetworkKind::Socket) {
+      for (const char* id : {"socket_fallback", "no_rdma_device", "plugin_missing"}) {
+        truth.consequences.emplace_back(id);
+      }
+    }
+    return;
+  }
 }
 
 }  // namespace ringside

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/debuglog/log_job.h"
 #include "engine/debuglog/log_request.h"
 
 namespace ringside {
@@ -36,5 +37,9 @@ std::span<const Misconfiguration> misconfigurations();
 /// errors  InvalidArgument: an unknown name; the nearest is named.  Unsupported: these hosts, so many of
 ///         them, or that version cannot have it; with the reason
 Result<LogTruth> misconfigure(std::string_view name, LogRequest& request);
+
+/// Adds to the consequences what is so on such hosts anyway, and what a log alone cannot tell from a
+/// fault: NICs too far from the GPUs for GPUDirect RDMA, nothing but Ethernet.
+void add_nature(const LogJob& job, LogTruth& truth);
 
 }  // namespace ringside
