@@ -4,8 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,6 +14,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/job_options.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 #include "engine/tuning/parameters.h"
 #include "sim/job_network.h"
@@ -115,29 +114,6 @@ Result<SimPlan> make_plan(const SimArguments& arguments) {
                  std::move(channels)};
 }
 
-/// A note on a terminal for what takes longer than a second; it leaves no line behind.
-class ProgressNote {
- public:
-  explicit ProgressNote(Bytes bytes) : bytes_(bytes) {}
-  ~ProgressNote() {
-    if (is_shown_) std::fputs("\r\033[K", stderr);
-  }
-  ProgressNote(const ProgressNote&) = delete;
-  ProgressNote& operator=(const ProgressNote&) = delete;
-
-  void show(double share) {
-    if (std::chrono::steady_clock::now() - begin_ < std::chrono::seconds{1}) return;
-    fmt::print(stderr, "\rsimulating {}: {:3.0f} %\033[K", format_bytes(bytes_), share * 100);
-    std::fflush(stderr);
-    is_shown_ = true;
-  }
-
- private:
-  Bytes bytes_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  bool is_shown_ = false;
-};
-
 Result<SimRow> simulate_size(const SimPlan& plan, const SimArguments& arguments, Bytes size) {
   const int n = plan.job.nranks();
   const auto shape_of = [&](std::int64_t count) {
@@ -156,7 +132,7 @@ Result<SimRow> simulate_size(const SimPlan& plan, const SimArguments& arguments,
       tune(plan.tuner, {.collective = plan.collective, .bytes = row.bytes, .type = plan.type}));
   if (arguments.channels > 0) row.tuned.choice.nchannels = arguments.channels;
 
-  ProgressNote note{row.bytes};
+  Progress progress("simulating " + format_bytes(row.bytes));
   const JobNetwork network(plan.job, row.tuned.graph, plan.topology);
   SimRequest request{.network = &network,
                      .channels = plan.channels,
@@ -165,7 +141,7 @@ Result<SimRow> simulate_size(const SimPlan& plan, const SimArguments& arguments,
                      .costs = row.tuned.costs,
                      .trace_path = arguments.trace,
                      .trace_label = arguments.job.on};
-  if (isatty(STDERR_FILENO) != 0) request.progress = [&](double share) { note.show(share); };
+  if (::isatty(STDERR_FILENO) != 0) request.progress = [&](double share) { progress.show(share); };
   RINGSIDE_TRY(row.result, simulate(request));
   if (row.result.busiest_link >= 0) row.busiest = network.link(row.result.busiest_link);
   row.algbw = row.bytes / row.result.time;

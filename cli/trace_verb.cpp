@@ -1,16 +1,13 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,6 +17,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 #include "trace/perfetto.h"
 #include "trace/reader.h"
@@ -271,34 +269,9 @@ void remove_if_regular(const std::string& path) {
   if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
 }
 
-/// Redraws how far the export is, once it has taken a second; nothing where stderr is no terminal.
-class ExportProgress {
- public:
-  void operator()(double share) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!is_terminal_ || now < next_) return;
-    next_ = now + std::chrono::milliseconds{200};
-    is_drawn_ = true;
-    const auto filled = static_cast<std::size_t>(share * 30);
-    fmt::print(stderr, "\r[{:<30}] {:3.0f} %", std::string(filled, '#'), share * 100);
-  }
-  void erase() {
-    if (is_drawn_) fmt::print(stderr, "\r{:38}\r", "");
-    is_drawn_ = false;
-  }
-
- private:
-  bool is_terminal_ = ::isatty(STDERR_FILENO) == 1;
-  bool is_drawn_ = false;
-  std::chrono::steady_clock::time_point next_ =
-      std::chrono::steady_clock::now() + std::chrono::seconds{1};
-};
-
 Result<PerfettoCounts> export_with_progress(const TraceFile& file, std::ostream& out) {
-  ExportProgress progress;
-  Result<PerfettoCounts> counts = export_perfetto(file, out, std::ref(progress));
-  progress.erase();
-  return counts;
+  Progress progress("export");
+  return export_perfetto(file, out, [&](double share) { progress.show(share); });
 }
 
 Result<PerfettoCounts> export_to(const TraceFile& file, const std::string& path) {

@@ -75,8 +75,12 @@ class Sweep {
     }
     RINGSIDE_TRY(const std::vector<double> slowest, slowest_of_all(mine));
     BenchTiming timing = summary(slowest, size);
-    if (options_.check) {
-      RINGSIDE_TRY(timing.wrong, check(call, bench));
+    const int checks = options_.check == BenchCheck::Off     ? 0
+                       : options_.check == BenchCheck::Every ? options_.iterations
+                                                             : 1;
+    for (int i = 0; i < checks; ++i) {
+      RINGSIDE_TRY(const std::int64_t wrong, check(call, bench));
+      timing.wrong += wrong;
     }
     return timing;
   }
@@ -159,9 +163,14 @@ Result<std::vector<BenchRow>> run_bench(Communicator& communicator, const BenchO
   Sweep sweep(communicator, options);
   RINGSIDE_TRY(sweep.prepare());
   std::vector<BenchRow> rows;
+  double all = 0;
+  for (const Bytes size : options.sizes) all += work_of(size);
+  double done = 0;
   for (const Bytes size : options.sizes) {
     RINGSIDE_TRY(const BenchRow row, sweep.measure(size));
+    done += work_of(size);
     on_row(row);
+    if (options.on_progress) options.on_progress(done / all);
     rows.push_back(row);
   }
   return rows;

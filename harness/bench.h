@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -9,6 +10,13 @@
 #include "engine/runtime/communicator.h"
 
 namespace ringside {
+
+/// How much is verified, element by element, behind the timed runs: their times are the same.
+enum class BenchCheck : std::uint8_t {
+  Off,
+  Last,   ///< one more run, on data that tell ranks and places apart
+  Every,  ///< as many runs as were timed, each on data of its own
+};
 
 /// What to time. Sizes are nccl-tests': the largest of the ranks' buffers (all_gather: the gathered result,
 /// reduce_scatter: the input), rounded down to a whole number of elements for each rank's block.
@@ -20,11 +28,16 @@ struct BenchOptions {
   Rank root{0};
   int warmup = 5;
   int iterations = 20;
-  bool check = true;     ///< verify every element after the timed runs
+  BenchCheck check = BenchCheck::Last;
   bool in_place = true;  ///< time that, too, where the collective has it
   /// Whether buffers lie in SharedMemory, as nccl-tests takes its own from ncclMemAlloc.
   bool shares_memory = true;
+  /// Called on every rank, between timed runs, with the share of the work that is done; may be empty.
+  std::function<void(double)> on_progress = {};
 };
+
+/// What a size counts for in on_progress, beside others.
+constexpr double work_of(Bytes size) { return static_cast<double>(size.value) + (1 << 18); }
 
 /// Times of one size in one placement: of the slowest rank in each iteration, over the iterations.
 struct BenchTiming {

@@ -46,6 +46,10 @@ Result<std::vector<GridRow>> run_bench_grid(Communicator& communicator, const Be
                                             const std::function<void(const GridRow&)>& on_row) {
   BenchOptions one = options;
   one.in_place = false;
+  one.on_progress = {};
+  double all = 0;
+  for (const Bytes size : options.sizes) all += work_of(size);
+  double done = 0;
   std::vector<GridRow> rows;
   for (const Bytes size : options.sizes) {
     one.sizes = {size};
@@ -56,6 +60,8 @@ Result<std::vector<GridRow>> run_bench_grid(Communicator& communicator, const Be
                      time_cell(communicator, one, static_cast<Algorithm>(a), protocol));
         if (cell) row.cells.push_back(*cell);
       }
+      done += work_of(size) / kAlgorithmCount;
+      if (options.on_progress) options.on_progress(done / all);
     }
     row.best = fastest(row.cells);
     communicator.set_wishes({});

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/cli/program.h"
 #include "trace/reader.h"
@@ -91,6 +94,76 @@ TEST(BenchVerb, TheGridMarksOnePickAndOneBestOfEachSize) {
     EXPECT_EQ(picks, 1);
     EXPECT_EQ(bests, 1);
   }
+}
+
+/// The fields of each line.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line + ",");
+    rows.emplace_back();
+    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
+  }
+  return rows;
+}
+
+// 2 sizes in 2 placements below the line of names.
+TEST(BenchVerb, CsvHasALineOfNamesAndOneForEachSizeAndPlacement) {
+  const Outcome outcome = run_program({"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "64",
+                                       "-f", "8", "--iters", "2", "--csv"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = parse_csv(outcome.out);
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[0][0], "collective");
+  EXPECT_EQ(rows[0].back(), "wrong");
+  for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
+  EXPECT_EQ(rows[1][0], "all_reduce");
+  EXPECT_EQ(rows[1].back(), "0");
+}
+
+TEST(BenchVerb, CsvOfTheGridHasALineForEachCell) {
+  const Outcome outcome = run_program({"bench", "all_gather", "-n", "2", "-b", "64", "-e", "64",
+                                       "--iters", "2", "--all-algos", "--check", "off", "--csv"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = parse_csv(outcome.out);
+  // ring, collnet_direct, nvls, pat; three protocols
+  ASSERT_EQ(rows.size(), 1U + 4U * 3U);
+  for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
+  EXPECT_EQ(rows[1].back(), "");  // not checked
+}
+
+TEST(BenchVerb, EveryRunMayBeChecked) {
+  const Outcome outcome = run_program({"bench", "reduce_scatter", "-n", "3", "-b", "4K", "-e", "4K",
+                                       "--iters", "3", "--check", "every", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(json::parse(outcome.out)["results"][0]["wrong"], 0);
+}
+
+TEST(BenchVerb, ThePlotDrawsACurveForEachAlgorithmAndProtocol) {
+  const std::string path = temporary_path("plot.svg");
+  const Outcome outcome = run_program({"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "8K",
+                                       "-f", "32", "--iters", "2", "--all-algos", "--plot", path});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  std::ifstream file(path);
+  const std::string svg((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const char* word : {"<svg", "all_reduce, float sum, 2 ranks over shm", "ring ll128",
+                           "nvls simple (modelled)", "picked without wishes", "</svg>"}) {
+    EXPECT_NE(svg.find(word), std::string::npos) << word;
+  }
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  std::remove(path.c_str());
+}
+
+TEST(BenchVerb, WhatCannotBeWrittenIsRefusedBeforeAnythingRuns) {
+  const Outcome plot = run_program({"bench", "all_reduce", "-n", "2", "--plot", "/no/such/f.svg"});
+  EXPECT_EQ(plot.status, 2);
+  EXPECT_NE(plot.err.find("/no/such/f.svg"), std::string::npos);
+  const Outcome both = run_program({"bench", "all_reduce", "-n", "2", "--csv", "--json"});
+  EXPECT_EQ(both.status, 2);
+  const Outcome check = run_program({"bench", "all_reduce", "-n", "2", "--check", "evry"});
+  EXPECT_EQ(check.status, 2);
+  EXPECT_NE(check.err.find("every"), std::string::npos) << check.err;
 }
 
 // 2 ranks, 1 size, 2 placements x (1 warm-up + 2 timed + 1 check) = 8 all-reduces; each rank records the call

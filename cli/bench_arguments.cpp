@@ -1,0 +1,188 @@
+#include "cli/bench_arguments.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "cli/command_line.h"
+
+namespace ringside::cli {
+namespace {
+
+Result<std::optional<TransportKind>> parse_transport(const std::string& text) {
+  if (text.empty()) return std::optional<TransportKind>{};
+  for (const TransportKind kind : {TransportKind::Shm, TransportKind::Tcp}) {
+    if (text == to_string(kind)) return std::optional(kind);
+  }
+  constexpr std::array<std::string_view, 2> kKnown{"shm", "tcp"};
+  return Error{ErrorCode::InvalidArgument, fmt::format("unknown transport '{}'", text),
+               suggestion(text, kKnown)};
+}
+
+Status at_least(const char* option, int value, int least, int most) {
+  if (value >= least && value <= most) return {};
+  return Error{ErrorCode::InvalidArgument, fmt::format("{} {}", option, value),
+               fmt::format("give a number from {} to {}", least, most)};
+}
+
+/// 0 and 1 are nccl-tests' words.
+Result<BenchCheck> parse_check(const std::string& text) {
+  if (text == "off" || text == "0") return BenchCheck::Off;
+  if (text == "last" || text == "1") return BenchCheck::Last;
+  if (text == "every") return BenchCheck::Every;
+  constexpr std::array<std::string_view, 3> kKnown{"off", "last", "every"};
+  return Error{ErrorCode::InvalidArgument, fmt::format("--check {}", text),
+               suggestion(text, kKnown)};
+}
+
+Result<HostWishes> wishes_of(const BenchArguments& arguments) {
+  HostWishes wishes;
+  if (!arguments.algorithm.empty()) {
+    RINGSIDE_TRY(wishes.algorithm, parse_algorithm(arguments.algorithm));
+  }
+  if (!arguments.protocol.empty()) {
+    RINGSIDE_TRY(wishes.protocol, parse_protocol(arguments.protocol));
+  }
+  RINGSIDE_TRY(at_least("--channels", arguments.channels, 0, kMaxChannels));
+  wishes.nchannels = arguments.channels;
+  if (!arguments.slot.empty()) {
+    RINGSIDE_TRY(wishes.slot, parse_bytes(arguments.slot));
+  }
+  return wishes;
+}
+
+/// The cores that this process may run on.
+std::vector<std::size_t> allowed_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<std::size_t> cores;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cores;
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+/// Binds each rank that this program starts to one core, one after the other. Ranks that share a core so
+/// do not wander, which costs a rank that waits for its neighbour more than a fair share gains.
+Result<std::function<void(Rank, JobStage)>> binder(const std::string& how, bool starts_ranks) {
+  constexpr std::array<std::string_view, 3> kKnown{"auto", "core", "none"};
+  if (std::ranges::find(kKnown, how) == kKnown.end()) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--bind {}", how),
+                 suggestion(how, kKnown)};
+  }
+  const std::vector<std::size_t> cores = allowed_cores();
+  if (how == "none" || cores.empty() || (how == "auto" && !starts_ranks)) {
+    return std::function<void(Rank, JobStage)>{};
+  }
+  return std::function([cores](Rank rank, JobStage stage) {
+    if (stage != JobStage::Bootstrap) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cores[static_cast<std::size_t>(to_int(rank)) % cores.size()], &set);
+    // Not being bound costs speed only.
+    static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
+  });
+}
+
+}  // namespace
+
+Result<BenchOptions> bench_options(const BenchArguments& arguments) {
+  BenchOptions bench;
+  RINGSIDE_TRY(bench.collective, parse_collective(arguments.collective));
+  RINGSIDE_TRY(at_least("-f", arguments.factor, 2, 1 << 20));
+  RINGSIDE_TRY(at_least("--warmup", arguments.warmup, 0, 1'000'000));
+  RINGSIDE_TRY(at_least("--iters", arguments.iterations, 1, 1'000'000));
+  RINGSIDE_TRY(const Bytes from, parse_bytes(arguments.from));
+  RINGSIDE_TRY(const Bytes to, parse_bytes(arguments.to));
+  RINGSIDE_TRY(bench.sizes, size_range(from, to, static_cast<std::uint64_t>(arguments.factor)));
+  RINGSIDE_TRY(bench.type, parse_data_type(arguments.type));
+  RINGSIDE_TRY(bench.op, parse_redop(arguments.op));
+  bench.root = Rank{arguments.root};
+  bench.warmup = arguments.warmup;
+  bench.iterations = arguments.iterations;
+  RINGSIDE_TRY(bench.check, parse_check(arguments.check));
+  return bench;
+}
+
+Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
+  if (arguments.json && arguments.csv) {
+    return Error{ErrorCode::InvalidArgument, "--json and --csv", "give one of them"};
+  }
+  if (arguments.is_grid() && (!arguments.algorithm.empty() || !arguments.protocol.empty())) {
+    return Error{ErrorCode::InvalidArgument, "--all-algos and --tune time every algorithm",
+                 "leave --algo and --proto away"};
+  }
+  JobOptions job;
+  if (arguments.ranks) RINGSIDE_TRY(at_least("-n", *arguments.ranks, 1, 1024));
+  job.local_ranks = arguments.ranks;
+  RINGSIDE_TRY(job.join_timeout, parse_time(arguments.join_timeout));
+  job.trace_path = arguments.trace;
+  job.command = command_line();
+  RINGSIDE_TRY(job.communicator.transport, parse_transport(arguments.transport));
+  RINGSIDE_TRY(job.communicator.wishes, wishes_of(arguments));
+  RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
+  job.communicator.ranks_per_node = arguments.ranks_per_node;
+  RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks.has_value()));
+  job.communicator.connect_timeout = job.join_timeout;
+  RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
+  return job;
+}
+
+void declare_bench(CLI::App& app, BenchArguments& a) {
+  app.add_option("collective", a.collective,
+                 "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, "
+                 "send_recv, gather, scatter or all_gather_v");
+  app.add_option("-n,--ranks", a.ranks,
+                 "local processes (default 2; under mpirun, torchrun or Slurm the "
+                 "launcher's)");
+  app.add_option("-b,--minbytes", a.from, "smallest size")->capture_default_str();
+  app.add_option("-e,--maxbytes", a.to, "largest size")->capture_default_str();
+  app.add_option("-f,--stepfactor", a.factor, "from size to size")->capture_default_str();
+  app.add_option("-d,--datatype", a.type, "element type")->capture_default_str();
+  app.add_option("-o,--op", a.op, "reduction: sum, prod, max, min, avg or mulsum")
+      ->capture_default_str();
+  app.add_option("-r,--root", a.root, "root rank (broadcast, reduce, gather, scatter)")
+      ->capture_default_str();
+  app.add_option("-w,--warmup", a.warmup, "runs before the clock starts")->capture_default_str();
+  app.add_option("--iters", a.iterations, "timed runs a size")->capture_default_str();
+  app.add_option(
+         "-c,--check", a.check,
+         "verify every element behind the timed runs: off (0), last (1: of one more run) or "
+         "every (of as many runs as were timed)")
+      ->capture_default_str();
+  app.add_option("--transport", a.transport,
+                 "shm or tcp (default: shm within a host, tcp between hosts)");
+  app.add_option("--algo", a.algorithm,
+                 "ring, tree, pat, nvls, nvls_tree, collnet_direct, collnet_chain, "
+                 "one_shot or two_shot (default: tuned)");
+  app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");
+  app.add_flag("--all-algos", a.all_algorithms,
+               "time every algorithm and protocol, and mark the pick");
+  app.add_flag("--tune", a.tune, "the same, and keep the best of each size for this user");
+  app.add_option("--ranks-per-node", a.ranks_per_node,
+                 "play nodes of so many ranks (default: hosts are nodes)");
+  app.add_option("--bind", a.bind, "ranks to cores: auto (with -n), core or none")
+      ->capture_default_str();
+  app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
+  app.add_option("--slot", a.slot, "bytes of one of a connection's 8 slots (default: tuned)");
+  app.add_option("--timeout", a.join_timeout, "how long the next rank may take to join or connect")
+      ->capture_default_str();
+  app.add_option("--op-timeout", a.op_timeout,
+                 "a collective in which nothing moves for so long fails")
+      ->capture_default_str();
+  app.add_option("--trace", a.trace, "record every primitive into this .rtrace file");
+  app.add_option("--plot", a.plot, "draw time and busbw over size into this SVG file");
+  app.add_flag("--csv", a.csv, "comma-separated values on stdout");
+  app.add_flag("--json", a.json, "one JSON document on stdout");
+}
+
+}  // namespace ringside::cli

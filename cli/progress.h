@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <string>
+
+#include "base/units.h"
+
+namespace ringside::cli {
+
+/// How far a verb is, on one line of a terminal that it redraws: for whatever takes more than a second,
+/// as `bench`, `sim`, `trace export`, `audit` do. It is our own because Debian packages no C++ library for
+/// it. Nothing is drawn where stderr is no terminal, nor in the first second.
+///
+///     Progress progress("read");
+///     while (...) progress.show(done / all);   // cheap: draws five times a second
+///
+/// Threads  any
+class Progress {
+ public:
+  /// what  a word or two in front of the bar
+  explicit Progress(std::string what);
+  ~Progress();  ///< leaves no line behind
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// share  done, 0 .. 1
+  /// note   what is being done just now; shown behind the bar
+  void show(double share, const std::string& note = "");
+
+  /// Clears the line, so that other output can go to the terminal. The next show() draws it anew.
+  void erase();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const std::string what_;
+  const bool is_terminal_;
+  const Clock::time_point begin_ = Clock::now();
+  std::mutex mutex_;
+  Clock::time_point next_;  ///< under mutex_
+  bool is_drawn_ = false;   ///< under mutex_
+};
+
+/// "bench [############                  ]  40 %, 12 s left, 4M", cut to `width` columns.
+/// elapsed  since the beginning; what is left is guessed from it and `share`
+std::string progress_line(const std::string& what, double share, Seconds elapsed,
+                          const std::string& note, std::size_t width);
+
+}  // namespace ringside::cli

@@ -1,0 +1,31 @@
+#include "cli/progress.h"
+
+#include <gtest/gtest.h>
+
+namespace ringside::cli {
+namespace {
+
+// 40 % in 8 s: 20 s in all, so 12 s are left. 12 of 30 cells.
+TEST(Progress, TheLineSaysHowFarItIsAndWhatIsLeft) {
+  EXPECT_EQ(progress_line("bench", 0.4, Seconds{8}, "4M", 100),
+            "bench [############                  ]  40 %, 12 s left, 4M");
+}
+
+TEST(Progress, LongWaitsAreToldInMinutesAndHours) {
+  EXPECT_NE(progress_line("sim", 0.5, Seconds{125}, "", 100).find("2:05 min left"),
+            std::string::npos);
+  EXPECT_NE(progress_line("sim", 0.5, Seconds{3 * 3600 + 60}, "", 100).find("3:01 h left"),
+            std::string::npos);
+}
+
+TEST(Progress, NothingIsGuessedAtTheVeryBeginningNorAtTheEnd) {
+  EXPECT_EQ(progress_line("x", 0.01, Seconds{1}, "", 100).find("left"), std::string::npos);
+  EXPECT_EQ(progress_line("x", 1, Seconds{1}, "", 100).find("left"), std::string::npos);
+}
+
+TEST(Progress, TheLineFitsTheTerminal) {
+  EXPECT_EQ(progress_line("bench", 0.4, Seconds{8}, std::string(200, 'n'), 79).size(), 79U);
+}
+
+}  // namespace
+}  // namespace ringside::cli
