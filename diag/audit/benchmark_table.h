@@ -18,7 +18,8 @@ struct BenchmarkLine {
   std::uint64_t bytes = 0;
   float time_us = -1, busbw_gbs = -1;  ///< of the better half
   float algbw_gbs = -1;
-  float wrong = 0;  ///< of the worse half
+  float wrong = 0;          ///< of the worse half
+  float expected_gbs = -1;  ///< busbw that the model predicts
   QuotedLine quoted = {};
 };
 
@@ -30,6 +31,7 @@ struct BenchmarkTable {
   Evidence begin = {};    ///< the lines that announce it
   Evidence average = {};  ///< `# Avg bus bandwidth`
   float average_gbs = -1;
+  std::string expected_of = {};  ///< the hosts that the model was asked for
   bool has_heading = false, has_redop = false, is_concluded = false, is_failed = false;
   std::uint32_t speaker = 0;
 };

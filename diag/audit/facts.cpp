@@ -5,8 +5,13 @@
 namespace ringside::audit {
 
 int CommFacts::nodes() const {
-  if (nnodes > 0) return nnodes;
-  return static_cast<int>(hosts.size());
+  const auto seen = static_cast<int>(hosts.size());
+  if (nnodes <= 0) return seen;
+  // NCCL counts a host as several nodes where its GPUs reach the NICs sooner than each other.
+  const bool are_all_seen = std::all_of(members.begin(), members.end(),
+                                        [](const Member& member) { return member.host >= 0; }) &&
+                            static_cast<std::int32_t>(members.size()) == nranks;
+  return are_all_seen && seen > 0 ? std::min(seen, nnodes) : nnodes;
 }
 
 const Member* CommFacts::member(std::int32_t rank) const {

@@ -78,7 +78,7 @@ struct CommFacts {
       {};  ///< [channel][rank] = whom it sends to, -1 the root, -2 unknown
   std::set<std::int32_t> hosts = {};
 
-  /// Hosts that take part: NCCL's own count where it gives one.
+  /// Hosts that take part: by name where all ranks are seen, else as NCCL counts them.
   [[nodiscard]] int nodes() const;
   [[nodiscard]] const Member* member(std::int32_t rank) const;
 };

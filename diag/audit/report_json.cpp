@@ -109,12 +109,17 @@ Json comm_json(const JobFacts& facts, const CommFacts& comm) {
 Json table_json(const BenchmarkTable& table) {
   Json rows = Json::array();
   for (const BenchmarkLine& row : table.rows) {
-    rows.push_back({{"bytes", row.bytes}, {"time_us", row.time_us}, {"busbw_gbs", row.busbw_gbs}});
+    rows.push_back(
+        {{"bytes", row.bytes},
+         {"time_us", row.time_us},
+         {"busbw_gbs", row.busbw_gbs},
+         {"expected_busbw_gbs", row.expected_gbs < 0 ? Json(nullptr) : Json(row.expected_gbs)}});
   }
   return {{"collective", table.collective},
           {"nranks", table.devices.size()},
           {"gpu", table.devices.empty() ? std::string() : table.devices.front().gpu},
           {"average_busbw_gbs", table.average_gbs < 0 ? Json(nullptr) : Json(table.average_gbs)},
+          {"expected_of", table.expected_of},
           {"rows", std::move(rows)}};
 }
 

@@ -34,6 +34,21 @@ std::string who_text(const Finding& finding) {
   return text;
 }
 
+/// The file without its folders, and the line.
+std::string short_place(const Audit& audit, Place place) {
+  const std::string text = audit.place_text(place);
+  return text.substr(text.rfind('/') + 1);
+}
+
+/// A line without the prefix that says who: `who` says it for all of them.
+std::string_view saying_of(std::string_view line) {
+  constexpr std::string_view kInfo = "NCCL INFO ", kWarn = "NCCL WARN ";
+  const std::size_t info = line.find(kInfo);
+  if (info != std::string_view::npos) return line.substr(info + kInfo.size());
+  const std::size_t warn = line.find(kWarn);
+  return warn == std::string_view::npos ? line : line.substr(warn + 5);
+}
+
 void add_finding(const Audit& audit, const Finding& finding, int depth, const TextStyle& style,
                  std::string& out) {
   const std::string indent(static_cast<std::size_t>(depth) * 4, ' ');
@@ -50,9 +65,9 @@ void add_finding(const Audit& audit, const Finding& finding, int depth, const Te
   const auto& lines = finding.evidence.lines();
   const std::size_t shown = style.is_verbose ? lines.size() : std::min(lines.size(), kFewLines);
   for (std::size_t i = 0; i < shown; ++i) {
-    out += fmt::format("{}{}\n", inner,
-                       cut(fmt::format("{}: {}", audit.place_text(lines[i].place), lines[i].text),
-                           style.width - static_cast<int>(inner.size())));
+    const std::string line =
+        fmt::format("{}: {}", short_place(audit, lines[i].place), saying_of(lines[i].text));
+    out += fmt::format("{}{}\n", inner, cut(line, style.width - static_cast<int>(inner.size())));
   }
   if (finding.evidence.count() > shown)
     out += fmt::format("{}... {} such lines\n", inner, finding.evidence.count());
@@ -82,6 +97,18 @@ std::string head_text(const Audit& audit, const TextStyle& style) {
   if (!networks.empty()) field("network", list_of(networks));
   if (facts.world() != nullptr && facts.world()->ring_channels > 0) {
     field("channels", std::to_string(facts.world()->ring_channels));
+  }
+  for (const BenchmarkTable& table : facts.tables) {
+    if (table.rows.empty() || table.rows.back().busbw_gbs < 0) continue;
+    const BenchmarkLine& row = table.rows.back();
+    std::string line = fmt::format("{} of {}: {:.1f} GB/s busbw",
+                                   table.collective.empty() ? "largest size" : table.collective,
+                                   format_bytes(Bytes{row.bytes}), row.busbw_gbs);
+    if (row.expected_gbs > 0) {
+      line += fmt::format("; the model expects {:.1f} GB/s of {}: {:.0f} %", row.expected_gbs,
+                          table.expected_of, 100 * row.busbw_gbs / row.expected_gbs);
+    }
+    field("measured", line);
   }
   return text;
 }

@@ -59,6 +59,12 @@ std::uint16_t Names::number_of(std::string_view name) {
   return static_cast<std::uint16_t>(names_.size() - 1);
 }
 
+void Said::compact() {
+  std::sort(speakers.begin(), speakers.end());
+  speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
+  most_ = std::max<std::size_t>(4'096, speakers.size() * 2);
+}
+
 void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
   table_ = &table;
   for (std::uint32_t i = static_cast<std::uint32_t>(speakers.size()); i < table.size(); ++i) {

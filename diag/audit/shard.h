@@ -34,12 +34,19 @@ class Names {
 /// A thing that some speakers say: the lines, and who.
 struct Said {
   Evidence evidence = {};
-  std::vector<std::uint32_t> speakers = {};  ///< each at most once in a row
+  std::vector<std::uint32_t> speakers = {};  ///< each some times
 
   void add(const Record& record) {
     evidence.add(record.place, record.speaker, record.line);
-    if (speakers.empty() || speakers.back() != record.speaker) speakers.push_back(record.speaker);
+    if (!speakers.empty() && speakers.back() == record.speaker) return;
+    if (speakers.size() >= most_) compact();
+    speakers.push_back(record.speaker);
   }
+
+ private:
+  /// Each speaker once: lines of many processes alternate for as long as a log goes on.
+  void compact();
+  std::size_t most_ = 4'096;
 };
 
 /// Lines of connections that are alike.

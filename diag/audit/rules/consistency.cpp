@@ -216,6 +216,12 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
       std::size_t on_hosts = 0;
       for (const std::uint32_t process : everybody)
         on_hosts += with.count(facts.processes[process].host);
+      // One line may be lost in a torn log: several processes must agree on either side.
+      std::size_t without = 0;
+      for (const std::uint32_t process : everybody) {
+        without += with.count(facts.processes[process].host) == 0 ? 1U : 0U;
+      }
+      if (in_world < 2 || without < 2) continue;
       if (lacking.empty() || in_world == 0 || in_world != on_hosts) continue;
       draft.evidence = setting.evidence;
       draft.hosts = lacking;
@@ -310,9 +316,23 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
     }
   }
   if (draft.evidence.empty()) return;
-  const bool is_told = facts.messages.has(MessageId::VersionMismatch);
+  // Banners alone may be of several runs in one file: what proves a mix is a communicator, or a failure.
+  const bool is_told = facts.messages.has(MessageId::VersionMismatch) ||
+                       facts.messages.has(MessageId::RasVersionMismatch);
+  bool is_mixed = false;
+  for (const CommFacts& comm : facts.comms) {
+    std::set<int> here;
+    for (const Member& member : comm.members) {
+      const auto found = of_process.find(member.process);
+      if (found != of_process.end()) here.insert(found->second);
+    }
+    is_mixed = is_mixed || here.size() > 1;
+  }
+  const Severity severity = is_told || is_mixed || !facts.results.empty() ? Severity::Error
+                            : is_one_process                              ? Severity::Warning
+                                                                          : Severity::Info;
   Finding& finding = findings.add(
-      "version_mismatch", is_one_process && !is_told ? Severity::Warning : Severity::Error,
+      "version_mismatch", severity,
       texts.empty() ? std::string("ranks load different versions of NCCL")
                     : fmt::format("one job, several versions of NCCL: {}", list_of(texts)));
   finding.evidence = draft.evidence;

@@ -32,7 +32,16 @@ std::vector<Failure> failures_of(const JobFacts& facts) {
     const bool is_code = contains(message.text(), "exitcode");
     if (is_code && !failures.empty()) failures.back().exit_code = message.number("exitcode", 0);
   }
-  return failures;
+  // An agent ends the other children with signals: only the one that it saw first tells.
+  std::vector<Failure> first;
+  for (const KeptMessage& head : facts.messages[MessageId::TorchrunRootCause].kept) {
+    for (const Failure& failure : failures) {
+      if (!(head.place() < failure.quoted.place)) continue;
+      first.push_back(failure);
+      break;
+    }
+  }
+  return first.empty() ? failures : first;
 }
 
 /// Errors of the program itself, not of those that waited for it.
@@ -211,6 +220,26 @@ void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
     finding.cause = std::string(facts_of(id).meaning);
     return;
   }
+  Finding missing;
+  for (const RasFact& fact : facts.ras) {
+    if (!fact.is_rank || (!fact.is_dead && !fact.is_missing)) continue;
+    missing.evidence.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
+    missing.ranks.push_back(fact.rank);
+  }
+  if (messages.has(MessageId::RasMissingProcesses)) {
+    missing.evidence.mix(messages[MessageId::RasMissingProcesses].evidence);
+  }
+  if (!missing.evidence.empty()) {
+    Finding& finding = add_dead(findings, "processes do not answer the RAS network");
+    const bool is_dead = std::any_of(facts.ras.begin(), facts.ras.end(),
+                                     [](const RasFact& fact) { return fact.is_dead; });
+    finding.severity = is_dead ? Severity::Error : Severity::Warning;
+    finding.confidence = Confidence::Medium;
+    finding.evidence = missing.evidence;
+    finding.ranks = missing.ranks;
+    finding.cause = "they have crashed, were stopped, or their host is starved";
+    return;
+  }
   // A rank that says why it ends, while the others wait for it.
   const Waits waits = waits_of(facts);
   for (const PythonErrorFact& error : facts.python_errors) {
@@ -294,9 +323,11 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
         return finding.severity == Severity::Error && finding.id != "low_bandwidth" &&
                finding.id != "socket_fallback" && finding.id != "gdr_missing";
       });
-  Finding& finding =
-      findings.add("remote_closed", is_explained ? Severity::Info : Severity::Warning,
-                   "peers closed their connections");
+  // At the end of a job that succeeded, the last to close find the others gone.
+  const bool has_failed = !facts.results.empty() || !facts.python_errors.empty();
+  Finding& finding = findings.add("remote_closed",
+                                  is_explained || !has_failed ? Severity::Info : Severity::Warning,
+                                  "peers closed their connections");
   finding.evidence = draft.evidence;
   finding.ranks = draft.ranks;
   finding.hosts = draft.hosts;

@@ -73,6 +73,15 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
 void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
   const LocalEdges edges = local_edges(facts);
   if (edges.shm == 0) return;
+  // Hosts of one job are alike: where some have nothing but peer-to-peer, the others have lost it.
+  std::vector<std::string> odd_hosts;
+  bool has_good_host = false;
+  for (const auto& [host, mine] : local_edges_by_host(facts)) {
+    if (mine.p2p > 0 && mine.shm == 0) has_good_host = true;
+    if (host >= 0 && mine.shm > 0 && mine.p2p == 0)
+      odd_hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+  }
+  if (!has_good_host) odd_hosts.clear();
   const Setting* level = facts.setting("NCCL_P2P_LEVEL");
   const std::string nvlink = nvlink_sign(facts);
   const bool is_off = findings.has("p2p_disabled", Severity::Warning);
@@ -86,6 +95,12 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     confidence = Confidence::High;
     cause = "peer-to-peer is off, so that all traffic within a host goes through shared memory";
     fix = "switch peer-to-peer on again (the finding above)";
+  } else if (!odd_hosts.empty()) {
+    severity = Severity::Error;
+    cause =
+        fmt::format("the GPUs of {} talk through host memory, those of the other hosts directly",
+                    list_of(odd_hosts));
+    fix = "nvidia-smi topo -p2p n; nvidia-smi nvlink -s on the hosts named";
   } else if (!nvlink.empty() && edges.shm > edges.p2p) {
     severity = Severity::Error;
     cause = "GPUs with NVLink talk through host memory: " + nvlink;
@@ -233,6 +248,7 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
     if (message.is_torn() || host < 0 || !contains(message.text(), "multicast support")) continue;
     (contains(message.text(), "not available") ? without : with).insert(host);
   }
+  for (const std::int32_t host : with) without.erase(host);
   const Setting* enable = facts.setting("NCCL_NVLS_ENABLE");
   const bool is_off = enable != nullptr && enable->value == "0";
   if (!with.empty() && !without.empty() && !is_off) {

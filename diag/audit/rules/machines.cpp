@@ -87,7 +87,7 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
   const auto is_warning = [](const KeptMessage& message) { return message.level() != Level::Info; };
   for (const MessageId id : {MessageId::CudaFailure, MessageId::CudaError, MessageId::DriverTooOld,
                              MessageId::NvmlFailed, MessageId::LaunchRace, MessageId::GraphCapture,
-                             MessageId::WrongDevicePointer}) {
+                             MessageId::WrongDevicePointer, MessageId::NvlsBindFailed}) {
     const MessageLines& lines = facts.messages[id];
     const Evidence evidence = evidence_of(lines, is_warning);
     if (evidence.empty()) continue;
@@ -205,8 +205,9 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
   for (const MessageId id : {MessageId::IbAsyncFatal, MessageId::OfiRequestFailed,
                              MessageId::IbMixedDevices, MessageId::UcxError}) {
     const MessageLines& lines = messages[id];
-    const Evidence evidence = evidence_of(lines, [](const KeptMessage& message) {
-      return message.level() != Level::Info && !is_port_event(message.text());
+    const Evidence evidence = evidence_of(lines, [&](const KeptMessage& message) {
+      return message.level() != Level::Info && !is_port_event(message.text()) &&
+             !(id == MessageId::OfiRequestFailed && fails_to_open(facts, message.text()));
     });
     if (evidence.empty()) continue;
     Finding& finding = findings.add(

@@ -192,10 +192,20 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
         "NCCL_NET names a network whose plugin did not load or start; NCCL then gives up";
     finding.fix = "make the plugin loadable (LD_LIBRARY_PATH, NCCL_NET_PLUGIN), or unset NCCL_NET";
   }
-  if (messages.has(MessageId::OfiEndpointFailed)) {
+  Finding opening;
+  std::vector<std::uint32_t> openers;
+  for (const MessageId id : {MessageId::OfiEndpointFailed, MessageId::OfiRequestFailed}) {
+    const auto more = quote_if(opening, messages[id], [&](const KeptMessage& message) {
+      return message.level() != Level::Info &&
+             (id == MessageId::OfiEndpointFailed || fails_to_open(facts, message.text()));
+    });
+    openers.insert(openers.end(), more.begin(), more.end());
+  }
+  if (!opening.evidence.empty()) {
     Finding& finding = findings.add("net_init_error", Severity::Error,
                                     "the network plugin fails while it opens its endpoints");
-    findings.quote(finding, messages[MessageId::OfiEndpointFailed]);
+    finding.evidence = opening.evidence;
+    findings.say_who(finding, openers);
     finding.cause =
         "libfabric refused a domain, an endpoint or a queue: devices or credentials that the job "
         "was not "
@@ -258,7 +268,7 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
                                findings.has("plugin_missing", Severity::Warning) ||
                                messages.has(MessageId::PluginLoaded);
   Severity severity = Severity::Info;
-  if (is_slow && !is_plugins_task) severity = Severity::Error;
+  if (is_slow && !is_plugins_task && !faster_fabric(facts).empty()) severity = Severity::Error;
   if (others_have) severity = Severity::Error;
   Finding& finding = findings.add(
       "no_rdma_device", severity,
@@ -359,11 +369,12 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
       }
     }
   }
-  if (all_hosts.size() < 2) return;
   const bool has_failed = failed_to_connect(facts);
+  if (all_hosts.size() < 2 && !has_failed) return;
   for (const auto& [address, use] : uses) {
     const bool is_shared = use.hosts.size() > 1 && !address.empty() && !use.is_loopback;
-    const bool is_wrong = is_shared || use.is_loopback || (use.is_bridge && has_failed);
+    const bool is_wrong =
+        is_shared || (use.is_loopback && all_hosts.size() > 1) || (use.is_bridge && has_failed);
     if (!is_wrong) continue;
     // Two names of one machine share an address, and nothing is wrong, as long as nothing fails.
     if (is_shared && !use.is_bridge && !has_failed) continue;
@@ -384,6 +395,25 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
 }
 
 void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
+  if (const Setting* filter = facts.setting("NCCL_IB_HCA");
+      filter != nullptr && facts.nodes() > 1) {
+    constexpr int kBoard = 4;
+    const bool is_one =
+        std::all_of(facts.hosts.begin(), facts.hosts.end(), [](const HostFacts& host) {
+          const auto devices = host.devices.find("IB");
+          return devices != host.devices.end() && devices->second.size() == 1;
+        });
+    if (is_one && ranks_of_a_host(facts) >= kBoard) {
+      Finding& finding =
+          findings.add("single_nic", Severity::Info,
+                       fmt::format("NCCL_IB_HCA={} leaves one NIC a host", filter->value));
+      finding.evidence = filter->evidence;
+      findings.say_who(finding, filter->processes);
+      finding.confidence = Confidence::Low;
+      finding.cause = "hosts with this many GPUs mostly have several NICs";
+      finding.fix = "ibv_devices   # if there are more: unset NCCL_IB_HCA";
+    }
+  }
   // Of each host, the NICs that its ranks send over.
   std::map<std::int32_t, std::set<std::string>> used;
   std::map<std::int32_t, std::set<std::uint32_t>> processes;

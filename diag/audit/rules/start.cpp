@@ -169,8 +169,15 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     findings.quote(draft, messages[id]);
   };
   take(MessageId::InitBarrierTimeout, "some processes of the job never came");
-  take(MessageId::StoreUnreachable,
-       "the process that holds the store (rank 0) is not up, or cannot be reached");
+  // Attempts that are repeated may succeed: they count where the job then failed.
+  const MessageLines& unreachable = messages[MessageId::StoreUnreachable];
+  const bool is_final =
+      !facts.python_errors.empty() ||
+      std::any_of(unreachable.kept.begin(), unreachable.kept.end(),
+                  [](const KeptMessage& message) { return !contains(message.text(), "try="); });
+  if (is_final)
+    take(MessageId::StoreUnreachable,
+         "the process that holds the store (rank 0) is not up, or cannot be reached");
   take(MessageId::StorePortInUse, "MASTER_PORT is taken by a job that has not ended");
   take(MessageId::RendezvousFailed, "the agents of the nodes did not meet");
   take(MessageId::StoreTimeout,

@@ -14,12 +14,14 @@ void sort_once(std::vector<std::uint32_t>& numbers) {
 
 /// Whether both ends are on one host; unknown ends count by what the line says.
 bool is_local(const CommFacts& comm, const Link& link) {
+  if (comm.nodes() == 1) return true;
+  // Pods of one machine have names of their own: names are hosts only where their number is NCCL's.
+  const bool are_hosts = static_cast<int>(comm.hosts.size()) <= comm.nodes();
   const Member* from = comm.member(link.rank);
   const Member* to = comm.member(link.peer);
-  if (from != nullptr && to != nullptr && from->host >= 0 && to->host >= 0) {
+  if (are_hosts && from != nullptr && to != nullptr && from->host >= 0 && to->host >= 0) {
     return from->host == to->host;
   }
-  if (comm.nodes() == 1) return true;
   return link.via != Via::Net && link.via != Via::CollNet;
 }
 
@@ -144,6 +146,16 @@ bool wants_plugin(const JobFacts& facts) {
   return net != nullptr && net->value != "IB" && net->value != "Socket";
 }
 
+bool fails_to_open(const JobFacts& facts, std::string_view text) {
+  const bool is_running =
+      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+        return std::any_of(comm.members.begin(), comm.members.end(),
+                           [](const Member& member) { return member.is_complete; });
+      });
+  return !is_running && contains_any(lower(text), {"endpoint", "domain", "open", "bind", "enable",
+                                                   "address vector", "initializ"});
+}
+
 bool has_joined_hosts(const JobFacts& facts) {
   return std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
     const bool is_complete = std::any_of(comm.members.begin(), comm.members.end(),
@@ -152,17 +164,29 @@ bool has_joined_hosts(const JobFacts& facts) {
   });
 }
 
-LocalEdges local_edges(const JobFacts& facts) {
-  LocalEdges edges;
+std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts) {
+  std::map<std::int32_t, LocalEdges> hosts;
   for (const CommFacts& comm : facts.comms) {
     for (const Link& link : comm.links) {
       if (!is_local(comm, link)) continue;
+      const Member* member = comm.member(link.rank);
+      LocalEdges& edges = hosts[member == nullptr ? -1 : member->host];
       if (is_p2p(link.via)) edges.p2p += link.count;
       if (link.via == Via::Shm) edges.shm += link.count;
       if (link.via == Via::Net) edges.net += link.count;
     }
   }
-  return edges;
+  return hosts;
+}
+
+LocalEdges local_edges(const JobFacts& facts) {
+  LocalEdges all;
+  for (const auto& [host, edges] : local_edges_by_host(facts)) {
+    all.p2p += edges.p2p;
+    all.shm += edges.shm;
+    all.net += edges.net;
+  }
+  return all;
 }
 
 int ranks_of_a_host(const JobFacts& facts) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "diag/audit/facts.h"
 
@@ -42,11 +45,16 @@ bool wants_plugin(const JobFacts& facts);
 /// Some communicator over several hosts was completed.
 bool has_joined_hosts(const JobFacts& facts);
 
+/// A line of libfabric's plugin is of its start: it names what is opened, and no communicator is complete.
+bool fails_to_open(const JobFacts& facts, std::string_view text);
+
 /// Connections within hosts.
 struct LocalEdges {
   std::uint64_t p2p = 0, shm = 0, net = 0;
 };
 LocalEdges local_edges(const JobFacts& facts);
+/// The same by host.
+std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts);
 
 /// The most ranks of one communicator on one host.
 int ranks_of_a_host(const JobFacts& facts);

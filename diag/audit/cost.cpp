@@ -1,0 +1,181 @@
+#include "diag/audit/cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/env.h"
+#include "base/text.h"
+#include "diag/audit/expected_job.h"
+#include "diag/audit/findings.h"
+#include "engine/channels/job.h"
+#include "engine/tuning/select.h"
+
+namespace ringside::audit {
+namespace {
+
+constexpr Bytes kSize = 64_MiB;
+constexpr int kTcpMbits = 10'000;  ///< what NCCL takes for an interface whose rate it cannot read
+
+using Variables = std::map<std::string, std::string>;
+
+void for_each_pci(std::vector<HostPci>& list, const std::function<void(HostPci&)>& change) {
+  for (HostPci& pci : list) {
+    change(pci);
+    for_each_pci(pci.children, change);
+  }
+}
+
+void for_each_pci(JobHosts& hosts, const std::function<void(HostPci&)>& change) {
+  for (HostRun& run : hosts.runs) {
+    for (HostCpu& cpu : run.host.cpus) for_each_pci(cpu.pci, change);
+  }
+}
+
+void without_gdr(JobHosts& hosts) {
+  for_each_pci(hosts, [](HostPci& pci) {
+    if (pci.gpu) pci.gpu->gdr = false;
+    if (!pci.nic) return;
+    for (HostNet& net : pci.nic->nets) net.gdr = false;
+  });
+}
+
+/// One NIC a host, of that rate; 0: its own.
+void with_one_nic(JobHosts& hosts, int mbits) {
+  for (HostRun& run : hosts.runs) {
+    bool has_one = false;
+    for (HostCpu& cpu : run.host.cpus) {
+      for_each_pci(cpu.pci, [&](HostPci& pci) {
+        if (!pci.nic) return;
+        std::vector<HostNet>& nets = pci.nic->nets;
+        if (has_one) {
+          nets.clear();
+          return;
+        }
+        if (nets.empty()) return;
+        nets.resize(1);
+        if (mbits > 0) nets.front().mbits_per_second = mbits;
+        has_one = true;
+      });
+    }
+  }
+}
+
+struct Answer {
+  double busbw_gbs = 0;
+  int channels = 0;
+};
+
+/// The model's all-reduce of that size on those hosts under those variables.
+Result<Answer> predict_job(const JobHosts& hosts, const Variables& variables,
+                           const std::string& version, Collective collective, Bytes bytes) {
+  const ringside::Environment environment =
+      [&variables](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    if (found == variables.end()) return std::nullopt;
+    return found->second;
+  };
+  RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment));
+  RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment));
+  RINGSIDE_TRY(const TuningParameters tuning, parse_tuning_parameters(environment));
+  RINGSIDE_TRY(const Job job, make_job(hosts, topology, channels));
+  Result<Tuner> tuner = Tuner::make(job.connection.shape, tuning, version);
+  if (!tuner) tuner = Tuner::make(job.connection.shape, tuning);
+  if (!tuner) return std::move(tuner).error();
+  RINGSIDE_TRY(const TunedChoice choice, tuner->choose({.collective = collective, .bytes = bytes}));
+  const double ranks = job.nranks();
+  const double factor =
+      collective == Collective::AllReduce ? 2 * (ranks - 1) / ranks : (ranks - 1) / ranks;
+  const double seconds = static_cast<double>(choice.prediction.time_us) * 1e-6;
+  if (seconds <= 0) return Error{ErrorCode::Unsupported, "the model has no time for it"};
+  return Answer{static_cast<double>(bytes.value) / seconds * factor / 1e9, choice.max_channels};
+}
+
+/// "2.20" of "2.20.5+cuda12.4"; empty: not said
+std::string version_of(const JobFacts& facts) {
+  for (const auto& [text, version] : facts.version_facts) {
+    if (version.is_rccl || version.code == 0) continue;
+    return fmt::format("{}.{}", version.code / 10'000, version.code / 100 % 100);
+  }
+  return std::string(kNewestTuning);
+}
+
+std::string factor_text(double expected, double actual) {
+  const double times = expected / actual;
+  return times >= 10 ? fmt::format("{:.0f}", times) : fmt::format("{:.1f}", times);
+}
+
+}  // namespace
+
+Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
+  const bool matters =
+      std::any_of(audit.findings.begin(), audit.findings.end(), [](const Finding& finding) {
+        return finding.id == "socket_fallback" || finding.id == "gdr_missing" ||
+               finding.id == "p2p_disabled" || finding.id == "few_channels" ||
+               finding.id == "single_nic" || finding.id == "shm_fallback";
+      });
+  const bool has_tables = !audit.facts.tables.empty();
+  if (!matters && !has_tables) return std::string();
+  RINGSIDE_TRY(const ExpectedJob expected, expected_job(audit.facts, cluster));
+  const std::string version = version_of(audit.facts);
+  RINGSIDE_TRY(const Answer best,
+               predict_job(expected.hosts, {}, version, Collective::AllReduce, kSize));
+
+  for (Finding& finding : audit.findings) {
+    if (finding.severity < Severity::Warning) continue;
+    JobHosts hosts = expected.hosts;
+    Variables variables;
+    std::string as_is;
+    if (finding.id == "socket_fallback") {
+      with_one_nic(hosts, kTcpMbits);
+      without_gdr(hosts);
+      as_is = "over TCP at 10 Gbit/s a host";
+    } else if (finding.id == "gdr_missing") {
+      without_gdr(hosts);
+      as_is = "without GPUDirect RDMA";
+    } else if (finding.id == "p2p_disabled" || finding.id == "shm_fallback") {
+      variables["NCCL_P2P_LEVEL"] = "LOC";
+      as_is = "through shared memory";
+    } else if (finding.id == "single_nic") {
+      with_one_nic(hosts, 0);
+      as_is = "over one NIC a host";
+    } else if (finding.id == "few_channels" && audit.facts.world() != nullptr) {
+      variables["NCCL_MAX_NCHANNELS"] =
+          std::to_string(std::max(1, audit.facts.world()->ring_channels));
+      as_is = fmt::format("with {} channels", variables["NCCL_MAX_NCHANNELS"]);
+    } else {
+      continue;
+    }
+    const Result<Answer> actual =
+        predict_job(hosts, variables, version, Collective::AllReduce, kSize);
+    constexpr double kNoticeable = 1.02;
+    if (!actual || actual->busbw_gbs * kNoticeable > best.busbw_gbs) continue;
+    finding.cost =
+        Cost{fmt::format(
+                 "{}, {} channels: the model predicts {:.1f} GB/s busbw for an all-reduce of {}; "
+                 "as it should be {:.1f} GB/s, {} x ({})",
+                 as_is, actual->channels, actual->busbw_gbs, format_bytes(kSize), best.busbw_gbs,
+                 factor_text(best.busbw_gbs, actual->busbw_gbs), expected.source),
+             actual->busbw_gbs, best.busbw_gbs};
+  }
+
+  static const std::map<std::string, Collective> kCollectives{
+      {"all_reduce", Collective::AllReduce},
+      {"all_gather", Collective::AllGather},
+      {"reduce_scatter", Collective::ReduceScatter}};
+  for (BenchmarkTable& table : audit.facts.tables) {
+    const auto found = kCollectives.find(
+        table.collective.empty() && table.has_redop ? "all_reduce" : table.collective);
+    if (found == kCollectives.end()) continue;
+    for (BenchmarkLine& row : table.rows) {
+      const Result<Answer> answer =
+          predict_job(expected.hosts, {}, version, found->second, Bytes{row.bytes});
+      if (answer) row.expected_gbs = static_cast<float>(answer->busbw_gbs);
+    }
+    table.expected_of = expected.source;
+  }
+  return expected.source;
+}
+
+}  // namespace ringside::audit

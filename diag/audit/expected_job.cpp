@@ -1,0 +1,98 @@
+#include "diag/audit/expected_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/audit/findings.h"
+#include "diag/audit/rules/transports.h"
+#include "engine/topology/load_hosts.h"
+
+namespace ringside::audit {
+namespace {
+
+std::string gpu_name(const JobFacts& facts) {
+  for (const BenchmarkTable& table : facts.tables) {
+    if (!table.devices.empty()) return table.devices.front().gpu;
+  }
+  return {};
+}
+
+bool has_multicast(const JobFacts& facts) {
+  const auto& lines = facts.messages[MessageId::NvlsSupport].kept;
+  return std::any_of(lines.begin(), lines.end(), [](const KeptMessage& message) {
+    return contains(message.text(), "support is available");
+  });
+}
+
+/// The preset that is meant, and whether that is a guess; empty: nothing points to one.
+struct Guess {
+  std::string preset;
+  bool is_sure = false;
+};
+Guess guess_of(const JobFacts& facts) {
+  const std::string gpu = gpu_name(facts);
+  const int each = ranks_of_a_host(facts);
+  constexpr int kBoard = 8, kHalf = 4;
+  if (contains(gpu, "PCIe")) return {};
+  if (contains(gpu, "GH200")) return {"gh200", true};
+  if (contains(gpu, "H200")) return {"hgx-h200", true};
+  if (contains(gpu, "B200")) return {"dgx-b200", true};
+  if (contains(gpu, "H100")) return {"dgx-h100", true};
+  if (contains(gpu, "A100")) return {each == kHalf ? "perlmutter-a100" : "dgx-a100", true};
+  if (contains(gpu, "V100")) return {"dgx-1v", true};
+  if (!gpu.empty()) return {};
+  if (has_multicast(facts) && each == kBoard) return {"dgx-h100", false};
+  if (each == kBoard && local_edges(facts).p2p + local_edges(facts).shm > 0)
+    return {"dgx-a100", false};
+  if (each == kHalf && local_edges(facts).p2p > 0) return {"perlmutter-a100", false};
+  return {};
+}
+
+/// Leaves the first GPUs their ranks, as many as the job has on a host.
+void keep_ranks(HostPci& pci, int& left) {
+  if (pci.gpu) {
+    pci.gpu->rank = left > 0 ? pci.gpu->rank : std::nullopt;
+    --left;
+  }
+  for (HostPci& child : pci.children) keep_ranks(child, left);
+}
+
+}  // namespace
+
+Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& cluster) {
+  const int nodes = std::max(facts.nodes(), 1);
+  if (!cluster.empty()) {
+    const bool has_count = cluster.find(':') != std::string::npos;
+    RINGSIDE_TRY(JobHosts hosts, load_hosts(cluster, has_count ? 1 : nodes, std::nullopt));
+    return ExpectedJob{std::move(hosts), cluster};
+  }
+  for (const TopologyDump& dump : facts.dumps) {
+    if (!dump.is_whole) continue;
+    Result<Host> host = host_of_dump(dump);
+    if (!host) continue;
+    JobHosts hosts;
+    hosts.runs.push_back({*std::move(host), nodes});
+    return ExpectedJob{std::move(hosts), "the topology that " + dump.host + " dumped"};
+  }
+  const Guess guess = guess_of(facts);
+  if (guess.preset.empty()) {
+    return Error{ErrorCode::NotFound, "the logs do not tell what the hosts are made of",
+                 "name them with --cluster, such as --cluster dgx-h100"};
+  }
+  RINGSIDE_TRY(JobHosts hosts, load_hosts(guess.preset, 1, 1));
+  if (hosts.runs.empty()) return Error{ErrorCode::NotFound, "an empty preset"};
+  hosts.runs.front().count = nodes;
+  hosts.hosts_per_nvl_domain = 1;
+  const int each = ranks_of_a_host(facts);
+  if (each > 0) {
+    int left = each;
+    for (HostCpu& cpu : hosts.runs.front().host.cpus) {
+      for (HostPci& pci : cpu.pci) keep_ranks(pci, left);
+    }
+  }
+  return ExpectedJob{std::move(hosts), fmt::format("hosts like {}{}", guess.preset,
+                                                   guess.is_sure ? "" : " (assumed)")};
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "diag/audit/facts.h"
+#include "engine/topology/host.h"
+
+namespace ringside::audit {
+
+/// The hardware that a job ran on, as far as it can be told.
+struct ExpectedJob {
+  JobHosts hosts;
+  std::string source;  ///< "the topology that node-a dumped", "hosts like dgx-a100 (assumed)"
+};
+
+/// From `cluster` (as --on takes it) where it is given, else from a topology dump in the logs, else the
+/// preset that the GPUs' names, their number on a host and NVLink SHARP point to.
+/// errors  as load_hosts(). NotFound: nothing tells the hardware
+Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& cluster);
+
+/// The host that a topology dump describes: CPUs, PCI switches, GPUs, NICs, NVLinks. What the dump leaves out
+/// (device ids, link widths) is made so that the same bandwidths come out again.
+/// errors  NotFound: no dump in the logs (NCCL_DEBUG_SUBSYS=GRAPH writes one). Corrupt: it has no GPU
+Result<Host> host_of_dump(const TopologyDump& dump);
+
+}  // namespace ringside::audit

@@ -1,0 +1,233 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "diag/audit/audit.h"
+
+// Each rule on two invented logs: one on which it must fire, and its neighbour on which it must not.
+
+namespace ringside::audit {
+namespace {
+
+Audit of(const std::string& text) { return audit_text(text); }
+
+/// What a rank of a job of two hosts with two GPUs each prints, up to the connections.
+std::string rank_of_four(int rank, const std::string& network) {
+  const std::string host = rank < 2 ? "n01" : "n02";
+  const std::string who = host + ":" + std::to_string(4000 + rank) + ":" +
+                          std::to_string(4100 + rank) + " [" + std::to_string(rank % 2) +
+                          "] NCCL INFO ";
+  const std::string comm =
+      "ncclCommInitRank comm 0x55aa" + std::to_string(rank) + "0 rank " + std::to_string(rank) +
+      " nranks 4 cudaDev " + std::to_string(rank % 2) + " nvmlDev " + std::to_string(rank % 2) +
+      " busId " + (rank % 2 == 0 ? "1b000" : "5d000") + " commId 0x9f00c1d2e3f40516 - Init ";
+  return who + "Using network " + network + "\n" + who + comm + "START\n" + who + "comm 0x55aa" +
+         std::to_string(rank) + "0 rank " + std::to_string(rank) +
+         " nRanks 4 nNodes 2 localRanks 2 localRank " + std::to_string(rank % 2) + " MNNVL 0\n" +
+         who + comm + "COMPLETE\n";
+}
+
+std::string edge(int from, int to, const std::string& via, bool is_send) {
+  const int rank = is_send ? from : to;
+  const std::string host = rank < 2 ? "n01" : "n02";
+  return host + ":" + std::to_string(4000 + rank) + ":" + std::to_string(4100 + rank) + " [" +
+         std::to_string(rank % 2) + "] NCCL INFO Channel 00/0 : " + std::to_string(from) + "[" +
+         std::to_string(from % 2) + "] -> " + std::to_string(to) + "[" + std::to_string(to % 2) +
+         "]" + (via.rfind("NET", 0) == 0 ? (is_send ? " [send]" : " [receive]") : "") + " via " +
+         via + "\n";
+}
+
+/// 0 and 1 on n01, 2 and 3 on n02: a ring with two crossings.
+std::string job_of_four(const std::string& network, const std::string& net_via) {
+  std::string text;
+  for (int rank = 0; rank < 4; ++rank) text += rank_of_four(rank, network);
+  text += edge(0, 1, "P2P/CUMEM", true) + edge(2, 3, "P2P/CUMEM", true);
+  for (const bool is_send : {true, false})
+    text += edge(1, 2, net_via, is_send) + edge(3, 0, net_via, is_send);
+  return text;
+}
+
+TEST(AuditRules, AJobOverInfiniBandWithGpuDirectIsFine) {
+  const Audit audit = of(job_of_four("IB", "NET/IB/0/GDRDMA"));
+  EXPECT_EQ(audit.worst(), Severity::Info);
+  ASSERT_NE(audit.facts.world(), nullptr);
+  EXPECT_EQ(audit.facts.world()->nranks, 4);
+  EXPECT_EQ(audit.facts.world()->nodes(), 2);
+}
+
+TEST(AuditRules, TcpBetweenHostsIsAFallback) {
+  EXPECT_TRUE(of(job_of_four("Socket", "NET/Socket/0")).has("socket_fallback", Severity::Warning));
+  EXPECT_FALSE(of(job_of_four("FastSocket", "NET/FastSocket/0")).has("socket_fallback"));
+}
+
+TEST(AuditRules, TcpOnOneHostOnlyBootstraps) {
+  const std::string who = "n01:4000:4100 [0] NCCL INFO ";
+  EXPECT_FALSE(of(who + "NET/IB : No device found.\n" + who + "Using network Socket\n")
+                   .has("socket_fallback"));
+}
+
+TEST(AuditRules, ConnectionsWithoutGpuDirectAreFoundBetweenHosts) {
+  EXPECT_TRUE(of(job_of_four("IB", "NET/IB/0")).has("gdr_missing", Severity::Warning));
+  EXPECT_FALSE(of(job_of_four("Socket", "NET/Socket/0")).has("gdr_missing"));
+}
+
+TEST(AuditRules, GpuDirectOnOneHostOnlyIsAnAsymmetry) {
+  std::string text = job_of_four("IB", "NET/IB/0/GDRDMA");
+  const std::string with = "3[1] -> 0[0] [receive] via NET/IB/0/GDRDMA";
+  text.replace(text.find(with), with.size(), "3[1] -> 0[0] [receive] via NET/IB/0");
+  const Audit audit = of(text);
+  EXPECT_TRUE(audit.has("asymmetric_config", Severity::Warning));
+}
+
+TEST(AuditRules, DifferentNetworksInOneCommunicatorAreAnError) {
+  std::string text;
+  for (int rank = 0; rank < 4; ++rank) text += rank_of_four(rank, rank < 2 ? "IB" : "Socket");
+  EXPECT_TRUE(of(text).has("asymmetric_config", Severity::Error));
+}
+
+TEST(AuditRules, ASettingThatDiffersBetweenRanksIsNamed) {
+  const std::string first = "n01:4000:4100 [0] NCCL INFO NCCL_ALGO set by environment to Ring\n";
+  const std::string other = "n02:4002:4102 [0] NCCL INFO NCCL_ALGO set by environment to ";
+  const std::string job = job_of_four("IB", "NET/IB/0/GDRDMA");
+  EXPECT_TRUE(of(job + first + other + "Tree\n").has("asymmetric_config", Severity::Warning));
+  EXPECT_FALSE(of(job + first + other + "Ring\n").has("asymmetric_config"));
+  // A process may change it between two communicators.
+  const std::string both = "n01:4000:4100 [0] NCCL INFO NCCL_ALGO set by environment to Tree\n";
+  EXPECT_FALSE(of(job + first + both).has("asymmetric_config"));
+}
+
+TEST(AuditRules, PeerToPeerSwitchedOffCausesSharedMemory) {
+  std::string text = job_of_four("IB", "NET/IB/0/GDRDMA");
+  for (const char* pair : {"0[0] -> 1[1]", "2[0] -> 3[1]"}) {
+    const std::string p2p = std::string(pair) + " via P2P/CUMEM";
+    text.replace(text.find(p2p), p2p.size(), std::string(pair) + " via SHM/direct/direct");
+  }
+  for (int rank = 0; rank < 4; ++rank) {
+    text += (rank < 2 ? "n01:" : "n02:") + std::to_string(4000 + rank) + ":" +
+            std::to_string(4100 + rank) +
+            " [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1\n";
+  }
+  const Audit audit = of(text);
+  EXPECT_TRUE(audit.has("p2p_disabled", Severity::Error));
+  ASSERT_TRUE(audit.has("shm_fallback", Severity::Error));
+  for (const Finding& finding : audit.findings) {
+    if (finding.id != "shm_fallback") continue;
+    ASSERT_TRUE(finding.caused_by);
+    EXPECT_EQ(audit.findings[*finding.caused_by].id, "p2p_disabled");
+    EXPECT_THAT(finding.ranks, ::testing::ElementsAre(0, 2));  // those that say it
+  }
+}
+
+TEST(AuditRules, APortThatGoesDownCausesTheErrorsOfItsPeers) {
+  const std::string event =
+      "n01:4000:4200 [0] transport/net_ib.cc:96 NCCL WARN NET/IB : mlx5_2:1 Got async event : port "
+      "error\n";
+  const std::string error =
+      "n02:4002:4202 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
+      "10.0.1.11<52332> with "
+      "error 12, opcode 0, len 0, vendor err 129 (Send)\n";
+  const Audit both = of(event + error);
+  EXPECT_TRUE(both.has("link_flap", Severity::Error));
+  ASSERT_TRUE(both.has("ib_error", Severity::Error));
+  EXPECT_EQ(both.findings.front().id, "link_flap");
+  EXPECT_FALSE(of(error).has("link_flap"));
+}
+
+TEST(AuditRules, AFlushedRequestIsNeverTheFirstError) {
+  const std::string flush =
+      "n02:4002:4202 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
+      "10.0.1.11<52332> with "
+      "error 5, opcode 0, len 0, vendor err 249 (Recv)\n";
+  EXPECT_FALSE(of(flush).has("ib_error", Severity::Warning));
+}
+
+TEST(AuditRules, CannotAllocateMemoryOfVerbsIsTheLimitOfLockedMemory) {
+  const std::string where = "n01:4000:4100 [0] misc/ibvwrap.cc:278 NCCL WARN ";
+  EXPECT_TRUE(of(where + "Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory\n")
+                  .has("memlock_limit", Severity::Error));
+  EXPECT_FALSE(
+      of(where + "Call to ibv_reg_mr_iova2 failed with error Bad address\n").has("memlock_limit"));
+}
+
+TEST(AuditRules, ABridgesAddressOnTwoHostsIsTheWrongInterface) {
+  const std::string n01 = "n01:4000:4000 [0] NCCL INFO Bootstrap : Using eth0:172.17.0.2<0>\n";
+  const std::string n02 = "n02:4001:4001 [0] NCCL INFO Bootstrap : Using eth0:172.17.0.2<0>\n";
+  EXPECT_TRUE(of(n01 + n02).has("wrong_interface", Severity::Error));
+  EXPECT_FALSE(of(n01).has("wrong_interface"));
+}
+
+TEST(AuditRules, ClosingNoiseIsANote) {
+  const std::string text =
+      "n01:4000:4300 [3] proxy.cc:1458 NCCL WARN [Service thread] Accept failed Resource "
+      "temporarily unavailable\n"
+      "n01:4000:4300 [3] proxy.cc:1497 NCCL WARN [Service thread] Could not receive type from "
+      "localRank 3, res=3, closed=0\n";
+  const Audit audit = of(text);
+  EXPECT_TRUE(audit.has("teardown_noise"));
+  EXPECT_EQ(audit.worst(), Severity::Info);
+}
+
+TEST(AuditRules, FatalXidsAreErrorsAndConsequencesAreNot) {
+  EXPECT_TRUE(
+      of("[ 8123.441214] NVRM: Xid (PCI:0000:5d:00): 79, pid=1, GPU has fallen off the bus.\n")
+          .has("xid_error", Severity::Error));
+  EXPECT_FALSE(of("[ 8123.441214] NVRM: Xid (PCI:0000:5d:00): 45, pid=1, Ch 00000008\n")
+                   .has("xid_error", Severity::Warning));
+}
+
+TEST(AuditRules, ATableThatNeverPrintsARowIsCut) {
+  const std::string begin =
+      "# Collective test starting: all_reduce_perf\n"
+      "# nThread 1 nGpus 1 minBytes 8 maxBytes 8589934592 step: 2(factor) warmup iters: 5 iters: "
+      "20 agg iters: 1 validation: 1 graph: 0\n"
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+      "time   algbw   busbw #wrong\n";
+  const std::string rows =
+      "     1048576        262144     float     sum      -1    663.2    1.58    2.77      0    "
+      "665.9    1.57    2.76      0\n"
+      "# Avg bus bandwidth    : 2.7\n";
+  EXPECT_TRUE(of(begin).has("truncated_table", Severity::Error));
+  EXPECT_FALSE(of(begin + rows).has("truncated_table"));
+}
+
+TEST(AuditFacts, ATornHostNameIsNotAHost) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += "node-a:80356:80360 [1] NCCL INFO Using network Socket\n";
+  text += "node-b:80356:80360 [1] NCCL INFO Using network Socket\n";
+  EXPECT_EQ(of(text).facts.hosts.size(), 1U);
+}
+
+TEST(AuditFacts, TheCallThatDiffersIsNamedWithItsLine) {
+  // Both ranks make two calls; the second of rank 1 is 2,048 elements shorter.
+  const auto call = [](int rank, int count) {
+    return "n01:" + std::to_string(4000 + rank) + ":" + std::to_string(4000 + rank) +
+           " [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f sendbuff 0x7f recvbuff 0x7f count " +
+           std::to_string(count) + " datatype 9 op 0 root 0 comm 0x55aa" + std::to_string(rank) +
+           "0 [nranks=3] stream 0x66\n";
+  };
+  std::string text;
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::string who = "n01:" + std::to_string(4000 + rank) + ":" +
+                            std::to_string(4000 + rank) + " [0] NCCL INFO ";
+    text += who + "ncclCommInitRank comm 0x55aa" + std::to_string(rank) + "0 rank " +
+            std::to_string(rank) + " nranks 3 cudaDev 0 nvmlDev 0 busId " +
+            std::to_string(rank + 1) + "b000 commId 0x9f00c1d2e3f40516 - Init COMPLETE\n";
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    std::string one = call(rank, 4096);
+    text += one.erase(one.find(" sendbuff 0x7f"), 14);
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    std::string one = call(rank, rank == 1 ? 2048 : 4096);
+    text += one.erase(one.find(" sendbuff 0x7f"), 14);
+  }
+  const Audit audit = of(text);
+  ASSERT_EQ(audit.facts.desyncs.size(), 1U);
+  EXPECT_EQ(audit.facts.desyncs[0].rank, 1);
+  EXPECT_EQ(audit.facts.desyncs[0].call, 1U);
+  EXPECT_EQ(audit.where(audit.facts.desyncs[0].quoted.place).line, 8U);  // 3 + 3 + 2
+}
+
+}  // namespace
+}  // namespace ringside::audit
