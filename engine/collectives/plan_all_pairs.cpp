@@ -1,10 +1,16 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/collectives/plan_parts.h"
 
 /// The two algorithms that join every rank to every other one.
 namespace ringside {
 namespace {
+
+/// What is shorter is one rank's alone: with cores to share, a rank less to wait for saves more than its help
+/// is worth (4 ranks on 2 cores, 64 B: 3.5 us by one owner, 7.8 us by four).  unit  bytes
+constexpr std::int64_t kLeastShare = 1024;
 
 Status check_ranks(const PlanInput& input) {
   if (input.nranks <= kMaxPortsInSet) return {};
@@ -28,7 +34,10 @@ Result<ChannelTask> plan_one_shot(const PlanInput& input, const ChannelPart& par
 Result<ChannelTask> plan_two_shot(const PlanInput& input, const ChannelPart& part) {
   RINGSIDE_TRY(check_ranks(input));
   const std::vector<Rank> order = natural_order(input.nranks);
-  ChannelTask task = input.task(input.shape(order, part));
+  ChunkMap::Shape shape = input.shape(order, part);
+  shape.grain = std::max(shape.grain,
+                         kLeastShare / static_cast<std::int64_t>(size_of(input.call.type).value));
+  ChannelTask task = input.task(shape);
   for (int index = 0; index < 2; ++index) {
     for (const Rank rank : order) {
       const bool is_other = rank != input.rank;

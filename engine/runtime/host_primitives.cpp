@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kTile = 8192;
 
 /// From here on a reference costs less than the copy that it saves.
-constexpr std::size_t kLeastReferred = 4096;
+constexpr std::size_t kLeastReferred = 1024;
 
 /// Calls visit(index) for each end behind the ports.
 template <typename End, typename Visit>

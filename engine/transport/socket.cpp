@@ -238,18 +238,41 @@ void enable_keepalive(int socket) {
 }
 
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data) {
+  return send_some(socket, std::span(&data, 1));
+}
+
+Result<std::size_t> recv_some(int socket, std::span<std::byte> data) {
+  if (data.empty()) return std::size_t{0};
+  return recv_some(socket, std::span(&data, 1));
+}
+
+Result<std::size_t> send_some(int socket, std::span<const std::span<const std::byte>> pieces) {
+  RINGSIDE_ASSERT(pieces.size() <= kMostPieces, "{} pieces", pieces.size());
+  std::array<iovec, kMostPieces> vectors;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    // sendmsg() only reads them.
+    vectors[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()};
+  }
+  msghdr message{};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = pieces.size();
   for (;;) {
-    const ssize_t sent = ::send(socket, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) return static_cast<std::size_t>(sent);
     if (would_wait(errno)) return std::size_t{0};
     if (errno != EINTR) return stream_error(socket, errno);
   }
 }
 
-Result<std::size_t> recv_some(int socket, std::span<std::byte> data) {
-  if (data.empty()) return std::size_t{0};
+Result<std::size_t> recv_some(int socket, std::span<const std::span<std::byte>> pieces) {
+  RINGSIDE_ASSERT(pieces.size() <= kMostPieces, "{} pieces", pieces.size());
+  std::array<iovec, kMostPieces> vectors;
+  for (std::size_t i = 0; i < pieces.size(); ++i) vectors[i] = {pieces[i].data(), pieces[i].size()};
+  msghdr message{};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = pieces.size();
   for (;;) {
-    const ssize_t got = ::recv(socket, data.data(), data.size(), MSG_DONTWAIT);
+    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT);
     if (got > 0) return static_cast<std::size_t>(got);
     if (got == 0) {
       return Error{ErrorCode::PeerGone,
@@ -258,6 +281,11 @@ Result<std::size_t> recv_some(int socket, std::span<std::byte> data) {
     if (would_wait(errno)) return std::size_t{0};
     if (errno != EINTR) return stream_error(socket, errno);
   }
+}
+
+bool is_writable(int socket) {
+  pollfd poll{socket, POLLOUT, 0};
+  return ::poll(&poll, 1, 0) > 0;
 }
 
 Status send_all(int socket, std::span<const std::byte> data, Deadline deadline) {

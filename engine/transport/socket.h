@@ -67,6 +67,14 @@ Status recv_all(int socket, std::span<std::byte> data, Deadline deadline);
 /// errors  PeerGone: closed or reset (for recv_some: and everything before it has been read); System
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data);
 Result<std::size_t> recv_some(int socket, std::span<std::byte> data);
+/// The same of several pieces, one after the other, in one call.  shape  at most kMostPieces
+inline constexpr std::size_t kMostPieces = 16;
+Result<std::size_t> send_some(int socket, std::span<const std::span<const std::byte>> pieces);
+Result<std::size_t> recv_some(int socket, std::span<const std::span<std::byte>> pieces);
+
+/// Whether the kernel has room for a good part of its buffer's length: send_some() takes less, too, but
+/// then many short pieces travel.
+bool is_writable(int socket);
 
 /// Hands an open file to the process at the other end of a Unix socket.
 /// errors  Timeout, PeerGone, System

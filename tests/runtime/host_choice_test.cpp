@@ -5,18 +5,20 @@
 namespace ringside {
 namespace {
 
-TEST(HostChoice, ShortAllReducesAreOneShotAndLongOnesRings) {
+TEST(HostChoice, ShortAllReducesAreOneShotAndLongOnesTwoShot) {
   HostSituation situation{.bytes = 8_B, .nranks = 2};
   EXPECT_EQ(choose_on_host(situation)->algorithm, Algorithm::OneShot);
   situation.bytes = 64_MiB;
-  EXPECT_EQ(choose_on_host(situation)->algorithm, Algorithm::Ring);
+  EXPECT_EQ(choose_on_host(situation)->algorithm, Algorithm::TwoShot);
   EXPECT_EQ(choose_on_host(situation)->protocol, Protocol::Simple);
 }
 
-// One-shot joins 16 ranks at most.
-TEST(HostChoice, OneShotIsNotChosenForMoreRanksThanItJoins) {
+// They join 16 ranks at most.
+TEST(HostChoice, AllPairsAreNotChosenForMoreRanksThanTheyJoin) {
   EXPECT_EQ(choose_on_host({.bytes = 8_B, .nranks = 16})->algorithm, Algorithm::OneShot);
   EXPECT_EQ(choose_on_host({.bytes = 8_B, .nranks = 17})->algorithm, Algorithm::Ring);
+  EXPECT_EQ(choose_on_host({.bytes = 1_MiB, .nranks = 16})->algorithm, Algorithm::TwoShot);
+  EXPECT_EQ(choose_on_host({.bytes = 1_MiB, .nranks = 17})->algorithm, Algorithm::Ring);
 }
 
 TEST(HostChoice, WishesGoBeforeTheTable) {

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <random>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -83,6 +85,38 @@ TEST_P(TransportEnds, SlotsArriveInTheOrderTheyWerePosted) {
     for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(take_word(*ends_.recv), 4 * round + i);
   }
   EXPECT_TRUE(ends_.send->is_drained());
+}
+
+// Any length after any other, as many as fit on the way, half of them from the slot and half straight.
+TEST_P(TransportEnds, MessagesOfAllLengthsArriveWhole) {
+  std::mt19937 random(20261120);
+  std::deque<std::vector<std::byte>> on_the_way;
+  int taken = 0;
+  for (int turn = 0; turn < 200'000 && taken < 3000; ++turn) {
+    if (random() % 2 == 0) {
+      const std::size_t length = random() % 3 == 0 ? kSlot.value : 1 + random() % kSlot.value;
+      const std::vector<std::byte> message(length, static_cast<std::byte>(random()));
+      if (random() % 2 == 0) {
+        const auto sent = ends_.send->send(message);
+        ASSERT_TRUE(sent) << sent.error().message;
+        if (*sent) on_the_way.push_back(message);
+      } else if (const auto slot = ends_.send->acquire(); slot && !slot->empty()) {
+        std::ranges::copy(message, slot->begin());
+        ASSERT_TRUE(ends_.send->post(Bytes{length}));
+        on_the_way.push_back(message);
+      }
+    } else if (!on_the_way.empty()) {
+      ASSERT_TRUE(ends_.send->progress());
+      const auto arrived = ends_.recv->peek();
+      ASSERT_TRUE(arrived) << arrived.error().message;
+      if (arrived->empty()) continue;
+      ASSERT_TRUE(std::ranges::equal(*arrived, on_the_way.front()));
+      ASSERT_TRUE(ends_.recv->release());
+      on_the_way.pop_front();
+      ++taken;
+    }
+  }
+  EXPECT_EQ(taken, 3000);
 }
 
 TEST_P(TransportEnds, AnEmptyConnectionGivesAnEmptySlot) {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/protocol/slot_fifo.h"
+#include "engine/protocol/staging.h"
+#include "engine/transport/frame.h"
+#include "engine/transport/preamble.h"
+
+/// Between the two ends of tcp.h: the slots on either side.
+namespace ringside {
+
+/// A slot with room for its length in front, so that both leave in one call.
+struct FramedSlot {
+  static constexpr std::size_t kPayloadAt = 16;  ///< lines want to lie at multiples of 8
+  std::vector<std::byte> bytes;
+  std::size_t size = 0;  ///< of header and payload together
+  std::size_t done = 0;  ///< of those, moved
+
+  /// All the room: a header and the longest payload.
+  [[nodiscard]] std::span<std::byte> header_on() {
+    return std::span(bytes).subspan(kPayloadAt - kFrameHeader);
+  }
+  [[nodiscard]] std::span<std::byte> payload() {
+    return header_on().first(size).subspan(kFrameHeader);
+  }
+};
+
+class FramedSlots {
+ public:
+  explicit FramedSlots(Bytes payload) {
+    for (FramedSlot& slot : slots_) slot.bytes.resize(FramedSlot::kPayloadAt + payload.value);
+  }
+  FramedSlot& at(std::uint64_t count) { return slots_[count % kSlots]; }
+
+ private:
+  std::array<FramedSlot, kSlots> slots_;
+};
+
+/// Where the data of a step lie that travels as lines. Simple's lie in the slot.
+inline Staging staging_of(ConnectionShape shape) {
+  return shape.protocol == Protocol::Simple ? Staging() : Staging(shape.slot_size);
+}
+
+}  // namespace ringside
