@@ -33,6 +33,7 @@ struct Verb {
   std::function<std::function<VerbResult()>(CLI::App& app)> declare;
 };
 
+Verb audit_verb();
 Verb bench_verb();
 Verb explain_verb();
 Verb sim_verb();

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "tests/cli/program.h"
@@ -38,6 +39,11 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
   if (std::string(GetParam()) == "trace") {
     ASSERT_EQ(run_program({"bench", "all_reduce", "-e", "1K", "--trace", "run.rtrace"}).status, 0);
   }
+  if (std::string(GetParam()) == "audit") {
+    std::filesystem::create_directories("logs");
+    std::ofstream("logs/rank0.log")
+        << "n01:411:411 [0] NCCL INFO Bootstrap: Using eth0:10.1.0.1<0>\n";
+  }
   const auto examples = examples_of(GetParam());
   EXPECT_EQ(examples.size(), 2U);
   for (const auto& example : examples) {
@@ -50,7 +56,8 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
-                         testing::Values("bench", "sim", "explain", "topo", "trace", "demo"),
+                         testing::Values("audit", "bench", "sim", "explain", "topo", "trace",
+                                         "demo"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace
