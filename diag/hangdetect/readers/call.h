@@ -103,7 +103,8 @@ struct RankDump {
   std::vector<Call> calls;  ///< oldest first
   std::vector<GroupConfig> groups;
   std::vector<GroupStatus> statuses;
-  std::int64_t timeout_ms = 0;           ///< the longest of its calls; 0 where not recorded
+  std::int64_t written_ns = 0;  ///< when its file was last written; copies are later; 0: unknown
+  std::int64_t timeout_ms = 0;  ///< the longest of its calls; 0 where not recorded
   std::optional<std::uint64_t> torn_at;  ///< offset at which a cut file ends
 };
 

@@ -125,6 +125,10 @@ Result<RankDump> load_one(const std::string& path, std::string& buffer, DumpBuil
     return error;
   }
   dump->path = path;
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) == 0) {
+    dump->written_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+  }
   dump->rank = rank_of_name(path);
   dump->calls.shrink_to_fit();
   // The ring is written oldest first, but a file merged by hand need not be.

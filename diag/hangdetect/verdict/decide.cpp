@@ -38,6 +38,27 @@ bool is_aligned(const RankView& view) {
                      [](int group) { return group >= 0; });
 }
 
+/// Dumps on demand, taken at slightly different moments: ranks look absent or ahead that are not. Only
+/// calls that do not fit each other stay what they are.
+void doubt(std::vector<Explanation>& all) {
+  for (Explanation& one : all) {
+    const bool is_mismatch = one.kind == Kind::OpMismatch || one.kind == Kind::ShapeMismatch ||
+                             one.kind == Kind::DtypeMismatch || one.kind == Kind::OrderMismatch ||
+                             one.kind == Kind::RootMismatch;
+    if (!is_mismatch) one.confidence = std::min(one.confidence, 0.3);
+  }
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.confidence = 0.6;
+  out.why =
+      "no call had waited long when the dumps were written: they are of a job that moved, or had "
+      "only just "
+      "stopped";
+  out.missing.push_back(
+      "a second set of dumps some seconds later: does anybody stand where they stood?");
+  all.push_back(std::move(out));
+}
+
 Explanation quiet(const Job& job) {
   Explanation out;
   int dumps = 0;
@@ -151,6 +172,7 @@ Verdict decide(const Job& job, const LogFacts& facts) {
     add(all, explain_absence(scene));
     add(all, explain_stalls(scene));
     if (all.empty()) all.push_back(quiet(job));
+    if (facts.timeouts == 0 && are_waits_young(job, standing)) doubt(all);
   }
   agree(all);
   weigh(all, job);

@@ -72,6 +72,22 @@ Progress progress_of(const Job& job) {
   return progress;
 }
 
+bool are_waits_young(const Job& job, const Standing& standing) {
+  bool has_wait = false;
+  for (int r = 0; r < job.world(); ++r) {
+    const auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    if (!block) continue;
+    const RankDump& dump = *job.rank(r).dump;
+    const Call& call = dump.calls[block->call];
+    if (job.rank(r).is_from_log || job.signature(call).backend != "nccl") return false;
+    const std::int64_t timeout_ms = dump.timeout_ms > 0 ? dump.timeout_ms : 600'000;
+    const std::int64_t long_ns = std::min<std::int64_t>(timeout_ms / 2, 30'000) * 1'000'000;
+    if (dump.written_ns <= 0 || dump.written_ns - call.created_ns > long_ns) return false;
+    has_wait = true;
+  }
+  return has_wait;
+}
+
 std::vector<int> stuck_devices(const Job& job, const Standing& standing) {
   std::vector<int> stuck;
   for (const Front& front : standing.fronts) {

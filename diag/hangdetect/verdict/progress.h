@@ -19,6 +19,12 @@ struct Progress {
 /// nobody ends before that rank has entered it, and its dump does not hold.
 Progress progress_of(const Job& job);
 
+/// Whether no call that a rank stands at had waited long when its dump was written: NCCL's recorder writes
+/// when its watchdog has timed out, so such dumps were asked for, of a job that may well move.
+///
+/// Only a file's time can tell, and a copy's is later than its original's: false means nothing.
+bool are_waits_young(const Job& job, const Standing& standing);
+
 /// Ranks whose GPU stands still though the host goes on: calls are still pending that the others, which
 /// could not have done it alone, have ended and left behind. Ascending.
 ///
