@@ -16,8 +16,8 @@ namespace {
 
 /// Every verb, in the order of `ringside --help`.
 std::vector<Verb> all_verbs() {
-  return {demo_verb(),    audit_verb(), bench_verb(), sim_verb(),
-          explain_verb(), topo_verb(),  trace_verb()};
+  return {demo_verb(), audit_verb(),   hang_verb(), bench_verb(),
+          sim_verb(),  explain_verb(), topo_verb(), trace_verb()};
 }
 
 int report(const Error& error) {

@@ -36,6 +36,7 @@ struct Verb {
 Verb audit_verb();
 Verb bench_verb();
 Verb explain_verb();
+Verb hang_verb();
 Verb sim_verb();
 Verb topo_verb();
 Verb trace_verb();

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/hang_text.h"
+#include "diag/hangdetect/verdict/explain.h"
+
+namespace ringside::cli {
+namespace {
+
+using hang::Examination;
+
+constexpr std::size_t kLanes =
+    128;  ///< beyond it: culprits, whom they wait for, then the first ones
+constexpr std::size_t kCalls = 24;  ///< of a lane: the newest
+constexpr int kBox = 34;
+constexpr int kHeight = 18;
+constexpr int kLeft = 70;
+
+// Told apart without red and green; waiting calls also have a thick border, so that colour is not all.
+constexpr const char* kColours[] = {"#4477aa", "#66ccee", "#228833", "#ccbb44",
+                                    "#ee6677", "#aa3377", "#bbbbbb", "#999933"};
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < ' ' && c != '\n' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+std::vector<int> lanes_of(const Examination& all) {
+  std::vector<int> lanes = all.verdict.best.culprits;
+  lanes.resize(std::min(lanes.size(), kLanes));
+  for (int rank = 0; rank < all.job->world() && lanes.size() < kLanes; ++rank) {
+    if (std::find(lanes.begin(), lanes.end(), rank) == lanes.end()) lanes.push_back(rank);
+  }
+  std::sort(lanes.begin(), lanes.end());
+  return lanes;
+}
+
+std::string box(const Examination& all, int rank, std::size_t index, int x, int y) {
+  const hang::RankView& view = all.job->rank(rank);
+  const hang::Call& call = view.dump->calls[index];
+  const int group = view.group_of_call[index];
+  const auto& block = all.standing.blocks[static_cast<std::size_t>(rank)];
+  const bool stands_here = block && block->call == index;
+  const char* colour = group < 0 ? "#dddddd" : kColours[static_cast<std::size_t>(group) % 8];
+  const std::string title = group < 0
+                                ? "group unknown"
+                                : fmt::format("{}: {}{}", hang::call_title(*all.job, group, call),
+                                              hang::call_text(all.job->signature(call)),
+                                              stands_here         ? " (stands here)"
+                                              : call.is_pending() ? " (pending)"
+                                                                  : "");
+  return fmt::format(
+      "<rect x='{}' y='{}' width='{}' height='{}' fill='{}' fill-opacity='{}' stroke='{}' "
+      "stroke-width='{}'><title>{}</title></rect><text x='{}' y='{}' class='n'>{}</text>\n",
+      x, y, kBox - 4, kHeight - 4, colour, call.is_pending() ? "0.35" : "0.9",
+      stands_here ? "#000000" : "none", stands_here ? 2 : 0, escaped(title), x + 3, y + 11,
+      call.sequence);
+}
+
+std::string lane(const Examination& all, int rank, int y) {
+  const auto& culprits = all.verdict.best.culprits;
+  const bool is_culprit = std::binary_search(culprits.begin(), culprits.end(), rank);
+  std::string out = fmt::format("<text x='4' y='{}' class='{}'>{}rank {}</text>\n", y + 12,
+                                is_culprit ? "c" : "r", is_culprit ? "> " : "", rank);
+  const hang::RankView& view = all.job->rank(rank);
+  if (view.dump == nullptr) {
+    return out + fmt::format("<text x='{}' y='{}' class='r'>no dump</text>\n", kLeft, y + 12);
+  }
+  const std::size_t size = view.dump->calls.size();
+  const std::size_t first = size > kCalls ? size - kCalls : 0;
+  for (std::size_t i = first; i < size; ++i) {
+    out += box(all, rank, i, kLeft + static_cast<int>(i - first) * kBox, y);
+  }
+  return out;
+}
+
+std::string legend(const Examination& all) {
+  std::string out = "<p>";
+  for (std::size_t i = 0; i < all.job->groups().size() && i < 24; ++i) {
+    out += fmt::format("<span class='k' style='background:{}'></span>{} &nbsp; ", kColours[i % 8],
+                       escaped(hang::title_of(all.job->groups()[i])));
+  }
+  return out + "</p>\n";
+}
+
+}  // namespace
+
+std::string hang_html(const Examination& all) {
+  std::string out =
+      "<!doctype html><html lang='en'><meta charset='utf-8'><title>ringside hang</title>\n<style>"
+      "body{font:14px sans-serif;margin:1.5em}pre{background:#f4f4f4;padding:1em;overflow-x:auto}"
+      "text{font:11px monospace}.n{fill:#000}.c{font-weight:bold}"
+      ".k{display:inline-block;width:12px;height:12px;margin-right:4px}</style>\n";
+  out += fmt::format("<h1>{}</h1>\n<p>{}</p>\n", escaped(hang::to_string(all.verdict.best.kind)),
+                     escaped(all.verdict.best.why));
+  const std::vector<int> lanes = lanes_of(all);
+  out += "<h2>The last calls of each rank</h2>\n" + legend(all);
+  out += fmt::format("<svg width='{}' height='{}' role='img'>\n",
+                     kLeft + static_cast<int>(kCalls) * kBox + 10,
+                     static_cast<int>(lanes.size()) * kHeight + 10);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    out += lane(all, lanes[i], static_cast<int>(i) * kHeight + 4);
+  }
+  out +=
+      "</svg>\n<p>Numbers are sequence numbers in their group; pale: not ended; framed: where the "
+      "rank "
+      "stands.";
+  if (static_cast<std::size_t>(all.job->world()) > lanes.size()) {
+    out += fmt::format(" {} of {} ranks are drawn.", lanes.size(), all.job->world());
+  }
+  out += "</p>\n<h2>In words</h2>\n<pre>" + escaped(hang_text(all)) + "</pre></html>\n";
+  return out;
+}
+
+}  // namespace ringside::cli

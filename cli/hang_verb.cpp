@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cli/hang_generate.h"
+#include "cli/hang_text.h"
+#include "cli/hang_watch.h"
+#include "cli/verb.h"
+#include "diag/hangdetect/examine.h"
+
+namespace ringside::cli {
+namespace {
+
+struct HangArguments {
+  std::vector<std::string> paths;
+  std::string html;
+  std::string watch;
+  double watch_for_s = 0;
+  bool json = false;
+  std::shared_ptr<HangGenerateOptions> generate;
+};
+
+int status_of(const hang::Verdict& verdict) {
+  return verdict.best.kind == hang::Kind::NotAHang ? kFine : kFinding;
+}
+
+VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
+  if (!arguments.html.empty()) {
+    std::ofstream out(arguments.html, std::ios::binary | std::ios::trunc);
+    out << hang_html(all);
+    out.close();
+    if (!out) return system_error(fmt::format("{}: cannot be written", arguments.html), errno);
+    fmt::print(stderr, "note: the page is in {}\n", arguments.html);
+  }
+  fmt::print("{}", arguments.json ? to_text(hang_json(all)) : hang_text(all));
+  return status_of(all.verdict);
+}
+
+VerbResult run_hang(const HangArguments& arguments) {
+  if (!arguments.generate->folder.empty()) {
+    return run_hang_generate(*arguments.generate, arguments.json);
+  }
+  if (!arguments.watch.empty()) {
+    RINGSIDE_TRY(const auto all, watch_for_hang(arguments.watch, Seconds{arguments.watch_for_s}));
+    if (all == nullptr) return kFine;
+    return show(*all, arguments);
+  }
+  if (arguments.paths.empty()) {
+    return Error{ErrorCode::InvalidArgument, "nothing to look at",
+                 "name the folder that holds the job's dumps and logs: ringside hang dumps/"};
+  }
+  RINGSIDE_TRY(const hang::Examination all, hang::examine(arguments.paths));
+  if (all.dumps.empty() && all.facts.lines == 0) {
+    return Error{
+        ErrorCode::NotFound, fmt::format("{}: no dump and no log", arguments.paths.front()),
+        "dumps are PyTorch's Flight Recorder files (nccl_trace_rank_0, comm_lib_trace_rank_0, "
+        "or their JSON)"};
+  }
+  return show(all, arguments);
+}
+
+}  // namespace
+
+Verb hang_verb() {
+  return {"hang",
+          "Say which rank left the path, on which call, and why",
+          {"ringside hang dumps/", "ringside hang --json dumps/"},
+          [](CLI::App& app) {
+            auto arguments = std::make_shared<HangArguments>();
+            HangArguments& a = *arguments;
+            app.add_option("what", a.paths,
+                           "folders and files of one job: dumps, logs, stacks, ncclras reports");
+            app.add_flag("--json", a.json, "one JSON document on stdout");
+            app.add_option("--html", a.html, "also draw each rank's last calls, as a page, here");
+            app.add_option(
+                "--watch", a.watch,
+                "follow the folder of a running job from outside; report when it stands");
+            app.add_option("--watch-for", a.watch_for_s,
+                           "stop watching after so many seconds (0: never)");
+            a.generate = declare_hang_generate(app);
+            return [arguments] { return run_hang(*arguments); };
+          }};
+}
+
+}  // namespace ringside::cli
