@@ -26,7 +26,8 @@ bool take_pointer(Cursor& cursor, std::uint64_t& pointer) {
 }
 
 /// A field that nobody needs: addresses of buffers and streams.
-bool skip_field(Cursor& cursor, std::string_view key) {
+template <std::size_t N>
+bool skip_field(Cursor& cursor, const char (&key)[N]) {
   if (!cursor.eat(key)) return false;
   cursor.skip_word();
   return true;

@@ -43,6 +43,13 @@ class Cursor {
     at_ += literal.size();
     return true;
   }
+  /// The same for a literal: its length is known when it is compiled, and few instructions compare it.
+  template <std::size_t N>
+  bool eat(const char (&literal)[N]) {
+    if (left() < N - 1 || std::memcmp(at_, literal, N - 1) != 0) return false;
+    at_ += N - 1;
+    return true;
+  }
   void skip_blanks() {
     while (at_ < end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
   }

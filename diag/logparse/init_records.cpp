@@ -14,12 +14,13 @@ Parsed ended(Cursor& cursor) {
 }
 
 /// ` rank 7`: a key and its number, in this order or not there.
-template <typename T>
-void take(Cursor& cursor, std::string_view key, T& value) {
+template <std::size_t N, typename T>
+void take(Cursor& cursor, const char (&key)[N], T& value) {
   const Cursor before = cursor;
   if (!cursor.eat(key) || !cursor.number(value)) cursor = before;
 }
-void take_hex(Cursor& cursor, std::string_view key, std::uint64_t& value) {
+template <std::size_t N>
+void take_hex(Cursor& cursor, const char (&key)[N], std::uint64_t& value) {
   const Cursor before = cursor;
   if (!cursor.eat(key) || !cursor.hex(value)) cursor = before;
 }

@@ -119,10 +119,9 @@ std::string fields(const GraphPattern& r) {
 }
 std::string fields(const GraphChannel& r) { return fmt::format("{} '{}'", r.channel, r.list); }
 std::string fields(const CollCall& r) {
-  return fmt::format(
-      "{} {:x} {:x} {:x} count {} type {} op {} root {} comm {:x} n {} stream {:x} global {}",
-      r.function, r.op_count, r.send_buffer, r.receive_buffer, r.count, r.datatype, r.op, r.root,
-      r.comm, r.nranks, r.stream, r.global_rank);
+  return fmt::format("{} {:x} count {} type {} op {} root {} comm {:x} n {} global {}", r.function,
+                     r.op_count, r.count, r.datatype, r.op, r.root, r.comm, r.nranks,
+                     r.global_rank);
 }
 std::string fields(const TuningChoice& r) {
   return fmt::format("{} {} {} {} {}..{} {} '{}'", r.function, r.bytes,

@@ -1,0 +1,222 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "diag/logparse/follow_logs.h"
+#include "tests/logparse/records.h"
+
+namespace ringside::logs {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for the files of a test.
+class Inputs : public testing::Test {
+ protected:
+  Inputs() : folder_(fs::temp_directory_path() / ("ringside-logs-" + std::to_string(::getpid()))) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~Inputs() override { fs::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& data) const {
+    const fs::path path = folder_ / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << data;
+    return path.string();
+  }
+
+  fs::path folder_;
+};
+
+std::string line_of(int rank, const std::string& text = "Connected all rings") {
+  return "n01:" + std::to_string(100 + rank) + ":" + std::to_string(900 + rank) +
+         " [0] NCCL INFO " + text + "\n";
+}
+
+/// All records of some files, read by so many shards, with file and line.
+struct Read {
+  std::vector<std::string> records;
+  ParseReport report;
+};
+
+Read read(const std::vector<std::string>& arguments, std::size_t shards = 1) {
+  const LogFiles files = find_logs(arguments);
+  struct Kept {
+    std::string text;
+    Place place;
+  };
+  std::vector<std::vector<Kept>> kept(shards);
+  std::vector<std::unique_ptr<CallingSink>> sinks;
+  std::vector<RecordSink*> pointers;
+  for (std::size_t i = 0; i < shards; ++i) {
+    sinks.push_back(
+        std::make_unique<CallingSink>([&kept, i](const Record& record, const Speaker& speaker) {
+          const std::string text = describe(record, speaker);
+          kept[i].push_back({text.substr(text.find(' ')), record.place});
+        }));
+    pointers.push_back(sinks.back().get());
+  }
+  auto report = parse_logs(files, pointers, {});
+  EXPECT_TRUE(report.has_value());
+  Read all;
+  all.report = *report;
+  for (const auto& shard : kept) {
+    for (const Kept& record : shard) {
+      const FileLine at = all.report.where(record.place);
+      all.records.push_back(files.files[at.file].name + ":" + std::to_string(at.line) +
+                            record.text);
+    }
+  }
+  return all;
+}
+
+std::string gzipped(const std::string& text) {
+  z_stream stream{};
+  ::deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(::deflateBound(&stream, text.size()) + 64, '\0');
+  std::string input = text;
+  stream.next_in = reinterpret_cast<Bytef*>(input.data());
+  stream.avail_in = static_cast<uInt>(input.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  ::deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  return packed;
+}
+
+std::string many_lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += line_of(i % 97, "Channel 00/0 : " + std::to_string(i) + "[0] -> " +
+                                std::to_string(i + 1) + "[1] via P2P/IPC");
+    if (i % 11 == 0) text += "step " + std::to_string(i) + "\n";
+  }
+  return text;
+}
+
+TEST_F(Inputs, AnyNumberOfShardsGivesTheSameRecordsAndLines) {
+  const std::string big = write("big.log", many_lines(60000));  // about 4.6 MB: cut into pieces
+  const std::string small = write("small.log", many_lines(10));
+  const Read one = read({big, small}, 1);
+  for (const std::size_t shards : {2U, 3U, 5U}) {
+    const Read more = read({big, small}, shards);
+    ASSERT_EQ(more.records.size(), one.records.size()) << shards;
+    EXPECT_EQ(more.records, one.records) << shards;
+    EXPECT_EQ(more.report.counts.lines, one.report.counts.lines);
+    EXPECT_EQ(more.report.counts.bytes, one.report.counts.bytes);
+    EXPECT_GT(more.report.pieces.size(), 2U);
+  }
+}
+
+TEST_F(Inputs, FoldersAreReadInTheOrderOfTheirNumbers) {
+  write("job/rank10.log", line_of(10));
+  write("job/rank2.log", line_of(2));
+  write("job/.hidden", line_of(3));
+  const LogFiles files = find_logs({(folder_ / "job").string()});
+  ASSERT_EQ(files.files.size(), 2U);
+  EXPECT_TRUE(files.files[0].name.ends_with("rank2.log"));
+  const LogFiles globbed =
+      find_logs({(folder_ / "job/rank*.log").string(), (folder_ / "nothing").string()});
+  EXPECT_EQ(globbed.files.size(), 2U);
+  ASSERT_EQ(globbed.problems.size(), 1U);
+}
+
+TEST_F(Inputs, PackedLogsAreReadAndTruncatedOnesAsFarAsTheyGo) {
+  const std::string text = many_lines(2000);
+  const std::string packed = gzipped(text);
+  const Read plain = read({write("a.log", text)});
+  EXPECT_EQ(read({write("a.gz", packed)}).records.size(), plain.records.size());
+  EXPECT_EQ(read({write("twice.gz", packed + packed)}).records.size(), 2 * plain.records.size());
+  const Read cut = read({write("cut.gz", packed.substr(0, packed.size() / 2))});
+  EXPECT_GT(cut.records.size(), 100U);
+  ASSERT_EQ(cut.report.problems.size(), 1U);
+  EXPECT_NE(cut.report.problems[0].what.find("ends early"), std::string::npos);
+
+  std::string zstd(::ZSTD_compressBound(text.size()), '\0');
+  zstd.resize(::ZSTD_compress(zstd.data(), zstd.size(), text.data(), text.size(), 1));
+  EXPECT_EQ(read({write("a.zst", zstd)}).records.size(), plain.records.size());
+  EXPECT_EQ(read({write("cut.zst", zstd.substr(0, zstd.size() / 2))}).report.problems.size(), 1U);
+}
+
+TEST_F(Inputs, APackedBombIsOneLongLineAndBoundedMemory) {
+  // 16 MiB of one letter without a line end: a part of the promise, and the same path.
+  const Read bomb =
+      read({write("bomb.gz", gzipped(std::string(16 << 20, 'x') + "\n" + line_of(1)))});
+  EXPECT_EQ(bomb.report.counts.overlong, 1U);
+  ASSERT_EQ(bomb.records.size(), 2U);
+  EXPECT_NE(bomb.records[1].find(":2 connected"), std::string::npos) << bomb.records[1];
+}
+
+TEST_F(Inputs, OtherFilesAreNamedAndTheRestIsRead) {
+  const Read some =
+      read({write("a.bin", std::string("\x7f"
+                                       "ELF\x02\x01\x01",
+                                       7) +
+                               std::string(5000, '\1')),
+            (folder_ / "gone.log").string(), write("b.log", line_of(1)), write("empty.log", "")});
+  EXPECT_EQ(some.records.size(), 1U);
+  ASSERT_EQ(some.report.problems.size(), 1U);
+  EXPECT_NE(some.report.problems[0].what.find("an executable"), std::string::npos);
+}
+
+TEST_F(Inputs, LinesWithoutTextKeepTheirNumbers) {
+  const Read zeros =
+      read({write("z.log", std::string(100, '\0') + line_of(1) + "\n\n" + line_of(2) +
+                               "\xff\xfe\n" + line_of(3).substr(0, 50))});
+  ASSERT_EQ(zeros.records.size(), 4U);
+  EXPECT_NE(zeros.records[1].find("z.log:4 "), std::string::npos) << zeros.records[1];
+  EXPECT_EQ(zeros.report.counts.binary, 1U);
+  EXPECT_EQ(zeros.report.counts.lines, 6U);
+}
+
+TEST_F(Inputs, WhatIsNotUnderstoodIsCountedByShape) {
+  const Read odd =
+      read({write("o.log", line_of(1, "FOO: bar 7 of 0x12") + line_of(2, "FOO: bar 8 of 0x99"))});
+  ASSERT_EQ(odd.report.unparsed.size(), 1U);
+  EXPECT_EQ(odd.report.unparsed[0].shape, "FOO: bar # of #");
+  EXPECT_EQ(odd.report.unparsed[0].count, 2U);
+  EXPECT_EQ(odd.report.unparsed[0].example, "FOO: bar 7 of 0x12");
+}
+
+TEST_F(Inputs, ManyFilesNeedNoOpenOnes) {
+  for (int i = 0; i < 2000; ++i) write("many/rank" + std::to_string(i) + ".log", line_of(i));
+  EXPECT_EQ(read({(folder_ / "many").string()}, 3).records.size(), 2000U);
+}
+
+TEST_F(Inputs, GrowingFilesAreFollowedThroughRotation) {
+  const std::string path = write("f.log", line_of(1) + line_of(2).substr(0, 30));
+  std::vector<std::string> seen;
+  CallingSink sink([&](const Record& record, const Speaker& speaker) {
+    seen.push_back(std::to_string(speaker.pid) + "@" + std::to_string(record.place.line));
+  });
+  auto follower = LogFollower::make({path}, sink);
+  ASSERT_TRUE(follower);
+  (*follower)->poll();
+  EXPECT_EQ(seen, std::vector<std::string>{"101@0"});
+  std::ofstream(path, std::ios::app) << line_of(2).substr(30) << line_of(3);
+  (*follower)->poll();
+  EXPECT_EQ(seen, (std::vector<std::string>{"101@0", "102@1", "103@2"}));
+  EXPECT_EQ((*follower)->poll().value, 0U);
+  write("f.log", line_of(4));  // shorter: begun anew
+  (*follower)->poll();
+  ASSERT_EQ(seen.size(), 4U);
+  EXPECT_EQ(seen.back(), "104@0");
+  fs::rename(path, path + ".1");  // rotated, and a longer one in its place
+  write("f.log", line_of(5) + line_of(6) + "torn end");
+  (*follower)->poll();
+  EXPECT_EQ(seen.size(), 6U);
+  (*follower)->finish();
+  EXPECT_EQ(seen.size(), 7U);
+  const ParseReport report = (*follower)->report();
+  EXPECT_EQ(report.pieces.size(), 3U);
+  EXPECT_EQ(report.counts.lines, 7U);
+}
+
+}  // namespace
+}  // namespace ringside::logs

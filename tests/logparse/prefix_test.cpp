@@ -1,0 +1,211 @@
+#include <gtest/gtest.h>
+
+#include "diag/logparse/channel_records.h"
+#include "diag/logparse/init_records.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/torch_lines.h"
+#include "tests/logparse/records.h"
+
+namespace ringside::logs {
+namespace {
+
+/// The records of a text as `kind host:pid/launcher/local`, with a `!` where a line is torn.
+std::vector<std::string> heard(std::string_view text) {
+  std::vector<std::string> found;
+  each_record(text, [&](const Record& record, const Speaker& speaker) {
+    found.push_back(std::string(to_string(record.kind)) + " " + speaker.host + ":" +
+                    std::to_string(speaker.pid) + "/" + std::to_string(speaker.launcher_rank) +
+                    "/" + std::to_string(speaker.local_rank) + (record.is_torn ? "!" : ""));
+  });
+  return found;
+}
+using Lines = std::vector<std::string>;
+
+constexpr const char* kLine = "n01:411:980 [3] NCCL INFO Using network IB";
+
+TEST(Wrappers, OfLaunchersGiveTheirKey) {
+  const auto with = [](const std::string& wrapper) { return heard(wrapper + kLine); };
+  EXPECT_EQ(with(""), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("[default3]:"), Lines{"network_in_use n01:411/-1/3"});
+  EXPECT_EQ(with("[rank5]: "), Lines{"network_in_use n01:411/5/-1"});
+  EXPECT_EQ(with("12: "), Lines{"network_in_use n01:411/12/-1"});
+  EXPECT_EQ(with("  3: "), Lines{"network_in_use n01:411/3/-1"});
+  EXPECT_EQ(with("[1,3]<stdout>:"), Lines{"network_in_use n01:411/3/-1"});
+  EXPECT_EQ(with("[prterun-n01-77@1,3]<stderr>: "), Lines{"network_in_use n01:411/3/-1"});
+  EXPECT_EQ(with("[1,3]Mon Mar  3 10:00:00 2025<stdout>:"), Lines{"network_in_use n01:411/3/-1"});
+  EXPECT_EQ(with("[3] "), Lines{"network_in_use n01:411/3/-1"});
+  EXPECT_EQ(with("node-7: "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("(TrainWorker pid=77, ip=10.0.0.2) "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("[pod/worker-0/pytorch] "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("2025-03-01T10:11:12.123456789Z stdout F "),
+            Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("2025-03-01T10:11:12.123Z [default3]:"), Lines{"network_in_use n01:411/-1/3"});
+  EXPECT_EQ(with("Mar  1 10:11:12 n01 python[77]: "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("[2025-03-01 10:11:12] "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("my-app-xyz trainer "),
+            (Lines{"fragment :-1/-1/-1!", "network_in_use n01:411/-1/-1"}));
+}
+
+TEST(Wrappers, TextThatLooksLikeALabelStaysText) {
+  each_record("RuntimeError: bad\n[3] finished\n",
+              [](const Record& record, const Speaker& speaker) {
+                EXPECT_EQ(speaker.launcher_rank, -1) << record.line;
+                EXPECT_TRUE(speaker.host.empty());
+              });
+}
+
+TEST(Wrappers, TimesAreMicrosecondsSince1970) {
+  // 2025-03-01 is day 20148; 10:11:12 is second 36672: (20148 * 86400 + 36672) s.
+  constexpr std::int64_t kTime = (20148LL * 86400 + 36672) * 1000000;
+  for (const std::string wrapper :
+       {"[2025-03-01 10:11:12] ", "2025-03-01T10:11:12Z ", "2025-03-01 10:11:12 "}) {
+    each_record(wrapper + kLine,
+                [&](const Record& record, const Speaker&) { EXPECT_EQ(record.time_us, kTime); });
+  }
+}
+
+TEST(Wrappers, DockerObjectsAreUnescaped) {
+  const std::string text =
+      R"({"log":"n01:411:980 [3] NCCL INFO Bootstrap : Using eth0:10.1.0.1\u003c0\u003e\n","stream":"stdout","time":"2025-03-01T10:11:12.5Z"})";
+  bool is_found = false;
+  each_record(text, [&](const Record& record, const Speaker& speaker) {
+    is_found = true;
+    EXPECT_EQ(record.kind, RecordKind::BootstrapInterface);
+    EXPECT_EQ(speaker.host, "n01");
+    EXPECT_EQ(record.text(), "Bootstrap : Using eth0:10.1.0.1<0>");
+    EXPECT_EQ(record.time_us % 1000000, 500000);
+  });
+  EXPECT_TRUE(is_found);
+}
+
+TEST(Wrappers, PiecesOfAContainersLineAreJoined) {
+  EXPECT_EQ(heard("2025-03-01T10:11:12Z stdout P n01:411:980 [3] NCCL INFO Using net\n"
+                  "2025-03-01T10:11:12Z stdout F work IB\n"),
+            Lines{"network_in_use n01:411/-1/-1"});
+}
+
+TEST(Lines, ColoursAndCarriageReturnsAreTakenOut) {
+  EXPECT_EQ(
+      heard("\x1b[36m(W pid=7)\x1b[0m n01:411:980 [3] NCCL INFO Connected all rings\x1b[0m\r\n"),
+      Lines{"connected n01:411/-1/-1"});
+  EXPECT_EQ(heard(std::string(" 10%|#   | 1/9\r 20%|##  | 2/9\r") + kLine),
+            (Lines{"text :-1/-1/-1", "text :-1/-1/-1", "network_in_use n01:411/-1/-1"}));
+  EXPECT_EQ(heard(std::string("\0\0\0\0", 4) + kLine), Lines{"network_in_use n01:411/-1/-1"});
+}
+
+TEST(Lines, FoldedOnesCountTheirRepeats) {
+  each_record("(W pid=7) ncclSystemError: x [repeated 7x across cluster]",
+              [](const Record& record, const Speaker&) { EXPECT_EQ(record.repeats, 7); });
+}
+
+TEST(TornLines, AreCutAtEachBeginning) {
+  EXPECT_EQ(
+      heard("n01:411:980 [3] NCCL INFO Trees [0] 1/-1/-1->0->-n02:77:80 [1] NCCL INFO Using "
+            "network IB\n"
+            "n02:77:80 [1] NCCL INFO Connected all rings\n"),
+      (Lines{"trees n01:411/-1/-1!", "network_in_use n02:77/-1/-1", "connected n02:77/-1/-1"}));
+  // The edge's end is lost: it may have had GDRDMA. Where the next host is known, its letters are too.
+  EXPECT_EQ(
+      heard("n02:77:80 [1] NCCL INFO Connected all trees\n"
+            "n01:411:980 [3] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/1"
+            "n02:77:80 [1] NCCL INFO Connected all rings"),
+      (Lines{"connected n02:77/-1/-1", "channel_edge n01:411/-1/-1!", "connected n02:77/-1/-1"}));
+  // A known host ends what was glued to it.
+  EXPECT_EQ(heard("n02:77:80 [1] NCCL INFO Connected all trees\n"
+                  "n01:411:980 [3] NCCL INFO Setting affinity for GPU 3 ton02:77:80 [1] NCCL INFO "
+                  "Connected all rings\n"),
+            (Lines{"connected n02:77/-1/-1", "unknown n01:411/-1/-1!", "connected n02:77/-1/-1"}));
+  EXPECT_EQ(heard("[1,3]<stdout>:n01:411:980 [3] NCCL INFO Conne[1,4]<stdout>:n01:412:981 [4] NCCL "
+                  "INFO Using network IB"),
+            (Lines{"unknown n01:411/3/-1!", "network_in_use n01:412/4/-1"}));
+  EXPECT_EQ(heard("n01:411:980 [3] NCCL INFO NCCL_CROSS_NIC set by environmen[rank3]:[E301 "
+                  "10:20:30.123456789 "
+                  "ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation "
+                  "timeout: WorkNCCL(SeqNum=812, "
+                  "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600034 "
+                  "milliseconds before timing "
+                  "out."),
+            (Lines{"unknown n01:411/-1/-1!", "message :-1/3/-1"}));
+}
+
+TEST(TornLines, EdgesThatEndEarlyAreMarked) {
+  expect_record<ChannelEdge>(
+      "n01:411:980 [3] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/I",
+      [](const ChannelEdge&, const Record& record) { EXPECT_TRUE(record.is_torn); });
+}
+
+TEST(Warnings, OfAllVersionsAndPlugins) {
+  const auto place = [](const std::string& line) {
+    std::string found;
+    each_record(line, [&](const Record& record, const Speaker& speaker) {
+      EXPECT_EQ(record.level, Level::Warn) << line;
+      EXPECT_EQ(speaker.host, "n01") << line;
+      found = location(record);
+    });
+    return found;
+  };
+  EXPECT_EQ(
+      place("\nn01:411:990 [7] transport/net_ib.cc:1333 NCCL WARN NET/IB : No IP interface found."),
+      "transport/net_ib.cc:1333");
+  EXPECT_EQ(place("[2026-01-01 00:00:00] n01:411:990 [7] transport/net_ib/p2p.cc:690 "
+                  "(ncclIbLogCompletion) NCCL WARN x"),
+            "transport/net_ib/p2p.cc:690 (ncclIbLogCompletion)");
+  EXPECT_EQ(place("n01:411:990 [7] int plugin::poll(fid_cq*, unsigned long):326 NCCL WARN NET/OFI "
+                  "Unable to retrieve "
+                  "completion queue entries. RC: -5, ERROR: Input/output error"),
+            "int plugin::poll(fid_cq*, unsigned long):326");
+  EXPECT_EQ(heard("n01:411:990 [7] 101.457613 init:1396 NCCL TRACE NET/OFI x"),
+            Lines{"message n01:411/-1/-1"});
+}
+
+TEST(TorchLines, PrefixesOfAllVersions) {
+  const auto prefix = [](const std::string& line) {
+    std::string text;
+    each_record(line, [&](const Record& record, const Speaker&) {
+      const TorchPrefix p = torch_prefix(record);
+      text = std::string(1, p.severity) + " " + std::to_string(p.global_rank) + " " +
+             std::to_string(p.group_rank) + " " + std::to_string(p.pg_id) + " '" +
+             std::string(p.pg_guid) + "' '" + std::string(p.pg_desc) + "' " + std::string(p.file) +
+             " | " + std::string(record.text());
+    });
+    return text;
+  };
+  EXPECT_EQ(prefix("[E ProcessGroupNCCL.cpp:475] [Rank 3] Watchdog x"),
+            "E -1 3 -1 '' '' ProcessGroupNCCL.cpp | Watchdog x");
+  EXPECT_EQ(prefix("[rank3]:[E ProcessGroupNCCL.cpp:563] [PG 0 Rank 3] y"),
+            "E 3 3 0 '' '' ProcessGroupNCCL.cpp | y");
+  EXPECT_EQ(
+      prefix("[rank3]:[E301 10:20:30.123456789 ProcessGroupNCCL.cpp:607] [PG 4 (tp) Rank 1] z"),
+      "E 3 1 4 '' 'tp' ProcessGroupNCCL.cpp | z");
+  EXPECT_EQ(prefix("[rank3]:[E301 10:20:30.123456789 ProcessGroupNCCL.cpp:2271] [PG ID 4 PG GUID "
+                   "11(tp) Rank 1]  failure"),
+            "E 3 1 4 '11' 'tp' ProcessGroupNCCL.cpp | failure");
+  EXPECT_EQ(prefix("E0301 10:20:30.123456 77 ProcessGroupNCCL.cpp:21] text"),
+            "E -1 -1 -1 '' '' ProcessGroupNCCL.cpp | text");
+}
+
+TEST(TorchLines, PartsOfTheirTexts) {
+  const TorchWork work = parse_work(
+      "WorkNCCL(SeqNum=812, OpType=_ALLGATHER_BASE, NumelIn=10, NumelOut=80, Timeout(ms)=600000)");
+  EXPECT_EQ(work.sequence, 812);
+  EXPECT_EQ(work.operation, "_ALLGATHER_BASE");
+  EXPECT_EQ(work.numel_out, 80);
+  EXPECT_EQ(work.timeout_ms, 600000);
+  EXPECT_EQ(
+      parse_work("WorkNCCL(OpType=BROADCAST, TensorShape=[1, 2], Timeout(ms)=1)").tensor_shape,
+      "1, 2");
+  EXPECT_EQ(parse_rank_list("[0, 1, 5-7]"), (std::vector<std::int32_t>{0, 1, 5, 6, 7}));
+  EXPECT_EQ(value_of_key("size: 8, global rank: 3, TIMEOUT(ms): 600000", "global rank"), "3");
+  EXPECT_EQ(value_of_key("size: 8", "rank"), "");
+}
+
+TEST(Speakers, AreToldByTheNamesOfFiles) {
+  EXPECT_EQ(speaker_of_file("logs/rank_12.log").launcher_rank, 12);
+  EXPECT_EQ(speaker_of_file("run/attempt_0/3/stderr.log").local_rank, 3);
+  EXPECT_EQ(speaker_of_file("nccl.n01.4711.log").host, "n01");
+  EXPECT_EQ(speaker_of_file("nccl.n01.4711").pid, 4711);
+  EXPECT_EQ(speaker_of_file("train.log").pid, -1);
+}
+
+}  // namespace
+}  // namespace ringside::logs
