@@ -1,11 +1,8 @@
 #include "diag/hangdetect/examine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "diag/hangdetect/readers/dump_age.h"
 #include "diag/hangdetect/verdict/decide.h"
 
 namespace ringside::hang {
@@ -55,28 +52,6 @@ void compare_lines(Examination& all) {
   all.verdict.best = std::move(said.best);
 }
 
-/// Whoever waits for half a second is in a call, not in a hang: watchdogs and people wait for longer. Told
-/// only by files that still have the time at which they were written; a copy of them has not.
-void consider_age(Examination& all) {
-  constexpr std::int64_t kInCall = 500'000'000;
-  if (all.verdict.best.kind == Kind::NotAHang) return;
-  const auto longest = oldest_wait_ns(all.dumps);
-  if (!longest || *longest > kInCall) return;
-  Explanation running;
-  running.kind = Kind::NotAHang;
-  running.confidence = 0.75;
-  running.why = fmt::format(
-      "these dumps were written {:.0f} ms after the oldest call that is pending in them: calls "
-      "under "
-      "way look like that",
-      static_cast<double>(*longest) / 1e6);
-  running.missing.push_back("dumps of all ranks taken once progress has stopped, if it has");
-  all.verdict.best.against = "nothing has been pending for long";
-  all.verdict.best.confidence = std::min(all.verdict.best.confidence, 0.5);
-  all.verdict.others.insert(all.verdict.others.begin(), std::move(all.verdict.best));
-  all.verdict.best = std::move(running);
-}
-
 }  // namespace
 
 Result<Examination> examine(const std::vector<std::string>& arguments) {
@@ -98,7 +73,6 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.standing = standing_of(*all.job);
   all.verdict = decide(*all.job, all.facts);
   compare_lines(all);
-  consider_age(all);
   return all;
 }
 
