@@ -79,10 +79,14 @@ std::string size_text(const JobFacts& facts) {
   std::vector<std::string> hosts;
   for (const std::int32_t host : world->hosts)
     hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+  // An NVLink domain of several hosts is one node to NCCL.
+  const auto nodes = static_cast<std::size_t>(world->nodes());
+  const std::size_t machines = std::max(nodes, hosts.size());
   std::string text =
       fmt::format("{} on {}", plural(static_cast<std::size_t>(world->nranks), "rank", "ranks"),
-                  plural(static_cast<std::size_t>(world->nodes()), "host", "hosts"));
+                  plural(machines, "host", "hosts"));
   if (!hosts.empty()) text += fmt::format(" ({})", list_of(hosts));
+  if (machines > nodes) text += fmt::format(", {} to NCCL", plural(nodes, "node", "nodes"));
   if (facts.comms.size() > 1) text += fmt::format(", {} communicators", facts.comms.size());
   return text;
 }
