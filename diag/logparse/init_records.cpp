@@ -238,7 +238,6 @@ Parsed parse_environment(std::string_view text, Record& record) {
     return Parsed::Open;
   }
   if (cursor.eat("Invalid value ")) {
-    std::string_view tail;
     if (!cursor.until(" for ", variable.value) || !cursor.until(',', variable.name))
       return Parsed::No;
     variable.how = Environment::How::Invalid;
