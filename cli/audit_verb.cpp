@@ -161,6 +161,11 @@ Verb audit_verb() {
                        "files, folders, globs, or - for stdin; gzip and zstd are read");
         app.add_flag("--json", a.json, "one JSON document on stdout");
         app.add_option("--html", a.html, "also write the report as one page to this file");
+        app.add_option("--cluster", a.cluster,
+                       "the hosts that are expected: a preset, an XML or host YAML (default: as "
+                       "the logs tell)");
+        app.add_option("--topo", a.topo,
+                       "write the host's topology to this file (- is stdout), for --on");
         app.add_flag("--facts", a.facts, "what the logs say of the job, instead of what is wrong");
         app.add_flag("--matrix", a.matrix, "rank by rank, the transport from one to the other");
         app.add_flag("--explain-unparsed", a.explain_unparsed, "what was not understood, by kind");
