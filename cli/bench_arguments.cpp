@@ -93,6 +93,13 @@ Result<std::function<void(Rank, JobStage)>> binder(const std::string& how, bool 
   });
 }
 
+Result<bool> parse_buffers(const std::string& text) {
+  if (text == "shared") return true;
+  if (text == "private") return false;
+  return Error{ErrorCode::InvalidArgument, fmt::format("--buffers {}", text),
+               "give shared or private"};
+}
+
 }  // namespace
 
 Result<BenchOptions> bench_options(const BenchArguments& arguments) {
@@ -110,6 +117,7 @@ Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   bench.warmup = arguments.warmup;
   bench.iterations = arguments.iterations;
   RINGSIDE_TRY(bench.check, parse_check(arguments.check));
+  RINGSIDE_TRY(bench.shares_memory, parse_buffers(arguments.buffers));
   return bench;
 }
 
@@ -158,6 +166,10 @@ void declare_bench(CLI::App& app, BenchArguments& a) {
          "-c,--check", a.check,
          "verify every element behind the timed runs: off (0), last (1: of one more run) or "
          "every (of as many runs as were timed)")
+      ->capture_default_str();
+  app.add_option("--buffers", a.buffers,
+                 "shared: ranks of a host read and write them in place (ncclMemAlloc's are so); "
+                 "private: ordinary memory, copied through slots")
       ->capture_default_str();
   app.add_option("--transport", a.transport,
                  "shm or tcp (default: shm within a host, tcp between hosts)");

@@ -26,6 +26,7 @@ struct BenchArguments {
   int warmup = 5;
   int iterations = 20;
   std::string check = "last";
+  std::string buffers = "shared";
   std::string transport;
   std::string algorithm;
   std::string protocol;

@@ -56,6 +56,7 @@ std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows) {
                       {"backend", "ringside"},
                       {"transport", job.transport},
                       {"nranks", job.nranks},
+                      {"buffers", bench.shares_memory ? "shared" : "private"},
                       {"warmup", bench.warmup},
                       {"iterations", bench.iterations},
                       {"results", std::move(results)}});

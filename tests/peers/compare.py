@@ -5,8 +5,9 @@
 
 All run in turn, N times, rank r bound to core r modulo the cores; a run's figure is the median over its
 iterations of the slowest rank's time. Printed are the median and the range over the runs, and the ratio of
-ringside's median to the best peer's. Gloo knows no shared memory: its figures over loopback TCP, measured
-beside the first transport, stand beside both.
+ringside's median to the best peer's. Buffers are what each library hands out for them (ringside's
+SharedMemory, MPI_Alloc_mem; Gloo has nothing of the kind); a column has ringside on ordinary memory. Gloo
+knows no shared memory: its figures over loopback TCP, measured beside the first transport, stand beside both.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import datetime
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -38,10 +40,13 @@ def output_of(command):
     return done.stdout
 
 
-def ringside_us(build, transport, ranks, size, iterations):
+TITLE = "All-reduce beside Open MPI and Gloo"
+
+
+def ringside_us(build, transport, ranks, size, iterations, buffers="shared"):
     command = [f"{build}/cli/ringside", "bench", "all_reduce", "-n", str(ranks), "-b", str(size),
                "-e", str(size), "--iters", str(iterations), "--transport", transport,
-               "--bind", "core", "--json"]
+               "--bind", "core", "--buffers", buffers, "--json"]
     result = json.loads(output_of(command))["results"][0]
     if result["wrong"] or result["in_place"]["wrong"]:
         sys.exit("error: wrong data: " + " ".join(command))
@@ -91,6 +96,18 @@ def machine():
             f"start {os.getloadavg()[0]:.1f}")
 
 
+def replace_section(path, lines):
+    """The other sections of the page stay as they are."""
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    section = "\n".join(lines) + "\n"
+    old = re.compile(rf"^## {re.escape(TITLE)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+    page = (old.sub(lambda _: section + "\n", page) if old.search(page)
+            else f"{page.rstrip()}\n\n{section}")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page.rstrip() + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
@@ -104,15 +121,18 @@ def main():
 
     names = " | ".join(f"{name} us" for name, _ in peers)
     lines = [
-        "# All-reduce beside Open MPI and Gloo",
+        f"## {TITLE}",
         "",
         f"`./run bench --peers` on {datetime.date.today()}: float sums, {options.rounds} runs of each in "
         "turn; us per call, median (least .. most) of the runs. A ratio below 1 means that ringside takes "
         "less time than the best of the others.",
-        f"Machine: {machine()}. All ranks bound, rank r to core r modulo the cores.",
+        f"Machine: {machine()}. All ranks bound, rank r to core r modulo the cores. Each core copies "
+        f"{output_of([f'{options.build}/tests/peers/ringside_peer_memory_copy']).strip()} GB/s around the "
+        "caches while the others do: what an all-reduce of 2 ranks can reach, since each must read and "
+        "write its buffer.",
         "",
-        f"| transport | ranks | size | ringside us | {names} | ratio | ringside busbw GB/s |",
-        "|---|---|---|---|" + "---|" * len(peers) + "---|---|",
+        f"| transport | ranks | size | ringside us | {names} | ratio | busbw GB/s | private us |",
+        "|---|---|---|---|" + "---|" * len(peers) + "---|---|---|",
     ]
     print("\n".join(lines), flush=True)
     gloo_times = {}
@@ -120,9 +140,12 @@ def main():
         for size, iterations in SIZES:
             count = max(2, iterations // 5) if options.quick else iterations
             known = gloo_times.get((ranks, size))
-            ours, theirs = [], [[] for _ in peers]
+            ours, private, theirs = [], [], [[] for _ in peers]
             for _ in range(options.rounds):
                 ours.append(ringside_us(options.build, transport, ranks, size, count))
+                if transport == "shm":
+                    private.append(
+                        ringside_us(options.build, transport, ranks, size, count, "private"))
                 for times, (_, measure) in zip(theirs, peers):
                     if measure is gloo_us and known:
                         continue
@@ -136,11 +159,10 @@ def main():
             busbw = size / mine * 2 * (ranks - 1) / ranks / 1e3
             columns = " | ".join(summary(times) for times in theirs)
             lines.append(f"| {transport} | {ranks} | {size_text(size)} | {summary(ours)} | {columns} "
-                         f"| {mine / best:.2f} | {busbw:.2f} |")
+                         f"| {mine / best:.2f} | {busbw:.2f} | {summary(private) if private else ''} |")
             print(lines[-1], flush=True)
     if options.write:
-        with open(options.write, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+        replace_section(options.write, lines)
 
 
 if __name__ == "__main__":

@@ -30,8 +30,17 @@ int main(int argc, char** argv) {
   const auto sizes = size_range(*from, *to, static_cast<std::uint64_t>(*factor));
   if (!sizes) MPI_Abort(MPI_COMM_WORLD, 2);
   const std::size_t most = to->value / sizeof(float);
-  std::vector<float> input(most, 1.0F);
-  std::vector<float> output(most, 0.0F);
+  // The memory that the library itself would have its users take.
+  const auto allocate = [&](float value) {
+    float* memory = nullptr;
+    if (MPI_Alloc_mem(static_cast<MPI_Aint>(most * sizeof(float)), MPI_INFO_NULL, &memory) != 0) {
+      MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    std::fill_n(memory, most, value);
+    return memory;
+  };
+  float* input = allocate(1.0F);
+  float* output = allocate(0.0F);
   constexpr int kWarmup = 5;
   for (const Bytes size : *sizes) {
     const int count = static_cast<int>(size.value / sizeof(float));
@@ -39,7 +48,7 @@ int main(int argc, char** argv) {
     for (int i = -kWarmup; i < *iterations; ++i) {
       if (i == 0) MPI_Barrier(MPI_COMM_WORLD);
       const double begin = MPI_Wtime();
-      MPI_Allreduce(input.data(), output.data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+      MPI_Allreduce(input, output, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
       if (i >= 0) times[static_cast<std::size_t>(i)] = MPI_Wtime() - begin;
     }
     MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX,
@@ -51,6 +60,8 @@ int main(int argc, char** argv) {
                   in_gbs(size / median * busbw_factor(Collective::AllReduce, ranks)));
     }
   }
+  MPI_Free_mem(input);
+  MPI_Free_mem(output);
   MPI_Finalize();
   return 0;
 }
