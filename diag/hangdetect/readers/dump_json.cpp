@@ -85,6 +85,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 Result<RankDump> parse_dump_json(std::string_view bytes, DumpBuilder& builder) {
+  if (bytes.empty()) return Error{ErrorCode::Corrupt, "byte 0: the file is empty"};
   Events events(builder);
   const bool is_whole = nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &events);
   auto dump = builder.finish();

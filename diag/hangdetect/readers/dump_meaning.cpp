@@ -91,9 +91,13 @@ void DumpBuilder::make_call(Made& made, const Fields& fields) {
   const std::int64_t record = int_of(fields.of(Key::RecordId), -1);
   call.record = record >= 0 ? static_cast<std::uint64_t>(record) : dump_.calls.size();
   call.signature = signature_of(fields);
-  const Signature& signature = names_.signature(call.signature);
-  const bool is_send_recv = signature.op == Op::Send || signature.op == Op::Recv;
-  call.is_p2p = fields.holds(Key::IsP2p) ? int_of(fields.of(Key::IsP2p), 0) != 0 : is_send_recv;
+  if (fields.holds(Key::IsP2p)) {
+    call.is_p2p = int_of(fields.of(Key::IsP2p), 0) != 0;
+  } else {
+    // Not from Names: other threads are adding to it.
+    const Op op = parse_op(text_of(fields.of(Key::ProfilingName))).op;
+    call.is_p2p = op == Op::Send || op == Op::Recv;
+  }
   Key counter = call.is_p2p ? Key::P2pSeqId : Key::CollectiveSeqId;
   if (!fields.holds(counter)) counter = Key::SeqId;
   call.sequence = static_cast<std::uint32_t>(
