@@ -75,6 +75,15 @@ TEST(LogFacts, EqualTimeoutsOfAllAreAStall) {
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
+// The watchdog of one group woke up before that of the call before: find() looks by number, not by line.
+TEST(LogFacts, TimeoutsThatStandInAnyOrderAreStillFound) {
+  const Explanation best = Log(timeout_line(0, 813, 64) + timeout_line(0, 812, 64) +
+                               timeout_line(1, 813, 64) + timeout_line(1, 812, 64))
+                               .verdict();
+  EXPECT_EQ(best.kind, Kind::NetworkStall);
+  EXPECT_THAT(best.culprits, IsEmpty());
+}
+
 TEST(LogFacts, MonitoredBarrierNamesWhoDidNotCome) {
   const Explanation best = Log("[rank0]: RuntimeError: [Rank 0]: Ranks 3, 5 failed to pass "
                                "monitoredBarrier in 60000 ms\n")

@@ -148,6 +148,12 @@ void Job::sort_calls(int r) {
     }
     mine.collectives.push_back(index);
   }
+  // Watchdog lines come in the order in which their threads woke up, and find() looks by number.
+  for (GroupCalls& mine : view.groups) {
+    std::stable_sort(
+        mine.collectives.begin(), mine.collectives.end(),
+        [&](std::uint32_t a, std::uint32_t b) { return calls[a].sequence < calls[b].sequence; });
+  }
 }
 
 const GroupCalls* Job::calls(int r, int group) const {

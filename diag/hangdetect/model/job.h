@@ -28,11 +28,11 @@ struct Group {
 /// `tensor [2]`, `default_pg`: what a person calls it.
 std::string title_of(const Group& group);
 
-/// What one rank called in one group: indices into its dump's calls, in order.
+/// What one rank called in one group: indices into its dump's calls.
 struct GroupCalls {
   int group = -1;
-  std::vector<std::uint32_t> collectives;  ///< one for each sequence number
-  std::vector<std::uint32_t> transfers;    ///< sends and receives
+  std::vector<std::uint32_t> collectives;  ///< one for each sequence number, ascending
+  std::vector<std::uint32_t> transfers;    ///< sends and receives, as made
 };
 
 /// One rank of the job.

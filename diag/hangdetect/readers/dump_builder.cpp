@@ -181,12 +181,12 @@ const DumpBuilder::Value* DumpBuilder::items_of(const Value& value, std::size_t&
 }
 
 Result<RankDump> DumpBuilder::finish() {
-  if (!is_dump_ && dump_.calls.empty() && dump_.groups.empty() && statuses_.empty()) {
-    return corrupt("no Flight Recorder dump: neither entries nor a version");
-  }
+  const bool is_dump =
+      is_dump_ || !dump_.calls.empty() || !dump_.groups.empty() || !statuses_.empty();
   for (const GroupStatus& status : statuses_) {
     if (status.pg >= 0) dump_.statuses.push_back(status);
   }
+  // Of a refused document too: its texts are about to go.
   stack_.clear();
   items_.clear();
   lists_.clear();
@@ -197,7 +197,9 @@ Result<RankDump> DumpBuilder::finish() {
   statuses_.clear();
   copied_ = 0;
   is_dump_ = false;
-  return std::exchange(dump_, {});
+  RankDump dump = std::exchange(dump_, {});
+  if (!is_dump) return corrupt("no Flight Recorder dump: neither entries nor a version");
+  return dump;
 }
 
 }  // namespace ringside::hang
