@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "diag/audit/evidence.h"
 #include "diag/logparse/channel_records.h"
 #include "diag/logparse/init_records.h"
 
