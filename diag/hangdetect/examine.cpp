@@ -37,17 +37,20 @@ void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
                    [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
 }
 
-/// COLL lines show what recorders do not keep, the root of a call: where dumps end in a call with a root
-/// that nobody is to blame for, the lines may tell.
+/// COLL lines show what recorders do not keep, the root of a call, and what a watchdog's line lacks, its
+/// type: where all made one call and nobody is to blame for it, the lines may tell.
 void compare_lines(Examination& all) {
   const Kind kind = all.verdict.best.kind;
   if (kind != Kind::NetworkStall && kind != Kind::RootMismatch) return;
   if (!all.verdict.best.culprits.empty() || all.facts.lines_as_dumps.size() < 2) return;
   const Job lines(*all.names, all.facts.lines_as_dumps, {}, all.facts.world);
   Verdict said = decide(lines, {});
-  if (said.best.kind != Kind::RootMismatch || said.best.culprits.empty()) return;
+  const bool is_hidden =
+      said.best.kind == Kind::RootMismatch || said.best.kind == Kind::DtypeMismatch;
+  if (!is_hidden || said.best.culprits.empty()) return;
   said.best.confidence = std::min(said.best.confidence, 0.85);
-  all.verdict.best.against = "the lines show the roots that the recorder leaves out";
+  all.verdict.best.against =
+      "the lines of the calls show a difference that is recorded nowhere else";
   all.verdict.others.insert(all.verdict.others.begin(), std::move(all.verdict.best));
   all.verdict.best = std::move(said.best);
 }
@@ -63,7 +66,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.dumps = std::move(read.dumps);
   all.later = std::move(read.later);
   all.bad = std::move(read.bad);
-  all.facts = read_log_facts(all.files, *all.names);
+  all.facts = read_log_facts(all.files, *all.names, all.dumps);
   read_stacks(all.files, all.facts);
   add_from_logs(all.dumps, all.facts);
   all.job = std::make_unique<Job>(*all.names, all.dumps, all.later, all.facts.world);

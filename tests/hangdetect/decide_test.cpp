@@ -163,5 +163,20 @@ TEST(Decide, ADeviceThatStandsStillIsFoundThoughItsHostWentOn) {
   EXPECT_THAT(verdict.best.culprits, ElementsAre(1));
 }
 
+// 6 ranks have all made broadcast 5 of the whole job; then rank 4 alone calls its pair, {4, 5}: rank 5
+// stands where everybody else does.
+TEST(Decide, OneThatWaitsWhileAllOthersAreIdleAtOnePlaceIsAheadOfThem) {
+  SmallJob job(6);
+  const int world = job.add_group("0", {0, 1, 2, 3, 4, 5}, "default_pg");
+  const int pair = job.add_group("1", {4, 5}, "tensor");
+  job.all_call(pair, "nccl:all_reduce", 64, 3);
+  job.all_call(world, "nccl:broadcast", 64, 5);
+  job.call(4, pair, "nccl:all_reduce", 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::DivergedControlFlow);
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(4));
+  EXPECT_LT(verdict.best.confidence, 0.8);
+}
+
 }  // namespace
 }  // namespace ringside::hang

@@ -102,6 +102,45 @@ TEST(LogFacts, TheFirstProcessThatEndedBySignalIsDead) {
   EXPECT_THAT(best.culprits, ElementsAre(13));
 }
 
+std::string failure(int rank, const std::string& time) {
+  const std::string r = std::to_string(rank);
+  return "  time      : 2026-03-14_" + time + "\n  host      : node-b\n  rank      : " + r +
+         " (local_rank: " + r + ")\n  exitcode  : -9 (pid: 5187" + r + ")\n";
+}
+
+// Rank 5 falls half a minute later: that was the launcher.
+TEST(LogFacts, ProcessesThatFellBySignalInTheSameSecondFellTogether) {
+  const Explanation best =
+      Log("Failures:\n[1]:\n" + failure(3, "11:20:03") + "[2]:\n" + failure(5, "11:20:33") +
+          "Root Cause (first observed failure):\n[0]:\n" + failure(2, "11:20:03"))
+          .verdict();
+  EXPECT_EQ(best.kind, Kind::DeadRank);
+  EXPECT_THAT(best.culprits, ElementsAre(2, 3));
+}
+
+// 2.4 has the description of a group and the place in it, no name: several groups are called so, and the
+// numbers of their calls say nothing of each other.
+TEST(LogFacts, CallsOfGroupsThatNothingNamesAreNotComparedAcrossGroups) {
+  std::string text;
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string r = std::to_string(rank);
+    const std::string n = std::to_string(rank < 2 ? 64 : 32);
+    text += "[rank" + r + "]:[E301 10:20:30.123456789 ProcessGroupNCCL.cpp:632] [Rank " +
+            std::to_string(rank % 2) +
+            "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, "
+            "OpType=ALLREDUCE, NumelIn=" +
+            n + ", NumelOut=" + n +
+            ", Timeout(ms)=600000) ran for 600034 milliseconds before timing out.\n[rank" + r +
+            "]:[E301 10:20:30.123456790 ProcessGroupNCCL.cpp:1785] [PG 1 (tensor) Rank " +
+            std::to_string(rank % 2) +
+            "] Exception (either an error or timeout) detected by watchdog at work: 7, last "
+            "enqueued NCCL work: 7, last completed NCCL work: 6.\n";
+  }
+  const Explanation best = Log(text).verdict();
+  EXPECT_NE(best.kind, Kind::ShapeMismatch);
+  EXPECT_LT(best.confidence, 0.8);
+}
+
 TEST(LogFacts, AQuietLogAccusesNobody) {
   const Explanation best = Log("step 180 loss 2.2394\nstep 181 loss 2.2336\n").verdict();
   EXPECT_THAT(best.culprits, IsEmpty());

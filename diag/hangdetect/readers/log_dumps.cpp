@@ -41,14 +41,14 @@ void LogDumps::take_line(const logs::Record& record, int rank) {
   if (rank < 0) rank = rank_in_text(record.line);
   if (rank < 0 || rank > (1 << 20)) return;
   const std::string_view rest = record.line.substr(at);
-  add_timeout(rest.substr(0, rest.find(") ran for") + 1), record.place, rank);
+  add_timeout(rest.substr(0, rest.find(") ran for") + 1), record, rank);
 }
 
 void LogDumps::take_timeout(const logs::Record& record, int rank) {
-  add_timeout(logs::message_argument(record, "work"), record.place, rank);
+  add_timeout(logs::message_argument(record, "work"), record, rank);
 }
 
-void LogDumps::add_timeout(std::string_view text, logs::Place place, int rank) {
+void LogDumps::add_timeout(std::string_view text, const logs::Record& record, int rank) {
   const logs::TorchWork work = logs::parse_work(text);
   if (work.operation.empty()) return;
   ++timeouts_;
@@ -64,7 +64,9 @@ void LogDumps::add_timeout(std::string_view text, logs::Place place, int rank) {
   one.numel_in = work.numel_in;
   one.numel_out = work.numel_out;
   one.timeout_ms = std::max<std::int64_t>(0, work.timeout_ms);
-  one.place = place;
+  one.place = record.place;
+  // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix.
+  one.group_rank = rank_in_text(record.line);
   all.push_back(std::move(one));
 }
 
@@ -76,7 +78,8 @@ void LogDumps::take_status(const logs::Record& record, int rank) {
   // Two groups of a rank can wait at the same number: a status belongs to the time-out before it.
   auto same = std::find_if(all.begin(), all.end(), [&](const Waiting& one) {
     return one.sequence == at &&
-           (one.group.empty() || prefix.pg_guid.empty() || one.group == prefix.pg_guid);
+           (!one.has_group() || prefix.pg_id < 0 ||
+            (one.group == prefix.pg_guid && one.group_number == prefix.pg_id));
   });
   if (same == all.end()) {
     Waiting one;
@@ -89,13 +92,16 @@ void LogDumps::take_status(const logs::Record& record, int rank) {
   if (enqueued >= at && enqueued < at + 1'000'000) same->enqueued = enqueued;
   if (!prefix.pg_guid.empty()) same->group = prefix.pg_guid;
   if (!prefix.pg_desc.empty()) same->description = prefix.pg_desc;
+  if (prefix.pg_id >= 0) same->group_number = prefix.pg_id;
+  if (prefix.group_rank >= 0) same->group_rank = prefix.group_rank;
 }
 
 void LogDumps::adopt(Waiting& one) const {
   for (const auto& [rank, all] : waiting_) {
     for (const Waiting& other : all) {
       if (other.operation.empty() || other.sequence != one.sequence) continue;
-      if (!other.group.empty() && other.group != one.group) continue;
+      if (other.has_group() != one.has_group() || other.group != one.group) continue;
+      if (other.description != one.description) continue;
       one.operation = other.operation;
       one.numel_in = other.numel_in;
       one.numel_out = other.numel_out;
@@ -104,7 +110,23 @@ void LogDumps::adopt(Waiting& one) const {
   }
 }
 
-std::vector<RankDump> LogDumps::finish(const WhereFunction& where) {
+std::optional<GroupName> LogDumps::group_of(const Waiting& one, int rank,
+                                            const LogGroups& groups) const {
+  if (!one.group.empty()) {
+    return GroupName{one.group, one.group == "0" ? "default_pg" : one.description};
+  }
+  GroupHint hint;
+  hint.rank = rank;
+  hint.group_rank = one.group_rank;
+  hint.number = one.group_number;
+  hint.description = one.description;
+  hint.sequence = static_cast<std::uint32_t>(one.sequence);
+  hint.op = op_of(one.operation);
+  hint.input_count = one.numel_in;
+  return groups.find(hint);
+}
+
+std::vector<RankDump> LogDumps::finish(const WhereFunction& where, const LogGroups& groups) {
   // A torn line can lose the work and leave its status: the others of the group say what it was.
   for (auto& [rank, all] : waiting_) {
     for (Waiting& one : all) {
@@ -116,43 +138,50 @@ std::vector<RankDump> LogDumps::finish(const WhereFunction& where) {
     RankDump dump;
     dump.rank = rank;
     dump.version = "log";
-    std::int32_t pg = 0;
     for (const Waiting& one : all) {
       if (one.sequence < 0) continue;
+      const auto group = group_of(one, rank, groups);
+      if (!group) continue;
       const auto [file, line] = where(one.place);
       if (dump.path.empty()) dump.path = file;
-      Call call;
-      call.record = static_cast<std::uint64_t>(line);
-      call.sequence = static_cast<std::uint32_t>(one.sequence);
-      call.pg = pg++;
-      const std::string group = one.group.empty() ? "0" : one.group;
-      const std::string description = group == "0" ? "default_pg" : one.description;
-      call.group = names_.add_group(mix(hash_text(group), hash_text(description)), [&] {
-        return GroupName{group, description};
-      });
-      const std::uint64_t hash =
-          mix(mix(hash_text(one.operation), static_cast<std::uint64_t>(one.numel_in)),
-              static_cast<std::uint64_t>(one.numel_out));
-      call.signature = names_.add_signature(hash, [&] {
-        Signature made;
-        made.name = one.operation;
-        made.op = op_of(one.operation);
-        made.backend = "nccl";
-        made.input_count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.numel_in));
-        made.output_count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.numel_out));
-        made.inputs = "[[" + std::to_string(made.input_count) + "]]";
-        made.outputs = "[[" + std::to_string(made.output_count) + "]]";
-        return made;
-      });
-      call.is_p2p = false;
-      dump.timeout_ms = std::max(dump.timeout_ms, one.timeout_ms);
-      dump.statuses.push_back(
-          {call.pg, std::max(one.enqueued, one.sequence), -1, one.sequence - 1});
-      dump.calls.push_back(call);
+      add_call(one, *group, line, dump);
     }
-    if (!dump.calls.empty()) dumps.push_back(std::move(dump));
+    if (dump.calls.empty()) {
+      unplaced_.push_back(rank);
+    } else {
+      dumps.push_back(std::move(dump));
+    }
   }
   return dumps;
+}
+
+void LogDumps::add_call(const Waiting& one, const GroupName& group, std::int64_t line,
+                        RankDump& dump) {
+  Call call;
+  call.record = static_cast<std::uint64_t>(line);
+  call.sequence = static_cast<std::uint32_t>(one.sequence);
+  call.pg = static_cast<std::int32_t>(dump.calls.size());
+  call.group = names_.add_group(mix(hash_text(group.name), hash_text(group.description)),
+                                [&] { return group; });
+  const Op op = op_of(one.operation);
+  const std::uint64_t hash =
+      mix(mix(hash_text(one.operation), static_cast<std::uint64_t>(one.numel_in)),
+          static_cast<std::uint64_t>(one.numel_out));
+  call.signature = names_.add_signature(hash, [&] {
+    Signature made;
+    made.name = one.operation;
+    made.op = op;
+    made.backend = "nccl";
+    made.input_count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.numel_in));
+    made.output_count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.numel_out));
+    made.inputs = "[[" + std::to_string(made.input_count) + "]]";
+    made.outputs = "[[" + std::to_string(made.output_count) + "]]";
+    return made;
+  });
+  call.is_p2p = op == Op::Send || op == Op::Recv;
+  dump.timeout_ms = std::max(dump.timeout_ms, one.timeout_ms);
+  dump.statuses.push_back({call.pg, std::max(one.enqueued, one.sequence), -1, one.sequence - 1});
+  dump.calls.push_back(call);
 }
 
 }  // namespace ringside::hang

@@ -54,7 +54,8 @@ class Sink : public logs::RecordSink {
   }
 
   /// Places are files and lines only once everything is read.
-  void finish(const logs::LogFiles& files, const logs::ParseReport& report) {
+  void finish(const logs::LogFiles& files, const logs::ParseReport& report,
+              const LogGroups& groups) {
     compare_ras();
     for (std::size_t i = 0; i < facts_.statements.size(); ++i) {
       const logs::FileLine at = report.where(places_[i]);
@@ -67,11 +68,18 @@ class Sink : public logs::RecordSink {
       return {files.files[at.file].name, static_cast<std::int64_t>(at.line)};
     };
     facts_.lines_as_dumps = calls_.finish(facts_.world, where);
-    facts_.dumps = dumps_.finish(where);
+    facts_.dumps = dumps_.finish(where, groups);
+    for (const int rank : dumps_.unplaced()) note(rank).is_waiting = true;
     facts_.timeouts = dumps_.timeouts();
   }
 
  private:
+  struct Failure {
+    int rank = -1;
+    std::int64_t code = 0;
+    std::string time;
+  };
+
   /// The global rank that wrote the line; -1 where it does not say.
   int rank_of(const Record& record, const logs::SpeakerTable& speakers) {
     const logs::TorchPrefix prefix = logs::torch_prefix(record);
@@ -241,16 +249,32 @@ class Sink : public logs::RecordSink {
     }
   }
 
+  /// The other failures stand before the first one. Those that fell by the same signal in the same second
+  /// fell with it: what the launcher itself ends, it ends with SIGTERM, and with SIGKILL half a minute later.
   void take_summary(const Record& record) {
-    if (!in_root_cause_) return;
     const std::int64_t rank = logs::message_number(record, "rank");
     const std::int64_t code = logs::message_number(record, "exitcode", 0);
-    if (rank >= 0) root_cause_ = static_cast<int>(rank);
-    if (code != 0 && root_cause_ >= 0) {
-      state(record, What::Ended, {root_cause_}, code);
-      in_root_cause_ = false;
-      root_cause_ = -1;
+    if (const auto time = logs::message_argument(record, "time"); !time.empty()) {
+      failure_.time = time;
     }
+    if (rank >= 0) failure_.rank = static_cast<int>(rank);
+    if (code == 0 || failure_.rank < 0) return;
+    failure_.code = code;
+    if (in_root_cause_) {
+      std::vector<int> ranks{failure_.rank};
+      for (const Failure& other : others_) {
+        const bool is_alike = other.code == code && other.time == failure_.time;
+        if (is_alike && code < 0) ranks.push_back(other.rank);
+      }
+      std::sort(ranks.begin(), ranks.end());
+      ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+      state(record, What::Ended, std::move(ranks), code);
+      in_root_cause_ = false;
+      others_.clear();
+    } else if (others_.size() < kMostStatements) {
+      others_.push_back(failure_);
+    }
+    failure_ = {};
   }
 
   void take_error(const Record& record, const logs::SpeakerTable& speakers) {
@@ -382,12 +406,14 @@ class Sink : public logs::RecordSink {
   Record ras_place_;
   RankNotes nobody_;
   bool in_root_cause_ = false;
-  int root_cause_ = -1;
+  Failure failure_;              ///< of torchrun's summary, as far as it was read
+  std::vector<Failure> others_;  ///< that stand before the first one
 };
 
 }  // namespace
 
-LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names) {
+LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
+                        std::span<const RankDump> dumps) {
   LogFacts facts;
   std::vector<std::string> paths;
   for (const InputFile& file : files) {
@@ -398,7 +424,7 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names) {
   Sink sink(facts, names);
   logs::RecordSink* const sinks[] = {&sink};
   const auto report = logs::parse_logs(found, sinks, {});
-  if (report) sink.finish(found, *report);
+  if (report) sink.finish(found, *report, LogGroups(names, dumps));
   return facts;
 }
 

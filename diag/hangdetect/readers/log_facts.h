@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct RankNotes {
   bool has_failed = false;     ///< its last call ended with an error: retired then means failed
   bool has_lost_peer = false;  ///< that error was a connection that a peer closed
   bool has_exception = false;  ///< an error of the program's own
+  bool is_waiting = false;     ///< its watchdog timed out in a call whose group nothing tells
   bool is_busy = false;        ///< its stack shows work that is no communication
   bool is_in_group_creation = false;  ///< its stack is in the making of a group
   std::string busy_with;              ///< where its stack is
@@ -64,7 +66,9 @@ struct LogFacts {
 };
 
 /// Reads logs (of NCCL, PyTorch, launchers, ncclras; compressed or not) through logparse.
-LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names);
+/// The dumps tell which groups there are: up to 2.4 the watchdog's lines leave that open.
+LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
+                        std::span<const RankDump> dumps);
 
 /// Reads stacks of py-spy, faulthandler and gdb: what a rank does that is not communicating.
 void read_stacks(const std::vector<InputFile>& files, LogFacts& facts);

@@ -85,19 +85,35 @@ bool is_alike(const Signature& a, const Signature& b, bool is_even) {
 std::vector<Side> sides_of(const Job& job, const Front& front) {
   std::vector<Side> sides;
   const bool is_even = was_always_even(job, front);
+  std::vector<int> typeless;
+  const auto is_on = [&](const Side& side, const Call& call) {
+    return side.signature == call.signature ||
+           is_alike(job.names().signature(side.signature), job.signature(call), is_even);
+  };
   for (const int rank : front.entered) {
     const Call* call = job.find(rank, front.group, front.sequence);
     if (call == nullptr || job.signature(*call).name.empty()) continue;
-    const auto same = std::find_if(sides.begin(), sides.end(), [&](const Side& side) {
-      return side.signature == call->signature ||
-             is_alike(job.names().signature(side.signature), job.signature(*call), is_even);
-    });
+    if (job.rank(rank).is_from_log && job.signature(*call).types.empty()) {
+      typeless.push_back(rank);
+      continue;
+    }
+    const auto same = std::find_if(sides.begin(), sides.end(),
+                                   [&](const Side& side) { return is_on(side, *call); });
     if (same == sides.end()) {
       sides.push_back({call->signature, {rank}});
     } else {
       same->ranks.push_back(rank);
     }
   }
+  // A watchdog's line has no type: it fits sides that differ in nothing else, and speaks for neither.
+  for (const int rank : typeless) {
+    const Call& call = *job.find(rank, front.group, front.sequence);
+    const auto fits = [&](const Side& side) { return is_on(side, call); };
+    const auto count = std::count_if(sides.begin(), sides.end(), fits);
+    if (count == 0) sides.push_back({call.signature, {rank}});
+    if (count == 1) std::find_if(sides.begin(), sides.end(), fits)->ranks.push_back(rank);
+  }
+  for (Side& side : sides) std::sort(side.ranks.begin(), side.ranks.end());
   std::stable_sort(sides.begin(), sides.end(),
                    [](const Side& a, const Side& b) { return a.ranks.size() > b.ranks.size(); });
   return sides;

@@ -59,6 +59,31 @@ void doubt(std::vector<Explanation>& all) {
   all.push_back(std::move(out));
 }
 
+/// Ranks stand somewhere, and what is left of the job does not say in what relation to each other.
+Explanation unexplained(const Job& job, const Standing& standing) {
+  Explanation out;
+  out.confidence = 0.3;
+  std::vector<int> ranks;
+  bool is_transfer = true;
+  for (int r = 0; r < job.world(); ++r) {
+    const auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    if (!block) continue;
+    ranks.push_back(r);
+    is_transfer = is_transfer && block->is_p2p;
+    const Call& call = job.rank(r).dump->calls[block->call];
+    if (out.call.empty()) out.call = call_title(job, block->group, call);
+    if (out.evidence.size() < 8) {
+      out.evidence.push_back(
+          evidence_of(job, r, call, "waits: " + call_title(job, block->group, call)));
+    }
+  }
+  if (is_transfer) out.kind = Kind::P2pUnmatched;
+  out.why = fmt::format("{} wait, first in {}, and nothing that is left says for whom",
+                        ranks_text(ranks), out.call);
+  out.missing.push_back("Flight Recorder dumps of all ranks: a log line leaves out the peer");
+  return out;
+}
+
 Explanation quiet(const Job& job) {
   Explanation out;
   int dumps = 0;
@@ -171,7 +196,7 @@ Verdict decide(const Job& job, const LogFacts& facts) {
     add(all, explain_cycles(scene));
     add(all, explain_absence(scene));
     add(all, explain_stalls(scene));
-    if (all.empty()) all.push_back(quiet(job));
+    if (all.empty()) all.push_back(unexplained(job, standing));
     if (facts.timeouts == 0 && are_waits_young(job, standing)) doubt(all);
   }
   agree(all);

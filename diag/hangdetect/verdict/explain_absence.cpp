@@ -97,11 +97,32 @@ void add_last_calls(const Scene& scene, const std::vector<int>& heads, Explanati
   if (!heads.empty()) out.stack = last_stack(scene.job, heads.front());
 }
 
-/// One rank waits, everybody else of its group is idle at one and the same place: it is more likely that
-/// the one is ahead of the common path than that all others left it.
-bool is_lonely(const Front& front, const std::vector<int>& heads) {
-  return front.waiting.size() == 1 && heads.size() >= 2 && front.absent == heads &&
-         front.unseen.empty();
+/// All that are idle in the whole job made the same call last: the common path ends there.
+bool are_at_one_place(const Scene& scene, const std::vector<int>& idle) {
+  const auto last = [&](int rank) -> const Call* {
+    const RankDump* dump = scene.job.rank(rank).dump;
+    return dump->calls.empty() ? nullptr : &dump->calls.back();
+  };
+  const Call* first = last(idle.front());
+  return first != nullptr && std::all_of(idle.begin(), idle.end(), [&](int rank) {
+           const Call* call = last(rank);
+           return call != nullptr && call->group == first->group &&
+                  call->sequence == first->sequence && call->is_p2p == first->is_p2p;
+         });
+}
+
+/// One rank waits, everybody else of its group, or of the job, is idle at one and the same place: it is
+/// more likely that the one is ahead of the common path than that all others left it.
+bool is_lonely(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  if (front.waiting.size() != 1) return false;
+  if (heads.size() >= 2 && front.absent == heads && front.unseen.empty()) return true;
+  std::vector<int> idle;
+  for (int r = 0; r < scene.job.world(); ++r) {
+    if (scene.job.rank(r).dump == nullptr || r == front.waiting.front()) continue;
+    if (scene.standing.blocks[static_cast<std::size_t>(r)]) return false;
+    idle.push_back(r);
+  }
+  return idle.size() >= 2 && are_at_one_place(scene, idle);
 }
 
 Explanation lonely(const Scene& scene, const Front& front, const std::vector<int>& heads) {
@@ -253,8 +274,13 @@ Explanation on_its_way(const Scene& scene, const Front& front, const std::vector
 }
 
 /// Of ranks without a dump, a smallest set that explains every front: greedily the one that is
-/// missing from most.
-std::vector<int> fewest(const Standing& standing, std::vector<int> heads) {
+/// missing from most. Those that wait themselves explain nothing.
+std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
+  const auto is_waiting = [&](int rank) {
+    return rank < scene.job.world() && scene.job.rank(rank).notes.is_waiting;
+  };
+  const Standing& standing = scene.standing;
+  std::erase_if(heads, is_waiting);
   std::vector<const Front*> open;
   for (const Front& front : standing.fronts) {
     if (front.absent.empty() && !front.unseen.empty()) open.push_back(&front);
@@ -264,8 +290,11 @@ std::vector<int> fewest(const Standing& standing, std::vector<int> heads) {
     std::map<int, std::size_t> counts;
     std::size_t most = 0;
     for (const Front* front : open) {
-      for (const int rank : front->unseen) most = std::max(most, ++counts[rank]);
+      for (const int rank : front->unseen) {
+        if (!is_waiting(rank)) most = std::max(most, ++counts[rank]);
+      }
     }
+    if (most == 0) break;
     std::vector<int> best;
     for (const auto& [rank, count] : counts) {
       if (count == most) best.push_back(rank);
@@ -301,7 +330,7 @@ std::vector<Explanation> explain_absence(const Scene& scene) {
   }
   std::vector<Explanation> found;
   if (const Front* front = front_without(standing, idle); front != nullptr && !idle.empty()) {
-    if (is_lonely(*front, idle)) found.push_back(lonely(scene, *front, idle));
+    if (is_lonely(scene, *front, idle)) found.push_back(lonely(scene, *front, idle));
     const bool is_early = may_come(scene, *front, idle.front());
     found.push_back(with_dump(scene, *front, idle));
     if (is_early) {
@@ -315,7 +344,7 @@ std::vector<Explanation> explain_absence(const Scene& scene) {
       found.push_back(in_transfer(scene, waiter, idle));
     }
   }
-  unseen = fewest(standing, std::move(unseen));
+  unseen = fewest(scene, std::move(unseen));
   if (const Front* front = front_without(standing, unseen); front != nullptr && !unseen.empty()) {
     found.push_back(without_dump(scene, *front, unseen));
   } else if (const int waiter = transfer_with(standing, unseen); waiter >= 0 && !unseen.empty()) {
