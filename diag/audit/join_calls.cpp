@@ -38,6 +38,14 @@ class Walk {
   std::uint32_t at_ = kNone;
 };
 
+CallSum sum_of(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards) {
+  CallSum sum;
+  for (const auto& [shard, part] : calls.pieces) {
+    if (part < shards[shard]->call_sums.size()) sum.append(shards[shard]->call_sums[part]);
+  }
+  return sum;
+}
+
 std::string text_of(const Walk& walk) {
   const auto found = walk.shard().call_texts.find(walk.now()->signature);
   return found == walk.shard().call_texts.end() ? std::string() : found->second;
@@ -47,10 +55,16 @@ std::string text_of(const Walk& walk) {
 
 void compare_calls(const std::vector<CallsOfRank>& calls,
                    const std::vector<std::unique_ptr<Shard>>& shards, JobFacts& facts) {
+  if (calls.size() < 2) return;
+  // Most jobs call alike: then there is nothing to walk.
+  const CallSum one = sum_of(calls.front(), shards);
+  if (std::all_of(calls.begin(), calls.end(),
+                  [&](const CallsOfRank& rank) { return sum_of(rank, shards) == one; })) {
+    return;
+  }
   std::vector<Walk> walks;
   for (const CallsOfRank& rank : calls) walks.emplace_back(rank, shards);
   const auto has_call = [](const Walk& walk) { return walk.now() != nullptr; };
-  if (walks.size() < 2) return;
   for (std::size_t call = 0; std::all_of(walks.begin(), walks.end(), has_call); ++call) {
     const std::uint32_t first = walks.front().now()->signature;
     const bool is_equal = std::all_of(walks.begin(), walks.end(), [first](const Walk& walk) {

@@ -1,6 +1,7 @@
 #include "diag/audit/shard.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "diag/logparse/init_records.h"
 #include "diag/logparse/topo_records.h"
@@ -57,6 +58,15 @@ std::uint16_t Names::number_of(std::string_view name) {
   constexpr std::size_t kMost = 1'000;  // of foreign text; the last one then stands for the others
   if (names_.size() < kMost) names_.emplace_back(name);
   return static_cast<std::uint16_t>(names_.size() - 1);
+}
+
+void CallSum::append(const CallSum& later) {
+  std::uint64_t power = kFactor;
+  for (std::uint64_t left = later.count; left != 0; left >>= 1, power *= power) {
+    if ((left & 1) != 0) sum *= power;
+  }
+  sum += later.sum;
+  count += later.count;
 }
 
 void Said::compact() {
@@ -291,15 +301,36 @@ void Shard::take_call(const Record& record) {
   // Sends and receives differ between ranks by their nature.
   const bool is_pairwise = call.function == "Send" || call.function == "Recv";
   if (is_pairwise || record.is_torn || record.is_cut || calls.size() >= kMostCalls) return;
-  const std::uint32_t signature = signature_of(call);
+  const std::uint32_t signature = note_call(record, call);
   const auto index = static_cast<std::uint32_t>(calls.size());
   calls.push_back({signature, kNone, record.place});
   (part.first_call == kNone ? part.first_call : calls[part.last_call].next) = index;
   part.last_call = index;
+  if (call_sums.size() < parts.size()) call_sums.resize(parts.size());
+  call_sums[static_cast<std::size_t>(&part - parts.data())].append({1, signature});
+}
+
+/// The signature of a call, whose first line is kept.
+std::uint32_t Shard::note_call(const Record& record, const CollCall& call) {
   constexpr std::size_t kMostTexts = 20'000;
+  std::array<std::uint64_t, 5> key{};
+  const std::size_t size = call.function.size();
+  std::memcpy(key.data(), call.function.data(), std::min<std::size_t>(size, 16));
+  const auto wide = [](std::int32_t number) {
+    return std::uint64_t{static_cast<std::uint32_t>(number)};
+  };
+  key[2] = call.count;
+  key[3] = wide(call.op) << 32 | wide(call.root);
+  key[4] = wide(call.datatype) << 32 | size;
+  const std::uint64_t hash = (key[0] ^ (key[2] << 7) ^ key[4] ^ key[3] << 3) * 0x9E3779B97F4A7C15U;
+  KnownCall& known = known_calls_[hash >> 58];
+  if (known.is_set && known.key == key) return known.signature;
+  const std::uint32_t signature = signature_of(call);
   if (call_texts.size() < kMostTexts && call_texts.find(signature) == call_texts.end()) {
     call_texts.emplace(signature, quotable(record.line));
   }
+  if (size <= 16) known = {key, signature, true};
+  return signature;
 }
 
 void Shard::take_topology(const Record& record) {

@@ -58,6 +58,25 @@ struct EdgeKind {
   friend auto operator<=>(const EdgeKind&, const EdgeKind&) = default;
 };
 
+/// What tells calls apart, and their signature: a job repeats few calls very often.
+struct KnownCall {
+  std::array<std::uint64_t, 5> key{};
+  std::uint32_t signature = 0;
+  bool is_set = false;
+};
+
+/// All calls that are kept of a part, in one number.
+struct CallSum {
+  /// The sum of calls s1, s2, s3 is (s1 * factor + s2) * factor + s3, modulo 2^64.
+  static constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
+  std::uint64_t count = 0;
+  std::uint64_t sum = 0;  ///< of their signatures, in order
+
+  /// Puts those of `later` behind these.
+  void append(const CallSum& later);
+  friend bool operator==(const CallSum&, const CallSum&) = default;
+};
+
 /// What one shard of the logs says, folded as it streams by. Nothing here grows with the lines that say the
 /// same thing again; connections grow with the pairs that talk, calls of collectives by 12 bytes each.
 ///
@@ -76,6 +95,7 @@ class Shard : public RecordSink {
   std::vector<TreeUps> tree_ups = {};
   std::vector<std::int32_t> ups = {};                              ///< of tree_ups
   std::vector<CallMark> calls = {};                                ///< chained by part
+  std::vector<CallSum> call_sums = {};                             ///< by part
   std::unordered_map<std::uint32_t, std::string> call_texts = {};  ///< by signature: the first line
   Names nets = {};
 
@@ -111,11 +131,13 @@ class Shard : public RecordSink {
   void take_rare(const Record& record);
   void take_plain(const Record& record);
   void take_topology(const Record& record);
+  std::uint32_t note_call(const Record& record, const CollCall& call);
   std::uint32_t part_of(const Record& record, std::uint64_t comm);
   std::uint32_t current_part(const Record& record);
   std::uint32_t new_part(std::uint32_t speaker);
 
   const SpeakerTable* table_ = nullptr;
+  std::array<KnownCall, 64> known_calls_ = {};
   Said* last_edges_ = nullptr;
   EdgeKind last_kind_ = {};
   std::uint32_t last_net_ = 0;

@@ -4,6 +4,7 @@
 
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/parsers.h"
+#include "diag/logparse/quick_text.h"
 
 namespace ringside::logs {
 namespace {
@@ -22,6 +23,16 @@ constexpr std::array<std::string_view, 3> kProtocols = {"LL", "LL128", "SIMPLE"}
 
 /// A pointer as C libraries print it.
 bool take_pointer(Cursor& cursor, std::uint64_t& pointer) {
+  constexpr std::size_t kReach = 18;  // 0x and the digits
+  if (cursor.left() > kReach && cursor.at()[0] == '0' && cursor.at()[1] == 'x') {
+    std::uint64_t value = 0;
+    const std::size_t digits = take_hex_digits(cursor.at() + 2, value);
+    if (digits > 0 && digits < 16) {
+      pointer = value;
+      cursor.skip(2 + digits);
+      return true;
+    }
+  }
   return cursor.hex(pointer) || cursor.eat("(nil)") || cursor.eat("nil");
 }
 

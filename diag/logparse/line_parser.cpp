@@ -4,6 +4,7 @@
 
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/message.h"
+#include "diag/logparse/quick_text.h"
 #include "diag/logparse/torch_prefix.h"
 
 namespace ringside::logs {
@@ -11,11 +12,12 @@ namespace ringside::logs {
 namespace {
 
 constexpr std::size_t kKnownPrefixes = 8192;  // half a MiB: the threads of a thousand ranks
+constexpr std::size_t kKnownChoices = 512;
 
 }  // namespace
 
 LineParser::LineParser(RecordSink& sink)
-    : sink_(sink), batch_(new Record[kBatch]), known_(kKnownPrefixes) {}
+    : sink_(sink), batch_(new Record[kBatch]), known_(kKnownPrefixes), choices_(kKnownChoices) {}
 
 void LineParser::begin(std::uint32_t piece, std::uint32_t file, std::string_view path) {
   if (!partial_.empty()) join_partial({}, false);
@@ -88,69 +90,110 @@ namespace {
 
 constexpr std::string_view kInfo = " NCCL INFO ";
 
-/// shape  up to seven characters behind the text can be read
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = text.size();
-  std::uint64_t word = 0;
-  std::size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    std::memcpy(&word, text.data() + at, 8);
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
-    hash ^= hash >> 29;
-  }
-  if (at < text.size()) {
-    std::memcpy(&word, text.data() + at, 8);
-    word &= (std::uint64_t{1} << (8 * (text.size() - at))) - 1;
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
-    hash ^= hash >> 29;
-  }
-  return hash;
+std::uint64_t word_at(const char* text) {
+  std::uint64_t word;
+  std::memcpy(&word, text, 8);
+  return word;
+}
+
+constexpr std::size_t kLeastHashed = 8;
+
+/// Of the ends, where texts differ most, and of the length.
+/// shape  at least kLeastHashed characters
+std::size_t hash_of(std::string_view text) {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15U;
+  const std::size_t size = text.size();
+  const char* const end = text.data() + size;
+  std::uint64_t hash = (word_at(end - 8) ^ size) * kMix;
+  if (size >= 16) hash = (hash ^ (hash >> 29) ^ word_at(end - 16)) * kMix;
+  if (size >= 24) hash = (hash ^ (hash >> 29) ^ word_at(end - 24)) * kMix;
+  hash = (hash ^ (hash >> 29) ^ word_at(text.data())) * kMix;
+  return static_cast<std::size_t>(hash >> 32);
 }
 
 }  // namespace
 
 /// The quick way, which most lines of a large log go: `n01:411:980 [3] NCCL INFO ` with a process and thread
-/// that have spoken before.
+/// that have spoken before, most often in the line before.
 bool LineParser::parse_known_prefix(std::string_view line) {
-  constexpr std::size_t kRead = 48;  // the prefix, to a blank
+  constexpr std::size_t kRead = KnownPrefix::kMost;  // the prefix, to a blank
   if (line.size() < kRead) return false;
-  const std::size_t blank = find_blank(line.data(), kRead);
-  if (blank > KnownPrefix::kMost || line[blank + 1] != '[' || !is_digit(line[blank + 2]))
+  const KnownPrefix* known = &known_[last_known_];
+  const auto is_known = [&] {
+    return known->size > 0 && line[known->size] == ' ' &&
+           is_same_start<kRead>(line.data(), known->bytes.data(), known->size);
+  };
+  if (!is_known()) {
+    const std::size_t blank = find_blank(line.data(), kRead);
+    if (blank == kRead || blank < kLeastHashed) return false;
+    last_known_ = hash_of(line.substr(0, blank)) % kKnownPrefixes;
+    known = &known_[last_known_];
+    if (known->size != blank || !is_known()) return false;
+  }
+  std::size_t at = std::size_t{known->size} + 1;
+  if (line.size() < at + 4 + kInfo.size() || line[at] != '[' || !is_digit(line[at + 1]))
     return false;
-  auto device = static_cast<std::int16_t>(line[blank + 2] - '0');
-  std::size_t at = blank + 3;
-  if (at < line.size() && is_digit(line[at]))
-    device = static_cast<std::int16_t>(device * 10 + line[at++] - '0');
-  if (line.size() < at + 1 + kInfo.size() || line[at] != ']' ||
-      std::memcmp(line.data() + at + 1, kInfo.data(), kInfo.size()) != 0) {
+  auto device = static_cast<std::int16_t>(line[at + 1] - '0');
+  at += 2;
+  if (is_digit(line[at])) device = static_cast<std::int16_t>(device * 10 + line[at++] - '0');
+  if (line[at] != ']' || std::memcmp(line.data() + at + 1, kInfo.data(), kInfo.size()) != 0) {
     return false;
   }
-  const std::uint64_t hash = hash_of(line.substr(0, blank));
-  const KnownPrefix& known = known_[hash % kKnownPrefixes];
-  if (known.hash != hash || known.size != blank ||
-      std::memcmp(known.bytes.data(), line.data(), blank) != 0) {
-    return false;
-  }
+  const std::size_t end = at + 1 + kInfo.size();
+  Record& record = open_record(line, end);
+  record.level = Level::Info;
+  record.device = device;
+  record.tid = known->tid;
+  record.speaker = known->speaker;
+  const Parsed parsed = parse_often(record.text(), record);
   NcclPrefix prefix;
-  prefix.tid = known.tid;
+  std::size_t second = 0;
+  if (parsed == Parsed::Whole || !find_second(line, end, prefix, second)) {
+    finish_text(record, parsed);
+    return true;
+  }
+  prefix = {};  // another line begins in this one
+  prefix.tid = known->tid;
   prefix.device = device;
   prefix.level = Level::Info;
-  prefix.end = static_cast<std::uint32_t>(at + 1 + kInfo.size());
-  parse_clean(parse_texts(line, prefix, known.speaker, {}));
+  prefix.end = static_cast<std::uint32_t>(end);
+  parse_clean(parse_texts(line, prefix, known->speaker, {}));
   return true;
 }
 
 void LineParser::remember_prefix(std::string_view line, const NcclPrefix& prefix,
                                  std::uint32_t speaker) {
   const std::size_t size = line.find(' ');
-  if (size > KnownPrefix::kMost || line.size() < size + 8) return;
-  const std::uint64_t hash = hash_of(line.substr(0, size));
-  KnownPrefix& known = known_[hash % kKnownPrefixes];
-  known.hash = hash;
+  if (size >= KnownPrefix::kMost || size < kLeastHashed) return;
+  KnownPrefix& known = known_[hash_of(line.substr(0, size)) % kKnownPrefixes];
   known.speaker = speaker;
   known.tid = prefix.tid;
   known.size = static_cast<std::uint8_t>(size);
   std::memcpy(known.bytes.data(), line.data(), size);
+}
+
+/// What parse_nccl_text() says of a text, by heart where it is one of TUNING that came before.
+Parsed LineParser::parse_often(std::string_view text, Record& record) {
+  const bool may_be_choice = record.level == Level::Info && text.size() > 16 &&
+                             text.size() <= KnownChoice::kMost && is_digit(text.front());
+  if (!may_be_choice) return parse_nccl_text(text, record.level, record);
+  KnownChoice& known = choices_[hash_of(text) % kKnownChoices];
+  if (known.size == text.size() && std::memcmp(known.bytes.data(), text.data(), text.size()) == 0) {
+    record.make<TuningChoice>() = known.choice;
+    return Parsed::Whole;
+  }
+  const Parsed parsed = parse_nccl_text(text, record.level, record);
+  // One with names in it points into its own line, which goes.
+  if (parsed == Parsed::Whole && record.kind == RecordKind::TuningChoice) {
+    const auto& choice = record.as<TuningChoice>();
+    if (choice.function.empty() && choice.kernel.empty()) {
+      known.choice = choice;
+      known.choice.function = known.choice.kernel = {};
+      known.size = static_cast<std::uint8_t>(text.size());
+      std::memcpy(known.bytes.data(), text.data(), text.size());
+    }
+  }
+  return parsed;
 }
 
 std::uint32_t LineParser::speaker_of(const NcclPrefix& prefix, const Wrapping& wrapping) {
@@ -251,6 +294,21 @@ std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t
   return parse_texts(line, prefix, speaker, wrapping);
 }
 
+/// A text that nothing follows in its line.
+void LineParser::finish_text(Record& record, Parsed parsed) {
+  record.is_torn |= parsed == Parsed::Broken;
+  if (record.kind == RecordKind::Message) {
+    record.text_at +=
+        static_cast<std::uint32_t>(record.text().size() - trimmed_left(record.text()).size());
+  }
+  if (record.kind == RecordKind::Unknown) count_unparsed(record);
+  continues_ =
+      record.level == Level::Warn || record.kind == RecordKind::Unknown ||
+      (record.kind == RecordKind::Message && is_message(record, MessageId::AlgorithmMatrix));
+  continued_speaker_ = record.speaker;
+  close_record();
+}
+
 /// A text behind a prefix, and those behind the prefixes in it.
 std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefix,
                                          std::uint32_t speaker, const Wrapping& wrapping) {
@@ -264,16 +322,7 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
     NcclPrefix next;
     std::size_t end = line.size();
     if (parsed == Parsed::Whole || !find_second(line, prefix.end, next, end)) {
-      record.is_torn |= parsed == Parsed::Broken;
-      if (record.kind == RecordKind::Message) {
-        record.text_at +=
-            static_cast<std::uint32_t>(record.text().size() - trimmed_left(record.text()).size());
-      }
-      if (record.kind == RecordKind::Unknown) count_unparsed(record);
-      continues_ = record.level == Level::Warn || record.kind == RecordKind::Unknown ||
-                   is_message(record, MessageId::AlgorithmMatrix);
-      continued_speaker_ = record.speaker;
-      close_record();
+      finish_text(record, parsed);
       return {};
     }
     // Another line begins in this one: parse what is left of it again.

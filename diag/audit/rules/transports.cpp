@@ -13,10 +13,11 @@ void sort_once(std::vector<std::uint32_t>& numbers) {
 }
 
 /// Whether both ends are on one host; unknown ends count by what the line says.
-bool is_local(const CommFacts& comm, const Link& link) {
-  if (comm.nodes() == 1) return true;
+/// nodes  comm.nodes(), which looks at all members
+bool is_local(const CommFacts& comm, int nodes, const Link& link) {
+  if (nodes == 1) return true;
   // Pods of one machine have names of their own: names are hosts only where their number is NCCL's.
-  const bool are_hosts = static_cast<int>(comm.hosts.size()) <= comm.nodes();
+  const bool are_hosts = static_cast<int>(comm.hosts.size()) <= nodes;
   const Member* from = comm.member(link.rank);
   const Member* to = comm.member(link.peer);
   if (are_hosts && from != nullptr && to != nullptr && from->host >= 0 && to->host >= 0) {
@@ -58,9 +59,11 @@ NetEdges net_edges(const JobFacts& facts) {
   NetEdges edges;
   std::vector<std::uint32_t> plain, with_gdr;
   for (const CommFacts& comm : facts.comms) {
-    if (comm.nodes() < 2) continue;
+    const int nodes = comm.nodes();
+    if (nodes < 2) continue;
     for (const Link& link : comm.links) {
-      if (link.via != Via::Net || hides_gdr(facts.nets[link.net]) || is_local(comm, link)) continue;
+      if (link.via != Via::Net || hides_gdr(facts.nets[link.net]) || is_local(comm, nodes, link))
+        continue;
       const bool is_send = link.direction == Direction::Send;
       std::uint64_t& count = link.gdr ? (is_send ? edges.gdr_sends : edges.gdr_receives)
                                       : (is_send ? edges.plain_sends : edges.plain_receives);
@@ -79,10 +82,11 @@ NetEdges net_edges(const JobFacts& facts) {
 SocketUse socket_use(const JobFacts& facts) {
   SocketUse use;
   for (const CommFacts& comm : facts.comms) {
-    if (comm.nodes() < 2) continue;
+    const int nodes = comm.nodes();
+    if (nodes < 2) continue;
     bool has_links = false;
     for (const Link& link : comm.links) {
-      if (link.via != Via::Net || is_local(comm, link)) continue;
+      if (link.via != Via::Net || is_local(comm, nodes, link)) continue;
       has_links = true;
       if (!is_socket(facts.nets[link.net])) continue;
       use.is_used = true;
@@ -167,8 +171,9 @@ bool has_joined_hosts(const JobFacts& facts) {
 std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts) {
   std::map<std::int32_t, LocalEdges> hosts;
   for (const CommFacts& comm : facts.comms) {
+    const int nodes = comm.nodes();
     for (const Link& link : comm.links) {
-      if (!is_local(comm, link)) continue;
+      if (!is_local(comm, nodes, link)) continue;
       const Member* member = comm.member(link.rank);
       LocalEdges& edges = hosts[member == nullptr ? -1 : member->host];
       if (is_p2p(link.via)) edges.p2p += link.count;
