@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -80,7 +81,7 @@ Table made_up(int cases, std::uint64_t seed, int lost_percent) {
   namespace fs = std::filesystem;
   Table table;
   const fs::path folder =
-      fs::temp_directory_path() / fmt::format("ringside-accuracy-{}", lost_percent);
+      fs::temp_directory_path() / fmt::format("ringside-accuracy-{}-{}", ::getpid(), lost_percent);
   fs::remove_all(folder);
   hangs::GenerateOptions options;
   options.cases = cases;

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -15,7 +16,8 @@ class MadeUp {
  public:
   MadeUp(int cases, std::uint64_t seed, int lost_percent)
       : folder_(std::filesystem::temp_directory_path() /
-                ("ringside-made-up-" + std::to_string(seed) + "-" + std::to_string(lost_percent))) {
+                ("ringside-made-up-" + std::to_string(::getpid()) + "-" +
+                 std::to_string(lost_percent))) {
     std::filesystem::remove_all(folder_);
     hangs::GenerateOptions options;
     options.cases = cases;
