@@ -228,10 +228,9 @@ bool draw(const CaseOptions& options, FaultClass kind, Random& random, HangCase&
   std::optional<Fault> fault = inject(hang.program, kind, first, random);
   if (!fault) return false;
   hang.fault = *std::move(fault);
-  for (int attempt = 0;; ++attempt) {
+  do {
     hang.recorder = draw_recorder(random);
-    if (fits(hang.recorder, hang)) break;
-  }
+  } while (!fits(hang.recorder, hang));
   if (options.records > 0) {
     // Whoever asks for so many wants them in the dumps.
     hang.recorder.capacity = std::max(hang.recorder.capacity, options.records);
