@@ -307,7 +307,9 @@ void Shard::take_call(const Record& record) {
   (part.first_call == kNone ? part.first_call : calls[part.last_call].next) = index;
   part.last_call = index;
   if (call_sums.size() < parts.size()) call_sums.resize(parts.size());
-  call_sums[static_cast<std::size_t>(&part - parts.data())].append({1, signature});
+  CallSum& sum = call_sums[static_cast<std::size_t>(&part - parts.data())];
+  sum.sum = sum.sum * CallSum::kFactor + signature;
+  ++sum.count;
 }
 
 /// The signature of a call, whose first line is kept.
@@ -315,7 +317,12 @@ std::uint32_t Shard::note_call(const Record& record, const CollCall& call) {
   constexpr std::size_t kMostTexts = 20'000;
   std::array<std::uint64_t, 5> key{};
   const std::size_t size = call.function.size();
-  std::memcpy(key.data(), call.function.data(), std::min<std::size_t>(size, 16));
+  if (size >= 8) {  // the two may overlap
+    std::memcpy(&key[0], call.function.data(), 8);
+    std::memcpy(&key[1], call.function.data() + size - 8, 8);
+  } else {
+    for (const char c : call.function) key[0] = key[0] << 8 | static_cast<unsigned char>(c);
+  }
   const auto wide = [](std::int32_t number) {
     return std::uint64_t{static_cast<std::uint32_t>(number)};
   };

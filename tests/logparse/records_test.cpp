@@ -355,6 +355,48 @@ TEST(Calls, OfCollectivesAndTuning) {
                              });
 }
 
+// What is known by heart must not lend its numbers to a text that is alike.
+TEST(Calls, TuningTextsThatComeAgainMeanTheSame) {
+  const std::string_view text =
+      "n01.cluster.local:411101:411980 [3] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n"
+      "n02.cluster.local:411102:411981 [4] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n"
+      "n01.cluster.local:411101:411980 [3] NCCL INFO 4194304 Bytes -> Algo 0 proto 2 time 45.5\n"
+      "n01.cluster.local:411101:411980 [3] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n"
+      "n02.cluster.local:411102:411981 [4] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 ti\n";
+  std::vector<int> algorithms;
+  std::vector<int> pids;
+  std::vector<bool> torn;
+  each_record(text, [&](const Record& record, const Speaker& speaker) {
+    ASSERT_EQ(record.kind, RecordKind::TuningChoice);
+    EXPECT_EQ(record.as<TuningChoice>().bytes, 4194304U);
+    algorithms.push_back(record.as<TuningChoice>().algorithm);
+    pids.push_back(speaker.pid);
+    torn.push_back(record.is_torn);
+  });
+  EXPECT_EQ(algorithms, (std::vector<int>{1, 1, 0, 1, 1}));
+  EXPECT_EQ(pids, (std::vector<int>{411101, 411102, 411101, 411101, 411102}));
+  EXPECT_EQ(torn, (std::vector<bool>{false, false, false, false, true}));
+}
+
+TEST(Calls, PointersOfEveryLengthAreRead) {
+  std::uint64_t wanted = 0;
+  std::string digits;
+  for (int length = 1; length <= 16; ++length) {
+    const int digit = length % 16;
+    wanted = wanted << 4 | static_cast<std::uint64_t>(digit);
+    digits += "0123456789abcdef"[digit];
+    const std::string text =
+        "AllReduce: opCount 1f sendbuff 0x7f00 recvbuff 0x7f00 count 8 datatype 7 op 0 "
+        "root 0 comm 0x" +
+        digits + " [nranks=16] stream 0x5500";
+    expect_record<CollCall>(info(text), [&](const CollCall& call, const Record& record) {
+      EXPECT_EQ(call.comm, wanted) << digits;
+      EXPECT_EQ(call.nranks, 16);
+      EXPECT_FALSE(record.is_torn);
+    });
+  }
+}
+
 TEST(Topology, OfSeveralVersions) {
   expect_record<TopoSystem>(
       info("=== System : maxBw 48.0 totalBw 480.0 ==="),
