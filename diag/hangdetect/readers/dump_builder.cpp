@@ -1,6 +1,7 @@
 #include "diag/hangdetect/readers/dump_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -18,7 +19,8 @@ Error corrupt(const char* what) { return {ErrorCode::Corrupt, what}; }
 
 void DumpBuilder::push_real(double value) {
   // Only durations are real, and nothing is decided from them.
-  push({static_cast<std::int64_t>(std::clamp(value, -9e15, 9e15)), Kind::Real});
+  const double whole = std::isnan(value) ? 0 : std::clamp(value, -9e15, 9e15);
+  push({static_cast<std::int64_t>(whole), Kind::Real});
 }
 
 void DumpBuilder::push_text(std::string_view text) {

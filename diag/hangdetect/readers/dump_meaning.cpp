@@ -85,9 +85,11 @@ void DumpBuilder::make_call(Made& made, const Fields& fields) {
   made.kind = Kind::Call;
   made.number = static_cast<std::uint32_t>(dump_.calls.size());
   Call call;
-  call.created_ns = int_of(fields.of(Key::TimeCreated), 0);
-  // The very first format kept microseconds: nanoseconds since 1970 have 19 digits.
-  if (call.created_ns > 0 && call.created_ns < 100'000'000'000'000'000) call.created_ns *= 1000;
+  // Kept where differences of two do not overflow, whatever a stranger wrote: 4e18 ns is the year 2096.
+  constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;
+  call.created_ns = std::clamp<std::int64_t>(int_of(fields.of(Key::TimeCreated), 0), 0, kLatest);
+  // The very first format kept microseconds, of 16 digits; nanoseconds since 1970 have 19.
+  if (call.created_ns < kLatest / 1000) call.created_ns *= 1000;
   const std::int64_t record = int_of(fields.of(Key::RecordId), -1);
   call.record = record >= 0 ? static_cast<std::uint64_t>(record) : dump_.calls.size();
   call.signature = signature_of(fields);
