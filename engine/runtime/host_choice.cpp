@@ -63,7 +63,9 @@ Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& 
   RINGSIDE_TRY(check_reduction(situation.collective, pick.algorithm, situation.type, situation.op));
   HostOverrides overrides;
   if (wishes.nchannels != 0) overrides.nchannels = wishes.nchannels;
-  overrides.slot = wishes.slot.value != 0 ? wishes.slot : host_slot(pick.protocol, situation.cache);
+  overrides.slot = wishes.slot.value != 0
+                       ? wishes.slot
+                       : host_slot(pick.protocol, situation.cache, situation.has_tcp);
   RINGSIDE_TRY(Choice choice,
                choose_host(situation.collective, situation.bytes, situation.nranks, overrides));
   choice.algorithm = pick.algorithm;
@@ -71,7 +73,7 @@ Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& 
   return choice;
 }
 
-Bytes host_slot(Protocol protocol, Bytes cache) {
+Bytes host_slot(Protocol protocol, Bytes cache, bool has_tcp) {
   constexpr std::uint64_t kGrain = 4096;
   switch (protocol) {
     case Protocol::LL:
@@ -82,7 +84,8 @@ Bytes host_slot(Protocol protocol, Bytes cache) {
       break;
   }
   const std::uint64_t share = cache.value / (2 * kSlots);
-  return Bytes{std::clamp<std::uint64_t>(share / kGrain * kGrain, 16 << 10, 128 << 10)};
+  return Bytes{
+      std::clamp<std::uint64_t>(share / kGrain * kGrain, 16 << 10, has_tcp ? 64 << 10 : 128 << 10)};
 }
 
 bool needs_nodes(Algorithm algorithm) {

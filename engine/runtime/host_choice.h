@@ -37,8 +37,9 @@ Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& 
                               const HostTable& table = usual_host_table());
 
 /// Data that a slot carries unless something else is asked for. Simple: 8 of them, out and in, fill no more
-/// than a core's cache of the second level; at most 128 KiB, beyond which nothing is gained.
-Bytes host_slot(Protocol protocol, Bytes cache);
+/// than a core's cache of the second level; at most 128 KiB, beyond which nothing is gained. Over tcp at most
+/// 64 KiB: the kernel's own copies want that cache, too (4 ranks, 64 MiB: 66 ms, 119 ms by 128 KiB).
+Bytes host_slot(Protocol protocol, Bytes cache, bool has_tcp);
 
 /// Whether the algorithm joins nodes, so that the ranks of one host have to play several.
 bool needs_nodes(Algorithm algorithm);

@@ -34,9 +34,11 @@ TEST(HostChoice, WishesGoBeforeTheTable) {
 
 // 16 slots share the cache: 2 MiB / 16 = 128 KiB, 512 KiB / 16 = 32 KiB.
 TEST(HostChoice, SlotsOfBothDirectionsFitTheCache) {
-  EXPECT_EQ(host_slot(Protocol::Simple, 2_MiB), 128_KiB);
-  EXPECT_EQ(host_slot(Protocol::Simple, 512_KiB), 32_KiB);
-  EXPECT_EQ(host_slot(Protocol::Simple, 64_MiB), 128_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 2_MiB, false), 128_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 512_KiB, false), 32_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 64_MiB, false), 128_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 2_MiB, true), 64_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 512_KiB, true), 32_KiB);
 }
 
 TEST(HostChoice, AnAlgorithmThatDoesNotDoTheCollectiveIsNamedBesideThoseThatDo) {
