@@ -65,6 +65,7 @@ void CallLog::Writer::write_run(std::uint64_t first, const CallSignature& signat
 }
 
 std::optional<CallDifference> CallComparison::look_closely() {
+  is_settled_ = false;
   const std::uint64_t both = std::min(mine_.begun(), theirs_.begun());
   while (verified_ < both) {
     const auto mine = mine_.find(verified_);

@@ -99,8 +99,9 @@ TEST(CallComparison, ADifferenceIsFoundOnceBothHaveBegunTheCall) {
   EXPECT_EQ(here->call, 3U);
   EXPECT_EQ(here->mine, sum_of(9));
   EXPECT_EQ(here->theirs, sum_of(8));
-  ASSERT_TRUE(from_there.look());
-  EXPECT_EQ(from_there.look()->mine, sum_of(8));
+  const auto there = from_there.look();
+  ASSERT_TRUE(there);
+  EXPECT_EQ(there->mine, sum_of(8));
 }
 
 TEST(CallComparison, ARankThatIsFarAheadIsComparedAtTheSameCalls) {
@@ -142,8 +143,11 @@ TEST(CallComparison, ToldChangesAreEnoughForOneSideToFindTheDifference) {
   for (int i = 0; i < 5; ++i) mine.writer.append(sum_of(8));
   EXPECT_FALSE(comparison.look());
   told.writer.append_at(4, sum_of(9));
-  ASSERT_TRUE(comparison.look());
-  EXPECT_EQ(comparison.look()->call, 4U);
+  for (int looks = 0; looks < 2; ++looks) {  // it stays found
+    const auto found = comparison.look();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->call, 4U);
+  }
 }
 
 }  // namespace
