@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -18,6 +17,7 @@
 #include "base/text.h"
 #include "cli/audit_follow.h"
 #include "cli/verb.h"
+#include "cli/write_text.h"
 #include "diag/audit/audit.h"
 #include "diag/audit/cost.h"
 #include "diag/audit/expected_job.h"
@@ -88,14 +88,6 @@ Result<audit::Audit> read_logs(const std::vector<std::string>& logs, int threads
   return audited;
 }
 
-Status write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (out) return {};
-  return Error{ErrorCode::System, fmt::format("{}: cannot be written", path), "give another path"};
-}
-
 VerbResult run_diff(const AuditArguments& arguments) {
   RINGSIDE_TRY(const audit::Audit before, read_logs({arguments.diff[0]}, arguments.threads));
   RINGSIDE_TRY(const audit::Audit after, read_logs({arguments.diff[1]}, arguments.threads));
@@ -113,7 +105,7 @@ VerbResult write_topology(const audit::Audit& audited, const AuditArguments& arg
     fmt::print("{}", xml);
     return kFine;
   }
-  RINGSIDE_TRY(write_file(arguments.topo, xml));
+  RINGSIDE_TRY(write_text(arguments.topo, xml));
   fmt::print("{}: from {}; ringside topo --on {} --nodes {}\n", arguments.topo, job.source,
              arguments.topo, std::max(audited.facts.nodes(), 1));
   return kFine;
@@ -132,7 +124,7 @@ VerbResult run_audit(const AuditArguments& arguments) {
   const Result<std::string> costs = audit::add_costs(audited, arguments.cluster);
   if (!costs && !arguments.cluster.empty()) return costs.error();
   if (!arguments.html.empty())
-    RINGSIDE_TRY(write_file(arguments.html, audit::report_html(audited)));
+    RINGSIDE_TRY(write_text(arguments.html, audit::report_html(audited)));
   if (arguments.json) {
     fmt::print("{}", to_text(audit::report_json(audited)));
   } else if (arguments.facts) {

@@ -12,6 +12,7 @@
 #include "cli/bench_report.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
+#include "cli/write_text.h"
 
 namespace ringside::cli {
 namespace {
@@ -78,13 +79,10 @@ class Report {
   }
 
   [[nodiscard]] Status draw(const std::vector<PlotCurve>& curves) const {
-    std::ofstream out(arguments_.plot, std::ios::binary | std::ios::trunc);
-    out << plot_svg(fmt::format("{}, {} {}, {} ranks over {}", to_string(job_.options.collective),
-                                to_string(job_.options.type), redop_column(job_.options),
-                                job_.nranks, job_.transport),
-                    curves);
-    out.close();
-    if (!out) return system_error(fmt::format("{}: cannot write the plot", arguments_.plot), errno);
+    const std::string title = fmt::format(
+        "{}, {} {}, {} ranks over {}", to_string(job_.options.collective),
+        to_string(job_.options.type), redop_column(job_.options), job_.nranks, job_.transport);
+    RINGSIDE_TRY(write_text(arguments_.plot, plot_svg(title, curves)));
     if (prints_text()) print(fmt::format("# drawn in {}\n", arguments_.plot));
     return {};
   }

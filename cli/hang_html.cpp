@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/markup.h"
 #include "cli/hang_text.h"
 #include "diag/hangdetect/verdict/explain.h"
 
@@ -23,29 +24,6 @@ constexpr int kLeft = 70;
 // Told apart without red and green; waiting calls also have a thick border, so that colour is not all.
 constexpr const char* kColours[] = {"#4477aa", "#66ccee", "#228833", "#ccbb44",
                                     "#ee6677", "#aa3377", "#bbbbbb", "#999933"};
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < ' ' && c != '\n' ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 std::vector<int> lanes_of(const Examination& all) {
   std::vector<int> lanes = all.verdict.best.culprits;
@@ -75,7 +53,7 @@ std::string box(const Examination& all, int rank, std::size_t index, int x, int 
       "<rect x='{}' y='{}' width='{}' height='{}' fill='{}' fill-opacity='{}' stroke='{}' "
       "stroke-width='{}'><title>{}</title></rect><text x='{}' y='{}' class='n'>{}</text>\n",
       x, y, kBox - 4, kHeight - 4, colour, call.is_pending() ? "0.35" : "0.9",
-      stands_here ? "#000000" : "none", stands_here ? 2 : 0, escaped(title), x + 3, y + 11,
+      stands_here ? "#000000" : "none", stands_here ? 2 : 0, escaped_markup(title), x + 3, y + 11,
       call.sequence);
 }
 
@@ -100,7 +78,7 @@ std::string legend(const Examination& all) {
   std::string out = "<p>";
   for (std::size_t i = 0; i < all.job->groups().size() && i < 24; ++i) {
     out += fmt::format("<span class='k' style='background:{}'></span>{} &nbsp; ", kColours[i % 8],
-                       escaped(hang::title_of(all.job->groups()[i])));
+                       escaped_markup(hang::title_of(all.job->groups()[i])));
   }
   return out + "</p>\n";
 }
@@ -113,8 +91,9 @@ std::string hang_html(const Examination& all) {
       "body{font:14px sans-serif;margin:1.5em}pre{background:#f4f4f4;padding:1em;overflow-x:auto}"
       "text{font:11px monospace}.n{fill:#000}.c{font-weight:bold}"
       ".k{display:inline-block;width:12px;height:12px;margin-right:4px}</style>\n";
-  out += fmt::format("<h1>{}</h1>\n<p>{}</p>\n", escaped(hang::to_string(all.verdict.best.kind)),
-                     escaped(all.verdict.best.why));
+  out += fmt::format("<h1>{}</h1>\n<p>{}</p>\n",
+                     escaped_markup(hang::to_string(all.verdict.best.kind)),
+                     escaped_markup(all.verdict.best.why));
   const std::vector<int> lanes = lanes_of(all);
   out += "<h2>The last calls of each rank</h2>\n" + legend(all);
   out += fmt::format("<svg width='{}' height='{}' role='img'>\n",
@@ -130,7 +109,7 @@ std::string hang_html(const Examination& all) {
   if (static_cast<std::size_t>(all.job->world()) > lanes.size()) {
     out += fmt::format(" {} of {} ranks are drawn.", lanes.size(), all.job->world());
   }
-  out += "</p>\n<h2>In words</h2>\n<pre>" + escaped(hang_text(all)) + "</pre></html>\n";
+  out += "</p>\n<h2>In words</h2>\n<pre>" + escaped_markup(hang_text(all)) + "</pre></html>\n";
   return out;
 }
 

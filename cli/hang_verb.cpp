@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,6 +14,7 @@
 #include "cli/hang_text.h"
 #include "cli/hang_watch.h"
 #include "cli/verb.h"
+#include "cli/write_text.h"
 #include "diag/hangdetect/examine.h"
 
 namespace ringside::cli {
@@ -35,10 +35,7 @@ int status_of(const hang::Verdict& verdict) {
 
 VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
   if (!arguments.html.empty()) {
-    std::ofstream out(arguments.html, std::ios::binary | std::ios::trunc);
-    out << hang_html(all);
-    out.close();
-    if (!out) return system_error(fmt::format("{}: cannot be written", arguments.html), errno);
+    RINGSIDE_TRY(write_text(arguments.html, hang_html(all)));
     fmt::print(stderr, "note: the page is in {}\n", arguments.html);
   }
   fmt::print("{}", arguments.json ? to_text(hang_json(all)) : hang_text(all));

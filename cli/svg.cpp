@@ -2,30 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/markup.h"
+
 namespace ringside::cli {
-namespace {
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-  }
-  return safe;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void Svg::box(const Box& box, const std::string& fill, const std::string& stroke) {
   body_ += fmt::format(
@@ -63,7 +43,7 @@ void Svg::text(double x, double y, const std::string& text, double size, const s
   body_ += fmt::format(
       "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:g}\" text-anchor=\"{}\" "
       "fill=\"{}\">{}</text>\n",
-      x, y, size, anchor, colour, escaped(text));
+      x, y, size, anchor, colour, escaped_markup(text));
 }
 
 std::string Svg::finish(double width, double height) const {

@@ -12,24 +12,6 @@ namespace {
 constexpr std::array<const char*, kNodeKinds> kKindNames{"GPU", "PCI", "NVS", "CPU",
                                                          "NIC", "NET", "DEV"};
 
-const char* name_of(LinkKind kind) {
-  switch (kind) {
-    case LinkKind::Loc:
-      return "LOC";
-    case LinkKind::Nvl:
-      return "NVL";
-    case LinkKind::C2c:
-      return "C2C";
-    case LinkKind::Pci:
-      return "PCI";
-    case LinkKind::Sys:
-      return "SYS";
-    case LinkKind::Net:
-      return "NET";
-  }
-  return "";
-}
-
 const char* key_of(GraphId id) {
   switch (id) {
     case GraphId::Ring:
@@ -106,7 +88,7 @@ Json links(const System& system) {
       for (const LinkId id : node.links) {
         const Link& link = system.link(id);
         all.push_back(Json::array({name_of(system, link.from), name_of(system, link.to),
-                                   name_of(link.kind), as_written(link.bandwidth)}));
+                                   to_string(link.kind), as_written(link.bandwidth)}));
       }
     }
   }

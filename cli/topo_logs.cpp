@@ -1,12 +1,12 @@
 #include "cli/topo_logs.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/text.h"
+#include "cli/progress.h"
 #include "engine/debuglog/log_files.h"
 #include "engine/topology/load_hosts.h"
 
@@ -45,12 +45,6 @@ Result<LogRequest> request_of(const JobOptions& job, const LogOptions& options) 
   request.seed = options.seed;
   request.is_stdout = options.interleave;
   return request;
-}
-
-/// Redraws one line on a terminal, is silent elsewhere.
-void show_progress(std::size_t done, std::size_t all) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\rlogs {:3}%{}", done * 100 / all, done == all ? "\r         \r" : "");
 }
 
 void list_misconfigurations() {
@@ -114,7 +108,12 @@ Status write_logs(const JobOptions& job_options, const LogOptions& options) {
   RINGSIDE_TRY(const LogJob job, LogJob::make(std::move(request)));
   add_nature(job, truth);
   const auto write = options.interleave ? write_joined_log : write_log_files;
-  RINGSIDE_TRY(const LogFiles files, write(job, options.folder, show_progress));
+  Progress progress("logs");
+  const auto show = [&](std::size_t done, std::size_t all) {
+    progress.show(static_cast<double>(done) / static_cast<double>(all));
+  };
+  RINGSIDE_TRY(const LogFiles files, write(job, options.folder, show));
+  progress.erase();
   RINGSIDE_TRY(write_truth(job, truth, options.folder));
   tell(job, truth, files, options.folder);
   return {};

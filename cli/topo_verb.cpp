@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,6 +13,7 @@
 #include "cli/topo_logs.h"
 #include "cli/topo_text.h"
 #include "cli/verb.h"
+#include "cli/write_text.h"
 #include "engine/channels/graph_xml.h"
 #include "engine/topology/load_hosts.h"
 #include "engine/topology/nccl_xml.h"
@@ -57,15 +57,6 @@ Status check_one_host(const JobHosts& hosts) {
   if (std::none_of(hosts.runs.begin(), hosts.runs.end(), differs)) return {};
   return Error{ErrorCode::InvalidArgument, "--dump-xml with hosts that differ",
                "write them one by one: the file describes one host"};
-}
-
-Status write_text(const std::string& path, const std::string& text) {
-  std::ofstream file{path, std::ios::binary};
-  file << text;
-  file.close();
-  if (file) return {};
-  return Error{ErrorCode::System, fmt::format("{}: cannot be written", path),
-               "check the folder and its free space"};
 }
 
 VerbResult run(const TopoArguments& arguments) {

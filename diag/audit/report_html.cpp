@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/markup.h"
 #include "base/text.h"
 #include "diag/audit/findings.h"
 #include "diag/audit/report.h"
@@ -21,31 +22,8 @@ dt{float:left;clear:left;width:5rem;color:#666}dd{margin-left:5.5rem}code{backgr
 </style></head><body>
 )";
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 void add_field(std::string& page, std::string_view name, const std::string& text) {
-  if (!text.empty()) page += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, escaped(text));
+  if (!text.empty()) page += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, escaped_markup(text));
 }
 
 int depth_of(const std::vector<Finding>& findings, std::size_t index) {
@@ -60,7 +38,7 @@ std::string report_html(const Audit& audit) {
   const JobFacts& facts = audit.facts;
   std::string page(kHead);
   page += fmt::format("<h1>ringside audit</h1>\n<p>{}, {}; {}, {} lines</p>\n",
-                      escaped(versions_text(facts)), escaped(size_text(facts)),
+                      escaped_markup(versions_text(facts)), escaped_markup(size_text(facts)),
                       plural(audit.files.files.size(), "file", "files"), audit.parsed.counts.lines);
   if (audit.findings.empty()) page += "<p>Nothing was found.</p>\n";
   for (std::size_t i = 0; i < audit.findings.size(); ++i) {
@@ -68,19 +46,19 @@ std::string report_html(const Audit& audit) {
     page += fmt::format(
         "<article class=\"{0}\" style=\"margin-left:{1}rem\"><h2><span class=\"tag\">{0}</span> "
         "<code>{2}</code> {3}</h2>\n<dl>\n",
-        to_string(finding.severity), depth_of(audit.findings, i) * 2, escaped(finding.id),
-        escaped(finding.title));
+        to_string(finding.severity), depth_of(audit.findings, i) * 2, escaped_markup(finding.id),
+        escaped_markup(finding.title));
     if (!finding.ranks.empty()) add_field(page, "ranks", format_ranks(finding.ranks));
     if (!finding.hosts.empty()) add_field(page, "hosts", list_of(finding.hosts, 16));
     add_field(page, "cause", finding.cause);
     if (finding.cost) add_field(page, "cost", finding.cost->text);
     if (!finding.fix.empty())
-      page += fmt::format("<dt>fix</dt><dd><code>{}</code></dd>\n", escaped(finding.fix));
+      page += fmt::format("<dt>fix</dt><dd><code>{}</code></dd>\n", escaped_markup(finding.fix));
     page += "</dl>\n";
     if (!finding.evidence.empty()) {
       page += "<pre>";
       for (const QuotedLine& line : finding.evidence.lines()) {
-        page += escaped(fmt::format("{}: {}\n", audit.place_text(line.place), line.text));
+        page += escaped_markup(fmt::format("{}: {}\n", audit.place_text(line.place), line.text));
       }
       if (finding.evidence.count() > finding.evidence.lines().size())
         page += fmt::format("... {} such lines\n", finding.evidence.count());
@@ -89,7 +67,7 @@ std::string report_html(const Audit& audit) {
     page += "</article>\n";
   }
   page += fmt::format("<h1>The job</h1>\n<pre>{}</pre>\n</body></html>\n",
-                      escaped(facts_text(audit, {.width = 140})));
+                      escaped_markup(facts_text(audit, {.width = 140})));
   return page;
 }
 

@@ -36,24 +36,6 @@ std::string node_text(NcclVersion version, const System& system, NodeRef ref) {
   return fmt::format("{}/{:X}", kind_name(ref.kind), node.id);
 }
 
-std::string_view link_name(LinkKind kind) {
-  switch (kind) {
-    case LinkKind::Loc:
-      return "LOC";
-    case LinkKind::Nvl:
-      return "NVL";
-    case LinkKind::C2c:
-      return "C2C";
-    case LinkKind::Pci:
-      return "PCI";
-    case LinkKind::Sys:
-      return "SYS";
-    case LinkKind::Net:
-      return "NET";
-  }
-  return {};
-}
-
 /// Prints a node and what hangs below it.
 class TreePrinter {
  public:
@@ -72,7 +54,7 @@ class TreePrinter {
       const bool is_down = link.kind == LinkKind::Pci || link.kind == LinkKind::Net;
       if (is_down && (to == above || to.kind == NodeKind::Cpu)) continue;
       const std::string arm = std::string(indent, ' ') +
-                              fmt::format("+ {}[{:2.1f}] - ", link_name(link.kind), link.bandwidth);
+                              fmt::format("+ {}[{:2.1f}] - ", to_string(link.kind), link.bandwidth);
       if (is_down) {
         print(to, ref, arm.size(), arm);
       } else {

@@ -1,10 +1,7 @@
 #include "engine/runtime/call_board.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +11,7 @@
 
 #include "engine/runtime/bootstrap.h"
 #include "engine/transport/acceptor.h"
+#include "engine/transport/sealed_file.h"
 #include "engine/transport/socket.h"
 
 namespace ringside {
@@ -44,24 +42,9 @@ std::size_t size_for(std::size_t ranks) {
   return (ranks + pairs) * sizeof(CallLog::Memory);
 }
 
-Result<UniqueFd> make_memory(std::size_t size) {
-  UniqueFd memory(::memfd_create("ringside-calls", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memory) return system_error("memfd_create", errno);
-  if (::ftruncate(memory.get(), static_cast<off_t>(size)) != 0 ||
-      ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    return system_error(fmt::format("no {} bytes of shared memory", size), errno);
-  }
-  return memory;
-}
-
-/// A memory that could shrink would kill this process by SIGBUS when another rank shrinks it.
 Status check_memory(int fd, std::size_t size) {
-  struct stat status {};
-  const int seals = ::fcntl(fd, F_GET_SEALS);
-  if (::fstat(fd, &status) == 0 && status.st_size == static_cast<off_t>(size) && seals >= 0 &&
-      (seals & F_SEAL_SHRINK) != 0) {
-    return {};
-  }
+  const Result<std::size_t> sealed = sealed_size(fd);
+  if (sealed && *sealed == size) return {};
   return Error{ErrorCode::Corrupt,
                "another rank of this host sent a file that is no board of calls",
                "use the same version on every rank"};
@@ -112,7 +95,7 @@ Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const s
   const Endpoint name = AbstractName{first.name.data()};
   const bool is_first = ranks.front() == bootstrap.rank();
   RINGSIDE_TRY(const UniqueFd memory,
-               is_first ? make_memory(size) : fetch(name, size, bootstrap.secret(), deadline));
+               is_first ? make_sealed_file(size) : fetch(name, size, bootstrap.secret(), deadline));
   void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (mapped == MAP_FAILED) return system_error("cannot map the board of calls", errno);
   std::unique_ptr<CallBoard> board(

@@ -28,11 +28,6 @@ constexpr std::chrono::milliseconds kVerdictWait{1000};
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
-bool reduces(Collective collective) {
-  return collective == Collective::AllReduce || collective == Collective::ReduceScatter ||
-         collective == Collective::Reduce;
-}
-
 /// Whether no rank's own share of the result is anything but its input.
 bool copies(Collective collective) {
   return collective == Collective::AllGather || collective == Collective::AllGatherV ||
@@ -153,7 +148,7 @@ struct Communicator::Impl {
     auto plan = std::make_unique<HostPlan>();
     plan->call = call;
     const int n = bootstrap->nranks();
-    if (reduces(call.collective)) {
+    if (is_reduction(call.collective)) {
       RINGSIDE_TRY(plan->reduce, make_reduce_op(call.type, call.op, n, call.scalar));
     }
     const CallShape shape = shape_of(call);

@@ -43,10 +43,7 @@ SharedSpan span_in(const SharedRegion& region, const std::byte* place) {
 }  // namespace
 
 HostPrimitives::HostPrimitives(const Setup& setup)
-    : setup_(setup), inputs_(setup.ports->recv.ends.size() + 1) {
-  reaches_memory_ = std::ranges::any_of(setup.ports->send.ends,
-                                        [](const SendEnd* end) { return end->reaches_memory(); });
-}
+    : setup_(setup), inputs_(setup.ports->recv.ends.size() + 1) {}
 
 void HostPrimitives::restart(const void* input, void* output, std::uint32_t sequence) {
   setup_.input = static_cast<const std::byte*>(input);
@@ -54,10 +51,11 @@ void HostPrimitives::restart(const void* input, void* output, std::uint32_t sequ
   setup_.event.sequence = sequence;
   step_ = 0;
   has_referred_ = false;
-  if (reaches_memory_) find_memory();
+  has_looked_for_memory_ = false;
 }
 
 void HostPrimitives::find_memory() {
+  has_looked_for_memory_ = true;
   input_memory_ = find_shared(setup_.input);
   output_memory_ = find_shared(setup_.output);
   if (!setup_.keeps_input && input_memory_ == output_memory_) input_memory_ = nullptr;
@@ -294,7 +292,9 @@ bool HostPrimitives::send_to(std::uint32_t index, std::span<const std::byte> fro
 bool HostPrimitives::send_input(std::uint32_t index, const Slice& slice) {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
   SendEnd& end = *side.ends[index];
-  if (input_memory_ == nullptr || slice.bytes < kLeastReferred || !end.reaches_memory()) {
+  const bool may_refer = slice.bytes >= kLeastReferred && end.reaches_memory();
+  if (may_refer && !has_looked_for_memory_) find_memory();
+  if (!may_refer || input_memory_ == nullptr) {
     return send_to(index, {slice.input, slice.bytes});
   }
   has_referred_ = true;

@@ -120,10 +120,10 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   std::vector<Landing> landings_;    ///< of the slice in hand
   std::vector<std::byte*> outputs_;  ///< of a reduction: kept for its memory
 
-  /// What the call's buffers lie in; null: in private memory, or no connection would reach them.
+  /// What the call's buffers lie in; null: in private memory, or not to be read in place.
   std::shared_ptr<const SharedRegion> input_memory_, output_memory_;
-  bool reaches_memory_ = false;
-  bool has_referred_ = false;  ///< in this call
+  bool has_looked_for_memory_ = false;  ///< in this call, for the two above
+  bool has_referred_ = false;           ///< in this call
 };
 
 }  // namespace ringside

@@ -116,6 +116,24 @@ int lowest_rank(const System& system) {
 
 }  // namespace
 
+const char* to_string(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::Loc:
+      return "LOC";
+    case LinkKind::Nvl:
+      return "NVL";
+    case LinkKind::C2c:
+      return "C2C";
+    case LinkKind::Pci:
+      return "PCI";
+    case LinkKind::Sys:
+      return "SYS";
+    case LinkKind::Net:
+      return "NET";
+  }
+  return "";
+}
+
 Result<std::vector<System>> make_systems(const SystemRequest& request,
                                          const TopologyParameters& parameters) {
   // NVLink across hosts is off where the environment says so, or where it allows no P2P at all.

@@ -20,6 +20,9 @@ inline constexpr int kNodeKinds = 7;
 
 enum class LinkKind : std::uint8_t { Loc = 0, Nvl = 1, C2c = 3, Pci = 4, Sys = 9, Net = 10 };
 
+/// As NCCL's topology dump has it: "NVL".
+const char* to_string(LinkKind kind);
+
 /// source  NCCL's numbers
 enum class CpuArch : std::int8_t { Unknown = -1, X86 = 1, Power = 2, Arm = 3, Mixed = 4 };
 enum class CpuVendor : std::int8_t { Unknown = -1, Intel = 1, Amd = 2, Zhaoxin = 3, Mixed = 4 };

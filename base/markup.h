@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ringside {
+
+/// Text as it may stand in HTML, XML or SVG, between tags or in double quotes: `&`, `<`, `>` and `"` are
+/// escaped, control characters other than tab and newline become blanks.
+std::string escaped_markup(std::string_view text);
+
+}  // namespace ringside

@@ -1,0 +1,18 @@
+#include "cli/write_text.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace ringside::cli {
+
+Status write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return {};
+  return Error{ErrorCode::System, fmt::format("{}: cannot be written", path),
+               "check the folder and its free space"};
+}
+
+}  // namespace ringside::cli
