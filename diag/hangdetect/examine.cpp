@@ -13,7 +13,9 @@ void add_absent(std::vector<RankDump>& dumps, const std::vector<RankDump>& more)
   for (const RankDump& dump : more) {
     const bool has_dump =
         std::any_of(dumps.begin(), dumps.begin() + static_cast<std::ptrdiff_t>(known),
-                    [&](const RankDump& one) { return one.rank == dump.rank; });
+                    [&](const RankDump& one) {
+                      return one.rank == dump.rank && !one.is_newest_lost;
+                    });
     if (!has_dump) dumps.push_back(dump);
   }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/hangs/generate.h"
+#include "tests/hangdetect/perturb.h"
 #include "tests/hangdetect/score.h"
 
 /// Regenerates docs/hang-accuracy.md: every case of the corpus and a thousand made-up ones, scored.
@@ -19,6 +20,7 @@ namespace {
 
 struct Tally {
   std::size_t cases = 0, culprits = 0, exact = 0, kinds = 0, confident = 0, confident_wrong = 0;
+  std::size_t doubtful = 0, exact_of_clear = 0;
 
   void add(const Scored& one) {
     ++cases;
@@ -27,6 +29,9 @@ struct Tally {
     kinds += one.is_kind_right ? 1U : 0U;
     confident += one.confidence >= 0.8 ? 1U : 0U;
     confident_wrong += one.is_confident_wrong() ? 1U : 0U;
+    const bool is_doubtful = one.label.culprits.size() > 1;
+    doubtful += is_doubtful ? 1U : 0U;
+    exact_of_clear += one.is_exact && !is_doubtful ? 1U : 0U;
   }
 };
 
@@ -49,8 +54,10 @@ std::string percent(std::size_t part, std::size_t whole) {
 }
 
 std::string row(const std::string& name, const Tally& tally) {
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", name, tally.cases,
-                     percent(tally.culprits, tally.cases), percent(tally.exact, tally.cases),
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, tally.cases,
+                     percent(tally.exact, tally.cases), percent(tally.culprits, tally.cases),
+                     percent(tally.doubtful, tally.cases),
+                     percent(tally.exact_of_clear, tally.cases - tally.doubtful),
                      percent(tally.kinds, tally.cases), tally.confident, tally.confident_wrong);
 }
 
@@ -58,9 +65,9 @@ std::string markdown(const std::string& title, const std::string& what, const Ta
                      bool lists_wrong) {
   std::string out = fmt::format("\n## {}\n\n{}\n\n", title, what);
   out +=
-      "| class | cases | acceptable culprits | exact culprits | acceptable class | confident | "
-      "confident, wrong |\n";
-  out += "|---|---|---|---|---|---|---|\n" + row("all", table.all);
+      "| class | cases | exact culprits | exact, or in the same doubt | in doubt by construction "
+      "| exact where there is no doubt | acceptable class | confident | confident, wrong |\n";
+  out += "|---|---|---|---|---|---|---|---|---|\n" + row("all", table.all);
   for (const auto& [kind, tally] : table.by_kind) out += row(kind, tally);
   if (lists_wrong && !table.wrong.empty()) {
     out += "\nNot as the label has it:\n\n";
@@ -99,6 +106,31 @@ Table made_up(int cases, std::uint64_t seed, int lost_percent) {
   return table;
 }
 
+/// The real runs after something happened to their files: every rank, every length.
+std::string harmed_runs() {
+  std::string out =
+      "\n## Real PyTorch runs, after something happened to their files\n\n"
+      "The same runs, once for each rank that it can happen to. The labels are those of the whole "
+      "run: what was\nlost may leave less to say, and must not lead to a confident wrong "
+      "answer.\n\n"
+      "| what happened | cases | acceptable culprits | acceptable class | confident | confident, "
+      "wrong |\n|---|---|---|---|---|---|\n";
+  for (const Harm harm : kHarms) {
+    Tally tally;
+    for (const std::string& folder : corpus_cases("fr-torch")) {
+      const Label label = load_label(folder + "/label.json");
+      for (int variant = 0; variant < variants_of(folder, harm); ++variant) {
+        const HarmedCase harmed(folder, harm, variant);
+        tally.add(score(harmed.path(), label));
+      }
+    }
+    out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", to_string(harm), tally.cases,
+                       percent(tally.culprits, tally.cases), percent(tally.kinds, tally.cases),
+                       tally.confident, tally.confident_wrong);
+  }
+  return out;
+}
+
 int run(const std::string& path, int cases) {
   std::string out =
       "# How often `ringside hang` is right\n\n"
@@ -114,6 +146,7 @@ int run(const std::string& path, int cases) {
     out +=
         markdown("Real PyTorch runs", "The runs of `corpus/fr-torch`: 2 to 8 processes over Gloo.",
                  corpus("fr-torch"), true);
+    out += harmed_runs();
   }
   out +=
       markdown("Made-up hangs, all files",

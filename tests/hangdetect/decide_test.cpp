@@ -23,6 +23,29 @@ TEST(Decide, ARankThatNeverCameIsMissing) {
   EXPECT_EQ(verdict.best.call, "all_reduce 6 of default_pg");
 }
 
+// Ranks 0 to 3 ended the same call; then rank 2 alone receives from rank 1, which never sends. Three stand at
+// one place: it is rank 2 that went on by itself.
+TEST(Decide, ARankAloneInATransferWhileAllOthersStandAtOnePlaceWentOnByItself) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  const int pair = job.add_group("1", {1, 2}, "pipeline");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  job.call(2, pair, "nccl:recv 1<-0", 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::DivergedControlFlow);
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(2));
+  EXPECT_LT(verdict.best.confidence, 0.8);
+}
+
+// Gloo's recorder leaves out transfers: nothing pending is not proof of health.
+TEST(Decide, NothingPendingWithARecorderThatLeavesCallsOutIsNotSure) {
+  SmallJob job(2);
+  const int world = job.add_group("0", {0, 1}, "default_pg");
+  job.all_call(world, "gloo:all_reduce", 64, 5);
+  EXPECT_EQ(job.verdict().best.kind, Kind::NotAHang);
+  EXPECT_LT(job.verdict().best.confidence, 0.8);
+}
+
 // Ranks 0-2 pass 64 elements, rank 3 passes 63: three against one.
 TEST(Decide, TheFewWhoPassAnotherSizeAreNamed) {
   SmallJob job(4);

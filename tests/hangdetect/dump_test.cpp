@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_json.h"
 
@@ -85,6 +88,71 @@ TEST(DumpFiles, TheRankIsTheLastNumberOfTheName) {
   EXPECT_EQ(rank_of_name("comm_lib_trace_rank_7.json"), 7);
   EXPECT_EQ(rank_of_name("node12_trace_rank_5"), 5);
   EXPECT_EQ(rank_of_name("trace"), -1);
+}
+
+/// Two dumps in a folder of their own, the second cut; both go with the object.
+class CutJob {
+ public:
+  explicit CutJob(const std::string& status) {
+    std::filesystem::create_directories(folder_);
+    write(0, R"({"0":{"last_enqueued_collective":"6","last_completed_collective":"5"}})", false);
+    write(1, status, true);
+  }
+  ~CutJob() { std::filesystem::remove_all(folder_); }
+  CutJob(const CutJob&) = delete;
+  CutJob& operator=(const CutJob&) = delete;
+  [[nodiscard]] Explanation verdict() const {
+    auto all = examine({folder_.string()});
+    return all ? all->verdict.best : Explanation{};
+  }
+
+ private:
+  /// Calls 5 and 6 of two ranks; the file of a cut one ends in call 6.
+  void write(int rank, const std::string& status, bool is_cut) {
+    std::string text =
+        R"({"version":"2.10","pg_config":{"0":{"name":"0","desc":"default_pg","ranks":"[0, 1]"}},)";
+    if (!status.empty()) text += R"("pg_status":)" + status + ",";
+    text += R"("entries":[)" + entry(5, "completed");
+    if (is_cut) {
+      text += R"(,{"record_id":6,"pg_id":0,"proc)";
+    } else {
+      text += "," + entry(6, "scheduled") + "]}";
+    }
+    std::ofstream(folder_ / ("nccl_trace_rank_" + std::to_string(rank))) << text;
+  }
+  static std::string entry(int number, const std::string& state) {
+    const std::string n = std::to_string(number);
+    return R"({"record_id":)" + n + R"(,"pg_id":0,"process_group":["0","default_pg"],)" +
+           R"("collective_seq_id":)" + n + R"(,"profiling_name":"nccl:all_reduce",)" +
+           R"("time_created_ns":1750000000000000000,"input_sizes":[[4]],"input_dtypes":["Float"],)" +
+           R"("output_sizes":[[4]],"output_dtypes":["Float"],"state":")" + state +
+           R"(","retired":false,"is_p2p":false})";
+  }
+  std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
+                                  (std::string("ringside-cut-") +
+                                   testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+// Rank 0 waits in call 6. What was cut off from rank 1 is what would tell whether it is in it.
+TEST(CutDump, ARankWhoseNewestCallsWereCutOffIsNotTakenForAbsent) {
+  const Explanation best = CutJob("").verdict();
+  EXPECT_LT(best.confidence, 0.8);
+  EXPECT_NE(best.kind, Kind::NotAHang);
+}
+
+// The status of the group stands before the calls: 6 enqueued, 5 completed.
+TEST(CutDump, TheStatusOfItsGroupsTellsWhereItStood) {
+  const Explanation best =
+      CutJob(R"({"0":{"last_enqueued_collective":"6","last_completed_collective":"5"}})").verdict();
+  EXPECT_EQ(best.kind, Kind::NetworkStall) << "both are in call 6";
+  EXPECT_THAT(best.culprits, testing::IsEmpty());
+}
+
+TEST(CutDump, ARankThatWasDoneWithItsLastCallNeverCameToTheNext) {
+  const Explanation best =
+      CutJob(R"({"0":{"last_enqueued_collective":"5","last_completed_collective":"5"}})").verdict();
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_THAT(best.culprits, testing::ElementsAre(1));
 }
 
 }  // namespace

@@ -54,6 +54,38 @@ std::string timeout_line(int rank, int sequence, int numel) {
          ", last completed work: " + std::to_string(sequence - 1) + "\n";
 }
 
+std::string signal_line(int rank, int enqueued, int completed) {
+  const std::string r = std::to_string(rank);
+  return "[rank" + r +
+         "]:[E301 10:20:31.123456789 ProcessGroupNCCL.cpp:1743] [PG ID 0 PG GUID "
+         "0(default_pg) Rank " +
+         r +
+         "] Received a dump signal due to a collective timeout from  rank 0 and we will try our "
+         "best "
+         "to dump the debug info. Last enqueued NCCL work: " +
+         std::to_string(enqueued) + ", last completed NCCL work: " + std::to_string(completed) +
+         ".\n";
+}
+
+// Ranks 0 and 2 wait in 812. Rank 1 obeyed the signal to dump with 811 as its last call, all done; nothing is
+// known of rank 3, so it could be either, and the one that is seen elsewhere is named.
+TEST(LogFacts, ARankThatDumpsWithoutATimeOutOfItsOwnIsTheOneThatNeverCame) {
+  const Explanation best =
+      Log(timeout_line(0, 812, 64) + signal_line(0, 812, 811) + timeout_line(2, 812, 64) +
+          signal_line(2, 812, 811) + signal_line(1, 811, 811) + timeout_line(3, 812, 64))
+          .verdict();
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_THAT(best.culprits, ElementsAre(1));
+  EXPECT_LT(best.confidence, 0.8) << "it is a log, which may end too early";
+}
+
+// Rank 1 has not timed out yet, but stands in the same call: 812 is enqueued and not completed.
+TEST(LogFacts, ARankThatHasEnqueuedTheCallIsNotAbsent) {
+  const Explanation best =
+      Log(timeout_line(0, 812, 64) + timeout_line(2, 812, 64) + signal_line(1, 812, 811)).verdict();
+  EXPECT_THAT(best.culprits, IsEmpty());
+}
+
 TEST(LogFacts, TheRankThatPrintsNothingIsTheOneThatNeverCame) {
   const Explanation best =
       Log(timeout_line(0, 812, 64) + timeout_line(1, 812, 64) + timeout_line(3, 812, 64)).verdict();

@@ -38,7 +38,7 @@ Job::Job(const Names& names, std::span<const RankDump> dumps, std::span<const Ra
     : names_(names) {
   size_world(dumps, least_world);
   for (const RankDump& dump : dumps) {
-    if (dump.rank < 0 || dump.rank >= world()) continue;
+    if (dump.rank < 0 || dump.rank >= world() || dump.is_newest_lost) continue;
     rank(dump.rank).dump = &dump;
     rank(dump.rank).is_from_log = dump.version == "log";
   }

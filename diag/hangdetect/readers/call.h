@@ -106,6 +106,8 @@ struct RankDump {
   std::int64_t written_ns = 0;  ///< when its file was last written; copies are later; 0: unknown
   std::int64_t timeout_ms = 0;  ///< the longest of its calls; 0 where not recorded
   std::optional<std::uint64_t> torn_at;  ///< offset at which a cut file ends
+  bool is_newest_lost =
+      false;  ///< what it was cut off from are its newest calls: where it stands is unknown
 };
 
 }  // namespace ringside::hang

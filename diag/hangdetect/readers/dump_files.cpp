@@ -142,6 +142,39 @@ bool has_stacks(const RankDump& dump) {
                      [](const Call& call) { return call.stack != 0; });
 }
 
+/// The newest calls stand last in a dump, so a cut one lacks them; but the status of the groups stands
+/// before them, and says how far each had come.
+/// source  ProcessGroupNCCL counts collectives there; Gloo all calls, which is another number
+void complete_torn(RankDump& dump, const Names& names) {
+  if (!dump.torn_at || dump.calls.empty()) return;
+  dump.is_newest_lost = dump.statuses.empty();
+  const std::size_t read = dump.calls.size();
+  for (const GroupStatus& status : dump.statuses) {
+    const Call* newest = nullptr;
+    for (std::size_t i = 0; i < read; ++i) {
+      const Call& call = dump.calls[i];
+      if (call.pg == status.pg && !call.is_p2p) newest = &call;
+    }
+    if (status.enqueued < 0) continue;
+    const bool counts_collectives =
+        newest != nullptr && names.signature(newest->signature).backend == "nccl";
+    if (!counts_collectives) {
+      dump.is_newest_lost = true;
+      continue;
+    }
+    if (status.enqueued <= static_cast<std::int64_t>(newest->sequence)) continue;
+    Call call = *newest;
+    const bool is_waiting = status.completed >= 0 && status.completed < status.enqueued;
+    call.sequence = static_cast<std::uint32_t>(is_waiting ? status.completed + 1 : status.enqueued);
+    if (call.sequence <= newest->sequence) continue;  // it waits in one that was read
+    call.record = dump.calls.back().record + 1;
+    call.signature = 0;
+    call.stack = 0;
+    call.state = is_waiting ? CallState::Scheduled : CallState::Completed;
+    dump.calls.push_back(call);
+  }
+}
+
 bool is_pickle_named(const RankDump& dump) { return !dump.path.ends_with(".json"); }
 
 }  // namespace
@@ -223,9 +256,11 @@ Dumps load_dumps(const std::vector<InputFile>& files, Names& names) {
       all.bad.push_back({wanted[i]->path, std::move(loaded[i]).error()});
     }
   }
-  // A pickle before the JSON of the same process: it was taken first and has the stacks.
+  // A whole dump before a cut one; a pickle before the JSON of the same process: it was taken first and has
+  // the stacks.
   std::stable_sort(all.dumps.begin(), all.dumps.end(), [](const RankDump& a, const RankDump& b) {
     if (a.rank != b.rank) return a.rank < b.rank;
+    if (a.torn_at.has_value() != b.torn_at.has_value()) return b.torn_at.has_value();
     const bool stacks_a = has_stacks(a);
     const bool stacks_b = has_stacks(b);
     if (stacks_a != stacks_b) return stacks_a;
@@ -237,6 +272,9 @@ Dumps load_dumps(const std::vector<InputFile>& files, Names& names) {
     (is_second ? all.later : first).push_back(std::move(dump));
   }
   all.dumps = std::move(first);
+  for (RankDump& dump : all.dumps) complete_torn(dump, names);
+  // Beside a cut dump a second one says nothing of progress.
+  std::erase_if(all.later, [](const RankDump& dump) { return dump.torn_at.has_value(); });
   return all;
 }
 

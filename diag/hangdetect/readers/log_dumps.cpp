@@ -32,7 +32,25 @@ void LogDumps::take(const logs::Record& record, int rank) {
     take_timeout(record, rank);
   } else if (logs::is_message(record, MessageId::WatchdogStatus)) {
     take_status(record, rank);
+  } else if (logs::is_message(record, MessageId::DumpSignal)) {
+    take_signal(record, rank);
   }
+}
+
+void LogDumps::take_signal(const logs::Record& record, int rank) {
+  constexpr std::int64_t kNothing = -2;
+  Signal signal;
+  signal.enqueued = logs::message_number(record, "enqueued", kNothing);
+  signal.completed = logs::message_number(record, "completed", kNothing);
+  if (signal.enqueued == kNothing || signal.completed == kNothing) return;
+  const logs::TorchPrefix prefix = logs::torch_prefix(record);
+  signal.group.group = prefix.pg_guid;
+  signal.group.description = prefix.pg_desc;
+  signal.group.group_number = prefix.pg_id;
+  signal.group.group_rank = prefix.group_rank;
+  signal.group.sequence = std::max<std::int64_t>(0, signal.enqueued);
+  signal.group.place = record.place;
+  signals_.insert_or_assign(rank, std::move(signal));
 }
 
 void LogDumps::take_line(const logs::Record& record, int rank) {
@@ -152,7 +170,45 @@ std::vector<RankDump> LogDumps::finish(const WhereFunction& where, const LogGrou
       dumps.push_back(std::move(dump));
     }
   }
+  // The first watchdog that times out tells all processes to dump. One that obeys, and whose own watchdog
+  // reports nothing, stands in no call.
+  for (const auto& [rank, signal] : signals_) {
+    const auto group = group_of(signal.group, rank, groups);
+    if (!group) continue;
+    const auto [file, line] = where(signal.group.place);
+    const auto known = std::find_if(dumps.begin(), dumps.end(),
+                                    [&](const RankDump& one) { return one.rank == rank; });
+    if (known != dumps.end()) {
+      add_signal(signal, *group, line, *known);
+    } else if (waiting_.count(rank) == 0) {
+      RankDump dump;
+      dump.rank = rank;
+      dump.version = "log";
+      dump.path = file;
+      add_signal(signal, *group, line, dump);
+      dumps.push_back(std::move(dump));
+    }
+  }
   return dumps;
+}
+
+void LogDumps::add_signal(const Signal& signal, const GroupName& group, std::int64_t line,
+                          RankDump& dump) {
+  if (signal.enqueued <= 0) return;
+  Call call;
+  call.record = static_cast<std::uint64_t>(line);
+  call.pg = static_cast<std::int32_t>(dump.calls.size());
+  call.group = names_.add_group(mix(hash_text(group.name), hash_text(group.description)),
+                                [&] { return group; });
+  const bool is_known = std::any_of(dump.calls.begin(), dump.calls.end(),
+                                    [&](const Call& one) { return one.group == call.group; });
+  if (is_known) return;
+  const bool is_waiting = signal.completed < signal.enqueued;
+  call.sequence = static_cast<std::uint32_t>(
+      is_waiting ? std::max<std::int64_t>(1, signal.completed + 1) : signal.enqueued);
+  call.state = is_waiting ? CallState::Scheduled : CallState::Completed;
+  dump.statuses.push_back({call.pg, signal.enqueued, -1, signal.completed});
+  dump.calls.push_back(call);
 }
 
 void LogDumps::add_call(const Waiting& one, const GroupName& group, std::int64_t line,

@@ -57,7 +57,16 @@ class LogDumps {
     logs::Place place;
     [[nodiscard]] bool has_group() const { return !group.empty() || group_number >= 0; }
   };
+  /// How far a process had come when it was told to dump.
+  struct Signal {
+    std::int64_t enqueued = -1;
+    std::int64_t completed = -1;
+    Waiting group;  ///< as far as it names one
+  };
   void take_timeout(const logs::Record& record, int rank);
+  void take_signal(const logs::Record& record, int rank);
+  /// Adds where the rank stands in the group of its dump signal.
+  void add_signal(const Signal& signal, const GroupName& group, std::int64_t line, RankDump& dump);
   void add_timeout(std::string_view text, const logs::Record& record, int rank);
   void add_call(const Waiting& one, const GroupName& group, std::int64_t line, RankDump& dump);
   void take_status(const logs::Record& record, int rank);
@@ -67,6 +76,7 @@ class LogDumps {
 
   Names& names_;
   std::map<int, std::vector<Waiting>> waiting_;  ///< by global rank
+  std::map<int, Signal> signals_;
   std::vector<int> unplaced_;
   std::int64_t timeouts_ = 0;
 };

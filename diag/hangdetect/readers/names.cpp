@@ -5,6 +5,7 @@ namespace ringside::hang {
 Names::Names() {
   stacks_.entries.emplace_back();
   stacks_.numbers[0] = 0;
+  signatures_.entries.emplace_back();
 }
 
 // The hash stands for the content: 64 well-mixed bits over some thousand entries. Two contents that

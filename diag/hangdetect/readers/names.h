@@ -20,7 +20,8 @@ struct GroupName {
 
 /// The texts of a job, each kept once however many ranks wrote it.
 ///
-/// Numbers are given in the order of first sight; they stay. 0 of the stacks is the empty one.
+/// Numbers are given in the order of first sight; they stay. 0 of the stacks is the empty one, 0 of the
+/// signatures that of a call of which only its number is known: it has no name.
 ///
 /// Threads    add_*() from any thread at once; reading is for when nobody adds
 /// Ownership  references stay valid as long as the table

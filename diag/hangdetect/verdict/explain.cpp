@@ -63,7 +63,8 @@ std::string call_text(const Signature& signature) {
 
 std::string call_title(const Job& job, int group, const Call& call) {
   const Signature& signature = job.signature(call);
-  const std::string name = signature.op == Op::Other ? signature.name : to_string(signature.op);
+  const bool has_own_name = signature.op == Op::Other && !signature.name.empty();
+  const std::string name = has_own_name ? signature.name : to_string(signature.op);
   return fmt::format("{} {} of {}", name, call.sequence, title_of(job.group(group)));
 }
 

@@ -43,6 +43,7 @@ const Front* front_without(const Standing& standing, const std::vector<int>& hea
 struct Lateness {
   double late_s = 0;
   double pause_s = 0;
+  bool is_pace_known = false;  ///< there are enough calls to tell
 };
 
 Lateness lateness_of(const Job& job, const Front& front, int head) {
@@ -61,6 +62,8 @@ Lateness lateness_of(const Job& job, const Front& front, int head) {
   for (std::size_t i = calls.size() > 200 ? calls.size() - 200 : 1; i < calls.size(); ++i) {
     pauses.push_back(calls[i].created_ns - calls[i - 1].created_ns);
   }
+  constexpr std::size_t kEnough = 8;
+  late.is_pace_known = pauses.size() >= kEnough;
   if (!pauses.empty()) {
     const auto high = pauses.begin() + static_cast<std::ptrdiff_t>(pauses.size() * 9 / 10);
     std::nth_element(pauses.begin(), high, pauses.end());
@@ -113,30 +116,40 @@ bool are_at_one_place(const Scene& scene, const std::vector<int>& idle) {
 
 /// One rank waits, everybody else of its group, or of the job, is idle at one and the same place: it is
 /// more likely that the one is ahead of the common path than that all others left it.
-bool is_lonely(const Scene& scene, const Front& front, const std::vector<int>& heads) {
-  if (front.waiting.size() != 1) return false;
-  if (heads.size() >= 2 && front.absent == heads && front.unseen.empty()) return true;
+bool are_others_at_one_place(const Scene& scene, int waiter) {
   std::vector<int> idle;
   for (int r = 0; r < scene.job.world(); ++r) {
-    if (scene.job.rank(r).dump == nullptr || r == front.waiting.front()) continue;
+    if (scene.job.rank(r).dump == nullptr || r == waiter) continue;
     if (scene.standing.blocks[static_cast<std::size_t>(r)]) return false;
     idle.push_back(r);
   }
   return idle.size() >= 2 && are_at_one_place(scene, idle);
 }
 
-Explanation lonely(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+bool is_lonely(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  if (front.waiting.size() != 1) return false;
+  if (heads.size() >= 2 && front.absent == heads && front.unseen.empty()) return true;
+  return are_others_at_one_place(scene, front.waiting.front());
+}
+
+/// `rank` stands alone in its call; `heads` are those that it waits for.
+Explanation lonely(const Scene& scene, int rank, const std::vector<int>& heads) {
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
-  out.culprits = front.waiting;
+  out.culprits = {rank};
   out.confidence = 0.55;
-  add_front(scene, front, out);
+  const auto& block = scene.standing.blocks[static_cast<std::size_t>(rank)];
+  const Call& call = scene.job.rank(rank).dump->calls[block->call];
+  out.call = call_title(scene.job, block->group, call);
+  out.details.push_back(fmt::format("{} waits in {}: {}", ranks_text(out.culprits), out.call,
+                                    call_text(scene.job.signature(call))));
+  out.evidence.push_back(evidence_of(scene.job, rank, call, "waits: " + out.call));
   out.why = fmt::format(
       "{} alone went on to {}, while {} stand at one place behind it: it did not do what they wait "
       "for",
       ranks_text(out.culprits), out.call, ranks_text(heads));
   add_last_calls(scene, heads, out);
-  out.stack = last_stack(scene.job, front.waiting.front());
+  out.stack = last_stack(scene.job, rank);
   out.missing.push_back("stacks of the idle ranks (py-spy dump): what they wait in");
   const bool in_creation = std::any_of(heads.begin(), heads.end(), [&](int head) {
     return scene.job.rank(head).notes.is_in_group_creation;
@@ -168,6 +181,13 @@ Explanation with_dump(const Scene& scene, const Front& front, const std::vector<
     out.confidence = 0.9;
   }
   if (notes.is_busy) out.why += fmt::format("; its stack is in {}", notes.busy_with);
+  const bool is_from_log = std::any_of(heads.begin(), heads.end(),
+                                       [&](int head) { return scene.job.rank(head).is_from_log; });
+  if (is_from_log) {
+    out.confidence = std::min(out.confidence, 0.7);
+    out.why += "; there is no dump of it, and its log tells of no time-out of its own";
+    out.missing.push_back("dumps of " + ranks_text(heads));
+  }
   if (!front.unseen.empty()) {
     out.confidence -= 0.05;
     out.missing.push_back("dumps of " + ranks_text(front.unseen));
@@ -246,17 +266,25 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
 /// Dumps say when a call was made, not when they were written: a rank that is no later than its usual
 /// pause may just be about to come. NCCL's recorder writes when its watchdog has timed out; Gloo has
 /// none, and is written when somebody asks.
-bool may_come(const Scene& scene, const Front& front, int head) {
+enum class Coming { MayCome, Unknown, IsLate };
+
+Coming coming_of(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   const int rank = front.waiting.front();
   const Call* call = scene.job.find(rank, front.group, front.sequence);
-  if (call == nullptr || scene.job.signature(*call).backend == "nccl") return false;
+  if (call == nullptr || scene.job.signature(*call).backend == "nccl") return Coming::IsLate;
   const bool has_failed = std::any_of(front.waiting.begin(), front.waiting.end(), [&](int waiter) {
     return scene.job.rank(waiter).notes.has_failed || scene.job.rank(waiter).is_from_log;
   });
-  if (has_failed || scene.job.rank(head).notes.has_exception) return false;
+  if (has_failed) return Coming::IsLate;
   constexpr double kSkew = 0.05;  // seconds between the moments at which ranks write their dumps
-  const Lateness late = lateness_of(scene.job, front, head);
-  return late.late_s <= late.pause_s && late.pause_s > kSkew;
+  Coming coming = Coming::IsLate;
+  for (const int head : heads) {
+    if (scene.job.rank(head).notes.has_exception) return Coming::IsLate;
+    const Lateness late = lateness_of(scene.job, front, head);
+    if (late.late_s <= late.pause_s && late.pause_s > kSkew) return Coming::MayCome;
+    if (!late.is_pace_known) coming = Coming::Unknown;
+  }
+  return coming;
 }
 
 Explanation on_its_way(const Scene& scene, const Front& front, const std::vector<int>& heads) {
@@ -330,18 +358,29 @@ std::vector<Explanation> explain_absence(const Scene& scene) {
   }
   std::vector<Explanation> found;
   if (const Front* front = front_without(standing, idle); front != nullptr && !idle.empty()) {
-    if (is_lonely(scene, *front, idle)) found.push_back(lonely(scene, *front, idle));
-    const bool is_early = may_come(scene, *front, idle.front());
+    if (is_lonely(scene, *front, idle)) {
+      found.push_back(lonely(scene, front->waiting.front(), idle));
+    }
     found.push_back(with_dump(scene, *front, idle));
-    if (is_early) {
-      found.back().confidence = 0.3;
-      found.push_back(on_its_way(scene, *front, idle));
-    } else if (found.size() > 1)
-      found.back().confidence = std::min(found.back().confidence, 0.45);
+    switch (coming_of(scene, *front, idle)) {
+      case Coming::MayCome:
+        found.back().confidence = 0.3;
+        found.push_back(on_its_way(scene, *front, idle));
+        break;
+      case Coming::Unknown:
+        found.back().confidence = std::min(found.back().confidence, 0.6);
+        found.back().missing.push_back(
+            "longer histories: those that are left do not show how long a pause is usual");
+        [[fallthrough]];
+      case Coming::IsLate:
+        if (found.size() > 1) found.back().confidence = std::min(found.back().confidence, 0.45);
+    }
   }
   if (found.empty() && !idle.empty()) {
     if (const int waiter = transfer_with(standing, idle); waiter >= 0) {
+      if (are_others_at_one_place(scene, waiter)) found.push_back(lonely(scene, waiter, idle));
       found.push_back(in_transfer(scene, waiter, idle));
+      if (found.size() > 1) found.back().confidence = std::min(found.back().confidence, 0.45);
     }
   }
   unseen = fewest(scene, std::move(unseen));
