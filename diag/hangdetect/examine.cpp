@@ -1,6 +1,7 @@
 #include "diag/hangdetect/examine.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "diag/hangdetect/verdict/decide.h"
@@ -11,11 +12,9 @@ namespace {
 void add_absent(std::vector<RankDump>& dumps, const std::vector<RankDump>& more) {
   const std::size_t known = dumps.size();
   for (const RankDump& dump : more) {
-    const bool has_dump =
-        std::any_of(dumps.begin(), dumps.begin() + static_cast<std::ptrdiff_t>(known),
-                    [&](const RankDump& one) {
-                      return one.rank == dump.rank && !one.is_newest_lost;
-                    });
+    const bool has_dump = std::any_of(
+        dumps.begin(), dumps.begin() + static_cast<std::ptrdiff_t>(known),
+        [&](const RankDump& one) { return one.rank == dump.rank && !one.is_newest_lost; });
     if (!has_dump) dumps.push_back(dump);
   }
 }
@@ -39,22 +38,40 @@ void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
                    [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
 }
 
+bool is_subset(const std::vector<int>& some, const std::vector<int>& all) {
+  return some.size() < all.size() &&
+         std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
+/// Whether the verdict leaves room for what the lines show: it blames nobody, ranks of which there is no
+/// dump, or more ranks than they do.
+bool has_room(const Examination& all, const Explanation& said) {
+  const Explanation& best = all.verdict.best;
+  if (best.kind == Kind::RootMismatch && best.culprits.empty()) return true;
+  if (best.kind == Kind::NetworkStall && best.culprits.empty()) return true;
+  if (best.confidence >= 0.8) return false;
+  const bool are_unseen = std::all_of(best.culprits.begin(), best.culprits.end(), [&](int rank) {
+    return rank >= all.job->world() || all.job->rank(rank).dump == nullptr ||
+           all.job->rank(rank).is_from_log;
+  });
+  return are_unseen || is_subset(said.culprits, best.culprits);
+}
+
 /// COLL lines show what recorders do not keep, the root of a call, and what a watchdog's line lacks, its
-/// type: where all made one call and nobody is to blame for it, the lines may tell.
+/// type; and all calls since the start, where a dump holds the active ones only.
 void compare_lines(Examination& all) {
-  const Kind kind = all.verdict.best.kind;
-  if (kind != Kind::NetworkStall && kind != Kind::RootMismatch) return;
-  if (!all.verdict.best.culprits.empty() || all.facts.lines_as_dumps.size() < 2) return;
+  if (all.facts.lines_as_dumps.size() < 2) return;
   const Job lines(*all.names, all.facts.lines_as_dumps, {}, all.facts.world);
-  Verdict said = decide(lines, {});
-  const bool is_hidden =
-      said.best.kind == Kind::RootMismatch || said.best.kind == Kind::DtypeMismatch;
-  if (!is_hidden || said.best.culprits.empty()) return;
-  said.best.confidence = std::min(said.best.confidence, 0.85);
-  all.verdict.best.against =
-      "the lines of the calls show a difference that is recorded nowhere else";
+  std::optional<Explanation> said = explain_lines(lines);
+  if (!said) {
+    Verdict verdict = decide(lines, {});
+    if (is_subset(verdict.best.culprits, all.verdict.best.culprits)) said = std::move(verdict.best);
+  }
+  if (!said || said->culprits.empty() || !has_room(all, *said)) return;
+  said->confidence = std::min(said->confidence, 0.85);
+  all.verdict.best.against = "the lines of the calls (NCCL_DEBUG_SUBSYS=COLL) show more";
   all.verdict.others.insert(all.verdict.others.begin(), std::move(all.verdict.best));
-  all.verdict.best = std::move(said.best);
+  all.verdict.best = *std::move(said);
 }
 
 }  // namespace

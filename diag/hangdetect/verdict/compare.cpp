@@ -119,4 +119,39 @@ std::vector<Side> sides_of(const Job& job, const Front& front) {
   return sides;
 }
 
+std::optional<Front> first_difference(const Job& job, int group) {
+  const std::vector<int>& members = job.group(group).members;
+  std::uint32_t first = 1;
+  std::int64_t last = -1;
+  std::vector<int> heard;
+  for (const int rank : members) {
+    const GroupCalls* mine = rank < job.world() ? job.calls(rank, group) : nullptr;
+    if (mine == nullptr || mine->collectives.empty()) continue;
+    heard.push_back(rank);
+    first = std::max(first, job.rank(rank).dump->calls[mine->collectives.front()].sequence);
+    last = std::max(last, job.entered(rank, group));
+  }
+  for (std::uint32_t sequence = first; static_cast<std::int64_t>(sequence) <= last; ++sequence) {
+    Front front{group, sequence, {}, {}, {}, {}};
+    const Call* one = nullptr;
+    bool is_different = false;
+    for (const int rank : heard) {
+      const Call* call = job.find(rank, group, sequence);
+      if (call == nullptr) {
+        front.absent.push_back(rank);
+        continue;
+      }
+      front.waiting.push_back(rank);
+      if (one == nullptr) one = call;
+      is_different = is_different ||
+                     (call->signature != one->signature &&
+                      difference_of(job.signature(*one), job.signature(*call)) != Difference::None);
+    }
+    if (!is_different) continue;
+    front.entered = front.waiting;
+    return front;
+  }
+  return std::nullopt;
+}
+
 }  // namespace ringside::hang

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "diag/hangdetect/model/blocks.h"
@@ -28,5 +29,10 @@ struct Side {
 
 /// What was called at the front, by those whose call is still kept; most ranks first.
 std::vector<Side> sides_of(const Job& job, const Front& front);
+
+/// The first call of the group in which members whose calls are kept differ, whether it has ended or not;
+/// those that made it count as waiting in it.
+/// returns  nothing where all that can be compared agree
+std::optional<Front> first_difference(const Job& job, int group);
 
 }  // namespace ringside::hang

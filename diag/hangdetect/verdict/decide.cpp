@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "diag/hangdetect/model/blocks.h"
+#include "diag/hangdetect/verdict/compare.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "diag/hangdetect/verdict/habits.h"
 #include "diag/hangdetect/verdict/progress.h"
@@ -195,6 +196,22 @@ std::string against(const Explanation& best, const Explanation& other) {
 }
 
 }  // namespace
+
+std::optional<Explanation> explain_lines(const Job& lines) {
+  Standing standing;
+  for (std::size_t group = 0; group < lines.groups().size(); ++group) {
+    if (auto front = first_difference(lines, static_cast<int>(group))) {
+      standing.fronts.push_back(*std::move(front));
+    }
+  }
+  const Habits habits(lines);
+  std::vector<Explanation> found = explain_mismatches({lines, standing, habits});
+  const auto best = std::max_element(
+      found.begin(), found.end(),
+      [](const Explanation& a, const Explanation& b) { return a.confidence < b.confidence; });
+  if (best == found.end()) return std::nullopt;
+  return std::move(*best);
+}
 
 Verdict decide(const Job& job, const LogFacts& facts) {
   const Standing standing = standing_of(job);

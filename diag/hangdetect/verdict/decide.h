@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "diag/hangdetect/model/job.h"
 #include "diag/hangdetect/readers/log_facts.h"
 #include "diag/hangdetect/verdict/verdict.h"
@@ -13,5 +15,12 @@ namespace ringside::hang {
 /// evidence is incomplete stay below 0.8 and say what is missing.
 /// `facts` are what the logs say beside it; a job may consist of them alone.
 Verdict decide(const Job& job, const LogFacts& facts);
+
+/// The surest mismatch between the calls of a job that is made of COLL lines. They do not tell what ended,
+/// so every call is compared: in each group the first in which members differ counts.
+///
+/// returns  nothing where all calls agree
+/// source   ../shared/reference/log-and-dump-formats.md, section 3.1
+std::optional<Explanation> explain_lines(const Job& lines);
 
 }  // namespace ringside::hang

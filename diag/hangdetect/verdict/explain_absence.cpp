@@ -301,24 +301,56 @@ Explanation on_its_way(const Scene& scene, const Front& front, const std::vector
   return out;
 }
 
-/// Of ranks without a dump, a smallest set that explains every front: greedily the one that is
-/// missing from most. Those that wait themselves explain nothing.
+/// What ranks wait for that only ranks without a dump can explain: for each such call, those that may be
+/// missing from it. The narrowest first: the other end of a transfer is one rank.
+std::vector<std::vector<int>> unexplained_waits(const Scene& scene) {
+  const Standing& standing = scene.standing;
+  std::vector<std::vector<int>> open;
+  for (const Front& front : standing.fronts) {
+    const auto& waits = standing.waits[static_cast<std::size_t>(front.waiting.front())];
+    if (!front.unseen.empty() && waits == front.unseen) open.push_back(front.unseen);
+  }
+  for (std::size_t r = 0; r < standing.blocks.size(); ++r) {
+    const auto& block = standing.blocks[r];
+    if (!block || !block->is_p2p || standing.waits[r].size() != 1) continue;
+    if (scene.job.rank(standing.waits[r].front()).dump == nullptr)
+      open.push_back(standing.waits[r]);
+  }
+  std::stable_sort(open.begin(), open.end(),
+                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  return open;
+}
+
+/// Of ranks without a dump, a smallest set that explains every wait: greedily the one that is missing from
+/// most, after those that alone can explain one. Those that wait themselves explain nothing.
 std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
   const auto is_waiting = [&](int rank) {
     return rank < scene.job.world() && scene.job.rank(rank).notes.is_waiting;
   };
-  const Standing& standing = scene.standing;
   std::erase_if(heads, is_waiting);
-  std::vector<const Front*> open;
-  for (const Front& front : standing.fronts) {
-    if (front.absent.empty() && !front.unseen.empty()) open.push_back(&front);
-  }
+  std::vector<std::vector<int>> open = unexplained_waits(scene);
   std::vector<int> chosen;
+  const auto choose = [&](const std::vector<int>& ranks) {
+    chosen.insert(chosen.end(), ranks.begin(), ranks.end());
+    std::erase_if(open, [&](const std::vector<int>& one) {
+      return std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+        return std::binary_search(one.begin(), one.end(), rank);
+      });
+    });
+  };
+  while (!open.empty() && open.front().size() == 1) {
+    const std::vector<int> only = open.front();
+    if (is_waiting(only.front())) {
+      open.erase(open.begin());
+    } else {
+      choose(only);
+    }
+  }
   while (!open.empty()) {
     std::map<int, std::size_t> counts;
     std::size_t most = 0;
-    for (const Front* front : open) {
-      for (const int rank : front->unseen) {
+    for (const std::vector<int>& one : open) {
+      for (const int rank : one) {
         if (!is_waiting(rank)) most = std::max(most, ++counts[rank]);
       }
     }
@@ -328,12 +360,7 @@ std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
       if (count == most) best.push_back(rank);
     }
     // Several explain as much: nothing tells them apart, so all of them are named.
-    chosen.insert(chosen.end(), best.begin(), best.end());
-    std::erase_if(open, [&](const Front* front) {
-      return std::any_of(best.begin(), best.end(), [&](int rank) {
-        return std::binary_search(front->unseen.begin(), front->unseen.end(), rank);
-      });
-    });
+    choose(best);
   }
   std::sort(chosen.begin(), chosen.end());
   return chosen.empty() ? heads : chosen;

@@ -21,7 +21,7 @@ std::string standing_text(const Scene& scene, int rank) {
 /// How unusual the least usual of the rank's newest calls is: those from a little before the one that it
 /// stands at.
 std::optional<double> least_usual(const Scene& scene, int rank, std::size_t block) {
-  constexpr std::size_t kBefore = 3;
+  constexpr std::size_t kBefore = 32;
   constexpr std::size_t kBehind = 4;
   const RankView& view = scene.job.rank(rank);
   const std::size_t first = block > kBefore ? block - kBefore : 0;
