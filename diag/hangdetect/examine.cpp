@@ -61,7 +61,10 @@ bool has_room(const Examination& all, const Explanation& said) {
 /// type; and all calls since the start, where a dump holds the active ones only.
 void compare_lines(Examination& all) {
   if (all.facts.lines_as_dumps.size() < 2) return;
-  const Job lines(*all.names, all.facts.lines_as_dumps, {}, all.facts.world);
+  // Among themselves the lines need no dump to tell their groups.
+  std::vector<RankDump> dumps = all.facts.lines_as_dumps;
+  for (RankDump& dump : dumps) dump.is_newest_lost = false;
+  const Job lines(*all.names, dumps, {}, all.facts.world);
   std::optional<Explanation> said = explain_lines(lines);
   if (!said) {
     Verdict verdict = decide(lines, {});

@@ -310,12 +310,24 @@ class Judge {
     // Seen from a group that the culprit made an extra call in, everybody else is absent.
     if (is_call && surface.calls.size() == 1)
       also({"missing_rank", "deadlock_cycle", "order_mismatch"});
+    // What it did makes it wait in another group than those that wait for it.
+    if (is_call && find_cycle(hang_, culprit).size() > 1) also({"deadlock_cycle"});
+    if (is_call && is_in_transfer(culprit)) also({"p2p_unmatched"});
+  }
+
+  /// Whether the rank waits in a send or receive.
+  [[nodiscard]] bool is_in_transfer(int rank) const {
+    const auto& records = history(rank).records;
+    return std::any_of(records.begin(), records.end(), [&](const Record& record) {
+      return is_p2p(record.step->op) && is_pending(hang_, rank, record);
+    });
   }
 
   static bool is_reduced(Op op) { return op == Op::AllReduce || op == Op::ReduceScatter; }
 
   void weigh_sides(const Surface& surface, int culprit) {
-    if (fault_.halt != Halt::None || !is_culprit_seen()) return;
+    if (fault_.halt != Halt::None) return;
+    if (!is_culprit_seen() && !is_logged_in(culprit, surface.group)) return;
     const Group& group = group_of(surface.group);
     Ranks innocents;
     const bool is_alone = surface.here.size() == 1 && surface.here.front() == culprit;

@@ -37,6 +37,32 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersStandAtOnePlaceWentOnByItself) {
   EXPECT_LT(verdict.best.confidence, 0.8);
 }
 
+// 0 sends to 1, 1 receives from 0, and neither ends.
+TEST(Decide, BothEndsOfATransferThatDoesNotEndBlameTheConnection) {
+  SmallJob job(2);
+  const int pair = job.add_group("0", {0, 1}, "default_pg");
+  job.all_call(pair, "nccl:all_reduce", 64, 5);
+  job.call(0, pair, "nccl:send 0->1", 64);
+  job.call(1, pair, "nccl:recv 1<-0", 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::NetworkStall);
+  EXPECT_THAT(verdict.best.culprits, IsEmpty());
+}
+
+// Rank 0 sends to rank 3 and rank 5 waits in the world; both 3 and 4 left no dump. That rank 3 is missing
+// explains both waits.
+TEST(Decide, TheRankThatOwesTheOtherHalfOfATransferIsNamedBeforeOtherLostRanks) {
+  SmallJob job(6);
+  const int world = job.add_group("0", {0, 1, 2, 3, 4, 5}, "default_pg");
+  const int pair = job.add_group("1", {0, 3}, "pipeline");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  job.call(0, pair, "nccl:send 0->1", 64);
+  for (const int rank : {1, 2, 5}) job.call(rank, world, "nccl:all_reduce", 64);
+  job.lose(3);
+  job.lose(4);
+  EXPECT_THAT(job.verdict().best.culprits, ElementsAre(3));
+}
+
 // Gloo's recorder leaves out transfers: nothing pending is not proof of health.
 TEST(Decide, NothingPendingWithARecorderThatLeavesCallsOutIsNotSure) {
   SmallJob job(2);

@@ -86,6 +86,54 @@ TEST(LogFacts, ARankThatHasEnqueuedTheCallIsNotAbsent) {
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
+std::string nccl_line(int rank, const std::string& text) {
+  const std::string pid = std::to_string(4200 + rank);
+  return "node-0:" + pid + ":" + pid + " [" + std::to_string(rank) + "] NCCL INFO " + text + "\n";
+}
+
+std::string init_line(int rank, int group_rank, int nranks, const std::string& comm,
+                      const std::string& id) {
+  return nccl_line(rank, "ncclCommInitRank comm " + comm + " rank " + std::to_string(group_rank) +
+                             " nranks " + std::to_string(nranks) +
+                             " cudaDev 0 nvmlDev 0 busId 18000 commId " + id + " - Init COMPLETE");
+}
+
+std::string coll_line(int rank, const std::string& function, int root, const std::string& comm,
+                      int nranks) {
+  return nccl_line(rank, function +
+                             ": opCount 1 sendbuff 0x7f00 recvbuff 0x7f00 count 64 datatype 7 "
+                             "op 0 root " +
+                             std::to_string(root) + " comm " + comm +
+                             " [nranks=" + std::to_string(nranks) + "] stream 0x66");
+}
+
+// All three go on to the all-reduce: what they differ in is the broadcast before it.
+TEST(LogFacts, ARootThatDiffersInAnEarlierCallIsFoundInTheLinesOfTheCalls) {
+  std::string log;
+  for (const int rank : {0, 1, 2}) {
+    log += init_line(rank, rank, 3, "0x5500", "0xabc1");
+    log += coll_line(rank, "AllReduce", 0, "0x5500", 3);
+    log += coll_line(rank, "Broadcast", rank == 1 ? 2 : 0, "0x5500", 3);
+    log += coll_line(rank, "AllReduce", 0, "0x5500", 3);
+  }
+  const Explanation best = Log(log).verdict();
+  EXPECT_EQ(best.kind, Kind::RootMismatch);
+  EXPECT_THAT(best.culprits, ElementsAre(1));
+}
+
+// Two communicators over the same ranks: their lines are not one sequence.
+TEST(LogFacts, CallsOfTwoCommunicatorsOverTheWholeJobAreKeptApart) {
+  std::string log;
+  for (const int rank : {0, 1, 2}) {
+    log +=
+        init_line(rank, rank, 3, "0x5500", "0xabc1") + init_line(rank, rank, 3, "0x6600", "0xabc2");
+    const std::string one = coll_line(rank, "AllReduce", 0, "0x5500", 3);
+    const std::string other = coll_line(rank, "AllGather", 0, "0x6600", 3);
+    log += rank == 1 ? other + one : one + other;  // two streams: the order does not matter
+  }
+  EXPECT_THAT(Log(log).verdict().culprits, IsEmpty());
+}
+
 TEST(LogFacts, TheRankThatPrintsNothingIsTheOneThatNeverCame) {
   const Explanation best =
       Log(timeout_line(0, 812, 64) + timeout_line(1, 812, 64) + timeout_line(3, 812, 64)).verdict();

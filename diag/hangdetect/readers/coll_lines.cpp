@@ -58,8 +58,38 @@ void CollLines::take(const logs::Record& record, const logs::Speaker& speaker, i
   mine.lines.push_back({line.comm, signature, op == Op::Send || op == Op::Recv, record.place});
 }
 
-std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where) {
+/// By id, which is the same in all processes of a communicator.
+std::map<std::uint64_t, GroupName> CollLines::name_communicators(int world,
+                                                                 const LogGroups& groups) const {
+  std::map<std::uint64_t, std::map<int, int>> members;  // id -> place -> global rank
+  std::map<std::uint64_t, int> sizes;
+  for (const auto& [key, comm] : comms_) {
+    const auto process = lines_.find(key.first);
+    if (comm.id == 0) continue;
+    sizes[comm.id] = comm.nranks;
+    if (process != lines_.end() && process->second.rank >= 0) {
+      members[comm.id][comm.rank] = process->second.rank;
+    }
+  }
+  const auto whole = std::count_if(sizes.begin(), sizes.end(),
+                                   [&](const auto& one) { return one.second == world; });
+  std::map<std::uint64_t, GroupName> names;
+  for (const auto& [id, size] : sizes) {
+    if (const auto known = groups.find_members(size, members[id])) {
+      names[id] = *known;
+    } else if (size == world && whole == 1 && !groups.has_any()) {
+      names[id] = {"0", "default_pg"};
+    } else if (!groups.has_any()) {
+      names[id] = {fmt::format("{:x}", id), "communicator"};
+    }
+  }
+  return names;
+}
+
+std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where,
+                                        const LogGroups& groups) {
   std::vector<RankDump> dumps;
+  const std::map<std::uint64_t, GroupName> names = name_communicators(world, groups);
   for (auto& [process, mine] : lines_) {
     if (mine.rank < 0 || mine.rank >= std::max(world, mine.rank + 1)) continue;
     RankDump dump;
@@ -68,11 +98,16 @@ std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where) {
     std::map<std::pair<std::uint64_t, bool>, std::uint32_t> counts;
     for (const Line& line : mine.lines) {
       const auto known = comms_.find({process, line.comm});
+      const std::uint64_t id = known == comms_.end() ? 0 : known->second.id;
       // Without an id (splits, old versions) a communicator over the whole job is the default group.
       const bool is_world = known == comms_.end() || known->second.nranks == world;
-      if (!is_world && known->second.id == 0) continue;
-      const std::string group = is_world ? "0" : fmt::format("{:x}", known->second.id);
-      const std::string description = is_world ? "default_pg" : "communicator";
+      if (!is_world && id == 0) continue;
+      GroupName group{"0", "default_pg"};
+      if (id != 0) {
+        const auto name = names.find(id);
+        dump.is_newest_lost |= name == names.end();
+        group = name != names.end() ? name->second : GroupName{fmt::format("{:x}", id), ""};
+      }
       Call call;
       const auto [file, number] = where(line.place);
       if (dump.path.empty()) dump.path = file;
@@ -82,9 +117,8 @@ std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where) {
       call.is_p2p = line.is_p2p;
       call.state = CallState::Completed;
       call.pg = 0;
-      call.group = names_.add_group(mix(hash_text(group), hash_text(description)), [&] {
-        return GroupName{group, description};
-      });
+      call.group = names_.add_group(mix(hash_text(group.name), hash_text(group.description)),
+                                    [&] { return group; });
       dump.calls.push_back(call);
     }
     if (dump.calls.empty()) continue;

@@ -8,6 +8,7 @@
 
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/log_dumps.h"
+#include "diag/hangdetect/readers/log_groups.h"
 #include "diag/hangdetect/readers/names.h"
 #include "diag/logparse/call_records.h"
 #include "diag/logparse/init_records.h"
@@ -31,8 +32,13 @@ class CollLines {
   /// `rank` is the speaker's global rank, -1 where no line said it so far.
   void take(const logs::Record& record, const logs::Speaker& speaker, int rank);
 
-  /// shape  after everything was read; empty where fewer than two ranks were heard
-  std::vector<RankDump> finish(int world, const WhereFunction& where);
+  /// Groups are named as the dumps name them where the members of a communicator tell which it is. Without
+  /// dumps, or where they do not tell, by the communicator's id; one over the whole job is the default
+  /// group where a rank has no second one.
+  ///
+  /// shape  after everything was read; empty where fewer than two ranks were heard. `is_newest_lost` of a
+  ///        rank that has calls on a communicator which is none of the dumps' groups
+  std::vector<RankDump> finish(int world, const WhereFunction& where, const LogGroups& groups);
 
  private:
   using Process = std::pair<std::string, int>;  ///< host, pid
@@ -51,6 +57,9 @@ class CollLines {
     int rank = -1;
     std::vector<Line> lines;
   };
+  [[nodiscard]] std::map<std::uint64_t, GroupName> name_communicators(
+      int world, const LogGroups& groups) const;
+
   Names& names_;
   std::map<std::pair<Process, std::uint64_t>, Comm> comms_;
   std::map<Process, Lines> lines_;

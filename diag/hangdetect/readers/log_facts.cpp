@@ -67,7 +67,7 @@ class Sink : public logs::RecordSink {
       const logs::FileLine at = report.where(place);
       return {files.files[at.file].name, static_cast<std::int64_t>(at.line)};
     };
-    facts_.lines_as_dumps = calls_.finish(facts_.world, where);
+    facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     for (const int rank : dumps_.unplaced()) note(rank).is_waiting = true;
     facts_.timeouts = dumps_.timeouts();

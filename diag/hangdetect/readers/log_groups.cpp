@@ -55,6 +55,25 @@ std::optional<GroupName> LogGroups::find(const GroupHint& hint) const {
   return GroupName{found.front()->name, found.front()->description};
 }
 
+std::optional<GroupName> LogGroups::find_members(int size,
+                                                 const std::map<int, int>& members) const {
+  // One member is in many groups, some of which only lost dumps would tell of; two fix the stride.
+  if (members.size() < 2) return std::nullopt;
+  const GroupConfig* found = nullptr;
+  for (const GroupConfig& group : groups_) {
+    if (static_cast<int>(group.ranks.size()) != size) continue;
+    const bool fits = std::all_of(members.begin(), members.end(), [&](const auto& member) {
+      return member.first >= 0 && member.first < size &&
+             group.ranks[static_cast<std::size_t>(member.first)] == member.second;
+    });
+    if (!fits) continue;
+    if (found != nullptr) return std::nullopt;
+    found = &group;
+  }
+  if (found == nullptr) return std::nullopt;
+  return GroupName{found->name, found->description};
+}
+
 bool LogGroups::has_call(const GroupConfig& group, const GroupHint& hint) const {
   for (const RankDump& dump : dumps_) {
     if (!std::binary_search(group.ranks.begin(), group.ranks.end(), dump.rank)) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,13 @@ class LogGroups {
   /// the one in which a dump has such a call at that number.
   /// returns  nothing where none or several fit: a guess would make ranks disagree that do not
   [[nodiscard]] std::optional<GroupName> find(const GroupHint& hint) const;
+
+  /// The one group with so many members that has each of the given ones (place in it -> global rank).
+  /// returns  nothing where none or several do, or fewer than two members are given
+  [[nodiscard]] std::optional<GroupName> find_members(int size,
+                                                      const std::map<int, int>& members) const;
+
+  [[nodiscard]] bool has_any() const { return !groups_.empty(); }
 
  private:
   [[nodiscard]] bool has_call(const GroupConfig& group, const GroupHint& hint) const;

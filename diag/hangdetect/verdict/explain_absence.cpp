@@ -266,6 +266,16 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
 /// Dumps say when a call was made, not when they were written: a rank that is no later than its usual
 /// pause may just be about to come. NCCL's recorder writes when its watchdog has timed out; Gloo has
 /// none, and is written when somebody asks.
+bool are_most_idle(const Scene& scene) {
+  int idle = 0;
+  int standing = 0;
+  for (int r = 0; r < scene.job.world(); ++r) {
+    if (scene.job.rank(r).dump == nullptr) continue;
+    ++(scene.standing.blocks[static_cast<std::size_t>(r)] ? standing : idle);
+  }
+  return idle > standing && standing > 1;
+}
+
 enum class Coming { MayCome, Unknown, IsLate };
 
 Coming coming_of(const Scene& scene, const Front& front, const std::vector<int>& heads) {
@@ -276,6 +286,8 @@ Coming coming_of(const Scene& scene, const Front& front, const std::vector<int>&
     return scene.job.rank(waiter).notes.has_failed || scene.job.rank(waiter).is_from_log;
   });
   if (has_failed) return Coming::IsLate;
+  // In a hang nearly all wait for a few. Where more are idle, it is their dumps that are of another moment.
+  if (are_most_idle(scene) && !is_lonely(scene, front, heads)) return Coming::MayCome;
   constexpr double kSkew = 0.05;  // seconds between the moments at which ranks write their dumps
   Coming coming = Coming::IsLate;
   for (const int head : heads) {

@@ -114,10 +114,43 @@ Explanation explain_cycle(const Scene& scene, const WaitCycle& cycle) {
   return out;
 }
 
+/// Everybody waits, in the end, for ranks that stand in transfers whose other end nothing tells: a log's line
+/// of a send or receive has no peer.
+std::optional<Explanation> explain_lone_transfers(const Scene& scene) {
+  std::vector<int> blocked;
+  for (std::size_t r = 0; r < scene.standing.blocks.size(); ++r) {
+    if (scene.standing.blocks[r]) blocked.push_back(static_cast<int>(r));
+  }
+  std::vector<int> ends;
+  for (const int head : heads_of(scene.standing.waits, blocked)) {
+    if (head >= scene.job.world()) return std::nullopt;
+    const auto& block = scene.standing.blocks[static_cast<std::size_t>(head)];
+    if (!block || !block->is_p2p || block->peer >= 0) return std::nullopt;
+    ends.push_back(head);
+  }
+  constexpr std::size_t kMost = 4;  // more ends than two transfers have are no pair that disagrees
+  if (ends.empty() || ends.size() > kMost) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::P2pUnmatched;
+  out.culprits = ends;
+  out.confidence = 0.45;
+  const auto& block = scene.standing.blocks[static_cast<std::size_t>(ends.front())];
+  const Call& call = scene.job.rank(ends.front()).dump->calls[block->call];
+  out.call = call_title(scene.job, block->group, call);
+  out.stack = scene.job.names().stack(call.stack);
+  out.why = fmt::format(
+      "{} stand in a transfer, and all others wait for them; a log's line leaves out the peer",
+      ranks_text(ends));
+  out.evidence.push_back(evidence_of(scene.job, ends.front(), call, "waits: " + out.call));
+  out.missing.push_back("Flight Recorder dumps of " + ranks_text(ends));
+  return out;
+}
+
 }  // namespace
 
 std::vector<Explanation> explain_cycles(const Scene& scene) {
   std::vector<Explanation> found;
+  if (auto lone = explain_lone_transfers(scene)) found.push_back(*std::move(lone));
   for (const WaitCycle& cycle : wait_cycles(scene.standing.waits)) {
     found.push_back(explain_cycle(scene, cycle));
   }

@@ -81,6 +81,40 @@ Explanation stuck(const Scene& scene, const std::vector<int>& ranks) {
   return out;
 }
 
+/// Both ends stand at the halves of one transfer, and it does not end.
+Explanation stalled_transfer(const Scene& scene, int rank, int peer) {
+  Explanation out;
+  const auto& block = scene.standing.blocks[static_cast<std::size_t>(rank)];
+  const Call& call = scene.job.rank(rank).dump->calls[block->call];
+  out.kind = Kind::NetworkStall;
+  out.confidence = 0.6;
+  out.call = call_title(scene.job, block->group, call);
+  out.stack = scene.job.names().stack(call.stack);
+  out.why = fmt::format(
+      "{} stand at the two ends of one transfer, {}, and it does not end: the connection between "
+      "them, or a GPU, stands still",
+      ranks_text({std::min(rank, peer), std::max(rank, peer)}), out.call);
+  out.evidence.push_back(evidence_of(scene.job, rank, call, "waits: " + out.call));
+  out.missing.push_back(fmt::format(
+      "port counters of the hosts of ranks {} and {}, and NCCL's WARN lines", rank, peer));
+  return out;
+}
+
+/// The ends of every such transfer, the lower rank first.
+std::vector<std::pair<int, int>> met_transfers(const Standing& standing) {
+  std::vector<std::pair<int, int>> met;
+  for (std::size_t r = 0; r < standing.blocks.size(); ++r) {
+    const auto& block = standing.blocks[r];
+    if (!block || !block->is_p2p || block->peer < 0 || !standing.waits[r].empty()) continue;
+    const int rank = static_cast<int>(r);
+    const auto& theirs = standing.blocks[static_cast<std::size_t>(block->peer)];
+    if (theirs && theirs->is_p2p && theirs->peer == rank && rank < block->peer) {
+      met.emplace_back(rank, block->peer);
+    }
+  }
+  return met;
+}
+
 }  // namespace
 
 std::vector<Explanation> explain_stalls(const Scene& scene) {
@@ -94,13 +128,16 @@ std::vector<Explanation> explain_stalls(const Scene& scene) {
     const bool nobody_away = front.absent.empty();
     const bool holds_itself =
         std::all_of(front.waiting.begin(), front.waiting.end(), [&](int rank) {
-          return scene.standing.waits[static_cast<std::size_t>(rank)].empty() ||
-                 !front.unseen.empty();
+          const auto& waits = scene.standing.waits[static_cast<std::size_t>(rank)];
+          return waits.empty() || waits == front.unseen;
         });
     if (nobody_away && holds_itself && !front.waiting.empty() &&
         sides_of(scene.job, front).size() == 1) {
       found.push_back(stalled(scene, front));
     }
+  }
+  for (const auto& [rank, peer] : met_transfers(scene.standing)) {
+    if (found.size() < 8) found.push_back(stalled_transfer(scene, rank, peer));
   }
   return found;
 }
