@@ -78,6 +78,7 @@ Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditO
   parse.stop = options.stop;
   RINGSIDE_TRY(audit.parsed, parse_logs(audit.files, sinks, parse));
   audit.facts = join_shards(std::move(shards));
+  audit.facts.torn_lines = audit.parsed.counts.torn;
   audit.findings = judge(audit.facts);
   return audit;
 }
@@ -89,6 +90,7 @@ Audit audit_text(std::string_view text, const std::string& name) {
   shards.push_back(std::make_unique<Shard>());
   audit.parsed = parse_text(text, *shards.front());
   audit.facts = join_shards(std::move(shards));
+  audit.facts.torn_lines = audit.parsed.counts.torn;
   audit.findings = judge(audit.facts);
   return audit;
 }

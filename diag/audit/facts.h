@@ -133,6 +133,7 @@ struct JobFacts {
   std::vector<XidFact> xids = {};
   std::vector<PythonErrorFact> python_errors = {};
   std::vector<RasFact> ras = {};
+  std::uint64_t torn_lines = 0;  ///< with another's beginning in them: what is absent may be lost
   MessageLog messages = {};
   AllPlainLines plain = {};
   struct Desync {

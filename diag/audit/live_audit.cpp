@@ -31,6 +31,7 @@ Audit LiveAudit::judge() const {
   std::vector<std::unique_ptr<Shard>> shards;
   shards.push_back(std::make_unique<Shard>(impl_->shard));  // joining takes it apart
   audit.facts = join_shards(std::move(shards));
+  audit.facts.torn_lines = audit.parsed.counts.torn;
   audit.findings = ringside::audit::judge(audit.facts);
   return audit;
 }

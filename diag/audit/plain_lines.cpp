@@ -36,6 +36,9 @@ constexpr std::array kRows{
     Row{"unhandled system error", PlainLine::SystemError},
     Row{"%|", PlainLine::Progress, "/"},
     Row{"connectFullMesh failed", PlainLine::LoopbackMesh, "127.0."},
+    Row{"Not all ranks joining collective", PlainLine::RecorderAbsent},
+    Row{"missing ranks: {", PlainLine::RecorderAbsent},
+    Row{"missed FR dumps from ranks", PlainLine::RecorderLost},
 };
 
 const Needles& needles() {

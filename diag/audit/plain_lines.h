@@ -24,6 +24,8 @@ enum class PlainLine : std::uint8_t {
   SystemError,          ///< "unhandled system error", without more
   Progress,             ///< a progress bar
   LoopbackMesh,         ///< Gloo meets itself on the loopback address
+  RecorderAbsent,       ///< the flight recorder's analyser: ranks that did not join
+  RecorderLost,         ///< and ranks without a dump
   Count
 };
 
@@ -36,6 +38,7 @@ std::uint32_t plain_lines_of(std::string_view line);
 struct KeptLine {
   QuotedLine quoted;
   std::int32_t launcher_rank = -1;
+  std::string whole = {};  ///< of a fingerprint: the line, which says at its end what differs
 };
 
 struct PlainLines {

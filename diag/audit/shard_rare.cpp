@@ -124,7 +124,10 @@ void Shard::take_plain(const Record& record) {
     }
     plain[i].evidence.add(record.place, record.speaker, record.line);
     if (plain[i].kept.size() >= kMostKept) continue;
-    plain[i].kept.push_back({quote(record), speakers[record.speaker].launcher_rank});
+    constexpr std::size_t kMostOfLine = 4'096;
+    const bool is_fingerprint = i == static_cast<std::size_t>(PlainLine::FingerprintMismatch);
+    plain[i].kept.push_back({quote(record), speakers[record.speaker].launcher_rank,
+                             std::string(record.line.substr(0, is_fingerprint ? kMostOfLine : 0))});
   }
 }
 

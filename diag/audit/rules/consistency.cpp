@@ -148,6 +148,54 @@ void compare_gdr(const JobFacts& facts, Findings& findings) {
   finding.fix = "modprobe nvidia-peermem on the hosts named";
 }
 
+/// This version echoes variables unless it is told not to, and each process of a finished start-up has read them.
+bool always_echoes(const JobFacts& facts) {
+  constexpr int kAsked = 21200, kDefault = 21600;  // 2.12 to 2.15 echo on demand
+  bool is_known = false;
+  for (const auto& [text, version] : facts.version_facts) {
+    if (version.is_of_benchmark || version.is_of_torch || version.code == 0) continue;
+    if (version.is_rccl || (version.code >= kAsked && version.code < kDefault)) return false;
+    is_known = true;
+  }
+  return is_known;
+}
+
+/// Hosts that lack a variable which all processes of other hosts have.
+std::vector<std::string> hosts_without(const JobFacts& facts, const Setting& setting,
+                                       const std::vector<std::uint32_t>& everybody) {
+  std::set<std::int32_t> with, all, echo;
+  const auto host_of = [&](std::uint32_t process) { return facts.processes[process].host; };
+  for (const std::uint32_t process : setting.processes) with.insert(host_of(process));
+  for (const std::uint32_t process : everybody) all.insert(host_of(process));
+  for (const Setting& other : facts.environment) {
+    for (const std::uint32_t process : other.processes) echo.insert(host_of(process));
+  }
+  if (!facts.comms.empty() && always_echoes(facts)) {
+    for (const Member& member : facts.comms.front().members) {
+      if (member.is_complete) echo.insert(member.host);
+    }
+  }
+  std::size_t having = 0, should_have = 0, lacking = 0;
+  for (const std::uint32_t process : everybody) {
+    const bool is_on_host = with.count(host_of(process)) > 0;
+    should_have += is_on_host ? 1U : 0U;
+    lacking += is_on_host ? 0U : 1U;
+    having += std::binary_search(setting.processes.begin(), setting.processes.end(), process) &&
+                      host_of(process) >= 0
+                  ? 1U
+                  : 0U;
+  }
+  if (having == 0 || having != should_have) return {};
+  // One line may be lost in a torn log: several processes must agree on the side that lacks it.
+  if (lacking < 2 && (facts.torn_lines > 0 || having > 1)) return {};
+  std::vector<std::string> names;
+  for (const std::int32_t host : all) {
+    const bool is_seen = host >= 0 && with.count(host) == 0 && echo.count(host) > 0;
+    if (is_seen) names.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+  }
+  return names;
+}
+
 void compare_variables(const JobFacts& facts, Findings& findings) {
   const std::vector<std::uint32_t> everybody = processes_of(facts);
   std::size_t first = 0;
@@ -190,44 +238,13 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
       findings.say_who(draft, facts.environment[rare].processes);
       draft.title = fmt::format("{} differs between ranks: {}", name, list_of(texts));
     } else {
-      // Set on all processes of some hosts and on none of others, which echo other variables.
       const Setting& setting = facts.environment[begin];
-      std::set<std::int32_t> with, all;
-      for (const std::uint32_t process : setting.processes)
-        with.insert(facts.processes[process].host);
-      for (const std::uint32_t process : everybody) all.insert(facts.processes[process].host);
-      std::set<std::int32_t> echo;
-      for (const Setting& other : facts.environment) {
-        for (const std::uint32_t process : other.processes)
-          echo.insert(facts.processes[process].host);
-      }
-      std::vector<std::string> lacking;
-      for (const std::int32_t host : all) {
-        if (host < 0 || with.count(host) > 0) continue;
-        if (echo.count(host) == 0) continue;  // its echoes are not to be seen
-        lacking.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
-      }
-      std::size_t in_world = 0;
-      for (const std::uint32_t process : setting.processes) {
-        const bool is_in = std::binary_search(everybody.begin(), everybody.end(), process);
-        const std::int32_t host = facts.processes[process].host;
-        if (is_in && host >= 0) ++in_world;
-      }
-      std::size_t on_hosts = 0;
-      for (const std::uint32_t process : everybody)
-        on_hosts += with.count(facts.processes[process].host);
-      // One line may be lost in a torn log: several processes must agree on either side.
-      std::size_t without = 0;
-      for (const std::uint32_t process : everybody) {
-        without += with.count(facts.processes[process].host) == 0 ? 1U : 0U;
-      }
-      if (in_world < 2 || without < 2) continue;
-      if (lacking.empty() || in_world == 0 || in_world != on_hosts) continue;
+      draft.hosts = hosts_without(facts, setting, everybody);
+      if (draft.hosts.empty()) continue;
       draft.evidence = setting.evidence;
-      draft.hosts = lacking;
-      draft.title = fmt::format("{}={} is not set on {}", name, setting.value, list_of(lacking));
+      draft.title =
+          fmt::format("{}={} is not set on {}", name, setting.value, list_of(draft.hosts));
     }
-    if (facts.nodes() < 2 && values < 2) continue;
     Finding& finding = findings.add("asymmetric_config", Severity::Warning, draft.title);
     finding.evidence = draft.evidence;
     finding.ranks = draft.ranks;

@@ -97,6 +97,30 @@ bool find_diverged(const JobFacts& facts, const Waits& waits, Findings& findings
                           at->second);
     }
   }
+  if (ranks.empty()) {
+    // All report, most of a group in one operation, and a few have not enqueued it yet.
+    std::map<std::pair<std::string, std::int64_t>, std::size_t> waiters;
+    std::map<std::string, std::size_t> reporters;
+    for (const std::int32_t rank : waits.timed_out) {
+      const Waiting& waiting = waits.by_rank.at(rank);
+      if (waiting.at < 0 || waiting.enqueued < -1) continue;
+      ++waiters[{waiting.group, waiting.at}];
+      ++reporters[waiting.group];
+    }
+    for (const auto& [place, count] : waiters) {
+      if (4 * count < 3 * reporters[place.first]) continue;
+      for (const std::int32_t rank : waits.timed_out) {
+        const Waiting& waiting = waits.by_rank.at(rank);
+        const bool is_behind = waiting.group == place.first && waiting.enqueued >= -1 &&
+                               waiting.enqueued < place.second;
+        if (!is_behind) continue;
+        ranks.insert(rank);
+        draft.evidence.add(waiting.quoted.place, waiting.quoted.process, waiting.quoted.text);
+        cause = fmt::format("it has enqueued #{} while {} others wait in #{}", waiting.enqueued,
+                            count, place.second);
+      }
+    }
+  }
   if (ranks.empty()) return false;
   const std::vector<std::int32_t> list(ranks.begin(), ranks.end());
   Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
@@ -167,6 +191,57 @@ void find_stall(const JobFacts& facts, const Waits& waits, Findings& findings) {
   finding.fix = is_one_host ? "NCCL_P2P_DISABLE=1 to confirm that peer-to-peer is at fault; dmesg"
                             : "the fabric's settings (on Slingshot FI_CXI_*, on RoCE PFC and GID); "
                               "ib_write_bw between the hosts";
+}
+
+/// Numbers between the first pair of braces, as `missing ranks: {3, 7}`.
+std::vector<std::int32_t> ranks_in_braces(std::string_view text) {
+  const std::size_t from = text.find('{');
+  const std::size_t to = text.find('}', from);
+  if (from == std::string_view::npos || to == std::string_view::npos) return {};
+  return parse_rank_list(text.substr(from + 1, to - from - 1));
+}
+
+/// What the flight recorder's stock analyser prints of ranks that did not join, or have no dump.
+void find_missing_in_dumps(const JobFacts& facts, Findings& findings) {
+  const PlainLines& absent = facts.plain_of(PlainLine::RecorderAbsent);
+  if (!absent.evidence.empty()) {
+    Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
+                                    "the flight recorder's analyser names ranks that did not join");
+    finding.evidence = absent.evidence;
+    for (const KeptLine& line : absent.kept) {
+      for (const std::int32_t rank : ranks_in_braces(line.quoted.text))
+        finding.ranks.push_back(rank);
+    }
+    std::sort(finding.ranks.begin(), finding.ranks.end());
+    finding.ranks.erase(std::unique(finding.ranks.begin(), finding.ranks.end()),
+                        finding.ranks.end());
+    finding.confidence = Confidence::Medium;
+    finding.cause = "their dumps do not have the collective that the others are in";
+    finding.fix = "py-spy dump --pid of these ranks; ringside hang on the dumps";
+  }
+  const PlainLines& lost = facts.plain_of(PlainLine::RecorderLost);
+  if (!lost.evidence.empty()) {
+    Finding& finding =
+        findings.add("dump_missing", Severity::Warning, "the dumps of some ranks are missing");
+    finding.evidence = lost.evidence;
+    finding.cause = "these ranks were dead or stuck when the others dumped, or do not record";
+    finding.fix = "look at these ranks first; ringside hang takes an incomplete set";
+  }
+}
+
+/// The watchdog's own thread stands still: its rank prints no timeout, and ends with this.
+void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
+  const MessageLines& stuck = facts.messages[MessageId::HeartbeatStuck];
+  const MessageLines& gil = facts.messages[MessageId::GilHang];
+  if (stuck.evidence.empty() && gil.evidence.empty()) return;
+  Finding& finding = findings.add("collective_timeout", Severity::Error,
+                                  "PyTorch's watchdog itself makes no progress");
+  if (!stuck.evidence.empty()) findings.quote(finding, stuck);
+  if (!gil.evidence.empty()) findings.quote(finding, gil);
+  finding.cause = gil.evidence.empty()
+                      ? "its thread is blocked in a call of CUDA's or NCCL's that does not return"
+                      : "a thread holds Python's lock and waits for the GPU";
+  finding.fix = "py-spy dump --native --pid of that rank";
 }
 
 }  // namespace
@@ -267,7 +342,8 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const MessageLines& timeouts = facts.messages[MessageId::WatchdogTimeout];
   const Waits waits = waits_of(facts);
   const bool has_report = find_diverged(facts, waits, findings);
-  if (timeouts.evidence.empty()) return;
+  find_missing_in_dumps(facts, findings);
+  if (timeouts.evidence.empty()) return find_stuck_watchdog(facts, findings);
 
   const bool is_explained =
       has_report || findings.has("hang_dead_rank", Severity::Warning) ||
@@ -325,8 +401,9 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
       });
   // At the end of a job that succeeded, the last to close find the others gone.
   const bool has_failed = !facts.results.empty() || !facts.python_errors.empty();
-  Finding& finding = findings.add("remote_closed",
-                                  is_explained || !has_failed ? Severity::Info : Severity::Warning,
+  const bool is_ended_from_outside = facts.messages.has(MessageId::SlurmCancelled);
+  const bool is_harmless = is_explained || !has_failed || is_ended_from_outside;
+  Finding& finding = findings.add("remote_closed", is_harmless ? Severity::Info : Severity::Warning,
                                   "peers closed their connections");
   finding.evidence = draft.evidence;
   finding.ranks = draft.ranks;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 
@@ -27,6 +28,22 @@ void quote_edges(const JobFacts& facts, Via via, Findings& findings, Finding& fi
   for (const EdgeFacts& edge : facts.edges) {
     if (edge.via == via) findings.quote(finding, edge.said);
   }
+}
+
+/// Kept lines of network connections that processes of these hosts print.
+void quote_edges_of(const JobFacts& facts, const std::vector<std::string>& hosts,
+                    Finding& finding) {
+  for (const EdgeFacts& edge : facts.edges) {
+    if (edge.via != Via::Net) continue;
+    for (const QuotedLine& line : edge.said.evidence.lines()) {
+      const std::int32_t host = facts.processes[line.process].host;
+      if (host < 0) continue;
+      const std::string& name = facts.hosts[static_cast<std::size_t>(host)].name;
+      if (std::find(hosts.begin(), hosts.end(), name) != hosts.end())
+        finding.evidence.add(line.place, line.process, line.text);
+    }
+  }
+  finding.hosts = hosts;
 }
 
 }  // namespace
@@ -72,35 +89,41 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
 
 void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
   const LocalEdges edges = local_edges(facts);
-  if (edges.shm == 0) return;
   // Hosts of one job are alike: where some have nothing but peer-to-peer, the others have lost it.
   std::vector<std::string> odd_hosts;
   bool has_good_host = false;
   for (const auto& [host, mine] : local_edges_by_host(facts)) {
-    if (mine.p2p > 0 && mine.shm == 0) has_good_host = true;
-    if (host >= 0 && mine.shm > 0 && mine.p2p == 0)
+    if (mine.p2p > 0 && mine.shm + mine.net == 0) has_good_host = true;
+    if (host >= 0 && mine.shm + mine.net > 0 && mine.p2p == 0)
       odd_hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
   }
   if (!has_good_host) odd_hosts.clear();
+  if (edges.shm == 0 && odd_hosts.empty()) return;
   const Setting* level = facts.setting("NCCL_P2P_LEVEL");
   const std::string nvlink = nvlink_sign(facts);
   const bool is_off = findings.has("p2p_disabled", Severity::Warning);
+  const std::map<std::int32_t, std::vector<std::int32_t>> cut_off = ranks_cut_off(facts);
   Severity severity = Severity::Info;
   std::string cause =
       "pairs across PCIe root complexes go through host memory: expected on such a machine";
   std::string fix = "nothing, unless the GPUs have NVLink: nvidia-smi topo -m";
   Confidence confidence = Confidence::Medium;
   if (is_off) {
-    severity = Severity::Error;
+    severity = findings.find("p2p_disabled")->severity;
     confidence = Confidence::High;
     cause = "peer-to-peer is off, so that all traffic within a host goes through shared memory";
     fix = "switch peer-to-peer on again (the finding above)";
   } else if (!odd_hosts.empty()) {
     severity = Severity::Error;
-    cause =
-        fmt::format("the GPUs of {} talk through host memory, those of the other hosts directly",
-                    list_of(odd_hosts));
+    cause = fmt::format("the GPUs of {} talk through {}, those of the other hosts directly",
+                        list_of(odd_hosts), edges.shm > 0 ? "host memory" : "the network's cards");
     fix = "nvidia-smi topo -p2p n; nvidia-smi nvlink -s on the hosts named";
+  } else if (!cut_off.empty()) {
+    severity = Severity::Warning;
+    const auto& [host, ranks] = *cut_off.begin();
+    cause = fmt::format("on {} the GPU of rank {} has no direct path to any other, the rest do",
+                        facts.hosts[static_cast<std::size_t>(host)].name, format_ranks(ranks));
+    fix = "nvidia-smi topo -p2p n; nvidia-smi nvlink -s; compare how that process is contained";
   } else if (!nvlink.empty() && edges.shm > edges.p2p) {
     severity = Severity::Error;
     cause = "GPUs with NVLink talk through host memory: " + nvlink;
@@ -114,10 +137,12 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
   }
   Finding& finding = findings.add(
       "shm_fallback", severity,
-      edges.p2p == 0 ? std::string("all traffic within hosts goes through shared memory")
-                     : fmt::format("{} of {} connections within hosts go through shared memory",
-                                   edges.shm, edges.shm + edges.p2p));
+      edges.p2p == 0   ? std::string("all traffic within hosts goes through shared memory")
+      : edges.shm == 0 ? fmt::format("{} connections within hosts go over the network", edges.net)
+                       : fmt::format("{} of {} connections within hosts go through shared memory",
+                                     edges.shm, edges.shm + edges.p2p));
   quote_edges(facts, Via::Shm, findings, finding);
+  if (edges.shm == 0) quote_edges_of(facts, odd_hosts, finding);
   finding.cause = cause;
   finding.fix = fix;
   finding.confidence = confidence;
@@ -160,8 +185,39 @@ void look_for_pcie_acs(const JobFacts& facts, Findings& findings) {
       "off in the BIOS";
 }
 
+/// Hosts of a job are alike: where one sees NVLink, a host that sees none has lost it.
+void compare_nvlinks(const JobFacts& facts, Findings& findings) {
+  const auto has_nvlink = [](const TopologyDump& dump) {
+    return std::any_of(dump.nodes.begin(), dump.nodes.end(),
+                       [](const DumpedNode& node) { return node.link == "NVL"; });
+  };
+  const auto gpus_of = [](const TopologyDump& dump) {
+    return std::count_if(dump.nodes.begin(), dump.nodes.end(), [](const DumpedNode& node) {
+      return node.type == "GPU" && node.link != "NVL";
+    });
+  };
+  const auto good = std::find_if(facts.dumps.begin(), facts.dumps.end(), has_nvlink);
+  if (good == facts.dumps.end()) return;
+  Finding draft;
+  for (const TopologyDump& dump : facts.dumps) {
+    const bool is_alike = dump.is_whole && gpus_of(dump) == gpus_of(*good) && gpus_of(dump) > 1;
+    if (!is_alike || has_nvlink(dump) || dump.host == good->host) continue;
+    draft.evidence.mix(dump.evidence);
+    draft.hosts.push_back(dump.host);
+  }
+  if (draft.hosts.empty()) return;
+  Finding& finding = findings.add(
+      "nvlink_missing", Severity::Error,
+      fmt::format("no NVLink on {}, while {} has it", list_of(draft.hosts), good->host));
+  finding.evidence = draft.evidence;
+  finding.hosts = draft.hosts;
+  finding.cause = "links that are down, or a fabric manager that is not running on these hosts";
+  finding.fix = "nvidia-smi nvlink -s; systemctl status nvidia-fabricmanager on the hosts named";
+}
+
 void look_for_missing_nvlink(const JobFacts& facts, Findings& findings) {
-  if (facts.dumps.empty() || facts.nodes() > 1) return;
+  if (facts.dumps.empty()) return;
+  if (facts.nodes() > 1) return compare_nvlinks(facts, findings);
   const bool is_linkable = facts.has_text_of_gpu("A100") || facts.has_text_of_gpu("H100") ||
                            facts.has_text_of_gpu("H200") || facts.has_text_of_gpu("V100") ||
                            facts.has_text_of_gpu("A30") || facts.has_text_of_gpu("B200") ||

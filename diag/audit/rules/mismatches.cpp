@@ -20,6 +20,18 @@ bool is_even(std::string_view operation) {
   return false;
 }
 
+/// The operations that fingerprints of calls name, as `OpType=ALLREDUCE`.
+std::vector<std::string_view> operations_of(std::string_view line) {
+  constexpr std::string_view kKey = "OpType=";
+  std::vector<std::string_view> operations;
+  for (std::size_t at = line.find(kKey); at != std::string_view::npos; at = line.find(kKey, at)) {
+    at += kKey.size();
+    const std::size_t end = std::min(line.find_first_of(",) ", at), line.size());
+    operations.push_back(line.substr(at, end - at));
+  }
+  return operations;
+}
+
 /// The smaller side of a mismatch of watchdogs at one sequence number of one group.
 void compare_waits(const JobFacts& facts, Findings& findings) {
   const Waits waits = waits_of(facts);
@@ -86,11 +98,12 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
   const PlainLines& fingerprints = facts.plain_of(PlainLine::FingerprintMismatch);
   const PlainLines& recorder = facts.plain_of(PlainLine::RecorderMismatch);
   if (!fingerprints.evidence.empty()) {
-    const bool is_operation =
-        std::any_of(fingerprints.kept.begin(), fingerprints.kept.end(), [](const KeptLine& line) {
-          return contains_any(line.quoted.text,
-                              {"differ in the following aspects: Op type", "Op type:"});
-        });
+    std::set<std::string_view> operations;
+    for (const KeptLine& line : fingerprints.kept) {
+      for (const std::string_view operation : operations_of(line.whole))
+        operations.insert(operation);
+    }
+    const bool is_operation = operations.size() > 1;
     Finding& finding =
         findings.add(is_operation ? "hang_op_mismatch" : "hang_shape_mismatch", Severity::Error,
                      "ranks call one collective with different arguments");

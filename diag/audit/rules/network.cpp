@@ -17,6 +17,15 @@ bool is_not_found(std::string_view error) {
   return contains_any(error, {"No such file", "cannot open shared object file: No"});
 }
 
+/// The plugin is there, and a library that it needs is not: `libfabric.so.1: cannot open shared object file`.
+bool lacks_a_library(std::string_view error) {
+  const std::size_t at = error.find(": cannot open shared object file");
+  if (at == std::string_view::npos) return false;
+  const std::string_view before = error.substr(0, at);
+  const std::size_t begin = before.find_last_of(" :=");
+  return !contains(before.substr(begin + 1), "nccl");
+}
+
 /// Processes that loaded a plugin of the network's.
 bool has_loaded(const JobFacts& facts, std::uint32_t process) {
   const MessageLines& lines = facts.messages[MessageId::PluginLoaded];
@@ -145,10 +154,7 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
     if (!is_of_net(message) || has_loaded(facts, message.process())) return false;
     const std::string_view text = message.text();
     if (contains(text, "is unsupported")) return true;
-    // A library that the plugin needs and lacks is named first, the plugin is not.
-    const std::string_view error = message.argument("error");
-    const bool is_dependency =
-        is_not_found(error) && !contains(error.substr(0, error.find(':')), "nccl");
+    const bool is_dependency = lacks_a_library(text);
     return contains_any(text,
                         {"undefined symbol", "wrong ELF class", "version `", "invalid ELF"}) ||
            is_dependency;
@@ -291,8 +297,12 @@ void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
   const std::string fabric = faster_fabric(facts);
   const Setting* disable = facts.setting("NCCL_IB_DISABLE");
   const Setting* net = facts.setting("NCCL_NET");
+  // Desktops on Ethernet have nothing faster to fall back from.
+  const Severity severity = !fabric.empty()            ? Severity::Error
+                            : has_consumer_gpus(facts) ? Severity::Info
+                                                       : Severity::Warning;
   Finding& finding =
-      findings.add("socket_fallback", fabric.empty() ? Severity::Warning : Severity::Error,
+      findings.add("socket_fallback", severity,
                    fmt::format("{} over TCP between {} hosts",
                                plural(use.processes.size(), "rank moves data", "ranks move data"),
                                facts.nodes()));

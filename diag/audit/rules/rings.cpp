@@ -43,7 +43,8 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   who.erase(std::unique(who.begin(), who.end()), who.end());
 
   const Setting* limit = channel_limit(facts);
-  const bool is_off = findings.has("p2p_disabled", Severity::Warning);
+  // Cards on PCIe have as few by nature.
+  const bool is_off = findings.has("p2p_disabled", Severity::Error) && !has_consumer_gpus(facts);
   const std::string nvlink = nvlink_sign(facts);
   const bool is_proved = limit != nullptr || is_off || !nvlink.empty();
   Finding& finding =

@@ -24,6 +24,14 @@ std::string address_of(const MessageLines& lines) {
   return {};
 }
 
+/// The process returned an error from a function of NCCL.
+bool has_failed(const JobFacts& facts, std::uint32_t process) {
+  return std::any_of(facts.results.begin(), facts.results.end(), [&](const auto& result) {
+    const std::vector<std::uint32_t>& all = result.second.processes;
+    return std::binary_search(all.begin(), all.end(), process);
+  });
+}
+
 std::vector<std::uint32_t> processes_if_warned(const MessageLines& lines) {
   std::vector<std::uint32_t> processes;
   for (const KeptMessage& message : lines.kept) {
@@ -78,13 +86,20 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   take(MessageId::NameResolutionFailed, "a host name has no address");
   take(MessageId::BootstrapTruncated,
        "the two ends run different versions, or are in different steps");
-  take(MessageId::ForeignConnection,
-       "the other end is in another step or version, or is no rank of this job");
   const bool is_started =
       std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
         return std::any_of(comm.members.begin(), comm.members.end(),
                            [](const Member& member) { return member.is_complete; });
       });
+  // A port scanner knocks at any time; where it hurts, an error of the same process follows.
+  const MessageLines& foreign = messages[MessageId::ForeignConnection];
+  const bool has_hurt =
+      !is_started || std::any_of(foreign.kept.begin(), foreign.kept.end(), [&](const auto& line) {
+        return is_warning(line) && has_failed(facts, line.process());
+      });
+  if (has_hurt)
+    take(MessageId::ForeignConnection,
+         "the other end is in another step or version, or is no rank of this job");
   if (!failed.empty() && !is_started) {
     take(MessageId::SocketConnectFailed,
          far.empty() ? "nobody listens there: the root died, or never started"

@@ -228,8 +228,42 @@ std::string nvlink_sign(const JobFacts& facts) {
       }
     }
   }
-  // Eight to a host on boards of the NVSwitch kind: two rings or more over peer-to-peer only.
+  for (const KeptMessage& message : facts.messages[MessageId::NvlsSupport].kept) {
+    const bool is_support = contains(message.text(), "multicast support is available");
+    if (is_support && !message.is_torn()) return "NVLink multicast is available";
+  }
   return {};
+}
+
+std::map<std::int32_t, std::vector<std::int32_t>> ranks_cut_off(const JobFacts& facts) {
+  std::map<std::int32_t, std::vector<std::int32_t>> cut_off;
+  for (const CommFacts& comm : facts.comms) {
+    const int nodes = comm.nodes();
+    const bool is_whole = static_cast<std::int32_t>(comm.members.size()) == comm.nranks &&
+                          std::all_of(comm.members.begin(), comm.members.end(),
+                                      [](const Member& member) { return member.is_complete; });
+    if (!is_whole) continue;  // a rank's other connections may be in what is missing
+    std::map<std::int32_t, std::map<std::int32_t, LocalEdges>> hosts;
+    for (const Link& link : comm.links) {
+      const Member* member = comm.member(link.rank);
+      if (member == nullptr || member->host < 0 || !is_local(comm, nodes, link)) continue;
+      for (const std::int32_t rank : {link.rank, link.peer}) {
+        LocalEdges& edges = hosts[member->host][rank];
+        edges.p2p += is_p2p(link.via) ? 1U : 0U;
+        edges.shm += link.via == Via::Shm ? 1U : 0U;
+      }
+    }
+    for (const auto& [host, ranks] : hosts) {
+      std::vector<std::int32_t> lonely;
+      std::size_t well = 0;
+      for (const auto& [rank, edges] : ranks) {
+        if (edges.shm > 0 && edges.p2p == 0) lonely.push_back(rank);
+        if (edges.shm == 0 && edges.p2p > 0) ++well;
+      }
+      if (!lonely.empty() && 2 * well > ranks.size()) cut_off.emplace(host, lonely);
+    }
+  }
+  return cut_off;
 }
 
 bool has_consumer_gpus(const JobFacts& facts) {

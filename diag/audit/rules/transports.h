@@ -62,6 +62,11 @@ int ranks_of_a_host(const JobFacts& facts);
 /// What tells that the GPUs of a host are joined by NVLink; empty: nothing does.
 std::string nvlink_sign(const JobFacts& facts);
 
+/// Ranks whose every connection within their host goes through shared memory while most GPUs of that host
+/// have none that does: neighbours on PCIe would share the detour at both of its ends.
+/// returns  by host, sorted
+std::map<std::int32_t, std::vector<std::int32_t>> ranks_cut_off(const JobFacts& facts);
+
 /// GPUs of a class that has neither NVLink nor, mostly, peer access over PCIe.
 bool has_consumer_gpus(const JobFacts& facts);
 

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "diag/audit/audit.h"
+
+// Small invented logs, one mechanism each, and healthy ones that hold what looks like a fault: cases/expected.txt
+// says what the audit must find in each, and that it must find nothing else.
+
+namespace ringside::audit {
+namespace {
+
+const std::filesystem::path kCases = RINGSIDE_AUDIT_CASES;
+
+struct Wanted {
+  std::vector<std::string> ids = {}, words = {};
+};
+struct Case {
+  std::string name;
+  std::vector<Wanted> wanted = {};
+  std::set<std::string> allowed = {};
+};
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream rest(text);
+  for (std::string part; std::getline(rest, part, at);) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// The rows of cases/expected.txt, whose head is its grammar.
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const std::string& line : split(text_of(kCases / "expected.txt"), '\n')) {
+    if (line.starts_with('#')) continue;
+    if (line.starts_with("  find ")) {
+      const std::size_t tilde = line.find(" ~ ");
+      Wanted wanted{split(line.substr(7, tilde - 7), '|'), split(line.substr(tilde + 3), '|')};
+      cases.back().allowed.insert(wanted.ids.begin(), wanted.ids.end());
+      cases.back().wanted.push_back(wanted);
+    } else if (line.starts_with("  may ")) {
+      const std::vector<std::string> ids = split(line.substr(6), ' ');
+      cases.back().allowed.insert(ids.begin(), ids.end());
+    } else {
+      cases.push_back({.name = line.substr(0, line.find(':'))});
+    }
+  }
+  return cases;
+}
+
+bool says(const Finding& finding, const std::vector<std::string>& words) {
+  const auto has_word = [&](const QuotedLine& line) {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return line.text.find(word) != std::string::npos;
+    });
+  };
+  const std::vector<QuotedLine>& lines = finding.evidence.lines();
+  return std::any_of(lines.begin(), lines.end(), has_word);
+}
+
+TEST(AuditCases, EachInventedLogIsJudgedAsItsTableSays) {
+  for (const Case& one : all_cases()) {
+    SCOPED_TRACE(one.name);
+    const Audit audit = audit_text(text_of(kCases / (one.name + ".log")), one.name + ".log");
+    for (const Wanted& wanted : one.wanted) {
+      bool is_found = false, is_quoted = false;
+      for (const Finding& finding : audit.findings) {
+        const bool is_it =
+            finding.severity >= Severity::Warning &&
+            std::find(wanted.ids.begin(), wanted.ids.end(), finding.id) != wanted.ids.end();
+        is_found = is_found || is_it;
+        is_quoted = is_quoted || (is_it && says(finding, wanted.words));
+      }
+      EXPECT_TRUE(is_found) << wanted.ids.front() << " is missed";
+      EXPECT_TRUE(!is_found || is_quoted) << wanted.ids.front() << " quotes other lines";
+    }
+    for (const Finding& finding : audit.findings) {
+      if (finding.severity < Severity::Warning) continue;
+      EXPECT_TRUE(one.allowed.contains(finding.id)) << "false alarm: " << finding.id;
+    }
+  }
+}
+
+TEST(AuditCases, EachInventedLogHasARowInTheTable) {
+  std::set<std::string> rows, logs;
+  for (const Case& one : all_cases()) rows.insert(one.name);
+  for (const auto& entry : std::filesystem::directory_iterator(kCases)) {
+    if (entry.path().extension() == ".log") logs.insert(entry.path().stem().string());
+  }
+  EXPECT_EQ(rows, logs);
+  EXPECT_GE(rows.size(), 150U);
+}
+
+}  // namespace
+}  // namespace ringside::audit
