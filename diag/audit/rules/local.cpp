@@ -92,10 +92,12 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
   // Hosts of one job are alike: where some have nothing but peer-to-peer, the others have lost it.
   std::vector<std::string> odd_hosts;
   bool has_good_host = false;
-  for (const auto& [host, mine] : local_edges_by_host(facts)) {
+  bool has_none = false;  // of the odd hosts one has no direct path at all
+  for (const auto& [host, mine] : local_edges_by_host(facts, Seen::Whole)) {
     if (mine.p2p > 0 && mine.shm + mine.net == 0) has_good_host = true;
-    if (host >= 0 && mine.shm + mine.net > 0 && mine.p2p == 0)
-      odd_hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+    if (host < 0 || mine.shm + mine.net == 0) continue;
+    odd_hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+    has_none = has_none || mine.p2p == 0;
   }
   if (!has_good_host) odd_hosts.clear();
   if (edges.shm == 0 && odd_hosts.empty()) return;
@@ -114,7 +116,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     cause = "peer-to-peer is off, so that all traffic within a host goes through shared memory";
     fix = "switch peer-to-peer on again (the finding above)";
   } else if (!odd_hosts.empty()) {
-    severity = Severity::Error;
+    severity = has_none ? Severity::Error : Severity::Warning;
     cause = fmt::format("the GPUs of {} talk through {}, those of the other hosts directly",
                         list_of(odd_hosts), edges.shm > 0 ? "host memory" : "the network's cards");
     fix = "nvidia-smi topo -p2p n; nvidia-smi nvlink -s on the hosts named";

@@ -26,6 +26,19 @@ bool is_local(const CommFacts& comm, int nodes, const Link& link) {
   return link.via != Via::Net && link.via != Via::CollNet;
 }
 
+/// All ranks were seen, and each has finished its start: what they print of connections is all there is.
+/// Communicators of one size that no id tells apart may have each other's ranks.
+bool is_whole(const JobFacts& facts, const CommFacts& comm) {
+  const bool is_doubtful =
+      comm.is_guessed &&
+      std::any_of(facts.comms.begin(), facts.comms.end(), [&](const CommFacts& other) {
+        return &other != &comm && other.nranks == comm.nranks;
+      });
+  return !is_doubtful && static_cast<std::int32_t>(comm.members.size()) == comm.nranks &&
+         std::all_of(comm.members.begin(), comm.members.end(),
+                     [](const Member& member) { return member.is_complete; });
+}
+
 bool is_p2p(Via via) {
   return via == Via::P2pDirect || via == Via::P2pIpc || via == Via::P2pCumem ||
          via == Via::P2pMnnvl || via == Via::P2pIndirect || via == Via::P2pCommon;
@@ -168,10 +181,11 @@ bool has_joined_hosts(const JobFacts& facts) {
   });
 }
 
-std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts) {
+std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts, Seen seen) {
   std::map<std::int32_t, LocalEdges> hosts;
   for (const CommFacts& comm : facts.comms) {
     const int nodes = comm.nodes();
+    if (seen == Seen::Whole && !is_whole(facts, comm)) continue;
     for (const Link& link : comm.links) {
       if (!is_local(comm, nodes, link)) continue;
       const Member* member = comm.member(link.rank);
@@ -186,7 +200,7 @@ std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts) {
 
 LocalEdges local_edges(const JobFacts& facts) {
   LocalEdges all;
-  for (const auto& [host, edges] : local_edges_by_host(facts)) {
+  for (const auto& [host, edges] : local_edges_by_host(facts, Seen::Any)) {
     all.p2p += edges.p2p;
     all.shm += edges.shm;
     all.net += edges.net;
@@ -239,10 +253,7 @@ std::map<std::int32_t, std::vector<std::int32_t>> ranks_cut_off(const JobFacts& 
   std::map<std::int32_t, std::vector<std::int32_t>> cut_off;
   for (const CommFacts& comm : facts.comms) {
     const int nodes = comm.nodes();
-    const bool is_whole = static_cast<std::int32_t>(comm.members.size()) == comm.nranks &&
-                          std::all_of(comm.members.begin(), comm.members.end(),
-                                      [](const Member& member) { return member.is_complete; });
-    if (!is_whole) continue;  // a rank's other connections may be in what is missing
+    if (!is_whole(facts, comm)) continue;  // a rank's other connections may be in what is missing
     std::map<std::int32_t, std::map<std::int32_t, LocalEdges>> hosts;
     for (const Link& link : comm.links) {
       const Member* member = comm.member(link.rank);

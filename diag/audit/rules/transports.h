@@ -53,8 +53,9 @@ struct LocalEdges {
   std::uint64_t p2p = 0, shm = 0, net = 0;
 };
 LocalEdges local_edges(const JobFacts& facts);
-/// The same by host.
-std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts);
+/// The same by host; of all communicators, or of those only whose ranks all finished their start.
+enum class Seen : std::uint8_t { Any, Whole };
+std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts, Seen seen);
 
 /// The most ranks of one communicator on one host.
 int ranks_of_a_host(const JobFacts& facts);
