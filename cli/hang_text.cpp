@@ -95,9 +95,14 @@ std::string table_text(const Examination& all) {
 
 std::string read_text(const Examination& all) {
   std::size_t dumps = 0;
-  for (const hang::RankDump& dump : all.dumps) dumps += dump.version == "log" ? 0U : 1U;
-  std::string out = fmt::format("\nread: {} dumps of {} ranks, {} lines of logs\n", dumps,
-                                all.job->world(), all.facts.lines);
+  bool is_trace = false;
+  for (const hang::RankDump& dump : all.dumps) {
+    dumps += dump.version == "log" ? 0U : 1U;
+    is_trace = is_trace || dump.version == "trace";
+  }
+  std::string out =
+      fmt::format("\nread: {} of {} of {} ranks, {} lines of logs\n", is_trace ? "traces" : "dumps",
+                  dumps, all.job->world(), all.facts.lines);
   std::vector<int> lost;
   for (int rank = 0; rank < all.job->world(); ++rank) {
     const hang::RankView& view = all.job->rank(rank);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "diag/hangdetect/verdict/connections.h"
 #include "diag/hangdetect/verdict/decide.h"
 
 namespace ringside::hang {
@@ -84,8 +85,17 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   RINGSIDE_TRY(all.files, find_inputs(arguments));
   all.names = std::make_unique<Names>();
   Dumps read = load_dumps(all.files, *all.names);
-  if (read.dumps.empty() && !read.bad.empty()) return read.bad.front().error;
+  Traces traces = load_traces(all.files, *all.names);
+  read.bad.insert(read.bad.end(), traces.bad.begin(), traces.bad.end());
+  if (read.dumps.empty() && traces.dumps.empty() && !read.bad.empty()) {
+    return read.bad.front().error;
+  }
   all.dumps = std::move(read.dumps);
+  // A trace stands in for the dumps of a job that has none: the two count their calls apart.
+  if (all.dumps.empty()) {
+    all.dumps = std::move(traces.dumps);
+    all.connections = std::move(traces.connections);
+  }
   all.later = std::move(read.later);
   all.bad = std::move(read.bad);
   all.facts = read_log_facts(all.files, *all.names, all.dumps);
@@ -98,6 +108,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.standing = standing_of(*all.job);
   all.verdict = decide(*all.job, all.facts);
   compare_lines(all);
+  name_connections(all.connections, *all.job, all.verdict.best);
   return all;
 }
 

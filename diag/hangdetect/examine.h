@@ -10,6 +10,7 @@
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/log_facts.h"
 #include "diag/hangdetect/readers/names.h"
+#include "diag/hangdetect/readers/trace_files.h"
 #include "diag/hangdetect/verdict/verdict.h"
 
 namespace ringside::hang {
@@ -24,12 +25,13 @@ struct Examination {
   std::vector<RankDump> later;
   std::vector<BadFile> bad;
   LogFacts facts;
+  std::vector<ConnectionProgress> connections;  ///< of calls that did not end, from traces
   std::unique_ptr<Job> job;
   Standing standing;
   Verdict verdict;
 };
 
-/// Reads whatever the arguments name (dumps, logs, stacks, ncclras reports; folders are walked) and
+/// Reads whatever the arguments name (dumps, traces, logs, stacks, ncclras reports; folders are walked) and
 /// decides.
 ///
 /// errors  NotFound: an argument names nothing.  Corrupt: there are dumps, none of which can be read

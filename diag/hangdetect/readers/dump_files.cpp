@@ -74,6 +74,7 @@ Status read_into(const std::string& path, std::uint64_t limit, std::string& text
 
 /// By the first kilobytes: names of dumps are the user's to choose.
 FileKind kind_of(const std::string& path, std::string_view head) {
+  if (head.starts_with("\x89RTRACE\n")) return FileKind::Trace;
   if (looks_like_pickle(head)) return FileKind::Dump;
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return FileKind::Other;

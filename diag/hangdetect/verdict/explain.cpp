@@ -50,6 +50,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
 std::string call_text(const Signature& signature) {
   if (signature.op == Op::Barrier) return "barrier";
   const std::string name = signature.op == Op::Other ? signature.name : to_string(signature.op);
+  if (signature.name.empty()) return name.empty() ? to_string(signature.op) : name;
   const std::string& sizes =
       signature.input_count > 0 || signature.outputs == "[]" ? signature.inputs : signature.outputs;
   std::string root = signature.root >= 0 ? fmt::format(", root {}", signature.root) : "";

@@ -69,6 +69,15 @@ Explanation stuck(const Scene& scene, const std::vector<int>& ranks) {
       "not "
       "have ended alone: the GPU there, or the thread that watches it, stands still",
       ranks_text(ranks), out.call);
+  if (scene.job.rank(first).dump->version == "trace") {
+    out.why = fmt::format(
+        "{} wrote nothing more into the trace, {} last, while the others went on and then waited: "
+        "the "
+        "process was gone or stood still",
+        ranks_text(ranks), out.call);
+    // Nobody gave up: how long they waited when the job was ended is not in the trace.
+    out.confidence = 0.7;
+  }
   for (const int rank : ranks) {
     const auto& one = scene.standing.blocks[static_cast<std::size_t>(rank)];
     if (!one || out.evidence.size() >= 8) continue;

@@ -23,10 +23,35 @@ const Call* newest_past(const Job& job, int rank, const GroupCalls& mine) {
   return nullptr;
 }
 
+/// A trace is no picture of one moment: a rank that was frozen or killed lacks its newest events, and the
+/// others went on without it for a while. Where half of the ranks and more stand in one call, the newest,
+/// they wait for those that are not there.
+bool is_trace_that_stands(const Job& job) {
+  int newest = 0;
+  int traced = 0;
+  std::int64_t most = -1;
+  for (int r = 0; r < job.world(); ++r) {
+    const RankDump* dump = job.rank(r).dump;
+    if (dump == nullptr) continue;
+    if (dump->version != "trace") return false;
+    ++traced;
+    if (dump->calls.empty()) continue;
+    const Call& last = dump->calls.back();
+    if (static_cast<std::int64_t>(last.sequence) > most) {
+      most = last.sequence;
+      newest = 0;
+    }
+    const bool is_there = static_cast<std::int64_t>(last.sequence) == most;
+    newest += is_there && last.is_pending() ? 1 : 0;
+  }
+  return newest > 1 && 2 * newest >= traced;
+}
+
 }  // namespace
 
 Progress progress_of(const Job& job) {
   Progress progress;
+  if (is_trace_that_stands(job)) return progress;
   for (int r = 0; r < job.world(); ++r) {
     if (!job.rank(r).has_moved) continue;
     if (progress.why.empty()) {

@@ -1,0 +1,245 @@
+#include "diag/hangdetect/readers/trace_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/op_name.h"
+#include "trace/reader.h"
+
+namespace ringside::hang {
+namespace {
+
+constexpr std::size_t kMostCalls = 4096;  ///< newest ones of a rank
+constexpr std::int64_t kLongWait = 1'000'000'000;
+
+struct TracedCall {
+  std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ns = 0;
+  std::int64_t longest_ns = 0;  ///< primitive
+  std::uint64_t primitives = 0;
+  std::uint64_t bytes = 0;
+  Collective collective = Collective::AllReduce;
+  Algorithm algorithm = Algorithm::Ring;
+  Protocol protocol = Protocol::Simple;
+  bool has_event = false;  ///< of the whole call, at its end
+  bool has_ended = false;
+
+  [[nodiscard]] bool is_like(const TracedCall& other) const {
+    return collective == other.collective && algorithm == other.algorithm &&
+           protocol == other.protocol && (bytes == other.bytes || bytes == 0 || other.bytes == 0);
+  }
+};
+
+struct TracedRank {
+  std::string path;
+  std::map<std::uint32_t, TracedCall> calls;
+};
+
+/// Chunks of the newest call, and of the one before it, at one end of a connection.
+struct End {
+  std::int64_t sequence = -1;
+  std::uint64_t count = 0;
+  std::uint64_t before = 0;
+
+  void add(std::uint32_t call) {
+    if (static_cast<std::int64_t>(call) != sequence) {
+      before = count;
+      count = 0;
+      sequence = call;
+    }
+    ++count;
+  }
+  /// Chunks of that call; a newer one at this end means that all of it is done.
+  [[nodiscard]] std::uint64_t of(std::uint32_t call, std::uint64_t whole) const {
+    if (sequence > static_cast<std::int64_t>(call)) return whole;
+    return sequence == static_cast<std::int64_t>(call) ? count : 0;
+  }
+};
+
+/// All traces of a job.
+class Reader {
+ public:
+  void take(const TraceFile& file, const std::string& path) {
+    std::int64_t offset =
+        file.processes().empty() ? 0 : file.processes().front().realtime_offset.count();
+    constexpr std::int64_t kFarthest = std::int64_t{1}
+                                       << 61;  // what a file claims, and no clock shows
+    if (offset < -kFarthest || offset > kFarthest) offset = 0;
+    file.for_each_event([&](const TraceEvent& event) { take(event, offset, path); });
+  }
+
+  Traces finish(Names& names) {
+    Traces out;
+    std::size_t most = 0;
+    for (auto& [communicator, ranks] : communicators_) {
+      if (ranks.size() <= most) continue;
+      most = ranks.size();
+      widest_ = communicator;
+    }
+    if (most < 2) return out;
+    std::map<int, TracedRank>& ranks = communicators_[widest_];
+    for (auto& [rank, own] : ranks) find_ends(own);
+    leave_out_late(ranks);
+    for (auto& [rank, own] : ranks) out.dumps.push_back(dump_of(rank, own, names));
+    for (const auto& [rank, own] : ranks) add_connections(rank, own, out);
+    return out;
+  }
+
+ private:
+  using Connection = std::tuple<std::uint32_t, int, int, int>;  ///< communicator, from, to, channel
+
+  void take(const TraceEvent& event, std::int64_t offset, const std::string& path) {
+    constexpr int kMostRanks = 1 << 20;
+    if (event.rank < 0 || event.rank >= kMostRanks) return;
+    TracedRank& own = communicators_[event.communicator][event.rank];
+    if (own.path.empty()) own.path = path;
+    TracedCall& call = own.calls[event.sequence];
+    call.begin_ns = std::min(call.begin_ns, event.begin_ns + offset);
+    call.end_ns = std::max(call.end_ns, event.end_ns + offset);
+    call.collective = event.collective;
+    call.algorithm = event.algorithm;
+    call.protocol = event.protocol;
+    if (event.kind == EventKind::Collective) {
+      call.has_event = true;
+      call.bytes = event.bytes;
+    } else {
+      if (event.kind == EventKind::Primitive) ++call.primitives;
+      call.longest_ns = std::max(call.longest_ns, event.end_ns - event.begin_ns);
+      take_chunks(event);
+    }
+    if (own.calls.size() > kMostCalls) own.calls.erase(own.calls.begin());
+  }
+
+  void take_chunks(const TraceEvent& event) {
+    const PrimitiveParts parts = parts_of(event.primitive);
+    if (parts.receives && event.recv_peer >= 0) {
+      received_[{event.communicator, event.recv_peer, event.rank, event.channel}].add(
+          event.sequence);
+    }
+    if (parts.sends && event.send_peer >= 0) {
+      sent_[{event.communicator, event.rank, event.send_peer, event.channel}].add(event.sequence);
+    }
+  }
+
+  static void find_ends(TracedRank& own) {
+    const TracedCall* before = nullptr;
+    for (auto& [sequence, call] : own.calls) {
+      const bool was_broken_off =
+          before != nullptr && before->is_like(call)
+              ? call.primitives < before->primitives
+              : call.longest_ns > kLongWait && call.longest_ns > (call.end_ns - call.begin_ns) / 2;
+      call.has_ended = call.has_event && !was_broken_off;
+      if (call.has_ended) before = &call;
+    }
+  }
+
+  /// Of a rank that comes to its newest call when another has given it up.
+  static void leave_out_late(std::map<int, TracedRank>& ranks) {
+    std::map<std::uint32_t, std::int64_t> given_up;
+    for (const auto& [rank, own] : ranks) {
+      const auto& [sequence, call] = *own.calls.rbegin();
+      if (call.has_ended || !call.has_event) continue;
+      const auto [known, is_new] = given_up.try_emplace(sequence, call.end_ns);
+      if (!is_new) known->second = std::min(known->second, call.end_ns);
+    }
+    for (auto& [rank, own] : ranks) {
+      const auto newest = std::prev(own.calls.end());
+      const auto known = given_up.find(newest->first);
+      if (known != given_up.end() && newest->second.begin_ns > known->second &&
+          own.calls.size() > 1) {
+        own.calls.erase(newest);
+      }
+    }
+  }
+
+  RankDump dump_of(int rank, const TracedRank& own, Names& names) const {
+    RankDump dump;
+    dump.rank = rank;
+    dump.version = "trace";
+    dump.path = own.path;
+    const GroupName group{std::to_string(widest_), "default_pg"};
+    for (const auto& [sequence, traced] : own.calls) {
+      Call call;
+      call.created_ns = traced.begin_ns;
+      call.record = sequence;
+      call.sequence = sequence;
+      call.pg = 0;
+      call.state = traced.has_ended ? CallState::Completed : CallState::Started;
+      call.group = names.add_group(mix(hash_text(group.name), hash_text(group.description)),
+                                   [&] { return group; });
+      call.signature = signature_of(traced, names);
+      dump.calls.push_back(call);
+    }
+    return dump;
+  }
+
+  /// The size is known at the end of a call only: without it a call has no name, and is not compared.
+  static std::uint32_t signature_of(const TracedCall& traced, Names& names) {
+    const std::string name = to_string(traced.collective);
+    const std::uint64_t hash = mix(mix(hash_text("trace"), hash_text(name)), traced.bytes);
+    return names.add_signature(mix(hash, traced.has_event ? 1 : 0), [&] {
+      Signature made;
+      made.op = op_of(name);
+      made.backend = "nccl";  // whose rules of completion the engine follows
+      if (!traced.has_event) return made;
+      made.name = name;
+      made.input_count = traced.bytes;
+      made.output_count = traced.bytes;
+      made.inputs = fmt::format("[[{} bytes]]", traced.bytes);
+      made.outputs = made.inputs;
+      return made;
+    });
+  }
+
+  void add_connections(int rank, const TracedRank& own, Traces& out) const {
+    const auto& [sequence, call] = *own.calls.rbegin();
+    if (call.has_ended) return;
+    for (const auto& [connection, end] : received_) {
+      const auto& [communicator, sender, receiver, channel] = connection;
+      if (communicator != widest_ || receiver != rank) continue;
+      ConnectionProgress one{sender, receiver, channel, sequence, 0, 0, 0};
+      const bool is_current = end.sequence == static_cast<std::int64_t>(sequence);
+      one.expected = is_current ? end.before : end.count;
+      one.received = end.of(sequence, one.expected);
+      const auto sent = sent_.find(connection);
+      const auto& ranks = communicators_.at(widest_);
+      const auto theirs = ranks.find(sender);  // a sender may have left no event of its own
+      const bool has_come = theirs != ranks.end() && !theirs->second.calls.empty() &&
+                            theirs->second.calls.rbegin()->first >= sequence;
+      if (has_come && sent != sent_.end()) one.sent = sent->second.of(sequence, one.expected);
+      out.connections.push_back(one);
+    }
+  }
+
+  std::map<std::uint32_t, std::map<int, TracedRank>> communicators_;
+  std::map<Connection, End> sent_, received_;
+  std::uint32_t widest_ = 0;
+};
+
+}  // namespace
+
+Traces load_traces(const std::vector<InputFile>& files, Names& names) {
+  Reader reader;
+  std::vector<BadFile> bad;
+  for (const InputFile& file : files) {
+    if (file.kind != FileKind::Trace) continue;
+    const auto trace = TraceFile::open(file.path);
+    if (trace) {
+      reader.take(*trace, file.path);
+    } else {
+      bad.push_back({file.path, trace.error()});
+    }
+  }
+  Traces out = reader.finish(names);
+  out.bad = std::move(bad);
+  return out;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/readers/trace_files.h"
+#include "diag/hangdetect/verdict/verdict.h"
+
+namespace ringside::hang {
+
+/// The connections on which a call stands: chunks were sent that never arrived, at a receiver that waits for
+/// nobody else. A receiver that also lacks a chunk which was never sent waits for that sender instead.
+std::vector<ConnectionProgress> stalled_connections(
+    const std::vector<ConnectionProgress>& connections);
+
+/// Adds to an explanation what the recorder's trace shows: of a stall, which connections and channels it is
+/// on; of anything else, who waits for whose chunk.
+void name_connections(const std::vector<ConnectionProgress>& connections, const Job& job,
+                      Explanation& explanation);
+
+}  // namespace ringside::hang
