@@ -107,6 +107,23 @@ std::string coll_line(int rank, const std::string& function, int root, const std
                              " [nranks=" + std::to_string(nranks) + "] stream 0x66");
 }
 
+TEST(LogFacts, AFailedTransferNamesTheHostTheAdapterAndThePeer) {
+  const auto failed = [](int rank, const std::string& status) {
+    return nccl_line(rank, "NET/IB: Got completion from peer 10.1.0.2<41234> with status=" +
+                               status + " opcode=129 len=0 vendor err 129 (Recv) hca mlx5_2");
+  };
+  // The flushed one comes first in the log, and is a consequence.
+  const Explanation best =
+      Log(failed(1, "5") + failed(0, "12") + timeout_line(0, 812, 64) + timeout_line(1, 812, 64))
+          .verdict();
+  EXPECT_EQ(best.kind, Kind::NetworkStall);
+  ASSERT_THAT(best.details, testing::Not(IsEmpty()));
+  EXPECT_EQ(
+      best.details.front(),
+      "node-0, adapter mlx5_2: completion 12 (transport retries exhausted: the peer is dead or "
+      "the path is lost) from peer 10.1.0.2");
+}
+
 // All three go on to the all-reduce: what they differ in is the broadcast before it.
 TEST(LogFacts, ARootThatDiffersInAnEarlierCallIsFoundInTheLinesOfTheCalls) {
   std::string log;

@@ -13,6 +13,7 @@
 #include "diag/hangdetect/readers/coll_lines.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/log_dumps.h"
+#include "diag/hangdetect/readers/network_lines.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/init_records.h"
 #include "diag/logparse/message.h"
@@ -236,8 +237,12 @@ class Sink : public logs::RecordSink {
       }
       case MessageId::IbCompletion:
       case MessageId::IbAsyncFatal:
+      case MessageId::IbAsyncEvent:
       case MessageId::IbDevicesLost:
-        state(record, What::NetworkError, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{});
+        if (auto failure = network_failure(record, speakers[record.speaker].host)) {
+          state(record, What::NetworkError, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{},
+                failure->is_consequence ? 1 : 0, std::move(failure->text));
+        }
         break;
       case MessageId::CollectiveMismatch:
       case MessageId::IbCollectiveMismatch:

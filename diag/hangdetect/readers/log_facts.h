@@ -36,7 +36,7 @@ struct LogStatement {
     WatchdogStuck,    ///< the heartbeat monitor: the watchdog itself stands still
     NoUniqueId,       ///< rank 0 of a group never made its communicator
     Analyser,         ///< the stock analyser's `Culprit rank`
-    NetworkError,     ///< a completion with error, an adapter's event
+    NetworkError,     ///< a failed transfer or port, `detail` says which; code 1: a consequence
     RasDead,          ///< ncclras: a process is considered dead
     RasSilent,        ///< ncclras: a process or rank did not answer
     RasBehind,        ///< ncclras: ranks with fewer operations than the others, in one report

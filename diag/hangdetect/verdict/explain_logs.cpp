@@ -208,6 +208,38 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
   }
 }
 
+/// Which connections, in the words of the hosts that saw them fail; a flushed queue says only that something
+/// failed before it.
+std::optional<Explanation> explain_network(const LogFacts& facts) {
+  std::vector<const LogStatement*> said = all_of(facts, What::NetworkError);
+  // Ports go down and come back in jobs that run on.
+  if (facts.timeouts == 0) {
+    std::erase_if(said, [](const LogStatement* one) { return one->code != 0; });
+  }
+  if (said.empty()) return std::nullopt;
+  std::stable_partition(said.begin(), said.end(),
+                        [](const LogStatement* one) { return one->code == 0; });
+  std::stable_sort(said.begin(), said.end(), [](const auto* a, const auto* b) {
+    return a->code == b->code && a->time_us != 0 && b->time_us != 0 && a->time_us < b->time_us;
+  });
+  const bool is_first_cause = said.front()->code == 0;
+  Explanation out =
+      told(Kind::NetworkStall, said, {}, facts.timeouts > 0 && is_first_cause ? 0.7 : 0.45,
+           "adapters report failed transfers: the network, not a rank, holds the job; " +
+               said.front()->detail);
+  std::set<std::string> seen;
+  for (const LogStatement* one : said) {
+    constexpr std::size_t kShown = 6;
+    if (out.details.size() < kShown && seen.insert(one->detail).second) {
+      out.details.push_back(one->detail);
+    }
+  }
+  if (!is_first_cause) {
+    out.missing.push_back("the logs of the other hosts: flushed queues only follow a failure");
+  }
+  return out;
+}
+
 void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto analysed = all_of(facts, What::Analyser);
   if (const std::vector<int> ranks = ranks_of(analysed); !ranks.empty()) {
@@ -223,15 +255,11 @@ void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
                          ranks_text(ranks))));
     out.back().missing.push_back("the dumps themselves");
   }
-  const auto network = all_of(facts, What::NetworkError);
-  if (!network.empty()) {
-    out.push_back(told(Kind::NetworkStall, network, {}, facts.timeouts > 0 ? 0.7 : 0.45,
-                       "adapters report failed transfers: the network, not a rank, holds the job"));
-  }
+  if (const auto network = explain_network(facts)) out.push_back(*network);
   const auto library = all_of(facts, What::LibraryMismatch);
   if (!library.empty()) {
     out.push_back(
-        told(Kind::ShapeMismatch, library, {}, 0.45,
+        told(Kind::ShapeMismatch, library, {}, facts.timeouts > 0 ? 0.7 : 0.45,
              "NCCL itself saw that two ranks disagree on a call, and does not say which"));
     out.back().missing.push_back("NCCL_DEBUG_SUBSYS=COLL on all ranks, or Flight Recorder dumps");
   }
