@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace ringside::audit {
+namespace {
+
+bool is_p2p(Via via) {
+  return via == Via::P2pDirect || via == Via::P2pIpc || via == Via::P2pCumem ||
+         via == Via::P2pMnnvl || via == Via::P2pIndirect || via == Via::P2pCommon;
+}
+
+}  // namespace
 
 int CommFacts::nodes() const {
   const auto seen = static_cast<int>(hosts.size());
@@ -15,10 +23,47 @@ int CommFacts::nodes() const {
 }
 
 const Member* CommFacts::member(std::int32_t rank) const {
+  // Where all ranks are heard of, a rank is its place.
+  const auto place = static_cast<std::size_t>(rank);
+  if (place < members.size() && members[place].rank == rank) return &members[place];
   const auto found =
       std::lower_bound(members.begin(), members.end(), rank,
                        [](const Member& one, std::int32_t r) { return one.rank < r; });
   return found != members.end() && found->rank == rank ? &*found : nullptr;
+}
+
+bool CommFacts::is_local(const Link& link, int nodes) const {
+  if (nodes == 1) return true;
+  // Pods of one machine have names of their own: names are hosts only where their number is NCCL's.
+  const bool are_hosts = static_cast<int>(hosts.size()) <= nodes;
+  const Member* from = member(link.rank);
+  const Member* to = member(link.peer);
+  if (are_hosts && from != nullptr && to != nullptr && from->host >= 0 && to->host >= 0) {
+    return from->host == to->host;
+  }
+  return link.via != Via::Net && link.via != Via::CollNet;
+}
+
+LocalEdges& LocalEdges::operator+=(const LocalEdges& other) {
+  p2p += other.p2p;
+  shm += other.shm;
+  net += other.net;
+  return *this;
+}
+
+void add_local_edges(const CommFacts& comm, std::map<std::int32_t, LocalEdges>& hosts) {
+  const int nodes = comm.nodes();
+  LocalEdges* edges = nullptr;
+  std::int32_t host = -1;
+  for (const Link& link : comm.links) {
+    if (!comm.is_local(link, nodes)) continue;
+    const Member* member = comm.member(link.rank);
+    const std::int32_t mine = member == nullptr ? -1 : member->host;
+    if (edges == nullptr || mine != host) edges = &hosts[host = mine];
+    if (is_p2p(link.via)) edges->p2p += link.count;
+    if (link.via == Via::Shm) edges->shm += link.count;
+    if (link.via == Via::Net) edges->net += link.count;
+  }
 }
 
 int JobFacts::nodes() const {

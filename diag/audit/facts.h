@@ -81,6 +81,9 @@ struct CommFacts {
   /// Hosts that take part: by name where all ranks are seen, else as NCCL counts them.
   [[nodiscard]] int nodes() const;
   [[nodiscard]] const Member* member(std::int32_t rank) const;
+  /// Both ends are on one host; where a host is not known, what the line says of the way decides.
+  /// shape  nodes is nodes(), which looks at all members
+  [[nodiscard]] bool is_local(const Link& link, int nodes) const;
 };
 
 /// A variable's value and the processes that have it.
@@ -105,6 +108,16 @@ struct EdgeFacts {
   SaidBy said = {};
 };
 
+/// Lines of connections within hosts.
+struct LocalEdges {
+  std::uint64_t p2p = 0, shm = 0, net = 0;
+
+  LocalEdges& operator+=(const LocalEdges& other);
+};
+
+/// Adds a communicator's, by host; -1: of unknown ones.
+void add_local_edges(const CommFacts& comm, std::map<std::int32_t, LocalEdges>& hosts);
+
 struct JobFacts {
   std::vector<HostFacts> hosts = {};
   std::vector<ProcessFacts> processes = {};  ///< 0 is nobody: lines without a prefix
@@ -113,6 +126,7 @@ struct JobFacts {
 
   std::vector<Setting> environment = {};  ///< by name, then value
   std::vector<EdgeFacts> edges = {};
+  std::map<std::int32_t, LocalEdges> local_edges = {};  ///< by host; -1: of unknown ones
   std::map<std::pair<std::string, std::string>, SaidBy> net_devices =
       {};  ///< by net and list; empty: none found
   std::map<std::pair<std::string, std::string>, SaidBy> exports =

@@ -18,7 +18,8 @@ void sort_once(std::vector<std::uint32_t>& numbers) {
 void append(SaidBy& to, Said& from, const std::vector<std::uint32_t>& process_of) {
   for (QuotedLine& line : from.evidence.lines()) line.process = process_of[line.process];
   to.evidence.append(from.evidence);
-  for (const std::uint32_t speaker : from.speakers) to.processes.push_back(process_of[speaker]);
+  from.speakers.for_each(
+      [&](std::uint32_t speaker) { to.processes.push_back(process_of[speaker]); });
   sort_once(to.processes);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace ringside::audit {
 namespace {
@@ -9,39 +10,41 @@ namespace {
 /// Walks a rank's calls over the pieces of its part.
 class Walk {
  public:
-  Walk(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards)
-      : calls_(calls), shards_(shards) {
+  Walk(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards,
+       const CallOrder& order)
+      : calls_(calls), shards_(shards), order_(order) {
     settle();
   }
   [[nodiscard]] const CallMark* now() const {
-    return at_ == kNone ? nullptr : &shards_[calls_.pieces[piece_].first]->calls[at_];
+    return left_.empty() ? nullptr : &shard().calls[left_.front()];
   }
   [[nodiscard]] const Shard& shard() const { return *shards_[calls_.pieces[piece_].first]; }
   void advance() {
-    at_ = now()->next;
-    if (at_ != kNone) return;
+    left_ = left_.subspan(1);
+    if (!left_.empty()) return;
     ++piece_;
     settle();
   }
 
  private:
   void settle() {
-    for (at_ = kNone; piece_ < calls_.pieces.size(); ++piece_) {
+    for (left_ = {}; piece_ < calls_.pieces.size(); ++piece_) {
       const auto [shard, part] = calls_.pieces[piece_];
-      at_ = shards_[shard]->parts[part].first_call;
-      if (at_ != kNone) return;
+      left_ = order_.of_part(shard, part);
+      if (!left_.empty()) return;
     }
   }
   const CallsOfRank& calls_;
   const std::vector<std::unique_ptr<Shard>>& shards_;
+  const CallOrder& order_;
   std::size_t piece_ = 0;
-  std::uint32_t at_ = kNone;
+  std::span<const std::uint32_t> left_ = {};  ///< of the piece's calls
 };
 
 CallSum sum_of(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards) {
   CallSum sum;
   for (const auto& [shard, part] : calls.pieces) {
-    if (part < shards[shard]->call_sums.size()) sum.append(shards[shard]->call_sums[part]);
+    sum.append(shards[shard]->parts[part].calls);
   }
   return sum;
 }
@@ -53,8 +56,29 @@ std::string text_of(const Walk& walk) {
 
 }  // namespace
 
+void CallOrder::make(const std::vector<std::unique_ptr<Shard>>& shards) {
+  if (!shards_.empty()) return;
+  for (const auto& shard : shards) {
+    OfShard& mine = shards_.emplace_back();
+    mine.first.resize(shard->parts.size() + 1);
+    for (const CallMark& call : shard->calls) ++mine.first[call.part + std::size_t{1}];
+    std::partial_sum(mine.first.begin(), mine.first.end(), mine.first.begin());
+    std::vector<std::uint32_t> next(mine.first.begin(), mine.first.end() - 1);
+    mine.calls.resize(shard->calls.size());
+    for (std::uint32_t i = 0; i < shard->calls.size(); ++i) {
+      mine.calls[next[shard->calls[i].part]++] = i;
+    }
+  }
+}
+
+std::span<const std::uint32_t> CallOrder::of_part(std::uint32_t shard, std::uint32_t part) const {
+  const OfShard& mine = shards_[shard];
+  return std::span(mine.calls).subspan(mine.first[part], mine.first[part + 1] - mine.first[part]);
+}
+
 void compare_calls(const std::vector<CallsOfRank>& calls,
-                   const std::vector<std::unique_ptr<Shard>>& shards, JobFacts& facts) {
+                   const std::vector<std::unique_ptr<Shard>>& shards, CallOrder& order,
+                   JobFacts& facts) {
   if (calls.size() < 2) return;
   // Most jobs call alike: then there is nothing to walk.
   const CallSum one = sum_of(calls.front(), shards);
@@ -62,8 +86,9 @@ void compare_calls(const std::vector<CallsOfRank>& calls,
                   [&](const CallsOfRank& rank) { return sum_of(rank, shards) == one; })) {
     return;
   }
+  order.make(shards);
   std::vector<Walk> walks;
-  for (const CallsOfRank& rank : calls) walks.emplace_back(rank, shards);
+  for (const CallsOfRank& rank : calls) walks.emplace_back(rank, shards, order);
   const auto has_call = [](const Walk& walk) { return walk.now() != nullptr; };
   for (std::size_t call = 0; std::all_of(walks.begin(), walks.end(), has_call); ++call) {
     const std::uint32_t first = walks.front().now()->signature;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,10 +18,28 @@ struct CallsOfRank {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;  ///< shard, part
 };
 
+/// The calls of each part, in order: made when the first communicator needs them, which few jobs do.
+class CallOrder {
+ public:
+  void make(const std::vector<std::unique_ptr<Shard>>& shards);
+
+  /// Places in Shard::calls.
+  [[nodiscard]] std::span<const std::uint32_t> of_part(std::uint32_t shard,
+                                                       std::uint32_t part) const;
+
+ private:
+  struct OfShard {
+    std::vector<std::uint32_t> first = {};  ///< by part, in calls
+    std::vector<std::uint32_t> calls = {};
+  };
+  std::vector<OfShard> shards_ = {};
+};
+
 /// Compares the k-th call of every rank, as far as all of them have one, and notes those that differ from
 /// most at the first k where any does. opCount is not looked at: it does not mean the same on all ranks.
 /// source  ../shared/reference/log-and-dump-formats.md, section 3.1
 void compare_calls(const std::vector<CallsOfRank>& calls,
-                   const std::vector<std::unique_ptr<Shard>>& shards, JobFacts& facts);
+                   const std::vector<std::unique_ptr<Shard>>& shards, CallOrder& order,
+                   JobFacts& facts);
 
 }  // namespace ringside::audit

@@ -225,6 +225,14 @@ CommFacts comm_of(const std::vector<std::uint32_t>& group, std::vector<Chain>& c
                   const std::vector<std::unique_ptr<Shard>>& shards,
                   const std::vector<std::vector<std::uint16_t>>& nets, const JobFacts& facts) {
   CommFacts comm;
+  std::size_t nlinks = 0;
+  for (const std::uint32_t index : group) {
+    for (const Piece piece : chains[index].pieces) {
+      nlinks += shards[piece.shard]->parts[piece.part].nlinks;
+    }
+  }
+  comm.links.reserve(nlinks);
+  comm.members.reserve(group.size());
   for (const std::uint32_t index : group) {
     const CommPart& part = chains[index].part;
     comm.comm_id = part.comm_id;
@@ -260,6 +268,7 @@ void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable&
                    [&](std::size_t a, std::size_t b) { return nranks(a) > nranks(b); });
 
   RingMaker rings(shards);
+  CallOrder call_order;
   for (const std::size_t group : order) {
     const std::vector<std::uint32_t>& members = grouping.groups()[group];
     CommFacts comm = comm_of(members, chains.all(), shards, nets, facts);
@@ -279,7 +288,8 @@ void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable&
       }
       calls.push_back(std::move(mine));
     }
-    compare_calls(calls, shards, facts);
+    compare_calls(calls, shards, call_order, facts);
+    add_local_edges(comm, facts.local_edges);
     facts.comms.push_back(std::move(comm));
   }
 }

@@ -32,12 +32,33 @@ struct Link {
   bool copy_engine = false;
 };
 
+/// All calls that are kept of a part, in one number.
+struct CallSum {
+  /// The sum of calls s1, s2, s3 is (s1 * factor + s2) * factor + s3, modulo 2^64.
+  static constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
+  std::uint64_t count = 0;
+  std::uint64_t sum = 0;  ///< of their signatures, in order
+
+  void add(std::uint32_t signature) {
+    sum = sum * kFactor + signature;
+    ++count;
+  }
+  /// Puts those of `later` behind these.
+  void append(const CallSum& later);
+  friend bool operator==(const CallSum&, const CallSum&) = default;
+};
+
 /// One process in one communicator. -1, 0 and kNone: not said, as in CommEvent.
-struct CommPart {
-  std::uint32_t speaker = 0;
+///
+/// Order  what most lines need comes first: one line of the cache
+struct alignas(64) CommPart {
   std::uint64_t comm = 0;  ///< pointer; 0: no line has named it yet
-  std::uint64_t comm_id = 0, parent = 0;
+  CallSum calls = {};
+  std::uint32_t ncalls = 0;
+  std::uint32_t speaker = 0;
   std::int32_t rank = -1, nranks = -1;
+  std::uint32_t first_link = kNone, last_link = kNone, nlinks = 0;
+  std::uint64_t comm_id = 0, parent = 0;
   std::int32_t color = -1, child = -1;
   std::int64_t bus_id = -1;
   std::int16_t cuda_device = -1, nvml_device = -1;
@@ -49,10 +70,7 @@ struct CommPart {
   bool is_rccl = false;
   bool has_rings = false, has_trees = false;  ///< `Connected all ...`
   float init_s = -1, bootstrap_s = -1;
-  Place first = {};  ///< line
-  std::uint32_t first_link = kNone, last_link = kNone;
-  std::uint32_t first_call = kNone, last_call = kNone;
-  std::uint32_t ncalls = 0;
+  Place first = {};                ///< line
   std::uint16_t network = 0xffff;  ///< of Shard::nets
 };
 
@@ -80,21 +98,23 @@ struct TreeUps {
 /// One call of a collective.
 struct CallMark {
   std::uint32_t signature = 0;  ///< of function, count, type, operation, root
-  std::uint32_t next = kNone;   ///< of the same part
+  std::uint32_t part = kNone;
   Place place;
 };
 
 /// What a speaker is busy with.
-struct SpeakerParts {
+///
+/// Order  what every line needs comes first: one line of the cache
+struct alignas(64) SpeakerParts {
   std::uint32_t current = kNone;      ///< the part that unnamed lines belong to
   std::uint32_t last_called = kNone;  ///< of the last line that named a communicator
   std::uint64_t last_pointer = 0;
-  bool is_closed = false;          ///< current is complete and this version has no Init START
-  std::uint16_t network = 0xffff;  ///< of Shard::nets: what the next communicator uses
-  std::vector<std::uint32_t> parts = {};
-  std::array<std::int32_t, 8> tids{};  ///< the first of them
-  std::uint8_t ntids = 0;
   std::uint64_t records = 0;
+  bool is_closed = false;  ///< current is complete and this version has no Init START
+  std::uint8_t ntids = 0;
+  std::uint16_t network = 0xffff;      ///< of Shard::nets: what the next communicator uses
+  std::array<std::int32_t, 8> tids{};  ///< the first of them
+  std::vector<std::uint32_t> parts = {};
 };
 
 }  // namespace ringside::audit

@@ -69,10 +69,17 @@ void CallSum::append(const CallSum& later) {
   count += later.count;
 }
 
-void Said::compact() {
-  std::sort(speakers.begin(), speakers.end());
-  speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
-  most_ = std::max<std::size_t>(4'096, speakers.size() * 2);
+void SpeakerSet::add_to_few(std::uint32_t speaker) {
+  constexpr std::size_t kFew = 1'024;  // a set of bits takes up to 32 KiB
+  few_.push_back(speaker);
+  if (few_.size() < kFew) return;
+  bits_.resize(1);
+  std::vector<std::uint32_t> few;
+  few.swap(few_);
+  for (const std::uint32_t one : few) {
+    last_ = kNone;
+    add(one);
+  }
 }
 
 void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
@@ -81,7 +88,22 @@ void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
     speakers.push_back(table[i]);
   }
   spoken.resize(speakers.size());
-  for (const Record& record : records) take_one(record);
+  // Lines of many ranks alternate: what the next ones need is fetched while these are folded.
+  constexpr std::size_t kFar = 8;
+  constexpr std::size_t kNear = 4;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (i + kFar < records.size()) __builtin_prefetch(&spoken[records[i + kFar].speaker]);
+    if (i + kNear < records.size()) fetch(records[i + kNear]);
+    take_one(records[i]);
+  }
+}
+
+void Shard::fetch(const Record& record) const {
+  const SpeakerParts& speaker = spoken[record.speaker];
+  const std::uint32_t part =
+      record.kind == RecordKind::CollCall ? speaker.last_called : speaker.current;
+  if (part >= parts.size()) return;
+  __builtin_prefetch(&parts[part]);
 }
 
 void Shard::take_one(const Record& record) {
@@ -136,7 +158,7 @@ void Shard::take_one(const Record& record) {
 
 std::uint32_t Shard::new_part(std::uint32_t speaker) {
   const auto index = static_cast<std::uint32_t>(parts.size());
-  parts.push_back({.speaker = speaker});
+  parts.emplace_back().speaker = speaker;
   parts.back().network = spoken[speaker].network;
   spoken[speaker].parts.push_back(index);
   return index;
@@ -219,6 +241,7 @@ void Shard::take_edge(const Record& record) {
                    .copy_engine = edge.copy_engine});
   (to.first_link == kNone ? to.first_link : links[to.last_link].next) = index;
   to.last_link = index;
+  ++to.nlinks;
 }
 
 void Shard::take_comm_event(const Record& record) {
@@ -295,21 +318,16 @@ void Shard::take_comm_nodes(const Record& record) {
 
 void Shard::take_call(const Record& record) {
   const auto& call = record.as<CollCall>();
-  CommPart& part = parts[part_of(record, call.comm)];
+  const std::uint32_t index = part_of(record, call.comm);
+  CommPart& part = parts[index];
   if (part.nranks < 0) part.nranks = call.nranks;
   ++part.ncalls;
   // Sends and receives differ between ranks by their nature.
   const bool is_pairwise = call.function == "Send" || call.function == "Recv";
   if (is_pairwise || record.is_torn || record.is_cut || calls.size() >= kMostCalls) return;
   const std::uint32_t signature = note_call(record, call);
-  const auto index = static_cast<std::uint32_t>(calls.size());
-  calls.push_back({signature, kNone, record.place});
-  (part.first_call == kNone ? part.first_call : calls[part.last_call].next) = index;
-  part.last_call = index;
-  if (call_sums.size() < parts.size()) call_sums.resize(parts.size());
-  CallSum& sum = call_sums[static_cast<std::size_t>(&part - parts.data())];
-  sum.sum = sum.sum * CallSum::kFactor + signature;
-  ++sum.count;
+  calls.push_back({signature, index, record.place});
+  part.calls.add(signature);
 }
 
 /// The signature of a call, whose first line is kept.

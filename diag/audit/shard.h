@@ -31,22 +31,47 @@ class Names {
   std::vector<std::string> names_ = {};
 };
 
-/// A thing that some speakers say: the lines, and who.
-struct Said {
-  Evidence evidence = {};
-  std::vector<std::uint32_t> speakers = {};  ///< each some times
+/// Who says a thing, however often and in whatever order.
+class SpeakerSet {
+ public:
+  void add(std::uint32_t speaker) {
+    if (speaker == last_) return;
+    last_ = speaker;
+    if (bits_.empty()) return add_to_few(speaker);
+    const std::size_t word = speaker / 64;
+    if (word >= bits_.size()) bits_.resize(word + word / 2 + 1);
+    bits_[word] |= std::uint64_t{1} << (speaker % 64);
+  }
 
-  void add(const Record& record) {
-    evidence.add(record.place, record.speaker, record.line);
-    if (!speakers.empty() && speakers.back() == record.speaker) return;
-    if (speakers.size() >= most_) compact();
-    speakers.push_back(record.speaker);
+  /// Each of them, some perhaps twice.
+  template <typename F>
+  void for_each(F&& take) const {
+    for (const std::uint32_t speaker : few_) take(speaker);
+    for (std::size_t word = 0; word < bits_.size(); ++word) {
+      for (std::uint64_t left = bits_[word]; left != 0; left &= left - 1) {
+        take(static_cast<std::uint32_t>(word * 64 +
+                                        static_cast<std::size_t>(__builtin_ctzll(left))));
+      }
+    }
   }
 
  private:
-  /// Each speaker once: lines of many processes alternate for as long as a log goes on.
-  void compact();
-  std::size_t most_ = 4'096;
+  void add_to_few(std::uint32_t speaker);
+
+  std::uint32_t last_ = kNone;
+  std::vector<std::uint32_t> few_ = {};   ///< before there are bits
+  std::vector<std::uint64_t> bits_ = {};  ///< bit i: speaker i; where many lines say it
+};
+
+/// A thing that some speakers say: the lines, and who.
+struct Said {
+  Evidence evidence = {};
+  SpeakerSet speakers = {};
+
+  void add(const Record& record) {
+    evidence.add(record.place, record.speaker, record.line);
+    speakers.add(record.speaker);
+  }
 };
 
 /// Lines of connections that are alike.
@@ -65,20 +90,8 @@ struct KnownCall {
   bool is_set = false;
 };
 
-/// All calls that are kept of a part, in one number.
-struct CallSum {
-  /// The sum of calls s1, s2, s3 is (s1 * factor + s2) * factor + s3, modulo 2^64.
-  static constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
-  std::uint64_t count = 0;
-  std::uint64_t sum = 0;  ///< of their signatures, in order
-
-  /// Puts those of `later` behind these.
-  void append(const CallSum& later);
-  friend bool operator==(const CallSum&, const CallSum&) = default;
-};
-
 /// What one shard of the logs says, folded as it streams by. Nothing here grows with the lines that say the
-/// same thing again; connections grow with the pairs that talk, calls of collectives by 12 bytes each.
+/// same thing again; connections grow with the pairs that talk, calls of collectives by 16 bytes each.
 ///
 /// Threads  the worker that parses the shard; then the one that joins them all
 class Shard : public RecordSink {
@@ -94,8 +107,7 @@ class Shard : public RecordSink {
   std::vector<std::int32_t> ring_ranks = {};  ///< of ring_lists
   std::vector<TreeUps> tree_ups = {};
   std::vector<std::int32_t> ups = {};                              ///< of tree_ups
-  std::vector<CallMark> calls = {};                                ///< chained by part
-  std::vector<CallSum> call_sums = {};                             ///< by part
+  std::vector<CallMark> calls = {};                                ///< in order of their lines
   std::unordered_map<std::uint32_t, std::string> call_texts = {};  ///< by signature: the first line
   Names nets = {};
 
@@ -124,6 +136,7 @@ class Shard : public RecordSink {
 
  private:
   void take_one(const Record& record);
+  void fetch(const Record& record) const;
   void take_edge(const Record& record);
   void take_comm_event(const Record& record);
   void take_comm_nodes(const Record& record);

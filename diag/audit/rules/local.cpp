@@ -93,7 +93,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
   std::vector<std::string> odd_hosts;
   bool has_good_host = false;
   bool has_none = false;  // of the odd hosts one has no direct path at all
-  for (const auto& [host, mine] : local_edges_by_host(facts, Seen::Whole)) {
+  for (const auto& [host, mine] : local_edges_of_whole(facts)) {
     if (mine.p2p > 0 && mine.shm + mine.net == 0) has_good_host = true;
     if (host < 0 || mine.shm + mine.net == 0) continue;
     odd_hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);

@@ -425,7 +425,7 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
     }
   }
   // Of each host, the NICs that its ranks send over.
-  std::map<std::int32_t, std::set<std::string>> used;
+  std::map<std::int32_t, std::set<std::pair<std::uint16_t, std::int32_t>>> used;  // net and device
   std::map<std::int32_t, std::set<std::uint32_t>> processes;
   std::uint64_t channels = 0;
   std::map<std::int32_t, int> ranks;
@@ -435,7 +435,7 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
       if (link.via != Via::Net || is_socket(facts.nets[link.net]) || link.connection > 0) continue;
       const Member* member = comm.member(link.rank);
       if (member == nullptr || member->host < 0) continue;
-      used[member->host].insert(fmt::format("{}/{}", facts.nets[link.net], link.net_device));
+      used[member->host].emplace(link.net, link.net_device);
       processes[member->host].insert(member->process);
       channels |= link.channels;
     }

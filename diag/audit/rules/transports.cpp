@@ -7,23 +7,14 @@
 namespace ringside::audit {
 namespace {
 
+/// A process says many lines in a row.
+void push_new(std::vector<std::uint32_t>& numbers, std::uint32_t number) {
+  if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
+}
+
 void sort_once(std::vector<std::uint32_t>& numbers) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-}
-
-/// Whether both ends are on one host; unknown ends count by what the line says.
-/// nodes  comm.nodes(), which looks at all members
-bool is_local(const CommFacts& comm, int nodes, const Link& link) {
-  if (nodes == 1) return true;
-  // Pods of one machine have names of their own: names are hosts only where their number is NCCL's.
-  const bool are_hosts = static_cast<int>(comm.hosts.size()) <= nodes;
-  const Member* from = comm.member(link.rank);
-  const Member* to = comm.member(link.peer);
-  if (are_hosts && from != nullptr && to != nullptr && from->host >= 0 && to->host >= 0) {
-    return from->host == to->host;
-  }
-  return link.via != Via::Net && link.via != Via::CollNet;
 }
 
 /// All ranks were seen, and each has finished its start: what they print of connections is all there is.
@@ -37,11 +28,6 @@ bool is_whole(const JobFacts& facts, const CommFacts& comm) {
   return !is_doubtful && static_cast<std::int32_t>(comm.members.size()) == comm.nranks &&
          std::all_of(comm.members.begin(), comm.members.end(),
                      [](const Member& member) { return member.is_complete; });
-}
-
-bool is_p2p(Via via) {
-  return via == Via::P2pDirect || via == Via::P2pIpc || via == Via::P2pCumem ||
-         via == Via::P2pMnnvl || via == Via::P2pIndirect || via == Via::P2pCommon;
 }
 
 bool has_interface(const JobFacts& facts, std::string_view start) {
@@ -75,14 +61,14 @@ NetEdges net_edges(const JobFacts& facts) {
     const int nodes = comm.nodes();
     if (nodes < 2) continue;
     for (const Link& link : comm.links) {
-      if (link.via != Via::Net || hides_gdr(facts.nets[link.net]) || is_local(comm, nodes, link))
+      if (link.via != Via::Net || hides_gdr(facts.nets[link.net]) || comm.is_local(link, nodes))
         continue;
       const bool is_send = link.direction == Direction::Send;
       std::uint64_t& count = link.gdr ? (is_send ? edges.gdr_sends : edges.gdr_receives)
                                       : (is_send ? edges.plain_sends : edges.plain_receives);
       count += link.count;
       const Member* member = comm.member(link.rank);
-      if (member != nullptr) (link.gdr ? with_gdr : plain).push_back(member->process);
+      if (member != nullptr) push_new(link.gdr ? with_gdr : plain, member->process);
     }
   }
   sort_once(plain);
@@ -99,12 +85,12 @@ SocketUse socket_use(const JobFacts& facts) {
     if (nodes < 2) continue;
     bool has_links = false;
     for (const Link& link : comm.links) {
-      if (link.via != Via::Net || is_local(comm, nodes, link)) continue;
+      if (link.via != Via::Net || comm.is_local(link, nodes)) continue;
       has_links = true;
       if (!is_socket(facts.nets[link.net])) continue;
       use.is_used = true;
       const Member* member = comm.member(link.rank);
-      if (member != nullptr) use.processes.push_back(member->process);
+      if (member != nullptr) push_new(use.processes, member->process);
     }
     if (has_links) continue;
     // Connections may come with the first collective only: then the choice of the network tells.
@@ -181,30 +167,17 @@ bool has_joined_hosts(const JobFacts& facts) {
   });
 }
 
-std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts, Seen seen) {
+std::map<std::int32_t, LocalEdges> local_edges_of_whole(const JobFacts& facts) {
   std::map<std::int32_t, LocalEdges> hosts;
   for (const CommFacts& comm : facts.comms) {
-    const int nodes = comm.nodes();
-    if (seen == Seen::Whole && !is_whole(facts, comm)) continue;
-    for (const Link& link : comm.links) {
-      if (!is_local(comm, nodes, link)) continue;
-      const Member* member = comm.member(link.rank);
-      LocalEdges& edges = hosts[member == nullptr ? -1 : member->host];
-      if (is_p2p(link.via)) edges.p2p += link.count;
-      if (link.via == Via::Shm) edges.shm += link.count;
-      if (link.via == Via::Net) edges.net += link.count;
-    }
+    if (is_whole(facts, comm)) add_local_edges(comm, hosts);
   }
   return hosts;
 }
 
 LocalEdges local_edges(const JobFacts& facts) {
   LocalEdges all;
-  for (const auto& [host, edges] : local_edges_by_host(facts, Seen::Any)) {
-    all.p2p += edges.p2p;
-    all.shm += edges.shm;
-    all.net += edges.net;
-  }
+  for (const auto& [host, edges] : facts.local_edges) all += edges;
   return all;
 }
 

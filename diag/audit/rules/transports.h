@@ -48,14 +48,10 @@ bool has_joined_hosts(const JobFacts& facts);
 /// A line of libfabric's plugin is of its start: it names what is opened, and no communicator is complete.
 bool fails_to_open(const JobFacts& facts, std::string_view text);
 
-/// Connections within hosts.
-struct LocalEdges {
-  std::uint64_t p2p = 0, shm = 0, net = 0;
-};
+/// Of all hosts.
 LocalEdges local_edges(const JobFacts& facts);
-/// The same by host; of all communicators, or of those only whose ranks all finished their start.
-enum class Seen : std::uint8_t { Any, Whole };
-std::map<std::int32_t, LocalEdges> local_edges_by_host(const JobFacts& facts, Seen seen);
+/// By host, of communicators whose ranks all finished their start.
+std::map<std::int32_t, LocalEdges> local_edges_of_whole(const JobFacts& facts);
 
 /// The most ranks of one communicator on one host.
 int ranks_of_a_host(const JobFacts& facts);
