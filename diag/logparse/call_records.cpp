@@ -3,8 +3,8 @@
 #include <array>
 
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/noting_cursor.h"
 #include "diag/logparse/parsers.h"
-#include "diag/logparse/quick_text.h"
 
 namespace ringside::logs {
 namespace {
@@ -22,29 +22,21 @@ constexpr std::array<std::string_view, 7> kAlgorithms = {
 constexpr std::array<std::string_view, 3> kProtocols = {"LL", "LL128", "SIMPLE"};
 
 /// A pointer as C libraries print it.
-bool take_pointer(Cursor& cursor, std::uint64_t& pointer) {
-  constexpr std::size_t kReach = 18;  // 0x and the digits
-  if (cursor.left() > kReach && cursor.at()[0] == '0' && cursor.at()[1] == 'x') {
-    std::uint64_t value = 0;
-    const std::size_t digits = take_hex_digits(cursor.at() + 2, value);
-    if (digits > 0 && digits < 16) {
-      pointer = value;
-      cursor.skip(2 + digits);
-      return true;
-    }
-  }
+template <typename C>
+bool take_pointer(C& cursor, std::uint64_t& pointer) {
   return cursor.hex(pointer) || cursor.eat("(nil)") || cursor.eat("nil");
 }
 
 /// A field that nobody needs: addresses of buffers and streams.
-template <std::size_t N>
-bool skip_field(Cursor& cursor, const char (&key)[N]) {
+template <typename C, std::size_t N>
+bool skip_field(C& cursor, const char (&key)[N]) {
   if (!cursor.eat(key)) return false;
   cursor.skip_word();
   return true;
 }
 
-Parsed coll_call(std::string_view function, Cursor cursor, Record& record) {
+template <typename C>
+Parsed coll_call(std::string_view function, C cursor, Record& record) {
   CollCall& call = record.make<CollCall>();
   call.function = function;
   bool is_whole = cursor.hex(call.op_count) && skip_field(cursor, " sendbuff ") &&
@@ -106,10 +98,12 @@ int datatype_bytes(int datatype) {
   return datatype >= 0 && datatype < 12 ? kBytes[static_cast<std::size_t>(datatype)] : 0;
 }
 
+namespace {
+
 /// `AllReduce: opCount 1f ...`, `AllReduce: 2097152 Bytes -> ...`, `2097152 Bytes -> ...`,
 /// `AllReduce [Symmetric]: 2097152 Bytes -> Kernel ...`
-Parsed parse_call(std::string_view text, Record& record) {
-  Cursor cursor(text);
+template <typename C>
+Parsed call_line(C cursor, Record& record) {
   std::string_view function;
   if (!is_digit(cursor.peek())) {
     const char* const begin = cursor.at();
@@ -124,6 +118,14 @@ Parsed parse_call(std::string_view text, Record& record) {
   std::uint64_t bytes = 0;
   if (!cursor.number(bytes) || !cursor.eat(" Bytes -> ")) return Parsed::No;
   return tuning_choice(function, bytes, cursor, record);
+}
+
+}  // namespace
+
+Parsed parse_call(std::string_view text, Record& record) { return call_line(Cursor(text), record); }
+
+Parsed note_call(std::string_view text, Record& record, TextFields& fields) {
+  return call_line(NotingCursor(text, fields), record);
 }
 
 Parsed parse_api_call(std::string_view text, Record& record) {

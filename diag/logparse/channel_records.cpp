@@ -3,15 +3,16 @@
 #include <array>
 
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/noting_cursor.h"
 #include "diag/logparse/parsers.h"
 
 namespace ringside::logs {
 namespace {
 
 /// ` comm 0x55 nRanks 16`, which RCCL appends; ` busId 1b000` may follow.
-template <typename T>
-void take_rccl_tail(Cursor& cursor, T& record) {
-  const Cursor before = cursor;
+template <typename C, typename T>
+void take_rccl_tail(C& cursor, T& record) {
+  const C before = cursor;
   if (!cursor.eat(" comm ") || !cursor.hex(record.comm)) {
     cursor = before;
     return;
@@ -24,18 +25,21 @@ void take_rccl_tail(Cursor& cursor, T& record) {
 }
 
 /// What may stand behind a whole line: blanks.
-Parsed ended(Cursor& cursor) {
+template <typename C>
+Parsed ended(C& cursor) {
   cursor.skip_blanks();
   return cursor.is_done() ? Parsed::Whole : Parsed::Broken;
 }
 
-bool take_bracket(Cursor& cursor, std::uint64_t& id) {
+template <typename C>
+bool take_bracket(C& cursor, std::uint64_t& id) {
   if (!cursor.eat('[')) return true;
   return cursor.hex(id) && cursor.eat(']');
 }
 
 /// `P2P/CUMEM/read`, behind ` via `.
-bool take_p2p(Cursor& cursor, ChannelEdge& edge) {
+template <typename C>
+bool take_p2p(C& cursor, ChannelEdge& edge) {
   if (cursor.eat("CUMEM")) {
     edge.via = Via::P2pCumem;
   } else if (cursor.eat("IPC")) {
@@ -72,7 +76,8 @@ bool take_shm(Cursor& cursor, ChannelEdge& edge) {
 }
 
 /// `AWS Libfabric/1(3)/GDRDMA/Shared`: a name may have blanks; the first `/` with a digit behind it ends it.
-bool take_net(Cursor& cursor, ChannelEdge& edge) {
+template <typename C>
+bool take_net(C& cursor, ChannelEdge& edge) {
   const char* const begin = cursor.at();
   std::string_view part;
   do {
@@ -96,7 +101,8 @@ bool take_net(Cursor& cursor, ChannelEdge& edge) {
   return true;
 }
 
-bool take_via(Cursor& cursor, ChannelEdge& edge) {
+template <typename C>
+bool take_via(C& cursor, ChannelEdge& edge) {
   if (cursor.eat("P2P/")) return take_p2p(cursor, edge);
   if (cursor.eat("NET/")) return edge.via = Via::Net, take_net(cursor, edge);
   if (cursor.eat("SHM/")) return take_shm(cursor, edge);
@@ -106,7 +112,8 @@ bool take_via(Cursor& cursor, ChannelEdge& edge) {
 }
 
 /// Behind the destination: `{{ [send]}} via ...`. A record that ends early says what it knows.
-Parsed finish_edge(Cursor cursor, ChannelEdge& edge) {
+template <typename C>
+Parsed finish_edge(C cursor, ChannelEdge& edge) {
   if (cursor.eat(" [send]")) {
     edge.direction = Direction::Send;
   } else if (cursor.eat(" [receive]")) {
@@ -183,10 +190,9 @@ Parsed collnet_edge(Cursor cursor, Record& record) {
 
 namespace {
 
-Parsed channel_line(std::string_view text, Record& record) {
-  Cursor cursor(text);
+template <typename C>
+Parsed channel_line(C cursor, Record& record) {
   ChannelEdge& edge = record.make<ChannelEdge>();
-  std::int32_t second = -1;
   if (cursor.eat("Ring ")) {
     edge.is_ring_word = true;
   } else if (!cursor.eat("Channel ")) {
@@ -194,22 +200,23 @@ Parsed channel_line(std::string_view text, Record& record) {
                                                          : Parsed::No;
   }
   if (!cursor.number(edge.channel)) return Parsed::No;
-  if (cursor.eat('/') && !cursor.number(second)) return Parsed::No;
+  if (cursor.eat('/') && !cursor.number(edge.connection)) return Parsed::No;
   if (!cursor.eat(" :")) return Parsed::No;
-  const Cursor behind_colon = cursor;
+  const C behind_colon = cursor;
   cursor.skip_blanks();
   if (!cursor.number(edge.from)) return Parsed::No;
-  const Cursor behind_rank = cursor;
+  const C behind_rank = cursor;
   if (!take_bracket(cursor, edge.from_id) || !cursor.eat(" -> ")) {
-    return edge.is_ring_word || second < 0 ? Parsed::No
-                                           : ring_order(behind_colon, edge.channel, second, record);
+    const std::int32_t nchannels = edge.connection;
+    return edge.is_ring_word || nchannels < 0
+               ? Parsed::No
+               : ring_order(behind_colon, edge.channel, nchannels, record);
   }
   if (!cursor.number(edge.to) || !take_bracket(cursor, edge.to_id)) return Parsed::Broken;
   if (edge.is_ring_word) {
     const Parsed parsed = ring_neighbours(behind_rank, edge.channel, edge.from, record);
     if (parsed != Parsed::No) return parsed;
   }
-  edge.connection = static_cast<std::int16_t>(second);
   return finish_edge(cursor, edge);
 }
 
@@ -217,13 +224,17 @@ Parsed channel_line(std::string_view text, Record& record) {
 
 Parsed parse_channel(std::string_view text, Record& record) {
   const RecordKind before = record.kind;
-  const Parsed parsed = channel_line(text, record);
+  const Parsed parsed = channel_line(Cursor(text), record);
   // An edge without its destination is none.
   const bool is_half = parsed == Parsed::Broken && record.kind == RecordKind::ChannelEdge &&
                        record.as<ChannelEdge>().to < 0 &&
                        record.as<ChannelEdge>().via != Via::CollNet;
   if (parsed == Parsed::No || is_half) record.kind = before;
   return parsed;
+}
+
+Parsed note_channel(std::string_view text, Record& record, TextFields& fields) {
+  return channel_line(NotingCursor(text, fields), record);
 }
 
 Parsed parse_tree(std::string_view text, Record& record) {

@@ -118,7 +118,7 @@ class Cursor {
   /// What stands before the next blank.
   void skip_word() {
     if (left() >= 16) {
-      const std::size_t blank = find_blank(at_, 16);
+      const std::size_t blank = find_character<16>(at_, ' ');
       at_ += blank;
       if (blank < 16) return;
     }

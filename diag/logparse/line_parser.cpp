@@ -12,12 +12,11 @@ namespace ringside::logs {
 namespace {
 
 constexpr std::size_t kKnownPrefixes = 8192;  // half a MiB: the threads of a thousand ranks
-constexpr std::size_t kKnownChoices = 512;
 
 }  // namespace
 
 LineParser::LineParser(RecordSink& sink)
-    : sink_(sink), batch_(new Record[kBatch]), known_(kKnownPrefixes), choices_(kKnownChoices) {}
+    : sink_(sink), batch_(new Record[kBatch]), known_(kKnownPrefixes) {}
 
 void LineParser::begin(std::uint32_t piece, std::uint32_t file, std::string_view path) {
   if (!partial_.empty()) join_partial({}, false);
@@ -124,7 +123,7 @@ bool LineParser::parse_known_prefix(std::string_view line) {
            is_same_start<kRead>(line.data(), known->bytes.data(), known->size);
   };
   if (!is_known()) {
-    const std::size_t blank = find_blank(line.data(), kRead);
+    const std::size_t blank = find_character<kRead>(line.data(), ' ');
     if (blank == kRead || blank < kLeastHashed) return false;
     last_known_ = hash_of(line.substr(0, blank)) % kKnownPrefixes;
     known = &known_[last_known_];
@@ -145,11 +144,21 @@ bool LineParser::parse_known_prefix(std::string_view line) {
   record.device = device;
   record.tid = known->tid;
   record.speaker = known->speaker;
-  const Parsed parsed = parse_often(record.text(), record);
+  const std::string_view text = record.text();
+  if (texts_.recall(text, record)) {
+    finish_text(record, Parsed::Whole);
+    return true;
+  }
+  const Parsed parsed = parse_nccl_text(text, Level::Info, record);
   NcclPrefix prefix;
   std::size_t second = 0;
   if (parsed == Parsed::Whole || !find_second(line, end, prefix, second)) {
+    const bool is_understood = parsed == Parsed::Whole || parsed == Parsed::Open;
     finish_text(record, parsed);
+    if (is_understood && texts_.wants(text)) {
+      hand_on();  // its records may point to what is forgotten now
+      texts_.learn(text);
+    }
     return true;
   }
   prefix = {};  // another line begins in this one
@@ -170,30 +179,6 @@ void LineParser::remember_prefix(std::string_view line, const NcclPrefix& prefix
   known.tid = prefix.tid;
   known.size = static_cast<std::uint8_t>(size);
   std::memcpy(known.bytes.data(), line.data(), size);
-}
-
-/// What parse_nccl_text() says of a text, by heart where it is one of TUNING that came before.
-Parsed LineParser::parse_often(std::string_view text, Record& record) {
-  const bool may_be_choice = record.level == Level::Info && text.size() > 16 &&
-                             text.size() <= KnownChoice::kMost && is_digit(text.front());
-  if (!may_be_choice) return parse_nccl_text(text, record.level, record);
-  KnownChoice& known = choices_[hash_of(text) % kKnownChoices];
-  if (known.size == text.size() && std::memcmp(known.bytes.data(), text.data(), text.size()) == 0) {
-    record.make<TuningChoice>() = known.choice;
-    return Parsed::Whole;
-  }
-  const Parsed parsed = parse_nccl_text(text, record.level, record);
-  // One with names in it points into its own line, which goes.
-  if (parsed == Parsed::Whole && record.kind == RecordKind::TuningChoice) {
-    const auto& choice = record.as<TuningChoice>();
-    if (choice.function.empty() && choice.kernel.empty()) {
-      known.choice = choice;
-      known.choice.function = known.choice.kernel = {};
-      known.size = static_cast<std::uint8_t>(text.size());
-      std::memcpy(known.bytes.data(), text.data(), text.size());
-    }
-  }
-  return parsed;
 }
 
 std::uint32_t LineParser::speaker_of(const NcclPrefix& prefix, const Wrapping& wrapping) {

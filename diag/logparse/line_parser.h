@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diag/logparse/call_records.h"
+#include "diag/logparse/known_texts.h"
 #include "diag/logparse/nccl_prefix.h"
 #include "diag/logparse/parse_logs.h"
 #include "diag/logparse/parsers.h"
@@ -53,20 +53,12 @@ class LineParser {
     std::int32_t tid = -1;
     std::uint8_t size = 0;
   };
-  /// A text of TUNING that was said before, and what it means: a job repeats few of them very often.
-  struct KnownChoice {
-    static constexpr std::size_t kMost = 72;
-    std::array<char, kMost> bytes{};
-    std::uint8_t size = 0;
-    TuningChoice choice;
-  };
 
   Record& open_record(std::string_view line, std::size_t text_at);
   void close_record();
   void finish_text(Record& record, Parsed parsed);
   void hand_on();
   bool parse_known_prefix(std::string_view line);
-  Parsed parse_often(std::string_view text, Record& record);
   void remember_prefix(std::string_view line, const NcclPrefix& prefix, std::uint32_t speaker);
   void parse_clean(std::string_view line);
   std::string_view parse_first(std::string_view line);
@@ -99,11 +91,11 @@ class LineParser {
   std::string path_;
   std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
   bool is_cut_ = false;
-  std::string partial_;               ///< a container's line in pieces
-  std::vector<KnownPrefix> known_;    ///< by hash
-  std::size_t last_known_ = 0;        ///< of the line before: processes write several lines at once
-  std::vector<KnownChoice> choices_;  ///< by hash
-  bool continues_ = false;            ///< the last record may have more lines
+  std::string partial_;             ///< a container's line in pieces
+  std::vector<KnownPrefix> known_;  ///< by hash
+  std::size_t last_known_ = 0;      ///< of the line before: processes write several lines at once
+  KnownTexts texts_;
+  bool continues_ = false;  ///< the last record may have more lines
   std::uint32_t continued_speaker_ = 0;
 };
 

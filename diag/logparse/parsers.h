@@ -43,4 +43,11 @@ Parsed parse_python(std::string_view text, Record& record);     ///< tracebacks 
 Parsed parse_ras(std::string_view text, Record& record);        ///< rows and ranks of ncclras
 Parsed parse_message(std::string_view text, Record& record);    ///< the catalogue
 
+struct TextFields;
+
+/// The same as parse_channel() and parse_call(), and what in the text are fields of the record.
+/// shape  texts of at most 255 characters; the fields mean something where the text is Whole
+Parsed note_channel(std::string_view text, Record& record, TextFields& fields);
+Parsed note_call(std::string_view text, Record& record, TextFields& fields);
+
 }  // namespace ringside::logs

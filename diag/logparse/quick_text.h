@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -31,19 +32,94 @@ bool is_same_start(const char* a, const char* b, std::size_t size) {
 #endif
 }
 
-/// Hexadecimal digits, sixteen characters at once: how many there are at the start of the text, and their value.
-/// shape  sixteen characters can be read
-inline std::size_t take_hex_digits(const char* text, std::uint64_t& value) {
+/// true  two texts are the same where a mask is 255; elsewhere it is 0.
+/// shape  size >= 16
+inline bool is_same_where(const char* a, const char* b, const std::uint8_t* mask,
+                          std::size_t size) {
 #if defined(__SSE2__)
-  const __m128i raw = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+  const auto differences = [&](std::size_t at) {
+    const auto load = [at](const void* from) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(static_cast<const char*>(from) + at));
+    };
+    return _mm_and_si128(_mm_xor_si128(load(a), load(b)), load(mask));
+  };
+  __m128i any = differences(size - 16);
+  for (std::size_t at = 0; at + 16 < size; at += 16) any = _mm_or_si128(any, differences(at));
+  return _mm_movemask_epi8(_mm_cmpeq_epi8(any, _mm_setzero_si128())) == 0xFFFF;
+#else
+  unsigned any = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    any |= static_cast<unsigned>((a[i] ^ b[i]) & mask[i]);
+  }
+  return any == 0;
+#endif
+}
+
+/// Where the blanks are in the next `size` characters, at most 64: bit i, text[i] is one.
+/// shape  sixteen characters or more from text - before on
+inline std::uint64_t blanks_of(const char* text, std::size_t size, std::size_t before) {
+#if defined(__SSE2__)
+  const auto sixteen = [](const char* at) {
+    const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    const __m128i is_blank = _mm_cmpeq_epi8(part, _mm_set1_epi8(' '));
+    return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(is_blank))};
+  };
+  if (size >= 64) {
+    return sixteen(text) | sixteen(text + 16) << 16 | sixteen(text + 32) << 32 |
+           sixteen(text + 48) << 48;
+  }
+  if (size + before >= 16) {
+    std::uint64_t blanks = 0;
+    for (std::size_t at = 0; at + 16 <= size; at += 16) blanks |= sixteen(text + at) << at;
+    // The last sixteen overlap those before them, or what stands before the text.
+    const std::uint64_t last = sixteen(text + size - 16);
+    return size >= 16 ? blanks | last << (size - 16) : last >> (16 - size);
+  }
+#endif
+  std::uint64_t blanks = 0;
+  for (std::size_t i = 0; i < size && i < 64; ++i) blanks |= std::uint64_t{text[i] == ' '} << i;
+  return blanks;
+}
+
+/// Eight decimal digits at once, the first in the lowest byte.
+/// returns  false: another character is among them
+/// source   digits are summed in pairs, these in fours, and those in eights, each by a multiplication
+inline bool eight_digits(std::uint64_t text, std::uint64_t& value) {
+  const std::uint64_t digits = text - 0x3030303030303030U;
+  // A character below '0' borrows, and one above '9' carries, into its highest bit.
+  const bool are_digits = ((digits | (digits + 0x7676767676767676U)) & 0x8080808080808080U) == 0;
+  const std::uint64_t pairs = (digits * 10) + (digits >> 8);
+  value = (((pairs & 0x000000FF000000FFU) * 0x000F424000000064U) +
+           (((pairs >> 16) & 0x000000FF000000FFU) * 0x0000271000000001U)) >>
+          32;
+  return are_digits;
+}
+
+/// A decimal number of one to eight digits.
+/// shape    eight characters can be read before its end
+/// returns  false: it is none
+inline bool short_number(std::string_view digits, std::uint64_t& value) {
+  std::uint64_t text;
+  std::memcpy(&text, digits.data() + digits.size() - 8, 8);
+  const std::uint64_t others = (std::uint64_t{1} << (8 * (8 - digits.size()))) - 1;
+  return eight_digits((text & ~others) | (0x3030303030303030U & others), value);
+}
+
+/// A hexadecimal number of one to sixteen digits.
+/// shape    sixteen characters can be read before its end
+/// returns  false: it is none
+inline bool all_hex_digits(std::string_view digits, std::uint64_t& value) {
+#if defined(__SSE2__)
+  const __m128i raw =
+      _mm_loadu_si128(reinterpret_cast<const __m128i*>(digits.data() + digits.size() - 16));
   const __m128i low = _mm_or_si128(raw, _mm_set1_epi8(0x20));
   const __m128i digit = _mm_sub_epi8(raw, _mm_set1_epi8('0'));
   const __m128i letter = _mm_sub_epi8(low, _mm_set1_epi8('a'));
   const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit);
   const __m128i is_letter = _mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8(5)), letter);
   const auto places = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(is_digit, is_letter)));
-  const auto count = static_cast<std::size_t>(__builtin_ctz(~places));
-  if (count == 0) return 0;
+  const unsigned wanted = 0xFFFFU & ~((1U << (16 - digits.size())) - 1);
+  if ((places & wanted) != wanted) return false;
   const __m128i four =
       _mm_or_si128(_mm_and_si128(is_digit, digit),
                    _mm_and_si128(is_letter, _mm_add_epi8(letter, _mm_set1_epi8(10))));
@@ -51,18 +127,18 @@ inline std::size_t take_hex_digits(const char* text, std::uint64_t& value) {
   const __m128i pairs = _mm_and_si128(
       _mm_or_si128(_mm_slli_epi16(four, 4), _mm_srli_epi16(four, 8)), _mm_set1_epi16(0xFF));
   const auto bytes = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(pairs, pairs)));
-  value = __builtin_bswap64(bytes) >> (4 * (16 - count));
-  return count;
+  const std::size_t others = 64 - 4 * digits.size();
+  value = __builtin_bswap64(bytes) << others >> others;
+  return true;
 #else
-  std::size_t count = 0;
-  for (value = 0; count < 16; ++count) {
-    const char c = text[count];
+  value = 0;
+  for (const char c : digits) {
     const bool is_digit = c >= '0' && c <= '9';
     const auto letter = static_cast<unsigned>((c | 0x20) - 'a');
-    if (!is_digit && letter > 5) break;
+    if (!is_digit && letter > 5) return false;
     value = value << 4 | (is_digit ? static_cast<unsigned>(c - '0') : letter + 10);
   }
-  return count;
+  return true;
 #endif
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -105,6 +106,12 @@ struct Record {
     static_assert(sizeof(T) <= kPayload && alignof(T) <= 8 && std::is_trivially_copyable_v<T>);
     kind = T::kKind;
     return *::new (payload_) T{};
+  }
+
+  /// Makes it say what the other one says, of another speaker and in another place.
+  void take_meaning(const Record& other) {
+    kind = other.kind;
+    std::memcpy(payload_, other.payload_, kPayload);
   }
 
  private:

@@ -33,19 +33,21 @@ inline std::size_t find_text(std::string_view text, std::string_view sought, std
   return text.find(sought, from);
 }
 
-/// The first blank in the first `most` characters; `most` where there is none.
+/// Where a character first is in the first `most` ones; `most` where it is not.
 /// shape  most is a multiple of 16, and so many characters can be read
-inline std::size_t find_blank(const char* text, std::size_t most) {
+template <std::size_t most>
+std::size_t find_character(const char* text, char sought) {
+  static_assert(most % 16 == 0);
 #if defined(__SSE2__)
-  const __m128i blank = _mm_set1_epi8(' ');
+  const __m128i every = _mm_set1_epi8(sought);
   for (std::size_t at = 0; at < most; at += 16) {
     const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
-    const auto places = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(part, blank)));
+    const auto places = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(part, every)));
     if (places != 0) return at + static_cast<std::size_t>(__builtin_ctz(places));
   }
   return most;
 #else
-  const void* found = std::memchr(text, ' ', most);
+  const void* found = std::memchr(text, sought, most);
   return found == nullptr ? most : static_cast<std::size_t>(static_cast<const char*>(found) - text);
 #endif
 }

@@ -1,5 +1,5 @@
 // Where the time of an audit goes: each stage with all stages before it, one thread, from the page cache.
-//   build/dev/tests/microbench/ringside_log_stages job.log [rounds]
+//   build/dev/tests/microbench/ringside_log_stages job.log [rounds [stage]]
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-int run(const std::string& path, int rounds) {
+int run(const std::string& path, int rounds, const std::string& only) {
   const logs::LogFiles files = logs::find_logs({path});
   if (files.files.size() != 1) {
     fmt::print(stderr, "error: '{}' is not one file\nhelp: name a log\n", path);
@@ -101,6 +101,7 @@ int run(const std::string& path, int rounds) {
   double before = 0;
   fmt::print("{:<18}{:>10}{:>12}{:>12}\n", "up to", "GB/s", "ns a line", "of it");
   for (const Stage& stage : stages) {
+    if (!only.empty() && only != stage.name) continue;
     std::vector<double> times;
     for (int round = 0; round < rounds; ++round) times.push_back(seconds_of(stage.work));
     std::sort(times.begin(), times.end());
@@ -118,8 +119,9 @@ int run(const std::string& path, int rounds) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: {} LOG [rounds]\n", argv[0]);
+    fmt::print(stderr, "usage: {} LOG [rounds [stage]]\n", argv[0]);
     return 2;
   }
-  return ringside::run(argv[1], argc > 2 ? std::max(1, std::atoi(argv[2])) : 5);
+  return ringside::run(argv[1], argc > 2 ? std::max(1, std::atoi(argv[2])) : 5,
+                       argc > 3 ? argv[3] : "");
 }
