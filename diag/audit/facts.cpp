@@ -3,14 +3,11 @@
 #include <algorithm>
 
 namespace ringside::audit {
-namespace {
 
 bool is_p2p(Via via) {
   return via == Via::P2pDirect || via == Via::P2pIpc || via == Via::P2pCumem ||
          via == Via::P2pMnnvl || via == Via::P2pIndirect || via == Via::P2pCommon;
 }
-
-}  // namespace
 
 int CommFacts::nodes() const {
   const auto seen = static_cast<int>(hosts.size());

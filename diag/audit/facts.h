@@ -115,6 +115,9 @@ struct LocalEdges {
   LocalEdges& operator+=(const LocalEdges& other);
 };
 
+/// A GPU reads or writes the memory of another one.
+bool is_p2p(Via via);
+
 /// Adds a communicator's, by host; -1: of unknown ones.
 void add_local_edges(const CommFacts& comm, std::map<std::int32_t, LocalEdges>& hosts);
 

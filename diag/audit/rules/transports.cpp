@@ -224,27 +224,38 @@ std::string nvlink_sign(const JobFacts& facts) {
 
 std::map<std::int32_t, std::vector<std::int32_t>> ranks_cut_off(const JobFacts& facts) {
   std::map<std::int32_t, std::vector<std::int32_t>> cut_off;
+  if (local_edges(facts).shm == 0) return cut_off;
+  struct Reach {
+    bool is_local = false, has_p2p = false, has_shm = false;
+  };
+  struct HostReach {
+    std::vector<std::int32_t> lonely = {};
+    std::size_t all = 0, well = 0;
+  };
   for (const CommFacts& comm : facts.comms) {
     const int nodes = comm.nodes();
     if (!is_whole(facts, comm)) continue;  // a rank's other connections may be in what is missing
-    std::map<std::int32_t, std::map<std::int32_t, LocalEdges>> hosts;
+    std::vector<Reach> reach(comm.members.size());
     for (const Link& link : comm.links) {
-      const Member* member = comm.member(link.rank);
-      if (member == nullptr || member->host < 0 || !is_local(comm, nodes, link)) continue;
+      if (link.rank < 0 || link.peer < 0 || !comm.is_local(link, nodes)) continue;
       for (const std::int32_t rank : {link.rank, link.peer}) {
-        LocalEdges& edges = hosts[member->host][rank];
-        edges.p2p += is_p2p(link.via) ? 1U : 0U;
-        edges.shm += link.via == Via::Shm ? 1U : 0U;
+        Reach& mine = reach[static_cast<std::size_t>(rank)];
+        mine.is_local = true;
+        mine.has_p2p |= is_p2p(link.via);
+        mine.has_shm |= link.via == Via::Shm;
       }
     }
+    std::map<std::int32_t, HostReach> hosts;
+    for (std::size_t i = 0; i < reach.size(); ++i) {
+      const Member& member = comm.members[i];
+      if (member.host < 0 || !reach[i].is_local) continue;
+      HostReach& host = hosts[member.host];
+      ++host.all;
+      if (reach[i].has_shm && !reach[i].has_p2p) host.lonely.push_back(member.rank);
+      if (!reach[i].has_shm && reach[i].has_p2p) ++host.well;
+    }
     for (const auto& [host, ranks] : hosts) {
-      std::vector<std::int32_t> lonely;
-      std::size_t well = 0;
-      for (const auto& [rank, edges] : ranks) {
-        if (edges.shm > 0 && edges.p2p == 0) lonely.push_back(rank);
-        if (edges.shm == 0 && edges.p2p > 0) ++well;
-      }
-      if (!lonely.empty() && 2 * well > ranks.size()) cut_off.emplace(host, lonely);
+      if (!ranks.lonely.empty() && 2 * ranks.well > ranks.all) cut_off.emplace(host, ranks.lonely);
     }
   }
   return cut_off;
