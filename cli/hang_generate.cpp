@@ -16,6 +16,7 @@ namespace {
 constexpr int kMaxCases = 10'000;
 constexpr int kMaxRanks = 4096;
 constexpr int kMaxRecords = 20'000;
+constexpr int kMaxFrames = 100;
 
 Error out_of_range(const char* option, int value, const std::string& range) {
   return {ErrorCode::InvalidArgument, fmt::format("{} {} is out of range", option, value), range};
@@ -32,6 +33,9 @@ Result<hangs::GenerateOptions> checked(const HangGenerateOptions& options) {
   if (options.records < 0 || options.records > kMaxRecords) {
     return out_of_range("--records", options.records, fmt::format("1 to {}", kMaxRecords));
   }
+  if (options.frames != 0 && (options.frames < 6 || options.frames > kMaxFrames)) {
+    return out_of_range("--frames", options.frames, fmt::format("6 to {}", kMaxFrames));
+  }
   if (options.lost < 0 || options.lost > 60) {
     return out_of_range("--lost", options.lost, "0 to 60 percent of the files");
   }
@@ -44,6 +48,7 @@ Result<hangs::GenerateOptions> checked(const HangGenerateOptions& options) {
   out.seed = static_cast<std::uint64_t>(*seed);
   out.each.ranks = options.ranks;
   out.each.records = options.records;
+  out.each.frames = options.frames;
   out.each.lost_percent = options.lost;
   if (!options.fault.empty()) {
     RINGSIDE_TRY(out.each.kind, hangs::parse_fault_class(options.fault));
@@ -73,6 +78,7 @@ std::shared_ptr<HangGenerateOptions> declare_hang_generate(CLI::App& app) {
   add("--class", options->fault, "missing_rank, shape_mismatch, ... (each in turn)");
   add("--ranks", options->ranks, "of each job (2 to 64, by the seed)");
   add("--records", options->records, "calls of the busiest rank, all in pickles (by the seed)");
+  add("--frames", options->frames, "of each stack in pickles (6)");
   add("--lost", options->lost, "percent of the files that are left out (0)");
   add("--program", options->program, "a YAML program of groups and calls (a built-in workload)");
   return options;

@@ -117,7 +117,7 @@ class DumpWriter {
     const auto [place, is_new] = calls_.try_emplace(&step);
     if (is_new) {
       place->second.text = describe(program_, step, snapshot_.rank, recorder_);
-      if (recorder_.has_frames) place->second.frames = frames_of(program_, step);
+      if (recorder_.has_frames) place->second.frames = frames_of(program_, step, recorder_.frames);
     }
     return place->second;
   }

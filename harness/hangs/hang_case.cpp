@@ -231,6 +231,10 @@ bool draw(const CaseOptions& options, FaultClass kind, Random& random, HangCase&
   do {
     hang.recorder = draw_recorder(random);
   } while (!fits(hang.recorder, hang));
+  if (options.frames > 0) {
+    hang.recorder.frames = options.frames;
+    hang.recorder.has_frames = true;
+  }
   if (options.records > 0) {
     // Whoever asks for so many wants them in the dumps.
     hang.recorder.capacity = std::max(hang.recorder.capacity, options.records);

@@ -56,6 +56,7 @@ struct CaseOptions {
   std::optional<FaultClass> kind;  ///< nothing: drawn
   int ranks = 0;                   ///< 0: 2 .. 64, drawn
   int records = 0;                 ///< calls of a rank before the fault, about; 0: drawn
+  int frames = 0;                  ///< of a stack; 0: as short as they can be
   int lost_percent = 0;            ///< of the files
   std::optional<Outline> outline;  ///< nothing: a built-in workload, drawn
 };

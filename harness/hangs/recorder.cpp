@@ -170,7 +170,7 @@ CallText describe(const Program& program, const Step& step, int rank, const Reco
   return text;
 }
 
-std::vector<Frame> frames_of(const Program& program, const Step& step) {
+std::vector<Frame> frames_of(const Program& program, const Step& step, int depth) {
   struct Place {
     const char* function;
     int line;
@@ -188,12 +188,23 @@ std::vector<Frame> frames_of(const Program& program, const Step& step) {
   const Group& group = program.groups[static_cast<std::size_t>(step.group)];
   const std::string& family = program.families[static_cast<std::size_t>(group.family)];
   const std::string torch = "/opt/venv/lib/python3.11/site-packages/torch/distributed/";
-  return {{place.function, torch + "distributed_c10d.py", place.line},
-          {"wrapper", torch + "c10d_logger.py", 81},
-          {"communicate_" + family, "/workspace/train/parallel.py", 40 + 3 * step.site},
-          {"train_step", "/workspace/train/loop.py", 100 + 2 * step.site},
-          {"main", "/workspace/train/loop.py", 310},
-          {"<module>", "/workspace/train/loop.py", 318}};
+  std::vector<Frame> frames{
+      {place.function, torch + "distributed_c10d.py", place.line},
+      {"wrapper", torch + "c10d_logger.py", 81},
+      {"communicate_" + family, "/workspace/train/parallel.py", 40 + 3 * step.site}};
+  // A module's call takes three frames.
+  const std::string module = "/opt/venv/lib/python3.11/site-packages/torch/nn/modules/module.py";
+  constexpr int kOthers = 6;
+  for (int i = 0; i < depth - kOthers; ++i) {
+    const int level = i / 3;
+    if (i % 3 == 0) frames.push_back({"forward", "/workspace/train/model.py", 60 + 20 * level});
+    if (i % 3 == 1) frames.push_back({"_call_impl", module, 1747});
+    if (i % 3 == 2) frames.push_back({"_wrapped_call_impl", module, 1736});
+  }
+  frames.push_back({"train_step", "/workspace/train/loop.py", 100 + 2 * step.site});
+  frames.push_back({"main", "/workspace/train/loop.py", 310});
+  frames.push_back({"<module>", "/workspace/train/loop.py", 318});
+  return frames;
 }
 
 const char* work_name(Op op) { return words_of(op).work; }

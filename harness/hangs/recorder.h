@@ -32,6 +32,7 @@ struct Recorder {
   bool has_timing = false;      ///< TORCH_NCCL_ENABLE_TIMING: start events
   bool is_only_active = false;  ///< completed entries are left out
   bool has_frames = true;
+  int frames = 6;       ///< of a stack, at least: deeper ones run through nested modules
   int capacity = 2000;  ///< entries of the ring, all groups together
   std::int64_t timeout_ms = 600'000;
 };
@@ -79,8 +80,8 @@ struct Frame {
   std::string name, filename;
   int line = 0;
 };
-/// The Python stack of a call, innermost first.
-std::vector<Frame> frames_of(const Program& program, const Step& step);
+/// The Python stack of a call, innermost first; `depth` of them, and not fewer than 6.
+std::vector<Frame> frames_of(const Program& program, const Step& step, int depth);
 
 /// NCCL's and PyTorch's words: ALLREDUCE, _ALLGATHER_BASE.
 const char* work_name(Op op);

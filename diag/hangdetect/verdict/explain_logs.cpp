@@ -259,7 +259,7 @@ void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto library = all_of(facts, What::LibraryMismatch);
   if (!library.empty()) {
     out.push_back(
-        told(Kind::ShapeMismatch, library, {}, facts.timeouts > 0 ? 0.7 : 0.45,
+        told(Kind::ShapeMismatch, library, {}, 0.7,
              "NCCL itself saw that two ranks disagree on a call, and does not say which"));
     out.back().missing.push_back("NCCL_DEBUG_SUBSYS=COLL on all ranks, or Flight Recorder dumps");
   }
