@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/text.h"
 #include "diag/hangdetect/verdict/explain.h"
 
 namespace ringside::cli {
@@ -120,7 +119,7 @@ std::string read_text(const Examination& all) {
 }  // namespace
 
 std::string folded(const std::vector<int>& ranks) {
-  return ranks.empty() ? "nobody" : format_ranks(ranks);
+  return ranks.empty() ? "nobody" : hang::fold_ranks(ranks);
 }
 
 std::vector<HangRow> hang_rows(const Examination& all) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "diag/hangdetect/verdict/explain.h"
 #include "tests/hangdetect/small_job.h"
 
 namespace ringside::hang {
@@ -10,6 +11,15 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+
+TEST(FoldRanks, NeighboursAndEqualDistancesAreFolded) {
+  EXPECT_EQ(fold_ranks({}), "");
+  EXPECT_EQ(fold_ranks({3}), "3");
+  EXPECT_EQ(fold_ranks({0, 1, 2, 3, 7}), "0-3,7");
+  EXPECT_EQ(fold_ranks({0, 8, 16, 24, 32, 40, 48, 56}), "0-56:8");
+  EXPECT_EQ(fold_ranks({0, 8, 16}), "0,8,16") << "three are no pattern yet";
+  EXPECT_EQ(fold_ranks({1, 2, 4, 6, 8, 10, 11}), "1-2,4-10:2,11");
+}
 
 TEST(Decide, ARankThatNeverCameIsMissing) {
   SmallJob job(4);

@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "base/text.h"
-
 namespace ringside::hang {
 
 const char* to_string(Kind kind) {
@@ -42,9 +40,25 @@ const char* to_string(Kind kind) {
   return "unknown";
 }
 
+std::string fold_ranks(const std::vector<int>& ranks) {
+  constexpr std::size_t kFewest = 4;  // of ranks at one distance that are shorter so
+  std::string text;
+  for (std::size_t first = 0; first < ranks.size();) {
+    std::size_t last = first;
+    const int step = first + 1 < ranks.size() ? ranks[first + 1] - ranks[first] : 0;
+    while (last + 1 < ranks.size() && ranks[last + 1] - ranks[last] == step) ++last;
+    if (step != 1 && last - first + 1 < kFewest) last = first;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", ranks[first]);
+    if (last > first) text += fmt::format("-{}", ranks[last]);
+    if (last > first && step != 1) text += fmt::format(":{}", step);
+    first = last + 1;
+  }
+  return text;
+}
+
 std::string ranks_text(const std::vector<int>& ranks) {
   if (ranks.empty()) return "nobody";
-  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranks(ranks));
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fold_ranks(ranks));
 }
 
 std::string call_text(const Signature& signature) {
