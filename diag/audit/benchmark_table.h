@@ -12,6 +12,7 @@ namespace ringside::audit {
 struct BenchmarkDevice {
   std::int32_t rank = -1, pid = -1, device = -1;
   std::string host = {}, pci = {}, gpu = {};
+  QuotedLine quoted = {};
 };
 
 struct BenchmarkLine {

@@ -162,6 +162,9 @@ class Joiner {
       for (BenchmarkLine& row : table.rows) {
         row.quoted.process = process_of[row.quoted.process];
       }
+      for (BenchmarkDevice& device : table.devices) {
+        device.quoted.process = process_of[device.quoted.process];
+      }
       for (Evidence* evidence : {&table.begin, &table.average}) {
         for (QuotedLine& line : evidence->lines()) line.process = process_of[line.process];
       }

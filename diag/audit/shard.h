@@ -9,6 +9,7 @@
 
 #include "diag/audit/benchmark_table.h"
 #include "diag/audit/evidence.h"
+#include "diag/audit/json_lines.h"
 #include "diag/audit/message_log.h"
 #include "diag/audit/plain_lines.h"
 #include "diag/audit/process_parts.h"
@@ -156,6 +157,7 @@ class Shard : public RecordSink {
   std::uint32_t last_net_ = 0;
   std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
   Place before_place_ = {};
+  JsonLines json_ = {};
   std::map<std::string, std::uint32_t> dumpers_ = {};  ///< by host: whose dump is kept
 };
 

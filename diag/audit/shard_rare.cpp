@@ -52,7 +52,7 @@ void take_benchmark(std::vector<BenchmarkTable>& tables, const Record& record) {
       }
       if (table->devices.size() < kMostRows) {
         table->devices.push_back({rank.rank, rank.pid, rank.device, std::string(rank.host),
-                                  std::string(rank.pci), std::string(rank.name)});
+                                  std::string(rank.pci), std::string(rank.name), quote(record)});
       }
       return;
     }

@@ -148,6 +148,11 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
     default:
       break;
   }
+  // Behind whatever writes the kernel's lines down: dmesg -T, journals, collectors.
+  if (find_text(text, "Xid (") != std::string_view::npos) {
+    const Parsed parsed = parse_xid(text, record);
+    if (parsed != Parsed::No) return parsed;
+  }
   if (text.find('=') != std::string_view::npos) {
     const Parsed parsed = parse_shell_variable(text, record);
     if (parsed != Parsed::No) return parsed;

@@ -255,6 +255,31 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
   }
 }
 
+/// A benchmark names the GPU of each rank: unlike ones wait for the slowest.
+void compare_gpu_types(const JobFacts& facts, Findings& findings) {
+  for (const BenchmarkTable& table : facts.tables) {
+    std::map<std::string, std::set<std::string>> hosts;
+    for (const BenchmarkDevice& device : table.devices) hosts[device.gpu].insert(device.host);
+    hosts.erase(std::string());
+    if (hosts.size() < 2) continue;
+    const auto rare = std::min_element(
+        hosts.begin(), hosts.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    std::vector<std::string> names;
+    for (const auto& [gpu, of] : hosts) names.push_back(gpu);
+    Finding& finding = findings.add("asymmetric_config", Severity::Warning,
+                                    fmt::format("unlike GPUs in one job: {}", list_of(names)));
+    for (const BenchmarkDevice& device : table.devices) {
+      if (device.gpu == rare->first)
+        finding.evidence.add(device.quoted.place, device.quoted.process, device.quoted.text);
+    }
+    finding.hosts.assign(rare->second.begin(), rare->second.end());
+    finding.cause = "hosts of different kinds were put into one job";
+    finding.fix = "ask the scheduler for nodes of one kind (a partition, a constraint)";
+    return;
+  }
+}
+
 void compare_channels(const JobFacts& facts, Findings& findings) {
   for (const CommFacts& comm : facts.comms) {
     if (comm.is_guessed) continue;
@@ -289,6 +314,19 @@ void look_for_asymmetry(const JobFacts& facts, Findings& findings) {
   compare_gdr(facts, findings);
   compare_variables(facts, findings);
   compare_channels(facts, findings);
+  compare_gpu_types(facts, findings);
+  const MessageLines& merged = facts.messages[MessageId::IbDeviceCountDiffers];
+  const Evidence differing = evidence_of(merged, [](const KeptMessage& message) {
+    return message.level() == Level::Warn && contains(message.text(), "different number");
+  });
+  if (!differing.empty()) {
+    Finding& finding = findings.add("asymmetric_config", Severity::Warning,
+                                    "the two ends of a connection merge different NICs");
+    finding.evidence = differing;
+    findings.say_who(finding, merged.processes);
+    finding.cause = "a port is down or a device is missing at one end";
+    finding.fix = "ibstat on both hosts; compare NCCL_IB_HCA and NCCL_IB_MERGE_NICS";
+  }
   const MessageLines& mixed = facts.messages[MessageId::NicCountMixed];
   const auto is_fatal = [](const KeptMessage& message) { return message.level() == Level::Warn; };
   const Evidence counts = evidence_of(mixed, is_fatal);

@@ -54,6 +54,21 @@ void explain(const JobFacts& facts, bool has_disabled, Finding& finding) {
       "modprobe nvidia-peermem; NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH tells which of the two it is";
 }
 
+/// The plugin or RCCL says it by itself, before anything is connected.
+void quote_plugins(const JobFacts& facts, Findings& findings) {
+  Finding draft;
+  for (const MessageId id : {MessageId::OfiNoGdr, MessageId::RcclNoGdr}) {
+    if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
+  }
+  if (draft.evidence.empty()) return;
+  Finding& finding =
+      findings.add("gdr_missing", Severity::Warning, "GPUDirect RDMA is off, says the library");
+  finding.evidence = draft.evidence;
+  finding.ranks = draft.ranks;
+  finding.hosts = draft.hosts;
+  explain(facts, true, finding);
+}
+
 }  // namespace
 
 void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
@@ -74,7 +89,8 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
     // Lazy connections: the HCAs alone tell, if the network is theirs.
     const bool is_theirs = std::any_of(facts.networks.begin(), facts.networks.end(),
                                        [](const auto& entry) { return !hides_gdr(entry.first); });
-    if (edges.all() > 0 || !has_disabled || !is_theirs) return;
+    if (edges.all() > 0) return;
+    if (!has_disabled || !is_theirs) return quote_plugins(facts, findings);
   }
   if (has_consumer_gpus(facts)) return;  // their driver does not let NICs in
   // Older GPUs read over the host by default: only what is received tells there.

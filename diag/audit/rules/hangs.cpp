@@ -155,6 +155,25 @@ bool find_slow(const JobFacts& facts, const Waits& waits, Findings& findings) {
   return true;
 }
 
+/// The kernel says that a task waits for a file system or a device while the others gave up.
+bool find_blocked(const JobFacts& facts, const Waits& waits, Findings& findings) {
+  Finding draft;
+  for (const MessageId id : {MessageId::KernelBlocked, MessageId::KernelFileServer}) {
+    if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
+  }
+  if (draft.evidence.empty()) return false;
+  const std::vector<std::int32_t> silent = waits.silent();
+  Finding& finding = findings.add("hang_slow_rank", Severity::Error,
+                                  "a process waits in the kernel: a file system or a driver");
+  finding.evidence = draft.evidence;
+  finding.ranks.assign(silent.begin(), silent.end());
+  finding.hosts = draft.hosts;
+  finding.confidence = Confidence::Medium;
+  finding.cause = "the task does not come back from a system call, and the others wait for it";
+  finding.fix = "cat /proc/<pid>/stack on that host; look at the file server that it names";
+  return true;
+}
+
 void find_silent(const Waits& waits, const std::vector<std::int32_t>& silent, Findings& findings) {
   Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
                                   fmt::format("{} printed no timeout: the others waited for {}",
@@ -229,6 +248,22 @@ void find_missing_in_dumps(const JobFacts& facts, Findings& findings) {
   }
 }
 
+/// Operations of CPU groups time out in Gloo, and no watchdog speaks.
+void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
+  Finding draft;
+  for (const MessageId id : {MessageId::GlooTimeout, MessageId::BarrierTimedOut}) {
+    if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
+  }
+  if (draft.evidence.empty()) return;
+  Finding& finding = findings.add("collective_timeout", Severity::Error,
+                                  "an operation of a CPU group waited for a peer in vain");
+  finding.evidence = draft.evidence;
+  finding.ranks = draft.ranks;
+  finding.hosts = draft.hosts;
+  finding.cause = "a symptom: some rank did not come to this operation within the group's timeout";
+  finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
+}
+
 /// The watchdog's own thread stands still: its rank prints no timeout, and ends with this.
 void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   const MessageLines& stuck = facts.messages[MessageId::HeartbeatStuck];
@@ -268,9 +303,10 @@ void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
   }
   for (const MessageId id :
        {MessageId::MpiFirstDeath, MessageId::SlurmOom, MessageId::KernelOom,
-        MessageId::SlurmNodeFailure, MessageId::RasDeadProcesses, MessageId::MpiDaemonLost,
-        MessageId::ChildFailed, MessageId::SlurmTaskEnded}) {
+        MessageId::KubernetesEnded, MessageId::SlurmNodeFailure, MessageId::RasDeadProcesses,
+        MessageId::MpiDaemonLost, MessageId::ChildFailed, MessageId::SlurmTaskEnded}) {
     const auto is_death = [&](const KeptMessage& message) {
+      if (id == MessageId::KubernetesEnded) return contains(message.text(), "OOMKilled");
       if (id == MessageId::ChildFailed) return is_own_death(message.number("exitcode", 0));
       if (id == MessageId::SlurmTaskEnded) {
         return contains_any(message.text(),
@@ -343,7 +379,10 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const Waits waits = waits_of(facts);
   const bool has_report = find_diverged(facts, waits, findings);
   find_missing_in_dumps(facts, findings);
-  if (timeouts.evidence.empty()) return find_stuck_watchdog(facts, findings);
+  if (timeouts.evidence.empty()) {
+    find_stuck_watchdog(facts, findings);
+    return find_gloo_timeouts(facts, findings);
+  }
 
   const bool is_explained =
       has_report || findings.has("hang_dead_rank", Severity::Warning) ||
@@ -352,7 +391,8 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       findings.has("xid_error", Severity::Error) || findings.has("ib_error", Severity::Error) ||
       findings.has("link_flap") || findings.has("cuda_error", Severity::Error) ||
       findings.has("pcie_acs", Severity::Error);
-  if (!is_explained && !find_slow(facts, waits, findings)) {
+  if (!is_explained && !find_blocked(facts, waits, findings) &&
+      !find_slow(facts, waits, findings)) {
     const std::vector<std::int32_t> silent = waits.silent();
     const bool is_one_of_many =
         !silent.empty() && silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);

@@ -41,13 +41,19 @@ std::string names_of_hosts(const Finding& finding) {
 
 void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
   const XidMeaning* worst = nullptr;
+  bool has_unknown = false, has_fatal_event = false;
   Finding draft;
   std::string title;
   for (const XidFact& xid : facts.xids) {
     draft.evidence.add(xid.quoted.place, xid.quoted.process, xid.quoted.text);
     const XidMeaning* meaning = xid.is_switch ? nullptr : meaning_of_xid(xid.code);
-    const bool is_worse =
-        meaning != nullptr && (worst == nullptr || meaning->severity > worst->severity);
+    has_unknown = has_unknown || (meaning == nullptr && !xid.is_switch);
+    // NVLink 5 says by a word whether an event is of any consequence.
+    const bool is_event = meaning != nullptr && contains(xid.text, "Nonfatal");
+    has_fatal_event = has_fatal_event || (xid.code >= 144 && xid.code <= 150 && !is_event &&
+                                          contains(xid.text, " Fatal"));
+    const bool is_worse = meaning != nullptr && !is_event &&
+                          (worst == nullptr || meaning->severity > worst->severity);
     if (!is_worse && !(xid.is_switch && xid.is_fatal && title.empty())) continue;
     if (meaning != nullptr) worst = meaning;
     title = fmt::format(
@@ -69,8 +75,10 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
   const bool is_switch = std::any_of(facts.xids.begin(), facts.xids.end(), [](const XidFact& xid) {
     return xid.is_switch && xid.is_fatal;
   });
-  Severity severity = worst != nullptr ? worst->severity : Severity::Warning;
-  if (!bus.evidence.empty() || is_switch) severity = Severity::Error;
+  Severity severity = worst != nullptr ? worst->severity
+                      : has_unknown    ? Severity::Warning
+                                       : Severity::Info;
+  if (!bus.evidence.empty() || is_switch || has_fatal_event) severity = Severity::Error;
   Finding& finding = findings.add("xid_error", severity, title);
   finding.evidence = draft.evidence;
   std::sort(draft.ranks.begin(), draft.ranks.end());

@@ -45,10 +45,12 @@ void compare_waits(const JobFacts& facts, Findings& findings) {
   for (const auto& [key, ranks] : at) {
     // Without a group's name, several groups may count alike.
     if (key.first.empty() && groups.size() > 1) continue;
-    std::map<std::pair<std::string, std::int64_t>, std::vector<std::int32_t>> kinds;
+    std::map<std::pair<std::string, std::string>, std::vector<std::int32_t>> kinds;
     for (const std::int32_t rank : ranks) {
       const Waiting& waiting = waits.by_rank.at(rank);
-      kinds[{waiting.operation, is_even(waiting.operation) ? waiting.numel_in : 0}].push_back(rank);
+      const std::string size = waiting.shape.empty() ? fmt::format("{} elements", waiting.numel_in)
+                                                     : fmt::format("shape [{}]", waiting.shape);
+      kinds[{waiting.operation, is_even(waiting.operation) ? size : "some size"}].push_back(rank);
     }
     if (kinds.size() < 2) continue;
     const auto fewest = std::min_element(
@@ -57,7 +59,7 @@ void compare_waits(const JobFacts& facts, Findings& findings) {
     const bool is_shape = kinds.begin()->first.first == std::prev(kinds.end())->first.first;
     Finding& finding = findings.add(
         is_shape ? "hang_shape_mismatch" : "hang_op_mismatch", Severity::Error,
-        fmt::format("at #{} rank {} is in {} of {} elements, others are not", key.second,
+        fmt::format("at #{} rank {} is in {} of {}, others are not", key.second,
                     format_ranks(fewest->second), fewest->first.first, fewest->first.second));
     for (const std::int32_t rank : fewest->second) {
       const QuotedLine& line = waits.by_rank.at(rank).quoted;

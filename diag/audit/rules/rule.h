@@ -49,6 +49,8 @@ void look_for_limits(const JobFacts& facts, Findings& findings);
 void look_for_store_timeouts(const JobFacts& facts, Findings& findings);
 void look_for_slow_starts(const JobFacts& facts, Findings& findings);
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings);
+// One line that says it all: rules/refusals.cpp
+void look_for_refusals(const JobFacts& facts, Findings& findings);
 // Machines: rules/machines.cpp
 void look_for_gpu_faults(const JobFacts& facts, Findings& findings);
 void look_for_cuda_errors(const JobFacts& facts, Findings& findings);

@@ -50,6 +50,8 @@ constexpr std::array kRules{
     Rule{"link_flap", "ports that go down and come up", "9.1 NET-29, NET-37; 4.2",
          look_for_link_flaps},
     Rule{"ib_error", "RDMA requests that fail", "9.1 NET-24..30; 4.2", look_for_ib_errors},
+    Rule{"env_override", "calls that the library refuses", "9.4 ALGO-02; 9.5 CONS-13; 4.2; 4.5",
+         look_for_refusals},
     Rule{"mismatched_collective", "calls that differ between ranks",
          "9.5 CONS-11; 9.8 PT-04; 3.1; 5.5", look_for_mismatches},
     Rule{"hang_dead_rank", "processes that died", "9.8 PT-12, PT-14; 5.7; 8.5",

@@ -164,10 +164,17 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
     finding.fix = "docker run --ipc=host ..., or NCCL_SHM_DISABLE=1";
   }
 
-  if (messages.has(MessageId::TooManyOpenFiles)) {
+  Evidence files;
+  for (const MessageId id :
+       {MessageId::TooManyOpenFiles, MessageId::SocketAcceptFailed, MessageId::ProxyAcceptFailed}) {
+    files.mix(evidence_of(messages[id], [](const KeptMessage& message) {
+      return contains(message.text(), "Too many open files");
+    }));
+  }
+  if (!files.empty()) {
     Finding& finding =
         findings.add("fd_limit", Severity::Error, "the limit of open files is reached");
-    findings.quote(finding, messages[MessageId::TooManyOpenFiles]);
+    finding.evidence = files;
     finding.cause =
         "every connection takes a descriptor; large jobs need more than the default of 1,024";
     finding.fix = "ulimit -n 1048576";

@@ -56,6 +56,7 @@ Waits waits_of(const JobFacts& facts) {
     waiting.numel_out = work.numel_out;
     waiting.timeout_ms = work.timeout_ms;
     waiting.operation = work.operation;
+    waiting.shape = work.tensor_shape;
     waiting.quoted = {message.place(), message.process(), quotable(message.line())};
   }
   for (const MessageId id : {MessageId::WatchdogStatus, MessageId::DumpSignal}) {

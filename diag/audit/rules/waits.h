@@ -14,6 +14,7 @@ namespace ringside::audit {
 struct Waiting {
   std::int64_t sequence = -1, numel_in = -1, numel_out = -1, timeout_ms = -1;
   std::string operation = {};
+  std::string shape = {};  ///< `1024, 8` of the releases that print no number of elements
   std::int64_t at = -1, enqueued = -2, completed = -2;  ///< -2: not said
   std::string group = {};                               ///< GUID, else id; empty: not said
   bool has_timed_out = false;

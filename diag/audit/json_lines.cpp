@@ -1,0 +1,194 @@
+#include "diag/audit/json_lines.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace ringside::audit {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& member(const Json& object, const char* key) {
+  static const Json kNothing;
+  if (!object.is_object()) return kNothing;
+  const auto found = object.find(key);
+  return found == object.end() ? kNothing : *found;
+}
+
+/// A number, or the text of one: nccl-tests writes both.
+double number(const Json& value, double otherwise = -1) {
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_string()) return otherwise;
+  const std::string& text = value.get_ref<const std::string&>();
+  char* end = nullptr;
+  const double parsed = std::strtod(text.c_str(), &end);
+  return end == text.c_str() || parsed != parsed ? otherwise : parsed;
+}
+
+std::int32_t whole(const Json& value, std::int32_t otherwise = -1) {
+  const double read = number(value, otherwise);
+  return read >= -1 && read < 2e9 ? static_cast<std::int32_t>(read) : otherwise;
+}
+
+std::string words(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+bool truth(const Json& value) {
+  return value.is_boolean() ? value.get<bool>() : words(value) == "true";
+}
+
+/// A report names the library or its own version among its first keys.
+bool may_be_report(std::string_view text) {
+  constexpr std::size_t kHead = 400;
+  const std::string_view head = text.substr(0, kHead);
+  return head.find("\"nccl_version\"") != std::string_view::npos ||
+         head.find("\"version\"") != std::string_view::npos;
+}
+
+}  // namespace
+
+void JsonLines::forget() {
+  text_.clear();
+  text_.shrink_to_fit();
+  lines_.clear();
+  depth_ = 0;
+  is_in_text_ = is_escaped_ = false;
+}
+
+QuotedLine JsonLines::quote_at(std::size_t at) const {
+  auto line = std::upper_bound(lines_.begin(), lines_.end(), at,
+                               [](std::size_t value, const Line& one) { return value < one.at; });
+  if (line != lines_.begin()) --line;
+  const std::size_t end = std::next(line) == lines_.end() ? text_.size() : std::next(line)->at;
+  const std::size_t begin = lines_.size() == 1 ? at : line->at;  // of one long line, the part meant
+  return {line->place, speaker_, quotable(std::string_view(text_).substr(begin, end - begin))};
+}
+
+QuotedLine JsonLines::quote_key(std::string_view key, std::size_t& from) const {
+  const std::size_t at = text_.find(key, from);
+  if (at == std::string::npos) return quote_at(0);
+  from = at + key.size();
+  return quote_at(at);
+}
+
+void JsonLines::take(const Record& record, std::vector<BenchmarkTable>& tables,
+                     std::vector<RasFact>& ras) {
+  if (!text_.empty() && record.speaker != speaker_) return;
+  speaker_ = record.speaker;
+  lines_.push_back({text_.size(), record.place});
+  for (const char c : record.line) {
+    if (is_escaped_) {
+      is_escaped_ = false;
+    } else if (is_in_text_) {
+      is_escaped_ = c == '\\';
+      is_in_text_ = c != '"';
+    } else if (c == '"') {
+      is_in_text_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if (c == '}' || c == ']') {
+      --depth_;
+    }
+  }
+  text_.append(record.line);
+  text_ += '\n';
+  constexpr std::size_t kKnownByThen = 8;  // lines
+  const bool is_done = depth_ <= 0;
+  const bool is_other = (is_done || lines_.size() >= kKnownByThen) && !may_be_report(text_);
+  if (is_other || text_.size() > kMostBytes) return forget();
+  if (!is_done) return;
+  const Json report = Json::parse(text_, nullptr, false);
+  if (member(report, "results").is_array() && member(report, "config").is_object()) {
+    read_benchmark(report, tables);
+  } else if (member(report, "communicators").is_array()) {
+    read_ras(report, ras);
+  }
+  forget();
+}
+
+void JsonLines::read_benchmark(const Json& report, std::vector<BenchmarkTable>& tables) const {
+  constexpr std::size_t kMost = 20'000;
+  BenchmarkTable table{
+      .has_heading = true, .has_redop = true, .is_concluded = true, .speaker = speaker_};
+  const Json& args = member(report, "args");
+  if (args.is_array() && !args.empty()) {
+    std::string name = words(args.front());
+    name = name.substr(name.rfind('/') + 1);
+    table.collective = name.substr(0, name.rfind("_perf"));
+  }
+  const QuotedLine begin = quote_at(0);
+  table.begin.add(begin.place, begin.process, begin.text);
+  for (const Json& device : member(member(report, "config"), "devices")) {
+    if (table.devices.size() >= kMost) break;
+    table.devices.push_back({whole(member(device, "rank")), whole(member(device, "pid")),
+                             whole(member(device, "device")), words(member(device, "hostname")),
+                             words(member(device, "device_hex")),
+                             words(member(device, "device_info")), begin});
+  }
+  std::size_t at = text_.find("\"results\"");
+  for (const Json& result : member(report, "results")) {
+    if (table.rows.size() >= kMost) break;
+    BenchmarkLine row;
+    const double bytes = number(member(result, "size"), 0);
+    row.bytes = bytes >= 0 && bytes < 1e18 ? static_cast<std::uint64_t>(bytes) : 0;
+    for (const char* half : {"out_of_place", "in_place"}) {
+      const Json& part = member(result, half);
+      const auto busbw = static_cast<float>(number(member(part, "bus_bw")));
+      row.wrong = std::max(row.wrong, static_cast<float>(number(member(part, "nwrong"), 0)));
+      if (busbw <= row.busbw_gbs) continue;
+      row.busbw_gbs = busbw;
+      row.algbw_gbs = static_cast<float>(number(member(part, "alg_bw")));
+      row.time_us = static_cast<float>(number(member(part, "time")));
+    }
+    row.quoted = quote_key("\"size\"", at);
+    table.rows.push_back(row);
+  }
+  std::size_t average = 0;
+  const Json& mean = member(report, "average_bus_bandwidth");
+  if (mean.is_object()) {
+    const QuotedLine line = quote_key("\"average_bus_bandwidth\"", average);
+    table.average.add(line.place, line.process, line.text);
+    table.average_gbs = static_cast<float>(number(member(mean, "bandwidth")));
+  }
+  tables.push_back(std::move(table));
+}
+
+void JsonLines::read_ras(const Json& report, std::vector<RasFact>& ras) const {
+  constexpr std::size_t kMost = 10'000;
+  std::size_t comm_at = 0, missing_at = 0;
+  for (const Json& comm : member(report, "communicators")) {
+    RasFact whole_comm{.nranks = whole(member(comm, "size")),
+                       .missing = whole(member(comm, "missing_ranks_count")),
+                       .quoted = quote_key("\"hash\"", comm_at)};
+    std::set<std::string> counts;
+    bool has_error = false;
+    for (const Json& rank : member(comm, "ranks")) {
+      counts.insert(member(rank, "collective_counts").dump());
+      constexpr std::int32_t kInProgress = 7;  // ncclResult: not an error
+      const std::int32_t error = whole(member(member(rank, "status"), "async_error"), 0);
+      has_error = has_error || (error > 0 && error < kInProgress);
+    }
+    const auto mark = [&](bool is_so, const char* word) {
+      if (is_so) whole_comm.errors += (whole_comm.errors.empty() ? "" : ",") + std::string(word);
+    };
+    mark(whole_comm.missing > 0, "INCOMPLETE");
+    mark(has_error, "ERROR");
+    mark(counts.size() > 1, "MISMATCH");
+    if (ras.size() < kMost) ras.push_back(whole_comm);
+    for (const Json& rank : member(comm, "missing_ranks")) {
+      if (ras.size() >= kMost) break;
+      const Json& status = member(rank, "status");
+      ras.push_back({.is_rank = true,
+                     .is_dead = truth(member(status, "considered_dead")),
+                     .is_missing = true,
+                     .rank = whole(member(rank, "rank")),
+                     .host = words(member(rank, "host")),
+                     .quoted = quote_key("\"considered_dead\"", missing_at)});
+    }
+  }
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/audit/benchmark_table.h"
+#include "diag/audit/evidence.h"
+
+namespace ringside::audit {
+
+/// The reports that programs write as JSON, put together from the lines of a log: nccl-tests' `-J` and
+/// ncclras' `-f json`, on one line or on many.
+///
+/// Bounded  a report of more than kMostBytes is let go, as is text that turns out to be another's
+class JsonLines {
+ public:
+  static constexpr std::size_t kMostBytes = 6 << 20;
+
+  /// The next line of one speaker belongs to a report that has begun, or may begin one.
+  [[nodiscard]] bool wants(std::string_view line) const {
+    return !text_.empty() || (!line.empty() && line.front() == '{');
+  }
+
+  /// Takes a line; at the end of a report, what it says goes to the end of these.
+  void take(const Record& record, std::vector<BenchmarkTable>& tables, std::vector<RasFact>& ras);
+
+ private:
+  struct Line {
+    std::size_t at = 0;  ///< in text_
+    Place place;
+  };
+  void forget();
+  [[nodiscard]] QuotedLine quote_at(std::size_t at) const;
+  /// The line of the next `"key"` behind `from`, which moves behind it.
+  [[nodiscard]] QuotedLine quote_key(std::string_view key, std::size_t& from) const;
+  void read_benchmark(const nlohmann::json& report, std::vector<BenchmarkTable>& tables) const;
+  void read_ras(const nlohmann::json& report, std::vector<RasFact>& ras) const;
+
+  std::string text_ = {};
+  std::vector<Line> lines_ = {};
+  std::uint32_t speaker_ = 0;
+  int depth_ = 0;
+  bool is_in_text_ = false, is_escaped_ = false;
+};
+
+}  // namespace ringside::audit
