@@ -1,5 +1,6 @@
 #include "engine/runtime/connect.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
@@ -8,7 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
+#include <set>
+#include <utility>
 
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/failure.h"
@@ -47,6 +51,11 @@ struct Hello {
   std::uint64_t protocol = 0;
   std::uint64_t slot_size = 0;
 };
+
+ConnectionId reverse_of(ConnectionId id) {
+  std::swap(id.from, id.to);
+  return id;
+}
 
 Hello hello_of(const ConnectionId& id) {
   return {id.from,     id.to, id.channel, id.index, static_cast<std::uint64_t>(id.protocol),
@@ -94,15 +103,17 @@ class Connections::Impl {
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline) {
     std::vector<std::pair<ConnectionId, UniqueFd>> dialled;
     std::vector<ConnectionId> awaited;
+    share_sockets(wanted);
     // All knock first and answer then: the acceptors' threads let the knocking in meanwhile.
     for (const ConnectionId& id : wanted) {
+      const bool is_there = id.from == me() ? sends_.contains(id) : recvs_.contains(id);
+      if (is_there || rides_along(id)) continue;
       if (id.from == id.to) {
-        if (!sends_.contains(id)) add_loop(id);
+        add_loop(id);
       } else if (id.from == me()) {
-        if (sends_.contains(id)) continue;
         RINGSIDE_TRY(UniqueFd fd, dial(id, deadline));
         dialled.emplace_back(id, std::move(fd));
-      } else if (!recvs_.contains(id)) {
+      } else {
         awaited.push_back(id);
       }
     }
@@ -228,6 +239,31 @@ class Connections::Impl {
     return error;
   }
 
+  /// Finds those whose socket takes the other direction, too (kShortSlot): the one from the lower rank is dialled.
+  /// Both ranks are asked for the same connections, so they come to the same.
+  void share_sockets(std::span<const ConnectionId> wanted) {
+    shared_.clear();
+    const std::set<ConnectionId> all(wanted.begin(), wanted.end());
+    for (const ConnectionId& id : all) {
+      const bool is_long = id.protocol == Protocol::Simple && id.slot_size > kShortSlot.value;
+      if (id.from >= id.to || is_long || kind_between(id) != TransportKind::Tcp) continue;
+      const bool is_new = !sends_.contains(id) && !recvs_.contains(id) &&
+                          !sends_.contains(reverse_of(id)) && !recvs_.contains(reverse_of(id));
+      if (is_new && all.contains(reverse_of(id))) shared_.insert(id);
+    }
+  }
+  [[nodiscard]] bool rides_along(const ConnectionId& id) const {
+    return shared_.contains(reverse_of(id));
+  }
+
+  /// The other direction's descriptor of a socket that both take.
+  /// errors  System: out of descriptors
+  Result<UniqueFd> share(const UniqueFd& fd, const ConnectionId& id) const {
+    UniqueFd other(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+    if (other) return other;
+    return about(system_error("its socket", errno, "raise the limit: ulimit -n"), id);
+  }
+
   Result<UniqueFd> dial(const ConnectionId& id, Deadline deadline) {
     const PeerInfo& peer = info(id.to);
     RINGSIDE_TRY(
@@ -287,7 +323,11 @@ class Connections::Impl {
 
   Status take_in(const ConnectionId& id, UniqueFd fd, Deadline deadline) {
     if (kind_between(id) == TransportKind::Tcp) {
-      add(recvs_, id, make_tcp_recv_end(std::move(fd), Bytes{id.slot_size}, id.protocol));
+      if (shared_.contains(id)) {
+        RINGSIDE_TRY(UniqueFd other, share(fd, id));
+        add_tcp_send(reverse_of(id), std::move(other));
+      }
+      add_tcp_recv(id, std::move(fd));
       return {};
     }
     auto end = make_shm_recv_end(std::move(fd), Bytes{id.slot_size}, deadline, id.protocol);
@@ -308,7 +348,11 @@ class Connections::Impl {
 
   Status finish(const ConnectionId& id, UniqueFd fd, Deadline deadline) {
     if (kind_between(id) == TransportKind::Tcp) {
-      add(sends_, id, make_tcp_send_end(std::move(fd), Bytes{id.slot_size}, id.protocol));
+      if (shared_.contains(id)) {
+        RINGSIDE_TRY(UniqueFd other, share(fd, id));
+        add_tcp_recv(reverse_of(id), std::move(other));
+      }
+      add_tcp_send(id, std::move(fd));
       return {};
     }
     if (const Status word = await_word(fd, deadline); !word) return about(word.error(), id);
@@ -316,6 +360,13 @@ class Connections::Impl {
     if (!end) return about(end.error(), id);
     add(sends_, id, *std::move(end));
     return {};
+  }
+
+  void add_tcp_send(const ConnectionId& id, UniqueFd fd) {
+    add(sends_, id, make_tcp_send_end(std::move(fd), Bytes{id.slot_size}, id.protocol));
+  }
+  void add_tcp_recv(const ConnectionId& id, UniqueFd fd) {
+    add(recvs_, id, make_tcp_recv_end(std::move(fd), Bytes{id.slot_size}, id.protocol));
   }
 
   void add_loop(const ConnectionId& id) {
@@ -339,6 +390,7 @@ class Connections::Impl {
   std::vector<PeerInfo> peers_;
   HostLayout layout_;
   std::map<ConnectionId, UniqueFd> early_;  ///< let in, not yet asked for
+  std::set<ConnectionId> shared_;  ///< of this call: whose socket takes the other direction, too
 
   std::mutex mutex_;  ///< guards what abort() looks at against what connect() adds
   bool is_aborted_ = false;

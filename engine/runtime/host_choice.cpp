@@ -7,6 +7,7 @@
 #include "engine/collectives/run.h"
 #include "engine/protocol/slot_fifo.h"
 #include "engine/reduce/reduce_op.h"
+#include "engine/runtime/connect.h"
 
 namespace ringside {
 namespace {
@@ -66,6 +67,9 @@ Result<Choice> choose_on_host(const HostSituation& situation, const HostWishes& 
   overrides.slot = wishes.slot.value != 0
                        ? wishes.slot
                        : host_slot(pick.protocol, situation.cache, situation.has_tcp);
+  // Short calls over tcp have connections of their own, which share sockets.
+  const bool is_short = situation.has_tcp && situation.bytes <= kShortSlot;
+  if (is_short && wishes.slot.value == 0) overrides.slot = std::min(*overrides.slot, kShortSlot);
   RINGSIDE_TRY(Choice choice,
                choose_host(situation.collective, situation.bytes, situation.nranks, overrides));
   choice.algorithm = pick.algorithm;

@@ -6,14 +6,15 @@
 #include "base/vocabulary.h"
 #include "engine/transport/end.h"
 
-/// Connections over one TCP socket each. The sender says first what it sends (preamble.h). Then a slot
+/// Connections over TCP sockets: one each, or one for the two between two ranks, each of which then has its own
+/// descriptor of it. The sender says first what it sends (preamble.h). Then a slot
 /// travels as four bytes of length, little-endian, and its bytes: the data in Simple, whole lines with
 /// their flags in LL and LL128 (wire_lines.h). There is no thread: the socket moves whenever an end is
 /// asked for something or progress() is called. 8 slots lie on either side, and what is between them is
 /// the kernel's.
 namespace ringside {
 
-/// `peer` is an authenticated, non-blocking TCP socket on which nothing else is sent from now on.
+/// `peer` is an authenticated, non-blocking TCP socket on which nothing else is sent in this direction from now on.
 /// shape   slot_size: data that one slot carries, whatever the protocol adds
 std::unique_ptr<SendEnd> make_tcp_send_end(UniqueFd peer, Bytes slot_size,
                                            Protocol protocol = Protocol::Simple);

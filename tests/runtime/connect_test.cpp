@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -110,6 +112,45 @@ TEST(ConnectEarly, WhatComesBeforeItIsAskedForIsKept) {
     }
     ASSERT_TRUE(bootstrap->all_gather({}, soon()));
   });
+}
+
+/// The sockets that this process has, by inode: descriptors of one socket count once.
+std::size_t sockets() {
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    const std::string target = std::filesystem::read_symlink(entry.path(), error).string();
+    if (!error && target.starts_with("socket:")) found.insert(target);
+  }
+  return found.size();
+}
+
+// Both ranks are threads of this process: one socket has two ends here, two sockets have four.
+TEST(ConnectBothWays, TakesOneSocketAndCarriesBothDirections) {
+  const auto root = make_root(2);
+  std::array<std::uint32_t, 2> heard{};
+  std::array<std::size_t, 2> before{};
+  std::array<std::size_t, 2> after{};
+  run_ranks(first_ranks(2), [&](int rank) {
+    const auto bootstrap = must_join(rank, 2, root->id());
+    const Failure failure;
+    auto made = Connections::make(*bootstrap, TransportKind::Tcp, failure, soon());
+    ASSERT_TRUE(made) << made.error().message;
+    const ConnectionId to = id_of(rank, 1 - rank, 0, Protocol::Simple);
+    const ConnectionId from = id_of(1 - rank, rank, 0, Protocol::Simple);
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
+    before[static_cast<std::size_t>(rank)] = sockets();
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
+    ASSERT_TRUE((*made)->connect(std::array{to, from}, soon()));
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
+    after[static_cast<std::size_t>(rank)] = sockets();
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
+    heard[static_cast<std::size_t>(rank)] =
+        exchange(**made, to, from, 7 + static_cast<std::uint32_t>(rank));
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
+  });
+  EXPECT_EQ(heard, (std::array<std::uint32_t, 2>{8, 7}));
+  EXPECT_EQ(after[0] - before[0], 2U);
 }
 
 TEST(ConnectToOneself, BringsWhatWasSent) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/runtime/connect.h"
+
 namespace ringside {
 namespace {
 
@@ -39,6 +41,14 @@ TEST(HostChoice, SlotsOfBothDirectionsFitTheCache) {
   EXPECT_EQ(host_slot(Protocol::Simple, 64_MiB, false), 128_KiB);
   EXPECT_EQ(host_slot(Protocol::Simple, 2_MiB, true), 64_KiB);
   EXPECT_EQ(host_slot(Protocol::Simple, 512_KiB, true), 32_KiB);
+}
+
+TEST(HostChoice, ShortCallsOverTcpTakeShortSlots) {
+  HostSituation situation{.bytes = 8_KiB, .nranks = 2, .has_tcp = true};
+  EXPECT_EQ(choose_on_host(situation)->slot, kShortSlot);
+  EXPECT_EQ(choose_on_host(situation, {.slot = 32_KiB})->slot, 32_KiB);
+  situation.bytes = 16_KiB;
+  EXPECT_EQ(choose_on_host(situation)->slot, 64_KiB);
 }
 
 TEST(HostChoice, AnAlgorithmThatDoesNotDoTheCollectiveIsNamedBesideThoseThatDo) {
