@@ -46,8 +46,10 @@ bool fits(const Recorder& recorder, const HangCase& hang) {
       (has_p2p || fault.kind == FaultClass::DeadRank || fault.kind == FaultClass::NetworkStall)) {
     return false;
   }
-  if (*recorder.release.format == '\0') return hang.program.groups.size() == 1 && !has_p2p;
   const bool needs_types = fault.kind == FaultClass::DtypeMismatch;
+  if (*recorder.release.format == '\0') {
+    return hang.program.groups.size() == 1 && !has_p2p && !needs_types;
+  }
   return has_format(recorder.release, 2, 1) || (!needs_types && !has_p2p);
 }
 

@@ -73,6 +73,20 @@ TEST(Decide, TheRankThatOwesTheOtherHalfOfATransferIsNamedBeforeOtherLostRanks) 
   EXPECT_THAT(job.verdict().best.culprits, ElementsAre(3));
 }
 
+// Rank 0 waits in call 6 by its dump; ranks 1 and 2 have ended it, which they cannot without rank 0, and made
+// a seventh since. Rank 0's dump is the older one.
+TEST(Decide, ACallThatOthersHaveGonePastShowsAnOlderDumpWithGloo) {
+  SmallJob job(3);
+  const int world = job.add_group("0", {0, 1, 2}, "default_pg");
+  job.all_call(world, "gloo:all_reduce", 64, 5);
+  job.call(0, world, "gloo:all_reduce", 64);
+  for (const int rank : {1, 2}) {
+    job.call(rank, world, "gloo:all_reduce", 64, true);
+    job.call(rank, world, "gloo:all_reduce", 64);
+  }
+  EXPECT_EQ(job.verdict().best.kind, Kind::NotAHang);
+}
+
 // Gloo's recorder leaves out transfers: nothing pending is not proof of health.
 TEST(Decide, NothingPendingWithARecorderThatLeavesCallsOutIsNotSure) {
   SmallJob job(2);

@@ -23,6 +23,20 @@ const Call* newest_past(const Job& job, int rank, const GroupCalls& mine) {
   return nullptr;
 }
 
+/// A call that the rank waits in by its dump, and that another has gone past: with Gloo, whose calls end for
+/// all or for none, the dump is of an earlier moment. With NCCL one GPU can stand still.
+const Call* stale_wait(const Job& job, int rank, const GroupCalls& mine, std::int64_t past) {
+  for (const std::uint32_t index : mine.collectives) {
+    const Call& call = job.rank(rank).dump->calls[index];
+    const Signature& signature = job.signature(call);
+    if (static_cast<std::int64_t>(call.sequence) > past) return nullptr;
+    if (call.is_pending() && signature.backend == "gloo" && needs_everybody(signature.op)) {
+      return &call;
+    }
+  }
+  return nullptr;
+}
+
 /// A trace is no picture of one moment: a rank that was frozen or killed lacks its newest events, and the
 /// others went on without it for a while. Where half of the ranks and more stand in one call, the newest,
 /// they wait for those that are not there.
@@ -79,6 +93,17 @@ Progress progress_of(const Job& job) {
     for (const GroupCalls& mine : job.rank(r).groups) {
       const Past& most = past[static_cast<std::size_t>(mine.group)];
       const std::int64_t entered = job.entered(r, mine.group);
+      if (const Call* stale = stale_wait(job, r, mine, most.sequence)) {
+        if (progress.why.empty()) {
+          progress.why = fmt::format(
+              "rank {} has ended call {} of {} and made others since, in which rank {} still waits "
+              "by "
+              "its dump",
+              most.rank, stale->sequence, title_of(job.group(mine.group)), r);
+        }
+        progress.moved.push_back(r);
+        break;
+      }
       if (entered < 0 || entered >= most.sequence) continue;
       if (progress.why.empty()) {
         progress.why = fmt::format(
