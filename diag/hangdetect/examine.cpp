@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "diag/hangdetect/readers/ras_report.h"
 #include "diag/hangdetect/verdict/connections.h"
 #include "diag/hangdetect/verdict/decide.h"
 
 namespace ringside::hang {
 namespace {
+
+/// ncclResult: a peer failed, so this rank did not fail first.
+constexpr std::int64_t kRemoteError = 6;
 
 void add_absent(std::vector<RankDump>& dumps, const std::vector<RankDump>& more) {
   const std::size_t known = dumps.size();
@@ -17,6 +22,42 @@ void add_absent(std::vector<RankDump>& dumps, const std::vector<RankDump>& more)
         dumps.begin(), dumps.begin() + static_cast<std::ptrdiff_t>(known),
         [&](const RankDump& one) { return one.rank == dump.rank && !one.is_newest_lost; });
     if (!has_dump) dumps.push_back(dump);
+  }
+}
+
+/// What reports of ncclras say outright, of whom and of the whole job.
+void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
+  if (reports.empty()) return;
+  const RasReport& report = reports.back();
+  const auto state = [&](LogStatement::What what, const RasMember& member,
+                         const std::string& text) {
+    LogStatement one;
+    one.what = what;
+    one.ranks = {member.global};
+    one.code = member.error;
+    one.text = text;
+    one.file = report.path;
+    facts.statements.push_back(std::move(one));
+  };
+  std::set<int> named;
+  constexpr std::size_t kMost = 4096;
+  for (const RasCommunicator& communicator : report.communicators) {
+    facts.world = std::max(facts.world, communicator.size);
+    for (const RasMember& member : communicator.members) {
+      const bool is_odd = member.is_missing || member.error != 0;
+      if (!is_odd || member.global < 0 || named.size() >= kMost) continue;
+      if (!named.insert(member.global).second) continue;
+      if (member.is_dead) {
+        state(LogStatement::What::RasDead, member, "considered_dead");
+      } else if (member.is_missing) {
+        state(LogStatement::What::RasSilent, member, "among missing_ranks");
+      } else if (member.error != kRemoteError) {
+        state(LogStatement::What::RasError, member, "holds error " + std::to_string(member.error));
+      }
+    }
+  }
+  if (has_moved(reports)) {
+    facts.moved = "ranks launched more calls between the first report of ncclras and the last";
   }
 }
 
@@ -100,7 +141,16 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.bad = std::move(read.bad);
   all.facts = read_log_facts(all.files, *all.names, all.dumps);
   read_stacks(all.files, all.facts);
+  const std::vector<RasReport> reports = load_ras_reports(all.files, all.bad);
+  state_reports(reports, all.facts);
+  const bool has_dumps = !all.dumps.empty();
+  if (has_dumps) all.facts.moved.clear();  // they are of a later moment
+  std::vector<RankDump> launched = ras_dumps(reports, *all.names, all.dumps);
   add_from_logs(all.dumps, all.facts);
+  // Beside logs alone, nothing tells which group of theirs a communicator is.
+  if (has_dumps || all.dumps.empty()) add_absent(all.dumps, launched);
+  std::stable_sort(all.dumps.begin(), all.dumps.end(),
+                   [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
   all.job = std::make_unique<Job>(*all.names, all.dumps, all.later, all.facts.world);
   for (const auto& [rank, notes] : all.facts.notes) {
     if (rank >= 0 && rank < all.job->world()) all.job->rank(rank).notes = notes;

@@ -38,7 +38,7 @@ struct GroupCalls {
 /// One rank of the job.
 struct RankView {
   const RankDump* dump = nullptr;  ///< none: lost, or the rank wrote none
-  bool is_from_log = false;        ///< made of log lines: only its newest calls are known
+  bool is_from_log = false;        ///< of log lines or ncclras: only its newest calls are known
   bool has_moved = false;          ///< a second dump of it shows newer calls
   std::vector<GroupCalls> groups;
   std::vector<int> group_of_call;  ///< of each call of the dump; -1: not to be aligned

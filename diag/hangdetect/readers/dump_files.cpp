@@ -94,12 +94,17 @@ FileKind kind_of(const std::string& path, std::string_view head) {
       head.find("]:[") == std::string_view::npos) {
     return FileKind::Threads;
   }
+  // The server's answers to the commands before it can stand in front of a report.
+  const bool is_answer = head[first] == '{' || body.starts_with("OK") || body.starts_with("SERVER");
+  if (is_answer && head.find("\"communicators\"") != std::string_view::npos &&
+      head.find("\"nccl_version\"") != std::string_view::npos) {
+    return FileKind::Ras;
+  }
   if (head[first] == '{' || head[first] == '[') {
     for (const std::string_view key :
          {"\"pg_config\"", "\"pg_status\"", "\"profiling_name\"", "\"entries\""}) {
       if (head.find(key) != std::string_view::npos) return FileKind::Dump;
     }
-    if (head.find("\"communicators\"") != std::string_view::npos) return FileKind::Log;  // ncclras
     if (extension == ".json") return FileKind::Other;
   }
   if (extension == ".md" || extension == ".html" || extension == ".png" || extension == ".yaml") {

@@ -11,7 +11,7 @@
 namespace ringside::hang {
 
 /// What a file turned out to be, by its content.
-enum class FileKind { Dump, Log, Threads, Trace, Other };
+enum class FileKind { Dump, Log, Threads, Trace, Ras, Other };
 
 /// A file that was found, and what it is.
 struct InputFile {

@@ -136,6 +136,12 @@ class Sink : public logs::RecordSink {
         }
         break;
       }
+      case RecordKind::RasComm: {
+        const auto& comm = record.as<logs::RasComm>();
+        ras_sizes_[comm.group] = comm.nranks;
+        ras_widest_ = std::max(ras_widest_, comm.nranks);
+        break;
+      }
       case RecordKind::RasRank:
         take_ras(record);
         break;
@@ -223,7 +229,16 @@ class Sink : public logs::RecordSink {
         note(rank).has_failed = true;
         note(rank).has_lost_peer = true;
         break;
+      case MessageId::RasCommProblem: {
+        // `#2-0`: the third row of the table. Its ranks are ranks of the job where it has all of them.
+        const std::string_view comm = logs::message_argument(record, "comm");
+        const auto row = ras_sizes_.find(
+            static_cast<int>(parse_whole(comm.substr(0, comm.find('-'))).value_or(-1)));
+        is_ras_of_job_ = row == ras_sizes_.end() || row->second >= ras_widest_;
+        break;
+      }
       case MessageId::RasCounts: {
+        if (!is_ras_of_job_) break;
         // `61 ranks have launched up to operation 1187`: the largest set is what the others are.
         const std::int64_t count = logs::message_number(record, "count", 0);
         const std::int64_t operation = logs::message_number(record, "operation", 0);
@@ -304,6 +319,7 @@ class Sink : public logs::RecordSink {
 
   void take_ras(const Record& record) {
     const auto& ras = record.as<logs::RasRank>();
+    if (!is_ras_of_job_) return;
     if (ras.state == logs::RasRank::State::Dead) state(record, What::RasDead, {ras.rank});
     if (ras.state == logs::RasRank::State::Missing) state(record, What::RasSilent, {ras.rank});
     // Outliers print their own operation where there are several; else it is that of the smaller set.
@@ -406,7 +422,10 @@ class Sink : public logs::RecordSink {
   std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::pair<std::int64_t, int>>>
       ras_counts_;
   std::optional<std::int64_t> ras_total_;  ///< the operation that most ranks are at
-  std::int64_t ras_few_ = -1;              ///< and the few
+  std::map<int, std::int32_t> ras_sizes_;  ///< ranks of a communicator, by row of the table
+  std::int32_t ras_widest_ = 0;
+  bool is_ras_of_job_ = true;  ///< what is listed now is of a communicator over the whole job
+  std::int64_t ras_few_ = -1;  ///< and the few
   std::int64_t ras_most_ = 0;
   Record ras_place_;
   RankNotes nobody_;

@@ -39,6 +39,7 @@ struct LogStatement {
     NetworkError,     ///< a failed transfer or port, `detail` says which; code 1: a consequence
     RasDead,          ///< ncclras: a process is considered dead
     RasSilent,        ///< ncclras: a process or rank did not answer
+    RasError,         ///< ncclras: a rank holds an error of its own; code: its ncclResult
     RasBehind,        ///< ncclras: ranks with fewer operations than the others, in one report
     RasAhead,         ///< ncclras: the listed few are ahead
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
@@ -60,7 +61,8 @@ struct LogFacts {
   std::vector<RankDump>
       dumps;  ///< of ranks whose watchdog tells what they wait in; `version` is "log"
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
-  int world = 0;                         ///< largest number of ranks that a line names
+  std::string moved;  ///< two reports of ncclras show that the job went on; empty: none do
+  int world = 0;      ///< largest number of ranks that a line names
   std::uint64_t lines = 0;
   std::int64_t timeouts = 0;  ///< watchdog lines
 };

@@ -102,9 +102,11 @@ Explanation quiet(const Job& job) {
   Explanation out;
   int dumps = 0;
   int mixed = 0;
+  int ras = 0;
   for (int r = 0; r < job.world(); ++r) {
     if (job.rank(r).dump == nullptr) continue;
     ++dumps;
+    ras += job.rank(r).dump->version == "ras" ? 1 : 0;
     mixed += is_aligned(job.rank(r)) ? 0 : 1;
   }
   if (dumps == 0 || mixed == dumps) {
@@ -117,6 +119,14 @@ Explanation quiet(const Job& job) {
     out.missing.push_back(
         dumps == 0 ? "Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000), or the ranks' logs"
                    : "the ranks' logs: that mode prints what it found");
+    return out;
+  }
+  if (ras == dumps) {
+    out.confidence = 0.3;
+    out.why =
+        "all ranks have launched the same calls by ncclras: the job is idle, or all are inside one "
+        "call that does not end; it counts launches, not ends";
+    out.missing.push_back("Flight Recorder dumps, stacks, and two more reports some seconds later");
     return out;
   }
   out.kind = Kind::NotAHang;
@@ -220,7 +230,9 @@ Verdict decide(const Job& job, const LogFacts& facts) {
   std::vector<Explanation> all;
   const Progress progress = progress_of(job);
   std::vector<Explanation> said = explain_logs(scene, facts);
-  if (!progress.moved.empty()) {
+  if (!facts.moved.empty()) {
+    all.push_back(moving({{0, 1}, facts.moved}));
+  } else if (!progress.moved.empty()) {
     all.push_back(moving(progress));
   } else if (!stands_anywhere(standing)) {
     if (said.empty()) all.push_back(quiet(job));

@@ -185,7 +185,10 @@ Explanation with_dump(const Scene& scene, const Front& front, const std::vector<
                                        [&](int head) { return scene.job.rank(head).is_from_log; });
   if (is_from_log) {
     out.confidence = std::min(out.confidence, 0.7);
-    out.why += "; there is no dump of it, and its log tells of no time-out of its own";
+    const bool is_launched = scene.job.rank(heads.front()).dump->version == "ras";
+    out.why += is_launched
+                   ? "; there is no dump of it, and by ncclras it has launched less"
+                   : "; there is no dump of it, and its log tells of no time-out of its own";
     out.missing.push_back("dumps of " + ranks_text(heads));
   }
   if (!front.unseen.empty()) {

@@ -187,6 +187,11 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
     out.back().missing.push_back(
         "a second report: a process that stays silent for a minute is dead");
   }
+  const auto failed = all_of(facts, What::RasError);
+  if (const std::vector<int> ranks = ranks_of(failed); !ranks.empty()) {
+    out.push_back(told(Kind::DeadRank, failed, ranks, ranks.size() == 1 ? 0.7 : 0.45,
+                       fmt::format("{} hold an error of their own by ncclras", ranks_text(ranks))));
+  }
   const auto behind = all_of(facts, What::RasBehind);
   if (const std::vector<int> ranks = ranks_of(behind); !ranks.empty()) {
     const std::int64_t lag = behind.front()->code;

@@ -1,0 +1,313 @@
+#include "diag/hangdetect/readers/ras_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "diag/hangdetect/readers/dump_keys.h"
+
+namespace ringside::hang {
+namespace {
+
+constexpr std::array<const char*, 5> kCounts{"Broadcast", "Reduce", "AllGather", "ReduceScatter",
+                                             "AllReduce"};
+constexpr int kMostRanks = 1 << 20;
+
+std::int64_t number_in(const Json& object, const char* key, std::int64_t otherwise) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>()
+                                                             : otherwise;
+}
+
+std::string text_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+bool is_set(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_boolean() && found->get<bool>();
+}
+
+/// errors  nothing: what is not there stays unknown
+RasMember member_of(const Json& json, bool is_missing) {
+  RasMember member;
+  member.place =
+      static_cast<int>(std::clamp<std::int64_t>(number_in(json, "rank", -1), -1, kMostRanks));
+  member.host = text_in(json, "host");
+  member.pid = number_in(json, "pid", -1);
+  member.gpu = number_in(json, "cuda_dev", -1);
+  member.is_missing = is_missing;
+  if (const auto status = json.find("status"); status != json.end() && status->is_object()) {
+    member.is_dead = is_set(*status, "considered_dead");
+    const std::int64_t init = number_in(*status, "init_state", 0);
+    const std::int64_t async = number_in(*status, "async_error", 0);
+    constexpr std::int64_t kInProgress = 7;  // ncclResult
+    if (init != 0 && init != kInProgress) member.error = init;
+    if (async != 0 && async != kInProgress) member.error = async;
+  }
+  if (const auto counts = json.find("collective_counts");
+      counts != json.end() && counts->is_object()) {
+    for (std::size_t i = 0; i < kCounts.size(); ++i) {
+      constexpr std::int64_t kMost = 500'000'000;  // five of them are a sequence number still
+      member.counts[i] = std::clamp<std::int64_t>(number_in(*counts, kCounts[i], 0), 0, kMost);
+    }
+  }
+  return member;
+}
+
+void add_members(const Json& communicator, const char* key, bool is_missing, RasCommunicator& out) {
+  const auto list = communicator.find(key);
+  if (list == communicator.end() || !list->is_array()) return;
+  for (const Json& one : *list) {
+    if (!one.is_object()) continue;
+    RasMember member = member_of(one, is_missing);
+    if (member.place >= 0 && member.place < kMostRanks) out.members.push_back(std::move(member));
+  }
+}
+
+using ProcessKey = std::tuple<std::string, std::int64_t, std::int64_t>;
+ProcessKey process_of(const RasMember& member) { return {member.host, member.pid, member.gpu}; }
+
+/// The rank in the largest communicator is the rank in the job.
+void number_globally(RasReport& report) {
+  const auto widest = std::max_element(
+      report.communicators.begin(), report.communicators.end(),
+      [](const RasCommunicator& a, const RasCommunicator& b) { return a.size < b.size; });
+  if (widest == report.communicators.end()) return;
+  std::map<ProcessKey, int> ranks;
+  for (const RasMember& member : widest->members) {
+    if (member.pid >= 0) ranks[process_of(member)] = member.place;
+  }
+  for (RasCommunicator& communicator : report.communicators) {
+    for (RasMember& member : communicator.members) {
+      const auto found = ranks.find(process_of(member));
+      if (found != ranks.end()) member.global = found->second;
+      if (&communicator == &*widest) member.global = member.place;
+    }
+  }
+}
+
+/// Whether calls of the group are all counted: an all-to-all is sends and receives.
+bool are_all_counted(const RankDump& dump, const std::string& group, const Names& names) {
+  return std::none_of(dump.calls.begin(), dump.calls.end(), [&](const Call& call) {
+    const Op op = names.signature(call.signature).op;
+    return names.group(call.group).name == group &&
+           (op == Op::AllToAll || op == Op::Gather || op == Op::Scatter);
+  });
+}
+
+/// Places the ranks of one communicator.
+class Placer {
+ public:
+  Placer(Names& names, const std::vector<RankDump>& dumps, std::map<int, RankDump>& made)
+      : names_(names), made_(made), groups_(names, dumps) {
+    for (const RankDump& dump : dumps) {
+      if (!dump.is_newest_lost) by_rank_[dump.rank] = &dump;
+    }
+  }
+
+  void place(const RasCommunicator& communicator, const std::string& path) {
+    std::map<int, int> members;
+    for (const RasMember& member : communicator.members) {
+      if (member.global >= 0) members[member.place] = member.global;
+    }
+    if (by_rank_.empty()) {
+      place_alone(communicator, path);
+    } else if (const auto group = groups_.find_members(communicator.size, members)) {
+      place_beside(communicator, *group, path);
+    }
+  }
+
+ private:
+  static bool answers(const RasMember& member) { return !member.is_missing && member.global >= 0; }
+
+  void place_alone(const RasCommunicator& communicator, const std::string& path) {
+    std::int64_t least = -1;
+    std::int64_t most = -1;
+    for (const RasMember& member : communicator.members) {
+      if (!answers(member)) continue;
+      least = least < 0 ? member.total() : std::min(least, member.total());
+      most = std::max(most, member.total());
+    }
+    const GroupName group{fmt::format("{:x}", communicator.hash), "communicator"};
+    for (const RasMember& member : communicator.members) {
+      if (!answers(member)) continue;
+      const bool waits = member.total() > least;
+      add(member.global, group, waits ? least + 1 : least, waits, path);
+    }
+  }
+
+  void place_beside(const RasCommunicator& communicator, const GroupName& group,
+                    const std::string& path) {
+    const RasMember* known = nullptr;
+    const Call* newest = nullptr;
+    for (const RasMember& member : communicator.members) {
+      const auto dump = answers(member) ? by_rank_.find(member.global) : by_rank_.end();
+      if (dump == by_rank_.end() || known != nullptr) continue;
+      newest = newest_of(*dump->second, group.name);
+      if (newest != nullptr) known = &member;
+    }
+    if (known == nullptr) return;
+    const RankDump& dump = *by_rank_.at(known->global);
+    const bool is_counted = are_all_counted(dump, group.name, names_);
+    for (const RasMember& member : communicator.members) {
+      if (!answers(member) || by_rank_.count(member.global) != 0) continue;
+      const std::int64_t lead = member.total() - known->total();
+      if (member.counts != known->counts && !is_counted) continue;
+      const std::int64_t sequence = static_cast<std::int64_t>(newest->sequence) + lead;
+      if (sequence < 0) continue;
+      const Call* same = call_at(dump, group.name, sequence);
+      // Whoever is ahead of it waits for it.
+      const bool waits = lead > 0 || (same != nullptr && same->is_pending());
+      const Call* first = waits ? first_pending(dump, group.name) : nullptr;
+      const bool is_behind =
+          first != nullptr && static_cast<std::int64_t>(first->sequence) <= sequence;
+      add(member.global, group,
+          lead > 0 && first == nullptr ? newest->sequence + 1
+          : is_behind                  ? first->sequence
+                                       : sequence,
+          waits, path);
+    }
+  }
+
+  const Call* newest_of(const RankDump& dump, const std::string& group) const {
+    const Call* newest = nullptr;
+    for (const Call& call : dump.calls) {
+      if (!call.is_p2p && names_.group(call.group).name == group) newest = &call;
+    }
+    return newest;
+  }
+  const Call* call_at(const RankDump& dump, const std::string& group, std::int64_t sequence) const {
+    for (const Call& call : dump.calls) {
+      if (!call.is_p2p && static_cast<std::int64_t>(call.sequence) == sequence &&
+          names_.group(call.group).name == group) {
+        return &call;
+      }
+    }
+    return nullptr;
+  }
+  const Call* first_pending(const RankDump& dump, const std::string& group) const {
+    for (const Call& call : dump.calls) {
+      if (!call.is_p2p && call.is_pending() && names_.group(call.group).name == group) return &call;
+    }
+    return nullptr;
+  }
+
+  void add(int rank, const GroupName& group, std::int64_t sequence, bool waits,
+           const std::string& path) {
+    RankDump& dump = made_[rank];
+    dump.rank = rank;
+    dump.version = "ras";
+    dump.path = path;
+    Call call;
+    call.record = dump.calls.size();
+    call.pg = static_cast<std::int32_t>(dump.calls.size());
+    call.sequence = static_cast<std::uint32_t>(sequence);
+    call.state = waits ? CallState::Scheduled : CallState::Completed;
+    call.group = names_.add_group(mix(hash_text(group.name), hash_text(group.description)),
+                                  [&] { return group; });
+    dump.calls.push_back(call);
+  }
+
+  Names& names_;
+  std::map<int, RankDump>& made_;
+  LogGroups groups_;
+  std::map<int, const RankDump*> by_rank_;
+};
+
+}  // namespace
+
+Result<RasReport> parse_ras_report(std::string_view text) {
+  const std::size_t open = text.find('{');
+  if (open == std::string_view::npos) return Error{ErrorCode::Corrupt, "no JSON in it"};
+  const Json json = Json::parse(text.substr(open), nullptr, false);
+  if (json.is_discarded()) {
+    return Error{ErrorCode::Corrupt, "broken JSON: the query was cut off", "ask ncclras again"};
+  }
+  const auto list = json.is_object() ? json.find("communicators") : json.end();
+  if (!json.is_object() || list == json.end() || !list->is_array()) {
+    return Error{ErrorCode::Corrupt, "JSON without a list of communicators: no report of ncclras"};
+  }
+  RasReport report;
+  report.time = text_in(json, "timestamp");
+  for (const Json& one : *list) {
+    if (!one.is_object()) continue;
+    RasCommunicator communicator;
+    communicator.size =
+        static_cast<int>(std::clamp<std::int64_t>(number_in(one, "size", 0), 0, kMostRanks));
+    const std::string hash = text_in(one, "hash");
+    const char* digits = hash.data() + (hash.starts_with("0x") ? 2 : 0);
+    std::from_chars(digits, hash.data() + hash.size(), communicator.hash, 16);
+    add_members(one, "ranks", false, communicator);
+    add_members(one, "missing_ranks", true, communicator);
+    std::stable_sort(communicator.members.begin(), communicator.members.end(),
+                     [](const RasMember& a, const RasMember& b) { return a.place < b.place; });
+    report.communicators.push_back(std::move(communicator));
+  }
+  number_globally(report);
+  return report;
+}
+
+std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
+                                        std::vector<BadFile>& bad) {
+  constexpr std::uint64_t kLargest = 256U << 20U;
+  std::vector<RasReport> reports;
+  for (const InputFile& file : files) {
+    if (file.kind != FileKind::Ras || file.bytes > kLargest) continue;
+    const auto text = read_file(file.path);
+    auto report = text ? parse_ras_report(*text) : Result<RasReport>(text.error());
+    if (report) {
+      report->path = file.path;
+      reports.push_back(*std::move(report));
+    } else {
+      Error error = report.error();
+      error.message = fmt::format("{}: {}", file.path, error.message);
+      bad.push_back({file.path, std::move(error)});
+    }
+  }
+  std::stable_sort(reports.begin(), reports.end(),
+                   [](const RasReport& a, const RasReport& b) { return a.time < b.time; });
+  return reports;
+}
+
+bool has_moved(const std::vector<RasReport>& reports) {
+  if (reports.size() < 2) return false;
+  std::map<std::pair<std::uint64_t, int>, std::array<std::int64_t, 5>> before;
+  for (const RasCommunicator& communicator : reports.front().communicators) {
+    for (const RasMember& member : communicator.members) {
+      if (!member.is_missing) before[{communicator.hash, member.place}] = member.counts;
+    }
+  }
+  for (const RasCommunicator& communicator : reports.back().communicators) {
+    for (const RasMember& member : communicator.members) {
+      const auto known = before.find({communicator.hash, member.place});
+      if (known != before.end() && !member.is_missing && known->second != member.counts)
+        return true;
+    }
+  }
+  return false;
+}
+
+std::vector<RankDump> ras_dumps(const std::vector<RasReport>& reports, Names& names,
+                                const std::vector<RankDump>& dumps) {
+  std::map<int, RankDump> made;
+  if (!reports.empty()) {
+    Placer placer(names, dumps, made);
+    for (const RasCommunicator& communicator : reports.back().communicators) {
+      placer.place(communicator, reports.back().path);
+    }
+  }
+  std::vector<RankDump> out;
+  for (auto& [rank, dump] : made) out.push_back(std::move(dump));
+  return out;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,162 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diag/hangdetect/examine.h"
+#include "diag/hangdetect/readers/ras_report.h"
+
+namespace ringside::hang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A communicator of a report: which ranks of the job are in it, and all-reduces that each launched; -1 for
+/// one that did not answer, -2 for one that is considered dead.
+struct Communicator {
+  std::string hash;
+  std::vector<std::pair<int, int>> members;
+};
+
+std::string rank_json(int place, int process, int launched) {
+  return R"({"rank":)" + std::to_string(place) + R"(,"host":"10.0.0.1","pid":)" +
+         std::to_string(100 + process) + R"(,"cuda_dev":)" + std::to_string(process) +
+         R"(,"nvml_dev":0,"status":)" +
+         (launched >= 0
+              ? R"({"init_state":0,"async_error":0,"finalize_called":false,"destroy_flag":false,"abort_flag":false},"collective_counts":{"Broadcast":0,"Reduce":0,"AllGather":0,"ReduceScatter":0,"AllReduce":)" +
+                    std::to_string(launched) + "}}"
+              : std::string(R"({"unresponsive":true,"considered_dead":)") +
+                    (launched == -2 ? "true}}" : "false}}"));
+}
+
+std::string report(const std::vector<Communicator>& communicators, const std::string& time) {
+  std::string text = R"({"nccl_version":"2.28.7","timestamp":")" + time +
+                     R"(","communicators_count":2,"communicators":[)";
+  for (const Communicator& one : communicators) {
+    std::string ranks;
+    std::string missing;
+    int place = 0;
+    for (const auto& [process, launched] : one.members) {
+      std::string& list = launched >= 0 ? ranks : missing;
+      list += (list.empty() ? "" : ",") + rank_json(place++, process, launched);
+    }
+    if (&one != &communicators.front()) text += ",";
+    text += R"({"hash":")" + one.hash + R"(","size":)" + std::to_string(one.members.size()) +
+            R"(,"ranks":[)" + ranks + R"(],"missing_ranks":[)" + missing + "]}";
+  }
+  return text + R"(],"ras":{"collection_time_sec":0.1,"timeouts_count":0}})";
+}
+
+/// A folder of files; it goes with the object.
+class Folder {
+ public:
+  Folder() { std::filesystem::create_directories(path_); }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+  }
+  [[nodiscard]] Explanation verdict() const {
+    auto all = examine({path_.string()});
+    return all ? all->verdict.best : Explanation{};
+  }
+
+ private:
+  std::filesystem::path path_ = std::filesystem::temp_directory_path() /
+                                (std::string("ringside-ras-") +
+                                 testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+/// A dump of one rank that waits in all-reduce `sequence` of a world of 3.
+std::string dump(int sequence) {
+  const std::string n = std::to_string(sequence);
+  return R"({"version":"2.10","pg_config":{"0":{"name":"0","desc":"default_pg","ranks":"[0, 1, 2]"}},)"
+         R"("entries":[{"record_id":1,"pg_id":0,"process_group":["0","default_pg"],"collective_seq_id":)" +
+         n +
+         R"(,"profiling_name":"nccl:all_reduce","time_created_ns":1750000000000000000,)"
+         R"("input_sizes":[[4]],"input_dtypes":["Float"],"output_sizes":[[4]],"output_dtypes":["Float"],)"
+         R"("state":"started","retired":false,"is_p2p":false}]})";
+}
+
+// Rank 2 waits for rank 3 in their pair, 0 and 1 wait for 2 and 3 in the world: rank 3 waits for nobody.
+TEST(Ras, OfThoseThatLaunchedLessTheOneThatWaitsNowhereIsNamed) {
+  const Folder folder;
+  folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}, {2, 10}, {3, 10}}},
+                                   {"0xb", {{0, 21}, {1, 21}}},
+                                   {"0xc", {{2, 21}, {3, 20}}}},
+                                  "2026-03-01 10:00:00"));
+  const Explanation best = folder.verdict();
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_THAT(best.culprits, ElementsAre(3));
+  EXPECT_LT(best.confidence, 0.8) << "one report: the job may move";
+}
+
+TEST(Ras, EqualCountsOfAllSayNothing) {
+  const Folder folder;
+  folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}}}}, "2026-03-01 10:00:00"));
+  EXPECT_EQ(folder.verdict().kind, Kind::Unknown) << "idle, or all inside one call";
+  EXPECT_LT(folder.verdict().confidence, 0.5);
+}
+
+TEST(Ras, LaunchesBetweenTwoReportsAreOfAJobThatMoves) {
+  const Folder folder;
+  folder.write("a.json", report({{"0xa", {{0, 11}, {1, 10}}}}, "2026-03-01 10:00:00"));
+  folder.write("b.json", report({{"0xa", {{0, 14}, {1, 13}}}}, "2026-03-01 10:00:20"));
+  EXPECT_EQ(folder.verdict().kind, Kind::NotAHang);
+  EXPECT_GE(folder.verdict().confidence, 0.8);
+}
+
+TEST(Ras, AProcessThatIsConsideredDeadIs) {
+  const Folder folder;
+  folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}, {2, -2}}}}, "2026-03-01 10:00:00"));
+  EXPECT_EQ(folder.verdict().kind, Kind::DeadRank);
+}
+
+// Ranks 0 and 1 wait in call 7; the dump of rank 2 is lost. It has launched as much as they: it is in the
+// call too, and nobody is to blame.
+TEST(Ras, ARankWithoutADumpThatLaunchedAsMuchStandsInTheSameCall) {
+  const Folder folder;
+  folder.write("nccl_trace_rank_0", dump(7));
+  folder.write("nccl_trace_rank_1", dump(7));
+  folder.write("ras.json", report({{"0xa", {{0, 7}, {1, 7}, {2, 7}}}}, "2026-03-01 10:00:00"));
+  const Explanation best = folder.verdict();
+  EXPECT_EQ(best.kind, Kind::NetworkStall);
+  EXPECT_THAT(best.culprits, IsEmpty());
+}
+
+TEST(Ras, ARankWithoutADumpThatLaunchedLessNeverCame) {
+  const Folder folder;
+  folder.write("nccl_trace_rank_0", dump(7));
+  folder.write("nccl_trace_rank_1", dump(7));
+  folder.write("ras.json", report({{"0xa", {{0, 7}, {1, 7}, {2, 6}}}}, "2026-03-01 10:00:00"));
+  const Explanation best = folder.verdict();
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_THAT(best.culprits, ElementsAre(2));
+}
+
+TEST(Ras, WhatTheServerSaysBeforeTheReportIsPassedOver) {
+  const auto read = parse_ras_report("SERVER PROTOCOL 2\nOK\n" + report({{"0xa", {{0, 1}}}}, "t"));
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->communicators.size(), 1U);
+  EXPECT_EQ(read->communicators[0].hash, 0xaU);
+}
+
+TEST(Ras, WhatIsCutOrIsNoReportIsAnError) {
+  EXPECT_FALSE(parse_ras_report(""));
+  EXPECT_FALSE(parse_ras_report("OK\n"));
+  EXPECT_FALSE(parse_ras_report(R"({"communicators":7})"));
+  const std::string whole = report({{"0xa", {{0, 1}, {1, -1}}}}, "t");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(parse_ras_report(whole.substr(0, size)));
+  }
+  EXPECT_FALSE(parse_ras_report(std::string(1'000'000, '[')));
+}
+
+}  // namespace
+}  // namespace ringside::hang
