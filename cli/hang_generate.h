@@ -10,11 +10,11 @@ namespace ringside::cli {
 
 /// What `ringside hang --generate DIR` was told. Filled by CLI11, read by run_hang_generate().
 struct HangGenerateOptions {
-  std::string folder;  ///< --generate; empty: it was not asked for
-  int cases = 1;       ///< --cases
-  std::string seed;    ///< --seed; a whole number
-  std::string fault;   ///< --class; empty: all in turn
-  int ranks = 0;       ///< --ranks; 0: drawn by the seed
+  std::string folder;   ///< --generate; empty: it was not asked for
+  int cases = 1;        ///< --cases
+  std::string seed;     ///< --seed; a whole number
+  std::string fault;    ///< --class; empty: all in turn
+  int ranks = 0;        ///< --ranks; 0: drawn by the seed
   int records = 0;      ///< --records: calls of each rank; 0: drawn by the seed
   int frames = 0;       ///< --frames: of each stack; 0: as few as there can be
   int lost = 0;         ///< --lost: percent of the files of each case that are left out
