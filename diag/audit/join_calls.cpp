@@ -57,7 +57,10 @@ std::string text_of(const Walk& walk) {
 }  // namespace
 
 void CallOrder::make(const std::vector<std::unique_ptr<Shard>>& shards) {
-  if (!shards_.empty()) return;
+  std::call_once(once_, [&] { make_once(shards); });
+}
+
+void CallOrder::make_once(const std::vector<std::unique_ptr<Shard>>& shards) {
   for (const auto& shard : shards) {
     OfShard& mine = shards_.emplace_back();
     mine.first.resize(shard->parts.size() + 1);
@@ -76,15 +79,16 @@ std::span<const std::uint32_t> CallOrder::of_part(std::uint32_t shard, std::uint
   return std::span(mine.calls).subspan(mine.first[part], mine.first[part + 1] - mine.first[part]);
 }
 
-void compare_calls(const std::vector<CallsOfRank>& calls,
-                   const std::vector<std::unique_ptr<Shard>>& shards, CallOrder& order,
-                   JobFacts& facts) {
-  if (calls.size() < 2) return;
+std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& calls,
+                                            const std::vector<std::unique_ptr<Shard>>& shards,
+                                            CallOrder& order) {
+  std::vector<JobFacts::Desync> desyncs;
+  if (calls.size() < 2) return desyncs;
   // Most jobs call alike: then there is nothing to walk.
   const CallSum one = sum_of(calls.front(), shards);
   if (std::all_of(calls.begin(), calls.end(),
                   [&](const CallsOfRank& rank) { return sum_of(rank, shards) == one; })) {
-    return;
+    return desyncs;
   }
   order.make(shards);
   std::vector<Walk> walks;
@@ -111,15 +115,16 @@ void compare_calls(const std::vector<CallsOfRank>& calls,
     for (std::size_t i = 0; i < walks.size(); ++i) {
       if (walks[i].now()->signature == most->first) continue;
       const std::string text = text_of(walks[i]);
-      facts.desyncs.push_back({calls[i].rank,
-                               calls[i].process,
-                               call,
-                               text,
-                               expected,
-                               {walks[i].now()->place, calls[i].process, text}});
+      desyncs.push_back({calls[i].rank,
+                         calls[i].process,
+                         call,
+                         text,
+                         expected,
+                         {walks[i].now()->place, calls[i].process, text}});
     }
-    return;
+    return desyncs;
   }
+  return desyncs;
 }
 
 }  // namespace ringside::audit

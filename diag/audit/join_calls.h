@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ struct CallsOfRank {
 };
 
 /// The calls of each part, in order: made when the first communicator needs them, which few jobs do.
+///
+/// Threads  any, at the same time
 class CallOrder {
  public:
   void make(const std::vector<std::unique_ptr<Shard>>& shards);
@@ -28,18 +31,22 @@ class CallOrder {
                                                        std::uint32_t part) const;
 
  private:
+  void make_once(const std::vector<std::unique_ptr<Shard>>& shards);
+
   struct OfShard {
     std::vector<std::uint32_t> first = {};  ///< by part, in calls
     std::vector<std::uint32_t> calls = {};
   };
+  std::once_flag once_ = {};
   std::vector<OfShard> shards_ = {};
 };
 
-/// Compares the k-th call of every rank, as far as all of them have one, and notes those that differ from
-/// most at the first k where any does. opCount is not looked at: it does not mean the same on all ranks.
-/// source  ../shared/reference/log-and-dump-formats.md, section 3.1
-void compare_calls(const std::vector<CallsOfRank>& calls,
-                   const std::vector<std::unique_ptr<Shard>>& shards, CallOrder& order,
-                   JobFacts& facts);
+/// Compares the k-th call of every rank, as far as all of them have one.
+/// returns  those that differ from most, at the first k where any does. opCount is not looked at: it does not mean
+///          the same on all ranks.
+/// source   ../shared/reference/log-and-dump-formats.md, section 3.1
+std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& calls,
+                                            const std::vector<std::unique_ptr<Shard>>& shards,
+                                            CallOrder& order);
 
 }  // namespace ringside::audit

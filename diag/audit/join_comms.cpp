@@ -1,7 +1,10 @@
 #include "diag/audit/join_comms.h"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
 #include <map>
+#include <thread>
 #include <tuple>
 
 #include "diag/audit/join_calls.h"
@@ -252,6 +255,25 @@ CommFacts comm_of(const std::vector<std::uint32_t>& group, std::vector<Chain>& c
   return comm;
 }
 
+/// What one communicator adds to the facts.
+struct JoinedComm {
+  CommFacts comm = {};
+  std::vector<JobFacts::Desync> desyncs = {};
+  std::map<std::int32_t, LocalEdges> local_edges = {};
+};
+
+/// Calls work(i) for each i below `count`, in no order.
+template <typename Work>
+void for_each_on_threads(std::size_t count, std::size_t threads, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  const auto take_all = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(threads, count); ++i) others.emplace_back(take_all);
+  take_all();
+}
+
 }  // namespace
 
 void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,
@@ -269,28 +291,32 @@ void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable&
 
   RingMaker rings(shards);
   CallOrder call_order;
-  for (const std::size_t group : order) {
-    const std::vector<std::uint32_t>& members = grouping.groups()[group];
-    CommFacts comm = comm_of(members, chains.all(), shards, nets, facts);
-    comm.is_guessed = grouping.is_guessed(group);
+  std::vector<JoinedComm> joined(order.size());
+  // Each is made from parts of its own.
+  for_each_on_threads(order.size(), shards.size(), [&](std::size_t i) {
+    const std::vector<std::uint32_t>& members = grouping.groups()[order[i]];
+    CommFacts& comm = joined[i].comm;
+    comm = comm_of(members, chains.all(), shards, nets, facts);
+    comm.is_guessed = grouping.is_guessed(order[i]);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
-    for (const std::uint32_t index : members) {
-      for (const Piece piece : chains.all()[index].pieces) {
-        pieces.emplace_back(piece.shard, piece.part);
-      }
-    }
-    rings.make(pieces, comm);
     std::vector<CallsOfRank> calls;
     for (const std::uint32_t index : members) {
       CallsOfRank mine{chains.all()[index].part.rank, chains.all()[index].process, {}};
       for (const Piece piece : chains.all()[index].pieces) {
         mine.pieces.emplace_back(piece.shard, piece.part);
       }
+      pieces.insert(pieces.end(), mine.pieces.begin(), mine.pieces.end());
       calls.push_back(std::move(mine));
     }
-    compare_calls(calls, shards, call_order, facts);
-    add_local_edges(comm, facts.local_edges);
-    facts.comms.push_back(std::move(comm));
+    rings.make(pieces, comm);
+    joined[i].desyncs = compare_calls(calls, shards, call_order);
+    add_local_edges(comm, joined[i].local_edges);
+  });
+  for (JoinedComm& one : joined) {
+    facts.desyncs.insert(facts.desyncs.end(), std::make_move_iterator(one.desyncs.begin()),
+                         std::make_move_iterator(one.desyncs.end()));
+    for (const auto& [host, edges] : one.local_edges) facts.local_edges[host] += edges;
+    facts.comms.push_back(std::move(one.comm));
   }
 }
 
