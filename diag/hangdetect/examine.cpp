@@ -43,6 +43,12 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
   constexpr std::size_t kMost = 4096;
   for (const RasCommunicator& communicator : report.communicators) {
     facts.world = std::max(facts.world, communicator.size);
+    const std::vector<int> odd = odd_launchers(communicator);
+    for (const RasMember& member : communicator.members) {
+      if (std::binary_search(odd.begin(), odd.end(), member.global)) {
+        state(LogStatement::What::RasOdd, member, "launched other operations than the others");
+      }
+    }
     for (const RasMember& member : communicator.members) {
       const bool is_odd = member.is_missing || member.error != 0;
       if (!is_odd || member.global < 0 || named.size() >= kMost) continue;

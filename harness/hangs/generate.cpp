@@ -118,6 +118,9 @@ class CaseWriter {
       RINGSIDE_TRY(write_log(fmt::format("torchrun_node-{}.log", host), agent_lines(hang_),
                              evidence.epoch[0] + end));
     }
+    if (evidence.has_ras) {
+      RINGSIDE_TRY(write_file("ncclras.json", ras_report(hang_), evidence.epoch[0] + end));
+    }
     if (!evidence.has_logs) return {};
     std::vector<LogLine> joined;
     for (int rank = 0; rank < hang_.program.ranks; ++rank) {

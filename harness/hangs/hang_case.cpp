@@ -191,6 +191,10 @@ Evidence draw_evidence(const HangCase& hang, int lost_percent, Random& random) {
     }
   }
   lose(evidence, lost_percent, random);
+  constexpr int kFirstWithJson = 10;  // PyTorch 2.10 comes with an NCCL whose RAS writes JSON
+  const bool can_ask = evidence.moment == Moment::Timeout && !hang.recorder.is_gloo &&
+                       hang.recorder.release.minor >= kFirstWithJson;
+  evidence.has_ras = can_ask && random.chance(40);
   return evidence;
 }
 

@@ -33,6 +33,7 @@ struct Evidence {
   bool has_logs = false;    ///< PyTorch's lines were kept
   bool has_calls = false;   ///< and NCCL's, with COLL
   bool is_one_log = false;  ///< of all ranks together
+  bool has_ras = false;     ///< somebody asked ncclras for JSON while the job stood
   bool has_agent = false;   ///< torchrun's lines; it ended the other ranks of the culprit's host
 };
 

@@ -28,4 +28,13 @@ std::vector<LogLine> nccl_lines(const HangCase& hang, int rank);
 /// torchrun on the culprit's host: which child died, and of what.
 std::vector<LogLine> agent_lines(const HangCase& hang);
 
+/// The answer of `ncclras -f json`, asked while the job stood: what each process had launched on each
+/// communicator, and who did not answer any more.
+///
+/// source  ../shared/reference/log-and-dump-formats.md, section 7.1; NCCL 2.28.7 and later
+std::string ras_report(const HangCase& hang);
+
+/// The id that all members of a communicator know it by: `commId` of its lines, `hash` of ncclras.
+std::uint64_t communicator_id(const HangCase& hang, int group);
+
 }  // namespace ringside::hangs

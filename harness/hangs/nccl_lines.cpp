@@ -68,13 +68,11 @@ class NcclLog {
   void init(int group) {
     const Group& own = hang_.program.groups[static_cast<std::size_t>(group)];
     const int local = rank_ % hang_.program.ranks_per_host;
-    const std::uint64_t comm_id =
-        0x5eed00000000U + hang_.seed % 65521 * 4096 + static_cast<std::uint64_t>(group);
     const std::string comm = fmt::format(
         "ncclCommInitRank comm {:#x} rank {} nranks {} cudaDev {} nvmlDev {} busId {:x} commId "
         "{:#x}",
         address(1, rank_, group), group_rank(own, rank_), own.ranks.size(), local, local,
-        0x18000 + local * 0x11000, comm_id);
+        0x18000 + local * 0x11000, communicator_id(hang_, group));
     lines_.push_back({-2, prefix_ + comm + " - Init START\n"});
     lines_.push_back({-1, prefix_ + comm + " - Init COMPLETE\n"});
   }
@@ -115,6 +113,10 @@ class NcclLog {
 };
 
 }  // namespace
+
+std::uint64_t communicator_id(const HangCase& hang, int group) {
+  return 0x5eed00000000U + hang.seed % 65521 * 4096 + static_cast<std::uint64_t>(group);
+}
 
 std::vector<LogLine> nccl_lines(const HangCase& hang, int rank) {
   return NcclLog(hang, rank).lines();

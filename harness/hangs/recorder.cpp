@@ -83,7 +83,7 @@ const std::vector<Release>& releases() {
       {"2.6.0", "2.5", "2.21.5", "nccl_trace_rank_", 6},
       {"2.7.1", "2.7", "2.26.2", "nccl_trace_rank_", 7},
       {"2.8.0", "2.9", "2.27.3", "nccl_trace_rank_", 8},
-      {"2.10.0", "2.10", "2.27.5", "comm_lib_trace_rank_", 10},
+      {"2.10.0", "2.10", "2.28.9", "comm_lib_trace_rank_", 10},
   };
   return all;
 }

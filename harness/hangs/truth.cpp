@@ -92,6 +92,15 @@ class Judge {
     const Evidence& left = hang_.evidence;
     return left.has_dump[at] || (left.has_calls && left.has_log[at]);
   }
+  /// Whether ncclras tells how far the rank came: it counts no sends and receives.
+  [[nodiscard]] bool is_launched_seen(int rank) const {
+    if (!hang_.evidence.has_ras) return false;
+    if (hang_.evidence.dump_time[static_cast<std::size_t>(rank)] == kNever) return false;
+    const auto& records = history(rank).records;
+    return std::none_of(records.begin(), records.end(), [](const Record& record) {
+      return is_p2p(record.step->op) || record.step->op == Op::AllToAll;
+    });
+  }
   /// Each of the lost ranks, all of them, and those that no watchdog puts in the call either.
   void allow_lost(const Ranks& lost) {
     allow(lost);
@@ -144,11 +153,12 @@ class Judge {
         const Group& group = group_of(record.step->group);
         if (is_p2p(record.step->op)) {
           const int peer = group.ranks[static_cast<std::size_t>(record.step->peer)];
-          if (!is_seen(peer)) found.push_back(peer);
+          if (!is_seen(peer) && !is_launched_seen(peer)) found.push_back(peer);
           continue;
         }
         for (const int member : group.ranks) {
-          if (is_seen(member) || (by_logs && is_logged_in(member, record.step->group))) continue;
+          if (is_seen(member) || is_launched_seen(member)) continue;
+          if (by_logs && is_logged_in(member, record.step->group)) continue;
           found.push_back(member);
         }
       }

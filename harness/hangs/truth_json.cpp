@@ -96,6 +96,7 @@ Json truth_json(const HangCase& hang, const Truth& truth, const std::string& id)
   out["logs"] = !evidence.has_logs   ? "none"
                 : evidence.has_calls ? "watchdog and COLL lines"
                                      : "watchdog lines";
+  out["ncclras"] = evidence.has_ras;
   return out;
 }
 

@@ -97,6 +97,18 @@ TEST(Ras, OfThoseThatLaunchedLessTheOneThatWaitsNowhereIsNamed) {
   EXPECT_LT(best.confidence, 0.8) << "one report: the job may move";
 }
 
+// Three all-gathers and seven all-reduces against four and six: ten of each.
+TEST(Ras, AsManyOperationsAndOtherOnesAreAMismatch) {
+  RasCommunicator communicator;
+  for (const int rank : {0, 1, 2}) {
+    RasMember member;
+    member.place = member.global = rank;
+    member.counts = {0, 0, rank == 1 ? 4 : 3, 0, rank == 1 ? 6 : 7};
+    communicator.members.push_back(member);
+  }
+  EXPECT_THAT(odd_launchers(communicator), ElementsAre(1));
+}
+
 TEST(Ras, EqualCountsOfAllSayNothing) {
   const Folder folder;
   folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}}}}, "2026-03-01 10:00:00"));

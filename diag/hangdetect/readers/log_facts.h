@@ -40,6 +40,7 @@ struct LogStatement {
     RasDead,          ///< ncclras: a process is considered dead
     RasSilent,        ///< ncclras: a process or rank did not answer
     RasError,         ///< ncclras: a rank holds an error of its own; code: its ncclResult
+    RasOdd,           ///< ncclras: as many operations as the others, and other ones
     RasBehind,        ///< ncclras: ranks with fewer operations than the others, in one report
     RasAhead,         ///< ncclras: the listed few are ahead
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things

@@ -141,7 +141,7 @@ class Placer {
     for (const RasMember& member : communicator.members) {
       if (!answers(member)) continue;
       const bool waits = member.total() > least;
-      add(member.global, group, waits ? least + 1 : least, waits, path);
+      add(member.global, group, waits ? least + 1 : least, waits, path, 0);
     }
   }
 
@@ -168,13 +168,13 @@ class Placer {
       // Whoever is ahead of it waits for it.
       const bool waits = lead > 0 || (same != nullptr && same->is_pending());
       const Call* first = waits ? first_pending(dump, group.name) : nullptr;
-      const bool is_behind =
+      const bool stands_with_it =
           first != nullptr && static_cast<std::int64_t>(first->sequence) <= sequence;
-      add(member.global, group,
-          lead > 0 && first == nullptr ? newest->sequence + 1
-          : is_behind                  ? first->sequence
-                                       : sequence,
-          waits, path);
+      const Call& like = stands_with_it ? *first : same != nullptr ? *same : *newest;
+      const std::int64_t number = stands_with_it ? first->sequence
+                                  : lead > 0     ? newest->sequence + 1
+                                                 : sequence;
+      add(member.global, group, number, waits, path, like.created_ns);
     }
   }
 
@@ -202,13 +202,13 @@ class Placer {
   }
 
   void add(int rank, const GroupName& group, std::int64_t sequence, bool waits,
-           const std::string& path) {
+           const std::string& path, std::int64_t created_ns) {
     RankDump& dump = made_[rank];
     dump.rank = rank;
     dump.version = "ras";
     dump.path = path;
     Call call;
-    call.record = dump.calls.size();
+    call.created_ns = created_ns;  // of the like call of a rank with a dump: it gives the order
     call.pg = static_cast<std::int32_t>(dump.calls.size());
     call.sequence = static_cast<std::uint32_t>(sequence);
     call.state = waits ? CallState::Scheduled : CallState::Completed;
@@ -296,6 +296,29 @@ bool has_moved(const std::vector<RasReport>& reports) {
   return false;
 }
 
+std::vector<int> odd_launchers(const RasCommunicator& communicator) {
+  std::map<std::int64_t, std::map<std::array<std::int64_t, 5>, std::vector<int>>> by_total;
+  for (const RasMember& member : communicator.members) {
+    if (!member.is_missing && member.global >= 0) {
+      by_total[member.total()][member.counts].push_back(member.global);
+    }
+  }
+  std::vector<int> odd;
+  for (const auto& [total, sides] : by_total) {
+    const auto most = std::max_element(
+        sides.begin(), sides.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    for (const auto& [counts, ranks] : sides) {
+      if (counts != most->first) odd.insert(odd.end(), ranks.begin(), ranks.end());
+      const bool is_tie = counts != most->first && ranks.size() == most->second.size();
+      if (is_tie) odd.insert(odd.end(), most->second.begin(), most->second.end());
+    }
+  }
+  std::sort(odd.begin(), odd.end());
+  odd.erase(std::unique(odd.begin(), odd.end()), odd.end());
+  return odd;
+}
+
 std::vector<RankDump> ras_dumps(const std::vector<RasReport>& reports, Names& names,
                                 const std::vector<RankDump>& dumps) {
   std::map<int, RankDump> made;
@@ -306,7 +329,12 @@ std::vector<RankDump> ras_dumps(const std::vector<RasReport>& reports, Names& na
     }
   }
   std::vector<RankDump> out;
-  for (auto& [rank, dump] : made) out.push_back(std::move(dump));
+  for (auto& [rank, dump] : made) {
+    std::stable_sort(dump.calls.begin(), dump.calls.end(),
+                     [](const Call& a, const Call& b) { return a.created_ns < b.created_ns; });
+    for (std::size_t i = 0; i < dump.calls.size(); ++i) dump.calls[i].record = i;
+    out.push_back(std::move(dump));
+  }
   return out;
 }
 

@@ -58,6 +58,10 @@ std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
 /// Whether a rank launched something between the first report and the last.
 bool has_moved(const std::vector<RasReport>& reports);
 
+/// Ranks (of the job) that have launched as many operations on the communicator as others, and other ones:
+/// the fewer of them. No job that is right shows such, at whatever moment.
+std::vector<int> odd_launchers(const RasCommunicator& communicator);
+
 /// What the newest report says of ranks that left no dump, as dumps (`version` is "ras"): of each
 /// communicator one call, the one that the rank waits in or its last one.
 ///

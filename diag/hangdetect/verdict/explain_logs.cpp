@@ -177,7 +177,8 @@ void add_start(const LogFacts& facts, std::vector<Explanation>& out) {
 void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto dead = all_of(facts, What::RasDead);
   if (const std::vector<int> ranks = ranks_of(dead); !ranks.empty()) {
-    out.push_back(told(Kind::DeadRank, dead, ranks, 0.85,
+    // A launcher ends the other processes of a host whose first one fell.
+    out.push_back(told(Kind::DeadRank, dead, ranks, ranks.size() == 1 ? 0.85 : 0.6,
                        fmt::format("ncclras considers {} dead", ranks_text(ranks))));
   }
   const auto silent = all_of(facts, What::RasSilent);
@@ -186,6 +187,14 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
                        fmt::format("{} did not answer ncclras", ranks_text(ranks))));
     out.back().missing.push_back(
         "a second report: a process that stays silent for a minute is dead");
+  }
+  const auto odd = all_of(facts, What::RasOdd);
+  if (const std::vector<int> ranks = ranks_of(odd); !ranks.empty()) {
+    out.push_back(
+        told(Kind::OpMismatch, odd, ranks, 0.7,
+             fmt::format("{} launched as many operations as the others of a communicator by "
+                         "ncclras, and other ones",
+                         ranks_text(ranks))));
   }
   const auto failed = all_of(facts, What::RasError);
   if (const std::vector<int> ranks = ranks_of(failed); !ranks.empty()) {
