@@ -33,6 +33,7 @@ struct BenchmarkTable {
   Evidence average = {};  ///< `# Avg bus bandwidth`
   float average_gbs = -1;
   std::string expected_of = {};  ///< the hosts that the model was asked for
+  bool is_announced = false;     ///< its first line was seen, not the columns' headings alone
   bool has_heading = false, has_redop = false, is_concluded = false, is_failed = false;
   std::uint32_t speaker = 0;
 };

@@ -129,6 +129,16 @@ class Joiner {
       }
     }
     for (TopologyDump& dump : shard.dumps) {
+      if (dump.goes_on) {
+        const auto open =
+            std::find_if(facts_.dumps.begin(), facts_.dumps.end(), [&](const TopologyDump& one) {
+              return !one.is_whole && one.speaker == process_of[dump.speaker];
+            });
+        if (open == facts_.dumps.end()) continue;
+        open->nodes.insert(open->nodes.end(), dump.nodes.begin(), dump.nodes.end());
+        open->is_whole = dump.is_whole;
+        continue;
+      }
       const bool is_known = std::any_of(
           facts_.dumps.begin(), facts_.dumps.end(),
           [&](const TopologyDump& one) { return one.host == dump.host && one.is_whole; });
@@ -172,12 +182,18 @@ class Joiner {
       for (BenchmarkTable& known : facts_.tables) {
         if (known.speaker == table.speaker) open = known.is_concluded ? nullptr : &known;
       }
-      const bool goes_on = open != nullptr && table.begin.empty() && table.devices.empty();
+      const bool goes_on = open != nullptr && !table.is_announced &&
+                           !(open->has_heading && table.has_heading) &&
+                           (table.devices.empty() || open->rows.empty());
       if (!goes_on) {
         facts_.tables.push_back(std::move(table));
         continue;
       }
+      open->devices.insert(open->devices.end(), table.devices.begin(), table.devices.end());
       open->rows.insert(open->rows.end(), table.rows.begin(), table.rows.end());
+      open->begin.append(table.begin);
+      open->has_heading = open->has_heading || table.has_heading;
+      open->has_redop = open->has_redop || table.has_redop;
       open->average.append(table.average);
       if (table.average_gbs >= 0) open->average_gbs = table.average_gbs;
       open->is_concluded = table.is_concluded;

@@ -65,12 +65,28 @@ void fold(CommPart& to, const CommPart& from) {
 /// their communicator's name.
 class Chains {
  public:
-  Chains(const std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes)
+  /// nets  by shard: what its numbers of networks are in the job's facts
+  Chains(const std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,
+         const std::vector<std::vector<std::uint16_t>>& nets)
       : of_process_(0) {
     for (std::uint32_t s = 0; s < shards.size(); ++s) {
       const Shard& shard = *shards[s];
       for (std::uint32_t p = 0; p < shard.parts.size(); ++p) {
-        add(shard.parts[p], processes[s][shard.parts[p].speaker], {s, p});
+        CommPart part = shard.parts[p];
+        const std::uint32_t process = processes[s][part.speaker];
+        if (part.network < nets[s].size()) {
+          part.network = nets[s][part.network];
+        } else if (process < network_of_.size() && part.is_started) {
+          part.network = network_of_[process];  // said before the cut between two shards
+        }
+        add(part, process, {s, p});
+      }
+      for (std::uint32_t i = 0; i < shard.spoken.size(); ++i) {
+        const std::uint16_t network = shard.spoken[i].network;
+        const std::uint32_t process = processes[s][i];
+        if (network >= nets[s].size()) continue;
+        if (process >= network_of_.size()) network_of_.resize(process + 1, 0xffff);
+        network_of_[process] = nets[s][network];
       }
     }
   }
@@ -78,6 +94,8 @@ class Chains {
   std::vector<Chain>& all() { return all_; }
 
  private:
+  std::vector<std::uint16_t> network_of_ = {};  ///< by process: the last that it said it uses
+
   void add(const CommPart& part, std::uint32_t process, Piece piece) {
     if (process >= of_process_.size()) of_process_.resize(process + 1);
     std::vector<std::uint32_t>& mine = of_process_[process];
@@ -278,7 +296,7 @@ void for_each_on_threads(std::size_t count, std::size_t threads, const Work& wor
 
 void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,
                 const std::vector<std::vector<std::uint16_t>>& nets, JobFacts& facts) {
-  Chains chains(shards, processes);
+  Chains chains(shards, processes, nets);
   Grouping grouping(chains.all());
 
   std::vector<std::size_t> order(grouping.groups().size());

@@ -111,8 +111,11 @@ void JsonLines::take(const Record& record, std::vector<BenchmarkTable>& tables,
 
 void JsonLines::read_benchmark(const Json& report, std::vector<BenchmarkTable>& tables) const {
   constexpr std::size_t kMost = 20'000;
-  BenchmarkTable table{
-      .has_heading = true, .has_redop = true, .is_concluded = true, .speaker = speaker_};
+  BenchmarkTable table{.is_announced = true,
+                       .has_heading = true,
+                       .has_redop = true,
+                       .is_concluded = true,
+                       .speaker = speaker_};
   const Json& args = member(report, "args");
   if (args.is_array() && !args.empty()) {
     std::string name = words(args.front());

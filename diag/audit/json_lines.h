@@ -14,7 +14,8 @@ namespace ringside::audit {
 /// The reports that programs write as JSON, put together from the lines of a log: nccl-tests' `-J` and
 /// ncclras' `-f json`, on one line or on many.
 ///
-/// Bounded  a report of more than kMostBytes is let go, as is text that turns out to be another's
+/// Bounded  a report of more than kMostBytes is let go, as is text that turns out to be another's; a report that
+///          the cut between two shards goes through is lost
 class JsonLines {
  public:
   static constexpr std::size_t kMostBytes = 6 << 20;

@@ -110,7 +110,8 @@ struct alignas(64) SpeakerParts {
   std::uint32_t last_called = kNone;  ///< of the last line that named a communicator
   std::uint64_t last_pointer = 0;
   std::uint64_t records = 0;
-  bool is_closed = false;  ///< current is complete and this version has no Init START
+  bool has_topology = false;  ///< a line of a topology's dump was seen
+  bool is_closed = false;     ///< current is complete and this version has no Init START
   std::uint8_t ntids = 0;
   std::uint16_t network = 0xffff;      ///< of Shard::nets: what the next communicator uses
   std::array<std::int32_t, 8> tids{};  ///< the first of them

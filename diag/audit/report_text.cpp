@@ -13,6 +13,18 @@ namespace {
 
 constexpr std::size_t kFewLines = 3;  ///< of evidence, where nobody asks for more
 
+/// Lines that are not what their writers wrote; empty: all are.
+std::string damage_of(const logs::ParseCounts& counts) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::uint64_t count, std::string_view what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", plural(count, "line", "lines"), what));
+  };
+  add(counts.torn, "torn by another's");
+  add(counts.overlong, fmt::format("cut at {} KiB", logs::kMaxLine >> 10));
+  add(counts.binary, "with NUL bytes");
+  return list_of(parts);
+}
+
 std::string severity_word(Severity severity, const TextStyle& style) {
   const char* word = severity == Severity::Error     ? "ERROR"
                      : severity == Severity::Warning ? "WARN "
@@ -87,6 +99,8 @@ std::string head_text(const Audit& audit, const TextStyle& style) {
   };
   field("logs", fmt::format("{}, {} lines", plural(audit.files.files.size(), "file", "files"),
                             audit.parsed.counts.lines));
+  const std::string damage = damage_of(audit.parsed.counts);
+  if (!damage.empty()) field("damaged", damage);
   field("job", fmt::format("{}, {}", versions_text(facts), size_text(facts)));
   std::vector<std::string> transports;
   for (const auto& [name, count] : transports_of(facts))
@@ -117,6 +131,30 @@ int depth_of(const std::vector<Finding>& findings, std::size_t index) {
   int depth = 0;
   for (auto at = findings[index].caused_by; at; at = findings[*at].caused_by) ++depth;
   return depth;
+}
+
+/// What could not be read, by reason: a folder may hold thousands of broken files.
+void add_problems(const Audit& audit, const TextStyle& style, std::string& text) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const auto* list : {&audit.files.problems, &audit.parsed.problems}) {
+    for (const InputProblem& problem : *list) {
+      const std::string named = problem.file + ": ";
+      const std::string reason =
+          problem.what.starts_with(named) ? problem.what.substr(named.size()) : problem.what;
+      const auto known = std::find_if(reasons.begin(), reasons.end(),
+                                      [&](const auto& one) { return one.first == reason; });
+      if (known == reasons.end()) {
+        reasons.push_back({reason, {problem.file}});
+      } else {
+        known->second.push_back(problem.file);
+      }
+    }
+  }
+  for (const auto& [reason, files] : reasons) {
+    text +=
+        cut(fmt::format("not read: {}: {}", list_of(files, kNamed), reason), style.width) + "\n";
+  }
 }
 
 }  // namespace
@@ -151,10 +189,7 @@ std::string report_text(const Audit& audit, const TextStyle& style) {
       text += cut(fmt::format("  {}: {}", finding.id, finding.title), style.width) + "\n";
     }
   }
-  for (const auto* list : {&audit.files.problems, &audit.parsed.problems}) {
-    for (const InputProblem& problem : *list)
-      text += cut(fmt::format("not read: {}: {}", problem.file, problem.what), style.width) + "\n";
-  }
+  add_problems(audit, style, text);
   return text;
 }
 

@@ -362,6 +362,7 @@ std::uint32_t Shard::note_call(const Record& record, const CollCall& call) {
 void Shard::take_topology(const Record& record) {
   const std::string& host = speakers[record.speaker].host;
   if (record.kind == RecordKind::TopoSystem && !record.as<TopoSystem>().is_end) {
+    spoken[record.speaker].has_topology = true;
     // The processes of a host all see the same: one of them is enough.
     if (!dumpers_.emplace(host, record.speaker).second) return;
     const auto& system = record.as<TopoSystem>();
@@ -372,8 +373,16 @@ void Shard::take_topology(const Record& record) {
     dumps.back().evidence.add(record.place, record.speaker, record.line);
     return;
   }
+  const auto is_mine = [&](const TopologyDump& dump) { return dump.speaker == record.speaker; };
+  if (!spoken[record.speaker].has_topology) {
+    // The cut between two shards may go through a dump: its end belongs to what the earlier one has.
+    spoken[record.speaker].has_topology = true;
+    if (std::none_of(dumps.begin(), dumps.end(), is_mine)) {
+      dumps.push_back({.host = host, .speaker = record.speaker, .goes_on = true});
+    }
+  }
   for (auto dump = dumps.rbegin(); dump != dumps.rend(); ++dump) {
-    if (dump->speaker != record.speaker) continue;
+    if (!is_mine(*dump)) continue;
     if (dump->is_whole) return;
     if (record.kind == RecordKind::TopoSystem) {
       dump->is_whole = true;

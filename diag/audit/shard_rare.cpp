@@ -98,6 +98,7 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
     table = &tables.back();
   }
   table->begin.add(record.place, record.speaker, record.line);
+  table->is_announced = true;
   if (is_start) {
     std::string name(message_argument(record, "program"));
     const std::size_t perf = name.rfind("_perf");

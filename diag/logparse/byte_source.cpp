@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -9,8 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/fd.h"
@@ -23,8 +26,8 @@ constexpr std::size_t kCompressedBlock = 64 << 10;
 /// A file, a pipe, a device.
 class FdSource : public ByteSource {
  public:
-  FdSource(std::string name, UniqueFd owned, int fd)
-      : name_(std::move(name)), owned_(std::move(owned)), fd_(fd) {}
+  FdSource(std::string name, UniqueFd owned, int fd, std::string head)
+      : name_(std::move(name)), owned_(std::move(owned)), fd_(fd), head_(std::move(head)) {}
 
   Result<std::size_t> read(std::span<char> room) override {
     if (!head_.empty()) {
@@ -59,6 +62,29 @@ class FdSource : public ByteSource {
   int fd_;
   std::string head_;
 };
+
+/// Opens a named pipe without waiting for its writer for ever: nobody may ever come.
+/// head  what was read while waiting
+Result<UniqueFd> open_pipe(const std::string& name, std::string& head) {
+  UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return system_error(name, errno, "check that it is readable");
+  constexpr int kTries = 100;
+  constexpr auto kPause = std::chrono::milliseconds{50};  // five seconds in all
+  std::array<char, 4096> block;
+  for (int i = 0; i < kTries; ++i) {
+    const ssize_t got = ::read(fd.get(), block.data(), block.size());
+    if (got > 0) head.assign(block.data(), static_cast<std::size_t>(got));
+    const bool is_written = got > 0 || (got < 0 && errno == EAGAIN);
+    if (is_written) {
+      ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
+      return fd;
+    }
+    if (got < 0 && errno != EINTR) return system_error(name, errno, "check that it is readable");
+    std::this_thread::sleep_for(kPause);
+  }
+  return Error{ErrorCode::NotFound, name + ": a pipe into which nobody writes",
+               "start the program that writes first, or name its file"};
+}
 
 Error damaged(const std::string& name, const char* format, const char* why) {
   return {ErrorCode::Corrupt, fmt::format("{}: {} data {}", name, format, why),
@@ -188,7 +214,12 @@ const char* binary_kind(std::span<const char> head) {
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::uint64_t begin) {
   UniqueFd owned;
   int fd = STDIN_FILENO;
-  if (name != "-") {
+  std::string head_of_pipe;
+  struct stat status {};
+  if (name != "-" && ::stat(name.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) {
+    RINGSIDE_TRY(owned, open_pipe(name, head_of_pipe));
+    fd = owned.get();
+  } else if (name != "-") {
     owned.reset(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (!owned) {
       Error error =
@@ -198,7 +229,7 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::ui
     }
     fd = owned.get();
   }
-  auto file = std::make_unique<FdSource>(name, std::move(owned), fd);
+  auto file = std::make_unique<FdSource>(name, std::move(owned), fd, std::move(head_of_pipe));
   if (begin > 0) {
     if (::lseek(fd, static_cast<off_t>(begin), SEEK_SET) < 0) return system_error(name, errno);
     return std::unique_ptr<ByteSource>(std::move(file));

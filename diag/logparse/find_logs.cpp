@@ -80,6 +80,12 @@ void add_folder(const std::string& name, LogFiles& found) {
       if (at->is_directory(ignored)) at.disable_recursion_pending();
     } else if (at->is_regular_file(ignored)) {
       names.push_back(at->path().string());
+    } else if (!at->is_directory(ignored)) {
+      const bool is_broken = at->is_symlink(ignored) && !at->exists(ignored);
+      found.problems.push_back(
+          {at->path().string(),
+           is_broken ? "a link to nothing" : "no file but a pipe, a socket or a device",
+           "name it alone if it is meant"});
     }
   }
   if (error)

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "diag/logparse/follow_logs.h"
 #include "tests/logparse/records.h"
@@ -163,6 +165,30 @@ TEST_F(Inputs, OtherFilesAreNamedAndTheRestIsRead) {
   EXPECT_EQ(some.records.size(), 1U);
   ASSERT_EQ(some.report.problems.size(), 1U);
   EXPECT_NE(some.report.problems[0].what.find("an executable"), std::string::npos);
+}
+
+// A pipe in a folder would be waited for; a link to nothing is worth a word.
+TEST_F(Inputs, PipesAndBrokenLinksOfAFolderAreNamedAndNotWaitedFor) {
+  write("rank0.log", line_of(0));
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.log").c_str(), 0600), 0);
+  fs::create_symlink("/nowhere", folder_ / "link.log");
+  const LogFiles found = find_logs({folder_.string()});
+  EXPECT_EQ(found.files.size(), 1U);
+  ASSERT_EQ(found.problems.size(), 2U);
+  std::string told;
+  for (const InputProblem& problem : found.problems) told += problem.what + "; ";
+  EXPECT_NE(told.find("a link to nothing"), std::string::npos) << told;
+  EXPECT_NE(told.find("a pipe"), std::string::npos) << told;
+}
+
+TEST_F(Inputs, APipeThatIsNamedIsReadToTheEndOfItsWriter) {
+  const std::string pipe = (folder_ / "pipe.log").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&pipe] { std::ofstream(pipe) << line_of(0) << line_of(1); });
+  const Read all = read({pipe});
+  writer.join();
+  EXPECT_EQ(all.records.size(), 2U);
+  EXPECT_TRUE(all.report.problems.empty());
 }
 
 TEST_F(Inputs, LinesWithoutTextKeepTheirNumbers) {
