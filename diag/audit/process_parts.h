@@ -114,6 +114,7 @@ struct alignas(64) SpeakerParts {
   bool is_closed = false;     ///< current is complete and this version has no Init START
   std::uint8_t ntids = 0;
   std::uint16_t network = 0xffff;      ///< of Shard::nets: what the next communicator uses
+  std::uint32_t dump = kNone;          ///< of Shard::dumps: its own, where that is kept
   std::array<std::int32_t, 8> tids{};  ///< the first of them
   std::vector<std::uint32_t> parts = {};
 };

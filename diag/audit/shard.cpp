@@ -360,12 +360,14 @@ std::uint32_t Shard::note_call(const Record& record, const CollCall& call) {
 }
 
 void Shard::take_topology(const Record& record) {
-  const std::string& host = speakers[record.speaker].host;
+  SpeakerParts& speaker = spoken[record.speaker];
   if (record.kind == RecordKind::TopoSystem && !record.as<TopoSystem>().is_end) {
-    spoken[record.speaker].has_topology = true;
+    speaker.has_topology = true;
     // The processes of a host all see the same: one of them is enough.
-    if (!dumpers_.emplace(host, record.speaker).second) return;
+    const std::string& host = speakers[record.speaker].host;
+    if (!dumpers_.insert(host).second) return;
     const auto& system = record.as<TopoSystem>();
+    speaker.dump = static_cast<std::uint32_t>(dumps.size());
     dumps.push_back({.host = host,
                      .speaker = record.speaker,
                      .max_bw = system.max_bw,
@@ -373,28 +375,25 @@ void Shard::take_topology(const Record& record) {
     dumps.back().evidence.add(record.place, record.speaker, record.line);
     return;
   }
-  const auto is_mine = [&](const TopologyDump& dump) { return dump.speaker == record.speaker; };
-  if (!spoken[record.speaker].has_topology) {
+  if (!speaker.has_topology) {
     // The cut between two shards may go through a dump: its end belongs to what the earlier one has.
-    spoken[record.speaker].has_topology = true;
-    if (std::none_of(dumps.begin(), dumps.end(), is_mine)) {
-      dumps.push_back({.host = host, .speaker = record.speaker, .goes_on = true});
-    }
+    speaker.has_topology = true;
+    speaker.dump = static_cast<std::uint32_t>(dumps.size());
+    dumps.push_back(
+        {.host = speakers[record.speaker].host, .speaker = record.speaker, .goes_on = true});
   }
-  for (auto dump = dumps.rbegin(); dump != dumps.rend(); ++dump) {
-    if (!is_mine(*dump)) continue;
-    if (dump->is_whole) return;
-    if (record.kind == RecordKind::TopoSystem) {
-      dump->is_whole = true;
-      return;
-    }
-    constexpr std::size_t kMostNodes = 4'000;
-    const auto& node = record.as<TopoNode>();
-    if (dump->nodes.size() >= kMostNodes) return;
-    dump->nodes.push_back({node.indent, node.bw, std::string(node.link), std::string(node.type),
-                           std::string(node.id), std::string(node.details)});
+  if (speaker.dump == kNone) return;
+  TopologyDump& dump = dumps[speaker.dump];
+  if (dump.is_whole) return;
+  if (record.kind == RecordKind::TopoSystem) {
+    dump.is_whole = true;
     return;
   }
+  constexpr std::size_t kMostNodes = 4'000;
+  const auto& node = record.as<TopoNode>();
+  if (dump.nodes.size() >= kMostNodes) return;
+  dump.nodes.push_back({node.indent, node.bw, std::string(node.link), std::string(node.type),
+                        std::string(node.id), std::string(node.details)});
 }
 
 }  // namespace ringside::audit

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -158,7 +159,7 @@ class Shard : public RecordSink {
   std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
   Place before_place_ = {};
   JsonLines json_ = {};
-  std::map<std::string, std::uint32_t> dumpers_ = {};  ///< by host: whose dump is kept
+  std::set<std::string> dumpers_ = {};  ///< hosts of which a dump is kept
 };
 
 }  // namespace ringside::audit

@@ -1,5 +1,8 @@
 #include "diag/logparse/known_texts.h"
 
+#define XXH_INLINE_ALL  // most texts are short: the call would cost as much as the hash
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -65,8 +68,7 @@ void KnownTexts::find_key(std::string_view text) {
     }
     key = mixed(key, word_at(is_of_edge ? end - 8 : text.data()));
   } else {
-    for (std::size_t at = 0; at + 8 <= size; at += 8) key = mixed(key, word_at(text.data() + at));
-    key = mixed(key, word_at(end - 8));
+    key = XXH3_64bits(text.data(), size);
   }
   key_ = key;
 }
