@@ -157,6 +157,11 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   if (has_dumps || all.dumps.empty()) add_absent(all.dumps, launched);
   std::stable_sort(all.dumps.begin(), all.dumps.end(),
                    [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
+  if (all.dumps.empty()) {
+    for (const auto& [rank, notes] : all.facts.notes) {
+      if (notes.has_stack) all.facts.world = std::max(all.facts.world, rank + 1);
+    }
+  }
   all.job = std::make_unique<Job>(*all.names, all.dumps, all.later, all.facts.world);
   for (const auto& [rank, notes] : all.facts.notes) {
     if (rank >= 0 && rank < all.job->world()) all.job->rank(rank).notes = notes;

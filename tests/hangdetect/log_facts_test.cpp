@@ -86,6 +86,58 @@ TEST(LogFacts, ARankThatHasEnqueuedTheCallIsNotAbsent) {
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
+/// Stacks of four ranks, one file each; they go with the object.
+class Stacks {
+ public:
+  Stacks(const std::string& busy, const std::string& waiting) {
+    std::filesystem::create_directories(folder_);
+    for (const int rank : {0, 1, 2, 3}) {
+      std::ofstream(folder_ / ("stack_" + std::to_string(rank) + ".txt"))
+          << (rank == 2 ? busy : waiting);
+    }
+  }
+  ~Stacks() { std::filesystem::remove_all(folder_); }
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+  [[nodiscard]] Explanation verdict() const {
+    auto all = examine({folder_.string()});
+    return all ? all->verdict.best : Explanation{};
+  }
+
+ private:
+  std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
+                                  (std::string("ringside-stacks-") +
+                                   testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST(StackFiles, TheRankThatWorksWhileTheOthersWaitIsNamed) {
+  const std::string head = "Process 77: python train.py\nPython v3.11.4 (/usr/bin/python3)\n\n";
+  const Explanation best =
+      Stacks(head +
+                 "Thread 77 (active): \"MainThread\"\n    read (tarfile.py:691)\n    load "
+                 "(data.py:40)\n    main (train.py:12)\n",
+             head +
+                 "Thread 78 (idle): \"MainThread\"\n    all_reduce (distributed_c10d.py:2806)\n"
+                 "    main (train.py:14)\n")
+          .verdict();
+  EXPECT_EQ(best.kind, Kind::Straggler);
+  EXPECT_THAT(best.culprits, ElementsAre(2));
+  EXPECT_LT(best.confidence, 0.8);
+}
+
+TEST(StackFiles, TheJsonOfPySpyIsReadToo) {
+  const auto stack = [](const std::string& name, const std::string& file) {
+    return R"([{"pid":77,"thread_id":1,"thread_name":"pt_autograd_0","owns_gil":false,"frames":[]},)"
+           R"({"pid":77,"thread_id":2,"thread_name":"MainThread","owns_gil":true,"frames":[{"name":")" +
+           name + R"(","filename":")" + file + R"(","line":7}]}])";
+  };
+  const Explanation best = Stacks(stack("fsync", "checkpoint.py"),
+                                  stack("wait", "torch/distributed/distributed_c10d.py"))
+                               .verdict();
+  EXPECT_THAT(best.culprits, ElementsAre(2));
+  EXPECT_THAT(best.details, testing::Contains("rank 2 is in fsync (checkpoint.py)"));
+}
+
 std::string nccl_line(int rank, const std::string& text) {
   const std::string pid = std::to_string(4200 + rank);
   return "node-0:" + pid + ":" + pid + " [" + std::to_string(rank) + "] NCCL INFO " + text + "\n";

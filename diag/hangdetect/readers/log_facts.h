@@ -18,6 +18,7 @@ struct RankNotes {
   bool has_lost_peer = false;  ///< that error was a connection that a peer closed
   bool has_exception = false;  ///< an error of the program's own
   bool is_waiting = false;     ///< its watchdog timed out in a call whose group nothing tells
+  bool has_stack = false;      ///< of its main thread
   bool is_busy = false;        ///< its stack shows work that is no communication
   bool is_in_group_creation = false;  ///< its stack is in the making of a group
   std::string busy_with;              ///< where its stack is

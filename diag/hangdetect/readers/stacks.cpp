@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/json.h"
 #include "diag/hangdetect/readers/log_facts.h"
 
 /// Stacks say what a rank does that its recorder does not see. They are extra evidence: no verdict needs
@@ -62,6 +65,33 @@ Frames main_thread(std::string_view text) {
                                 : threads.back();
 }
 
+/// `py-spy dump --json`: a list of threads with their frames, innermost first.
+Frames main_thread_of_json(std::string_view text) {
+  const Json threads = Json::parse(text, nullptr, false);
+  if (!threads.is_array()) return {};
+  Frames first;
+  for (const Json& thread : threads) {
+    const auto frames = thread.is_object() ? thread.find("frames") : thread.end();
+    if (!thread.is_object() || frames == thread.end() || !frames->is_array()) continue;
+    Frames one;
+    for (const Json& frame : *frames) {
+      if (!frame.is_object()) continue;
+      const auto text_of = [&](const char* key) {
+        const auto found = frame.find(key);
+        return found != frame.end() && found->is_string() ? found->get<std::string>()
+                                                          : std::string{};
+      };
+      one.lines.push_back(text_of("name") + " (" + text_of("filename") + ")");
+    }
+    const auto name = thread.find("thread_name");
+    const bool is_main =
+        name != thread.end() && name->is_string() && name->get<std::string>() == "MainThread";
+    if (is_main) return one;
+    if (first.lines.empty()) first = std::move(one);
+  }
+  return first;
+}
+
 template <std::size_t kCount>
 bool holds(const std::string& line, const std::array<std::string_view, kCount>& words) {
   return std::any_of(words.begin(), words.end(),
@@ -70,6 +100,7 @@ bool holds(const std::string& line, const std::array<std::string_view, kCount>& 
 
 void note_stack(const Frames& frames, RankNotes& notes) {
   if (frames.lines.empty()) return;
+  notes.has_stack = true;
   for (const std::string& line : frames.lines) {
     if (holds(line, kCreation)) {
       notes.is_in_group_creation = true;
@@ -93,7 +124,10 @@ void read_stacks(const std::vector<InputFile>& files, LogFacts& facts) {
     const int rank = rank_of_name(file.path);
     if (rank < 0) continue;
     const auto text = read_file(file.path);
-    if (text) note_stack(main_thread(*text), facts.notes[rank]);
+    if (!text) continue;
+    const std::size_t first = text->find_first_not_of(" \t\r\n");
+    const bool is_json = first != std::string::npos && (*text)[first] == '[';
+    note_stack(is_json ? main_thread_of_json(*text) : main_thread(*text), facts.notes[rank]);
   }
 }
 

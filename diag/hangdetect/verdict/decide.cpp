@@ -235,6 +235,7 @@ Verdict decide(const Job& job, const LogFacts& facts) {
   } else if (!progress.moved.empty()) {
     all.push_back(moving(progress));
   } else if (!stands_anywhere(standing)) {
+    if (said.empty()) said = explain_stacks(scene);
     if (said.empty()) all.push_back(quiet(job));
     add(all, std::move(said));
   } else {

@@ -33,6 +33,9 @@ std::vector<Explanation> explain_stalls(const Scene& scene);
 /// What lines of the logs say outright: a process that died, a rank that did not come to a barrier.
 std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts);
 
+/// Of a job that left stacks and nothing else: the few that work while the others wait for somebody.
+std::vector<Explanation> explain_stacks(const Scene& scene);
+
 /// `all_reduce 12 of default_pg`
 std::string call_title(const Job& job, int group, const Call& call);
 /// `all_reduce([[190]] Float)`
