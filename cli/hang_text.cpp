@@ -99,9 +99,11 @@ std::string read_text(const Examination& all) {
     dumps += dump.version == "log" || dump.version == "ras" ? 0U : 1U;
     is_trace = is_trace || dump.version == "trace";
   }
-  std::string out =
-      fmt::format("\nread: {} of {} of {} ranks, {} lines of logs\n", is_trace ? "traces" : "dumps",
-                  dumps, all.job->world(), all.facts.lines);
+  const auto stacks = std::count_if(all.facts.notes.begin(), all.facts.notes.end(),
+                                    [](const auto& one) { return one.second.has_stack; });
+  std::string out = fmt::format(
+      "\nread: {} of {} of {} ranks, {}{} lines of logs\n", is_trace ? "traces" : "dumps", dumps,
+      all.job->world(), stacks > 0 ? fmt::format("{} stacks, ", stacks) : "", all.facts.lines);
   std::vector<int> lost;
   for (int rank = 0; rank < all.job->world(); ++rank) {
     const hang::RankView& view = all.job->rank(rank);
