@@ -46,8 +46,9 @@ std::string who_text(const Finding& finding) {
   return text;
 }
 
-/// The file without its folders, and the line.
+/// The file without its folders, and the line; of one file the line alone: the room is the text's.
 std::string short_place(const Audit& audit, Place place) {
+  if (audit.files.files.size() == 1) return fmt::format("line {}", audit.where(place).line);
   const std::string text = audit.place_text(place);
   return text.substr(text.rfind('/') + 1);
 }

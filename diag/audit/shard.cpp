@@ -386,12 +386,17 @@ void Shard::take_topology(const Record& record) {
   TopologyDump& dump = dumps[speaker.dump];
   if (dump.is_whole) return;
   if (record.kind == RecordKind::TopoSystem) {
-    dump.is_whole = true;
+    dump.is_whole = !dump.is_damaged;
+    speaker.dump = kNone;
     return;
   }
   constexpr std::size_t kMostNodes = 4'000;
   const auto& node = record.as<TopoNode>();
-  if (dump.nodes.size() >= kMostNodes) return;
+  // What a torn line has lost may be the link that a rule would miss: such a dump never counts as whole.
+  if (dump.nodes.size() >= kMostNodes || record.is_torn || record.is_cut) {
+    dump.is_damaged = true;
+    return;
+  }
   dump.nodes.push_back({node.indent, node.bw, std::string(node.link), std::string(node.type),
                         std::string(node.id), std::string(node.details)});
 }

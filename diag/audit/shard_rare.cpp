@@ -142,6 +142,7 @@ void Shard::take_rare(const Record& record) {
       return;
     case RecordKind::LibraryVersion: {
       const auto& version = record.as<LibraryVersion>();
+      if (record.is_torn || record.is_cut) return;  // 2.2 may be the beginning of 2.22
       const std::string text(version.text);
       versions[text].add(record);
       version_facts.emplace(

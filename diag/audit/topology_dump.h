@@ -21,6 +21,7 @@ struct TopologyDump {
   std::uint32_t speaker = 0;
   float max_bw = -1, total_bw = -1;  ///< GB/s
   bool is_whole = false;             ///< its last line was seen
+  bool is_damaged = false;           ///< lines of it are torn
   bool goes_on = false;              ///< of a shard: its beginning is in an earlier one
   std::vector<DumpedNode> nodes = {};
   Evidence evidence = {};

@@ -258,9 +258,15 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
 /// A benchmark names the GPU of each rank: unlike ones wait for the slowest.
 void compare_gpu_types(const JobFacts& facts, Findings& findings) {
   for (const BenchmarkTable& table : facts.tables) {
-    std::map<std::string, std::set<std::string>> hosts;
-    for (const BenchmarkDevice& device : table.devices) hosts[device.gpu].insert(device.host);
-    hosts.erase(std::string());
+    // Hosts whose GPUs are all of one kind; a torn line makes a kind of its own.
+    std::map<std::string, std::set<std::string>> kinds_of_host, hosts;
+    for (const BenchmarkDevice& device : table.devices)
+      kinds_of_host[device.host].insert(device.gpu);
+    for (const auto& [host, kinds] : kinds_of_host) {
+      const std::string& kind = *kinds.begin();
+      const bool is_name = !kind.empty() && kind.find_first_of("#[]") == std::string::npos;
+      if (kinds.size() == 1 && is_name) hosts[kind].insert(host);
+    }
     if (hosts.size() < 2) continue;
     const auto rare = std::min_element(
         hosts.begin(), hosts.end(),
@@ -291,6 +297,14 @@ void compare_channels(const JobFacts& facts, Findings& findings) {
     const auto fewest = std::min_element(
         by_count.begin(), by_count.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    // A rank that differs from its own host's others has a line of another communicator: what named it is lost.
+    std::map<std::int32_t, std::set<std::int32_t>> of_host;
+    for (const Member& member : comm.members) {
+      if (member.coll_channels > 0) of_host[member.host].insert(member.coll_channels);
+    }
+    const bool is_of_hosts = std::all_of(of_host.begin(), of_host.end(),
+                                         [](const auto& host) { return host.second.size() == 1; });
+    if (!is_of_hosts) continue;
     Finding& finding =
         findings.add("asymmetric_config", Severity::Error,
                      fmt::format("ranks of one communicator count different channels: {} and {}",
