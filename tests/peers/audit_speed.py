@@ -1,40 +1,54 @@
 #!/usr/bin/env python3
-"""How fast `ringside audit` reads the log of a large job, beside wc and ripgrep.
+"""How fast `ringside audit` reads the logs of a large job, beside wc and ripgrep.
 
     tests/peers/audit_speed.py BUILD_FOLDER [--log FILE] [--rounds N] [--write FILE]
 
-Without --log it generates one: 1,024 ranks on 128 hosts, about 1 GB, of known truth (nothing is wrong with
-it). Each program runs N times from the page cache, in turn; printed is the median rate and the range, and
-the most memory that one run took. Needs taskset (util-linux) and rg (ripgrep).
+Without --log it generates two, each about 1 GB of 1,024 ranks on 128 hosts with nothing wrong: "calls" has
+every collective (COLL) and what was chosen for it (TUNING), "init" what NCCL_DEBUG=INFO alone prints, of
+many communicators. Each program runs N times from the page cache, in turn; printed is the median rate of
+the wall clock with its range, and the most memory that one run took. Needs taskset (util-linux) and rg
+(ripgrep).
 """
 
 import argparse
 import datetime
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-GENERATE = ["--on", "dgx-h100", "--nodes", "128", "--nccl", "2.21.5", "--interleave",
-            "--subsys", "INIT,GRAPH,ENV,NET,TUNING,COLL", "--repeat", "4", "--calls", "330"]
+CLUSTER = ["--on", "dgx-h100", "--nodes", "128", "--nccl", "2.21.5", "--interleave"]
+LOGS = {
+    "calls": ["--subsys", "INIT,GRAPH,ENV,NET,TUNING,COLL", "--repeat", "4", "--calls", "330"],
+    "init": ["--repeat", "99"],
+}
+CAPTURED = 100_000_000  # bytes of the log for ripgrep's captures, which take 0.05 GB/s
 TIMEOUT_S = 170
 
 
 def programs(ringside, log):
     """Name, command, and whether its exit status may be 1 (a finding)."""
+    one = ["taskset", "-c", "0"]
     return [
-        ("wc -l", ["taskset", "-c", "0", "wc", "-l", log], False),
-        ("rg -c 'NCCL INFO'", ["taskset", "-c", "0", "rg", "-c", "-j1", "NCCL INFO", log], False),
-        ("rg, two captures a line",
-         ["taskset", "-c", "0", "rg", "-j1", "-N", "-o", r"\[(\d+)\] NCCL INFO (\w+)", "-r", "$1 $2",
-          log], False),
-        ("ringside audit, one core", ["taskset", "-c", "0", ringside, "audit", log], True),
-        ("ringside audit, two cores", ["taskset", "-c", "0,1", ringside, "audit", log], True),
+        ("wc -l", [*one, "wc", "-l", log], False),
+        ("rg -c 'NCCL INFO'", [*one, "rg", "-c", "-j1", "NCCL INFO", log], False),
+        ("ringside audit, one core", [*one, ringside, "audit", "--threads", "1", log], True),
+        ("ringside audit, two cores",
+         ["taskset", "-c", "0,1", ringside, "audit", "--threads", "2", log], True),
     ]
+
+
+def captures(log, folder):
+    """GB/s of ripgrep that prints two captures a line, once, of the log's first bytes."""
+    head = os.path.join(folder, "head.log")
+    with open(log, "rb") as source, open(head, "wb") as file:
+        file.write(source.read(CAPTURED))
+    seconds, memory = run(["taskset", "-c", "0", "rg", "-j1", "-N", "-o",
+                           r"\[(\d+)\] NCCL INFO (\w+)", "-r", "$1 $2", head], False)
+    return os.path.getsize(head) / seconds / 1e9, memory
 
 
 def run(command, may_find):
@@ -50,12 +64,11 @@ def run(command, may_find):
     return seconds, usage.ru_maxrss / 1024
 
 
-def generate(ringside, folder):
+def generate(ringside, folder, options):
     begin = time.monotonic()
-    subprocess.run([ringside, "topo", "--logs", folder, *GENERATE], check=True, timeout=TIMEOUT_S,
-                   stdout=subprocess.DEVNULL)
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return os.path.join(folder, "job.log"), time.monotonic() - begin, children.ru_maxrss / 1024
+    subprocess.run([ringside, "topo", "--logs", folder, *CLUSTER, *options], check=True,
+                   timeout=TIMEOUT_S, stdout=subprocess.DEVNULL)
+    return os.path.join(folder, "job.log"), time.monotonic() - begin
 
 
 def cpu_name():
@@ -76,20 +89,14 @@ def measure(ringside, log, rounds):
     return seen
 
 
-def report(log, seen, rounds, generated):
-    size = os.path.getsize(log)
-    lines = ["## audit", "",
-             f"{datetime.date.today()}, {os.cpu_count()} cores of {cpu_name()}. A log of {size / 1e9:.2f} GB from "
-             f"the page cache, {rounds} rounds in turn, median (range).", "",
-             "| program | GB/s | most memory, MB |", "|---|---|---|"]
-    for name, (rates, peaks) in seen.items():
-        lines.append(f"| {name} | {statistics.median(rates):.2f} ({min(rates):.2f} .. {max(rates):.2f}) | "
-                     f"{max(peaks):.0f} |")
-    if generated:
-        seconds, memory = generated
-        lines += ["", f"`ringside topo --logs DIR {' '.join(GENERATE)}` wrote it in {seconds:.1f} s "
-                      f"within {memory:.0f} MB."]
-    return "\n".join(lines) + "\n"
+def rows(name, log, seen, captured):
+    size = os.path.getsize(log) / 1e9
+    lines = [f"| {name}, {size:.2f} GB | {program} | {statistics.median(rates):.2f} ({min(rates):.2f} .. "
+             f"{max(rates):.2f}) | {max(peaks):.0f} |" for program, (rates, peaks) in seen.items()]
+    rate, memory = captured
+    lines.append(f"| {name}, its first {CAPTURED / 1e9:.1f} GB | rg, two captures a line, once | {rate:.2f} | "
+                 f"{memory:.0f} |")
+    return lines
 
 
 def main():
@@ -100,12 +107,19 @@ def main():
     parser.add_argument("--write", help="also write the table into this file")
     arguments = parser.parse_args()
     ringside = os.path.join(arguments.build, "cli", "ringside")
-    with tempfile.TemporaryDirectory(prefix="ringside-audit-") as folder:
-        log, generated = arguments.log, None
-        if not log:
-            log, seconds, memory = generate(ringside, folder)
-            generated = (seconds, memory)
-        text = report(log, measure(ringside, log, arguments.rounds), arguments.rounds, generated)
+    lines = [f"{datetime.date.today()}, {os.cpu_count()} cores of {cpu_name()}, load average at the start "
+             f"{os.getloadavg()[0]:.1f}. From the page cache, {arguments.rounds} rounds in turn, median (range).",
+             "", "| log | program | GB/s | most memory, MB |", "|---|---|---|---|"]
+    for name, options in [("given", None)] if arguments.log else LOGS.items():
+        with tempfile.TemporaryDirectory(prefix="ringside-audit-") as folder:
+            log, seconds = arguments.log, None
+            if not log:
+                log, seconds = generate(ringside, folder, options)
+            seen = measure(ringside, log, arguments.rounds)
+            lines += rows(name, log, seen, captures(log, folder))
+            if seconds:
+                print(f"{name}: topo --logs {' '.join(CLUSTER + options)}: {seconds:.1f} s", file=sys.stderr)
+    text = "\n".join(lines) + "\n"
     if arguments.write:
         with open(arguments.write, "w", encoding="utf-8") as file:
             file.write(text)
