@@ -59,6 +59,29 @@ TEST(Decide, BothEndsOfATransferThatDoesNotEndBlameTheConnection) {
   EXPECT_THAT(verdict.best.culprits, IsEmpty());
 }
 
+// Each of three ranks sends to the next and receives from the one before, both at once: no circle.
+TEST(Decide, AnExchangeInOneBatchIsNoCircle) {
+  SmallJob job(3);
+  const int ring = job.add_group("0", {0, 1, 2}, "default_pg");
+  job.all_call(ring, "nccl:all_reduce", 64, 5);
+  job.batch(0, ring, {"nccl:send 0->1", "nccl:recv 0<-2"}, 64);
+  job.batch(1, ring, {"nccl:send 1->2", "nccl:recv 1<-0"}, 64);
+  job.batch(2, ring, {"nccl:send 2->0", "nccl:recv 2<-1"}, 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::NetworkStall);
+  EXPECT_THAT(verdict.best.culprits, IsEmpty());
+}
+
+// The same, and rank 2 never came: ranks 0 and 1 wait for it, and not for each other.
+TEST(Decide, TheRankThatIsMissingFromABatchIsNamed) {
+  SmallJob job(3);
+  const int ring = job.add_group("0", {0, 1, 2}, "default_pg");
+  job.all_call(ring, "nccl:all_reduce", 64, 5);
+  job.batch(0, ring, {"nccl:send 0->1", "nccl:recv 0<-2"}, 64);
+  job.batch(1, ring, {"nccl:send 1->2", "nccl:recv 1<-0"}, 64);
+  EXPECT_THAT(job.verdict().best.culprits, ElementsAre(2));
+}
+
 // Rank 0 sends to rank 3 and rank 5 waits in the world; both 3 and 4 left no dump. That rank 3 is missing
 // explains both waits.
 TEST(Decide, TheRankThatOwesTheOtherHalfOfATransferIsNamedBeforeOtherLostRanks) {

@@ -68,6 +68,17 @@ void SmallJob::all_call(int group, const std::string& name, std::uint64_t count,
   }
 }
 
+void SmallJob::batch(int rank, int group, const std::vector<std::string>& names,
+                     std::uint64_t count) {
+  std::uint32_t& number =
+      groups_[static_cast<std::size_t>(group)].transfers[static_cast<std::size_t>(rank)];
+  const std::uint32_t before = number;
+  for (const std::string& name : names) {
+    number = before;
+    call(rank, group, name, count);
+  }
+}
+
 void SmallJob::lose(int rank) { is_lost_[static_cast<std::size_t>(rank)] = true; }
 
 Verdict SmallJob::verdict() {

@@ -29,6 +29,8 @@ class SmallJob {
             bool is_done = false);
   /// `times` calls that all members made and ended.
   void all_call(int group, const std::string& name, std::uint64_t count, int times = 1);
+  /// Sends and receives that one rank starts together (batch_isend_irecv): pending, and one number for all.
+  void batch(int rank, int group, const std::vector<std::string>& names, std::uint64_t count);
   /// Drops the rank's dump.
   void lose(int rank);
 

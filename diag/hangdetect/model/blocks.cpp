@@ -147,6 +147,43 @@ void add_held(const Job& job, const Standing& standing, const Front& front,
   }
 }
 
+/// One send or receive.
+struct Half {
+  int group = -1;
+  int peer = -1;
+  bool is_send = false;
+};
+
+/// What the rank stands at: a transfer, or all of a coalesced set (batch_isend_irecv), whose members share a
+/// number and run together.
+std::vector<Half> halves_at(const Job& job, int rank, const Block& block) {
+  const std::vector<Call>& calls = job.rank(rank).dump->calls;
+  std::vector<Half> halves;
+  const GroupCalls* mine = job.calls(rank, block.group);
+  if (mine == nullptr) return halves;
+  for (const std::uint32_t index : mine->transfers) {
+    const Call& call = calls[index];
+    const Op op = job.signature(call).op;
+    const bool is_transfer = op == Op::Send || op == Op::Recv;
+    const bool is_one =
+        index == block.call || (call.sequence == block.sequence && call.is_pending());
+    if (!is_transfer || !is_one) continue;
+    halves.push_back({block.group, peer_of(job, rank, block.group, call), op == Op::Send});
+  }
+  return halves;
+}
+
+/// The other half is on its way only where the peer stands at it. Transfers of a rank run in order: one that is
+/// enqueued behind something else does not come before that.
+bool is_met(const Job& job, const Standing& standing, int rank, const Half& half) {
+  const auto& theirs = standing.blocks[static_cast<std::size_t>(half.peer)];
+  if (!theirs || !theirs->is_p2p || theirs->group != half.group) return false;
+  const std::vector<Half> others = halves_at(job, half.peer, *theirs);
+  return std::any_of(others.begin(), others.end(), [&](const Half& other) {
+    return other.peer == rank && other.is_send != half.is_send;
+  });
+}
+
 }  // namespace
 
 const Front* Standing::front_of(int rank) const {
@@ -193,16 +230,16 @@ Standing standing_of(const Job& job) {
     standing.fronts.push_back(std::move(front));
   }
   for (int r = 0; r < job.world(); ++r) {
-    const auto& block = standing.blocks[static_cast<std::size_t>(r)];
-    if (!block || !block->is_p2p || block->peer < 0) continue;
-    // The other half is on its way only where the peer stands at it. Transfers of a rank run in order: one
-    // that is enqueued behind something else does not come before that.
-    const Call& call = job.rank(r).dump->calls[block->call];
-    const auto& theirs = standing.blocks[static_cast<std::size_t>(block->peer)];
-    const bool is_met =
-        theirs && theirs->is_p2p && theirs->group == block->group && theirs->peer == r &&
-        is_send(job, call) != is_send(job, job.rank(block->peer).dump->calls[theirs->call]);
-    if (!is_met) standing.waits[static_cast<std::size_t>(r)] = {block->peer};
+    auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    if (!block || !block->is_p2p) continue;
+    std::vector<int>& targets = standing.waits[static_cast<std::size_t>(r)];
+    for (const Half& half : halves_at(job, r, *block)) {
+      if (half.peer < 0 || is_met(job, standing, r, half)) continue;
+      targets.push_back(half.peer);
+    }
+    std::sort(targets.begin(), targets.end());
+    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+    if (!targets.empty()) block->peer = targets.front();
   }
   return standing;
 }

@@ -17,7 +17,8 @@ struct Block {
   bool is_p2p = false;
   bool is_guess = false;   ///< nothing says that it has not ended: it is the last before an error
   std::uint32_t call = 0;  ///< index into the rank's calls
-  int peer = -1;           ///< of a send or receive: global rank; -1 unknown
+  int peer = -1;  ///< of a send or receive: global rank; -1 unknown. Of a coalesced set of them,
+                  ///< one whose other half has not come, if there is one
 };
 
 /// One call of one group that ranks stand at, and where its members are.

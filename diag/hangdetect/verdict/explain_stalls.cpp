@@ -117,7 +117,9 @@ std::vector<std::pair<int, int>> met_transfers(const Standing& standing) {
     if (!block || !block->is_p2p || block->peer < 0 || !standing.waits[r].empty()) continue;
     const int rank = static_cast<int>(r);
     const auto& theirs = standing.blocks[static_cast<std::size_t>(block->peer)];
-    if (theirs && theirs->is_p2p && theirs->peer == rank && rank < block->peer) {
+    const bool waits_for_nobody = standing.waits[static_cast<std::size_t>(block->peer)].empty();
+    const bool is_transfer = theirs && theirs->is_p2p && theirs->group == block->group;
+    if (is_transfer && waits_for_nobody && rank < block->peer) {
       met.emplace_back(rank, block->peer);
     }
   }
