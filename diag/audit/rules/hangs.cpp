@@ -279,9 +279,7 @@ void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --native --pid of that rank";
 }
 
-}  // namespace
-
-void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
+void find_dead(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   for (const Failure& failure : failures_of(facts)) {
     if (!is_own_death(failure.exit_code)) continue;
@@ -371,6 +369,23 @@ void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
     finding.ranks = {rank};
     finding.cause = std::string(message.text().substr(0, 120));
     return;
+  }
+}
+
+}  // namespace
+
+void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
+  find_dead(facts, findings);
+  // Who dies after the scheduler has ended the job dies of that.
+  for (const KeptMessage& message : facts.messages[MessageId::SlurmCancelled].kept) {
+    const bool is_planned =
+        contains_any(message.text(), {"TIME LIMIT", "PREEMPTION", "JOB REQUEUE"});
+    if (!is_planned) continue;
+    for (Finding& finding : findings.all()) {
+      const bool is_later = finding.id == "hang_dead_rank" && !finding.evidence.empty() &&
+                            message.place() < finding.evidence.lines().front().place;
+      if (is_later) finding.severity = Severity::Info;
+    }
   }
 }
 

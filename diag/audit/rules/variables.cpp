@@ -26,8 +26,11 @@ std::string harm_of(const Setting& setting, const JobFacts& facts) {
   if (setting.name == "NCCL_SHM_DISABLE" && value != 0 && is_wide) {
     return "without shared memory, pairs that lack peer-to-peer go over the network";
   }
-  if (setting.name == "NCCL_IB_DISABLE" && value != 0 && facts.nodes() > 1) {
-    return "the RDMA network is off: hosts talk over TCP or a plugin";
+  const bool has_plugin =
+      std::any_of(facts.networks.begin(), facts.networks.end(),
+                  [](const auto& entry) { return entry.first != "IB" && !is_socket(entry.first); });
+  if (setting.name == "NCCL_IB_DISABLE" && value != 0 && facts.nodes() > 1 && !has_plugin) {
+    return "the RDMA network is off: hosts talk over TCP";
   }
   if (setting.name == "NCCL_NET_GDR_LEVEL" && (setting.value == "LOC" || setting.value == "0") &&
       facts.nodes() > 1) {
