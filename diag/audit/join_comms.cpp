@@ -228,15 +228,15 @@ Member member_of(const Chain& chain, const JobFacts& facts) {
           .first = part.first};
 }
 
+/// Moves them from the shards.
 void add_links(const Chain& chain, const std::vector<std::unique_ptr<Shard>>& shards,
                const std::vector<std::vector<std::uint16_t>>& nets, CommFacts& comm) {
   for (const Piece piece : chain.pieces) {
-    const Shard& shard = *shards[piece.shard];
-    for (std::uint32_t at = shard.parts[piece.part].first_link; at != kNone;
-         at = shard.links[at].next) {
-      Link link = shard.links[at];
-      link.net = nets[piece.shard][link.net];
+    std::vector<Link> links;  // gives its memory back: there are millions of them in a large job
+    links.swap(shards[piece.shard]->links[piece.part]);
+    for (Link& link : links) {
       if (link.rank >= comm.nranks || link.peer >= comm.nranks) continue;
+      link.net = nets[piece.shard][link.net];
       comm.links.push_back(link);
     }
   }
@@ -249,7 +249,7 @@ CommFacts comm_of(const std::vector<std::uint32_t>& group, std::vector<Chain>& c
   std::size_t nlinks = 0;
   for (const std::uint32_t index : group) {
     for (const Piece piece : chains[index].pieces) {
-      nlinks += shards[piece.shard]->parts[piece.part].nlinks;
+      nlinks += shards[piece.shard]->links[piece.part].size();
     }
   }
   comm.links.reserve(nlinks);

@@ -23,7 +23,6 @@ struct Link {
   std::int32_t proxy = -1;
   std::uint64_t channels = 0;  ///< bit c: channel c; bit 63: that and beyond
   std::uint32_t count = 0;     ///< lines
-  std::uint32_t next = kNone;  ///< of the same part
   std::uint16_t net = 0;       ///< of Shard::nets
   Via via = Via::Unknown;
   Direction direction = Direction::None;
@@ -50,14 +49,13 @@ struct CallSum {
 
 /// One process in one communicator. -1, 0 and kNone: not said, as in CommEvent.
 ///
-/// Order  what most lines need comes first: one line of the cache
-struct alignas(64) CommPart {
+/// Order  what most lines need comes first
+struct CommPart {
   std::uint64_t comm = 0;  ///< pointer; 0: no line has named it yet
   CallSum calls = {};
   std::uint32_t ncalls = 0;
   std::uint32_t speaker = 0;
   std::int32_t rank = -1, nranks = -1;
-  std::uint32_t first_link = kNone, last_link = kNone, nlinks = 0;
   std::uint64_t comm_id = 0, parent = 0;
   std::int32_t color = -1, child = -1;
   std::int64_t bus_id = -1;

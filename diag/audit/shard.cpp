@@ -104,6 +104,7 @@ void Shard::fetch(const Record& record) const {
       record.kind == RecordKind::CollCall ? speaker.last_called : speaker.current;
   if (part >= parts.size()) return;
   __builtin_prefetch(&parts[part]);
+  __builtin_prefetch(&links[part]);
 }
 
 void Shard::take_one(const Record& record) {
@@ -160,6 +161,7 @@ void Shard::take_one(const Record& record) {
 std::uint32_t Shard::new_part(std::uint32_t speaker) {
   const auto index = static_cast<std::uint32_t>(parts.size());
   parts.emplace_back().speaker = speaker;
+  links.emplace_back();
   parts.back().network = spoken[speaker].network;
   spoken[speaker].parts.push_back(index);
   return index;
@@ -214,35 +216,30 @@ void Shard::take_edge(const Record& record) {
   }
 
   const Ends ends = ends_of(edge);
-  CommPart& to = parts[part];
-  if (to.last_link != kNone && is_same(links[to.last_link], edge, ends, net)) {
-    links[to.last_link].channels |= channel_bit(edge.channel);
-    ++links[to.last_link].count;
-    return;
-  }
-  for (std::uint32_t at = to.first_link; at != kNone; at = links[at].next) {
-    if (!is_same(links[at], edge, ends, net)) continue;
-    links[at].channels |= channel_bit(edge.channel);
-    ++links[at].count;
+  std::vector<Link>& mine = links[part];
+  const auto is_this = [&](const Link& link) { return is_same(link, edge, ends, net); };
+  // Most lines say the same as the one before, of another channel.
+  const auto known = !mine.empty() && is_this(mine.back())
+                         ? mine.end() - 1
+                         : std::find_if(mine.begin(), mine.end(), is_this);
+  if (known != mine.end()) {
+    known->channels |= channel_bit(edge.channel);
+    ++known->count;
     return;
   }
   if (is_doubtful) return;
-  const auto index = static_cast<std::uint32_t>(links.size());
-  links.push_back({.rank = ends.rank,
-                   .peer = ends.peer,
-                   .net_device = edge.net_device,
-                   .proxy = edge.proxy,
-                   .channels = channel_bit(edge.channel),
-                   .count = 1,
-                   .net = net,
-                   .via = edge.via,
-                   .direction = edge.direction,
-                   .connection = static_cast<std::int8_t>(edge.connection),
-                   .gdr = edge.gdr,
-                   .copy_engine = edge.copy_engine});
-  (to.first_link == kNone ? to.first_link : links[to.last_link].next) = index;
-  to.last_link = index;
-  ++to.nlinks;
+  mine.push_back({.rank = ends.rank,
+                  .peer = ends.peer,
+                  .net_device = edge.net_device,
+                  .proxy = edge.proxy,
+                  .channels = channel_bit(edge.channel),
+                  .count = 1,
+                  .net = net,
+                  .via = edge.via,
+                  .direction = edge.direction,
+                  .connection = static_cast<std::int8_t>(edge.connection),
+                  .gdr = edge.gdr,
+                  .copy_engine = edge.copy_engine});
 }
 
 void Shard::take_comm_event(const Record& record) {

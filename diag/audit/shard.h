@@ -101,9 +101,9 @@ class Shard : public RecordSink {
   void take(std::span<const Record> records, const SpeakerTable& speakers) override;
 
   std::vector<Speaker> speakers = {};
-  std::vector<SpeakerParts> spoken = {};  ///< by speaker
-  std::vector<CommPart> parts = {};       ///< in order of appearance
-  std::vector<Link> links = {};           ///< chained by part
+  std::vector<SpeakerParts> spoken = {};      ///< by speaker
+  std::vector<CommPart> parts = {};           ///< in order of appearance
+  std::vector<std::vector<Link>> links = {};  ///< by part
   std::vector<RingHop> ring_hops = {};
   std::vector<RingList> ring_lists = {};
   std::vector<std::int32_t> ring_ranks = {};  ///< of ring_lists
