@@ -82,8 +82,7 @@ Json hang_json(const Examination& all) {
     unread.push_back({{"file", bad.path}, {"error", bad.error.message}});
   }
   std::size_t dumps = 0;
-  for (const hang::RankDump& dump : all.dumps)
-    dumps += dump.version == "log" || dump.version == "ras" ? 0U : 1U;
+  for (const hang::RankDump& dump : all.dumps) dumps += dump.is_inferred() ? 0U : 1U;
   return {{"schema", "ringside.hang/1"},
           {"verdict", explanation_json(all.verdict.best)},
           {"others", std::move(others)},

@@ -96,7 +96,7 @@ std::string read_text(const Examination& all) {
   std::size_t dumps = 0;
   bool is_trace = false;
   for (const hang::RankDump& dump : all.dumps) {
-    dumps += dump.version == "log" || dump.version == "ras" ? 0U : 1U;
+    dumps += dump.is_inferred() ? 0U : 1U;
     is_trace = is_trace || dump.version == "trace";
   }
   const auto stacks = std::count_if(all.facts.notes.begin(), all.facts.notes.end(),

@@ -5,7 +5,6 @@
 #include "base/markup.h"
 
 namespace ringside::cli {
-namespace {}  // namespace
 
 void Svg::box(const Box& box, const std::string& fill, const std::string& stroke) {
   body_ += fmt::format(

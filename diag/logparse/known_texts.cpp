@@ -16,12 +16,6 @@ namespace {
 constexpr std::size_t kEntries = 1024;  // three quarters of a MiB: they stay in the second cache
 constexpr std::size_t kLeastText = 16;  // what is compared at once
 
-std::uint64_t word_at(const char* text) {
-  std::uint64_t word;
-  std::memcpy(&word, text, 8);
-  return word;
-}
-
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
   return hash ^ (hash >> 29);

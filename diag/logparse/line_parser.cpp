@@ -89,12 +89,6 @@ namespace {
 
 constexpr std::string_view kInfo = " NCCL INFO ";
 
-std::uint64_t word_at(const char* text) {
-  std::uint64_t word;
-  std::memcpy(&word, text, 8);
-  return word;
-}
-
 constexpr std::size_t kLeastHashed = 8;
 
 /// Of the ends, where texts differ most, and of the length.

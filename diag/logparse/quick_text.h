@@ -12,6 +12,14 @@
 /// What the lines that come most often are read with: sixteen characters at a time.
 namespace ringside::logs {
 
+/// Eight characters, the first in the lowest byte on machines that have it first.
+/// shape  so many can be read
+inline std::uint64_t word_at(const char* text) {
+  std::uint64_t word;
+  std::memcpy(&word, text, 8);
+  return word;
+}
+
 /// true  the first `size` characters of two texts are the same.
 /// shape  size <= most, a multiple of 16 up to 48, and so many characters can be read of both
 template <std::size_t most>

@@ -40,7 +40,7 @@ Job::Job(const Names& names, std::span<const RankDump> dumps, std::span<const Ra
   for (const RankDump& dump : dumps) {
     if (dump.rank < 0 || dump.rank >= world() || dump.is_newest_lost) continue;
     rank(dump.rank).dump = &dump;
-    rank(dump.rank).is_from_log = dump.version == "log" || dump.version == "ras";
+    rank(dump.rank).is_from_log = dump.is_inferred();
   }
   for (const RankDump& dump : later) {
     if (dump.rank < 0 || dump.rank >= world()) continue;

@@ -108,6 +108,9 @@ struct RankDump {
   std::optional<std::uint64_t> torn_at;  ///< offset at which a cut file ends
   bool is_newest_lost =
       false;  ///< what it was cut off from are its newest calls: where it stands is unknown
+
+  /// No file of the rank's own: put together from lines of logs, or from what ncclras answers of it.
+  [[nodiscard]] bool is_inferred() const { return version == "log" || version == "ras"; }
 };
 
 }  // namespace ringside::hang
