@@ -12,13 +12,13 @@ class Walk {
  public:
   Walk(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards,
        const CallOrder& order)
-      : calls_(calls), shards_(shards), order_(order) {
+      : calls_(&calls), shards_(&shards), order_(&order) {
     settle();
   }
   [[nodiscard]] const CallMark* now() const {
-    return left_.empty() ? nullptr : &shard().calls[left_.front()];
+    if (left_.empty()) return nullptr;
+    return &(*shards_)[calls_->pieces[piece_].first]->calls[left_.front()];
   }
-  [[nodiscard]] const Shard& shard() const { return *shards_[calls_.pieces[piece_].first]; }
   void advance() {
     left_ = left_.subspan(1);
     if (!left_.empty()) return;
@@ -28,15 +28,15 @@ class Walk {
 
  private:
   void settle() {
-    for (left_ = {}; piece_ < calls_.pieces.size(); ++piece_) {
-      const auto [shard, part] = calls_.pieces[piece_];
-      left_ = order_.of_part(shard, part);
+    for (left_ = {}; piece_ < calls_->pieces.size(); ++piece_) {
+      const auto [shard, part] = calls_->pieces[piece_];
+      left_ = order_->of_part(shard, part);
       if (!left_.empty()) return;
     }
   }
-  const CallsOfRank& calls_;
-  const std::vector<std::unique_ptr<Shard>>& shards_;
-  const CallOrder& order_;
+  const CallsOfRank* calls_;
+  const std::vector<std::unique_ptr<Shard>>* shards_;
+  const CallOrder* order_;
   std::size_t piece_ = 0;
   std::span<const std::uint32_t> left_ = {};  ///< of the piece's calls
 };
@@ -49,9 +49,212 @@ CallSum sum_of(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard
   return sum;
 }
 
-std::string text_of(const Walk& walk) {
-  const auto found = walk.shard().call_texts.find(walk.now()->signature);
-  return found == walk.shard().call_texts.end() ? std::string() : found->second;
+using Shards = std::vector<std::unique_ptr<Shard>>;
+using Desyncs = std::vector<JobFacts::Desync>;
+
+std::string text_of(const CallMark& call, const Shards& shards) {
+  for (const auto& shard : shards) {
+    const auto found = shard->call_texts.find(call.signature);
+    if (found != shard->call_texts.end()) return found->second;
+  }
+  return {};
+}
+
+JobFacts::Desync desync_of(const CallsOfRank& rank, const CallMark& call, const CallMark& usual,
+                           std::size_t number, const Shards& shards) {
+  const std::string text = text_of(call, shards);
+  return {rank.rank, rank.process,           number,
+          text,      text_of(usual, shards), {call.place, rank.process, text}};
+}
+
+bool may_be_same(const CallMark* a, const CallMark* b) {
+  return a->signature == b->signature || a->signature == kAnyCall || b->signature == kAnyCall;
+}
+
+/// The calls that a rank made while its counter stood still: one, or those of a group.
+using Run = std::vector<const CallMark*>;
+
+/// The first of `run` that is in `other` neither at its turn nor later; nullptr: `run` is `other` with holes.
+const CallMark* stranger_in(const Run& run, const Run& other) {
+  std::size_t at = 0;
+  for (const CallMark* call : run) {
+    while (at < other.size() && !may_be_same(call, other[at])) ++at;
+    if (at == other.size()) return call;
+    ++at;
+  }
+  return nullptr;
+}
+
+/// Of what most of them are; of several such kinds, the first.
+template <typename T, typename Equal>
+const T& usual_of(const std::vector<const T*>& all, const Equal& is_equal) {
+  std::vector<std::pair<const T*, std::size_t>> kinds;  // few
+  for (const T* one : all) {
+    auto kind = std::find_if(kinds.begin(), kinds.end(),
+                             [&](const auto& known) { return is_equal(*known.first, *one); });
+    if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {one, 0});
+    ++kind->second;
+  }
+  return *std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+          })->first;
+}
+
+/// A rank on its way through its calls.
+struct Caller {
+  const CallsOfRank* calls = nullptr;
+  Walk walk;
+  std::uint32_t first = 0;  ///< what its counter says where it is 0
+  std::size_t lost = 0;     ///< rounds in which its line is missing
+
+  [[nodiscard]] const CallMark* now() const { return walk.now(); }
+  [[nodiscard]] std::uint32_t count() const { return now()->op_count - first; }
+};
+
+/// The counter never goes back, and does not stand still over all that the rank printed.
+bool does_count(Walk walk) {
+  const std::uint32_t first = walk.now()->op_count;
+  std::uint32_t last = first;
+  std::size_t calls = 0;
+  for (; walk.now() != nullptr; walk.advance(), ++calls) {
+    if (walk.now()->op_count < last) return false;
+    last = walk.now()->op_count;
+  }
+  return calls < 2 || last != first;
+}
+
+enum class By : std::uint8_t { Counter, Number };
+
+/// Leaves alone who has no more calls, and takes the steps that all others take alike.
+/// returns  false: fewer than two are left
+bool settle(std::vector<Caller>& callers, By by, std::size_t& number) {
+  std::erase_if(callers, [](const Caller& caller) { return caller.now() == nullptr; });
+  while (callers.size() > 1) {
+    const Caller& first = callers.front();
+    const bool is_alike = std::all_of(callers.begin(), callers.end(), [&](const Caller& caller) {
+      return caller.now()->signature == first.now()->signature && caller.lost == 0 &&
+             (by == By::Number || caller.count() == first.count());
+    });
+    if (!is_alike) return true;
+    ++number;
+    bool is_end = false;
+    for (Caller& caller : callers) {
+      caller.walk.advance();
+      is_end = is_end || caller.now() == nullptr;
+    }
+    if (is_end) {
+      std::erase_if(callers, [](const Caller& caller) { return caller.now() == nullptr; });
+    }
+  }
+  return false;
+}
+
+/// The ranks' runs side by side, by what their counters say.
+Desyncs compare_by_counter(std::vector<Caller> callers, const Shards& shards) {
+  for (std::size_t number = 0; settle(callers, By::Counter, number);) {
+    const std::uint32_t count =
+        std::min_element(callers.begin(), callers.end(), [](const Caller& a, const Caller& b) {
+          return a.count() < b.count();
+        })->count();
+    std::vector<Run> runs(callers.size());
+    std::vector<const Run*> here;
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      Walk& walk = callers[i].walk;
+      for (; walk.now() != nullptr && callers[i].count() == count; walk.advance()) {
+        runs[i].push_back(walk.now());
+      }
+      if (!runs[i].empty()) here.push_back(&runs[i]);
+    }
+    const Run& usual = usual_of(here, [](const Run& a, const Run& b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end(), may_be_same);
+    });
+    Desyncs desyncs;
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      const Run& run = runs[i];
+      const CallMark* const stranger = stranger_in(run, usual);
+      if (stranger == nullptr || stranger_in(usual, run) == nullptr) continue;
+      const auto at = std::find(run.begin(), run.end(), stranger) - run.begin();
+      const auto turn = std::min(static_cast<std::size_t>(at), usual.size() - 1);
+      desyncs.push_back(
+          desync_of(*callers[i].calls, *stranger, *usual[turn], number + turn, shards));
+    }
+    if (!desyncs.empty()) return desyncs;
+    number += usual.size();
+  }
+  return {};
+}
+
+/// How many calls `walk` lacks so that it goes on as `other` does behind them; 0: it does not.
+std::size_t holes_before(const Walk& walk, const Walk& other) {
+  constexpr std::size_t kMostLost = 256;
+  constexpr int kLookedAt = 8;
+  Walk from = other;
+  for (std::size_t lost = 1; lost <= kMostLost; ++lost) {
+    from.advance();
+    if (from.now() == nullptr) return 0;
+    Walk mine = walk, theirs = from;
+    int same = 0;
+    while (same < kLookedAt && mine.now() != nullptr && theirs.now() != nullptr &&
+           may_be_same(mine.now(), theirs.now())) {
+      mine.advance();
+      theirs.advance();
+      ++same;
+    }
+    const bool is_end = mine.now() == nullptr || theirs.now() == nullptr;
+    if (same == kLookedAt || (is_end && same > 0)) return lost;
+  }
+  return 0;
+}
+
+/// The ranks' calls side by side, by their number.
+Desyncs compare_by_number(std::vector<Caller> callers, const Shards& shards) {
+  for (std::size_t number = 0; settle(callers, By::Number, number); ++number) {
+    std::vector<Caller*> present;
+    std::vector<const CallMark*> here;
+    for (Caller& caller : callers) {
+      if (caller.lost > 0) {
+        --caller.lost;
+        continue;
+      }
+      present.push_back(&caller);
+      here.push_back(caller.now());
+    }
+    if (present.empty()) continue;
+    const CallMark& usual =
+        usual_of(here, [](const CallMark& a, const CallMark& b) { return may_be_same(&a, &b); });
+    const auto is_usual = [&](const Caller* caller) { return may_be_same(caller->now(), &usual); };
+    Caller& model = **std::find_if(present.begin(), present.end(), is_usual);
+    const bool is_alone = std::count_if(present.begin(), present.end(), is_usual) == 1;
+    Desyncs desyncs;
+    for (Caller* caller : present) {
+      if (is_usual(caller)) continue;
+      if (const std::size_t holes = holes_before(caller->walk, model.walk); holes > 0) {
+        caller->lost = holes;
+      } else if (const std::size_t back = is_alone ? holes_before(model.walk, caller->walk) : 0;
+                 back > 0) {
+        model.lost = back;
+      } else {
+        desyncs.push_back(desync_of(*caller->calls, *caller->now(), usual, number, shards));
+      }
+    }
+    if (!desyncs.empty()) return desyncs;
+    for (Caller* caller : present) {
+      if (caller->lost == 0) {
+        caller->walk.advance();
+      } else {
+        --caller->lost;
+      }
+    }
+  }
+  return {};
+}
+
+/// The lines between the collectives are of sends, which each rank makes of its own: counts differ for it.
+bool has_other_calls(const CallsOfRank& calls, const Shards& shards) {
+  return std::any_of(calls.pieces.begin(), calls.pieces.end(), [&](const auto& piece) {
+    const CommPart& part = shards[piece.first]->parts[piece.second];
+    return part.ncalls != part.calls.count;
+  });
 }
 
 }  // namespace
@@ -82,48 +285,30 @@ std::span<const std::uint32_t> CallOrder::of_part(std::uint32_t shard, std::uint
 std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& calls,
                                             const std::vector<std::unique_ptr<Shard>>& shards,
                                             CallOrder& order) {
-  std::vector<JobFacts::Desync> desyncs;
-  if (calls.size() < 2) return desyncs;
+  if (calls.size() < 2) return {};
   // Most jobs call alike: then there is nothing to walk.
   const CallSum one = sum_of(calls.front(), shards);
   if (std::all_of(calls.begin(), calls.end(),
                   [&](const CallsOfRank& rank) { return sum_of(rank, shards) == one; })) {
-    return desyncs;
+    return {};
   }
   order.make(shards);
-  std::vector<Walk> walks;
-  for (const CallsOfRank& rank : calls) walks.emplace_back(rank, shards, order);
-  const auto has_call = [](const Walk& walk) { return walk.now() != nullptr; };
-  for (std::size_t call = 0; std::all_of(walks.begin(), walks.end(), has_call); ++call) {
-    const std::uint32_t first = walks.front().now()->signature;
-    const bool is_equal = std::all_of(walks.begin(), walks.end(), [first](const Walk& walk) {
-      return walk.now()->signature == first;
-    });
-    if (is_equal) {
-      for (Walk& walk : walks) walk.advance();
-      continue;
-    }
-    std::map<std::uint32_t, std::size_t> votes;
-    for (const Walk& walk : walks) ++votes[walk.now()->signature];
-    const auto most =
-        std::max_element(votes.begin(), votes.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    const auto usual = std::find_if(walks.begin(), walks.end(), [&most](const Walk& walk) {
-      return walk.now()->signature == most->first;
-    });
-    const std::string expected = text_of(*usual);
-    for (std::size_t i = 0; i < walks.size(); ++i) {
-      if (walks[i].now()->signature == most->first) continue;
-      const std::string text = text_of(walks[i]);
-      desyncs.push_back({calls[i].rank,
-                         calls[i].process,
-                         call,
-                         text,
-                         expected,
-                         {walks[i].now()->place, calls[i].process, text}});
-    }
-    return desyncs;
+  std::vector<Caller> callers;
+  for (const CallsOfRank& rank : calls) {
+    Caller caller{.calls = &rank, .walk = Walk(rank, shards, order)};
+    if (caller.now() != nullptr) callers.push_back(caller);
   }
+  const bool is_counted = std::all_of(callers.begin(), callers.end(), [&](const Caller& caller) {
+    return does_count(caller.walk) && !has_other_calls(*caller.calls, shards);
+  });
+  if (!is_counted) return compare_by_number(callers, shards);
+  Desyncs desyncs = compare_by_counter(callers, shards);
+  // Ranks that begin with other counts have lost their first lines, or count from elsewhere.
+  for (Caller& caller : callers) caller.first = caller.now()->op_count;
+  const bool is_doubtful = std::any_of(callers.begin(), callers.end(), [&](const Caller& caller) {
+    return caller.first != callers.front().first;
+  });
+  if (is_doubtful && compare_by_counter(callers, shards).empty()) desyncs.clear();
   return desyncs;
 }
 

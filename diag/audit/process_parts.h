@@ -95,10 +95,13 @@ struct TreeUps {
 
 /// One call of a collective.
 struct CallMark {
-  std::uint32_t signature = 0;  ///< of function, count, type, operation, root
+  std::uint32_t signature =
+      0;  ///< of function, count, type, operation, root; kAnyCall: a torn line's
   std::uint32_t part = kNone;
+  std::uint32_t op_count = 0;  ///< the lower half: how far the rank's own counter is
   Place place;
 };
+inline constexpr std::uint32_t kAnyCall = 0;
 
 /// What a speaker is busy with.
 ///

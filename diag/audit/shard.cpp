@@ -40,14 +40,27 @@ std::uint32_t signature_of(const CollCall& call) {
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
+/// What each rank does with others of its own choice, or with sizes of its own.
+bool differs_by_nature(std::string_view function) {
+  switch (function.size()) {
+    case 4:
+      return function == "Send" || function == "Recv";
+    case 6:
+      return function == "Signal";
+    case 9:
+      return function == "PutSignal" || function == "AllToAllv" || function == "AlltoAllv";
+    case 10:
+      return function == "WaitSignal";
+    default:
+      return false;
+  }
+}
+
 void note_thread(SpeakerParts& speaker, std::int32_t tid) {
   if (tid == speaker.tids[0] || speaker.ntids == speaker.tids.size()) return;
   const auto end = speaker.tids.begin() + speaker.ntids;
   if (std::find(speaker.tids.begin(), end, tid) == end) speaker.tids[speaker.ntids++] = tid;
 }
-
-/// Calls that are kept a shard: what a rule may need of a log without measure.
-constexpr std::size_t kMostCalls = 8'000'000;
 
 }  // namespace
 
@@ -320,11 +333,10 @@ void Shard::take_call(const Record& record) {
   CommPart& part = parts[index];
   if (part.nranks < 0) part.nranks = call.nranks;
   ++part.ncalls;
-  // Sends and receives differ between ranks by their nature.
-  const bool is_pairwise = call.function == "Send" || call.function == "Recv";
-  if (is_pairwise || record.is_torn || record.is_cut || calls.size() >= kMostCalls) return;
-  const std::uint32_t signature = note_call(record, call);
-  calls.push_back({signature, index, record.place});
+  if (differs_by_nature(call.function) || calls.size() >= kMostCalls) return;
+  const bool is_doubtful = record.is_torn || record.is_cut;
+  const std::uint32_t signature = is_doubtful ? kAnyCall : note_call(record, call);
+  calls.push_back({signature, index, static_cast<std::uint32_t>(call.op_count), record.place});
   part.calls.add(signature);
 }
 

@@ -93,11 +93,13 @@ struct KnownCall {
 };
 
 /// What one shard of the logs says, folded as it streams by. Nothing here grows with the lines that say the
-/// same thing again; connections grow with the pairs that talk, calls of collectives by 16 bytes each.
+/// same thing again; connections grow with the pairs that talk, calls of collectives by 20 bytes each.
 ///
 /// Threads  the worker that parses the shard; then the one that joins them all
 class Shard : public RecordSink {
  public:
+  static constexpr std::size_t kMostCalls = 8'000'000;  ///< that are kept; the rest is as if lost
+
   void take(std::span<const Record> records, const SpeakerTable& speakers) override;
 
   std::vector<Speaker> speakers = {};
