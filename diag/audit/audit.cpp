@@ -56,6 +56,24 @@ std::vector<Finding> judge(const JobFacts& facts) {
   return order_by_cause(std::move(findings.all()));
 }
 
+void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit) {
+  audit.facts = join_shards(std::move(shards));
+  audit.facts.torn_lines = audit.parsed.counts.torn;
+  audit.findings = judge(audit.facts);
+  for (const UnreadReport& report : audit.facts.unread_reports) {
+    const FileLine at = audit.where(report.place);
+    audit.parsed.problems.push_back(
+        {audit.files.files[at.file].name,
+         report.is_too_large ? fmt::format("the JSON report from line {} on is larger than {} MiB",
+                                           at.line, logs::kMaxReport >> 20)
+                             : fmt::format("the JSON report from line {} on does not end", at.line),
+         report.is_too_large
+             ? "let the program report less at once: ncclras without -v, nccl-tests "
+               "without the times of single iterations"
+             : "the program that wrote it was ended too early; run it again"});
+  }
+}
+
 Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditOptions& options) {
   Audit audit;
   audit.files = find_logs(arguments);
@@ -77,9 +95,7 @@ Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditO
   parse.progress = options.progress;
   parse.stop = options.stop;
   RINGSIDE_TRY(audit.parsed, parse_logs(audit.files, sinks, parse));
-  audit.facts = join_shards(std::move(shards));
-  audit.facts.torn_lines = audit.parsed.counts.torn;
-  audit.findings = judge(audit.facts);
+  join_and_judge(std::move(shards), audit);
   return audit;
 }
 
@@ -89,9 +105,7 @@ Audit audit_text(std::string_view text, const std::string& name) {
   std::vector<std::unique_ptr<Shard>> shards;
   shards.push_back(std::make_unique<Shard>());
   audit.parsed = parse_text(text, *shards.front());
-  audit.facts = join_shards(std::move(shards));
-  audit.facts.torn_lines = audit.parsed.counts.torn;
-  audit.findings = judge(audit.facts);
+  join_and_judge(std::move(shards), audit);
   return audit;
 }
 

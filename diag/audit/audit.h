@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 #include "diag/logparse/parse_logs.h"
 
 namespace ringside::audit {
+
+class Shard;
 
 struct AuditOptions {
   int threads = 0;                           ///< 0: as many as the machine has
@@ -33,6 +36,10 @@ struct Audit {
   [[nodiscard]] bool has(std::string_view id, Severity at_least = Severity::Info) const;
   [[nodiscard]] Severity worst() const;  ///< Info where there is no finding
 };
+
+/// Joins what was read of audit.files and judges it: fills the facts and the findings, and adds what could not be
+/// read to audit.parsed.
+void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit);
 
 /// Reads what the arguments name (find_logs()) and judges it.
 /// errors  NotFound: nothing can be read. As parse_logs(). A file that cannot be read is a problem of the

@@ -43,6 +43,9 @@ class Joiner {
       add_lists(*shards_[s], processes_[s]);
       add_tables(*shards_[s], processes_[s]);
       facts_.messages.append(std::move(shards_[s]->messages), processes_[s]);
+      for (const UnreadReport& one : shards_[s]->unread_reports()) {
+        facts_.unread_reports.push_back(one);
+      }
     }
     join_comms(shards_, processes_, nets_, facts_);
     std::sort(facts_.edges.begin(), facts_.edges.end(), [](const EdgeFacts& a, const EdgeFacts& b) {

@@ -98,7 +98,12 @@ void JsonLines::take(const Record& record, std::vector<BenchmarkTable>& tables,
   constexpr std::size_t kKnownByThen = 8;  // lines
   const bool is_done = depth_ <= 0;
   const bool is_other = (is_done || lines_.size() >= kKnownByThen) && !may_be_report(text_);
-  if (is_other || text_.size() > kMostBytes) return forget();
+  constexpr std::size_t kMostUnread = 100;
+  const bool is_too_large = record.is_cut || text_.size() > kMaxReport;
+  if (is_too_large && may_be_report(text_) && unread_.size() < kMostUnread) {
+    unread_.push_back({lines_.front().place, true});
+  }
+  if (is_other || is_too_large) return forget();
   if (!is_done) return;
   const Json report = Json::parse(text_, nullptr, false);
   if (member(report, "results").is_array() && member(report, "config").is_object()) {
@@ -107,6 +112,12 @@ void JsonLines::take(const Record& record, std::vector<BenchmarkTable>& tables,
     read_ras(report, ras);
   }
   forget();
+}
+
+std::vector<UnreadReport> JsonLines::unread() const {
+  std::vector<UnreadReport> all = unread_;
+  if (!text_.empty() && may_be_report(text_)) all.push_back({lines_.front().place, false});
+  return all;
 }
 
 void JsonLines::read_benchmark(const Json& report, std::vector<BenchmarkTable>& tables) const {

@@ -8,18 +8,23 @@
 
 #include "diag/audit/benchmark_table.h"
 #include "diag/audit/evidence.h"
+#include "diag/logparse/parse_logs.h"
 
 namespace ringside::audit {
 
+/// A report that could not be had whole.
+struct UnreadReport {
+  Place place;                ///< where it begins
+  bool is_too_large = false;  ///< else it ends early
+};
+
 /// The reports that programs write as JSON, put together from the lines of a log: nccl-tests' `-J` and
-/// ncclras' `-f json`, on one line or on many.
+/// ncclras' `-f json`, on one line or on many. Files are cut between shards where none goes on (parse_logs.h).
 ///
-/// Bounded  a report of more than kMostBytes is let go, as is text that turns out to be another's; a report that
-///          the cut between two shards goes through is lost
+/// Bounded  a report of more than kMaxReport bytes is let go and counts as unread; text that turns out to be
+///          another's is let go at once. Reading one of that size takes ten times its bytes.
 class JsonLines {
  public:
-  static constexpr std::size_t kMostBytes = 6 << 20;
-
   /// The next line of one speaker belongs to a report that has begun, or may begin one.
   [[nodiscard]] bool wants(std::string_view line) const {
     return !text_.empty() || (!line.empty() && line.front() == '{');
@@ -27,6 +32,9 @@ class JsonLines {
 
   /// Takes a line; at the end of a report, what it says goes to the end of these.
   void take(const Record& record, std::vector<BenchmarkTable>& tables, std::vector<RasFact>& ras);
+
+  /// Those that were let go, and the one that has not ended yet.
+  [[nodiscard]] std::vector<UnreadReport> unread() const;
 
  private:
   struct Line {
@@ -45,6 +53,7 @@ class JsonLines {
   std::uint32_t speaker_ = 0;
   int depth_ = 0;
   bool is_in_text_ = false, is_escaped_ = false;
+  std::vector<UnreadReport> unread_ = {};
 };
 
 }  // namespace ringside::audit

@@ -1,6 +1,5 @@
 #include "diag/audit/live_audit.h"
 
-#include "diag/audit/join.h"
 #include "diag/audit/shard.h"
 #include "diag/logparse/follow_logs.h"
 
@@ -30,9 +29,7 @@ Audit LiveAudit::judge() const {
   audit.parsed = impl_->follower->report();
   std::vector<std::unique_ptr<Shard>> shards;
   shards.push_back(std::make_unique<Shard>(impl_->shard));  // joining takes it apart
-  audit.facts = join_shards(std::move(shards));
-  audit.facts.torn_lines = audit.parsed.counts.torn;
-  audit.findings = ringside::audit::judge(audit.facts);
+  join_and_judge(std::move(shards), audit);
   return audit;
 }
 

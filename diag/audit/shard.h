@@ -138,6 +138,8 @@ class Shard : public RecordSink {
   MessageLog messages = {};
   AllPlainLines plain = {};
 
+  [[nodiscard]] std::vector<UnreadReport> unread_reports() const { return json_.unread(); }
+
  private:
   void take_one(const Record& record);
   void fetch(const Record& record) const;

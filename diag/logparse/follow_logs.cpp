@@ -102,7 +102,7 @@ void LogFollower::Impl::take(std::uint32_t file, std::size_t size) {
   const std::size_t whole = reader.parse_whole_lines(state.rest, parser, state.lines, lines);
   state.lines += lines;
   state.rest.erase(0, whole);
-  if (state.rest.size() > kMaxLine) {
+  if (!state.rest.empty() && state.rest.size() > longest_from(state.rest.front())) {
     ++parser.counts().overlong;
     state.rest.resize(kMaxLine);
     parser.parse(state.rest, static_cast<std::uint32_t>(state.lines), true, true);

@@ -12,6 +12,8 @@ constexpr std::size_t kBlock = 256 << 10;
 
 }  // namespace
 
+std::size_t longest_from(char first) { return first == '{' ? kMaxReport : kMaxLine; }
+
 LineReader::LineReader() : buffer_(kMaxLine + kBlock), ends_(kBlock) {}
 
 Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
@@ -24,6 +26,7 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
   bool is_foreign = is_dropped;
   lines = 0;
   for (;;) {
+    if (buffer_.size() < carried + kBlock) buffer_.resize(2 * carried + kBlock);
     char* const data = buffer_.data();
     const auto got = source.read({data + carried, kBlock});
     const std::size_t size = got ? *got : 0;
@@ -59,7 +62,7 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
     }
     std::size_t left = carried + size - begin;
     const bool is_over = !is_dropped && left > 0 && block_at - carried + begin >= range.end;
-    if (!is_dropped && !is_over && left > kMaxLine) {
+    if (!is_dropped && !is_over && left > longest_from(data[begin])) {
       ++parser.counts().overlong;
       parser.counts().bytes += kMaxLine;
       parser.parse({data + begin, kMaxLine}, static_cast<std::uint32_t>(lines), is_odd, true);
@@ -71,7 +74,7 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
       begin += left;
       left = 0;
     }
-    std::memmove(data, data + begin, left);
+    if (begin > 0) std::memmove(data, data + begin, left);
     carried = left;
     block_at += size;
     if (!progress(size)) return Error{ErrorCode::Aborted, "stopped"};

@@ -18,7 +18,10 @@ struct LineRange {
   std::uint64_t end = kEnd;
 };
 
-/// Cuts bytes into lines and gives them to a parser. One block of memory, whatever the lines are.
+/// Bytes up to which a line is whole, by how it begins; of longer ones kMaxLine bytes are kept.
+std::size_t longest_from(char first);
+
+/// Cuts bytes into lines and gives them to a parser. One block of memory, which a report as one line makes grow.
 ///
 /// Threads  one
 class LineReader {

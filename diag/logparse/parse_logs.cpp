@@ -10,6 +10,7 @@
 #include "diag/logparse/byte_source.h"
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/line_reader.h"
+#include "diag/logparse/place_to_cut.h"
 
 namespace ringside::logs {
 namespace {
@@ -53,7 +54,8 @@ Plan make_plan(const LogFiles& files, std::size_t shards) {
     std::uint64_t begin = 0;
     while (may_cut && plan.first.size() < shards &&
            done + weight > end_of_shard() + kLeastPiece / 2) {
-      const std::uint64_t cut = end_of_shard() > done ? end_of_shard() - done : 0;
+      const std::uint64_t even = end_of_shard() > done ? end_of_shard() - done : 0;
+      const std::uint64_t cut = even > begin ? place_to_cut(file.name, even) : begin;
       if (cut > begin) plan.pieces.push_back({f, {begin, cut}});
       begin = cut;
       next_shard();

@@ -27,7 +27,8 @@ namespace ringside::logs {
 /// Takes the records of one shard: a contiguous part of the input, in its order.
 ///
 /// Ordering   shard 0 is the first part of the input, and so on: what a shard says comes before what the next
-///            one says. A file is split between shards at line ends if it is large; a compressed one never.
+///            one says. A file is split between shards at line ends if it is large, not within a JSON report of up
+///            to kMaxReport; a compressed one never.
 /// Threads    one thread calls take() of a sink; different sinks are called at the same time
 /// Ownership  records and their views are valid during the call; speakers until parse_logs() returns
 class RecordSink {
@@ -59,6 +60,8 @@ struct ParseCounts {
 };
 
 inline constexpr std::size_t kMaxLine = 256 << 10;  ///< bytes; what is behind them is skipped
+/// A line that begins with a brace is whole up to here: ncclras and nccl-tests may write a report as one.
+inline constexpr std::size_t kMaxReport = 32 << 20;
 
 struct ParseReport {
   ParseCounts counts;
@@ -82,7 +85,8 @@ struct ParseOptions {
 };
 
 /// Reads everything once: a worker thread a sink (the caller's thread where there is one sink).
-/// Memory is bounded: a buffer of 1 MiB and the speakers a worker, whatever the input is.
+/// Memory is bounded: a buffer of 1 MiB (of kMaxReport where a line is a report) and the speakers a worker, whatever
+/// the input is.
 ///
 /// shape   1 .. 256 sinks
 /// errors  Aborted: stopped. Files that cannot be read are problems in the report, not errors.

@@ -120,7 +120,7 @@ std::set<std::string> ids_of(std::span<const std::string_view> parts) {
 TEST(AuditCases, AreJudgedAlikeHoweverTheyAreCutIntoShards) {
   for (const Case& one : all_cases()) {
     SCOPED_TRACE(one.name);
-    if (one.name.find("json") != std::string::npos) continue;  // json_lines.h: lost at a cut
+    if (one.name.find("json") != std::string::npos) continue;  // logs are not cut there
     // Texts that are read apart have no common order of lines, as the parts of one file do.
     if (one.name == "healthy-killed-at-the-time-limit") continue;
     const std::string text = text_of(kCases / (one.name + ".log"));

@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "diag/audit/audit.h"
+
+// Reports as JSON in large logs: read whole, however many threads read and wherever files are cut.
+
+namespace ringside::audit {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string nccl_lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += fmt::format(
+        "n01:4000:4100 [0] NCCL INFO Channel {:02}/0 : 0[0] -> 1[1] via P2P/CUMEM\n", i % 16);
+  }
+  return text;
+}
+
+/// As nccl-tests writes it, with the times of so many iterations for each of 30 sizes.
+std::string benchmark(int iterations, const char* line_end) {
+  std::string text = fmt::format(
+      "{{{0}\"version\": 3,{0}\"start_time\": \"2026-03-02 04:11:09\",{0}\"args\": "
+      "[\"all_reduce_perf\"],{0}"
+      "\"nccl_version\": \"22706\",{0}\"config\": {{{0}\"validation\": 1,{0}\"devices\": "
+      "[]{0}}},{0}\"results\": [{0}",
+      line_end);
+  for (int size = 0; size < 30; ++size) {
+    text += fmt::format(
+        "{{{0}\"size\": {1},{0}\"type\": \"float\",{0}\"out_of_place\": {{{0}\"time\": "
+        "10.5,{0}\"alg_bw\": 1.0,{0}"
+        "\"bus_bw\": 2.0,{0}\"nwrong\": \"0\"{0}}},{0}\"in_place\": {{{0}\"time\": "
+        "10.5,{0}\"bus_bw\": 1.5{0}}},{0}"
+        "\"per_iter\": {{{0}\"times_us\": [{0}",
+        line_end, std::uint64_t{8} << size);
+    for (int i = 0; i < iterations; ++i) {
+      text += fmt::format("10.{:06}{}{}", i, i + 1 < iterations ? "," : "", line_end);
+    }
+    text += fmt::format("]{0}}}{0}}}{1}{0}", line_end, size < 29 ? "," : "");
+  }
+  return text +
+         fmt::format("],{0}\"average_bus_bandwidth\": {{\"bandwidth\": 2.0}}{0}}}\n", line_end);
+}
+
+class JsonReports : public testing::Test {
+ protected:
+  JsonReports()
+      : file_(fs::temp_directory_path() / fmt::format("ringside-json-{}.log", ::getpid())) {}
+  ~JsonReports() override { fs::remove(file_); }
+
+  Audit audit_of(const std::string& text, int threads) const {
+    std::ofstream(file_, std::ios::binary) << text;
+    return *audit_logs({file_.string()}, {.threads = threads});
+  }
+
+  fs::path file_;
+};
+
+// 30 sizes of 12,000 lines of 11 bytes: 4 MB, among 4 to 8 MB of other lines. With 3 threads a cut falls in it.
+TEST_F(JsonReports, OfManyLinesAreReadWholeWhereverFilesAreCut) {
+  const std::string report = benchmark(12'000, "\n");
+  for (const int before : {0, 60'000}) {
+    const std::string text = nccl_lines(before) + report + nccl_lines(60'000);
+    for (const int threads : {1, 2, 3}) {
+      const Audit audit = audit_of(text, threads);
+      ASSERT_EQ(audit.facts.tables.size(), 1U) << before << " lines before, threads: " << threads;
+      EXPECT_EQ(audit.facts.tables[0].rows.size(), 30U);
+      EXPECT_EQ(audit.where(audit.facts.tables[0].begin.lines()[0].place).line,
+                static_cast<std::uint64_t>(before) + 1);
+      EXPECT_TRUE(audit.parsed.problems.empty());
+    }
+  }
+}
+
+TEST_F(JsonReports, OfOneLongLineAreReadWhole) {
+  const std::string report = benchmark(20'000, "");
+  ASSERT_GT(report.size(), 6'000'000U);
+  const std::string text = nccl_lines(30'000) + report + nccl_lines(30'000);
+  for (const int threads : {1, 3}) {
+    const Audit audit = audit_of(text, threads);
+    ASSERT_EQ(audit.facts.tables.size(), 1U);
+    EXPECT_EQ(audit.facts.tables[0].rows.size(), 30U);
+    EXPECT_EQ(audit.parsed.counts.lines, 60'001U);
+    EXPECT_EQ(audit.parsed.counts.overlong, 0U);
+  }
+}
+
+// 30 * 130,000 * 10 bytes: 39 MB, above the 32 MiB that are kept.
+TEST_F(JsonReports, BeyondTheBoundAreNamed) {
+  for (const char* line_end : {"", "\n"}) {
+    const Audit audit = audit_of(nccl_lines(10) + benchmark(130'000, line_end) + nccl_lines(10), 2);
+    EXPECT_TRUE(audit.facts.tables.empty());
+    ASSERT_EQ(audit.parsed.problems.size(), 1U);
+    EXPECT_EQ(audit.parsed.problems[0].what,
+              "the JSON report from line 11 on is larger than 32 MiB");
+  }
+}
+
+TEST_F(JsonReports, ThatEndEarlyAreNamed) {
+  const std::string report = benchmark(10, "\n");
+  const Audit audit = audit_of(nccl_lines(10) + report.substr(0, report.size() / 2), 1);
+  EXPECT_TRUE(audit.facts.tables.empty());
+  ASSERT_EQ(audit.parsed.problems.size(), 1U);
+  EXPECT_EQ(audit.parsed.problems[0].what, "the JSON report from line 11 on does not end");
+}
+
+TEST_F(JsonReports, OfOtherProgramsAreNotMissed) {
+  const Audit audit = audit_of("{\n\"epoch\": 3,\n\"loss\": [\n1.0,\n2.0\n", 1);
+  EXPECT_TRUE(audit.parsed.problems.empty());
+}
+
+}  // namespace
+}  // namespace ringside::audit
