@@ -31,6 +31,7 @@ struct BenchmarkTable {
   std::vector<BenchmarkLine> rows = {};
   Evidence begin = {};    ///< the lines that announce it
   Evidence average = {};  ///< `# Avg bus bandwidth`
+  Evidence stopped = {};  ///< a last row with its size and no result
   float average_gbs = -1;
   std::string expected_of = {};  ///< the hosts that the model was asked for
   bool is_announced = false;     ///< its first line was seen, not the columns' headings alone

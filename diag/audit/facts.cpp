@@ -87,11 +87,14 @@ const Setting* JobFacts::setting(std::string_view name) const {
 }
 
 bool JobFacts::has_text_of_gpu(std::string_view words) const {
-  return std::any_of(tables.begin(), tables.end(), [&](const BenchmarkTable& table) {
-    return std::any_of(
-        table.devices.begin(), table.devices.end(),
-        [&](const BenchmarkDevice& device) { return device.gpu.find(words) != std::string::npos; });
-  });
+  const auto has = [&](std::string text) { return (text += ' ').find(words) != std::string::npos; };
+  const std::vector<KeptLine>& listed = plain_of(PlainLine::GpuName).kept;
+  return std::any_of(listed.begin(), listed.end(),
+                     [&](const KeptLine& line) { return has(line.quoted.text); }) ||
+         std::any_of(tables.begin(), tables.end(), [&](const BenchmarkTable& table) {
+           return std::any_of(table.devices.begin(), table.devices.end(),
+                              [&](const BenchmarkDevice& device) { return has(device.gpu); });
+         });
 }
 
 }  // namespace ringside::audit

@@ -175,6 +175,8 @@ struct JobFacts {
   [[nodiscard]] const PlainLines& plain_of(PlainLine line) const {
     return plain[static_cast<std::size_t>(line)];
   }
+  /// A benchmark's header or a list of the machine's GPUs names a product with these words; a blank in them
+  /// is also met by the end of the name.
   [[nodiscard]] bool has_text_of_gpu(std::string_view words) const;
 };
 

@@ -178,7 +178,7 @@ class Joiner {
       for (BenchmarkDevice& device : table.devices) {
         device.quoted.process = process_of[device.quoted.process];
       }
-      for (Evidence* evidence : {&table.begin, &table.average}) {
+      for (Evidence* evidence : {&table.begin, &table.average, &table.stopped}) {
         for (QuotedLine& line : evidence->lines()) line.process = process_of[line.process];
       }
       BenchmarkTable* open = nullptr;
@@ -192,6 +192,7 @@ class Joiner {
         facts_.tables.push_back(std::move(table));
         continue;
       }
+      if (!table.rows.empty() || !table.stopped.empty()) open->stopped = std::move(table.stopped);
       open->devices.insert(open->devices.end(), table.devices.begin(), table.devices.end());
       open->rows.insert(open->rows.end(), table.rows.begin(), table.rows.end());
       open->begin.append(table.begin);

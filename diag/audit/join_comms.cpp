@@ -4,6 +4,7 @@
 #include <atomic>
 #include <iterator>
 #include <map>
+#include <set>
 #include <thread>
 #include <tuple>
 
@@ -207,6 +208,43 @@ class Grouping {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> live_ = {};
 };
 
+/// Excerpts of logs often hold connections and not one line that names their communicator, and before 2.18 a
+/// rank that fails in its connections has no such line at all. Their ranks are those of their own connections.
+/// The communicator is the only one there is: with its name where other ranks say it.
+void name_excerpt(std::vector<Chain>& chains, const std::vector<std::unique_ptr<Shard>>& shards) {
+  std::int32_t nranks = -1, highest = -1;
+  std::uint64_t comm_id = 0;
+  std::set<std::int32_t> ranks;
+  for (const Chain& chain : chains) {
+    if (chain.part.is_started) return;  // every rank of this release says its name first
+    if (chain.part.nranks < 1 || chain.part.rank < 0) continue;
+    if (nranks >= 0 && nranks != chain.part.nranks) return;
+    if (!ranks.insert(chain.part.rank).second) return;
+    nranks = chain.part.nranks;
+    comm_id = chain.part.comm_id;
+  }
+  std::vector<std::pair<Chain*, std::int32_t>> nameless;
+  for (Chain& chain : chains) {
+    if (chain.part.rank >= 0 && chain.part.nranks >= 1) continue;
+    std::int32_t rank = -1;
+    for (const Piece piece : chain.pieces) {
+      for (const Link& link : shards[piece.shard]->links[piece.part]) {
+        if (link.rank < 0 || link.peer < 0) continue;
+        if (rank < 0) rank = link.rank;
+        highest = std::max({highest, link.rank, link.peer});
+      }
+    }
+    if (rank >= 0) nameless.emplace_back(&chain, rank);
+  }
+  if (nranks >= 0 && highest >= nranks) return;
+  for (const auto& [chain, rank] : nameless) {
+    if (nranks >= 0 && !ranks.insert(rank).second) continue;
+    chain->part.rank = rank;
+    chain->part.nranks = nranks >= 0 ? nranks : highest + 1;
+    chain->part.comm_id = comm_id;
+  }
+}
+
 Member member_of(const Chain& chain, const JobFacts& facts) {
   const CommPart& part = chain.part;
   return {.rank = part.rank,
@@ -270,6 +308,12 @@ CommFacts comm_of(const std::vector<std::uint32_t>& group, std::vector<Chain>& c
   }
   std::stable_sort(comm.members.begin(), comm.members.end(),
                    [](const Member& a, const Member& b) { return a.rank < b.rank; });
+  // Releases that do not count nodes, and the log of one host: who talks over a network is elsewhere.
+  const bool goes_out = comm.nnodes <= 0 && comm.hosts.size() < 2 &&
+                        std::any_of(comm.links.begin(), comm.links.end(), [&](const Link& link) {
+                          return link.via == Via::Net && comm.member(link.peer) == nullptr;
+                        });
+  if (goes_out) comm.nnodes = 2;
   return comm;
 }
 
@@ -297,6 +341,7 @@ void for_each_on_threads(std::size_t count, std::size_t threads, const Work& wor
 void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,
                 const std::vector<std::vector<std::uint16_t>>& nets, JobFacts& facts) {
   Chains chains(shards, processes, nets);
+  name_excerpt(chains.all(), shards);
   Grouping grouping(chains.all());
 
   std::vector<std::size_t> order(grouping.groups().size());

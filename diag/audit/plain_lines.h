@@ -26,6 +26,16 @@ enum class PlainLine : std::uint8_t {
   LoopbackMesh,         ///< Gloo meets itself on the loopback address
   RecorderAbsent,       ///< the flight recorder's analyser: ranks that did not join
   RecorderLost,         ///< and ranks without a dump
+  CudaCallFailed,       ///< "unhandled cuda error", without more
+  RemoteFailed,         ///< "remote process exited or there was a network error", without more
+  OtherNcclError,       ///< invalid usage and internal errors, without more
+  GpuName,              ///< lists of GPUs by product, as nvidia-smi -L prints them
+  BusError,             ///< a process died of SIGBUS
+  IommuFault,           ///< the kernel: a device's access was refused by the IOMMU
+  NoVerbsDriver,        ///< libibverbs knows a device's driver in the kernel only
+  Saving,               ///< a checkpoint is being written
+  Saved,                ///< and has been written
+  BusyStack,  ///< py-spy's stack of a thread that writes a checkpoint or waits for its data
   Count
 };
 

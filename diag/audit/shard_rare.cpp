@@ -68,6 +68,8 @@ void take_benchmark(std::vector<BenchmarkTable>& tables, const Record& record) {
       BenchmarkTable& table = open_table(tables, record.speaker);
       const auto& row = record.as<BenchmarkRow>();
       const bool is_result = row.out_of_place.time_us >= 0 || row.in_place.time_us >= 0;
+      table.stopped = {};
+      if (!is_result) table.stopped.add(record.place, record.speaker, record.line);
       if (is_result && table.rows.size() < kMostRows) table.rows.push_back(line_of(row, record));
       return;
     }

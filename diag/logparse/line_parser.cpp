@@ -200,6 +200,18 @@ void LineParser::parse_clean(std::string_view line) {
   while (!line.empty()) line = parse_first(line);
 }
 
+namespace {
+
+/// Where Ray's ` [repeated 15x across cluster]` begins, which it puts behind a line that many processes say.
+std::size_t end_of_folded(std::string_view line) {
+  const std::size_t at = find_text(line, " [repeated ");
+  const bool is_folded = at != std::string_view::npos &&
+                         find_text(line, "x across cluster]", at) != std::string_view::npos;
+  return is_folded ? at : line.size();
+}
+
+}  // namespace
+
 /// returns  what is left: another line, with a launcher's tag, that begins in this one
 std::string_view LineParser::parse_first(std::string_view line) {
   NcclPrefix prefix;
@@ -226,6 +238,7 @@ std::string_view LineParser::parse_first(std::string_view line) {
     return {};
   }
   if (is_prefix) {
+    if (line.front() == '(') line = line.substr(0, end_of_folded(line));
     prefix.begin += wrapping.size;
     prefix.end += wrapping.size;
     return parse_beginnings(line, wrapping.size, prefix, wrapping);

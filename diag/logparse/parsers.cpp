@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/message.h"
 
 namespace ringside::logs {
 namespace {
@@ -102,6 +103,17 @@ bool is_result_like(std::string_view text) {
   return find_text(text, " -> ") != std::string_view::npos;
 }
 
+/// nccl-tests puts NCCL's last warning behind its own words: `Test NCCL failure common.cu:1279 'remote error /
+/// NET/IB: Got completion ..'`. The warning says more.
+void read_last_warning(std::string_view text, Record& record) {
+  const std::size_t at = text.find(" / ");
+  if (at == std::string_view::npos) return;
+  std::string_view warning = trimmed_right(text.substr(at + 3));
+  if (warning.ends_with('\'')) warning.remove_suffix(1);
+  if (parse_message(warning, record) != Parsed::No)
+    record.text_at += static_cast<std::uint32_t>(at + 3);
+}
+
 }  // namespace
 
 Parsed parse_nccl_text(std::string_view text, Level level, Record& record) {
@@ -157,7 +169,9 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
     const Parsed parsed = parse_shell_variable(text, record);
     if (parsed != Parsed::No) return parsed;
   }
-  return first_of(text, record, parse_message, parse_python);
+  const Parsed parsed = first_of(text, record, parse_message, parse_python);
+  if (is_message(record, MessageId::BenchmarkError)) read_last_warning(text, record);
+  return parsed;
 }
 
 }  // namespace ringside::logs

@@ -102,11 +102,15 @@ bool torchrun_tag(Cursor& cursor, Wrapping& wrapping) {
   return true;
 }
 
-/// `[2025-03-01 10:11:12] `
+/// `[2025-03-01 10:11:12] `, and with SGLang's ranks in it: `[2025-03-01 10:11:12 DP0 TP5] `
 bool bracketed_time(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   if (!at.eat('[') || !date_and_time(at, wrapping.time_us)) return false;
-  at.skip_blanks();
+  for (at.skip_blanks(); at.peek() >= 'A' && at.peek() <= 'Z'; at.skip_blanks()) {
+    while (at.peek() >= 'A' && at.peek() <= 'Z') at.skip(1);
+    std::int32_t rank = -1;
+    if (!is_digit(at.peek()) || !at.number(rank)) return false;
+  }
   if (!at.eat(']')) return false;
   at.eat(' ');
   cursor = at;
@@ -155,6 +159,27 @@ bool slurm_label(Cursor& cursor, Wrapping& wrapping) {
   if (!is_digit(at.peek()) || !at.number(task) || !at.eat(':')) return false;
   if (!at.eat(' ') && !at.is_done()) return false;
   wrapping.launcher_rank = task;
+  cursor = at;
+  return true;
+}
+
+/// vLLM's `ERROR 08-12 09:10:11 multiproc_worker_utils.py:226] `, and its newer `ERROR 08-12 09:10:11 [core.py:58] `
+bool logger_header(Cursor& cursor) {
+  Cursor at = cursor;
+  if (!at.eat("ERROR ") && !at.eat("WARNING ") && !at.eat("INFO ") && !at.eat("CRITICAL "))
+    return false;
+  std::int64_t number = 0;
+  std::string_view place;
+  if (!digits(at, 2, number) || !at.eat('-') || !digits(at, 2, number) || !at.eat(' ') ||
+      !clock_time(at, number) || !at.eat(' ')) {
+    return false;
+  }
+  at.eat('[');
+  if (!at.until(']', place) || place.find(".py:") == std::string_view::npos ||
+      place.find(' ') != std::string_view::npos) {
+    return false;
+  }
+  at.eat(' ');
   cursor = at;
   return true;
 }
@@ -245,7 +270,8 @@ bool strip_one(Cursor& cursor, Wrapping& wrapping) {
       return slurm_label(cursor, wrapping);
     default:
       if (is_digit(first)) return plain_time(cursor, wrapping) || slurm_label(cursor, wrapping);
-      return syslog_header(cursor, wrapping) || host_label(cursor, wrapping);
+      return logger_header(cursor) || syslog_header(cursor, wrapping) ||
+             host_label(cursor, wrapping);
   }
 }
 

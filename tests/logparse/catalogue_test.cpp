@@ -62,6 +62,25 @@ TEST(Catalogue, HolesGiveWhatTheyTook) {
       });
 }
 
+TEST(Catalogue, TheLastWarningBehindABenchmarksErrorIsRead) {
+  int found = 0;
+  each_record(
+      "n01: Test NCCL failure common.cu:1279 'remote process exited / NET/IB: Got completion from "
+      "peer 10.0.0.2<1> with status=12 opcode=0 len=0 vendor err 129 (Recv)'",
+      [&](const Record& record, const Speaker&) {
+        ++found;
+        EXPECT_TRUE(is_message(record, MessageId::IbCompletion));
+        EXPECT_EQ(message_number(record, "status"), 12);
+        EXPECT_EQ(message_argument(record, "peer"), "10.0.0.2<1>");
+      });
+  each_record("n01: Test NCCL failure common.cu:1012 'unhandled system error / '",
+              [&](const Record& record, const Speaker&) {
+                ++found;
+                EXPECT_TRUE(is_message(record, MessageId::BenchmarkError));
+              });
+  EXPECT_EQ(found, 2);
+}
+
 TEST(Catalogue, EachMessageHasAPatternAndAMeaning) {
   const auto patterns = message_patterns();
   const auto last = std::max_element(patterns.begin(), patterns.end(),

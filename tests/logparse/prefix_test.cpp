@@ -42,6 +42,10 @@ TEST(Wrappers, OfLaunchersGiveTheirKey) {
   EXPECT_EQ(with("2025-03-01T10:11:12.123Z [default3]:"), Lines{"network_in_use n01:411/-1/3"});
   EXPECT_EQ(with("Mar  1 10:11:12 n01 python[77]: "), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("[2025-03-01 10:11:12] "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("[2025-03-01 10:11:12 DP0 TP5] "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("(VllmWorker pid=7) ERROR 08-12 09:10:11 worker_utils.py:226] "),
+            Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("INFO 08-12 09:10:11 [core.py:58] "), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("my-app-xyz trainer "),
             (Lines{"fragment :-1/-1/-1!", "network_in_use n01:411/-1/-1"}));
 }
@@ -96,6 +100,19 @@ TEST(Lines, ColoursAndCarriageReturnsAreTakenOut) {
 TEST(Lines, FoldedOnesCountTheirRepeats) {
   each_record("(W pid=7) ncclSystemError: x [repeated 7x across cluster]",
               [](const Record& record, const Speaker&) { EXPECT_EQ(record.repeats, 7); });
+}
+
+TEST(Lines, FoldedOnesOfTheLibraryEndBeforeTheCount) {
+  EXPECT_EQ(heard("(W pid=7) n01:411:980 [3] NCCL INFO Using network IB [repeated 7x across "
+                  "cluster] (Ray deduplicates logs by default.)"),
+            Lines{"network_in_use n01:411/-1/-1"});
+  expect_record<ChannelEdge>(
+      "(W pid=7) n01:411:980 [3] NCCL INFO Channel 00/0 : 3[3] -> 11[3] [send] via NET/Socket/3 "
+      "[repeated 15x across cluster]",
+      [](const ChannelEdge& edge, const Record& record) {
+        EXPECT_EQ(edge.net, "Socket");
+        EXPECT_FALSE(record.is_torn);
+      });
 }
 
 TEST(TornLines, AreCutAtEachBeginning) {

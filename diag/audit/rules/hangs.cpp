@@ -67,6 +67,13 @@ std::string words(std::span<const std::int32_t> ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranks(ranks));
 }
 
+/// What it waits for, and how far it is.
+void quote_waiting(const Waiting& waiting, Evidence& evidence) {
+  for (const QuotedLine& line : {waiting.quoted, waiting.status}) {
+    if (!line.text.empty()) evidence.add(line.place, line.process, line.text);
+  }
+}
+
 bool find_diverged(const JobFacts& facts, const Waits& waits, Findings& findings) {
   const MessageLog& messages = facts.messages;
   Finding draft;
@@ -92,7 +99,7 @@ bool find_diverged(const JobFacts& facts, const Waits& waits, Findings& findings
       if (waits.timed_out.count(rank) > 0 || waiting.enqueued < -1 || at == wanted.end()) continue;
       if (waiting.enqueued >= at->second) continue;
       ranks.insert(rank);
-      draft.evidence.add(waiting.quoted.place, waiting.quoted.process, waiting.quoted.text);
+      quote_waiting(waiting, draft.evidence);
       cause = fmt::format("it has enqueued #{} while the others wait in #{}", waiting.enqueued,
                           at->second);
     }
@@ -115,7 +122,7 @@ bool find_diverged(const JobFacts& facts, const Waits& waits, Findings& findings
                                waiting.enqueued < place.second;
         if (!is_behind) continue;
         ranks.insert(rank);
-        draft.evidence.add(waiting.quoted.place, waiting.quoted.process, waiting.quoted.text);
+        quote_waiting(waiting, draft.evidence);
         cause = fmt::format("it has enqueued #{} while {} others wait in #{}", waiting.enqueued,
                             count, place.second);
       }
@@ -132,15 +139,75 @@ bool find_diverged(const JobFacts& facts, const Waits& waits, Findings& findings
   return true;
 }
 
+/// Ranks that no timeout names, if they are few: those of a job of known size, else the one that is missing
+/// among those that are heard of.
+std::vector<std::int32_t> few_silent(const Waits& waits) {
+  if (waits.nranks >= 0) {
+    std::vector<std::int32_t> silent = waits.silent();
+    const bool is_few =
+        silent.size() == 1 || silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
+    if (!is_few) silent.clear();
+    return silent;
+  }
+  std::vector<std::int32_t> absent;
+  const std::int32_t highest = waits.timed_out.empty() ? -1 : *waits.timed_out.rbegin();
+  for (std::int32_t rank = 0; rank < highest; ++rank) {
+    if (waits.timed_out.count(rank) == 0) absent.push_back(rank);
+  }
+  if (absent.size() != 1 || waits.timed_out.size() < 2) absent.clear();
+  return absent;
+}
+
+/// A checkpoint that was begun shortly before the first timeout, and not finished by then.
+Evidence unfinished_save(const JobFacts& facts, const Place& first_timeout) {
+  constexpr std::uint32_t kShortly = 40;  // lines: a training that goes on prints its steps
+  const std::vector<KeptLine>& begun = facts.plain_of(PlainLine::Saving).kept;
+  const std::vector<KeptLine>& ended = facts.plain_of(PlainLine::Saved).kept;
+  Evidence evidence;
+  for (const KeptLine& line : begun) {
+    const Place& place = line.quoted.place;
+    const bool is_shortly_before = place.piece == first_timeout.piece && place < first_timeout &&
+                                   first_timeout.line - place.line <= kShortly;
+    const bool is_done = std::any_of(ended.begin(), ended.end(), [&](const KeptLine& end) {
+      return place < end.quoted.place && end.quoted.place < first_timeout;
+    });
+    if (is_shortly_before && !is_done) evidence.add(place, line.quoted.process, line.quoted.text);
+  }
+  return evidence;
+}
+
 bool find_slow(const JobFacts& facts, const Waits& waits, Findings& findings) {
-  const PlainLines& progress = facts.plain_of(PlainLine::Progress);
-  const std::vector<std::int32_t> silent = waits.silent();
-  const bool is_few =
-      !silent.empty() && silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
-  if (!is_few || progress.evidence.empty()) return false;
-  // The bar has stopped before the timeouts: the training's own bar, of all ranks, would show steps.
   const Place first_timeout =
       facts.messages[MessageId::WatchdogTimeout].evidence.lines().front().place;
+  const Evidence save = unfinished_save(facts, first_timeout);
+  if (!save.empty()) {
+    Finding& finding = findings.add("hang_slow_rank", Severity::Error,
+                                    "a checkpoint was being written while ranks gave up waiting");
+    finding.evidence = save;
+    const std::vector<std::int32_t> silent = few_silent(waits);
+    finding.ranks.assign(silent.begin(), silent.end());
+    finding.confidence = Confidence::Medium;
+    finding.cause = "the ranks that write it come late to the next collective, or not at all";
+    finding.fix =
+        "look at the file system's speed; write asynchronously, or from all ranks; "
+        "init_process_group(timeout=...)";
+    return true;
+  }
+  const PlainLines& stack = facts.plain_of(PlainLine::BusyStack);
+  if (!stack.evidence.empty()) {
+    Finding& finding = findings.add("hang_slow_rank", Severity::Error,
+                                    "a process was busy with files or data while ranks waited");
+    finding.evidence = stack.evidence;
+    finding.confidence = Confidence::Medium;
+    finding.cause = "its stack ends in a checkpoint or in the data loader, not in a collective";
+    finding.fix =
+        "the storage behind it; init_process_group(timeout=...) if it is legitimately slow";
+    return true;
+  }
+  const PlainLines& progress = facts.plain_of(PlainLine::Progress);
+  const std::vector<std::int32_t> silent = few_silent(waits);
+  if (silent.empty() || progress.evidence.empty()) return false;
+  // The bar has stopped before the timeouts: the training's own bar, of all ranks, would show steps.
   if (!(progress.evidence.lines().front().place < first_timeout)) return false;
   Finding& finding =
       findings.add("hang_slow_rank", Severity::Error,
@@ -440,13 +507,17 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
 
 void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   Finding draft;
+  std::vector<std::uint32_t> closed;  // who finds its peers gone
   for (const MessageId id : {MessageId::RemoteClosed, MessageId::SocketCallFailed,
                              MessageId::GlooClosed, MessageId::MpiDisconnect}) {
     const Evidence evidence = evidence_of(facts.messages[id], [](const KeptMessage& message) {
       return message.level() != Level::Info;
     });
     draft.evidence.mix(evidence);
-    if (!evidence.empty()) findings.say_who(draft, facts.messages[id].processes);
+    if (evidence.empty()) continue;
+    findings.say_who(draft, facts.messages[id].processes);
+    closed.insert(closed.end(), facts.messages[id].processes.begin(),
+                  facts.messages[id].processes.end());
   }
   if (draft.evidence.empty()) return;
   const bool is_explained =
@@ -455,7 +526,14 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
                finding.id != "socket_fallback" && finding.id != "gdr_missing";
       });
   // At the end of a job that succeeded, the last to close find the others gone.
-  const bool has_failed = !facts.results.empty() || !facts.python_errors.empty();
+  const bool has_failed =
+      !facts.python_errors.empty() ||
+      std::any_of(facts.results.begin(), facts.results.end(), [&](const auto& result) {
+        const std::vector<std::uint32_t>& failed = result.second.processes;
+        return std::any_of(closed.begin(), closed.end(), [&](std::uint32_t process) {
+          return std::binary_search(failed.begin(), failed.end(), process);
+        });
+      });
   const bool is_ended_from_outside = facts.messages.has(MessageId::SlurmCancelled);
   const bool is_harmless = is_explained || !has_failed || is_ended_from_outside;
   Finding& finding = findings.add("remote_closed", is_harmless ? Severity::Info : Severity::Warning,

@@ -130,7 +130,12 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     severity = Severity::Error;
     cause = "GPUs with NVLink talk through host memory: " + nvlink;
     fix = "nvidia-smi topo -p2p n; containers need a common IPC and PID namespace";
-  } else if (edges.p2p == 0 && level == nullptr && !has_consumer_gpus(facts) &&
+  } else if (edges.p2p > 0 && has_switched_gpus(facts)) {
+    severity = Severity::Warning;
+    cause =
+        "on boards of this kind every GPU reaches every other over NVLink: some pairs have lost it";
+    fix = "nvidia-smi nvlink -s; nvidia-smi topo -p2p n; compare how those processes are contained";
+  } else if (edges.p2p == 0 && level == nullptr && !has_pcie_gpus(facts) &&
              !facts.messages.has(MessageId::ShmFailed)) {
     severity = Severity::Warning;
     confidence = Confidence::Low;
@@ -151,15 +156,21 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
 }
 
 void look_for_pcie_acs(const JobFacts& facts, Findings& findings) {
+  const PlainLines& refused = facts.plain_of(PlainLine::IommuFault);
+  if (!refused.evidence.empty()) {
+    Finding& finding = findings.add("pcie_acs", Severity::Warning,
+                                    "the IOMMU refuses a device's access to memory");
+    finding.evidence = refused.evidence;
+    finding.confidence = Confidence::Medium;
+    finding.cause =
+        "a GPU or NIC wrote to an address that the IOMMU does not map: peer-to-peer and GPUDirect "
+        "need it off or in passthrough";
+    finding.fix = "lspci -s <the device named>; iommu=pt on the kernel's line, ACS off in the BIOS";
+  }
   // A benchmark that began and printed nothing, on PCIe GPUs that use peer-to-peer: the copies do not
   // arrive, because the IOMMU or ACS sends them elsewhere.
   if (facts.nodes() > 1 || local_edges(facts).p2p == 0 || !nvlink_sign(facts).empty()) return;
-  const bool is_pcie = has_consumer_gpus(facts) || facts.has_text_of_gpu("PCIe") ||
-                       facts.has_text_of_gpu("Quadro") || facts.has_text_of_gpu("A6000") ||
-                       facts.has_text_of_gpu("A10") || facts.has_text_of_gpu("A40") ||
-                       facts.has_text_of_gpu("L40") || facts.has_text_of_gpu("Tesla P") ||
-                       facts.has_text_of_gpu("Tesla T4");
-  if (!is_pcie) return;
+  if (!has_pcie_gpus(facts)) return;
   const bool is_stuck =
       std::any_of(facts.tables.begin(), facts.tables.end(), [](const BenchmarkTable& table) {
         return table.rows.empty() && table.has_heading && !table.is_concluded;

@@ -109,6 +109,11 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
     }
     findings.say_who(draft, who);
   }
+  for (const KeptMessage& message : facts.messages[MessageId::BenchmarkError].kept) {
+    if (!contains(message.text(), "CUDA failure")) continue;
+    draft.evidence.add(message.place(), message.process(), message.line());
+    if (text.empty()) text = message.argument("error");
+  }
   for (const PlainLine line : {PlainLine::OutOfGpuMemory, PlainLine::DeviceAssert}) {
     const PlainLines& lines = facts.plain_of(line);
     if (lines.evidence.empty()) continue;

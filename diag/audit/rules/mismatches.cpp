@@ -74,6 +74,21 @@ void compare_waits(const JobFacts& facts, Findings& findings) {
   }
 }
 
+/// A call that differs stops the job a few calls later: the host runs ahead of the GPU only so far. Where the calls
+/// go on for long, lines are missing from a log.
+bool ends_the_calls(const JobFacts& facts, const JobFacts::Desync& desync) {
+  constexpr std::size_t kAhead = 16;
+  if (facts.torn_lines > 0) return false;
+  return std::any_of(facts.comms.begin(), facts.comms.end(), [&](const CommFacts& comm) {
+    const Member* member = comm.member(desync.rank);
+    const bool is_its =
+        member != nullptr && member->process == desync.process && member->ncalls > desync.call;
+    return is_its && !comm.is_guessed && member->ncalls <= desync.call + kAhead &&
+           std::all_of(comm.members.begin(), comm.members.end(),
+                       [&](const Member& other) { return other.ncalls <= desync.call + kAhead; });
+  });
+}
+
 }  // namespace
 
 void look_for_mismatches(const JobFacts& facts, Findings& findings) {
@@ -132,6 +147,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
   }
 
   const bool is_stuck = messages.has(MessageId::WatchdogTimeout) || !facts.results.empty();
+  const bool is_last = !facts.desyncs.empty() && ends_the_calls(facts, facts.desyncs.front());
   if (!facts.desyncs.empty()) {
     const JobFacts::Desync& first = facts.desyncs.front();
     const auto function = [](std::string_view text) {
@@ -141,14 +157,18 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
     };
     const bool is_shape = function(first.text) == function(first.expected);
     Finding& finding = findings.add(is_shape ? "hang_shape_mismatch" : "hang_op_mismatch",
-                                    is_stuck ? Severity::Error : Severity::Info,
+                                    is_stuck  ? Severity::Error
+                                    : is_last ? Severity::Warning
+                                              : Severity::Info,
                                     fmt::format("call {} of rank {} differs from the other ranks'",
                                                 first.call + 1, first.rank));
     for (const JobFacts::Desync& desync : facts.desyncs) {
       finding.evidence.add(desync.quoted.place, desync.quoted.process, desync.quoted.text);
       finding.ranks.push_back(desync.rank);
     }
-    finding.confidence = is_stuck ? Confidence::High : Confidence::Low;
+    finding.confidence = is_stuck  ? Confidence::High
+                         : is_last ? Confidence::Medium
+                                   : Confidence::Low;
     finding.cause =
         "the others have: " + std::string(first.expected.substr(std::min(
                                   first.expected.size(), first.expected.find("NCCL INFO "))));

@@ -168,9 +168,11 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
   }
   if (who.empty()) return;
   const bool is_slow = socket_use(facts).is_used;
-  const Severity severity = is_slow             ? Severity::Error
-                            : facts.nodes() > 1 ? Severity::Warning
-                                                : Severity::Info;
+  // An excerpt without communicators does not tell of how many hosts the job is.
+  const bool is_excerpt = facts.comms.empty() && !facts.networks.empty();
+  const Severity severity = is_slow                           ? Severity::Error
+                            : facts.nodes() > 1 || is_excerpt ? Severity::Warning
+                                                              : Severity::Info;
   Finding& finding = findings.add("plugin_incompatible", severity,
                                   "a network plugin is there and this NCCL cannot use it");
   finding.evidence = draft.evidence;
@@ -263,6 +265,15 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
     if (!is_multinode) finding.cause += "; harmless on one node, on several it forces TCP";
   }
 
+  const PlainLines& driver = facts.plain_of(PlainLine::NoVerbsDriver);
+  if (!driver.evidence.empty() && is_slow) {
+    Finding& finding = findings.add("ib_device_unusable", Severity::Error,
+                                    "RDMA devices are there and libibverbs has no driver for them");
+    finding.evidence = driver.evidence;
+    finding.cause = "the image lacks the provider library of the device, or has another version";
+    finding.fix = "apt-get install ibverbs-providers   # in the image; then ibv_devinfo in it";
+  }
+
   const auto none = facts.net_devices.find({"IB", std::string()});
   const MessageLines& no_library = messages[MessageId::IbverbsNotFound];
   if (none == facts.net_devices.end() && no_library.evidence.empty()) return;
@@ -352,6 +363,16 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     Finding& finding =
         findings.add("wrong_interface", Severity::Error, "Gloo meets on the loopback address");
     finding.evidence.mix(mesh.evidence);
+    finding.cause = "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian has it";
+    finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
+  }
+  const MessageLines& closed = facts.messages[MessageId::GlooClosed];
+  const Evidence own = evidence_of(
+      closed, [](const KeptMessage& message) { return contains(message.text(), "[127.0.1.1]"); });
+  if (!own.empty() && mesh.evidence.empty()) {
+    Finding& finding = findings.add("wrong_interface", Severity::Error,
+                                    "Gloo talks over 127.0.1.1, an address of the host's own");
+    finding.evidence = own;
     finding.cause = "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian has it";
     finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
   }

@@ -105,6 +105,15 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
          far.empty() ? "nobody listens there: the root died, or never started"
                      : "the root's address cannot be reached");
   }
+  const MessageLines& mesh = messages[MessageId::GlooConnectFailed];
+  if (!mesh.evidence.empty() && facts.plain_of(PlainLine::LoopbackMesh).evidence.empty()) {
+    if (draft.evidence.empty()) {
+      cause =
+          "Gloo's processes cannot connect to each other: a host name that resolves to an "
+          "address of its own host, an interface that others do not reach, or a firewall";
+    }
+    draft.evidence.mix(mesh.evidence);
+  }
   if (draft.evidence.empty()) return;
   Finding& finding = findings.add("bootstrap_failure", Severity::Error,
                                   fmt::format("the ranks do not meet: {}", cause));
@@ -139,6 +148,7 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
 
   const MessageLines& shm = messages[MessageId::ShmFailed];
   const PlainLines& loader = facts.plain_of(PlainLine::ShmOfLoader);
+  const PlainLines& bus = facts.plain_of(PlainLine::BusError);
   const auto is_attach = [](const KeptMessage& message) {
     return contains(message.text(), "attaching");
   };
@@ -156,6 +166,15 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
     finding.fix =
         "docker run --shm-size=16g (Kubernetes: an emptyDir of medium Memory at /dev/shm); rm "
         "/dev/shm/nccl-*";
+  } else if (!bus.evidence.empty()) {
+    Finding& finding = findings.add("shm_exhausted", Severity::Warning,
+                                    "a process died of SIGBUS: /dev/shm is most likely full");
+    finding.evidence = bus.evidence;
+    finding.confidence = Confidence::Medium;
+    finding.cause =
+        "memory that was promised was not there when it was first touched: so ends who writes to a "
+        "file in a full /dev/shm, or to a mapped file that another process shortened";
+    finding.fix = "df -h /dev/shm on that host; docker run --shm-size=16g; rm /dev/shm/nccl-*";
   } else if (!shm.evidence.empty()) {
     Finding& finding = findings.add("ipc_failed", Severity::Error,
                                     "a shared memory segment of a peer is not there");
@@ -260,25 +279,36 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
                finding.id != "low_bandwidth";
       });
   if (is_explained) return;
-  Finding draft;
-  draft.evidence = evidence_of(
+  const Evidence benchmark = evidence_of(
       facts.messages[MessageId::BenchmarkError],
       [](const KeptMessage& message) { return contains(message.text(), "NCCL failure"); });
-  if (draft.evidence.empty()) draft.evidence = facts.plain_of(PlainLine::SystemError).evidence;
-  if (draft.evidence.empty()) {
-    draft.evidence =
-        evidence_of(facts.messages[MessageId::TorchNcclError], [](const KeptMessage& message) {
-          return contains_any(message.text(),
-                              {"ncclSystemError", "ncclInternalError", "ncclUnhandledCudaError"});
-        });
+  const Evidence& cuda = facts.plain_of(PlainLine::CudaCallFailed).evidence;
+  const Evidence& system = facts.plain_of(PlainLine::SystemError).evidence;
+  const Evidence& remote = facts.plain_of(PlainLine::RemoteFailed).evidence;
+  const Evidence& other = facts.plain_of(PlainLine::OtherNcclError).evidence;
+  const auto add = [&](std::string_view id, Severity severity, std::string_view title,
+                       const Evidence& evidence, std::string_view cause) {
+    Finding& finding = findings.add(id, severity, std::string(title));
+    finding.evidence = evidence;
+    finding.cause = cause;
+    finding.fix = "NCCL_DEBUG=INFO   # and run again";
+  };
+  if (!system.empty()) {
+    add("system_error", Severity::Error, "NCCL failed, and this log does not say why", system,
+        "a system call or a library failed; at this level of debugging NCCL does not name it");
+  } else if (!cuda.empty()) {
+    add("cuda_error", Severity::Error,
+        "a CUDA call of NCCL's fails, and this log does not say which", cuda,
+        "at this level of debugging NCCL does not name the call and its error");
+  } else if (!remote.empty()) {
+    add("remote_closed", Severity::Warning, "a peer is gone, and this log does not say why", remote,
+        "a consequence: another process ended or the network failed. Look at the other ranks' "
+        "logs");
+  } else if (!other.empty() || !benchmark.empty()) {
+    add("system_error", Severity::Error, "NCCL failed, and this log does not say why",
+        other.empty() ? benchmark : other,
+        "at this level of debugging NCCL does not say what it found wrong");
   }
-  if (draft.evidence.empty()) return;
-  Finding& finding =
-      findings.add("system_error", Severity::Error, "NCCL failed, and this log does not say why");
-  finding.evidence = draft.evidence;
-  finding.cause =
-      "a system call or a library failed; at this level of debugging NCCL does not name it";
-  finding.fix = "NCCL_DEBUG=INFO   # and run again";
 }
 
 }  // namespace ringside::audit

@@ -89,6 +89,17 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
     finding.cause = "it hangs in its first collective, or was killed";
     finding.fix = "NCCL_DEBUG=INFO   # and run again; ringside audit names what the ranks wait for";
   }
+  Finding stopped;
+  for (const BenchmarkTable& table : facts.tables) {
+    if (!table.is_concluded && !table.rows.empty()) stopped.evidence.mix(table.stopped);
+  }
+  if (!stopped.evidence.empty() && !has_failed && ended < begun) {
+    Finding& finding = findings.add("truncated_table", Severity::Error,
+                                    "a benchmark stopped in the size of its last row");
+    finding.evidence = stopped.evidence;
+    finding.cause = "it hangs in that size, or was killed: the sizes before it finished";
+    finding.fix = "NCCL_DEBUG=INFO -b <that size>   # ringside audit names what the ranks wait for";
+  }
 
   Finding wrong;
   for (const KeptMessage& message : facts.messages[MessageId::BenchmarkOutOfBounds].kept) {

@@ -1,6 +1,7 @@
 #include "diag/audit/rules/transports.h"
 
 #include <algorithm>
+#include <array>
 
 #include "diag/audit/findings.h"
 
@@ -215,6 +216,9 @@ std::string nvlink_sign(const JobFacts& facts) {
       }
     }
   }
+  for (const std::string_view board : {"SXM", "HBM3", "GH200", "GB200", "GB300", "HGX"}) {
+    if (facts.has_text_of_gpu(board)) return "the GPUs are of boards with NVLink";
+  }
   for (const KeptMessage& message : facts.messages[MessageId::NvlsSupport].kept) {
     const bool is_support = contains(message.text(), "multicast support is available");
     if (is_support && !message.is_torn()) return "NVLink multicast is available";
@@ -259,6 +263,22 @@ std::map<std::int32_t, std::vector<std::int32_t>> ranks_cut_off(const JobFacts& 
     }
   }
   return cut_off;
+}
+
+bool has_switched_gpus(const JobFacts& facts) {
+  for (const std::string_view board : {"SXM4", "SXM5", "SXM6", "HBM3", "GB200", "GB300"}) {
+    if (facts.has_text_of_gpu(board)) return true;
+  }
+  return false;
+}
+
+bool has_pcie_gpus(const JobFacts& facts) {
+  constexpr std::array<std::string_view, 16> kNames = {
+      "PCIe", "PCIE", "Quadro", "A6000", "A10 ", "A10G", "A10-",    "A40",
+      "A16 ", "A30 ", "A2 ",    "L40",   " L4 ", " T4 ", "Tesla P", "Tesla K80"};
+  return has_consumer_gpus(facts) ||
+         std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view name) { return facts.has_text_of_gpu(name); });
 }
 
 bool has_consumer_gpus(const JobFacts& facts) {

@@ -64,6 +64,12 @@ std::string nvlink_sign(const JobFacts& facts);
 /// returns  by host, sorted
 std::map<std::int32_t, std::vector<std::int32_t>> ranks_cut_off(const JobFacts& facts);
 
+/// GPUs of boards on which all pairs are joined by NVLink, from the A100 on.
+bool has_switched_gpus(const JobFacts& facts);
+
+/// GPUs on cards, which mostly have no NVLink: whether they have peer access is a matter of their slots.
+bool has_pcie_gpus(const JobFacts& facts);
+
 /// GPUs of a class that has neither NVLink nor, mostly, peer access over PCIe.
 bool has_consumer_gpus(const JobFacts& facts);
 

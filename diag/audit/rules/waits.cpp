@@ -71,6 +71,7 @@ Waits waits_of(const JobFacts& facts) {
       if (id == MessageId::WatchdogStatus) waits.timed_out.insert(rank);
       waiting.enqueued = enqueued;
       waiting.completed = message.number("completed", -2);
+      waiting.status = {message.place(), message.process(), quotable(message.line())};
       const TorchPrefix prefix = torch_prefix(message.record());
       waiting.group = prefix.pg_guid.empty() && prefix.pg_id >= 0 ? std::to_string(prefix.pg_id)
                                                                   : std::string(prefix.pg_guid);

@@ -18,7 +18,8 @@ struct Waiting {
   std::int64_t at = -1, enqueued = -2, completed = -2;  ///< -2: not said
   std::string group = {};                               ///< GUID, else id; empty: not said
   bool has_timed_out = false;
-  QuotedLine quoted;
+  QuotedLine quoted;       ///< the timeout, or what else was heard first
+  QuotedLine status = {};  ///< with `enqueued`; no text: not said
 };
 
 /// Who waits for what, of all ranks that a watchdog speaks for.
