@@ -99,6 +99,7 @@ Status write_joined(const LogJob& job, const Take& take, const LogProgress& prog
     for (std::size_t first = 0; first < processes; first += kProcessesAtOnce) {
       std::vector<Speaker> speakers;
       for (std::size_t p = first; p < std::min(first + kProcessesAtOnce, processes); ++p) {
+        if (static_cast<int>(p) == job.request().unheard) continue;
         DebugLog log = log_of(job, static_cast<int>(p));
         write_phase(job, static_cast<int>(p), phases[i], log);
         speakers.emplace_back(log.take(), fmt::format("{}:{}:", log.host(), log.pid()));
@@ -119,6 +120,7 @@ Result<LogFiles> write_log_files(const LogJob& job, const std::string& folder,
   const std::vector<LogPhase> phases = phases_of(job);
   LogFiles written;
   for (std::size_t process = 0; process < job.processes().size(); ++process) {
+    if (static_cast<int>(process) == job.request().unheard) continue;
     DebugLog log = log_of(job, static_cast<int>(process));
     RINGSIDE_TRY(const UniqueFd file,
                  create(fmt::format("{}/nccl.{}.{}.log", folder, log.host(), log.pid())));

@@ -275,6 +275,21 @@ Outcome fill_gpu(LogRequest& request) {
                {"asymmetric_config"});
 }
 
+Outcome bind_to_one_core(LogRequest& request) {
+  RINGSIDE_NEEDS(gpus_per_host(request) > 1, "a host has one rank only");
+  edit_all_hosts(request, [](Host& host) {
+    for (HostCpu& cpu : host.cpus) cpu.affinity = "00000001";
+  });
+  return truth("cpu_affinity", "warn", "the launcher binds all ranks of a host to its first core");
+}
+
+Outcome lose_log(LogRequest& request) {
+  constexpr int kFewest = 4;
+  RINGSIDE_NEEDS(count_ranks(request) >= kFewest, "there are not 4 ranks");
+  request.unheard = count_ranks(request) - 2;
+  return truth("missing_ranks", "info", "the log of one rank was not collected");
+}
+
 Outcome share_gpu(LogRequest& request) {
   RINGSIDE_NEEDS(gpus_per_host(request) > 1, "a host has one rank only");
   request.incident = {.kind = IncidentKind::DuplicateGpu, .host = struck_host(request)};
@@ -300,7 +315,7 @@ struct Entry {
   Outcome (*apply)(LogRequest&);
 };
 
-constexpr std::array<Entry, 27> kTable{{
+constexpr std::array<Entry, 29> kTable{{
     {{"acs", "PCIe access control: the driver grants no peer access"}, refuse_p2p},
     {{"cuda-memory", "no GPU memory left on one host"}, fill_gpu},
     {{"duplicate-gpu", "two ranks of a host selected one GPU"}, share_gpu},
@@ -315,12 +330,14 @@ constexpr std::array<Entry, 27> kTable{{
     {{"ib-error", "one host stops answering: retries exhausted"}, fail_completion},
     {{"interface", "bootstrap over docker0"}, take_wrong_interface},
     {{"link-flap", "a port of one host goes down"}, flap_link},
+    {{"lost-log", "the log of one rank was not collected"}, lose_log},
     {{"lost-nic", "one host has a NIC less"}, lose_nic},
     {{"memlock", "the limit of locked memory is too low on one host"}, limit_memlock},
     {{"no-route", "the first host cannot be reached"}, lose_route},
     {{"nvlink", "the NVLinks of one host are down"}, lose_nvlinks},
     {{"nvls", "the fabric manager refuses multicast groups"}, break_nvls},
     {{"nvls-one-host", "one host without NVLS"}, lose_nvls_of_one},
+    {{"one-core", "all ranks of a host are bound to its first core"}, bind_to_one_core},
     {{"one-nic", "NCCL_IB_HCA leaves one NIC of several"}, filter_nics},
     {{"p2p", "NCCL_P2P_DISABLE=1 left in the environment"}, disable_p2p},
     {{"plugin", "the network plugin does not load"}, break_plugin},

@@ -40,6 +40,12 @@ void look_for_odd_rings(const JobFacts& facts, Findings& findings);
 void look_for_asymmetry(const JobFacts& facts, Findings& findings);
 void look_for_versions(const JobFacts& facts, Findings& findings);
 void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings);
+// Where NICs and threads are: rules/placement.cpp
+void look_for_crossed_rails(const JobFacts& facts, Findings& findings);
+void look_for_bound_threads(const JobFacts& facts, Findings& findings);
+// Who comes and goes: rules/lives.cpp
+void look_for_absent_ranks(const JobFacts& facts, Findings& findings);
+void look_for_leaks(const JobFacts& facts, Findings& findings);
 // Variables: rules/variables.cpp
 void look_for_overrides(const JobFacts& facts, Findings& findings);
 void look_for_debugging(const JobFacts& facts, Findings& findings);

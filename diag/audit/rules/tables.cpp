@@ -25,17 +25,21 @@ bool is_reducing_or_gathering(const BenchmarkTable& table) {
 }
 
 /// Busbw that boards with NVLink reach on large messages, whatever their network: well below what one NIC
-/// for four GPUs (several hosts) or one generation of NVLink (one host) carries.
+/// for four GPUs (several hosts) or one generation of NVLink (one host) carries. With fewer GPUs a host: well
+/// below one NIC of 50 Gbit/s, and below the NVLinks between two GPUs.
 /// unit    GB/s; 0: no such board
 double floor_of(const BenchmarkTable& table, int hosts) {
   const std::string& gpu = table.devices.front().gpu;
   const std::size_t each = table.devices.size() / static_cast<std::size_t>(std::max(hosts, 1));
   constexpr std::size_t kBoard = 4;
-  if (each < kBoard) return 0;
   const bool is_board = contains_any(gpu, {"SXM", "HBM3", "GH200", "GB200", "B200", "H200"});
   if (!is_board || contains(gpu, "PCIe")) return 0;
   const bool is_hopper = contains_any(gpu, {"H100", "H200", "GH200", "B200", "GB200"});
   const bool is_volta = contains(gpu, "V100");
+  if (each < kBoard) {
+    if (hosts > 1) return is_hopper ? 3 : is_volta ? 1 : 2;
+    return each < 2 ? 0 : is_hopper ? 60 : is_volta ? 15 : 40;
+  }
   if (hosts > 1) return is_hopper ? 30 : is_volta ? 6 : 15;
   return is_hopper ? 150 : is_volta ? 50 : 90;
 }
