@@ -11,6 +11,7 @@
 #include "diag/audit/benchmark_table.h"
 #include "diag/audit/evidence.h"
 #include "diag/audit/json_lines.h"
+#include "diag/audit/link_matrix.h"
 #include "diag/audit/message_log.h"
 #include "diag/audit/plain_lines.h"
 #include "diag/audit/process_parts.h"
@@ -152,6 +153,7 @@ struct JobFacts {
   std::vector<PythonErrorFact> python_errors = {};
   std::vector<RasFact> ras = {};
   std::vector<UnreadReport> unread_reports = {};
+  std::vector<LinkMatrix> matrices = {};
   std::uint64_t torn_lines = 0;  ///< with another's beginning in them: what is absent may be lost
   MessageLog messages = {};
   AllPlainLines plain = {};

@@ -43,6 +43,7 @@ class Joiner {
       add_lists(*shards_[s], processes_[s]);
       add_tables(*shards_[s], processes_[s]);
       facts_.messages.append(std::move(shards_[s]->messages), processes_[s]);
+      add_matrices(*shards_[s], processes_[s]);
       for (const UnreadReport& one : shards_[s]->unread_reports()) {
         facts_.unread_reports.push_back(one);
       }
@@ -169,6 +170,19 @@ class Joiner {
   }
 
   /// A table that the end of a shard cut goes on in the next one.
+  void add_matrices(Shard& shard, const std::vector<std::uint32_t>& process_of) {
+    for (LinkMatrix& matrix : shard.matrices) {
+      if (matrix.rows.empty()) continue;  // words that look like its heading
+      matrix.process = process_of[matrix.process];
+      const std::int32_t host = facts_.processes[matrix.process].host;
+      if (matrix.host.empty() && host >= 0) {
+        matrix.host = facts_.hosts[static_cast<std::size_t>(host)].name;
+      }
+      for (QuotedLine& line : matrix.evidence.lines()) line.process = matrix.process;
+      facts_.matrices.push_back(std::move(matrix));
+    }
+  }
+
   void add_tables(Shard& shard, const std::vector<std::uint32_t>& process_of) {
     for (BenchmarkTable& table : shard.tables) {
       table.speaker = process_of[table.speaker];

@@ -79,7 +79,7 @@ void JsonLines::take(const Record& record, std::vector<BenchmarkTable>& tables,
   if (!text_.empty() && record.speaker != speaker_) return;
   speaker_ = record.speaker;
   lines_.push_back({text_.size(), record.place});
-  for (const char c : record.line) {
+  for (const char c : record.text()) {
     if (is_escaped_) {
       is_escaped_ = false;
     } else if (is_in_text_) {
@@ -93,7 +93,7 @@ void JsonLines::take(const Record& record, std::vector<BenchmarkTable>& tables,
       --depth_;
     }
   }
-  text_.append(record.line);
+  text_.append(record.text());
   text_ += '\n';
   constexpr std::size_t kKnownByThen = 8;  // lines
   const bool is_done = depth_ <= 0;

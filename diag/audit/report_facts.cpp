@@ -68,6 +68,27 @@ void add_comm(const JobFacts& facts, const CommFacts& comm, const TextStyle& sty
   }
 }
 
+/// Hosts whose matrices say the same are one line.
+void add_matrices(const JobFacts& facts, const TextStyle& style, std::string& out) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+  for (const LinkMatrix& matrix : facts.matrices) {
+    std::string text = plural(matrix.gpus, "GPU", "GPUs");
+    if (matrix.gpus > 1) text += fmt::format(", {} between them", to_string(matrix.between_gpus()));
+    if (matrix.nics() > 0) {
+      text += fmt::format("; {}, the nearest by {}", plural(matrix.nics(), "NIC", "NICs"),
+                          to_string(matrix.to_nearest_nic()));
+    }
+    auto kind = std::find_if(kinds.begin(), kinds.end(),
+                             [&](const auto& one) { return one.first == text; });
+    if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {text, {}});
+    if (!matrix.host.empty()) kind->second.push_back(matrix.host);
+  }
+  for (const auto& [text, hosts] : kinds) {
+    const std::string of = hosts.empty() ? std::string() : " of " + list_of(hosts);
+    out += cut(fmt::format("nvidia-smi topo -m{}: {}", of, text), style.width) + "\n";
+  }
+}
+
 }  // namespace
 
 std::string facts_text(const Audit& audit, const TextStyle& style) {
@@ -87,6 +108,7 @@ std::string facts_text(const Audit& audit, const TextStyle& style) {
                style.width) +
            "\n";
   }
+  add_matrices(facts, style, out);
   for (const auto& [key, said] : facts.gdr_of_hca) {
     out += fmt::format("GPUDirect RDMA {} for devices of {}: {} lines\n",
                        key.second ? "enabled" : "disabled", key.first, said.evidence.count());

@@ -125,6 +125,23 @@ Json table_json(const BenchmarkTable& table) {
 
 }  // namespace
 
+Json matrices_json(const JobFacts& facts) {
+  Json all = Json::array();
+  for (const LinkMatrix& matrix : facts.matrices) {
+    Json rows = Json::object();
+    for (const LinkMatrix::Row& row : matrix.rows) {
+      Json cells = Json::array();
+      for (const MatrixCell cell : row.cells) cells.push_back(to_string(cell));
+      rows[matrix.columns[row.column]] = std::move(cells);
+    }
+    all.push_back({{"host", matrix.host.empty() ? Json(nullptr) : Json(matrix.host)},
+                   {"devices", matrix.columns},
+                   {"gpus", matrix.gpus},
+                   {"links", std::move(rows)}});
+  }
+  return all;
+}
+
 Json facts_json(const Audit& audit) {
   const JobFacts& facts = audit.facts;
   Json hosts = Json::array();
@@ -165,7 +182,8 @@ Json facts_json(const Audit& audit) {
           {"ncommunicators", facts.comms.size()},
           {"communicators", std::move(comms)},
           {"environment", std::move(environment)},
-          {"tables", std::move(tables)}};
+          {"tables", std::move(tables)},
+          {"link_matrices", matrices_json(audit.facts)}};
 }
 
 Json report_json(const Audit& audit) {

@@ -124,7 +124,7 @@ void Shard::take_one(const Record& record) {
   SpeakerParts& speaker = spoken[record.speaker];
   ++speaker.records;
   note_thread(speaker, record.tid);
-  if (record.level == Level::None && json_.wants(record.line)) json_.take(record, tables, ras);
+  if (record.level == Level::None && json_.wants(record.text())) json_.take(record, tables, ras);
   switch (record.kind) {
     case RecordKind::ChannelEdge:
       return take_edge(record);

@@ -11,6 +11,7 @@
 #include "diag/audit/benchmark_table.h"
 #include "diag/audit/evidence.h"
 #include "diag/audit/json_lines.h"
+#include "diag/audit/link_matrix.h"
 #include "diag/audit/message_log.h"
 #include "diag/audit/plain_lines.h"
 #include "diag/audit/process_parts.h"
@@ -135,6 +136,7 @@ class Shard : public RecordSink {
   std::vector<XidFact> xids = {};
   std::vector<PythonErrorFact> python_errors = {};
   std::vector<RasFact> ras = {};
+  std::vector<LinkMatrix> matrices = {};
   MessageLog messages = {};
   AllPlainLines plain = {};
 
@@ -163,6 +165,7 @@ class Shard : public RecordSink {
   std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
   Place before_place_ = {};
   JsonLines json_ = {};
+  LinkMatrixLines matrix_lines_ = {};
   std::set<std::string> dumpers_ = {};  ///< hosts of which a dump is kept
 };
 

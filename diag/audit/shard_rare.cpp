@@ -112,6 +112,9 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
 }  // namespace
 
 void Shard::take_plain(const Record& record) {
+  if (matrix_lines_.wants(record.text())) {
+    matrix_lines_.take(record, speakers[record.speaker].host, matrices);
+  }
   std::uint32_t lines = plain_lines_of(record.line);
   const auto is_progress = std::uint32_t{1} << static_cast<unsigned>(PlainLine::Progress);
   if ((lines & is_progress) == 0 && record.kind == RecordKind::Text && !record.line.empty()) {

@@ -40,6 +40,19 @@ void explain(const JobFacts& facts, bool has_disabled, Finding& finding) {
     finding.fix = "modprobe nvidia-peermem   # on every host, then start the containers again";
     return;
   }
+  for (const LinkMatrix& matrix : facts.matrices) {
+    const MatrixCell nearest = matrix.to_nearest_nic();
+    if (matrix.nics() == 0 || nearest.reach <= DeviceReach::Pxb) continue;
+    finding.evidence.mix(matrix.evidence);
+    finding.cause = fmt::format(
+        "between the GPUs and their nearest NICs nvidia-smi topo -m has {}: beyond PXB NCCL does "
+        "without GPUDirect RDMA",
+        to_string(nearest));
+    finding.fix =
+        "use NICs on the GPUs' PCIe switches; NCCL_NET_GDR_LEVEL=PHB or SYS where the processor "
+        "forwards such requests at full rate";
+    return;
+  }
   if (facts.messages.has(MessageId::OfiVersion) || facts.networks.count("AWS Libfabric") > 0 ||
       facts.networks.count("Libfabric") > 0) {
     finding.cause =

@@ -46,6 +46,31 @@ void quote_edges_of(const JobFacts& facts, const std::vector<std::string>& hosts
   finding.hosts = hosts;
 }
 
+/// nvidia-smi topo -m shows GPUs without NVLink where their siblings or their kind have it.
+void look_at_matrices(const JobFacts& facts, Findings& findings) {
+  const bool is_board = facts.has_text_of_gpu("SXM") || facts.has_text_of_gpu("HBM3");
+  for (const LinkMatrix& matrix : facts.matrices) {
+    const std::vector<std::string> linked = matrix.linked_gpus();
+    const std::vector<std::string> unlinked = matrix.unlinked_gpus();
+    const bool is_some = !linked.empty() && !unlinked.empty();
+    const bool is_all = linked.empty() && unlinked.size() > 1 && is_board;
+    if (!is_some && !is_all) continue;
+    Finding& finding =
+        findings.add("nvlink_missing", Severity::Warning,
+                     is_all ? fmt::format("no NVLink between the {} GPUs{}", unlinked.size(),
+                                          matrix.host.empty() ? "" : " of " + matrix.host)
+                            : fmt::format("{} without NVLink, which {} have", list_of(unlinked),
+                                          plural(linked.size(), "other GPU", "other GPUs")));
+    finding.evidence = matrix.evidence;
+    if (!matrix.host.empty()) finding.hosts = {matrix.host};
+    // Bridges join pairs of cards: the odd one out may have none by intent.
+    finding.confidence = is_all || linked.size() > 2 ? Confidence::High : Confidence::Low;
+    if (finding.confidence == Confidence::Low) finding.severity = Severity::Info;
+    finding.cause = "links that are down, a bridge that is not seated, or no fabric manager";
+    finding.fix = "nvidia-smi nvlink -s; systemctl status nvidia-fabricmanager";
+  }
+}
+
 }  // namespace
 
 void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
@@ -229,7 +254,8 @@ void compare_nvlinks(const JobFacts& facts, Findings& findings) {
 }
 
 void look_for_missing_nvlink(const JobFacts& facts, Findings& findings) {
-  if (facts.dumps.empty()) return;
+  look_at_matrices(facts, findings);
+  if (facts.dumps.empty() || findings.has("nvlink_missing")) return;
   if (facts.nodes() > 1) return compare_nvlinks(facts, findings);
   const bool is_linkable = facts.has_text_of_gpu("A100") || facts.has_text_of_gpu("H100") ||
                            facts.has_text_of_gpu("H200") || facts.has_text_of_gpu("V100") ||

@@ -1,5 +1,7 @@
 #include "diag/audit/rules/transports.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -206,6 +208,12 @@ std::string nvlink_sign(const JobFacts& facts) {
       if (node.link == "NVL") return "the topology of " + dump.host + " has NVLink";
     }
   }
+  for (const LinkMatrix& matrix : facts.matrices) {
+    const MatrixCell cell = matrix.between_gpus();
+    if (cell.reach == DeviceReach::NvLink) {
+      return fmt::format("nvidia-smi topo -m has {} between the GPUs", to_string(cell));
+    }
+  }
   for (const PatternFact& pattern : facts.patterns) {
     if (pattern.type_intra == "NVL") return "graphs within the host go over NVLink";
   }
@@ -276,7 +284,11 @@ bool has_pcie_gpus(const JobFacts& facts) {
   constexpr std::array<std::string_view, 16> kNames = {
       "PCIe", "PCIE", "Quadro", "A6000", "A10 ", "A10G", "A10-",    "A40",
       "A16 ", "A30 ", "A2 ",    "L40",   " L4 ", " T4 ", "Tesla P", "Tesla K80"};
-  return has_consumer_gpus(facts) ||
+  const bool is_told =
+      std::any_of(facts.matrices.begin(), facts.matrices.end(), [](const LinkMatrix& matrix) {
+        return matrix.linked_gpus().empty() && matrix.between_gpus().reach >= DeviceReach::Phb;
+      });
+  return is_told || has_consumer_gpus(facts) ||
          std::any_of(kNames.begin(), kNames.end(),
                      [&](std::string_view name) { return facts.has_text_of_gpu(name); });
 }
