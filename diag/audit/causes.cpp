@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace ringside::audit {
 namespace {
@@ -72,6 +73,18 @@ constexpr std::array kArrows{
     Arrow{"system_error", "net_init_error"},
 };
 
+/// What makes a job slow and does not stop it.
+constexpr std::array<std::string_view, 14> kOnlySlow = {
+    "p2p_disabled",      "shm_fallback",           "gdr_missing",     "few_channels",
+    "single_nic",        "env_override",           "socket_fallback", "low_bandwidth",
+    "asymmetric_config", "no_rdma_device",         "plugin_missing",  "nvlink_missing",
+    "slow_init",         "env_debug_in_production"};
+
+bool stops_the_job(const Finding& finding) {
+  return finding.severity == Severity::Error &&
+         std::find(kOnlySlow.begin(), kOnlySlow.end(), finding.id) == kOnlySlow.end();
+}
+
 constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 
 /// The finding that `effect` follows from: the first arrow whose cause was found, and matters as much.
@@ -99,11 +112,13 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
     if (at != i) parent[i] = cause;
   }
   // A cause matters as much as the worst that follows from it.
-  std::vector<Severity> weight;
-  for (const Finding& finding : findings) weight.push_back(finding.severity);
+  using Weight = std::pair<Severity, bool>;  // and whether it stops the job
+  std::vector<Weight> weight;
+  for (const Finding& finding : findings)
+    weight.emplace_back(finding.severity, stops_the_job(finding));
   for (std::size_t i = 0; i < findings.size(); ++i) {
     for (std::size_t at = parent[i]; at != kNobody; at = parent[at])
-      weight[at] = std::max(weight[at], findings[i].severity);
+      weight[at] = std::max(weight[at], Weight(findings[i].severity, stops_the_job(findings[i])));
   }
   std::vector<std::size_t> roots;
   for (std::size_t i = 0; i < findings.size(); ++i) {

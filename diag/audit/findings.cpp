@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace ringside::audit {
 
@@ -74,6 +75,21 @@ void Findings::quote(Finding& finding, const MessageLines& lines) const {
 void Findings::quote(Finding& finding, const SaidBy& said) const {
   finding.evidence.mix(said.evidence);
   say_who(finding, said.processes);
+}
+
+std::string named_address(const JobFacts& facts, std::string_view address) {
+  address = address.substr(0, address.find('<'));
+  std::set<std::string> names;
+  for (const auto& [key, said] : facts.bootstraps) {
+    if (key.second != address) continue;
+    for (const std::uint32_t process : said.processes) {
+      const std::int32_t host = facts.processes[process].host;
+      if (host >= 0) names.insert(facts.hosts[static_cast<std::size_t>(host)].name);
+    }
+  }
+  // Hosts behind bridges of containers have one address: that names none of them.
+  if (names.size() != 1) return std::string(address);
+  return fmt::format("{} ({})", *names.begin(), address);
 }
 
 std::string plural(std::size_t count, std::string_view one, std::string_view many) {

@@ -47,6 +47,10 @@ Evidence evidence_of(const MessageLines& lines, Predicate picks) {
   return evidence;
 }
 
+/// `node-c (10.0.1.13)` where a process has said that the address is its own; else the address.
+/// shape  with or without the port: `10.0.1.13<52332>`
+std::string named_address(const JobFacts& facts, std::string_view address);
+
 /// "1 rank", "3 ranks"
 std::string plural(std::size_t count, std::string_view one, std::string_view many);
 

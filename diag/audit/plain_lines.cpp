@@ -33,6 +33,7 @@ constexpr std::array kRows{
     Row{"HIP out of memory", PlainLine::OutOfGpuMemory},
     Row{"insufficient shared memory (shm)", PlainLine::ShmOfLoader},
     Row{"retrieving ncclUniqueId", PlainLine::UniqueIdTimeout, "got error"},
+    Row{"retreiving ncclUniqueId", PlainLine::UniqueIdTimeout, "got error"},
     Row{"unhandled system error", PlainLine::SystemError},
     Row{"%|", PlainLine::Progress, "/"},
     Row{"connectFullMesh failed", PlainLine::LoopbackMesh, "127.0."},
@@ -68,6 +69,7 @@ constexpr std::array kRows{
     Row{"Saving checkpoint", PlainLine::Saving},
     Row{"Saving model checkpoint", PlainLine::Saving},
     Row{"successfully saved checkpoint", PlainLine::Saved},
+    Row{"(gai error", PlainLine::NameWithoutAddress},
     Row{"(torch/serialization.py:", PlainLine::BusyStack},
     Row{"_try_get_data (", PlainLine::BusyStack},
 };

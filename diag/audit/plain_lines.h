@@ -35,6 +35,7 @@ enum class PlainLine : std::uint8_t {
   NoVerbsDriver,        ///< libibverbs knows a device's driver in the kernel only
   Saving,               ///< a checkpoint is being written
   Saved,                ///< and has been written
+  NameWithoutAddress,   ///< a host name that nothing resolves
   BusyStack,  ///< py-spy's stack of a thread that writes a checkpoint or waits for its data
   Count
 };

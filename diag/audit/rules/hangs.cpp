@@ -11,58 +11,6 @@
 namespace ringside::audit {
 namespace {
 
-/// Signals that others send when a job ends: no cause of it.
-bool is_own_death(std::int64_t exit_code) {
-  constexpr std::int64_t kAborted = -6, kTerminated = -15;
-  return exit_code < 0 && exit_code != kAborted && exit_code != kTerminated;
-}
-
-/// The summary of torchrun: the rank and the exit code of each failure, in the order of its lines.
-struct Failure {
-  std::int64_t rank = -1, exit_code = 0;
-  QuotedLine quoted;
-};
-std::vector<Failure> failures_of(const JobFacts& facts) {
-  std::vector<Failure> failures;
-  for (const KeptMessage& message : facts.messages[MessageId::TorchrunSummary].kept) {
-    const std::int64_t rank = message.number("rank");
-    if (rank >= 0 && contains(message.text(), "local_rank")) {
-      failures.push_back({rank, 0, {message.place(), message.process(), quotable(message.line())}});
-    }
-    const bool is_code = contains(message.text(), "exitcode");
-    if (is_code && !failures.empty()) failures.back().exit_code = message.number("exitcode", 0);
-  }
-  // An agent ends the other children with signals: only the one that it saw first tells.
-  std::vector<Failure> first;
-  for (const KeptMessage& head : facts.messages[MessageId::TorchrunRootCause].kept) {
-    for (const Failure& failure : failures) {
-      if (!(head.place() < failure.quoted.place)) continue;
-      first.push_back(failure);
-      break;
-    }
-  }
-  return first.empty() ? failures : first;
-}
-
-/// Errors of the program itself, not of those that waited for it.
-bool is_own_error(const PythonErrorFact& error) {
-  if (contains_any(error.type, {"DistBackendError", "DistStoreError", "DistNetworkError",
-                                "ChildFailedError", "KeyboardInterrupt", "SystemExit", "Rendezvous",
-                                "Warning", "SignalException"})) {
-    return false;
-  }
-  return !contains_any(error.text,
-                       {"NCCL", "Watchdog", "timeout", "Timeout", "Timed out", "timed out",
-                        "Connection closed by peer", "Connection reset", "Broken pipe",
-                        "mismatch between collectives", "DataLoader worker"});
-}
-
-Finding& add_dead(Findings& findings, std::string title) {
-  Finding& finding = findings.add("hang_dead_rank", Severity::Error, std::move(title));
-  finding.fix = "look at that rank's own output and at its host's kernel log (dmesg -T)";
-  return finding;
-}
-
 std::string words(std::span<const std::int32_t> ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranks(ranks));
 }
@@ -274,6 +222,8 @@ void find_stall(const JobFacts& facts, const Waits& waits, Findings& findings) {
   finding.confidence = Confidence::Medium;
   finding.cause =
       "every rank that reports has enqueued the operation: the transport does not make progress";
+  if (const std::vector<std::int32_t> silent = waits.silent(); !silent.empty())
+    finding.cause += fmt::format("; {} printed no timeout", words(silent));
   finding.fix = is_one_host ? "NCCL_P2P_DISABLE=1 to confirm that peer-to-peer is at fault; dmesg"
                             : "the fabric's settings (on Slingshot FI_CXI_*, on RoCE PFC and GID); "
                               "ib_write_bw between the hosts";
@@ -346,115 +296,7 @@ void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --native --pid of that rank";
 }
 
-void find_dead(const JobFacts& facts, Findings& findings) {
-  const MessageLog& messages = facts.messages;
-  for (const Failure& failure : failures_of(facts)) {
-    if (!is_own_death(failure.exit_code)) continue;
-    Finding& finding = add_dead(
-        findings, fmt::format("rank {} died of signal {}", failure.rank, -failure.exit_code));
-    finding.evidence.add(failure.quoted.place, failure.quoted.process, failure.quoted.text);
-    finding.evidence.mix(evidence_of(
-        messages[MessageId::ChildFailed],
-        [](const KeptMessage& message) { return is_own_death(message.number("exitcode", 0)); }));
-    finding.ranks = {static_cast<int>(failure.rank)};
-    constexpr std::int64_t kKilled = -9;
-    finding.cause =
-        failure.exit_code == kKilled
-            ? "killed from outside: the host's memory ran out, or the scheduler ended it"
-            : "it crashed by itself";
-    if (failure.exit_code == kKilled)
-      finding.fix = "dmesg -T | grep -i 'killed process' on its host";
-    return;
-  }
-  for (const MessageId id :
-       {MessageId::MpiFirstDeath, MessageId::SlurmOom, MessageId::KernelOom,
-        MessageId::KubernetesEnded, MessageId::SlurmNodeFailure, MessageId::RasDeadProcesses,
-        MessageId::MpiDaemonLost, MessageId::ChildFailed, MessageId::SlurmTaskEnded}) {
-    const auto is_death = [&](const KeptMessage& message) {
-      if (id == MessageId::KubernetesEnded) return contains(message.text(), "OOMKilled");
-      if (id == MessageId::ChildFailed) return is_own_death(message.number("exitcode", 0));
-      if (id == MessageId::SlurmTaskEnded) {
-        return contains_any(message.text(),
-                            {"Killed", "Segmentation", "Bus error", "Out Of Memory"});
-      }
-      if (id == MessageId::MpiFirstDeath && contains(message.text(), "exited on signal")) {
-        const std::int64_t signal = message.number("signal", 0);
-        return is_own_death(-signal);
-      }
-      return id != MessageId::MpiFirstDeath;
-    };
-    const Evidence evidence = evidence_of(messages[id], is_death);
-    if (evidence.empty()) continue;
-    Finding& finding = add_dead(findings, "a process of the job died");
-    finding.evidence = evidence;
-    for (const KeptMessage& message : messages[id].kept) {
-      if (!is_death(message)) continue;
-      const std::int64_t rank = message.number("rank");
-      if (rank >= 0) finding.ranks.push_back(static_cast<int>(rank));
-      if (finding.ranks.size() == 1 && rank >= 0) finding.title = fmt::format("rank {} died", rank);
-    }
-    finding.cause = std::string(facts_of(id).meaning);
-    return;
-  }
-  Finding missing;
-  for (const RasFact& fact : facts.ras) {
-    if (!fact.is_rank || (!fact.is_dead && !fact.is_missing)) continue;
-    missing.evidence.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
-    missing.ranks.push_back(fact.rank);
-  }
-  if (messages.has(MessageId::RasMissingProcesses)) {
-    missing.evidence.mix(messages[MessageId::RasMissingProcesses].evidence);
-  }
-  if (!missing.evidence.empty()) {
-    Finding& finding = add_dead(findings, "processes do not answer the RAS network");
-    const bool is_dead = std::any_of(facts.ras.begin(), facts.ras.end(),
-                                     [](const RasFact& fact) { return fact.is_dead; });
-    finding.severity = is_dead ? Severity::Error : Severity::Warning;
-    finding.confidence = Confidence::Medium;
-    finding.evidence = missing.evidence;
-    finding.ranks = missing.ranks;
-    finding.cause = "they have crashed, were stopped, or their host is starved";
-    return;
-  }
-  // A rank that says why it ends, while the others wait for it.
-  const Waits waits = waits_of(facts);
-  for (const PythonErrorFact& error : facts.python_errors) {
-    const bool is_first = error.rank >= 0 && waits.timed_out.count(error.rank) == 0;
-    if (!is_first || waits.timed_out.empty() || !is_own_error(error)) continue;
-    Finding& finding =
-        add_dead(findings, fmt::format("rank {} ended with an error of its own", error.rank));
-    finding.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
-    finding.ranks = {error.rank};
-    finding.cause = fmt::format("{}: {}", error.type, error.text.substr(0, 120));
-    return;
-  }
-  for (const KeptMessage& message : messages[MessageId::CudaError].kept) {
-    const std::int32_t rank = rank_of(facts, message);
-    if (rank < 0 || waits.timed_out.empty() || waits.timed_out.count(rank) > 0) continue;
-    Finding& finding = add_dead(findings, fmt::format("rank {} ended with a CUDA error", rank));
-    finding.evidence.add(message.place(), message.process(), message.line());
-    finding.ranks = {rank};
-    finding.cause = std::string(message.text().substr(0, 120));
-    return;
-  }
-}
-
 }  // namespace
-
-void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
-  find_dead(facts, findings);
-  // Who dies after the scheduler has ended the job dies of that.
-  for (const KeptMessage& message : facts.messages[MessageId::SlurmCancelled].kept) {
-    const bool is_planned =
-        contains_any(message.text(), {"TIME LIMIT", "PREEMPTION", "JOB REQUEUE"});
-    if (!is_planned) continue;
-    for (Finding& finding : findings.all()) {
-      const bool is_later = finding.id == "hang_dead_rank" && !finding.evidence.empty() &&
-                            message.place() < finding.evidence.lines().front().place;
-      if (is_later) finding.severity = Severity::Info;
-    }
-  }
-}
 
 void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const MessageLines& timeouts = facts.messages[MessageId::WatchdogTimeout];
@@ -485,18 +327,23 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
     }
   }
 
-  std::string what = "a collective";
-  std::int64_t timeout_ms = 0;
+  // Of several groups, the operation that most ranks wait in.
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> waiters;
   for (const auto& [rank, waiting] : waits.by_rank) {
-    if (!waiting.has_timed_out || waiting.operation.empty()) continue;
-    what = fmt::format("{} #{}", waiting.operation, waiting.sequence);
-    timeout_ms = waiting.timeout_ms;
-    break;
+    if (waiting.has_timed_out && !waiting.operation.empty())
+      ++waiters[{fmt::format("{} #{}", waiting.operation, waiting.sequence), waiting.timeout_ms}];
   }
+  const auto most =
+      std::max_element(waiters.begin(), waiters.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool is_known = most != waiters.end();
+  std::string where = is_known ? most->first.first : std::string("a collective");
+  if (waiters.size() > 1) where = fmt::format("{} and others", where);
+  const std::int64_t timeout_ms = is_known ? most->first.second : 0;
   Finding& finding = findings.add(
       "collective_timeout", Severity::Error,
       fmt::format("{} gave up waiting in {} after {} s",
-                  plural(waits.timed_out.size(), "rank", "ranks"), what, timeout_ms / 1000));
+                  plural(waits.timed_out.size(), "rank", "ranks"), where, timeout_ms / 1000));
   finding.evidence = timeouts.evidence;
   finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
   finding.cause =

@@ -6,6 +6,7 @@
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 #include "diag/audit/rules/words.h"
+#include "diag/audit/summary.h"
 
 namespace ringside::audit {
 namespace {
@@ -59,6 +60,7 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
     title = fmt::format(
         "{}Xid {}: {}", xid.is_switch ? "S" : "", xid.code,
         meaning != nullptr ? meaning->text : std::string_view("a fault of the NVSwitch"));
+    if (xid.bus_id > 0) title += fmt::format(" (PCI {})", bus_text(xid.bus_id));
     for (const CommFacts& comm : facts.comms) {
       for (const Member& member : comm.members) {
         if (member.bus_id == xid.bus_id && xid.bus_id > 0) draft.ranks.push_back(member.rank);
@@ -133,6 +135,14 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
   finding.ranks = draft.ranks;
   finding.hosts = draft.hosts;
   finding.cause = cause_of_cuda_error(text);
+  const bool is_of_nvls = findings.has("nvls_unavailable", Severity::Error) &&
+                          facts.messages[MessageId::CudaError].evidence.empty() &&
+                          facts.plain_of(PlainLine::OutOfGpuMemory).evidence.empty();
+  if (is_of_nvls) {
+    finding.cause = "the call that sets NVLink SHARP up, the finding above";
+    finding.fix = "as above";
+    return;
+  }
   finding.fix =
       "the first rank that says so is the suspect: dmesg there for Xid lines; "
       "CUDA_LAUNCH_BLOCKING=1 to find the kernel";
@@ -192,11 +202,14 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     Finding& finding = findings.add("ib_error", Severity::Error, {});
     finding.evidence = first;
     findings.say_who(finding, who);
-    finding.title = fmt::format("RDMA requests fail with status {} ({}){}", status, meaning.name,
-                                names_of_hosts(finding));
+    // The peer that all name is the one to look at; else those that complain.
+    const bool is_one = peers.size() == 1;
+    finding.title =
+        fmt::format("RDMA requests{} fail with status {} ({}){}",
+                    is_one ? " to " + named_address(facts, *peers.begin()) : std::string(), status,
+                    meaning.name, is_one ? std::string() : names_of_hosts(finding));
     finding.confidence = Confidence::Medium;
     finding.cause = meaning.cause;
-    if (peers.size() == 1) finding.cause += fmt::format("; all name the peer {}", *peers.begin());
     finding.fix = meaning.fix;
     if (is_link_local && has_roce(facts)) {
       Finding& gid =
@@ -273,9 +286,10 @@ void look_for_link_flaps(const JobFacts& facts, Findings& findings) {
   finding.evidence = draft.evidence;
   findings.say_who(finding, who);
   const std::vector<std::string> names(devices.begin(), devices.end());
-  finding.title = fmt::format(
-      "{} {}{}", names.empty() ? std::string("a network port") : list_of(names),
-      is_down || !kernel.empty() ? "went down" : "came up again", names_of_hosts(finding));
+  const std::string where = finding.hosts.empty() ? std::string() : " on " + list_of(finding.hosts);
+  finding.title =
+      fmt::format("{} {}{}", names.empty() ? std::string("a network port") : list_of(names),
+                  is_down || !kernel.empty() ? "went down" : "came up again", where);
   finding.cause =
       "the adapter reports that its link was lost: a cable, a transceiver, a switch port";
   finding.fix = "ibstat; mlxlink -d <device> -m -c; replace cable or transceiver";

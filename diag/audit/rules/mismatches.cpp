@@ -37,7 +37,9 @@ void compare_waits(const JobFacts& facts, Findings& findings) {
   const Waits waits = waits_of(facts);
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::int32_t>> at;
   for (const auto& [rank, waiting] : waits.by_rank) {
-    if (waiting.has_timed_out && waiting.sequence >= 0)
+    // Sends meet receives, and count by themselves.
+    const bool is_pair = waiting.operation == "SEND" || waiting.operation == "RECV";
+    if (waiting.has_timed_out && waiting.sequence >= 0 && !is_pair)
       at[{waiting.group, waiting.sequence}].push_back(rank);
   }
   std::set<std::string> groups;
@@ -72,6 +74,45 @@ void compare_waits(const JobFacts& facts, Findings& findings) {
         "dumps";
     return;
   }
+}
+
+/// `AllReduce` of a line `AllReduce: opCount ..`
+std::string_view function_of(std::string_view line) {
+  constexpr std::string_view kInfo = "NCCL INFO ";
+  const std::size_t at = line.find(kInfo);
+  if (at == std::string_view::npos) return line;
+  const std::size_t begin = at + kInfo.size();
+  return line.substr(begin, line.find(':', begin) - begin);
+}
+
+/// The word behind ` count ` and the like.
+std::string_view value_of(std::string_view line, std::string_view key) {
+  const std::size_t at = line.find(key);
+  if (at == std::string_view::npos) return {};
+  const std::size_t begin = at + key.size();
+  return line.substr(begin, line.find(' ', begin) - begin);
+}
+
+/// `count 1000`: what a call has and another one of its function has otherwise.
+std::string difference_of(std::string_view line, std::string_view other) {
+  std::string words;
+  for (const std::string_view key : {" count ", " datatype ", " op ", " root "}) {
+    const std::string_view value = value_of(line, key);
+    if (value == value_of(other, key)) continue;
+    words += fmt::format("{}{}{}", words.empty() ? "" : ", ", key.substr(1), value);
+  }
+  return words;
+}
+
+std::string title_of(const JobFacts::Desync& desync) {
+  const std::string_view mine = function_of(desync.text), theirs = function_of(desync.expected);
+  const std::string call =
+      fmt::format("call {} of rank {} is {}", desync.call + 1, desync.rank, mine);
+  if (mine != theirs) return fmt::format("{}, of the others {}", call, theirs);
+  const std::string difference = difference_of(desync.text, desync.expected);
+  if (difference.empty()) return call + " with other arguments than the others'";
+  return fmt::format("{} with {}, of the others with {}", call, difference,
+                     difference_of(desync.expected, desync.text));
 }
 
 /// A call that differs stops the job a few calls later: the host runs ahead of the GPU only so far. Where the calls
@@ -150,18 +191,12 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
   const bool is_last = !facts.desyncs.empty() && ends_the_calls(facts, facts.desyncs.front());
   if (!facts.desyncs.empty()) {
     const JobFacts::Desync& first = facts.desyncs.front();
-    const auto function = [](std::string_view text) {
-      const std::size_t at = text.find("NCCL INFO ");
-      return at == std::string_view::npos ? text
-                                          : text.substr(at + 10, text.find(':', at + 10) - at - 10);
-    };
-    const bool is_shape = function(first.text) == function(first.expected);
+    const bool is_shape = function_of(first.text) == function_of(first.expected);
     Finding& finding = findings.add(is_shape ? "hang_shape_mismatch" : "hang_op_mismatch",
                                     is_stuck  ? Severity::Error
                                     : is_last ? Severity::Warning
                                               : Severity::Info,
-                                    fmt::format("call {} of rank {} differs from the other ranks'",
-                                                first.call + 1, first.rank));
+                                    title_of(first));
     for (const JobFacts::Desync& desync : facts.desyncs) {
       finding.evidence.add(desync.quoted.place, desync.quoted.process, desync.quoted.text);
       finding.ranks.push_back(desync.rank);
@@ -169,9 +204,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
     finding.confidence = is_stuck  ? Confidence::High
                          : is_last ? Confidence::Medium
                                    : Confidence::Low;
-    finding.cause =
-        "the others have: " + std::string(first.expected.substr(std::min(
-                                  first.expected.size(), first.expected.find("NCCL INFO "))));
+    finding.cause = "the ranks took different paths through the program, or have different data";
     finding.fix = "look at what that rank does differently before this call";
   }
   if (!findings.has("hang_shape_mismatch") && !findings.has("hang_op_mismatch"))

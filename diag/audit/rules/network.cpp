@@ -337,6 +337,9 @@ void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
     finding.evidence.mix(disable->evidence);
     finding.cause = "NCCL_IB_DISABLE=" + disable->value + " switches the RDMA network off";
     finding.fix = "unset NCCL_IB_DISABLE";
+  } else if (findings.has("plugin_missing", Severity::Error) ||
+             findings.has("plugin_incompatible", Severity::Error)) {
+    finding.fix = "make the plugin load, the finding above";
   } else if (net != nullptr && is_socket(net->value)) {
     finding.evidence.mix(net->evidence);
     finding.cause = "NCCL_NET=Socket demands it";

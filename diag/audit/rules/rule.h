@@ -62,7 +62,7 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings);
 void look_for_cuda_errors(const JobFacts& facts, Findings& findings);
 void look_for_ib_errors(const JobFacts& facts, Findings& findings);
 void look_for_link_flaps(const JobFacts& facts, Findings& findings);
-// Hangs: rules/hangs.cpp, rules/mismatches.cpp
+// Hangs: rules/hangs.cpp, rules/deaths.cpp, rules/mismatches.cpp
 void look_for_mismatches(const JobFacts& facts, Findings& findings);
 void look_for_dead_ranks(const JobFacts& facts, Findings& findings);
 void look_for_timeouts(const JobFacts& facts, Findings& findings);

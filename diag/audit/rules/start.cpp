@@ -51,7 +51,8 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   };
   const Evidence far = evidence_of(connect, is_far);
   const std::string address = address_of(connect);
-  const std::string where = address.empty() ? std::string() : " to " + address;
+  const std::string where =
+      address.empty() ? std::string() : " to " + named_address(facts, address);
 
   if (!far.empty()) {
     Finding& finding = findings.add("net_unreachable", Severity::Error,
@@ -100,10 +101,12 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   if (has_hurt)
     take(MessageId::ForeignConnection,
          "the other end is in another step or version, or is no rank of this job");
+  const std::string nobody =
+      fmt::format("nobody listens at {}: the root died, or never started",
+                  address.empty() ? std::string("its address") : named_address(facts, address));
   if (!failed.empty() && !is_started) {
     take(MessageId::SocketConnectFailed,
-         far.empty() ? "nobody listens there: the root died, or never started"
-                     : "the root's address cannot be reached");
+         far.empty() ? nobody : std::string_view("the root's address cannot be reached"));
   }
   const MessageLines& mesh = messages[MessageId::GlooConnectFailed];
   if (!mesh.evidence.empty() && facts.plain_of(PlainLine::LoopbackMesh).evidence.empty()) {
@@ -121,9 +124,9 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   finding.ranks = draft.ranks;
   finding.hosts = draft.hosts;
   finding.cause = cause;
-  finding.fix =
-      "use a new MASTER_PORT for each job; check that all ranks start, on addresses that all can "
-      "reach";
+  finding.fix = far.empty() ? "use a new MASTER_PORT for each job; check that all ranks start, on "
+                              "addresses that all can reach"
+                            : "mend the way to that address, the finding above";
 }
 
 void look_for_limits(const JobFacts& facts, Findings& findings) {
@@ -216,6 +219,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
       !facts.python_errors.empty() ||
       std::any_of(unreachable.kept.begin(), unreachable.kept.end(),
                   [](const KeptMessage& message) { return !contains(message.text(), "try="); });
+  const bool has_unreachable = is_final && !unreachable.evidence.empty();
   if (is_final)
     take(MessageId::StoreUnreachable,
          "the process that holds the store (rank 0) is not up, or cannot be reached");
@@ -229,6 +233,15 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     if (line.launcher_rank >= 0) draft.ranks.push_back(line.launcher_rank);
     if (cause.empty()) cause = "rank 0 of that group did not come to its first collective in time";
   }
+  if (!draft.evidence.empty() || !facts.results.empty()) {
+    // The id that did not come is told by what was found, or by the library's own errors.
+  } else {
+    for (const KeptLine& line : facts.plain_of(PlainLine::UniqueIdTimeout).kept) {
+      draft.evidence.add(line.quoted.place, line.quoted.process, line.quoted.text);
+      if (line.launcher_rank >= 0) draft.ranks.push_back(line.launcher_rank);
+      cause = "rank 0, whose process holds the store, ended before it had given its id";
+    }
+  }
   for (const PythonErrorFact& error : facts.python_errors) {
     const bool is_store = contains(error.type, "DistStoreError") ||
                           contains(error.text, "Socket Timeout") ||
@@ -238,15 +251,29 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     if (cause.empty()) cause = "a process waited for a key that another one did not write in time";
   }
   if (draft.evidence.empty()) return;
+  const std::string_view what = messages.has(MessageId::StorePortInUse) ? "does not start"
+                                : has_unreachable                       ? "is not reached"
+                                                                        : "gave up waiting";
   Finding& finding = findings.add("store_timeout", Severity::Error,
-                                  "the rendezvous store gave up waiting: " + cause);
+                                  fmt::format("the rendezvous store {}: {}", what, cause));
   finding.evidence = draft.evidence;
   finding.ranks = draft.ranks;
   finding.hosts = draft.hosts;
   finding.cause = cause;
-  finding.fix =
-      "look at what the missing process does before its first collective; "
-      "init_process_group(timeout=...) if it is legitimately slow";
+  finding.fix = messages.has(MessageId::StorePortInUse)
+                    ? "ss -ltnp | grep <port>   # end what holds it, or choose another MASTER_PORT"
+                : has_unreachable
+                    ? "nc -vz $MASTER_ADDR $MASTER_PORT from that host; check that rank 0 runs"
+                    : "look at what the missing process does before its first collective; "
+                      "init_process_group(timeout=...) if it is legitimately slow";
+  const PlainLines& nameless = facts.plain_of(PlainLine::NameWithoutAddress);
+  if (has_unreachable && !nameless.evidence.empty()) {
+    finding.evidence.mix(nameless.evidence);
+    finding.cause =
+        "the store's host name has no address there: its pod or host does not exist "
+        "yet, or the resolver does not know it";
+    finding.fix = "getent hosts $MASTER_ADDR on that host";
+  }
 }
 
 void look_for_slow_starts(const JobFacts& facts, Findings& findings) {

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/waits.h"
+
+namespace ringside::audit {
+namespace {
+
+/// Signals that others send when a job ends: no cause of it.
+bool is_own_death(std::int64_t exit_code) {
+  constexpr std::int64_t kAborted = -6, kTerminated = -15;
+  return exit_code < 0 && exit_code != kAborted && exit_code != kTerminated;
+}
+
+/// The summary of torchrun: the rank and the exit code of each failure, in the order of its lines.
+struct Failure {
+  std::int64_t rank = -1, exit_code = 0;
+  std::string host;  ///< empty: not said
+  QuotedLine quoted;
+};
+std::vector<Failure> failures_of(const JobFacts& facts) {
+  std::vector<Failure> failures;
+  std::string host;
+  for (const KeptMessage& message : facts.messages[MessageId::TorchrunSummary].kept) {
+    if (const std::string_view name = message.argument("host"); !name.empty()) host = name;
+    const std::int64_t rank = message.number("rank");
+    if (rank >= 0 && contains(message.text(), "local_rank")) {
+      failures.push_back(
+          {rank, 0, host, {message.place(), message.process(), quotable(message.line())}});
+      host.clear();
+    }
+    const bool is_code = contains(message.text(), "exitcode");
+    if (is_code && !failures.empty()) failures.back().exit_code = message.number("exitcode", 0);
+  }
+  // An agent ends the other children with signals: only the one that it saw first tells.
+  std::vector<Failure> first;
+  for (const KeptMessage& head : facts.messages[MessageId::TorchrunRootCause].kept) {
+    for (const Failure& failure : failures) {
+      if (!(head.place() < failure.quoted.place)) continue;
+      first.push_back(failure);
+      break;
+    }
+  }
+  return first.empty() ? failures : first;
+}
+
+/// Errors of the program itself, not of those that waited for it.
+bool is_own_error(const PythonErrorFact& error) {
+  if (contains_any(error.type, {"DistBackendError", "DistStoreError", "DistNetworkError",
+                                "ChildFailedError", "KeyboardInterrupt", "SystemExit", "Rendezvous",
+                                "Warning", "SignalException"})) {
+    return false;
+  }
+  return !contains_any(error.text,
+                       {"NCCL", "Watchdog", "timeout", "Timeout", "Timed out", "timed out",
+                        "Connection closed by peer", "Connection reset", "Broken pipe",
+                        "mismatch between collectives", "DataLoader worker"});
+}
+
+Finding& add_dead(Findings& findings, std::string title) {
+  Finding& finding = findings.add("hang_dead_rank", Severity::Error, std::move(title));
+  finding.fix = "look at that rank's own output and at its host's kernel log (dmesg -T)";
+  return finding;
+}
+
+/// A crash that nobody but the process itself reports. At the end of a job that succeeded it has no effect.
+bool find_crash(const JobFacts& facts, Findings& findings) {
+  const PlainLines& crash = facts.plain_of(PlainLine::Crash);
+  const bool has_failed = !facts.python_errors.empty() || !facts.results.empty() ||
+                          !facts.plain_of(PlainLine::RemoteFailed).evidence.empty() ||
+                          facts.messages.has(MessageId::WatchdogTimeout);
+  Evidence crashed;
+  std::vector<std::int32_t> ranks;
+  for (const KeptLine& line : crash.kept) {
+    if (!contains_any(line.quoted.text, {"signal 11", "signal 7", "Segmentation fault"})) continue;
+    crashed.add(line.quoted.place, line.quoted.process, line.quoted.text);
+    if (line.launcher_rank >= 0) ranks.push_back(line.launcher_rank);
+  }
+  if (!has_failed || crashed.empty() || findings.has("plugin_crash")) return false;
+  Finding& finding = add_dead(findings, "a process crashed");
+  finding.evidence = crashed;
+  finding.ranks = ranks;
+  finding.confidence = Confidence::Medium;
+  finding.cause = "it died of a signal of its own, and the others lost their connection to it";
+  return true;
+}
+
+void find_dead(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  for (const Failure& failure : failures_of(facts)) {
+    if (!is_own_death(failure.exit_code)) continue;
+    Finding& finding = add_dead(
+        findings, fmt::format("rank {} died of signal {}{}{}", failure.rank, -failure.exit_code,
+                              failure.host.empty() ? "" : " on ", failure.host));
+    if (!failure.host.empty()) finding.hosts = {failure.host};
+    finding.evidence.add(failure.quoted.place, failure.quoted.process, failure.quoted.text);
+    finding.evidence.mix(evidence_of(
+        messages[MessageId::ChildFailed],
+        [](const KeptMessage& message) { return is_own_death(message.number("exitcode", 0)); }));
+    finding.ranks = {static_cast<int>(failure.rank)};
+    constexpr std::int64_t kKilled = -9;
+    finding.cause =
+        failure.exit_code == kKilled
+            ? "killed from outside: the host's memory ran out, or the scheduler ended it"
+            : "it crashed by itself";
+    if (failure.exit_code == kKilled)
+      finding.fix = "dmesg -T | grep -i 'killed process' on its host";
+    return;
+  }
+  for (const MessageId id :
+       {MessageId::MpiFirstDeath, MessageId::SlurmOom, MessageId::KernelOom,
+        MessageId::KubernetesEnded, MessageId::SlurmNodeFailure, MessageId::RasDeadProcesses,
+        MessageId::MpiDaemonLost, MessageId::ChildFailed, MessageId::SlurmTaskEnded}) {
+    const auto is_death = [&](const KeptMessage& message) {
+      if (id == MessageId::KubernetesEnded) return contains(message.text(), "OOMKilled");
+      if (id == MessageId::ChildFailed) return is_own_death(message.number("exitcode", 0));
+      if (id == MessageId::SlurmTaskEnded) {
+        return contains_any(message.text(),
+                            {"Killed", "Segmentation", "Bus error", "Out Of Memory"});
+      }
+      if (id == MessageId::MpiFirstDeath && contains(message.text(), "exited on signal")) {
+        const std::int64_t signal = message.number("signal", 0);
+        return is_own_death(-signal);
+      }
+      return id != MessageId::MpiFirstDeath;
+    };
+    const Evidence evidence = evidence_of(messages[id], is_death);
+    if (evidence.empty()) continue;
+    Finding& finding = add_dead(findings, "a process of the job died");
+    finding.evidence = evidence;
+    for (const KeptMessage& message : messages[id].kept) {
+      if (!is_death(message)) continue;
+      const std::int64_t rank = message.number("rank");
+      if (rank >= 0) finding.ranks.push_back(static_cast<int>(rank));
+      const bool is_titled = !finding.hosts.empty() || finding.ranks.size() > 1;
+      if (is_titled) continue;
+      std::string who =
+          rank >= 0 ? fmt::format("rank {}", rank) : std::string("a process of the job");
+      const std::string_view tasks = message.argument("tasks");
+      if (!tasks.empty()) who = tasks.starts_with("task") ? tasks : fmt::format("task {}", tasks);
+      std::string_view node = message.argument("node");
+      if (node.empty()) node = message.argument("host");
+      finding.title = fmt::format("{} died{}{}", who, node.empty() ? "" : " on ", node);
+      if (!node.empty()) finding.hosts.emplace_back(node);
+    }
+    finding.cause = std::string(facts_of(id).meaning);
+    return;
+  }
+  Finding missing;
+  for (const RasFact& fact : facts.ras) {
+    if (!fact.is_rank || (!fact.is_dead && !fact.is_missing)) continue;
+    missing.evidence.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
+    missing.ranks.push_back(fact.rank);
+  }
+  if (messages.has(MessageId::RasMissingProcesses)) {
+    missing.evidence.mix(messages[MessageId::RasMissingProcesses].evidence);
+  }
+  if (!missing.evidence.empty()) {
+    Finding& finding = add_dead(findings, "processes do not answer the RAS network");
+    const bool is_dead = std::any_of(facts.ras.begin(), facts.ras.end(),
+                                     [](const RasFact& fact) { return fact.is_dead; });
+    finding.severity = is_dead ? Severity::Error : Severity::Warning;
+    finding.confidence = Confidence::Medium;
+    finding.evidence = missing.evidence;
+    finding.ranks = missing.ranks;
+    finding.cause = "they have crashed, were stopped, or their host is starved";
+    return;
+  }
+  if (find_crash(facts, findings)) return;
+  // A rank that says why it ends, while the others wait for it.
+  const Waits waits = waits_of(facts);
+  for (const PythonErrorFact& error : facts.python_errors) {
+    const bool is_first = error.rank >= 0 && waits.timed_out.count(error.rank) == 0;
+    if (!is_first || waits.timed_out.empty() || !is_own_error(error)) continue;
+    Finding& finding =
+        add_dead(findings, fmt::format("rank {} ended with an error of its own", error.rank));
+    finding.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
+    finding.ranks = {error.rank};
+    finding.cause = fmt::format("{}: {}", error.type, error.text.substr(0, 120));
+    return;
+  }
+  for (const KeptMessage& message : messages[MessageId::CudaError].kept) {
+    const std::int32_t rank = rank_of(facts, message);
+    if (rank < 0 || waits.timed_out.empty() || waits.timed_out.count(rank) > 0) continue;
+    Finding& finding = add_dead(findings, fmt::format("rank {} ended with a CUDA error", rank));
+    finding.evidence.add(message.place(), message.process(), message.line());
+    finding.ranks = {rank};
+    finding.cause = std::string(message.text().substr(0, 120));
+    return;
+  }
+}
+
+}  // namespace
+
+void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
+  find_dead(facts, findings);
+  // Who dies after the scheduler has ended the job dies of that.
+  for (const KeptMessage& message : facts.messages[MessageId::SlurmCancelled].kept) {
+    const bool is_planned =
+        contains_any(message.text(), {"TIME LIMIT", "PREEMPTION", "JOB REQUEUE"});
+    if (!is_planned) continue;
+    for (Finding& finding : findings.all()) {
+      const bool is_later = finding.id == "hang_dead_rank" && !finding.evidence.empty() &&
+                            message.place() < finding.evidence.lines().front().place;
+      if (is_later) finding.severity = Severity::Info;
+    }
+  }
+}
+
+}  // namespace ringside::audit
