@@ -90,7 +90,11 @@ std::vector<const Finding*> only_in(const Audit& one, const Audit& other) {
 }
 
 std::string name_of(const Audit& audit) {
-  return audit.files.files.empty() ? std::string("?") : audit.files.files.front().name;
+  const std::vector<LogFile>& files = audit.files.files;
+  if (files.empty()) return "?";
+  const std::string others =
+      files.size() > 1 ? fmt::format(" and {}", plural(files.size() - 1, "other", "others")) : "";
+  return files.front().name + others;
 }
 
 }  // namespace
@@ -99,10 +103,9 @@ std::string diff_text(const Audit& before, const Audit& after, const TextStyle& 
   std::string out = fmt::format("before: {}\nafter:  {}\n\n", name_of(before), name_of(after));
   const auto list = [&](std::string_view title, const std::vector<const Finding*>& findings) {
     for (const Finding* finding : findings) {
-      out += cut(fmt::format("{} {:<5} {}: {}", title, to_string(finding->severity), finding->id,
-                             finding->title),
-                 style.width) +
-             "\n";
+      out += wrap(fmt::format("{}: {}", finding->id, finding->title),
+                  fmt::format("{} {:<5} ", title, to_string(finding->severity)), "           ",
+                  style.width);
       if (title == "new " && !finding->fix.empty())
         out += wrap(finding->fix, "          fix ", "              ", style.width);
     }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "diag/audit/findings.h"
@@ -12,6 +13,13 @@ namespace ringside::audit {
 namespace {
 
 constexpr std::size_t kFewComms = 12;
+
+/// Nearly all are of PCI domain 0.
+std::string short_bus_text(std::int64_t bus_id) {
+  const std::string text = bus_text(bus_id);
+  constexpr std::string_view kDomain = "0000:";
+  return text.starts_with(kDomain) ? text.substr(kDomain.size()) : text;
+}
 
 std::string ring_text(const Ring& ring) {
   std::string text;
@@ -30,13 +38,14 @@ void add_comm(const JobFacts& facts, const CommFacts& comm, const TextStyle& sty
     if (member.is_complete) ++complete;
     slowest = std::max(slowest, member.init_s);
   }
-  out += fmt::format(
-      "communicator {}{}: {} on {}; seen: {}, complete: {}\n",
-      comm.comm_id == 0 ? std::string("without an id") : fmt::format("{:#x}", comm.comm_id),
-      comm.is_guessed ? " (joined by size and order)" : "",
-      plural(static_cast<std::size_t>(comm.nranks), "rank", "ranks"),
-      plural(static_cast<std::size_t>(comm.nodes()), "host", "hosts"), cut(format_ranks(ranks), 30),
-      complete);
+  out += wrap(fmt::format("{}{}: {} on {}; seen: {}, complete: {}",
+                          comm.comm_id == 0 ? std::string("without an id")
+                                            : fmt::format("{:#x}", comm.comm_id),
+                          comm.is_guessed ? " (joined by size and order)" : "",
+                          plural(static_cast<std::size_t>(comm.nranks), "rank", "ranks"),
+                          plural(static_cast<std::size_t>(comm.nodes()), "host", "hosts"),
+                          cut(format_ranks(ranks), 30), complete),
+              "communicator ", "  ", style.width);
   if (comm.ring_channels > 0) {
     out += fmt::format("  channels {}", comm.ring_channels);
     if (comm.nvls_channels > 0) out += fmt::format(", NVLS {}", comm.nvls_channels);
@@ -68,6 +77,37 @@ void add_comm(const JobFacts& facts, const CommFacts& comm, const TextStyle& sty
   }
 }
 
+/// Hosts that are alike are one line.
+void add_hosts(const JobFacts& facts, const TextStyle& style, std::string& out) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+  for (const HostFacts& host : facts.hosts) {
+    std::vector<std::string> gpus;
+    for (const std::int64_t gpu : host.gpus) gpus.push_back(short_bus_text(gpu));
+    std::string text = plural(host.processes.size(), "process", "processes");
+    if (!gpus.empty()) text += fmt::format(", GPUs {}", list_of(gpus, 16));
+    auto kind = std::find_if(kinds.begin(), kinds.end(),
+                             [&](const auto& one) { return one.first == text; });
+    if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {text, {}});
+    kind->second.push_back(host.name);
+  }
+  for (auto& [text, hosts] : kinds) {
+    std::sort(hosts.begin(), hosts.end());
+    const bool is_one = hosts.size() == 1;
+    out += wrap(fmt::format("{}: {}{}", list_of(hosts, 8), is_one ? "" : "each ", text),
+                is_one ? "host " : fmt::format("{} hosts ", hosts.size()), "     ", style.width);
+  }
+}
+
+/// By interface: each host has an address of its own.
+void add_bootstraps(const JobFacts& facts, const TextStyle& style, std::string& out) {
+  std::map<std::string, std::vector<std::string>> of_interface;
+  for (const auto& [key, said] : facts.bootstraps) of_interface[key.first].push_back(key.second);
+  for (const auto& [interface, addresses] : of_interface) {
+    out += wrap(fmt::format("{}: {}", interface, list_of(addresses, 4)), "bootstrap over ", "     ",
+                style.width);
+  }
+}
+
 /// Hosts whose matrices say the same are one line.
 void add_matrices(const JobFacts& facts, const TextStyle& style, std::string& out) {
   std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
@@ -93,30 +133,20 @@ void add_matrices(const JobFacts& facts, const TextStyle& style, std::string& ou
 
 std::string facts_text(const Audit& audit, const TextStyle& style) {
   const JobFacts& facts = audit.facts;
-  std::string out = fmt::format("{}, {}\n\n", versions_text(facts), size_text(facts));
-  for (const HostFacts& host : facts.hosts) {
-    std::vector<std::string> gpus;
-    for (const std::int64_t gpu : host.gpus) gpus.push_back(bus_text(gpu));
-    std::string line = fmt::format("host {}: {}", host.name,
-                                   plural(host.processes.size(), "process", "processes"));
-    if (!gpus.empty()) line += fmt::format(", GPUs {}", list_of(gpus, 8));
-    out += cut(line, style.width) + "\n";
-  }
+  std::string out =
+      wrap(fmt::format("{}, {}", versions_text(facts), size_text(facts)), "", "", style.width) +
+      "\n";
+  add_hosts(facts, style, out);
   for (const DeviceList& list : devices_of(facts)) {
-    out += cut(fmt::format("NICs of {} ({}): {}", list.net, list_of(list.hosts),
-                           list_of(list.names, 16)),
-               style.width) +
-           "\n";
+    out += wrap(fmt::format("{} ({}): {}", list.net, list_of(list.hosts), list_of(list.names, 16)),
+                "NICs of ", "     ", style.width);
   }
   add_matrices(facts, style, out);
   for (const auto& [key, said] : facts.gdr_of_hca) {
     out += fmt::format("GPUDirect RDMA {} for devices of {}: {} lines\n",
                        key.second ? "enabled" : "disabled", key.first, said.evidence.count());
   }
-  for (const auto& [key, said] : facts.bootstraps) {
-    out += fmt::format("bootstrap over {} {}: {}\n", key.first, key.second,
-                       plural(said.processes.size(), "process", "processes"));
-  }
+  add_bootstraps(facts, style, out);
   out += "\n";
   for (std::size_t i = 0; i < facts.comms.size() && (i < kFewComms || style.is_verbose); ++i)
     add_comm(facts, facts.comms[i], style, out);
@@ -154,9 +184,15 @@ std::string matrix_text(const Audit& audit, const TextStyle& style) {
   // Ranks, or hosts where ranks do not fit.
   const int room = style.width - 8;
   const bool is_folded = world->nranks > room;
+  // Hosts in the order of their first ranks.
   std::map<std::int32_t, int> place_of_host;
-  for (const std::int32_t host : world->hosts)
-    place_of_host.emplace(host, static_cast<int>(place_of_host.size()));
+  std::vector<std::string> names;
+  for (const Member& member : world->members) {
+    const bool is_new =
+        member.host >= 0 &&
+        place_of_host.emplace(member.host, static_cast<int>(place_of_host.size())).second;
+    if (is_new) names.push_back(facts.hosts[static_cast<std::size_t>(member.host)].name);
+  }
   const int size =
       is_folded ? std::min<int>(static_cast<int>(place_of_host.size()), room) : world->nranks;
   const auto place = [&](std::int32_t rank) {
@@ -179,10 +215,12 @@ std::string matrix_text(const Audit& audit, const TextStyle& style) {
   }
   std::string out = fmt::format(
       "from {0} (rows) to {0} (columns), of the communicator of {1} ranks\n"
-      "P peer-to-peer  S shared memory  G network with GPUDirect  N without  T TCP  C in-network  "
-      ". none\n\n",
+      "P peer-to-peer  S shared memory  C in-network  . none\n"
+      "over the network: G with GPUDirect RDMA  N without  T TCP\n\n",
       is_folded ? "host" : "rank", world->nranks);
-  for (std::size_t i = 0; i < rows.size(); ++i) out += fmt::format("{:>6}  {}\n", i, rows[i]);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out += fmt::format("{:>6}  {}{}\n", i, rows[i], is_folded ? "  " + names[i] : std::string());
+  }
   return out;
 }
 

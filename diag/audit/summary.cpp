@@ -79,6 +79,7 @@ std::string size_text(const JobFacts& facts) {
   std::vector<std::string> hosts;
   for (const std::int32_t host : world->hosts)
     hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+  std::sort(hosts.begin(), hosts.end());
   // An NVLink domain of several hosts is one node to NCCL.
   const auto nodes = static_cast<std::size_t>(world->nodes());
   const std::size_t machines = std::max(nodes, hosts.size());
@@ -107,6 +108,18 @@ std::vector<DeviceList> devices_of(const JobFacts& facts) {
     }
   }
   return lists;
+}
+
+std::string near_size_text(std::uint64_t bytes) {
+  double size = static_cast<double>(bytes);
+  constexpr std::string_view kUnits = " KMGT";
+  std::size_t unit = 0;
+  // 1023.9996 of a unit is one of the next.
+  for (constexpr double kStep = 1024, kNear = 0.999;
+       size >= kStep * kNear && unit + 1 < kUnits.size(); ++unit) {
+    size /= kStep;
+  }
+  return fmt::format("{:.4g}{}", size, unit == 0 ? "" : std::string(1, kUnits[unit]));
 }
 
 std::string bus_text(std::int64_t bus_id) {

@@ -30,6 +30,9 @@ struct DeviceList {
 };
 std::vector<DeviceList> devices_of(const JobFacts& facts);
 
+/// Bytes as nccl-tests has them, which rounds down to a multiple of the ranks: 16G for 17179868160.
+std::string near_size_text(std::uint64_t bytes);
+
 /// 0000:5d:00.0
 std::string bus_text(std::int64_t bus_id);
 

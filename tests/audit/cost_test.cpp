@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
 #include "diag/audit/audit.h"
@@ -81,6 +82,39 @@ TEST(AuditReport, ThePageEscapesWhatALogSays) {
       "device <b>\n");
   const std::string page = report_html(audit);
   EXPECT_EQ(page.find("device <b>"), std::string::npos);
+}
+
+// 10 rows of nccl-tests' all-gather on 80 ranks: 33,553,920 is the multiple of 80 elements next below 32M.
+TEST(AuditReport, ThePageHasTheHeadTheNotesAndWhatWasMeasured) {
+  const Audit audit = audit_text(
+      "# Collective test starting: all_gather_perf\n"
+      "# nThread 1 nGpus 1 minBytes 33553920 maxBytes 33553920 step: 2(factor) warmup iters: 5 "
+      "iters: "
+      "20 agg iters: 1 validation: 1 graph: 0\n"
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+      "time   algbw   busbw #wrong\n"
+      "    33553920        104856     float    none      -1    672.0   49.93   49.30      0    "
+      "680.1   49.34   48.72      0\n"
+      "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 49.01\n");
+  const std::string page = report_html(audit);
+  for (const char* part :
+       {"<dt>found</dt><dd>0 errors, 0 warnings, 0 notes</dd>", "<h2>Measured</h2>",
+        "<td>32M</td><td>672.0</td><td>49.3</td>", "</html>"}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(page.find("http"), std::string::npos) << "the page stands alone";
+}
+
+TEST(AuditReport, LinesKeepToTheWidth) {
+  std::string log = job_over_tcp();
+  for (const int width : {60, 80}) {
+    const Audit audit = audit_text(log, "logs/rank7.log");
+    std::istringstream lines(report_text(audit, {.width = width, .is_verbose = true}) +
+                             facts_text(audit, {.width = width}));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(static_cast<int>(line.size()), width) << line;
+    }
+  }
 }
 
 TEST(AuditReport, TwoRunsDifferInWhatChanged) {
