@@ -73,6 +73,7 @@ struct CommFacts {
   std::int32_t ring_channels = -1, nvls_channels = -1, p2p_channels = -1;
   bool is_rccl = false;
   bool is_guessed = false;           ///< joined without an id: by size and order
+  bool has_guessed_nodes = false;    ///< nnodes is what the connections demand, and may be more
   std::vector<Member> members = {};  ///< by rank
   std::vector<Link> links = {};
   std::vector<Ring> rings = {};  ///< by channel

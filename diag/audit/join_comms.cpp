@@ -313,7 +313,10 @@ CommFacts comm_of(const std::vector<std::uint32_t>& group, std::vector<Chain>& c
                         std::any_of(comm.links.begin(), comm.links.end(), [&](const Link& link) {
                           return link.via == Via::Net && comm.member(link.peer) == nullptr;
                         });
-  if (goes_out) comm.nnodes = 2;
+  if (goes_out) {
+    comm.nnodes = 2;
+    comm.has_guessed_nodes = true;
+  }
   return comm;
 }
 

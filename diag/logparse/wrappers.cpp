@@ -257,6 +257,16 @@ bool host_label(Cursor& cursor, Wrapping& wrapping) {
   return true;
 }
 
+/// The blanks of an indented block and the `> ` of a quotation, as threads have them, before a rank's tag.
+bool pasted(Cursor& cursor, Wrapping& wrapping) {
+  Cursor at = cursor;
+  while (at.peek() == ' ' || at.peek() == '>') at.skip(1);
+  if (!torchrun_tag(at, wrapping) && !mpi_tag(at, wrapping) && !bracketed_time(at, wrapping))
+    return false;
+  cursor = at;
+  return true;
+}
+
 bool strip_one(Cursor& cursor, Wrapping& wrapping) {
   const char first = cursor.peek();
   switch (first) {
@@ -267,7 +277,9 @@ bool strip_one(Cursor& cursor, Wrapping& wrapping) {
     case '(':
       return ray_tag(cursor, wrapping);
     case ' ':
-      return slurm_label(cursor, wrapping);
+      return slurm_label(cursor, wrapping) || pasted(cursor, wrapping);
+    case '>':
+      return pasted(cursor, wrapping);
     default:
       if (is_digit(first)) return plain_time(cursor, wrapping) || slurm_label(cursor, wrapping);
       return logger_header(cursor) || syslog_header(cursor, wrapping) ||

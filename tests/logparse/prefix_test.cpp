@@ -102,6 +102,16 @@ TEST(Lines, FoldedOnesCountTheirRepeats) {
               [](const Record& record, const Speaker&) { EXPECT_EQ(record.repeats, 7); });
 }
 
+TEST(Lines, IndentedAndQuotedOnesKeepTheirRank) {
+  for (const std::string paste : {"    ", "> ", ">     "}) {
+    each_record(paste + "[rank3]:[E301 10:20:30.123456789 F.cpp:632] Caught a fault",
+                [](const Record& record, const Speaker& speaker) {
+                  EXPECT_EQ(speaker.launcher_rank, 3) << record.line;
+                  EXPECT_EQ(record.text(), "Caught a fault");
+                });
+  }
+}
+
 TEST(Lines, FoldedOnesOfTheLibraryEndBeforeTheCount) {
   EXPECT_EQ(heard("(W pid=7) n01:411:980 [3] NCCL INFO Using network IB [repeated 7x across "
                   "cluster] (Ray deduplicates logs by default.)"),

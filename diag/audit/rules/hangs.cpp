@@ -190,7 +190,7 @@ bool find_blocked(const JobFacts& facts, const Waits& waits, Findings& findings)
 }
 
 void find_silent(const Waits& waits, const std::vector<std::int32_t>& silent, Findings& findings) {
-  Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
+  Finding& finding = findings.add("hang_diverged_rank", Severity::Warning,
                                   fmt::format("{} printed no timeout: the others waited for {}",
                                               words(silent), silent.size() == 1 ? "it" : "them"));
   for (const auto& [rank, waiting] : waits.by_rank) {
@@ -205,12 +205,16 @@ void find_silent(const Waits& waits, const std::vector<std::int32_t>& silent, Fi
 
 void find_stall(const JobFacts& facts, const Waits& waits, Findings& findings) {
   const MessageLines& status = facts.messages[MessageId::WatchdogStatus];
-  bool all_have_it = !waits.timed_out.empty();
+  bool all_have_it = true;
+  std::size_t reporters = 0;
   for (const std::int32_t rank : waits.timed_out) {
     const Waiting& waiting = waits.by_rank.at(rank);
+    // Lines are lost where ranks share a stream: who does not say what it has enqueued says nothing against it.
+    if (waiting.enqueued < -1) continue;
+    ++reporters;
     if (waiting.enqueued < waiting.at) all_have_it = false;
   }
-  if (status.evidence.empty() || !all_have_it || waits.timed_out.size() < 2) return;
+  if (status.evidence.empty() || !all_have_it || reporters < 2) return;
   const CommFacts* world = facts.world();
   const bool is_one_host = world != nullptr && world->nodes() == 1;
   Finding& finding =
@@ -320,11 +324,11 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
     const std::vector<std::int32_t> silent = waits.silent();
     const bool is_one_of_many =
         !silent.empty() && silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
-    if (is_one_of_many) {
-      find_silent(waits, silent, findings);
-    } else {
-      find_stall(facts, waits, findings);
-    }
+    if (is_one_of_many) find_silent(waits, silent, findings);
+    // Between hosts, who says nothing may also have been ended before its own watchdog spoke.
+    const CommFacts* world = facts.world();
+    const bool is_over_a_network = world != nullptr && world->nodes() > 1;
+    if (!is_one_of_many || is_over_a_network) find_stall(facts, waits, findings);
   }
 
   // Of several groups, the operation that most ranks wait in.

@@ -64,7 +64,9 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
       draft.hosts.empty() ? std::string() : fmt::format(" ({})", list_of(draft.hosts));
   const std::string who =
       fmt::format("{} {}{}", absent == 1 ? "rank" : "ranks", format_ranks(draft.ranks), where);
-  const bool is_waiting = !is_any_complete && are_all_started && facts.torn_lines == 0;
+  // Nobody gets beyond the bootstrap without the others: who has connections has met them all.
+  const bool is_waiting = !is_any_complete && are_all_started && facts.torn_lines == 0 &&
+                          facts.results.empty() && world->links.empty();
   Finding& finding = findings.add(
       is_waiting ? "bootstrap_failure" : "missing_ranks",
       is_waiting ? Severity::Warning : Severity::Info,

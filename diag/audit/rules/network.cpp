@@ -452,7 +452,7 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
   std::map<std::int32_t, std::set<std::pair<std::uint16_t, std::int32_t>>> used;  // net and device
   std::map<std::int32_t, std::set<std::uint32_t>> processes;
   std::uint64_t channels = 0;
-  std::map<std::int32_t, int> ranks;
+  std::map<std::int32_t, std::set<std::int32_t>> ranks;
   for (const CommFacts& comm : facts.comms) {
     if (comm.nodes() < 2) continue;
     for (const Link& link : comm.links) {
@@ -464,8 +464,7 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
       channels |= link.channels;
     }
     for (const Member& member : comm.members) {
-      int& count = ranks[member.host];
-      count = std::max(count, static_cast<int>(member.rank >= 0));
+      ranks[member.host].insert(member.rank);
     }
   }
   const int several = ranks_of_a_host(facts);
@@ -476,7 +475,9 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
     const auto listed = facts_of_host.devices.find("IB");
     const std::size_t there = listed == facts_of_host.devices.end() ? 0 : listed->second.size();
     constexpr std::size_t kSeveral = 4;  // a second NIC may be for storage
-    if (names.size() != 1 || there < kSeveral || several < 4) return;
+    // One rank's connections may all be those of the NIC beside it.
+    const bool are_heard = 2 * ranks[host].size() >= static_cast<std::size_t>(several);
+    if (names.size() != 1 || there < kSeveral || several < 4 || !are_heard) return;
     most = std::max(most, there);
     who.insert(who.end(), processes[host].begin(), processes[host].end());
   }

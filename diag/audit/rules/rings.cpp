@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
@@ -13,8 +14,16 @@ constexpr int kFew = 2;        ///< channels that no NVLink machine is content w
 constexpr int kManyRanks = 4;  ///< of one host
 
 int ranks_a_host(const CommFacts& comm) {
-  if (comm.nodes() < 1) return 0;
-  return comm.nranks / comm.nodes();
+  const bool are_all_seen = static_cast<std::int32_t>(comm.members.size()) == comm.nranks;
+  const bool is_counted = comm.nnodes > 0 && !comm.has_guessed_nodes;
+  if (comm.nodes() >= 1 && (are_all_seen || is_counted)) return comm.nranks / comm.nodes();
+  // Of a part of the job, the ranks that are heard of.
+  std::map<std::int32_t, int> seen;
+  int most = 0;
+  for (const Member& member : comm.members) {
+    if (member.host >= 0) most = std::max(most, ++seen[member.host]);
+  }
+  return most;
 }
 
 const Setting* channel_limit(const JobFacts& facts) {

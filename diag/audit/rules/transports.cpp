@@ -191,7 +191,8 @@ int ranks_of_a_host(const JobFacts& facts) {
     for (const Member& member : comm.members) {
       if (member.host >= 0) most = std::max(most, ++count[member.host]);
     }
-    if (comm.nnodes > 0 && comm.nranks > 0) most = std::max(most, comm.nranks / comm.nnodes);
+    if (comm.nnodes > 0 && comm.nranks > 0 && !comm.has_guessed_nodes)
+      most = std::max(most, comm.nranks / comm.nnodes);
   }
   for (const BenchmarkTable& table : facts.tables) {
     std::map<std::string, int> count;
