@@ -106,8 +106,10 @@ VerbResult write_topology(const audit::Audit& audited, const AuditArguments& arg
     return kFine;
   }
   RINGSIDE_TRY(write_text(arguments.topo, xml));
-  fmt::print("{}: from {}; ringside topo --on {} --nodes {}\n", arguments.topo, job.source,
-             arguments.topo, std::max(audited.facts.nodes(), 1));
+  const int domain = job.hosts.hosts_per_nvl_domain;
+  fmt::print("{}: from {}\nringside topo --on {} --nodes {}{}\n", arguments.topo, job.source,
+             arguments.topo, job.hosts.runs.front().count,
+             domain > 1 ? fmt::format(" --nvl-domain {}", domain) : std::string());
   return kFine;
 }
 

@@ -58,6 +58,38 @@ void keep_ranks(HostPci& pci, int& left) {
   for (HostPci& child : pci.children) keep_ranks(child, left);
 }
 
+/// So many hosts as the job has; those of one NVLink domain are one node to NCCL.
+void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
+  const int nodes = std::max(facts.nodes(), 1);
+  int count = nodes;
+  const CommFacts* world = facts.world();
+  if (world != nullptr && world->mnnvl > 0) {
+    const auto seen = static_cast<int>(world->hosts.size());
+    if (seen > nodes && seen % nodes == 0) {
+      count = seen;
+      hosts.hosts_per_nvl_domain = seen / nodes;
+    }
+  }
+  hosts.runs.push_back({std::move(host), count});
+}
+
+/// What a dump does not say of its NICs and the network does.
+/// source  aws-ofi-nccl's properties of EFA, as the preset aws-p5 has them
+void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
+  constexpr double kEfa = 75;
+  const std::vector<KeptMessage>& lines = facts.messages[MessageId::OfiProvider].kept;
+  const bool is_efa = std::any_of(lines.begin(), lines.end(), [](const KeptMessage& message) {
+    return message.argument("provider").starts_with("efa");
+  });
+  if (!is_efa) return;
+  for (HostPci& pci : list) {
+    if (pci.nic) {
+      for (HostNet& net : pci.nic->nets) net.latency_us = kEfa;
+    }
+    set_latency(facts, pci.children);
+  }
+}
+
 }  // namespace
 
 Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& cluster) {
@@ -71,8 +103,9 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
     if (!dump.is_whole) continue;
     Result<Host> host = host_of_dump(dump);
     if (!host) continue;
+    for (HostCpu& cpu : host->cpus) set_latency(facts, cpu.pci);
     JobHosts hosts;
-    hosts.runs.push_back({*std::move(host), nodes});
+    set_hosts(facts, *std::move(host), hosts);
     return ExpectedJob{std::move(hosts), "the topology that " + dump.host + " dumped"};
   }
   const Guess guess = guess_of(facts);

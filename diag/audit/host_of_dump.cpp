@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 
 #include "diag/audit/expected_job.h"
 #include "diag/audit/findings.h"
+#include "engine/topology/system.h"
 
 namespace ringside::audit {
 namespace {
@@ -25,23 +29,72 @@ std::string bus_id_of(const std::string& id) {
 }
 
 /// A link that has that bandwidth again in the engine: lanes of a generation.
-/// source  PCIe: 0.24 .. GB/s as NCCL counts them, 12 GB/s for gen3 x16, 24 for gen4, 48 for gen5
+/// source  PCIe: 0.24 .. GB/s as NCCL counts them, 12 GB/s for gen3 x16, twice as much for each later one
 void set_link(HostPci& pci, float bw) {
   struct Generation {
     float x16;
     const char* speed;
   };
-  for (const Generation one : {Generation{12, "8.0 GT/s PCIe"}, Generation{24, "16.0 GT/s PCIe"},
-                               Generation{48, "32.0 GT/s PCIe"}}) {
+  constexpr int kLanes = 16;
+  for (const Generation one :
+       {Generation{12, "8.0 GT/s PCIe"}, Generation{24, "16.0 GT/s PCIe"},
+        Generation{48, "32.0 GT/s PCIe"}, Generation{96, "64.0 GT/s PCIe"}}) {
     pci.link_speed = one.speed;
+    pci.link_width = std::clamp(static_cast<int>(bw * kLanes / one.x16 + 0.5F), 1, kLanes);
     if (bw <= one.x16) break;
   }
-  pci.link_width = 16;
 }
 
-int sm_of_link(float nvlink_bw) {
-  // One link: 20 GB/s on compute capability 7.0, 20 on 8.0 (12 of them), 20.6 on 9.0.
-  return nvlink_bw > 300 ? 90 : 80;
+/// The compute capability whose NVLinks add up to that bandwidth, and how many they are.
+/// source  nvlink_bandwidth(): 20 GB/s on 7.0 and 8.0, 20.6 on 9.0, 40.1 on 10.0, 12 on 8.6, 18 on 6.0
+struct NvLinks {
+  int sm = 80, count = 1;
+};
+NvLinks nvlinks_of(float bw) {
+  NvLinks best;
+  float least = 1;
+  for (const int sm : {80, 90, 100, 86, 60}) {
+    const float count = bw / nvlink_bandwidth(sm);
+    const float off = std::abs(count - std::round(count)) / std::max(count, 1.0F);
+    if (off >= least - 1e-4F || std::round(count) < 1) continue;
+    least = off;
+    best = {sm, static_cast<int>(std::round(count))};
+  }
+  return best;
+}
+
+/// `1/1/3`: architecture, vendor, model, as NCCL numbers them. Of the model's number, a processor that has it.
+void set_processor(const std::string& details, HostCpu& cpu) {
+  if (details.starts_with("3/")) {
+    cpu.arch = "arm64";
+    return;
+  }
+  cpu.arch = "x86_64";
+  const bool is_amd = details.starts_with("1/2");
+  cpu.vendor = is_amd ? "AuthenticAMD" : "GenuineIntel";
+  cpu.family = is_amd ? 0x17 : 6;
+  constexpr std::array kIntel = {0x4f, 0x55, 0x8f, 0xcf};
+  const std::size_t slash = details.rfind('/');
+  const int model = slash == std::string::npos ? 3 : std::atoi(details.c_str() + slash + 1);
+  cpu.model = kIntel[static_cast<std::size_t>(std::clamp(model, 1, 4) - 1)];
+}
+
+/// `0/a0000001/1/50.000000`: whether it reduces, the adapter, its port, GB/s.
+void set_adapter(const std::string& details, HostNet& net) {
+  net.guid =
+      static_cast<std::uint64_t>(net.dev) + 1;  // each one for itself, where nothing says more
+  const std::size_t first = details.find('/');
+  if (first == std::string::npos) return;
+  net.coll = details[0] == '1';
+  const char* const end = details.data() + details.size();
+  const char* const port = std::from_chars(details.data() + first + 1, end, net.guid, 16).ptr;
+  if (port < end && *port == '/') std::from_chars(port + 1, end, net.port);
+}
+
+void set_c2c(HostGpu& gpu, float bw) {
+  constexpr int kMbytes = 1000;
+  gpu.c2c = HostC2c{static_cast<int>(bw * kMbytes + 0.5F), 1};
+  gpu.sm = std::max(gpu.sm, 90);  // the first that has it
 }
 
 }  // namespace
@@ -56,11 +109,11 @@ Result<Host> host_of_dump(const TopologyDump& dump) {
     while (!enclosing.empty() && enclosing.back().first >= node.indent) enclosing.pop_back();
     if (node.type == "CPU" && node.link.empty()) {
       HostCpu cpu{.numa = static_cast<int>(std::max<std::int64_t>(number_of(node.id), 0))};
-      const bool is_arm = node.details.starts_with("3/");
-      cpu.arch = is_arm ? "arm64" : "x86_64";
-      if (!is_arm) cpu.vendor = node.details.starts_with("1/2") ? "AuthenticAMD" : "GenuineIntel";
-      cpu.family = 6;
-      cpu.model = 143;
+      // The hosts of one NVLink domain are dumped behind each other: the first of them is one.
+      const bool is_known = std::any_of(host.cpus.begin(), host.cpus.end(),
+                                        [&](const HostCpu& one) { return one.numa == cpu.numa; });
+      if (is_known) break;
+      set_processor(node.details, cpu);
       host.cpus.push_back(std::move(cpu));
       enclosing.clear();
       continue;
@@ -69,12 +122,15 @@ Result<Host> host_of_dump(const TopologyDump& dump) {
     std::vector<HostPci>& children =
         enclosing.empty() ? host.cpus.back().pci : enclosing.back().second->children;
     if (node.link == "NVL" && last_gpu != nullptr) {
-      constexpr float kOneLink = 20;
-      const int count = std::max(1, static_cast<int>(node.bw / kOneLink + 0.5F));
-      last_gpu->gpu->sm = std::max(last_gpu->gpu->sm, sm_of_link(node.bw));
+      const NvLinks links = nvlinks_of(node.bw);
+      last_gpu->gpu->sm = std::max(last_gpu->gpu->sm, links.sm);
       const bool is_switch = node.type == "NVS";
-      last_gpu->gpu->nvlinks.push_back({is_switch ? "fffffff:ffff:ff" : bus_id_of(node.id), count,
-                                        is_switch ? 0x068000U : 0x030200U});
+      last_gpu->gpu->nvlinks.push_back({is_switch ? "fffffff:ffff:ff" : bus_id_of(node.id),
+                                        links.count, is_switch ? 0x068000U : 0x030200U});
+      continue;
+    }
+    if (node.link == "C2C" && node.type == "CPU" && last_gpu != nullptr) {
+      set_c2c(*last_gpu->gpu, node.bw);
       continue;
     }
     if (node.link != "PCI" && node.link != "NET") continue;
@@ -100,7 +156,8 @@ Result<Host> host_of_dump(const TopologyDump& dump) {
     if (node.type == "NET" && !enclosing.empty() && enclosing.back().second->nic) {
       HostNet net{.name = fmt::format("net{}", nnets), .dev = nnets};
       ++nnets;
-      net.mbits_per_second = static_cast<int>(node.bw * 8'000);
+      net.mbits_per_second = static_cast<int>(node.bw * 8'000 + 0.5F);
+      set_adapter(node.details, net);
       net.gdr = true;
       enclosing.back().second->nic->nets.push_back(std::move(net));
     }

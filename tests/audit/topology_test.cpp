@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "diag/audit/audit.h"
+#include "diag/audit/expected_job.h"
+#include "engine/channels/job.h"
+#include "engine/debuglog/log_files.h"
+#include "engine/debuglog/log_job.h"
+#include "engine/topology/load_hosts.h"
+#include "engine/topology/nccl_xml.h"
+#include "engine/tuning/select.h"
+
+// Hosts rebuilt from the topology that a job's log has.
+
+namespace ringside::audit {
+namespace {
+
+/// What NCCL chooses on these hosts, and the time that it predicts.
+std::vector<std::string> choices_on(const JobHosts& hosts) {
+  std::vector<std::string> choices;
+  const auto job = make_job(hosts, {}, {});
+  if (!job) return {job.error().message};
+  const auto tuner = Tuner::make(job->connection.shape, {});
+  if (!tuner) return {tuner.error().message};
+  for (const Collective collective : {Collective::AllReduce, Collective::AllGather}) {
+    for (const std::uint64_t mib : {1U, 32U, 1024U}) {
+      const auto choice = tuner->choose({.collective = collective, .bytes = Bytes{mib << 20}});
+      choices.push_back(choice
+                            ? fmt::format("{} {} {} {:.1f} us", static_cast<int>(choice->algorithm),
+                                          static_cast<int>(choice->protocol), choice->max_channels,
+                                          choice->prediction.time_us)
+                            : choice.error().message);
+    }
+  }
+  return choices;
+}
+
+Audit audit_of(const std::string& preset, int nodes, const char* version) {
+  LogRequest request;
+  request.hosts = *load_hosts(preset, nodes, std::nullopt);
+  request.version = *parse_nccl_version(version);
+  request.shown = *parse_subsystems("INIT,GRAPH,NET,ENV");
+  return audit_text(joined_log(*LogJob::make(request)));
+}
+
+TEST(AuditTopologies, OfGeneratedLogsLeadToTheSameChoices) {
+  for (const char* preset : {"dgx-h100", "dgx-a100", "dgx-1v", "8x-l40s", "perlmutter-a100",
+                             "gh200", "dgx-spark", "aws-p5"}) {
+    for (const char* version : {"2.18", "2.28"}) {
+      const Audit audit = audit_of(preset, 2, version);
+      const auto rebuilt = expected_job(audit.facts, "");
+      ASSERT_TRUE(rebuilt) << preset << ": " << rebuilt.error().message;
+      EXPECT_NE(rebuilt->source.find("dumped"), std::string::npos) << preset;
+      EXPECT_EQ(choices_on(rebuilt->hosts), choices_on(*load_hosts(preset, 2, std::nullopt)))
+          << preset << ' ' << version;
+      const auto again = parse_nccl_xml(to_nccl_xml(rebuilt->hosts.runs.front().host), "dump");
+      EXPECT_TRUE(again) << preset << ": " << again.error().message;
+    }
+  }
+}
+
+// 18 hosts of 4 GPUs dump their topologies behind each other: one of them is the host.
+TEST(AuditTopologies, OfAnNvLinkDomainAreItsHosts) {
+  const auto rebuilt = expected_job(audit_of("gb200-nvl72", 1, "2.28").facts, "");
+  ASSERT_TRUE(rebuilt) << rebuilt.error().message;
+  EXPECT_EQ(gpus_of(rebuilt->hosts.runs.front().host).size(), 4U);
+  EXPECT_EQ(rebuilt->hosts.runs.front().count, 18);
+  EXPECT_EQ(rebuilt->hosts.hosts_per_nvl_domain, 18);
+  EXPECT_EQ(choices_on(rebuilt->hosts), choices_on(*load_hosts("gb200-nvl72", 1, std::nullopt)));
+}
+
+}  // namespace
+}  // namespace ringside::audit
