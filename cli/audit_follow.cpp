@@ -1,48 +1,81 @@
 #include "cli/audit_follow.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <set>
 #include <thread>
 
-#include "diag/audit/audit.h"
 #include "diag/audit/live_audit.h"
 
 namespace ringside::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 volatile std::sig_atomic_t g_interrupted = 0;
 
 void interrupt(int) { g_interrupted = 1; }
 
+/// What a person at a terminal wants to know while nothing happens.
+void tell_state(const audit::LiveAudit& live, const audit::Audit& now) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "following {} of {} lines; Ctrl-C gives the report\n",
+             live.files().files.size() == 1 ? "1 file"
+                                            : fmt::format("{} files", live.files().files.size()),
+             now.parsed.counts.lines);
+}
+
+void tell_new(const audit::Audit& now, std::set<std::string>& told, std::FILE* out) {
+  for (const audit::Finding& finding : now.findings) {
+    if (finding.severity < audit::Severity::Warning || !told.insert(finding.id).second) continue;
+    fmt::print(out, "{}: {}: {}\n", audit::to_string(finding.severity), finding.id, finding.title);
+    if (!finding.fix.empty()) fmt::print(out, "  fix: {}\n", finding.fix);
+  }
+  std::fflush(out);
+}
+
 }  // namespace
 
-VerbResult follow_logs(const std::vector<std::string>& logs, const audit::TextStyle& style) {
+Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE* out) {
   RINGSIDE_TRY(const auto live, audit::LiveAudit::make(logs));
   g_interrupted = 0;
   std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
   std::set<std::string> told;
-  while (g_interrupted == 0) {
-    if (live->poll().value == 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds{500});
-      continue;
+  bool is_new = false, is_told = false;
+  // A pipe holds 64 KiB: who sleeps long after each read makes its writer wait.
+  constexpr std::chrono::milliseconds kShortest{1}, kLongest{500};
+  std::chrono::milliseconds pause = kShortest;
+  // Judging takes its time on a large job: it may take a fifth of all time.
+  Clock::time_point next{};
+  while (g_interrupted == 0 && !live->is_over()) {
+    if (live->poll().value > 0) {
+      is_new = true;
+      pause = kShortest;
+    } else {
+      if (live->files().files.empty() && !is_told) {
+        fmt::print(stderr, "waiting for {}: there is no such file yet\n", logs.front());
+        is_told = true;
+      }
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, kLongest);
     }
+    if (!is_new || Clock::now() < next) continue;
+    is_new = false;
+    const Clock::time_point begin = Clock::now();
     const audit::Audit now = live->judge();
-    for (const audit::Finding& finding : now.findings) {
-      if (finding.severity < audit::Severity::Warning || !told.insert(finding.id).second) continue;
-      fmt::print("{}: {}: {}\n", audit::to_string(finding.severity), finding.id, finding.title);
-      if (!finding.fix.empty()) fmt::print("  fix: {}\n", finding.fix);
-    }
-    std::fflush(stdout);
+    tell_new(now, told, out);
+    if (next == Clock::time_point{}) tell_state(*live, now);
+    next = Clock::now() + 4 * (Clock::now() - begin);
   }
   std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
   live->finish();
-  const audit::Audit all = live->judge();
-  fmt::print("\n{}", audit::report_text(all, style));
-  return all.worst() >= audit::Severity::Warning ? kFinding : kFine;
+  return live->judge();
 }
 
 }  // namespace ringside::cli

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
-#include "cli/verb.h"
-#include "diag/audit/report.h"
+#include "base/result.h"
+#include "diag/audit/audit.h"
 
 namespace ringside::cli {
 
-/// Reads logs while they grow, and prints what is found when it is: until SIGINT, then the whole report.
-VerbResult follow_logs(const std::vector<std::string>& logs, const audit::TextStyle& style);
+/// Reads logs while they grow, and writes what is found to `out` when it is: until SIGINT, SIGTERM, or the end of
+/// all pipes.
+/// returns  what all of it tells
+/// errors   as LiveAudit::make()
+Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE* out);
 
 }  // namespace ringside::cli

@@ -120,8 +120,11 @@ VerbResult run_audit(const AuditArguments& arguments) {
                  "ringside audit logs/ (files, folders, globs, - for stdin)"};
   }
   const audit::TextStyle style = style_of(arguments);
-  if (arguments.follow) return follow_logs(arguments.logs, style);
-  RINGSIDE_TRY(audit::Audit audited, read_logs(arguments.logs, arguments.threads));
+  // What is told meanwhile must not stand in the one document of --json.
+  RINGSIDE_TRY(audit::Audit audited,
+               arguments.follow ? follow_logs(arguments.logs, arguments.json ? stderr : stdout)
+                                : read_logs(arguments.logs, arguments.threads));
+  if (arguments.follow && !arguments.json) fmt::print("\n");
   if (!arguments.topo.empty()) return write_topology(audited, arguments);
   const Result<std::string> costs = audit::add_costs(audited, arguments.cluster);
   if (!costs && !arguments.cluster.empty()) return costs.error();

@@ -23,6 +23,10 @@ Bytes LiveAudit::poll() { return impl_->follower->poll(); }
 
 void LiveAudit::finish() { impl_->follower->finish(); }
 
+bool LiveAudit::is_over() const { return impl_->follower->is_over(); }
+
+const LogFiles& LiveAudit::files() const { return impl_->follower->files(); }
+
 Audit LiveAudit::judge() const {
   Audit audit;
   audit.files = impl_->follower->files();

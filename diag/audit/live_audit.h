@@ -25,6 +25,9 @@ class LiveAudit {
   Bytes poll();
   /// Reads lines without an end, too.
   void finish();
+  /// Nothing more can come.
+  [[nodiscard]] bool is_over() const;
+  [[nodiscard]] const LogFiles& files() const;
 
   /// What all rules find in what was read so far.
   [[nodiscard]] Audit judge() const;

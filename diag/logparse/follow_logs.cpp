@@ -27,7 +27,8 @@ struct Followed {
   std::uint64_t lines = 0;
   std::string rest;          ///< of a line without its end
   bool is_skipping = false;  ///< to the end of a line that is too long
-  bool is_done = false;      ///< compressed and read, or no log
+  bool is_done = false;      ///< compressed and read, or a pipe without a writer
+  UniqueFd pipe = {};        ///< of a named pipe
 };
 
 }  // namespace
@@ -174,14 +175,22 @@ std::size_t LogFollower::Impl::poll_file(std::uint32_t file) {
   return read_more(file, fd.get());
 }
 
-/// Whatever a pipe has now; waits for nothing.
+/// Whatever a pipe has now; waits for nothing, nor for somebody to open its other end.
 std::size_t LogFollower::Impl::poll_stream(std::uint32_t file) {
-  if (files.files[file].name != "-") return 0;
-  pollfd waiting{STDIN_FILENO, POLLIN, 0};
+  Followed& state = followed[file];
+  const std::string& name = files.files[file].name;
+  const bool is_stdin = name == "-";
+  if (!is_stdin && !state.pipe) {
+    state.pipe = UniqueFd(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    if (!state.pipe) return 0;
+  }
+  const int fd = is_stdin ? STDIN_FILENO : state.pipe.get();
+  pollfd waiting{fd, POLLIN, 0};
   std::size_t sum = 0;
   while (!followed[file].is_done && ::poll(&waiting, 1, 0) > 0) {
-    const ssize_t got = ::read(STDIN_FILENO, block.data(), kBlock);
+    const ssize_t got = ::read(fd, block.data(), kBlock);
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) break;
     if (got <= 0) {
       followed[file].is_done = true;
       finish_rest(file);
@@ -217,6 +226,15 @@ Bytes LogFollower::poll() {
 void LogFollower::finish() {
   for (std::uint32_t file = 0; file < impl_->followed.size(); ++file) impl_->finish_rest(file);
   impl_->parser.finish();
+}
+
+bool LogFollower::is_over() const {
+  const std::vector<LogFile>& files = impl_->files.files;
+  bool is_over = impl_->arguments.size() == files.size();  // folders may get more
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    is_over = is_over && files[i].is_stream && impl_->followed[i].is_done;
+  }
+  return is_over;
 }
 
 const LogFiles& LogFollower::files() const { return impl_->files; }

@@ -31,6 +31,9 @@ class LogFollower {
   /// Also the lines without an end.
   void finish();
 
+  /// Nothing more can come: all that is followed are pipes whose writers have gone.
+  [[nodiscard]] bool is_over() const;
+
   [[nodiscard]] const LogFiles& files() const;
   /// What was read so far; where() knows all places of it.
   [[nodiscard]] ParseReport report() const;

@@ -244,5 +244,32 @@ TEST_F(Inputs, GrowingFilesAreFollowedThroughRotation) {
   EXPECT_EQ(report.counts.lines, 7U);
 }
 
+TEST_F(Inputs, ANamedPipeIsFollowedUntilItsWriterGoes) {
+  const std::string path = (folder_ / "pipe").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::size_t seen = 0;
+  CallingSink sink([&](const Record&, const Speaker&) { ++seen; });
+  auto follower = LogFollower::make({path}, sink);
+  ASSERT_TRUE(follower);
+  EXPECT_EQ((*follower)->poll().value, 0U) << "nobody writes yet, and nothing waits for it";
+  EXPECT_FALSE((*follower)->is_over());
+  std::jthread writer([&] {
+    std::ofstream pipe(path);
+    for (int i = 0; i < 2'000; ++i) pipe << line_of(i);  // more than the 64 KiB that a pipe holds
+    pipe << "the last line has no end";
+  });
+  while (!(*follower)->is_over()) (*follower)->poll();
+  EXPECT_EQ(seen, 2'001U);
+  EXPECT_TRUE((*follower)->is_over());
+}
+
+TEST_F(Inputs, AFileThatIsFollowedIsNeverOver) {
+  CallingSink sink([](const Record&, const Speaker&) {});
+  auto follower = LogFollower::make({write("f.log", line_of(1))}, sink);
+  ASSERT_TRUE(follower);
+  (*follower)->poll();
+  EXPECT_FALSE((*follower)->is_over());
+}
+
 }  // namespace
 }  // namespace ringside::logs

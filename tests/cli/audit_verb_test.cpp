@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "tests/cli/program.h"
+
+// The audit as people start it, on the log of an invented job.
+
+namespace ringside {
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// The log of two hosts without peer memory, with the topology in it.
+std::string log_without_gdr() {
+  const std::string folder = temporary_path("audit-verb");
+  const Outcome made =
+      run_program({"topo", "--logs", folder, "--on", "dgx-a100", "--nodes", "2", "--nccl", "2.21.5",
+                   "--interleave", "--subsys", "INIT,GRAPH,ENV", "--break", "gdr"});
+  EXPECT_EQ(made.status, 0) << made.err;
+  return folder + "/job.log";
+}
+
+TEST(AuditVerb, AFollowedPipeEndsWithItsWriterAndGivesOneDocument) {
+  const std::string log = text_of(log_without_gdr());
+  const std::string pipe = temporary_path("audit-pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::jthread writer([&] { std::ofstream(pipe, std::ios::binary) << log; });
+  const Outcome followed = run_program({"audit", "-f", "--json", pipe});
+  EXPECT_EQ(followed.status, 1);
+  EXPECT_NE(followed.err.find("gdr_missing"), std::string::npos) << "told while it was read";
+  const auto document = nlohmann::json::parse(followed.out, nullptr, false);
+  ASSERT_TRUE(document.is_object()) << followed.out.substr(0, 300);
+  EXPECT_EQ(document["findings"][0]["id"], "gdr_missing");
+}
+
+TEST(AuditVerb, TheTopologyOfALogIsAHostForOtherVerbs) {
+  const std::string xml = temporary_path("audit-host.xml");
+  const Outcome written = run_program({"audit", "--topo", xml, log_without_gdr()});
+  EXPECT_EQ(written.status, 0) << written.err;
+  EXPECT_NE(written.out.find("--nodes 2"), std::string::npos) << written.out;
+  const Outcome read =
+      run_program({"explain", "all_reduce", "--bytes", "1G", "--on", xml, "--nodes", "2"});
+  EXPECT_EQ(read.status, 0) << read.err;
+  EXPECT_NE(read.out.find("16 ranks, 2 nodes, 16 channels"), std::string::npos)
+      << read.out.substr(0, 200);
+}
+
+TEST(AuditVerb, ThePageIsWrittenBesideTheText) {
+  const std::string page = temporary_path("audit.html");
+  EXPECT_EQ(run_program({"audit", "--html", page, log_without_gdr()}).status, 1);
+  const std::string text = text_of(page);
+  EXPECT_TRUE(text.ends_with("</html>\n"));
+  EXPECT_NE(text.find("gdr_missing"), std::string::npos);
+  EXPECT_EQ(text.find("src="), std::string::npos) << "it needs no other file";
+}
+
+}  // namespace
+}  // namespace ringside
