@@ -112,9 +112,10 @@ void find_dead(const JobFacts& facts, Findings& findings) {
   for (const MessageId id :
        {MessageId::MpiFirstDeath, MessageId::SlurmOom, MessageId::KernelOom,
         MessageId::KubernetesEnded, MessageId::SlurmNodeFailure, MessageId::RasDeadProcesses,
-        MessageId::MpiDaemonLost, MessageId::ChildFailed, MessageId::SlurmTaskEnded}) {
+        MessageId::MpiDaemonLost, MessageId::ChildFailed, MessageId::SlurmTaskEnded,
+        MessageId::RayEnded}) {
     const auto is_death = [&](const KeptMessage& message) {
-      if (id == MessageId::KubernetesEnded) return contains(message.text(), "OOMKilled");
+      if (id == MessageId::KubernetesEnded) return !contains(message.text(), "Back-off");
       if (id == MessageId::ChildFailed) return is_own_death(message.number("exitcode", 0));
       if (id == MessageId::SlurmTaskEnded) {
         return contains_any(message.text(),

@@ -370,6 +370,12 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
     closed.insert(closed.end(), facts.messages[id].processes.begin(),
                   facts.messages[id].processes.end());
   }
+  // Warnings of the store's threads are common at an end; an exception of the program's is not.
+  const Evidence store =
+      evidence_of(facts.messages[MessageId::StoreBroken], [](const KeptMessage& message) {
+        return contains_any(message.text(), {"DistNetworkError", "RuntimeError"});
+      });
+  draft.evidence.mix(store);
   if (draft.evidence.empty()) return;
   const bool is_explained =
       std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
@@ -378,7 +384,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
       });
   // At the end of a job that succeeded, the last to close find the others gone.
   const bool has_failed =
-      !facts.python_errors.empty() ||
+      !facts.python_errors.empty() || !store.empty() ||
       std::any_of(facts.results.begin(), facts.results.end(), [&](const auto& result) {
         const std::vector<std::uint32_t>& failed = result.second.processes;
         return std::any_of(closed.begin(), closed.end(), [&](std::uint32_t process) {

@@ -225,6 +225,12 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
          "the process that holds the store (rank 0) is not up, or cannot be reached");
   take(MessageId::StorePortInUse, "MASTER_PORT is taken by a job that has not ended");
   take(MessageId::RendezvousFailed, "the agents of the nodes did not meet");
+  const Evidence agents =
+      evidence_of(messages[MessageId::StoreBroken], [](const KeptMessage& message) {
+        return contains(message.text(), "RendezvousConnectionError");
+      });
+  if (!agents.empty() && cause.empty()) cause = "an agent has lost the store, or never reached it";
+  draft.evidence.mix(agents);
   take(MessageId::StoreTimeout,
        "a process waited for a key that another one did not write in time");
   for (const KeptLine& line : facts.plain_of(PlainLine::UniqueIdTimeout).kept) {
