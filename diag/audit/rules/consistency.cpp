@@ -112,6 +112,49 @@ void compare_devices(const JobFacts& facts, Findings& findings) {
   }
 }
 
+/// The plugin on EFA and Slingshot counts its NICs, 2.30 those of all ranks.
+void compare_counts(const JobFacts& facts, Findings& findings) {
+  if (facts.nodes() < 2) return;
+  std::map<std::int64_t, std::set<std::int32_t>> hosts_by_count;
+  for (const KeptMessage& message : facts.messages[MessageId::OfiProvider].kept) {
+    const std::int64_t nics = message.number("nics");
+    const std::int32_t host = facts.processes[message.process()].host;
+    if (nics > 0 && host >= 0 && !message.is_torn()) hosts_by_count[nics].insert(host);
+  }
+  std::set<std::size_t> gpus;
+  std::vector<std::string> fewest;
+  for (const auto& [nics, hosts] : hosts_by_count) {
+    for (const std::int32_t host : hosts) {
+      const HostFacts& one = facts.hosts[static_cast<std::size_t>(host)];
+      gpus.insert(one.gpus.size());
+      if (nics == hosts_by_count.begin()->first) fewest.push_back(one.name);
+    }
+  }
+  if (hosts_by_count.size() > 1 && gpus.size() == 1) {
+    Finding& finding =
+        findings.add("asymmetric_config", Severity::Warning,
+                     fmt::format("{} NICs on {}, {} on the others", hosts_by_count.begin()->first,
+                                 list_of(fewest), hosts_by_count.rbegin()->first));
+    finding.evidence = facts.messages[MessageId::OfiProvider].evidence;
+    finding.hosts = fewest;
+    finding.cause = "a NIC is down, or not given to the container";
+    finding.fix = "fi_info -p efa (or cxi) on the hosts named; the device plugin's request per pod";
+  }
+  const auto differs = [](const KeptMessage& message) {
+    return message.number("min") >= 0 && message.number("min") < message.number("max");
+  };
+  const MessageLines& counted = facts.messages[MessageId::NicCount];
+  const Evidence mixed = evidence_of(counted, differs);
+  if (mixed.empty()) return;
+  Finding& finding =
+      findings.add("asymmetric_config", Severity::Warning, "ranks reach different numbers of NICs");
+  finding.evidence = mixed;
+  finding.evidence.mix(evidence_of(
+      counted, [](const KeptMessage& message) { return contains(message.text(), "(max "); }));
+  finding.cause = "a port is down or a device is missing on some host";
+  finding.fix = "ibstat on every host; compare NCCL_IB_HCA";
+}
+
 void compare_gdr(const JobFacts& facts, Findings& findings) {
   std::set<std::int32_t> with, without;
   for (const CommFacts& comm : facts.comms) {
@@ -325,6 +368,7 @@ void compare_channels(const JobFacts& facts, Findings& findings) {
 void look_for_asymmetry(const JobFacts& facts, Findings& findings) {
   compare_networks(facts, findings);
   compare_devices(facts, findings);
+  compare_counts(facts, findings);
   compare_gdr(facts, findings);
   compare_variables(facts, findings);
   compare_channels(facts, findings);
