@@ -1,53 +1,9 @@
 #include "diag/audit/join_calls.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 
 namespace ringside::audit {
 namespace {
-
-/// Walks a rank's calls over the pieces of its part.
-class Walk {
- public:
-  Walk(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards,
-       const CallOrder& order)
-      : calls_(&calls), shards_(&shards), order_(&order) {
-    settle();
-  }
-  [[nodiscard]] const CallMark* now() const {
-    if (left_.empty()) return nullptr;
-    return &(*shards_)[calls_->pieces[piece_].first]->calls[left_.front()];
-  }
-  void advance() {
-    left_ = left_.subspan(1);
-    if (!left_.empty()) return;
-    ++piece_;
-    settle();
-  }
-
- private:
-  void settle() {
-    for (left_ = {}; piece_ < calls_->pieces.size(); ++piece_) {
-      const auto [shard, part] = calls_->pieces[piece_];
-      left_ = order_->of_part(shard, part);
-      if (!left_.empty()) return;
-    }
-  }
-  const CallsOfRank* calls_;
-  const std::vector<std::unique_ptr<Shard>>* shards_;
-  const CallOrder* order_;
-  std::size_t piece_ = 0;
-  std::span<const std::uint32_t> left_ = {};  ///< of the piece's calls
-};
-
-CallSum sum_of(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards) {
-  CallSum sum;
-  for (const auto& [shard, part] : calls.pieces) {
-    sum.append(shards[shard]->parts[part].calls);
-  }
-  return sum;
-}
 
 using Shards = std::vector<std::unique_ptr<Shard>>;
 using Desyncs = std::vector<JobFacts::Desync>;
@@ -103,7 +59,7 @@ const T& usual_of(const std::vector<const T*>& all, const Equal& is_equal) {
 /// A rank on its way through its calls.
 struct Caller {
   const CallsOfRank* calls = nullptr;
-  Walk walk;
+  CallWalk walk;
   std::uint32_t first = 0;  ///< what its counter says where it is 0
   std::size_t lost = 0;     ///< rounds in which its line is missing
 
@@ -112,7 +68,7 @@ struct Caller {
 };
 
 /// The counter never goes back, and does not stand still over all that the rank printed.
-bool does_count(Walk walk) {
+bool does_count(CallWalk walk) {
   const std::uint32_t first = walk.now()->op_count;
   std::uint32_t last = first;
   std::size_t calls = 0;
@@ -159,7 +115,7 @@ Desyncs compare_by_counter(std::vector<Caller> callers, const Shards& shards) {
     std::vector<Run> runs(callers.size());
     std::vector<const Run*> here;
     for (std::size_t i = 0; i < callers.size(); ++i) {
-      Walk& walk = callers[i].walk;
+      CallWalk& walk = callers[i].walk;
       for (; walk.now() != nullptr && callers[i].count() == count; walk.advance()) {
         runs[i].push_back(walk.now());
       }
@@ -185,14 +141,14 @@ Desyncs compare_by_counter(std::vector<Caller> callers, const Shards& shards) {
 }
 
 /// How many calls `walk` lacks so that it goes on as `other` does behind them; 0: it does not.
-std::size_t holes_before(const Walk& walk, const Walk& other) {
+std::size_t holes_before(const CallWalk& walk, const CallWalk& other) {
   constexpr std::size_t kMostLost = 256;
   constexpr int kLookedAt = 8;
-  Walk from = other;
+  CallWalk from = other;
   for (std::size_t lost = 1; lost <= kMostLost; ++lost) {
     from.advance();
     if (from.now() == nullptr) return 0;
-    Walk mine = walk, theirs = from;
+    CallWalk mine = walk, theirs = from;
     int same = 0;
     while (same < kLookedAt && mine.now() != nullptr && theirs.now() != nullptr &&
            may_be_same(mine.now(), theirs.now())) {
@@ -259,29 +215,6 @@ bool has_other_calls(const CallsOfRank& calls, const Shards& shards) {
 
 }  // namespace
 
-void CallOrder::make(const std::vector<std::unique_ptr<Shard>>& shards) {
-  std::call_once(once_, [&] { make_once(shards); });
-}
-
-void CallOrder::make_once(const std::vector<std::unique_ptr<Shard>>& shards) {
-  for (const auto& shard : shards) {
-    OfShard& mine = shards_.emplace_back();
-    mine.first.resize(shard->parts.size() + 1);
-    for (const CallMark& call : shard->calls) ++mine.first[call.part + std::size_t{1}];
-    std::partial_sum(mine.first.begin(), mine.first.end(), mine.first.begin());
-    std::vector<std::uint32_t> next(mine.first.begin(), mine.first.end() - 1);
-    mine.calls.resize(shard->calls.size());
-    for (std::uint32_t i = 0; i < shard->calls.size(); ++i) {
-      mine.calls[next[shard->calls[i].part]++] = i;
-    }
-  }
-}
-
-std::span<const std::uint32_t> CallOrder::of_part(std::uint32_t shard, std::uint32_t part) const {
-  const OfShard& mine = shards_[shard];
-  return std::span(mine.calls).subspan(mine.first[part], mine.first[part + 1] - mine.first[part]);
-}
-
 std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& calls,
                                             const std::vector<std::unique_ptr<Shard>>& shards,
                                             CallOrder& order) {
@@ -295,7 +228,7 @@ std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& call
   order.make(shards);
   std::vector<Caller> callers;
   for (const CallsOfRank& rank : calls) {
-    Caller caller{.calls = &rank, .walk = Walk(rank, shards, order)};
+    Caller caller{.calls = &rank, .walk = CallWalk(rank, shards, order)};
     if (caller.now() != nullptr) callers.push_back(caller);
   }
   const bool is_counted = std::all_of(callers.begin(), callers.end(), [&](const Caller& caller) {
