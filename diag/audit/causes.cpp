@@ -11,6 +11,7 @@ namespace {
 /// What may follow from what, the likeliest cause first.
 struct Arrow {
   std::string_view effect, cause;
+  std::string_view title = {};  ///< words of the cause's title, where its id is of several things
 };
 constexpr std::array kArrows{
     Arrow{"socket_fallback", "plugin_missing"},
@@ -18,12 +19,17 @@ constexpr std::array kArrows{
     Arrow{"socket_fallback", "net_init_error"},
     Arrow{"socket_fallback", "no_rdma_device"},
     Arrow{"socket_fallback", "ib_device_unusable"},
-    Arrow{"socket_fallback", "env_override"},
+    Arrow{"socket_fallback", "env_override", "NCCL_IB_DISABLE"},
+    Arrow{"no_rdma_device", "ib_device_unusable"},
+    Arrow{"plugin_missing", "plugin_incompatible"},
+    Arrow{"gdr_missing", "env_override", "NCCL_NET_GDR_LEVEL"},
     Arrow{"no_rdma_device", "plugin_missing"},
     Arrow{"no_rdma_device", "plugin_incompatible"},
     Arrow{"shm_fallback", "p2p_disabled"},
     Arrow{"few_channels", "p2p_disabled"},
-    Arrow{"few_channels", "env_override"},
+    Arrow{"few_channels", "env_override", "NCHANNELS"},
+    Arrow{"few_channels", "env_override", "CTAS"},
+    Arrow{"few_channels", "socket_fallback"},
     Arrow{"asymmetric_config", "no_rdma_device"},
     Arrow{"asymmetric_config", "version_mismatch"},
     Arrow{"low_bandwidth", "socket_fallback"},
@@ -37,6 +43,7 @@ constexpr std::array kArrows{
     Arrow{"truncated_table", "net_init_error"},
     Arrow{"cuda_error", "nvls_unavailable"},
     Arrow{"cuda_error", "xid_error"},
+    Arrow{"cuda_error", "ipc_failed"},
     Arrow{"bootstrap_failure", "version_mismatch"},
     Arrow{"net_unreachable", "wrong_interface"},
     Arrow{"bootstrap_failure", "wrong_interface"},
@@ -44,7 +51,9 @@ constexpr std::array kArrows{
     Arrow{"bootstrap_failure", "fd_limit"},
     Arrow{"gid_index", "ib_error"},
     Arrow{"ib_error", "link_flap"},
+    Arrow{"ib_error", "nic_failover"},
     Arrow{"ib_error", "hang_dead_rank"},
+    Arrow{"ib_error", "pcie_acs"},
     Arrow{"hang_dead_rank", "xid_error"},
     Arrow{"hang_dead_rank", "cuda_error"},
     Arrow{"hang_dead_rank", "shm_exhausted"},
@@ -61,6 +70,7 @@ constexpr std::array kArrows{
     Arrow{"collective_timeout", "pcie_acs"},
     Arrow{"collective_timeout", "cuda_error"},
     Arrow{"collective_timeout", "hang_network_stall"},
+    Arrow{"collective_timeout", "bootstrap_failure"},
     Arrow{"store_timeout", "hang_dead_rank"},
     Arrow{"remote_closed", "hang_dead_rank"},
     Arrow{"remote_closed", "xid_error"},
@@ -94,6 +104,7 @@ std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
     for (std::size_t i = 0; i < findings.size(); ++i) {
       if (findings[i].id != arrow.cause || i == effect) continue;
       if (findings[i].severity == Severity::Info) continue;
+      if (findings[i].title.find(arrow.title) == std::string::npos) continue;
       return i;
     }
   }

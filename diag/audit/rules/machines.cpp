@@ -199,7 +199,11 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
       is_link_local = is_link_local || contains(message.text(), "localGid fe80");
     }
     const WorkStatus meaning = meaning_of_status(status);
-    Finding& finding = findings.add("ib_error", Severity::Error, {});
+    // Where other NICs take over, the job goes on.
+    const bool is_survived =
+        messages.has(MessageId::IbDeviceFailed) && !messages.has(MessageId::IbDevicesLost);
+    Finding& finding =
+        findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {});
     finding.evidence = first;
     findings.say_who(finding, who);
     // The peer that all name is the one to look at; else those that complain.
@@ -228,8 +232,9 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     finding.fix = "look for the first failure in the logs of the other ranks";
   }
 
-  for (const MessageId id : {MessageId::IbAsyncFatal, MessageId::OfiRequestFailed,
-                             MessageId::IbMixedDevices, MessageId::UcxError}) {
+  for (const MessageId id :
+       {MessageId::IbAsyncFatal, MessageId::IbDevicesLost, MessageId::OfiRequestFailed,
+        MessageId::IbMixedDevices, MessageId::UcxError}) {
     const MessageLines& lines = messages[id];
     const Evidence evidence = evidence_of(lines, [&](const KeptMessage& message) {
       return message.level() != Level::Info && !is_port_event(message.text()) &&
@@ -239,6 +244,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     Finding& finding = findings.add(
         "ib_error", Severity::Error,
         id == MessageId::IbAsyncFatal     ? "an RDMA adapter reports a fatal event"
+        : id == MessageId::IbDevicesLost  ? "no RDMA device of a connection is left"
         : id == MessageId::IbMixedDevices ? "unlike RDMA devices meet in one connection"
                                           : "requests of the network plugin fail");
     finding.evidence = evidence;

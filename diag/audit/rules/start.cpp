@@ -104,7 +104,19 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   const std::string nobody =
       fmt::format("nobody listens at {}: the root died, or never started",
                   address.empty() ? std::string("its address") : named_address(facts, address));
-  if (!failed.empty() && !is_started) {
+  const bool has_met = std::any_of(facts.comms.begin(), facts.comms.end(),
+                                   [](const CommFacts& comm) { return !comm.links.empty(); });
+  if (!failed.empty() && far.empty() && has_met && !is_started) {
+    Finding& finding =
+        findings.add("net_unreachable", Severity::Error,
+                     fmt::format("the ranks have met, and a connection{} is refused", where));
+    finding.evidence = failed;
+    findings.say_who(finding, processes_if_warned(connect));
+    finding.cause =
+        "data go over another interface than the bootstrap, whose address belongs to nobody there, "
+        "or the peer has ended";
+    finding.fix = "NCCL_SOCKET_IFNAME=<the hosts' network>; look at the other rank's log";
+  } else if (!failed.empty() && !is_started) {
     take(MessageId::SocketConnectFailed,
          far.empty() ? nobody : std::string_view("the root's address cannot be reached"));
   }
