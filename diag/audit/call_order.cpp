@@ -12,17 +12,15 @@ void CallOrder::make_once(const std::vector<std::unique_ptr<Shard>>& shards) {
   for (const auto& shard : shards) {
     OfShard& mine = shards_.emplace_back();
     mine.first.resize(shard->parts.size() + 1);
-    for (const CallMark& call : shard->calls) ++mine.first[call.part + std::size_t{1}];
+    shard->calls.for_each([&](const CallMark& call) { ++mine.first[call.part + std::size_t{1}]; });
     std::partial_sum(mine.first.begin(), mine.first.end(), mine.first.begin());
     std::vector<std::uint32_t> next(mine.first.begin(), mine.first.end() - 1);
     mine.calls.resize(shard->calls.size());
-    for (std::uint32_t i = 0; i < shard->calls.size(); ++i) {
-      mine.calls[next[shard->calls[i].part]++] = i;
-    }
+    shard->calls.for_each([&](const CallMark& call) { mine.calls[next[call.part]++] = call; });
   }
 }
 
-std::span<const std::uint32_t> CallOrder::of_part(std::uint32_t shard, std::uint32_t part) const {
+std::span<const CallMark> CallOrder::of_part(std::uint32_t shard, std::uint32_t part) const {
   const OfShard& mine = shards_[shard];
   return std::span(mine.calls).subspan(mine.first[part], mine.first[part + 1] - mine.first[part]);
 }

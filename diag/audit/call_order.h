@@ -25,16 +25,14 @@ class CallOrder {
  public:
   void make(const std::vector<std::unique_ptr<Shard>>& shards);
 
-  /// Places in Shard::calls.
-  [[nodiscard]] std::span<const std::uint32_t> of_part(std::uint32_t shard,
-                                                       std::uint32_t part) const;
+  [[nodiscard]] std::span<const CallMark> of_part(std::uint32_t shard, std::uint32_t part) const;
 
  private:
   void make_once(const std::vector<std::unique_ptr<Shard>>& shards);
 
   struct OfShard {
     std::vector<std::uint32_t> first = {};  ///< by part, in calls
-    std::vector<std::uint32_t> calls = {};
+    std::vector<CallMark> calls = {};
   };
   std::once_flag once_ = {};
   std::vector<OfShard> shards_ = {};
@@ -45,17 +43,12 @@ class CallOrder {
 /// Ownership  points to what it was made of
 class CallWalk {
  public:
-  CallWalk(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards,
-           const CallOrder& order)
-      : calls_(&calls), shards_(&shards), order_(&order) {
+  CallWalk(const CallsOfRank& calls, const CallOrder& order) : calls_(&calls), order_(&order) {
     settle();
   }
 
   /// nullptr: there are no more.
-  [[nodiscard]] const CallMark* now() const {
-    if (left_.empty()) return nullptr;
-    return &(*shards_)[calls_->pieces[piece_].first]->calls[left_.front()];
-  }
+  [[nodiscard]] const CallMark* now() const { return left_.empty() ? nullptr : &left_.front(); }
   /// shape  now() is a call
   void advance() {
     left_ = left_.subspan(1);
@@ -73,10 +66,9 @@ class CallWalk {
     }
   }
   const CallsOfRank* calls_;
-  const std::vector<std::unique_ptr<Shard>>* shards_;
   const CallOrder* order_;
   std::size_t piece_ = 0;
-  std::span<const std::uint32_t> left_ = {};  ///< of the piece's calls
+  std::span<const CallMark> left_ = {};  ///< of the piece's calls
 };
 
 /// All calls of a rank in one number.

@@ -228,7 +228,7 @@ std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& call
   order.make(shards);
   std::vector<Caller> callers;
   for (const CallsOfRank& rank : calls) {
-    Caller caller{.calls = &rank, .walk = CallWalk(rank, shards, order)};
+    Caller caller{.calls = &rank, .walk = CallWalk(rank, order)};
     if (caller.now() != nullptr) callers.push_back(caller);
   }
   const bool is_counted = std::all_of(callers.begin(), callers.end(), [&](const Caller& caller) {

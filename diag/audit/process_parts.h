@@ -50,10 +50,11 @@ struct CallSum {
 /// One process in one communicator. -1, 0 and kNone: not said, as in CommEvent.
 ///
 /// Order  what most lines need comes first
-struct CommPart {
+struct alignas(64) CommPart {
   std::uint64_t comm = 0;  ///< pointer; 0: no line has named it yet
   CallSum calls = {};
   std::uint32_t ncalls = 0;
+  std::uint32_t op_count = 0;  ///< of the last call that is kept
   std::uint32_t speaker = 0;
   std::int32_t rank = -1, nranks = -1;
   std::uint64_t comm_id = 0, parent = 0;

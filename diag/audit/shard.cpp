@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "diag/logparse/init_records.h"
+#include "diag/logparse/quick_text.h"
 #include "diag/logparse/topo_records.h"
 
 namespace ringside::audit {
@@ -117,7 +118,7 @@ void Shard::fetch(const Record& record) const {
       record.kind == RecordKind::CollCall ? speaker.last_called : speaker.current;
   if (part >= parts.size()) return;
   __builtin_prefetch(&parts[part]);
-  __builtin_prefetch(&links[part]);
+  if (record.kind != RecordKind::CollCall) __builtin_prefetch(&links[part]);
 }
 
 void Shard::take_one(const Record& record) {
@@ -335,37 +336,41 @@ void Shard::take_call(const Record& record) {
   ++part.ncalls;
   if (differs_by_nature(call.function) || calls.size() >= kMostCalls) return;
   const bool is_doubtful = record.is_torn || record.is_cut;
-  const std::uint32_t signature = is_doubtful ? kAnyCall : note_call(record, call);
-  calls.push_back({signature, index, static_cast<std::uint32_t>(call.op_count), record.place});
-  part.calls.add(signature);
+  const KnownCall& known = is_doubtful ? torn_call_ : note_call(record, call);
+  calls.push_back({known.signature, index, static_cast<std::uint32_t>(call.op_count), record.place},
+                  known.id, part.op_count);
+  part.calls.add(known.signature);
 }
 
-/// The signature of a call, whose first line is kept.
-std::uint32_t Shard::note_call(const Record& record, const CollCall& call) {
+/// What is known of calls like this one, of which the first line is kept.
+const KnownCall& Shard::note_call(const Record& record, const CollCall& call) {
   constexpr std::size_t kMostTexts = 20'000;
-  std::array<std::uint64_t, 5> key{};
   const std::size_t size = call.function.size();
-  if (size >= 8) {  // the two may overlap
-    std::memcpy(&key[0], call.function.data(), 8);
-    std::memcpy(&key[1], call.function.data() + size - 8, 8);
-  } else {
-    for (const char c : call.function) key[0] = key[0] << 8 | static_cast<unsigned char>(c);
-  }
+  // Behind a function's name there is more of the line; of the longest ones the two words leave the middle out.
+  const std::uint64_t all = ~std::uint64_t{0};
+  const std::uint64_t start = logs::word_at(call.function.data());
   const auto wide = [](std::int32_t number) {
     return std::uint64_t{static_cast<std::uint32_t>(number)};
   };
-  key[2] = call.count;
-  key[3] = wide(call.op) << 32 | wide(call.root);
-  key[4] = wide(call.datatype) << 32 | size;
-  const std::uint64_t hash = (key[0] ^ (key[2] << 7) ^ key[4] ^ key[3] << 3) * 0x9E3779B97F4A7C15U;
+  const KnownCall::Key key = {
+      size < 8 ? start & ~(all << 8 * size) : start,
+      size > 8 ? logs::word_at(call.function.data() + size - 8) : 0, call.count,
+      wide(call.op) << 32 | wide(call.root),
+      std::uint64_t{static_cast<std::uint16_t>(call.datatype)} << 48 | size};
+  const std::uint64_t hash = (key[0] ^ key[2] << 7 ^ key[4] ^ key[3] << 3) * 0x9E3779B97F4A7C15U;
   KnownCall& known = known_calls_[hash >> 58];
-  if (known.is_set && known.key == key) return known.signature;
-  const std::uint32_t signature = signature_of(call);
-  if (call_texts.size() < kMostTexts && call_texts.find(signature) == call_texts.end()) {
-    call_texts.emplace(signature, quotable(record.line));
+  const std::uint64_t different = (known.key[0] ^ key[0]) | (known.key[1] ^ key[1]) |
+                                  (known.key[2] ^ key[2]) | (known.key[3] ^ key[3]) |
+                                  (known.key[4] ^ key[4]);
+  if (different == 0)
+    return known;  // no function's name is empty: none is like one that was never set
+  known.key = size <= 16 ? key : KnownCall::Key{};
+  known.signature = signature_of(call);
+  known.id = calls.id_of(known.signature);
+  if (call_texts.size() < kMostTexts && call_texts.find(known.signature) == call_texts.end()) {
+    call_texts.emplace(known.signature, quotable(record.line));
   }
-  if (size <= 16) known = {key, signature, true};
-  return signature;
+  return known;
 }
 
 void Shard::take_topology(const Record& record) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "diag/audit/benchmark_table.h"
+#include "diag/audit/call_list.h"
 #include "diag/audit/evidence.h"
 #include "diag/audit/json_lines.h"
 #include "diag/audit/link_matrix.h"
@@ -88,13 +89,14 @@ struct EdgeKind {
 
 /// What tells calls apart, and their signature: a job repeats few calls very often.
 struct KnownCall {
-  std::array<std::uint64_t, 5> key{};
+  using Key = std::array<std::uint64_t, 5>;
+  Key key{};
   std::uint32_t signature = 0;
-  bool is_set = false;
+  std::uint16_t id = 0;  ///< of CallList
 };
 
 /// What one shard of the logs says, folded as it streams by. Nothing here grows with the lines that say the
-/// same thing again; connections grow with the pairs that talk, calls of collectives by 20 bytes each.
+/// same thing again; connections grow with the pairs that talk, calls of collectives by 8 bytes each.
 ///
 /// Threads  the worker that parses the shard; then the one that joins them all
 class Shard : public RecordSink {
@@ -112,7 +114,7 @@ class Shard : public RecordSink {
   std::vector<std::int32_t> ring_ranks = {};  ///< of ring_lists
   std::vector<TreeUps> tree_ups = {};
   std::vector<std::int32_t> ups = {};                              ///< of tree_ups
-  std::vector<CallMark> calls = {};                                ///< in order of their lines
+  CallList calls = {};                                             ///< in order of their lines
   std::unordered_map<std::uint32_t, std::string> call_texts = {};  ///< by signature: the first line
   Names nets = {};
 
@@ -152,13 +154,14 @@ class Shard : public RecordSink {
   void take_rare(const Record& record);
   void take_plain(const Record& record);
   void take_topology(const Record& record);
-  std::uint32_t note_call(const Record& record, const CollCall& call);
+  const KnownCall& note_call(const Record& record, const CollCall& call);
   std::uint32_t part_of(const Record& record, std::uint64_t comm);
   std::uint32_t current_part(const Record& record);
   std::uint32_t new_part(std::uint32_t speaker);
 
   const SpeakerTable* table_ = nullptr;
   std::array<KnownCall, 64> known_calls_ = {};
+  KnownCall torn_call_ = {.signature = kAnyCall, .id = calls.id_of(kAnyCall)};
   Said* last_edges_ = nullptr;
   EdgeKind last_kind_ = {};
   std::uint32_t last_net_ = 0;
