@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "diag/logparse/blocks.h"
 
 namespace ringside::logs {
 namespace {
@@ -41,6 +42,15 @@ class FdSource : public ByteSource {
       if (got >= 0) return static_cast<std::size_t>(got);
       if (errno != EINTR) return system_error(name_, errno, "its other lines are missing");
     }
+  }
+
+  /// A large file is not copied.
+  std::unique_ptr<Blocks> blocks(std::uint64_t at) override {
+    constexpr off_t kLarge = 1 << 20;
+    struct stat status {};
+    const bool is_large =
+        ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= kLarge;
+    return is_large ? mapped_blocks(fd_, at, name_) : copied_blocks(*this);
   }
 
   /// Reads the first bytes, which read() will give again.
@@ -175,6 +185,8 @@ class ZstdSource : public ByteSource {
 };
 
 }  // namespace
+
+std::unique_ptr<Blocks> ByteSource::blocks(std::uint64_t /*at*/) { return copied_blocks(*this); }
 
 Compression compression_of(std::span<const char> head) {
   const std::string_view text(head.data(), head.size());

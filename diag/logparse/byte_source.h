@@ -11,6 +11,8 @@
 
 namespace ringside::logs {
 
+class Blocks;
+
 /// Bytes from front to end.
 class ByteSource {
  public:
@@ -20,6 +22,10 @@ class ByteSource {
   /// errors   System: it cannot be read.  Corrupt: compressed data that is damaged or ends early. What came
   ///          before it counts.
   virtual Result<std::size_t> read(std::span<char> room) = 0;
+
+  /// All bytes in blocks; read() is not used besides.
+  /// at  where the source stands in its file
+  virtual std::unique_ptr<Blocks> blocks(std::uint64_t at);
 };
 
 /// Opens one file from `begin` on; "-" is stdin. Compressed data, told by their first bytes, come out unpacked.

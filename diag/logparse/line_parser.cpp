@@ -1,22 +1,16 @@
 #include "diag/logparse/line_parser.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "diag/logparse/cursor.h"
-#include "diag/logparse/message.h"
-#include "diag/logparse/quick_text.h"
+#include "diag/logparse/newlines.h"
 #include "diag/logparse/torch_prefix.h"
 
 namespace ringside::logs {
 
-namespace {
-
-constexpr std::size_t kKnownPrefixes = 8192;  // half a MiB: the threads of a thousand ranks
-
-}  // namespace
-
 LineParser::LineParser(RecordSink& sink)
-    : sink_(sink), batch_(new Record[kBatch]), known_(kKnownPrefixes) {}
+    : sink_(sink), batch_(new Record[kBatch]), matches_(new LineMatch[kBatch]) {}
 
 void LineParser::begin(std::uint32_t piece, std::uint32_t file, std::string_view path) {
   if (!partial_.empty()) join_partial({}, false);
@@ -72,107 +66,113 @@ void LineParser::close_record() {
 }
 
 void LineParser::parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut) {
-  place_.line = number;
+  matches_left_ = {};
   is_cut_ = is_cut;
+  parse_line(line, number, is_odd);
+}
+
+void LineParser::parse_lines(const char* begin, const char* block,
+                             std::span<const std::uint32_t> ends, std::uint32_t number) {
+  is_cut_ = false;
+  while (!ends.empty()) {
+    const std::size_t together = std::min(ends.size(), kBatch);
+    known_.match(begin, block, ends.first(together), matches_.get());
+    matches_left_ = {matches_.get(), together};
+    for (const std::uint32_t end : ends.first(together)) {
+      const std::string_view line(begin, block + (end & ~kOddLine));
+      const bool is_odd = (end & kOddLine) != 0;
+      if (is_odd || !parse_known(line, number)) {
+        matched_ = begin;
+        parse_line(line, number, is_odd);
+      }
+      ++number;
+      begin = line.data() + line.size() + 1;
+      matches_left_ = matches_left_.subspan(1);
+    }
+    ends = ends.subspan(together);
+  }
+}
+
+/// The quick way, which most lines of a large log go: what is known of a line says all of it.
+bool LineParser::parse_known(std::string_view line, std::uint32_t number) {
+  const LineMatch& match = matches_left_.front();
+  if (match.prefix == LineMatch::kNone || match.text == LineMatch::kNone || !partial_.empty()) {
+    return false;
+  }
+  const KnownText& known = known_.text(match);
+  Record& record = batch_[size_];
+  if (!known.fill(line.substr(match.text_at), match.differs_seldom, record)) return false;
+  const KnownPrefix& prefix = known_.prefix(match);
+  record.level = Level::Info;
+  record.is_torn = false;
+  record.is_cut = false;
+  record.device = match.device;
+  record.repeats = 1;
+  record.tid = prefix.tid;
+  record.speaker = prefix.speaker;
+  record.place = {place_.piece, number};
+  record.time_us = 0;
+  record.line = line;
+  record.text_at = std::uint32_t{match.text_at} + known.blanks;
+  ++counts_.lines;
+  continues_ = known.continues;
+  continued_speaker_ = record.speaker;
+  close_record();
+  return true;
+}
+
+void LineParser::parse_line(std::string_view line, std::uint32_t number, bool is_odd) {
+  place_.line = number;
   time_us_ = 0;
   ++counts_.lines;
   constexpr std::size_t kMostKept = 4 << 20;
   if (kept_bytes_ > kMostKept) flush();
-  if (!is_odd && partial_.empty()) {
-    if (!parse_known_prefix(line)) parse_clean(line);
-  } else {
+  if (is_odd || !partial_.empty()) {
     parse_odd(line);
+  } else if (matches_left_.empty() || matches_left_.front().prefix == LineMatch::kNone) {
+    parse_clean(line);
+  } else {
+    parse_with_prefix(line, matches_left_.front());
   }
 }
 
-namespace {
-
-constexpr std::string_view kInfo = " NCCL INFO ";
-
-constexpr std::size_t kLeastHashed = 8;
-
-/// Of the ends, where texts differ most, and of the length.
-/// shape  at least kLeastHashed characters
-std::size_t hash_of(std::string_view text) {
-  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15U;
-  const std::size_t size = text.size();
-  const char* const end = text.data() + size;
-  std::uint64_t hash = (word_at(end - 8) ^ size) * kMix;
-  if (size >= 16) hash = (hash ^ (hash >> 29) ^ word_at(end - 16)) * kMix;
-  if (size >= 24) hash = (hash ^ (hash >> 29) ^ word_at(end - 24)) * kMix;
-  hash = (hash ^ (hash >> 29) ^ word_at(text.data())) * kMix;
-  return static_cast<std::size_t>(hash >> 32);
-}
-
-}  // namespace
-
-/// The quick way, which most lines of a large log go: `n01:411:980 [3] NCCL INFO ` with a process and thread
-/// that have spoken before, most often in the line before.
-bool LineParser::parse_known_prefix(std::string_view line) {
-  constexpr std::size_t kRead = KnownPrefix::kMost;  // the prefix, to a blank
-  if (line.size() < kRead) return false;
-  const KnownPrefix* known = &known_[last_known_];
-  const auto is_known = [&] {
-    return known->size > 0 && line[known->size] == ' ' &&
-           is_same_start<kRead>(line.data(), known->bytes.data(), known->size);
-  };
-  if (!is_known()) {
-    const std::size_t blank = find_character<kRead>(line.data(), ' ');
-    if (blank == kRead || blank < kLeastHashed) return false;
-    last_known_ = hash_of(line.substr(0, blank)) % kKnownPrefixes;
-    known = &known_[last_known_];
-    if (known->size != blank || !is_known()) return false;
-  }
-  std::size_t at = std::size_t{known->size} + 1;
-  if (line.size() < at + 4 + kInfo.size() || line[at] != '[' || !is_digit(line[at + 1]))
-    return false;
-  auto device = static_cast<std::int16_t>(line[at + 1] - '0');
-  at += 2;
-  if (is_digit(line[at])) device = static_cast<std::int16_t>(device * 10 + line[at++] - '0');
-  if (line[at] != ']' || std::memcmp(line.data() + at + 1, kInfo.data(), kInfo.size()) != 0) {
-    return false;
-  }
-  const std::size_t end = at + 1 + kInfo.size();
-  Record& record = open_record(line, end);
+/// A text behind a prefix that is known.
+void LineParser::parse_with_prefix(std::string_view line, const LineMatch& match) {
+  const KnownPrefix& known = known_.prefix(match);
+  Record& record = open_record(line, match.text_at);
   record.level = Level::Info;
-  record.device = device;
-  record.tid = known->tid;
-  record.speaker = known->speaker;
+  record.device = match.device;
+  record.tid = known.tid;
+  record.speaker = known.speaker;
   const std::string_view text = record.text();
-  if (texts_.recall(text, record)) {
-    finish_text(record, Parsed::Whole);
-    return true;
-  }
   const Parsed parsed = parse_nccl_text(text, Level::Info, record);
   NcclPrefix prefix;
   std::size_t second = 0;
-  if (parsed == Parsed::Whole || !find_second(line, end, prefix, second)) {
+  if (parsed == Parsed::Whole || !find_second(line, match.text_at, prefix, second)) {
     const bool is_understood = parsed == Parsed::Whole || parsed == Parsed::Open;
     finish_text(record, parsed);
-    if (is_understood && texts_.wants(text)) {
+    if (is_understood && known_.wants(match)) {
       hand_on();  // its records may point to what is forgotten now
-      texts_.learn(text);
+      known_.learn_text(text, matches_left_);
     }
-    return true;
+    return;
   }
   prefix = {};  // another line begins in this one
-  prefix.tid = known->tid;
-  prefix.device = device;
+  prefix.tid = known.tid;
+  prefix.device = match.device;
   prefix.level = Level::Info;
-  prefix.end = static_cast<std::uint32_t>(end);
-  parse_clean(parse_texts(line, prefix, known->speaker, {}));
-  return true;
+  prefix.end = match.text_at;
+  parse_clean(parse_texts(line, prefix, known.speaker, {}));
 }
 
-void LineParser::remember_prefix(std::string_view line, const NcclPrefix& prefix,
-                                 std::uint32_t speaker) {
-  const std::size_t size = line.find(' ');
-  if (size >= KnownPrefix::kMost || size < kLeastHashed) return;
-  KnownPrefix& known = known_[hash_of(line.substr(0, size)) % kKnownPrefixes];
-  known.speaker = speaker;
-  known.tid = prefix.tid;
-  known.size = static_cast<std::uint8_t>(size);
-  std::memcpy(known.bytes.data(), line.data(), size);
+/// Whose line this is, so that the next one of this kind is known.
+void LineParser::learn_prefix(std::string_view line, const NcclPrefix& prefix,
+                              std::uint32_t speaker) {
+  if (matches_left_.empty() || line.data() != matched_) return;
+  const LineMatch& match = matches_left_.front();
+  const bool is_matched = match.prefix_size > 0 && prefix.begin == 0 &&
+                          prefix.level == Level::Info && prefix.end == match.text_at;
+  if (is_matched) known_.learn_prefix(line, speaker, prefix.tid, matches_left_);
 }
 
 std::uint32_t LineParser::speaker_of(const NcclPrefix& prefix, const Wrapping& wrapping) {
@@ -282,7 +282,7 @@ std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t
     }
   }
   const std::uint32_t speaker = speaker_of(prefix, wrapping);
-  if (prefix.begin == 0 && prefix.level == Level::Info) remember_prefix(line, prefix, speaker);
+  learn_prefix(line, prefix, speaker);
   return parse_texts(line, prefix, speaker, wrapping);
 }
 
@@ -294,9 +294,7 @@ void LineParser::finish_text(Record& record, Parsed parsed) {
         static_cast<std::uint32_t>(record.text().size() - trimmed_left(record.text()).size());
   }
   if (record.kind == RecordKind::Unknown) count_unparsed(record);
-  continues_ =
-      record.level == Level::Warn || record.kind == RecordKind::Unknown ||
-      (record.kind == RecordKind::Message && is_message(record, MessageId::AlgorithmMatrix));
+  continues_ = may_go_on(record);
   continued_speaker_ = record.speaker;
   close_record();
 }

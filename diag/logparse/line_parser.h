@@ -1,13 +1,13 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "diag/logparse/known_texts.h"
+#include "diag/logparse/known_lines.h"
 #include "diag/logparse/nccl_prefix.h"
 #include "diag/logparse/parse_logs.h"
 #include "diag/logparse/parsers.h"
@@ -33,6 +33,13 @@ class LineParser {
   /// One line without its '\n'. `is_odd`: it has control characters. `is_cut`: its end is left out.
   void parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut);
 
+  /// Lines that follow each other, the first of them with that number.
+  /// begin  where the first one starts
+  /// ends   as find_line_ends() has them, counted from `block`
+  /// shape  Blocks::kSlack characters can be read behind the last line
+  void parse_lines(const char* begin, const char* block, std::span<const std::uint32_t> ends,
+                   std::uint32_t number);
+
   /// Hands on what is collected. The lines' bytes may move after it.
   void flush();
 
@@ -45,21 +52,14 @@ class LineParser {
  private:
   static constexpr std::size_t kBatch = 64;  ///< ten KiB: they stay in the first cache
 
-  /// `n01:411:980` at the start of a line, and what it means.
-  struct KnownPrefix {
-    static constexpr std::size_t kMost = 48;
-    std::array<char, kMost> bytes{};
-    std::uint32_t speaker = 0;
-    std::int32_t tid = -1;
-    std::uint8_t size = 0;
-  };
-
   Record& open_record(std::string_view line, std::size_t text_at);
   void close_record();
   void finish_text(Record& record, Parsed parsed);
   void hand_on();
-  bool parse_known_prefix(std::string_view line);
-  void remember_prefix(std::string_view line, const NcclPrefix& prefix, std::uint32_t speaker);
+  bool parse_known(std::string_view line, std::uint32_t number);
+  void parse_line(std::string_view line, std::uint32_t number, bool is_odd);
+  void parse_with_prefix(std::string_view line, const LineMatch& match);
+  void learn_prefix(std::string_view line, const NcclPrefix& prefix, std::uint32_t speaker);
   void parse_clean(std::string_view line);
   std::string_view parse_first(std::string_view line);
   void parse_odd(std::string_view line);
@@ -91,11 +91,13 @@ class LineParser {
   std::string path_;
   std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
   bool is_cut_ = false;
-  std::string partial_;             ///< a container's line in pieces
-  std::vector<KnownPrefix> known_;  ///< by hash
-  std::size_t last_known_ = 0;      ///< of the line before: processes write several lines at once
-  KnownTexts texts_;
-  bool continues_ = false;  ///< the last record may have more lines
+  std::string partial_;  ///< a container's line in pieces
+  KnownLines known_;
+  std::unique_ptr<LineMatch[]> matches_;  ///< of the lines that are parsed together
+  std::span<LineMatch>
+      matches_left_;               ///< from the line that is parsed on; empty: it is parsed alone
+  const char* matched_ = nullptr;  ///< where that line starts
+  bool continues_ = false;         ///< the last record may have more lines
   std::uint32_t continued_speaker_ = 0;
 };
 

@@ -1,24 +1,25 @@
 #include "diag/logparse/line_reader.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "diag/logparse/blocks.h"
 #include "diag/logparse/newlines.h"
 
 namespace ringside::logs {
 namespace {
 
-constexpr std::size_t kBlock = 256 << 10;
+constexpr std::size_t kBlock = Blocks::kMost;
 
 }  // namespace
 
 std::size_t longest_from(char first) { return first == '{' ? kMaxReport : kMaxLine; }
 
-LineReader::LineReader() : buffer_(kMaxLine + kBlock), ends_(kBlock) {}
+LineReader::LineReader() : ends_(Blocks::kMost) {}
 
 Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
                         const std::function<bool(std::size_t)>& progress, std::uint64_t& lines) {
   std::uint64_t block_at = range.begin > 0 ? range.begin - 1 : 0;  // of the file
+  const std::unique_ptr<Blocks> blocks = source.blocks(block_at);
   std::size_t carried = 0;  // bytes of a line without its end
   bool is_odd = false;
   bool is_dropped =
@@ -26,10 +27,9 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
   bool is_foreign = is_dropped;
   lines = 0;
   for (;;) {
-    if (buffer_.size() < carried + kBlock) buffer_.resize(2 * carried + kBlock);
-    char* const data = buffer_.data();
-    const auto got = source.read({data + carried, kBlock});
-    const std::size_t size = got ? *got : 0;
+    const std::span<const char> block = blocks->next(carried);
+    const std::size_t size = block.size();
+    const char* const data = block.data() - carried;
     if (size == 0) {
       if (carried > 0 && !is_dropped && block_at - carried < range.end) {
         parser.counts().bytes += carried;
@@ -37,28 +37,34 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
         ++lines;
       }
       parser.flush();
-      if (!got) return got.error();
-      return {};
+      return blocks->status();
     }
-    std::size_t begin = 0;
     const std::size_t count = find_line_ends(data + carried, size, ends_.data(), is_odd);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t end = carried + (ends_[i] & ~kOddLine);
-      if (is_dropped) {
-        is_dropped = false;
-        if (!is_foreign) ++lines;
-        is_foreign = false;
-      } else {
-        if (block_at - carried + begin >= range.end) {
-          parser.flush();
-          return {};
-        }
-        parser.counts().bytes += end + 1 - begin;
-        parser.parse({data + begin, end - begin}, static_cast<std::uint32_t>(lines),
-                     (ends_[i] & kOddLine) != 0, false);
-        ++lines;
-      }
-      begin = end + 1;
+    std::span<const std::uint32_t> ends(ends_.data(), count);
+    std::size_t begin = 0;
+    const auto end_of = [&](std::size_t i) { return carried + (ends[i] & ~kOddLine); };
+    if (is_dropped && !ends.empty()) {
+      is_dropped = false;
+      if (!is_foreign) ++lines;
+      is_foreign = false;
+      begin = end_of(0) + 1;
+      ends = ends.subspan(1);
+    }
+    // How many of them begin in the range.
+    const auto is_inside = [&](std::size_t at) { return block_at - carried + at < range.end; };
+    std::size_t mine = ends.size();
+    while (mine > 0 && !is_inside(mine > 1 ? end_of(mine - 2) + 1 : begin)) --mine;
+    if (mine > 0) {
+      const std::size_t next = end_of(mine - 1) + 1;
+      parser.counts().bytes += next - begin;
+      parser.parse_lines(data + begin, data + carried, ends.first(mine),
+                         static_cast<std::uint32_t>(lines));
+      lines += mine;
+      begin = next;
+    }
+    if (mine < ends.size()) {
+      parser.flush();
+      return {};
     }
     std::size_t left = carried + size - begin;
     const bool is_over = !is_dropped && left > 0 && block_at - carried + begin >= range.end;
@@ -74,7 +80,6 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
       begin += left;
       left = 0;
     }
-    if (begin > 0) std::memmove(data, data + begin, left);
     carried = left;
     block_at += size;
     if (!progress(size)) return Error{ErrorCode::Aborted, "stopped"};

@@ -43,7 +43,6 @@ class LineReader {
                                 std::uint64_t& lines);
 
  private:
-  std::vector<char> buffer_;
   std::vector<std::uint32_t> ends_;
 };
 

@@ -16,17 +16,27 @@ struct Ends {
   bool is_odd;
 
   void take(std::size_t at, std::uint64_t newlines, std::uint64_t odd) {
-    while (newlines != 0) {
+    // Lines are longer than what is looked at here, most often, and have no odd characters: one end or none, which
+    // is written where the next one will be if it is none.
+    const std::uint64_t others = newlines & (newlines - 1);
+    if (others == 0 && odd == 0 && !is_odd) {
+      *out = static_cast<std::uint32_t>(at + lowest_bit(newlines));
+      out += newlines != 0 ? 1 : 0;
+      return;
+    }
+    for (; newlines != 0; newlines &= newlines - 1) {
       const std::uint64_t below = (newlines & (0 - newlines)) - 1;
       const bool is_line_odd = is_odd || (odd & below) != 0;
-      *out++ =
-          static_cast<std::uint32_t>(at + static_cast<std::size_t>(__builtin_ctzll(newlines))) |
-          (is_line_odd ? kOddLine : 0);
+      *out++ = static_cast<std::uint32_t>(at + lowest_bit(newlines)) | (is_line_odd ? kOddLine : 0);
       odd &= ~below;
-      newlines &= newlines - 1;
       is_odd = false;
     }
     is_odd |= odd != 0;
+  }
+
+ private:
+  static std::size_t lowest_bit(std::uint64_t bits) {
+    return hwy::Num0BitsBelowLS1Bit_Nonzero64(bits | std::uint64_t{1} << 63);
   }
 };
 

@@ -174,4 +174,9 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
   return parsed;
 }
 
+bool may_go_on(const Record& record) {
+  return record.level == Level::Warn || record.kind == RecordKind::Unknown ||
+         (record.kind == RecordKind::Message && is_message(record, MessageId::AlgorithmMatrix));
+}
+
 }  // namespace ringside::logs

@@ -17,6 +17,9 @@ enum class Parsed : std::uint8_t {
 /// What stands behind ` NCCL INFO ` and the like. Tries all parsers below, then the catalogue.
 Parsed parse_nccl_text(std::string_view text, Level level, Record& record);
 
+/// Whether lines without a prefix behind this one may belong to it.
+bool may_go_on(const Record& record);
+
 /// A line without that prefix, behind wrappers and PyTorch's prefixes, without leading blanks.
 Parsed parse_plain_text(std::string_view text, Record& record);
 

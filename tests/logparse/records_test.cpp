@@ -357,9 +357,13 @@ TEST(Calls, OfCollectivesAndTuning) {
 
 // What is known by heart must not lend its numbers to a text that is alike.
 TEST(Calls, TuningTextsThatComeAgainMeanTheSame) {
-  const std::string_view text =
+  const std::string first =
       "n01.cluster.local:411101:411980 [3] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n"
-      "n02.cluster.local:411102:411981 [4] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n"
+      "n02.cluster.local:411102:411981 [4] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n";
+  // What is learned is known behind the lines that are looked at together: who speaks, then what.
+  const std::string together(64, '\n');
+  const std::string text =
+      first + together + first + together +
       "n01.cluster.local:411101:411980 [3] NCCL INFO 4194304 Bytes -> Algo 0 proto 2 time 45.5\n"
       "n01.cluster.local:411101:411980 [3] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n"
       "n02.cluster.local:411102:411981 [4] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 ti\n";
@@ -373,9 +377,9 @@ TEST(Calls, TuningTextsThatComeAgainMeanTheSame) {
     pids.push_back(speaker.pid);
     torn.push_back(record.is_torn);
   });
-  EXPECT_EQ(algorithms, (std::vector<int>{1, 1, 0, 1, 1}));
-  EXPECT_EQ(pids, (std::vector<int>{411101, 411102, 411101, 411101, 411102}));
-  EXPECT_EQ(torn, (std::vector<bool>{false, false, false, false, true}));
+  EXPECT_EQ(algorithms, (std::vector<int>{1, 1, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(pids, (std::vector<int>{411101, 411102, 411101, 411102, 411101, 411101, 411102}));
+  EXPECT_EQ(torn, (std::vector<bool>{false, false, false, false, false, false, true}));
 }
 
 TEST(Calls, PointersOfEveryLengthAreRead) {

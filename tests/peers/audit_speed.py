@@ -3,9 +3,9 @@
 
     tests/peers/audit_speed.py BUILD_FOLDER [--log FILE] [--rounds N] [--write FILE]
 
-Without --log it generates two, each about 1 GB of 1,024 ranks on 128 hosts with nothing wrong: "calls" has
-every collective (COLL) and what was chosen for it (TUNING), "init" what NCCL_DEBUG=INFO alone prints, of
-many communicators. Each program runs N times from the page cache, in turn; printed is the median rate of
+Without --log it generates three, each about 1 GB of 1,024 ranks on 128 hosts with nothing wrong: "calls" has
+every collective (COLL), "tuning" what was chosen for it (TUNING) too, "init" what NCCL_DEBUG=INFO alone
+prints, of many communicators. Each program runs N times from the page cache, in turn; printed is the median rate of
 the wall clock with its range, and the most memory that one run took. Needs taskset (util-linux) and rg
 (ripgrep).
 """
@@ -22,7 +22,8 @@ import time
 
 CLUSTER = ["--on", "dgx-h100", "--nodes", "128", "--nccl", "2.21.5", "--interleave"]
 LOGS = {
-    "calls": ["--subsys", "INIT,GRAPH,ENV,NET,TUNING,COLL", "--repeat", "4", "--calls", "330"],
+    "calls": ["--subsys", "INIT,ENV,NET,COLL", "--repeat", "4", "--calls", "510"],
+    "tuning": ["--subsys", "INIT,GRAPH,ENV,NET,TUNING,COLL", "--repeat", "4", "--calls", "330"],
     "init": ["--repeat", "99"],
 }
 CAPTURED = 100_000_000  # bytes of the log for ripgrep's captures, which take 0.05 GB/s

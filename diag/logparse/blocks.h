@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "diag/logparse/byte_source.h"
+
+namespace ringside::logs {
+
+/// A file or a stream in blocks, in front of each of which the end of what came before is kept: a line that goes on
+/// lies in one piece.
+class Blocks {
+ public:
+  static constexpr std::size_t kMost = 32 << 10;  ///< bytes of a block: it stays in the first cache
+  static constexpr std::size_t kSlack = 320;      ///< that can be read behind each of them
+
+  virtual ~Blocks() = default;
+
+  /// The next one; empty: the end, or what status() says.
+  ///
+  /// kept       bytes in front of it, an empty one too, that must be there: the last ones of the block before and what was kept
+  ///            in front of that
+  /// ownership  until the next call
+  virtual std::span<const char> next(std::size_t kept) = 0;
+
+  /// errors  those of ByteSource::read(). Corrupt: the file was made shorter while it was read
+  [[nodiscard]] const Status& status() const { return status_; }
+
+ protected:
+  Status status_ = {};
+};
+
+/// Blocks of a source, copied into a buffer.
+/// before  what next() keeps the end of in front of the first one
+std::unique_ptr<Blocks> copied_blocks(ByteSource& source, std::span<const char> before = {});
+
+/// Blocks of a file where the kernel has them, without a copy.
+///
+/// fd    a regular file, whose position is not used; from: where to start
+/// name  for errors
+std::unique_ptr<Blocks> mapped_blocks(int fd, std::uint64_t from, const std::string& name);
+
+}  // namespace ringside::logs

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace ringside::logs {
+
+/// Where things are that are found by a hash: of a few thousand, each in one of four slots. It says which slot;
+/// what stands there is its owner's, who looks whether it is the right thing.
+class HashSlots {
+ public:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  /// shape  slots: a power of two, at least four
+  explicit HashSlots(std::uint32_t slots) : groups_(slots / kWays), last_(slots / kWays - 1) {}
+
+  [[nodiscard]] std::uint32_t find(std::uint64_t hash) const {
+    const std::uint32_t group = group_of(hash);
+    const std::uint32_t tag = tag_of(hash);
+    const auto& tags = groups_[group].tags;
+#if defined(__SSE2__)
+    const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i*>(tags.data()));
+    const __m128i equal = _mm_cmpeq_epi32(all, _mm_set1_epi32(static_cast<int>(tag)));
+    const auto ways = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(equal)));
+    return ways == 0 ? kNone : group * kWays + static_cast<std::uint32_t>(__builtin_ctz(ways));
+#else
+    for (std::uint32_t way = 0; way < kWays; ++way) {
+      if (tags[way] == tag) return group * kWays + way;
+    }
+    return kNone;
+#endif
+  }
+
+  /// A slot for a new thing: that of the same hash, a free one, or the next in turn, whose thing is given up.
+  std::uint32_t take(std::uint64_t hash) {
+    const std::uint32_t known = find(hash);
+    if (known != kNone) return known;
+    const std::uint32_t group = group_of(hash);
+    std::uint32_t way = 0;
+    while (way < kWays && groups_[group].tags[way] != 0) ++way;
+    if (way == kWays) way = turn_++ % kWays;
+    groups_[group].tags[way] = tag_of(hash);
+    return group * kWays + way;
+  }
+
+ private:
+  static constexpr std::uint32_t kWays = 4;
+  struct alignas(16) Group {
+    std::array<std::uint32_t, kWays> tags{};  ///< 0: free
+  };
+
+  [[nodiscard]] std::uint32_t group_of(std::uint64_t hash) const {
+    return static_cast<std::uint32_t>(hash >> 32) & last_;
+  }
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash) | 1; }
+
+  std::vector<Group> groups_;
+  std::uint32_t last_;
+  std::uint32_t turn_ = 0;
+};
+
+}  // namespace ringside::logs

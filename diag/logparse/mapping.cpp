@@ -1,0 +1,92 @@
+#include "diag/logparse/mapping.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <mutex>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace ringside::logs {
+namespace {
+
+/// The mapping that a thread reads, as its signal handler sees it.
+struct Watched {
+  char* volatile begin = nullptr;
+  char* volatile end = nullptr;
+  volatile std::sig_atomic_t was_cut = 0;
+};
+thread_local Watched watched;
+
+struct sigaction before {};
+std::size_t page_size = 0;
+
+/// Puts zeros where the file has gone. Calls only what is allowed in a handler: mmap() is a bare system call.
+void on_bus_error(int signal, siginfo_t* info, void* context) {
+  char* const at = static_cast<char*>(info->si_addr);
+  if (watched.begin != nullptr && at >= watched.begin && at < watched.end) {
+    char* const page = at - reinterpret_cast<std::uintptr_t>(at) % page_size;
+    const auto left = static_cast<std::size_t>(watched.end - page);
+    const void* const zeros =
+        ::mmap(page, left, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (zeros != MAP_FAILED) {
+      watched.was_cut = 1;
+      return;
+    }
+  }
+  if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+    return before.sa_handler(signal);
+  ::sigaction(SIGBUS, &before, nullptr);  // the access is made again, and ends the program
+}
+
+void watch_bus_errors() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    struct sigaction action {};
+    action.sa_sigaction = on_bus_error;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(SIGBUS, &action, &before);
+  });
+}
+
+}  // namespace
+
+Mapping::Mapping(int fd, std::uint64_t offset, std::size_t size) {
+  watch_bus_errors();
+  void* const data =
+      ::mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, static_cast<off_t>(offset));
+  if (data == MAP_FAILED) return;
+  data_ = static_cast<char*>(data);
+  size_ = size;
+  ::madvise(data_, size_, MADV_SEQUENTIAL);
+  watched.was_cut = 0;
+  watched.end = data_ + size_;
+  watched.begin = data_;
+}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  data_ = std::exchange(other.data_, nullptr);
+  size_ = std::exchange(other.size_, 0);
+  return *this;
+}
+
+bool Mapping::was_cut() const { return data_ != nullptr && watched.was_cut != 0; }
+
+void Mapping::release() {
+  if (data_ == nullptr) return;
+  if (watched.begin == data_) watched.begin = nullptr;
+  ::munmap(data_, size_);
+  data_ = nullptr;
+}
+
+}  // namespace ringside::logs
