@@ -41,17 +41,22 @@ std::uint32_t signature_of(const CollCall& call) {
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
-/// What each rank does with others of its own choice, or with sizes of its own.
+/// What each rank does with others of its own choice, or with sizes of its own. Most lines are of AllReduce and
+/// AllGather, which the first letters tell from these.
 bool differs_by_nature(std::string_view function) {
-  switch (function.size()) {
-    case 4:
-      return function == "Send" || function == "Recv";
-    case 6:
-      return function == "Signal";
-    case 9:
-      return function == "PutSignal" || function == "AllToAllv" || function == "AlltoAllv";
-    case 10:
+  constexpr std::size_t kShortest = 4;
+  if (function.size() < kShortest) return false;
+  switch (function[0]) {
+    case 'S':
+      return function == "Send" || function == "Signal";
+    case 'R':
+      return function == "Recv";
+    case 'P':
+      return function == "PutSignal";
+    case 'W':
       return function == "WaitSignal";
+    case 'A':
+      return (function[3] == 'T' || function[3] == 't') && function.ends_with("oAllv");
     default:
       return false;
   }

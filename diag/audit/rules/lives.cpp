@@ -28,6 +28,14 @@ std::int32_t host_of_absent(const CommFacts& comm, std::int32_t rank,
   return seen != seen_on.end() && seen->second < full ? seen->first : -1;
 }
 
+/// Somebody or something put an end to the job.
+bool was_ended(const JobFacts& facts) {
+  return !facts.python_errors.empty() || facts.messages.has(MessageId::SlurmCancelled) ||
+         facts.messages.has(MessageId::SlurmTaskEnded) ||
+         facts.messages.has(MessageId::TorchrunSummary) ||
+         facts.messages.has(MessageId::ChildFailed);
+}
+
 }  // namespace
 
 void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
@@ -65,17 +73,18 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
   const std::string who =
       fmt::format("{} {}{}", absent == 1 ? "rank" : "ranks", format_ranks(draft.ranks), where);
   // Nobody gets beyond the bootstrap without the others: who has connections has met them all.
-  const bool is_waiting = !is_any_complete && are_all_started && facts.torn_lines == 0 &&
-                          facts.results.empty() && world->links.empty();
+  // Of a log that goes on, or an excerpt, the others may come: where the job was ended, they did not.
+  const bool is_waiting = !is_any_complete && are_all_started && facts.torn_lines == 0;
+  const bool is_fault = is_waiting && was_ended(facts);
   Finding& finding = findings.add(
-      is_waiting ? "bootstrap_failure" : "missing_ranks",
-      is_waiting ? Severity::Warning : Severity::Info,
+      is_fault ? "bootstrap_failure" : "missing_ranks",
+      is_fault ? Severity::Warning : Severity::Info,
       is_waiting
           ? fmt::format("{} never came; the other {} wait in their start", who, seen.size())
           : fmt::format("nothing of {} in these logs; the job has {} ranks", who, world->nranks));
   finding.ranks = draft.ranks;
   finding.hosts = draft.hosts;
-  finding.confidence = is_waiting ? Confidence::Medium : Confidence::Low;
+  finding.confidence = is_fault ? Confidence::Medium : Confidence::Low;
   finding.cause =
       is_waiting ? "the processes died before they called NCCL, or were never started: all others "
                    "have begun and nobody is through"
