@@ -36,6 +36,7 @@ details{margin:.4rem 0}summary{cursor:pointer;color:var(--soft)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}
 th,td{text-align:right;padding:.12rem .8rem;border-bottom:1px solid var(--line);white-space:nowrap}
 th{font-weight:600;color:var(--soft)}td.bar{width:12rem;text-align:left}
+@media(max-width:40rem){th.bar,td.bar{display:none}}
 .bar div{background:var(--bar);height:.7rem;min-width:1px}
 </style></head><body>
 )";
@@ -95,7 +96,7 @@ void add_table(const BenchmarkTable& table, std::string& page) {
   page += fmt::format(
       "<h3>{}</h3>\n<div class=\"scroll\"><table><tr><th>size</th><th>time us</th><th>busbw "
       "GB/s</th>"
-      "{}<th></th></tr>\n",
+      "{}<th class=\"bar\"></th></tr>\n",
       escaped_markup(table.collective.empty() ? "measured" : table.collective),
       is_expected ? "<th>expected</th><th>of it</th>" : "");
   for (const BenchmarkLine& row : table.rows) {

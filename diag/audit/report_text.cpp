@@ -41,7 +41,12 @@ std::string_view saying_of(std::string_view line) {
   const std::size_t info = line.find(kInfo);
   if (info != std::string_view::npos) return line.substr(info + kInfo.size());
   const std::size_t warn = line.find(kWarn);
-  return warn == std::string_view::npos ? line : line.substr(warn + 5);
+  if (warn != std::string_view::npos) return line.substr(warn + 5);
+  // `[rank6]:[E ProcessGroupNCCL.cpp:1537] `
+  const std::size_t source =
+      line.starts_with("[rank") ? line.find(".cpp:") : std::string_view::npos;
+  const std::size_t end = source == std::string_view::npos ? source : line.find("] ", source);
+  return end == std::string_view::npos ? line : line.substr(end + 2);
 }
 
 void add_finding(const Audit& audit, const Finding& finding, int depth, const TextStyle& style,

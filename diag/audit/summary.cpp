@@ -107,6 +107,7 @@ std::vector<DeviceList> devices_of(const JobFacts& facts) {
       at->hosts.push_back(host.name);
     }
   }
+  for (DeviceList& list : lists) std::sort(list.hosts.begin(), list.hosts.end());
   return lists;
 }
 

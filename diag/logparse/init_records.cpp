@@ -364,7 +364,11 @@ Parsed parse_version(std::string_view text, Record& record) {
   if (version.code == 0) return Parsed::No;
   for (const std::string_view toolkit : {"+cuda", "+hip"}) {
     const std::size_t at = version.text.find(toolkit);
-    if (at != std::string_view::npos) version.toolkit = version.text.substr(at + toolkit.size());
+    if (at == std::string_view::npos) continue;
+    // Two processes that print it at once may leave out the end of the line between them.
+    const std::size_t end = version.text.find_first_not_of("0123456789.", at + toolkit.size());
+    version.text = version.text.substr(0, end);
+    version.toolkit = version.text.substr(at + toolkit.size());
   }
   if (cursor.eat(" compiled with CUDA ")) cursor.word(version.toolkit);
   record.make<LibraryVersion>() = version;

@@ -105,6 +105,12 @@ TEST(AuditReport, ThePageHasTheHeadTheNotesAndWhatWasMeasured) {
   EXPECT_EQ(page.find("http"), std::string::npos) << "the page stands alone";
 }
 
+TEST(AuditReport, BannersGluedTogetherAreOneVersion) {
+  const Audit audit = audit_text(
+      "NCCL version 2.7.8+cuda10.2NCCL version 2.7.8+cuda10.2\n\nNCCL version 2.7.8+cuda10.2\n");
+  EXPECT_EQ(audit.facts.versions.size(), 1U);
+}
+
 TEST(AuditReport, LinesKeepToTheWidth) {
   std::string log = job_over_tcp();
   for (const int width : {60, 80}) {

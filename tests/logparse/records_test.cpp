@@ -527,6 +527,8 @@ TEST(Versions, AsNumbers) {
   EXPECT_EQ(version("NCCL version 2.19.3+cuda12.3"), 21903);
   EXPECT_EQ(version(info("NCCL version 2.30.7+cuda13.0")), 23007);
   EXPECT_EQ(version("NCCL version 2.4.8+cuda10.1"), 20408);
+  // Two banners whose line ends came late.
+  EXPECT_EQ(version("NCCL version 2.7.8+cuda10.2NCCL version 2.7.8+cuda10.2"), 20708);
   EXPECT_EQ(version("RCCL version : 2.21.5-HEAD:7a3ed27"), 22105);
   EXPECT_EQ(version("# nccl-tests version 2.17.6 nccl-headers=22605 nccl-library=22605"), 22605);
 }
