@@ -119,6 +119,7 @@ struct alignas(64) SpeakerParts {
   std::uint32_t dump = kNone;          ///< of Shard::dumps: its own, where that is kept
   std::array<std::int32_t, 8> tids{};  ///< the first of them
   std::vector<std::uint32_t> parts = {};
+  std::vector<std::uint64_t> pointers = {};  ///< CommPart::comm of each, side by side
 };
 
 }  // namespace ringside::audit

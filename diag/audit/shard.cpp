@@ -183,7 +183,24 @@ std::uint32_t Shard::new_part(std::uint32_t speaker) {
   links.emplace_back();
   parts.back().network = spoken[speaker].network;
   spoken[speaker].parts.push_back(index);
+  spoken[speaker].pointers.push_back(0);
   return index;
+}
+
+/// The last communicator of a process at this address; kNone: it has named none.
+std::uint32_t Shard::find_part(const SpeakerParts& speaker, std::uint64_t comm) {
+  for (std::size_t i = speaker.pointers.size(); i-- > 0;) {
+    if (speaker.pointers[i] == comm) return speaker.parts[i];
+  }
+  return kNone;
+}
+
+void Shard::name_part(std::uint32_t index, std::uint64_t comm) {
+  parts[index].comm = comm;
+  SpeakerParts& speaker = spoken[parts[index].speaker];
+  std::size_t at = speaker.parts.size() - 1;  // most often the last
+  while (speaker.parts[at] != index) --at;
+  speaker.pointers[at] = comm;
 }
 
 std::uint32_t Shard::current_part(const Record& record) {
@@ -199,15 +216,10 @@ std::uint32_t Shard::current_part(const Record& record) {
 std::uint32_t Shard::part_of(const Record& record, std::uint64_t comm) {
   SpeakerParts& speaker = spoken[record.speaker];
   if (speaker.last_called != kNone && speaker.last_pointer == comm) return speaker.last_called;
-  std::uint32_t found = kNone;
-  for (auto at = speaker.parts.rbegin(); at != speaker.parts.rend(); ++at) {
-    if (parts[*at].comm != comm) continue;
-    found = *at;
-    break;
-  }
+  std::uint32_t found = find_part(speaker, comm);
   if (found == kNone) {
     found = new_part(record.speaker);
-    parts[found].comm = comm;
+    name_part(found, comm);
     parts[found].first = record.place;
   }
   speaker.last_called = found;
@@ -264,11 +276,12 @@ void Shard::take_edge(const Record& record) {
 void Shard::take_comm_event(const Record& record) {
   const auto& event = record.as<CommEvent>();
   SpeakerParts& speaker = spoken[record.speaker];
-  const auto fill = [&](CommPart& part) {
+  const auto fill = [&](std::uint32_t index) {
+    CommPart& part = parts[index];
     const auto set = [](auto& to, auto value, auto absent) {
       if (value != absent) to = value;
     };
-    part.comm = event.comm;
+    name_part(index, event.comm);
     set(part.comm_id, event.comm_id, 0U);
     set(part.parent, event.parent, 0U);
     set(part.rank, event.rank, -1);
@@ -284,18 +297,12 @@ void Shard::take_comm_event(const Record& record) {
   if (event.event == CommEventType::InitStart) {
     speaker.current = new_part(record.speaker);
     speaker.is_closed = false;
-    CommPart& part = parts[speaker.current];
-    part.first = record.place;
-    part.is_started = true;
-    fill(part);
+    parts[speaker.current].first = record.place;
+    parts[speaker.current].is_started = true;
+    fill(speaker.current);
     return;
   }
-  std::uint32_t found = kNone;
-  for (auto at = speaker.parts.rbegin(); at != speaker.parts.rend(); ++at) {
-    if (parts[*at].comm != event.comm) continue;
-    found = *at;
-    break;
-  }
+  std::uint32_t found = find_part(speaker, event.comm);
   if (event.event == CommEventType::InitComplete) {
     const bool is_new = found == kNone || parts[found].is_complete;
     if (is_new) {
@@ -305,7 +312,7 @@ void Shard::take_comm_event(const Record& record) {
       if (!is_open) parts[found].first = record.place;
     }
     CommPart& part = parts[found];
-    fill(part);
+    fill(found);
     part.is_complete = true;
     if (!part.is_started) {
       speaker.current = found;
@@ -316,7 +323,7 @@ void Shard::take_comm_event(const Record& record) {
   if (found == kNone) {
     found = new_part(record.speaker);
     parts[found].first = record.place;
-    fill(parts[found]);
+    fill(found);
   }
   const bool is_destroy =
       event.event == CommEventType::DestroyStart || event.event == CommEventType::DestroyComplete;

@@ -158,6 +158,8 @@ class Shard : public RecordSink {
   std::uint32_t part_of(const Record& record, std::uint64_t comm);
   std::uint32_t current_part(const Record& record);
   std::uint32_t new_part(std::uint32_t speaker);
+  static std::uint32_t find_part(const SpeakerParts& speaker, std::uint64_t comm);
+  void name_part(std::uint32_t index, std::uint64_t comm);
 
   const SpeakerTable* table_ = nullptr;
   std::array<KnownCall, 64> known_calls_ = {};
