@@ -158,6 +158,8 @@ struct JobFacts {
   std::uint64_t torn_lines = 0;  ///< with another's beginning in them: what is absent may be lost
   MessageLog messages = {};
   AllPlainLines plain = {};
+  std::size_t cut_at =
+      0;  ///< characters: what is longer was cut or wrapped before it came here; 0: nothing was
   struct Desync {
     std::int32_t rank = -1;
     std::uint32_t process = 0;

@@ -1,6 +1,7 @@
 #include "diag/audit/join.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "diag/audit/join_comms.h"
 #include "diag/audit/join_processes.h"
@@ -53,6 +54,7 @@ class Joiner {
       return std::tie(a.via, a.direction, a.gdr, a.net) <
              std::tie(b.via, b.direction, b.gdr, b.net);
     });
+    find_cut();
     name_ranks();
     name_devices();
     return std::move(facts_);
@@ -217,6 +219,21 @@ class Joiner {
       open->is_concluded = table.is_concluded;
       open->is_failed = open->is_failed || table.is_failed;
     }
+  }
+
+  /// A terminal or a collector cuts at one width: lines of several kinds are as long as the longest.
+  void find_cut() {
+    std::size_t longest = 0;
+    std::uint64_t kinds = 0;
+    for (const auto& shard : shards_) {
+      if (shard->longest > longest) kinds = 0;
+      if (shard->longest >= longest) kinds |= shard->longest_kinds;
+      longest = std::max(longest, shard->longest);
+    }
+    constexpr int kSeveral = 3;
+    constexpr std::size_t kNarrow = 40;
+    if (std::popcount(kinds) >= kSeveral && longest >= kNarrow && longest < kQuotedBytes)
+      facts_.cut_at = longest;
   }
 
   void name_ranks() {

@@ -113,8 +113,21 @@ void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (i + kFar < records.size()) __builtin_prefetch(&spoken[records[i + kFar].speaker]);
     if (i + kNear < records.size()) fetch(records[i + kNear]);
+    if (records[i].line.size() >= longest) note_length(records[i]);
     take_one(records[i]);
   }
+}
+
+/// Terminals count characters: the blocks of a progress bar are three bytes each.
+void Shard::note_length(const Record& record) {
+  const auto characters =
+      static_cast<std::size_t>(std::count_if(record.line.begin(), record.line.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+      }));
+  if (characters < longest) return;
+  if (characters > longest) longest_kinds = 0;
+  longest = characters;
+  longest_kinds |= std::uint64_t{1} << static_cast<unsigned>(record.kind);
 }
 
 void Shard::fetch(const Record& record) const {

@@ -141,11 +141,14 @@ class Shard : public RecordSink {
   std::vector<LinkMatrix> matrices = {};
   MessageLog messages = {};
   AllPlainLines plain = {};
+  std::size_t longest = 0;          ///< characters of a line
+  std::uint64_t longest_kinds = 0;  ///< bit RecordKind: a line of that kind is as long
 
   [[nodiscard]] std::vector<UnreadReport> unread_reports() const { return json_.unread(); }
 
  private:
   void take_one(const Record& record);
+  void note_length(const Record& record);
   void fetch(const Record& record) const;
   void take_edge(const Record& record);
   void take_comm_event(const Record& record);

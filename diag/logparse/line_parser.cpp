@@ -202,6 +202,23 @@ void LineParser::parse_clean(std::string_view line) {
 
 namespace {
 
+/// Where `[rank3]: ` or `[E ProcessGroupNCCL.cpp:821] ` begins, near the line's start.  returns  0: nowhere
+std::size_t rank_tag(std::string_view line, std::size_t from) {
+  constexpr std::size_t kNear = 96;
+  const std::string_view head = line.substr(0, from + kNear);
+  for (const std::string_view tag : {"[rank", "[default"}) {
+    const std::size_t at = find_text(head, tag, from);
+    if (at != std::string_view::npos && strip_wrappers(line.substr(at), false).size > 0) return at;
+  }
+  const std::size_t file = find_text(head, " ProcessGroupNCCL.cpp:", from);
+  if (file == std::string_view::npos) return 0;
+  const std::size_t at = head.rfind('[', file);
+  TorchPrefix prefix;
+  const bool is_header =
+      at != std::string_view::npos && at >= from && read_torch_prefix(line.substr(at), prefix) > 0;
+  return is_header ? at : 0;
+}
+
 /// Where Ray's ` [repeated 15x across cluster]` begins, which it puts behind a line that many processes say.
 std::size_t end_of_folded(std::string_view line) {
   const std::size_t at = find_text(line, " [repeated ");
@@ -246,6 +263,9 @@ std::string_view LineParser::parse_first(std::string_view line) {
   if (find_text(line, " NCCL ", wrapping.size) != std::string_view::npos &&
       find_nccl_prefix(line, wrapping.size, prefix)) {
     return parse_beginnings(line, wrapping.size, prefix, wrapping);
+  }
+  if (const std::size_t tag = rank_tag(line, wrapping.size); tag > wrapping.size) {
+    return parse_first(line.substr(tag));  // behind a label of a collector that no rule knows
   }
   parse_plain(line, wrapping.size, wrapping, false);
   return {};

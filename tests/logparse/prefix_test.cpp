@@ -103,7 +103,7 @@ TEST(Lines, FoldedOnesCountTheirRepeats) {
 }
 
 TEST(Lines, IndentedAndQuotedOnesKeepTheirRank) {
-  for (const std::string paste : {"    ", "> ", ">     "}) {
+  for (const std::string paste : {"    ", "> ", ">     ", "trainer-1 | ", "job.out:", "  12\t"}) {
     each_record(paste + "[rank3]:[E301 10:20:30.123456789 F.cpp:632] Caught a fault",
                 [](const Record& record, const Speaker& speaker) {
                   EXPECT_EQ(speaker.launcher_rank, 3) << record.line;

@@ -71,5 +71,6 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings);
 void look_at_tables(const JobFacts& facts, Findings& findings);
 // What looks alarming: rules/noise.cpp
 void look_for_noise(const JobFacts& facts, Findings& findings);
+void look_for_cut_lines(const JobFacts& facts, Findings& findings);
 
 }  // namespace ringside::audit

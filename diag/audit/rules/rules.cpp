@@ -75,6 +75,8 @@ constexpr std::array kRules{
          look_for_unexplained_errors},
     Rule{"teardown_noise", "lines that look alarming and are not the fault", "9.10; 4.6; 4.7",
          look_for_noise},
+    Rule{"truncated_message", "lines that were cut at one width", "1.3, 1.7; 9.7 INIT-15",
+         look_for_cut_lines},
 };
 
 }  // namespace

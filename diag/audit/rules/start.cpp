@@ -145,7 +145,7 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   const auto is_locked = [](const KeptMessage& message) {
     const std::string_view text = message.text();
-    return contains(text, "Cannot allocate memory") &&
+    return contains(text, "Cannot allocate") &&
            contains_any(text, {"ibv_reg_", "ibv_create_", "ibv_alloc_"});
   };
   const MessageLines& verbs = messages[MessageId::IbCallFailed];
