@@ -58,6 +58,18 @@ void keep_ranks(HostPci& pci, int& left) {
   for (HostPci& child : pci.children) keep_ranks(child, left);
 }
 
+/// Those that came to their end, the longest first: lines may be lost within, without a sign.
+std::vector<const TopologyDump*> dumps_of(const JobFacts& facts) {
+  std::vector<const TopologyDump*> dumps;
+  for (const TopologyDump& dump : facts.dumps) {
+    if (dump.is_whole) dumps.push_back(&dump);
+  }
+  std::stable_sort(dumps.begin(), dumps.end(), [](const TopologyDump* a, const TopologyDump* b) {
+    return a->nodes.size() > b->nodes.size();
+  });
+  return dumps;
+}
+
 /// So many hosts as the job has; those of one NVLink domain are one node to NCCL.
 void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
   const int nodes = std::max(facts.nodes(), 1);
@@ -99,14 +111,13 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
     RINGSIDE_TRY(JobHosts hosts, load_hosts(cluster, has_count ? 1 : nodes, std::nullopt));
     return ExpectedJob{std::move(hosts), cluster};
   }
-  for (const TopologyDump& dump : facts.dumps) {
-    if (!dump.is_whole) continue;
-    Result<Host> host = host_of_dump(dump);
+  for (const TopologyDump* dump : dumps_of(facts)) {
+    Result<Host> host = host_of_dump(*dump);
     if (!host) continue;
     for (HostCpu& cpu : host->cpus) set_latency(facts, cpu.pci);
     JobHosts hosts;
     set_hosts(facts, *std::move(host), hosts);
-    return ExpectedJob{std::move(hosts), "the topology that " + dump.host + " dumped"};
+    return ExpectedJob{std::move(hosts), "the topology that " + dump->host + " dumped"};
   }
   const Guess guess = guess_of(facts);
   if (guess.preset.empty()) {

@@ -22,7 +22,8 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
 
 /// The host that a topology dump describes: CPUs, PCI switches, GPUs, NICs, NVLinks. What the dump leaves out
 /// (device ids, link widths) is made so that the same bandwidths come out again.
-/// errors  NotFound: no dump in the logs (NCCL_DEBUG_SUBSYS=GRAPH writes one). Corrupt: it has no GPU
+/// errors  NotFound: no dump in the logs (NCCL_DEBUG_SUBSYS=GRAPH writes one). Corrupt: it has no GPU, or lines of it
+///         are lost. As parse_nccl_xml()
 Result<Host> host_of_dump(const TopologyDump& dump);
 
 }  // namespace ringside::audit

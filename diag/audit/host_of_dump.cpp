@@ -8,6 +8,7 @@
 
 #include "diag/audit/expected_job.h"
 #include "diag/audit/findings.h"
+#include "engine/topology/nccl_xml.h"
 #include "engine/topology/system.h"
 
 namespace ringside::audit {
@@ -172,7 +173,10 @@ Result<Host> host_of_dump(const TopologyDump& dump) {
     }
   };
   for (HostCpu& cpu : host.cpus) number(number, cpu.pci);
-  return host;
+  // Lines that are lost leave devices behind devices, and the like: what no file may say, no dump may.
+  RINGSIDE_TRY(Host checked, parse_nccl_xml(to_nccl_xml(host), "the topology of " + dump.host));
+  checked.name = dump.host;
+  return checked;
 }
 
 }  // namespace ringside::audit

@@ -62,6 +62,25 @@ TEST(AuditTopologies, OfGeneratedLogsLeadToTheSameChoices) {
   }
 }
 
+// Each line of the dump in turn is lost: the model is asked all the same, and nothing falls over.
+TEST(AuditTopologies, WithoutOneOfTheirLinesAreHostsOrRefused) {
+  LogRequest request;
+  request.hosts = *load_hosts("dgx-a100", 1, std::nullopt);
+  request.version = *parse_nccl_version("2.28");
+  request.shown = *parse_subsystems("INIT,GRAPH");
+  const std::string text = joined_log(*LogJob::make(request));
+  const std::size_t begin = text.find("=== System"), end = text.find("======", begin + 20);
+  int lost = 0;
+  for (std::size_t at = text.find('\n', begin) + 1; at < end;
+       at = text.find('\n', at) + 1, ++lost) {
+    std::string rest = text;
+    rest.erase(at, text.find('\n', at) + 1 - at);
+    const auto rebuilt = expected_job(audit_text(rest).facts, "");
+    if (rebuilt) choices_on(rebuilt->hosts);
+  }
+  EXPECT_GT(lost, 40);
+}
+
 // 18 hosts of 4 GPUs dump their topologies behind each other: one of them is the host.
 TEST(AuditTopologies, OfAnNvLinkDomainAreItsHosts) {
   const auto rebuilt = expected_job(audit_of("gb200-nvl72", 1, "2.28").facts, "");
