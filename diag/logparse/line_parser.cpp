@@ -265,7 +265,7 @@ std::string_view LineParser::parse_first(std::string_view line) {
     return parse_beginnings(line, wrapping.size, prefix, wrapping);
   }
   if (const std::size_t tag = rank_tag(line, wrapping.size); tag > wrapping.size) {
-    return parse_first(line.substr(tag));  // behind a label of a collector that no rule knows
+    return line.substr(tag);  // behind a label of a collector that no rule knows
   }
   parse_plain(line, wrapping.size, wrapping, false);
   return {};
