@@ -120,7 +120,7 @@ class Chains {
     if (part.comm == 0) {
       // Without a name: more of what the process was doing, if its version names communicators first.
       const bool is_late = last.part.is_complete && !last.part.is_started && !part.is_complete;
-      return is_late ? kNone : mine.back();
+      return is_late || part.is_headless ? kNone : mine.back();
     }
     for (auto at = mine.rbegin(); at != mine.rend(); ++at) {
       const CommPart& known = all_[*at].part;

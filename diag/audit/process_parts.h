@@ -67,6 +67,7 @@ struct alignas(64) CommPart {
   std::int8_t ring_gdr = -1, ring_pxn = -1;
   bool is_started = false, is_complete = false, is_destroyed = false, is_aborted = false;
   bool is_rccl = false;
+  bool is_headless = false;                   ///< its `Init START` is lost
   bool has_rings = false, has_trees = false;  ///< `Connected all ...`
   float init_s = -1, bootstrap_s = -1;
   Place first = {};                ///< line

@@ -149,14 +149,14 @@ void Shard::take_one(const Record& record) {
       return take_edge(record);
     case RecordKind::RingNeighbours: {
       const auto& ring = record.as<RingNeighbours>();
-      const std::uint32_t part = ring.comm != 0 ? part_of(record, ring.comm) : current_part(record);
+      const std::uint32_t part = ring.comm != 0 ? part_of(record, ring.comm) : setup_part(record);
       ring_hops.push_back({part, ring.channel, ring.rank, ring.next});
       return;
     }
     case RecordKind::Trees: {
       const auto& trees = record.as<Trees>();
       if (trees.is_chain || trees.is_nvls) return;
-      TreeUps entry{.part = trees.comm != 0 ? part_of(record, trees.comm) : current_part(record),
+      TreeUps entry{.part = trees.comm != 0 ? part_of(record, trees.comm) : setup_part(record),
                     .rank = trees.rank,
                     .at = static_cast<std::uint32_t>(ups.size())};
       TreeLink link;
@@ -224,6 +224,18 @@ std::uint32_t Shard::current_part(const Record& record) {
     speaker.is_closed = false;
   }
   return speaker.current;
+}
+
+std::uint32_t Shard::setup_part(const Record& record) {
+  SpeakerParts& speaker = spoken[record.speaker];
+  const bool is_over = speaker.current != kNone && parts[speaker.current].is_started &&
+                       parts[speaker.current].is_complete;
+  if (is_over) {
+    speaker.current = new_part(record.speaker);
+    parts[speaker.current].first = record.place;
+    parts[speaker.current].is_headless = true;
+  }
+  return current_part(record);
 }
 
 std::uint32_t Shard::part_of(const Record& record, std::uint64_t comm) {

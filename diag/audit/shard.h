@@ -160,6 +160,9 @@ class Shard : public RecordSink {
   const KnownCall& note_call(const Record& record, const CollCall& call);
   std::uint32_t part_of(const Record& record, std::uint64_t comm);
   std::uint32_t current_part(const Record& record);
+  /// The same for a line that comes before `Init COMPLETE`: behind it, it is of a communicator whose
+  /// `Init START` is lost.
+  std::uint32_t setup_part(const Record& record);
   std::uint32_t new_part(std::uint32_t speaker);
   static std::uint32_t find_part(const SpeakerParts& speaker, std::uint64_t comm);
   void name_part(std::uint32_t index, std::uint64_t comm);

@@ -209,7 +209,7 @@ void Shard::take_rare(const Record& record) {
     }
     case RecordKind::ChannelCounts: {
       const auto& counts = record.as<ChannelCounts>();
-      CommPart& part = parts[current_part(record)];
+      CommPart& part = parts[setup_part(record)];
       part.coll_channels = counts.coll;
       part.nvls_channels = counts.nvls;
       part.p2p_channels = counts.p2p;
@@ -226,7 +226,7 @@ void Shard::take_rare(const Record& record) {
       return;
     case RecordKind::RingOrder: {
       const auto& ring = record.as<RingOrder>();
-      const std::uint32_t part = current_part(record);
+      const std::uint32_t part = setup_part(record);
       parts[part].ring_channels = std::max(parts[part].ring_channels, ring.nchannels);
       RingList list{part, ring.channel, !ring.ends_in_dots && !record.is_torn && !record.is_cut,
                     static_cast<std::uint32_t>(ring_ranks.size()), 0};
