@@ -15,21 +15,23 @@ namespace ringside::audit {
 
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
-/// All lines `Channel c : a -> b via x` of a part that differ in their channel alone.
+/// All lines `Channel c : a -> b via x` of a part that differ in their channel alone. Millions of them are most of
+/// what an audit holds.
 struct Link {
   std::int32_t rank = -1;  ///< who says it
   std::int32_t peer = -1;
-  std::int32_t net_device = -1;
-  std::int32_t proxy = -1;
   std::uint64_t channels = 0;  ///< bit c: channel c; bit 63: that and beyond
-  std::uint32_t count = 0;     ///< lines
-  std::uint16_t net = 0;       ///< of Shard::nets
+  std::int32_t proxy = -1;
+  std::uint32_t count = 0;  ///< lines
+  std::int16_t net_device = -1;
+  std::uint16_t net = 0;  ///< of Shard::nets
   Via via = Via::Unknown;
   Direction direction = Direction::None;
   std::int8_t connection = -1;
-  bool gdr = false;
-  bool copy_engine = false;
+  bool gdr : 1 = false;
+  bool copy_engine : 1 = false;
 };
+static_assert(sizeof(Link) == 32);
 
 /// All calls that are kept of a part, in one number.
 struct CallSum {
@@ -50,7 +52,7 @@ struct CallSum {
 /// One process in one communicator. -1, 0 and kNone: not said, as in CommEvent.
 ///
 /// Order  what most lines need comes first
-struct alignas(64) CommPart {
+struct CommPart {
   std::uint64_t comm = 0;  ///< pointer; 0: no line has named it yet
   CallSum calls = {};
   std::uint32_t ncalls = 0;

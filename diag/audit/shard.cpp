@@ -22,10 +22,14 @@ Ends ends_of(const ChannelEdge& edge) {
   return edge.direction == Direction::Receive ? Ends{edge.to, edge.from} : Ends{edge.from, edge.to};
 }
 
+std::int16_t short_device(const ChannelEdge& edge) {
+  return static_cast<std::int16_t>(std::clamp(edge.net_device, -1, 0x7fff));
+}
+
 bool is_same(const Link& link, const ChannelEdge& edge, Ends ends, std::uint16_t net) {
   return link.peer == ends.peer && link.rank == ends.rank && link.via == edge.via &&
          link.direction == edge.direction && link.gdr == edge.gdr && link.net == net &&
-         link.net_device == edge.net_device && link.connection == edge.connection &&
+         link.net_device == short_device(edge) && link.connection == edge.connection &&
          link.proxy == edge.proxy && link.copy_engine == edge.copy_engine;
 }
 
@@ -286,10 +290,10 @@ void Shard::take_edge(const Record& record) {
   if (is_doubtful) return;
   mine.push_back({.rank = ends.rank,
                   .peer = ends.peer,
-                  .net_device = edge.net_device,
-                  .proxy = edge.proxy,
                   .channels = channel_bit(edge.channel),
+                  .proxy = edge.proxy,
                   .count = 1,
+                  .net_device = short_device(edge),
                   .net = net,
                   .via = edge.via,
                   .direction = edge.direction,

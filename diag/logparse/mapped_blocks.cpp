@@ -64,7 +64,7 @@ class MappedBlocks : public Blocks {
   }
 
  private:
-  static constexpr std::uint64_t kWindow = 4 << 20;
+  static constexpr std::uint64_t kWindow = 1 << 20;
 
   /// Where the next block is.
   [[nodiscard]] const char* place() const { return window_.data() + (at_ - window_at_); }
