@@ -12,7 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kMost = 64 << 10;
   if (size > kMost) return 0;
   Audit audit = audit_text({reinterpret_cast<const char*>(data), size});
-  add_costs(audit, "");  // hosts as a damaged dump has them
+  // Hosts as a damaged dump has them: the model answers, or says why it does not.
+  const auto costs = add_costs(audit, "");
+  RINGSIDE_ASSERT(costs || !costs.error().message.empty(), "an error without words");
   for (const Finding& finding : audit.findings) {
     RINGSIDE_ASSERT(!finding.id.empty() && !finding.title.empty(), "a finding without a name");
   }
