@@ -51,7 +51,9 @@ class MappedBlocks : public Blocks {
     }
     if (rest_ == nullptr && !map_next(at_ - kept)) {
       end_of_file_.start_at(at_);
-      rest_ = copied_blocks(end_of_file_, {place() - kept, kept});
+      std::span<const char> before;
+      if (kept > 0) before = {place() - kept, kept};
+      rest_ = copied_blocks(end_of_file_, before);
     }
     if (rest_ != nullptr) {
       const std::span<const char> block = rest_->next(kept);
@@ -67,6 +69,7 @@ class MappedBlocks : public Blocks {
   static constexpr std::uint64_t kWindow = 1 << 20;
 
   /// Where the next block is.
+  /// shape  there is a window, as there is behind any block
   [[nodiscard]] const char* place() const { return window_.data() + (at_ - window_at_); }
 
   /// Makes the window hold the next block, and what is in front of it since `from`.
