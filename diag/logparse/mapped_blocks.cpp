@@ -66,7 +66,8 @@ class MappedBlocks : public Blocks {
   }
 
  private:
-  static constexpr std::uint64_t kWindow = 1 << 20;
+  /// Giving one back interrupts the other cores that run the program: smaller ones do so too often.
+  static constexpr std::uint64_t kWindow = 8 << 20;
 
   /// Where the next block is.
   /// shape  there is a window, as there is behind any block

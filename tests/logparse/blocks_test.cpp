@@ -39,7 +39,7 @@ std::string random_bytes(std::size_t size) {
   return bytes;
 }
 
-/// A window is 1 MiB: 9 MiB and a bit need ten, and a rest that is copied.
+/// A window is 8 MiB: 9 MiB and a bit need two, and a rest that is copied.
 TEST_F(LargeFile, IsWholeInBlocksEachBehindWhatWasKept) {
   const std::string all = random_bytes((9 << 20) + 12'345);
   write(all);
