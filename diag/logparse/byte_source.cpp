@@ -44,13 +44,15 @@ class FdSource : public ByteSource {
     }
   }
 
-  /// A large file is not copied.
-  std::unique_ptr<Blocks> blocks(std::uint64_t at) override {
+  /// A large file is not copied. Standard input may be one of which a part was read before.
+  std::unique_ptr<Blocks> blocks() override {
     constexpr off_t kLarge = 1 << 20;
     struct stat status {};
     const bool is_large =
         ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= kLarge;
-    return is_large ? mapped_blocks(fd_, at, name_) : copied_blocks(*this);
+    const off_t at = is_large ? ::lseek(fd_, 0, SEEK_CUR) : -1;
+    if (at < 0) return copied_blocks(*this);
+    return mapped_blocks(fd_, static_cast<std::uint64_t>(at) - head_.size(), name_);
   }
 
   /// Reads the first bytes, which read() will give again.
@@ -186,7 +188,7 @@ class ZstdSource : public ByteSource {
 
 }  // namespace
 
-std::unique_ptr<Blocks> ByteSource::blocks(std::uint64_t /*at*/) { return copied_blocks(*this); }
+std::unique_ptr<Blocks> ByteSource::blocks() { return copied_blocks(*this); }
 
 Compression compression_of(std::span<const char> head) {
   const std::string_view text(head.data(), head.size());

@@ -23,9 +23,8 @@ class ByteSource {
   ///          before it counts.
   virtual Result<std::size_t> read(std::span<char> room) = 0;
 
-  /// All bytes in blocks; read() is not used besides.
-  /// at  where the source stands in its file
-  virtual std::unique_ptr<Blocks> blocks(std::uint64_t at);
+  /// All bytes that are left, in blocks; read() is not used besides.
+  virtual std::unique_ptr<Blocks> blocks();
 };
 
 /// Opens one file from `begin` on; "-" is stdin. Compressed data, told by their first bytes, come out unpacked.

@@ -19,7 +19,7 @@ LineReader::LineReader() : ends_(Blocks::kMost) {}
 Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
                         const std::function<bool(std::size_t)>& progress, std::uint64_t& lines) {
   std::uint64_t block_at = range.begin > 0 ? range.begin - 1 : 0;  // of the file
-  const std::unique_ptr<Blocks> blocks = source.blocks(block_at);
+  const std::unique_ptr<Blocks> blocks = source.blocks();
   std::size_t carried = 0;  // bytes of a line without its end
   bool is_odd = false;
   bool is_dropped =

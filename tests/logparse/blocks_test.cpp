@@ -83,6 +83,27 @@ TEST_F(LargeFile, ThatIsMadeShorterWhileItIsReadEndsWithAnError) {
   EXPECT_EQ(blocks->status().error().message, "a.log: was made shorter while it was read");
 }
 
+// `{ head -c 1000000 >part; ringside audit -; } <log`: what was read before is not read again.
+TEST_F(LargeFile, OnStandardInputStartsWhereItStands) {
+  std::string all;
+  for (int i = 0; all.size() < (2 << 20); ++i) all += "step " + std::to_string(i) + "\n";
+  write(all);
+  const std::size_t from = 1'000'000;
+  const UniqueFd fd(::open(path_.c_str(), O_RDONLY));
+  ASSERT_EQ(::lseek(fd.get(), static_cast<off_t>(from), SEEK_SET), static_cast<off_t>(from));
+  const UniqueFd before(::dup(STDIN_FILENO));
+  ASSERT_EQ(::dup2(fd.get(), STDIN_FILENO), STDIN_FILENO);
+  const auto source = open_source("-", 0);
+  ASSERT_TRUE(source.has_value());
+  const auto blocks = (*source)->blocks();
+  std::string read;
+  for (std::span<const char> block; !(block = blocks->next(0)).empty();) {
+    read.append(block.data(), block.size());
+  }
+  ::dup2(before.get(), STDIN_FILENO);
+  EXPECT_TRUE(read == all.substr(from));
+}
+
 /// Cuts a file when it sees the first records, and counts them.
 class CuttingSink : public RecordSink {
  public:

@@ -26,7 +26,7 @@ volatile std::uint64_t kept = 0;
 void read_file(const std::string& path, const std::function<void(const char*, std::size_t)>& take) {
   const auto source = logs::open_source(path, 0);
   if (!source) std::exit(3);
-  const auto blocks = (*source)->blocks(0);
+  const auto blocks = (*source)->blocks();
   for (std::span<const char> block; !(block = blocks->next(0)).empty();) {
     take(block.data(), block.size());
   }
