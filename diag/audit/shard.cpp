@@ -124,6 +124,9 @@ void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
 
 /// Terminals count characters: the blocks of a progress bar are three bytes each.
 void Shard::note_length(const Record& record) {
+  const std::uint64_t kind = std::uint64_t{1} << static_cast<unsigned>(record.kind);
+  // It has no more characters than bytes: of lines that are all this long, the first has said it.
+  if (record.line.size() == longest && (longest_kinds & kind) != 0) return;
   const auto characters =
       static_cast<std::size_t>(std::count_if(record.line.begin(), record.line.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -131,7 +134,7 @@ void Shard::note_length(const Record& record) {
   if (characters < longest) return;
   if (characters > longest) longest_kinds = 0;
   longest = characters;
-  longest_kinds |= std::uint64_t{1} << static_cast<unsigned>(record.kind);
+  longest_kinds |= kind;
 }
 
 void Shard::fetch(const Record& record) const {

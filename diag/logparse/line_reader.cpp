@@ -6,11 +6,6 @@
 #include "diag/logparse/newlines.h"
 
 namespace ringside::logs {
-namespace {
-
-constexpr std::size_t kBlock = Blocks::kMost;
-
-}  // namespace
 
 std::size_t longest_from(char first) { return first == '{' ? kMaxReport : kMaxLine; }
 
@@ -90,9 +85,9 @@ std::size_t LineReader::parse_whole_lines(std::span<char> text, LineParser& pars
                                           std::uint64_t first, std::uint64_t& lines) {
   std::size_t begin = 0;
   lines = 0;
-  for (std::size_t block = 0; block < text.size(); block += kBlock) {
+  for (std::size_t block = 0; block < text.size(); block += Blocks::kMost) {
     bool is_odd = false;
-    const std::size_t size = std::min(kBlock, text.size() - block);
+    const std::size_t size = std::min(Blocks::kMost, text.size() - block);
     const std::size_t count = find_line_ends(text.data() + block, size, ends_.data(), is_odd);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t end = block + (ends_[i] & ~kOddLine);

@@ -176,7 +176,7 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
 
 bool may_go_on(const Record& record) {
   return record.level == Level::Warn || record.kind == RecordKind::Unknown ||
-         (record.kind == RecordKind::Message && is_message(record, MessageId::AlgorithmMatrix));
+         is_message(record, MessageId::AlgorithmMatrix);
 }
 
 }  // namespace ringside::logs
