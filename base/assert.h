@@ -6,7 +6,16 @@ namespace ringside {
 
 /// Prints what was broken and where to stderr, then ends the process with abort().
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line,
-                                   const std::string& text);
+                                   fmt::string_view format, fmt::format_args values);
+
+/// Out of the line of what holds: there, one call is all that an assertion adds.
+template <typename... T>
+[[noreturn, gnu::cold, gnu::noinline]] void assertion_failed_with(const char* condition,
+                                                                  const char* file, int line,
+                                                                  fmt::format_string<T...> format,
+                                                                  const T&... values) {
+  assertion_failed(condition, file, line, format, fmt::make_format_args(values...));
+}
 
 }  // namespace ringside
 
@@ -14,4 +23,4 @@ namespace ringside {
 #define RINGSIDE_ASSERT(condition, ...) \
   (static_cast<bool>(condition)         \
        ? static_cast<void>(0)           \
-       : ::ringside::assertion_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)))
+       : ::ringside::assertion_failed_with(#condition, __FILE__, __LINE__, __VA_ARGS__))

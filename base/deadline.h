@@ -1,27 +1,52 @@
 #pragma once
 
-#include <chrono>
+#include <algorithm>
+#include <compare>
 
+#include "base/clock.h"
 #include "base/units.h"
 
 namespace ringside {
 
-/// When a wait gives up. Whoever starts a job makes the deadline; what it calls passes it on, so that
-/// ten waits in a row still end at one time.
-using Deadline = std::chrono::steady_clock::time_point;
+/// When a wait gives up, and by which clock. Whoever starts a job makes the deadline; what it calls passes it
+/// on, so that ten waits in a row still end at one time.
+class Deadline {
+ public:
+  Deadline() = default;  ///< has passed
+  Deadline(Clock& clock, Clock::Time at) : clock_(&clock), at_(at) {}
 
-inline Deadline deadline_in(Nanoseconds wait) { return std::chrono::steady_clock::now() + wait; }
+  /// One that never passes.
+  static Deadline never(Clock& clock) { return {clock, Clock::kNever}; }
 
-inline bool has_passed(Deadline deadline) { return std::chrono::steady_clock::now() >= deadline; }
+  [[nodiscard]] Clock& clock() const { return *clock_; }
+  [[nodiscard]] Clock::Time at() const { return at_; }
+  [[nodiscard]] bool has_passed() const { return clock_->now() >= at_; }
 
-/// returns  milliseconds for poll(2): rounded up so that a wait never ends early and spins; 0 when the
-///          deadline has passed; at most a minute, so loop on it
-inline int poll_timeout(Deadline deadline) {
-  constexpr auto kLongest = std::chrono::minutes(1);
-  const auto now = std::chrono::steady_clock::now();
-  if (deadline <= now) return 0;
-  if (deadline - now >= kLongest) return 60'000;
-  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(deadline - now).count());
+  /// The earlier of this one and `wait` from now.
+  [[nodiscard]] Deadline within(Nanoseconds wait) const {
+    return {*clock_, std::min(at_, clock_->now() + wait)};
+  }
+
+  /// poll(2) until then.
+  /// returns  as poll(2); 0: it has passed
+  int poll(std::span<pollfd> polled) const { return clock_->poll(polled, at_); }
+
+  /// Of two by the same clock.
+  friend auto operator<=>(const Deadline& a, const Deadline& b) { return a.at_ <=> b.at_; }
+  friend bool operator==(const Deadline& a, const Deadline& b) { return a.at_ == b.at_; }
+  friend Deadline operator-(const Deadline& deadline, Nanoseconds earlier) {
+    return {*deadline.clock_, deadline.at_ - earlier};
+  }
+
+ private:
+  Clock* clock_ = &real_clock();
+  Clock::Time at_{};
+};
+
+inline Deadline deadline_in(Nanoseconds wait, Clock& clock = real_clock()) {
+  return {clock, clock.now() + wait};
 }
+
+inline bool has_passed(const Deadline& deadline) { return deadline.has_passed(); }
 
 }  // namespace ringside

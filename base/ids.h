@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/device_code.h"
+
 namespace ringside {
 
 enum class Rank : std::int32_t {};       ///< place in a communicator, 0 .. n-1
@@ -9,7 +11,9 @@ enum class ChannelId : std::int32_t {};  ///< one parallel lane of a communicato
 
 inline constexpr Rank kNoRank{-1};  ///< "nobody": no peer on this side
 
-constexpr std::int32_t to_int(Rank rank) { return static_cast<std::int32_t>(rank); }
-constexpr std::int32_t to_int(ChannelId channel) { return static_cast<std::int32_t>(channel); }
+RINGSIDE_HD constexpr std::int32_t to_int(Rank rank) { return static_cast<std::int32_t>(rank); }
+RINGSIDE_HD constexpr std::int32_t to_int(ChannelId channel) {
+  return static_cast<std::int32_t>(channel);
+}
 
 }  // namespace ringside

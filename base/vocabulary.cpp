@@ -10,20 +10,14 @@ namespace ringside {
 namespace {
 
 // Each table is indexed by the enumerator's value.
-constexpr std::array<std::string_view, 12> kCollectives{
+constexpr std::array<std::string_view, kCollectiveCount> kCollectives{
     "broadcast", "reduce", "all_gather", "reduce_scatter", "all_reduce", "send_recv",
     "send",      "recv",   "all_to_all", "scatter",        "gather",     "all_gather_v"};
-constexpr std::array<std::string_view, kAlgorithmCount> kAlgorithms{
-    "tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
-    "nvls_tree", "pat",  "one_shot",       "two_shot"};
 constexpr std::array<std::string_view, 3> kProtocols{"ll", "ll128", "simple"};
 // NCCL's, in the same order
-constexpr std::array<std::string_view, 12> kNcclCollectives{
+constexpr std::array<std::string_view, kCollectiveCount> kNcclCollectives{
     "Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce", "SendRecv",
     "Send",      "Recv",   "AlltoAll",  "Scatter",       "Gather",    "AllGatherV"};
-constexpr std::array<std::string_view, kAlgorithmCount> kNcclAlgorithms{
-    "Tree",     "Ring", "CollNetDirect", "CollNetChain", "NVLS",
-    "NVLSTree", "PAT",  "OneShot",       "TwoShot"};
 constexpr std::array<std::string_view, 3> kNcclProtocols{"LL", "LL128", "Simple"};
 // nccl-tests' spellings
 constexpr std::array<std::string_view, 12> kDataTypes{"int8",   "uint8",    "int32",  "uint32",
@@ -40,6 +34,17 @@ constexpr std::array<std::string_view, 9> kPrimitives{"copy",
                                                       "recv_reduce_copy",
                                                       "recv_reduce_copy_send",
                                                       "recv_send"};
+
+constexpr auto kAlgorithmNames = [] {
+  std::array<std::string_view, kAlgorithmCount> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kAlgorithmFacts[i].name;
+  return names;
+}();
+constexpr auto kNcclAlgorithmNames = [] {
+  std::array<std::string_view, kAlgorithmCount> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kAlgorithmFacts[i].nccl_name;
+  return names;
+}();
 
 template <typename Enum, std::size_t N>
 const char* name_of(Enum value, const std::array<std::string_view, N>& names) {
@@ -65,21 +70,21 @@ Result<Enum> parse_name(std::string_view text, std::string_view what,
 }  // namespace
 
 const char* to_string(Collective collective) { return name_of(collective, kCollectives); }
-const char* to_string(Algorithm algorithm) { return name_of(algorithm, kAlgorithms); }
+const char* to_string(Algorithm algorithm) { return name_of(algorithm, kAlgorithmNames); }
 const char* to_string(Protocol protocol) { return name_of(protocol, kProtocols); }
 const char* to_string(DataType type) { return name_of(type, kDataTypes); }
 const char* to_string(RedOp op) { return name_of(op, kRedOps); }
 const char* to_string(Primitive primitive) { return name_of(primitive, kPrimitives); }
 
 const char* nccl_name(Collective collective) { return name_of(collective, kNcclCollectives); }
-const char* nccl_name(Algorithm algorithm) { return name_of(algorithm, kNcclAlgorithms); }
+const char* nccl_name(Algorithm algorithm) { return name_of(algorithm, kNcclAlgorithmNames); }
 const char* nccl_name(Protocol protocol) { return name_of(protocol, kNcclProtocols); }
 
 Result<Collective> parse_collective(std::string_view text) {
   return parse_name<Collective>(text, "collective", kCollectives);
 }
 Result<Algorithm> parse_algorithm(std::string_view text) {
-  return parse_name<Algorithm>(text, "algorithm", kAlgorithms);
+  return parse_name<Algorithm>(text, "algorithm", kAlgorithmNames);
 }
 Result<Protocol> parse_protocol(std::string_view text) {
   return parse_name<Protocol>(text, "protocol", kProtocols);
@@ -91,7 +96,21 @@ Result<RedOp> parse_redop(std::string_view text) {
   return parse_name<RedOp>(text, "reduction", kRedOps);
 }
 
+Status check_algorithm(Collective collective, Algorithm algorithm) {
+  if (has_algorithm(collective, algorithm)) return {};
+  std::string known;
+  for (const AlgorithmFacts& facts : kAlgorithmFacts) {
+    if (!facts.collectives.contains(collective)) continue;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", facts.name);
+  }
+  return Error{
+      ErrorCode::Unsupported,
+      fmt::format("no {} by the {} algorithm", to_string(collective), to_string(algorithm)),
+      fmt::format("there is {}", known)};
+}
+
 std::span<const std::string_view> collective_names() { return kCollectives; }
+std::span<const std::string_view> algorithm_names() { return kAlgorithmNames; }
 
 Bytes size_of(DataType type) { return {kDataTypeSizes[static_cast<std::size_t>(type)]}; }
 
@@ -101,8 +120,9 @@ bool is_reduction(Collective collective) {
 }
 
 bool can_reduce(Algorithm algorithm, DataType type, RedOp op) {
-  if (algorithm == Algorithm::Pat) return op != RedOp::Avg && op != RedOp::PreMulSum;
-  if (algorithm != Algorithm::Nvls && algorithm != Algorithm::NvlsTree) return true;
+  const Reductions reductions = facts_of(algorithm).reductions;
+  if (reductions == Reductions::All) return true;
+  if (reductions == Reductions::Unscaled) return op != RedOp::Avg && op != RedOp::PreMulSum;
   switch (type) {
     case DataType::Int32:
     case DataType::Uint32:

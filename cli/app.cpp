@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "base/suggest.h"
+#include "cli/options.h"
 #include "cli/verb.h"
 
 namespace ringside::cli {
@@ -16,8 +18,20 @@ namespace {
 
 /// Every verb, in the order of `ringside --help`.
 std::vector<Verb> all_verbs() {
-  return {demo_verb(), audit_verb(),   hang_verb(), bench_verb(),
-          sim_verb(),  explain_verb(), topo_verb(), trace_verb()};
+  return {demo_verb(),    audit_verb(), hang_verb(),     bench_verb(), sim_verb(),
+          explain_verb(), topo_verb(),  generate_verb(), trace_verb()};
+}
+
+/// Whether the word is an option that the verb has lost to another one.
+Status check_moved(const Verb& verb, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    for (const auto& [old, now] : verb.moved) {
+      if (word.substr(0, word.find('=')) != old) continue;
+      return Error{ErrorCode::InvalidArgument, fmt::format("'{}' has left '{}'", old, verb.name),
+                   fmt::format("it is now: {}", now)};
+    }
+  }
+  return {};
 }
 
 int report(const Error& error) {
@@ -82,16 +96,23 @@ int run_words(std::vector<std::string> words) {
   const std::vector<Verb> verbs = all_verbs();
   std::vector<std::pair<CLI::App*, std::function<VerbResult()>>> runs;
   std::vector<std::string> names;
+  std::deque<Options> options;
   for (const Verb& verb : verbs) {
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
     // The long text only for the verb's own help: the list of verbs shows the summary.
     sub->preparse_callback(
         [sub, text = examples_text(verb)](std::size_t) { sub->description(text); });
     sub->allow_extras();
-    runs.emplace_back(sub, verb.declare(*sub));
+    runs.emplace_back(sub, verb.declare(options.emplace_back(*sub)));
     names.push_back(verb.name);
   }
 
+  const auto check_words = [&]() -> Status {
+    for (std::size_t i = 0; i < verbs.size(); ++i) {
+      RINGSIDE_TRY(check_moved(verbs[i], runs[i].first->remaining()));
+    }
+    return check_leftovers(app);
+  };
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     app.parse(std::move(words));
@@ -103,14 +124,14 @@ int run_words(std::vector<std::string> words) {
     return app.exit(version);
   } catch (const CLI::ParseError& wrong) {
     // A misspelt option is told before the one that it leaves missing.
-    if (const Status clean = check_leftovers(app); !clean) return report(clean.error());
+    if (const Status clean = check_words(); !clean) return report(clean.error());
     const auto chosen = app.get_subcommands();
     return report({ErrorCode::InvalidArgument, wrong.what(),
                    chosen.empty() ? "see ringside --help"
                                   : fmt::format("see ringside {} --help", chosen[0]->get_name())});
   }
 
-  if (const Status clean = check_leftovers(app); !clean) return report(clean.error());
+  if (const Status clean = check_words(); !clean) return report(clean.error());
   for (const auto& [sub, verb] : runs) {
     if (!sub->parsed()) continue;
     const VerbResult result = verb();

@@ -7,14 +7,11 @@
 #include <chrono>
 #include <csignal>
 #include <set>
-#include <thread>
 
 #include "diag/audit/live_audit.h"
 
 namespace ringside::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 volatile std::sig_atomic_t g_interrupted = 0;
 
@@ -40,7 +37,8 @@ void tell_new(const audit::Audit& now, std::set<std::string>& told, std::FILE* o
 
 }  // namespace
 
-Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE* out) {
+Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE* out,
+                                 Clock& clock) {
   RINGSIDE_TRY(const auto live, audit::LiveAudit::make(logs));
   g_interrupted = 0;
   std::signal(SIGINT, interrupt);
@@ -51,7 +49,7 @@ Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE
   constexpr std::chrono::milliseconds kShortest{1}, kLongest{500};
   std::chrono::milliseconds pause = kShortest;
   // Judging takes its time on a large job: it may take a fifth of all time.
-  Clock::time_point next{};
+  Clock::Time next{};
   while (g_interrupted == 0 && !live->is_over()) {
     if (live->poll().value > 0) {
       is_new = true;
@@ -61,16 +59,16 @@ Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE
         fmt::print(stderr, "waiting for {}: there is no such file yet\n", logs.front());
         is_told = true;
       }
-      std::this_thread::sleep_for(pause);
+      clock.sleep(pause);
       pause = std::min(2 * pause, kLongest);
     }
-    if (!is_new || Clock::now() < next) continue;
+    if (!is_new || clock.now() < next) continue;
     is_new = false;
-    const Clock::time_point begin = Clock::now();
+    const Clock::Time begin = clock.now();
     const audit::Audit now = live->judge();
     tell_new(now, told, out);
-    if (next == Clock::time_point{}) tell_state(*live, now);
-    next = Clock::now() + 4 * (Clock::now() - begin);
+    if (next == Clock::Time{}) tell_state(*live, now);
+    next = clock.now() + 4 * (clock.now() - begin);
   }
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);

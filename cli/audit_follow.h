@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "diag/audit/audit.h"
 
@@ -13,6 +14,7 @@ namespace ringside::cli {
 /// all pipes.
 /// returns  what all of it tells
 /// errors   as LiveAudit::make()
-Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE* out);
+Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE* out,
+                                 Clock& clock = real_clock());
 
 }  // namespace ringside::cli

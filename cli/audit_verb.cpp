@@ -2,7 +2,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -16,12 +15,13 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/audit_follow.h"
+#include "cli/options.h"
 #include "cli/verb.h"
 #include "cli/write_text.h"
 #include "diag/audit/audit.h"
 #include "diag/audit/cost.h"
 #include "diag/audit/expected_job.h"
-#include "diag/audit/report.h"
+#include "diag/report/audit_report.h"
 #include "engine/topology/nccl_xml.h"
 
 namespace ringside::cli {
@@ -151,7 +151,7 @@ Verb audit_verb() {
       "audit",
       "Read the debug logs of a whole job: what is wrong, what it costs, what to change",
       {"ringside audit logs/*.log", "ringside audit --facts logs/"},
-      [](CLI::App& app) {
+      [](Options& app) {
         auto arguments = std::make_shared<AuditArguments>();
         AuditArguments& a = *arguments;
         app.add_option("logs", a.logs,
@@ -170,10 +170,9 @@ Verb audit_verb() {
             ->expected(2);
         app.add_flag("-f,--follow", a.follow, "go on reading while the files grow");
         app.add_flag("-v,--verbose", a.verbose, "notes in full, and all lines that are quoted");
-        app.add_option("--threads", a.threads, "workers (default: one a core)")
-            ->check(CLI::Range(1, 64));
+        app.add_option("--threads", a.threads, "workers (default: one a core)")->check_range(1, 64);
         app.add_option("--color", a.color, "auto, always, never")
-            ->check(CLI::IsMember({"auto", "always", "never"}))
+            ->check_words({"auto", "always", "never"})
             ->capture_default_str();
         return [arguments] { return run_audit(*arguments); };
       }};

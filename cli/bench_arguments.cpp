@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -13,18 +12,20 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/command_line.h"
+#include "cli/options.h"
+#include "engine/transport/transport.h"
 
 namespace ringside::cli {
 namespace {
 
-Result<std::optional<TransportKind>> parse_transport(const std::string& text) {
-  if (text.empty()) return std::optional<TransportKind>{};
-  for (const TransportKind kind : {TransportKind::Shm, TransportKind::Tcp}) {
-    if (text == to_string(kind)) return std::optional(kind);
+/// "shm (ranks of one host) or tcp (any ranks); default: the first of these that joins two ranks"
+std::string transport_help() {
+  std::string text;
+  for (const std::string_view name : transport_names()) {
+    text +=
+        fmt::format("{}{} ({})", text.empty() ? "" : " or ", name, (*parse_transport(name))->joins);
   }
-  constexpr std::array<std::string_view, 2> kKnown{"shm", "tcp"};
-  return Error{ErrorCode::InvalidArgument, fmt::format("unknown transport '{}'", text),
-               suggestion(text, kKnown)};
+  return text + "; default: the first of these that joins two ranks";
 }
 
 Status at_least(const char* option, int value, int least, int most) {
@@ -43,8 +44,8 @@ Result<BenchCheck> parse_check(const std::string& text) {
                suggestion(text, kKnown)};
 }
 
-Result<HostWishes> wishes_of(const BenchArguments& arguments) {
-  HostWishes wishes;
+Result<CallWishes> wishes_of(const BenchArguments& arguments) {
+  CallWishes wishes;
   if (!arguments.algorithm.empty()) {
     RINGSIDE_TRY(wishes.algorithm, parse_algorithm(arguments.algorithm));
   }
@@ -135,17 +136,19 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(job.join_timeout, parse_time(arguments.join_timeout));
   job.trace_path = arguments.trace;
   job.command = command_line();
-  RINGSIDE_TRY(job.communicator.transport, parse_transport(arguments.transport));
+  if (!arguments.transport.empty()) {
+    RINGSIDE_TRY(job.communicator.host.transport, parse_transport(arguments.transport));
+  }
   RINGSIDE_TRY(job.communicator.wishes, wishes_of(arguments));
   RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
-  job.communicator.ranks_per_node = arguments.ranks_per_node;
+  job.communicator.host.ranks_per_node = arguments.ranks_per_node;
   RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks.has_value()));
   job.communicator.connect_timeout = job.join_timeout;
   RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
   return job;
 }
 
-void declare_bench(CLI::App& app, BenchArguments& a) {
+void declare_bench(Options& app, BenchArguments& a) {
   app.add_option("collective", a.collective,
                  "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, "
                  "send_recv, gather, scatter or all_gather_v");
@@ -171,11 +174,9 @@ void declare_bench(CLI::App& app, BenchArguments& a) {
                  "shared: ranks of a host read and write them in place (ncclMemAlloc's are so); "
                  "private: ordinary memory, copied through slots")
       ->capture_default_str();
-  app.add_option("--transport", a.transport,
-                 "shm or tcp (default: shm within a host, tcp between hosts)");
+  app.add_option("--transport", a.transport, transport_help());
   app.add_option("--algo", a.algorithm,
-                 "ring, tree, pat, nvls, nvls_tree, collnet_direct, collnet_chain, "
-                 "one_shot or two_shot (default: tuned)");
+                 fmt::format("{} (default: tuned)", fmt::join(algorithm_names(), ", ")));
   app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");
   app.add_flag("--all-algos", a.all_algorithms,
                "time every algorithm and protocol, and mark the pick");

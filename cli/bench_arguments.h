@@ -7,11 +7,9 @@
 #include "harness/bench.h"
 #include "harness/job.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside::cli {
+
+class Options;
 
 /// What `bench` was given, as it was written.
 struct BenchArguments {
@@ -48,7 +46,7 @@ struct BenchArguments {
 };
 
 /// Adds the options that fill `arguments`.
-void declare_bench(CLI::App& app, BenchArguments& arguments);
+void declare_bench(Options& app, BenchArguments& arguments);
 
 /// errors  InvalidArgument: a word or number that is none; the nearest or the range is named
 Result<BenchOptions> bench_options(const BenchArguments& arguments);

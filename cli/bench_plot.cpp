@@ -14,16 +14,18 @@
 namespace ringside::cli {
 namespace {
 
+using study::BenchCurve;
+
 constexpr double kPanelWidth = 430, kPanelHeight = 380;
 constexpr double kLeft = 70, kTop = 70, kGap = 80, kLegendAt = 2 * (kLeft + kPanelWidth) + 50;
 constexpr double kWidth = kLegendAt + 250;
 constexpr double kLineHeight = 17;
 constexpr const char* kGrid = "#ddd";
 
-/// Told apart by those who see fewer colours, too (Okabe and Ito), by the numbers of Algorithm.
-constexpr std::array<const char*, kAlgorithmCount> kColours{"#D55E00", "#0072B2", "#E69F00",
-                                                            "#8C6D1F", "#009E73", "#56B4E9",
-                                                            "#777777", "#CC79A7", "#000000"};
+/// Told apart by those who see fewer colours, too (Okabe and Ito), by the numbers of Algorithm; from the
+/// first again where they end.
+constexpr std::array kColours{"#D55E00", "#0072B2", "#E69F00", "#8C6D1F", "#009E73",
+                              "#56B4E9", "#777777", "#CC79A7", "#000000"};
 
 const char* dashes_of(Protocol protocol) {
   switch (protocol) {
@@ -37,9 +39,19 @@ const char* dashes_of(Protocol protocol) {
   return "";
 }
 
-using Value = std::function<double(const PlotCurve::Point&)>;
+const char* colour_of(const BenchCurve& curve) {
+  if (curve.way) return kColours[static_cast<std::size_t>(curve.way->first) % kColours.size()];
+  return curve.is_in_place ? "#D55E00" : "#0072B2";
+}
 
-double size_of_point(const PlotCurve::Point& point) {
+const char* dashes_of(const BenchCurve& curve) {
+  if (curve.way) return dashes_of(curve.way->second);
+  return curve.is_in_place ? "8 3" : "";
+}
+
+using Value = std::function<double(const BenchCurve::Point&)>;
+
+double size_of_point(const BenchCurve::Point& point) {
   return static_cast<double>(point.bytes.value);
 }
 
@@ -52,11 +64,12 @@ struct Axis {
   }
 };
 
-Axis axis_over(const std::vector<PlotCurve>& curves, const Value& value, double begin, double end) {
+Axis axis_over(const std::vector<BenchCurve>& curves, const Value& value, double begin,
+               double end) {
   double least = std::numeric_limits<double>::max();
   double most = 0;
-  for (const PlotCurve& curve : curves) {
-    for (const PlotCurve::Point& point : curve.points) {
+  for (const BenchCurve& curve : curves) {
+    for (const BenchCurve::Point& point : curve.points) {
       if (value(point) <= 0) continue;
       least = std::min(least, value(point));
       most = std::max(most, value(point));
@@ -105,57 +118,57 @@ void draw_values(Svg& svg, const Panel& panel, const Axis& values) {
   }
 }
 
-void draw_curve(Svg& svg, const PlotCurve& curve, const Axis& sizes, const Axis& values,
+void draw_curve(Svg& svg, const BenchCurve& curve, const Axis& sizes, const Axis& values,
                 const Value& value) {
-  const PlotCurve::Point* before = nullptr;
-  for (const PlotCurve::Point& point : curve.points) {
+  const BenchCurve::Point* before = nullptr;
+  for (const BenchCurve::Point& point : curve.points) {
     if (size_of_point(point) <= 0 || value(point) <= 0) continue;
     const double x = sizes.at(size_of_point(point));
     const double y = values.at(value(point));
     if (before != nullptr) {
-      svg.line(sizes.at(size_of_point(*before)), values.at(value(*before)), x, y, curve.colour, 1.6,
-               curve.dashes);
+      svg.line(sizes.at(size_of_point(*before)), values.at(value(*before)), x, y, colour_of(curve),
+               1.6, dashes_of(curve));
     }
     before = &point;
   }
 }
 
 /// Above all lines, so that none hides them.
-void draw_points(Svg& svg, const PlotCurve& curve, const Axis& sizes, const Axis& values,
+void draw_points(Svg& svg, const BenchCurve& curve, const Axis& sizes, const Axis& values,
                  const Value& value) {
-  for (const PlotCurve::Point& point : curve.points) {
+  for (const BenchCurve::Point& point : curve.points) {
     if (size_of_point(point) <= 0 || value(point) <= 0) continue;
     const double x = sizes.at(size_of_point(point));
     const double y = values.at(value(point));
     if (point.is_pick) svg.circle(x, y, 7, "none", "#222");
-    svg.circle(x, y, 2.2, curve.colour, curve.colour);
+    svg.circle(x, y, 2.2, colour_of(curve), colour_of(curve));
   }
 }
 
 void draw_panel(Svg& svg, const Panel& panel, const std::string& title,
-                const std::vector<PlotCurve>& curves, const Value& value) {
+                const std::vector<BenchCurve>& curves, const Value& value) {
   const Axis sizes = axis_over(curves, size_of_point, panel.x, panel.right());
   const Axis values = axis_over(curves, value, panel.bottom(), panel.y);
   svg.text(panel.x, panel.y - 10, title, 13, "start");
   draw_sizes(svg, panel, sizes);
   draw_values(svg, panel, values);
-  for (const PlotCurve& curve : curves) draw_curve(svg, curve, sizes, values, value);
-  for (const PlotCurve& curve : curves) draw_points(svg, curve, sizes, values, value);
+  for (const BenchCurve& curve : curves) draw_curve(svg, curve, sizes, values, value);
+  for (const BenchCurve& curve : curves) draw_points(svg, curve, sizes, values, value);
   svg.line(panel.x, panel.bottom(), panel.right(), panel.bottom(), "#555", 1);
   svg.line(panel.x, panel.y, panel.x, panel.bottom(), "#555", 1);
 }
 
-bool has_picks(const std::vector<PlotCurve>& curves) {
-  return std::ranges::any_of(curves, [](const PlotCurve& curve) {
-    return std::ranges::any_of(curve.points, &PlotCurve::Point::is_pick);
+bool has_picks(const std::vector<BenchCurve>& curves) {
+  return std::ranges::any_of(curves, [](const BenchCurve& curve) {
+    return std::ranges::any_of(curve.points, &BenchCurve::Point::is_pick);
   });
 }
 
 /// returns  where it ends
-double draw_legend(Svg& svg, const std::vector<PlotCurve>& curves) {
+double draw_legend(Svg& svg, const std::vector<BenchCurve>& curves) {
   double y = kTop + 6;
-  for (const PlotCurve& curve : curves) {
-    svg.line(kLegendAt, y - 4, kLegendAt + 34, y - 4, curve.colour, 1.8, curve.dashes);
+  for (const BenchCurve& curve : curves) {
+    svg.line(kLegendAt, y - 4, kLegendAt + 34, y - 4, colour_of(curve), 1.8, dashes_of(curve));
     svg.text(kLegendAt + 42, y, curve.name, 12, "start");
     y += kLineHeight;
   }
@@ -168,49 +181,13 @@ double draw_legend(Svg& svg, const std::vector<PlotCurve>& curves) {
 
 }  // namespace
 
-std::vector<PlotCurve> curves_of(const std::vector<BenchRow>& rows) {
-  PlotCurve out{.name = "out of place", .colour = "#0072B2", .dashes = "", .points = {}};
-  PlotCurve in{.name = "in place", .colour = "#D55E00", .dashes = "8 3", .points = {}};
-  for (const BenchRow& row : rows) {
-    out.points.push_back({row.bytes, row.out_of_place.median, row.out_of_place.busbw});
-    if (row.in_place) in.points.push_back({row.bytes, row.in_place->median, row.in_place->busbw});
-  }
-  std::vector<PlotCurve> curves{std::move(out)};
-  if (!in.points.empty()) curves.push_back(std::move(in));
-  return curves;
-}
-
-std::vector<PlotCurve> curves_of(const BenchJob& job, const std::vector<GridRow>& rows) {
-  const double factor = busbw_factor(job.options.collective, job.nranks);
-  std::vector<PlotCurve> curves;
-  for (const GridRow& row : rows) {
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      const GridCell& cell = row.cells[i];
-      const std::string name =
-          fmt::format("{} {}{}", to_string(cell.algorithm), to_string(cell.protocol),
-                      is_modelled(cell.algorithm) ? " (modelled)" : "");
-      auto curve = std::ranges::find(curves, name, &PlotCurve::name);
-      if (curve == curves.end()) {
-        curves.push_back({.name = name,
-                          .colour = kColours.at(static_cast<std::size_t>(cell.algorithm)),
-                          .dashes = dashes_of(cell.protocol),
-                          .points = {}});
-        curve = curves.end() - 1;
-      }
-      const BytesPerSecond algbw = cell.time.count() > 0 ? row.bytes / cell.time : BytesPerSecond{};
-      curve->points.push_back({row.bytes, cell.time, algbw * factor, row.pick == i});
-    }
-  }
-  return curves;
-}
-
-std::string plot_svg(const std::string& title, const std::vector<PlotCurve>& curves) {
+std::string plot_svg(const std::string& title, const std::vector<BenchCurve>& curves) {
   Svg svg;
   svg.text(kLeft, 28, title, 16, "start");
   draw_panel(svg, {kLeft, kTop}, "time (us)", curves,
-             [](const PlotCurve::Point& point) { return in_us(point.time); });
+             [](const BenchCurve::Point& point) { return in_us(point.time); });
   draw_panel(svg, {kLeft + kPanelWidth + kGap, kTop}, "bus bandwidth (GB/s)", curves,
-             [](const PlotCurve::Point& point) { return in_gbs(point.busbw); });
+             [](const BenchCurve::Point& point) { return in_gbs(point.busbw); });
   const double legend_end = draw_legend(svg, curves);
   return svg.finish(kWidth, std::max(kTop + kPanelHeight + 55, legend_end + 10));
 }

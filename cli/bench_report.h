@@ -3,21 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "harness/bench.h"
-#include "harness/bench_grid.h"
+#include "study/bench_rows.h"
 
 /// What `bench` prints of its rows: as a table of nccl-tests' kind, as JSON, as CSV.
 namespace ringside::cli {
 
-/// What all rows of a run have in common.
-struct BenchJob {
-  BenchOptions options;
-  int nranks = 1;
-  std::string transport;
-};
-
-std::int64_t wrong_in(const std::vector<BenchRow>& rows);
-std::int64_t wrong_in(const std::vector<GridRow>& rows);
+using study::BenchJob;
 
 std::string sweep_head(const BenchJob& job);
 std::string sweep_line(const BenchJob& job, const BenchRow& row);
@@ -38,9 +29,5 @@ std::string sweep_csv_head();
 std::string sweep_csv(const BenchJob& job, const BenchRow& row);
 std::string grid_csv_head();
 std::string grid_csv(const BenchJob& job, const GridRow& row);
-
-/// What nccl-tests prints in the redop and root columns: "none" and -1 where there is none.
-const char* redop_column(const BenchOptions& bench);
-int root_column(const BenchOptions& bench);
 
 }  // namespace ringside::cli

@@ -12,7 +12,8 @@ constexpr const char* kCommonNames = "collective,type,redop,root,nranks,transpor
 std::string common_fields(const BenchJob& job) {
   const BenchOptions& bench = job.options;
   return fmt::format("{},{},{},{},{},{}", to_string(bench.collective), to_string(bench.type),
-                     redop_column(bench), root_column(bench), job.nranks, job.transport);
+                     study::redop_column(bench), study::root_column(bench), job.nranks,
+                     job.transport);
 }
 
 std::string timing_line(const BenchJob& job, const BenchRow& row, const char* placement,
@@ -21,7 +22,7 @@ std::string timing_line(const BenchJob& job, const BenchRow& row, const char* pl
   return fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.6g},{:.6g},{}\n",
                      common_fields(job), row.bytes.value, row.count, placement,
                      to_string(row.choice.algorithm), to_string(row.choice.protocol),
-                     row.choice.nchannels, is_modelled(row.choice.algorithm) ? 1 : 0,
+                     row.choice.nchannels, facts_of(row.choice.algorithm).is_modelled() ? 1 : 0,
                      in_us(timing.median), in_us(timing.p95), in_us(timing.least),
                      in_us(timing.most), in_gbs(timing.algbw), in_gbs(timing.busbw),
                      is_checked ? fmt::to_string(timing.wrong) : "");
@@ -56,7 +57,7 @@ std::string grid_csv(const BenchJob& job, const GridRow& row) {
     const GridCell& cell = row.cells[i];
     text += fmt::format("{},{},{},{},{},{:.3f},{:.6g},{},{},{}\n", common_fields(job),
                         row.bytes.value, to_string(cell.algorithm), to_string(cell.protocol),
-                        is_modelled(cell.algorithm) ? 1 : 0, in_us(cell.time),
+                        facts_of(cell.algorithm).is_modelled() ? 1 : 0, in_us(cell.time),
                         in_gbs(row.bytes / cell.time) * factor, row.pick == i ? 1 : 0,
                         row.best == i ? 1 : 0, is_checked ? fmt::to_string(cell.wrong) : "");
   }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -26,7 +25,7 @@ Json row_json(const GridRow& row) {
                      {"wrong", cell.wrong},
                      {"is_pick", row.pick == i},
                      {"is_best", row.best == i},
-                     {"is_modelled", is_modelled(cell.algorithm)}});
+                     {"is_modelled", facts_of(cell.algorithm).is_modelled()}});
   }
   return {{"bytes", row.bytes.value}, {"is_pick_good", row.is_pick_good()}, {"cells", cells}};
 }
@@ -41,14 +40,14 @@ std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows) {
     Json entry = {{"bytes", row.bytes.value},
                   {"count", row.count},
                   {"type", to_string(bench.type)},
-                  {"redop", redop_column(bench)},
-                  {"root", root_column(bench)}};
+                  {"redop", study::redop_column(bench)},
+                  {"root", study::root_column(bench)}};
     entry.update(timing_json(row.out_of_place, is_checked));
     entry["in_place"] = row.in_place ? timing_json(*row.in_place, is_checked) : Json();
     entry["algorithm"] = to_string(row.choice.algorithm);
     entry["protocol"] = to_string(row.choice.protocol);
     entry["nchannels"] = row.choice.nchannels;
-    entry["is_modelled"] = is_modelled(row.choice.algorithm);
+    entry["is_modelled"] = facts_of(row.choice.algorithm).is_modelled();
     results.push_back(std::move(entry));
   }
   return to_text(Json{{"schema", "ringside.bench/1"},
@@ -69,7 +68,7 @@ std::string grid_json(const BenchJob& job, const std::vector<GridRow>& rows) {
                       {"collective", to_string(job.options.collective)},
                       {"transport", job.transport},
                       {"nranks", job.nranks},
-                      {"good_picks", std::ranges::count_if(rows, &GridRow::is_pick_good)},
+                      {"good_picks", study::good_picks(rows)},
                       {"results", std::move(results)}});
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include "cli/bench_arguments.h"
 #include "cli/bench_plot.h"
 #include "cli/bench_report.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "cli/write_text.h"
@@ -58,7 +58,7 @@ class Report {
   }
 
   template <typename Row>
-  Status finish(const std::vector<Row>& rows, const std::vector<PlotCurve>& curves) {
+  Status finish(const std::vector<Row>& rows, const std::vector<study::BenchCurve>& curves) {
     if (!speaks_) return {};
     if (arguments_.json) print(json_of(rows));
     return arguments_.plot.empty() ? Status() : draw(curves);
@@ -78,10 +78,11 @@ class Report {
     return grid_json(job_, rows);
   }
 
-  [[nodiscard]] Status draw(const std::vector<PlotCurve>& curves) const {
-    const std::string title = fmt::format(
-        "{}, {} {}, {} ranks over {}", to_string(job_.options.collective),
-        to_string(job_.options.type), redop_column(job_.options), job_.nranks, job_.transport);
+  [[nodiscard]] Status draw(const std::vector<study::BenchCurve>& curves) const {
+    const std::string title =
+        fmt::format("{}, {} {}, {} ranks over {}", to_string(job_.options.collective),
+                    to_string(job_.options.type), study::redop_column(job_.options), job_.nranks,
+                    job_.transport);
     RINGSIDE_TRY(write_text(arguments_.plot, plot_svg(title, curves)));
     if (prints_text()) print(fmt::format("# drawn in {}\n", arguments_.plot));
     return {};
@@ -103,7 +104,7 @@ Status keep_table(const Communicator& communicator, const std::vector<GridRow>& 
   }
   RINGSIDE_TRY(HostTable table, load_host_table(path));
   table.replace(rules_of(rows, {.collective = report.options().collective,
-                                .has_tcp = communicator.transport() != "shm",
+                                .transport = communicator.layout().slowest,
                                 .is_crowded = communicator.layout().is_crowded,
                                 .nranks = communicator.nranks()}));
   RINGSIDE_TRY(save_host_table(table, path));
@@ -119,8 +120,8 @@ Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArgu
                run_bench_grid(rank.communicator, report.options(),
                               [&](const GridRow& row) { report.row(row); }));
   report.foot(grid_foot(rows));
-  RINGSIDE_TRY(report.finish(rows, curves_of(report.job(), rows)));
-  const bool is_right = wrong_in(rows) == 0;
+  RINGSIDE_TRY(report.finish(rows, study::curves_of(report.job(), rows)));
+  const bool is_right = study::wrong_in(rows) == 0;
   if (rank.speaks && arguments.tune && is_right) {
     RINGSIDE_TRY(keep_table(rank.communicator, rows, report));
   }
@@ -134,8 +135,8 @@ Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArg
                run_bench(rank.communicator, report.options(),
                          [&](const BenchRow& row) { report.row(row); }));
   report.foot(sweep_foot(rows));
-  RINGSIDE_TRY(report.finish(rows, curves_of(rows)));
-  return wrong_in(rows) == 0 ? kFine : kFinding;
+  RINGSIDE_TRY(report.finish(rows, study::curves_of(rows)));
+  return study::wrong_in(rows) == 0 ? kFine : kFinding;
 }
 
 Status check_root(const BenchOptions& bench, int nranks) {
@@ -170,7 +171,7 @@ Verb bench_verb() {
           "Time and verify a collective on real processes (nccl-tests' table)",
           {"ringside bench all_reduce -n 4 -b 8 -e 4M -f 4",
            "ringside bench all_gather -n 2 -e 1M --transport tcp --json"},
-          [](CLI::App& app) {
+          [](Options& app) {
             auto arguments = std::make_shared<BenchArguments>();
             declare_bench(app, *arguments);
             return [arguments] { return run(*arguments); };

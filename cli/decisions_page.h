@@ -1,14 +1,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "base/result.h"
+#include "study/decisions.h"
 
 namespace ringside::cli {
 
 /// docs/decisions.md: what NCCL does with an all-reduce on each preset, as Markdown.
-/// only    the one source to tell of; empty: all presets
-/// errors  as load_hosts()
-Result<std::string> decisions_page(const std::string& only);
+std::string decisions_page(const std::vector<study::DecisionRow>& rows);
 
 }  // namespace ringside::cli

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/app.h"
+#include "cli/options.h"
 #include "cli/verb.h"
 
 namespace ringside::cli {
@@ -61,7 +61,7 @@ Verb demo_verb() {
   return {"demo",
           "Show in half a minute what there is: a real run, a simulated one, their traces",
           {"ringside demo", "ringside demo --dir /tmp"},
-          [](CLI::App& app) {
+          [](Options& app) {
             auto folder = std::make_shared<std::string>(".");
             app.add_option("--dir", *folder, "where the traces go")->capture_default_str();
             return [folder] { return run(*folder); };

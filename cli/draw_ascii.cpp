@@ -113,20 +113,21 @@ std::string with_bus(const std::vector<Row>& rows) {
 
 std::string draw_ascii(const JobHosts& hosts, const Job& job, bool all) {
   std::string text;
-  for (const HostRun& run : distinct_hosts(hosts)) {
+  for (const HostRun& run : study::distinct_hosts(hosts)) {
     text += fmt::format("{} x {}{}\n\n{}\n", run.host.name, run.count,
                         hosts.hosts_per_nvl_domain > 1
                             ? fmt::format(", {} hosts an NVLink domain", hosts.hosts_per_nvl_domain)
                             : "",
                         with_bus(Tree{run.host}.rows()));
   }
+  const study::TopoFacts facts = study::topo_facts(job);
   const int count = job.connection.channels.count();
   const int shown = all ? count : std::min(count, kFewRings);
   text += fmt::format(
       "rings by rank, | where one leaves a node{}\n\n",
       shown < count ? fmt::format(" ({} of {}; --all draws them)", shown, count) : std::string{});
   for (int c = 0; c < shown; ++c) {
-    std::string line = fmt::format("{:>3} +-> {}", c, ring_text(job, c));
+    std::string line = fmt::format("{:>3} +-> {}", c, ring_text(job, facts, c));
     if (!all && line.size() > kColumns - 6) {
       line.resize(line.rfind(' ', kColumns - 10));
       line += " ...";

@@ -5,6 +5,7 @@
 
 #include "cli/drawing.h"
 #include "cli/drawing_labels.h"
+#include "study/topo_facts.h"
 
 namespace ringside::cli {
 namespace {
@@ -166,7 +167,7 @@ std::string draw_dot(const JobHosts& hosts, const Job& job, bool all) {
       "splines=line];\n"
       "  node [fontname=\"sans-serif\", fontsize=11];\n"
       "  edge [fontname=\"sans-serif\", fontsize=9];\n";
-  const std::vector<HostRun> distinct = distinct_hosts(hosts);
+  const std::vector<HostRun> distinct = study::distinct_hosts(hosts);
   for (std::size_t i = 0; i < distinct.size(); ++i) {
     text += HostDrawing{distinct[i], static_cast<int>(i)}.text();
   }

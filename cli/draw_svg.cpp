@@ -7,6 +7,7 @@
 #include "cli/drawing.h"
 #include "cli/drawing_labels.h"
 #include "cli/svg.h"
+#include "study/topo_facts.h"
 
 namespace ringside::cli {
 namespace {
@@ -183,12 +184,8 @@ class HostDrawing {
 /// One ring a lane: its ranks in order, neighbouring nodes in different colours.
 class RingLanes {
  public:
-  RingLanes(Svg& svg, const Job& job) : svg_(svg), job_(job) {
-    node_of_.resize(static_cast<std::size_t>(job.nranks()));
-    for (std::size_t n = 0; n < job.nodes.size(); ++n) {
-      for (const int rank : job.nodes[n].ranks) node_of_[static_cast<std::size_t>(rank)] = n;
-    }
-  }
+  RingLanes(Svg& svg, const Job& job)
+      : svg_(svg), job_(job), node_of_(study::topo_facts(job).node_of_rank) {}
 
   /// returns  the right edge
   double draw(std::size_t channel, double y, bool all) {
@@ -200,7 +197,8 @@ class RingLanes {
     svg_.line(x, y, end, y, kWire, 2, "");
     for (std::size_t i = 0; i < shown; ++i, x += kStop) {
       const auto rank = static_cast<std::size_t>(to_int(ring[i]));
-      svg_.circle(x, y, 12, kNodeFills[node_of_[rank] % kNodeFills.size()], "#555");
+      svg_.circle(x, y, 12,
+                  kNodeFills[static_cast<std::size_t>(node_of_[rank]) % kNodeFills.size()], "#555");
       svg_.text(x, y + 4, fmt::format("{}", rank), rank > 999 ? 8 : 10.5, "middle");
     }
     if (shown < ring.size()) {
@@ -219,7 +217,7 @@ class RingLanes {
  private:
   Svg& svg_;
   const Job& job_;
-  std::vector<std::size_t> node_of_;
+  std::vector<int> node_of_;  ///< by rank
 };
 
 }  // namespace
@@ -227,7 +225,7 @@ class RingLanes {
 std::string draw_svg(const JobHosts& hosts, const Job& job, bool all) {
   Svg svg;
   double y = kMargin, right = 480;
-  for (const HostRun& run : distinct_hosts(hosts)) {
+  for (const HostRun& run : study::distinct_hosts(hosts)) {
     std::string title = fmt::format("{} x {}", run.host.name, run.count);
     if (hosts.hosts_per_nvl_domain > 1) {
       title += fmt::format(", {} hosts an NVLink domain", hosts.hosts_per_nvl_domain);

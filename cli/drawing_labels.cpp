@@ -64,19 +64,4 @@ const HostGpu* peer_of(const std::vector<const HostPci*>& gpus, const HostNvLink
   return found == gpus.end() ? nullptr : &*(*found)->gpu;
 }
 
-std::vector<HostRun> distinct_hosts(const JobHosts& hosts) {
-  std::vector<HostRun> distinct;
-  for (const HostRun& run : hosts.runs) {
-    const auto known = std::find_if(distinct.begin(), distinct.end(), [&](const HostRun& other) {
-      return other.host.name == run.host.name;
-    });
-    if (known == distinct.end()) {
-      distinct.push_back(run);
-    } else {
-      known->count += run.count;
-    }
-  }
-  return distinct;
-}
-
 }  // namespace ringside::cli

@@ -23,7 +23,4 @@ std::vector<const HostPci*> gpu_functions(const Host& host);
 /// The GPU at the other end of a link; null where it is a switch or a CPU.
 const HostGpu* peer_of(const std::vector<const HostPci*>& gpus, const HostNvLink& link);
 
-/// The hosts that differ from those before them, each with how often it comes.
-std::vector<HostRun> distinct_hosts(const JobHosts& hosts);
-
 }  // namespace ringside::cli

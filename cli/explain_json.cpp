@@ -6,17 +6,19 @@
 namespace ringside::cli {
 namespace {
 
+using study::Comparison;
+using study::ExplainedSize;
+using study::Explanation;
+
 Json table_of(const Explanation& explanation) {
   Json table = Json::array();
-  for (const Bytes size : explanation.sizes) {
-    TuningCall call = explanation.call;
-    call.bytes = size;
-    for (const Candidate& candidate : explanation.tuner.candidates(call)) {
+  for (const ExplainedSize& size : explanation.sizes) {
+    for (const Candidate& candidate : size.candidates) {
       const bool is_available = candidate.obstacle == Obstacle::None;
       table.push_back(
           {{"algorithm", to_string(candidate.algorithm)},
            {"protocol", to_string(candidate.protocol)},
-           {"bytes", size.value},
+           {"bytes", size.bytes.value},
            {"time_us", is_available ? Json(as_written(candidate.prediction.time_us)) : Json()},
            {"available", is_available},
            {"reason", is_available ? "" : to_string(candidate.obstacle)}});
@@ -37,14 +39,12 @@ Json choice_json(const TunedChoice& choice) {
 
 Json choices_of(const Explanation& explanation) {
   Json choices = Json::array();
-  for (std::size_t i = 0; i < explanation.sizes.size(); ++i) {
-    TuningCall call = explanation.call;
-    call.bytes = explanation.sizes[i];
-    Json row{{"bytes", call.bytes.value}};
-    row.update(choice_json(explanation.choices[i]));
-    row["latency_us"] = as_written(explanation.choices[i].prediction.latency_us);
-    row["bandwidth_gbs"] = as_written(explanation.choices[i].prediction.bandwidth_gbs);
-    row["decided_by"] = verdict_of(explanation.tuner, call).term;
+  for (const ExplainedSize& size : explanation.sizes) {
+    Json row{{"bytes", size.bytes.value}};
+    row.update(choice_json(size.choice));
+    row["latency_us"] = as_written(size.choice.prediction.latency_us);
+    row["bandwidth_gbs"] = as_written(size.choice.prediction.bandwidth_gbs);
+    row["decided_by"] = size.verdict.term;
     choices.push_back(std::move(row));
   }
   return choices;
@@ -53,10 +53,10 @@ Json choices_of(const Explanation& explanation) {
 Json crossovers_of(const Explanation& explanation) {
   Json crossovers = Json::array();
   for (std::size_t i = 1; i < explanation.stretches.size(); ++i) {
-    const Candidate& from = explanation.stretches[i - 1].fastest;
-    const Candidate& to = explanation.stretches[i].fastest;
+    const Candidate& from = explanation.stretches[i - 1].stretch.fastest;
+    const Candidate& to = explanation.stretches[i].stretch.fastest;
     crossovers.push_back(
-        {{"bytes", explanation.stretches[i].from.value},
+        {{"bytes", explanation.stretches[i].stretch.from.value},
          {"from",
           {{"algorithm", to_string(from.algorithm)}, {"protocol", to_string(from.protocol)}}},
          {"to", {{"algorithm", to_string(to.algorithm)}, {"protocol", to_string(to.protocol)}}},
@@ -67,19 +67,20 @@ Json crossovers_of(const Explanation& explanation) {
 
 }  // namespace
 
-Json explanation_document(const Explanation& after, const Explanation* before) {
-  const CommShape& shape = after.tuner.shape();
+Json explanation_document(const study::Explained& explained) {
+  const Explanation& after = explained.now;
+  const CommShape& shape = after.shape;
   Json document{{"schema", "ringside.explain/1"},
-                {"collective", to_string(after.call.collective)},
-                {"type", to_string(after.call.type)},
-                {"redop", to_string(after.call.op)},
+                {"collective", to_string(after.calls.collective)},
+                {"type", to_string(after.calls.type)},
+                {"redop", to_string(after.calls.op)},
                 {"nranks", shape.nranks},
                 {"nnodes", shape.nnodes},
-                {"nccl", after.tuner.model().patch},
+                {"nccl", after.nccl},
                 {"table", table_of(after)},
                 {"choices", choices_of(after)},
                 {"crossovers", crossovers_of(after)}};
-  if (before != nullptr) {
+  if (const auto& before = explained.before) {
     document["before"] = before->label;
     document["after"] = after.label;
     Json compared = Json::array();

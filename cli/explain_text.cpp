@@ -5,12 +5,15 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/wording.h"
 
 namespace ringside::cli {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-using Column = std::pair<Algorithm, Protocol>;
+using study::Comparison;
+using study::ExplainedSize;
+using study::Explanation;
 
 std::string name_of(Algorithm a, Protocol p) {
   return fmt::format("{}/{}", to_string(a), to_string(p));
@@ -28,36 +31,12 @@ std::string bold(const std::string& text, bool colour) {
 
 /// `text` on lines that begin with `indent` spaces and end before column 100.
 std::string folded(const std::string& text, std::size_t indent) {
-  std::string out;
-  std::string line(indent, ' ');
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    if (line.size() > indent && line.size() + 1 + word.size() > kWidth) {
-      out += line + "\n";
-      line.assign(indent, ' ');
-    }
-    if (line.size() > indent) line += ' ';
-    line += word;
-    begin = end + 1;
-  }
-  return out + line + "\n";
-}
-
-/// The combinations that are available, in NCCL's order.
-std::vector<Column> columns_of(const Explanation& explanation) {
-  std::vector<Column> columns;
-  for (const Candidate& candidate : explanation.tuner.candidates(explanation.call)) {
-    if (candidate.obstacle == Obstacle::None) {
-      columns.emplace_back(candidate.algorithm, candidate.protocol);
-    }
-  }
-  return columns;
+  const std::string spaces(indent, ' ');
+  return wrap(text, spaces, spaces, static_cast<int>(kWidth));
 }
 
 /// Three lines: the words of an algorithm's name, then the protocol.
-std::string heading(const std::vector<Column>& columns, std::size_t width) {
+std::string heading(const std::vector<study::Combination>& columns, std::size_t width) {
   std::string lines[3] = {fmt::format("{:>7}", ""), fmt::format("{:>7}", "size"),
                           fmt::format("{:>7}", "")};
   for (const auto& [algorithm, protocol] : columns) {
@@ -76,19 +55,16 @@ std::string heading(const std::vector<Column>& columns, std::size_t width) {
 }
 
 std::string times_text(const Explanation& explanation, bool colour) {
-  const std::vector<Column> columns = columns_of(explanation);
+  const std::vector<study::Combination>& columns = explanation.available;
   if (columns.empty()) return "";
   const std::size_t width = std::min<std::size_t>(12, (kWidth - 7) / columns.size());
   std::string out = "predicted time in us, * the fastest\n" + heading(columns, width);
-  for (std::size_t i = 0; i < explanation.sizes.size(); ++i) {
-    TuningCall call = explanation.call;
-    call.bytes = explanation.sizes[i];
-    const TunedChoice& chosen = explanation.choices[i];
-    out += fmt::format("{:>7}", format_bytes(call.bytes));
-    for (const Candidate& candidate : explanation.tuner.candidates(call)) {
+  for (const ExplainedSize& size : explanation.sizes) {
+    out += fmt::format("{:>7}", format_bytes(size.bytes));
+    for (const Candidate& candidate : size.candidates) {
       if (candidate.obstacle != Obstacle::None) continue;
-      const bool is_chosen =
-          candidate.algorithm == chosen.algorithm && candidate.protocol == chosen.protocol;
+      const bool is_chosen = candidate.algorithm == size.choice.algorithm &&
+                             candidate.protocol == size.choice.protocol;
       const std::string text = (is_chosen ? "*" : "") + us(candidate.prediction.time_us);
       const std::string cell = fmt::format("{:>{}}", text, width);
       out += is_chosen ? bold(cell, colour) : cell;
@@ -100,32 +76,27 @@ std::string times_text(const Explanation& explanation, bool colour) {
 
 /// Without the protocol where the algorithm knows but one.
 std::string short_name(const Candidate& c) {
-  const bool has_choice = c.algorithm == Algorithm::Ring || c.algorithm == Algorithm::Tree;
-  return has_choice ? name_of(c) : to_string(c.algorithm);
+  return facts_of(c.algorithm).is_simple_only ? to_string(c.algorithm) : name_of(c);
 }
 
 std::string choices_text(const Explanation& explanation) {
   std::string out = fmt::format("chosen\n{:>7}  {:<21}{:>9}{:>5}{:>8}{:>8}{:>11}  {}\n", "size",
                                 "algorithm/protocol", "channels", "used", "threads", "chunk",
                                 "time (us)", "decided by, over");
-  for (std::size_t i = 0; i < explanation.sizes.size(); ++i) {
-    TuningCall call = explanation.call;
-    call.bytes = explanation.sizes[i];
-    const TunedChoice& c = explanation.choices[i];
-    const Verdict verdict = verdict_of(explanation.tuner, call);
+  for (const ExplainedSize& size : explanation.sizes) {
+    const TunedChoice& c = size.choice;
     const std::string over =
-        verdict.runner_up ? fmt::format(" {}", short_name(*verdict.runner_up)) : "";
-    out += fmt::format("{:>7}  {:<21}{:>9}{:>5}{:>8}{:>8}{:>11}  {}{}\n", format_bytes(call.bytes),
+        size.verdict.runner_up ? fmt::format(" {}", short_name(*size.verdict.runner_up)) : "";
+    out += fmt::format("{:>7}  {:<21}{:>9}{:>5}{:>8}{:>8}{:>11}  {}{}\n", format_bytes(size.bytes),
                        name_of(c), c.max_channels, c.channels.nchannels(), c.nthreads,
-                       c.chunk.value, us(c.prediction.time_us), verdict.term, over);
+                       c.chunk.value, us(c.prediction.time_us), size.verdict.term, over);
   }
   return out;
 }
 
 std::string stretches_text(const Explanation& explanation) {
   std::string out = "where each begins to win, and what it costs there\n";
-  for (const Stretch& stretch : explanation.stretches) {
-    const Terms terms = terms_of(explanation.tuner, explanation.call.collective, stretch.fastest);
+  for (const auto& [stretch, terms] : explanation.stretches) {
     out += fmt::format("{:>13} B  {}\n", stretch.from.value, name_of(stretch.fastest));
     out += folded("latency " + terms.latency, 17);
     out += folded("bandwidth " + terms.bandwidth, 17);
@@ -133,35 +104,35 @@ std::string stretches_text(const Explanation& explanation) {
   return out;
 }
 
-/// What stands in the way of the others, but for what no NCCL can do.
 std::string obstacles_text(const Explanation& explanation) {
-  std::vector<std::pair<Obstacle, std::string>> reasons;
-  for (const Candidate& candidate : explanation.tuner.candidates(explanation.call)) {
-    if (candidate.obstacle == Obstacle::None || candidate.obstacle == Obstacle::NotForCollective ||
-        candidate.obstacle == Obstacle::SimpleOnly) {
-      continue;
-    }
-    const auto found = std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) {
-      return reason.first == candidate.obstacle;
-    });
-    if (found == reasons.end()) {
-      reasons.emplace_back(candidate.obstacle, name_of(candidate));
-    } else {
-      found->second += ", " + name_of(candidate);
-    }
-  }
-  if (reasons.empty()) return "";
+  if (explanation.obstructed.empty()) return "";
   std::string out = "not available\n";
-  for (const auto& [obstacle, names] : reasons) {
-    out += folded(fmt::format("{}: {}", names, to_string(obstacle)), 2);
+  for (const study::Obstructed& group : explanation.obstructed) {
+    std::string names;
+    for (const Candidate& candidate : group.candidates) {
+      names += (names.empty() ? "" : ", ") + name_of(candidate);
+    }
+    out += folded(fmt::format("{}: {}", names, to_string(group.obstacle)), 2);
   }
   return out;
 }
 
+std::string head_of(const Explanation& explanation, const study::ExplainQuestion& question) {
+  const CommShape& shape = explanation.shape;
+  std::string channels = fmt::format("{} channels", shape.nchannels);
+  if (shape.nvls_channels > 0) channels += fmt::format(" ({} of NVLS)", shape.nvls_channels);
+  const auto count = [](int n) { return static_cast<std::size_t>(n); };
+  return fmt::format("{} of {} on {}: {}, {}, {}\n{}", question.calls.collective,
+                     to_string(explanation.calls.type), question.job.on,
+                     plural(count(shape.nranks), "rank", "ranks"),
+                     plural(count(shape.nnodes), "node", "nodes"), channels, explanation.label);
+}
+
 }  // namespace
 
-std::string explanation_text(const Explanation& explanation, const std::string& head, bool colour) {
-  std::string out = head + "\n";
+std::string explanation_text(const Explanation& explanation, const study::ExplainQuestion& question,
+                             bool colour) {
+  std::string out = head_of(explanation, question) + "\n";
   for (const std::string& part : {times_text(explanation, colour), choices_text(explanation),
                                   stretches_text(explanation), obstacles_text(explanation)}) {
     if (!part.empty()) out += "\n" + part;

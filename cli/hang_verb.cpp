@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -10,12 +9,12 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cli/hang_generate.h"
-#include "cli/hang_text.h"
 #include "cli/hang_watch.h"
+#include "cli/options.h"
 #include "cli/verb.h"
 #include "cli/write_text.h"
 #include "diag/hangdetect/examine.h"
+#include "diag/report/hang_report.h"
 
 namespace ringside::cli {
 namespace {
@@ -26,7 +25,6 @@ struct HangArguments {
   std::string watch;
   double watch_for_s = 0;
   bool json = false;
-  std::shared_ptr<HangGenerateOptions> generate;
 };
 
 int status_of(const hang::Verdict& verdict) {
@@ -35,17 +33,14 @@ int status_of(const hang::Verdict& verdict) {
 
 VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
   if (!arguments.html.empty()) {
-    RINGSIDE_TRY(write_text(arguments.html, hang_html(all)));
+    RINGSIDE_TRY(write_text(arguments.html, hang::report_html(all)));
     fmt::print(stderr, "note: the page is in {}\n", arguments.html);
   }
-  fmt::print("{}", arguments.json ? to_text(hang_json(all)) : hang_text(all));
+  fmt::print("{}", arguments.json ? to_text(hang::report_json(all)) : hang::report_text(all));
   return status_of(all.verdict);
 }
 
 VerbResult run_hang(const HangArguments& arguments) {
-  if (!arguments.generate->folder.empty()) {
-    return run_hang_generate(*arguments.generate, arguments.json);
-  }
   if (!arguments.watch.empty()) {
     RINGSIDE_TRY(const auto all, watch_for_hang(arguments.watch, Seconds{arguments.watch_for_s}));
     if (all == nullptr) return kFine;
@@ -72,7 +67,7 @@ Verb hang_verb() {
   return {"hang",
           "Say which rank left the path, on which call, and why",
           {"ringside hang dumps/", "ringside hang --json dumps/"},
-          [](CLI::App& app) {
+          [](Options& app) {
             auto arguments = std::make_shared<HangArguments>();
             HangArguments& a = *arguments;
             app.add_option("what", a.paths,
@@ -84,9 +79,9 @@ Verb hang_verb() {
                 "follow the folder of a running job from outside; report when it stands");
             app.add_option("--watch-for", a.watch_for_s,
                            "stop watching after so many seconds (0: never)");
-            a.generate = declare_hang_generate(app);
             return [arguments] { return run_hang(*arguments); };
-          }};
+          },
+          {{"--generate", "ringside generate hangs -o DIR"}}};
 }
 
 }  // namespace ringside::cli

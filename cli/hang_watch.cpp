@@ -8,14 +8,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 namespace ringside::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr auto kPoll = std::chrono::milliseconds{500};
 constexpr auto kQuiet = std::chrono::seconds{8};
@@ -51,25 +49,25 @@ bool is_sure(const hang::Verdict& verdict) {
 }  // namespace
 
 Result<std::unique_ptr<hang::Examination>> watch_for_hang(const std::string& folder,
-                                                          Seconds longest) {
+                                                          Seconds longest, Clock& clock) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     return Error{ErrorCode::NotFound, fmt::format("{}: no such folder", folder),
                  "give the folder that the job writes its logs and dumps to"};
   }
-  const auto began = Clock::now();
+  const Clock::Time began = clock.now();
   auto changed = began;
   Weight last = weigh(folder);
   bool is_examined = false;
-  while (longest.count() <= 0 || Clock::now() - began < longest) {
-    std::this_thread::sleep_for(kPoll);
+  while (longest.count() <= 0 || clock.now() - began < longest) {
+    clock.sleep(kPoll);
     if (const Weight now = weigh(folder); !(now == last)) {
       last = now;
-      changed = Clock::now();
+      changed = clock.now();
       is_examined = false;
       continue;
     }
-    if (is_examined || Clock::now() - changed < kQuiet) continue;
+    if (is_examined || clock.now() - changed < kQuiet) continue;
     is_examined = true;
     auto all = hang::examine({folder});
     if (all && is_sure(all->verdict)) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "diag/hangdetect/examine.h"
@@ -20,6 +21,7 @@ namespace ringside::cli {
 /// returns  the examination; nothing where time ran out before the job stood
 /// errors   NotFound: no such folder
 Result<std::unique_ptr<hang::Examination>> watch_for_hang(const std::string& folder,
-                                                          Seconds longest);
+                                                          Seconds longest,
+                                                          Clock& clock = real_clock());
 
 }  // namespace ringside::cli

@@ -10,7 +10,7 @@
 namespace ringside::cli {
 
 /// How far a verb is, on one line of a terminal that it redraws: for whatever takes more than a second,
-/// as `bench`, `sim`, `trace export`, `topo --logs` do. (`audit` cannot know how
+/// as `bench`, `sim`, `trace export`, `generate logs` do. (`audit` cannot know how
 /// much there is to read: it shows a rate.) It is our own because Debian packages no C++ library for
 /// it. Nothing is drawn where stderr is no terminal, nor in the first second.
 ///

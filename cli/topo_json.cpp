@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "study/topo_facts.h"
+
 namespace ringside::cli {
 namespace {
 
@@ -233,24 +235,6 @@ Json comm_json(const CommShape& shape) {
           {"buff_sizes", shape.buffers}};
 }
 
-/// The first node of each kind, and each rank's node.
-struct NodesOf {
-  std::vector<int> first;  ///< by report
-  std::vector<int> node;   ///< by rank
-};
-NodesOf nodes_of(const Job& job) {
-  NodesOf found{std::vector<int>(job.reports.size(), -1),
-                std::vector<int>(static_cast<std::size_t>(job.nranks()), -1)};
-  for (std::size_t n = 0; n < job.nodes.size(); ++n) {
-    int& first = found.first[static_cast<std::size_t>(job.nodes[n].report)];
-    if (first < 0) first = static_cast<int>(n);
-    for (const int rank : job.nodes[n].ranks) {
-      found.node[static_cast<std::size_t>(rank)] = static_cast<int>(n);
-    }
-  }
-  return found;
-}
-
 }  // namespace
 
 double as_written(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
@@ -264,7 +248,7 @@ std::string hosts_text(const JobHosts& hosts) {
 }
 
 Json topo_document(const JobHosts& hosts, const Job& job) {
-  const NodesOf nodes = nodes_of(job);
+  const study::TopoFacts facts = study::topo_facts(job);
   const CommShape& shape = job.connection.shape;
   const Channels& channels = job.connection.channels;
 
@@ -276,14 +260,14 @@ Json topo_document(const JobHosts& hosts, const Job& job) {
     types.push_back(to_string(static_cast<PathType>(type)));
   }
   Json systems = Json::array(), search = Json::array(), merged = Json::object();
-  for (std::size_t i = 0; i < job.systems.size(); ++i) {
-    const int node = nodes.first[i];
-    const int rank = job.nodes[static_cast<std::size_t>(node)].ranks.front();
-    systems.push_back(system_json(job.systems[i], node, rank));
+  for (const study::NodeFacts& kind : facts.kinds) {
+    const System& system = job.systems[kind.report];
+    const int node = kind.nodes.front();
+    systems.push_back(system_json(system, node, kind.first_rank));
     Json graphs = Json::object();
     graphs["node"] = node;
     for (const GraphId id : kOrder) {
-      graphs[key_of(id)] = graph_json(job.systems[i], job.reports[i].graphs[id]);
+      graphs[key_of(id)] = graph_json(system, job.reports[kind.report].graphs[id]);
     }
     search.push_back(std::move(graphs));
   }
@@ -294,7 +278,7 @@ Json topo_document(const JobHosts& hosts, const Job& job) {
           {"hosts_per_nvl_domain", hosts.hosts_per_nvl_domain},
           {"nranks", job.nranks()},
           {"nnodes", shape.nnodes},
-          {"rank_to_node", nodes.node},
+          {"rank_to_node", facts.node_of_rank},
           {"path_types", std::move(types)},
           {"system", std::move(systems)},
           {"graphs", {{"search", std::move(search)}, {"merged", std::move(merged)}}},

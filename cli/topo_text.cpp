@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <vector>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "cli/topo_json.h"
 
 namespace ringside::cli {
@@ -17,10 +16,6 @@ constexpr std::size_t kColumns = 100;
 constexpr int kFewDevices = 12;   ///< rows and columns of a matrix without --all
 constexpr int kFewChannels = 4;   ///< rings shown without --all
 constexpr int kFewTypeOnly = 10;  ///< a matrix wider than this has no room for rates
-
-std::string plural(std::size_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 /// Three digits and no zeros for show: 48, 370.8, 1.25.
 std::string rate(float gbs) {
@@ -82,15 +77,9 @@ const char* name_of(Pattern pattern) {
   return "";
 }
 
-/// The nodes that share a report: "nodes 0-15".
-std::string nodes_with(const Job& job, std::size_t report) {
-  std::vector<int> nodes;
-  for (std::size_t n = 0; n < job.nodes.size(); ++n) {
-    if (static_cast<std::size_t>(job.nodes[n].report) == report) {
-      nodes.push_back(static_cast<int>(n));
-    }
-  }
-  return fmt::format("{} {}", nodes.size() == 1 ? "node" : "nodes", format_ranks(nodes));
+/// "nodes 0-15"
+std::string nodes_text(const study::NodeFacts& kind) {
+  return fmt::format("{} {}", kind.nodes.size() == 1 ? "node" : "nodes", format_ranks(kind.nodes));
 }
 
 /// "8 x 50 GB/s, 1 x 12.5 GB/s": like values counted.
@@ -115,28 +104,21 @@ std::string counted(const Items& items, Describe describe) {
 }
 
 /// What the links of each kind carry: "NVL 370.8, PCI 48, SYS 22 GB/s".
-std::string link_rates(const System& system) {
-  std::map<LinkKind, std::set<float>> rates;
-  for (const Link& link : system.links) {
-    if (link.kind != LinkKind::Loc && link.kind != LinkKind::Net) {
-      rates[link.kind].insert(link.bandwidth);
-    }
-  }
-  std::vector<std::string> kinds;
-  for (const auto& [kind, values] : rates) {
-    const char* name = kind == LinkKind::Nvl   ? "NVLink"
-                       : kind == LinkKind::C2c ? "C2C"
-                       : kind == LinkKind::Pci ? "PCIe"
+std::string link_rates(const study::NodeFacts& kind) {
+  std::vector<std::string> texts;
+  for (const auto& [link, values] : kind.link_rates) {
+    const char* name = link == LinkKind::Nvl   ? "NVLink"
+                       : link == LinkKind::C2c ? "C2C"
+                       : link == LinkKind::Pci ? "PCIe"
                                                : "between CPUs";
     std::vector<std::string> each;
     for (const float value : values) each.push_back(rate(value));
-    kinds.push_back(fmt::format("{} {}", name, fmt::join(each, "/")));
+    texts.push_back(fmt::format("{} {}", name, fmt::join(each, "/")));
   }
-  return kinds.empty() ? "none" : fmt::format("{} GB/s", fmt::join(kinds, ", "));
+  return texts.empty() ? "none" : fmt::format("{} GB/s", fmt::join(texts, ", "));
 }
 
-std::string machine_text(const Job& job, std::size_t report) {
-  const System& system = job.systems[report];
+std::string machine_text(const System& system, const study::NodeFacts& kind) {
   const auto gpu = [](const GpuInfo& info) {
     return fmt::format("compute capability {}.{}{}", info.sm / 10, info.sm % 10,
                        info.gdr ? ", GPUDirect RDMA" : "");
@@ -149,7 +131,7 @@ std::string machine_text(const Job& job, std::size_t report) {
     return fmt::format("{}{}", name_of(info.arch), name_of(info.vendor));
   };
   std::string text = fmt::format(
-      "{}: {} of {}\n", nodes_with(job, report), plural(system.gpus.size(), "GPU", "GPUs"),
+      "{}: {} of {}\n", nodes_text(kind), plural(system.gpus.size(), "GPU", "GPUs"),
       system.nhosts == 1 ? "one host" : fmt::format("{} hosts joined by NVLink", system.nhosts));
   text += fmt::format("  GPUs      {}\n", counted(system.gpus, gpu));
   text += fmt::format("  NICs      {}\n", counted(system.nets, nic));
@@ -158,7 +140,7 @@ std::string machine_text(const Job& job, std::size_t report) {
       "  switches  {}{}\n",
       plural(static_cast<std::size_t>(system.count(NodeKind::Pci)), "PCIe switch", "PCIe switches"),
       system.count(NodeKind::Nvs) > 0 ? ", NVSwitch" : "");
-  text += fmt::format("  links     {}\n", link_rates(system));
+  text += fmt::format("  links     {}\n", link_rates(kind));
   return text;
 }
 
@@ -239,7 +221,7 @@ std::string graphs_text(const Job& job) {
   return text;
 }
 
-std::string rings_text(const Job& job, bool all) {
+std::string rings_text(const Job& job, const study::TopoFacts& facts, bool all) {
   const Channels& channels = job.connection.channels;
   const int count = channels.count();
   const int shown = all ? count : std::min(count, kFewChannels);
@@ -247,26 +229,20 @@ std::string rings_text(const Job& job, bool all) {
       "rings, | where one leaves a node{}\n",
       shown < count ? fmt::format(" ({} of {}; --all shows them)", shown, count) : std::string{});
   for (int c = 0; c < shown; ++c) {
-    text += cut(fmt::format("  {:>3}: {}", c, ring_text(job, c)), all) + "\n";
+    text += cut(fmt::format("  {:>3}: {}", c, ring_text(job, facts, c)), all) + "\n";
   }
   return text;
 }
 
-/// Parent and children of each rank: `8 < 0 > 9`, the root first.
+/// Parent and children: `0 > 8 9; 8 > 4`, the root first.
 std::string tree_text(const std::vector<Channels::TreePlace>& tree) {
   std::string text;
-  const auto append = [&](std::size_t rank) {
-    const Channels::TreePlace& place = tree[rank];
-    if (place.children.empty()) return;
-    std::vector<std::string> children;
-    for (const Rank child : place.children) children.push_back(fmt::format("{}", to_int(child)));
+  for (const int rank : study::parents_of(tree)) {
+    std::vector<int> children;
+    for (const Rank child : tree[static_cast<std::size_t>(rank)].children) {
+      children.push_back(to_int(child));
+    }
     text += fmt::format("{}{} > {}", text.empty() ? "" : "; ", rank, fmt::join(children, " "));
-  };
-  for (std::size_t r = 0; r < tree.size(); ++r) {
-    if (tree[r].parent == kNoRank) append(r);
-  }
-  for (std::size_t r = 0; r < tree.size(); ++r) {
-    if (tree[r].parent != kNoRank) append(r);
   }
   return text;
 }
@@ -317,21 +293,12 @@ std::string heads_text(const Job& job, bool all) {
 
 }  // namespace
 
-std::string ring_text(const Job& job, int channel) {
-  std::vector<int> node_of(static_cast<std::size_t>(job.nranks()), -1);
-  for (std::size_t n = 0; n < job.nodes.size(); ++n) {
-    for (const int rank : job.nodes[n].ranks) {
-      node_of[static_cast<std::size_t>(rank)] = static_cast<int>(n);
-    }
+std::string ring_text(const Job& job, const study::TopoFacts& facts, int channel) {
+  std::vector<std::string> visits;
+  for (const study::RingVisit& visit : study::visits_of(job, facts, channel)) {
+    visits.push_back(fmt::format("{}", fmt::join(visit.ranks, " ")));
   }
-  std::string text;
-  int before = -1;
-  for (const Rank rank : job.connection.channels.rings[static_cast<std::size_t>(channel)]) {
-    const int node = node_of[static_cast<std::size_t>(to_int(rank))];
-    text += fmt::format("{}{}", text.empty() ? "" : node == before ? " " : " | ", to_int(rank));
-    before = node;
-  }
-  return text;
+  return fmt::format("{}", fmt::join(visits, " | "));
 }
 
 std::string topo_text(const JobHosts& hosts, const Job& job, bool all) {
@@ -339,9 +306,10 @@ std::string topo_text(const JobHosts& hosts, const Job& job, bool all) {
   std::string text = fmt::format("{}: {} on {}\n", hosts_text(hosts),
                                  plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
                                  plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
-  for (std::size_t i = 0; i < job.systems.size(); ++i) {
-    const System& system = job.systems[i];
-    text += "\n" + machine_text(job, i);
+  const study::TopoFacts facts = study::topo_facts(job);
+  for (const study::NodeFacts& kind : facts.kinds) {
+    const System& system = job.systems[kind.report];
+    text += "\n" + machine_text(system, kind);
     text += "\npaths, type and GB/s\n" + matrix_text(system, NodeKind::Gpu, all);
     if (system.count(NodeKind::Net) > 0) {
       text += "\n" + matrix_text(system, NodeKind::Net, all) + nic_names(system);
@@ -351,7 +319,8 @@ std::string topo_text(const JobHosts& hosts, const Job& job, bool all) {
   text += fmt::format("\nchannels: {} for collectives, {} NVLS, {} point to point ({} a peer)\n",
                       shape.nchannels, shape.nvls_channels, shape.p2p_channels,
                       shape.p2p_channels_per_peer);
-  return text + "\n" + rings_text(job, all) + "\n" + trees_text(job, all) + heads_text(job, all);
+  return text + "\n" + rings_text(job, facts, all) + "\n" + trees_text(job, all) +
+         heads_text(job, all);
 }
 
 }  // namespace ringside::cli

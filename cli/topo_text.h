@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/channels/job.h"
+#include "study/topo_facts.h"
 
 namespace ringside::cli {
 
@@ -13,6 +13,6 @@ namespace ringside::cli {
 std::string topo_text(const JobHosts& hosts, const Job& job, bool all);
 
 /// The ranks of a ring with a bar wherever it leaves a node: `0 7 6 | 9 10`.
-std::string ring_text(const Job& job, int channel);
+std::string ring_text(const Job& job, const study::TopoFacts& facts, int channel);
 
 }  // namespace ringside::cli

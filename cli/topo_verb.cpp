@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,21 +5,20 @@
 
 #include "cli/drawing.h"
 #include "cli/job_options.h"
+#include "cli/options.h"
 #include "cli/topo_json.h"
-#include "cli/topo_logs.h"
 #include "cli/topo_text.h"
 #include "cli/verb.h"
 #include "cli/write_text.h"
 #include "engine/channels/graph_xml.h"
-#include "engine/topology/load_hosts.h"
 #include "engine/topology/nccl_xml.h"
+#include "study/topo_facts.h"
 
 namespace ringside::cli {
 namespace {
 
 struct TopoArguments {
   JobOptions job;
-  LogOptions logs;
   std::string drawing;
   std::string topology_file;
   std::string graph_file;
@@ -37,41 +32,11 @@ Status check_arguments(const TopoArguments& arguments) {
                "give one of them"};
 }
 
-/// A machine may well have no GPU; a job needs them.
-Status check_gpus(const JobHosts& hosts) {
-  for (const HostRun& run : hosts.runs) {
-    if (!gpus_of(run.host).empty()) continue;
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} has no GPU that takes part: {} NUMA nodes, and nothing to connect",
-                             run.host.name, run.host.cpus.size()),
-                 fmt::format("look at a preset instead: {}", fmt::join(host_preset_names(), ", "))};
-  }
-  return {};
-}
-
-/// What NCCL_TOPO_FILE takes is one host.
-Status check_one_host(const JobHosts& hosts) {
-  const auto differs = [&](const HostRun& run) {
-    return run.host.name != hosts.runs.front().host.name;
-  };
-  if (std::none_of(hosts.runs.begin(), hosts.runs.end(), differs)) return {};
-  return Error{ErrorCode::InvalidArgument, "--dump-xml with hosts that differ",
-               "write them one by one: the file describes one host"};
-}
-
 VerbResult run(const TopoArguments& arguments) {
   RINGSIDE_TRY(check_arguments(arguments));
-  if (!arguments.logs.folder.empty() || !arguments.logs.misconfiguration.empty()) {
-    RINGSIDE_TRY(write_logs(arguments.job, arguments.logs));
-    return kFine;
-  }
-  RINGSIDE_TRY(const Environment environment, environment_of(arguments.job));
-  RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment));
-  RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment));
-  RINGSIDE_TRY(const JobHosts hosts,
-               load_hosts(arguments.job.on, arguments.job.nodes, arguments.job.nvl_domain));
-  RINGSIDE_TRY(check_gpus(hosts));
-  RINGSIDE_TRY(const Job job, make_job(hosts, topology, channels));
+  RINGSIDE_TRY(const study::AskedJob asked, study::load_job(arguments.job));
+  const JobHosts& hosts = asked.hosts;
+  const Job& job = asked.job;
 
   // Whatever can fail comes before the first byte is written.
   std::string answer;
@@ -87,8 +52,8 @@ VerbResult run(const TopoArguments& arguments) {
     RINGSIDE_TRY(graph_xml, to_graph_xml(job.reports.front().graphs, job.systems.front()));
   }
   if (!arguments.topology_file.empty()) {
-    RINGSIDE_TRY(check_one_host(hosts));
-    RINGSIDE_TRY(write_text(arguments.topology_file, to_nccl_xml(hosts.runs.front().host)));
+    RINGSIDE_TRY(const Host host, study::only_host_of(hosts));
+    RINGSIDE_TRY(write_text(arguments.topology_file, to_nccl_xml(host)));
   }
   if (!arguments.graph_file.empty()) {
     RINGSIDE_TRY(write_text(arguments.graph_file, graph_xml));
@@ -104,7 +69,7 @@ Verb topo_verb() {
           "Show a cluster as NCCL sees it: paths, graphs, rings, trees",
           {"ringside topo --on dgx-h100 --nodes 2",
            "ringside topo --on dgx-a100 --draw ascii --dump-xml ./dgx-a100.xml"},
-          [](CLI::App& app) {
+          [](Options& app) {
             auto arguments = std::make_shared<TopoArguments>();
             TopoArguments& a = *arguments;
             add_job_options(app, a.job);
@@ -113,11 +78,12 @@ Verb topo_verb() {
                            "write the host for NCCL_TOPO_FILE into this file");
             app.add_option("--graph-xml", a.graph_file,
                            "write the first node's graphs for NCCL_GRAPH_FILE into this file");
-            add_log_options(app, a.logs);
             app.add_flag("--all", a.all, "every row, however many");
             app.add_flag("--json", a.json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };
-          }};
+          },
+          {{"--logs", "ringside generate logs -o DIR"},
+           {"--break", "ringside generate logs --break NAME -o DIR"}}};
 }
 
 }  // namespace ringside::cli

@@ -1,7 +1,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -17,6 +16,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/wording.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "trace/perfetto.h"
@@ -31,8 +32,8 @@ constexpr std::size_t kFewChannels = 32;
 constexpr std::size_t kFewPids = 8;
 
 struct TraceArguments {
-  CLI::App* info = nullptr;
-  CLI::App* perfetto = nullptr;
+  Options* info = nullptr;
+  Options* perfetto = nullptr;
   std::string file;
   bool all = false;
   bool to_perfetto = false;  ///< the only format so far, and to be named
@@ -52,10 +53,6 @@ std::string short_bytes(Bytes size) {
   std::size_t step = 0;
   for (; value >= 1024 && step + 1 < kSteps.size(); ++step) value /= 1024;
   return fmt::format("{:.1f}{}", value, kSteps[step]);
-}
-
-std::string plural(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 /// Text from the file, without what would steer a terminal.
@@ -322,7 +319,7 @@ Verb trace_verb() {
       "trace",
       "Look into an .rtrace file, or export it for Perfetto",
       {"ringside trace info run.rtrace", "ringside trace export --perfetto run.rtrace -o run.json"},
-      [](CLI::App& app) {
+      [](Options& app) {
         auto arguments = std::make_shared<TraceArguments>();
         TraceArguments& a = *arguments;
         app.require_subcommand(1);

@@ -2,15 +2,14 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside::cli {
+
+class Options;
 
 /// Exit statuses.  source  design.md, "The command line"
 enum ExitStatus : int {
@@ -30,12 +29,15 @@ struct Verb {
   std::vector<std::string> examples;  ///< two full command lines; a test runs them
   /// Adds options to the verb's own subcommand and returns what to do once they are parsed. State
   /// that the options fill lives in the returned function (a shared_ptr to the verb's options).
-  std::function<std::function<VerbResult()>(CLI::App& app)> declare;
+  std::function<std::function<VerbResult()>(Options& app)> declare;
+  /// Options that it once had, and what took their place.
+  std::vector<std::pair<std::string, std::string>> moved = {};
 };
 
 Verb audit_verb();
 Verb bench_verb();
 Verb explain_verb();
+Verb generate_verb();
 Verb hang_verb();
 Verb sim_verb();
 Verb topo_verb();

@@ -1,7 +1,6 @@
 # The cuda preset: the CUDA language and CUDAToolkit for the folders that have *.cu sources.
-# nvcc is CUDACXX, or on PATH, or where NVIDIA's packages put it.
 include(CheckLanguage)
-find_program(RINGSIDE_NVCC NAMES $ENV{CUDACXX} nvcc HINTS /usr/local/cuda/bin)
+include(RingsideNvcc)
 if(RINGSIDE_NVCC)
   set(ENV{CUDACXX} ${RINGSIDE_NVCC})
   check_language(CUDA)

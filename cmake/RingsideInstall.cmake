@@ -8,6 +8,8 @@ install(TARGETS ${libraries} EXPORT ringside_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringside)
 install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS ringside_simgrid EXPORT ringside_targets
+        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/ringside)
 install(EXPORT ringside_targets NAMESPACE ringside::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ringside)
 configure_package_config_file(

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 
+#include "engine/runtime/host_choice.h"
 #include "harness/bench_buffer.h"
 #include "harness/bench_call.h"
 
@@ -144,7 +145,7 @@ class Sweep {
 
 }  // namespace
 
-Status check_bench(const BenchOptions& options, const HostWishes& wishes) {
+Status check_bench(const BenchOptions& options, const CallWishes& wishes) {
   if (options.collective == Collective::Send || options.collective == Collective::Recv) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} alone is half of a collective", to_string(options.collective)),

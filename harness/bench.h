@@ -62,7 +62,7 @@ struct BenchRow {
 /// wishes   of the communicator that will run it
 /// errors   InvalidArgument: half a collective, an algorithm that does not reduce this type so.
 ///          Unsupported: an algorithm that the collective has not
-Status check_bench(const BenchOptions& options, const HostWishes& wishes);
+Status check_bench(const BenchOptions& options, const CallWishes& wishes);
 
 /// Runs the sweep; collective: every rank calls it with the same options.
 /// shape    on_row is called on every rank after each size

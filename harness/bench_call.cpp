@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/collectives/run.h"
-
 namespace ringside {
 namespace {
 

@@ -6,7 +6,7 @@
 #include "base/ids.h"
 #include "base/units.h"
 #include "base/vocabulary.h"
-#include "engine/runtime/host_plan.h"
+#include "engine/runtime/call.h"
 #include "harness/check_data.h"
 
 namespace ringside {

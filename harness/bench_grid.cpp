@@ -12,7 +12,7 @@ constexpr double kWorthAChange = 0.97;
 /// returns  nothing where the algorithm does not do it among these ranks
 Result<std::optional<GridCell>> time_cell(Communicator& communicator, const BenchOptions& options,
                                           Algorithm algorithm, Protocol protocol) {
-  const HostWishes wishes{.algorithm = algorithm, .protocol = protocol};
+  const CallWishes wishes{.algorithm = algorithm, .protocol = protocol};
   if (!check_bench(options, wishes)) return std::optional<GridCell>{};
   communicator.set_wishes(wishes);
   const auto rows = run_bench(communicator, options, [](const BenchRow&) {});
@@ -26,7 +26,7 @@ Result<std::optional<GridCell>> time_cell(Communicator& communicator, const Benc
 std::size_t fastest(const std::vector<GridCell>& cells) {
   std::size_t best = cells.size();
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (is_modelled(cells[i].algorithm)) continue;
+    if (facts_of(cells[i].algorithm).is_modelled()) continue;
     if (best == cells.size() || cells[i].time < cells[best].time) best = i;
   }
   RINGSIDE_ASSERT(best < cells.size(), "no algorithm among {}", cells.size());

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/env.h"
-#include "base/log.h"
 #include "engine/runtime/bootstrap.h"
+#include "engine/runtime/debug_output.h"
 #include "engine/runtime/launch.h"
 #include "engine/runtime/rendezvous.h"
 #include "engine/transport/interface.h"
 #include "harness/local_ranks.h"
-#include "trace/recorder.h"
+#include "trace/file_sink.h"
 
 namespace ringside {
 namespace {
@@ -31,13 +31,13 @@ TraceInfo info_of(const JobOptions& options) {
 Status create_trace(const JobOptions& options) {
   if (options.trace_path.empty()) return {};
   RINGSIDE_TRY([[maybe_unused]] const auto recorder,
-               TraceRecorder::create(options.trace_path, info_of(options)));
+               record_to_file(options.trace_path, info_of(options)));
   return {};
 }
 
 Result<std::unique_ptr<TraceRecorder>> join_trace(const JobOptions& options) {
   if (options.trace_path.empty()) return std::unique_ptr<TraceRecorder>();
-  return TraceRecorder::append(options.trace_path, info_of(options));
+  return join_file(options.trace_path, info_of(options));
 }
 
 void enter(const JobOptions& options, Rank rank, JobStage stage) {
@@ -74,7 +74,7 @@ Result<SocketAddress> local_address() {
 
 Result<int> run_local_rank(const LocalRank& me, const SocketAddress& address,
                            const JobOptions& options, const JobMain& main) {
-  set_log_rank(me.rank());
+  DebugOutput::of_process().set_place(me.rank());
   enter(options, Rank{me.rank()}, JobStage::Bootstrap);
   std::unique_ptr<BootstrapRoot> root;
   UniqueId id;
@@ -121,7 +121,7 @@ Status create_shared_trace(Bootstrap& bootstrap, const JobOptions& options) {
 
 Result<int> run_launched_rank(const LaunchInfo& info, const JobOptions& options,
                               const JobMain& main) {
-  set_log_rank(info.rank);
+  DebugOutput::of_process().set_place(info.local_rank.value_or(0));
   const Nanoseconds join_timeout = in_ns(options.join_timeout);
   enter(options, Rank{info.rank}, JobStage::Bootstrap);
   RINGSIDE_TRY(Rendezvous meeting, rendezvous(info, join_timeout));

@@ -11,10 +11,6 @@ GpuClass gpu_class(int capability) {
   return capability >= 80 ? GpuClass::Ampere : GpuClass::Volta;
 }
 
-bool uses_switch(Algorithm algorithm) {
-  return algorithm == Algorithm::Nvls || algorithm == Algorithm::NvlsTree;
-}
-
 }  // namespace
 
 SimCosts costs_of(const Tuner& tuner, Collective collective, Algorithm algorithm,
@@ -29,11 +25,11 @@ SimCosts costs_of(const Tuner& tuner, Collective collective, Algorithm algorithm
     costs.step[link] = from_us(model.link_latency[link][a][p]);
   }
   // The flush of Simple crosses the NIC once more.
-  const double nic_us = shape.graph(graph_of(algorithm)).latency_inter;
+  const double nic_us = shape.graph(facts_of(algorithm).graph).latency_inter;
   Seconds& net = costs.step[static_cast<std::size_t>(StepLink::Net)];
   net += from_us(protocol == Protocol::Simple ? 2 * nic_us : nic_us);
   costs.network_reduction = net;
-  if (uses_switch(algorithm)) {
+  if (facts_of(algorithm).takes_nvswitch) {
     const int passages = collective == Collective::AllReduce ? 2 : 1;
     costs.nvswitch = costs.step[static_cast<std::size_t>(StepLink::NvLink)] / passages;
     costs.nvswitch_efficiency =

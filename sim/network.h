@@ -5,7 +5,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
-#include "engine/collectives/ports.h"
+#include "engine/collectives/peers.h"
 #include "engine/tuning/model.h"
 
 namespace ringside {

@@ -1,164 +1,117 @@
 #include "sim/simulate.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
+#include <optional>
 #include <type_traits>
+#include <unordered_set>
 
-#include "base/fd.h"
-#include "engine/collectives/record.h"
-#include "sim/run_engine.h"
+#include "sim/wire.h"
+#include "sim/worker.h"
+#include "trace/info.h"
 
 namespace ringside {
 namespace {
 
-constexpr int kProgressMs = 100;
-
-/// What the child sends over the pipe; an Error's message and help follow it.
-struct Answer {
-  bool has_value = false;
-  ErrorCode code = ErrorCode::System;
-  SimResult result;
-  std::uint64_t message_size = 0;
-  std::uint64_t help_size = 0;
-};
-static_assert(std::is_trivially_copyable_v<Answer>);
-
-std::string encode(const Result<SimResult>& result) {
-  Answer answer;
-  std::string texts;
-  answer.has_value = result.has_value();
-  if (result) {
-    answer.result = *result;
-  } else {
-    answer.code = result.error().code;
-    answer.message_size = result.error().message.size();
-    answer.help_size = result.error().help.size();
-    texts = result.error().message + result.error().help;
-  }
-  std::string bytes(sizeof answer, '\0');
-  std::memcpy(bytes.data(), &answer, sizeof answer);
-  return bytes + texts;
+WireCaller caller_of(const SimRequest& request) {
+  const TraceInfo info = this_process_info(TraceClock::Simulated);
+  return {.nranks = request.network->nranks(),
+          .version = RINGSIDE_VERSION,
+          .tells_progress = static_cast<bool>(request.progress),
+          .is_traced = request.trace != nullptr,
+          .command_line = info.command_line,
+          .pid = info.pid};
 }
 
-/// errors  the child's; System: the answer is cut short
-Result<SimResult> decode(const std::string& bytes) {
-  Answer answer;
-  if (bytes.size() >= sizeof answer) {
-    std::memcpy(&answer, bytes.data(), sizeof answer);
-    if (bytes.size() == sizeof answer + answer.message_size + answer.help_size) {
-      if (answer.has_value) return answer.result;
-      return Error{answer.code, bytes.substr(sizeof answer, answer.message_size),
-                   bytes.substr(sizeof answer + answer.message_size)};
+/// errors  Corrupt: a rank that the network does not have
+Result<WireRoutes> routes_of(const SimNetwork& network, const WireQuestion& question) {
+  const auto is_there = [n = network.nranks()](Rank rank) {
+    return to_int(rank) >= 0 && to_int(rank) < n;
+  };
+  WireRoutes routes;
+  std::unordered_set<int> links;
+  for (const auto& [from, to, channel] : question.pairs) {
+    if (!is_there(from) || !is_there(to) || channel < 0) {
+      return Error{ErrorCode::Corrupt, "the simulation asks for a way that cannot be"};
     }
+    routes.pairs.push_back(network.route(from, to, channel));
+    links.insert(routes.pairs.back().links.begin(), routes.pairs.back().links.end());
   }
-  return Error{ErrorCode::System, "the simulation ended without an answer"};
+  for (const auto& [members, channel] : question.groups) {
+    if (!std::ranges::all_of(members.senders, is_there) ||
+        !std::ranges::all_of(members.receivers, is_there) || channel < 0) {
+      return Error{ErrorCode::Corrupt, "the simulation asks for a group that cannot be"};
+    }
+    routes.groups.push_back(network.group_route(members, channel).links);
+    links.insert(routes.groups.back().begin(), routes.groups.back().end());
+  }
+  for (const int link : links) routes.rates.emplace_back(link, network.link(link).rate);
+  return routes;
 }
 
-/// One number that both processes see.
-class SharedCounter {
+/// One job's part of the conversation with the worker.
+class Conversation {
  public:
-  SharedCounter()
-      : memory_(mmap(nullptr, sizeof(std::int64_t), PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
-  ~SharedCounter() {
-    if (memory_ != MAP_FAILED) munmap(memory_, sizeof(std::int64_t));
-  }
-  SharedCounter(const SharedCounter&) = delete;
-  SharedCounter& operator=(const SharedCounter&) = delete;
+  Conversation(const SimRequest& request, int socket) : request_(request), socket_(socket) {}
 
-  /// Null where there was no memory: progress is not worth failing for.
-  [[nodiscard]] volatile std::int64_t* get() const {
-    return memory_ == MAP_FAILED ? nullptr : static_cast<volatile std::int64_t*>(memory_);
+  /// Until the worker has answered.
+  /// errors  PeerGone: it is gone; what cannot be done with what it says
+  Result<Result<SimResult>> run() {
+    // A worker that is gone may have left word why: so it is listened to all the same.
+    static_cast<void>(send_wire(socket_, encode_job(caller_of(request_), request_)));
+    for (;;) {
+      RINGSIDE_TRY(const WireMessage message, receive_wire(socket_));
+      RINGSIDE_TRY(auto answer, std::visit([this](const auto& one) { return take(one); }, message));
+      if (answer) return *std::move(answer);
+    }
   }
 
  private:
-  void* memory_;
+  using Answer = std::optional<Result<SimResult>>;
+
+  Result<Answer> take(const WireQuestion& question) {
+    RINGSIDE_TRY(const WireRoutes routes, routes_of(*request_.network, question));
+    static_cast<void>(send_wire(socket_, encode(routes)));
+    return Answer{};
+  }
+  Result<Answer> take(const WireProgress& progress) {
+    if (request_.progress && progress.all > 0) {
+      const double share = static_cast<double>(progress.done) / static_cast<double>(progress.all);
+      request_.progress(std::clamp(share, 0.0, 1.0));
+    }
+    return Answer{};
+  }
+  Result<Answer> take(const WireTrace& trace) {
+    if (request_.trace != nullptr) RINGSIDE_TRY(request_.trace->write(trace.block));
+    return Answer{};
+  }
+  Result<Answer> take(const SimResult& result) { return Answer{Result<SimResult>{result}}; }
+  Result<Answer> take(const WireFailure& failure) {
+    return Answer{Result<SimResult>{failure.error}};
+  }
+  Result<Answer> take(const WireDeath& death) { return died_of(death.signal); }
+  template <typename Other>
+  Result<Answer> take(const Other& /*other*/) {
+    return Error{ErrorCode::Corrupt, "the simulation says what is not its part to say"};
+  }
+
+  const SimRequest& request_;
+  const int socket_;
 };
-
-/// Steps that all ranks will take together; 0 where the request cannot be planned.
-std::int64_t count_steps(const SimRequest& request) {
-  std::int64_t steps = 0;
-  for (int rank = 0; rank < request.network->nranks(); ++rank) {
-    const auto tasks = plan_channels(request.choice, request.channels, request.call, Rank{rank});
-    if (!tasks) return 0;
-    for (const ChannelTask& task : *tasks) steps += count_steps(record(task));
-  }
-  return steps;
-}
-
-[[noreturn]] void run_child(const SimRequest& request, volatile std::int64_t* steps, pid_t parent,
-                            int out) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it died before the line above
-  signal(SIGPIPE, SIG_IGN);
-  const std::string answer = encode(run_engine(request, steps));
-  const Status sent = write_all(out, std::as_bytes(std::span{answer}));
-  // Not exit(): what the parent had buffered and registered for its own end is not the child's.
-  _exit(sent ? 0 : 1);
-}
-
-/// Everything until the child closes its end, telling of progress meanwhile.
-Result<std::string> read_answer(int in, const SimRequest& request,
-                                const volatile std::int64_t* steps) {
-  const bool tells = request.progress && steps != nullptr;
-  const std::int64_t all = tells ? count_steps(request) : 0;
-  std::string answer;
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    pollfd waiting{.fd = in, .events = POLLIN, .revents = 0};
-    const int ready = poll(&waiting, 1, all > 0 ? kProgressMs : -1);
-    if (ready < 0 && errno != EINTR) return system_error("poll", errno);
-    if (ready == 0) request.progress(static_cast<double>(*steps) / static_cast<double>(all));
-    if (ready <= 0) continue;
-    const ssize_t got = read(in, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("read from the simulation", errno);
-    if (got == 0) return answer;
-    answer.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-}
-
-int wait_for_end(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
 
 }  // namespace
 
 Result<SimResult> simulate(const SimRequest& request) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("pipe", errno);
-  const UniqueFd in{ends[0]};
-  UniqueFd out{ends[1]};
-  const SharedCounter steps;
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) return system_error("fork", errno, "free memory or processes");
-  if (child == 0) run_child(request, steps.get(), parent, out.get());
-  out.reset();
-  auto answer = read_answer(in.get(), request, steps.get());
-  if (!answer) kill(child, SIGKILL);
-  const int status = wait_for_end(child);
-  if (!answer) return std::move(answer).error();
-  if (WIFSIGNALED(status)) {
-    return Error{ErrorCode::System,
-                 fmt::format("the simulation died of signal {} ({})", WTERMSIG(status),
-                             strsignal(WTERMSIG(status))),
-                 "see what it wrote to stderr; fewer ranks or channels need less memory"};
+  RINGSIDE_TRY(SimWorker worker, SimWorker::lease());
+  auto answer = Conversation(request, worker.socket()).run();
+  if (answer) {
+    std::move(worker).give_back();
+    return *std::move(answer);
   }
-  return decode(*answer);
+  if (answer.error().code == ErrorCode::PeerGone) return std::move(worker).cause_of_end();
+  return std::move(answer).error();
 }
 
 }  // namespace ringside

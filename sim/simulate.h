@@ -8,6 +8,7 @@
 #include "engine/collectives/plan.h"
 #include "sim/costs.h"
 #include "sim/network.h"
+#include "trace/sink.h"
 
 namespace ringside {
 
@@ -18,7 +19,7 @@ struct SimRequest {
   Choice choice;
   CallShape call;
   SimCosts costs;
-  std::string trace_path = {};  ///< where each rank's steps are written, as .rtrace; empty: nowhere
+  TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: nobody does
   std::string trace_label = {};  ///< what the trace calls the cluster
   /// Told now and then, from the calling thread, which share of the steps is done (0 to 1).
   std::function<void(double)> progress = {};
@@ -43,10 +44,13 @@ struct SimResult {
 /// the way on has room. Reducing and copying inside a GPU cost nothing of their own.
 /// The same request gives the same result to the last digit.
 ///
-/// Threads  the calling process must have no other thread: the simulation runs in a forked child
-///          (SimGrid has one engine a process), which ends with its parent
-/// errors   as plan_channels; System: the trace path cannot be written (found before simulating), no
-///          process to be had, or the simulator crashed; Timeout: a deadlock, with who waits for what;
+/// SimGrid has one engine a process, so a process of its own simulates: ringside-simgrid (sim/simgrid),
+/// which is started when it is first needed, serves further calls, and ends with this process.
+///
+/// Threads  any, several at a time: each has a simulating process to itself
+/// errors   as plan_channels; the trace sink's; Unsupported: no ringside-simgrid, with where it was looked for;
+///          System: no process to be had, or the simulator crashed; Timeout: a deadlock, with who waits
+///          for what;
 ///          InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's;
 ///          Unsupported: two ranks that must talk, and no way between them;
 ///          Corrupt: a chunk arrives that its receiver does not expect, or is never received

@@ -7,12 +7,9 @@
 namespace ringside {
 namespace {
 
-constexpr int kSlotsOfAConnection = 8;
-
 /// Data in a slot: LL and LL128 spend the rest on flags.
 Bytes data_of_slot(const CommShape& shape, Protocol protocol) {
-  const auto slot =
-      static_cast<double>(shape.buffers[static_cast<std::size_t>(protocol)]) / kSlotsOfAConnection;
+  const auto slot = static_cast<double>(shape.buffers[static_cast<std::size_t>(protocol)]) / kSlots;
   return Bytes{static_cast<std::uint64_t>(slot / wire_factor(protocol))};
 }
 
@@ -47,7 +44,7 @@ Result<SimTuned> tune(const Tuner& tuner, const TuningCall& call) {
   RINGSIDE_TRY(const TunedChoice tuned, tuner.choose(known));
   SimTuned result{.choice = choice_of(shape, tuned),
                   .costs = costs_of(tuner, known.collective, tuned.algorithm, tuned.protocol),
-                  .graph = graph_of(tuned.algorithm),
+                  .graph = facts_of(tuned.algorithm).graph,
                   .prediction = tuned.prediction};
   result.choice.collective = call.collective;
   if (known.collective != call.collective) result.prediction.reset();

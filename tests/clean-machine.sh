@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# The two commands of README.md on a fresh Debian 12 that has git and bash only.
+# The two commands of README.md on a fresh Debian that has git and bash only, and how long each takes.
 #
 #   tests/clean-machine.sh FOLDER [COMMAND...]     default: ./run demo, then ./run test
 #
-# FOLDER gets a minimal Debian (debootstrap; made once, then taken as it is) with a clone of the last
-# commit of this checkout in root/ringside. Each COMMAND is one line for bash there. Needs root and
-# debootstrap, 2.5 GB of disk, and a Debian mirror: the one this machine's apt uses. RELEASE=trixie tries
-# a newer Debian.
+# FOLDER gets a minimal Debian (debootstrap; made once, then taken as it is: remove it to begin with nothing again) and in
+# root/ringside a clone of the last commit of this checkout. Each COMMAND is one line for bash there. RELEASE=trixie makes
+# Debian 13 in place of 12. Needs root and debootstrap, 2.5 GB of disk, and a Debian mirror: the one this machine's apt uses.
 set -euo pipefail
 
 if (($# == 0)) || [[ $EUID != 0 ]]; then
-  echo "usage: $0 FOLDER [COMMAND...]   (as root; FOLDER gets a minimal Debian 12)" >&2
+  echo "usage: [RELEASE=trixie] $0 FOLDER [COMMAND...]   (as root; FOLDER gets a minimal Debian)" >&2
   exit 2
 fi
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -22,6 +21,11 @@ if [[ ! -e $folder/etc/debian_version ]]; then
   # shellcheck disable=SC2016  # apt expands $(REPO_URI)
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v -e -security | head -n 1)
   debootstrap --variant=minbase --include=git,ca-certificates "${RELEASE:-bookworm}" "$folder" "$mirror"
+fi
+release=$(sed -n "s/^VERSION_CODENAME=//p" "$folder/etc/os-release")
+if [[ $release != "${RELEASE:-$release}" ]]; then
+  echo "clean-machine: $folder holds $release, not $RELEASE; give another folder" >&2
+  exit 2
 fi
 
 cleanup() {
@@ -44,16 +48,22 @@ cp /etc/resolv.conf "$folder/etc/resolv.conf"
 apt-config dump | grep -E '^Acquire::https?::Proxy ' >"$folder/etc/apt/apt.conf.d/90proxy" || true
 
 clone=$folder/root/ringside
-if [[ -d $clone ]]; then
-  git -C "$clone" pull -q --ff-only "$checkout" HEAD
-else
-  git clone -q --no-hardlinks "$checkout" "$clone"
-fi
+[[ -d $clone ]] || git init -q "$clone"
+git -C "$clone" fetch -q "$checkout" HEAD
+git -C "$clone" reset -q --hard FETCH_HEAD
+echo "==> Debian $(cat "$folder/etc/debian_version") ($release), commit $(git -C "$clone" rev-parse --short HEAD)," \
+  "$(nproc) cores"
 
+times=()
 for command in "$@"; do
-  echo "==> $command"
+  echo "==> $command (load $(cut -d ' ' -f 1 /proc/loadavg))"
   start=$SECONDS
+  status=0
   chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
-    bash -c "cd /root/ringside && $command"
-  echo "==> $command: fine after $((SECONDS - start)) s"
+    bash -c "cd /root/ringside && $command" || status=$?
+  times+=("$(printf '%6d s  %s: %s' $((SECONDS - start)) "$command" \
+    "$( ((status == 0)) && echo fine || echo "FAILED, status $status")")")
+  ((status == 0)) || break
 done
+printf '==> %s\n' "${times[@]}"
+((status == 0))

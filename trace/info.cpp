@@ -3,19 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/fd.h"
+#include "base/host_name.h"
 #include "trace/clock.h"
 
 namespace ringside {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  return name.data();
-}
 
 std::string command_line() {
   const Result<std::string> words = read_file("/proc/self/cmdline");
@@ -35,7 +29,7 @@ const char* to_string(TraceClock clock) {
 TraceInfo this_process_info(TraceClock clock) {
   TraceInfo info;
   info.clock = clock;
-  info.host = host_name();
+  info.host = host_name("localhost");
   info.pid = static_cast<std::uint32_t>(::getpid());
   info.version = RINGSIDE_VERSION;
   if (clock == TraceClock::HostMonotonic) info.realtime_offset = realtime_offset();

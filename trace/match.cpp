@@ -21,23 +21,23 @@ std::size_t TransferMatcher::Hash::operator()(const TraceConnection& connection)
 TransferMatcher::TransferMatcher(std::function<void(const TraceTransfer&)> on_transfer)
     : on_transfer_(std::move(on_transfer)) {}
 
-void TransferMatcher::add(const TraceEvent& event) {
+void TransferMatcher::add(const TraceEvent& event, TraceTag tag) {
   if (event.kind == EventKind::Collective) return;
   const PrimitiveParts parts = parts_of(event.primitive);
   if (parts.receives && event.recv_peer >= 0) {
-    add_half({event.communicator, event.recv_peer, event.rank, event.channel}, event, false);
+    add_half({event.communicator, event.recv_peer, event.rank, event.channel}, event, tag, false);
   }
   if (parts.sends && event.send_peer >= 0) {
-    add_half({event.communicator, event.rank, event.send_peer, event.channel}, event, true);
+    add_half({event.communicator, event.rank, event.send_peer, event.channel}, event, tag, true);
   }
 }
 
 void TransferMatcher::add_half(const TraceConnection& connection, const TraceEvent& event,
-                               bool is_send) {
+                               TraceTag tag, bool is_send) {
   State& state = states_[connection];
   Side& side = is_send ? state.send : state.recv;
   if (side.sequence != event.sequence) side = {event.sequence, 0};
-  const Half half{event.sequence, side.next++, event.begin_ns, event.end_ns};
+  const Half half{event.sequence, side.next++, event.begin_ns, event.end_ns, tag};
 
   // Both sides count upwards, so a waiting half that lies before this one has lost its other half.
   while (state.first < state.waiting.size() && state.do_sends_wait != is_send) {
@@ -50,8 +50,8 @@ void TransferMatcher::add_half(const TraceConnection& connection, const TraceEve
     }
     const Half& send = is_send ? half : other;
     const Half& recv = is_send ? other : half;
-    const TraceTransfer transfer{connection,  half.sequence, send.begin_ns,
-                                 send.end_ns, recv.begin_ns, recv.end_ns};
+    const TraceTransfer transfer{connection,    half.sequence, send.begin_ns, send.end_ns,
+                                 recv.begin_ns, recv.end_ns,   send.tag,      recv.tag};
     --waiting_;
     if (++state.first == state.waiting.size()) {
       state.waiting.clear();

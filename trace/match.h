@@ -19,6 +19,12 @@ struct TraceConnection {
   friend bool operator==(const TraceConnection&, const TraceConnection&) = default;
 };
 
+/// What whoever adds an event calls it: the event, and the primitive that it is part of.
+struct TraceTag {
+  std::uint32_t event = 0;
+  std::uint32_t primitive = 0;
+};
+
 /// A chunk on its way: the primitive that sent it and the one that received it.
 struct TraceTransfer {
   TraceConnection connection;
@@ -27,6 +33,8 @@ struct TraceTransfer {
   std::int64_t send_end_ns = 0;
   std::int64_t recv_begin_ns = 0;
   std::int64_t recv_end_ns = 0;
+  TraceTag send = {};
+  TraceTag recv = {};
 };
 
 /// Finds out who fed whom, each of a primitive's peers for itself: within a collective, the nth primitive that sends on a connection feeds the
@@ -36,13 +44,13 @@ struct TraceTransfer {
 /// Threads    one
 class TransferMatcher {
  public:
-  /// Halves that wait at once, at most (48 MiB); further ones count as unmatched.
+  /// Halves that wait at once, at most (64 MiB); further ones count as unmatched.
   static constexpr std::size_t kMostWaiting = 1U << 20;
 
   explicit TransferMatcher(std::function<void(const TraceTransfer&)> on_transfer);
 
   /// Calls on_transfer for each transfer that the event completes: none, one or two.
-  void add(const TraceEvent& event);
+  void add(const TraceEvent& event, TraceTag tag = {});
 
   /// Halves that found no other half: those passed over, and those that still wait.
   [[nodiscard]] std::uint64_t unmatched() const { return passed_over_ + waiting_; }
@@ -53,6 +61,7 @@ class TransferMatcher {
     std::uint32_t ordinal;  ///< among the halves of this side and sequence
     std::int64_t begin_ns;
     std::int64_t end_ns;
+    TraceTag tag;
   };
   struct Side {
     std::uint32_t sequence = 0;
@@ -70,7 +79,8 @@ class TransferMatcher {
     std::size_t operator()(const TraceConnection& connection) const;
   };
 
-  void add_half(const TraceConnection& connection, const TraceEvent& event, bool is_send);
+  void add_half(const TraceConnection& connection, const TraceEvent& event, TraceTag tag,
+                bool is_send);
 
   std::function<void(const TraceTransfer&)> on_transfer_;
   std::unordered_map<TraceConnection, State, Hash> states_;

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <ostream>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "base/append.h"
 #include "base/json.h"
 #include "trace/match.h"
 
@@ -93,7 +93,7 @@ class Writer {
  private:
   template <typename... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
+    append(buffer_, format, std::forward<Args>(args)...);
   }
 
   void begin_record() {
@@ -149,7 +149,7 @@ class Writer {
   }
 
   std::ostream& out_;
-  fmt::memory_buffer buffer_;
+  std::string buffer_;
   bool is_first_ = true;
   PerfettoCounts counts_;
   std::unordered_map<std::uint32_t, std::int64_t> communicators_;  ///< -> order of appearance

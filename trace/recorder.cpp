@@ -1,21 +1,14 @@
 #include "trace/recorder.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cerrno>
 #include <span>
 #include <utility>
 
-#include "base/log.h"
+#include "base/remark.h"
 #include "trace/clock.h"
 #include "trace/encode.h"
-#include "trace/format.h"
 
 namespace ringside {
 namespace {
@@ -23,28 +16,6 @@ namespace {
 /// With a simulated clock, how many events may go by between two looks at the real one.
 constexpr std::size_t kEventsBetweenLooks = 256;
 constexpr std::int64_t kNever = INT64_MAX;
-
-constexpr const char* kPathHelp = "give a path in an existing directory that you may write to";
-
-/// Blocks must lie at multiples of rtrace::kAlignment for a reader to use them in place.
-std::vector<std::byte> header_and(std::span<const std::byte> block) {
-  const auto header =
-      std::bit_cast<std::array<std::byte, sizeof(rtrace::FileHeader)>>(rtrace::FileHeader{});
-  std::vector<std::byte> bytes(header.begin(), header.end());
-  bytes.insert(bytes.end(), block.begin(), block.end());
-  return bytes;
-}
-
-/// 0, or why the bytes are not all in the file.
-int write_once(int fd, std::span<const std::byte> bytes) {
-  ssize_t put = 0;
-  do {
-    put = ::write(fd, bytes.data(), bytes.size());
-  } while (put < 0 && errno == EINTR);
-  if (put < 0) return errno;
-  return static_cast<std::size_t>(put) == bytes.size() ? 0
-                                                       : ENOSPC;  // a short write: no room for more
-}
 
 }  // namespace
 
@@ -91,52 +62,18 @@ void TraceLane::write_new() {
   written_ = recorded;
 }
 
-TraceRecorder::TraceRecorder(std::string path, TraceInfo info, UniqueFd file)
-    : path_(std::move(path)), info_(std::move(info)), file_(std::move(file)) {
+TraceRecorder::TraceRecorder(std::shared_ptr<TraceSink> sink, TraceInfo info)
+    : sink_(std::move(sink)), info_(std::move(info)) {
   static_cast<void>(clock_map_now());  // the first reading lies before the first event
 }
 
 TraceRecorder::~TraceRecorder() { flush(); }
 
-Result<std::unique_ptr<TraceRecorder>> TraceRecorder::create(const std::string& path,
-                                                             TraceInfo info) {
-  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
-  if (!file) return system_error(fmt::format("{}: cannot write the trace", path), errno, kPathHelp);
+Result<std::unique_ptr<TraceRecorder>> TraceRecorder::start(std::shared_ptr<TraceSink> sink,
+                                                            TraceInfo info) {
   BlockEncoder encoder;
-  if (const int why = write_once(file.get(), header_and(encoder.info(info))); why != 0) {
-    return system_error(fmt::format("{}: cannot write the trace", path), why,
-                        "make room there, or give a path on another file system");
-  }
-  return std::unique_ptr<TraceRecorder>(new TraceRecorder(path, std::move(info), std::move(file)));
-}
-
-Result<std::unique_ptr<TraceRecorder>> TraceRecorder::append(const std::string& path,
-                                                             TraceInfo info) {
-  UniqueFd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
-  if (!file) {
-    const int why = errno;
-    Error error = system_error(fmt::format("{}: cannot join the trace", path), why, kPathHelp);
-    if (why == ENOENT) {
-      error.code = ErrorCode::NotFound;
-      error.help = "one process creates the file before the others join it";
-    }
-    return error;
-  }
-  std::array<std::byte, sizeof(rtrace::FileHeader)> start{};
-  const ssize_t got = ::pread(file.get(), start.data(), start.size(), 0);
-  const auto header = rtrace::read_fixed<rtrace::FileHeader>(start);
-  if (got != static_cast<ssize_t>(start.size()) || header.magic != rtrace::kFileMagic ||
-      header.version != rtrace::kVersion) {
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("{}: not an .rtrace file of version {}", path, rtrace::kVersion),
-                 "have one process create the file anew before the others join it"};
-  }
-  BlockEncoder encoder;
-  if (const int why = write_once(file.get(), encoder.info(info)); why != 0) {
-    return system_error(fmt::format("{}: cannot join the trace", path), why,
-                        "make room there, or give a path on another file system");
-  }
-  return std::unique_ptr<TraceRecorder>(new TraceRecorder(path, std::move(info), std::move(file)));
+  RINGSIDE_TRY(sink->write(encoder.info(info)));
+  return std::unique_ptr<TraceRecorder>(new TraceRecorder(std::move(sink), std::move(info)));
 }
 
 TraceLane* TraceRecorder::add_lane(std::size_t capacity) {
@@ -157,15 +94,15 @@ TraceStats TraceRecorder::stats() const {
 }
 
 bool TraceRecorder::write_block(std::span<const std::byte> block) {
-  const int why = write_once(file_.get(), block);
-  if (why == 0) {
+  const Status written = sink_->write(block);
+  if (written) {
     blocks_.fetch_add(1, std::memory_order_relaxed);
     bytes_.fetch_add(block.size(), std::memory_order_relaxed);
     return true;
   }
   if (!has_failed_.exchange(true)) {
-    log_line(LogLevel::Warn,
-             system_error(fmt::format("{}: recording stops, the run goes on", path_), why).message);
+    remark({"trace/recorder.cpp", __LINE__, __func__},
+           fmt::format("{}; recording stops, the run goes on", written.error().message));
   }
   return false;
 }

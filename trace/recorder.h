@@ -7,14 +7,13 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "base/fd.h"
 #include "base/result.h"
 #include "trace/clock_map.h"
 #include "trace/event.h"
 #include "trace/info.h"
+#include "trace/sink.h"
 
 namespace ringside {
 
@@ -23,7 +22,7 @@ class BlockEncoder;
 
 /// Where one thread records. Off is a null pointer: `if (lane != nullptr) lane->record(event);`
 ///
-/// Ordering   events reach the file in the order recorded
+/// Ordering   events reach the sink in the order recorded
 /// Threads    one at a time records; any may flush the recorder meanwhile
 /// Ownership  the recorder's, and gone with it
 class TraceLane {
@@ -33,7 +32,7 @@ class TraceLane {
   TraceLane(const TraceLane&) = delete;
   TraceLane& operator=(const TraceLane&) = delete;
 
-  /// Appends to a buffer; hands it to the file when it is full, or with the first event that ends 250 ms
+  /// Appends to a buffer; hands it to the sink when it is full, or with the first event that ends 250 ms
   /// or more after the last hand-over. Times are trace_now()'s, or the simulator's.
   void record(const TraceEvent& event) {
     const std::size_t at = recorded_.load(std::memory_order_relaxed);
@@ -48,7 +47,7 @@ class TraceLane {
   friend class TraceRecorder;
 
   void settle();     ///< by the recording thread: writes what must be written, makes room
-  void write_new();  ///< under mutex_: [written_, recorded_) goes to the file
+  void write_new();  ///< under mutex_: [written_, recorded_) goes to the sink
 
   TraceRecorder& recorder_;
   const std::size_t capacity_;
@@ -66,34 +65,32 @@ class TraceLane {
 
 /// What has become of the events so far.
 struct TraceStats {
-  std::uint64_t events = 0;   ///< written to the file
-  std::uint64_t blocks = 0;   ///< one write() each
-  std::uint64_t bytes = 0;    ///< written to the file by this process
-  std::uint64_t dropped = 0;  ///< events lost since the file could not be written any more
+  std::uint64_t events = 0;   ///< written to the sink
+  std::uint64_t blocks = 0;   ///< one write each
+  std::uint64_t bytes = 0;    ///< written to the sink by this recorder
+  std::uint64_t dropped = 0;  ///< events lost since the sink took no more
 };
 
-/// Writes one process's events to an .rtrace file (docs/rtrace-format.md). Several processes of a host
-/// share a file: one creates it, the others append; each block goes out in a single write() to an
-/// O_APPEND descriptor. A network file system that does not keep such writes whole needs a file a host.
+/// Writes one process's events to a sink, as blocks of the .rtrace format (docs/rtrace-format.md). Several
+/// recorders may share a sink.
 ///
-/// After a kill -9 the file holds everything up to the last flush. When the disk fills up in mid-run,
-/// recording stops with one warning in the log, the run goes on, and stats() counts what was dropped.
+/// The sink holds everything up to the last flush, whatever becomes of the process. When it takes no more
+/// in mid-run (a full disk), recording stops with one warning in the log, the run goes on, and stats()
+/// counts what was dropped.
 ///
-/// A child made by fork() must not use its parent's recorder: it appends with one of its own.
+/// A child made by fork() must not use its parent's recorder: it joins with one of its own.
 ///
-/// Threads   any, for every method; the destructor after all recording threads are done
+/// Threads    any, for every method; the destructor after all recording threads are done
+/// Ownership  shares the sink
 class TraceRecorder {
  public:
   static constexpr std::size_t kLaneEvents = 4096;  ///< 256 KiB a lane
   static constexpr Nanoseconds kFlushInterval{250'000'000};
 
-  /// Makes the file anew, or empties it, and writes header and info.
-  /// errors  System: the path cannot be written
-  static Result<std::unique_ptr<TraceRecorder>> create(const std::string& path, TraceInfo info);
-
-  /// Joins a file that another process has created.
-  /// errors  NotFound: no such file.  Corrupt: not an .rtrace file.  System: it cannot be written.
-  static Result<std::unique_ptr<TraceRecorder>> append(const std::string& path, TraceInfo info);
+  /// Introduces the process.
+  /// errors  the sink's
+  static Result<std::unique_ptr<TraceRecorder>> start(std::shared_ptr<TraceSink> sink,
+                                                      TraceInfo info);
 
   ~TraceRecorder();  ///< flushes
   TraceRecorder(const TraceRecorder&) = delete;
@@ -102,24 +99,22 @@ class TraceRecorder {
   /// A new lane, for one thread. A thread that speaks for many ranks (the simulator's) needs only one.
   TraceLane* add_lane(std::size_t capacity = kLaneEvents);
 
-  /// Hands everything recorded so far to the file: before a wait that may never end, or by a watchdog.
+  /// Hands everything recorded so far to the sink: before a wait that may never end, or by a watchdog.
   void flush();
 
   [[nodiscard]] TraceStats stats() const;
-  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   friend class TraceLane;
 
-  TraceRecorder(std::string path, TraceInfo info, UniqueFd file);
+  TraceRecorder(std::shared_ptr<TraceSink> sink, TraceInfo info);
 
-  /// One write(). After the first that fails, nothing is written any more.
+  /// After the first that fails, nothing is written any more.
   bool write_block(std::span<const std::byte> block);
   ClockMap clock_map_now();
 
-  const std::string path_;
+  const std::shared_ptr<TraceSink> sink_;
   const TraceInfo info_;
-  const UniqueFd file_;
   std::mutex lanes_mutex_;
   std::deque<TraceLane> lanes_;  ///< under lanes_mutex_
   std::mutex clock_mutex_;

@@ -38,70 +38,95 @@ Nanoseconds CollectiveStatistics::mean_time() const {
   return calls > 0 ? total / static_cast<std::int64_t>(calls) : Nanoseconds{0};
 }
 
-TraceStatistics statistics_of(const TraceFile& file) {
+struct StatisticsBuilder::Sums {
   TraceStatistics all;
   std::map<ChannelKey, ChannelStatistics> channels;
   std::map<CollectiveKey, CollectiveSum> collectives;
-  std::set<std::pair<std::uint32_t, std::int32_t>> ranks;
-
-  TransferMatcher matcher([&](const TraceTransfer& transfer) {
-    ++all.transfers;
-    const TraceConnection& way = transfer.connection;
-    const std::int64_t late_until = std::min(transfer.send_begin_ns, transfer.recv_end_ns);
-    const Nanoseconds waiting{std::max<std::int64_t>(0, late_until - transfer.recv_begin_ns)};
-    ChannelStatistics& channel = channels[{way.communicator, way.receiver, way.channel}];
-    channel.waiting = saturating_sum(channel.waiting, waiting);
-  });
-
+  std::set<std::pair<std::uint32_t, std::int32_t>> callers;  ///< ranks with calls
   bool is_first = true;
-  file.for_each_event([&](const TraceEvent& event) {
-    all.begin_ns = is_first ? event.begin_ns : std::min(all.begin_ns, event.begin_ns);
-    all.end_ns = is_first ? event.end_ns : std::max(all.end_ns, event.end_ns);
-    is_first = false;
-    ranks.insert({event.communicator, event.rank});
-    const Nanoseconds duration{event.end_ns - event.begin_ns};
-    if (event.kind == EventKind::Collective) {
-      ++all.collective_calls;
-      auto& [sum, distinct] = collectives[{event.collective, event.algorithm, event.protocol}];
-      ++sum.calls;
-      sum.bytes = sum.bytes + Bytes{event.bytes};
-      sum.total = saturating_sum(sum.total, duration);
-      sum.longest = std::max(sum.longest, duration);
-      sum.is_modelled = sum.is_modelled || event.is_modelled;
-      distinct.insert((std::uint64_t{event.communicator} << 32) | event.sequence);
-      return;
-    }
-    ChannelStatistics& channel = channels[{event.communicator, event.rank, event.channel}];
-    if (event.kind == EventKind::Primitive) {
-      ++all.primitives;
-      ++channel.primitives;
-      channel.busy = saturating_sum(channel.busy, duration);
-    }
-    const bool sends = parts_of(event.primitive).sends && event.send_peer >= 0;
-    if (sends) channel.sent = channel.sent + Bytes{event.bytes};
-    matcher.add(event);
-  });
-  all.unmatched_halves = matcher.unmatched();
+  std::pair<const ChannelKey, ChannelStatistics>* last = nullptr;  ///< of `channels`
 
-  for (const auto& [communicator, rank] : ranks) {
-    if (all.communicators.empty() || all.communicators.back().communicator != communicator) {
-      all.communicators.push_back({communicator, 0});
-    }
-    all.ranks = std::max(all.ranks, ++all.communicators.back().ranks);
+  /// Events of a channel mostly follow each other.
+  ChannelStatistics& channel(const ChannelKey& key) {
+    if (last == nullptr || last->first != key) last = &*channels.try_emplace(key).first;
+    return last->second;
   }
-  for (auto& [key, channel] : channels) {
+};
+
+StatisticsBuilder::StatisticsBuilder() : sums_(std::make_unique<Sums>()) {}
+StatisticsBuilder::~StatisticsBuilder() = default;
+
+void StatisticsBuilder::add(const TraceTransfer& transfer) {
+  ++sums_->all.transfers;
+  const TraceConnection& way = transfer.connection;
+  const std::int64_t late_until = std::min(transfer.send_begin_ns, transfer.recv_end_ns);
+  const Nanoseconds waiting{std::max<std::int64_t>(0, late_until - transfer.recv_begin_ns)};
+  ChannelStatistics& channel = sums_->channels[{way.communicator, way.receiver, way.channel}];
+  channel.waiting = saturating_sum(channel.waiting, waiting);
+}
+
+void StatisticsBuilder::add(const TraceEvent& event) {
+  TraceStatistics& all = sums_->all;
+  const bool is_first = std::exchange(sums_->is_first, false);
+  all.begin_ns = is_first ? event.begin_ns : std::min(all.begin_ns, event.begin_ns);
+  all.end_ns = is_first ? event.end_ns : std::max(all.end_ns, event.end_ns);
+  const Nanoseconds duration{event.end_ns - event.begin_ns};
+  if (event.kind == EventKind::Collective) {
+    ++all.collective_calls;
+    sums_->callers.insert({event.communicator, event.rank});
+    auto& [sum, distinct] = sums_->collectives[{event.collective, event.algorithm, event.protocol}];
+    ++sum.calls;
+    sum.bytes = sum.bytes + Bytes{event.bytes};
+    sum.total = saturating_sum(sum.total, duration);
+    sum.longest = std::max(sum.longest, duration);
+    sum.is_modelled = sum.is_modelled || event.is_modelled;
+    distinct.insert((std::uint64_t{event.communicator} << 32) | event.sequence);
+    return;
+  }
+  ChannelStatistics& channel = sums_->channel({event.communicator, event.rank, event.channel});
+  if (event.kind == EventKind::Primitive) {
+    ++all.primitives;
+    ++channel.primitives;
+    channel.busy = saturating_sum(channel.busy, duration);
+  }
+  const bool sends = parts_of(event.primitive).sends && event.send_peer >= 0;
+  if (sends) channel.sent = channel.sent + Bytes{event.bytes};
+}
+
+TraceStatistics StatisticsBuilder::finish(std::uint64_t unmatched) && {
+  TraceStatistics all = std::move(sums_->all);
+  all.unmatched_halves = unmatched;
+  auto ranks = std::move(sums_->callers);
+  for (auto& [key, channel] : sums_->channels) {
+    ranks.insert({std::get<0>(key), std::get<1>(key)});
     channel.waiting = std::min(channel.waiting, channel.busy);
     channel.communicator = std::get<0>(key);
     channel.rank = Rank{std::get<1>(key)};
     channel.channel = ChannelId{std::get<2>(key)};
     all.channels.push_back(channel);
   }
-  for (auto& [key, collective] : collectives) {
+  for (const auto& [communicator, rank] : ranks) {
+    if (all.communicators.empty() || all.communicators.back().communicator != communicator) {
+      all.communicators.push_back({communicator, 0});
+    }
+    all.ranks = std::max(all.ranks, ++all.communicators.back().ranks);
+  }
+  for (auto& [key, collective] : sums_->collectives) {
     std::tie(collective.sum.collective, collective.sum.algorithm, collective.sum.protocol) = key;
     collective.sum.count = collective.distinct.size();
     all.collectives.push_back(collective.sum);
   }
   return all;
+}
+
+TraceStatistics statistics_of(const TraceFile& file) {
+  StatisticsBuilder statistics;
+  TransferMatcher matcher([&](const TraceTransfer& transfer) { statistics.add(transfer); });
+  file.for_each_event([&](const TraceEvent& event) {
+    statistics.add(event);
+    matcher.add(event);
+  });
+  return std::move(statistics).finish(matcher.unmatched());
 }
 
 }  // namespace ringside

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/units.h"
 #include "base/vocabulary.h"
+#include "trace/match.h"
 #include "trace/reader.h"
 
 namespace ringside {
@@ -63,6 +65,23 @@ struct TraceStatistics {
   std::vector<CollectiveStatistics> collectives;      ///< by collective, algorithm, protocol
 
   [[nodiscard]] Nanoseconds span() const { return Nanoseconds{end_ns - begin_ns}; }
+};
+
+/// Adds up what is known of a trace, event by event, for whoever goes over the events anyway.
+class StatisticsBuilder {
+ public:
+  StatisticsBuilder();
+  ~StatisticsBuilder();
+
+  void add(const TraceEvent& event);
+  void add(const TraceTransfer& transfer);
+
+  /// unmatched  halves, as the matcher counts them
+  TraceStatistics finish(std::uint64_t unmatched) &&;
+
+ private:
+  struct Sums;
+  std::unique_ptr<Sums> sums_;
 };
 
 /// Goes over all events once; memory grows with channels and collectives, not with events.

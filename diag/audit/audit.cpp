@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "diag/audit/causes.h"
@@ -13,6 +14,9 @@
 #include "diag/audit/shard.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// A shard costs what it holds and a buffer: more than this gain nothing on small inputs.
@@ -44,6 +48,12 @@ Severity Audit::worst() const {
   return worst;
 }
 
+/// Several lines may name one rank.
+void name_each_once(std::vector<std::int32_t>& ranks) {
+  std::set<std::int32_t> named;
+  std::erase_if(ranks, [&](std::int32_t rank) { return !named.insert(rank).second; });
+}
+
 std::vector<Finding> judge(const JobFacts& facts) {
   Findings findings(facts);
   for (const Rule& rule : all_rules()) {
@@ -51,6 +61,7 @@ std::vector<Finding> judge(const JobFacts& facts) {
     rule.look(facts, findings);
     for (std::size_t i = before; i < findings.all().size(); ++i) {
       findings.all()[i].reference = rule.reference;
+      name_each_once(findings.all()[i].ranks);
     }
   }
   return order_by_cause(std::move(findings.all()));

@@ -25,14 +25,14 @@ struct AuditOptions {
 
 /// The logs of one job, read and judged.
 struct Audit {
-  LogFiles files;
-  ParseReport parsed;
+  logs::LogFiles files;
+  logs::ParseReport parsed;
   JobFacts facts;
   std::vector<Finding> findings;  ///< first causes, worst first, each before what follows from it
 
-  [[nodiscard]] FileLine where(Place place) const { return parsed.where(place); }
+  [[nodiscard]] logs::FileLine where(logs::Place place) const { return parsed.where(place); }
   /// `logs/rank3.log:1841`
-  [[nodiscard]] std::string place_text(Place place) const;
+  [[nodiscard]] std::string place_text(logs::Place place) const;
   [[nodiscard]] bool has(std::string_view id, Severity at_least = Severity::Info) const;
   [[nodiscard]] Severity worst() const;  ///< Info where there is no finding
 };

@@ -80,7 +80,7 @@ class CallList {
   std::uint64_t* next_ = nullptr;
   std::uint64_t* end_ = nullptr;
   std::size_t size_ = 0;
-  Place last_ = {};
+  logs::Place last_ = {};
   std::vector<std::uint32_t> signatures_ = {};  ///< by number
   std::unordered_map<std::uint32_t, std::uint16_t> ids_ = {};
 };

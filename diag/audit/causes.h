@@ -10,7 +10,7 @@ namespace ringside::audit {
 /// failures before losses of speed.
 ///
 /// returns  first causes, each directly before what follows from it; caused_by set
-/// source   ../shared/reference/log-and-dump-formats.md, section 9.10
+/// source   docs/formats 9.10
 std::vector<Finding> order_by_cause(std::vector<Finding> findings);
 
 }  // namespace ringside::audit

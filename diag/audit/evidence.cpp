@@ -4,6 +4,8 @@
 
 namespace ringside::audit {
 
+using namespace logs;  // its records are this folder's daily words
+
 std::string quotable(std::string_view text) {
   std::string quoted(text.substr(0, kQuotedBytes));
   std::replace_if(

@@ -9,13 +9,11 @@
 
 namespace ringside::audit {
 
-using namespace logs;  // records and their fields are this folder's daily words
-
 inline constexpr std::size_t kQuotedBytes = 400;
 
 /// A line that shows something.
 struct QuotedLine {
-  Place place;
+  logs::Place place;
   std::uint32_t process =
       0;             ///< index of JobFacts::processes; of a shard's speakers before they are joined
   std::string text;  ///< without wrappers and control characters, cut at kQuotedBytes
@@ -30,7 +28,7 @@ class Evidence {
   static constexpr std::size_t kKept = 8;
   static constexpr std::size_t kMostMixed = 32;  ///< of several kinds
 
-  void add(Place place, std::uint32_t process, std::string_view text) {
+  void add(logs::Place place, std::uint32_t process, std::string_view text) {
     if (++count_ <= kKept) keep(place, process, text);
   }
 
@@ -45,7 +43,7 @@ class Evidence {
   [[nodiscard]] std::vector<QuotedLine>& lines() { return lines_; }
 
  private:
-  void keep(Place place, std::uint32_t process, std::string_view text);
+  void keep(logs::Place place, std::uint32_t process, std::string_view text);
 
   std::vector<QuotedLine> lines_ = {};
   std::uint64_t count_ = 0;

@@ -9,6 +9,9 @@
 #include "engine/topology/load_hosts.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 std::string gpu_name(const JobFacts& facts) {

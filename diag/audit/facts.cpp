@@ -4,6 +4,8 @@
 
 namespace ringside::audit {
 
+using namespace logs;  // its records are this folder's daily words
+
 bool is_p2p(Via via) {
   return via == Via::P2pDirect || via == Via::P2pIpc || via == Via::P2pCumem ||
          via == Via::P2pMnnvl || via == Via::P2pIndirect || via == Via::P2pCommon;

@@ -52,7 +52,7 @@ struct Member {
   std::int8_t ring_gdr = -1;
   float init_s = -1, bootstrap_s = -1;
   std::uint32_t ncalls = 0;
-  Place first = {};
+  logs::Place first = {};
 };
 
 /// Where a ring's order comes from, best first.
@@ -104,8 +104,8 @@ struct SaidBy {
 
 /// Edges that are alike, over all communicators.
 struct EdgeFacts {
-  Via via = Via::Unknown;
-  Direction direction = Direction::None;
+  logs::Via via = logs::Via::Unknown;
+  logs::Direction direction = logs::Direction::None;
   bool gdr = false;
   std::string net;
   SaidBy said = {};
@@ -119,7 +119,7 @@ struct LocalEdges {
 };
 
 /// A GPU reads or writes the memory of another one.
-bool is_p2p(Via via);
+bool is_p2p(logs::Via via);
 
 /// Adds a communicator's, by host; -1: of unknown ones.
 void add_local_edges(const CommFacts& comm, std::map<std::int32_t, LocalEdges>& hosts);

@@ -92,17 +92,6 @@ std::string named_address(const JobFacts& facts, std::string_view address) {
   return fmt::format("{} ({})", *names.begin(), address);
 }
 
-std::string plural(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
-std::string list_of(std::span<const std::string> names, std::size_t most) {
-  const std::size_t shown = std::min(most, names.size());
-  std::string text = fmt::format("{}", fmt::join(names.first(shown), ", "));
-  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
-}
-
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/wording.h"  // every rule counts and lists
 #include "diag/audit/facts.h"
 #include "diag/audit/finding.h"
 
@@ -50,12 +51,6 @@ Evidence evidence_of(const MessageLines& lines, Predicate picks) {
 /// `node-c (10.0.1.13)` where a process has said that the address is its own; else the address.
 /// shape  with or without the port: `10.0.1.13<52332>`
 std::string named_address(const JobFacts& facts, std::string_view address);
-
-/// "1 rank", "3 ranks"
-std::string plural(std::size_t count, std::string_view one, std::string_view many);
-
-/// `a, b, c and 4 more`
-std::string list_of(std::span<const std::string> names, std::size_t most = 4);
 
 bool contains(std::string_view text, std::string_view part);
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);

@@ -8,6 +8,9 @@
 #include "diag/logparse/init_records.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 void sort_once(std::vector<std::uint32_t>& numbers) {

@@ -17,7 +17,7 @@ namespace ringside::audit {
 /// has a hole there, or skipped a call: the lines cannot tell.
 ///
 /// returns  those that differ from most, at the first call where any does
-/// source   ../shared/reference/log-and-dump-formats.md, section 3.1
+/// source   docs/formats 3.1
 std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& calls,
                                             const std::vector<std::unique_ptr<Shard>>& shards,
                                             CallOrder& order);

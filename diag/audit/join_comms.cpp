@@ -12,6 +12,9 @@
 #include "diag/audit/join_rings.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// A part of one shard, and what continues it in later ones.

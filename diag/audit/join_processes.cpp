@@ -6,6 +6,9 @@
 #include <unordered_map>
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// What tells processes apart: host and pid where NCCL's prefix gave them, else the launcher's rank.

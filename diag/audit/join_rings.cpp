@@ -3,6 +3,9 @@
 #include <algorithm>
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 using Successors = std::vector<std::int32_t>;  ///< [rank]; -1: unknown

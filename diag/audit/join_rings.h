@@ -14,7 +14,7 @@ namespace ringside::audit {
 ///
 /// A ring's order comes from `Ring c : p -> r -> n` of all ranks, else from rank 0's `Channel c/n : ...`
 /// where it is not cut, else from the connections, of which those of the trees are set aside.
-/// source  ../shared/reference/log-and-dump-formats.md, section 2.12
+/// source  docs/formats 2.12
 class RingMaker {
  public:
   /// Sorts the shards' rings and trees by part.

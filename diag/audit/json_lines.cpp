@@ -6,6 +6,9 @@
 #include <set>
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 using Json = nlohmann::json;

@@ -14,7 +14,7 @@ namespace ringside::audit {
 
 /// A report that could not be had whole.
 struct UnreadReport {
-  Place place;                ///< where it begins
+  logs::Place place;          ///< where it begins
   bool is_too_large = false;  ///< else it ends early
 };
 
@@ -31,7 +31,8 @@ class JsonLines {
   }
 
   /// Takes a line; at the end of a report, what it says goes to the end of these.
-  void take(const Record& record, std::vector<BenchmarkTable>& tables, std::vector<RasFact>& ras);
+  void take(const logs::Record& record, std::vector<BenchmarkTable>& tables,
+            std::vector<RasFact>& ras);
 
   /// Those that were let go, and the one that has not ended yet.
   [[nodiscard]] std::vector<UnreadReport> unread() const;
@@ -39,7 +40,7 @@ class JsonLines {
  private:
   struct Line {
     std::size_t at = 0;  ///< in text_
-    Place place;
+    logs::Place place;
   };
   void forget();
   [[nodiscard]] QuotedLine quote_at(std::size_t at) const;

@@ -7,6 +7,9 @@
 #include <charconv>
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 struct ReachName {

@@ -69,7 +69,7 @@ class LinkMatrixLines {
   [[nodiscard]] bool wants(std::string_view line) const {
     return !open_.empty() || line.find("GPU0") != std::string_view::npos;
   }
-  void take(const Record& record, std::string_view host, std::vector<LinkMatrix>& matrices);
+  void take(const logs::Record& record, std::string_view host, std::vector<LinkMatrix>& matrices);
 
  private:
   struct Open {

@@ -5,6 +5,8 @@
 
 namespace ringside::audit {
 
+using namespace logs;  // its records are this folder's daily words
+
 struct LiveAudit::Impl {
   Shard shard;
   std::unique_ptr<LogFollower> follower;

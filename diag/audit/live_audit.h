@@ -27,7 +27,7 @@ class LiveAudit {
   void finish();
   /// Nothing more can come.
   [[nodiscard]] bool is_over() const;
-  [[nodiscard]] const LogFiles& files() const;
+  [[nodiscard]] const logs::LogFiles& files() const;
 
   /// What all rules find in what was read so far.
   [[nodiscard]] Audit judge() const;

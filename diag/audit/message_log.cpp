@@ -3,6 +3,9 @@
 #include <algorithm>
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// Lines of which every rank's counts for the verdict; of the others, the first ones tell.

@@ -13,7 +13,7 @@ namespace ringside::audit {
 /// A line of the catalogue that is kept whole, so that a rule can read its fields later.
 class KeptMessage {
  public:
-  KeptMessage(const Record& record, std::uint32_t speaker)
+  KeptMessage(const logs::Record& record, std::uint32_t speaker)
       : line_(record.line), record_(record), speaker_(speaker) {}
 
   /// As message_argument() and message_number().
@@ -22,19 +22,19 @@ class KeptMessage {
 
   [[nodiscard]] std::string_view line() const { return line_; }
   [[nodiscard]] std::string_view text() const { return line().substr(record_.text_at); }
-  [[nodiscard]] Place place() const { return record_.place; }
-  [[nodiscard]] Level level() const { return record_.level; }
+  [[nodiscard]] logs::Place place() const { return record_.place; }
+  [[nodiscard]] logs::Level level() const { return record_.level; }
   [[nodiscard]] bool is_torn() const { return record_.is_torn; }
   [[nodiscard]] std::int64_t time_us() const { return record_.time_us; }
   [[nodiscard]] std::uint32_t process() const { return speaker_; }
   void set_process(std::uint32_t process) { speaker_ = process; }
 
   /// The record with views of this object.
-  [[nodiscard]] Record record() const;
+  [[nodiscard]] logs::Record record() const;
 
  private:
   std::string line_;
-  Record record_;
+  logs::Record record_;
   std::uint32_t speaker_;
 };
 
@@ -50,11 +50,11 @@ struct MessageLines {
 /// What the logs say in the catalogue's words.
 class MessageLog {
  public:
-  void take(const Record& record);
+  void take(const logs::Record& record);
   void append(MessageLog&& later, const std::vector<std::uint32_t>& process_of_speaker);
 
-  [[nodiscard]] const MessageLines& operator[](MessageId id) const;
-  [[nodiscard]] bool has(MessageId id) const { return !(*this)[id].evidence.empty(); }
+  [[nodiscard]] const MessageLines& operator[](logs::MessageId id) const;
+  [[nodiscard]] bool has(logs::MessageId id) const { return !(*this)[id].evidence.empty(); }
 
  private:
   std::vector<MessageLines> by_id_ = {};

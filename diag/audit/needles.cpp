@@ -5,7 +5,6 @@
 namespace ringside::audit {
 
 Needles::Needles(std::span<const std::string_view> texts) : next_(1), ends_(1) {
-  RINGSIDE_ASSERT(texts.size() <= 64, "{} needles", texts.size());
   next_[0].fill(0);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     std::uint32_t state = 0;
@@ -19,10 +18,11 @@ Needles::Needles(std::span<const std::string_view> texts) : next_(1), ends_(1) {
       state = to;  // before the rows move
       next_.emplace_back();
       next_.back().fill(0);
-      ends_.push_back(0);
+      ends_.emplace_back();
     }
-    ends_[state] |= std::uint64_t{1} << i;
+    ends_[state].push_back(static_cast<std::uint16_t>(i));
   }
+  RINGSIDE_ASSERT(next_.size() <= 0x10000, "needles of {} characters", next_.size());
 
   // Breadth first: where a text goes on no more, its longest proper end that begins one does.
   std::vector<std::uint32_t> fail(next_.size(), 0);
@@ -32,7 +32,8 @@ Needles::Needles(std::span<const std::string_view> texts) : next_(1), ends_(1) {
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::uint32_t state = order[i];
-    ends_[state] |= ends_[fail[state]];
+    const std::vector<std::uint16_t>& shorter = ends_[fail[state]];
+    ends_[state].insert(ends_[state].end(), shorter.begin(), shorter.end());
     for (std::size_t c = 0; c < 256; ++c) {
       std::uint16_t& to = next_[state][c];
       const std::uint16_t otherwise = next_[fail[state]][c];
@@ -44,6 +45,7 @@ Needles::Needles(std::span<const std::string_view> texts) : next_(1), ends_(1) {
       order.push_back(to);
     }
   }
+  for (const auto& texts_here : ends_) is_end_.push_back(texts_here.empty() ? 0 : 1);
 }
 
 }  // namespace ringside::audit

@@ -13,23 +13,24 @@ namespace ringside::audit {
 /// Threads  any, after construction
 class Needles {
  public:
-  /// shape  at most 64 texts, none empty
+  /// shape  none is empty; all together at most 65535 characters
   explicit Needles(std::span<const std::string_view> texts);
 
-  /// returns  bit i: texts[i] is in the line
-  [[nodiscard]] std::uint64_t in(std::string_view line) const {
-    std::uint64_t found = 0;
+  /// Calls found(i) for each place where texts[i] is in the line, in the order of their ends.
+  template <typename Found>
+  void each_in(std::string_view line, Found&& found) const {
     std::uint32_t state = 0;
     for (const char c : line) {
       state = next_[state][static_cast<unsigned char>(c)];
-      found |= ends_[state];
+      if (!is_end_[state]) continue;  // most lines hold none
+      for (const std::uint16_t text : ends_[state]) found(text);
     }
-    return found;
   }
 
  private:
   std::vector<std::array<std::uint16_t, 256>> next_;
-  std::vector<std::uint64_t> ends_;
+  std::vector<std::uint8_t> is_end_;              ///< [state]
+  std::vector<std::vector<std::uint16_t>> ends_;  ///< [state]: the texts that end there
 };
 
 }  // namespace ringside::audit

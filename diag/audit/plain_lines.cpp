@@ -87,14 +87,12 @@ const Needles& needles() {
 
 std::uint32_t plain_lines_of(std::string_view line) {
   static const Needles& known = needles();
-  std::uint64_t found = known.in(line);
   std::uint32_t lines = 0;
-  for (std::size_t i = 0; found != 0; ++i, found >>= 1) {
-    if ((found & 1) == 0) continue;
+  known.each_in(line, [&](std::size_t i) {
     const Row& row = kRows[i];
-    if (!row.and_also.empty() && line.find(row.and_also) == std::string_view::npos) continue;
+    if (!row.and_also.empty() && line.find(row.and_also) == std::string_view::npos) return;
     lines |= std::uint32_t{1} << static_cast<unsigned>(row.line);
-  }
+  });
   return lines;
 }
 

@@ -25,8 +25,8 @@ struct Link {
   std::uint32_t count = 0;  ///< lines
   std::int16_t net_device = -1;
   std::uint16_t net = 0;  ///< of Shard::nets
-  Via via = Via::Unknown;
-  Direction direction = Direction::None;
+  logs::Via via = logs::Via::Unknown;
+  logs::Direction direction = logs::Direction::None;
   std::int8_t connection = -1;
   bool gdr : 1 = false;
   bool copy_engine : 1 = false;
@@ -72,7 +72,7 @@ struct CommPart {
   bool is_headless = false;                   ///< its `Init START` is lost
   bool has_rings = false, has_trees = false;  ///< `Connected all ...`
   float init_s = -1, bootstrap_s = -1;
-  Place first = {};                ///< line
+  logs::Place first = {};          ///< line
   std::uint16_t network = 0xffff;  ///< of Shard::nets
 };
 
@@ -103,7 +103,7 @@ struct CallMark {
       0;  ///< of function, count, type, operation, root; kAnyCall: a torn line's
   std::uint32_t part = kNone;
   std::uint32_t op_count = 0;  ///< the lower half: how far the rank's own counter is
-  Place place;
+  logs::Place place;
 };
 inline constexpr std::uint32_t kAnyCall = 0;
 

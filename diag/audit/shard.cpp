@@ -8,6 +8,9 @@
 #include "diag/logparse/topo_records.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 constexpr std::uint64_t channel_bit(int channel) {

@@ -72,7 +72,7 @@ struct Said {
   Evidence evidence = {};
   SpeakerSet speakers = {};
 
-  void add(const Record& record) {
+  void add(const logs::Record& record) {
     evidence.add(record.place, record.speaker, record.line);
     speakers.add(record.speaker);
   }
@@ -80,8 +80,8 @@ struct Said {
 
 /// Lines of connections that are alike.
 struct EdgeKind {
-  Via via = Via::Unknown;
-  Direction direction = Direction::None;
+  logs::Via via = logs::Via::Unknown;
+  logs::Direction direction = logs::Direction::None;
   bool gdr = false;
   std::uint16_t net = 0;  ///< of Shard::nets
   friend auto operator<=>(const EdgeKind&, const EdgeKind&) = default;
@@ -99,13 +99,13 @@ struct KnownCall {
 /// same thing again; connections grow with the pairs that talk, calls of collectives by 8 bytes each.
 ///
 /// Threads  the worker that parses the shard; then the one that joins them all
-class Shard : public RecordSink {
+class Shard : public logs::RecordSink {
  public:
   static constexpr std::size_t kMostCalls = 8'000'000;  ///< that are kept; the rest is as if lost
 
-  void take(std::span<const Record> records, const SpeakerTable& speakers) override;
+  void take(std::span<const logs::Record> records, const logs::SpeakerTable& speakers) override;
 
-  std::vector<Speaker> speakers = {};
+  std::vector<logs::Speaker> speakers = {};
   std::vector<SpeakerParts> spoken = {};      ///< by speaker
   std::vector<CommPart> parts = {};           ///< in order of appearance
   std::vector<std::vector<Link>> links = {};  ///< by part
@@ -147,34 +147,34 @@ class Shard : public RecordSink {
   [[nodiscard]] std::vector<UnreadReport> unread_reports() const { return json_.unread(); }
 
  private:
-  void take_one(const Record& record);
-  void note_length(const Record& record);
-  void fetch(const Record& record) const;
-  void take_edge(const Record& record);
-  void take_comm_event(const Record& record);
-  void take_comm_nodes(const Record& record);
-  void take_call(const Record& record);
-  void take_rare(const Record& record);
-  void take_plain(const Record& record);
-  void take_topology(const Record& record);
-  const KnownCall& note_call(const Record& record, const CollCall& call);
-  std::uint32_t part_of(const Record& record, std::uint64_t comm);
-  std::uint32_t current_part(const Record& record);
+  void take_one(const logs::Record& record);
+  void note_length(const logs::Record& record);
+  void fetch(const logs::Record& record) const;
+  void take_edge(const logs::Record& record);
+  void take_comm_event(const logs::Record& record);
+  void take_comm_nodes(const logs::Record& record);
+  void take_call(const logs::Record& record);
+  void take_rare(const logs::Record& record);
+  void take_plain(const logs::Record& record);
+  void take_topology(const logs::Record& record);
+  const KnownCall& note_call(const logs::Record& record, const logs::CollCall& call);
+  std::uint32_t part_of(const logs::Record& record, std::uint64_t comm);
+  std::uint32_t current_part(const logs::Record& record);
   /// The same for a line that comes before `Init COMPLETE`: behind it, it is of a communicator whose
   /// `Init START` is lost.
-  std::uint32_t setup_part(const Record& record);
+  std::uint32_t setup_part(const logs::Record& record);
   std::uint32_t new_part(std::uint32_t speaker);
   static std::uint32_t find_part(const SpeakerParts& speaker, std::uint64_t comm);
   void name_part(std::uint32_t index, std::uint64_t comm);
 
-  const SpeakerTable* table_ = nullptr;
+  const logs::SpeakerTable* table_ = nullptr;
   std::array<KnownCall, 64> known_calls_ = {};
   KnownCall torn_call_ = {.signature = kAnyCall, .id = calls.id_of(kAnyCall)};
   Said* last_edges_ = nullptr;
   EdgeKind last_kind_ = {};
   std::uint32_t last_net_ = 0;
   std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
-  Place before_place_ = {};
+  logs::Place before_place_ = {};
   JsonLines json_ = {};
   LinkMatrixLines matrix_lines_ = {};
   std::set<std::string> dumpers_ = {};  ///< hosts of which a dump is kept

@@ -10,6 +10,9 @@
 // The kinds of lines that are few, whatever the size of a log.
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 QuotedLine quote(const Record& record) {

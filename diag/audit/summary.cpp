@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
-#include "diag/audit/findings.h"
+#include "base/wording.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
 
 std::string transport_name(Via via, bool has_gdr, const std::string& net) {
   switch (via) {

@@ -10,7 +10,7 @@
 namespace ringside::audit {
 
 /// "P2P/CUMEM", "SHM", "NET/IB/GDRDMA"
-std::string transport_name(Via via, bool has_gdr, const std::string& net);
+std::string transport_name(logs::Via via, bool has_gdr, const std::string& net);
 
 /// Connections by transport, of all communicators: lines.
 std::map<std::string, std::uint64_t> transports_of(const JobFacts& facts);

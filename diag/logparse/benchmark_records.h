@@ -7,7 +7,7 @@
 #include "diag/logparse/record.h"
 
 /// nccl-tests' output. Its other lines (header, verdicts, failures) are messages.
-/// source  ../shared/reference/log-and-dump-formats.md, section 7.4
+/// source  docs/formats 7.4
 namespace ringside::logs {
 
 /// `#  Rank  0 Group  0 Pid 25 on node-a device  0 [0x53] NVIDIA H100 80GB HBM3`

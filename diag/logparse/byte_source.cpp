@@ -13,9 +13,9 @@
 #include <chrono>
 #include <cstring>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/fd.h"
 #include "diag/logparse/blocks.h"
 
@@ -77,13 +77,12 @@ class FdSource : public ByteSource {
 
 /// Opens a named pipe without waiting for its writer for ever: nobody may ever come.
 /// head  what was read while waiting
-Result<UniqueFd> open_pipe(const std::string& name, std::string& head) {
+Result<UniqueFd> open_pipe(const std::string& name, std::string& head, Clock& clock) {
   UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return system_error(name, errno, "check that it is readable");
-  constexpr int kTries = 100;
-  constexpr auto kPause = std::chrono::milliseconds{50};  // five seconds in all
+  const Deadline deadline = deadline_in(std::chrono::seconds{5}, clock);
   std::array<char, 4096> block;
-  for (int i = 0; i < kTries; ++i) {
+  while (!has_passed(deadline)) {
     const ssize_t got = ::read(fd.get(), block.data(), block.size());
     if (got > 0) head.assign(block.data(), static_cast<std::size_t>(got));
     const bool is_written = got > 0 || (got < 0 && errno == EAGAIN);
@@ -92,7 +91,7 @@ Result<UniqueFd> open_pipe(const std::string& name, std::string& head) {
       return fd;
     }
     if (got < 0 && errno != EINTR) return system_error(name, errno, "check that it is readable");
-    std::this_thread::sleep_for(kPause);
+    clock.sleep(std::chrono::milliseconds{50});
   }
   return Error{ErrorCode::NotFound, name + ": a pipe into which nobody writes",
                "start the program that writes first, or name its file"};
@@ -225,13 +224,14 @@ const char* binary_kind(std::span<const char> head) {
   return counted >= 64 && control * 10 > counted ? "binary data" : nullptr;
 }
 
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::uint64_t begin) {
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::uint64_t begin,
+                                                Clock& clock) {
   UniqueFd owned;
   int fd = STDIN_FILENO;
   std::string head_of_pipe;
   struct stat status {};
   if (name != "-" && ::stat(name.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) {
-    RINGSIDE_TRY(owned, open_pipe(name, head_of_pipe));
+    RINGSIDE_TRY(owned, open_pipe(name, head_of_pipe, clock));
     fd = owned.get();
   } else if (name != "-") {
     owned.reset(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "diag/logparse/log_files.h"
 
@@ -27,10 +28,11 @@ class ByteSource {
   virtual std::unique_ptr<Blocks> blocks();
 };
 
-/// Opens one file from `begin` on; "-" is stdin. Compressed data, told by their first bytes, come out unpacked.
+/// Opens one file from `begin` on; "-" is stdin. A named pipe gets five seconds for its writer to come. Compressed data, told by their first bytes, come out unpacked.
 /// shape   begin is 0 for streams and compressed files
 /// errors  NotFound, System
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::uint64_t begin);
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::uint64_t begin,
+                                                Clock& clock = real_clock());
 
 /// What the first bytes of a file say.
 Compression compression_of(std::span<const char> head);

@@ -6,7 +6,7 @@
 #include "diag/logparse/record.h"
 
 /// What was called, what was chosen for it, and what it returned.
-/// source  ../shared/reference/log-and-dump-formats.md, sections 1.3, 3.1 to 3.3
+/// source  docs/formats 1.3, 3.1 to 3.3
 namespace ringside::logs {
 
 /// `AllReduce: opCount 1f sendbuff .. recvbuff .. count .. datatype .. op .. root .. comm .. [nranks=..] stream ..`
@@ -25,7 +25,7 @@ struct CollCall {
 };
 
 /// returns  bytes of an element of NCCL's datatype; 0: no such type
-/// source   section 3.1
+/// source   docs/formats 3.1
 int datatype_bytes(int datatype);
 
 /// A line of subsystem TUNING. Numbers and names of algorithms are of NCCL: 0 TREE, 1 RING, 2 COLLNET_DIRECT,

@@ -7,7 +7,7 @@
 #include "diag/logparse/record.h"
 
 /// Channels, their edges, rings and trees.
-/// source  ../shared/reference/log-and-dump-formats.md, sections 2.8 to 2.10, 4.7
+/// source  docs/formats 2.8 to 2.10, 4.7
 namespace ringside::logs {
 
 /// How an edge travels, with the words of the line.

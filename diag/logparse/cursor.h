@@ -4,8 +4,10 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
+#include "diag/logparse/quick_text.h"
 #include "diag/logparse/text_search.h"
 
 namespace ringside::logs {
@@ -55,11 +57,12 @@ class Cursor {
   }
   void skip(std::size_t count) { at_ += count < left() ? count : left(); }
 
-  /// A decimal number with an optional minus. Digits beyond the type's range are no number.
+  /// A decimal number, of signed types with an optional minus. Digits beyond the type's range are no number,
+  /// and more than nineteen (which is all that 64 bits hold of any digits) are none of any type.
   template <typename T>
   bool number(T& value) {
     const char* p = at_;
-    const bool is_negative = p < end_ && *p == '-';
+    const bool is_negative = std::numeric_limits<T>::is_signed && p < end_ && *p == '-';
     if (is_negative) ++p;
     const char* const digits = p;
     std::uint64_t sum = 0;
@@ -67,8 +70,11 @@ class Cursor {
       sum = sum * 10 + static_cast<std::uint64_t>(*p - '0');
       ++p;
     }
-    constexpr int kMostDigits = sizeof(T) >= 8 ? 19 : sizeof(T) == 4 ? 10 : 5;
-    if (p == digits || p - digits > kMostDigits) return false;
+    constexpr int kMostDigits = std::numeric_limits<std::uint64_t>::digits10;
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+    if (p == digits || p - digits > kMostDigits || sum > kMost + (is_negative ? 1 : 0)) {
+      return false;
+    }
     at_ = p;
     value = static_cast<T>(is_negative ? 0 - sum : sum);
     return true;
@@ -118,7 +124,7 @@ class Cursor {
   /// What stands before the next blank.
   void skip_word() {
     if (left() >= 16) {
-      const std::size_t blank = find_character<16>(at_, ' ');
+      const std::size_t blank = find_in_sixteen(at_, ' ');
       at_ += blank;
       if (blank < 16) return;
     }

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace ringside::logs {
 
@@ -23,17 +20,12 @@ class HashSlots {
     const std::uint32_t group = group_of(hash);
     const std::uint32_t tag = tag_of(hash);
     const auto& tags = groups_[group].tags;
-#if defined(__SSE2__)
-    const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i*>(tags.data()));
-    const __m128i equal = _mm_cmpeq_epi32(all, _mm_set1_epi32(static_cast<int>(tag)));
-    const auto ways = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(equal)));
-    return ways == 0 ? kNone : group * kWays + static_cast<std::uint32_t>(__builtin_ctz(ways));
-#else
+    // All four are compared whatever the first ones say: which one it is cannot be foreseen.
+    unsigned ways = 0;
     for (std::uint32_t way = 0; way < kWays; ++way) {
-      if (tags[way] == tag) return group * kWays + way;
+      ways |= static_cast<unsigned>(tags[way] == tag) << way;
     }
-    return kNone;
-#endif
+    return ways == 0 ? kNone : group * kWays + static_cast<std::uint32_t>(std::countr_zero(ways));
   }
 
   /// A slot for a new thing: that of the same hash, a free one, or the next in turn, whose thing is given up.

@@ -6,7 +6,7 @@
 #include "diag/logparse/record.h"
 
 /// Lines of the machine and of the interpreter.
-/// source  ../shared/reference/log-and-dump-formats.md, sections 5.1, 8.1
+/// source  docs/formats 5.1, 8.1
 namespace ringside::logs {
 
 /// A GPU or NVSwitch fault line of the kernel log.

@@ -7,7 +7,7 @@
 
 /// What NCCL and RCCL say while a communicator is made, line by line. A number that a version does not
 /// print is -1 (0 for pointers and ids); an absent text is empty.
-/// source  ../shared/reference/log-and-dump-formats.md, sections 1.4, 1.9, 2.2 to 2.6, 2.10, 2.11
+/// source  docs/formats 1.4, 1.9, 2.2 to 2.6, 2.10, 2.11
 namespace ringside::logs {
 
 enum class Library : std::uint8_t { Nccl, Rccl };

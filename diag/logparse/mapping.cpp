@@ -20,8 +20,11 @@ struct Watched {
 };
 thread_local Watched watched;
 
+std::mutex watch_mutex;
+int mappings = 0;          // under watch_mutex, as is what follows
+bool is_watching = false;  // our handler is in place, or is called by who came behind it
 struct sigaction before {};
-std::size_t page_size = 0;
+const auto page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
 /// Puts zeros where the file has gone. Calls only what is allowed in a handler: mmap() is a bare system call.
 void on_bus_error(int signal, siginfo_t* info, void* context) {
@@ -42,25 +45,37 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   ::sigaction(SIGBUS, &before, nullptr);  // the access is made again, and ends the program
 }
 
-void watch_bus_errors() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    struct sigaction action {};
-    action.sa_sigaction = on_bus_error;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    ::sigemptyset(&action.sa_mask);
-    ::sigaction(SIGBUS, &action, &before);
-  });
+void begin_watch() {
+  const std::lock_guard lock(watch_mutex);
+  ++mappings;
+  if (is_watching) return;
+  struct sigaction action {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGBUS, &action, &before);
+  is_watching = true;
+}
+
+/// With the last mapping the handler goes, unless somebody has put one over it, who may still call it.
+void end_watch() {
+  const std::lock_guard lock(watch_mutex);
+  if (--mappings > 0) return;
+  struct sigaction now {};
+  ::sigaction(SIGBUS, nullptr, &now);
+  const bool is_ours = (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_bus_error;
+  if (!is_ours) return;
+  ::sigaction(SIGBUS, &before, nullptr);
+  is_watching = false;
 }
 
 }  // namespace
 
 Mapping::Mapping(int fd, std::uint64_t offset, std::size_t size) {
-  watch_bus_errors();
   void* const data =
       ::mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, static_cast<off_t>(offset));
   if (data == MAP_FAILED) return;
+  begin_watch();
   data_ = static_cast<char*>(data);
   size_ = size;
   ::madvise(data_, size_, MADV_SEQUENTIAL);
@@ -87,6 +102,7 @@ void Mapping::release() {
   if (watched.begin == data_) watched.begin = nullptr;
   ::munmap(data_, size_);
   data_ = nullptr;
+  end_watch();
 }
 
 }  // namespace ringside::logs

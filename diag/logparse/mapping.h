@@ -6,8 +6,8 @@
 namespace ringside::logs {
 
 /// A part of a file in memory, where the kernel has it. If the file is made shorter, what is behind its end reads as
-/// zeros and was_cut() says so: the signal (SIGBUS) that this would raise is caught; those of other places go to
-/// who wanted them before.
+/// zeros and was_cut() says so: the signal (SIGBUS) that this would raise is caught while there is
+/// any mapping; those of other places go to who wanted them before.
 ///
 /// Threads  one, and one mapping a thread at a time
 class Mapping {

@@ -1,18 +1,17 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
-/// What the lines that come most often are read with: sixteen characters at a time.
+/// What the lines that come most often are read with: eight characters at a time, in a word.
 namespace ringside::logs {
 
-/// Eight characters, the first in the lowest byte on machines that have it first.
+static_assert(std::endian::native == std::endian::little, "the first character is the lowest byte");
+
+/// Eight characters, the first in the lowest byte.
 /// shape  so many can be read
 inline std::uint64_t word_at(const char* text) {
   std::uint64_t word;
@@ -44,41 +43,54 @@ inline bool short_number(std::string_view digits, std::uint64_t& value) {
   return eight_digits((text & ~others) | (0x3030303030303030U & others), value);
 }
 
+/// Eight hexadecimal digits at once, the first in the lowest byte.
+/// returns  false: another character is among them
+inline bool eight_hex_digits(std::uint64_t text, std::uint64_t& value) {
+  constexpr std::uint64_t kEach = 0x0101010101010101U;
+  constexpr std::uint64_t kHigh = 0x80 * kEach;
+  // Of characters below 0x80, an addition that carries into the highest bit says: at least so large.
+  const std::uint64_t plain = text & ~kHigh;
+  const std::uint64_t low = plain | 0x20 * kEach;
+  const std::uint64_t is_digit = (plain + (0x80 - '0') * kEach) & ~(plain + (0x7F - '9') * kEach);
+  const std::uint64_t is_letter = (low + (0x80 - 'a') * kEach) & ~(low + (0x7F - 'f') * kEach);
+  const bool are_digits = ((is_digit | is_letter) & ~text & kHigh) == kHigh;
+  const std::uint64_t four = (text & 0x0F * kEach) + ((is_letter & kHigh) >> 7) * 9;
+  // The first of each pair is the low byte of its lane, and the high half of its value.
+  const std::uint64_t bytes = (four << 4 | four >> 8) & 0x00FF00FF00FF00FFU;
+  const std::uint64_t pairs = (bytes | bytes >> 8) & 0x0000FFFF0000FFFFU;
+  value = __builtin_bswap32(static_cast<std::uint32_t>(pairs | pairs >> 16));
+  return are_digits;
+}
+
 /// A hexadecimal number of one to sixteen digits.
 /// shape    sixteen characters can be read before its end
 /// returns  false: it is none
 inline bool all_hex_digits(std::string_view digits, std::uint64_t& value) {
-#if defined(__SSE2__)
-  const __m128i raw =
-      _mm_loadu_si128(reinterpret_cast<const __m128i*>(digits.data() + digits.size() - 16));
-  const __m128i low = _mm_or_si128(raw, _mm_set1_epi8(0x20));
-  const __m128i digit = _mm_sub_epi8(raw, _mm_set1_epi8('0'));
-  const __m128i letter = _mm_sub_epi8(low, _mm_set1_epi8('a'));
-  const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit);
-  const __m128i is_letter = _mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8(5)), letter);
-  const auto places = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(is_digit, is_letter)));
-  const unsigned wanted = 0xFFFFU & ~((1U << (16 - digits.size())) - 1);
-  if ((places & wanted) != wanted) return false;
-  const __m128i four =
-      _mm_or_si128(_mm_and_si128(is_digit, digit),
-                   _mm_and_si128(is_letter, _mm_add_epi8(letter, _mm_set1_epi8(10))));
-  // The first of each pair is the low byte of its lane, and the high half of its value.
-  const __m128i pairs = _mm_and_si128(
-      _mm_or_si128(_mm_slli_epi16(four, 4), _mm_srli_epi16(four, 8)), _mm_set1_epi16(0xFF));
-  const auto bytes = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(pairs, pairs)));
-  const std::size_t others = 64 - 4 * digits.size();
-  value = __builtin_bswap64(bytes) << others >> others;
+  const char* const end = digits.data() + digits.size();
+  const auto eight = [end](std::size_t before, std::size_t size, std::uint64_t& part) {
+    const std::uint64_t others = (std::uint64_t{1} << (8 * (8 - size))) - 1;
+    const std::uint64_t text = word_at(end - before);
+    return eight_hex_digits((text & ~others) | (0x3030303030303030U & others), part);
+  };
+  if (digits.size() <= 8) return eight(8, digits.size(), value);
+  std::uint64_t high = 0;
+  if (!eight(16, digits.size() - 8, high) || !eight(8, 8, value)) return false;
+  value |= high << 32;
   return true;
-#else
-  value = 0;
-  for (const char c : digits) {
-    const bool is_digit = c >= '0' && c <= '9';
-    const auto letter = static_cast<unsigned>((c | 0x20) - 'a');
-    if (!is_digit && letter > 5) return false;
-    value = value << 4 | (is_digit ? static_cast<unsigned>(c - '0') : letter + 10);
+}
+
+/// Where a character first is in sixteen; 16 where it is not.
+/// shape  so many can be read
+inline std::size_t find_in_sixteen(const char* text, char sought) {
+  constexpr std::uint64_t kEach = 0x0101010101010101U;
+  // The lowest byte that is zero: those below it do not borrow.
+  const auto zeros = [](std::uint64_t word) { return (word - kEach) & ~word & 0x80 * kEach; };
+  const std::uint64_t every = static_cast<unsigned char>(sought) * kEach;
+  if (const std::uint64_t first = zeros(word_at(text) ^ every); first != 0) {
+    return static_cast<std::size_t>(std::countr_zero(first)) / 8;
   }
-  return true;
-#endif
+  const std::uint64_t second = zeros(word_at(text + 8) ^ every);
+  return second != 0 ? 8 + static_cast<std::size_t>(std::countr_zero(second)) / 8 : 16;
 }
 
 }  // namespace ringside::logs

@@ -7,7 +7,7 @@
 #include "diag/logparse/record.h"
 
 /// A report of ncclras, as text or JSON. Its other lines are messages of the family "ras".
-/// source  ../shared/reference/log-and-dump-formats.md, section 7.1
+/// source  docs/formats 7.1
 namespace ringside::logs {
 
 /// A row of the text's table (a group of like communicators), or a communicator of the JSON.

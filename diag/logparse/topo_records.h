@@ -7,7 +7,7 @@
 #include "diag/logparse/record.h"
 
 /// The topology and graph dumps of NCCL_DEBUG_SUBSYS=GRAPH.
-/// source  ../shared/reference/log-and-dump-formats.md, section 2.7
+/// source  docs/formats 2.7
 namespace ringside::logs {
 
 /// `=== System : maxBw 48.0 totalBw 480.0 ===`, or the line of `=` that ends the dump.

@@ -8,7 +8,7 @@
 
 /// The parts of PyTorch's lines: the prefix that stands before a Message's text, and the texts that several
 /// messages share. Read on demand: `message_argument(record, "work")` gives the text, parse_work() its fields.
-/// source  ../shared/reference/log-and-dump-formats.md, sections 5.1 to 5.8
+/// source  docs/formats 5.1 to 5.8
 namespace ringside::logs {
 
 /// `[rank3]:[E301 10:20:30.123456789 ProcessGroupNCCL.cpp:632] [PG ID 4 PG GUID 11(tp) Rank 1] `

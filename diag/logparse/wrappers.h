@@ -20,7 +20,7 @@ struct Wrapping {
 
 /// Takes all prefixes from the start of a line, in any order, until none is left; those that may be text only
 /// if `with_doubtful`: the caller knows whether an NCCL prefix follows them.
-/// source  ../shared/reference/log-and-dump-formats.md, section 1.8
+/// source  docs/formats 1.8
 Wrapping strip_wrappers(std::string_view line, bool with_doubtful);
 
 /// A JSON object a line, as docker, journald and collectors write it: the text of its `log`, `message`, `msg`,

@@ -43,7 +43,7 @@ struct Connection {
 /// nodes    in NCCL's order: by first appearance over the ranks
 /// errors   InvalidArgument: nodes disagree on what NCCL requires to be equal (network device count
 ///          with NCCL_IGNORE_NET_MISMATCH=0)
-/// source   NCCL 2.30.7 graph/connect.cc, init.cc, transport/nvls.cc; section 1.6, 4, 5.9, 5.11 of it
+/// source   NCCL 2.30.7 graph/connect.cc, init.cc, transport/nvls.cc
 Result<Connection> connect_nodes(std::span<const NodeReport> reports,
                                  std::span<const JobNode> nodes,
                                  const ChannelParameters& parameters);

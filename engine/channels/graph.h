@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/words.h"
 #include "engine/topology/path_type.h"
 
 namespace ringside {
@@ -18,13 +19,6 @@ enum class Pattern : std::uint8_t {
   CollNetDirect = 6,
 };
 
-enum class GraphId : std::uint8_t {
-  Ring = 0,
-  Tree = 1,
-  CollNetChain = 2,
-  Nvls = 3,
-  CollNetDirect = 4
-};
 inline constexpr int kGraphs = 5;
 
 /// What a search found, in numbers. Merged over the ranks of a job it is what the tuner computes with.

@@ -4,23 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "base/ids.h"
-#include "base/vocabulary.h"
+#include "engine/collectives/chunk_rule.h"
 
 namespace ringside {
-
-/// The elements that a chunk stands for. unit  elements of the call's data type
-struct ChunkSpan {
-  std::int64_t input = 0;   ///< offset in this rank's input, where the primitive reads it
-  std::int64_t output = 0;  ///< offset in this rank's output, where the primitive writes it
-  std::int64_t count = 0;   ///< 0 at the ragged end: both sides know it, nothing travels
-};
-
-/// One channel's share of the call.  unit  elements
-struct ChannelPart {
-  std::int64_t offset = 0;
-  std::int64_t count = 0;
-};
 
 /// Cuts `count` elements into contiguous parts, one a channel, each but the last ones a multiple of
 /// `grain` elements; later parts are empty when there is little to share.
@@ -64,40 +50,38 @@ class ChunkMap {
   explicit ChunkMap(const Shape& shape);
 
   /// How often the algorithm runs to cover the part.
-  [[nodiscard]] std::int64_t loops() const { return pieces_ * turns_; }
-  [[nodiscard]] int turns() const { return turns_; }
+  [[nodiscard]] std::int64_t loops() const { return rule_.loops(); }
+  [[nodiscard]] int turns() const { return rule_.turns; }
   /// Which piece of its slice or block a chunk of this loop is: with the chunk's number, what sender and
   /// receiver agree on. (Their turns need not be the same.)
-  [[nodiscard]] std::int64_t piece_of(std::int64_t loop) const { return loop / turns_; }
-  [[nodiscard]] int turn_of(std::int64_t loop) const { return static_cast<int>(loop % turns_); }
+  [[nodiscard]] std::int64_t piece_of(std::int64_t loop) const { return rule_.piece_of(loop); }
+  [[nodiscard]] int turn_of(std::int64_t loop) const { return rule_.turn_of(loop); }
   /// The modulus of chunk numbers.
-  [[nodiscard]] int chunks() const { return chunks_; }
+  [[nodiscard]] int chunks() const { return rule_.chunks; }
   /// shape  loop 0 .. loops()-1, chunk 0 .. chunks()-1
-  [[nodiscard]] ChunkSpan at(std::int64_t loop, int chunk) const;
+  [[nodiscard]] ChunkSpan at(std::int64_t loop, int chunk) const {
+    return rule_.at(loop, chunk, tables_of());
+  }
 
   /// Whose block the chunk is part of.  shape  all_gather, all_gather_v, reduce_scatter
-  [[nodiscard]] Rank owner(int chunk) const { return owner_[static_cast<std::size_t>(chunk)]; }
+  [[nodiscard]] Rank owner(int chunk) const { return owners_[static_cast<std::size_t>(chunk)]; }
+
+  /// For those who carry the map elsewhere: its arithmetic and what that looks up. Empty: see ChunkTables.
+  [[nodiscard]] const ChunkRule& rule() const { return rule_; }
+  [[nodiscard]] std::span<const Rank> owners() const { return owners_; }
+  [[nodiscard]] std::span<const std::int64_t> bases() const { return bases_; }
+  [[nodiscard]] std::span<const ChannelPart> parts() const { return parts_; }
 
  private:
-  [[nodiscard]] ChunkSpan slice_at(std::int64_t piece, int chunk) const;
-  [[nodiscard]] ChunkSpan block_at(std::int64_t piece, int chunk) const;
-  [[nodiscard]] ChunkSpan transfer_at(std::int64_t piece, int chunk) const;
+  [[nodiscard]] ChunkTables tables_of() const {
+    return {owners_.data(), bases_.empty() ? nullptr : bases_.data(),
+            parts_.empty() ? nullptr : parts_.data()};
+  }
 
-  Collective collective_;
-  ChannelPart part_;
-  std::int64_t count_;
-  std::int64_t chunk_;
-  std::int64_t grain_;
-  bool shrinks_;
-  int lane_, lanes_;
-  int turns_;
-  std::vector<Rank> owner_;          ///< of blocks
-  std::vector<std::int64_t> bases_;  ///< all_gather_v
-  std::vector<ChannelPart> parts_;   ///< all_gather_v: by chunk; transfers: sends, then receives
-  int self_;                         ///< transfers
-  int ranks_;
-  std::int64_t pieces_;
-  int chunks_;
+  ChunkRule rule_;
+  std::vector<Rank> owners_;
+  std::vector<std::int64_t> bases_;
+  std::vector<ChannelPart> parts_;
 };
 
 }  // namespace ringside

@@ -13,28 +13,28 @@ namespace ringside {
 /// rounds  3               traffic  1 / H of the buffer each way: on each link of a head with another
 ///                                 rank of its node, and of a head with the network
 template <Primitives P>
-void direct_scatter(P& primitives, const Heads& heads) {
+RINGSIDE_HD void direct_scatter(P& primitives, const Heads& heads) {
   for_each_head(heads, [&](int h) {
     if (h != heads.own) primitives.send(h, port(h));
   });
 }
 
 template <Primitives P>
-void direct_reduce(P& primitives, const Heads& heads) {
+RINGSIDE_HD void direct_reduce(P& primitives, const Heads& heads) {
   if (!heads.is_head()) return;
   if (heads.inner == 0) return primitives.send(heads.own, heads.network());
   primitives.recv_reduce_send(heads.own, heads.node_side(), heads.network());
 }
 
 template <Primitives P>
-void direct_broadcast(P& primitives, const Heads& heads) {
+RINGSIDE_HD void direct_broadcast(P& primitives, const Heads& heads) {
   if (!heads.is_head()) return;
   if (heads.inner == 0) return primitives.recv(heads.own, heads.network());
   primitives.recv_copy_send(heads.own, heads.network(), heads.node_side());
 }
 
 template <Primitives P>
-void direct_gather(P& primitives, const Heads& heads) {
+RINGSIDE_HD void direct_gather(P& primitives, const Heads& heads) {
   for_each_head(heads, [&](int h) {
     if (h != heads.own) primitives.recv(h, port(h));
   });
@@ -45,12 +45,12 @@ void direct_gather(P& primitives, const Heads& heads) {
 /// rounds  2               traffic  1 / L of the output on each link within the node; the network: the
 ///                                 own block out, the rail's other N - 1 in
 template <Primitives P>
-void direct_all_gather_network(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void direct_all_gather_network(P& primitives, const Heads& heads, int turn) {
   if (turn == 0) primitives.send(heads.own_block(), heads.network());
 }
 
 template <Primitives P>
-void direct_all_gather_broadcast(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void direct_all_gather_broadcast(P& primitives, const Heads& heads, int turn) {
   const int node = heads.node_at(turn);
   const int block = heads.block(node, heads.own);
   if (heads.inner == 0) {
@@ -61,7 +61,7 @@ void direct_all_gather_broadcast(P& primitives, const Heads& heads, int turn) {
 }
 
 template <Primitives P>
-void direct_all_gather_receive(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void direct_all_gather_receive(P& primitives, const Heads& heads, int turn) {
   const int node = heads.node_at(turn);
   for_each_head(heads, [&](int h) {
     if (h != heads.own) primitives.recv(heads.block(node, h), port(h));
@@ -72,7 +72,7 @@ void direct_all_gather_receive(P& primitives, const Heads& heads, int turn) {
 /// rounds  2               traffic  1 / L of the input on each link within the node; the network: the
 ///                                 rail's N blocks out, the own one in
 template <Primitives P>
-void direct_reduce_scatter_send(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void direct_reduce_scatter_send(P& primitives, const Heads& heads, int turn) {
   const int node = heads.node_at(turn + 1);
   for_each_head(heads, [&](int h) {
     if (h != heads.own) primitives.send(heads.block(node, h), port(h));
@@ -80,7 +80,7 @@ void direct_reduce_scatter_send(P& primitives, const Heads& heads, int turn) {
 }
 
 template <Primitives P>
-void direct_reduce_scatter_reduce(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void direct_reduce_scatter_reduce(P& primitives, const Heads& heads, int turn) {
   const int node = heads.node_at(turn + 1);
   const int block = heads.block(node, heads.own);
   if (heads.inner == 0) return primitives.send(block, heads.network(node));
@@ -88,7 +88,7 @@ void direct_reduce_scatter_reduce(P& primitives, const Heads& heads, int turn) {
 }
 
 template <Primitives P>
-void direct_reduce_scatter_network(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void direct_reduce_scatter_network(P& primitives, const Heads& heads, int turn) {
   if (turn + 1 == heads.nodes) primitives.recv(heads.own_block(), heads.network(heads.node));
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "engine/collectives/primitives.h"
 
 /// Point-to-point: send/recv, all-to-all, gather and scatter are lists of sends and receives, in rounds
@@ -17,11 +15,20 @@ struct Round {
   friend bool operator==(const Round&, const Round&) = default;
 };
 
+/// Rounds that lie one after the other in somebody else's memory.
+struct RoundList {
+  const Round* first = nullptr;
+  int count = 0;
+
+  [[nodiscard]] RINGSIDE_HD const Round* begin() const { return first; }
+  [[nodiscard]] RINGSIDE_HD const Round* end() const { return first + count; }
+};
+
 /// One piece of each transfer, round after round. Sending comes first: a connection holds the piece until
 /// its receiver gets to the round.
 /// rounds  one for each peer      traffic  each transfer once, on its own connection
 template <Primitives P>
-void exchange_rounds(P& primitives, std::span<const Round> rounds) {
+RINGSIDE_HD void exchange_rounds(P& primitives, RoundList rounds) {
   for (const Round& round : rounds) {
     if (round.send_port < 0 && round.recv_port < 0) {
       primitives.copy(round.send_chunk);

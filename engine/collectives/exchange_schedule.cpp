@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/assert.h"
+#include "engine/collectives/integers.h"
 
 namespace ringside {
 namespace {
@@ -31,8 +32,6 @@ std::vector<int> spreading_deltas(int count) {
   }
   return deltas;
 }
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

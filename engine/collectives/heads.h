@@ -21,20 +21,22 @@ struct Heads {
   int node = 0;
   int nodes = 1;
 
-  [[nodiscard]] constexpr bool is_head() const { return own >= 0; }
-  [[nodiscard]] constexpr Ports node_side() const { return ports_from(count, inner); }
-  [[nodiscard]] constexpr Ports network(int of_node = 0) const {
+  [[nodiscard]] RINGSIDE_HD constexpr bool is_head() const { return own >= 0; }
+  [[nodiscard]] RINGSIDE_HD constexpr Ports node_side() const { return ports_from(count, inner); }
+  [[nodiscard]] RINGSIDE_HD constexpr Ports network(int of_node = 0) const {
     return port(count + inner + of_node);
   }
   /// The node whose blocks are moved `turn` turns after this node's own.
-  [[nodiscard]] constexpr int node_at(int turn) const { return (node + turn) % nodes; }
-  [[nodiscard]] constexpr int block(int of_node, int head) const { return of_node * count + head; }
-  [[nodiscard]] constexpr int own_block() const { return block(node, own); }
+  [[nodiscard]] RINGSIDE_HD constexpr int node_at(int turn) const { return (node + turn) % nodes; }
+  [[nodiscard]] RINGSIDE_HD constexpr int block(int of_node, int head) const {
+    return of_node * count + head;
+  }
+  [[nodiscard]] RINGSIDE_HD constexpr int own_block() const { return block(node, own); }
 };
 
 /// Calls visit(h) for each slice, from this rank's first one on.
 template <typename Visit>
-constexpr void for_each_head(const Heads& heads, Visit&& visit) {
+RINGSIDE_HD constexpr void for_each_head(const Heads& heads, Visit&& visit) {
   for (int i = 0; i < heads.count; ++i) visit((heads.first + i) % heads.count);
 }
 

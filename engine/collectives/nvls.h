@@ -14,13 +14,13 @@ namespace ringside {
 /// rounds  2; N > 1: 3     traffic  a rank with the switch: the buffer each way, and a head
 ///                                 1 / H of it more each way; with the network 1 / H
 template <Primitives P>
-void nvls_scatter(P& primitives, const Heads& heads) {
+RINGSIDE_HD void nvls_scatter(P& primitives, const Heads& heads) {
   for_each_head(heads, [&](int h) { primitives.send(h, port(h)); });
 }
 
 /// Heads: the node's sum goes to the network or, with one node, straight back.
 template <Primitives P>
-void nvls_reduce(P& primitives, const Heads& heads) {
+RINGSIDE_HD void nvls_reduce(P& primitives, const Heads& heads) {
   if (!heads.is_head()) return;
   primitives.recv_send(heads.own, heads.node_side(),
                        heads.nodes == 1 ? heads.node_side() : heads.network());
@@ -28,14 +28,14 @@ void nvls_reduce(P& primitives, const Heads& heads) {
 
 /// Heads of several nodes: what the network has reduced.
 template <Primitives P>
-void nvls_broadcast(P& primitives, const Heads& heads) {
+RINGSIDE_HD void nvls_broadcast(P& primitives, const Heads& heads) {
   if (!heads.is_head() || heads.nodes == 1) return;
   primitives.recv_send(heads.own, heads.network(), heads.node_side());
 }
 
 /// The last strand: each slice as its head has multicast it.
 template <Primitives P>
-void nvls_gather(P& primitives, const Heads& heads) {
+RINGSIDE_HD void nvls_gather(P& primitives, const Heads& heads) {
   for_each_head(heads, [&](int h) { primitives.recv(h, port(h)); });
 }
 
@@ -43,13 +43,13 @@ void nvls_gather(P& primitives, const Heads& heads) {
 /// nodes. The switch is the tree's first child. Between nvls_scatter and nvls_gather there are:
 /// rounds  2 + 2 x depth   traffic  with the switch as NVLS; 1 / H of the buffer up and down each edge
 template <Primitives P>
-void nvls_tree_reduce(P& primitives, const Heads& heads, Tree tree) {
+RINGSIDE_HD void nvls_tree_reduce(P& primitives, const Heads& heads, Tree tree) {
   if (!heads.is_head()) return;
   primitives.recv_send(heads.own, tree.below(), tree.is_root ? tree.below() : tree.above());
 }
 
 template <Primitives P>
-void nvls_tree_broadcast(P& primitives, const Heads& heads, Tree tree) {
+RINGSIDE_HD void nvls_tree_broadcast(P& primitives, const Heads& heads, Tree tree) {
   if (!heads.is_head() || tree.is_root) return;
   primitives.recv_send(heads.own, tree.above(), tree.below());
 }
@@ -59,19 +59,19 @@ void nvls_tree_broadcast(P& primitives, const Heads& heads, Tree tree) {
 /// rounds  1; N > 1: 2     traffic  with the switch: 1 / H of the output out, all of it in; with the
 ///                                 network: the own block out, the rail's other N - 1 in
 template <Primitives P>
-void nvls_all_gather_network(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void nvls_all_gather_network(P& primitives, const Heads& heads, int turn) {
   if (turn == 0 && heads.nodes > 1) primitives.send(heads.own_block(), heads.network());
 }
 
 template <Primitives P>
-void nvls_all_gather_multicast(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void nvls_all_gather_multicast(P& primitives, const Heads& heads, int turn) {
   if (turn == 0) return primitives.send(heads.own_block(), heads.node_side());
   const int node = heads.node_at(turn);
   primitives.recv_send(heads.block(node, heads.own), heads.network(node), heads.node_side());
 }
 
 template <Primitives P>
-void nvls_all_gather_receive(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void nvls_all_gather_receive(P& primitives, const Heads& heads, int turn) {
   const int node = heads.node_at(turn);
   for_each_head(heads, [&](int h) { primitives.recv(heads.block(node, h), port(h)); });
 }
@@ -80,20 +80,20 @@ void nvls_all_gather_receive(P& primitives, const Heads& heads, int turn) {
 /// rounds  1; N > 1: 2     traffic  with the switch: all of the input out, 1 / H of it in; with the
 ///                                 network: the rail's N blocks out, the own one in
 template <Primitives P>
-void nvls_reduce_scatter_send(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void nvls_reduce_scatter_send(P& primitives, const Heads& heads, int turn) {
   const int node = heads.node_at(turn + 1);
   for_each_head(heads, [&](int h) { primitives.send(heads.block(node, h), port(h)); });
 }
 
 template <Primitives P>
-void nvls_reduce_scatter_reduce(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void nvls_reduce_scatter_reduce(P& primitives, const Heads& heads, int turn) {
   if (heads.nodes == 1) return primitives.recv(heads.own_block(), heads.node_side());
   const int node = heads.node_at(turn + 1);
   primitives.recv_send(heads.block(node, heads.own), heads.node_side(), heads.network(node));
 }
 
 template <Primitives P>
-void nvls_reduce_scatter_network(P& primitives, const Heads& heads, int turn) {
+RINGSIDE_HD void nvls_reduce_scatter_network(P& primitives, const Heads& heads, int turn) {
   if (heads.nodes == 1 || turn + 1 != heads.nodes) return;
   primitives.recv(heads.own_block(), heads.network(heads.node));
 }

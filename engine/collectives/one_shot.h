@@ -11,13 +11,13 @@ namespace ringside {
 /// shape   nranks at most kMaxPortsInSet
 /// source  the idea: NCCL 2.30's symmetric all-reduce, an LL all-gather with the reduction at each reader
 template <Primitives P>
-void one_shot_send(P& primitives, int nranks) {
+RINGSIDE_HD void one_shot_send(P& primitives, int nranks) {
   primitives.send(0, ports_from(0, nranks));
 }
 
 /// The second strand: chunks are on their way while earlier ones are reduced.
 template <Primitives P>
-void one_shot_reduce(P& primitives, int nranks) {
+RINGSIDE_HD void one_shot_reduce(P& primitives, int nranks) {
   primitives.recv(0, ports_from(0, nranks));
 }
 

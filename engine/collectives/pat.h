@@ -1,7 +1,5 @@
 #pragma once
 
-#include <bit>
-
 #include "engine/collectives/primitives.h"
 
 /// PAT, parallel aggregated trees: one binomial tree a block, all of them run at once. A rank stands at
@@ -20,13 +18,15 @@ struct Pat {
   int size = 1;
   int together = 1;  ///< a power of two
 
-  [[nodiscard]] constexpr int block(int offset) const { return (index + offset) % size; }
+  [[nodiscard]] RINGSIDE_HD constexpr int block(int offset) const {
+    return (index + offset) % size;
+  }
   /// The port towards the block's owner.  shape  offset > 0
-  [[nodiscard]] static constexpr Ports towards(int offset) {
-    return port(std::countr_zero(static_cast<unsigned>(offset)));
+  [[nodiscard]] RINGSIDE_HD static constexpr Ports towards(int offset) {
+    return port(lowest_bit(static_cast<unsigned>(offset)));
   }
   /// The ports away from the block's owner, to the ranks at offset + 2^k.
-  [[nodiscard]] constexpr Ports away(int offset) const {
+  [[nodiscard]] RINGSIDE_HD constexpr Ports away(int offset) const {
     int count = 0;
     while (offset + (1 << count) < size && (offset & (1 << count)) == 0) ++count;
     return ports_from(0, count);
@@ -36,8 +36,8 @@ struct Pat {
 /// Calls visit(offset) for 0 .. n - 1, leaves first: rows of `together` offsets, each row half a tree
 /// apart, and within a row the odd ones before the even ones at every scale.
 template <typename Visit>
-constexpr void for_each_offset(Pat pat, bool leaves_first, Visit&& visit) {
-  const int reach = static_cast<int>(std::bit_ceil(static_cast<unsigned>(pat.size)));
+RINGSIDE_HD constexpr void for_each_offset(Pat pat, bool leaves_first, Visit&& visit) {
+  const int reach = ceil_power_of_two(pat.size);
   const int row = reach / pat.together;
   for (int i = 0; i < reach; ++i) {
     const int at = leaves_first ? i : reach - 1 - i;
@@ -54,7 +54,7 @@ constexpr void for_each_offset(Pat pat, bool leaves_first, Visit&& visit) {
 /// rounds  log2(n), rounded down, where n / 2 chunks may be on the way (rounded up to a power of two)
 /// traffic (n - 1) / n of the input out of each rank
 template <Primitives P>
-void pat_reduce_scatter(P& primitives, Pat pat) {
+RINGSIDE_HD void pat_reduce_scatter(P& primitives, Pat pat) {
   for_each_offset(pat, true, [&](int offset) {
     const int block = pat.block(offset);
     const Ports from = pat.away(offset);
@@ -72,7 +72,7 @@ void pat_reduce_scatter(P& primitives, Pat pat) {
 /// rounds  log2(n), rounded down, where n / 2 chunks may be on the way (rounded up to a power of two)
 /// traffic (n - 1) / n of the output out of each rank
 template <Primitives P>
-void pat_all_gather(P& primitives, Pat pat) {
+RINGSIDE_HD void pat_all_gather(P& primitives, Pat pat) {
   for_each_offset(pat, false, [&](int offset) {
     const int block = pat.block(offset);
     const Ports to = pat.away(offset);

@@ -6,24 +6,12 @@
 #include <numeric>
 
 #include "engine/collectives/plan_parts.h"
+#include "engine/tuning/chunk.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::int64_t kChunkGrainBytes = 16;
-constexpr int kSlotsOfAConnection = 2 * kMaxSlotsPerChunk;
-
-std::int64_t channel_grain_bytes(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::LL:
-      return 16;
-    case Protocol::LL128:
-      return 1920;
-    case Protocol::Simple:
-      break;
-  }
-  return 512;
-}
 
 Error bad_call(const std::string& what, const std::string& help) {
   return {ErrorCode::InvalidArgument, what, help};
@@ -31,21 +19,8 @@ Error bad_call(const std::string& what, const std::string& help) {
 
 /// Whether each channel runs along a ring or tree of its own; the others are alike on all channels.
 bool needs_lanes(const Choice& choice, const Channels& channels) {
-  return channels.rings.front().size() == 1 || choice.algorithm == Algorithm::Tree ||
-         (choice.algorithm == Algorithm::Ring && !is_point_to_point(choice.collective));
-}
-
-Error no_algorithm(const Choice& choice) {
-  std::string known;
-  for (int i = 0; i < kAlgorithmCount; ++i) {
-    const auto algorithm = static_cast<Algorithm>(i);
-    if (!has_algorithm(choice.collective, algorithm)) continue;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(algorithm));
-  }
-  return {ErrorCode::Unsupported,
-          fmt::format("no {} by the {} algorithm", to_string(choice.collective),
-                      to_string(choice.algorithm)),
-          fmt::format("there is {}", known)};
+  return channels.rings.front().size() == 1 ||
+         (facts_of(choice.algorithm).has_own_lanes && !is_point_to_point(choice.collective));
 }
 
 Status check_numbers(const PlanInput& input) {
@@ -74,34 +49,10 @@ Status check_numbers(const PlanInput& input) {
 Result<std::vector<ChannelTask>> plan_each(const PlanInput& input) {
   const std::vector<ChannelPart> parts =
       split_channels(input.call.count, input.choice.nchannels, input.channel_grain);
-  const NodeGroups groups = node_groups(input);
+  const Planner plan = input.nranks == 1 ? plan_ring : planner_of(input.choice.algorithm);
   std::vector<ChannelTask> tasks;
   for (int channel = 0; channel < input.choice.nchannels; ++channel) {
-    const ChannelPart& part = parts[static_cast<std::size_t>(channel)];
-    const auto plan_one = [&]() -> Result<ChannelTask> {
-      if (input.nranks == 1) return plan_ring(input, channel, part);
-      switch (input.choice.algorithm) {
-        case Algorithm::Ring:
-          break;
-        case Algorithm::Tree:
-          return plan_tree(input, channel, part);
-        case Algorithm::CollNetChain:
-          return plan_chain(input, channel);
-        case Algorithm::CollNetDirect:
-          return plan_collnet_direct(input, groups, channel, part);
-        case Algorithm::Nvls:
-        case Algorithm::NvlsTree:
-          return plan_nvls(input, groups, channel, part);
-        case Algorithm::Pat:
-          return plan_pat(input, part);
-        case Algorithm::OneShot:
-          return plan_one_shot(input, part);
-        case Algorithm::TwoShot:
-          return plan_two_shot(input, part);
-      }
-      return plan_ring(input, channel, part);
-    };
-    RINGSIDE_TRY(ChannelTask task, plan_one());
+    RINGSIDE_TRY(ChannelTask task, plan(input, channel, parts[static_cast<std::size_t>(channel)]));
     tasks.push_back(std::move(task));
   }
   return tasks;
@@ -110,11 +61,11 @@ Result<std::vector<ChannelTask>> plan_each(const PlanInput& input) {
 }  // namespace
 
 ChannelTask PlanInput::task(const ChunkMap::Shape& shape) const {
-  return {.collective = choice.collective,
-          .algorithm = choice.algorithm,
-          .ring = {to_int(rank), nranks},
-          .root = to_int(call.root),
-          .map = ChunkMap(shape)};
+  return {{.collective = choice.collective,
+           .algorithm = choice.algorithm,
+           .ring = {to_int(rank), nranks},
+           .root = to_int(call.root)},
+          ChunkMap(shape)};
 }
 
 ChunkMap::Shape PlanInput::shape(std::span<const Rank> order, const ChannelPart& part) const {
@@ -142,24 +93,26 @@ Error nothing_laid(const PlanInput& input, const std::string& what) {
 
 Result<std::vector<ChannelTask>> plan_channels(const Choice& choice, const Channels& channels,
                                                const CallShape& call, Rank rank) {
-  if (!has_algorithm(choice.collective, choice.algorithm)) return no_algorithm(choice);
+  RINGSIDE_TRY(check_algorithm(choice.collective, choice.algorithm));
   const int most = needs_lanes(choice, channels) ? channels.count() : kMaxChannels;
   if (choice.nchannels < 1 || choice.nchannels > most) {
     return bad_call(fmt::format("{} channels chosen, {} laid", choice.nchannels, most),
                     "choose as many as there are at most");
   }
   const auto element = static_cast<std::int64_t>(size_of(call.type).value);
-  const PlanInput input{
+  PlanInput input{
       .choice = choice,
       .channels = channels,
       .call = call,
       .rank = rank,
       .nranks = static_cast<int>(channels.rings.front().size()),
       .chunk = static_cast<std::int64_t>(choice.chunk.value) / element,
-      .channel_grain = channel_grain_bytes(choice.protocol) / element,
+      .channel_grain = static_cast<std::int64_t>(grain_of(choice.protocol).value) / element,
       .chunk_grain = kChunkGrainBytes / element,
-      .chunks_in_flight = kSlotsOfAConnection / std::max(choice.slots_per_chunk, 1)};
+      .chunks_in_flight = kSlots / std::max(choice.slots_per_chunk, 1)};
   RINGSIDE_TRY(check_numbers(input));
+  const NodeGroups groups = node_groups(input);
+  input.groups = &groups;
   return is_point_to_point(choice.collective) ? plan_exchange(input) : plan_each(input);
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "engine/channels/channels.h"
-#include "engine/collectives/run.h"
+#include "engine/collectives/task.h"
 #include "engine/tuning/choice.h"
 
 namespace ringside {

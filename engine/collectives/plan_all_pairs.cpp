@@ -19,7 +19,8 @@ Status check_ranks(const PlanInput& input) {
 
 }  // namespace
 
-Result<ChannelTask> plan_one_shot(const PlanInput& input, const ChannelPart& part) {
+Result<ChannelTask> plan_one_shot(const PlanInput& input, int /*channel*/,
+                                  const ChannelPart& part) {
   RINGSIDE_TRY(check_ranks(input));
   const std::vector<Rank> order = natural_order(input.nranks);
   ChunkMap::Shape shape = input.shape(order, part);
@@ -31,7 +32,8 @@ Result<ChannelTask> plan_one_shot(const PlanInput& input, const ChannelPart& par
   return task;
 }
 
-Result<ChannelTask> plan_two_shot(const PlanInput& input, const ChannelPart& part) {
+Result<ChannelTask> plan_two_shot(const PlanInput& input, int /*channel*/,
+                                  const ChannelPart& part) {
   RINGSIDE_TRY(check_ranks(input));
   const std::vector<Rank> order = natural_order(input.nranks);
   ChunkMap::Shape shape = input.shape(order, part);

@@ -73,9 +73,8 @@ ChunkMap::Shape shape_of(const PlanInput& input, const NodeGroups& groups,
 }
 
 Status check_heads(const PlanInput& input, const NodeGroups& groups) {
-  const bool needs_nodes = input.choice.algorithm != Algorithm::Nvls;
   if (groups.heads.empty()) return nothing_laid(input, "no heads are laid");
-  if (needs_nodes && groups.place.nodes < 2) {
+  if (facts_of(input.choice.algorithm).needs_nodes && groups.place.nodes < 2) {
     return nothing_laid(input, "it joins several nodes, and there is one");
   }
   if (has_blocks(input) && groups.order.size() != static_cast<std::size_t>(input.nranks)) {
@@ -87,14 +86,14 @@ Status check_heads(const PlanInput& input, const NodeGroups& groups) {
 }  // namespace
 
 NodeGroups node_groups(const PlanInput& input) {
-  const bool is_direct = input.choice.algorithm == Algorithm::CollNetDirect;
+  const GraphId graph = facts_of(input.choice.algorithm).graph;
+  const bool is_direct = graph == GraphId::CollNetDirect;
   const std::vector<std::vector<Rank>>& by_slice =
       is_direct ? input.channels.collnet.rails : input.channels.nvls.heads;
   const std::vector<std::vector<Rank>> one_node{natural_order(input.nranks)};
   const std::vector<std::vector<Rank>>& nodes =
       input.channels.nodes.empty() ? one_node : input.channels.nodes;
-  const bool is_used = is_direct || input.choice.algorithm == Algorithm::Nvls ||
-                       input.choice.algorithm == Algorithm::NvlsTree;
+  const bool is_used = is_direct || graph == GraphId::Nvls;
   if (!is_used || by_slice.empty() || by_slice.front().size() != nodes.size()) return {};
 
   NodeGroups groups;
@@ -132,8 +131,8 @@ NodeGroups node_groups(const PlanInput& input) {
   return groups;
 }
 
-Result<ChannelTask> plan_nvls(const PlanInput& input, const NodeGroups& groups, int channel,
-                              const ChannelPart& part) {
+Result<ChannelTask> plan_nvls(const PlanInput& input, int channel, const ChannelPart& part) {
+  const NodeGroups& groups = *input.groups;
   RINGSIDE_TRY(check_heads(input, groups));
   const bool is_tree = input.choice.algorithm == Algorithm::NvlsTree;
   ChunkMap::Shape shape = shape_of(input, groups, part);
@@ -180,8 +179,9 @@ Result<ChannelTask> plan_nvls(const PlanInput& input, const NodeGroups& groups, 
   return task;
 }
 
-Result<ChannelTask> plan_collnet_direct(const PlanInput& input, const NodeGroups& groups,
-                                        int channel, const ChannelPart& part) {
+Result<ChannelTask> plan_collnet_direct(const PlanInput& input, int channel,
+                                        const ChannelPart& part) {
+  const NodeGroups& groups = *input.groups;
   RINGSIDE_TRY(check_heads(input, groups));
   const std::vector<Rank> others = all_but(groups.local, input.rank);
   if (others.size() > static_cast<std::size_t>(kMaxPortsInSet)) {

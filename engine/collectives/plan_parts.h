@@ -10,6 +10,8 @@
 /// Between the sources of plan_channels(): one function a family of algorithms, one task a call.
 namespace ringside {
 
+struct NodeGroups;
+
 /// What is the same for all of a call's tasks, checked.  unit  elements
 struct PlanInput {
   const Choice& choice;
@@ -21,6 +23,7 @@ struct PlanInput {
   std::int64_t channel_grain;
   std::int64_t chunk_grain;
   int chunks_in_flight;  ///< that a connection holds
+  const NodeGroups* groups = nullptr;
 
   /// A task with what all algorithms need.
   [[nodiscard]] ChannelTask task(const ChunkMap::Shape& shape) const;
@@ -41,8 +44,8 @@ struct NodeGroups {
       network;  ///< heads only: one for the slice, or by node where blocks are told apart
 };
 
-/// Empty `heads` where none are laid, or where they do not fit: plan_nvls() and plan_collnet_direct() say
-/// so.
+/// Empty `heads` where the algorithm takes none, or none are laid, or they do not fit: plan_nvls() and
+/// plan_collnet_direct() say so.
 NodeGroups node_groups(const PlanInput& input);
 
 /// 0, 1, .. n - 1
@@ -51,16 +54,45 @@ std::vector<Rank> natural_order(int nranks);
 /// Unsupported: the algorithm is known, but `what` stands against it here.
 Error nothing_laid(const PlanInput& input, const std::string& what);
 
+/// One channel's task. part  the channel's, of what is cut by channel
+using Planner = Result<ChannelTask> (*)(const PlanInput& input, int channel,
+                                        const ChannelPart& part);
+
 Result<ChannelTask> plan_ring(const PlanInput& input, int channel, const ChannelPart& part);
 Result<ChannelTask> plan_tree(const PlanInput& input, int channel, const ChannelPart& part);
-Result<ChannelTask> plan_chain(const PlanInput& input, int channel);
-Result<ChannelTask> plan_nvls(const PlanInput& input, const NodeGroups& groups, int channel,
-                              const ChannelPart& part);
-Result<ChannelTask> plan_collnet_direct(const PlanInput& input, const NodeGroups& groups,
-                                        int channel, const ChannelPart& part);
-Result<ChannelTask> plan_pat(const PlanInput& input, const ChannelPart& part);
-Result<ChannelTask> plan_one_shot(const PlanInput& input, const ChannelPart& part);
-Result<ChannelTask> plan_two_shot(const PlanInput& input, const ChannelPart& part);
+Result<ChannelTask> plan_chain(const PlanInput& input, int channel, const ChannelPart& part);
+Result<ChannelTask> plan_nvls(const PlanInput& input, int channel, const ChannelPart& part);
+Result<ChannelTask> plan_collnet_direct(const PlanInput& input, int channel,
+                                        const ChannelPart& part);
+Result<ChannelTask> plan_pat(const PlanInput& input, int channel, const ChannelPart& part);
+Result<ChannelTask> plan_one_shot(const PlanInput& input, int channel, const ChannelPart& part);
+Result<ChannelTask> plan_two_shot(const PlanInput& input, int channel, const ChannelPart& part);
+
+/// Of an algorithm among two or more ranks.
+constexpr Planner planner_of(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::Tree:
+      return plan_tree;
+    case Algorithm::Ring:
+      return plan_ring;
+    case Algorithm::CollNetDirect:
+      return plan_collnet_direct;
+    case Algorithm::CollNetChain:
+      return plan_chain;
+    case Algorithm::Nvls:
+    case Algorithm::NvlsTree:
+      return plan_nvls;
+    case Algorithm::Pat:
+      return plan_pat;
+    case Algorithm::OneShot:
+      return plan_one_shot;
+    case Algorithm::TwoShot:
+      return plan_two_shot;
+  }
+  return nullptr;
+}
+
+/// By rounds, for all channels.
 Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input);
 
 }  // namespace ringside

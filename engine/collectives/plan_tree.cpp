@@ -39,7 +39,7 @@ Result<ChannelTask> plan_tree(const PlanInput& input, int channel, const Channel
   return task;
 }
 
-Result<ChannelTask> plan_chain(const PlanInput& input, int channel) {
+Result<ChannelTask> plan_chain(const PlanInput& input, int channel, const ChannelPart& /*part*/) {
   const std::vector<std::array<Rank, 2>>& chain = input.channels.collnet.chain;
   const Rank network{input.nranks};
   const auto up = [&](Rank of) { return chain[static_cast<std::size_t>(to_int(of))][0]; };
@@ -74,7 +74,7 @@ Result<ChannelTask> plan_chain(const PlanInput& input, int channel) {
   return task;
 }
 
-Result<ChannelTask> plan_pat(const PlanInput& input, const ChannelPart& part) {
+Result<ChannelTask> plan_pat(const PlanInput& input, int /*channel*/, const ChannelPart& part) {
   const std::vector<Rank> order = natural_order(input.nranks);
   ChannelTask task = input.task(input.shape(order, part));
   const unsigned half = std::bit_ceil(static_cast<unsigned>(input.nranks)) / 2;

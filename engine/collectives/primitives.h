@@ -2,7 +2,7 @@
 
 #include <concepts>
 
-#include "base/vocabulary.h"
+#include "base/words.h"
 #include "engine/collectives/ports.h"
 
 namespace ringside {
@@ -33,33 +33,37 @@ concept Primitives = requires(P& p, int chunk, Ports from, Ports to) {
 
 /// Gives `Model` the methods above, all in terms of its one
 /// `template <Primitive> void step(int chunk, Ports from, Ports to)`; the side that a primitive has not is
-/// kNoPorts.
+/// kNoPorts. A model of GPUs marks its own with RINGSIDE_HD.
 template <typename Model>
 class NamedPrimitives {
  public:
-  void copy(int chunk) { step<Primitive::Copy>(chunk, kNoPorts, kNoPorts); }
-  void send(int chunk, Ports to = {}) { step<Primitive::Send>(chunk, kNoPorts, to); }
-  void copy_send(int chunk, Ports to = {}) { step<Primitive::CopySend>(chunk, kNoPorts, to); }
-  void recv(int chunk, Ports from = {}) { step<Primitive::Recv>(chunk, from, kNoPorts); }
-  void recv_send(int chunk, Ports from = {}, Ports to = {}) {
+  RINGSIDE_HD void copy(int chunk) { step<Primitive::Copy>(chunk, kNoPorts, kNoPorts); }
+  RINGSIDE_HD void send(int chunk, Ports to = {}) { step<Primitive::Send>(chunk, kNoPorts, to); }
+  RINGSIDE_HD void copy_send(int chunk, Ports to = {}) {
+    step<Primitive::CopySend>(chunk, kNoPorts, to);
+  }
+  RINGSIDE_HD void recv(int chunk, Ports from = {}) {
+    step<Primitive::Recv>(chunk, from, kNoPorts);
+  }
+  RINGSIDE_HD void recv_send(int chunk, Ports from = {}, Ports to = {}) {
     step<Primitive::RecvSend>(chunk, from, to);
   }
-  void recv_copy_send(int chunk, Ports from = {}, Ports to = {}) {
+  RINGSIDE_HD void recv_copy_send(int chunk, Ports from = {}, Ports to = {}) {
     step<Primitive::RecvCopySend>(chunk, from, to);
   }
-  void recv_reduce_send(int chunk, Ports from = {}, Ports to = {}) {
+  RINGSIDE_HD void recv_reduce_send(int chunk, Ports from = {}, Ports to = {}) {
     step<Primitive::RecvReduceSend>(chunk, from, to);
   }
-  void recv_reduce_copy(int chunk, Ports from = {}) {
+  RINGSIDE_HD void recv_reduce_copy(int chunk, Ports from = {}) {
     step<Primitive::RecvReduceCopy>(chunk, from, kNoPorts);
   }
-  void recv_reduce_copy_send(int chunk, Ports from = {}, Ports to = {}) {
+  RINGSIDE_HD void recv_reduce_copy_send(int chunk, Ports from = {}, Ports to = {}) {
     step<Primitive::RecvReduceCopySend>(chunk, from, to);
   }
 
  private:
   template <Primitive kPrimitive>
-  void step(int chunk, Ports from, Ports to) {
+  RINGSIDE_HD void step(int chunk, Ports from, Ports to) {
     static_cast<Model*>(this)->template step<kPrimitive>(chunk, from, to);
   }
 };

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/vocabulary.h"
 #include "engine/collectives/prove_goal.h"
 #include "engine/collectives/prove_lines.h"
 

@@ -1,7 +1,5 @@
 #include "engine/collectives/prove_goal.h"
 
-#include "engine/collectives/run.h"
-
 namespace ringside {
 
 ProofGoal::ProofGoal(std::span<const ChannelTask> tasks)

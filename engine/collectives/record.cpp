@@ -67,7 +67,7 @@ Program record(const ChannelTask& task) {
   for (int turn = 0; turn < program.turns; ++turn) {
     for (int strand = 0; strand < task.strands.count; ++strand) {
       primitives.begin(turn, strand);
-      run_strand(primitives, task, strand, turn);
+      run_strand(primitives, task.role(), task.round_list(), strand, turn);
     }
   }
   program.steps.shrink_to_fit();

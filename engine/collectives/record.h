@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/collectives/run.h"
+#include "engine/collectives/task.h"
 
 namespace ringside {
 

@@ -13,9 +13,11 @@ struct Ring {
   int size = 1;
 
   /// The chunk (or position) one before `chunk`, around the ring.
-  [[nodiscard]] constexpr int before(int chunk) const { return chunk == 0 ? size - 1 : chunk - 1; }
+  [[nodiscard]] RINGSIDE_HD constexpr int before(int chunk) const {
+    return chunk == 0 ? size - 1 : chunk - 1;
+  }
   /// The position one after, around the ring.
-  [[nodiscard]] constexpr int after(int position) const {
+  [[nodiscard]] RINGSIDE_HD constexpr int after(int position) const {
     return position + 1 == size ? 0 : position + 1;
   }
 };
@@ -23,7 +25,7 @@ struct Ring {
 /// How both reductions begin: send, then add this rank's share to what comes by, n - 2 times.
 /// returns  the chunk that arrives next: this rank's own number, with everybody's share but its own
 template <Primitives P>
-int ring_reduce_on_the_way(P& primitives, Ring ring) {
+RINGSIDE_HD int ring_reduce_on_the_way(P& primitives, Ring ring) {
   int chunk = ring.before(ring.index);
   primitives.send(chunk);
   for (int round = 2; round < ring.size; ++round) {
@@ -35,7 +37,7 @@ int ring_reduce_on_the_way(P& primitives, Ring ring) {
 
 /// How results go round: each rank has sent `chunk`, and passes on in each round what came in before.
 template <Primitives P>
-void ring_copy_on_the_way(P& primitives, Ring ring, int chunk) {
+RINGSIDE_HD void ring_copy_on_the_way(P& primitives, Ring ring, int chunk) {
   for (int round = 1; round < ring.size - 1; ++round) {
     chunk = ring.before(chunk);
     primitives.recv_copy_send(chunk);
@@ -46,7 +48,7 @@ void ring_copy_on_the_way(P& primitives, Ring ring, int chunk) {
 /// Ring all-reduce: each chunk is reduced on its way round once, then passed round once more.
 /// rounds  2(n - 1)       traffic  2(n - 1) / n of the buffer on each link
 template <Primitives P>
-void ring_all_reduce(P& primitives, Ring ring) {
+RINGSIDE_HD void ring_all_reduce(P& primitives, Ring ring) {
   const int chunk = ring_reduce_on_the_way(primitives, ring);
   primitives.recv_reduce_copy_send(chunk);
   ring_copy_on_the_way(primitives, ring, chunk);
@@ -55,7 +57,7 @@ void ring_all_reduce(P& primitives, Ring ring) {
 /// Ring reduce-scatter: the first half of the all-reduce; chunk x stays here.
 /// rounds  n - 1          traffic  (n - 1) / n of the input on each link
 template <Primitives P>
-void ring_reduce_scatter(P& primitives, Ring ring) {
+RINGSIDE_HD void ring_reduce_scatter(P& primitives, Ring ring) {
   primitives.recv_reduce_copy(ring_reduce_on_the_way(primitives, ring));
 }
 
@@ -63,7 +65,7 @@ void ring_reduce_scatter(P& primitives, Ring ring) {
 /// all_gather_v differ in length; one that has come to its end sends no more.
 /// rounds  n - 1          traffic  (n - 1) / n of the output on each link
 template <Primitives P>
-void ring_all_gather(P& primitives, Ring ring) {
+RINGSIDE_HD void ring_all_gather(P& primitives, Ring ring) {
   primitives.copy_send(ring.index);
   ring_copy_on_the_way(primitives, ring, ring.index);
 }
@@ -71,7 +73,7 @@ void ring_all_gather(P& primitives, Ring ring) {
 /// Ring broadcast: a chain that starts at the root and ends just before it.
 /// rounds  n - 1          traffic  the whole buffer on each link but the one into the root
 template <Primitives P>
-void ring_broadcast(P& primitives, Ring ring, int root) {
+RINGSIDE_HD void ring_broadcast(P& primitives, Ring ring, int root) {
   if (ring.index == root) {
     primitives.copy_send(0);
   } else if (ring.after(ring.index) == root) {
@@ -84,7 +86,7 @@ void ring_broadcast(P& primitives, Ring ring, int root) {
 /// Ring reduce: a chain that starts just after the root and ends at it.
 /// rounds  n - 1          traffic  the whole buffer on each link but the one out of the root
 template <Primitives P>
-void ring_reduce(P& primitives, Ring ring, int root) {
+RINGSIDE_HD void ring_reduce(P& primitives, Ring ring, int root) {
   if (ring.index == root) {
     primitives.recv_reduce_copy(0);
   } else if (ring.before(ring.index) == root) {

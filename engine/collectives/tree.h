@@ -14,15 +14,17 @@ struct Tree {
   int children = 0;  ///< the chain within the node comes first
   bool is_root = true;
 
-  [[nodiscard]] constexpr Ports below() const { return ports_from(first_port, children); }
-  [[nodiscard]] constexpr Ports above() const { return port(first_port + children); }
+  [[nodiscard]] RINGSIDE_HD constexpr Ports below() const {
+    return ports_from(first_port, children);
+  }
+  [[nodiscard]] RINGSIDE_HD constexpr Ports above() const { return port(first_port + children); }
 };
 
 /// Tree all-reduce, the way up; the root, which has everything in hand, begins the way down at once.
 /// The CollNet chain is the same with the network as the root: it reduces what the nodes' chains end in.
 /// rounds  2 x depth      traffic  the buffer once up and once down each edge of the tree
 template <Primitives P>
-void tree_reduce(P& primitives, Tree tree) {
+RINGSIDE_HD void tree_reduce(P& primitives, Tree tree) {
   if (tree.is_root) {
     primitives.recv_reduce_copy_send(0, tree.below(), tree.below());
   } else if (tree.children == 0) {
@@ -34,7 +36,7 @@ void tree_reduce(P& primitives, Tree tree) {
 
 /// The way down.
 template <Primitives P>
-void tree_broadcast(P& primitives, Tree tree) {
+RINGSIDE_HD void tree_broadcast(P& primitives, Tree tree) {
   if (tree.is_root) return;
   if (tree.children == 0) {
     primitives.recv(0, tree.above());

@@ -13,7 +13,7 @@ namespace ringside {
 /// shape    n at most kMaxPortsInSet
 /// source   the idea: NCCL 2.30's symmetric all-reduce that reduce-scatters by loads and gathers by stores
 template <Primitives P>
-void two_shot_scatter(P& primitives, const Ring& ranks) {
+RINGSIDE_HD void two_shot_scatter(P& primitives, const Ring& ranks) {
   // Each begins with the rank after its own, so that not all send to the same one first.
   for (int hop = 1; hop < ranks.size; ++hop) {
     const int owner = (ranks.index + hop) % ranks.size;
@@ -22,7 +22,7 @@ void two_shot_scatter(P& primitives, const Ring& ranks) {
 }
 
 /// All ports but the own rank's, from port `first` on.
-constexpr Ports ports_of_others(const Ring& ranks, int first) {
+RINGSIDE_HD constexpr Ports ports_of_others(const Ring& ranks, int first) {
   Ports ports = ports_from(first, ranks.size);
   ports.bits = static_cast<std::uint16_t>(ports.bits & ~(1U << static_cast<unsigned>(ranks.index)));
   return ports;
@@ -30,14 +30,14 @@ constexpr Ports ports_of_others(const Ring& ranks, int first) {
 
 /// The second strand: the own chunk of all ranks.
 template <Primitives P>
-void two_shot_reduce(P& primitives, const Ring& ranks) {
+RINGSIDE_HD void two_shot_reduce(P& primitives, const Ring& ranks) {
   primitives.recv_reduce_copy_send(ranks.index, ports_of_others(ranks, 0),
                                    ports_of_others(ranks, ranks.size));
 }
 
 /// The third: what the others have reduced.
 template <Primitives P>
-void two_shot_gather(P& primitives, const Ring& ranks) {
+RINGSIDE_HD void two_shot_gather(P& primitives, const Ring& ranks) {
   for (int hop = 1; hop < ranks.size; ++hop) {
     const int owner = (ranks.index + hop) % ranks.size;
     primitives.recv(owner, port(ranks.size + owner));

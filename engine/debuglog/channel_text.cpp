@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include "base/append.h"
 
 namespace ringside {
 namespace {
@@ -65,7 +65,7 @@ std::string channel_ring_text(NcclVersion version, int channel, int nchannels,
   if (version.is_before(24)) {
     text += ' ';
     for (const int rank : ranks.first(std::min(ranks.size(), kOldListedRanks))) {
-      fmt::format_to(std::back_inserter(text), " {:3}", rank);
+      append(text, " {:3}", rank);
     }
     return text;
   }
@@ -92,11 +92,10 @@ std::string trees_text(NcclVersion version, int rank, std::span<const TreeEdges>
   const std::size_t shown = is_paired ? (trees.size() + 1) / 2 : trees.size();
   for (std::size_t channel = 0; channel < shown; ++channel) {
     const TreeEdges& edges = trees[channel];
-    fmt::format_to(std::back_inserter(text), " [{}] {}->{}->{}", channel, down_text(edges), rank,
-                   edges.up);
+    append(text, " [{}] {}->{}->{}", channel, down_text(edges), rank, edges.up);
     if (!is_paired) continue;
     const TreeEdges& other = trees[(channel + trees.size() / 2) % trees.size()];
-    fmt::format_to(std::back_inserter(text), "|{}->{}->{}", other.up, rank, down_text(other));
+    append(text, "|{}->{}->{}", other.up, rank, down_text(other));
   }
   return text;
 }

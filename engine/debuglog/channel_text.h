@@ -9,7 +9,7 @@
 #include "engine/debuglog/version.h"
 
 /// Rings, trees and the connections that they are made of: messages without prefix.
-/// source  the format facts of NCCL's log, sections 2.8, 2.9, 2.10
+/// source  docs/formats 2.8, 2.9, 2.10
 namespace ringside {
 
 /// What rank 0 lists of each channel: the ranks in the order of sending, itself first. Only the first
@@ -30,7 +30,8 @@ std::string trees_text(NcclVersion version, int rank, std::span<const TreeEdges>
 /// NVLS trees of even and odd channels; GRAPH, 2.18+.
 std::string nvls_trees_text(int rank, const TreeEdges& even, const TreeEdges& odd);
 
-/// A rank as the ends of a connection are printed: with its bus id up to 2.17, then its NVML index.
+/// A rank as the ends of a connection are printed: with its bus id up to 2.17, then its NVML index. Where
+/// there is no GPU, its place among the ranks of its host stands for that.
 struct ConnectionEnd {
   int rank = 0;
   int nvml_dev = 0;

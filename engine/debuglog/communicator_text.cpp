@@ -5,18 +5,23 @@
 namespace ringside {
 namespace {
 
+/// `comm 0x1 rank 0 nranks 8 `
+std::string rank_text(const CommFacts& comm) {
+  return fmt::format("comm {:#x} rank {} nranks {} ", comm.pointer, comm.rank, comm.nranks);
+}
+
 /// What START and COMPLETE say alike.
 std::string facts_text(NcclVersion version, const CommFacts& comm) {
   std::string text;
-  if (version.is_from(23)) {
+  if (version.is_from(23) && !comm.function.empty()) {
     text = fmt::format("{} ", comm.function);
-  } else if (version.is_from(21)) {
+  } else if (version.is_from(21) && !comm.function.empty()) {
     text = "ncclCommInitRank ";
   }
-  text += fmt::format("comm {:#x} rank {} nranks {} cudaDev {} ", comm.pointer, comm.rank,
-                      comm.nranks, comm.cuda_dev);
-  if (version.is_from(18)) text += fmt::format("nvmlDev {} ", comm.nvml_dev);
-  text += fmt::format("busId {:x} ", comm.bus_id);
+  text += rank_text(comm);
+  if (comm.cuda_dev >= 0) text += fmt::format("cudaDev {} ", comm.cuda_dev);
+  if (version.is_from(18) && comm.nvml_dev >= 0) text += fmt::format("nvmlDev {} ", comm.nvml_dev);
+  if (comm.bus_id >= 0) text += fmt::format("busId {:x} ", comm.bus_id);
   if (version.is_from(16)) text += fmt::format("commId {:#x} ", comm.id);
   return text;
 }
@@ -33,8 +38,10 @@ std::string init_complete_text(NcclVersion version, const CommFacts& comm) {
 }
 
 std::string destroy_text(NcclVersion /*version*/, const CommFacts& comm) {
-  return fmt::format("comm {:#x} rank {} nranks {} cudaDev {} busId {:x} - Destroy COMPLETE",
-                     comm.pointer, comm.rank, comm.nranks, comm.cuda_dev, comm.bus_id);
+  std::string text = rank_text(comm);
+  if (comm.cuda_dev >= 0) text += fmt::format("cudaDev {} ", comm.cuda_dev);
+  if (comm.bus_id >= 0) text += fmt::format("busId {:x} ", comm.bus_id);
+  return text + "- Destroy COMPLETE";
 }
 
 std::string nodes_text(const CommFacts& comm, const NodePlace& place) {

@@ -7,17 +7,17 @@
 #include "engine/debuglog/version.h"
 
 /// The life of a communicator: messages without prefix.
-/// source  the format facts of NCCL's log, sections 2.10, 2.11
+/// source  docs/formats 2.10, 2.11
 namespace ringside {
 
-/// One rank's end of a communicator.
+/// One rank's end of a communicator. A rank without a GPU leaves out what would name it.
 struct CommFacts {
-  std::string_view function = "ncclCommInitRankConfig";  ///< that makes it
+  std::string_view function = "ncclCommInitRankConfig";  ///< that makes it; empty: none of NCCL's
   std::uint64_t pointer = 0;
   int rank = 0, nranks = 1;
-  int cuda_dev = 0, nvml_dev = 0;
-  std::int64_t bus_id = 0;
-  std::uint64_t id = 0;  ///< equal on all ranks
+  int cuda_dev = 0, nvml_dev = 0;  ///< -1: no GPU
+  std::int64_t bus_id = 0;         ///< -1: no GPU
+  std::uint64_t id = 0;            ///< equal on all ranks
 };
 std::string init_start_text(NcclVersion version, const CommFacts& comm);  ///< 2.18+
 std::string init_complete_text(NcclVersion version, const CommFacts& comm);

@@ -1,12 +1,11 @@
 #include "engine/debuglog/line.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
-#include <iterator>
 #include <utility>
+
+#include "base/append.h"
 
 namespace ringside {
 namespace {
@@ -16,16 +15,19 @@ constexpr std::size_t kLongestLine = 1023;
 
 }  // namespace
 
-DebugLog::DebugLog(NcclVersion version, Subsystems shown, std::string host, int pid)
+DebugLog::DebugLog(NcclVersion version, Subsystems shown, std::string host, int pid,
+                   Timestamps times)
     : version_(version),
       shown_(shown),
       host_(std::move(host)),
       pid_(pid),
-      process_(fmt::format("{}:{}:", host_, pid)) {}
+      process_(fmt::format("{}:{}:", host_, pid)),
+      times_(std::move(times)) {}
 
-void DebugLog::begin(LineThread thread) {
+void DebugLog::begin(DebugLevel level, LineThread thread) {
+  if (version_.is_from(26) && times_.shows(level)) text_ += times_.text(time_);
   text_ += process_;
-  fmt::format_to(std::back_inserter(text_), "{} [{}] ", thread.tid, thread.dev);
+  append(text_, "{} [{}] ", thread.tid, thread.dev);
 }
 
 void DebugLog::end(std::size_t begun, std::string_view message) {
@@ -40,7 +42,7 @@ void DebugLog::info(Subsystems about, LineThread thread, std::string_view messag
 
 void DebugLog::info(LineThread thread, std::string_view message) {
   const std::size_t begun = text_.size();
-  begin(thread);
+  begin(DebugLevel::Info, thread);
   text_ += "NCCL INFO ";
   end(begun, message);
 }
@@ -48,13 +50,9 @@ void DebugLog::info(LineThread thread, std::string_view message) {
 void DebugLog::warn(LineThread thread, const WarnPlace& place, std::string_view message) {
   text_ += '\n';
   const std::size_t begun = text_.size();
-  if (version_.is_from(26)) {
-    const std::time_t time = seconds_;
-    fmt::format_to(std::back_inserter(text_), "[{:%F %T}] ", fmt::gmtime(time));
-  }
-  begin(thread);
-  fmt::format_to(std::back_inserter(text_), "{}:{} ", place.file, place.line);
-  if (version_.is_from(30)) fmt::format_to(std::back_inserter(text_), "({}) ", place.function);
+  begin(DebugLevel::Warn, thread);
+  append(text_, "{}:{} ", place.file, place.line);
+  if (version_.is_from(30)) append(text_, "({}) ", place.function);
   text_ += "NCCL WARN ";
   end(begun, message);
 }

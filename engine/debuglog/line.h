@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "engine/debuglog/subsystem.h"
+#include "engine/debuglog/timestamps.h"
 #include "engine/debuglog/version.h"
 
 namespace ringside {
@@ -29,8 +30,8 @@ struct WarnPlace {
 /// Ownership  owns the text; take() hands it over
 class DebugLog {
  public:
-  /// host  up to its first dot
-  DebugLog(NcclVersion version, Subsystems shown, std::string host, int pid);
+  /// host  as log_host() has it
+  DebugLog(NcclVersion version, Subsystems shown, std::string host, int pid, Timestamps times = {});
 
   [[nodiscard]] NcclVersion version() const { return version_; }
   [[nodiscard]] const std::string& host() const { return host_; }
@@ -46,21 +47,20 @@ class DebugLog {
   /// A line that every choice of subsystems shows: how a failure is handed on to the caller.
   void info(LineThread thread, std::string_view message);
 
-  /// An empty line, and `host:pid:tid [dev] file:line NCCL WARN message`: from 2.26 on with the time
-  /// before it, from 2.30 on with the function.
+  /// An empty line, and `host:pid:tid [dev] file:line NCCL WARN message`: from 2.30 on with the function.
   void warn(LineThread thread, const WarnPlace& place, std::string_view message);
 
   /// A line without prefix, such as NCCL writes to stdout itself.
   void bare(std::string_view line);
 
-  /// Of the lines to come.  unit  seconds since 1970, UTC
-  void set_time(std::int64_t seconds) { seconds_ = seconds; }
+  /// Of the lines to come: from 2.26 on it may stand before them.
+  void set_time(WallTime time) { time_ = time; }
 
   [[nodiscard]] const std::string& text() const { return text_; }
   std::string take();
 
  private:
-  void begin(LineThread thread);
+  void begin(DebugLevel level, LineThread thread);
   void end(std::size_t begun, std::string_view message);
 
   NcclVersion version_;
@@ -68,7 +68,8 @@ class DebugLog {
   std::string host_;
   int pid_;
   std::string process_;  ///< "host:pid:"
-  std::int64_t seconds_ = 0;
+  Timestamps times_;
+  WallTime time_ = {};
   std::string text_;
 };
 

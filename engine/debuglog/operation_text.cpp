@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+
+#include "base/append.h"
 
 namespace ringside {
 namespace {
@@ -46,13 +47,13 @@ void append_block(std::vector<std::string>& lines, const CostTable& table,
   std::string protocols = "  Protocol    |";
   std::string threads = " Max NThreads |";
   for (const Algorithm algorithm : algorithms) {
-    fmt::format_to(std::back_inserter(header), "{:>32}{:18}|", nccl_name(algorithm), "");
+    append(header, "{:>32}{:18}|", nccl_name(algorithm), "");
     for (const Protocol protocol : kProtocolsInOrder) {
-      fmt::format_to(std::back_inserter(protocols), " {:>{}} |", nccl_name(protocol), kCellWidth);
-      fmt::format_to(std::back_inserter(threads), " {:>{}} |",
-                     table.max_threads[static_cast<std::size_t>(algorithm)]
-                                      [static_cast<std::size_t>(protocol)],
-                     kCellWidth);
+      append(protocols, " {:>{}} |", nccl_name(protocol), kCellWidth);
+      append(threads, " {:>{}} |",
+             table.max_threads[static_cast<std::size_t>(algorithm)]
+                              [static_cast<std::size_t>(protocol)],
+             kCellWidth);
     }
   }
   lines.push_back(std::move(header));
@@ -63,8 +64,8 @@ void append_block(std::vector<std::string>& lines, const CostTable& table,
     for (const Algorithm algorithm : algorithms) {
       for (const Protocol protocol : kProtocolsInOrder) {
         const Cost& cost = table.cost(collective, algorithm, protocol);
-        fmt::format_to(std::back_inserter(row), "{:8.1f}/{:6.1f} |", cost.latency_us,
-                       cost.is_available() ? cost.bandwidth_gbs : 0.0F);
+        append(row, "{:8.1f}/{:6.1f} |", cost.latency_us,
+               cost.is_available() ? cost.bandwidth_gbs : 0.0F);
       }
     }
     lines.push_back(std::move(row));

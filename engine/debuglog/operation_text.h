@@ -11,7 +11,7 @@
 #include "engine/tuning/select.h"
 
 /// What is said of each operation: messages without prefix.
-/// source  the format facts of NCCL's log, sections 3.1, 3.2
+/// source  docs/formats 3.1, 3.2
 namespace ringside {
 
 /// A collective as a rank calls it; COLL.

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include "base/append.h"
 
 namespace ringside {
 namespace {
@@ -41,6 +41,10 @@ std::string driver_text(CudaVersion driver) {
 std::string version_text(NcclVersion version) {
   const CudaVersion cuda = cuda_of(version);
   return fmt::format("NCCL version {}+cuda{}.{}", to_string(version), cuda.major, cuda.minor);
+}
+
+std::string stand_in_version_text(NcclVersion version, std::string_view stand_in) {
+  return fmt::format("NCCL version {}+{}", to_string(version), stand_in);
 }
 
 std::string git_version_text(NcclVersion version) {
@@ -138,8 +142,7 @@ std::string ib_devices_text(NcclVersion version, std::span<const Hca> hcas,
                             const NetInterface& oob) {
   std::string text = "NET/IB : Using";
   for (const Hca& hca : hcas) {
-    fmt::format_to(std::back_inserter(text), " [{}]{}:{}/{}", hca.index, hca.name, hca.port,
-                   hca.is_ethernet ? "RoCE" : "IB");
+    append(text, " [{}]{}:{}/{}", hca.index, hca.name, hca.port, hca.is_ethernet ? "RoCE" : "IB");
   }
   text += version.is_before(12) ? " ; OOB " : " [RO]; OOB ";
   return text + socket_address(oob);
@@ -163,7 +166,7 @@ std::string ib_no_device_text() { return "NET/IB : No device found."; }
 std::string socket_interfaces_text(std::span<const NetInterface> interfaces) {
   std::string text = "NET/Socket : Using";
   for (std::size_t i = 0; i < interfaces.size(); ++i) {
-    fmt::format_to(std::back_inserter(text), " [{}]{}", i, socket_address(interfaces[i]));
+    append(text, " [{}]{}", i, socket_address(interfaces[i]));
   }
   return text;
 }

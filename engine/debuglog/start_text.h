@@ -9,7 +9,7 @@
 
 /// What a process says before its first communicator: the messages, without prefix. One function a
 /// message; the version decides on the wording.
-/// source  the format facts of NCCL's log, sections 1.4, 1.9, 2.2 .. 2.6
+/// source  docs/formats 1.4, 1.9, 2.2 .. 2.6
 namespace ringside {
 
 /// A network interface and an address of it.
@@ -19,8 +19,11 @@ struct NetInterface {
 };
 
 std::string bootstrap_text(NcclVersion version, const NetInterface& interface);
-std::string driver_text(CudaVersion driver);        ///< 2.13+
-std::string version_text(NcclVersion version);      ///< "NCCL version 2.21.5+cuda12.4"
+std::string driver_text(CudaVersion driver);    ///< 2.13+
+std::string version_text(NcclVersion version);  ///< "NCCL version 2.21.5+cuda12.4"
+/// Of a library that decides and logs as that release and is not it: where NCCL names the CUDA that it was
+/// compiled with, it names itself.  "NCCL version 2.30.7+ringside0.1.0"
+std::string stand_in_version_text(NcclVersion version, std::string_view stand_in);
 std::string git_version_text(NcclVersion version);  ///< 2.29+
 
 /// unit  seconds

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 
 #include "base/suggest.h"
+#include "engine/debuglog/words.h"
 
 namespace ringside {
 namespace {
@@ -25,11 +25,12 @@ constexpr Subsystems all_of_them() {
   return all;
 }
 
-std::string upper_case(std::string_view text) {
-  std::string upper{text};
-  std::ranges::transform(upper, upper.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return upper;
+/// The word as a set; none: there is no such word.
+Subsystems subsystems_of(const std::string& word) {
+  if (word == "ALL") return all_of_them();
+  const auto known = std::ranges::find(kNames, word);
+  if (known == kNames.end()) return {};
+  return static_cast<Subsystem>(1U << (known - kNames.begin()));
 }
 
 }  // namespace
@@ -40,25 +41,20 @@ Subsystems default_subsystems(NcclVersion version) {
   return Subsystem::Init;
 }
 
-Result<Subsystems> parse_subsystems(std::string_view text) {
-  const bool is_inverse = text.starts_with('^');
-  if (is_inverse) text.remove_prefix(1);
+Subsystems known_subsystems(std::string_view text) {
+  const DebugWords words(text);
   Subsystems named;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string word = upper_case(text.substr(0, comma));
-    const auto known = std::ranges::find(kNames, word);
-    if (word == "ALL") {
-      named = all_of_them();
-    } else if (known != kNames.end()) {
-      named = named | Subsystems{static_cast<Subsystem>(1U << (known - kNames.begin()))};
-    } else {
-      return Error{ErrorCode::InvalidArgument, fmt::format("unknown subsystem '{}'", word),
-                   suggestion(word, kNames)};
-    }
-    text.remove_prefix(std::min(comma + 1, text.size()));
+  for (const std::string& word : words.list) named = named | subsystems_of(word);
+  return words.is_inverse ? all_of_them() - named : named;
+}
+
+Result<Subsystems> parse_subsystems(std::string_view text) {
+  for (const std::string& word : DebugWords(text).list) {
+    if (subsystems_of(word) != Subsystems{}) continue;
+    return Error{ErrorCode::InvalidArgument, fmt::format("unknown subsystem '{}'", word),
+                 suggestion(word, kNames)};
   }
-  return is_inverse ? all_of_them() - named : named;
+  return known_subsystems(text);
 }
 
 }  // namespace ringside

@@ -63,4 +63,7 @@ Subsystems default_subsystems(NcclVersion version);
 /// errors  InvalidArgument: an unknown word (NCCL would ignore it); the nearest is named
 Result<Subsystems> parse_subsystems(std::string_view text);
 
+/// The same as NCCL itself takes it: unknown words count for nothing.
+Subsystems known_subsystems(std::string_view text);
+
 }  // namespace ringside

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+
+#include "base/append.h"
 
 namespace ringside {
 namespace {
@@ -115,10 +116,9 @@ std::string paths_text(NcclVersion version, const System& system, NodeRef from) 
     for (int i = 0; i < system.count(kind); ++i) {
       const Path& path = system.path(from, {kind, i});
       const bool is_self = from == NodeRef{kind, i};
-      fmt::format_to(std::back_inserter(text), "{} ({}/{:.1f}/{}) ",
-                     node_text(version, system, {kind, i}), is_self ? 0 : count_hops(system, path),
-                     is_self ? 5000.0F : path.bandwidth,
-                     path_name(version, is_self ? PathType::Loc : path.type));
+      append(text, "{} ({}/{:.1f}/{}) ", node_text(version, system, {kind, i}),
+             is_self ? 0 : count_hops(system, path), is_self ? 5000.0F : path.bandwidth,
+             path_name(version, is_self ? PathType::Loc : path.type));
     }
   }
   return text;

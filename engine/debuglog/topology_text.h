@@ -10,7 +10,7 @@
 #include "engine/topology/system.h"
 
 /// What GRAPH shows of a node: messages without prefix, each a line.
-/// source  the format facts of NCCL's log, section 2.7
+/// source  docs/formats 2.7
 namespace ringside {
 
 /// The links from every CPU on, as a tree, and the paths from every GPU.

@@ -56,6 +56,10 @@ std::string_view status_name(int status) {
 
 }  // namespace
 
+std::string result_text(NcclVersion version, const WarnPlace& place, int result) {
+  return handed_on(version, fmt::format("{}:{}", place.file, place.line), place.function, result);
+}
+
 void write_warning(DebugLog& log, LineThread thread, const Warning& warning) {
   log.warn(thread, warning.place, warning.message);
   for (const std::string& line : warning.handed_on) log.info(thread, line);

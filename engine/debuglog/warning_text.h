@@ -9,7 +9,7 @@
 #include "engine/debuglog/version.h"
 
 /// What goes wrong while communicators are made and used, in the words of each version.
-/// source  the format facts of NCCL's log, section 4. Lines and functions of NCCL's source are those of
+/// source  docs/formats 4. Lines and functions of NCCL's source are those of
 ///         one release each, and stand for all of them
 namespace ringside {
 
@@ -19,6 +19,10 @@ struct Warning {
   std::string message;
   std::vector<std::string> handed_on = {};
 };
+
+/// `init.cc:1393 -> 6`, as each call says that hands a failure on; INFO.
+/// result  ncclResult_t
+std::string result_text(NcclVersion version, const WarnPlace& place, int result);
 
 /// Writes both.
 void write_warning(DebugLog& log, LineThread thread, const Warning& warning);

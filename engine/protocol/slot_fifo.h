@@ -11,10 +11,6 @@
 
 namespace ringside {
 
-/// Slots of one connection, whatever carries it.
-/// source  NCCL_STEPS
-inline constexpr int kSlots = 8;
-
 /// What a slot holds: the bytes themselves; what the transport makes of where they lie; or nothing, because
 /// they have been put where the receiver wants them.
 enum class SlotKind : std::uint8_t { Bytes = 0, Reference = 1, Landed = 2 };

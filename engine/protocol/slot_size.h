@@ -5,19 +5,19 @@
 
 namespace ringside {
 
-/// Data bytes of one slot, as GPUs have them: an eighth of NCCL's buffer for the protocol, less its flags.
+/// Data bytes of one slot, as GPUs have them: its share of NCCL's buffer for the protocol, less its flags.
 /// The host's own tuning takes smaller ones, which stay in a core's caches.
 /// source  NCCL 2.30: NCCL_BUFFSIZE 4 MiB, NCCL_LL_BUFFSIZE 512 KiB, NCCL_LL128_BUFFSIZE 4915200 bytes
 constexpr Bytes nccl_slot_size(Protocol protocol) {
   switch (protocol) {
     case Protocol::LL:
-      return Bytes{524288 / 8 / 2};
+      return Bytes{524288 / kSlots / 2};
     case Protocol::LL128:
-      return Bytes{4915200 / 8 / 16 * 15};
+      return Bytes{4915200 / kSlots / 16 * 15};
     case Protocol::Simple:
       break;
   }
-  return Bytes{4194304 / 8};
+  return Bytes{4194304 / kSlots};
 }
 
 }  // namespace ringside

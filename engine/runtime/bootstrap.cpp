@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/host_name.h"
+#include "engine/runtime/debug_output.h"
 #include "engine/runtime/messages.h"
 #include "engine/runtime/ring_links.h"
 #include "engine/transport/acceptor.h"
@@ -29,11 +30,7 @@ struct BlockHeader {
   std::uint32_t size = 0;
 };
 
-std::string host_and_pid() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
-  return fmt::format("{}:{}", host.data(), ::getpid());
-}
+std::string host_and_pid() { return fmt::format("{}:{}", host_name("?"), ::getpid()); }
 
 /// One block on its way, in or out.
 struct Transfer {
@@ -88,12 +85,14 @@ class Bootstrap::Impl {
   [[nodiscard]] Rank rank() const { return options_.rank; }
   [[nodiscard]] int nranks() const { return options_.nranks; }
   [[nodiscard]] const Secret& secret() const { return options_.id.secret; }
+  [[nodiscard]] Clock& clock() const { return *options_.clock; }
   [[nodiscard]] const SocketAddress& address() const { return address_; }
 
   Status join() {
     RINGSIDE_TRY(const UniqueFd root, reach_root());
+    say_where();
     RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
-                 Acceptor::listen(Endpoint{with_port(address_, 0)}, secret()));
+                 Acceptor::listen(Endpoint{with_port(address_, 0)}, secret(), {}, clock()));
     RINGSIDE_TRY(introduce(root, std::get<SocketAddress>(acceptor->address())));
     RINGSIDE_TRY(const SocketAddress successor, hear_out(root));
     RINGSIDE_TRY(links_, link_ring(RingHello::Purpose::Bootstrap, rank(), nranks(), *acceptor,
@@ -138,7 +137,18 @@ class Bootstrap::Impl {
   }
 
  private:
-  [[nodiscard]] Deadline join_deadline() const { return deadline_in(options_.join_timeout); }
+  [[nodiscard]] Deadline join_deadline() const {
+    return deadline_in(options_.join_timeout, clock());
+  }
+
+  void say_where() const {
+    constexpr Subsystems kAbout = Subsystem::Init | Subsystem::Bootstrap;
+    DebugOutput& output = DebugOutput::of_process();
+    if (!output.shows(kAbout)) return;
+    if (const auto interface = interface_at(address_)) {
+      output.info(kAbout, bootstrap_text(output.version(), *interface));
+    }
+  }
 
   [[nodiscard]] std::string root_text() const {
     return "rank 0's root at " + to_string(options_.id.root);
@@ -232,7 +242,7 @@ class Bootstrap::Impl {
                                   late->is_sending ? "takes nothing" : "nothing came in time",
                                   "that rank or one behind it is late or hangs"});
       }
-      if (::poll(polled.data(), polled.size(), poll_timeout(deadline)) < 0 && errno != EINTR) {
+      if (deadline.poll(polled) < 0 && errno != EINTR) {
         return system_error("poll", errno);
       }
     }
@@ -264,7 +274,13 @@ Result<std::unique_ptr<Bootstrap>> Bootstrap::join(const BootstrapOptions& optio
                  "ranks count from 0 to one less than their number"};
   }
   auto impl = std::make_unique<Impl>(options);
-  if (options.nranks > 1) RINGSIDE_TRY(impl->join());
+  DebugOutput& output = DebugOutput::of_process();
+  output.announce(rank == 0);
+  const Status joined = options.nranks > 1 ? impl->join() : Status{};
+  if (!joined) {
+    output.warn({"engine/runtime/bootstrap.cpp", __LINE__, __func__}, joined.error());
+    return joined.error();
+  }
   return std::unique_ptr<Bootstrap>(new Bootstrap(std::move(impl)));
 }
 
@@ -282,10 +298,10 @@ Status Bootstrap::barrier(Deadline deadline) {
 }
 
 Result<std::vector<std::byte>> Bootstrap::all_gather(std::span<const std::byte> mine) {
-  return impl_->all_gather(mine, deadline_in(kPatience));
+  return impl_->all_gather(mine, deadline_in(kPatience, clock()));
 }
 
-Status Bootstrap::barrier() { return barrier(deadline_in(kPatience)); }
+Status Bootstrap::barrier() { return barrier(deadline_in(kPatience, clock())); }
 
 void Bootstrap::abort() noexcept { impl_->abort(); }
 Rank Bootstrap::rank() const { return impl_->rank(); }
@@ -293,6 +309,7 @@ int Bootstrap::nranks() const { return impl_->nranks(); }
 Rank Bootstrap::next() const { return next_of(rank(), nranks()); }
 Rank Bootstrap::previous() const { return previous_of(rank(), nranks()); }
 const Secret& Bootstrap::secret() const { return impl_->secret(); }
+Clock& Bootstrap::clock() const { return impl_->clock(); }
 const SocketAddress& Bootstrap::address() const { return impl_->address(); }
 
 }  // namespace ringside

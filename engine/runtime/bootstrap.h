@@ -22,7 +22,8 @@ struct BootstrapOptions {
   /// The interface where other ranks reach this one. None: the one that leads to the root.
   std::optional<SocketAddress> listen = {};
   Nanoseconds join_timeout = kJoinTimeout;
-  std::string who = {};  ///< for messages; empty: "host:pid"
+  std::string who = {};          ///< for messages; empty: "host:pid"
+  Clock* clock = &real_clock();  ///< of all waits of the communicator; outlives it
 };
 
 /// One rank's place in the ring over which ranks tell each other what they need to know before there
@@ -65,6 +66,8 @@ class Bootstrap {
   [[nodiscard]] Rank next() const;
   [[nodiscard]] Rank previous() const;
   [[nodiscard]] const Secret& secret() const;
+  /// The one for all who work with the ring.
+  [[nodiscard]] Clock& clock() const;
   /// Where other ranks reach this one, with port 0.
   [[nodiscard]] const SocketAddress& address() const;
 

@@ -13,8 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
+#include "base/remark.h"
 #include "base/text.h"
+#include "engine/runtime/debug_output.h"
 #include "engine/runtime/messages.h"
 #include "engine/transport/acceptor.h"
 #include "engine/transport/socket.h"
@@ -47,7 +48,7 @@ class BootstrapRoot::Impl {
         wake_(std::move(wake)),
         nranks_(options.nranks),
         members_(static_cast<std::size_t>(nranks_)),
-        thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+        thread_(start_thread(clock(), [this](const std::stop_token& stop) { serve(stop); })) {}
 
   ~Impl() {
     thread_.request_stop();
@@ -58,6 +59,8 @@ class BootstrapRoot::Impl {
   [[nodiscard]] UniqueId id() const { return {address_, options_.secret}; }
 
  private:
+  [[nodiscard]] Clock& clock() const { return *options_.clock; }
+
   void serve(const std::stop_token& stop) {
     for (;;) {
       wait();
@@ -79,7 +82,7 @@ class BootstrapRoot::Impl {
   void wait() {
     std::vector<pollfd> polled{{wake_.fd(), POLLIN, 0}, {acceptor_->ready_fd(), POLLIN, 0}};
     std::vector<int> ranks;  // of polled[2], polled[3], ...
-    Deadline until = deadline_in(std::chrono::minutes(1));
+    Deadline until = Deadline::never(clock());
     if (is_waiting()) {
       for (int rank = 0; rank < nranks_; ++rank) {
         if (!at(rank)) continue;
@@ -89,7 +92,7 @@ class BootstrapRoot::Impl {
       until = std::min(expires_, comfort_at_);
     }
     stirred_.clear();
-    if (::poll(polled.data(), polled.size(), poll_timeout(until)) <= 0) return;
+    if (until.poll(polled) <= 0) return;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       if (polled[i + 2].revents != 0) stirred_.push_back(ranks[i]);
     }
@@ -98,13 +101,15 @@ class BootstrapRoot::Impl {
   void take(Accepted accepted) {
     Result<JoinMessage> join = parse_join(accepted.hello);
     if (!join) {
-      log_line(LogLevel::Warn, fmt::format("root {} refused {}: {}", to_string(address_),
-                                           accepted.peer, join.error().message));
+      remark({"engine/runtime/bootstrap_root.cpp", __LINE__, __func__},
+             fmt::format("root {} refused {}: {}", to_string(address_), accepted.peer,
+                         join.error().message));
       return;
     }
     if (const auto why = reason_to_refuse(*join)) {
-      log_line(LogLevel::Warn, fmt::format("root {} refused {}: {}", to_string(address_),
-                                           accepted.peer, why->message));
+      remark(
+          {"engine/runtime/bootstrap_root.cpp", __LINE__, __func__},
+          fmt::format("root {} refused {}: {}", to_string(address_), accepted.peer, why->message));
       if (notes_.size() < kMostNotes) notes_.push_back(why->message);
       say(accepted.fd, {.kind = RootMessage::Kind::Refused, .error = *why});
       return;
@@ -112,8 +117,8 @@ class BootstrapRoot::Impl {
     const int rank = join->rank;
     at(rank) = Member{std::move(accepted.fd), *std::move(join)};
     ++came_;
-    expires_ = deadline_in(options_.join_timeout);
-    comfort_at_ = deadline_in(comfort_pause());
+    expires_ = deadline_in(options_.join_timeout, clock());
+    comfort_at_ = deadline_in(comfort_pause(), clock());
     introduce(rank);
     introduce((rank + nranks_ - 1) % nranks_);
     if (came_ == nranks_) finish({.kind = RootMessage::Kind::Everybody});
@@ -201,7 +206,7 @@ class BootstrapRoot::Impl {
   /// Those who wait learn now and then that the root still lives.
   void comfort() {
     if (!has_passed(comfort_at_)) return;
-    comfort_at_ = deadline_in(comfort_pause());
+    comfort_at_ = deadline_in(comfort_pause(), clock());
     for (const auto& member : members_) {
       if (member) say(member->fd, {.kind = RootMessage::Kind::Waiting});
     }
@@ -218,8 +223,8 @@ class BootstrapRoot::Impl {
   }
 
   /// A rank that cannot be told has gone; its neighbours and notice_leavers() see that, too.
-  static void say(const UniqueFd& fd, const RootMessage& message) {
-    static_cast<void>(send_frame(fd.get(), to_bytes(message), deadline_in(kSendTimeout)));
+  void say(const UniqueFd& fd, const RootMessage& message) const {
+    static_cast<void>(send_frame(fd.get(), to_bytes(message), deadline_in(kSendTimeout, clock())));
   }
 
   std::optional<Member>& at(int rank) { return members_[static_cast<std::size_t>(rank)]; }
@@ -243,11 +248,12 @@ class BootstrapRoot::Impl {
 };
 
 Result<std::unique_ptr<BootstrapRoot>> BootstrapRoot::start(const RootOptions& options) {
+  DebugOutput::of_process();  // takes what is said of strangers
   if (options.nranks < 0 || options.nranks > kMostRanks) {
     return Error{ErrorCode::InvalidArgument, fmt::format("a job of {} ranks", options.nranks)};
   }
   RINGSIDE_TRY(std::unique_ptr<Acceptor> acceptor,
-               Acceptor::listen(Endpoint{options.listen}, options.secret));
+               Acceptor::listen(Endpoint{options.listen}, options.secret, {}, *options.clock));
   RINGSIDE_TRY(Wakeup wake, Wakeup::make());
   return std::unique_ptr<BootstrapRoot>(
       new BootstrapRoot(std::make_unique<Impl>(options, std::move(acceptor), std::move(wake))));

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "engine/runtime/unique_id.h"
@@ -16,6 +17,7 @@ struct RootOptions {
   Secret secret = {};
   int nranks = 0;  ///< 0: as many as the first rank to come says
   Nanoseconds join_timeout = kJoinTimeout;
+  Clock* clock = &real_clock();  ///< of its waits; outlives it
 };
 
 /// Where the ranks of a job first meet. Lives in the process of rank 0 or of the launcher.

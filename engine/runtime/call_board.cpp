@@ -54,7 +54,8 @@ Status check_memory(int fd, std::size_t size) {
 Status hand_out(int memory, const Endpoint& name, std::size_t others, const Secret& secret,
                 Deadline deadline) {
   if (others == 0) return {};
-  RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor, Acceptor::listen(name, secret));
+  RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
+               Acceptor::listen(name, secret, {}, deadline.clock()));
   for (std::size_t i = 0; i < others; ++i) {
     RINGSIDE_TRY(const Accepted accepted, acceptor->accept(deadline));
     RINGSIDE_TRY(send_fd(accepted.fd.get(), memory, deadline));

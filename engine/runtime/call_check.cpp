@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/env.h"
 #include "engine/runtime/bootstrap.h"
+#include "engine/runtime/call.h"
 #include "engine/runtime/call_board.h"
 #include "engine/runtime/call_log.h"
-#include "engine/runtime/host_plan.h"
+#include "engine/transport/wakeup.h"
 
 namespace ringside {
 namespace {
@@ -76,8 +75,8 @@ void ToldCalls::note(Watch::Side from, std::uint64_t number, const CallSignature
 
 class CallCheck::Impl {
  public:
-  Impl(const Bootstrap& bootstrap, std::unique_ptr<CallBoard> board, Watch& watch, ToldCalls& told,
-       OnDifference on_difference)
+  Impl(const Bootstrap& bootstrap, std::unique_ptr<CallBoard> board, Wakeup stop, Watch& watch,
+       ToldCalls& told, OnDifference on_difference)
       : me_(bootstrap.rank()),
         next_(bootstrap.next()),
         previous_(bootstrap.previous()),
@@ -88,7 +87,11 @@ class CallCheck::Impl {
         mine_(board_->of_rank(me_)),
         neighbours_(ring_neighbours()),
         pairs_(*this),
-        thread_([this](const std::stop_token& stop) { look_now_and_then(stop); }) {}
+        clock_(bootstrap.clock()),
+        stop_(std::move(stop)),
+        thread_(start_thread(clock_, [this](const std::stop_token&) { look_now_and_then(); })) {}
+
+  ~Impl() { stop_.signal(); }
 
   void begin(const CollectiveCall& call) {
     pairs_begun_.clear();
@@ -216,12 +219,11 @@ class CallCheck::Impl {
     pairs_begun_.emplace_back(from, to);
   }
 
-  void look_now_and_then(const std::stop_token& stop) {
+  void look_now_and_then() {
     std::vector<Neighbour> neighbours = ring_neighbours();
     Pairs pairs(*this);
-    std::unique_lock lock(sleep_mutex_);
-    while (!sleep_.wait_for(lock, stop, kLookEvery, [] { return false; })) {
-      if (stop.stop_requested()) return;
+    pollfd stop{stop_.fd(), POLLIN, 0};
+    while (deadline_in(kLookEvery, clock_).poll(std::span(&stop, 1)) <= 0) {
       for (Neighbour& neighbour : neighbours) {
         if (const auto found = neighbour.calls.look()) {
           return on_difference_(differing_calls(me_, neighbour.rank, *found));
@@ -248,8 +250,8 @@ class CallCheck::Impl {
   std::vector<std::pair<Rank, Rank>> pairs_begun_;              ///< by the call under way
   Pairs pairs_;
 
-  std::mutex sleep_mutex_;
-  std::condition_variable_any sleep_;
+  Clock& clock_;
+  const Wakeup stop_;    ///< ends the thread
   std::jthread thread_;  // last: ends before what it uses goes
 };
 
@@ -263,8 +265,9 @@ Result<std::unique_ptr<CallCheck>> CallCheck::make(Bootstrap& bootstrap, const s
   RINGSIDE_TRY(std::unique_ptr<CallBoard> board,
                CallBoard::make(bootstrap, host, wanted, deadline));
   if (board == nullptr) return std::unique_ptr<CallCheck>();
-  return std::unique_ptr<CallCheck>(new CallCheck(
-      std::make_unique<Impl>(bootstrap, std::move(board), watch, told, std::move(on_difference))));
+  RINGSIDE_TRY(Wakeup stop, Wakeup::make());
+  return std::unique_ptr<CallCheck>(new CallCheck(std::make_unique<Impl>(
+      bootstrap, std::move(board), std::move(stop), watch, told, std::move(on_difference))));
 }
 
 void CallCheck::begin(const CollectiveCall& call) { impl_->begin(call); }

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/runtime/host_plan.h"
+#include "engine/runtime/call.h"
 
 namespace ringside {
 namespace {

@@ -12,13 +12,15 @@ ChannelWorkers::~ChannelWorkers() {
   begin_.notify_all();
 }
 
-void ChannelWorkers::run(int nchannels, const std::function<void(int)>& work) {
-  RINGSIDE_ASSERT(nchannels >= 1, "{} channels", nchannels);
+void ChannelWorkers::begin(int nchannels, const Work& work) {
+  RINGSIDE_ASSERT(nchannels >= 1 && !is_shared_, "{} channels, {}", nchannels,
+                  is_shared_ ? "others unfinished" : "none unfinished");
   for (int channel = static_cast<int>(threads_.size()) + 1; channel < nchannels; ++channel) {
     threads_.emplace_back([this, channel] { serve(channel); });
   }
   if (nchannels > 1) {
     const std::lock_guard lock(mutex_);
+    is_shared_ = true;
     work_ = &work;
     nchannels_ = nchannels;
     busy_ = nchannels - 1;
@@ -26,10 +28,13 @@ void ChannelWorkers::run(int nchannels, const std::function<void(int)>& work) {
     begin_.notify_all();
   }
   work(0);
-  if (nchannels > 1) {
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [this] { return busy_ == 0; });
-  }
+}
+
+void ChannelWorkers::finish() {
+  if (!is_shared_) return;
+  is_shared_ = false;
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return busy_ == 0; });
 }
 
 void ChannelWorkers::serve(int channel) {
@@ -40,7 +45,7 @@ void ChannelWorkers::serve(int channel) {
     if (stop_) return;
     seen = round_;
     if (channel >= nchannels_) continue;
-    const std::function<void(int)>& work = *work_;
+    const Work& work = *work_;
     lock.unlock();
     work(channel);
     lock.lock();

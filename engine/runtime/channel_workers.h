@@ -11,29 +11,37 @@ namespace ringside {
 /// Threads that work on the channels of one communicator side by side: channel 0 on the caller's own
 /// thread, each other one on a thread that lives as long as the communicator.
 ///
-/// Threads  one at a time calls run()
+/// Ordering   begin(), finish(), begin(), ...
+/// Threads    one at a time calls them
 class ChannelWorkers {
  public:
+  using Work = std::function<void(int channel)>;
+
   ChannelWorkers() = default;
   ~ChannelWorkers();
   ChannelWorkers(const ChannelWorkers&) = delete;
   ChannelWorkers& operator=(const ChannelWorkers&) = delete;
 
-  /// Calls work(0), .. work(nchannels - 1) at the same time; returns when all have returned.
-  /// Starts the threads that are not there yet.
-  void run(int nchannels, const std::function<void(int)>& work);
+  /// Calls work(0), .. work(nchannels - 1) at the same time; returns when work(0) has returned. Starts the
+  /// threads that are not there yet.
+  /// work  outlives the finish()
+  void begin(int nchannels, const Work& work);
+
+  /// Returns when all have returned.
+  void finish();
 
  private:
   void serve(int channel);
 
+  bool is_shared_ = false;  ///< the caller's: whether other threads have begun as well
   std::mutex mutex_;
   std::condition_variable begin_;
   std::condition_variable done_;
-  const std::function<void(int)>* work_ = nullptr;  ///< under mutex_
-  int nchannels_ = 0;                               ///< under mutex_: of the current round
-  std::uint64_t round_ = 0;                         ///< under mutex_
-  int busy_ = 0;                                    ///< under mutex_
-  bool stop_ = false;                               ///< under mutex_
+  const Work* work_ = nullptr;  ///< under mutex_
+  int nchannels_ = 0;           ///< under mutex_: of the current round
+  std::uint64_t round_ = 0;     ///< under mutex_
+  int busy_ = 0;                ///< under mutex_
+  bool stop_ = false;           ///< under mutex_
   std::vector<std::jthread> threads_;
 };
 

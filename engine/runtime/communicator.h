@@ -1,18 +1,15 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/units.h"
-#include "base/vocabulary.h"
 #include "engine/runtime/call_check.h"
-#include "engine/runtime/connect.h"
-#include "engine/runtime/host_choice.h"
-#include "engine/runtime/host_plan.h"
+#include "engine/runtime/executor.h"
+#include "engine/runtime/host_executor.h"
 
 namespace ringside {
 
@@ -21,13 +18,8 @@ class TraceRecorder;
 
 /// What a communicator is made with. Every rank gives the same, but for `trace`.
 struct CommunicatorOptions {
-  std::optional<TransportKind>
-      transport;      ///< none: shm between ranks of one host, tcp between hosts
-  HostWishes wishes;  ///< beside them, the table chooses
-  std::string table_path = host_table_path();  ///< of this rank; where ranks' differ, the usual one
-  int ranks_per_node =
-      0;  ///< nodes to play on one host; 0: hosts are nodes, and where an algorithm needs
-          ///< several, one host plays them
+  HostOptions host;   ///< of the executor that make() makes
+  CallWishes wishes;  ///< beside them, the executor chooses
   Seconds connect_timeout{8};
   Seconds op_timeout{60};  ///< a collective in which nothing moves for so long fails
   bool check_calls =
@@ -35,7 +27,8 @@ struct CommunicatorOptions {
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
 };
 
-/// Ranks that call collectives together, on real memory of real processes.
+/// Ranks that call collectives together, on real memory of real processes. It brings the ranks together, has
+/// an Executor do their calls in order, and sees to it that all of them end, and for the same reason.
 ///
 /// Ordering   every rank makes the same calls in the same order
 /// Threads    one at a time calls run(); abort() is for any thread
@@ -43,9 +36,15 @@ struct CommunicatorOptions {
 class Communicator {
  public:
   /// Finds out how to reach the others; connections are made by the first run() that needs them.
-  /// errors  Timeout: who did not come.  PeerGone.  Unsupported: shm asked for between two hosts.
+  /// errors  Timeout: who did not come.  PeerGone.  Unsupported: the transport does not join all ranks.
   static Result<std::unique_ptr<Communicator>> make(std::unique_ptr<Bootstrap> bootstrap,
                                                     const CommunicatorOptions& options);
+
+  /// The same with an executor of the caller's choice; CommunicatorOptions::host is not read.
+  /// errors  as above, and what `make_executor` says
+  static Result<std::unique_ptr<Communicator>> make(std::unique_ptr<Bootstrap> bootstrap,
+                                                    const CommunicatorOptions& options,
+                                                    const ExecutorMaker& make_executor);
   ~Communicator();
 
   /// A call like one of the last is planned already, and costs no allocation.
@@ -59,7 +58,7 @@ class Communicator {
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const;
 
   /// Wishes for the calls to come, on every rank the same.
-  void set_wishes(const HostWishes& wishes);
+  void set_wishes(const CallWishes& wishes);
 
   /// Breaks the communicator on every rank: their run() returns `why` soon.
   void abort(const Error& why);

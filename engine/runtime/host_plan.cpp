@@ -1,25 +1,13 @@
 #include "engine/runtime/host_plan.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace ringside {
 namespace {
 
 constexpr std::size_t kMostPlans = 64;
 
-bool are_alike(const std::vector<Transfer>& a, const std::vector<Transfer>& b) {
-  return std::ranges::equal(a, b, [](const Transfer& x, const Transfer& y) {
-    return x.peer == y.peer && x.offset == y.offset && x.count == y.count;
-  });
-}
-
 }  // namespace
-
-bool is_alike(const CollectiveCall& a, const CollectiveCall& b) {
-  return a.count == b.count && a.collective == b.collective && a.type == b.type && a.op == b.op &&
-         a.root == b.root && a.scalar == b.scalar && a.counts == b.counts &&
-         are_alike(a.sends, b.sends) && are_alike(a.recvs, b.recvs);
-}
 
 HostPlan* HostPlans::find(const CollectiveCall& call) {
   if (!plans_.empty() && is_alike(plans_[last_]->call, call)) return plans_[last_].get();

@@ -2,45 +2,22 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "engine/collectives/plan.h"
+#include "engine/collectives/task.h"
+#include "engine/runtime/executor.h"
 #include "engine/runtime/host_primitives.h"
 
 namespace ringside {
 
-/// One collective call on one rank.
-///
-/// In place: NCCL's rules (all_gather: input lies at block `rank` of the output, reduce_scatter: output at
-/// block `rank` of the input). Point-to-point needs two buffers.
-struct CollectiveCall {
-  Collective collective = Collective::AllReduce;
-  const void* input = nullptr;
-  void* output = nullptr;
-  std::int64_t count = 0;  ///< elements, as CallShape::count says
-  DataType type = DataType::Float32;
-  RedOp op = RedOp::Sum;
-  std::optional<ElementBits> scalar = {};  ///< of RedOp::PreMulSum: this rank's factor
-  Rank root{0};
-  std::vector<std::int64_t> counts = {};         ///< all_gather_v: as CallShape::counts
-  std::vector<Transfer> sends = {}, recvs = {};  ///< send_recv, send, recv: as CallShape's
-};
-
-/// Whether the two differ in nothing but their buffers.
-bool is_alike(const CollectiveCall& a, const CollectiveCall& b);
-
 /// All that running a call takes but its buffers: made once, run often.
 ///
 /// Threads  one runs it; its channels may be run by one thread each
-struct HostPlan {
-  CollectiveCall call;  ///< its buffers mean nothing
-  Choice choice;
-  Bytes bytes;
+struct HostPlan : CallPlan {
   std::optional<ReduceOp> reduce;
   std::vector<ChannelTask> tasks;      ///< [channel]
-  std::vector<HostPorts> ports;        ///< [channel]
-  std::vector<HostPrimitives> models;  ///< [channel]
+  std::vector<HostPorts> ports;        ///< [channel]; none before prepare()
+  std::vector<HostPrimitives> models;  ///< [channel]; none before prepare()
 };
 
 /// The plans of the last calls. They are few: jobs repeat theirs.

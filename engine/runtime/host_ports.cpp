@@ -78,7 +78,7 @@ HostPorts ports_of(const ChannelTask& task, Rank me, int channel, Protocol proto
   ports.send =
       side_of<SendEnd>(task.send_peers, false, namer, [&](const ConnectionId& id) -> SendEnd& {
         SendEnd& end = connections.send_end(id);
-        if (connections.needs_progress(id)) ports.moving.push_back(&end);
+        if (connections.transport_of(id).needs_progress) ports.moving.push_back(&end);
         return end;
       });
   ports.recv = side_of<RecvEnd>(

@@ -10,7 +10,7 @@
 
 #include "engine/reduce/copy.h"
 #include "trace/clock.h"
-#include "trace/recorder.h"
+#include "trace/step_event.h"
 
 namespace ringside {
 namespace {
@@ -84,29 +84,13 @@ void HostPrimitives::record(Primitive primitive, const ChunkSpan& span, Ports fr
   event.bytes = static_cast<std::uint64_t>(span.count) * setup_.element.value;
   event.offset = static_cast<std::uint64_t>(parts.writes_output ? span.output : span.input) *
                  setup_.element.value;
-  const auto first_of = [](const auto& side, Ports ports) {
-    Rank first = kNoRank;
-    for_each_end(side, ports, [&](std::uint32_t i) {
-      if (first == kNoRank) first = side.peers[i];
-    });
-    return to_int(first);
+  const auto peers_of = [](const auto& side, Ports ports) {
+    return [&side, ports](const auto& visit) {
+      for_each_end(side, ports, [&](std::uint32_t i) { visit(side.peers[i]); });
+    };
   };
-  event.recv_peer = first_of(setup_.ports->recv, from);
-  event.send_peer = first_of(setup_.ports->send, to);
-  setup_.lane->record(event);
-  const auto record_others = [&](const auto& side, Ports ports, std::int32_t TraceEvent::*peer) {
-    bool is_first = true;
-    for_each_end(side, ports, [&](std::uint32_t i) {
-      if (!std::exchange(is_first, false)) {
-        event.recv_peer = event.send_peer = -1;
-        event.*peer = to_int(side.peers[i]);
-        setup_.lane->record(event);
-      }
-    });
-  };
-  event.kind = EventKind::Peer;
-  record_others(setup_.ports->recv, from, &TraceEvent::recv_peer);
-  record_others(setup_.ports->send, to, &TraceEvent::send_peer);
+  record_step(*setup_.lane, event, peers_of(setup_.ports->recv, from),
+              peers_of(setup_.ports->send, to));
 }
 
 void HostPrimitives::move(PrimitiveParts parts, const ChunkSpan& span, Ports from, Ports to) {

@@ -23,8 +23,8 @@ class TraceRecorder;
 /// that the next rank starts on the first slice while this one still works on the second.
 ///
 /// In place   where a connection reaches memory and both buffers lie in SharedMemory, a send says where the
-///            bytes lie, and the receiver reads them there; two-shot's sums are written straight into the
-///            buffers of those that wait for them
+///            bytes lie, and the receiver reads them there; sums that come back (returns_results) are written
+///            straight into the buffers of those that wait for them
 /// Reduction  own input first, then what arrives, end after end. Sums travel as they are; what is divided
 ///            after the sum is divided where an output is written, whichever way the sum has come.
 /// Threads    one a channel
@@ -42,11 +42,9 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
     const ReduceOp* reduce = nullptr;  ///< null: the collective reduces nothing
     /// Whether outputs go around the caches: they are larger than those, and nobody reads them soon.
     bool is_streaming = false;
-    /// Whether what a rank has sent comes back reduced to the same place: two-shot. Then a reference says
-    /// where the result may be put.
+    /// As of the algorithm's facts: then a reference says where the result may be put.
     bool returns_results = false;
-    /// Whether an input in place stays as it is until all have read it. One-shot's does not: each rank
-    /// overwrites its own as soon as it has the sum.
+    /// Whether an input in place stays as it is until all have read it.
     bool keeps_input = false;
     const WaitPolicy* wait = nullptr;
     Failure* failure =

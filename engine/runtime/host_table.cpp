@@ -61,12 +61,10 @@ Result<HostRule> parse_rule(const YAML::Node& node, const std::string& where) {
   if (!protocol) return at_line(protocol.error());
   const auto up_to = parse_limit(text("up_to"));
   if (!up_to) return at_line(up_to.error());
-  const std::string transport = text("transport");
-  if (transport != "shm" && transport != "tcp") {
-    return corrupt(where, node.Mark(), fmt::format("transport '{}'", transport), "give shm or tcp");
-  }
+  const auto transport = parse_transport(text("transport"));
+  if (!transport) return at_line(transport.error());
   rule.collective = *collective;
-  rule.has_tcp = transport == "tcp";
+  rule.transport = *transport;
   rule.is_crowded = node["crowded"].as<bool>();
   rule.nranks = node["ranks"].as<int>();
   rule.up_to = *up_to;
@@ -80,7 +78,7 @@ Result<HostRule> parse_rule(const YAML::Node& node, const std::string& where) {
 const HostRule* HostTable::find(const HostRule& call) const {
   const HostRule* best = nullptr;
   for (const HostRule& rule : rules) {
-    if (rule.collective != call.collective || rule.has_tcp != call.has_tcp ||
+    if (rule.collective != call.collective || rule.transport != call.transport ||
         rule.is_crowded != call.is_crowded || rule.nranks > call.nranks ||
         call.up_to > rule.up_to) {
       continue;
@@ -123,7 +121,7 @@ std::string to_yaml(const HostTable& table) {
     text += fmt::format(
         "  - {{collective: {}, transport: {}, crowded: {}, ranks: {}, up_to: {}, algorithm: {}, "
         "protocol: {}}}\n",
-        to_string(rule.collective), rule.has_tcp ? "tcp" : "shm", rule.is_crowded, rule.nranks,
+        to_string(rule.collective), rule.transport->name, rule.is_crowded, rule.nranks,
         rule.up_to == kNoLimit ? "inf" : format_bytes(rule.up_to), to_string(rule.algorithm),
         to_string(rule.protocol));
   }

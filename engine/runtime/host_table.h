@@ -8,13 +8,14 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "base/vocabulary.h"
+#include "engine/transport/transport.h"
 
 namespace ringside {
 
 /// What is the best on a host for calls of one kind up to a size.
 struct HostRule {
   Collective collective = Collective::AllReduce;
-  bool has_tcp = false;
+  const Transport* transport = &usual_transport();
   bool is_crowded = false;  ///< more ranks than cores
   int nranks = 2;           ///< of so many ranks or more, while no rule is nearer
   Bytes up_to = {};         ///< of call_bytes(), included; kNoLimit
@@ -23,7 +24,7 @@ struct HostRule {
 
   friend bool operator==(const HostRule&, const HostRule&) = default;
   [[nodiscard]] bool is_same_kind(const HostRule& other) const {
-    return collective == other.collective && has_tcp == other.has_tcp &&
+    return collective == other.collective && transport == other.transport &&
            is_crowded == other.is_crowded && nranks == other.nranks;
   }
 };

@@ -10,6 +10,7 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kWhoLimit = 64;
+constexpr std::size_t kNameLimit = 1000;
 constexpr std::size_t kErrorTextLimit = 3000;  // two of them and the rest stay under kMessageLimit
 
 class Writer {
@@ -189,6 +190,35 @@ Result<RingHello> parse_ring_hello(std::span<const std::byte> bytes) {
   message.purpose = read_kind(reader, RingHello::Purpose::Watch);
   message.from = read_rank(reader);
   RINGSIDE_TRY(reader.finish("ring hello"));
+  return message;
+}
+
+std::vector<std::byte> to_bytes(const PeerInfo& message) {
+  Writer writer;
+  // A longer host identity is cut: two hosts would have to agree in 1,000 letters to be mixed up.
+  writer.text(message.where.host, kNameLimit);
+  for (const std::string& door : message.where.doors) writer.text(door, kNameLimit);
+  writer.number(static_cast<std::uint8_t>(message.where.open.size()));
+  for (const Whereabouts::Open& open : message.where.open) {
+    writer.text(open.transport, kNameLimit).text(open.address, kLongestAddress);
+  }
+  for (const std::uint64_t word : message.cores) writer.number(word);
+  return writer.number(message.cache).take();
+}
+
+Result<PeerInfo> parse_peer_info(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  PeerInfo message;
+  message.where.host = reader.text(kNameLimit);
+  for (std::string& door : message.where.doors) door = reader.text(kNameLimit);
+  message.where.open.resize(reader.number<std::uint8_t>());
+  for (Whereabouts::Open& open : message.where.open) {
+    open.transport = reader.text(kNameLimit);
+    open.address = reader.text(kLongestAddress);
+  }
+  for (std::uint64_t& word : message.cores) word = reader.number<std::uint64_t>();
+  message.cache = reader.number<std::uint64_t>();
+  RINGSIDE_TRY(reader.finish("peer's"));
   return message;
 }
 

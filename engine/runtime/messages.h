@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +11,7 @@
 #include "base/result.h"
 #include "engine/runtime/call_signature.h"
 #include "engine/transport/address.h"
+#include "engine/transport/transport.h"
 
 /// What ranks say to the root and to each other, and how it lies in bytes: numbers are little-endian,
 /// a text is its length in two bytes and then its bytes. Every parse function takes any bytes.
@@ -52,6 +54,15 @@ struct RingHello {
 };
 std::vector<std::byte> to_bytes(const RingHello& message);
 Result<RingHello> parse_ring_hello(std::span<const std::byte> bytes);
+
+/// rank -> all ranks, before they connect.
+struct PeerInfo {
+  Whereabouts where;  ///< but for its rank, which is its place among the others'
+  std::array<std::uint64_t, 16> cores{};  ///< that it may run on, a bit each
+  std::uint64_t cache = 0;                ///< bytes of a core's second level
+};
+std::vector<std::byte> to_bytes(const PeerInfo& message);
+Result<PeerInfo> parse_peer_info(std::span<const std::byte> bytes);
 
 /// rank -> both neighbours, on the watch's ring.
 struct WatchMessage {

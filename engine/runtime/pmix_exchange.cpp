@@ -6,9 +6,6 @@
 #include <pmix.h>
 
 #include <cstring>
-#include <thread>
-
-#include "base/deadline.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // libpmix keeps a few bytes of its own at the end; ours are still looked for.
@@ -81,7 +78,7 @@ class Session {
       if (!may_come || has_passed(deadline)) {
         return pmix_error("rank 0 did not publish the job's id", status);
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      deadline.clock().sleep(std::chrono::milliseconds(50));
     }
   }
 
@@ -104,10 +101,9 @@ class Session {
 
 bool has_pmix() { return true; }
 
-Result<std::string> pmix_share(const std::optional<std::string>& mine, Nanoseconds timeout) {
+Result<std::string> pmix_share(const std::optional<std::string>& mine, Deadline deadline) {
   static int calls = 0;  // what was published stays: each exchange needs a name of its own
   const std::string key = fmt::format("ringside.id.{}", calls++);
-  const Deadline deadline = deadline_in(timeout);
   RINGSIDE_TRY(const Session session, Session::open());
   if (mine) RINGSIDE_TRY(session.put(key, *mine));
   session.fence();
@@ -123,8 +119,7 @@ namespace ringside {
 
 bool has_pmix() { return false; }
 
-Result<std::string> pmix_share(const std::optional<std::string>& /*mine*/,
-                               Nanoseconds /*timeout*/) {
+Result<std::string> pmix_share(const std::optional<std::string>& /*mine*/, Deadline /*deadline*/) {
   return Error{ErrorCode::Unsupported, "this ringside was built without PMIx",
                "set MASTER_ADDR and MASTER_PORT, or rebuild with libpmix-dev installed"};
 }

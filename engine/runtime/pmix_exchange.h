@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "base/deadline.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace ringside {
 
@@ -15,10 +15,10 @@ bool has_pmix();
 /// gives the text. The server keeps it where only the job's owner can read it.
 ///
 /// A fence would be enough were it sure that every rank comes; so it gets a short time only, after which
-/// the text is asked for until `timeout`. Ranks that are missing are then found by the root, which can
+/// the text is asked for until `deadline`. Ranks that are missing are then found by the root, which can
 /// name them.
 /// Threads  one at a time
 /// errors   Unsupported: built without PMIx.  Timeout: rank 0 gave nothing in time.  System: no server.
-Result<std::string> pmix_share(const std::optional<std::string>& mine, Nanoseconds timeout);
+Result<std::string> pmix_share(const std::optional<std::string>& mine, Deadline deadline);
 
 }  // namespace ringside

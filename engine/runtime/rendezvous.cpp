@@ -28,8 +28,9 @@ bool is_loopback_name(const std::string& host) {
 
 class Meeting {
  public:
-  Meeting(const LaunchInfo& info, Nanoseconds join_timeout, const Environment& environment)
-      : info_(info), join_timeout_(join_timeout), environment_(environment) {}
+  Meeting(const LaunchInfo& info, Nanoseconds join_timeout, const Environment& environment,
+          Clock& clock)
+      : info_(info), join_timeout_(join_timeout), environment_(environment), clock_(clock) {}
 
   Result<Rendezvous> arrange() {
     RINGSIDE_TRY(wish_, interface_wish_from(environment_, is_single_host(info_)));
@@ -95,7 +96,7 @@ class Meeting {
       RINGSIDE_TRY(result.root, start_root(interface.address, random_secret()));
       mine = to_string(result.root->id());
     }
-    RINGSIDE_TRY(const std::string text, pmix_share(mine, join_timeout_));
+    RINGSIDE_TRY(const std::string text, pmix_share(mine, deadline_in(join_timeout_, clock_)));
     RINGSIDE_TRY(result.id, parse_unique_id(text));
     RINGSIDE_TRY(result.listen, wished_interface());
     return result;
@@ -144,7 +145,8 @@ class Meeting {
     return BootstrapRoot::start({.listen = listen,
                                  .secret = secret,
                                  .nranks = info_.nranks,
-                                 .join_timeout = join_timeout_});
+                                 .join_timeout = join_timeout_,
+                                 .clock = &clock_});
   }
 
   /// What NCCL_SOCKET_IFNAME or NCCL_SOCKET_FAMILY ask for; nothing when they do not.
@@ -186,6 +188,7 @@ class Meeting {
   const LaunchInfo& info_;
   const Nanoseconds join_timeout_;
   const Environment& environment_;
+  Clock& clock_;
   InterfaceWish wish_;
   std::vector<Interface> there_;
 };
@@ -204,8 +207,8 @@ std::uint16_t slurm_port(std::string_view job, std::string_view step) {
 }
 
 Result<Rendezvous> rendezvous(const LaunchInfo& info, Nanoseconds join_timeout,
-                              const Environment& environment) {
-  return Meeting(info, join_timeout, environment).arrange();
+                              const Environment& environment, Clock& clock) {
+  return Meeting(info, join_timeout, environment, clock).arrange();
 }
 
 }  // namespace ringside

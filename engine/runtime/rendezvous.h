@@ -39,10 +39,12 @@ struct Rendezvous {
 /// and knows or guesses these ids; RINGSIDE_SECRET does, when it is long and random (openssl rand -hex 16).
 ///
 /// join_timeout  for the root, and for what rank 0 publishes
+/// clock         of both
 /// errors  InvalidArgument: a variable cannot be read, or there is no way (the help names what to set).
 ///         System: a name does not resolve, a port is busy, an interface is missing.  Timeout: PMIx.
 Result<Rendezvous> rendezvous(const LaunchInfo& info, Nanoseconds join_timeout = kJoinTimeout,
-                              const Environment& environment = env_text);
+                              const Environment& environment = env_text,
+                              Clock& clock = real_clock());
 
 /// The Slurm way's port for a job's step.
 std::uint16_t slurm_port(std::string_view job, std::string_view step);

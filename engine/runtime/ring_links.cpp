@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/log.h"
+#include "base/remark.h"
 
 namespace ringside {
 
@@ -39,10 +39,10 @@ Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acc
       links.previous = std::move(accepted->fd);
       return links;
     }
-    log_line(LogLevel::Warn,
-             fmt::format("rank {} refused {}: {}", rank, accepted->peer,
-                         hello ? fmt::format("rank {} is not its predecessor", to_int(hello->from))
-                               : hello.error().message));
+    remark({"engine/runtime/ring_links.cpp", __LINE__, __func__},
+           fmt::format("rank {} refused {}: {}", rank, accepted->peer,
+                       hello ? fmt::format("rank {} is not its predecessor", to_int(hello->from))
+                             : hello.error().message));
   }
 }
 

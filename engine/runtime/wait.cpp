@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include <thread>
-
 namespace ringside {
 namespace {
 
@@ -38,7 +36,7 @@ Waiter::Advice Waiter::pause_slowly() {
     ::sched_yield();
     return Advice::LookAgain;
   }
-  const auto now = std::chrono::steady_clock::now();
+  const Clock::Time now = policy_->clock->now();
   if (spun_ == policy_->spins) {
     ++spun_;
     began_ = now;
@@ -49,7 +47,7 @@ Waiter::Advice Waiter::pause_slowly() {
   if (is_yielding_) {
     ::sched_yield();
   } else {
-    std::this_thread::sleep_for(policy_->sleep);
+    policy_->clock->sleep(policy_->sleep);
   }
   if (now - asked_ < policy_->check_every) return Advice::LookAgain;
   asked_ = now;

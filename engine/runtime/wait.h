@@ -1,9 +1,6 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-
-#include "base/result.h"
+#include "base/clock.h"
 #include "base/units.h"
 
 namespace ringside {
@@ -18,6 +15,7 @@ struct WaitPolicy {
   Nanoseconds sleep{100'000};            ///< then sleeps so long between looks
   Nanoseconds check_every{50'000'000};   ///< how often the operating system is asked about the peer
   Nanoseconds deadline{60'000'000'000};  ///< nothing moved for so long: Timeout
+  Clock* clock = &real_clock();          ///< read on every 8th yield, and then before each sleep
 };
 
 /// The policy for `threads` that wait at the same time on `cores` cores of this host.
@@ -45,8 +43,8 @@ class Waiter {
   int spun_ = 0;
   unsigned yields_ = 0;
   bool is_yielding_ = false;
-  std::chrono::steady_clock::time_point began_;
-  std::chrono::steady_clock::time_point asked_;
+  Clock::Time began_;
+  Clock::Time asked_;
 };
 
 }  // namespace ringside

@@ -33,6 +33,16 @@ std::tuple<int, int> precedence(const WatchMessage& news) {
 }
 
 /// The same words whoever notices: all ranks are to report the same.
+/// Of where all ranks listen, which no two jobs have in common at one time.
+/// source  Fowler, Noll, Vo: FNV-1a
+std::uint64_t hash_of(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const std::byte byte : bytes) {
+    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3U;
+  }
+  return hash;
+}
+
 Error death_of(Rank dead) {
   return {ErrorCode::PeerGone,
           fmt::format("rank {} is gone: its process or host ended without a goodbye", to_int(dead)),
@@ -76,23 +86,28 @@ std::array<char, 64> fixed_text(const Endpoint& endpoint) {
 
 class Watch::Impl {
  public:
-  Impl(Rank me, Rank next, Rank previous, RingLinks links, Wakeup wake, OnAbort on_abort,
-       OnCall on_call)
-      : me_(me),
+  Impl(const Bootstrap& bootstrap, RingLinks links, Wakeup wake, Wakeup settled, OnAbort on_abort,
+       OnCall on_call, std::uint64_t job)
+      : me_(bootstrap.rank()),
+        clock_(bootstrap.clock()),
+        job_(job),
         wake_(std::move(wake)),
+        settled_(std::move(settled)),
         on_abort_(std::move(on_abort)),
         on_call_(std::move(on_call)) {
-    links_[0].peer = next;
+    links_[0].peer = bootstrap.next();
     links_[0].fd = std::move(links.next);
-    links_[1].peer = previous;
+    links_[1].peer = bootstrap.previous();
     links_[1].fd = std::move(links.previous);
-    thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    thread_ = start_thread(clock_, [this](const std::stop_token& stop) { serve(stop); });
   }
 
   ~Impl() {
     thread_.request_stop();
     wake_.signal();
   }
+
+  [[nodiscard]] std::uint64_t job() const { return job_; }
 
   void abort(const Error& why, Rank dead) {
     const std::lock_guard lock(mutex_);
@@ -126,18 +141,28 @@ class Watch::Impl {
     return reason_;
   }
 
+  [[nodiscard]] std::optional<Error> reason(Deadline deadline) const {
+    pollfd entry{settled_.fd(), POLLIN, 0};
+    while (deadline.poll(std::span(&entry, 1)) <= 0) {
+      if (has_passed(deadline)) return std::nullopt;
+    }
+    return reason();
+  }
+
  private:
   void serve(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       wait();
-      if (tend() && on_abort_) on_abort_(*reason_);  // written once, by this thread
+      if (!tend()) continue;
+      if (on_abort_) on_abort_(*reason_);  // written once, by this thread
+      settled_.signal();
     }
     say_last_words();
   }
 
   void wait() {
     std::vector<pollfd> polled{{wake_.fd(), POLLIN, 0}};
-    Deadline until = deadline_in(std::chrono::minutes(1));
+    Deadline until = Deadline::never(clock_);
     {
       const std::lock_guard lock(mutex_);
       for (const Link& link : links_) {
@@ -148,7 +173,7 @@ class Watch::Impl {
       if (is_settling()) until = settled_at_;
     }
     // A failed poll (EINTR, no memory) leads to one round that finds nothing to do.
-    static_cast<void>(::poll(polled.data(), polled.size(), poll_timeout(until)));
+    static_cast<void>(until.poll(polled));
     wake_.clear();
   }
 
@@ -220,7 +245,7 @@ class Watch::Impl {
       link.flush();
     }
     if (reason_) return;
-    if (!best_) settled_at_ = deadline_in(kSettleTime);
+    if (!best_) settled_at_ = deadline_in(kSettleTime, clock_);
     if (!best_ || precedence(news) < precedence(*best_)) best_ = news;
   }
 
@@ -233,7 +258,7 @@ class Watch::Impl {
   }
 
   void say_last_words() {
-    const Deadline until = deadline_in(kLastWords);
+    const Deadline until = deadline_in(kLastWords, clock_);
     const std::lock_guard lock(mutex_);
     for (Link& link : links_) listen_to(link);  // news may have come since the last look
     for (Link& link : links_) {
@@ -242,14 +267,17 @@ class Watch::Impl {
       link.flush();
       while (link.fd && !link.out.empty() && !has_passed(until)) {
         pollfd entry{link.fd.get(), POLLOUT, 0};
-        static_cast<void>(::poll(&entry, 1, poll_timeout(until)));
+        static_cast<void>(until.poll(std::span(&entry, 1)));
         link.flush();
       }
     }
   }
 
   const Rank me_;
+  Clock& clock_;
+  const std::uint64_t job_;
   const Wakeup wake_;
+  const Wakeup settled_;  ///< once the callback has been told the reason
   const OnAbort on_abort_;
   const OnCall on_call_;
 
@@ -268,13 +296,17 @@ class Watch::Impl {
 Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadline,
                                             OnAbort on_abort, OnCall on_call) {
   RINGSIDE_TRY(Wakeup wake, Wakeup::make());
+  RINGSIDE_TRY(Wakeup settled, Wakeup::make());
   RingLinks links;
+  std::uint64_t job = 1;
   if (bootstrap.nranks() > 1) {
-    RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
-                 Acceptor::listen(Endpoint{bootstrap.address()}, bootstrap.secret()));
+    RINGSIDE_TRY(
+        const std::unique_ptr<Acceptor> acceptor,
+        Acceptor::listen(Endpoint{bootstrap.address()}, bootstrap.secret(), {}, bootstrap.clock()));
     const std::array<char, 64> mine = fixed_text(acceptor->address());
     RINGSIDE_TRY(std::vector<std::byte> all,
                  bootstrap.all_gather(std::as_bytes(std::span(mine)), deadline));
+    job = hash_of(all);
     std::array<char, 64> text{};
     std::memcpy(text.data(), &all[static_cast<std::size_t>(to_int(bootstrap.next())) * text.size()],
                 text.size() - 1);
@@ -284,9 +316,9 @@ Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadl
     enable_keepalive(links.next.get());
     enable_keepalive(links.previous.get());
   }
-  return std::unique_ptr<Watch>(new Watch(std::make_unique<Impl>(
-      bootstrap.rank(), bootstrap.next(), bootstrap.previous(), std::move(links), std::move(wake),
-      std::move(on_abort), std::move(on_call))));
+  return std::unique_ptr<Watch>(new Watch(
+      std::make_unique<Impl>(bootstrap, std::move(links), std::move(wake), std::move(settled),
+                             std::move(on_abort), std::move(on_call), job)));
 }
 
 Watch::Watch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -297,6 +329,8 @@ void Watch::tell(Side to, std::uint64_t number, const CallSignature& call) {
   impl_->tell(to, number, call);
 }
 void Watch::goodbye() { impl_->goodbye(); }
+std::uint64_t Watch::job() const { return impl_->job(); }
 std::optional<Error> Watch::reason() const { return impl_->reason(); }
+std::optional<Error> Watch::reason(Deadline deadline) const { return impl_->reason(deadline); }
 
 }  // namespace ringside

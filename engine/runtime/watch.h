@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,7 +43,7 @@ class Watch {
   /// Called on the watch's thread with what the neighbour there has told of its calls.
   using OnCall = std::function<void(Side from, std::uint64_t number, const CallSignature& call)>;
 
-  /// Connects to both neighbours. Uses one all_gather of `bootstrap`, which must then stay quiet on
+  /// Connects to both neighbours, and waits by the clock of `bootstrap` from then on. Uses one all_gather of `bootstrap`, which must then stay quiet on
   /// other threads; afterwards it is not needed.
   /// errors  as link_ring() and Bootstrap::all_gather()
   static Result<std::unique_ptr<Watch>> start(Bootstrap& bootstrap, Deadline deadline,
@@ -65,8 +66,14 @@ class Watch {
   /// The orderly end: that this rank's connections close next means nothing.
   void goodbye();
 
+  /// A number that all ranks have alike and other jobs have not.
+  [[nodiscard]] std::uint64_t job() const;
+
   /// What all ranks agreed on; nothing while all is well.
   [[nodiscard]] std::optional<Error> reason() const;
+
+  /// The same once the callback has been told; nothing at the deadline.
+  [[nodiscard]] std::optional<Error> reason(Deadline deadline) const;
 
  private:
   class Impl;

@@ -100,8 +100,9 @@ struct System {
   std::vector<CpuInfo> cpus;
   std::vector<DevInfo> devs;
   int nhosts = 1;
-  bool is_inter = false;                         ///< the job has ranks elsewhere
-  float max_bandwidth = 0, total_bandwidth = 0;  ///< GB/s; source  section 3.1 of NCCL's search
+  bool is_inter = false;  ///< the job has ranks elsewhere
+  float max_bandwidth = 0,
+        total_bandwidth = 0;  ///< GB/s; source  NCCL 2.30.7 graph/search.cc: ncclTopoSearchInit
 
   /// [from kind][to kind][from index x count(to) + to index]; a Path of type Dis where there is none.
   /// Kept from every vertex to every Gpu, Net, Nvs, Cpu and Dev.

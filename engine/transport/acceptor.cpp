@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
 
-#include "base/log.h"
+#include "base/remark.h"
 #include "engine/transport/frame.h"
 #include "engine/transport/socket.h"
 #include "engine/transport/wakeup.h"
@@ -75,14 +74,15 @@ struct Pending {
 class Acceptor::Impl {
  public:
   Impl(UniqueFd listener, Endpoint address, const Secret& secret, AcceptorLimits limits,
-       Wakeup wake, Wakeup ready)
+       Wakeup wake, Wakeup ready, Clock& clock)
       : listener_(std::move(listener)),
         address_(std::move(address)),
         secret_(secret),
         limits_(limits),
         wake_(std::move(wake)),
         ready_(std::move(ready)),
-        thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+        clock_(clock),
+        thread_(start_thread(clock, [this](const std::stop_token& stop) { serve(stop); })) {}
 
   ~Impl() {
     thread_.request_stop();
@@ -92,30 +92,32 @@ class Acceptor::Impl {
   [[nodiscard]] const Endpoint& address() const { return address_; }
   [[nodiscard]] int ready_fd() const { return ready_.fd(); }
 
-  Result<Accepted> accept(Deadline deadline) {
-    std::unique_lock lock(mutex_);
-    const bool has_news =
-        arrived_.wait_until(lock, deadline, [this] { return is_closed_ || !queue_.empty(); });
-    if (is_closed_) {
-      return Error{ErrorCode::Aborted, to_string(address_) + " was closed"};
+  Result<Accepted> accept(const Patience& patience) {
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (is_closed_) {
+          return Error{ErrorCode::Aborted, to_string(address_) + " was closed"};
+        }
+        if (!queue_.empty()) {
+          Accepted first = std::move(queue_.front());
+          queue_.pop_front();
+          ready_.clear();
+          return first;
+        }
+      }
+      RINGSIDE_TRY(const bool has_news, patience.wait_for(ready_.fd(), POLLIN));
+      if (!has_news) {
+        return Error{ErrorCode::Timeout,
+                     fmt::format("nobody came to {} in time", to_string(address_))};
+      }
     }
-    if (!has_news) {
-      return Error{ErrorCode::Timeout,
-                   fmt::format("nobody came to {} in time", to_string(address_))};
-    }
-    Accepted first = std::move(queue_.front());
-    queue_.pop_front();
-    ready_.clear();
-    return first;
   }
 
   void close() noexcept {
-    {
-      const std::lock_guard lock(mutex_);
-      is_closed_ = true;
-      ready_.signal();
-    }
-    arrived_.notify_all();
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    ready_.signal();
   }
 
  private:
@@ -134,30 +136,31 @@ class Acceptor::Impl {
     // After "out of files" the listener would be readable without end: look again when a connection
     // has ended, or a little later.
     if (!is_out_of_files_) polled_.push_back({listener_.get(), POLLIN, 0});
-    Deadline first = deadline_in(is_out_of_files_ ? Nanoseconds(std::chrono::milliseconds(50))
-                                                  : Nanoseconds(std::chrono::minutes(1)));
+    Deadline first = is_out_of_files_ ? deadline_in(std::chrono::milliseconds(50), clock_)
+                                      : Deadline::never(clock_);
     for (const Pending& one : pending_) {
       polled_.push_back({one.fd.get(), one.events(), 0});
       first = std::min(first, one.expires);
     }
     is_out_of_files_ = false;
     // A failed poll (EINTR, no memory) leads to one round of advances that find nothing to do.
-    static_cast<void>(::poll(polled_.data(), polled_.size(), poll_timeout(first)));
+    static_cast<void>(first.poll(polled_));
   }
 
   void let_in_more() {
     for (;;) {
       Result<UniqueFd> next = accept_one(listener_.get());
       if (!next) {
-        log_line(LogLevel::Warn, fmt::format("{}: {}; {}", to_string(address_),
-                                             next.error().message, next.error().help));
+        remark({"engine/transport/acceptor.cpp", __LINE__, __func__},
+               fmt::format("{}: {}; {}", to_string(address_), next.error().message,
+                           next.error().help));
         is_out_of_files_ = true;
         if (!pending_.empty()) drop_oldest("to make room: this process is out of files");
         return;
       }
       if (!*next) return;
       if (pending_.size() >= limits_.pending) drop_oldest("to make room for newer connections");
-      pending_.emplace_back(*std::move(next), secret_, deadline_in(limits_.handshake));
+      pending_.emplace_back(*std::move(next), secret_, deadline_in(limits_.handshake, clock_));
     }
   }
 
@@ -170,12 +173,9 @@ class Acceptor::Impl {
       return true;
     }
     if (*progress == Progress::Complete) {
-      {
-        const std::lock_guard lock(mutex_);
-        queue_.push_back({std::move(one.fd), std::move(one.peer), one.hello.take()});
-        ready_.signal();
-      }
-      arrived_.notify_one();
+      const std::lock_guard lock(mutex_);
+      queue_.push_back({std::move(one.fd), std::move(one.peer), one.hello.take()});
+      ready_.signal();
       return true;
     }
     if (!has_passed(one.expires)) return false;
@@ -191,9 +191,9 @@ class Acceptor::Impl {
   void refuse(const Pending& one, const std::string& why) {
     ++refused_;
     if (refused_ > 32 && refused_ % 1000 != 0) return;
-    log_line(LogLevel::Warn,
-             fmt::format("{} refused {}: {}{}", to_string(address_), one.peer, why,
-                         refused_ < 32 ? "" : fmt::format(" ({} refused so far)", refused_)));
+    remark({"engine/transport/acceptor.cpp", __LINE__, __func__},
+           fmt::format("{} refused {}: {}{}", to_string(address_), one.peer, why,
+                       refused_ < 32 ? "" : fmt::format(" ({} refused so far)", refused_)));
   }
 
   const UniqueFd listener_;
@@ -201,10 +201,10 @@ class Acceptor::Impl {
   const Secret secret_;
   const AcceptorLimits limits_;
   const Wakeup wake_;   ///< ends the thread's poll
-  const Wakeup ready_;  ///< counts queue_
+  const Wakeup ready_;  ///< counts queue_, and stays readable after close()
+  Clock& clock_;
 
   std::mutex mutex_;
-  std::condition_variable arrived_;
   std::deque<Accepted> queue_;  ///< guarded by mutex_
   bool is_closed_ = false;      ///< guarded by mutex_
 
@@ -218,29 +218,31 @@ class Acceptor::Impl {
 };
 
 Result<std::unique_ptr<Acceptor>> Acceptor::listen(const Endpoint& endpoint, const Secret& secret,
-                                                   AcceptorLimits limits) {
+                                                   AcceptorLimits limits, Clock& clock) {
   RINGSIDE_TRY(UniqueFd listener, listen_on(endpoint));
   RINGSIDE_TRY(Endpoint address, local_endpoint(listener.get()));
   RINGSIDE_TRY(Wakeup wake, Wakeup::make());
   RINGSIDE_TRY(Wakeup ready, Wakeup::make(Wakeup::Kind::Counter));
-  return std::unique_ptr<Acceptor>(new Acceptor(std::make_unique<Impl>(
-      std::move(listener), std::move(address), secret, limits, std::move(wake), std::move(ready))));
+  return std::unique_ptr<Acceptor>(
+      new Acceptor(std::make_unique<Impl>(std::move(listener), std::move(address), secret, limits,
+                                          std::move(wake), std::move(ready), clock)));
 }
 
 Acceptor::Acceptor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Acceptor::~Acceptor() = default;
 
 const Endpoint& Acceptor::address() const { return impl_->address(); }
-Result<Accepted> Acceptor::accept(Deadline deadline) { return impl_->accept(deadline); }
+Result<Accepted> Acceptor::accept(const Patience& patience) { return impl_->accept(patience); }
 int Acceptor::ready_fd() const { return impl_->ready_fd(); }
 void Acceptor::close() noexcept { impl_->close(); }
 
 Result<UniqueFd> connect_authenticated(const Endpoint& endpoint, const Secret& secret,
-                                       std::span<const std::byte> hello, Deadline deadline) {
+                                       std::span<const std::byte> hello, const Patience& patience,
+                                       Silence silence) {
   RINGSIDE_ASSERT(hello.size() <= kHelloLimit, "a hello of {} bytes", hello.size());
-  RINGSIDE_TRY(UniqueFd fd, connect_to(endpoint, deadline));
-  RINGSIDE_TRY(shake_hands(fd.get(), HandshakeRole::Connecting, secret, deadline));
-  RINGSIDE_TRY(send_frame(fd.get(), hello, deadline));
+  RINGSIDE_TRY(UniqueFd fd, connect_to(endpoint, patience, silence));
+  RINGSIDE_TRY(shake_hands(fd.get(), HandshakeRole::Connecting, secret, patience));
+  RINGSIDE_TRY(send_frame(fd.get(), hello, patience));
   return fd;
 }
 

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/deadline.h"
 #include "base/fd.h"
 #include "base/result.h"
 #include "engine/transport/address.h"
 #include "engine/transport/handshake.h"
+#include "engine/transport/patience.h"
+#include "engine/transport/socket.h"
 
 namespace ringside {
 
@@ -41,9 +42,11 @@ struct AcceptorLimits {
 class Acceptor {
  public:
   /// A TCP address (port 0: a free one) or an abstract Unix name.
+  /// clock   of its own thread's waits
   /// errors  System: as listen_on()
   static Result<std::unique_ptr<Acceptor>> listen(const Endpoint& endpoint, const Secret& secret,
-                                                  AcceptorLimits limits = {});
+                                                  AcceptorLimits limits = {},
+                                                  Clock& clock = real_clock());
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
@@ -51,8 +54,8 @@ class Acceptor {
   /// Where it listens, with the port that the kernel chose.
   [[nodiscard]] const Endpoint& address() const;
 
-  /// errors  Timeout; Aborted: close() was called
-  Result<Accepted> accept(Deadline deadline);
+  /// errors  Timeout; Aborted: called off, or close() was called
+  Result<Accepted> accept(const Patience& patience);
 
   /// For poll(2): readable while accept() would not wait.
   [[nodiscard]] int ready_fd() const;
@@ -70,6 +73,7 @@ class Acceptor {
 /// shape   hello: at most kHelloLimit bytes
 /// errors  as connect_to() and shake_hands()
 Result<UniqueFd> connect_authenticated(const Endpoint& endpoint, const Secret& secret,
-                                       std::span<const std::byte> hello, Deadline deadline);
+                                       std::span<const std::byte> hello, const Patience& patience,
+                                       Silence silence = Silence::IsEarly);
 
 }  // namespace ringside

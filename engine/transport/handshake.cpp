@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/log.h"
+#include "base/remark.h"
 #include "engine/transport/socket.h"
 
 namespace ringside {
@@ -147,24 +147,25 @@ Status Handshake::take_proof() {
   return {};
 }
 
-Status shake_hands(int socket, HandshakeRole role, const Secret& secret, Deadline deadline) {
+Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const Patience& patience) {
   Handshake handshake(role, secret);
   std::array<std::byte, 64> buffer{};
   const std::string peer = describe_peer(socket);
   const auto refuse = [&peer, role](const Error& why) {
     const Error error{why.code, fmt::format("{} {}", peer, why.message), why.help};
-    if (role == HandshakeRole::Accepting) log_line(LogLevel::Warn, "refused " + error.message);
+    if (role == HandshakeRole::Accepting)
+      remark({"engine/transport/handshake.cpp", __LINE__, __func__}, "refused " + error.message);
     return error;
   };
   bool has_heard_anything = false;
   while (!handshake.is_done()) {
     if (const auto out = handshake.to_send(); !out.empty()) {
-      RINGSIDE_TRY(send_all(socket, out, deadline));
+      RINGSIDE_TRY(send_all(socket, out, patience));
       handshake.sent(out.size());
       continue;
     }
     const std::span<std::byte> in(buffer.data(), std::min(buffer.size(), handshake.wanted()));
-    if (const Status got = recv_all(socket, in, deadline); !got) {
+    if (const Status got = recv_all(socket, in, patience); !got) {
       const ErrorCode code = got.error().code;
       if (code == ErrorCode::PeerGone && has_heard_anything) {
         // An accepting end that finds the proof wrong can but close.
@@ -178,7 +179,7 @@ Status shake_hands(int socket, HandshakeRole role, const Secret& secret, Deadlin
     has_heard_anything = true;
     if (const Status taken = handshake.receive(in); !taken) {
       if (const auto out = handshake.to_send(); !out.empty()) {
-        static_cast<void>(send_all(socket, out, deadline));  // a courtesy: the refusal stands
+        static_cast<void>(send_all(socket, out, patience));  // a courtesy: the refusal stands
       }
       return refuse(taken.error());
     }

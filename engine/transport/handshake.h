@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "base/deadline.h"
 #include "base/result.h"
+#include "engine/transport/patience.h"
 
 namespace ringside {
 
@@ -84,7 +84,7 @@ class Handshake {
 
 /// Runs one side of the handshake over a connected socket. Whoever accepts also logs a peer that it
 /// refuses, with its address.
-/// errors  as Handshake::receive; Timeout: the peer fell silent; PeerGone: it closed
-Status shake_hands(int socket, HandshakeRole role, const Secret& secret, Deadline deadline);
+/// errors  as Handshake::receive; Timeout: the peer fell silent; Aborted; PeerGone: it closed
+Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const Patience& patience);
 
 }  // namespace ringside

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include "engine/protocol/slot_fifo.h"
 #include "engine/protocol/staging.h"
@@ -94,11 +95,29 @@ class LoopRecvEnd final : public RecvEnd {
   std::shared_ptr<Loop> loop_;
 };
 
+/// Slots whose sending end is yet to be made.
+class HalfLoop final : public TransportState {
+ public:
+  std::shared_ptr<Loop> slots;
+};
+
+HalfLoop& half_of(const Joint& joint) { return static_cast<HalfLoop&>(*joint.state); }
+
 }  // namespace
 
-LoopEnds make_loop_ends(Bytes slot_size) {
-  auto loop = std::make_shared<Loop>(slot_size);
-  return {std::make_unique<LoopSendEnd>(loop), std::make_unique<LoopRecvEnd>(loop)};
+Result<std::unique_ptr<TransportState>> open_loop(const LocalSite& /*here*/) {
+  return std::make_unique<HalfLoop>();
+}
+
+Result<std::unique_ptr<RecvEnd>> make_loop_recv_end(Joint joint) {
+  auto slots = std::make_shared<Loop>(joint.shape.slot_size);
+  half_of(joint).slots = slots;
+  return std::make_unique<LoopRecvEnd>(std::move(slots));
+}
+
+Result<std::unique_ptr<SendEnd>> make_loop_send_end(Joint joint) {
+  RINGSIDE_ASSERT(half_of(joint).slots != nullptr, "the sending end of a loop comes second");
+  return std::make_unique<LoopSendEnd>(std::exchange(half_of(joint).slots, nullptr));
 }
 
 }  // namespace ringside

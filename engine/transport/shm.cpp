@@ -237,55 +237,51 @@ class ShmRecvEnd final : public RecvEnd {
 };
 
 template <typename Fifo>
-Result<std::unique_ptr<RecvEnd>> make_recv_end(UniqueFd peer, ConnectionShape shape,
-                                               Deadline deadline) {
-  const std::size_t size = kFifoAt + Fifo::memory_for(shape.slot_size).value;
+Result<std::unique_ptr<RecvEnd>> make_recv_end(Joint joint) {
+  const std::size_t size = kFifoAt + Fifo::memory_for(joint.shape.slot_size).value;
   RINGSIDE_TRY(const UniqueFd memory, make_sealed_file(size));
   RINGSIDE_TRY(Mapping mapping, Mapping::map(memory.get(), size));
-  const auto preamble = preamble_of(shape);
+  const auto preamble = preamble_of(joint.shape);
   std::memcpy(mapping.data(), preamble.data(), preamble.size());
-  RINGSIDE_TRY(send_fd(peer.get(), memory.get(), deadline));
-  return std::make_unique<ShmRecvEnd<Fifo>>(std::move(mapping), std::move(peer), shape.slot_size);
+  RINGSIDE_TRY(send_fd(joint.peer.get(), memory.get(), joint.patience));
+  return std::make_unique<ShmRecvEnd<Fifo>>(std::move(mapping), std::move(joint.peer),
+                                            joint.shape.slot_size);
 }
 
 template <typename Fifo>
-Result<std::unique_ptr<SendEnd>> make_send_end(UniqueFd peer, ConnectionShape shape,
-                                               Deadline deadline) {
-  const std::size_t size = kFifoAt + Fifo::memory_for(shape.slot_size).value;
-  RINGSIDE_TRY(const UniqueFd memory, recv_fd(peer.get(), deadline));
-  RINGSIDE_TRY(check_memory(memory.get(), size, shape));
+Result<std::unique_ptr<SendEnd>> make_send_end(Joint joint) {
+  const std::size_t size = kFifoAt + Fifo::memory_for(joint.shape.slot_size).value;
+  RINGSIDE_TRY(const UniqueFd memory, recv_fd(joint.peer.get(), joint.patience));
+  RINGSIDE_TRY(check_memory(memory.get(), size, joint.shape));
   RINGSIDE_TRY(Mapping mapping, Mapping::map(memory.get(), size));
-  return std::make_unique<ShmSendEnd<Fifo>>(std::move(mapping), std::move(peer), shape.slot_size);
+  return std::make_unique<ShmSendEnd<Fifo>>(std::move(mapping), std::move(joint.peer),
+                                            joint.shape.slot_size);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<RecvEnd>> make_shm_recv_end(UniqueFd peer, Bytes slot_size,
-                                                   Deadline deadline, Protocol protocol) {
-  const ConnectionShape shape{protocol, slot_size};
-  switch (protocol) {
+Result<std::unique_ptr<RecvEnd>> make_shm_recv_end(Joint joint) {
+  switch (joint.shape.protocol) {
     case Protocol::LL:
-      return make_recv_end<LineFifo<Ll>>(std::move(peer), shape, deadline);
+      return make_recv_end<LineFifo<Ll>>(std::move(joint));
     case Protocol::LL128:
-      return make_recv_end<LineFifo<Ll128>>(std::move(peer), shape, deadline);
+      return make_recv_end<LineFifo<Ll128>>(std::move(joint));
     case Protocol::Simple:
       break;
   }
-  return make_recv_end<SlotFifo>(std::move(peer), shape, deadline);
+  return make_recv_end<SlotFifo>(std::move(joint));
 }
 
-Result<std::unique_ptr<SendEnd>> make_shm_send_end(UniqueFd peer, Bytes slot_size,
-                                                   Deadline deadline, Protocol protocol) {
-  const ConnectionShape shape{protocol, slot_size};
-  switch (protocol) {
+Result<std::unique_ptr<SendEnd>> make_shm_send_end(Joint joint) {
+  switch (joint.shape.protocol) {
     case Protocol::LL:
-      return make_send_end<LineFifo<Ll>>(std::move(peer), shape, deadline);
+      return make_send_end<LineFifo<Ll>>(std::move(joint));
     case Protocol::LL128:
-      return make_send_end<LineFifo<Ll128>>(std::move(peer), shape, deadline);
+      return make_send_end<LineFifo<Ll128>>(std::move(joint));
     case Protocol::Simple:
       break;
   }
-  return make_send_end<SlotFifo>(std::move(peer), shape, deadline);
+  return make_send_end<SlotFifo>(std::move(joint));
 }
 
 }  // namespace ringside

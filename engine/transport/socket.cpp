@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstring>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "engine/transport/frame.h"
@@ -38,18 +37,12 @@ Error stream_error(int socket, int error_number) {
   return system_error(describe_peer(socket), error_number);
 }
 
-/// errors  Timeout
-Status wait_for(int socket, short events, Deadline deadline) {
-  for (;;) {
-    pollfd entry{socket, events, 0};
-    const int ready = ::poll(&entry, 1, poll_timeout(deadline));
-    if (ready > 0) return {};
-    if (ready < 0 && errno != EINTR) return system_error("poll", errno);
-    if (ready == 0 && has_passed(deadline)) {
-      return Error{ErrorCode::Timeout, fmt::format("{}: nothing {} in time", describe_peer(socket),
-                                                   events == POLLIN ? "came" : "could be sent")};
-    }
-  }
+/// errors  Timeout, Aborted
+Status wait_for(int socket, short events, const Patience& patience) {
+  RINGSIDE_TRY(const bool is_ready, patience.wait_for(socket, events));
+  if (is_ready) return {};
+  return Error{ErrorCode::Timeout, fmt::format("{}: nothing {} in time", describe_peer(socket),
+                                               events == POLLIN ? "came" : "could be sent")};
 }
 
 Result<UniqueFd> make_socket(int family) {
@@ -93,16 +86,11 @@ bool is_connected_to_itself(int socket) {
 }
 
 /// One attempt.  returns  0, or the errno that the attempt ended with
-Result<int> try_connect(int socket, const RawAddress& address, Deadline deadline) {
+Result<int> try_connect(int socket, const RawAddress& address, const Patience& patience) {
   if (::connect(socket, address.get(), address.size) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  for (;;) {
-    pollfd entry{socket, POLLOUT, 0};
-    const int ready = ::poll(&entry, 1, poll_timeout(deadline));
-    if (ready > 0) break;
-    if (ready < 0 && errno != EINTR) return system_error("poll", errno);
-    if (ready == 0 && has_passed(deadline)) return ETIMEDOUT;
-  }
+  RINGSIDE_TRY(const bool is_over, patience.wait_for(socket, POLLOUT));
+  if (!is_over) return ETIMEDOUT;
   int outcome = 0;
   socklen_t size = sizeof outcome;
   if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &outcome, &size) != 0) return errno;
@@ -144,37 +132,41 @@ Result<UniqueFd> listen_tcp(const SocketAddress& address) { return listen_on(End
 
 Result<UniqueFd> listen_unix(const AbstractName& name) { return listen_on(Endpoint{name}); }
 
-Result<UniqueFd> connect_to(const Endpoint& endpoint, Deadline deadline) {
-  constexpr auto kFirstPause = std::chrono::milliseconds(5);
-  constexpr auto kLongestPause = std::chrono::milliseconds(100);
+Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience, Silence silence) {
+  constexpr Nanoseconds kFirstPause = std::chrono::milliseconds(5);
+  constexpr Nanoseconds kLongestPause = std::chrono::milliseconds(100);
   const RawAddress raw = to_raw(endpoint);
-  std::chrono::steady_clock::duration pause = kFirstPause;
+  Nanoseconds pause = kFirstPause;
   for (;;) {
     RINGSIDE_TRY(UniqueFd made, make_socket(raw.storage.ss_family));
-    RINGSIDE_TRY(int outcome, try_connect(made.get(), raw, deadline));
+    RINGSIDE_TRY(int outcome, try_connect(made.get(), raw, patience));
     if (outcome == 0 && is_connected_to_itself(made.get())) outcome = ECONNREFUSED;
     if (outcome == 0) {
       if (raw.storage.ss_family != AF_UNIX) set_option(made.get(), IPPROTO_TCP, TCP_NODELAY, 1);
       return made;
     }
+    if (outcome == ECONNREFUSED && silence == Silence::IsEnd) {
+      return Error{ErrorCode::PeerGone,
+                   to_string(endpoint) + ": its process does not listen there any more"};
+    }
     if (!is_worth_another_try(outcome)) {
       return system_error("cannot connect to " + to_string(endpoint), outcome);
     }
-    if (std::chrono::steady_clock::now() + pause >= deadline) {
+    RINGSIDE_TRY(patience.at_most(pause).wait_for(-1, 0));
+    if (has_passed(patience.deadline())) {
       return Error{ErrorCode::Timeout,
                    fmt::format("{} does not answer: {}", to_string(endpoint), reason(outcome))};
     }
-    std::this_thread::sleep_for(pause);
-    pause = std::min<std::chrono::steady_clock::duration>(pause * 2, kLongestPause);
+    pause = std::min(pause * 2, kLongestPause);
   }
 }
 
-Result<UniqueFd> connect_tcp(const SocketAddress& address, Deadline deadline) {
-  return connect_to(Endpoint{address}, deadline);
+Result<UniqueFd> connect_tcp(const SocketAddress& address, const Patience& patience) {
+  return connect_to(Endpoint{address}, patience);
 }
 
-Result<UniqueFd> connect_unix(const AbstractName& name, Deadline deadline) {
-  return connect_to(Endpoint{name}, deadline);
+Result<UniqueFd> connect_unix(const AbstractName& name, const Patience& patience) {
+  return connect_to(Endpoint{name}, patience);
 }
 
 Result<UniqueFd> accept_one(int listener) {
@@ -288,25 +280,25 @@ bool is_writable(int socket) {
   return ::poll(&poll, 1, 0) > 0;
 }
 
-Status send_all(int socket, std::span<const std::byte> data, Deadline deadline) {
+Status send_all(int socket, std::span<const std::byte> data, const Patience& patience) {
   while (!data.empty()) {
     RINGSIDE_TRY(const std::size_t sent, send_some(socket, data));
     data = data.subspan(sent);
-    if (sent == 0) RINGSIDE_TRY(wait_for(socket, POLLOUT, deadline));
+    if (sent == 0) RINGSIDE_TRY(wait_for(socket, POLLOUT, patience));
   }
   return {};
 }
 
-Status recv_all(int socket, std::span<std::byte> data, Deadline deadline) {
+Status recv_all(int socket, std::span<std::byte> data, const Patience& patience) {
   while (!data.empty()) {
     RINGSIDE_TRY(const std::size_t got, recv_some(socket, data));
     data = data.subspan(got);
-    if (got == 0) RINGSIDE_TRY(wait_for(socket, POLLIN, deadline));
+    if (got == 0) RINGSIDE_TRY(wait_for(socket, POLLIN, patience));
   }
   return {};
 }
 
-Status send_fd(int socket, int fd, Deadline deadline) {
+Status send_fd(int socket, int fd, const Patience& patience) {
   std::byte carrier{'F'};  // a message needs one byte of data to carry the file
   iovec data{&carrier, 1};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fd)> control{};
@@ -323,14 +315,14 @@ Status send_fd(int socket, int fd, Deadline deadline) {
   for (;;) {
     if (::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) return {};
     if (would_wait(errno)) {
-      RINGSIDE_TRY(wait_for(socket, POLLOUT, deadline));
+      RINGSIDE_TRY(wait_for(socket, POLLOUT, patience));
     } else if (errno != EINTR) {
       return stream_error(socket, errno);
     }
   }
 }
 
-Result<UniqueFd> recv_fd(int socket, Deadline deadline) {
+Result<UniqueFd> recv_fd(int socket, const Patience& patience) {
   std::byte carrier{};
   iovec data{&carrier, 1};
   // Room for a second file, so that one too many is seen and closed and not silently dropped.
@@ -349,7 +341,7 @@ Result<UniqueFd> recv_fd(int socket, Deadline deadline) {
                    fmt::format("{}: closed the connection", describe_peer(socket))};
     }
     if (would_wait(errno)) {
-      RINGSIDE_TRY(wait_for(socket, POLLIN, deadline));
+      RINGSIDE_TRY(wait_for(socket, POLLIN, patience));
     } else if (errno != EINTR) {
       return stream_error(socket, errno);
     }
@@ -372,16 +364,16 @@ Result<UniqueFd> recv_fd(int socket, Deadline deadline) {
   return std::move(received.front());
 }
 
-Status send_frame(int socket, std::span<const std::byte> payload, Deadline deadline) {
-  return send_all(socket, make_frame(payload), deadline);
+Status send_frame(int socket, std::span<const std::byte> payload, const Patience& patience) {
+  return send_all(socket, make_frame(payload), patience);
 }
 
-Result<std::vector<std::byte>> recv_frame(int socket, std::size_t limit, Deadline deadline) {
+Result<std::vector<std::byte>> recv_frame(int socket, std::size_t limit, const Patience& patience) {
   FrameReader reader(limit);
   std::vector<std::byte> piece;
   while (!reader.is_whole()) {
     piece.resize(reader.wanted());
-    RINGSIDE_TRY(recv_all(socket, piece, deadline));
+    RINGSIDE_TRY(recv_all(socket, piece, patience));
     if (const Status taken = reader.receive(piece); !taken) {
       return Error{taken.error().code, describe_peer(socket) + ": " + taken.error().message};
     }

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "base/deadline.h"
 #include "base/fd.h"
 #include "base/result.h"
 #include "engine/transport/address.h"
+#include "engine/transport/patience.h"
 
-/// Stream sockets that never block beyond a deadline.
+/// Stream sockets that never block beyond the caller's patience.
 ///
 /// Every socket made here is non-blocking and close-on-exec, TCP ones send without delay, and none
-/// raises SIGPIPE. To end a wait early from another thread, shutdown(2) the socket: the wait returns
-/// PeerGone.
+/// raises SIGPIPE. A wait that is called off returns Aborted; one whose socket another thread shuts
+/// down (shutdown(2)), PeerGone.
 namespace ringside {
 
 /// Listens with the kernel's longest queue; port 0 takes a free one, see local_endpoint().
@@ -29,16 +29,21 @@ Result<UniqueFd> listen_unix(const AbstractName& name);
 /// listen_tcp or listen_unix.
 Result<UniqueFd> listen_on(const Endpoint& endpoint);
 
+/// What it means that nobody listens at an address.
+enum class Silence {
+  IsEarly,  ///< somebody will: try again
+  IsEnd,    ///< somebody did, and is gone
+};
+
 /// Connects, and tries again while nobody listens there yet.
 /// errors  Timeout: nobody listened before the deadline; the text has the last reason.
-///         System: the network cannot reach the address at all.
-Result<UniqueFd> connect_tcp(const SocketAddress& address, Deadline deadline);
+///         PeerGone: nobody listens any more.  System: the network cannot reach the address at all.
+Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience,
+                            Silence silence = Silence::IsEarly);
 
-/// errors  Timeout, System: as connect_tcp
-Result<UniqueFd> connect_unix(const AbstractName& name, Deadline deadline);
-
-/// connect_tcp or connect_unix.
-Result<UniqueFd> connect_to(const Endpoint& endpoint, Deadline deadline);
+/// errors  Timeout, System: as connect_to
+Result<UniqueFd> connect_tcp(const SocketAddress& address, const Patience& patience);
+Result<UniqueFd> connect_unix(const AbstractName& name, const Patience& patience);
 
 /// A connection that waits in the listener's queue, or an empty UniqueFd when none does. Never blocks.
 /// errors  System: out of file descriptors, or the listener is broken
@@ -56,12 +61,12 @@ std::string describe_peer(int socket);
 void enable_keepalive(int socket);
 
 /// Sends all of `data`.
-/// errors  Timeout; PeerGone: closed or reset; System
-Status send_all(int socket, std::span<const std::byte> data, Deadline deadline);
+/// errors  Timeout, Aborted; PeerGone: closed or reset; System
+Status send_all(int socket, std::span<const std::byte> data, const Patience& patience);
 
 /// Fills all of `data`.
-/// errors  Timeout; PeerGone: closed or reset before the last byte; System
-Status recv_all(int socket, std::span<std::byte> data, Deadline deadline);
+/// errors  Timeout, Aborted; PeerGone: closed or reset before the last byte; System
+Status recv_all(int socket, std::span<std::byte> data, const Patience& patience);
 
 /// What could be sent or received at once; 0 when that would wait. Never blocks.
 /// errors  PeerGone: closed or reset (for recv_some: and everything before it has been read); System
@@ -77,19 +82,19 @@ Result<std::size_t> recv_some(int socket, std::span<const std::span<std::byte>> 
 bool is_writable(int socket);
 
 /// Hands an open file to the process at the other end of a Unix socket.
-/// errors  Timeout, PeerGone, System
-Status send_fd(int socket, int fd, Deadline deadline);
+/// errors  Timeout, Aborted, PeerGone, System
+Status send_fd(int socket, int fd, const Patience& patience);
 
 /// The file that send_fd() sent, close-on-exec.
-/// errors  Timeout, PeerGone, System; Corrupt: the message carried no file or several
-Result<UniqueFd> recv_fd(int socket, Deadline deadline);
+/// errors  Timeout, Aborted, PeerGone, System; Corrupt: the message carried no file or several
+Result<UniqueFd> recv_fd(int socket, const Patience& patience);
 
 /// Sends one frame: four bytes of length, little-endian, then the payload.
 /// errors  as send_all
-Status send_frame(int socket, std::span<const std::byte> payload, Deadline deadline);
+Status send_frame(int socket, std::span<const std::byte> payload, const Patience& patience);
 
 /// One frame's payload.
 /// errors  as recv_all; Corrupt: longer than `limit`
-Result<std::vector<std::byte>> recv_frame(int socket, std::size_t limit, Deadline deadline);
+Result<std::vector<std::byte>> recv_frame(int socket, std::size_t limit, const Patience& patience);
 
 }  // namespace ringside

@@ -2,9 +2,8 @@
 
 #include <memory>
 
-#include "base/fd.h"
-#include "base/vocabulary.h"
 #include "engine/transport/end.h"
+#include "engine/transport/transport.h"
 
 /// Connections over TCP sockets: one each, or one for the two between two ranks, each of which then has its own
 /// descriptor of it. The sender says first what it sends (preamble.h). Then a slot
@@ -14,14 +13,13 @@
 /// the kernel's.
 namespace ringside {
 
-/// `peer` is an authenticated, non-blocking TCP socket on which nothing else is sent in this direction from now on.
-/// shape   slot_size: data that one slot carries, whatever the protocol adds
-std::unique_ptr<SendEnd> make_tcp_send_end(UniqueFd peer, Bytes slot_size,
-                                           Protocol protocol = Protocol::Simple);
+/// `joint.peer` is an authenticated, non-blocking TCP socket on which nothing else is sent in this direction from
+/// now on. Waits for nothing.
+/// shape   slot size: data that one slot carries, whatever the protocol adds
+Result<std::unique_ptr<SendEnd>> make_tcp_send_end(Joint joint);
 
 /// errors later, from peek()  InvalidArgument: the peer sends another protocol or slot size.  Corrupt: it
 /// announced a slot longer than slot_size, or an empty one, or a line carries another step's flag.
-std::unique_ptr<RecvEnd> make_tcp_recv_end(UniqueFd peer, Bytes slot_size,
-                                           Protocol protocol = Protocol::Simple);
+Result<std::unique_ptr<RecvEnd>> make_tcp_recv_end(Joint joint);
 
 }  // namespace ringside

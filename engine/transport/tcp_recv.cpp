@@ -144,8 +144,8 @@ class TcpRecvEnd final : public RecvEnd {
 
 }  // namespace
 
-std::unique_ptr<RecvEnd> make_tcp_recv_end(UniqueFd peer, Bytes slot_size, Protocol protocol) {
-  return std::make_unique<TcpRecvEnd>(std::move(peer), ConnectionShape{protocol, slot_size});
+Result<std::unique_ptr<RecvEnd>> make_tcp_recv_end(Joint joint) {
+  return std::make_unique<TcpRecvEnd>(std::move(joint.peer), joint.shape);
 }
 
 }  // namespace ringside

@@ -164,8 +164,8 @@ class TcpSendEnd final : public SendEnd {
 
 }  // namespace
 
-std::unique_ptr<SendEnd> make_tcp_send_end(UniqueFd peer, Bytes slot_size, Protocol protocol) {
-  return std::make_unique<TcpSendEnd>(std::move(peer), ConnectionShape{protocol, slot_size});
+Result<std::unique_ptr<SendEnd>> make_tcp_send_end(Joint joint) {
+  return std::make_unique<TcpSendEnd>(std::move(joint.peer), joint.shape);
 }
 
 }  // namespace ringside

@@ -15,7 +15,7 @@ struct Aggregate {
 
 /// Collectives of one kind (collective, reduction, type) go together while the traffic of each is
 /// less than four times that of the least of them. The kind with the most traffic in one comes first.
-/// source  NCCL 2.30.7 enqueue.cc: ncclPrepareTasks; section 5.6 of it
+/// source  NCCL 2.30.7 enqueue.cc: ncclPrepareTasks
 std::vector<Aggregate> aggregates(std::span<const TuningCall> calls, int nranks);
 
 }  // namespace ringside

@@ -71,8 +71,7 @@ void nvls_channel(const CostInputs& in, Collective collective, Algorithm algorit
 /// Two nodes are bound by their links inside: the graph has given each channel what its NIC carries.
 void graph_channel(const CostInputs& in, Algorithm algorithm, const GraphSummary& graph,
                    Speed& speed) {
-  const bool is_collnet =
-      algorithm == Algorithm::CollNetDirect || algorithm == Algorithm::CollNetChain;
+  const bool is_collnet = facts_of(algorithm).collnet == CollNet::Always;
   const bool takes_intra = in.shape.nnodes <= 2 || is_collnet;
   speed.terms.channel_gbs = takes_intra ? graph.bw_intra : graph.bw_inter;
   const bool nics = in.shape.nnodes > 1 && (!takes_intra || graph.bw_intra == graph.bw_inter);
@@ -176,11 +175,11 @@ int ring_steps(Collective collective, int nranks) {
 
 Speed bandwidth_of(const CostInputs& in, Collective collective, Algorithm algorithm,
                    Protocol protocol) {
-  const GraphSummary& graph = in.shape.graph(graph_of(algorithm));
+  const GraphSummary& graph = in.shape.graph(facts_of(algorithm).graph);
   Speed speed;
   speed.terms.nchannels = graph.nchannels;
   if (graph.nchannels == 0) return speed;
-  if (algorithm == Algorithm::Nvls || algorithm == Algorithm::NvlsTree) {
+  if (facts_of(algorithm).takes_nvswitch) {
     nvls_channel(in, collective, algorithm, graph, speed);
   } else {
     graph_channel(in, algorithm, graph, speed);

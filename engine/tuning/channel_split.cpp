@@ -15,11 +15,8 @@ std::uint64_t rounded_up(std::uint64_t a, std::uint64_t to) { return divided_up(
 
 /// NCCL schedules the kinds one after the other: neither, NVLS, CollNet, both.
 std::size_t kind_of(const SplitTask& task, const SplitShape& shape) {
-  const bool is_nvls = task.algorithm == Algorithm::Nvls || task.algorithm == Algorithm::NvlsTree;
-  const bool is_collnet = task.algorithm == Algorithm::CollNetDirect ||
-                          task.algorithm == Algorithm::CollNetChain ||
-                          (task.algorithm == Algorithm::Nvls && shape.nnodes > 1);
-  return (is_collnet ? 2U : 0U) + (is_nvls ? 1U : 0U);
+  const AlgorithmFacts& facts = facts_of(task.algorithm);
+  return (facts.uses_collnet(shape.nnodes) ? 2U : 0U) + (facts.takes_nvswitch ? 1U : 0U);
 }
 
 std::uint64_t traffic_factor(const SplitTask& task, int nranks) {

@@ -39,7 +39,7 @@ struct SplitShape {
 ///
 /// tasks    of one launch, in NCCL's order; by kind, rings and trees before NVLS before CollNet
 /// returns  one split a task, in the order of `tasks`
-/// source   NCCL 2.30.7 enqueue.cc: scheduleCollTasksToPlan; section 5.6 of it
+/// source   NCCL 2.30.7 enqueue.cc: scheduleCollTasksToPlan
 std::vector<ChannelSplit> split_channels(std::span<const SplitTask> tasks, const SplitShape& shape);
 
 /// Bytes that pass a channel for each byte of a rank's elements; LL's flags not counted.

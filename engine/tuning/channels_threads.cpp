@@ -38,8 +38,8 @@ Width width_for(const TuningModel& model, const CommShape& shape, const CostTabl
   Width width{shape.nchannels, table.max_threads[a][p]};
   if (algorithm == Algorithm::CollNetDirect) {
     width.nchannels = collnet_channels(shape, bytes, width.nchannels, width.nthreads, threshold);
-  } else if (algorithm == Algorithm::Nvls || algorithm == Algorithm::NvlsTree) {
-    width.nchannels = algorithm == Algorithm::Nvls && shape.nnodes > 1
+  } else if (facts_of(algorithm).takes_nvswitch) {
+    width.nchannels = facts_of(algorithm).uses_collnet(shape.nnodes)
                           ? std::min(shape.nvls_channels, shape.nchannels)
                           : shape.nvls_channels;
   } else {

@@ -13,7 +13,7 @@ struct Width {
 
 /// Fewer channels, then fewer threads, until each thread has enough bytes.
 /// bytes   of the larger of one rank's buffers
-/// source  NCCL 2.30.7 enqueue.cc: topoGetAlgoInfo; section 5.4 of it
+/// source  NCCL 2.30.7 enqueue.cc: topoGetAlgoInfo
 Width width_for(const TuningModel& model, const CommShape& shape, const CostTable& table,
                 Algorithm algorithm, Protocol protocol, Bytes bytes);
 

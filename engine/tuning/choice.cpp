@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.h"
 
 namespace ringside {
@@ -18,14 +16,7 @@ Error out_of_range(const char* what, const std::string& value, const std::string
 
 }  // namespace
 
-Result<Choice> choose_host(Collective collective, Bytes /*bytes*/, int /*nranks*/,
-                           const HostOverrides& overrides) {
-  Choice choice{
-      .collective = collective,
-      .nchannels = overrides.nchannels.value_or(kHostDefaults.nchannels),
-      .slot = overrides.slot.value_or(kHostDefaults.slot),
-      .slots_per_chunk = overrides.slots_per_chunk.value_or(kHostDefaults.slots_per_chunk),
-      .chunk = {}};
+Result<Choice> make_choice(Choice choice) {
   if (choice.nchannels < 1 || choice.nchannels > kMaxChannels) {
     return out_of_range("the number of channels", fmt::format("{}", choice.nchannels),
                         fmt::format("give 1 to {}", kMaxChannels));
@@ -35,10 +26,10 @@ Result<Choice> choose_host(Collective collective, Bytes /*bytes*/, int /*nranks*
                         "give a multiple of 512 bytes, at most 64M");
   }
   if (choice.slots_per_chunk < 1 || choice.slots_per_chunk > kMaxSlotsPerChunk) {
-    return out_of_range("the number of slots a chunk takes",
-                        fmt::format("{}", choice.slots_per_chunk),
-                        fmt::format("give 1 to {}: two chunks must fit the 8 slots of a connection",
-                                    kMaxSlotsPerChunk));
+    return out_of_range(
+        "the number of slots a chunk takes", fmt::format("{}", choice.slots_per_chunk),
+        fmt::format("give 1 to {}: two chunks must fit the {} slots of a connection",
+                    kMaxSlotsPerChunk, kSlots));
   }
   choice.chunk = choice.slot * static_cast<std::uint64_t>(choice.slots_per_chunk);
   return choice;

@@ -1,12 +1,11 @@
 #include "engine/tuning/chunk.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace ringside {
 namespace {
-
-constexpr int kSlots = 8;  // of a connection
 
 /// A chunk that is longer than `longest` halves while each channel has fewer than `least` of them.
 struct Halving {
@@ -38,54 +37,71 @@ std::uint64_t cut(std::uint64_t chunk, std::uint64_t bytes, std::uint64_t sharer
   return chunk;
 }
 
-std::uint64_t tree_ll128(const CommShape& shape, std::uint64_t chunk, const ChunkRequest& r) {
-  const float ppn = static_cast<float>(shape.nranks) / static_cast<float>(shape.nnodes);
-  const int levels = log2_floor(static_cast<std::uint64_t>(shape.nnodes));
+/// What an algorithm's rule for its chunks looks at.
+struct ChunkInputs {
+  const CommShape& shape;
+  const CostTable& table;
+  const ChunkRequest& request;
+
+  [[nodiscard]] std::uint64_t slot(Protocol p) const {
+    return static_cast<std::uint64_t>(shape.buffers[static_cast<std::size_t>(p)] / kSlots);
+  }
+  [[nodiscard]] std::uint64_t bytes() const { return request.bytes.value; }
+  [[nodiscard]] std::uint64_t sharers(int heads = 1) const {
+    return static_cast<std::uint64_t>(request.nchannels * heads);
+  }
+};
+
+std::uint64_t tree(const ChunkInputs& in, std::uint64_t chunk) {
+  if (in.request.protocol != Protocol::LL128) return chunk;
+  const float ppn = static_cast<float>(in.shape.nranks) / static_cast<float>(in.shape.nnodes);
+  const int levels = log2_floor(static_cast<std::uint64_t>(in.shape.nnodes));
   const auto depth = static_cast<float>(1 + levels + 0.1 * static_cast<double>(ppn));
   const Halving rules[] = {{static_cast<double>(depth * 64 / ppn), 131072},
                            {static_cast<double>(depth * 16 / ppn), 32768}};
-  return halved(chunk, r.bytes.value, static_cast<std::uint64_t>(r.nchannels), rules);
+  return halved(chunk, in.bytes(), in.sharers(), rules);
 }
 
-std::uint64_t collnet_direct(const CommShape& shape, std::uint64_t chunk, const ChunkRequest& r) {
-  const double depth = shape.collnet_depth;
+std::uint64_t ring(const ChunkInputs& /*in*/, std::uint64_t chunk) { return chunk; }
+
+std::uint64_t collnet_direct(const ChunkInputs& in, std::uint64_t chunk) {
+  const double depth = in.shape.collnet_depth;
   const Halving rules[] = {{depth * 64, 131072}, {depth * 8, 65536}, {depth * 8, 32768}};
-  return halved(chunk, r.bytes.value, static_cast<std::uint64_t>(r.nchannels * shape.collnet_heads),
-                rules);
+  return halved(chunk, in.bytes(), in.sharers(in.shape.collnet_heads), rules);
 }
 
-std::uint64_t collnet_chain(const CommShape& shape, std::uint64_t slot, const ChunkRequest& r) {
-  const double depth = shape.nranks / shape.nnodes;
+std::uint64_t collnet_chain(const ChunkInputs& in, std::uint64_t /*chunk*/) {
+  const double depth = in.shape.nranks / in.shape.nnodes;
   const Halving rules[] = {{depth * 64, 131072}, {depth * 8, 65536}, {depth, 32768}};
-  return halved(std::min<std::uint64_t>(262144, slot), r.bytes.value,
-                static_cast<std::uint64_t>(r.nchannels), rules);
+  return halved(std::min<std::uint64_t>(262144, in.slot(Protocol::Simple)), in.bytes(),
+                in.sharers(), rules);
 }
 
-std::uint64_t nvls(const CommShape& shape, const CostTable& table, std::uint64_t chunk,
-                   const ChunkRequest& r) {
+std::uint64_t nvls(const ChunkInputs& in, std::uint64_t chunk) {
   constexpr float kSlowNetwork = 150;  // GB/s
-  auto longest = static_cast<std::uint64_t>(shape.nvls_chunk);
-  const Cost& all_reduce = table.cost(Collective::AllReduce, Algorithm::Nvls, Protocol::Simple);
-  if (shape.nnodes > 1 && all_reduce.bandwidth_gbs < kSlowNetwork) longest = 32768;
+  auto longest = static_cast<std::uint64_t>(in.shape.nvls_chunk);
+  const Cost& all_reduce = in.table.cost(Collective::AllReduce, Algorithm::Nvls, Protocol::Simple);
+  if (in.shape.nnodes > 1 && all_reduce.bandwidth_gbs < kSlowNetwork) longest = 32768;
   constexpr Cut kRules[] = {{64, 65536}, {8, 32768}, {2, 16384}};
-  return cut(std::min(chunk, longest), r.bytes.value,
-             static_cast<std::uint64_t>(r.nchannels * shape.nvls_heads), kRules);
+  return cut(std::min(chunk, longest), in.bytes(), in.sharers(in.shape.nvls_heads), kRules);
 }
 
-std::uint64_t nvls_tree(const CommShape& shape, const ChunkRequest& r) {
+std::uint64_t nvls_tree(const ChunkInputs& in, std::uint64_t /*chunk*/) {
   constexpr Cut kRules[] = {{32, 262144}, {16, 131072}, {4, 65536}, {1, 32768}};
-  return cut(static_cast<std::uint64_t>(std::min(shape.nvls_chunk, shape.nvls_tree_chunk)),
-             r.bytes.value, static_cast<std::uint64_t>(r.nchannels * shape.nvls_heads), kRules);
+  return cut(static_cast<std::uint64_t>(std::min(in.shape.nvls_chunk, in.shape.nvls_tree_chunk)),
+             in.bytes(), in.sharers(in.shape.nvls_heads), kRules);
 }
 
-std::uint64_t pat(std::uint64_t chunk, const ChunkRequest& r) {
-  const std::uint64_t chunks = r.collective == Collective::AllGather ? 32 : 16;
-  while (chunk > 65536 &&
-         chunk * static_cast<std::uint64_t>(r.nchannels) * chunks > r.bytes.value) {
-    chunk /= 2;
-  }
+std::uint64_t pat(const ChunkInputs& in, std::uint64_t chunk) {
+  const std::uint64_t chunks = in.request.collective == Collective::AllGather ? 32 : 16;
+  while (chunk > 65536 && chunk * in.sharers() * chunks > in.bytes()) chunk /= 2;
   return chunk;
 }
+
+/// What becomes of a chunk that fills its slots, by Algorithm.
+using Rule = std::uint64_t (*)(const ChunkInputs&, std::uint64_t chunk);
+constexpr std::array<Rule, kAlgorithms> kRules{tree,      ring, collnet_direct, collnet_chain, nvls,
+                                               nvls_tree, pat};
 
 /// Rings of the long collectives take four slots for a chunk, which hides the way round.
 int slots_per_chunk(const ChunkRequest& r) {
@@ -110,38 +126,12 @@ Bytes grain_of(Protocol protocol) {
 }
 
 Bytes chunk_for(const CommShape& shape, const CostTable& table, const ChunkRequest& request) {
-  const auto slot = [&](Protocol p) {
-    return static_cast<std::uint64_t>(shape.buffers[static_cast<std::size_t>(p)] / kSlots);
-  };
+  const ChunkInputs in{shape, table, request};
   std::uint64_t chunk =
-      slot(request.protocol) * static_cast<std::uint64_t>(slots_per_chunk(request));
+      in.slot(request.protocol) * static_cast<std::uint64_t>(slots_per_chunk(request));
   if (request.protocol == Protocol::LL) chunk /= 2;
   if (request.protocol == Protocol::LL128) chunk = chunk / 16 * 15;
-  switch (request.algorithm) {
-    case Algorithm::Tree:
-      if (request.protocol == Protocol::LL128) chunk = tree_ll128(shape, chunk, request);
-      break;
-    case Algorithm::Ring:
-      break;
-    case Algorithm::CollNetDirect:
-      chunk = collnet_direct(shape, chunk, request);
-      break;
-    case Algorithm::CollNetChain:
-      chunk = collnet_chain(shape, slot(Protocol::Simple), request);
-      break;
-    case Algorithm::Nvls:
-      chunk = nvls(shape, table, chunk, request);
-      break;
-    case Algorithm::NvlsTree:
-      chunk = nvls_tree(shape, request);
-      break;
-    case Algorithm::Pat:
-      chunk = pat(chunk, request);
-      break;
-    case Algorithm::OneShot:  // these two are not among NCCL's
-    case Algorithm::TwoShot:
-      break;
-  }
+  chunk = kRules[static_cast<std::size_t>(request.algorithm)](in, chunk);
   const std::uint64_t grain = grain_of(request.protocol).value;
   return Bytes{chunk / grain * grain};
 }

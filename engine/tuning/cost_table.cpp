@@ -15,22 +15,13 @@ constexpr float kPciBandwidth = 12;     // GB/s: rings no faster need half the t
 bool is_gather(Collective c) {
   return c == Collective::AllGather || c == Collective::ReduceScatter;
 }
-bool is_collnet(Algorithm a) {
-  return a == Algorithm::CollNetDirect || a == Algorithm::CollNetChain;
-}
-bool is_nvls(Algorithm a) { return a == Algorithm::Nvls || a == Algorithm::NvlsTree; }
+bool is_collnet(Algorithm a) { return facts_of(a).collnet == CollNet::Always; }
+bool is_nvls(Algorithm a) { return facts_of(a).takes_nvswitch; }
 
 /// Which kernels there are.
 Obstacle kernel_obstacle(const TuningModel& model, Collective c, Algorithm a, Protocol p) {
-  const bool one_way = c == Collective::Broadcast || c == Collective::Reduce;
-  if (one_way && a != Algorithm::Ring) return Obstacle::NotForCollective;
-  const bool gathers = a == Algorithm::Ring || a == Algorithm::Pat || a == Algorithm::Nvls ||
-                       a == Algorithm::CollNetDirect;
-  if (is_gather(c) && !gathers) return Obstacle::NotForCollective;
-  if (c == Collective::AllReduce && a == Algorithm::Pat) return Obstacle::NotForCollective;
-  if (a != Algorithm::Ring && a != Algorithm::Tree && p != Protocol::Simple) {
-    return Obstacle::SimpleOnly;
-  }
+  if (!has_algorithm(c, a)) return Obstacle::NotForCollective;
+  if (facts_of(a).is_simple_only && p != Protocol::Simple) return Obstacle::SimpleOnly;
   const bool lacks =
       (a == Algorithm::Pat && !model.has_pat) ||
       (is_gather(c) && a == Algorithm::Nvls && !model.nvls_gathers) ||
@@ -81,7 +72,7 @@ Obstacle shape_obstacle(const CostInputs& in, Collective c, Algorithm a) {
 /// LL128 counts on stores of 128 bytes arriving whole.
 bool is_ll128_safe(const CostInputs& in, Algorithm a) {
   const CommShape& s = in.shape;
-  const GraphSummary& graph = s.graph(graph_of(a));
+  const GraphSummary& graph = s.graph(facts_of(a).graph);
   const bool over_c2c = in.model.ll128_over_c2c && s.min_cc >= 90 && in.parameters.ll128_c2c;
   if (graph.type_inter > (over_c2c ? PathType::Pxn : PathType::Pxb)) return false;
   if (graph.type_intra > PathType::Nvb) return false;
@@ -215,26 +206,6 @@ const char* to_string(Obstacle obstacle) {
       return "one rank only copies";
   }
   return "";
-}
-
-GraphId graph_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::Ring:
-      return GraphId::Ring;
-    case Algorithm::CollNetDirect:
-      return GraphId::CollNetDirect;
-    case Algorithm::CollNetChain:
-      return GraphId::CollNetChain;
-    case Algorithm::Nvls:
-    case Algorithm::NvlsTree:
-      return GraphId::Nvls;
-    case Algorithm::Tree:
-    case Algorithm::Pat:
-    case Algorithm::OneShot:  // these two are not among NCCL's
-    case Algorithm::TwoShot:
-      break;
-  }
-  return GraphId::Tree;
 }
 
 int log2_floor(std::uint64_t value) { return static_cast<int>(std::bit_width(value)) - 1; }

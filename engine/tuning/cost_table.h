@@ -97,12 +97,9 @@ struct CostTable {
   }
 };
 
-/// source  NCCL 2.30.7 graph/tuning.cc; section 7.2, 7.3, 7.6 and 5.4 of it
+/// source  NCCL 2.30.7 graph/tuning.cc
 CostTable make_cost_table(const TuningModel& model, const CommShape& shape,
                           const TuningParameters& parameters);
-
-/// The graph whose channels an algorithm uses.
-GraphId graph_of(Algorithm algorithm);
 
 /// floor(log2(value)); -1 for 0.
 int log2_floor(std::uint64_t value);

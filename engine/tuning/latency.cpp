@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "engine/tuning/cost_terms.h"
 
@@ -24,8 +25,21 @@ float net_overhead(const CostInputs& in) {
   return static_cast<float>(amd ? in.model.net_overhead_amd_us : in.model.net_overhead_us);
 }
 
-void ring_latency(const CostInputs& in, Collective collective, Protocol protocol,
-                  const GraphSummary& graph, Delay& delay) {
+/// What is added up: `delay` comes with the base and with what a step costs.
+struct Steps {
+  const CostInputs& in;
+  const GraphSummary& graph;
+  Collective collective;
+  Protocol protocol;
+
+  [[nodiscard]] int local_peers() const { return in.shape.nranks / in.shape.nnodes - 1; }
+  [[nodiscard]] int levels() const {
+    return log2_floor(static_cast<std::uint64_t>(in.shape.nnodes));
+  }
+};
+
+void ring(const Steps& steps, Delay& delay) {
+  const auto& [in, graph, collective, protocol] = steps;
   LatencyTerms& t = delay.terms;
   const int nsteps = ring_steps(collective, in.shape.nranks);
   const int nnodes = in.shape.nnodes;
@@ -56,16 +70,71 @@ void ring_latency(const CostInputs& in, Collective collective, Protocol protocol
               static_cast<float>(net_steps) * t.net_us;
 }
 
+void tree(const Steps& steps, Delay& delay) {
+  LatencyTerms& t = delay.terms;
+  t.local_steps = 2 * steps.local_peers();
+  t.net_steps = 2 * steps.levels();
+  delay.us += 2 * (static_cast<float>(steps.local_peers()) * t.local_us +
+                   static_cast<float>(steps.levels()) * t.net_us);
+}
+
+void collnet_direct(const Steps& steps, Delay& delay) {
+  LatencyTerms& t = delay.terms;
+  const int local_peers = steps.local_peers();
+  const double arity_us = steps.in.model.collnet_arity_us;
+  t.local_steps = 2 * std::min(1, local_peers);
+  t.net_steps = 1;
+  t.other_us = static_cast<float>(2 * local_peers * arity_us);
+  delay.us = static_cast<float>(
+      delay.us +
+      (2 * (static_cast<double>(static_cast<float>(std::min(1, local_peers)) * t.local_us) +
+            local_peers * arity_us) +
+       static_cast<double>(t.net_us)));
+}
+
+void collnet_chain(const Steps& steps, Delay& delay) {
+  LatencyTerms& t = delay.terms;
+  t.local_steps = 2 * steps.local_peers();
+  t.net_steps = 1;
+  delay.us += static_cast<float>(2 * steps.local_peers()) * t.local_us + t.net_us;
+}
+
+void nvls(const Steps& steps, Delay& delay) {
+  LatencyTerms& t = delay.terms;
+  const bool several = steps.in.shape.nnodes > 1;
+  t.local_steps = 1;
+  t.net_steps = several ? 1 : 0;
+  delay.us += t.local_us;
+  if (several) delay.us += t.net_us;
+}
+
+void nvls_tree(const Steps& steps, Delay& delay) {
+  LatencyTerms& t = delay.terms;
+  t.local_steps = 1;
+  t.net_steps = 2 * steps.levels();
+  delay.us += t.local_us + static_cast<float>(2 * steps.levels()) * t.net_us;
+}
+
+void pat(const Steps& steps, Delay& delay) {
+  LatencyTerms& t = delay.terms;
+  const TuningModel& m = steps.in.model;
+  const int nranks = steps.in.shape.nranks;
+  t.net_steps = steps.levels() / m.pat_step_divisor;
+  t.other_us = static_cast<float>(nranks * m.pat_rank_us);
+  delay.us = static_cast<float>(
+      delay.us + (steps.levels() * (t.net_us / m.pat_step_divisor) + nranks * m.pat_rank_us));
+}
+
+/// By Algorithm.
+constexpr std::array<void (*)(const Steps&, Delay&), kAlgorithms> kSteps{
+    tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat};
+
 }  // namespace
 
 Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorithm,
                  Protocol protocol) {
-  const GraphSummary& graph = in.shape.graph(graph_of(algorithm));
+  const GraphSummary& graph = in.shape.graph(facts_of(algorithm).graph);
   const TuningModel& m = in.model;
-  const int local_peers = in.shape.nranks / in.shape.nnodes - 1;
-  const int levels = log2_floor(static_cast<std::uint64_t>(in.shape.nnodes));
-  const bool several = in.shape.nnodes > 1;
-
   Delay delay;
   LatencyTerms& t = delay.terms;
   t.base_us = static_cast<float>(
@@ -79,52 +148,7 @@ Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorith
   if (protocol == Protocol::Simple) t.net_us += graph.latency_inter;  // the flush crosses it too
 
   delay.us = t.base_us;
-  switch (algorithm) {
-    case Algorithm::Ring:
-      ring_latency(in, collective, protocol, graph, delay);
-      break;
-    case Algorithm::Tree:
-      t.local_steps = 2 * local_peers;
-      t.net_steps = 2 * levels;
-      delay.us += 2 * (static_cast<float>(local_peers) * t.local_us +
-                       static_cast<float>(levels) * t.net_us);
-      break;
-    case Algorithm::CollNetDirect:
-      t.local_steps = 2 * std::min(1, local_peers);
-      t.net_steps = 1;
-      t.other_us = static_cast<float>(2 * local_peers * m.collnet_arity_us);
-      delay.us = static_cast<float>(
-          delay.us +
-          (2 * (static_cast<double>(static_cast<float>(std::min(1, local_peers)) * t.local_us) +
-                local_peers * m.collnet_arity_us) +
-           static_cast<double>(t.net_us)));
-      break;
-    case Algorithm::CollNetChain:
-      t.local_steps = 2 * local_peers;
-      t.net_steps = 1;
-      delay.us += static_cast<float>(2 * local_peers) * t.local_us + t.net_us;
-      break;
-    case Algorithm::Nvls:
-      t.local_steps = 1;
-      t.net_steps = several ? 1 : 0;
-      delay.us += t.local_us;
-      if (several) delay.us += t.net_us;
-      break;
-    case Algorithm::NvlsTree:
-      t.local_steps = 1;
-      t.net_steps = 2 * levels;
-      delay.us += t.local_us + static_cast<float>(2 * levels) * t.net_us;
-      break;
-    case Algorithm::Pat:
-      t.net_steps = levels / m.pat_step_divisor;
-      t.other_us = static_cast<float>(in.shape.nranks * m.pat_rank_us);
-      delay.us = static_cast<float>(
-          delay.us + (levels * (t.net_us / m.pat_step_divisor) + in.shape.nranks * m.pat_rank_us));
-      break;
-    case Algorithm::OneShot:  // these two are not among NCCL's
-    case Algorithm::TwoShot:
-      break;
-  }
+  kSteps[static_cast<std::size_t>(algorithm)]({in, graph, collective, protocol}, delay);
   return delay;
 }
 

@@ -16,7 +16,7 @@ namespace ringside {
 /// NCCL's tuner decides on broadcast, reduce, all_gather, reduce_scatter and all_reduce; the others are
 /// sends and receives.
 inline constexpr int kTunedCollectives = 5;
-inline constexpr int kAlgorithms = 7;
+inline constexpr int kAlgorithms = kNcclAlgorithms;
 inline constexpr int kProtocols = 3;
 
 /// What NCCL_ALGO or NCCL_PROTO says of one word.
@@ -27,7 +27,7 @@ enum class Permission : std::uint8_t {
 };
 
 /// What the environment says about the choice.
-/// source  NCCL 2.30.7: graph/tuning.cc; section 7.6, 7.7 and 9 of what is known of it
+/// source  NCCL 2.30.7: graph/tuning.cc
 struct TuningParameters {
   /// [collective][algorithm]: NCCL_ALGO; [collective][protocol]: NCCL_PROTO
   std::array<std::array<Permission, kAlgorithms>, kTunedCollectives> algorithms;

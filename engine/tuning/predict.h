@@ -18,7 +18,7 @@ struct Prediction {
 /// bytes   of the larger of one rank's buffers
 /// ntasks  collectives that are launched together; >= 1
 /// returns nothing where the combination is not available
-/// source  NCCL 2.30.7 graph/tuning.cc: ncclTopoGetAlgoTime; section 7.4 of it
+/// source  NCCL 2.30.7 graph/tuning.cc: ncclTopoGetAlgoTime
 std::optional<Prediction> predict(const TuningModel& model, const CommShape& shape,
                                   const CostTable& table, Collective collective,
                                   Algorithm algorithm, Protocol protocol, Bytes bytes,

@@ -30,9 +30,7 @@ bool shrinks(Collective c) { return c == Collective::AllGather || c == Collectiv
 /// One chunk size for each share of a split.
 void set_chunks(const CommShape& shape, const CostTable& table, const TuningCall& call,
                 TunedChoice& choice) {
-  const bool is_collnet = choice.algorithm == Algorithm::CollNetDirect ||
-                          choice.algorithm == Algorithm::CollNetChain ||
-                          (choice.algorithm == Algorithm::Nvls && shape.nnodes > 1);
+  const bool is_collnet = facts_of(choice.algorithm).uses_collnet(shape.nnodes);
   const std::uint64_t buffers =
       shrinks(call.collective) ? static_cast<std::uint64_t>(shape.nranks) : 1;
   const auto chunk = [&](std::uint64_t elements) {

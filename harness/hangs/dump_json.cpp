@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <iterator>
 #include <map>
 #include <unordered_map>
 
+#include "base/append.h"
 #include "harness/hangs/dump.h"
 
 namespace ringside::hangs {
@@ -49,7 +49,7 @@ class JsonWriter {
   }
   template <typename... Values>
   void add(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Values>(values)...);
+    append(out_, format, std::forward<Values>(values)...);
   }
 
   void config() {

@@ -171,6 +171,7 @@ Result<Generated> generate(const GenerateOptions& options, const std::string& fo
     ++all.cases;
     all.files += one.files;
     all.bytes += one.bytes;
+    all.truths.push_back(own + "/truth.json");
   }
   return all;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "harness/hangs/hang_case.h"
@@ -25,6 +26,7 @@ struct Generated {
   int cases = 0;
   std::int64_t files = 0;  ///< dumps and logs
   std::uint64_t bytes = 0;
+  std::vector<std::string> truths;  ///< the truth.json of each case
 };
 
 /// Writes `cases` cases. One goes into `folder` itself, several into case-0000, case-0001, ... below it;

@@ -31,7 +31,7 @@ std::vector<LogLine> agent_lines(const HangCase& hang);
 /// The answer of `ncclras -f json`, asked while the job stood: what each process had launched on each
 /// communicator, and who did not answer any more.
 ///
-/// source  ../shared/reference/log-and-dump-formats.md, section 7.1; NCCL 2.28.7 and later
+/// source  docs/formats 7.1; NCCL 2.28.7 and later
 std::string ras_report(const HangCase& hang);
 
 /// The id that all members of a communicator know it by: `commId` of its lines, `hash` of ncclras.

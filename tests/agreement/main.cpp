@@ -1,17 +1,20 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 #include <exception>
-#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/agreement/agreement.h"
+#include "tests/agreement/described.h"
 #include "tests/support/oracle.h"
 
-// usage: ringside_agreement [NAME...]
-// Compares our decisions with every golden file, or the named ones, and prints docs/agreement.md: how
-// many values were compared, how many differ, and where. Status 1 when any does.
+// usage: ringside_agreement [NAME...]      compares our decisions with every golden file, or the named ones, and prints
+//                                          docs/agreement.md: how many values were compared, how many differ, and where.
+//                                          Status 1 when any does.
+//        ringside_agreement --digests      prints digests.txt: NCCL's answers on the nodes that this tree describes
 
 namespace {
 
@@ -23,23 +26,24 @@ struct Total {
 };
 
 struct Page {
-  std::map<std::string, Total> totals;  ///< by part
-  std::vector<std::string> order;       ///< of the parts
-  std::vector<std::string> differences;
+  std::array<Total, oracle::kParts.size()> totals = {};
+  std::vector<std::string> differences = {};
   int files = 0, agreeing = 0;
 };
 
 void add(Page& page, const std::string& name) {
   ++page.files;
   bool agrees = true;
-  for (const auto& [part, comparison] : oracle::compare_all(name)) {
-    if (page.totals.count(part) == 0) page.order.emplace_back(part);
-    Total& total = page.totals[part];
-    total.checked += comparison.checked;
-    total.differing += static_cast<int>(comparison.differences.size());
-    agrees = agrees && comparison.differences.empty();
-    for (const std::string& difference : comparison.differences) {
-      page.differences.push_back(fmt::format("- {}, {}: {:.300}", name, part, difference));
+  const auto parts = oracle::compare_all(name);
+  for (const oracle::Part part : oracle::kParts) {
+    const auto& [checked, differences] = parts[static_cast<std::size_t>(part)];
+    Total& total = page.totals[static_cast<std::size_t>(part)];
+    total.checked += checked;
+    total.differing += static_cast<int>(differences.size());
+    agrees = agrees && differences.empty();
+    for (const std::string& difference : differences) {
+      page.differences.push_back(
+          fmt::format("- {}, {}:{:.300}", name, to_string(part), difference));
     }
   }
   if (agrees) ++page.agreeing;
@@ -49,20 +53,52 @@ void print(const Page& page) {
   fmt::print(
       "# Agreement with NCCL 2.30.7\n\n"
       "Written by `ringside_agreement` (built with the tests). It answers what each golden file "
-      "asks,\n"
-      "from the topology XML on, and compares: {} of {} files agree in everything.\n\n"
+      "asks, from the topology\n"
+      "XML on, and compares: {} of {} files agree in everything.\n\n"
       "| part | compared | differ |\n|---|---:|---:|\n",
       page.agreeing, page.files);
-  for (const std::string& part : page.order) {
-    const Total& total = page.totals.at(part);
-    fmt::print("| {} | {} | {} |\n", part, total.checked, total.differing);
+  for (const oracle::Part part : oracle::kParts) {
+    const Total& total = page.totals[static_cast<std::size_t>(part)];
+    fmt::print("| {} | {} | {} |\n", to_string(part), total.checked, total.differing);
   }
   fmt::print(
-      "\nCompared are numbers, words and lists; a choice counts once and covers algorithm, "
-      "protocol,\n"
-      "channels, threads, predicted time (1e-5 relative), channels used and chunk size.\n");
+      "\nEvery number and word counts: whole numbers and words must be equal, rates and times to "
+      "1e-5 of them. A choice is\n"
+      "eight: size, algorithm, protocol, channels, threads, predicted time, channels used and "
+      "chunk size.\n\n"
+      "## What these figures are worth\n\n"
+      "The golden files come from NCCL's own topology, search and tuning code, run on descriptions "
+      "of machines; nothing\n"
+      "was measured on hardware. The tests hold every change to the same files, so this says that "
+      "the code does on them\n"
+      "what NCCL does, not how it does on machines that are in none of them.\n\n"
+      "## From a clone\n\n"
+      "The golden files are not in the repository (docs/testing.md). `tests/agreement/digests.txt` "
+      "is: for {} of the\n"
+      "{} jobs, those on presets and on the nodes of `tests/agreement/nodes/`, a digest of each "
+      "part of NCCL's answer\n"
+      "(`ringside_agreement --digests` prints it from the golden files). `./run test -R "
+      "DescribedNodes` computes\n"
+      "ringside's answers and compares; with the golden files there, `./run test -R Agreement` "
+      "also checks the digests.\n",
+      oracle::described_jobs().size(), page.files);
   if (!page.differences.empty()) fmt::print("\n## Where they differ\n\n");
   for (const std::string& difference : page.differences) fmt::print("{}\n", difference);
+}
+
+void print_digests() {
+  fmt::print(
+      "# What NCCL 2.30.7 decides on nodes that this tree describes, summed up; ringside_agreement "
+      "--digests prints it\n"
+      "# from NCCL's answers. Columns: job | nodes and how many (presets, nodes/*.yaml) | for "
+      "people | for each part\n"
+      "# values:words:measures (digest.h), in this order:");
+  for (const oracle::Part part : oracle::kParts) fmt::print(" {},", to_string(part));
+  fmt::print("\n");
+  for (const std::string& name : oracle::golden_names()) {
+    const auto job = oracle::describe(name, oracle::load_golden(name));
+    if (job) fmt::print("{}\n", to_text(*job));
+  }
 }
 
 }  // namespace
@@ -70,11 +106,11 @@ void print(const Page& page) {
 int main(int argc, char** argv) {
   try {
     std::vector<std::string> names(argv + 1, argv + argc);
-    if (names.empty()) names = oracle::golden_names();
-    if (names.empty()) {
-      fmt::print(stderr, "no golden data: set RINGSIDE_SHARED to the folder that holds oracle/\n");
-      return 2;
+    if (names == std::vector<std::string>{"--digests"}) {
+      print_digests();
+      return 0;
     }
+    if (names.empty()) names = oracle::golden_names();
     Page page;
     for (const std::string& name : names) add(page, name);
     print(page);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,11 +27,8 @@ struct Sample {
   std::vector<std::string> no_overlap = {};
 };
 
-/// logs/ of the corpus; nothing where this checkout has none beside it.
-std::optional<std::string> logs_folder();
-
-/// Every log with a label, in alphabetical order.
-std::vector<Sample> audit_corpus(const std::string& folder);
+/// Every log of the corpus with a label, in alphabetical order. Throws as shared_folder().
+std::vector<Sample> audit_corpus();
 
 /// Found and wanted, of one id or of all.
 struct Share {

@@ -19,7 +19,7 @@ std::vector<CallMark> made_up_calls(std::size_t count) {
   std::minstd_rand random(7);
   std::vector<CallMark> calls;
   std::vector<std::uint32_t> counters(40);
-  Place place;
+  logs::Place place;
   for (std::size_t i = 0; i < count; ++i) {
     const auto speaker = static_cast<std::uint32_t>(random() % counters.size());
     place.line += static_cast<std::uint32_t>(i % 100 == 0 ? random() % 20'000 : 1);

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "diag/audit/audit.h"
-#include "engine/debuglog/log_files.h"
-#include "engine/debuglog/log_job.h"
-#include "engine/debuglog/misconfiguration.h"
 #include "engine/topology/load_hosts.h"
+#include "harness/logs/log_files.h"
+#include "harness/logs/log_job.h"
+#include "harness/logs/misconfiguration.h"
 
 namespace ringside::grid {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "diag/audit/audit.h"
-#include "diag/audit/report.h"
+#include "diag/report/audit_report.h"
 
 // What nvidia-smi topo -m prints, pasted into a log.
 

@@ -7,11 +7,11 @@
 #include "diag/audit/audit.h"
 #include "diag/audit/expected_job.h"
 #include "engine/channels/job.h"
-#include "engine/debuglog/log_files.h"
-#include "engine/debuglog/log_job.h"
 #include "engine/topology/load_hosts.h"
 #include "engine/topology/nccl_xml.h"
 #include "engine/tuning/select.h"
+#include "harness/logs/log_files.h"
+#include "harness/logs/log_job.h"
 
 // Hosts rebuilt from the topology that a job's log has.
 

@@ -25,8 +25,8 @@ std::string text_of(const std::string& path) {
 std::string log_without_gdr() {
   const std::string folder = temporary_path("audit-verb");
   const Outcome made =
-      run_program({"topo", "--logs", folder, "--on", "dgx-a100", "--nodes", "2", "--nccl", "2.21.5",
-                   "--interleave", "--subsys", "INIT,GRAPH,ENV", "--break", "gdr"});
+      run_program({"generate", "logs", "-o", folder, "--on", "dgx-a100", "--nodes", "2", "--nccl",
+                   "2.21.5", "--interleave", "--subsys", "INIT,GRAPH,ENV", "--break", "gdr"});
   EXPECT_EQ(made.status, 0) << made.err;
   return folder + "/job.log";
 }

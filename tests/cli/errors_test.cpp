@@ -56,6 +56,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"a_word_too_many", {"bench", "all_reduce", "now"}, "one word too many"},
         BadUsage{"trace_word", {"trace", "inof", "x.rtrace"}, "did you mean 'info'?"},
         BadUsage{"trace_file", {"trace", "info", "/nonexistent.rtrace"}, "/nonexistent.rtrace"},
+        BadUsage{"logs_of_topo",
+                 {"topo", "--on", "dgx-h100", "--nccl", "2.21.5", "--logs", "/nonexistent"},
+                 "ringside generate logs -o DIR"},
+        BadUsage{"break_of_topo",
+                 {"topo", "--on", "dgx-h100", "--break=gdr"},
+                 "ringside generate logs --break NAME -o DIR"},
+        BadUsage{"generate_of_hang",
+                 {"hang", "--generate", "/nonexistent", "--cases", "3"},
+                 "ringside generate hangs -o DIR"},
+        BadUsage{"logs_without_a_folder", {"generate", "logs", "--on", "dgx-h100"}, "-o logs/"},
+        BadUsage{"generate_word", {"generate", "log", "-o", "x"}, "did you mean 'logs'?"},
         BadUsage{"not_a_trace", {"trace", "info", "/proc/version"}, "/proc/version"}),
     [](const auto& usage) { return std::string(usage.param.name); });
 

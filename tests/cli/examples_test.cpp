@@ -45,9 +45,10 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
         << "n01:411:411 [0] NCCL INFO Bootstrap: Using eth0:10.1.0.1<0>\n";
   }
   if (std::string(GetParam()) == "hang") {
-    ASSERT_EQ(run_program({"hang", "--generate", "dumps", "--class", "not_a_hang", "--ranks", "4"})
-                  .status,
-              0);
+    ASSERT_EQ(
+        run_program({"generate", "hangs", "-o", "dumps", "--class", "not_a_hang", "--ranks", "4"})
+            .status,
+        0);
   }
   const auto examples = examples_of(GetParam());
   EXPECT_EQ(examples.size(), 2U);
@@ -62,7 +63,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
                          testing::Values("audit", "bench", "hang", "sim", "explain", "topo",
-                                         "trace", "demo"),
+                                         "generate", "trace", "demo"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/cli/json_answer.h"
 #include "tests/cli/program.h"
 
 namespace ringside {
@@ -16,12 +17,7 @@ Outcome explain(const std::vector<std::string>& words) {
   return run_program(all);
 }
 
-json explained(std::vector<std::string> words) {
-  words.emplace_back("--json");
-  const Outcome outcome = explain(words);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return json::parse(outcome.out);
-}
+json explained(const std::vector<std::string>& words) { return json_answer("explain", words); }
 
 // 64 KiB on two DGX-H100: 25.2 + 65536 / (16575 x 0.6) = 31.79 us for tree/ll.
 TEST(ExplainVerb, JsonHasTheTableTheChoicesAndTheCrossovers) {

@@ -3,12 +3,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <future>
 #include <nlohmann/json.hpp>
-#include <thread>
+#include <optional>
 #include <vector>
 
+#include "cli/hang_watch.h"
 #include "tests/cli/program.h"
+#include "tests/support/fake_clock.h"
 
 namespace ringside {
 namespace {
@@ -27,7 +28,7 @@ fs::path made_up(const std::string& name, const std::string& kind) {
   const fs::path folder = temporary_path(name);
   fs::remove_all(folder);
   const Outcome made = run_program(
-      {"hang", "--generate", folder.string(), "--class", kind, "--ranks", "4", "--seed", "3"});
+      {"generate", "hangs", "-o", folder.string(), "--class", kind, "--ranks", "4", "--seed", "3"});
   EXPECT_EQ(made.status, 0) << made.err;
   for (const fs::path& file : files_of(folder)) {
     if (file.filename() == "truth.json") fs::remove(file);
@@ -38,7 +39,7 @@ fs::path made_up(const std::string& name, const std::string& kind) {
 TEST(HangVerb, ThreeCasesAreThreeFoldersEachWithItsTruth) {
   const fs::path folder = temporary_path("hang_three");
   fs::remove_all(folder);
-  const Outcome made = run_program({"hang", "--generate", folder.string(), "--cases", "3"});
+  const Outcome made = run_program({"generate", "hangs", "-o", folder.string(), "--cases", "3"});
   ASSERT_EQ(made.status, 0) << made.err;
   const auto cases = files_of(folder);
   EXPECT_EQ(cases.size(), 3U);
@@ -54,29 +55,40 @@ TEST(HangVerb, AHangIsAFindingAndTheFirstLineIsTheVerdict) {
   fs::remove_all(folder);
 }
 
-// The watch ends by itself, with status 0, 15 s after the folder has grown for the last time; it must have
-// answered by then. It looks every 0.5 s and takes 8 s without a change for standing still.
-TEST(HangVerb, AWatchedFolderIsReportedOnWithin15SecondsOfItsLastGrowth) {
+// It looks every 0.5 s and takes 8 s without a change for standing still.
+TEST(HangWatch, AFolderIsReportedOnWithin15SecondsOfItsLastGrowth) {
   const fs::path from = made_up("hang_grown", "missing_rank");
   const fs::path folder = temporary_path("hang_watched");
   fs::remove_all(folder);
   fs::create_directories(folder);
-  const auto files = files_of(from);
-  constexpr double kPause = 0.7;  // seconds before each file
-  const double longest = kPause * static_cast<double>(files.size()) + 15;
-  auto watch = std::async(std::launch::async, [&] {
-    return run_program(
-        {"hang", "--watch", folder.string(), "--watch-for", std::to_string(longest), "--json"});
-  });
-  for (const fs::path& file : files) {
-    std::this_thread::sleep_for(std::chrono::duration<double>{kPause});
+  FakeClock clock;
+  std::optional<Attendance> here(clock);
+  auto watch = async_on(clock, [&] { return cli::watch_for_hang(folder, Seconds{3600}, clock); });
+  for (const fs::path& file : files_of(from)) {
+    clock.sleep(std::chrono::seconds(5));  // long, but not long enough to be called still
     fs::copy_file(file, folder / file.filename());
   }
-  const Outcome said = watch.get();
-  ASSERT_EQ(said.status, 1) << said.err;
-  const json verdict = json::parse(said.out).at("verdict");
-  EXPECT_THAT(verdict.at("kind"), testing::AnyOf("missing_rank", "straggler", "dead_rank"));
+  const Nanoseconds grown = clock.elapsed();
+  here.reset();
+  const auto seen = watch.get();
+  ASSERT_TRUE(seen) << seen.error().message;
+  ASSERT_NE(*seen, nullptr) << "it gave up after an hour";
+  EXPECT_THAT(std::string(hang::to_string((*seen)->verdict.best.kind)),
+              testing::AnyOf("missing_rank", "straggler", "dead_rank"));
+  EXPECT_LE(clock.elapsed() - grown, std::chrono::seconds(15));
   fs::remove_all(from);
+  fs::remove_all(folder);
+}
+
+TEST(HangWatch, GivesUpOnAFolderThatSaysNothingWhenItsTimeHasPassed) {
+  const fs::path folder = temporary_path("hang_silent");
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  FakeClock clock;
+  const auto seen = cli::watch_for_hang(folder, Seconds{3600}, clock);
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_EQ(*seen, nullptr);
+  EXPECT_EQ(clock.elapsed(), std::chrono::hours(1));
   fs::remove_all(folder);
 }
 

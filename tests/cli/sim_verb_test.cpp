@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "tests/cli/json_answer.h"
 #include "tests/cli/program.h"
 
 namespace ringside {
@@ -9,14 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-json simulate(const std::vector<std::string>& words) {
-  std::vector<std::string> all{"sim"};
-  all.insert(all.end(), words.begin(), words.end());
-  all.insert(all.end(), {"--json"});
-  const Outcome outcome = run_program(all);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return json::parse(outcome.out);
-}
+json simulate(const std::vector<std::string>& words) { return json_answer("sim", words); }
 
 // 2 nodes with 8 NICs of 48 GB/s each: no ring can carry more than 8 x 48 GB/s.
 TEST(SimVerb, BusbwStaysWithinTheLinksAndRepeatsToTheLastDigit) {
@@ -64,6 +59,41 @@ TEST(SimVerb, ASweepGivesEachSizeTheResultThatItHasAlone) {
       simulate({"all_reduce", "--bytes", "64K:4M:4", "--on", "dgx-h100", "--nodes", "2"});
   ASSERT_EQ(sweep["results"].size(), 4U);
   EXPECT_EQ(sweep["results"][2]["time_us"].dump(), alone["results"][0]["time_us"].dump());
+}
+
+TEST(SimVerb, ATraceIsOneThatTheTraceVerbReads) {
+  const std::string path = temporary_path("sim.rtrace");
+  static_cast<void>(simulate({"all_reduce", "--bytes", "1M", "--on", "2x-l4", "--trace", path}));
+  const Outcome info = run_program({"trace", "info", path, "--json"});
+  std::remove(path.c_str());
+  ASSERT_EQ(info.status, 0) << info.err;
+  const json document = json::parse(info.out);
+  EXPECT_EQ(document["unmatched_halves"], 0);
+  EXPECT_GT(document["primitives"], 0);
+  EXPECT_EQ(document["processes"][0]["clock"], "simulated");
+  EXPECT_NE(document["processes"][0]["command_line"].get<std::string>().find(" sim all_reduce"),
+            std::string::npos);
+}
+
+TEST(SimVerb, AnUnwritableTraceIsFoundBeforeSimulating) {
+  const Outcome outcome = run_program(
+      {"sim", "all_reduce", "--bytes", "1M", "--on", "2x-l4", "--trace", "/nonexistent/t.rtrace"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_NE(outcome.err.find("/nonexistent/t.rtrace"), std::string::npos) << outcome.err;
+}
+
+TEST(SimVerb, WithoutItsWorkerItNamesWhereItLooked) {
+  const Outcome outcome = run_program({"sim", "all_reduce", "--bytes", "1M", "--on", "2x-l4"},
+                                      {"RINGSIDE_SIMGRID=/nonexistent/worker"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_NE(outcome.err.find("looked for /nonexistent/worker"), std::string::npos) << outcome.err;
+}
+
+// SimGrid takes tens of ms to load, which no other verb is to pay. (This is what ldd does.)
+TEST(Program, LoadsNoSimulator) {
+  const Outcome outcome = run_program({"--version"}, {"LD_TRACE_LOADED_OBJECTS=1"});
+  EXPECT_NE(outcome.out.find("libc.so"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("simgrid"), std::string::npos) << outcome.out;
 }
 
 }  // namespace

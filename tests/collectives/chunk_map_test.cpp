@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include "base/vocabulary.h"
+
 namespace ringside {
 namespace {
 

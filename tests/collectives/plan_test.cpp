@@ -6,8 +6,8 @@ namespace ringside {
 namespace {
 
 Choice choice_of(Collective collective, int nchannels) {
-  Choice choice = *choose_host(collective, 0_B, 1, {.nchannels = nchannels, .slot = 1_KiB});
-  return choice;
+  return *make_choice(
+      {.collective = collective, .nchannels = nchannels, .slot = 1_KiB, .slots_per_chunk = 4});
 }
 
 // 1000 floats on 3 channels: 4000 bytes / 3 rounded up to 512 is 1536 = 384 floats; 384, 384, 232.

@@ -11,16 +11,14 @@ inline ChannelTask ring_task(Collective collective, int position, int n, std::in
                              int root = 0) {
   std::vector<Rank> order;
   for (int rank = 0; rank < n; ++rank) order.push_back(Rank{rank});
-  return {.collective = collective,
-          .algorithm = Algorithm::Ring,
-          .ring = {position, n},
-          .root = root,
-          .map = ChunkMap({.collective = collective,
-                           .order = order,
-                           .count = count,
-                           .part = {0, count},
-                           .chunk = 1 << 19,
-                           .grain = 4})};
+  return {
+      {.collective = collective, .algorithm = Algorithm::Ring, .ring = {position, n}, .root = root},
+      ChunkMap({.collective = collective,
+                .order = order,
+                .count = count,
+                .part = {0, count},
+                .chunk = 1 << 19,
+                .grain = 4})};
 }
 
 /// One call by one algorithm among ranks on hosts. Chunks are of 128 floats.

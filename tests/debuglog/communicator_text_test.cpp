@@ -34,6 +34,22 @@ TEST(CommunicatorText, StartAndCompleteGrewByVersion) {
             "busId db000 commId 0x9f00c1d2e3f40516 - Init START");
 }
 
+TEST(CommunicatorText, ARankWithoutAGpuNamesNone) {
+  const CommFacts comm{.function = {},
+                       .pointer = 0x55aa10,
+                       .rank = 1,
+                       .nranks = 4,
+                       .cuda_dev = -1,
+                       .nvml_dev = -1,
+                       .bus_id = -1,
+                       .id = 0x9f};
+  EXPECT_EQ(init_start_text({30, 7}, comm),
+            "[Rank 1] comm 0x55aa10 rank 1 nranks 4 commId 0x9f - Init START");
+  EXPECT_EQ(init_complete_text({21, 5}, comm),
+            "comm 0x55aa10 rank 1 nranks 4 commId 0x9f - Init COMPLETE");
+  EXPECT_EQ(destroy_text({30, 7}, comm), "comm 0x55aa10 rank 1 nranks 4 - Destroy COMPLETE");
+}
+
 TEST(CommunicatorText, TheNodesOfARank) {
   EXPECT_EQ(nodes_text(kComm, {.nnodes = 2, .local_ranks = 8, .local_rank = 7}),
             "comm 0x55aa10 rank 7 nRanks 16 nNodes 2 localRanks 8 localRank 7 MNNVL 0");

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "engine/debuglog/cpu_list.h"
 
 namespace ringside {
@@ -10,7 +14,7 @@ namespace {
 
 DebugLog log_of_version(NcclVersion version) {
   DebugLog log{version, Subsystem::Init, "n01", 411};
-  log.set_time(1'740'823'872);  // 2025-03-01 10:11:12 UTC
+  log.set_time({.seconds = 1'740'823'872});  // 2025-03-01 10:11:12 UTC
   return log;
 }
 
@@ -52,6 +56,25 @@ TEST(DebugLog, AWarningHasTheFunctionSince230) {
   EXPECT_EQ(log.text(),
             "\n[2025-03-01 10:11:12] n01:411:990 [7] misc/socket.cc:58 (socketProgress) NCCL WARN "
             "gone\n");
+}
+
+TEST(DebugLog, TimesStandBeforeTheLevelsThatAreAskedForSince226) {
+  const Environment environment = [](const char* name) -> std::optional<std::string> {
+    if (std::string_view(name) == "NCCL_DEBUG_TIMESTAMP_LEVELS") return "INFO";
+    if (std::string_view(name) == "NCCL_DEBUG_TIMESTAMP_FORMAT") return "%H:%M:%S.%3f_";
+    return std::nullopt;
+  };
+  const Timestamps times = Timestamps::from(environment, Timestamps::Zone::Utc);
+  for (const NcclVersion version : {NcclVersion{25, 1}, NcclVersion{26, 6}}) {
+    DebugLog log{version, Subsystem::Init, "n01", 411, times};
+    log.set_time({.seconds = 1'740'823'872, .nanoseconds = 45'600'000});
+    log.info(Subsystem::Init, {980, 3}, "seen");
+    EXPECT_EQ(log.text(), std::string(version.is_before(26) ? "" : "10:11:12.045 ") +
+                              "n01:411:980 [3] NCCL INFO seen\n");
+    log.take();
+    log.warn({990, 7}, kPlace, "gone");
+    EXPECT_EQ(log.text(), "\nn01:411:990 [7] misc/socket.cc:58 NCCL WARN gone\n");
+  }
 }
 
 // The buffer of 1024 bytes ends in a zero.

@@ -11,6 +11,10 @@ using testing::ElementsAre;
 const NetInterface kEth0{"eth0", "10.1.0.1"};
 const std::vector<Hca> kTwo{{.name = "mlx5_0", .index = 0}, {.name = "mlx5_1", .index = 1}};
 
+TEST(StartText, AStandInNamesItselfWhereNcclNamesItsCuda) {
+  EXPECT_EQ(stand_in_version_text({30, 7}, "ringside0.1.0"), "NCCL version 2.30.7+ringside0.1.0");
+}
+
 TEST(StartText, BootstrapLostABlankIn224) {
   EXPECT_EQ(bootstrap_text({23, 4}, kEth0), "Bootstrap : Using eth0:10.1.0.1<0>");
   EXPECT_EQ(bootstrap_text({24, 3}, kEth0), "Bootstrap: Using eth0:10.1.0.1<0>");

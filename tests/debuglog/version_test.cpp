@@ -53,6 +53,11 @@ TEST(Subsystems, AListOrAllButAList) {
   EXPECT_TRUE(parse_subsystems("ALL")->meets(Subsystem::Destroy));
 }
 
+TEST(Subsystems, NcclItselfPassesOverUnknownWords) {
+  EXPECT_EQ(known_subsystems("INIT,GRAHP"), Subsystems{Subsystem::Init});
+  EXPECT_TRUE(known_subsystems("^GRAHP").meets(Subsystem::Init));
+}
+
 TEST(Subsystems, AnUnknownWordNamesTheNearest) {
   const auto subsystems = parse_subsystems("INIT,GRAHP");
   ASSERT_FALSE(subsystems);

@@ -88,5 +88,11 @@ TEST(WarningText, SharedMemoryRunsOut) {
             "device (28)");
 }
 
+TEST(WarningText, AResultIsHandedOnByItsPlace) {
+  const WarnPlace place{"misc/socket.cc", 58, "socketProgress"};
+  EXPECT_EQ(result_text({29, 7}, place, 6), "misc/socket.cc:58 -> 6");
+  EXPECT_EQ(result_text({30, 7}, place, 6), "misc/socket.cc:58 (socketProgress) -> 6");
+}
+
 }  // namespace
 }  // namespace ringside

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "diag/audit/audit.h"
 #include "diag/audit/cost.h"
-#include "diag/audit/report.h"
+#include "diag/report/audit_report.h"
 
 /// A whole log, judged and reported: whatever it says, each finding has a name and quotes lines of it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -9,9 +9,10 @@
 #include "trace/format.h"
 #include "trace/perfetto.h"
 #include "trace/reader.h"
+#include "trace/replay/replay.h"
 #include "trace/statistics.h"
 
-/// An .rtrace file from a stranger: opened, counted and exported, it must neither crash nor grow. A
+/// An .rtrace file from a stranger: opened, counted, exported and replayed, it must neither crash nor grow. A
 /// fuzzer cannot guess checksums, so the input is tried twice: as it is, and with every frame that it
 /// holds made to vouch for what follows.
 namespace {
@@ -21,6 +22,26 @@ class Nowhere : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
 };
 
+/// Each lane whole, at the coarsest and the finest, and each of its events with those joined to it.
+void replay_all(const ringside::TraceFile& file) {
+  using namespace ringside;
+  const auto replay = Replay::make(file);
+  if (!replay) return;
+  std::vector<EventId> events;
+  std::vector<Fold> folds;
+  for (std::uint32_t lane = 0; lane < replay->lanes().size(); ++lane) {
+    const TimeRange span = replay->span(LaneId{lane});
+    replay->overlapping(LaneId{lane}, span, events);
+    replay->fold(LaneId{lane}, span, Nanoseconds{0}, folds);
+    replay->fold(LaneId{lane}, {INT64_MIN, INT64_MAX}, Nanoseconds{INT64_MAX}, folds);
+    for (const EventId id : replay->events(LaneId{lane})) {
+      static_cast<void>(replay->event(id));
+      replay->receivers_of(id, events);
+      replay->senders_of(id, events);
+    }
+  }
+}
+
 void read_all(std::span<const std::byte> bytes) {
   const auto file = ringside::TraceFile::parse(bytes, "fuzz.rtrace");
   if (!file) return;
@@ -28,6 +49,7 @@ void read_all(std::span<const std::byte> bytes) {
   Nowhere nowhere;
   std::ostream out(&nowhere);
   static_cast<void>(ringside::export_perfetto(*file, out));
+  replay_all(*file);
 }
 
 void mend_checksums(std::span<std::byte> bytes) {

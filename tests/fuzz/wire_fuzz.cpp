@@ -98,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data + 1), size - 1);
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 16) {
+  switch (data[0] % 17) {
     case 0:
       shake(HandshakeRole::Accepting, bytes, SIZE_MAX);
       break;
@@ -143,6 +143,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 15:
       read_preamble(bytes);
+      break;
+    case 16:
+      read_message(bytes, parse_peer_info);
       break;
     default:
       static_cast<void>(first_host_of(text));

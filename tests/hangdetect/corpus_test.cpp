@@ -17,12 +17,7 @@ std::vector<Scored> score_all(const std::string& set) {
   return all;
 }
 
-#define SKIP_WITHOUT_CORPUS() \
-  if (!shared_folder())       \
-  GTEST_SKIP() << "no corpus: set RINGSIDE_SHARED to the folder that holds corpus/"
-
 TEST(HangCorpus, TheLabelledCulpritsOfEveryClusterDumpAreFound) {
-  SKIP_WITHOUT_CORPUS();
   for (const Scored& one : score_all("fr")) {
     EXPECT_TRUE(one.is_culprit_right) << line_of(one);
     EXPECT_TRUE(one.is_kind_right) << line_of(one);
@@ -30,7 +25,6 @@ TEST(HangCorpus, TheLabelledCulpritsOfEveryClusterDumpAreFound) {
 }
 
 TEST(HangCorpus, RealRunsAreBlamedOnAnAcceptableSetInNineteenOfTwenty) {
-  SKIP_WITHOUT_CORPUS();
   std::size_t right = 0;
   std::size_t kinds = 0;
   const std::vector<Scored> all = score_all("fr-torch");
@@ -45,7 +39,6 @@ TEST(HangCorpus, RealRunsAreBlamedOnAnAcceptableSetInNineteenOfTwenty) {
 }
 
 TEST(HangCorpus, NoHealthyRunIsAccused) {
-  SKIP_WITHOUT_CORPUS();
   for (const Scored& one : score_all("fr-torch")) {
     if (one.label.kind == "not_a_hang") {
       EXPECT_TRUE(one.culprits.empty()) << line_of(one);
@@ -54,7 +47,6 @@ TEST(HangCorpus, NoHealthyRunIsAccused) {
 }
 
 TEST(HangCorpus, NoVerdictIsConfidentAndWrong) {
-  SKIP_WITHOUT_CORPUS();
   for (const Scored& one : score_all("fr-torch"))
     EXPECT_FALSE(one.is_confident_wrong()) << line_of(one);
 }
@@ -88,7 +80,6 @@ class CaseWithout {
 
 // An innocent rank's dump is taken away: the verdict may become unsure, and must not become surely wrong.
 TEST(HangCorpus, ALostDumpOfAnInnocentRankMakesNoVerdictConfidentAndWrong) {
-  SKIP_WITHOUT_CORPUS();
   for (const std::string& folder : corpus_cases("fr-torch")) {
     const Label label = load_label(folder + "/label.json");
     if (label.exact.empty()) continue;

@@ -7,31 +7,20 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "base/env.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/explain.h"
+#include "tests/support/shared.h"
 
 namespace ringside::hang {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> shared_folder() {
-  if (const auto named = env_text("RINGSIDE_SHARED")) return named;
-  const fs::path beside = fs::path(__FILE__).parent_path() / "../../../shared";
-  std::error_code ignored;
-  if (fs::is_directory(beside / "corpus", ignored)) return fs::weakly_canonical(beside).string();
-  return std::nullopt;
-}
-
 std::vector<std::string> corpus_cases(const std::string& set) {
   std::vector<std::string> cases;
-  const auto shared = shared_folder();
-  if (!shared) return cases;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(fs::path(*shared) / "corpus" / set, error)) {
+  for (const auto& entry : fs::directory_iterator(shared_folder() + "/corpus/" + set)) {
     if (fs::exists(entry.path() / "label.json")) cases.push_back(entry.path().string());
   }
   std::sort(cases.begin(), cases.end());

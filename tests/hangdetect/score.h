@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,10 +36,7 @@ Label load_label(const std::string& path);
 /// Examines the folder as `ringside hang` does and compares.
 Scored score(const std::string& folder, const Label& label);
 
-/// Cases below shared/corpus/<set>: folders that hold a label.json. Empty without the corpus.
+/// Cases below corpus/<set> of the shared folder: folders that hold a label.json, sorted. Throws as shared_folder().
 std::vector<std::string> corpus_cases(const std::string& set);
-
-/// The folder that RINGSIDE_SHARED names, or ../shared beside the checkout; nothing where it is absent.
-std::optional<std::string> shared_folder();
 
 }  // namespace ringside::hang

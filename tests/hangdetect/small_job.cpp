@@ -42,10 +42,10 @@ void SmallJob::call(int rank, int group, const std::string& name, std::uint64_t 
   call.state = !is_done  ? CallState::Scheduled
                : is_gloo ? CallState::Retired
                          : CallState::Completed;
-  call.group = names_.add_group(hash_text(state.name), [&] {
+  call.group = names_->add_group(hash_text(state.name), [&] {
     return GroupName{state.name, state.description};
   });
-  call.signature = names_.add_signature(mix(hash_text(name), count), [&] {
+  call.signature = names_->add_signature(mix(hash_text(name), count), [&] {
     Signature made;
     made.op = op.op;
     made.name = op.name;
@@ -81,13 +81,29 @@ void SmallJob::batch(int rank, int group, const std::vector<std::string>& names,
 
 void SmallJob::lose(int rank) { is_lost_[static_cast<std::size_t>(rank)] = true; }
 
-Verdict SmallJob::verdict() {
+std::vector<RankDump> SmallJob::dumps_left() const {
   std::vector<RankDump> left;
   for (std::size_t i = 0; i < dumps_.size(); ++i) {
     if (!is_lost_[i]) left.push_back(dumps_[i]);
   }
-  const Job job(names_, left, {}, static_cast<int>(dumps_.size()));
+  return left;
+}
+
+Verdict SmallJob::verdict() const {
+  const std::vector<RankDump> left = dumps_left();
+  const Job job(*names_, left, {}, static_cast<int>(dumps_.size()));
   return decide(job, {});
+}
+
+Examination SmallJob::examination() && {
+  Examination all;
+  all.dumps = dumps_left();
+  all.names = std::move(names_);
+  all.job =
+      std::make_unique<Job>(*all.names, all.dumps, all.later, static_cast<int>(dumps_.size()));
+  all.standing = standing_of(*all.job);
+  all.verdict = decide(*all.job, {});
+  return all;
 }
 
 }  // namespace ringside::hang

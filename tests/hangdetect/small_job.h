@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "diag/hangdetect/model/job.h"
-#include "diag/hangdetect/readers/names.h"
-#include "diag/hangdetect/verdict/verdict.h"
+#include "diag/hangdetect/examine.h"
 
 namespace ringside::hang {
 
@@ -35,7 +34,9 @@ class SmallJob {
   void lose(int rank);
 
   /// What decide() says of it.
-  Verdict verdict();
+  [[nodiscard]] Verdict verdict() const;
+  /// As examine() gives it, of these dumps alone; it takes the names with it.
+  [[nodiscard]] Examination examination() &&;
   [[nodiscard]] const std::vector<RankDump>& dumps() const { return dumps_; }
 
  private:
@@ -45,7 +46,9 @@ class SmallJob {
     std::vector<int> members;
     std::vector<std::uint32_t> collectives, transfers;  ///< by rank: last number
   };
-  Names names_;
+  [[nodiscard]] std::vector<RankDump> dumps_left() const;
+
+  std::unique_ptr<Names> names_ = std::make_unique<Names>();
   std::vector<RankDump> dumps_;
   std::vector<GroupState> groups_;
   std::vector<bool> is_lost_;

@@ -10,7 +10,7 @@
 
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/connections.h"
-#include "trace/recorder.h"
+#include "trace/file_sink.h"
 
 namespace ringside::hang {
 namespace {
@@ -27,8 +27,8 @@ class TracedJob {
  public:
   TracedJob() {
     std::filesystem::create_directories(folder_);
-    auto made = TraceRecorder::create((folder_ / "job.rtrace").string(),
-                                      this_process_info(TraceClock::HostMonotonic));
+    auto made = record_to_file((folder_ / "job.rtrace").string(),
+                               this_process_info(TraceClock::HostMonotonic));
     recorder_ = *std::move(made);
     lane_ = recorder_->add_lane();
   }

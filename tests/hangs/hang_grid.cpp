@@ -164,7 +164,7 @@ Result<Tally> run_set(const Options& options, int lost, const std::string& folde
   }
   print_row("all", all);
   if (options.lists_wrong) {
-    fmt::print("\n    ringside hang --generate DIR --cases {} --seed {} --lost {}{}\n\n",
+    fmt::print("\n    ringside generate hangs -o DIR --cases {} --seed {} --lost {}{}\n\n",
                each.cases, each.seed, lost,
                each.each.kind ? fmt::format(" --class {}", hangs::to_string(*each.each.kind)) : "");
     for (const std::string& line : wrong) fmt::print("- {}\n", line);

@@ -1,59 +1,20 @@
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
-#include "base/env.h"
 #include "base/fd.h"
 #include "harness/hangs/generate.h"
+#include "tests/hangs/generated.h"
 
 namespace ringside::hangs {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of generated cases, removed at the end.
-class Generated : public testing::Test {
- protected:
-  void SetUp() override {
-    if (std::system("python3 -c 'import pickle, json' 2>/dev/null") != 0) {
-      GTEST_SKIP() << "needs python3";
-    }
-    folder_ = testing::TempDir() + "ringside_hangs_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-    GenerateOptions options;
-    options.cases = 4 * kFaultClasses;
-    options.seed = 11;
-    options.each.ranks = 8;
-    const auto made = generate(options, folder_);
-    ASSERT_TRUE(made) << made.error().message;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+TEST_F(GeneratedCases, DumpsLoadInPythonAndTheirJsonSaysTheSame) { EXPECT_EQ(check(""), 0); }
 
-  [[nodiscard]] int check(const std::string& corpus) const {
-    const std::string command =
-        "python3 " + std::string(RINGSIDE_CHECK_DUMPS) + " " + folder_ + " " + corpus;
-    const int status = std::system(command.c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  std::string folder_;
-};
-
-TEST_F(Generated, DumpsLoadInPythonAndTheirJsonSaysTheSame) { EXPECT_EQ(check(""), 0); }
-
-TEST_F(Generated, DumpsAreBuiltAsRealOnesAre) {
-  const std::string corpus =
-      env_text("RINGSIDE_SHARED").value_or(RINGSIDE_DEFAULT_SHARED) + "/corpus";
-  if (!fs::exists(corpus)) {
-    GTEST_SKIP() << "no real dumps: set RINGSIDE_SHARED to the folder that holds corpus/";
-  }
-  EXPECT_EQ(check(corpus), 0);
-}
-
-TEST_F(Generated, TheSameSeedGivesTheSameBytes) {
+TEST_F(GeneratedCases, TheSameSeedGivesTheSameBytes) {
   const std::string again = folder_ + "_again";
   fs::remove_all(again);
   GenerateOptions options;

@@ -47,7 +47,7 @@ inline std::string name_of(const GridCase& one) {
          (one.shares_memory ? " in shared memory" : "");
 }
 
-inline HostWishes wishes_of(const GridCase& one) {
+inline CallWishes wishes_of(const GridCase& one) {
   return {.algorithm = one.algorithm, .protocol = one.protocol};
 }
 
@@ -140,14 +140,14 @@ inline std::vector<GridCase> pairwise(const Grid& grid) {
 }
 
 /// Runs the cases on processes of this host, each number of ranks in one job.
-inline void run_grid(const std::vector<GridCase>& cases, std::optional<TransportKind> transport) {
+inline void run_grid(const std::vector<GridCase>& cases, const Transport* transport) {
   std::map<int, std::vector<GridCase>> by_ranks;
   for (const GridCase& one : cases) by_ranks[one.nranks].push_back(one);
   for (const auto& [nranks, mine] : by_ranks) {
     JobOptions job;
     job.local_ranks = nranks;
     job.join_timeout = Seconds{20};
-    job.communicator.transport = transport;
+    job.communicator.host.transport = transport;
     const auto status = run_job(job, [&, &few = mine](JobRank& rank) -> Result<int> {
       for (const GridCase& one : few) {
         rank.communicator.set_wishes(wishes_of(one));

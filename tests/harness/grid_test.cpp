@@ -11,7 +11,7 @@ TEST(Grid, EveryTwoFactorsMeetOverSharedMemory) {
                      .ops = kAllOps,
                      .nranks = {1, 2, 3, 4, 5, 8},
                      .sizes = {0_B, 8_B, 1001_B, 70'001_B, 1500'000_B}}),
-           TransportKind::Shm);
+           *parse_transport("shm"));
 }
 
 TEST(Grid, EveryTwoFactorsMeetOverTcp) {
@@ -19,7 +19,7 @@ TEST(Grid, EveryTwoFactorsMeetOverTcp) {
                      .ops = {RedOp::Sum, RedOp::Avg},
                      .nranks = {2, 3},
                      .sizes = {0_B, 8_B, 300'001_B}}),
-           TransportKind::Tcp);
+           *parse_transport("tcp"));
 }
 
 /// FNV-1a over the bits.

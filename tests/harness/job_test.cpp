@@ -12,15 +12,16 @@
 #include <thread>
 
 #include "harness/bench.h"
+#include "tests/transport/two_ranks.h"
 #include "trace/reader.h"
 
 namespace ringside {
 namespace {
 
-JobOptions local_job(int nranks, TransportKind transport) {
+JobOptions local_job(int nranks, const Transport* transport) {
   JobOptions job;
   job.local_ranks = nranks;
-  job.communicator.transport = transport;
+  job.communicator.host.transport = transport;
   job.grace = Seconds{0.5};
   return job;
 }
@@ -41,7 +42,7 @@ std::string trace_path(const std::string& name) {
   return testing::TempDir() + "job_test_" + std::to_string(::getpid()) + name + ".rtrace";
 }
 
-class Job : public testing::TestWithParam<TransportKind> {};
+class Job : public testing::TestWithParam<const Transport*> {};
 
 TEST_P(Job, EveryCollectiveIsRightOnRealProcesses) {
   for (const Collective collective : {Collective::AllReduce, Collective::AllGather,
@@ -205,10 +206,8 @@ TEST_P(Job, RanksThatDisagreeOnTheCountAreTold) {
   EXPECT_EQ(exit_status(status.error().code), 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Job, testing::Values(TransportKind::Shm, TransportKind::Tcp),
-                         [](const auto& transport) {
-                           return std::string(to_string(transport.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(Table, Job, testing::ValuesIn(joining_transports()),
+                         [](const auto& test) { return name_of(test); });
 
 }  // namespace
 }  // namespace ringside

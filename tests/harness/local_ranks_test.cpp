@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <string_view>
 #include <thread>
 
 namespace ringside {
@@ -29,7 +30,7 @@ TEST(LocalRanks, RankZeroTellsTheOthersALine) {
       return 0;
     }
     RINGSIDE_TRY(const std::string line, me.wait_for_line());
-    return line == "ringside:127.0.0.1:1:00" ? 0 : 1;
+    return std::string_view(line) == "ringside:127.0.0.1:1:00" ? 0 : 1;
   });
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(*status, 0);

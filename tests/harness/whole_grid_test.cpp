@@ -22,7 +22,7 @@ TEST(WholeGrid, EveryCaseIsRightOverSharedMemory) {
     }
   }
   std::printf("%zu cases\n", cases.size());
-  run_grid(cases, TransportKind::Shm);
+  run_grid(cases, *parse_transport("shm"));
 }
 
 }  // namespace

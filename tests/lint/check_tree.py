@@ -11,11 +11,19 @@ import sys
 
 CODE = (".h", ".cpp", ".cu", ".cuh")
 HEADERS = (".h", ".cuh")
-TEXT = CODE + (".py", ".sh", ".txt", ".cmake", ".md", ".yaml", ".fbs", ".in")
+TEXT = CODE + (".py", ".sh", ".txt", ".cmake", ".md", ".yaml", ".fbs", ".in", ".def")
 HEADER_LINES, SOURCE_LINES = 200, 600
+WHO = ("sources", "cpp")  # who below a folder may include a library; tests/lint/arrows.txt
 # In two parts, so that this file passes its own check.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+
+# docs/formats: what is cited by number stands there. `docs/formats 2.3; 9.1 NET-03..05, NET-19 and 4.8`
+FORMATS = "docs/formats"
+SECTION, RULE = r"\d+\.\d+", r"[A-Z][A-Z0-9]*-\d+(?:\.\.\d+)?"
+CITED = re.compile(rf"{FORMATS}((?:[\s,;]+(?:and |to )?(?:{SECTION}|{RULE})\b)+)")
+SECTION_HEADING = re.compile(rf"^#+ ({SECTION}) ")
+RULE_ROW = re.compile(rf"^\| ({RULE}(?:, {RULE})*) ")
 
 
 def list_files(root):
@@ -40,7 +48,7 @@ def is_below(path, folder):
 
 class Arrows:
     """arrows.txt: `folders` maps a folder to those it may include, `libraries` a header's start to
-    (folders, whether their sources only)."""
+    (folders, who below them: all, their "sources", or "cpp" alone)."""
 
     def __init__(self, text):
         self.folders, self.libraries = {}, {}
@@ -51,7 +59,8 @@ class Arrows:
             name, _, allowed = (part.strip() for part in line.partition(":"))
             if name.startswith("<"):
                 words = allowed.split()
-                self.libraries[name[1:]] = ([word for word in words if word != "sources"], "sources" in words)
+                who = next((word for word in WHO if word in words), "all")
+                self.libraries[name[1:]] = ([word for word in words if word not in WHO], who)
             else:
                 self.folders[name] = allowed.split()
 
@@ -76,12 +85,14 @@ class Arrows:
         return f'{here} may not include "{target}"; it may include {allowed} (tests/lint/arrows.txt)'
 
     def wrong_library(self, path, target, is_installed):
-        for start, (folders, sources_only) in self.libraries.items():
+        for start, (folders, who) in self.libraries.items():
             if not target.startswith(start):
                 continue
             if not any(is_below(path, folder) for folder in folders):
                 return f"<{target}> belongs to {'/ and '.join(folders)}/ alone"
-            if sources_only and is_installed:
+            if who == "cpp" and path.endswith(HEADERS):
+                return f"<{target}> may not stand in a header: each file that includes it compiles seconds longer"
+            if who == "sources" and is_installed:
                 return f"<{target}> may not stand in an installed header"
         return None
 
@@ -120,6 +131,56 @@ def check_code(path, lines, arrows, installed):
             yield number, wrong
 
 
+def expand(rule):
+    """NET-03..05 -> NET-03, NET-04, NET-05"""
+    first, _, last = rule.partition("..")
+    kind, number = first.rsplit("-", 1)
+    return [f"{kind}-{n:0{len(number)}}" for n in range(int(number), int(last or number) + 1)]
+
+
+def words_of(text):
+    """The sections and single rules that a text names."""
+    return re.findall(rf"(?<![\w.-]){SECTION}(?![\w.-])", text) + [
+        one for rule in re.findall(RULE, text) for one in expand(rule)]
+
+
+def check_citations(texts):
+    """Yields (path, line number, what is wrong) for what is cited of docs/formats and does not stand there."""
+    known = set()
+    for path, lines in texts.items():
+        if path.startswith(FORMATS + "/"):
+            for line in lines:
+                for match in filter(None, (SECTION_HEADING.match(line), RULE_ROW.match(line))):
+                    known.update(words_of(match[1]))
+    for path, lines in texts.items():
+        for number, line in enumerate(lines, 1):
+            for cited in CITED.findall(line):
+                for word in words_of(cited):
+                    if word not in known:
+                        yield path, number, f"docs/formats has no {word}"
+
+
+def check_grants(table, arrows, texts):
+    """Yields (path, line number, what is wrong) for what the table allows and nobody does."""
+    used, used_libraries = set(), set()
+    for path, lines in texts.items():
+        if not path.endswith(CODE):
+            continue
+        here = arrows.folder_of(path)
+        for match in filter(None, map(INCLUDE.match, lines)):
+            if match[1] == '"' and arrows.folder_of(match[2]) != here:
+                used.update((here, folder) for folder in arrows.folders.get(here, ()) if is_below(match[2], folder))
+            if match[1] == "<":
+                used_libraries.update((start, folder) for start, (folders, _) in arrows.libraries.items()
+                                      for folder in folders if match[2].startswith(start) and is_below(path, folder))
+    for number, line in enumerate(texts[table], 1):
+        name, _, allowed = (part.strip() for part in line.partition("#")[0].partition(":"))
+        for folder in allowed.split():
+            pair = (name.lstrip("<"), folder)
+            if folder not in ("*", *WHO) and pair not in (used_libraries if name.startswith("<") else used):
+                yield table, number, f"{name} makes no use of {folder}"
+
+
 def needs_readme(folder, files):
     """tests/ mirrors the tree and has one README.md for all of it."""
     if folder.startswith("tests/") or not folder:
@@ -127,25 +188,52 @@ def needs_readme(folder, files):
     return f"{folder}/README.md" not in files
 
 
-def check(root, arrows):
-    """All findings, as lines FILE:LINE: TEXT."""
+def check_cmake(lines):
+    """A source that is missing is an error, not a target less."""
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\bEXISTS\s+\$\{(CMAKE_CURRENT|PROJECT)_SOURCE_DIR\}.*(\.cpp|CMakeLists\.txt)", line):
+            yield number, "what is built is named, not looked for: a file that went missing must not go unnoticed"
+
+
+def unlisted_tests(texts):
+    """Files *_test.cpp that the CMakeLists.txt beside them does not name: nothing would build or run them."""
+    for path in texts:
+        folder, name = os.path.split(path)
+        listing = " ".join(line.partition("#")[0] for line in texts.get(f"{folder}/CMakeLists.txt", []))
+        if name.endswith("_test.cpp") and not re.search(rf"(?<![\w./]){re.escape(name)}\b", listing):
+            yield path, 1, f"{folder}/CMakeLists.txt does not name it: it is never run"
+
+
+def check(root):
+    """All findings, as lines FILE:LINE: TEXT. A tree without a table of its own is held to ours."""
     files = list_files(root)
     texts = {}
     for path in files:
         if path.endswith(TEXT):
             with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
                 texts[path] = file.read().splitlines()
+    findings = []
+    table = "tests/lint/arrows.txt"
+    if table in texts:
+        arrows = Arrows("\n".join(texts[table]))
+        findings += check_grants(table, arrows, texts)
+    else:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "arrows.txt"), encoding="utf-8") as file:
+            arrows = Arrows(file.read())
+    findings += check_citations(texts)
     installed = set()
     for path, lines in texts.items():
         if path.endswith("/CMakeLists.txt"):
             installed |= installed_headers(os.path.dirname(path), lines)
 
-    findings = []
     for path, lines in texts.items():
         if path.endswith(CODE):
             findings += [(path, *finding) for finding in check_code(path, lines, arrows, installed)]
         findings += [(path, number, "unfinished work: do it, or open an issue")
                      for number, line in enumerate(lines, 1) if UNFINISHED.search(line)]
+        if path.endswith("CMakeLists.txt"):
+            findings += [(path, *finding) for finding in check_cmake(lines)]
+    findings += unlisted_tests(texts)
     folders = {os.path.dirname(path) for path in files if path.endswith(CODE)}
     findings += [(folder, 1, "a folder with code has a README.md")
                  for folder in sorted(folders) if needs_readme(folder, set(files))]
@@ -156,9 +244,7 @@ def main(arguments):
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2
-    table = os.path.join(os.path.dirname(os.path.abspath(__file__)), "arrows.txt")
-    with open(table, encoding="utf-8") as file:
-        findings = check(arguments[0], Arrows(file.read()))
+    findings = check(arguments[0])
     print("\n".join(findings), end="\n" if findings else "")
     return 1 if findings else 0
 

@@ -17,12 +17,13 @@ CLEAN = {
     "trace/event.h": '// What happened.\n#pragma once\n\n#include "base/units.h"\n',
     "engine/runtime/README.md": "who does it\n",
     "engine/runtime/communicator.h": '#pragma once\n#include "trace/event.h"\n',
-    "sim/README.md": "SimGrid\n",
-    "sim/CMakeLists.txt": "ringside_add_library(\n  sim\n  SOURCES run.cpp\n  HEADERS run.h\n"
+    "sim/simgrid/README.md": "SimGrid\n",
+    "sim/simgrid/CMakeLists.txt": "ringside_add_library(\n  sim\n  SOURCES run.cpp\n  HEADERS run.h\n"
                           "  PUBLIC ringside::base)\n",
-    "sim/run.h": "#pragma once\n",
-    "sim/host.h": "#pragma once\n#include <simgrid/s4u.hpp>\n",
-    "sim/run.cpp": '#include "sim/run.h"\n\n#include <simgrid/s4u.hpp>\n',
+    "sim/simgrid/run.h": "#pragma once\n",
+    "sim/simgrid/host.h": "#pragma once\n#include <simgrid/s4u.hpp>\n",
+    "sim/simgrid/run.cpp": '#include "sim/simgrid/run.h"\n\n#include <simgrid/s4u.hpp>\n',
+    "tests/base/CMakeLists.txt": "ringside_add_test(base unit units_test.cpp LINK ringside::base)\n",
     "tests/base/units_test.cpp": '#include <gtest/gtest.h>\n\n#include "base/units.h"\n',
 }
 
@@ -61,23 +62,44 @@ class CheckTree(unittest.TestCase):
                          "engine/topology/system.h": '#pragma once\n#include "engine/tuning/choice.h"\n'},
                         "engine/topology/system.h:2", "engine/topology may not include")
 
+    def test_a_test_that_nothing_builds_is_found(self):
+        self.assert_one({"tests/base/text_test.cpp": ""}, "tests/base/text_test.cpp:1", "never run")
+        self.assert_one({"tests/base/CMakeLists.txt": "ringside_add_test(base unit small_units_test.cpp)\n"},
+                        "tests/base/units_test.cpp:1", "never run")
+        self.assert_one({"tests/base/CMakeLists.txt": "# units_test.cpp\n"}, "tests/base/units_test.cpp:1", "never run")
+
+    def test_a_folder_that_is_built_only_where_it_exists_is_found(self):
+        self.assert_one({"tests/CMakeLists.txt": "if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/base/CMakeLists.txt)\n"},
+                        "tests/CMakeLists.txt:1", "not looked for")
+
     def test_a_folder_outside_the_table_is_found(self):
         self.assert_one({"util/README.md": "odds\n", "util/a.cpp": '#include "base/units.h"\n'},
                         "util/a.cpp:1", "no line in tests/lint/arrows.txt")
 
     def test_an_include_that_is_not_from_the_root_is_found(self):
-        self.assert_one({"sim/run.cpp": '#include "run.h"\n'}, "sim/run.cpp:1", "from the root")
+        self.assert_one({"sim/simgrid/run.cpp": '#include "run.h"\n'}, "sim/simgrid/run.cpp:1", "from the root")
 
     def test_a_generated_header_of_the_folder_itself_is_fine(self):
         self.assertEqual(findings({"trace/a.cpp": '#include "event_generated.h"\n'}), [])
 
     def test_simgrid_outside_sim_is_found(self):
         self.assert_one({"engine/runtime/communicator.h": "#pragma once\n#include <simgrid/s4u.hpp>\n"},
-                        "engine/runtime/communicator.h:2", "belongs to sim/")
+                        "engine/runtime/communicator.h:2", "belongs to sim/simgrid/")
 
     def test_simgrid_in_an_installed_header_is_found(self):
-        self.assert_one({"sim/run.h": "#pragma once\n#include <simgrid/s4u.hpp>\n"},
-                        "sim/run.h:2", "installed header")
+        self.assert_one({"sim/simgrid/run.h": "#pragma once\n#include <simgrid/s4u.hpp>\n"},
+                        "sim/simgrid/run.h:2", "installed header")
+
+    def test_a_heavy_library_in_a_header_is_found(self):
+        heavy = "#include <nlohmann/json.hpp>\n"
+        self.assertEqual(findings({"trace/a.cpp": heavy}), [])
+        self.assert_one({"trace/a.h": "#pragma once\n" + heavy}, "trace/a.h:2", "may not stand in a header")
+
+    def test_a_heavy_library_outside_its_files_is_found(self):
+        heavy = {"cli/README.md": "verbs\n", "cli/options.cpp": "#include <CLI/CLI.hpp>\n"}
+        self.assertEqual(findings(heavy), [])
+        self.assert_one({**heavy, "cli/sim_verb.cpp": heavy["cli/options.cpp"]},
+                        "cli/sim_verb.cpp:1", "belongs to cli/app.cpp")
 
     def test_a_header_without_pragma_once_is_found(self):
         self.assert_one({"base/units.h": "#include <cstdint>\n"}, "base/units.h:1", "#pragma once")
@@ -88,8 +110,23 @@ class CheckTree(unittest.TestCase):
     def test_a_folder_without_readme_is_found(self):
         self.assert_one({"trace/README.md": None}, "trace:1", "README.md")
 
+    def test_a_section_that_does_not_stand_in_the_formats_is_found(self):
+        formats = {"docs/formats/a.md": "## 2.1 Lines\n\n| NET-03 plugin | x |\n| NET-04, NET-05 | y |\n"}
+        source = "#pragma once\n/// source  docs/formats "
+        self.assertEqual(findings({**formats, "base/units.h": source + "2.1 and NET-03..05\n"}), [])
+        self.assert_one({**formats, "base/units.h": source + "2.1; 2.2\n"}, "base/units.h:2", "no 2.2")
+        self.assert_one({**formats, "base/units.h": source + "NET-03..06\n"}, "base/units.h:2", "no NET-06")
+
+    def test_a_grant_that_nobody_uses_is_found(self):
+        table = "base :\ntrace : base\nengine : trace{}\nsim :\ntests : *\n<simgrid/ : sim{}\n<gtest/ : tests\n"
+        self.assertEqual(findings({"tests/lint/arrows.txt": table.format("", "")}), [])
+        self.assert_one({"tests/lint/arrows.txt": table.format(" base", "")},
+                        "tests/lint/arrows.txt:3", "engine makes no use of base")
+        self.assert_one({"tests/lint/arrows.txt": table.format("", " trace")},
+                        "tests/lint/arrows.txt:6", "<simgrid/ makes no use of trace")
+
     def test_unfinished_work_is_found(self):
-        self.assert_one({"sim/README.md": "SimGrid\n\nTO" "DO: more\n"}, "sim/README.md:3", "unfinished")
+        self.assert_one({"sim/simgrid/README.md": "SimGrid\n\nTO" "DO: more\n"}, "sim/simgrid/README.md:3", "unfinished")
 
     def test_a_header_of_201_lines_is_found_and_of_200_is_not(self):
         self.assertEqual(findings({"base/units.h": "#pragma once\n" * 200}), [])

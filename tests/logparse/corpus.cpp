@@ -2,26 +2,28 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <stdexcept>
 
-#include "base/env.h"
 #include "base/fd.h"
+#include "tests/support/shared.h"
 
 namespace ringside::logs {
 
-std::vector<std::string> corpus_logs() {
-  const std::string shared = env_text("RINGSIDE_SHARED").value_or(RINGSIDE_DEFAULT_SHARED);
+std::vector<std::string> logs_in(const std::string& folder) {
   std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(shared + "/corpus/logs", error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".log") paths.push_back(entry.path().string());
   }
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
-std::string read_corpus_log(const std::string& path) {
+std::vector<std::string> corpus_logs() { return logs_in(shared_folder() + "/corpus/logs"); }
+
+std::string read_log(const std::string& path) {
   auto text = read_file(path);
-  return text ? *text : std::string();
+  if (!text) throw std::runtime_error(text.error().message);
+  return *std::move(text);
 }
 
 }  // namespace ringside::logs

@@ -3,12 +3,15 @@
 #include <string>
 #include <vector>
 
-/// The labelled logs beside the checkout; the README there says what they are.
 namespace ringside::logs {
 
-/// The paths of logs/*.log in RINGSIDE_SHARED/corpus, sorted; empty where there is none.
+/// The labelled logs beside the checkout, sorted; the README there says what they are. Throws as shared_folder().
 std::vector<std::string> corpus_logs();
 
-std::string read_corpus_log(const std::string& path);
+/// The paths of a folder's *.log, sorted.
+std::vector<std::string> logs_in(const std::string& folder);
+
+/// A log as it stands; throws where it cannot be read.
+std::string read_log(const std::string& path);
 
 }  // namespace ringside::logs

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/logparse/differential.h"
 #include "tests/logparse/records.h"
 
 namespace ringside::logs {
@@ -10,15 +11,12 @@ namespace {
 
 /// Of the lines with NCCL's prefix, how many are described. Torn ones count where their rest is not.
 TEST(Corpus, AlmostEveryLineOfNcclIsDescribed) {
-  const auto paths = corpus_logs();
-  if (paths.empty())
-    GTEST_SKIP() << "no corpus: set RINGSIDE_SHARED to the folder that holds corpus/";
   std::uint64_t all = 0;
   std::uint64_t described_lines = 0;
-  for (const std::string& path : paths) {
+  for (const std::string& path : corpus_logs()) {
     std::uint64_t here = 0;
     std::uint64_t unknown = 0;
-    each_record(read_corpus_log(path), [&](const Record& record, const Speaker&) {
+    each_record(read_log(path), [&](const Record& record, const Speaker&) {
       if (record.level == Level::None) return;
       ++here;
       unknown += record.kind == RecordKind::Unknown ? 1 : 0;
@@ -34,6 +32,14 @@ TEST(Corpus, AlmostEveryLineOfNcclIsDescribed) {
   fmt::print("{:.3f} % of {} lines of NCCL are described\n",
              100 * static_cast<double>(described_lines) / static_cast<double>(all), all);
   EXPECT_GE(static_cast<double>(described_lines), 0.999 * static_cast<double>(all));
+}
+
+TEST(Corpus, FastAndPlainReaderAgreeOnItsLinesAndTheirMutations) {
+  EXPECT_GT(expect_readers_agree(some_lines(corpus_logs(), 64)), 1000U);
+}
+
+TEST(Corpus, ALineLikeOneThatIsKnownByHeartSaysWhatItSaysAlone) {
+  EXPECT_GT(expect_known_lines_change_nothing(some_lines(corpus_logs(), 64)), 1000U);
 }
 
 }  // namespace

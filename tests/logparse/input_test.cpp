@@ -8,8 +8,10 @@
 #include <fstream>
 #include <thread>
 
+#include "diag/logparse/byte_source.h"
 #include "diag/logparse/follow_logs.h"
 #include "tests/logparse/records.h"
+#include "tests/support/fake_clock.h"
 
 namespace ringside::logs {
 namespace {
@@ -242,6 +244,16 @@ TEST_F(Inputs, GrowingFilesAreFollowedThroughRotation) {
   const ParseReport report = (*follower)->report();
   EXPECT_EQ(report.pieces.size(), 3U);
   EXPECT_EQ(report.counts.lines, 7U);
+}
+
+TEST_F(Inputs, ANamedPipeIsGivenFiveSecondsForItsWriter) {
+  const std::string path = (folder_ / "lonely").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  FakeClock clock;
+  const auto alone = open_source(path, 0, clock);
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().code, ErrorCode::NotFound);
+  EXPECT_EQ(clock.elapsed(), std::chrono::seconds(5));
 }
 
 TEST_F(Inputs, ANamedPipeIsFollowedUntilItsWriterGoes) {

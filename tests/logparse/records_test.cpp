@@ -10,7 +10,7 @@
 #include "diag/logparse/ras_records.h"
 #include "diag/logparse/topo_records.h"
 
-/// Lines of every version as the format facts give them, and what is in them.
+/// Lines of every version as docs/formats gives them, and what is in them.
 namespace ringside::logs {
 namespace {
 

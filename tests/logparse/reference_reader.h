@@ -13,6 +13,7 @@ namespace ringside::logs {
 struct ReferenceLine {
   std::string host, pid, tid, device, kind;
   std::vector<std::string> fields;  ///< as the line prints them, by kind
+  bool is_in_range = true;          ///< no field is beyond what its type holds
 
   friend bool operator==(const ReferenceLine&, const ReferenceLine&) = default;
 };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "trace/clock.h"
+#include "trace/file_sink.h"
 #include "trace/recorder.h"
 
 /// What recording costs a rank. An event must stay below 50 ns with the two clock readings that its
@@ -74,7 +75,7 @@ void ReadClockMonotonic(benchmark::State& state) {
 BENCHMARK(ReadClockMonotonic);
 
 void record_to_a_file(benchmark::State& state) {
-  auto recorder = TraceRecorder::create(kPath, this_process_info(TraceClock::HostMonotonic));
+  auto recorder = record_to_file(kPath, this_process_info(TraceClock::HostMonotonic));
   if (!recorder) return state.SkipWithError(recorder.error().message.c_str());
   run_steps(state, (*recorder)->add_lane());
   (*recorder)->flush();

@@ -67,7 +67,7 @@ def run(command, may_find):
 
 def generate(ringside, folder, options):
     begin = time.monotonic()
-    subprocess.run([ringside, "topo", "--logs", folder, *CLUSTER, *options], check=True,
+    subprocess.run([ringside, "generate", "logs", "-o", folder, *CLUSTER, *options], check=True,
                    timeout=TIMEOUT_S, stdout=subprocess.DEVNULL)
     return os.path.join(folder, "job.log"), time.monotonic() - begin
 
@@ -119,7 +119,7 @@ def main():
             seen = measure(ringside, log, arguments.rounds)
             lines += rows(name, log, seen, captures(log, folder))
             if seconds:
-                print(f"{name}: topo --logs {' '.join(CLUSTER + options)}: {seconds:.1f} s", file=sys.stderr)
+                print(f"{name}: generate logs {' '.join(CLUSTER + options)}: {seconds:.1f} s", file=sys.stderr)
     text = "\n".join(lines) + "\n"
     if arguments.write:
         with open(arguments.write, "w", encoding="utf-8") as file:

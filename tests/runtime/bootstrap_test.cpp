@@ -11,12 +11,14 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "engine/runtime/messages.h"
 #include "engine/transport/acceptor.h"
 #include "engine/transport/socket.h"
 #include "tests/runtime/ranks.h"
+#include "tests/support/fake_clock.h"
 
 namespace ringside {
 namespace {
@@ -26,22 +28,26 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-constexpr Nanoseconds kSoon = milliseconds(300);
+using std::chrono::seconds;
 
 /// What each of `ranks` got from join(), when all of them try.
 std::map<int, Error> errors_of(const std::vector<int>& ranks, int nranks, const UniqueId& id,
-                               Nanoseconds join_timeout = kPlenty) {
+                               Clock& clock = real_clock(), Nanoseconds join_timeout = kPlenty) {
   std::mutex mutex;
   std::map<int, Error> errors;
-  run_ranks(ranks, [&](int rank) {
-    const auto joined = Bootstrap::join({.rank = Rank{rank},
-                                         .nranks = nranks,
-                                         .id = id,
-                                         .join_timeout = join_timeout,
-                                         .who = fmt::format("host:{}", rank)});
-    const std::lock_guard lock(mutex);
-    if (!joined) errors[rank] = joined.error();
-  });
+  run_ranks(
+      ranks,
+      [&](int rank) {
+        const auto joined = Bootstrap::join({.rank = Rank{rank},
+                                             .nranks = nranks,
+                                             .id = id,
+                                             .join_timeout = join_timeout,
+                                             .who = fmt::format("host:{}", rank),
+                                             .clock = &clock});
+        const std::lock_guard lock(mutex);
+        if (!joined) errors[rank] = joined.error();
+      },
+      clock);
   return errors;
 }
 
@@ -107,52 +113,66 @@ TEST(Bootstrap, ARootWithoutANumberOfRanksLearnsItFromTheFirst) {
 }
 
 TEST(Bootstrap, RanksThatNeverComeAreNamedToAllWhoDid) {
-  const auto root = make_root(8, kSoon);
-  const auto errors = errors_of({0, 1, 4}, 8, root->id());
+  FakeClock clock;
+  const auto root = make_root(8, seconds(8), clock);
+  const auto errors = errors_of({0, 1, 4}, 8, root->id(), clock);
   ASSERT_EQ(errors.size(), 3U);
   for (const auto& [rank, error] : errors) {
     EXPECT_EQ(error.code, ErrorCode::Timeout);
-    EXPECT_EQ(error.message, "ranks 2-3,5-7 of 8 never came within 0.3 s of the last arrival");
+    EXPECT_EQ(error.message, "ranks 2-3,5-7 of 8 never came within 8 s of the last arrival");
     EXPECT_THAT(error.help, HasSubstr(to_string(root->address())));
   }
 }
 
 TEST(Bootstrap, OneMissingRankIsNamedInTheSingular) {
-  const auto root = make_root(2, kSoon);
-  const auto errors = errors_of({1}, 2, root->id());
+  FakeClock clock;
+  const auto root = make_root(2, seconds(8), clock);
+  const auto errors = errors_of({1}, 2, root->id(), clock);
+  EXPECT_GE(clock.elapsed(), seconds(8));
   ASSERT_EQ(errors.size(), 1U);
-  EXPECT_THAT(errors.at(1).message, HasSubstr("rank 0 of 2 never came within 0.3 s"));
+  EXPECT_THAT(errors.at(1).message, HasSubstr("rank 0 of 2 never came within 8 s"));
 }
 
 TEST(Bootstrap, EachArrivalGivesTheOthersTheWholeTimeAgain) {
-  const auto root = make_root(4, milliseconds(2000));
-  run_ranks(first_ranks(4), [&](int rank) {
-    // The last comes after 3 x 0.8 = 2.4 s, more than the 2 s that a rank waits for the next.
-    std::this_thread::sleep_for(milliseconds(800) * rank);
-    must_join(rank, 4, root->id());
-  });
+  FakeClock clock;
+  const auto root = make_root(4, seconds(8), clock);
+  run_ranks(
+      first_ranks(4),
+      [&](int rank) {
+        // The last comes after 3 x 6 = 18 s, more than the 8 s that a rank waits for the next.
+        clock.sleep(seconds(6) * rank);
+        must_join(rank, 4, root->id(), clock);
+      },
+      clock);
+  EXPECT_GE(clock.elapsed(), seconds(18));
 }
 
 TEST(Bootstrap, ARootThatIsNotThereIsNamedByEveryRank) {
   auto root = make_root(2);
   const UniqueId id = root->id();
   root.reset();
-  const auto errors = errors_of({1}, 2, id, kSoon);
+  FakeClock clock;
+  const auto errors = errors_of({1}, 2, id, clock, seconds(8));
   ASSERT_EQ(errors.size(), 1U);
   EXPECT_EQ(errors.at(1).code, ErrorCode::Timeout);
-  EXPECT_THAT(
-      errors.at(1).message,
-      MatchesRegex("rank 1: rank 0's root at 127.0.0.1:[0-9]+ does not answer within 0.3 s: "
-                   ".*Connection refused"));
+  EXPECT_THAT(errors.at(1).message,
+              MatchesRegex("rank 1: rank 0's root at 127.0.0.1:[0-9]+ does not answer within 8 s: "
+                           ".*Connection refused"));
 }
 
 TEST(Bootstrap, ARootThatEndsIsNotWaitedFor) {
-  auto root = make_root(2);
+  FakeClock clock;
+  std::optional<Attendance> here(clock);
+  auto root = make_root(2, seconds(8), clock);
   const UniqueId id = root->id();
-  auto waiting = std::async(std::launch::async, [&] { return errors_of({1}, 2, id); });
-  std::this_thread::sleep_for(milliseconds(100));
+  auto waiting = async_on(clock, [&] {
+    return Bootstrap::join({.rank = Rank{1}, .nranks = 2, .id = id, .clock = &clock});
+  });
+  clock.wait_for_others();
   root.reset();
-  EXPECT_EQ(waiting.get().size(), 1U);
+  here.reset();
+  EXPECT_FALSE(waiting.get());
+  EXPECT_LT(clock.elapsed(), seconds(8));
 }
 
 TEST(Bootstrap, TheWrongSecretIsRefusedAndLoggedWhileTheRealRanksJoin) {
@@ -190,11 +210,12 @@ TEST(Bootstrap, ARankThatComesTwiceIsRefusedByNameAndTheJobGoesOn) {
 
 TEST(Bootstrap, AnotherNumberOfRanksIsRefusedAndNotedForTheOthers) {
   testing::internal::CaptureStderr();
-  const auto root = make_root(2, kSoon);
-  const auto other = errors_of({1}, 3, root->id());
+  FakeClock clock;
+  const auto root = make_root(2, seconds(8), clock);
+  const auto other = errors_of({1}, 3, root->id(), clock);
   ASSERT_EQ(other.size(), 1U);
   EXPECT_EQ(other.at(1).message, "rank 1 (host:1) was started for 3 ranks, the job has 2");
-  const auto errors = errors_of({0}, 2, root->id());
+  const auto errors = errors_of({0}, 2, root->id(), clock);
   ASSERT_EQ(errors.size(), 1U);
   EXPECT_THAT(errors.at(0).message, HasSubstr("rank 1 of 2 never came"));
   EXPECT_THAT(errors.at(0).message, HasSubstr("refused: rank 1 (host:1) was started for 3 ranks"));
@@ -225,19 +246,23 @@ TEST(Bootstrap, ARankAfterTheJobHasMetIsToldThatItIsLate) {
 }
 
 TEST(Bootstrap, ARankThatLeavesBeforeAllHaveComeEndsTheWaitOfTheOthers) {
-  const auto root = make_root(3);
-  auto waiting = std::async(std::launch::async, [&] { return errors_of({0}, 3, root->id()); });
+  FakeClock clock;
+  std::optional<Attendance> here(clock);
+  const auto root = make_root(3, kPlenty, clock);
+  auto waiting = async_on(
+      clock, [&] { return Bootstrap::join({.nranks = 3, .id = root->id(), .clock = &clock}); });
   const JoinMessage join{1, 3, loopback_address(9), "host:1"};
   auto connection = connect_authenticated(Endpoint{root->address()}, root->id().secret,
-                                          to_bytes(join), deadline_in(kPlenty));
+                                          to_bytes(join), deadline_in(kPlenty, clock));
   ASSERT_TRUE(connection);
   // Rank 0 hears of rank 1 as its successor once the root has taken both.
-  std::this_thread::sleep_for(milliseconds(100));
+  clock.wait_for_others();
   connection->reset();
-  const auto errors = waiting.get();
-  ASSERT_EQ(errors.size(), 1U);
-  EXPECT_EQ(errors.at(0).code, ErrorCode::PeerGone);
-  EXPECT_EQ(errors.at(0).message,
+  here.reset();
+  const auto joined = waiting.get();
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().code, ErrorCode::PeerGone);
+  EXPECT_EQ(joined.error().message,
             "rank 1 (host:1) came and left again before rank 2 of 3 had come");
 }
 
@@ -272,19 +297,21 @@ TEST(AllGather, APeerThatLeavesIsNamed) {
 }
 
 TEST(AllGather, ALatePeerIsNamedAtTheDeadline) {
-  const auto root = make_root(2);
-  run_ranks(first_ranks(2), [&](int rank) {
-    const auto bootstrap = must_join(rank, 2, root->id());
+  FakeClock clock;
+  const auto root = make_root(2, kPlenty, clock);
+  const auto body = [&](int rank) {
+    const auto bootstrap = must_join(rank, 2, root->id(), clock);
     ASSERT_NE(bootstrap, nullptr);
     if (rank == 0) {
-      const Status late = bootstrap->barrier(deadline_in(milliseconds(50)));
+      const Status late = bootstrap->barrier(deadline_in(seconds(50), clock));
       ASSERT_FALSE(late);
       EXPECT_EQ(late.error().code, ErrorCode::Timeout);
       EXPECT_EQ(late.error().message, "rank 0: exchange 1 with rank 1: nothing came in time");
     } else {
-      std::this_thread::sleep_for(milliseconds(200));
+      clock.sleep(seconds(51));
     }
-  });
+  };
+  run_ranks(first_ranks(2), body, clock);
 }
 
 TEST(AllGather, RanksThatGiveDifferentSizesAreTold) {

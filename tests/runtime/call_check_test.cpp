@@ -11,26 +11,20 @@
 
 #include "engine/runtime/communicator.h"
 #include "tests/runtime/ranks.h"
+#include "tests/support/fake_clock.h"
+#include "tests/transport/two_ranks.h"
 
 namespace ringside {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::int64_t kMost = 1 << 16;
-
-/// What one rank's wrong call ended with.
-struct Outcome {
-  Status status;
-  Clock::duration took{};
-};
 
 /// Each rank makes `common` calls that all make alike, and then the one that `call` gives it.
 /// returns  by rank
-std::vector<Outcome> run_all(int nranks, const CommunicatorOptions& options, int common,
-                             const std::function<CollectiveCall(int rank)>& call) {
+std::vector<Status> run_all(int nranks, const CommunicatorOptions& options, int common,
+                            const std::function<CollectiveCall(int rank)>& call) {
   const auto root = make_root(nranks);
-  std::vector<Outcome> outcomes(static_cast<std::size_t>(nranks));
+  std::vector<Status> outcomes(static_cast<std::size_t>(nranks));
   run_ranks(first_ranks(nranks), [&](int rank) {
     auto made = Communicator::make(must_join(rank, nranks, root->id()), options);
     ASSERT_TRUE(made) << made.error().message;
@@ -45,42 +39,39 @@ std::vector<Outcome> run_all(int nranks, const CommunicatorOptions& options, int
     for (int i = 0; i < common; ++i) {
       ASSERT_TRUE(communicator.run(with_buffers({.count = 16})));
     }
-    Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
-    const auto begin = Clock::now();
-    outcome.status = communicator.run(with_buffers(call(rank)));
+    Status& outcome = outcomes[static_cast<std::size_t>(rank)];
+    outcome = communicator.run(with_buffers(call(rank)));
     // A rank that takes nothing in its call may be told in the next.
-    if (outcome.status) outcome.status = communicator.finish();
-    outcome.took = Clock::now() - begin;
+    if (outcome) outcome = communicator.finish();
   });
   return outcomes;
 }
 
-/// Every rank ends soon, for the same reason, which has all of `words`.
-void expect_told(const std::vector<Outcome>& outcomes, const std::vector<std::string>& words) {
+/// Every rank ends for the same reason, which has all of `words` and is no time-out.
+void expect_told(const std::vector<Status>& outcomes, const std::vector<std::string>& words) {
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
-    const Outcome& outcome = outcomes[rank];
-    ASSERT_FALSE(outcome.status) << "rank " << rank;
-    EXPECT_LT(outcome.took, std::chrono::seconds(1)) << "rank " << rank;
-    EXPECT_EQ(outcome.status.error().code, ErrorCode::InvalidArgument);
+    const Status& outcome = outcomes[rank];
+    ASSERT_FALSE(outcome) << "rank " << rank;
+    EXPECT_EQ(outcome.error().code, ErrorCode::InvalidArgument);
     for (const std::string& word : words) {
-      EXPECT_NE(outcome.status.error().message.find(word), std::string::npos)
-          << "rank " << rank << ", without '" << word << "': " << outcome.status.error().message;
+      EXPECT_NE(outcome.error().message.find(word), std::string::npos)
+          << "rank " << rank << ", without '" << word << "': " << outcome.error().message;
     }
-    EXPECT_EQ(outcome.status.error().message, outcomes.front().status.error().message);
+    EXPECT_EQ(outcome.error().message, outcomes.front().error().message);
   }
 }
 
 struct Way {
-  TransportKind transport = TransportKind::Shm;
+  const char* transport = "shm";
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
 };
 
 CommunicatorOptions options_of(const Way& way) {
   CommunicatorOptions options;
-  options.transport = way.transport;
+  options.host.transport = *parse_transport(way.transport);
   options.wishes = {.algorithm = way.algorithm, .protocol = way.protocol};
-  options.table_path = "";
+  options.host.table_path = "";
   options.check_calls = true;
   return options;
 }
@@ -124,27 +115,26 @@ TEST_P(CallCheckOver, ARankThatRepeatsItselfWhileOthersGoOnIsTold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, CallCheckOver,
-                         testing::Values(Way{TransportKind::Shm, Algorithm::Ring, Protocol::Simple},
-                                         Way{TransportKind::Shm, Algorithm::Ring, Protocol::LL},
-                                         Way{TransportKind::Shm, Algorithm::Tree, Protocol::LL128},
-                                         Way{TransportKind::Shm, Algorithm::OneShot, Protocol::LL},
-                                         Way{TransportKind::Shm, Algorithm::Nvls, Protocol::Simple},
-                                         Way{TransportKind::Tcp, Algorithm::Ring, Protocol::Simple},
-                                         Way{TransportKind::Tcp, Algorithm::Ring, Protocol::LL},
-                                         Way{TransportKind::Tcp, Algorithm::Tree,
-                                             Protocol::Simple}),
+                         testing::Values(Way{"shm", Algorithm::Ring, Protocol::Simple},
+                                         Way{"shm", Algorithm::Ring, Protocol::LL},
+                                         Way{"shm", Algorithm::Tree, Protocol::LL128},
+                                         Way{"shm", Algorithm::OneShot, Protocol::LL},
+                                         Way{"shm", Algorithm::Nvls, Protocol::Simple},
+                                         Way{"tcp", Algorithm::Ring, Protocol::Simple},
+                                         Way{"tcp", Algorithm::Ring, Protocol::LL},
+                                         Way{"tcp", Algorithm::Tree, Protocol::Simple}),
                          [](const auto& way) {
-                           return std::string(to_string(way.param.transport)) + "_" +
+                           return std::string(way.param.transport) + "_" +
                                   to_string(way.param.algorithm) + "_" +
                                   to_string(way.param.protocol);
                          });
 
-class CallCheckWith : public testing::TestWithParam<TransportKind> {
+class CallCheckWith : public testing::TestWithParam<const Transport*> {
  protected:
   [[nodiscard]] static CommunicatorOptions options() {
     CommunicatorOptions options;
-    options.transport = GetParam();
-    options.table_path = "";
+    options.host.transport = GetParam();
+    options.host.table_path = "";
     options.check_calls = true;
     return options;
   }
@@ -247,9 +237,8 @@ TEST_P(CallCheckWith, WhereOneRankDoesNotWantItNobodyChecks) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Media, CallCheckWith,
-                         testing::Values(TransportKind::Shm, TransportKind::Tcp),
-                         [](const auto& kind) { return std::string(to_string(kind.param)); });
+INSTANTIATE_TEST_SUITE_P(Table, CallCheckWith, testing::ValuesIn(joining_transports()),
+                         [](const auto& test) { return name_of(test); });
 
 /// A check without a communicator, whose ranks may be given hosts of their own.
 struct LoneCheck {
@@ -260,9 +249,9 @@ struct LoneCheck {
   std::unique_ptr<Watch> watch;
   std::unique_ptr<CallCheck> check;
 
-  LoneCheck(int rank, int nranks, const UniqueId& id, const std::string& host)
-      : bootstrap(must_join(rank, nranks, id)) {
-    const Deadline deadline = deadline_in(kPlenty);
+  LoneCheck(int rank, int nranks, const UniqueId& id, const std::string& host, Clock& clock)
+      : bootstrap(must_join(rank, nranks, id, clock)) {
+    const Deadline deadline = deadline_in(kPlenty, clock);
     watch = *Watch::start(
         *bootstrap, deadline, [](const Error&) {},
         [this](Watch::Side from, std::uint64_t number, const CallSignature& call) {
@@ -276,12 +265,13 @@ struct LoneCheck {
   }
 
   std::string wait_to_hear() {
-    for (const Deadline until = deadline_in(std::chrono::seconds(10)); !has_passed(until);) {
+    Clock& clock = bootstrap->clock();
+    for (const Deadline until = deadline_in(kPlenty, clock); !has_passed(until);) {
       {
         const std::lock_guard lock(mutex);
         if (!heard.empty()) return heard;
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      clock.sleep(std::chrono::milliseconds(100));
     }
     return "nothing";
   }
@@ -290,10 +280,11 @@ struct LoneCheck {
 // Ranks 0 and 1 on one host, 2 and 3 on another: 1 and 2 tell each other, and so do 3 and 0.
 TEST(CallCheckBetweenHosts, WhoeverCallsOtherwiseIsFoundByANeighbourElsewhere) {
   const int n = 4;
-  const auto root = make_root(n);
+  FakeClock clock;
+  const auto root = make_root(n, kPlenty, clock);
   std::vector<std::string> heard(n);
-  run_ranks(first_ranks(n), [&](int rank) {
-    LoneCheck one(rank, n, root->id(), rank < 2 ? "a" : "b");
+  const auto body = [&](int rank) {
+    LoneCheck one(rank, n, root->id(), rank < 2 ? "a" : "b", clock);
     for (int i = 0; i < 10; ++i) one.check->begin({.count = 8});
     // The ranks of one host agree, so only what is told shows it.
     one.check->begin({.count = rank < 2 ? 8 : 9});
@@ -301,7 +292,8 @@ TEST(CallCheckBetweenHosts, WhoeverCallsOtherwiseIsFoundByANeighbourElsewhere) {
     ASSERT_TRUE(one.bootstrap->barrier());
     one.watch->goodbye();
     ASSERT_TRUE(one.bootstrap->barrier());
-  });
+  };
+  run_ranks(first_ranks(n), body, clock);
   EXPECT_NE(heard[0].find("as call 10 "), std::string::npos) << heard[0];
   EXPECT_NE(heard[0].find("rank 0 called all_reduce of 8 float sum, rank 3 called all_reduce of 9"),
             std::string::npos)

@@ -5,7 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include "engine/runtime/host_plan.h"
+#include "engine/runtime/call.h"
 
 namespace ringside {
 namespace {

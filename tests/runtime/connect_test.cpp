@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
+#include <thread>
 
-#include "engine/runtime/failure.h"
 #include "tests/runtime/ranks.h"
+#include "tests/transport/two_ranks.h"
 
 namespace ringside {
 namespace {
@@ -48,7 +48,7 @@ std::uint32_t exchange(const Connections& connections, const ConnectionId& to,
   return receive(connections.recv_end(from), send);
 }
 
-class Connect : public testing::TestWithParam<std::tuple<TransportKind, Protocol>> {};
+class Connect : public testing::TestWithParam<TransportAndProtocol> {};
 
 // 3 ranks: first a ring, on which rank r sends 1 + 10 r; then the other way round, 100 more; then the first
 // ones again, which are there already.
@@ -58,8 +58,7 @@ TEST_P(Connect, ComesWhenAskedForAndStays) {
   std::array<std::array<std::uint32_t, 3>, 3> heard{};
   run_ranks(first_ranks(3), [&](int rank) {
     const auto bootstrap = must_join(rank, 3, root->id());
-    const Failure failure;
-    auto made = Connections::make(*bootstrap, transport, failure, soon());
+    auto made = Connections::make(*bootstrap, transport, soon());
     ASSERT_TRUE(made) << made.error().message;
     Connections& connections = **made;
     const int next = (rank + 1) % 3;
@@ -74,7 +73,9 @@ TEST_P(Connect, ComesWhenAskedForAndStays) {
       ASSERT_TRUE(connected) << connected.error().message;
       mine[round] = exchange(connections, to, from, word + (round == 1 ? 100 : 0));
     }
-    EXPECT_EQ(connections.layout().transport, to_string(transport));
+    EXPECT_EQ(connections.layout().transport, transport->name);
+    EXPECT_EQ(connections.layout().slowest, transport);
+    EXPECT_EQ(&connections.transport_of(id_of(rank, next, 0, protocol)), transport);
     EXPECT_EQ(connections.layout().local_ranks, 3);
     ASSERT_TRUE(bootstrap->all_gather({}, soon()));
   });
@@ -83,22 +84,43 @@ TEST_P(Connect, ComesWhenAskedForAndStays) {
   EXPECT_EQ(heard, expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Connect,
-                         testing::Combine(testing::Values(TransportKind::Shm, TransportKind::Tcp),
+INSTANTIATE_TEST_SUITE_P(Table, Connect,
+                         testing::Combine(testing::ValuesIn(joining_transports()),
                                           testing::Values(Protocol::Simple, Protocol::LL,
                                                           Protocol::LL128)),
-                         [](const auto& test) {
-                           return std::string(to_string(std::get<TransportKind>(test.param))) +
-                                  "_" + to_string(std::get<Protocol>(test.param));
-                         });
+                         [](const auto& test) { return name_of(test); });
+
+class ConnectOver : public testing::TestWithParam<const Transport*> {};
+
+// Rank 1 never makes the connection: rank 0 waits for it to the deadline, unless somebody aborts.
+TEST_P(ConnectOver, AbortEndsTheWaitForAnotherRank) {
+  const auto root = make_root(2);
+  run_ranks(first_ranks(2), [&](int rank) {
+    const auto bootstrap = must_join(rank, 2, root->id());
+    auto made = Connections::make(*bootstrap, GetParam(), soon());
+    ASSERT_TRUE(made) << made.error().message;
+    if (rank == 0) {
+      const std::array ids{id_of(1, 0, 0, Protocol::Simple)};
+      const std::jthread aborting([&] { (*made)->abort(); });
+      const Status connected = (*made)->connect(ids, soon());
+      ASSERT_FALSE(connected);
+      EXPECT_EQ(connected.error().code, ErrorCode::Aborted);
+      EXPECT_NE(connected.error().message.find("rank 0 cannot reach rank 1 on channel 0"),
+                std::string::npos);
+    }
+    ASSERT_TRUE(bootstrap->all_gather({}, soon()));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, ConnectOver, testing::ValuesIn(joining_transports()),
+                         [](const auto& test) { return name_of(test); });
 
 // Rank 1 asks for channel 0 only after rank 0 has dialled channel 1 as well.
 TEST(ConnectEarly, WhatComesBeforeItIsAskedForIsKept) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     const auto bootstrap = must_join(rank, 2, root->id());
-    const Failure failure;
-    auto made = Connections::make(*bootstrap, TransportKind::Tcp, failure, soon());
+    auto made = Connections::make(*bootstrap, *parse_transport("tcp"), soon());
     ASSERT_TRUE(made) << made.error().message;
     const std::array ids{id_of(0, 1, 0, Protocol::Simple), id_of(0, 1, 1, Protocol::Simple)};
     if (rank == 0) {
@@ -133,8 +155,7 @@ TEST(ConnectBothWays, TakesOneSocketAndCarriesBothDirections) {
   std::array<std::size_t, 2> after{};
   run_ranks(first_ranks(2), [&](int rank) {
     const auto bootstrap = must_join(rank, 2, root->id());
-    const Failure failure;
-    auto made = Connections::make(*bootstrap, TransportKind::Tcp, failure, soon());
+    auto made = Connections::make(*bootstrap, *parse_transport("tcp"), soon());
     ASSERT_TRUE(made) << made.error().message;
     const ConnectionId to = id_of(rank, 1 - rank, 0, Protocol::Simple);
     const ConnectionId from = id_of(1 - rank, rank, 0, Protocol::Simple);
@@ -156,8 +177,7 @@ TEST(ConnectBothWays, TakesOneSocketAndCarriesBothDirections) {
 TEST(ConnectToOneself, BringsWhatWasSent) {
   const auto root = make_root(1);
   const auto bootstrap = must_join(0, 1, root->id());
-  const Failure failure;
-  auto made = Connections::make(*bootstrap, {}, failure, soon());
+  auto made = Connections::make(*bootstrap, nullptr, soon());
   ASSERT_TRUE(made) << made.error().message;
   const std::array ids{id_of(0, 0, 0, Protocol::LL)};
   ASSERT_TRUE((*made)->connect(ids, soon()));
@@ -170,8 +190,7 @@ TEST(ConnectRefuses, ARankWithAnotherProtocolIsNamed) {
   std::array<std::optional<Error>, 2> errors;
   run_ranks(first_ranks(2), [&](int rank) {
     const auto bootstrap = must_join(rank, 2, root->id());
-    const Failure failure;
-    auto made = Connections::make(*bootstrap, TransportKind::Shm, failure, soon());
+    auto made = Connections::make(*bootstrap, *parse_transport("shm"), soon());
     ASSERT_TRUE(made) << made.error().message;
     const Protocol protocol = rank == 0 ? Protocol::LL : Protocol::LL128;
     const std::array ids{id_of(rank, 1 - rank, 0, protocol), id_of(1 - rank, rank, 0, protocol)};

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/runtime/connect.h"
-
 namespace ringside {
 namespace {
 
@@ -23,6 +21,19 @@ TEST(HostChoice, AllPairsAreNotChosenForMoreRanksThanTheyJoin) {
   EXPECT_EQ(choose_on_host({.bytes = 1_MiB, .nranks = 17})->algorithm, Algorithm::Ring);
 }
 
+// Each part of the answer, for one size and number of ranks: nothing is left for others to fill in.
+TEST(HostChoice, IsTheCompleteAnswer) {
+  const auto choice = choose_on_host({.bytes = 64_MiB, .nranks = 2, .cache = 2_MiB});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(*choice, (Choice{.collective = Collective::AllReduce,
+                             .algorithm = Algorithm::TwoShot,
+                             .protocol = Protocol::Simple,
+                             .nchannels = 1,
+                             .slot = 128_KiB,
+                             .slots_per_chunk = 4,
+                             .chunk = 512_KiB}));
+}
+
 TEST(HostChoice, WishesGoBeforeTheTable) {
   const auto choice = choose_on_host(
       {.bytes = 8_B, .nranks = 2},
@@ -32,20 +43,23 @@ TEST(HostChoice, WishesGoBeforeTheTable) {
   EXPECT_EQ(choice->protocol, Protocol::Simple);
   EXPECT_EQ(choice->nchannels, 3);
   EXPECT_EQ(choice->slot, 4_KiB);
+  EXPECT_EQ(choice->chunk, 16_KiB);
 }
 
 // 16 slots share the cache: 2 MiB / 16 = 128 KiB, 512 KiB / 16 = 32 KiB.
 TEST(HostChoice, SlotsOfBothDirectionsFitTheCache) {
-  EXPECT_EQ(host_slot(Protocol::Simple, 2_MiB, false), 128_KiB);
-  EXPECT_EQ(host_slot(Protocol::Simple, 512_KiB, false), 32_KiB);
-  EXPECT_EQ(host_slot(Protocol::Simple, 64_MiB, false), 128_KiB);
-  EXPECT_EQ(host_slot(Protocol::Simple, 2_MiB, true), 64_KiB);
-  EXPECT_EQ(host_slot(Protocol::Simple, 512_KiB, true), 32_KiB);
+  const Transport& shm = **parse_transport("shm");
+  const Transport& tcp = **parse_transport("tcp");
+  EXPECT_EQ(host_slot(Protocol::Simple, 2_MiB, shm), 128_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 512_KiB, shm), 32_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 64_MiB, shm), 128_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 2_MiB, tcp), 64_KiB);
+  EXPECT_EQ(host_slot(Protocol::Simple, 512_KiB, tcp), 32_KiB);
 }
 
-TEST(HostChoice, ShortCallsOverTcpTakeShortSlots) {
-  HostSituation situation{.bytes = 8_KiB, .nranks = 2, .has_tcp = true};
-  EXPECT_EQ(choose_on_host(situation)->slot, kShortSlot);
+TEST(HostChoice, ShortCallsTakeSlotsThatShareASocketWhereTheTransportShares) {
+  HostSituation situation{.bytes = 8_KiB, .nranks = 2, .transport = *parse_transport("tcp")};
+  EXPECT_EQ(choose_on_host(situation)->slot, 8_KiB);
   EXPECT_EQ(choose_on_host(situation, {.slot = 32_KiB})->slot, 32_KiB);
   situation.bytes = 16_KiB;
   EXPECT_EQ(choose_on_host(situation)->slot, 64_KiB);

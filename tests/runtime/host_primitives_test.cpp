@@ -1,7 +1,6 @@
 #include "engine/runtime/host_primitives.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <numeric>
 #include <optional>
@@ -9,41 +8,26 @@
 #include <thread>
 
 #include "engine/collectives/record.h"
-#include "engine/transport/shm.h"
-#include "engine/transport/tcp.h"
+#include "tests/transport/two_ranks.h"
 
 namespace ringside {
 namespace {
 
 using std::chrono::seconds;
 
-enum class Medium { Shm, Tcp };
-
-struct Way {
-  Medium medium = Medium::Shm;
-  Protocol protocol = Protocol::Simple;
-};
+using Way = TransportAndProtocol;
 
 /// The connections of a ring whose ranks are threads of this process.
 struct LocalRing {
+  TwoRanks ranks;
   std::vector<std::unique_ptr<SendEnd>> send;  // of each rank, to the next
   std::vector<std::unique_ptr<RecvEnd>> recv;  // of each rank, from the one before
 
-  LocalRing(int n, Way way, Bytes slot) : send(size(n)), recv(size(n)) {
+  LocalRing(int n, Way way, Bytes slot) : ranks(*std::get<0>(way)), send(size(n)), recv(size(n)) {
     for (int rank = 0; rank < n; ++rank) {
-      int pair[2];
-      EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
-      UniqueFd mine(pair[0]);
-      UniqueFd theirs(pair[1]);
-      auto& in = recv[size((rank + 1) % n)];
-      auto& out = send[size(rank)];
-      if (way.medium == Medium::Tcp) {
-        in = make_tcp_recv_end(std::move(theirs), slot, way.protocol);
-        out = make_tcp_send_end(std::move(mine), slot, way.protocol);
-      } else {
-        in = *make_shm_recv_end(std::move(theirs), slot, deadline_in(seconds(5)), way.protocol);
-        out = *make_shm_send_end(std::move(mine), slot, deadline_in(seconds(5)), way.protocol);
-      }
+      Ends ends = ranks.connect({std::get<Protocol>(way), slot});
+      send[size(rank)] = std::move(ends.send);
+      recv[size((rank + 1) % n)] = std::move(ends.recv);
     }
   }
 
@@ -98,16 +82,16 @@ std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& fail
   }
 
   const std::vector<Rank> order = natural_order(test.n);
-  const ChannelTask task{.collective = test.collective,
-                         .algorithm = Algorithm::Ring,
-                         .ring = {rank, test.n},
-                         .root = test.root,
-                         .map = ChunkMap({.collective = test.collective,
-                                          .order = order,
-                                          .count = test.count,
-                                          .part = {0, test.count},
-                                          .chunk = test.chunk,
-                                          .grain = 4})};
+  const ChannelTask task{{.collective = test.collective,
+                          .algorithm = Algorithm::Ring,
+                          .ring = {rank, test.n},
+                          .root = test.root},
+                         ChunkMap({.collective = test.collective,
+                                   .order = order,
+                                   .count = test.count,
+                                   .part = {0, test.count},
+                                   .chunk = test.chunk,
+                                   .grain = 4})};
   WaitPolicy wait = wait_policy(test.n, 2);
   wait.deadline = seconds(20);
   TraceEvent event;
@@ -236,15 +220,11 @@ TEST_P(HostPrimitivesOver, ANeighbourThatEndsIsNamed) {
       << failure.get()->message;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ways, HostPrimitivesOver,
-    testing::Values(Way{Medium::Shm, Protocol::Simple}, Way{Medium::Shm, Protocol::LL},
-                    Way{Medium::Shm, Protocol::LL128}, Way{Medium::Tcp, Protocol::Simple},
-                    Way{Medium::Tcp, Protocol::LL}, Way{Medium::Tcp, Protocol::LL128}),
-    [](const auto& way) {
-      return std::string(way.param.medium == Medium::Shm ? "shm_" : "tcp_") +
-             to_string(way.param.protocol);
-    });
+INSTANTIATE_TEST_SUITE_P(Ways, HostPrimitivesOver,
+                         testing::Combine(testing::ValuesIn(joining_transports()),
+                                          testing::Values(Protocol::Simple, Protocol::LL,
+                                                          Protocol::LL128)),
+                         [](const auto& test) { return name_of(test); });
 
 }  // namespace
 }  // namespace ringside

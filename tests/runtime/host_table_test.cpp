@@ -28,6 +28,16 @@ TEST(HostTable, TheRulesOfTheLargestNumberOfRanksNotAboveTheCallsCount) {
   EXPECT_EQ(table.find({.collective = Collective::AllGather, .up_to = 8_B}), nullptr);
 }
 
+TEST(HostTable, EachTransportHasRulesOfItsOwn) {
+  HostRule tcp = rule(2, kNoLimit, Algorithm::Tree);
+  tcp.transport = *parse_transport("tcp");
+  const HostTable table{{rule(2, kNoLimit, Algorithm::Ring), tcp}};
+  EXPECT_EQ(table.find(rule(2, 8_B, {}))->algorithm, Algorithm::Ring);
+  EXPECT_EQ(table.find(tcp)->algorithm, Algorithm::Tree);
+  EXPECT_FALSE(tcp.is_same_kind(table.rules[0]));
+  EXPECT_EQ(parse_host_table(to_yaml(table), "test")->rules, table.rules);
+}
+
 TEST(HostTable, MeasuredRulesReplaceThoseOfTheirKindAlone) {
   HostTable table{{rule(2, kNoLimit, Algorithm::Ring), rule(4, kNoLimit, Algorithm::Tree)}};
   table.replace({rule(2, 8_B, Algorithm::OneShot), rule(2, kNoLimit, Algorithm::Tree)});
@@ -46,6 +56,10 @@ TEST(HostTable, WhatIsWrongIsNamedWithItsLine) {
             "host.yaml:3: unknown key 'collectiv'");
   EXPECT_EQ(message("version: 1\nrules:\n  - {collective: all_reduce}\n"),
             "host.yaml:3: a rule without 'transport'");
+  EXPECT_EQ(
+      message("version: 1\nrules:\n  - {collective: all_reduce, transport: pigeon, crowded: false, "
+              "ranks: 2, up_to: 8, algorithm: ring, protocol: ll}\n"),
+      "host.yaml:3: unknown transport 'pigeon'");
   EXPECT_EQ(message("version: 2\nrules: []\n"), "host.yaml: not a host table of version 1");
   EXPECT_EQ(message("version: [\n").substr(0, 10), "host.yaml:");
 }

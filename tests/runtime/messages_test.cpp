@@ -54,6 +54,22 @@ TEST(Messages, ACallCarriesItsNumberAndWhatIsCalled) {
   EXPECT_EQ(to_bytes(*got), bytes);
 }
 
+TEST(Messages, ARankTellsWhereItIsAndWhatItHas) {
+  PeerInfo info{.where = {.host = "host/boot/net:[1]",
+                          .doors = {"", "@ringside-1", "10.0.0.1:4000"},
+                          .open = {{"shm", ""}, {"rdma", std::string("gid\0, rail 1", 12)}}},
+                .cache = 2 << 20};
+  info.cores[0] = 3;
+  info.cores[15] = std::uint64_t{1} << 63;
+  const auto bytes = to_bytes(info);
+  const auto got = parse_peer_info(bytes);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->where, info.where);
+  EXPECT_EQ(got->cores, info.cores);
+  EXPECT_EQ(got->cache, info.cache);
+  EXPECT_EQ(to_bytes(*got), bytes);
+}
+
 // Whatever is cut off or added makes another message of it, and none of these is valid.
 template <typename Parse>
 void expect_exact(const std::vector<std::byte>& bytes, const Parse& parse) {
@@ -73,6 +89,9 @@ TEST(Messages, OneByteMoreOrLessIsCorrupt) {
   expect_exact(to_bytes(RootMessage{.kind = RootMessage::Kind::Failure,
                                     .error = {ErrorCode::Timeout, "a", "b"}}),
                parse_root);
+  expect_exact(
+      to_bytes(PeerInfo{.where = {.host = "a", .doors = {"", "b", "c"}, .open = {{"d", "e"}}}}),
+      parse_peer_info);
   expect_exact(to_bytes(RingHello{RingHello::Purpose::Watch, Rank{4}}), parse_ring_hello);
   expect_exact(to_bytes(WatchMessage{.kind = WatchMessage::Kind::Goodbye}), parse_watch);
 }

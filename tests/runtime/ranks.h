@@ -15,18 +15,25 @@ namespace ringside {
 inline constexpr Nanoseconds kPlenty = std::chrono::seconds(60);
 
 /// A root on loopback with a fresh secret.
-inline std::unique_ptr<BootstrapRoot> make_root(int nranks, Nanoseconds join_timeout = kPlenty) {
+inline std::unique_ptr<BootstrapRoot> make_root(int nranks, Nanoseconds join_timeout = kPlenty,
+                                                Clock& clock = real_clock()) {
   auto root = BootstrapRoot::start(
-      {.secret = random_secret(), .nranks = nranks, .join_timeout = join_timeout});
+      {.secret = random_secret(), .nranks = nranks, .join_timeout = join_timeout, .clock = &clock});
   EXPECT_TRUE(root) << root.error().message;
   return *std::move(root);
 }
 
 /// Runs `body` for each of `ranks` on a thread of its own and waits for all.
-inline void run_ranks(const std::vector<int>& ranks, const std::function<void(int rank)>& body) {
+/// clock  that time stands still on until all have been started
+inline void run_ranks(const std::vector<int>& ranks, const std::function<void(int rank)>& body,
+                      Clock& clock = real_clock()) {
   std::vector<std::jthread> threads;
   threads.reserve(ranks.size());
-  for (const int rank : ranks) threads.emplace_back([&body, rank] { body(rank); });
+  clock.thread_begins();
+  for (const int rank : ranks) {
+    threads.push_back(start_thread(clock, [&body, rank](const std::stop_token&) { body(rank); }));
+  }
+  clock.thread_ends();
 }
 
 inline std::vector<int> first_ranks(int nranks) {
@@ -36,9 +43,10 @@ inline std::vector<int> first_ranks(int nranks) {
 }
 
 /// Joins as `rank`, and fails the test if that does not work.
-inline std::unique_ptr<Bootstrap> must_join(int rank, int nranks, const UniqueId& id) {
-  auto bootstrap =
-      Bootstrap::join({.rank = Rank{rank}, .nranks = nranks, .id = id, .join_timeout = kPlenty});
+inline std::unique_ptr<Bootstrap> must_join(int rank, int nranks, const UniqueId& id,
+                                            Clock& clock = real_clock()) {
+  auto bootstrap = Bootstrap::join(
+      {.rank = Rank{rank}, .nranks = nranks, .id = id, .join_timeout = kPlenty, .clock = &clock});
   EXPECT_TRUE(bootstrap) << bootstrap.error().message;
   return bootstrap ? *std::move(bootstrap) : nullptr;
 }

@@ -18,11 +18,11 @@
 
 #include "base/fd.h"
 #include "tests/runtime/ranks.h"
+#include "tests/support/fake_clock.h"
 
 namespace ringside {
 namespace {
 
-using std::chrono::milliseconds;
 using testing::AnyOf;
 using testing::ElementsAre;
 
@@ -33,10 +33,10 @@ struct Watched {
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<Watch> watch;
 
-  bool start(int rank, int nranks, const UniqueId& id) {
-    bootstrap = must_join(rank, nranks, id);
+  bool start(int rank, int nranks, const UniqueId& id, Clock& clock = real_clock()) {
+    bootstrap = must_join(rank, nranks, id, clock);
     if (bootstrap == nullptr) return false;
-    auto started = Watch::start(*bootstrap, deadline_in(kPlenty), [this](const Error& why) {
+    auto started = Watch::start(*bootstrap, deadline_in(kPlenty, clock), [this](const Error& why) {
       if (++calls == 1) told.set_value(why);
     });
     EXPECT_TRUE(started) << started.error().message;
@@ -49,30 +49,28 @@ struct Watched {
 /// Starts `nranks` watched ranks, does `body` on each rank's thread once all are up, and keeps the
 /// ranks that are left until every body has returned.
 void watch_ranks(int nranks, const std::function<void(int rank, Watched& self)>& body) {
-  const auto root = make_root(nranks);
-  std::barrier all(nranks);
-  run_ranks(first_ranks(nranks), [&](int rank) {
+  FakeClock clock;
+  const auto root = make_root(nranks, kPlenty, clock);
+  ClockBarrier all(clock, nranks);
+  const auto watched = [&](int rank) {
     Watched self;
-    const bool is_up = self.start(rank, nranks, root->id());
+    const bool is_up = self.start(rank, nranks, root->id(), clock);
     all.arrive_and_wait();
     if (is_up) body(rank, self);
     all.arrive_and_wait();
     EXPECT_LE(self.calls, 1);
-  });
+  };
+  run_ranks(first_ranks(nranks), watched, clock);
 }
 
 /// The messages that ranks reported, each once.
 class Verdicts {
  public:
   void wait_for(Watched& self) {
-    auto told = self.told.get_future();
-    if (told.wait_for(kPlenty) != std::future_status::ready) {
-      ADD_FAILURE() << "a rank was not told";
-      return;
-    }
-    const Error why = told.get();
-    ASSERT_TRUE(self.watch->reason());
-    EXPECT_EQ(self.watch->reason()->message, why.message);
+    const auto reason = self.watch->reason(deadline_in(kPlenty, self.bootstrap->clock()));
+    ASSERT_TRUE(reason) << "a rank was not told";
+    const Error why = self.told.get_future().get();
+    EXPECT_EQ(reason->message, why.message);
     const std::lock_guard lock(mutex_);
     messages_.insert(why.message);
     ++count_;
@@ -219,7 +217,7 @@ TEST(Watch, ThoseWhoStayDoNotMindThatOneSaidGoodbye) {
       self.watch->goodbye();
       self.watch.reset();
     } else {
-      std::this_thread::sleep_for(kSettleTime * 2);
+      self.bootstrap->clock().sleep(kSettleTime * 2);
       EXPECT_FALSE(self.watch->reason());
       self.watch->goodbye();
     }
@@ -257,6 +255,7 @@ TEST(Watch, MayGoAtAnyTimeWhileOthersAbort) {
   for (int round = 0; round < 10; ++round) {
     watch_ranks(4, [&](int rank, Watched& self) {
       if (rank % 2 == 0) self.watch->abort({ErrorCode::Aborted, "go"});
+      // Real time, to meet the others' threads at whatever they are at.
       std::this_thread::sleep_for(std::chrono::microseconds(200) * rank * round);
       self.watch.reset();
     });

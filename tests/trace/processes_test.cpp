@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "tests/trace/trace_files.h"
-#include "trace/recorder.h"
+#include "trace/file_sink.h"
 
 namespace ringside {
 namespace {
@@ -23,7 +23,7 @@ pid_t fork_and(const std::function<bool()>& work) {
 
 /// Joins the file and records steps 0, 1, ... of `rank`, for ever where `count` is 0.
 bool record_steps(const std::string& path, std::int32_t rank, std::uint32_t count) {
-  auto recorder = TraceRecorder::append(path, this_process_info(TraceClock::Simulated));
+  auto recorder = join_file(path, this_process_info(TraceClock::Simulated));
   if (!recorder) return false;
   TraceLane* lane = (*recorder)->add_lane(128);
   TraceEvent event;
@@ -46,7 +46,7 @@ std::uint64_t count_events(const std::string& path, std::int32_t rank) {
 
 TEST(TraceProcesses, OneIsKilledAndTheFileHoldsWhatTheOthersAndItHaveWritten) {
   const TemporaryPath path("processes.rtrace");
-  ASSERT_TRUE(TraceRecorder::create(path.text(), this_process_info(TraceClock::Simulated)));
+  ASSERT_TRUE(record_to_file(path.text(), this_process_info(TraceClock::Simulated)));
   const pid_t doomed = fork_and([&] { return record_steps(path.text(), 9, 0); });
   while (count_events(path.text(), 9) == 0) ::usleep(1'000);
   std::vector<pid_t> others;
@@ -81,7 +81,7 @@ TEST(TraceProcesses, OneIsKilledAndTheFileHoldsWhatTheOthersAndItHaveWritten) {
 TEST(TraceProcesses, ABlockTornByAKillIsPassedOver) {
   const TemporaryPath path("torn.rtrace");
   {
-    auto recorder = TraceRecorder::create(path.text(), this_process_info(TraceClock::Simulated));
+    auto recorder = record_to_file(path.text(), this_process_info(TraceClock::Simulated));
     ASSERT_TRUE(recorder);
     TraceLane* lane = (*recorder)->add_lane(8);
     for (const TraceEvent& event : steps(0, 16)) lane->record(event);
@@ -89,7 +89,7 @@ TEST(TraceProcesses, ABlockTornByAKillIsPassedOver) {
   const Result<std::string> whole = read_file(path.text());
   ASSERT_TRUE(whole);
   ASSERT_EQ(::truncate(path.text().c_str(), static_cast<off_t>(whole->size() - 5)), 0);
-  auto recorder = TraceRecorder::append(path.text(), this_process_info(TraceClock::Simulated));
+  auto recorder = join_file(path.text(), this_process_info(TraceClock::Simulated));
   ASSERT_TRUE(recorder);
   TraceLane* lane = (*recorder)->add_lane(8);
   for (const TraceEvent& event : steps(100, 8)) lane->record(event);

@@ -11,6 +11,7 @@
 
 #include "tests/trace/trace_files.h"
 #include "trace/clock.h"
+#include "trace/file_sink.h"
 
 namespace ringside {
 namespace {
@@ -72,7 +73,7 @@ void expect_same(const TraceEvent& a, const TraceEvent& b) {
 TEST(TraceRecorder, WhatIsRecordedIsReadBack) {
   const TemporaryPath path("round_trip.rtrace");
   {
-    auto recorder = TraceRecorder::create(path.text(), simulated());
+    auto recorder = record_to_file(path.text(), simulated());
     ASSERT_TRUE(recorder) << recorder.error().message;
     TraceLane* lane = (*recorder)->add_lane(32);
     for (std::uint32_t i = 0; i < 100; ++i) lane->record(full_event(i));
@@ -82,11 +83,46 @@ TEST(TraceRecorder, WhatIsRecordedIsReadBack) {
   for (std::uint32_t i = 0; i < 100; ++i) expect_same(events[i], full_event(i));
 }
 
+// The same recorder, and nothing of it in a file.
+TEST(TraceRecorder, RecordsIntoMemoryWhatAFileWouldHold) {
+  const auto sink = std::make_shared<TraceMemorySink>();
+  auto recorder = TraceRecorder::start(sink, simulated());
+  ASSERT_TRUE(recorder) << recorder.error().message;
+  TraceLane* lane = (*recorder)->add_lane(32);
+  for (std::uint32_t i = 0; i < 100; ++i) lane->record(full_event(i));
+  const auto count_events = [](const std::vector<std::byte>& bytes) {
+    const auto file = TraceFile::parse(bytes, "memory");
+    EXPECT_TRUE(file) << file.error().message;
+    EXPECT_EQ(file->counts().processes, 1U);
+    EXPECT_EQ(file->counts().skipped_bytes, 0U);
+    return file->counts().events;
+  };
+  EXPECT_EQ(count_events(sink->bytes()), 96U);  // three full buffers
+  (*recorder)->flush();
+  EXPECT_EQ(count_events(sink->bytes()), 100U);
+  const std::vector<std::byte> bytes = sink->bytes();
+  const std::vector<TraceEvent> events = all_events(*TraceFile::parse(bytes, "memory"));
+  for (std::uint32_t i = 0; i < 100; ++i) expect_same(events[i], full_event(i));
+}
+
+class BrokenSink : public TraceSink {
+ public:
+  Status write(std::span<const std::byte>) override {
+    return Error{ErrorCode::System, "the line is dead", "mend it"};
+  }
+};
+
+TEST(TraceRecorder, ASinkThatTakesNothingIsAnErrorFromTheStart) {
+  const auto recorder = TraceRecorder::start(std::make_shared<BrokenSink>(), simulated());
+  ASSERT_FALSE(recorder);
+  EXPECT_EQ(recorder.error().message, "the line is dead");
+}
+
 TEST(TraceRecorder, TellsWhoWroteTheFile) {
   const TemporaryPath path("info.rtrace");
   TraceInfo info = this_process_info(TraceClock::HostMonotonic);
   info.values = {{"cluster", "two nodes"}, {"empty", ""}};
-  EXPECT_TRUE(TraceRecorder::create(path.text(), info));
+  EXPECT_TRUE(record_to_file(path.text(), info));
   const TraceFile file = opened(path.text());
   ASSERT_EQ(file.processes().size(), 1U);
   const TraceInfo& read = file.processes()[0];
@@ -102,7 +138,7 @@ TEST(TraceRecorder, TellsWhoWroteTheFile) {
 
 TEST(TraceRecorder, AFullBufferIsOneBlock) {
   const TemporaryPath path("blocks.rtrace");
-  auto recorder = TraceRecorder::create(path.text(), simulated());
+  auto recorder = record_to_file(path.text(), simulated());
   ASSERT_TRUE(recorder);
   TraceLane* lane = (*recorder)->add_lane(4);
   for (const TraceEvent& event : steps(0, 10)) lane->record(event);
@@ -117,7 +153,7 @@ TEST(TraceRecorder, AFullBufferIsOneBlock) {
 
 TEST(TraceRecorder, AFlushInMidBufferTakesEachEventOnce) {
   const TemporaryPath path("flush.rtrace");
-  auto recorder = TraceRecorder::create(path.text(), simulated());
+  auto recorder = record_to_file(path.text(), simulated());
   ASSERT_TRUE(recorder);
   TraceLane* lane = (*recorder)->add_lane(4);
   for (const TraceEvent& event : steps(0, 3)) lane->record(event);
@@ -129,7 +165,7 @@ TEST(TraceRecorder, AFlushInMidBufferTakesEachEventOnce) {
 
 TEST(TraceRecorder, ColumnsThatSayTheSameShrinkToOneEntry) {
   const TemporaryPath path("constant.rtrace");
-  auto recorder = TraceRecorder::create(path.text(), simulated());
+  auto recorder = record_to_file(path.text(), simulated());
   ASSERT_TRUE(recorder);
   TraceLane* lane = (*recorder)->add_lane(1000);
   for (const TraceEvent& event : steps(0, 1000)) lane->record(event);
@@ -146,8 +182,8 @@ TEST(TraceRecorder, ColumnsThatSayTheSameShrinkToOneEntry) {
 TEST(TraceRecorder, AfterAQuarterSecondTheNextEventTakesTheBufferAlong) {
   const TemporaryPath host_path("quarter_host.rtrace");
   const TemporaryPath sim_path("quarter_sim.rtrace");
-  auto host = TraceRecorder::create(host_path.text(), this_process_info(TraceClock::HostMonotonic));
-  auto sim = TraceRecorder::create(sim_path.text(), simulated());
+  auto host = record_to_file(host_path.text(), this_process_info(TraceClock::HostMonotonic));
+  auto sim = record_to_file(sim_path.text(), simulated());
   ASSERT_TRUE(host && sim);
   TraceLane* host_lane = (*host)->add_lane();
   TraceLane* sim_lane = (*sim)->add_lane();
@@ -198,8 +234,7 @@ TEST(TraceRecorder, HostTimesAreClockMonotonic) {
   const TemporaryPath path("monotonic.rtrace");
   const std::int64_t before = monotonic_now().count();
   {
-    auto recorder =
-        TraceRecorder::create(path.text(), this_process_info(TraceClock::HostMonotonic));
+    auto recorder = record_to_file(path.text(), this_process_info(TraceClock::HostMonotonic));
     ASSERT_TRUE(recorder);
     TraceLane* lane = (*recorder)->add_lane();
     TraceEvent event;
@@ -221,7 +256,7 @@ TEST(TraceRecorder, AnyThreadMayFlushWhileOthersRecord) {
   const TemporaryPath path("threads.rtrace");
   constexpr std::uint32_t kEvents = 5'000;
   {
-    auto recorder = TraceRecorder::create(path.text(), simulated());
+    auto recorder = record_to_file(path.text(), simulated());
     ASSERT_TRUE(recorder);
     std::atomic<bool> is_done{false};
     std::thread flusher([&] {
@@ -249,7 +284,7 @@ TEST(TraceRecorder, AnyThreadMayFlushWhileOthersRecord) {
 }
 
 TEST(TraceRecorder, AnUnwritablePathIsAnErrorWithItsMend) {
-  const auto recorder = TraceRecorder::create("/nonexistent/t.rtrace", simulated());
+  const auto recorder = record_to_file("/nonexistent/t.rtrace", simulated());
   ASSERT_FALSE(recorder);
   EXPECT_EQ(recorder.error().code, ErrorCode::System);
   EXPECT_THAT(recorder.error().message, HasSubstr("/nonexistent/t.rtrace"));
@@ -258,7 +293,7 @@ TEST(TraceRecorder, AnUnwritablePathIsAnErrorWithItsMend) {
 
 TEST(TraceRecorder, ADiskThatIsFullFromTheStartIsAnError) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "needs /dev/full";
-  const auto recorder = TraceRecorder::create("/dev/full", simulated());
+  const auto recorder = record_to_file("/dev/full", simulated());
   ASSERT_FALSE(recorder);
   EXPECT_EQ(recorder.error().code, ErrorCode::System);
   EXPECT_THAT(recorder.error().help, HasSubstr("make room"));
@@ -291,7 +326,7 @@ TEST(TraceRecorder, ADiskThatFillsUpStopsTheRecordingAndNotTheRun) {
   TraceStats stats;
   testing::internal::CaptureStderr();
   {
-    auto recorder = TraceRecorder::create(path.text(), simulated());
+    auto recorder = record_to_file(path.text(), simulated());
     ASSERT_TRUE(recorder);
     TraceLane* lane = (*recorder)->add_lane(16);
     {
@@ -307,7 +342,8 @@ TEST(TraceRecorder, ADiskThatFillsUpStopsTheRecordingAndNotTheRun) {
   EXPECT_GE(stats.dropped, 32U);
   EXPECT_EQ(stats.events + stats.dropped, 352U);
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1);
-  EXPECT_THAT(log, HasSubstr("NCCL WARN " + path.text() + ": recording stops, the run goes on"));
+  EXPECT_THAT(log, HasSubstr("warning: " + path.text() + ": cannot write the trace"));
+  EXPECT_THAT(log, HasSubstr("; recording stops, the run goes on"));
 
   const TraceFile file = opened(path.text());
   EXPECT_EQ(file.counts().events, stats.events);
@@ -316,9 +352,9 @@ TEST(TraceRecorder, ADiskThatFillsUpStopsTheRecordingAndNotTheRun) {
 
 TEST(TraceRecorder, OthersJoinTheFile) {
   const TemporaryPath path("join.rtrace");
-  auto first = TraceRecorder::create(path.text(), simulated());
+  auto first = record_to_file(path.text(), simulated());
   ASSERT_TRUE(first);
-  auto second = TraceRecorder::append(path.text(), simulated());
+  auto second = join_file(path.text(), simulated());
   ASSERT_TRUE(second) << second.error().message;
   TraceLane* one = (*first)->add_lane();
   TraceLane* two = (*second)->add_lane();
@@ -333,12 +369,12 @@ TEST(TraceRecorder, OthersJoinTheFile) {
 
 TEST(TraceRecorder, JoiningNeedsAFileThatAnotherProcessHasCreated) {
   const TemporaryPath path("missing.rtrace");
-  const auto missing = TraceRecorder::append(path.text(), simulated());
+  const auto missing = join_file(path.text(), simulated());
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::NotFound);
 
   std::ofstream(path.text()) << "a letter to a friend";
-  const auto foreign = TraceRecorder::append(path.text(), simulated());
+  const auto foreign = join_file(path.text(), simulated());
   ASSERT_FALSE(foreign);
   EXPECT_EQ(foreign.error().code, ErrorCode::Corrupt);
   EXPECT_EQ(*read_file(path.text()), "a letter to a friend");
@@ -347,7 +383,7 @@ TEST(TraceRecorder, JoiningNeedsAFileThatAnotherProcessHasCreated) {
 TEST(TraceRecorder, CreatingEmptiesWhatWasThere) {
   const TemporaryPath path("again.rtrace");
   for (int run = 0; run < 2; ++run) {
-    auto recorder = TraceRecorder::create(path.text(), simulated());
+    auto recorder = record_to_file(path.text(), simulated());
     ASSERT_TRUE(recorder);
     (*recorder)->add_lane()->record(TraceEvent{});
   }

@@ -1,7 +1,6 @@
 #include "engine/transport/shared_memory.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <cstring>
 #include <optional>
@@ -10,6 +9,8 @@
 #include "engine/transport/shm.h"
 #include "engine/transport/socket.h"
 #include "engine/transport/tcp.h"
+#include "tests/transport/socket_pair.h"
+#include "tests/transport/two_ranks.h"
 
 namespace ringside {
 namespace {
@@ -48,11 +49,10 @@ TEST(SharedMemory, IsFoundByEachOfItsBytesWhileItLives) {
 class References : public testing::Test {
  protected:
   void SetUp() override {
-    int pair[2];
-    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
-    const Deadline deadline = deadline_in(std::chrono::seconds(5));
-    recv_ = *make_shm_recv_end(UniqueFd(pair[1]), kSlot, deadline, Protocol::Simple);
-    send_ = *make_shm_send_end(UniqueFd(pair[0]), kSlot, deadline, Protocol::Simple);
+    auto [a, b] = socket_pair();
+    const ConnectionShape shape{Protocol::Simple, kSlot};
+    recv_ = *make_shm_recv_end({.peer = std::move(b), .shape = shape, .patience = in_20_s()});
+    send_ = *make_shm_send_end({.peer = std::move(a), .shape = shape, .patience = in_20_s()});
   }
 
   std::unique_ptr<SendEnd> send_;
@@ -144,10 +144,9 @@ TEST_F(References, OfASenderThatHasGoneEndInItsEnd) {
 }
 
 TEST(ReferencesElsewhere, AreNotTaken) {
-  int pair[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
-  const UniqueFd other(pair[1]);
-  const auto tcp = make_tcp_send_end(UniqueFd(pair[0]), kSlot, Protocol::Simple);
+  auto [a, b] = socket_pair();
+  const auto tcp = *make_tcp_send_end(
+      {.peer = std::move(a), .shape = {Protocol::Simple, kSlot}, .patience = in_20_s()});
   EXPECT_FALSE(tcp->reaches_memory());
   EXPECT_EQ(tcp->refer({}, {}, 8).error().code, ErrorCode::Unsupported);
   EXPECT_EQ(tcp->announce(8).error().code, ErrorCode::Unsupported);

@@ -11,18 +11,18 @@
 
 #include <future>
 #include <numeric>
+#include <optional>
 #include <string>
-#include <thread>
 
 #include "engine/transport/frame.h"
+#include "tests/support/fake_clock.h"
 
 namespace ringside {
 namespace {
 
-using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-constexpr Nanoseconds kSoon = milliseconds(50);
+constexpr Nanoseconds kMinute = std::chrono::minutes(1);  // of a clock that does not wait for it
 constexpr Nanoseconds kPlenty = std::chrono::seconds(20);
 
 struct Connection {
@@ -91,12 +91,13 @@ TEST(Socket, WhereNobodyListensTheConnectionTimesOutWithTheReason) {
   auto listener = listen_tcp(loopback_address());
   const Endpoint address = *local_endpoint(listener->get());
   listener->reset();
-  const auto refused = connect_to(address, deadline_in(kSoon));
+  FakeClock clock;
+  const auto refused = connect_to(address, deadline_in(kMinute, clock));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::Timeout);
   EXPECT_EQ(refused.error().message, to_string(address) + " does not answer: Connection refused");
 
-  const auto nobody = connect_unix({"ringside-test-nobody"}, deadline_in(kSoon));
+  const auto nobody = connect_unix({"ringside-test-nobody"}, deadline_in(kMinute, clock));
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().code, ErrorCode::Timeout);
 }
@@ -105,11 +106,14 @@ TEST(Socket, AListenerThatComesLateIsStillFound) {
   auto listener = listen_tcp(loopback_address());
   const auto address = std::get<SocketAddress>(*local_endpoint(listener->get()));
   listener->reset();
+  FakeClock clock;
+  std::optional<Attendance> here(clock);
   auto connecting =
-      std::async(std::launch::async, [&] { return connect_tcp(address, deadline_in(kPlenty)); });
-  std::this_thread::sleep_for(kSoon);
+      async_on(clock, [&] { return connect_tcp(address, deadline_in(kMinute, clock)); });
+  clock.sleep(kMinute / 2);
   const auto late = listen_tcp(address);
   ASSERT_TRUE(late);
+  here.reset();
   EXPECT_TRUE(connecting.get());
 }
 
@@ -125,7 +129,9 @@ TEST(Socket, EverySocketIsNonBlockingAndClosedOnExec) {
 TEST(Socket, ReceivingEndsAtTheDeadlineAndNamesThePeer) {
   const Connection pair = connect_pair(loopback_address());
   std::byte byte{};
-  const Status silent = recv_all(pair.connecting.get(), {&byte, 1}, deadline_in(kSoon));
+  FakeClock clock;
+  const Status silent = recv_all(pair.connecting.get(), {&byte, 1}, deadline_in(kMinute, clock));
+  EXPECT_EQ(clock.elapsed(), kMinute);
   ASSERT_FALSE(silent);
   EXPECT_EQ(silent.error().code, ErrorCode::Timeout);
   EXPECT_THAT(silent.error().message, HasSubstr("127.0.0.1:"));
@@ -151,11 +157,13 @@ TEST(Socket, APeerThatClosesIsGoneAndRaisesNoSignal) {
 
 TEST(Socket, ShutdownFromAnotherThreadEndsAWait) {
   const Connection pair = connect_pair(loopback_address());
-  auto waiting = std::async(std::launch::async, [fd = pair.connecting.get()] {
+  FakeClock clock;
+  const Attendance here(clock);
+  auto waiting = async_on(clock, [&clock, fd = pair.connecting.get()] {
     std::byte byte{};
-    return recv_all(fd, {&byte, 1}, deadline_in(kPlenty));
+    return recv_all(fd, {&byte, 1}, deadline_in(kMinute, clock));
   });
-  std::this_thread::sleep_for(milliseconds(10));
+  clock.wait_for_others();
   ::shutdown(pair.connecting.get(), SHUT_RDWR);
   const Status ended = waiting.get();
   ASSERT_FALSE(ended);

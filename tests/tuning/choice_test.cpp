@@ -5,30 +5,38 @@
 namespace ringside {
 namespace {
 
-TEST(ChooseHost, TakesItsDefaultsUnlessOverridden) {
-  const auto usual = choose_host(Collective::AllReduce, 1_MiB, 4);
-  ASSERT_TRUE(usual);
-  EXPECT_EQ(usual->nchannels, kHostDefaults.nchannels);
-  EXPECT_EQ(usual->chunk.value, kHostDefaults.slot.value * 4);
-  const auto own = choose_host(Collective::AllReduce, 1_MiB, 4,
-                               {.nchannels = 3, .slot = 64_KiB, .slots_per_chunk = 2});
-  ASSERT_TRUE(own);
-  EXPECT_EQ(own->nchannels, 3);
-  EXPECT_EQ(own->chunk, 128_KiB);
+TEST(MakeChoice, KeepsWhatIsGivenAndAddsTheChunk) {
+  const auto choice = make_choice({.collective = Collective::Reduce,
+                                   .algorithm = Algorithm::Tree,
+                                   .protocol = Protocol::LL,
+                                   .nchannels = 3,
+                                   .slot = 64_KiB,
+                                   .slots_per_chunk = 2,
+                                   .chunk = 1_B});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(*choice, (Choice{.collective = Collective::Reduce,
+                             .algorithm = Algorithm::Tree,
+                             .protocol = Protocol::LL,
+                             .nchannels = 3,
+                             .slot = 64_KiB,
+                             .slots_per_chunk = 2,
+                             .chunk = 128_KiB}));
 }
 
-TEST(ChooseHost, RefusesWhatCannotRun) {
-  const auto refused = [](const HostOverrides& overrides) {
-    const auto choice = choose_host(Collective::AllReduce, 1_MiB, 4, overrides);
+TEST(MakeChoice, RefusesWhatCannotRun) {
+  const auto refused = [](const Choice& parts) {
+    const auto choice = make_choice(parts);
     return !choice && choice.error().code == ErrorCode::InvalidArgument;
   };
-  EXPECT_TRUE(refused({.nchannels = 0}));
-  EXPECT_TRUE(refused({.nchannels = 65}));
+  EXPECT_FALSE(refused({.slot = 64_KiB}));
+  EXPECT_TRUE(refused({.nchannels = 0, .slot = 64_KiB}));
+  EXPECT_TRUE(refused({.nchannels = 65, .slot = 64_KiB}));
   EXPECT_TRUE(refused({.slot = 0_B}));
   EXPECT_TRUE(refused({.slot = 1000_B}));
   EXPECT_TRUE(refused({.slot = 128_MiB}));
-  EXPECT_TRUE(refused({.slots_per_chunk = 0}));
-  EXPECT_TRUE(refused({.slots_per_chunk = 5}));  // a second chunk would not fit the 8 slots
+  EXPECT_TRUE(refused({.slot = 64_KiB, .slots_per_chunk = 0}));
+  // A second chunk would not fit the 8 slots.
+  EXPECT_TRUE(refused({.slot = 64_KiB, .slots_per_chunk = 5}));
 }
 
 }  // namespace

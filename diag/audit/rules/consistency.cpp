@@ -6,6 +6,9 @@
 #include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// Variables whose difference between ranks is a fault, whatever the host.
@@ -484,7 +487,6 @@ void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
                    pair.empty() ? "two ranks chose the same GPU" : pair + " chose the same GPU");
   finding.evidence = draft.evidence;
   std::sort(draft.ranks.begin(), draft.ranks.end());
-  draft.ranks.erase(std::unique(draft.ranks.begin(), draft.ranks.end()), draft.ranks.end());
   finding.ranks = draft.ranks;
   finding.hosts = draft.hosts;
   finding.cause =

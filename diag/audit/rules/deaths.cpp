@@ -6,6 +6,9 @@
 #include "diag/audit/rules/waits.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// Signals that others send when a job ends: no cause of it.

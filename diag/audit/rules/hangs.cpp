@@ -9,6 +9,9 @@
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 std::string words(std::span<const std::int32_t> ranks) {
@@ -253,8 +256,6 @@ void find_missing_in_dumps(const JobFacts& facts, Findings& findings) {
         finding.ranks.push_back(rank);
     }
     std::sort(finding.ranks.begin(), finding.ranks.end());
-    finding.ranks.erase(std::unique(finding.ranks.begin(), finding.ranks.end()),
-                        finding.ranks.end());
     finding.confidence = Confidence::Medium;
     finding.cause = "their dumps do not have the collective that the others are in";
     finding.fix = "py-spy dump --pid of these ranks; ringside hang on the dumps";
@@ -285,6 +286,45 @@ void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
 }
 
+/// The few that have made fewer calls than the others of a communicator.
+void find_behind(const JobFacts& facts, Findings& findings) {
+  const auto has_fewer = [](const Member& a, const Member& b) { return a.ncalls < b.ncalls; };
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.members.empty()) continue;
+    const std::size_t most =
+        std::max_element(comm.members.begin(), comm.members.end(), has_fewer)->ncalls;
+    std::vector<std::int32_t> behind;
+    for (const Member& member : comm.members) {
+      if (member.ncalls < most) behind.push_back(member.rank);
+    }
+    if (behind.empty() || behind.size() * 2 > comm.members.size()) continue;
+    Finding& finding = findings.add(
+        "hang_diverged_rank", Severity::Error,
+        fmt::format("{} did not come to call {}, which the others wait in", words(behind), most));
+    finding.evidence = facts.messages[MessageId::StepTimeout].evidence;
+    finding.ranks = std::move(behind);
+    finding.cause = "the others have logged one call more of this communicator";
+    finding.fix = "its stack: gdb -p, py-spy dump";
+  }
+}
+
+/// Ringside's own engine names both ends of the connection on which nothing came: in a ring everybody waits for the
+/// neighbour, and who says so first is chance.
+void find_step_timeouts(const JobFacts& facts, Findings& findings) {
+  const MessageLines& timeouts = facts.messages[MessageId::StepTimeout];
+  if (timeouts.evidence.empty()) return;
+  find_behind(facts, findings);
+  const KeptMessage& first = timeouts.kept.front();
+  Finding& finding = findings.add(
+      "collective_timeout", Severity::Error,
+      fmt::format("rank {} gave up waiting for rank {} after {} s", first.number("rank"),
+                  first.number("other"), first.number("seconds")));
+  finding.evidence = timeouts.evidence;
+  finding.ranks = {static_cast<std::int32_t>(first.number("rank"))};
+  finding.cause = "a symptom: the rank that it waits for did not come, or waits for another itself";
+  finding.fix = "NCCL_DEBUG_SUBSYS=INIT,COLL on all ranks: who has made fewer calls is behind";
+}
+
 /// The watchdog's own thread stands still: its rank prints no timeout, and ends with this.
 void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   const MessageLines& stuck = facts.messages[MessageId::HeartbeatStuck];
@@ -307,6 +347,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const Waits waits = waits_of(facts);
   const bool has_report = find_diverged(facts, waits, findings);
   find_missing_in_dumps(facts, findings);
+  find_step_timeouts(facts, findings);
   if (timeouts.evidence.empty()) {
     find_stuck_watchdog(facts, findings);
     return find_gloo_timeouts(facts, findings);

@@ -6,6 +6,9 @@
 #include "diag/audit/rules/rule.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// The host that a rank without a line of its own shares memory with, or whose block of ranks it is in.

@@ -7,6 +7,9 @@
 #include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// The setting that switches peer-to-peer off; nullptr: none does.
@@ -113,6 +116,7 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
 }
 
 void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
+  if (is_without_gpus(facts)) return;
   const LocalEdges edges = local_edges(facts);
   // Hosts of one job are alike: where some have nothing but peer-to-peer, the others have lost it.
   std::vector<std::string> odd_hosts;

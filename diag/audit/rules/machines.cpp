@@ -7,8 +7,12 @@
 #include "diag/audit/rules/transports.h"
 #include "diag/audit/rules/words.h"
 #include "diag/audit/summary.h"
+#include "diag/logparse/xid_meaning.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 bool is_port_event(std::string_view text) {
@@ -38,6 +42,18 @@ std::string names_of_hosts(const Finding& finding) {
   return finding.hosts.empty() ? std::string() : fmt::format(" on {}", list_of(finding.hosts));
 }
 
+Severity severity_of(XidWeight weight) {
+  switch (weight) {
+    case XidWeight::Event:
+      return Severity::Info;
+    case XidWeight::Warning:
+      return Severity::Warning;
+    case XidWeight::Fault:
+      break;
+  }
+  return Severity::Error;
+}
+
 }  // namespace
 
 void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
@@ -53,8 +69,8 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
     const bool is_event = meaning != nullptr && contains(xid.text, "Nonfatal");
     has_fatal_event = has_fatal_event || (xid.code >= 144 && xid.code <= 150 && !is_event &&
                                           contains(xid.text, " Fatal"));
-    const bool is_worse = meaning != nullptr && !is_event &&
-                          (worst == nullptr || meaning->severity > worst->severity);
+    const bool is_worse =
+        meaning != nullptr && !is_event && (worst == nullptr || meaning->weight > worst->weight);
     if (!is_worse && !(xid.is_switch && xid.is_fatal && title.empty())) continue;
     if (meaning != nullptr) worst = meaning;
     title = fmt::format(
@@ -77,14 +93,13 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
   const bool is_switch = std::any_of(facts.xids.begin(), facts.xids.end(), [](const XidFact& xid) {
     return xid.is_switch && xid.is_fatal;
   });
-  Severity severity = worst != nullptr ? worst->severity
+  Severity severity = worst != nullptr ? severity_of(worst->weight)
                       : has_unknown    ? Severity::Warning
                                        : Severity::Info;
   if (!bus.evidence.empty() || is_switch || has_fatal_event) severity = Severity::Error;
   Finding& finding = findings.add("xid_error", severity, title);
   finding.evidence = draft.evidence;
   std::sort(draft.ranks.begin(), draft.ranks.end());
-  draft.ranks.erase(std::unique(draft.ranks.begin(), draft.ranks.end()), draft.ranks.end());
   finding.ranks = draft.ranks;
   finding.cause = "the GPU's driver reports a fault in the kernel log";
   finding.fix = worst != nullptr ? std::string(worst->action)

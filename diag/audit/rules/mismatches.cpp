@@ -8,6 +8,9 @@
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// Operations whose size is equal on all ranks.
@@ -145,6 +148,14 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
     finding.evidence = library.evidence;
     finding.ranks = library.ranks;
     finding.hosts = library.hosts;
+    for (const KeptMessage& message : messages[MessageId::CollectiveMismatch].kept) {
+      if (message.argument("theirs").empty()) continue;
+      // ringside's own engine says who differs, and in what.
+      finding.title = message.text().substr(0, message.text().find(';'));
+      finding.ranks = {static_cast<int>(message.number("rank")),
+                       static_cast<int>(message.number("other"))};
+      break;
+    }
     finding.cause =
         "ranks call collectives in another order or with other sizes, or NCCL_ALGO, NCCL_PROTO or "
         "the version differ";

@@ -6,6 +6,9 @@
 #include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 bool is_of_net(const KeptMessage& message) {

@@ -5,6 +5,9 @@
 #include "diag/audit/rules/rule.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 void note(Findings& findings, const JobFacts& facts, MessageId id, std::string_view finding_id,

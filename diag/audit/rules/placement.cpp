@@ -9,6 +9,9 @@
 #include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// A host's devices of a network, in NCCL's order; nullptr: it does not list them.

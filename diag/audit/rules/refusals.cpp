@@ -4,6 +4,9 @@
 #include "diag/audit/rules/rule.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// A refusal that one line of the library tells by itself.

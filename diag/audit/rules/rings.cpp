@@ -8,6 +8,9 @@
 #include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 constexpr int kFew = 2;        ///< channels that no NVLink machine is content with
@@ -37,6 +40,7 @@ const Setting* channel_limit(const JobFacts& facts) {
 }  // namespace
 
 void look_for_few_channels(const JobFacts& facts, Findings& findings) {
+  if (is_without_gpus(facts)) return;
   int fewest = 0;
   std::vector<std::uint32_t> who;
   for (const CommFacts& comm : facts.comms) {

@@ -11,7 +11,7 @@ namespace ringside::audit {
 struct Rule {
   std::string_view id;         ///< of its findings
   std::string_view looks_for;  ///< one line
-  std::string_view reference;  ///< sections of the format facts, or a vendor's page
+  std::string_view reference;  ///< sections and rules of docs/formats, or a vendor's page
   void (*look)(const JobFacts& facts, Findings& findings);
 };
 

@@ -6,6 +6,9 @@
 #include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 constexpr std::uint64_t kLarge = std::uint64_t{256} << 20;  ///< bytes: bandwidth alone decides

@@ -8,6 +8,9 @@
 #include "diag/audit/findings.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// A process says many lines in a row.
@@ -297,6 +300,18 @@ bool has_pcie_gpus(const JobFacts& facts) {
 bool has_consumer_gpus(const JobFacts& facts) {
   return facts.has_text_of_gpu("GeForce") || facts.has_text_of_gpu("RTX") ||
          facts.has_text_of_gpu("TITAN");
+}
+
+bool is_without_gpus(const JobFacts& facts) {
+  const auto is_without = [](const Member& member) {
+    return (member.is_started || member.is_complete) && member.cuda_device < 0 &&
+           member.nvml_device < 0 && member.bus_id < 0;
+  };
+  return !facts.comms.empty() &&
+         std::all_of(facts.comms.begin(), facts.comms.end(), [&](const CommFacts& comm) {
+           return !comm.members.empty() &&
+                  std::all_of(comm.members.begin(), comm.members.end(), is_without);
+         });
 }
 
 }  // namespace ringside::audit

@@ -73,4 +73,8 @@ bool has_pcie_gpus(const JobFacts& facts);
 /// GPUs of a class that has neither NVLink nor, mostly, peer access over PCIe.
 bool has_consumer_gpus(const JobFacts& facts);
 
+/// All ranks that have named themselves did so without a GPU, where every NCCL names one: host memory is what
+/// they work on, and no fallback.
+bool is_without_gpus(const JobFacts& facts);
+
 }  // namespace ringside::audit

@@ -5,6 +5,9 @@
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// Digits behind a word of the line, such as `Rank 3]`.

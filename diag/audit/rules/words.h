@@ -7,18 +7,8 @@
 #include "diag/audit/finding.h"
 
 /// What numbers and short texts of drivers and libraries mean for a job.
-/// source  ../shared/reference/log-and-dump-formats.md, sections 4.2, 4.3, 8.1
+/// source  docs/formats 4.2, 4.3, 8.1
 namespace ringside::audit {
-
-struct XidMeaning {
-  int first = 0, last = 0;  ///< codes
-  Severity severity = Severity::Info;
-  std::string_view text;
-  std::string_view action;
-};
-
-/// returns  nullptr: not in the table
-const XidMeaning* meaning_of_xid(int code);
 
 inline constexpr std::int64_t kFlushed = 5;  ///< IBV_WC_WR_FLUSH_ERR: never the first error
 

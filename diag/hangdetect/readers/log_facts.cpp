@@ -20,6 +20,7 @@
 #include "diag/logparse/parse_logs.h"
 #include "diag/logparse/ras_records.h"
 #include "diag/logparse/torch_lines.h"
+#include "diag/logparse/xid_meaning.h"
 
 namespace ringside::hang {
 namespace {
@@ -129,9 +130,8 @@ class Sink : public logs::RecordSink {
         const auto owner = rank_of_bus_.find(xid.bus_id);
         std::vector<int> ranks;
         if (owner != rank_of_bus_.end() && owner->second >= 0) ranks.push_back(owner->second);
-        if (xid.code == 79 || xid.code == 48 || xid.code == 74 || xid.code == 94 ||
-            xid.code == 95 || xid.code == 119 || xid.code == 120 || xid.code == 31 ||
-            xid.code == 13) {
+        const logs::XidMeaning* meaning = logs::meaning_of_xid(xid.code);
+        if (!xid.is_switch && meaning != nullptr && meaning->weight == logs::XidWeight::Fault) {
           state(record, What::GpuFault, std::move(ranks), xid.code);
         }
         break;

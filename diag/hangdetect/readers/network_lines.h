@@ -19,7 +19,7 @@ struct NetworkFailure {
 };
 
 /// returns  nothing for a line that is none: other messages, and events of a port that came up
-/// source   ../shared/reference/log-and-dump-formats.md, section 4.2
+/// source   docs/formats 4.2
 std::optional<NetworkFailure> network_failure(const logs::Record& record, std::string_view host);
 
 }  // namespace ringside::hang

@@ -48,7 +48,7 @@ struct RasReport {
 /// Parses a report; what the server says before it (`OK`) is passed over.
 ///
 /// errors  Corrupt: broken JSON, or JSON that is no report
-/// source  ../shared/reference/log-and-dump-formats.md, section 7.1
+/// source  docs/formats 7.1
 Result<RasReport> parse_ras_report(std::string_view text);
 
 /// The reports among the files, oldest first. Files that cannot be read go to `bad`.

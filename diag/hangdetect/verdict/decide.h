@@ -20,7 +20,7 @@ Verdict decide(const Job& job, const LogFacts& facts);
 /// so every call is compared: in each group the first in which members differ counts.
 ///
 /// returns  nothing where all calls agree
-/// source   ../shared/reference/log-and-dump-formats.md, section 3.1
+/// source   docs/formats 3.1
 std::optional<Explanation> explain_lines(const Job& lines);
 
 }  // namespace ringside::hang

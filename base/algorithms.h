@@ -1,0 +1,182 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "base/words.h"
+
+/// The algorithms, and all that any folder knows of one apart from its text, its plan and NCCL's formulas for
+/// it. To add one: its enumerator and its row here, then engine/collectives/README.md.
+namespace ringside {
+
+enum class Algorithm : std::uint8_t {
+  Tree = 0,
+  Ring = 1,
+  CollNetDirect = 2,
+  CollNetChain = 3,
+  Nvls = 4,
+  NvlsTree = 5,
+  Pat = 6,
+  // Of hosts alone: NCCL's tables end before them.
+  OneShot = 7,
+  TwoShot = 8,
+};
+
+inline constexpr int kNcclAlgorithms = 7;
+
+/// A set of collectives.
+class CollectiveSet {
+ public:
+  constexpr CollectiveSet(std::initializer_list<Collective> members) {
+    for (const Collective one : members) bits_ |= 1U << static_cast<unsigned>(one);
+  }
+  static constexpr CollectiveSet all() {
+    CollectiveSet set{};
+    set.bits_ = (1U << kCollectiveCount) - 1;
+    return set;
+  }
+  [[nodiscard]] constexpr bool contains(Collective one) const {
+    return (bits_ >> static_cast<unsigned>(one) & 1U) != 0;
+  }
+
+ private:
+  unsigned bits_ = 0;
+};
+
+/// Which types and reductions an algorithm's kernels have: can_reduce().
+enum class Reductions : std::uint8_t {
+  All,
+  Unscaled,  ///< no element is multiplied or divided
+  NvSwitch,  ///< what the switch adds and compares
+};
+
+/// Whether a network that reduces takes part.
+enum class CollNet : std::uint8_t { Never, AcrossNodes, Always };
+
+struct AlgorithmFacts {
+  Algorithm algorithm;
+  const char* name;           ///< to_string()
+  const char* nccl_name;      ///< in NCCL's variables and its log
+  CollectiveSet collectives;  ///< source  NCCL 2.30's list of kernels: device/generate.py
+  GraphId graph;              ///< whose channels it uses
+  /// Each channel runs along a ring or tree of its own, so there are as many as are laid; else all are alike.
+  bool has_own_lanes = false;
+  bool is_simple_only = false;  ///< NCCL has kernels for no other protocol
+  Reductions reductions = Reductions::All;
+  CollNet collnet = CollNet::Never;
+  bool takes_nvswitch = false;   ///< that reduces and multicasts
+  bool needs_nodes = false;      ///< joins nodes: the ranks of one host have to play several
+  bool joins_all_pairs = false;  ///< a port for each rank, so for kMaxPortsInSet ranks at most
+  /// What a rank has sent comes back reduced to the same place, so whoever reduces may put it there.
+  bool returns_results = false;
+  /// An input in place stays as it is until all have read it.
+  bool keeps_input = false;
+
+  [[nodiscard]] constexpr bool uses_collnet(int nnodes) const {
+    return collnet == CollNet::Always || (collnet == CollNet::AcrossNodes && nnodes > 1);
+  }
+  /// Hosts have neither such a switch nor such a network: they model them.
+  [[nodiscard]] constexpr bool is_modelled() const {
+    return takes_nvswitch || collnet == CollNet::Always;
+  }
+};
+
+namespace detail {
+inline constexpr CollectiveSet kReduceAll{Collective::AllReduce};
+inline constexpr CollectiveSet kBlocks{Collective::AllGather, Collective::ReduceScatter};
+inline constexpr CollectiveSet kReduceAllAndBlocks{Collective::AllReduce, Collective::AllGather,
+                                                   Collective::ReduceScatter};
+}  // namespace detail
+
+/// By the number of the algorithm.
+inline constexpr auto kAlgorithmFacts = std::to_array<AlgorithmFacts>({
+    {.algorithm = Algorithm::Tree,
+     .name = "tree",
+     .nccl_name = "Tree",
+     .collectives = detail::kReduceAll,
+     .graph = GraphId::Tree,
+     .has_own_lanes = true},
+    {.algorithm = Algorithm::Ring,
+     .name = "ring",
+     .nccl_name = "Ring",
+     .collectives = CollectiveSet::all(),
+     .graph = GraphId::Ring,
+     .has_own_lanes = true},
+    {.algorithm = Algorithm::CollNetDirect,
+     .name = "collnet_direct",
+     .nccl_name = "CollNetDirect",
+     .collectives = detail::kReduceAllAndBlocks,
+     .graph = GraphId::CollNetDirect,
+     .is_simple_only = true,
+     .collnet = CollNet::Always,
+     .needs_nodes = true},
+    {.algorithm = Algorithm::CollNetChain,
+     .name = "collnet_chain",
+     .nccl_name = "CollNetChain",
+     .collectives = detail::kReduceAll,
+     .graph = GraphId::CollNetChain,
+     .is_simple_only = true,
+     .collnet = CollNet::Always,
+     .needs_nodes = true},
+    {.algorithm = Algorithm::Nvls,
+     .name = "nvls",
+     .nccl_name = "NVLS",
+     .collectives = detail::kReduceAllAndBlocks,
+     .graph = GraphId::Nvls,
+     .is_simple_only = true,
+     .reductions = Reductions::NvSwitch,
+     .collnet = CollNet::AcrossNodes,
+     .takes_nvswitch = true},
+    {.algorithm = Algorithm::NvlsTree,
+     .name = "nvls_tree",
+     .nccl_name = "NVLSTree",
+     .collectives = detail::kReduceAll,
+     .graph = GraphId::Nvls,
+     .is_simple_only = true,
+     .reductions = Reductions::NvSwitch,
+     .takes_nvswitch = true,
+     .needs_nodes = true},
+    {.algorithm = Algorithm::Pat,
+     .name = "pat",
+     .nccl_name = "PAT",
+     .collectives = detail::kBlocks,
+     .graph = GraphId::Tree,
+     .is_simple_only = true,
+     .reductions = Reductions::Unscaled},
+    {.algorithm = Algorithm::OneShot,
+     .name = "one_shot",
+     .nccl_name = "OneShot",
+     .collectives = detail::kReduceAll,
+     .graph = GraphId::Tree,
+     .joins_all_pairs = true},
+    {.algorithm = Algorithm::TwoShot,
+     .name = "two_shot",
+     .nccl_name = "TwoShot",
+     .collectives = detail::kReduceAll,
+     .graph = GraphId::Tree,
+     .joins_all_pairs = true,
+     .returns_results = true,
+     .keeps_input = true},
+});
+
+inline constexpr int kAlgorithmCount = static_cast<int>(kAlgorithmFacts.size());
+
+static_assert([] {
+  for (std::size_t i = 0; i < kAlgorithmFacts.size(); ++i) {
+    if (static_cast<std::size_t>(kAlgorithmFacts[i].algorithm) != i) return false;
+  }
+  return true;
+}());
+
+constexpr const AlgorithmFacts& facts_of(Algorithm algorithm) {
+  return kAlgorithmFacts[static_cast<std::size_t>(algorithm)];
+}
+
+/// Whether there is such a text: run_strand() knows the pair.
+constexpr bool has_algorithm(Collective collective, Algorithm algorithm) {
+  return facts_of(algorithm).collectives.contains(collective);
+}
+
+}  // namespace ringside

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <thread>
+
+#include "base/units.h"
+
+namespace ringside {
+
+/// The time of those who wait. It is handed to them, so that tests of time-outs take none: real_clock(), or
+/// one that a test moves.
+///
+/// Threads  any may call any method
+class Clock {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr Time kNever = Time::max();
+
+  virtual ~Clock() = default;
+
+  [[nodiscard]] virtual Time now() const noexcept = 0;
+
+  /// poll(2), but until a time of this clock, which may be kNever.
+  /// returns  as poll(2); 0: the time has come
+  virtual int poll(std::span<pollfd> polled, Time until) = 0;
+
+  void sleep_until(Time until) {
+    while (now() < until) poll({}, until);
+  }
+  void sleep(Nanoseconds time) { sleep_until(now() + time); }
+
+  /// Around the life of a thread that waits on this clock: one that moves by itself stands still while any of
+  /// them works. thread_begins() is for whoever starts the thread.
+  virtual void thread_begins() noexcept {}
+  virtual void thread_ends() noexcept {}
+};
+
+/// The machine's monotonic clock. It lives as long as the process.
+Clock& real_clock();
+
+/// A thread that waits on the clock.
+std::jthread start_thread(Clock& clock, std::function<void(const std::stop_token&)> body);
+
+}  // namespace ringside

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/job_options.h"
+#include "cli/verb.h"
+
+namespace ringside::cli {
+
+class Options;
+
+/// What `ringside generate logs` was told. Filled by CLI11, read by generate_logs().
+struct LogOptions {
+  std::string folder;  ///< -o
+  JobOptions job;
+  std::string version = "2.30";
+  std::string misconfiguration;
+  std::string subsystems;   ///< as NCCL_DEBUG_SUBSYS
+  bool interleave = false;  ///< one file of all ranks
+  int repeat = 0;
+  int calls = 0;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+/// `options` outlives the parsing.
+void add_log_options(Options& app, LogOptions& options);
+
+/// Writes the debug log of every rank of the job, as NCCL would, with truth.json beside it, and says on
+/// stdout what there is now.
+/// errors  as study::load_job_hosts(), misconfigure(), write_log_files(); InvalidArgument: no folder, or a version
+///         or subsystem that is none
+VerbResult generate_logs(const LogOptions& options);
+
+}  // namespace ringside::cli

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/markup.h"
+#include "diag/hangdetect/verdict/explain.h"
+#include "diag/report/hang_report.h"
+#include "diag/report/page.h"
+
+namespace ringside::hang {
+namespace {
+
+using report::Page;
+
+constexpr std::size_t kLanes =
+    128;  ///< beyond it: culprits, whom they wait for, then the first ones
+constexpr std::size_t kCalls = 24;  ///< of a lane: the newest
+constexpr int kBox = 34;
+constexpr int kHeight = 18;
+constexpr int kLeft = 70;
+
+constexpr std::string_view kStyle =
+    R"(text{font:11px ui-monospace,monospace;fill:var(--ink)}svg{color:var(--ink)}
+.n{fill:#000}.c{font-weight:bold}.k{display:inline-block;width:12px;height:12px;margin-right:4px}
+)";
+
+// Told apart without red and green; waiting calls also have a thick border, so that colour is not all.
+constexpr const char* kColours[] = {"#4477aa", "#66ccee", "#228833", "#ccbb44",
+                                    "#ee6677", "#aa3377", "#bbbbbb", "#999933"};
+
+std::vector<int> lanes_of(const Examination& all) {
+  std::vector<int> lanes = all.verdict.best.culprits;
+  lanes.resize(std::min(lanes.size(), kLanes));
+  for (int rank = 0; rank < all.job->world() && lanes.size() < kLanes; ++rank) {
+    if (std::find(lanes.begin(), lanes.end(), rank) == lanes.end()) lanes.push_back(rank);
+  }
+  std::sort(lanes.begin(), lanes.end());
+  return lanes;
+}
+
+std::string box(const Examination& all, int rank, std::size_t index, int x, int y) {
+  const RankView& view = all.job->rank(rank);
+  const Call& call = view.dump->calls[index];
+  const int group = view.group_of_call[index];
+  const auto& block = all.standing.blocks[static_cast<std::size_t>(rank)];
+  const bool stands_here = block && block->call == index;
+  const char* colour = group < 0 ? "#dddddd" : kColours[static_cast<std::size_t>(group) % 8];
+  const std::string title = group < 0 ? "group unknown"
+                                      : fmt::format("{}: {}{}", call_title(*all.job, group, call),
+                                                    call_text(all.job->signature(call)),
+                                                    stands_here         ? " (stands here)"
+                                                    : call.is_pending() ? " (pending)"
+                                                                        : "");
+  return fmt::format(
+      "<rect x='{}' y='{}' width='{}' height='{}' fill='{}' fill-opacity='{}' stroke='{}' "
+      "stroke-width='{}'><title>{}</title></rect><text x='{}' y='{}' class='{}'>{}</text>\n",
+      x, y, kBox - 4, kHeight - 4, colour, call.is_pending() ? "0.35" : "0.9",
+      stands_here ? "currentColor" : "none", stands_here ? 2 : 0, escaped_markup(title), x + 3,
+      y + 11, call.is_pending() ? "r" : "n", call.sequence);
+}
+
+std::string lane(const Examination& all, int rank, int y) {
+  const auto& culprits = all.verdict.best.culprits;
+  const bool is_culprit = std::binary_search(culprits.begin(), culprits.end(), rank);
+  std::string out = fmt::format("<text x='4' y='{}' class='{}'>{}rank {}</text>\n", y + 12,
+                                is_culprit ? "c" : "r", is_culprit ? "> " : "", rank);
+  const RankView& view = all.job->rank(rank);
+  if (view.dump == nullptr) {
+    return out + fmt::format("<text x='{}' y='{}' class='r'>no dump</text>\n", kLeft, y + 12);
+  }
+  const std::size_t size = view.dump->calls.size();
+  const std::size_t first = size > kCalls ? size - kCalls : 0;
+  for (std::size_t i = first; i < size; ++i) {
+    out += box(all, rank, i, kLeft + static_cast<int>(i - first) * kBox, y);
+  }
+  return out;
+}
+
+std::string legend(const Examination& all) {
+  std::string out = "<p>";
+  for (std::size_t i = 0; i < all.job->groups().size() && i < 24; ++i) {
+    out += fmt::format("<span class='k' style='background:{}'></span>{} &nbsp; ", kColours[i % 8],
+                       escaped_markup(title_of(all.job->groups()[i])));
+  }
+  return out + "</p>\n";
+}
+
+}  // namespace
+
+std::string report_html(const Examination& all) {
+  Page page("ringside hang", to_string(all.verdict.best.kind), kStyle);
+  page += fmt::format("<p>{}</p>\n", escaped_markup(all.verdict.best.why));
+  const std::vector<int> lanes = lanes_of(all);
+  page += "<h2>The last calls of each rank</h2>\n" + legend(all);
+  page += fmt::format("<div class='scroll'><svg width='{}' height='{}' role='img'>\n",
+                      kLeft + static_cast<int>(kCalls) * kBox + 10,
+                      static_cast<int>(lanes.size()) * kHeight + 10);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    page += lane(all, lanes[i], static_cast<int>(i) * kHeight + 4);
+  }
+  page +=
+      "</svg></div>\n<p>Numbers are sequence numbers in their group; pale: not ended; framed: "
+      "where "
+      "the rank stands.";
+  if (static_cast<std::size_t>(all.job->world()) > lanes.size()) {
+    page += fmt::format(" {} of {} ranks are drawn.", lanes.size(), all.job->world());
+  }
+  page += "</p>\n<h2>In words</h2>\n";
+  page.box(report_text(all));
+  return std::move(page).finish();
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/wording.h"
+#include "diag/hangdetect/verdict/explain.h"
+#include "diag/report/hang_report.h"
+
+namespace ringside::hang {
+namespace {
+
+constexpr std::size_t kRows = 40;    ///< of the table: what a screen holds
+constexpr std::size_t kFrames = 12;  ///< of a stack
+constexpr std::size_t kOthers = 4;
+
+std::string folded(const std::vector<int>& ranks) {
+  return ranks.empty() ? "nobody" : fold_ranks(ranks);
+}
+
+std::string headline(const Explanation& best) {
+  std::string who;
+  if (!best.culprits.empty()) {
+    who = (best.culprits.size() == 1 ? ": rank " : ": ranks ") + folded(best.culprits);
+  } else if (best.kind != Kind::NotAHang) {
+    who = ": nobody in particular";
+  }
+  const std::string where =
+      best.call.empty() || best.kind == Kind::NotAHang ? "" : fmt::format(", at {}", best.call);
+  return fmt::format("{}{}{} (confidence {:.2f})\n", to_string(best.kind), who, where,
+                     best.confidence);
+}
+
+std::string wrapped(const std::string& text) {
+  constexpr int kWidth = 100;
+  return wrap(text, "  ", "  ", kWidth);
+}
+
+std::string stack_text(const Stack& stack) {
+  std::string out;
+  for (std::size_t i = 0; i < stack.size() && i < kFrames; ++i) {
+    out += fmt::format("    {} ({}:{})\n", stack[i].function, stack[i].file, stack[i].line);
+  }
+  return out;
+}
+
+std::string evidence_text(const Evidence& one) {
+  std::string where = one.file;
+  if (one.record >= 0) where += fmt::format(" record {}", one.record);
+  if (one.line > 0) where += fmt::format(":{}", one.line);
+  return fmt::format("  {}: {}\n", where, one.text.substr(0, 160));
+}
+
+std::string table_text(const Examination& all) {
+  const std::vector<Stand> rows = stands_of(all);
+  std::size_t ranks = 5;
+  std::size_t call = 9;
+  for (const Stand& row : rows) {
+    ranks = std::max(ranks, std::min<std::size_t>(24, folded(row.ranks).size()));
+    call = std::max(call, row.call.size());
+  }
+  std::string out = fmt::format("  {:<{}}  {:<{}}  {:<8}  {}\n", "ranks", ranks, "last call", call,
+                                "state", "waits for");
+  for (std::size_t i = 0; i < rows.size() && i < kRows; ++i) {
+    out += fmt::format("  {:<{}}  {:<{}}  {:<8}  {}\n", folded(rows[i].ranks), ranks, rows[i].call,
+                       call, rows[i].state, rows[i].waits);
+  }
+  if (rows.size() > kRows)
+    out += fmt::format("  and {} more rows: --json has them\n", rows.size() - kRows);
+  return out;
+}
+
+std::string read_text(const Examination& all) {
+  const std::size_t dumps = dumps_read(all);
+  const bool is_trace = std::any_of(all.dumps.begin(), all.dumps.end(),
+                                    [](const RankDump& dump) { return dump.version == "trace"; });
+  const auto stacks = std::count_if(all.facts.notes.begin(), all.facts.notes.end(),
+                                    [](const auto& one) { return one.second.has_stack; });
+  std::string out = fmt::format(
+      "\nread: {} of {} of {} ranks, {}{} lines of logs\n", is_trace ? "traces" : "dumps", dumps,
+      all.job->world(), stacks > 0 ? fmt::format("{} stacks, ", stacks) : "", all.facts.lines);
+  std::vector<int> lost;
+  for (int rank = 0; rank < all.job->world(); ++rank) {
+    const RankView& view = all.job->rank(rank);
+    if (view.dump == nullptr || view.is_from_log) lost.push_back(rank);
+  }
+  if (!lost.empty() && dumps > 0) out += fmt::format("  no dump of {}\n", ranks_text(lost));
+  for (const RankDump& dump : all.dumps) {
+    if (dump.torn_at) out += fmt::format("  {}: ends in the middle of a record\n", dump.path);
+  }
+  for (const BadFile& bad : all.bad) out += fmt::format("  left out: {}\n", bad.error.message);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Stand> stands_of(const Examination& all) {
+  const Job& job = *all.job;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<int>> rows;
+  for (int rank = 0; rank < job.world(); ++rank) {
+    const RankView& view = job.rank(rank);
+    const auto& block = all.standing.blocks[static_cast<std::size_t>(rank)];
+    std::string call = "-";
+    std::string state = "no dump";
+    if (view.dump != nullptr) {
+      state = "idle";
+      std::size_t last = view.group_of_call.size();
+      while (last > 0 && view.group_of_call[last - 1] < 0) --last;
+      if (block) {
+        state = block->is_guess ? "failed" : "waits";
+        call = call_title(job, block->group, view.dump->calls[block->call]);
+      } else if (last > 0) {
+        call = call_title(job, view.group_of_call[last - 1], view.dump->calls[last - 1]);
+      }
+    }
+    const auto& waits = all.standing.waits[static_cast<std::size_t>(rank)];
+    rows[{call, state, waits.empty() ? "" : folded(waits)}].push_back(rank);
+  }
+  std::vector<Stand> out;
+  for (auto& [key, ranks] : rows) {
+    out.push_back({std::move(ranks), std::get<0>(key), std::get<1>(key), std::get<2>(key)});
+  }
+  std::sort(out.begin(), out.end(),
+            [](const Stand& a, const Stand& b) { return a.ranks.front() < b.ranks.front(); });
+  return out;
+}
+
+std::size_t dumps_read(const Examination& all) {
+  return static_cast<std::size_t>(
+      std::count_if(all.dumps.begin(), all.dumps.end(),
+                    [](const RankDump& dump) { return !dump.is_inferred(); }));
+}
+
+std::string report_text(const Examination& all) {
+  const Explanation& best = all.verdict.best;
+  std::string out = headline(best) + wrapped(best.why);
+  for (const std::string& detail : best.details) out += wrapped("- " + detail);
+  if (!best.stack.empty()) out += "  called from\n" + stack_text(best.stack);
+  if (all.job->world() > 0) out += "\n" + table_text(all);
+  if (!best.evidence.empty()) out += "\nevidence\n";
+  for (const Evidence& one : best.evidence) out += evidence_text(one);
+  if (!all.verdict.others.empty()) out += "\nalso weighed\n";
+  for (std::size_t i = 0; i < all.verdict.others.size() && i < kOthers; ++i) {
+    const Explanation& other = all.verdict.others[i];
+    out += wrapped(fmt::format("{} {} ({:.2f}): {}", to_string(other.kind), folded(other.culprits),
+                               other.confidence, other.against));
+  }
+  if (!best.missing.empty()) out += "\nto be surer, collect\n";
+  for (const std::string& one : best.missing) out += wrapped("- " + one);
+  out += read_text(all);
+  // Names come from files: none of them may steer a terminal.
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c != '\n' && (c < ' ' || c == 127); },
+      ' ');
+  return out;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,75 @@
+#include "engine/debuglog/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/debuglog/words.h"
+
+namespace ringside {
+namespace {
+
+DebugLevel level_of(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, DebugLevel>, 5> kLevels{
+      {{"VERSION", DebugLevel::Version},
+       {"WARN", DebugLevel::Warn},
+       {"INFO", DebugLevel::Info},
+       {"ABORT", DebugLevel::Abort},
+       {"TRACE", DebugLevel::Trace}}};
+  const DebugWords words(text);
+  if (words.is_inverse || words.list.size() != 1) return DebugLevel::None;
+  for (const auto& [name, level] : kLevels) {
+    if (words.list.front() == name) return level;
+  }
+  return DebugLevel::None;
+}
+
+/// %h the host, %p the process, %% a percent sign; other letters behind one stay as they are.
+std::string filled_in(std::string_view pattern, std::string_view host, int pid) {
+  std::string path;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%' || i + 1 == pattern.size()) {
+      path += pattern[i];
+      continue;
+    }
+    const char what = pattern[++i];
+    if (what == 'h') {
+      path += host;
+    } else if (what == 'p') {
+      path += fmt::format("{}", pid);
+    } else if (what == '%') {
+      path += '%';
+    } else {
+      path += '%';
+      path += what;
+    }
+  }
+  return path;
+}
+
+}  // namespace
+
+DebugSettings debug_settings(const Environment& environment, NcclVersion version,
+                             std::string_view host, int pid) {
+  DebugSettings settings;
+  if (const auto level = environment("NCCL_DEBUG")) settings.level = level_of(*level);
+  const auto subsystems = environment("NCCL_DEBUG_SUBSYS");
+  settings.shown = subsystems ? known_subsystems(*subsystems) : default_subsystems(version);
+  const auto file = environment("NCCL_DEBUG_FILE");
+  if (file && settings.has(DebugLevel::Warn)) settings.file = filled_in(*file, host, pid);
+  settings.times = Timestamps::from(environment, Timestamps::Zone::Local);
+  return settings;
+}
+
+std::string log_host(NcclVersion version, std::string_view name) {
+  std::string host{name.substr(0, name.find('.'))};
+  if (version.is_from(29)) {
+    std::ranges::replace(host, '%', '-');
+    std::ranges::replace(host, '/', '-');
+  }
+  return host;
+}
+
+}  // namespace ringside

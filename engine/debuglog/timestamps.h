@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/env.h"
+
+namespace ringside {
+
+/// What NCCL_DEBUG asks for; each shows what those before it show.
+enum class DebugLevel : std::uint8_t { None, Version, Warn, Info, Abort, Trace };
+
+/// A moment by the wall clock.
+struct WallTime {
+  std::int64_t seconds = 0;  ///< since 1970, UTC
+  std::int32_t nanoseconds = 0;
+};
+
+/// The time before a line, as 2.26 and later write it.
+/// source  docs/formats 1.2
+class Timestamps {
+ public:
+  enum class Zone : std::uint8_t { Utc, Local };
+
+  /// Before warnings, `[2026-03-01 10:11:12] `.
+  Timestamps() = default;
+  explicit Timestamps(Zone zone) : zone_(zone) {}
+
+  /// NCCL_DEBUG_TIMESTAMP_LEVELS: a list of ALL, VERSION, WARN, INFO, ABORT, TRACE; `^` before it: all
+  /// others. NCCL_DEBUG_TIMESTAMP_FORMAT: as strftime, with one `%1f` .. `%9f` for parts of a second; an
+  /// underscore is a blank. Unknown words count for nothing, as with NCCL.
+  static Timestamps from(const Environment& environment, Zone zone);
+
+  [[nodiscard]] bool shows(DebugLevel level) const {
+    return !format_.empty() && ((levels_ >> static_cast<unsigned>(level)) & 1U) != 0;
+  }
+  [[nodiscard]] std::string text(WallTime time) const;
+
+ private:
+  Zone zone_ = Zone::Utc;
+  std::uint32_t levels_ = 1U << static_cast<unsigned>(DebugLevel::Warn);
+  std::string format_ = "[%F %T] ";
+};
+
+}  // namespace ringside

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+#include "base/vocabulary.h"
+#include "engine/collectives/plan.h"
+#include "engine/reduce/reduce_op.h"
+
+namespace ringside {
+
+/// One collective call on one rank.
+///
+/// In place: NCCL's rules (all_gather: input lies at block `rank` of the output, reduce_scatter: output at
+/// block `rank` of the input). Point-to-point needs two buffers.
+struct CollectiveCall {
+  Collective collective = Collective::AllReduce;
+  const void* input = nullptr;
+  void* output = nullptr;
+  std::int64_t count = 0;  ///< elements, as CallShape::count says
+  DataType type = DataType::Float32;
+  RedOp op = RedOp::Sum;
+  std::optional<ElementBits> scalar = {};  ///< of RedOp::PreMulSum: this rank's factor
+  Rank root{0};
+  std::vector<std::int64_t> counts = {};         ///< all_gather_v: as CallShape::counts
+  std::vector<Transfer> sends = {}, recvs = {};  ///< send_recv, send, recv: as CallShape's
+};
+
+/// Whether the two differ in nothing but their buffers.
+bool is_alike(const CollectiveCall& a, const CollectiveCall& b);
+
+/// What the call's plan depends on.
+CallShape shape_of(const CollectiveCall& call);
+
+/// What the user insists on for calls; the rest is chosen.
+struct CallWishes {
+  std::optional<Algorithm> algorithm = {};
+  std::optional<Protocol> protocol = {};
+  int nchannels = 0;  ///< 0: as tuned
+  Bytes slot = {};    ///< 0: as tuned
+};
+
+}  // namespace ringside

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/deadline.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/runtime/call.h"
+#include "engine/tuning/choice.h"
+#include "trace/event.h"
+
+namespace ringside {
+
+class Bootstrap;
+class CommunicatorLog;
+class Failure;
+class TraceRecorder;
+struct HostLayout;
+
+/// A call that an executor has planned. What it keeps beside this is its own business.
+struct CallPlan {
+  CollectiveCall call;  ///< its buffers mean nothing
+  Choice choice;
+  Bytes bytes;       ///< call_bytes()
+  TraceEvent event;  ///< what all events of the call share, but for their sequence
+
+  CallPlan() = default;
+  CallPlan(const CallPlan&) = delete;
+  CallPlan& operator=(const CallPlan&) = delete;
+  virtual ~CallPlan() = default;
+};
+
+/// Where a communicator's calls take place: the memory, the connections and whatever works there. Host
+/// processes today (HostExecutor). It knows nothing of the job: who fails and what is said of it, the order
+/// of calls and their numbers are the communicator's.
+///
+/// Ordering   plan(), prepare(), run(), drain() of a call; of one that is planned and prepared already, too.
+///            Several calls may have begun before drain(), where the executor has queues: hosts have none
+/// Threads    one at a time; any thread calls abort()
+/// Ownership  plans are the executor's
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// How a call would run.
+  /// errors  as plan()
+  [[nodiscard]] virtual Result<Choice> choose(const CollectiveCall& call) const = 0;
+
+  /// All that this rank can do for a call without the others, before anything moves. A call like one of the
+  /// last is planned already, and costs no allocation.
+  /// returns  good for the call until set_wishes(), or until 64 others have been planned
+  /// errors   InvalidArgument, Unsupported: nothing has begun, nothing is broken
+  virtual Result<CallPlan*> plan(const CollectiveCall& call) = 0;
+
+  /// What takes the other ranks and is done once: connections. Nothing the second time.
+  /// errors  Timeout, PeerGone, System, Aborted: the other ranks are on their way, so they have to be told
+  virtual Status prepare(CallPlan& plan) = 0;
+
+  /// Begins the call. May return before it is done: until drain() its buffers are in use. What goes wrong
+  /// is in ExecutorSetup::failure, and ends all that has begun.
+  /// plan   prepared; of a call alike
+  virtual void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) = 0;
+
+  /// Returns when everything that has begun is done, or has failed.
+  virtual void drain() = 0;
+
+  /// Ends every wait, now and later.
+  virtual void abort() noexcept = 0;
+
+  /// For the calls to come.
+  virtual void set_wishes(const CallWishes& wishes) = 0;
+
+  [[nodiscard]] virtual const HostLayout& layout() const = 0;
+};
+
+/// What an executor is made with.
+/// Ownership  what is referred to outlives the executor
+struct ExecutorSetup {
+  Bootstrap&
+      bootstrap;  ///< making one may gather; afterwards only rank, number of ranks and clock are asked for
+  Failure& failure;   ///< the first thing that goes wrong; once it has happened, waits end early
+  Deadline deadline;  ///< for making it
+  Nanoseconds op_timeout;  ///< a call in which nothing moves for so long fails
+  CallWishes wishes;
+  TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
+  CommunicatorLog* log = nullptr;  ///< null: nothing is said
+};
+
+/// Every rank makes its own at the same time.
+/// errors  whatever keeps it from being made; the communicator tells the others
+using ExecutorMaker = std::function<Result<std::unique_ptr<Executor>>(const ExecutorSetup& setup)>;
+
+}  // namespace ringside

@@ -1,0 +1,222 @@
+#include "engine/runtime/host_executor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "engine/collectives/plan.h"
+#include "engine/collectives/run.h"
+#include "engine/runtime/bootstrap.h"
+#include "engine/runtime/channel_workers.h"
+#include "engine/runtime/communicator_log.h"
+#include "engine/runtime/host_choice.h"
+#include "engine/runtime/host_plan.h"
+#include "engine/runtime/host_primitives.h"
+#include "trace/recorder.h"
+
+namespace ringside {
+namespace {
+
+/// Whether no rank's own share of the result is anything but its input.
+bool copies(Collective collective) {
+  return collective == Collective::AllGather || collective == Collective::AllGatherV ||
+         collective == Collective::Broadcast;
+}
+
+/// All ranks must choose alike, so they take their own table only where all have the same.
+Result<HostTable> agree_on_table(const std::string& path, const ExecutorSetup& setup) {
+  RINGSIDE_TRY(HostTable table, load_host_table(path));
+  const std::size_t mine = std::hash<std::string>{}(to_yaml(table));
+  RINGSIDE_TRY(const std::vector<std::byte> all,
+               setup.bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), setup.deadline));
+  for (std::size_t i = 0; i < all.size(); i += sizeof mine) {
+    if (std::memcmp(all.data() + i, &mine, sizeof mine) != 0) return usual_host_table();
+  }
+  return table;
+}
+
+class HostExecutor final : public Executor {
+ public:
+  HostExecutor(const HostOptions& options, const ExecutorSetup& setup, HostTable table,
+               std::unique_ptr<Connections> connections)
+      : setup_(setup),
+        ranks_per_node_(options.ranks_per_node),
+        table_(std::move(table)),
+        connections_(std::move(connections)),
+        wait_(wait_policy(layout().local_ranks * std::max(1, setup.wishes.nchannels),
+                          layout().local_cores)) {
+    wait_.deadline = setup.op_timeout;
+    wait_.clock = &setup.bootstrap.clock();
+  }
+
+  [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
+    return choose(call, call_bytes(call.collective, shape_of(call), nranks()));
+  }
+
+  Result<CallPlan*> plan(const CollectiveCall& call) override {
+    if (HostPlan* const known = plans_.find(call)) return known;
+    RINGSIDE_TRY(std::unique_ptr<HostPlan> fresh, make_plan(call));
+    return &plans_.keep(std::move(fresh));
+  }
+
+  Status prepare(CallPlan& plan) override {
+    auto& mine = static_cast<HostPlan&>(plan);
+    return mine.models.empty() ? connect(mine) : Status{};
+  }
+
+  void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) override {
+    running_ = {static_cast<HostPlan*>(&plan), call.input, call.output, sequence};
+    workers_.begin(plan.choice.nchannels, work_);
+  }
+
+  void drain() override { workers_.finish(); }
+
+  void abort() noexcept override { connections_->abort(); }
+
+  void set_wishes(const CallWishes& wishes) override {
+    setup_.wishes = wishes;
+    plans_ = {};
+  }
+
+  [[nodiscard]] const HostLayout& layout() const override { return connections_->layout(); }
+
+ private:
+  /// The call under way.
+  struct Running {
+    HostPlan* plan = nullptr;
+    const void* input = nullptr;
+    void* output = nullptr;
+    std::uint32_t sequence = 0;
+  };
+
+  [[nodiscard]] Rank me() const { return setup_.bootstrap.rank(); }
+  [[nodiscard]] int nranks() const { return setup_.bootstrap.nranks(); }
+
+  [[nodiscard]] Result<Choice> choose(const CollectiveCall& call, Bytes bytes) const {
+    return choose_on_host({.collective = call.collective,
+                           .bytes = bytes,
+                           .nranks = nranks(),
+                           .is_crowded = layout().is_crowded,
+                           .transport = layout().slowest,
+                           .cache = layout().cache,
+                           .type = call.type,
+                           .op = call.op},
+                          setup_.wishes, table_);
+  }
+
+  [[nodiscard]] int ranks_per_node(Algorithm algorithm) const {
+    if (ranks_per_node_ != 0) return ranks_per_node_;
+    const int of_hosts = layout().ranks_per_node;
+    if (of_hosts != 0 || !facts_of(algorithm).needs_nodes) return of_hosts;
+    return played_ranks_per_node(nranks());
+  }
+
+  Result<std::unique_ptr<HostPlan>> make_plan(const CollectiveCall& call) {
+    auto plan = std::make_unique<HostPlan>();
+    plan->call = call;
+    if (is_reduction(call.collective)) {
+      RINGSIDE_TRY(plan->reduce, make_reduce_op(call.type, call.op, nranks(), call.scalar));
+    }
+    const CallShape shape = shape_of(call);
+    plan->bytes = call_bytes(call.collective, shape, nranks());
+    RINGSIDE_TRY(plan->choice, choose(call, plan->bytes));
+    const Choice& choice = plan->choice;
+    const Channels channels =
+        host_channels(nranks(), choice.nchannels, ranks_per_node(choice.algorithm));
+    RINGSIDE_TRY(plan->tasks, plan_channels(choice, channels, shape, me()));
+    plan->event.rank = to_int(me());
+    plan->event.collective = choice.collective;
+    plan->event.algorithm = choice.algorithm;
+    plan->event.protocol = choice.protocol;
+    plan->event.is_modelled = facts_of(choice.algorithm).is_modelled();
+    return plan;
+  }
+
+  /// Connects what the plan's ports lead to, and makes what works on them.
+  Status connect(HostPlan& plan) {
+    const Choice& choice = plan.choice;
+    std::vector<ConnectionId> wanted;
+    for (int channel = 0; channel < choice.nchannels; ++channel) {
+      const auto ids = connections_of(plan.tasks[static_cast<std::size_t>(channel)], me(), channel,
+                                      choice.protocol, choice.slot);
+      wanted.insert(wanted.end(), ids.begin(), ids.end());
+    }
+    RINGSIDE_TRY(
+        connections_->connect(wanted, deadline_in(setup_.op_timeout, setup_.bootstrap.clock())));
+    if (setup_.log != nullptr) setup_.log->connected(wanted, *connections_, choice);
+    for (int channel = 0; channel < choice.nchannels; ++channel) {
+      plan.ports.push_back(ports_of(plan.tasks[static_cast<std::size_t>(channel)], me(), channel,
+                                    choice.protocol, choice.slot, *connections_));
+    }
+    for (int channel = 0; channel < choice.nchannels; ++channel) {
+      plan.models.emplace_back(setup_of(plan, channel));
+    }
+    return {};
+  }
+
+  HostPrimitives::Setup setup_of(HostPlan& plan, int channel) {
+    const auto index = static_cast<std::size_t>(channel);
+    TraceEvent event = plan.event;
+    event.channel = static_cast<std::uint16_t>(channel);
+    const AlgorithmFacts& facts = facts_of(plan.choice.algorithm);
+    return {.map = &plan.tasks[index].map,
+            .ports = &plan.ports[index],
+            .slot = plan.choice.slot,
+            .element = size_of(plan.call.type),
+            .reduce = plan.reduce ? &*plan.reduce : nullptr,
+            // What is larger than the caches leaves them before it is read again.
+            .is_streaming = plan.bytes >= layout().cache * 2,
+            .returns_results = facts.returns_results,
+            .keeps_input = facts.keeps_input || copies(plan.call.collective),
+            .wait = &wait_,
+            .failure = &setup_.failure,
+            .lane = lane_of(channel),
+            .recorder = setup_.trace,
+            .event = event};
+  }
+
+  TraceLane* lane_of(int channel) {
+    if (setup_.trace == nullptr) return nullptr;
+    while (static_cast<int>(lanes_.size()) <= channel) lanes_.push_back(setup_.trace->add_lane());
+    return lanes_[static_cast<std::size_t>(channel)];
+  }
+
+  void run_one(int channel) {
+    const auto index = static_cast<std::size_t>(channel);
+    HostPlan& plan = *running_.plan;
+    HostPrimitives& model = plan.models[index];
+    model.restart(running_.input, running_.output, running_.sequence);
+    run_channel(model, plan.tasks[index]);
+    model.drain();
+  }
+
+  ExecutorSetup setup_;
+  const int ranks_per_node_;
+  const HostTable table_;
+  const std::unique_ptr<Connections> connections_;
+  WaitPolicy wait_;
+  std::vector<TraceLane*> lanes_;  ///< by channel; empty where nothing is recorded
+  HostPlans plans_;
+  Running running_;
+  const ChannelWorkers::Work work_ = [this](int channel) { run_one(channel); };
+  ChannelWorkers workers_;  // last: its threads use what stands above
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> make_host_executor(const HostOptions& options,
+                                                     const ExecutorSetup& setup) {
+  RINGSIDE_TRY(HostTable table, agree_on_table(options.table_path, setup));
+  RINGSIDE_TRY(std::unique_ptr<Connections> connections,
+               Connections::make(setup.bootstrap, options.transport, setup.deadline));
+  if (setup.log != nullptr) {
+    setup.log->placed(*connections);
+    setup.log->laid(host_channels(setup.bootstrap.nranks(), host_channel_count(setup.wishes),
+                                  connections->layout().ranks_per_node));
+  }
+  return std::unique_ptr<Executor>(
+      std::make_unique<HostExecutor>(options, setup, std::move(table), std::move(connections)));
+}
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/transport/acceptor.h"
+#include "engine/transport/transport.h"
+
+namespace ringside {
+
+/// The transports that a rank has open: its doors, and what each has opened behind them.
+///
+/// Threads    one at a time
+/// Ownership  outlives the ends that it makes
+class OpenTransports {
+ public:
+  /// Opens those of `wanted` that this rank can have; one that it cannot is left out, unless it is `needed`.
+  /// errors  System: no sockets; Unsupported: of the one that is needed
+  static Result<std::unique_ptr<OpenTransports>> open(const LocalSite& here, const Secret& secret,
+                                                      std::span<const Transport* const> wanted,
+                                                      const Transport* needed = nullptr);
+
+  /// What the others have to know.
+  [[nodiscard]] const Whereabouts& whereabouts() const { return whereabouts_; }
+
+  /// Goes to the other rank's door, and says which connection it has come for.
+  /// shape   hello: at most kHelloLimit bytes
+  /// errors  PeerGone: its process has ended.  As connect_authenticated()
+  [[nodiscard]] Result<UniqueFd> dial(const Transport& transport, const Whereabouts& to,
+                                      std::span<const std::byte> hello,
+                                      const Patience& patience) const;
+
+  /// Lets in whoever comes next through the door of this transport.
+  /// errors  as Acceptor::accept()
+  [[nodiscard]] Result<Accepted> accept(const Transport& transport, const Patience& patience) const;
+
+  /// What an end of a connection to `other` is made of here.
+  /// shape  both ranks have the transport open; peer: what dial() or accept() gave, or none without a door
+  [[nodiscard]] Joint joint(const Transport& transport, const Whereabouts& other, UniqueFd peer,
+                            ConnectionShape shape, std::uint32_t channel,
+                            const Patience& patience) const;
+
+ private:
+  struct Opened {
+    const Transport* transport;
+    std::unique_ptr<TransportState> state;
+  };
+  explicit OpenTransports(const Secret& secret) : secret_(secret) {}
+  Status open_one(const LocalSite& here, const Transport& transport);
+
+  Secret secret_;
+  Whereabouts whereabouts_;
+  std::array<std::unique_ptr<Acceptor>, kDoors> doors_;
+  std::vector<Opened> opened_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/transport/address.h"
+#include "engine/transport/end.h"
+#include "engine/transport/patience.h"
+#include "engine/transport/preamble.h"
+
+/// The table of transports: what the rest of the engine knows of shm, tcp and their like. Adding one is a
+/// file pair and a row in transport.cpp.
+namespace ringside {
+
+/// Where the two ranks of a connection meet to make it: each proves there that it knows the job's secret.
+enum class Door : std::uint8_t {
+  None,     ///< nowhere: both ends are one rank's
+  Host,     ///< an abstract Unix socket: within a host. Open files can be handed over.
+  Network,  ///< a TCP socket: from everywhere
+};
+inline constexpr std::size_t kDoors = 3;
+
+/// Where buffers and slots lie.
+enum class MemoryKind : std::uint8_t { Host, Device };
+
+/// What a rank has told all others before any connection is made: the same on every rank, so that all of
+/// them choose alike.
+struct Whereabouts {
+  struct Open {
+    std::string transport;  ///< by name: ranks may have different tables
+    std::string address;    ///< as TransportState has it
+    friend bool operator==(const Open&, const Open&) = default;
+  };
+  std::uint32_t rank = 0;
+  /// Equal for two ranks exactly when they can share memory and abstract Unix sockets.
+  std::string host = {};
+  std::array<std::string, kDoors> doors =
+      {};                       ///< where it listens, as to_string(Endpoint); empty: nowhere
+  std::vector<Open> open = {};  ///< the transports that it can be reached by
+
+  /// The rank's address on the transport; null where it has none.
+  [[nodiscard]] const std::string* address_on(std::string_view transport) const;
+  friend bool operator==(const Whereabouts&, const Whereabouts&) = default;
+};
+
+/// The rank itself, to a transport that opens what it needs.
+struct LocalSite {
+  std::uint32_t rank = 0;
+  std::string host = {};
+  SocketAddress interface = {};  ///< that other hosts reach it by; port 0
+  Clock* clock = &real_clock();  ///< of what waits at its doors; outlives it
+};
+
+/// What a transport keeps open on a rank for all its connections: cards, queues, registered memory.
+///
+/// Threads    one at a time
+/// Ownership  outlives the ends that were made with it
+class TransportState {
+ public:
+  virtual ~TransportState() = default;
+
+  /// For the other ranks' eyes, in words of the transport's own: its cards and their places, say. With it
+  /// they decide whether they reach this rank, and over what.  shape  at most kLongestAddress bytes
+  [[nodiscard]] virtual std::string address() const { return {}; }
+};
+inline constexpr std::size_t kLongestAddress = 4096;
+
+/// What one end of a connection is made of.
+struct Joint {
+  UniqueFd peer;  ///< the proven, non-blocking socket from the door; none where there is no door
+  ConnectionShape shape;
+  std::uint32_t channel = 0;        ///< connections spread over several cards by it
+  std::string_view address = {};    ///< the other rank's on this transport
+  TransportState* state = nullptr;  ///< what listen() has opened here
+  Patience patience;                ///< for all waits until the end is there
+};
+
+/// One row: how slots travel by one medium.
+struct Transport {
+  std::string_view name = {};   ///< as users write it
+  std::string_view joins = {};  ///< which ranks, in their words: "ranks of one host"
+  Door door = Door::Network;
+
+  // What the ends are like.
+  bool needs_progress = false;  ///< no thread nor memory moves its data: who waits calls progress()
+  bool takes_host_memory = true;
+  bool takes_device_memory = false;
+
+  // What suits it.
+  Bytes longest_slot{128 << 10};  ///< beyond which nothing is gained
+  /// The two connections between two ranks that are made together may share a socket if their slots are no
+  /// longer than this, or of LL or LL128; 0: each has its own. Their ends then wait for nothing when made.
+  Bytes shares_socket_up_to{0};
+
+  /// Whether it joins two ranks that both have it open.
+  bool (*reaches)(const Whereabouts& from, const Whereabouts& to) = nullptr;
+
+  /// Opens what it needs on this rank. Null: nothing but the door.
+  /// errors  Unsupported: the rank has not what it takes (no such card), and will not be reached by it
+  Result<std::unique_ptr<TransportState>> (*listen)(const LocalSite& here) = nullptr;
+
+  /// The receiving end. It is made first: it may speak to the peer, and waits for no word of it. (All ranks
+  /// make receiving ends before sending ones. What the end has yet to hear, peek() looks for.)
+  /// errors  PeerGone, Timeout, Aborted; System, InvalidArgument, Corrupt: as the transport has it
+  Result<std::unique_ptr<RecvEnd>> (*make_recv)(Joint joint) = nullptr;
+
+  /// The sending end. It may wait for what make_recv() of the peer says.
+  /// errors  as make_recv()
+  Result<std::unique_ptr<SendEnd>> (*make_send)(Joint joint) = nullptr;
+
+  [[nodiscard]] bool shares_sockets() const { return shares_socket_up_to.value != 0; }
+  /// Whether it joins a rank to itself: nobody chooses it.
+  [[nodiscard]] bool is_inner() const { return door == Door::None; }
+};
+
+/// All of them, the fastest first. A row is known by its address.
+std::span<const Transport> transports();
+
+/// The fastest that joins different ranks of a host.
+const Transport& usual_transport();
+
+/// Those that users may ask for: all but what joins a rank to itself.
+std::vector<std::string_view> transport_names();
+
+/// errors  InvalidArgument: none of transport_names(); the nearest is named
+Result<const Transport*> parse_transport(std::string_view name);
+
+/// The first of `table` that both ranks have open, that joins them and takes such memory; null: none.
+const Transport* choose_transport(std::span<const Transport> table, const Whereabouts& from,
+                                  const Whereabouts& to, MemoryKind memory = MemoryKind::Host);
+
+}  // namespace ringside

@@ -1,0 +1,182 @@
+#include "harness/logs/connections.h"
+
+#include <algorithm>
+
+#include "engine/topology/bus_id.h"
+#include "engine/topology/reach.h"
+
+namespace ringside {
+namespace {
+
+NodeRef gpu_ref(int gpu) { return {NodeKind::Gpu, gpu}; }
+
+/// The first GPU that a path passes, besides its ends; -1: none.
+int gpu_between(const System& system, const Path& path, int from, int to) {
+  for (const LinkId id : path.links) {
+    const NodeRef next = system.link(id).to;
+    if (next.kind == NodeKind::Gpu && next.index != from && next.index != to) return next.index;
+    if (next.kind != NodeKind::Dev) continue;
+    for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) {
+      const bool is_its = system.gpus[static_cast<std::size_t>(gpu)].device == next.index;
+      if (is_its && gpu != from && gpu != to) return gpu;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+ConnectionEnd connection_end(const CommunicatorLayout& layout, int rank) {
+  const GpuInfo& gpu = layout.gpu(rank);
+  return {.rank = rank, .nvml_dev = gpu.dev, .bus_id = bus_id_or_none(gpu.bus_id)};
+}
+
+void RankConnections::wish(std::vector<Wish>& wishes, Way way, int channel, int peer) {
+  if (peer < 0 || peer == rank_ || !connected_.emplace(way, channel, peer).second) return;
+  const int ahead = way == Way::Send ? peer - rank_ : rank_ - peer;
+  wishes.push_back({(ahead + layout_.nranks()) % layout_.nranks(), way, channel, peer});
+}
+
+std::vector<ConnectionFacts> RankConnections::connect(std::vector<Wish> wishes, GraphId graph) {
+  std::ranges::stable_sort(wishes, {}, [](const Wish& wish) {
+    return std::tuple{wish.distance, wish.way, wish.channel};
+  });
+  std::vector<ConnectionFacts> connections;
+  for (const Wish& wish : wishes) {
+    ConnectionFacts connection = facts(wish, graph);
+    // A receiver is silent but where it owns a NIC.
+    if (wish.way == Way::Receive && connection.medium != Medium::NetReceive) continue;
+    connections.push_back(connection);
+  }
+  return connections;
+}
+
+ConnectionFacts RankConnections::facts(const Wish& wish, GraphId graph) const {
+  const bool is_send = wish.way == Way::Send;
+  const int from = is_send ? rank_ : wish.peer;
+  const int to = is_send ? wish.peer : rank_;
+  ConnectionFacts connection{.channel = wish.channel,
+                             .from = connection_end(layout_, from),
+                             .to = connection_end(layout_, to)};
+  const auto [node, a] = layout_.place(from);
+  const auto [other_node, b] = layout_.place(to);
+  const System& system = layout_.system(from);
+  const TopologyParameters& topology = rules_.topology;
+  if (node != other_node || prefers_network(system, topology, a, b)) {
+    add_network(connection, wish.way, graph);
+    return connection;
+  }
+  const Path& path = system.path(gpu_ref(a), gpu_ref(b));
+  const bool is_refused = rules_.refuses_p2p && path.type > PathType::Nvb;
+  if (may_p2p(system, topology, a, b) && !is_refused) {
+    connection.medium = system.nhosts > 1  ? Medium::P2pMnnvl
+                        : rules_.has_cumem ? Medium::P2pCuMem
+                                           : Medium::P2pIpc;
+    connection.is_read = system.gpus[static_cast<std::size_t>(a)].sm == 80 &&
+                         system.gpus[static_cast<std::size_t>(b)].sm == 80 &&
+                         path.type == PathType::Nvl;
+    const int between = path.type == PathType::Nvb ? gpu_between(system, path, a, b) : -1;
+    if (between >= 0 && rules_.version.is_from(8)) {
+      connection.medium = Medium::P2pIndirect;
+      const JobNode& of_job = layout_.node(from);
+      connection.through = connection_end(layout_, of_job.ranks[static_cast<std::size_t>(between)]);
+    }
+    return connection;
+  }
+  const bool is_same_host = system.node(gpu_ref(a)).host == system.node(gpu_ref(b)).host;
+  if (is_same_host && !topology.shm_disable) {
+    connection.medium = Medium::Shm;
+  } else {
+    add_network(connection, wish.way, graph);
+  }
+  return connection;
+}
+
+/// source  NCCL 2.30.7 graph/search.cc: ncclTopoGetNetDev
+int RankConnections::net_of(int channel, GraphId id) const {
+  const System& system = layout_.system(rank_);
+  const int gpu = layout_.place(rank_).gpu;
+  const Graph& graph = layout_.report(rank_).graphs[id];
+  const std::size_t count = std::min(graph.inter.size(), graph.intra.size());
+  if (count == 0) return local_net(system, gpu, channel, rules_.topology);
+  if (id != GraphId::Nvls) {
+    const std::size_t index = static_cast<std::size_t>(channel) % count;
+    return graph.inter[index][graph.intra[index].front() == gpu ? 0 : 1];
+  }
+  std::vector<int> own;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (graph.intra[i].front() == gpu) own.push_back(graph.inter[i][0]);
+  }
+  if (own.empty()) return local_net(system, gpu, channel, rules_.topology);
+  return own[static_cast<std::size_t>(channel) % own.size()];
+}
+
+void RankConnections::add_network(ConnectionFacts& connection, Way way, GraphId graph) const {
+  const System& system = layout_.system(rank_);
+  const int gpu = layout_.place(rank_).gpu;
+  const int net = net_of(connection.channel, graph);
+  connection.medium = way == Way::Send ? Medium::NetSend : Medium::NetReceive;
+  connection.network = rules_.network;
+  if (net < 0) return;
+  connection.net_device = system.nets[static_cast<std::size_t>(net)].dev;
+  const Path& path = system.path(gpu_ref(gpu), {NodeKind::Net, net});
+  if (way == Way::Send && path.type == PathType::Pxn) {
+    const int relay = gpu_between(system, path, gpu, -1);
+    if (relay >= 0) {
+      connection.proxy_rank = layout_.node(rank_).ranks[static_cast<std::size_t>(relay)];
+    }
+  }
+  connection.is_gdr = may_gdr(system, rules_.topology, gpu, net, way == Way::Send);
+  const int cpu = local_cpu(system, gpu);
+  connection.is_pci_mapped =
+      cpu >= 0 && system.path(gpu_ref(gpu), {NodeKind::Cpu, cpu}).type == PathType::C2c &&
+      path.type != PathType::P2c;
+}
+
+std::vector<ConnectionFacts> RankConnections::rings() {
+  std::vector<Wish> wishes;
+  for (int channel = 0; channel < layout_.nchannels(); ++channel) {
+    wish(wishes, Way::Receive, channel, layout_.in_ring(channel, rank_, -1));
+    wish(wishes, Way::Send, channel, layout_.in_ring(channel, rank_, 1));
+  }
+  std::vector<ConnectionFacts> connections = connect(std::move(wishes), GraphId::Ring);
+  ring_use_.gdr = true;
+  for (const ConnectionFacts& connection : connections) {
+    const bool is_send = connection.medium == Medium::NetSend;
+    if (!is_send && connection.medium != Medium::NetReceive) continue;
+    ring_use_.gdr = ring_use_.gdr && connection.is_gdr;
+    ring_use_.pxn = ring_use_.pxn || connection.proxy_rank >= 0;
+  }
+  ring_use_.gdr = ring_use_.gdr && layout_.node_place(rank_).nnodes > 1;
+  return connections;
+}
+
+std::vector<ConnectionFacts> RankConnections::trees() {
+  std::vector<Wish> wishes;
+  for (int channel = 0; channel < layout_.nchannels(); ++channel) {
+    const TreeEdges edges = layout_.tree(channel, rank_);
+    for (const int child : edges.down) {
+      wish(wishes, Way::Receive, channel, child);
+      wish(wishes, Way::Send, channel, child);
+    }
+    wish(wishes, Way::Send, channel, edges.up);
+    wish(wishes, Way::Receive, channel, edges.up);
+  }
+  return connect(std::move(wishes), GraphId::Tree);
+}
+
+std::vector<ConnectionFacts> RankConnections::nvls_trees() {
+  std::vector<Wish> wishes;
+  for (int channel = 0; channel < layout_.job().connection.shape.nvls_channels; ++channel) {
+    const TreeEdges edges = layout_.nvls_tree(channel % 2, rank_);
+    for (const int child : edges.down) {
+      wish(wishes, Way::Receive, channel, child);
+      wish(wishes, Way::Send, channel, child);
+    }
+    wish(wishes, Way::Send, channel, edges.up);
+    wish(wishes, Way::Receive, channel, edges.up);
+  }
+  return connect(std::move(wishes), GraphId::Nvls);
+}
+
+}  // namespace ringside

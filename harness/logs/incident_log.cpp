@@ -1,0 +1,209 @@
+#include "harness/logs/incident_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/debuglog/warning_text.h"
+#include "harness/logs/noise.h"
+
+namespace ringside {
+namespace {
+
+enum Of : std::uint64_t { kPort = 200 };
+
+constexpr int kSharedSegment = 9637888;  ///< bytes: the buffers of one connection
+constexpr int kRetriesExhausted = 12;    ///< status of a completion
+
+using Kind = LogPhase::Kind;
+
+/// In which phase of the communicator of all ranks an incident strikes.
+Kind strikes_in(IncidentKind kind) {
+  switch (kind) {
+    case IncidentKind::None:
+    case IncidentKind::OpenDevice:
+      return Kind::Begin;
+    case IncidentKind::NoRoute:
+    case IncidentKind::OtherVersion:
+    case IncidentKind::DuplicateGpu:
+      return Kind::Start;
+    case IncidentKind::ShortRing:
+      return Kind::Graphs;
+    case IncidentKind::NvlsBind:
+    case IncidentKind::ShmFull:
+    case IncidentKind::Memlock:
+    case IncidentKind::BadGid:
+    case IncidentKind::CudaMemory:
+      return Kind::Connect;
+    case IncidentKind::Completion:
+    case IncidentKind::LinkFlap:
+      return Kind::Run;
+  }
+  return Kind::Run;
+}
+
+bool is_struck(const RankView& rank) {
+  const int host = rank.job.request().incident.host;
+  return host < 0 || rank.job.processes()[static_cast<std::size_t>(rank.process)].host == host;
+}
+
+/// The communicator that an incident strikes is the one of all ranks.
+bool is_of_all(const LogJob& job, int generation) {
+  return job.generations()[static_cast<std::size_t>(generation)].communicators.size() == 1 &&
+         job.generations()[static_cast<std::size_t>(generation)]
+                 .communicators.front()
+                 .members.size() == job.processes().size();
+}
+
+int port_of(const RankView& rank) {
+  return 32'768 + static_cast<int>(noise(rank.job.request().seed, kPort,
+                                         static_cast<std::uint64_t>(rank.process)) %
+                                   28'000);
+}
+
+const NetInterface& interface_of_rank(const RankView& rank, int other) {
+  return rank.job.host_of(rank.communicator->members[static_cast<std::size_t>(other)]).interface;
+}
+
+void write_no_route(const RankView& rank, DebugLog& log) {
+  const NetInterface& root = rank.job.hosts().front().interface;
+  const std::string& error = rank.job.request().incident.detail;
+  const LineThread thread = rank.init_thread();
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    log.info(thread, connect_retry_text(rank.version(), error, attempt));
+  }
+  write_warning(log, thread,
+                connect_warning(rank.version(), root,
+                                20'000 + static_cast<int>(rank.job.request().seed % 1000), error));
+}
+
+void write_other_version(const RankView& rank, DebugLog& log) {
+  // Every rank compares the others with its own and names the first that differs.
+  const auto& members = rank.communicator->members;
+  const auto other = std::ranges::find_if(members, [&rank](int process) {
+    return rank.job.host_of(process).version != rank.version();
+  });
+  if (other == members.end()) return;
+  write_warning(log, rank.init_thread(),
+                other_version_warning(rank.version(), rank.rank, rank.job.host_of(*other).version,
+                                      static_cast<int>(other - members.begin())));
+}
+
+/// The struck host's second process took its first one's GPU.
+void write_duplicate_gpu(const RankView& rank, DebugLog& log) {
+  const int local = rank.job.processes()[static_cast<std::size_t>(rank.process)].local;
+  if (local > 1) return;
+  const int first = rank.rank - local;
+  const int other = local == 0 ? rank.rank + 1 : first;
+  write_warning(log, rank.init_thread(),
+                duplicate_gpu_warning(rank.version(), rank.rank, other,
+                                      connection_end(rank.layout(), first).bus_id));
+}
+
+void write_completion(const RankView& rank, DebugLog& log) {
+  // Whoever sends to the struck host finds that it does not answer.
+  const LogRequest& request = rank.job.request();
+  const int next = rank.layout().in_ring(0, rank.rank, 1);
+  const int process = rank.communicator->members[static_cast<std::size_t>(next)];
+  const int host = rank.job.processes()[static_cast<std::size_t>(process)].host;
+  const int own = rank.job.processes()[static_cast<std::size_t>(rank.process)].host;
+  if (host != request.incident.host || host == own) return;
+  write_warning(log, rank.proxy_thread(),
+                completion_warning(rank.version(), interface_of_rank(rank, next), port_of(rank),
+                                   kRetriesExhausted, request.incident.device));
+}
+
+void write_link_flap(const RankView& rank, DebugLog& log) {
+  if (!is_struck(rank)) return;
+  const LineThread events{rank.proxy_thread().tid + 1, 0};
+  write_warning(
+      log, events,
+      async_event_warning(rank.version(), rank.job.request().incident.device, "port error"));
+}
+
+}  // namespace
+
+bool ends_in(const LogJob& job, const LogPhase& phase) {
+  const IncidentKind kind = job.request().incident.kind;
+  if (kind == IncidentKind::None || kind == IncidentKind::OpenDevice) return false;
+  return phase.kind == strikes_in(kind) && is_of_all(job, phase.generation);
+}
+
+bool breaks_off(const RankView& rank, LogPhase::Kind phase) {
+  const IncidentKind kind = rank.job.request().incident.kind;
+  return kind != IncidentKind::None && kind != IncidentKind::OpenDevice &&
+         phase == strikes_in(kind) && is_of_all(rank.job, rank.generation);
+}
+
+int left_out_rank(const RankView& rank) {
+  const Incident& incident = rank.job.request().incident;
+  int last = rank.layout().nranks() - 1;
+  while (last > 0) {
+    const int process = rank.communicator->members[static_cast<std::size_t>(last)];
+    if (rank.job.processes()[static_cast<std::size_t>(process)].host == incident.host) break;
+    --last;
+  }
+  return last;
+}
+
+void write_incident(const RankView& rank, LogPhase::Kind phase, DebugLog& log) {
+  const Incident& incident = rank.job.request().incident;
+  if (incident.kind == IncidentKind::None || phase != strikes_in(incident.kind)) return;
+  if (phase != Kind::Begin && !is_of_all(rank.job, rank.generation)) return;
+  const LineThread init = rank.init_thread();
+  const NcclVersion version = rank.version();
+  switch (incident.kind) {
+    case IncidentKind::None:
+      return;
+    case IncidentKind::OpenDevice:
+      if (is_struck(rank)) write_warning(log, init, open_device_warning(version, incident.device));
+      return;
+    case IncidentKind::NoRoute:
+      // The first host's ranks reach the root, which is among them, and wait for the others.
+      if (rank.job.processes()[static_cast<std::size_t>(rank.process)].host > 0) {
+        write_no_route(rank, log);
+      }
+      return;
+    case IncidentKind::OtherVersion:
+      return write_other_version(rank, log);
+    case IncidentKind::DuplicateGpu:
+      if (is_struck(rank)) write_duplicate_gpu(rank, log);
+      return;
+    case IncidentKind::ShortRing:
+      return write_warning(log, init, ring_lacks_rank_warning(version, 0, left_out_rank(rank)));
+    case IncidentKind::NvlsBind:
+      if (is_struck(rank)) write_warning(log, init, nvls_bind_warning(version));
+      return;
+    case IncidentKind::ShmFull:
+      if (is_struck(rank)) {
+        write_warning(
+            log, init,
+            shared_memory_warning(version, fmt::format("/dev/shm/nccl-{:06x}", port_of(rank)),
+                                  kSharedSegment));
+      }
+      return;
+    case IncidentKind::Memlock:
+      if (is_struck(rank))
+        write_warning(log, rank.proxy_thread(), register_memory_warning(version));
+      return;
+    case IncidentKind::BadGid:
+      if (!rank.host().network.devices.empty()) {
+        write_warning(
+            log, rank.proxy_thread(),
+            modify_qp_warning(version, rank.host().network.devices.front(),
+                              std::stoi(incident.detail), rank.host().interface,
+                              interface_of_rank(rank, rank.layout().in_ring(0, rank.rank, 1))));
+      }
+      return;
+    case IncidentKind::CudaMemory:
+      if (is_struck(rank)) write_warning(log, init, cuda_memory_warning(version));
+      return;
+    case IncidentKind::LinkFlap:
+      write_link_flap(rank, log);
+      return write_completion(rank, log);
+    case IncidentKind::Completion:
+      return write_completion(rank, log);
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/channels/parameters.h"
+#include "harness/logs/connections.h"
+#include "harness/logs/host_network.h"
+#include "harness/logs/log_communicator.h"
+#include "harness/logs/log_request.h"
+
+namespace ringside {
+
+/// One host of the job.
+struct LogHost {
+  std::string name = {};
+  NetInterface interface = {};  ///< of bootstrap and, for RDMA, out of band
+  HostNetwork network = {};
+  NcclVersion version = {};
+  std::vector<Setting> settings = {};
+  bool lacks_nvls = false;
+};
+
+/// One process, which has one GPU.
+struct LogProcess {
+  int host = 0;
+  int local = 0;  ///< place among the host's processes
+  int pid = 0;
+  std::string cpus = {};  ///< near its GPU: hexadecimal groups, as in /sys
+};
+
+/// Communicators that are made at one time; each process is in at most one.
+struct Generation {
+  std::vector<LogCommunicator> communicators;
+  std::vector<int> of_process;  ///< index; -1: in none
+};
+
+/// A job as its log tells of it: who its processes are, and what the engine decides for each of its
+/// communicators. Only decisions of NCCL 2.30.7 are known, less what a version lacks: PXN before 2.12,
+/// NVLS before 2.17 (over several nodes: 2.18), NVLink domains before 2.20, more than 32 channels before
+/// 2.25.
+///
+/// Threads    nothing changes after make()
+class LogJob {
+ public:
+  /// errors  as make_job(), parse_topology_parameters(), parse_channel_parameters(), Tuner::make()
+  static Result<LogJob> make(LogRequest request);
+
+  [[nodiscard]] const LogRequest& request() const { return request_; }
+  [[nodiscard]] const std::vector<LogHost>& hosts() const { return hosts_; }
+  [[nodiscard]] const std::vector<LogProcess>& processes() const { return processes_; }
+  [[nodiscard]] const std::vector<Generation>& generations() const { return generations_; }
+  [[nodiscard]] const LogHost& host_of(int process) const {
+    return hosts_[static_cast<std::size_t>(processes_[static_cast<std::size_t>(process)].host)];
+  }
+  /// For a process of that version.
+  [[nodiscard]] ConnectionRules rules(const LogHost& host) const;
+  [[nodiscard]] Subsystems shown(const LogHost& host) const;
+
+ private:
+  explicit LogJob(LogRequest request) : request_(std::move(request)) {}
+  Status read_environment();
+  void name_hosts();
+  Status add_generations();
+  Result<std::shared_ptr<const CommunicatorLayout>> layout_of(const JobHosts& hosts) const;
+  Result<Generation> world() const;
+  Result<Generation> node_groups() const;
+  Result<Generation> place_groups() const;
+  void number(Generation& generation, int index) const;
+
+  LogRequest request_;
+  TopologyParameters topology_;
+  ChannelParameters channels_;
+  TuningParameters tuning_;
+  bool has_cumem_ = true;
+  std::vector<LogHost> hosts_;
+  std::vector<LogProcess> processes_;
+  std::vector<int> run_of_host_;
+  std::vector<Generation> generations_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "engine/debuglog/line.h"
+#include "harness/logs/rank_view.h"
+
+/// Parts of write_phase(): what a process says before its first communicator, and of its variables.
+/// Private to this folder.
+namespace ringside {
+
+void write_begin(const RankView& rank, DebugLog& log);
+
+/// When NCCL first reads a variable, and with that echoes it.
+enum class ReadAt { Bootstrap, Network, Topology, Channels };
+void write_settings(const RankView& rank, ReadAt moment, LineThread thread, DebugLog& log);
+
+}  // namespace ringside

@@ -1,0 +1,78 @@
+#include <array>
+
+#include "engine/debuglog/operation_text.h"
+#include "harness/logs/noise.h"
+#include "harness/logs/write_communicator.h"
+
+namespace ringside {
+namespace {
+
+enum Of : std::uint64_t { kBuffer = 300, kStream };
+
+/// A step of training, over and over: gradients and weights of layers large and small.
+struct Call {
+  Collective collective;
+  std::uint64_t count;  ///< elements, as the call names them
+  DataType type;
+};
+constexpr std::array<Call, 8> kStep{{
+    {Collective::AllGather, 4'194'304, DataType::Bfloat16},
+    {Collective::ReduceScatter, 4'194'304, DataType::Bfloat16},
+    {Collective::AllReduce, 33'554'432, DataType::Bfloat16},
+    {Collective::AllReduce, 8'388'608, DataType::Bfloat16},
+    {Collective::AllGather, 1'048'576, DataType::Bfloat16},
+    {Collective::ReduceScatter, 1'048'576, DataType::Bfloat16},
+    {Collective::AllReduce, 16'384, DataType::Float32},
+    {Collective::AllReduce, 1, DataType::Float32},
+}};
+
+/// Of the larger of a rank's buffers.
+Bytes bytes_of(const Call& call, int nranks) {
+  const Bytes own{call.count * size_of(call.type).value};
+  const bool is_spread =
+      call.collective == Collective::AllGather || call.collective == Collective::ReduceScatter;
+  return is_spread ? own * static_cast<std::uint64_t>(nranks) : own;
+}
+
+/// The line that says what was chosen; empty where nothing can be.
+std::string chosen_text(const RankView& rank, const Call& call) {
+  const Bytes bytes = bytes_of(call, rank.layout().nranks());
+  const Result<TunedChoice> choice = rank.layout().tuner().choose(
+      {.collective = call.collective, .bytes = bytes, .type = call.type});
+  return choice ? choice_text(rank.version(), bytes, *choice) : std::string{};
+}
+
+}  // namespace
+
+void write_calls(const RankView& rank, const LogPhase& phase, DebugLog& log) {
+  if (!log.shows(Subsystem::Coll | Subsystem::Tuning)) return;
+  const LineThread thread = rank.main_thread();
+  const CommFacts facts = rank.facts();
+  const std::uint64_t seed = rank.job.request().seed;
+  const auto process = static_cast<std::uint64_t>(rank.process);
+  std::array<std::string, kStep.size()> chosen;
+  for (std::size_t i = 0; i < kStep.size(); ++i) chosen[i] = chosen_text(rank, kStep[i]);
+  for (int i = phase.first_call; i < phase.end_call; ++i) {
+    const auto number = static_cast<std::uint64_t>(i);
+    const Call& call = kStep[number % kStep.size()];
+    const std::uint64_t buffer =
+        0x7F0000000000ULL | (noise(seed, kBuffer + number % 64, process) & 0xFFFFFFFE00ULL);
+    if (log.shows(Subsystem::Coll)) {
+      log.info(Subsystem::Coll, thread,
+               call_text({.collective = call.collective,
+                          .op_count = number,
+                          .send_buffer = buffer,
+                          .recv_buffer = buffer,
+                          .count = call.count,
+                          .type = call.type,
+                          .comm = facts.pointer,
+                          .nranks = facts.nranks,
+                          .stream = 0x550000000000ULL |
+                                    (noise(seed, kStream, process) & 0xFFFFFFFF0ULL)}));
+    }
+    const std::string& line = chosen[number % kStep.size()];
+    if (!line.empty()) log.info(Subsystem::Tuning, thread, line);
+  }
+}
+
+}  // namespace ringside

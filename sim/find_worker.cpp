@@ -1,0 +1,70 @@
+#include "sim/find_worker.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVariable = "RINGSIDE_SIMGRID";
+constexpr const char* kWorker = "ringside-simgrid";
+
+/// The build tree that holds the program; empty: none does.
+fs::path build_tree_of(const fs::path& program) {
+  std::error_code ignored;
+  for (fs::path folder = program.parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    if (fs::exists(folder / "CMakeCache.txt", ignored)) return folder;
+  }
+  return {};
+}
+
+std::vector<fs::path> candidates(const WorkerPlaces& places) {
+  if (places.named) return {*places.named};
+  std::vector<fs::path> all;
+  if (const fs::path program = places.program; program.has_parent_path()) {
+    const fs::path folder = program.parent_path();
+    all.push_back(folder / kWorker);
+    all.push_back(folder.parent_path() / "libexec" / "ringside" / kWorker);
+    const fs::path build = build_tree_of(program);
+    if (!build.empty()) all.push_back(build / "sim" / "simgrid" / kWorker);
+  }
+  if (!places.installed.empty()) all.emplace_back(places.installed);
+  return all;
+}
+
+}  // namespace
+
+WorkerPlaces worker_places() {
+  WorkerPlaces places{.installed = RINGSIDE_SIMGRID_INSTALLED};
+  if (const char* const named = std::getenv(kVariable); named != nullptr && *named != '\0') {
+    places.named = named;
+  }
+  std::error_code ignored;
+  places.program = fs::read_symlink("/proc/self/exe", ignored).string();
+  return places;
+}
+
+Result<std::string> find_worker(const WorkerPlaces& places) {
+  std::vector<std::string> tried;
+  for (const fs::path& candidate : candidates(places)) {
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+    tried.push_back(candidate.string());
+  }
+  return Error{ErrorCode::Unsupported,
+               fmt::format("{}, the program that simulates, is not there: looked for {}", kWorker,
+                           fmt::join(tried, ", ")),
+               places.named
+                   ? fmt::format("{} names it: mend the path, or unset it", kVariable)
+                   : fmt::format("install ringside as a whole, or name it: {}=PATH", kVariable)};
+}
+
+}  // namespace ringside

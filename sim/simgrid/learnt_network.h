@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/network.h"
+#include "sim/simgrid/caller.h"
+
+namespace ringside {
+
+struct SimTask;
+
+/// What a simulation needs of the network that its caller has: asked for at once, when the tasks are known.
+class LearntNetwork : public SimNetwork {
+ public:
+  explicit LearntNetwork(int nranks) : nranks_(nranks) {}
+
+  /// Every route that the tasks' ports lead over, and its links.
+  /// errors  the caller's
+  Status learn(const std::vector<SimTask>& tasks, Caller& caller);
+
+  [[nodiscard]] int nranks() const override { return nranks_; }
+  [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override;
+  [[nodiscard]] SimRoute group_route(const SwitchGroup& group, int channel) const override;
+  [[nodiscard]] SimLink link(int id) const override;
+
+ private:
+  int nranks_;
+  std::map<WireQuestion::Pair, SimRoute> pairs_;
+  std::map<std::pair<int, int>, std::vector<int>> groups_;  ///< by channel and id
+  std::unordered_map<int, BytesPerSecond> rates_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/collectives/chunk_map.h"
+#include "engine/collectives/primitives.h"
+#include "sim/simgrid/sim_ends.h"
+#include "trace/event.h"
+#include "trace/recorder.h"
+
+namespace ringside {
+
+/// A port as one of its two ranks has it. Only the end of its own direction is set.
+struct SimPort {
+  SimSendEnd* send = nullptr;
+  SimRecvEnd* recv = nullptr;
+  Rank peer = kNoRank;                         ///< of a group the first member
+  const std::vector<Rank>* members = nullptr;  ///< of a group, those on its other side; else null
+};
+
+/// What all actors of a simulation share.
+struct SimTotals {
+  std::int64_t steps = 0;
+  std::int64_t look_at = INT64_MAX;  ///< so many steps later look() is called, which sets it anew
+  std::function<void()> look = {};
+  std::string mismatch = {};  ///< the first chunk that was not the one expected; empty: none
+};
+
+/// The model that moves no bytes: a chunk is one SimGrid communication.
+///
+/// Threads    one actor each, which runs one strand; all actors of an engine share one thread
+/// Ordering   as Primitives; a send is under way when the step returns
+/// Ownership  everything in Setup outlives the object
+class SimPrimitives : public NamedPrimitives<SimPrimitives> {
+ public:
+  struct Setup {
+    const ChunkMap* map = nullptr;
+    const std::vector<SimPort>* send_ports = nullptr;
+    const std::vector<SimPort>* recv_ports = nullptr;
+    int slots_per_chunk = 1;
+    Bytes element;
+    double wire_factor = 1;  ///< bytes on the wire for each byte of data
+    SimTotals* totals = nullptr;
+    std::uint32_t* step = nullptr;  ///< steps that the strands of this rank and channel have taken
+    TraceLane* lane = nullptr;      ///< null: not traced
+    TraceEvent event;               ///< what all events of this actor share
+  };
+
+  explicit SimPrimitives(const Setup& setup) : setup_(setup) {}
+
+  void begin_loop(std::int64_t loop) { loop_ = loop; }
+
+  template <Primitive kPrimitive>
+  void step(int chunk, Ports from, Ports to) {
+    run(kPrimitive, chunk, from, to);
+  }
+
+  /// What the actor waits for, for people; empty while it does not wait.
+  [[nodiscard]] std::string waits_for() const;
+
+ private:
+  enum class Wait : std::uint8_t { Nothing, Arrival, Slots };
+
+  void run(Primitive primitive, int chunk, Ports from, Ports to);
+  void move(const PrimitiveParts& parts, int chunk, const ChunkSpan& span, Ports from, Ports to);
+  void await(const SimPort& port, const SimMessage& expected);
+  void acquire(const SimPort& port);
+  void record(Primitive primitive, const ChunkSpan& span, double begin, Ports from, Ports to);
+  [[nodiscard]] const SimPort& send_port(int number) const {
+    return (*setup_.send_ports)[static_cast<std::size_t>(number)];
+  }
+  [[nodiscard]] const SimPort& recv_port(int number) const {
+    return (*setup_.recv_ports)[static_cast<std::size_t>(number)];
+  }
+  [[nodiscard]] std::string place() const;
+
+  Setup setup_;
+  std::int64_t loop_ = 0;
+  Wait wait_ = Wait::Nothing;
+  Rank waits_on_ = kNoRank;
+};
+
+}  // namespace ringside

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/simulate.h"
+
+/// What simulate() and its worker process say to each other, as FlatBuffers over a socket:
+///
+///     job      ->          what is to be simulated
+///              <-  question   once it is planned: which routes it needs
+///     routes   ->
+///              <-  progress, trace    any number of them
+///              <-  result, failure, or death of the process that simulated
+namespace ringside {
+
+/// Who asks, and for what besides the result.
+struct WireCaller {
+  int nranks = 0;
+  std::string version = {};  ///< of ringside
+  bool tells_progress = false;
+  bool is_traced = false;
+  std::string command_line = {};  ///< with the pid: whom the trace names as its writer
+  std::uint32_t pid = 0;
+};
+
+struct WireJob {
+  WireCaller caller;
+  SimRequest request;  ///< but for what only a process itself can have: network, trace, progress
+};
+
+struct WireQuestion {
+  struct Pair {
+    Rank from{0};
+    Rank to{0};
+    int channel = 0;
+    friend auto operator<=>(const Pair&, const Pair&) = default;
+  };
+  struct Group {
+    SwitchGroup members;
+    int channel = 0;
+  };
+  std::vector<Pair> pairs;
+  std::vector<Group> groups;
+};
+
+/// In the order of the question.
+struct WireRoutes {
+  std::vector<SimRoute> pairs;
+  std::vector<std::vector<int>> groups;               ///< links
+  std::vector<std::pair<int, BytesPerSecond>> rates;  ///< of every link there
+};
+
+struct WireProgress {
+  std::int64_t done = 0;
+  std::int64_t all = 0;
+};
+
+/// One block of an .rtrace file.
+struct WireTrace {
+  std::vector<std::byte> block;
+};
+
+struct WireFailure {
+  Error error;
+};
+
+/// Of the process that simulated.
+struct WireDeath {
+  int signal = 0;
+};
+
+using WireMessage = std::variant<WireJob, WireQuestion, WireRoutes, WireProgress, WireTrace,
+                                 SimResult, WireFailure, WireDeath>;
+
+/// The message as it goes over the wire: its length comes first.
+std::vector<std::byte> encode(const WireMessage& message);
+std::vector<std::byte> encode_job(const WireCaller& caller, const SimRequest& request);
+std::vector<std::byte> encode_trace(std::span<const std::byte> block);
+
+/// errors  Corrupt: not such a message, words that nobody knows, lists that do not fit together. (Ranks may
+///         still be out of range.)
+Result<WireMessage> decode(std::span<const std::byte> bytes);
+
+/// errors  PeerGone: nobody reads any more; System
+Status send_wire(int socket, std::span<const std::byte> encoded);
+
+/// Waits for the next message.
+/// errors  PeerGone: the other end is closed; Corrupt; System
+Result<WireMessage> receive_wire(int socket);
+
+}  // namespace ringside

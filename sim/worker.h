@@ -1,0 +1,55 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace ringside {
+
+/// A ringside-simgrid process, this end of it. It has no other file of ours open, and ends when its socket
+/// is closed: with this process at the latest, whatever the reason.
+///
+/// Threads    lease() and give_back(): any; one at a time uses a worker
+class SimWorker {
+ public:
+  /// One that has served before, or a new one.
+  /// errors  Unsupported: no such program; System: no process or socket to be had
+  static Result<SimWorker> lease();
+
+  ~SimWorker() { end(); }  ///< kills it, whatever it is at
+  SimWorker(SimWorker&& other) noexcept
+      : socket_(std::move(other.socket_)),
+        pid_(std::exchange(other.pid_, -1)),
+        path_(std::move(other.path_)) {}
+  SimWorker& operator=(SimWorker&&) = delete;
+
+  [[nodiscard]] int socket() const { return socket_.get(); }
+
+  /// For the next lease().  shape  it has answered, and waits for a job
+  void give_back() &&;
+
+  /// Of one that has closed its end: what became of it.
+  Error cause_of_end() &&;
+
+ private:
+  SimWorker(UniqueFd socket, pid_t pid, std::string path)
+      : socket_(std::move(socket)), pid_(pid), path_(std::move(path)) {}
+  static Result<SimWorker> spawn(std::string path);
+  [[nodiscard]] bool is_idle() const;
+  int end();
+
+  UniqueFd socket_;
+  pid_t pid_ = -1;  ///< -1: ended, moved from, or another process's
+  std::string path_;
+
+  struct Idle;
+};
+
+/// The simulation's process died of a signal.
+Error died_of(int signal);
+
+}  // namespace ringside

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/tuning/select.h"
+
+namespace ringside::study {
+
+/// Which collective calls, in the words of an option or a file.
+struct CallWords {
+  std::string collective;
+  std::string sizes = "8:8G:2";  ///< parse_size_range()
+  std::string type = "float";
+  std::string op = "sum";
+};
+
+/// One collective in several sizes.
+struct Calls {
+  Collective collective = Collective::AllReduce;
+  DataType type = DataType::Float32;
+  RedOp op = RedOp::Sum;
+  std::vector<Bytes> sizes;  ///< of the larger of one rank's buffers; at least one
+
+  [[nodiscard]] TuningCall at(Bytes size) const {
+    return {.collective = collective, .bytes = size, .type = type, .op = op};
+  }
+};
+
+/// errors  InvalidArgument: a word that is none, the nearest is named; as parse_size_range()
+Result<Calls> parse_calls(const CallWords& words);
+
+}  // namespace ringside::study

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/tuning/select.h"
+
+namespace ringside::study {
+
+/// What NCCL does with an all-reduce on one cluster, nothing set, in each of decision_sizes().
+struct DecisionRow {
+  std::string preset;
+  int nodes = 0;  ///< as the preset counts them
+  CommShape shape;
+  std::vector<TunedChoice> choices;  ///< by size
+};
+
+std::span<const Bytes> decision_sizes();
+
+/// The newest NCCL's decisions on 1, 2, 4 and 16 of each preset.
+/// only    the one source to tell of; empty: all presets
+/// errors  as load_hosts()
+Result<std::vector<DecisionRow>> decisions(const std::string& only);
+
+}  // namespace ringside::study

@@ -1,0 +1,130 @@
+#include "study/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "base/assert.h"
+#include "base/suggest.h"
+#include "sim/job_network.h"
+#include "trace/file_sink.h"
+
+namespace ringside::study {
+namespace {
+
+Status check_fidelity(const std::string& text) {
+  constexpr std::array<std::string_view, 1> kKnown{"chunk"};
+  if (text == kKnown[0]) return {};
+  return Error{ErrorCode::InvalidArgument, fmt::format("unknown fidelity '{}'", text),
+               suggestion(text, kKnown)};
+}
+
+/// --algo and --proto as the variables that they are.
+Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
+  JobOptions job = question.job;
+  const bool is_forced = !question.algorithm.empty() || !question.protocol.empty();
+  if (is_forced && is_point_to_point(collective)) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("--algo and --proto with {}", to_string(collective)),
+                 "it is made of sends and receives, by Simple"};
+  }
+  if (!question.algorithm.empty()) {
+    RINGSIDE_TRY(const Algorithm algorithm, parse_algorithm(question.algorithm));
+    job.set.push_back(fmt::format("NCCL_ALGO={}", nccl_name(algorithm)));
+  }
+  if (!question.protocol.empty()) {
+    RINGSIDE_TRY(const Protocol protocol, parse_protocol(question.protocol));
+    job.set.push_back(fmt::format("NCCL_PROTO={}", nccl_name(protocol)));
+  }
+  return job;
+}
+
+Status check_calls(const SimQuestion& question, const Calls& calls) {
+  RINGSIDE_TRY(check_fidelity(question.fidelity));
+  if (calls.collective == Collective::Send || calls.collective == Collective::Recv) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{} alone has no other end", to_string(calls.collective)),
+                 "simulate send_recv: each rank sends to the next one"};
+  }
+  if (!question.trace.empty() && calls.sizes.size() != 1) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("--trace with {} sizes", calls.sizes.size()),
+                 "a trace holds one simulation: give --bytes one size"};
+  }
+  return {};
+}
+
+CallShape shape_of(const Calls& calls, std::int64_t count, int nranks) {
+  CallShape shape{.count = count, .type = calls.type};
+  if (calls.collective == Collective::AllGatherV) {
+    shape.counts.assign(static_cast<std::size_t>(nranks), count);
+  }
+  return shape;
+}
+
+}  // namespace
+
+Result<SimPlan> plan_simulation(const SimQuestion& question) {
+  RINGSIDE_TRY(Calls calls, parse_calls(question.calls));
+  RINGSIDE_TRY(check_calls(question, calls));
+  RINGSIDE_TRY(const JobOptions options, forced(question, calls.collective));
+  RINGSIDE_TRY(TunedJob job, load_tuned_job(options));
+  Channels channels = channels_of(job.asked.job);
+  if (question.channels < 0 || question.channels > channels.count()) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--channels {}", question.channels),
+                 fmt::format("this job has {}: give 1 to {}", channels.count(), channels.count())};
+  }
+  return SimPlan{question, std::move(calls), std::move(job), std::move(channels)};
+}
+
+Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
+  const int nranks = plan.job.shape().nranks;
+  const Collective collective = plan.calls.collective;
+  const Bytes one_each = call_bytes(collective, shape_of(plan.calls, 1, nranks), nranks);
+  SimCall call;
+  call.shape = shape_of(plan.calls, static_cast<std::int64_t>(size.value / one_each.value), nranks);
+  call.bytes = call_bytes(collective, call.shape, nranks);
+  RINGSIDE_TRY(call.tuned, tune(plan.job.tuner, plan.calls.at(call.bytes)));
+  if (plan.question.channels > 0) call.tuned.choice.nchannels = plan.question.channels;
+  return call;
+}
+
+Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
+                             const std::function<void(double)>& progress) {
+  const AskedJob& asked = plan.job.asked;
+  const JobNetwork network(asked.job, call.tuned.graph, asked.topology);
+  std::shared_ptr<TraceFileSink> trace;
+  if (!plan.question.trace.empty()) {
+    RINGSIDE_TRY(trace, TraceFileSink::create(plan.question.trace));
+  }
+  SimRow row;
+  row.call = std::move(call);
+  RINGSIDE_TRY(row.result, simulate({.network = &network,
+                                     .channels = plan.channels,
+                                     .choice = row.call.tuned.choice,
+                                     .call = row.call.shape,
+                                     .costs = row.call.tuned.costs,
+                                     .trace = trace.get(),
+                                     .trace_label = plan.question.job.on,
+                                     .progress = progress}));
+  if (row.result.busiest_link >= 0) row.busiest = network.link(row.result.busiest_link);
+  row.algbw = row.call.bytes / row.result.time;
+  row.busbw = row.algbw * busbw_factor(plan.calls.collective, network.nranks());
+  return row;
+}
+
+const SimRow& best_of(const std::vector<SimRow>& rows) {
+  RINGSIDE_ASSERT(!rows.empty(), "no rows");
+  return *std::max_element(rows.begin(), rows.end(),
+                           [](const SimRow& a, const SimRow& b) { return a.busbw < b.busbw; });
+}
+
+const char* limit_of(const SimRow& row) {
+  constexpr double kMostly = 0.5;
+  return row.busy_share() < kMostly ? "latency" : "bandwidth";
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/tuned.h"
+#include "study/asked_job.h"
+#include "study/calls.h"
+
+namespace ringside::study {
+
+/// "How long does this collective take on that cluster?", in the words of options or a file.
+struct SimQuestion {
+  JobOptions job;
+  CallWords calls = {.collective = {}, .sizes = "8:1G:2"};
+  std::string algorithm = {};  ///< empty: NCCL's choice
+  std::string protocol = {};   ///< empty: NCCL's choice
+  int channels = 0;            ///< 0: NCCL's choice
+  std::string fidelity = "chunk";
+  std::string trace = {};  ///< path of the .rtrace to write, of one size only; empty: none
+};
+
+/// What is to be simulated, all of it checked. A copy of the question's words stays with it.
+struct SimPlan {
+  SimQuestion question;
+  Calls calls;
+  TunedJob job;
+  Channels channels;
+};
+
+/// An algorithm or protocol that is asked for is NCCL_ALGO or NCCL_PROTO: what NCCL cannot do, it says why not.
+///
+/// errors  as parse_calls(), load_tuned_job(). InvalidArgument: half a collective, an algorithm for what is
+///         made of sends and receives, more channels than there are, a trace of several sizes
+Result<SimPlan> plan_simulation(const SimQuestion& question);
+
+/// One call of the plan, before it is simulated.
+struct SimCall {
+  CallShape shape;
+  Bytes bytes;  ///< the size asked for, in whole elements for each rank
+  SimTuned tuned;
+};
+
+/// errors  as tune(): NCCL has no way to do it
+Result<SimCall> tune_call(const SimPlan& plan, Bytes size);
+
+/// One call, simulated.
+struct SimRow {
+  SimCall call;
+  SimResult result;
+  std::optional<SimLink> busiest;  ///< none: no bytes crossed a link
+  BytesPerSecond algbw;
+  BytesPerSecond busbw;
+
+  /// Of the time, what the busiest link needs for its bytes alone: 0 .. 1.
+  [[nodiscard]] double busy_share() const { return result.busiest / result.time; }
+};
+
+/// progress  as SimRequest::progress; may be empty
+/// errors    as simulate(); System: the trace cannot be written, which is found before simulating
+Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
+                             const std::function<void(double)>& progress = {});
+
+/// The row that gets the most out of the links.
+/// shape  rows are not empty
+const SimRow& best_of(const std::vector<SimRow>& rows);
+
+/// What keeps a call from being faster: "latency" where its links rest most of the time, else "bandwidth".
+const char* limit_of(const SimRow& row);
+
+}  // namespace ringside::study

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/channels/job.h"
+
+namespace ringside::study {
+
+/// What nodes of a job are alike in. NCCL calls an NVLink domain of several hosts one node.
+struct NodeFacts {
+  std::size_t report = 0;  ///< of Job::systems and Job::reports
+  std::vector<int> nodes;  ///< ascending
+  int first_rank = 0;      ///< of the first of them
+  /// GB/s of its links; without those inside a device and the wires of NICs.
+  std::map<LinkKind, std::set<float>> link_rates;
+};
+
+/// What a job looks like, beside what the engine says of it.
+struct TopoFacts {
+  std::vector<NodeFacts> kinds;   ///< by report
+  std::vector<int> node_of_rank;  ///< by rank
+};
+TopoFacts topo_facts(const Job& job);
+
+/// The ranks that a ring passes one after the other within a node.
+struct RingVisit {
+  int node = 0;
+  std::vector<int> ranks;
+};
+/// A ring from rank 0's position on, visit by visit.
+/// shape  channel is one of the job's
+std::vector<RingVisit> visits_of(const Job& job, const TopoFacts& facts, int channel);
+
+/// The ranks of a tree that have children: roots, then the others, ascending.
+std::vector<int> parents_of(std::span<const Channels::TreePlace> tree);
+
+/// The hosts that differ from those before them, each with how often it comes.
+std::vector<HostRun> distinct_hosts(const JobHosts& hosts);
+
+/// What all hosts are alike in.
+/// errors  InvalidArgument: they differ
+Result<Host> only_host_of(const JobHosts& hosts);
+
+}  // namespace ringside::study

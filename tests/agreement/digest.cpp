@@ -1,0 +1,93 @@
+#include "tests/agreement/digest.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "tests/support/answer.h"
+
+namespace ringside::oracle {
+namespace {
+
+class Digesting {
+ public:
+  void add(const Json& value, bool measure) {
+    if (value.is_object()) {
+      // By name: the two answers need not list their keys in one order.
+      std::map<std::string, const Json*> members;
+      for (const auto& [key, member] : value.items()) members.emplace(key, &member);
+      hash("{");
+      for (const auto& [key, member] : members) {
+        hash(key);
+        add(*member, measure || is_measure(key));
+      }
+      hash("}");
+    } else if (value.is_array()) {
+      hash("[");
+      for (const Json& member : value) add(member, measure);
+      hash("]");
+    } else {
+      ++digest_.values;
+      if (measure && value.is_number()) {
+        hash("~");
+        const double weight = 1 + static_cast<double>(measures_++ % 97) / 97;
+        digest_.measures += weight * std::log1p(1000 * value.get<double>());
+      } else {
+        hash(value.dump());
+      }
+    }
+  }
+
+  [[nodiscard]] Digest result() const {
+    Digest digest = digest_;
+    digest.words = static_cast<std::uint32_t>(hash_ ^ (hash_ >> 32));
+    return digest;
+  }
+
+ private:
+  /// source  FNV-1a, 64 bits; a byte of 0 ends each word
+  void hash(std::string_view text) {
+    for (const char c : text) byte(static_cast<unsigned char>(c));
+    byte(0);
+  }
+  void byte(unsigned char value) { hash_ = (hash_ ^ value) * 0x100000001b3U; }
+
+  Digest digest_;
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+  std::uint64_t measures_ = 0;
+};
+
+}  // namespace
+
+Digest digest_of(const Json& part) {
+  Digesting digesting;
+  digesting.add(part, false);
+  return digesting.result();
+}
+
+bool is_same(const Digest& a, const Digest& b) {
+  // A file of seven digits is off by 3e-7 a value, this way and that: by some 1e-4 in the sum of a hundred thousand.
+  constexpr double kRounding = 5e-4;
+  return a.values == b.values && a.words == b.words &&
+         std::abs(a.measures - b.measures) < kRounding;
+}
+
+std::string to_text(const Digest& digest) {
+  return fmt::format("{}:{:08x}:{:.4f}", digest.values, digest.words, digest.measures);
+}
+
+Digest parse_digest(std::string_view text) {
+  unsigned long long values = 0;
+  unsigned words = 0;
+  double measures = 0;
+  if (std::sscanf(std::string(text).c_str(), "%llu:%8x:%lf", &values, &words, &measures) != 3) {
+    throw std::runtime_error(fmt::format("'{}' is no digest", text));
+  }
+  return {.values = values, .words = words, .measures = measures};
+}
+
+}  // namespace ringside::oracle

@@ -1,0 +1,36 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+
+namespace {
+
+/// The body of a kernel in PTX, up to the brace that stands at the begin of a line.
+[[maybe_unused]] std::string kernel(const std::string& ptx, const std::string& name) {
+  const std::size_t begin = ptx.find(".visible .entry " + name + "(");
+  if (begin == std::string::npos) return "";
+  return ptx.substr(begin, ptx.find("\n}", begin) - begin);
+}
+
+// The build fails where a text does not compile; this says that there is code of all of it behind it.
+TEST(DeviceCode, EveryAlgorithmCompilesForGpus) {
+#ifndef RINGSIDE_DEVICE_TEXTS
+  GTEST_SKIP() << "needs nvcc 12 or newer, which compiles every algorithm's text for GPUs";
+#else
+  std::ifstream file(RINGSIDE_DEVICE_TEXTS);
+  ASSERT_TRUE(file) << RINGSIDE_DEVICE_TEXTS;
+  const std::string ptx((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const char* name : {"ringside_run_channel", "ringside_run_strand"}) {
+    const std::string body = kernel(ptx, name);
+    ASSERT_NE(body, "") << name;
+    // Each algorithm's steps are written down somewhere: the model stores more than it has members.
+    const std::regex store(R"(\bst(\.global)?\.\w+)");
+    const auto stores = std::distance(std::sregex_iterator(body.begin(), body.end(), store), {});
+    EXPECT_GT(stores, 100) << name;
+  }
+#endif
+}
+
+}  // namespace

@@ -1,0 +1,68 @@
+#include "diag/report/hang_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include "tests/hangdetect/small_job.h"
+
+namespace ringside::hang {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Ranks 0, 1 and 3 wait in the third call of all; rank 2 did not make it.
+Examination rank_2_is_missing(const std::string& group = "default_pg") {
+  SmallJob job(4);
+  const int world = job.add_group(group, {0, 1, 2, 3});
+  job.all_call(world, "nccl:all_reduce", 64, 2);
+  for (const int rank : {0, 1, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+  return std::move(job).examination();
+}
+
+TEST(HangReport, TheVerdictIsTheFirstLineAndTheSameInAll) {
+  const Examination all = rank_2_is_missing();
+  const std::string text = report_text(all);
+  const std::string kind = to_string(all.verdict.best.kind);
+  EXPECT_EQ(text.rfind(kind + ": rank 2", 0), 0U) << text;
+  const Json document = report_json(all);
+  EXPECT_EQ(document["schema"], "ringside.hang/1");
+  EXPECT_EQ(document["verdict"]["kind"], kind);
+  EXPECT_THAT(document["verdict"]["culprits"].get<std::vector<int>>(), ElementsAre(2));
+  EXPECT_EQ(document["ndumps"], 4);
+  EXPECT_THAT(report_html(all), HasSubstr("<h1>" + kind + "</h1>"));
+}
+
+TEST(HangReport, RanksThatStandTogetherAreOneRow) {
+  const std::vector<Stand> stands = stands_of(rank_2_is_missing());
+  ASSERT_EQ(stands.size(), 2U);
+  EXPECT_THAT(stands[0].ranks, ElementsAre(0, 1, 3));
+  EXPECT_EQ(stands[0].state, "waits");
+  EXPECT_EQ(stands[0].waits, "2");
+  EXPECT_THAT(stands[1].ranks, ElementsAre(2));
+  EXPECT_EQ(stands[1].state, "idle");
+}
+
+TEST(HangReport, LinesKeepToAHundredColumnsAndSteerNoTerminal) {
+  const std::string text = report_text(rank_2_is_missing("a\x1b[31mred"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+}
+
+TEST(HangReport, ThePageEscapesNamesAndStandsAlone) {
+  const std::string page = report_html(rank_2_is_missing("<b>&'s"));
+  EXPECT_THAT(page, HasSubstr("&lt;b&gt;&amp;"));
+  EXPECT_THAT(page, Not(HasSubstr("<b>")));
+  EXPECT_THAT(page, Not(HasSubstr("http")));
+  EXPECT_THAT(page, HasSubstr("prefers-color-scheme:dark"));
+  EXPECT_TRUE(page.ends_with("</html>\n"));
+}
+
+}  // namespace
+}  // namespace ringside::hang

@@ -1,0 +1,216 @@
+#include "sim/worker.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/sim/requests.h"
+
+/// The processes behind simulate(). /proc tells who they are.
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> all;
+  for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(parent) + "/task")) {
+    std::ifstream in(task.path() / "children");
+    for (pid_t child = 0; in >> child;) all.push_back(child);
+  }
+  return all;
+}
+
+/// The newest: others may be left from simulations before.
+pid_t worker_of(pid_t parent) {
+  const std::vector<pid_t> children = children_of(parent);
+  return children.empty() ? 0 : children.back();
+}
+
+/// Gone, or a zombie that nobody has asked for yet.
+bool is_over(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string text((std::istreambuf_iterator<char>(stat)), {});
+  return text.empty() || text.find(") Z") != std::string::npos;
+}
+
+/// Waits for what must come; the test's own limit is the deadline.
+void await_end(pid_t pid) {
+  while (!is_over(pid)) ::usleep(1000);
+}
+
+class Workers : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists("/proc/self/task/" + std::to_string(getpid()) + "/children")) {
+      GTEST_SKIP() << "needs /proc/PID/task/TID/children";
+    }
+  }
+};
+
+/// Takes seconds, so that there is time to look at it.
+Case long_case() { return ideal_case(1024, Collective::AllReduce, 1 << 24); }
+
+Error error_when(const std::function<void()>& simulating) {
+  Case one = long_case();
+  one.request.progress = [&](double) { simulating(); };
+  const auto result = simulate(one.request);
+  return result ? Error{ErrorCode::Aborted, "it lived"} : result.error();
+}
+
+TEST_F(Workers, TheDeathOfOneIsAnErrorThatNamesTheSignal) {
+  const Error error = error_when([] { ASSERT_EQ(kill(worker_of(getpid()), SIGKILL), 0); });
+  EXPECT_EQ(exit_status(error.code), 3);
+  EXPECT_THAT(error.message, HasSubstr("died of signal 9"));
+}
+
+TEST_F(Workers, SoIsTheDeathOfTheProcessThatSimulates) {
+  const Error error =
+      error_when([] { ASSERT_EQ(kill(worker_of(worker_of(getpid())), SIGKILL), 0); });
+  EXPECT_EQ(exit_status(error.code), 3);
+  EXPECT_THAT(error.message, HasSubstr("died of signal 9"));
+}
+
+TEST_F(Workers, OneServesManyCallsAndADeadOneIsReplaced) {
+  const Case one = ideal_case(4, Collective::AllReduce, 1000);
+  ASSERT_TRUE(simulate(one.request));
+  const pid_t worker = worker_of(getpid());
+  ASSERT_TRUE(simulate(one.request));
+  EXPECT_EQ(worker_of(getpid()), worker);
+  ASSERT_EQ(kill(worker, SIGKILL), 0);
+  await_end(worker);
+  ASSERT_TRUE(simulate(one.request));
+  EXPECT_NE(worker_of(getpid()), worker);
+}
+
+TEST_F(Workers, OneIsKilledWhenTheCallEndsBeforeItHasAnswered) {
+  pid_t worker = 0;
+  pid_t simulating = 0;
+  Case one = long_case();
+  one.request.progress = [&](double) {
+    worker = worker_of(getpid());
+    simulating = worker_of(worker);
+    throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(static_cast<void>(simulate(one.request)), std::runtime_error);
+  ASSERT_GT(simulating, 0);
+  await_end(worker);
+  await_end(simulating);
+}
+
+TEST_F(Workers, TheyEndWithTheirProcess) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    Case one = long_case();
+    one.request.progress = [&](double) {
+      const pid_t pids[] = {worker_of(getpid()), worker_of(worker_of(getpid()))};
+      if (write(ends[1], pids, sizeof pids) != sizeof pids) _exit(1);
+      kill(getpid(), SIGKILL);
+    };
+    static_cast<void>(simulate(one.request));
+    _exit(2);
+  }
+  close(ends[1]);
+  pid_t pids[2] = {0, 0};
+  const ssize_t got = read(ends[0], pids, sizeof pids);
+  close(ends[0]);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  ASSERT_EQ(got, static_cast<ssize_t>(sizeof pids));
+  ASSERT_GT(pids[1], 0);
+  await_end(pids[0]);
+  await_end(pids[1]);
+}
+
+TEST_F(Workers, TheyHaveNoOtherFileOfOurs) {
+  const UniqueFd kept{open("/dev/null", O_RDONLY)};  // would outlive an exec
+  std::set<std::string> open_files;
+  static_cast<void>(error_when([&] {
+    const pid_t worker = worker_of(getpid());
+    for (const auto& file : fs::directory_iterator("/proc/" + std::to_string(worker) + "/fd")) {
+      open_files.insert(fs::read_symlink(file).string().substr(0, 6));
+    }
+    kill(worker, SIGKILL);
+  }));
+  // Its socket; what its stdout leads to; our stderr; and the pipe that its child holds.
+  EXPECT_GE(open_files.count("socket"), 1U);
+  std::set<std::string> ours;
+  std::error_code ignored;
+  ours.insert(fs::read_symlink("/proc/self/fd/2", ignored).string().substr(0, 6));
+  for (const std::string& file : open_files) {
+    EXPECT_TRUE(file == "socket" || file == "pipe:[" || file == "/dev/n" || ours.count(file) > 0)
+        << file;
+  }
+}
+
+// Threads there are, and simulations at once: each has its own result, the one that it has alone.
+TEST(SimulateThreads, SeveralAtATimeGetWhatEachGetsAlone) {
+  constexpr std::array<int, 6> kRanks{2, 3, 5, 8, 13, 21};
+  const auto seconds = [](int ranks) {
+    const Case one = ideal_case(ranks, Collective::AllReduce, 100'000);
+    const auto result = simulate(one.request);
+    return result ? result->time.count() : -1;
+  };
+  std::array<double, kRanks.size()> alone{};
+  for (std::size_t i = 0; i < kRanks.size(); ++i) alone[i] = seconds(kRanks[i]);
+  std::array<double, kRanks.size()> together{};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < kRanks.size(); ++i) {
+    threads.emplace_back([&, i] {
+      for (int again = 0; again < 3; ++again) together[i] = seconds(kRanks[i]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(alone, together);
+  EXPECT_GT(alone[0], 0);
+}
+
+TEST(SimulateThreads, TheirWorkersOutliveTheThreadThatStartedThem) {
+  const Case one = ideal_case(4, Collective::AllReduce, 1000);
+  const auto run = [&] { EXPECT_TRUE(simulate(one.request)); };
+  std::thread(run).join();
+  std::thread(run).join();
+}
+
+class Variable {
+ public:
+  explicit Variable(const char* value) { setenv("RINGSIDE_SIMGRID", value, 1); }
+  ~Variable() { unsetenv("RINGSIDE_SIMGRID"); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+};
+
+TEST(SimulateWorker, OneThatIsNotThereIsNamed) {
+  const Variable variable("/nonexistent/worker");
+  const Case one = ideal_case(2, Collective::AllReduce, 1000);
+  const auto result = simulate(one.request);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::Unsupported);
+  EXPECT_THAT(result.error().message, HasSubstr("/nonexistent/worker"));
+}
+
+TEST(SimulateWorker, AProgramThatIsNoWorkerIsAnError) {
+  const Variable variable("/bin/true");
+  const Case one = ideal_case(2, Collective::AllReduce, 1000);
+  const auto result = simulate(one.request);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(exit_status(result.error().code), 3);
+  EXPECT_THAT(result.error().message, HasSubstr("without an answer"));
+  EXPECT_THAT(result.error().help, HasSubstr("/bin/true"));
+}
+
+}  // namespace
+}  // namespace ringside

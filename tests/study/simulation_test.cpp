@@ -1,0 +1,91 @@
+#include "study/simulation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringside::study {
+namespace {
+
+using testing::HasSubstr;
+
+SimQuestion on_two_dgx_h100(const std::string& collective, const std::string& sizes) {
+  return {.job = {.on = "dgx-h100", .nodes = 2},
+          .calls = {.collective = collective, .sizes = sizes}};
+}
+
+std::string refusal(const SimQuestion& question) {
+  const Result<SimPlan> plan = plan_simulation(question);
+  return plan ? "accepted" : plan.error().message + ": " + plan.error().help;
+}
+
+// 2 nodes with 8 NICs of 48 GB/s each: no ring can carry more than 8 x 48 GB/s.
+TEST(Simulation, ACallHasItsTimeAndTheLinkThatLimitsIt) {
+  SimQuestion question = on_two_dgx_h100("all_reduce", "4M");
+  question.algorithm = "ring";
+  question.protocol = "simple";
+  const Result<SimPlan> plan = plan_simulation(question);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Result<SimCall> call = tune_call(*plan, plan->calls.sizes[0]);
+  ASSERT_TRUE(call) << call.error().message;
+  EXPECT_EQ(call->tuned.choice.algorithm, Algorithm::Ring);
+  EXPECT_EQ(call->tuned.choice.protocol, Protocol::Simple);
+  const Result<SimRow> row = simulate_call(*plan, *call);
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_GT(row->busbw.value, 0);
+  EXPECT_LE(in_gbs(row->busbw), 8 * 48.0);
+  // Of an all-reduce among 16 ranks busbw is 2 x 15 / 16 of algbw.
+  EXPECT_DOUBLE_EQ(row->busbw.value, row->algbw.value * 1.875);
+  ASSERT_TRUE(row->busiest);
+  EXPECT_GT(row->busy_share(), 0);
+  EXPECT_LE(row->busy_share(), 1);
+}
+
+// 1000 B are the gathered result of 16 ranks: 62.5 B each, 15 whole floats, 16 x 60 B in all.
+TEST(Simulation, ASizeIsRoundedDownToWholeElementsOfEachRank) {
+  const Result<SimPlan> plan = plan_simulation(on_two_dgx_h100("all_gather", "1000"));
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Result<SimCall> call = tune_call(*plan, plan->calls.sizes[0]);
+  ASSERT_TRUE(call) << call.error().message;
+  EXPECT_EQ(call->shape.count, 15);
+  EXPECT_EQ(call->bytes, 960_B);
+}
+
+TEST(Simulation, AskedChannelsAreTaken) {
+  SimQuestion question = on_two_dgx_h100("all_reduce", "1M");
+  question.channels = 3;
+  const Result<SimPlan> plan = plan_simulation(question);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Result<SimCall> call = tune_call(*plan, 1_MiB);
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->tuned.choice.nchannels, 3);
+  question.channels = 1000;
+  EXPECT_THAT(refusal(question), HasSubstr("--channels 1000: this job has "));
+}
+
+TEST(Simulation, WhatCannotBeSimulatedIsRefused) {
+  EXPECT_THAT(refusal(on_two_dgx_h100("send", "1M")), HasSubstr("simulate send_recv"));
+  SimQuestion traced = on_two_dgx_h100("all_reduce", "1M:4M");
+  traced.trace = "/tmp/never.rtrace";
+  EXPECT_THAT(refusal(traced), HasSubstr("a trace holds one simulation"));
+  SimQuestion forced = on_two_dgx_h100("all_to_all", "1M");
+  forced.algorithm = "ring";
+  EXPECT_THAT(refusal(forced), HasSubstr("made of sends and receives"));
+  SimQuestion fidelity = on_two_dgx_h100("all_reduce", "1M");
+  fidelity.fidelity = "chnuk";
+  EXPECT_THAT(refusal(fidelity), HasSubstr("did you mean 'chunk'?"));
+}
+
+TEST(Simulation, TheBestRowHasTheMostBusbwAndItsLimitIsNamed) {
+  std::vector<SimRow> rows(3);
+  rows[1].busbw = {2e9};
+  rows[2].busbw = {1e9};
+  EXPECT_EQ(&best_of(rows), &rows[1]);
+  rows[1].result.time = Seconds{4};
+  rows[1].result.busiest = Seconds{1};
+  EXPECT_STREQ(limit_of(rows[1]), "latency");
+  rows[1].result.busiest = Seconds{3};
+  EXPECT_STREQ(limit_of(rows[1]), "bandwidth");
+}
+
+}  // namespace
+}  // namespace ringside::study

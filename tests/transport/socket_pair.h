@@ -1,0 +1,19 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "base/fd.h"
+
+namespace ringside {
+
+/// Two sockets that talk to each other, non-blocking as the transports want them.
+inline std::pair<UniqueFd, UniqueFd> socket_pair() {
+  int pair[2] = {-1, -1};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+  return {UniqueFd(pair[0]), UniqueFd(pair[1])};
+}
+
+}  // namespace ringside

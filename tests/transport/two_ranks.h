@@ -1,0 +1,125 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "engine/transport/open_transports.h"
+
+namespace ringside {
+
+/// What the tests of transports go over: rows of the table, not names, so that a new row is tested as it is.
+inline std::vector<const Transport*> every_transport() {
+  std::vector<const Transport*> all;
+  for (const Transport& transport : transports()) all.push_back(&transport);
+  return all;
+}
+
+/// Those that join different ranks.
+inline std::vector<const Transport*> joining_transports() {
+  std::vector<const Transport*> all = every_transport();
+  std::erase_if(all, [](const Transport* transport) { return transport->is_inner(); });
+  return all;
+}
+
+using TransportAndProtocol = std::tuple<const Transport*, Protocol>;
+
+inline std::string name_of(const testing::TestParamInfo<TransportAndProtocol>& test) {
+  const auto [transport, protocol] = test.param;
+  return std::string(transport->name) + "_" + to_string(protocol);
+}
+inline std::string name_of(const testing::TestParamInfo<const Transport*>& test) {
+  return std::string(test.param->name);
+}
+
+struct Ends {
+  std::unique_ptr<SendEnd> send;
+  std::unique_ptr<RecvEnd> recv;
+};
+
+inline Deadline in_20_s() { return deadline_in(std::chrono::seconds(20)); }
+
+/// One rank that has one transport open.
+inline std::unique_ptr<OpenTransports> open_rank(const Transport& transport, std::uint32_t rank,
+                                                 const Secret& secret) {
+  const std::array wanted{&transport};
+  auto opened =
+      OpenTransports::open({rank, "this host", loopback_address()}, secret, wanted, &transport);
+  EXPECT_TRUE(opened) << opened.error().message;
+  return *std::move(opened);
+}
+
+/// Two ranks in this process; of a transport that joins a rank to itself, one.
+class TwoRanks {
+ public:
+  explicit TwoRanks(const Transport& transport) : transport_(transport) {
+    const Secret secret = random_secret();
+    first_ = open_rank(transport, 0, secret);
+    if (!transport.is_inner()) second_ = open_rank(transport, 1, secret);
+  }
+
+  [[nodiscard]] OpenTransports& first() const { return *first_; }
+  [[nodiscard]] OpenTransports& second() const { return second_ ? *second_ : *first_; }
+
+  /// The socket from the door: the first rank's end, the second's.
+  [[nodiscard]] std::pair<UniqueFd, UniqueFd> meet() const {
+    if (transport_.is_inner()) return {};
+    auto dialled = first().dial(transport_, second().whereabouts(), {}, in_20_s());
+    EXPECT_TRUE(dialled) << dialled.error().message;
+    auto accepted = second().accept(transport_, in_20_s());
+    EXPECT_TRUE(accepted) << accepted.error().message;
+    return {*std::move(dialled), std::move(accepted->fd)};
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<RecvEnd>> make_recv(UniqueFd peer, ConnectionShape shape,
+                                                           const Patience& patience) const {
+    return transport_.make_recv(
+        second().joint(transport_, first().whereabouts(), std::move(peer), shape, 0, patience));
+  }
+  [[nodiscard]] Result<std::unique_ptr<SendEnd>> make_send(UniqueFd peer, ConnectionShape shape,
+                                                           const Patience& patience) const {
+    return transport_.make_send(
+        first().joint(transport_, second().whereabouts(), std::move(peer), shape, 0, patience));
+  }
+
+  /// A connection from the first to the second. In one thread: a receiving end waits for nobody.
+  [[nodiscard]] Ends connect(ConnectionShape shape) const {
+    auto [dialled, accepted] = meet();
+    auto recv = make_recv(std::move(accepted), shape, in_20_s());
+    EXPECT_TRUE(recv) << recv.error().message;
+    auto send = make_send(std::move(dialled), shape, in_20_s());
+    EXPECT_TRUE(send) << send.error().message;
+    return {*std::move(send), *std::move(recv)};
+  }
+
+ private:
+  const Transport& transport_;
+  std::unique_ptr<OpenTransports> first_;
+  std::unique_ptr<OpenTransports> second_;
+};
+
+/// What an end says of a peer that has died, sooner or later: of its own accord or when it is asked.
+inline ErrorCode end_of(SendEnd& send) {
+  for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
+    if (const auto slot = send.acquire(); !slot) return slot.error().code;
+    if (const auto alive = send.check_peer(); !alive) return alive.error().code;
+    std::this_thread::yield();
+  }
+  return ErrorCode::Timeout;
+}
+inline ErrorCode end_of(RecvEnd& recv) {
+  for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
+    if (const auto slot = recv.peek(); !slot) return slot.error().code;
+    if (const auto alive = recv.check_peer(); !alive) return alive.error().code;
+    std::this_thread::yield();
+  }
+  return ErrorCode::Timeout;
+}
+
+}  // namespace ringside

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/match.h"
+#include "trace/replay/replay.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint32_t kNoLane = UINT32_MAX;
+constexpr std::size_t kBlocksBetweenLooks = 16;
+constexpr double kWalkShare = 0.8;  // of the time; sorting the lanes takes the rest
+
+struct HashKey {
+  std::size_t operator()(const LaneKey& key) const {
+    // One round of a 64-bit mix (the finaliser of SplitMix64).
+    std::uint64_t x = (std::uint64_t{key.communicator} << 32) ^
+                      (static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.rank)) << 17) ^
+                      static_cast<std::uint32_t>(key.channel);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+  }
+};
+
+}  // namespace
+
+/// One walk over the file: lanes are numbered as they come, sends meet receives, statistics add up. Then
+/// the lanes are put in their order, and each gets its events.
+class Replay::Builder {
+ public:
+  Builder(Replay& replay, const OnProgress& on_progress)
+      : replay_(replay), on_progress_(on_progress), matcher_([this](const TraceTransfer& transfer) {
+          statistics_.add(transfer);
+          receiver(transfer.send.event) = EventId{transfer.recv.primitive};
+          sender(transfer.recv.event) = EventId{transfer.send.primitive};
+        }) {}
+
+  Status run() {
+    const std::size_t size = replay_.table_.size();
+    lane_of_.assign(size, kNoLane);
+    replay_.receiver_of_.assign(size, kNoEvent);
+    replay_.sender_of_.assign(size, kNoEvent);
+    for (std::size_t b = 0; b < replay_.table_.block_count(); ++b) {
+      if (b % kBlocksBetweenLooks == 0) {
+        RINGSIDE_TRY(tell(kWalkShare * static_cast<double>(b) /
+                          static_cast<double>(replay_.table_.block_count())));
+      }
+      take(replay_.table_.block(b), replay_.table_.first_of(b));
+    }
+    std::ranges::stable_sort(replay_.extras_, {}, &Extra::primitive);
+    replay_.statistics_ = std::move(statistics_).finish(matcher_.unmatched());
+    return fill_lanes();
+  }
+
+ private:
+  struct Lane {
+    LaneKey key;
+    std::uint32_t events = 0;
+    EventId last = kNoEvent;  ///< primitive
+  };
+
+  EventId& receiver(std::uint32_t event) { return replay_.receiver_of_[event]; }
+  EventId& sender(std::uint32_t event) { return replay_.sender_of_[event]; }
+
+  [[nodiscard]] Status tell(double share) const {
+    if (!on_progress_ || on_progress_(share)) return {};
+    return Error{ErrorCode::Aborted, "the trace was not gone over to its end"};
+  }
+
+  void take(const TraceBlock& block, std::uint32_t first) {
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (block.is_readable(i)) take(block.event(i), first + static_cast<std::uint32_t>(i));
+    }
+  }
+
+  void take(const TraceEvent& event, std::uint32_t number) {
+    const bool is_call = event.kind == EventKind::Collective;
+    const std::uint32_t number_of_lane =
+        lane({event.communicator, event.rank, is_call ? LaneKey::kCalls : event.channel});
+    Lane& lane = lanes_[number_of_lane];
+    statistics_.add(event);
+    if (event.kind == EventKind::Peer) {
+      // The rest of a primitive; without one it is of nobody, and stands for itself.
+      if (lane.last != kNoEvent) replay_.extras_.push_back({lane.last, EventId{number}});
+    } else {
+      lane_of_[number] = number_of_lane;
+      ++lane.events;
+      lane.last = EventId{number};
+    }
+    const EventId primitive = lane.last == kNoEvent ? EventId{number} : lane.last;
+    matcher_.add(event, {number, to_int(primitive)});
+  }
+
+  std::uint32_t lane(const LaneKey& key) {
+    if (!lanes_.empty() && lanes_[last_lane_].key == key) return last_lane_;
+    const auto [found, is_new] =
+        numbers_.try_emplace(key, static_cast<std::uint32_t>(lanes_.size()));
+    if (is_new) lanes_.push_back({.key = key});
+    return last_lane_ = found->second;
+  }
+
+  Status fill_lanes() {
+    std::vector<std::uint32_t> order(lanes_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, {}, [&](std::uint32_t number) { return lanes_[number].key; });
+
+    // The events of each lane behind each other, as they come in the file.
+    std::vector<std::size_t> next(lanes_.size());
+    std::size_t all = 0;
+    for (const std::uint32_t number : order) {
+      next[number] = all;
+      all += lanes_[number].events;
+    }
+    std::vector<EventId> events(all);
+    for (std::size_t id = 0; id < lane_of_.size(); ++id) {
+      if (lane_of_[id] != kNoLane)
+        events[next[lane_of_[id]]++] = EventId{static_cast<std::uint32_t>(id)};
+    }
+    lane_of_ = {};
+
+    replay_.lanes_.reserve(order.size());
+    replay_.index_.reserve(order.size(), all);
+    std::size_t done = 0;
+    for (const std::uint32_t number : order) {
+      if (replay_.lanes_.size() % 1024 == 0) {
+        RINGSIDE_TRY(tell(kWalkShare + (1 - kWalkShare) * static_cast<double>(done) /
+                                           static_cast<double>(std::max<std::size_t>(all, 1))));
+      }
+      const Lane& lane = lanes_[number];
+      replay_.lanes_.push_back(lane.key);
+      replay_.index_.add_lane(std::span(events).subspan(done, lane.events), replay_.table_);
+      done += lane.events;
+    }
+    return tell(1);
+  }
+
+  Replay& replay_;
+  const OnProgress& on_progress_;
+  StatisticsBuilder statistics_;
+  TransferMatcher matcher_;
+  std::vector<Lane> lanes_;  ///< as they come
+  std::unordered_map<LaneKey, std::uint32_t, HashKey> numbers_;
+  std::uint32_t last_lane_ = 0;
+  std::vector<std::uint32_t> lane_of_;  ///< [event]
+};
+
+Result<Replay> Replay::open(const std::string& path, const OnProgress& on_progress) {
+  RINGSIDE_TRY(TraceFile file, TraceFile::open(path));
+  return make(std::move(file), on_progress);
+}
+
+Result<Replay> Replay::make(TraceFile file, const OnProgress& on_progress) {
+  RINGSIDE_TRY(EventTable table,
+               EventTable::make(std::make_shared<const TraceFile>(std::move(file))));
+  Replay replay(std::move(table));
+  RINGSIDE_TRY(Builder(replay, on_progress).run());
+  return replay;
+}
+
+}  // namespace ringside

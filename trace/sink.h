@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace ringside {
+
+/// Where a trace goes, block by block (docs/rtrace-format.md): a file, memory, a socket. Whoever records
+/// knows nothing else of the place.
+///
+/// Ordering   each block is taken whole, behind those before it: what is there can be read at any time
+/// Threads    any
+class TraceSink {
+ public:
+  virtual ~TraceSink() = default;
+
+  /// errors  System: the place takes no more; part of the block may be there, a reader passes over it
+  virtual Status write(std::span<const std::byte> block) = 0;
+};
+
+/// Keeps the trace in memory: for who looks at it at once, and has no use for a file.
+class TraceMemorySink : public TraceSink {
+ public:
+  TraceMemorySink();  ///< with the header: no events are a trace as well
+
+  Status write(std::span<const std::byte> block) override;
+
+  /// What TraceFile::parse() reads: all that was written so far.
+  [[nodiscard]] std::vector<std::byte> bytes() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::byte> bytes_;  ///< under mutex_
+};
+
+}  // namespace ringside
