@@ -40,6 +40,9 @@ endfunction()
 # ringside_cold(cli .): sources of ringside_cli whose path matches wait for a person or a disk. They are
 # optimised less, and compile a fifth faster.
 function(ringside_cold name pattern)
+  if(RINGSIDE_SANITIZE)
+    return() # its preset has chosen
+  endif()
   get_target_property(sources ringside_${name} SOURCES)
   list(FILTER sources INCLUDE REGEX ${pattern})
   set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
