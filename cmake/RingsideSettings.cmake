@@ -19,13 +19,18 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
       env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
 endif()
 
-# Errors in our presets, but for what a newer library than Debian 12's calls deprecated: that builds.
+# Errors in our presets, but for what a newer library than Debian 12's calls deprecated: that builds. So it does whatever a
+# newer GCC than CI's warns of (14 finds std::variant uninitialised): that is no user's trouble.
+set(ringside_errors ${RINGSIDE_WARNINGS_AS_ERRORS})
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  set(ringside_errors OFF)
+endif()
 add_library(ringside_warnings INTERFACE)
 target_compile_options(
   ringside_warnings
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
             -Wnon-virtual-dtor -Woverloaded-virtual -Wformat=2
-            "$<$<BOOL:${RINGSIDE_WARNINGS_AS_ERRORS}>:-Werror;-Wno-error=deprecated-declarations>")
+            "$<$<BOOL:${ringside_errors}>:-Werror;-Wno-error=deprecated-declarations>")
 
 # RINGSIDE_SANITIZE=address,undefined or =thread, set by the presets.
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")

@@ -60,8 +60,9 @@ std::vector<Finding> judge(const JobFacts& facts) {
     const std::size_t before = findings.all().size();
     rule.look(facts, findings);
     for (std::size_t i = before; i < findings.all().size(); ++i) {
-      findings.all()[i].reference = rule.reference;
-      name_each_once(findings.all()[i].ranks);
+      Finding& finding = findings.all()[i];
+      if (finding.reference.empty()) finding.reference = rule.reference;
+      name_each_once(finding.ranks);
     }
   }
   return order_by_cause(std::move(findings.all()));

@@ -42,7 +42,7 @@ struct Finding {
   std::vector<std::string> hosts = {};  ///< sorted
   std::string cause = {};
   std::string fix = {};        ///< a command or a variable first, then words
-  std::string reference = {};  ///< where the rule comes from
+  std::string reference = {};  ///< where the rule comes from; a rule may leave it to its row
   std::optional<Cost> cost = {};
   /// Index of the finding that this one follows from; nothing: it is a first cause.
   std::optional<std::size_t> caused_by = {};

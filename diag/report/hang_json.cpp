@@ -32,6 +32,7 @@ Json explanation_json(const Explanation& one) {
               {"first_divergence", nullptr},
               {"confidence", one.confidence},
               {"why", one.why},
+              {"reference", reference_of(one.kind)},
               {"missing", one.missing},
               {"details", one.details},
               {"stack", stack_json(one.stack)},

@@ -98,7 +98,7 @@ Result<ReduceOp> make_reduce_op(const KernelSet& kernels, DataType type, RedOp o
 
 Status check_reduction(Collective collective, Algorithm algorithm, DataType type, RedOp op) {
   if (!is_reduction(collective) || can_reduce(algorithm, type, op)) return {};
-  if (algorithm == Algorithm::Pat) {
+  if (facts_of(algorithm).reductions == Reductions::Unscaled) {
     return refused(algorithm, type, op, "it has sum prod max min; ring has avg and mulsum too");
   }
   return refused(

@@ -127,7 +127,7 @@ void CommunicatorLog::connected(std::span<const ConnectionId> ids, const Connect
   facts.connection = is_point_to_point(choice.collective) ? 1 : 0;
   for (const ConnectionId& id : ids) {
     const Transport& transport = connections.transport_of(id);
-    const bool is_network = transport.door == Door::Network;
+    const bool is_network = !transport.nccl_network.empty();
     // NCCL has nothing within a rank, and its receivers are silent but for what a network brings.
     if (transport.is_inner() || (id.from != me && !is_network)) continue;
     // One of NCCL's serves all protocols, and all slot sizes.
@@ -136,14 +136,15 @@ void CommunicatorLog::connected(std::span<const ConnectionId> ids, const Connect
     facts.from = end_of(id.from);
     facts.to = end_of(id.to);
     facts.medium = !is_network ? Medium::Shm : id.from == me ? Medium::NetSend : Medium::NetReceive;
-    facts.network = "Socket";
+    facts.network = std::string(transport.nccl_network);
     output_.info(kNetwork, connection_text(output_.version(), facts));
   }
-  if (choice.algorithm == Algorithm::Ring && facts.connection == 0 &&
-      !std::exchange(has_rings_, true)) {
+  const AlgorithmFacts& algorithm = facts_of(choice.algorithm);
+  if (!algorithm.has_own_lanes || facts.connection != 0) return;
+  if (algorithm.graph == GraphId::Ring && !std::exchange(has_rings_, true)) {
     output_.info(kInit, connected_rings_text(output_.version(), {}));
   }
-  if (choice.algorithm == Algorithm::Tree && !std::exchange(has_trees_, true)) {
+  if (algorithm.graph == GraphId::Tree && !std::exchange(has_trees_, true)) {
     output_.info(kInit, connected_trees_text());
   }
 }
@@ -151,7 +152,8 @@ void CommunicatorLog::connected(std::span<const ConnectionId> ids, const Connect
 void CommunicatorLog::called(const CollectiveCall& call, std::uint64_t op_count,
                              const CallPlan& plan) {
   if (shows_calls_) say_call(call, op_count);
-  if (!shows_choices_) return;
+  // Nothing is chosen for what is made of sends and receives.
+  if (!shows_choices_ || is_point_to_point(call.collective)) return;
   TunedChoice choice;
   choice.collective = plan.choice.collective;
   choice.algorithm = plan.choice.algorithm;
@@ -172,6 +174,15 @@ void CommunicatorLog::say_call(const CollectiveCall& call, std::uint64_t op_coun
                   .comm = facts_.pointer,
                   .nranks = facts_.nranks};
   const auto say = [&] { output_.info(Subsystem::Coll, call_text(facts)); };
+  if (call.collective == Collective::SendRecv && call.sends.empty() && call.recvs.empty()) {
+    // nccl-tests' pattern: to the next rank, and from the one before.
+    facts.collective = Collective::Send;
+    facts.root = (facts_.rank + 1) % facts_.nranks;
+    say();
+    facts.collective = Collective::Recv;
+    facts.root = (facts_.rank + facts_.nranks - 1) % facts_.nranks;
+    return say();
+  }
   if (call.sends.empty() && call.recvs.empty()) return say();
   const std::uint64_t element = size_of(call.type).value;
   const auto say_each = [&](Collective of, const std::vector<Transfer>& transfers,

@@ -63,6 +63,7 @@ struct DebugOutput::State {
     constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
     file = UniqueFd(::open(settings.file.c_str(), kFlags, 0666));
     if (!file) {
+      log.set_time(now());
       log.warn({::gettid(), place}, {"engine/runtime/debug_output.cpp", __LINE__, "open"},
                fmt::format("NCCL_DEBUG_FILE {}: {}", settings.file, std::strerror(errno)));
     }

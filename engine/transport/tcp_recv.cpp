@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "engine/protocol/wire_lines.h"
 #include "engine/transport/framed_slots.h"
@@ -39,7 +40,10 @@ class TcpRecvEnd final : public RecvEnd {
     }
     held_ = {};
     slots_.at(released_++).done = 0;
-    return {};
+    if (!std::exchange(has_surplus_, false)) return {};
+    // The slot that is free now is where it belongs.
+    carry_over();
+    return count_arrived();
   }
 
   Status progress() override {
@@ -108,12 +112,23 @@ class TcpRecvEnd final : public RecvEnd {
       if (slot.done < slot.size) return {};
       ++arrived_;
       if (slot.done == slot.size) continue;
-      FramedSlot& next = slots_.at(arrived_);
-      next.done = slot.done - slot.size;
-      std::memcpy(next.header_on().data(), slot.header_on().data() + slot.size, next.done);
-      slot.done = slot.size;
+      // Many short ones may come in one call, more than there are slots: the last one keeps the rest.
+      if (arrived_ - released_ == kSlots) {
+        has_surplus_ = true;
+        return {};
+      }
+      carry_over();
     }
     return {};
+  }
+
+  /// What was read past the end of the last slot that arrived begins the next one.
+  void carry_over() {
+    FramedSlot& last = slots_.at(arrived_ - 1);
+    FramedSlot& next = slots_.at(arrived_);
+    next.done = last.done - last.size;
+    std::memcpy(next.header_on().data(), last.header_on().data() + last.size, next.done);
+    last.done = last.size;
   }
 
   Status read_header(FramedSlot& slot) const {
@@ -138,6 +153,7 @@ class TcpRecvEnd final : public RecvEnd {
   Staging staging_;
   std::uint64_t arrived_ = 0;
   std::uint64_t released_ = 0;
+  bool has_surplus_ = false;         ///< all slots are full, and the last one has more than its own
   std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
   std::atomic<bool> aborted_{false};
 };

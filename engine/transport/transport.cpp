@@ -37,6 +37,7 @@ constexpr std::array kTable{
     Transport{.name = "tcp",
               .joins = "any ranks",
               .door = Door::Network,
+              .nccl_network = "Socket",
               .needs_progress = true,
               .longest_slot = 64_KiB,
               .shares_socket_up_to = 8_KiB,

@@ -89,6 +89,7 @@ struct Transport {
   std::string_view name = {};   ///< as users write it
   std::string_view joins = {};  ///< which ranks, in their words: "ranks of one host"
   Door door = Door::Network;
+  std::string_view nccl_network = {};  ///< `Socket` of NCCL's `via NET/Socket`; empty: no network
 
   // What the ends are like.
   bool needs_progress = false;  ///< no thread nor memory moves its data: who waits calls progress()

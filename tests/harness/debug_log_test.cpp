@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "diag/audit/audit.h"
+#include "diag/hangdetect/examine.h"
 #include "engine/transport/transport.h"
 #include "harness/job.h"
 
@@ -66,22 +67,27 @@ Result<int> three_calls(JobRank& rank) {
 struct LoggedRun {
   Result<int> status;
   audit::Audit audit;
+  hang::Explanation hang;  ///< what the hang verb says of the same files
 };
 
 /// Runs the job with a log file for each rank, and audits those.
-LoggedRun run_logged(const JobOptions& job, const JobMain& main) {
+LoggedRun run_logged(const JobOptions& job, const JobMain& main,
+                     const char* subsystems = kAllSubsystems) {
   const std::filesystem::path folder =
       testing::TempDir() + "debug_log_" + std::to_string(::getpid());
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const Variables variables({{"NCCL_DEBUG", "INFO"},
-                             {"NCCL_DEBUG_SUBSYS", kAllSubsystems},
+                             {"NCCL_DEBUG_SUBSYS", subsystems},
                              {"NCCL_DEBUG_FILE", folder.string() + "/%h.%p.log"}});
   Result<int> status = run_job(job, main);
   auto audited = audit::audit_logs({folder.string()}, {});
   EXPECT_TRUE(audited) << audited.error().message;
+  auto examined = hang::examine({folder.string()});
+  EXPECT_TRUE(examined) << examined.error().message;
   std::filesystem::remove_all(folder);
-  return {std::move(status), audited ? *std::move(audited) : audit::Audit{}};
+  return {std::move(status), audited ? *std::move(audited) : audit::Audit{},
+          examined ? examined->verdict.best : hang::Explanation{}};
 }
 
 /// Findings that ask for something.
@@ -144,6 +150,7 @@ TEST(DebugLog, AHealthyRunOverSharedMemoryReadsSo) {
   ASSERT_TRUE(run.status) << run.status.error().message;
   EXPECT_THAT(troubles_of(run.audit), IsEmpty());
   expect_whole_life(run.audit);
+  EXPECT_EQ(run.hang.kind, hang::Kind::NotAHang) << run.hang.why;
   EXPECT_EQ(pairs_via(*run.audit.facts.world(), logs::Via::Shm), kRing);
   EXPECT_THAT(pairs_via(*run.audit.facts.world(), logs::Via::Net), IsEmpty());
   EXPECT_THAT(run.audit.facts.networks, IsEmpty()) << "none is open";
@@ -154,6 +161,7 @@ TEST(DebugLog, ARunThatIsForcedOverTcpShowsIt) {
   ASSERT_TRUE(run.status) << run.status.error().message;
   EXPECT_THAT(troubles_of(run.audit), IsEmpty());
   expect_whole_life(run.audit);
+  EXPECT_EQ(run.hang.kind, hang::Kind::NotAHang) << run.hang.why;
   EXPECT_EQ(pairs_via(*run.audit.facts.world(), logs::Via::Net), kRing);
   EXPECT_THAT(pairs_via(*run.audit.facts.world(), logs::Via::Shm), IsEmpty());
   ASSERT_EQ(run.audit.facts.networks.size(), 1U);
@@ -181,27 +189,50 @@ TEST(DebugLog, ARankThatDiesIsNamed) {
   EXPECT_EQ(death->severity, audit::Severity::Error);
   EXPECT_THAT(death->ranks, ElementsAre(2));
   EXPECT_THAT(death->title, HasSubstr("rank 2"));
+  EXPECT_EQ(run.hang.kind, hang::Kind::DeadRank) << run.hang.why;
+  EXPECT_THAT(run.hang.culprits, ElementsAre(2));
   const audit::CommFacts* comm = run.audit.facts.world();
   ASSERT_NE(comm, nullptr);
   EXPECT_EQ(comm->member(2)->ncalls, 3U) << "it has called no more";
   EXPECT_THAT(not_understood(run.audit), IsEmpty());
 }
 
-TEST(DebugLog, ARankThatDoesNotComeIsNamed) {
-  JobOptions job = ring_job("shm");
+/// Rank 2 does this after its third call, and does not come to its fourth.
+LoggedRun run_without_rank_2(const char* transport, void (*instead)()) {
+  JobOptions job = ring_job(transport);
   job.communicator.op_timeout = Seconds{0.5};
-  const LoggedRun run = run_logged(job, [](JobRank& rank) -> Result<int> {
+  return run_logged(job, [instead](JobRank& rank) -> Result<int> {
     RINGSIDE_TRY(three_calls(rank));
-    if (rank.communicator.rank() == Rank{2}) ::sleep(5);  // far beyond what the others wait
+    if (rank.communicator.rank() == Rank{2}) instead();
     return three_calls(rank);
   });
+}
+
+void expect_rank_2_missed(const LoggedRun& run) {
   ASSERT_FALSE(run.status);
-  EXPECT_NE(find(run.audit, "collective_timeout"), nullptr);
-  const audit::Finding* const behind = find(run.audit, "hang_diverged_rank");
-  ASSERT_NE(behind, nullptr) << testing::PrintToString(troubles_of(run.audit));
-  EXPECT_THAT(behind->ranks, ElementsAre(2));
-  EXPECT_THAT(behind->title, HasSubstr("call 4"));
+  const audit::Finding* const timeout = find(run.audit, "collective_timeout");
+  ASSERT_NE(timeout, nullptr) << testing::PrintToString(troubles_of(run.audit));
+  const audit::Finding* const missed = find(run.audit, "hang_diverged_rank");
+  ASSERT_NE(missed, nullptr) << testing::PrintToString(troubles_of(run.audit));
+  EXPECT_EQ(missed->severity, audit::Severity::Error);
+  EXPECT_THAT(missed->ranks, ElementsAre(2));
   EXPECT_THAT(not_understood(run.audit), IsEmpty());
+  EXPECT_EQ(run.hang.kind, hang::Kind::MissingRank) << run.hang.why;
+  EXPECT_THAT(run.hang.culprits, ElementsAre(2));
+}
+
+// It hears of the failure in its sleep, and reports it as all do: its calls tell.
+TEST(DebugLog, ARankThatComesFarTooLateIsNamed) {
+  for (const char* const transport : {"shm", "tcp"}) {
+    expect_rank_2_missed(run_without_rank_2(transport, [] { ::sleep(1); }));
+  }
+}
+
+// All others report, and it does not.
+TEST(DebugLog, ARankThatIsStoppedIsNamed) {
+  for (const char* const transport : {"shm", "tcp"}) {
+    expect_rank_2_missed(run_without_rank_2(transport, [] { ::raise(SIGSTOP); }));
+  }
 }
 
 TEST(DebugLog, RanksThatCallDifferentlyAreNamed) {
@@ -215,6 +246,12 @@ TEST(DebugLog, RanksThatCallDifferentlyAreNamed) {
   ASSERT_NE(difference, nullptr) << testing::PrintToString(troubles_of(run.audit));
   EXPECT_THAT(difference->ranks, testing::Contains(1));
   EXPECT_THAT(difference->title, HasSubstr("all_reduce of 512 float"));
+}
+
+TEST(DebugLog, ConnectionsAloneAreNoFallbackToHostMemory) {
+  const LoggedRun run = run_logged(ring_job("shm"), three_calls, "NET");
+  ASSERT_TRUE(run.status) << run.status.error().message;
+  EXPECT_THAT(troubles_of(run.audit), IsEmpty());
 }
 
 /// What all ranks of a job write to stderr.

@@ -38,6 +38,12 @@ TEST(HangReport, TheVerdictIsTheFirstLineAndTheSameInAll) {
   EXPECT_THAT(report_html(all), HasSubstr("<h1>" + kind + "</h1>"));
 }
 
+TEST(HangReport, EachKindLeadsToWhatDocsFormatsSaysOfIt) {
+  for (int kind = 0; kind <= static_cast<int>(Kind::Unknown); ++kind) {
+    EXPECT_THAT(reference_of(static_cast<Kind>(kind)), testing::StartsWith("docs/formats "));
+  }
+}
+
 TEST(HangReport, RanksThatStandTogetherAreOneRow) {
   const std::vector<Stand> stands = stands_of(rank_2_is_missing());
   ASSERT_EQ(stands.size(), 2U);

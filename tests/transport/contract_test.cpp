@@ -128,6 +128,18 @@ TEST_P(TransportContract, ASenderThatNobodyEmptiesRunsOutOfSlots) {
   EXPECT_TRUE(is_full);
 }
 
+// More short ones than there are slots, which a receiver that looks late finds all at once.
+TEST_P(TransportContract, ShortSlotsThatComeAtOnceStayInOrder) {
+  std::uint64_t sent = 0;
+  std::uint64_t taken = 0;
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 100 && send_word(sent); ++i) ++sent;
+    const std::uint64_t leave = static_cast<std::uint64_t>(round % 5);
+    for (; taken + leave < sent; ++taken) ASSERT_EQ(take_word(), taken);
+  }
+  EXPECT_GE(sent, 300U);
+}
+
 // However full it was: what is taken makes room, and nothing is lost or changes its place.
 TEST_P(TransportContract, AFullConnectionGoesOnOnceItsSlotsAreTaken) {
   std::uint64_t sent = 0;

@@ -286,43 +286,56 @@ void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
 }
 
-/// The few that have made fewer calls than the others of a communicator.
-void find_behind(const JobFacts& facts, Findings& findings) {
-  const auto has_fewer = [](const Member& a, const Member& b) { return a.ncalls < b.ncalls; };
-  for (const CommFacts& comm : facts.comms) {
-    if (comm.members.empty()) continue;
-    const std::size_t most =
-        std::max_element(comm.members.begin(), comm.members.end(), has_fewer)->ncalls;
-    std::vector<std::int32_t> behind;
-    for (const Member& member : comm.members) {
-      if (member.ncalls < most) behind.push_back(member.rank);
-    }
-    if (behind.empty() || behind.size() * 2 > comm.members.size()) continue;
-    Finding& finding = findings.add(
-        "hang_diverged_rank", Severity::Error,
-        fmt::format("{} did not come to call {}, which the others wait in", words(behind), most));
-    finding.evidence = facts.messages[MessageId::StepTimeout].evidence;
-    finding.ranks = std::move(behind);
-    finding.cause = "the others have logged one call more of this communicator";
-    finding.fix = "its stack: gdb -p, py-spy dump";
+/// Ranks of a communicator that do not repeat what all that run repeat, once one has given up: those that stand
+/// still. Where all say it, those that have made the fewest calls, if they are few.
+std::vector<std::int32_t> who_stands(const CommFacts& comm, const std::set<std::uint32_t>& sayers) {
+  std::vector<std::int32_t> silent, behind;
+  std::size_t fewest = SIZE_MAX, most = 0;
+  for (const Member& member : comm.members) {
+    if (sayers.count(member.process) == 0) silent.push_back(member.rank);
+    fewest = std::min<std::size_t>(fewest, member.ncalls);
+    most = std::max<std::size_t>(most, member.ncalls);
   }
+  const std::size_t few = comm.members.size() / 2;
+  if (!silent.empty()) return silent.size() <= few ? silent : std::vector<std::int32_t>{};
+  for (const Member& member : comm.members) {
+    if (member.ncalls == fewest && fewest < most) behind.push_back(member.rank);
+  }
+  return behind.size() <= few ? behind : std::vector<std::int32_t>{};
 }
 
-/// Ringside's own engine names both ends of the connection on which nothing came: in a ring everybody waits for the
-/// neighbour, and who says so first is chance.
-void find_step_timeouts(const JobFacts& facts, Findings& findings) {
-  const MessageLines& timeouts = facts.messages[MessageId::StepTimeout];
-  if (timeouts.evidence.empty()) return;
-  find_behind(facts, findings);
-  const KeptMessage& first = timeouts.kept.front();
-  Finding& finding = findings.add(
-      "collective_timeout", Severity::Error,
-      fmt::format("rank {} gave up waiting for rank {} after {} s", first.number("rank"),
-                  first.number("other"), first.number("seconds")));
-  finding.evidence = timeouts.evidence;
-  finding.ranks = {static_cast<std::int32_t>(first.number("rank"))};
+/// Ringside's own engine names both ends of the connection on which nothing came. In a ring everybody waits for
+/// a neighbour, and who gives up first is chance: it tells little of who is at fault.
+void find_engine_waits(const JobFacts& facts, Findings& findings) {
+  const MessageLines& waits = facts.messages[MessageId::EngineWait];
+  if (waits.evidence.empty()) return;
+  const std::set<std::uint32_t> sayers(waits.processes.begin(), waits.processes.end());
+  for (const CommFacts& comm : facts.comms) {
+    const bool is_its = std::any_of(comm.members.begin(), comm.members.end(),
+                                    [&](const auto& one) { return sayers.count(one.process) > 0; });
+    std::vector<std::int32_t> standing =
+        is_its ? who_stands(comm, sayers) : std::vector<std::int32_t>{};
+    if (standing.empty() || findings.has("hang_dead_rank", Severity::Warning)) continue;
+    Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
+                                    words(standing) + " did not come, and the others gave up");
+    finding.evidence = waits.evidence;
+    finding.reference = "docs/formats 4.11";
+    finding.ranks = std::move(standing);
+    finding.cause =
+        "it is stopped or busy elsewhere: it alone does not report the failure, or has made fewer "
+        "calls than the others";
+    finding.fix = "its stack: gdb -p, py-spy dump";
+  }
+  const KeptMessage& first = waits.kept.front();
+  Finding& finding =
+      findings.add("collective_timeout", Severity::Error,
+                   fmt::format("rank {} gave up on rank {}: {}", first.number("rank"),
+                               first.number("other"), first.argument("why")));
+  findings.quote(finding, waits);
+  finding.reference = "docs/formats 4.11";
   finding.cause = "a symptom: the rank that it waits for did not come, or waits for another itself";
-  finding.fix = "NCCL_DEBUG_SUBSYS=INIT,COLL on all ranks: who has made fewer calls is behind";
+  finding.fix =
+      "the ranks that print no such line, and those with the fewest COLL lines, are behind";
 }
 
 /// The watchdog's own thread stands still: its rank prints no timeout, and ends with this.
@@ -347,7 +360,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const Waits waits = waits_of(facts);
   const bool has_report = find_diverged(facts, waits, findings);
   find_missing_in_dumps(facts, findings);
-  find_step_timeouts(facts, findings);
+  find_engine_waits(facts, findings);
   if (timeouts.evidence.empty()) {
     find_stuck_watchdog(facts, findings);
     return find_gloo_timeouts(facts, findings);

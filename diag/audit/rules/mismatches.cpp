@@ -234,6 +234,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
     Finding& finding = findings.add("hang_op_mismatch", Severity::Warning,
                                     "ranks have launched different numbers of operations");
     finding.evidence = ras.evidence;
+    finding.reference = "docs/formats 7.1";
     finding.evidence.mix(messages[MessageId::RasCounts].evidence);
     finding.confidence = Confidence::Low;
     finding.cause =

@@ -11,13 +11,15 @@ using namespace logs;  // its records are this folder's daily words
 namespace {
 
 void note(Findings& findings, const JobFacts& facts, MessageId id, std::string_view finding_id,
-          Severity severity, std::string title, std::string cause, std::string fix) {
+          Severity severity, std::string title, std::string cause, std::string fix,
+          std::string reference = {}) {
   const MessageLines& lines = facts.messages[id];
   if (lines.evidence.empty()) return;
   Finding& finding = findings.add(finding_id, severity, std::move(title));
   findings.quote(finding, lines);
   finding.cause = std::move(cause);
   finding.fix = std::move(fix);
+  finding.reference = std::move(reference);
 }
 
 }  // namespace
@@ -47,6 +49,7 @@ void look_for_noise(const JobFacts& facts, Findings& findings) {
     Finding& finding = findings.add("sharp_unavailable", Severity::Info,
                                     "in-network reduction was asked for and is not there");
     finding.evidence = sharp.evidence;
+    finding.reference = "docs/formats 9.4 COLL-01; 4.4; 4.8";
     finding.cause =
         "the SHARP job could not be made: no aggregation manager, or no free resources. NCCL goes "
         "on with rings and trees";
@@ -58,6 +61,7 @@ void look_for_noise(const JobFacts& facts, Findings& findings) {
     Finding& finding =
         findings.add("launcher_noise", Severity::Info, "the launcher's PMIx complains");
     finding.evidence = pmix.evidence;
+    finding.reference = "docs/formats 4.10";
     finding.cause = "PMIx cannot lock its store; ranks start all the same";
     finding.fix = "PMIX_MCA_gds=hash";
   }
@@ -68,6 +72,7 @@ void look_for_noise(const JobFacts& facts, Findings& findings) {
   if (!off.empty()) {
     Finding& finding = findings.add("rccl_mscclpp_off", Severity::Info, "MSCCL++ is not used");
     finding.evidence = off;
+    finding.reference = "docs/formats 4.7";
     finding.cause = "an optional path of RCCL whose conditions are not met";
     finding.fix = "RCCL_MSCCLPP_ENABLE=0 silences it";
   }
@@ -77,8 +82,8 @@ void look_for_noise(const JobFacts& facts, Findings& findings) {
        "add the words that the lines name (iommu=pt, amd_iommu=on) and start the machine again");
   note(findings, facts, MessageId::SlurmCancelled, "job_cancelled", Severity::Info,
        "the scheduler ended the job",
-       "a time limit, a preemption or a person: what comes later follows from it",
-       "sacct -j <job>");
+       "a time limit, a preemption or a person: what comes later follows from it", "sacct -j <job>",
+       "docs/formats 8.5");
 }
 
 /// The end of a line is where `/GDRDMA` stands, the last device of a list, the last digits of a value.

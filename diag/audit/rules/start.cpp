@@ -4,6 +4,7 @@
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
+#include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
 
@@ -122,6 +123,13 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   } else if (!failed.empty() && !is_started) {
     take(MessageId::SocketConnectFailed,
          far.empty() ? nobody : std::string_view("the root's address cannot be reached"));
+  }
+  const MessageLines& absent = messages[MessageId::EngineAbsent];
+  if (!absent.evidence.empty() && draft.evidence.empty()) {
+    const KeptMessage& first = absent.kept.front();
+    cause = fmt::format("{} of {} did not come", first.argument("ranks"), first.number("nranks"));
+    draft.evidence = absent.evidence;
+    draft.ranks = parse_rank_list(first.argument("ranks"));
   }
   const MessageLines& mesh = messages[MessageId::GlooConnectFailed];
   if (!mesh.evidence.empty() && facts.plain_of(PlainLine::LoopbackMesh).evidence.empty()) {

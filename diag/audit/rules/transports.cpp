@@ -307,6 +307,12 @@ bool is_without_gpus(const JobFacts& facts) {
     return (member.is_started || member.is_complete) && member.cuda_device < 0 &&
            member.nvml_device < 0 && member.bus_id < 0;
   };
+  // Ringside's own engine moves host memory, and names itself where NCCL names its CUDA.
+  const bool is_of_hosts =
+      !facts.versions.empty() &&
+      std::all_of(facts.versions.begin(), facts.versions.end(),
+                  [](const auto& version) { return contains(version.first, "+ringside"); });
+  if (is_of_hosts) return true;
   return !facts.comms.empty() &&
          std::all_of(facts.comms.begin(), facts.comms.end(), [&](const CommFacts& comm) {
            return !comm.members.empty() &&

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/op_name.h"
@@ -23,7 +24,10 @@ std::string type_name(int type) {
 
 void CollLines::take_comm(const logs::CommEvent& comm, const logs::Speaker& speaker) {
   if (comm.rank < 0) return;
-  comms_[{{speaker.host, speaker.pid}, comm.comm}] = {comm.rank, comm.nranks, comm.comm_id};
+  const bool has_ended = comm.event == logs::CommEventType::DestroyStart ||
+                         comm.event == logs::CommEventType::DestroyComplete;
+  comms_[{{speaker.host, speaker.pid}, comm.comm}] = {comm.rank, comm.nranks, comm.comm_id,
+                                                      has_ended};
 }
 
 void CollLines::take(const logs::Record& record, const logs::Speaker& speaker, int rank) {
@@ -86,6 +90,17 @@ std::map<std::uint64_t, GroupName> CollLines::name_communicators(int world,
   return names;
 }
 
+std::vector<int> CollLines::behind() const {
+  std::set<std::uint64_t> ids;
+  for (const auto& [key, comm] : comms_) ids.insert(comm.id);
+  std::map<std::size_t, std::vector<int>> by_count;
+  for (const auto& [process, mine] : lines_) {
+    if (mine.rank >= 0) by_count[mine.lines.size()].push_back(mine.rank);
+  }
+  if (ids.size() != 1 || by_count.size() < 2) return {};
+  return by_count.begin()->second;
+}
+
 std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where,
                                         const LogGroups& groups) {
   std::vector<RankDump> dumps;
@@ -122,7 +137,10 @@ std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where,
       dump.calls.push_back(call);
     }
     if (dump.calls.empty()) continue;
-    dump.calls.back().state = CallState::Scheduled;
+    const auto last = comms_.find({process, mine.lines.back().comm});
+    if (last == comms_.end() || !last->second.has_ended) {
+      dump.calls.back().state = CallState::Scheduled;
+    }
     dumps.push_back(std::move(dump));
   }
   if (dumps.size() < 2) dumps.clear();

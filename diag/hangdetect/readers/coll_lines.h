@@ -18,7 +18,8 @@
 namespace ringside::hang {
 
 /// Makes dumps of NCCL's COLL lines: what each rank called on each communicator, in order. The lines do
-/// not say what ended; the last call of a rank is taken to be pending, which it is when the job stands.
+/// not say what ended; the last call of a rank is taken to be pending, which it is when the job stands, unless its
+/// communicator was destroyed since.
 ///
 /// opCount is not used: it does not count calls in most versions. Lines are numbered for each
 /// communicator of a process instead.
@@ -31,6 +32,10 @@ class CollLines {
 
   /// `rank` is the speaker's global rank, -1 where no line said it so far.
   void take(const logs::Record& record, const logs::Speaker& speaker, int rank);
+
+  /// Ranks that have made the fewest calls, where others have made more; empty where there are several
+  /// communicators, whose calls cannot be counted against each other.
+  [[nodiscard]] std::vector<int> behind() const;
 
   /// Groups are named as the dumps name them where the members of a communicator tell which it is. Without
   /// dumps, or where they do not tell, by the communicator's id; one over the whole job is the default
@@ -46,6 +51,7 @@ class CollLines {
     int rank = -1;
     int nranks = -1;
     std::uint64_t id = 0;
+    bool has_ended = false;  ///< destroyed: its calls are through
   };
   struct Line {
     std::uint64_t comm = 0;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -59,6 +60,7 @@ class Sink : public logs::RecordSink {
   void finish(const logs::LogFiles& files, const logs::ParseReport& report,
               const LogGroups& groups) {
     compare_ras();
+    compare_engine_waits();
     for (std::size_t i = 0; i < facts_.statements.size(); ++i) {
       const logs::FileLine at = report.where(places_[i]);
       facts_.statements[i].file = files.files[at.file].name;
@@ -259,6 +261,20 @@ class Sink : public logs::RecordSink {
                 failure->is_consequence ? 1 : 0, std::move(failure->text));
         }
         break;
+      case MessageId::EngineAbsent:
+        state(record, What::EngineAbsent, ranks("ranks"));
+        break;
+      case MessageId::EngineWait:
+        if (rank >= 0) {
+          engine_waits_.try_emplace(rank, record.place,
+                                    std::string(record.text().substr(0, kShown)));
+        }
+        break;
+      case MessageId::RasDeadProcesses:
+        if (logs::message_number(record, "rank") >= 0) {
+          state(record, What::EngineGone, {static_cast<int>(logs::message_number(record, "rank"))});
+        }
+        break;
       case MessageId::CollectiveMismatch:
       case MessageId::IbCollectiveMismatch:
         state(record, What::LibraryMismatch, {});
@@ -360,6 +376,26 @@ class Sink : public logs::RecordSink {
           std::max(others, listed) - std::min(others, listed));
   }
 
+  /// Where one rank of ringside's own engine gives up, all that run repeat its words: those that do not stand
+  /// still. Where all do, those that have made the fewest calls came too late.
+  void compare_engine_waits() {
+    if (engine_waits_.empty()) return;
+    std::set<int> silent;
+    for (const auto& [process, rank] : rank_of_process_) {
+      if (engine_waits_.count(rank) == 0) silent.insert(rank);
+    }
+    if (silent.empty()) {
+      const std::vector<int> behind = calls_.behind();
+      silent.insert(behind.begin(), behind.end());
+    }
+    if (silent.empty() || silent.size() > engine_waits_.size() / 2 + 1) return;
+    const auto& [place, text] = engine_waits_.begin()->second;
+    Record said;
+    said.place = place;
+    said.line = text;
+    state(said, What::EngineSilent, {silent.begin(), silent.end()});
+  }
+
   /// Phrases that stand in lines of several kinds.
   void take_text(const Record& record, const logs::SpeakerTable& speakers) {
     const std::string_view line = record.line;
@@ -416,6 +452,7 @@ class Sink : public logs::RecordSink {
   CollLines calls_;
   std::vector<logs::Place> places_;
   std::map<std::pair<std::string, int>, int> rank_of_process_;
+  std::map<int, std::pair<logs::Place, std::string>> engine_waits_;  ///< by rank: its line
   std::map<std::pair<std::string, int>, int> size_of_process_;
   std::map<std::int64_t, int> rank_of_bus_;
   std::vector<std::pair<std::int64_t, int>> ras_listed_;  ///< operation, rank: the text's outliers

@@ -27,23 +27,26 @@ struct RankNotes {
 /// A line of a log that says something of the hang by itself.
 struct LogStatement {
   enum class What : std::uint8_t {
-    Laggards,         ///< PyTorch's desync report names ranks that did not join
-    BarrierAbsent,    ///< monitored_barrier names ranks that did not come
-    BarrierLeft,      ///< a rank came to the barrier, and rank 0 failed it
-    Fingerprint,      ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
-    Ended,            ///< a launcher or scheduler: this process ended first
-    GpuFault,         ///< a rank's GPU failed under it
-    Exception,        ///< a rank's program raised an error of its own
-    WatchdogStuck,    ///< the heartbeat monitor: the watchdog itself stands still
-    NoUniqueId,       ///< rank 0 of a group never made its communicator
-    Analyser,         ///< the stock analyser's `Culprit rank`
-    NetworkError,     ///< a failed transfer or port, `detail` says which; code 1: a consequence
-    RasDead,          ///< ncclras: a process is considered dead
-    RasSilent,        ///< ncclras: a process or rank did not answer
-    RasError,         ///< ncclras: a rank holds an error of its own; code: its ncclResult
-    RasOdd,           ///< ncclras: as many operations as the others, and other ones
-    RasBehind,        ///< ncclras: ranks with fewer operations than the others, in one report
-    RasAhead,         ///< ncclras: the listed few are ahead
+    Laggards,       ///< PyTorch's desync report names ranks that did not join
+    BarrierAbsent,  ///< monitored_barrier names ranks that did not come
+    BarrierLeft,    ///< a rank came to the barrier, and rank 0 failed it
+    Fingerprint,    ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
+    Ended,          ///< a launcher or scheduler: this process ended first
+    GpuFault,       ///< a rank's GPU failed under it
+    Exception,      ///< a rank's program raised an error of its own
+    WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself stands still
+    NoUniqueId,     ///< rank 0 of a group never made its communicator
+    Analyser,       ///< the stock analyser's `Culprit rank`
+    NetworkError,   ///< a failed transfer or port, `detail` says which; code 1: a consequence
+    RasDead,        ///< ncclras: a process is considered dead
+    RasSilent,      ///< ncclras: a process or rank did not answer
+    RasError,       ///< ncclras: a rank holds an error of its own; code: its ncclResult
+    RasOdd,         ///< ncclras: as many operations as the others, and other ones
+    RasBehind,      ///< ncclras: ranks with fewer operations than the others, in one report
+    RasAhead,       ///< ncclras: the listed few are ahead
+    EngineAbsent,   ///< ringside's own engine: ranks did not come to the start of the job
+    EngineSilent,  ///< the same: all report a failure but these, or these have made the fewest calls
+    EngineGone,    ///< the same: a rank's process ended without a goodbye
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
   };
   What what = What::Laggards;

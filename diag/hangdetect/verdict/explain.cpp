@@ -40,6 +40,35 @@ const char* to_string(Kind kind) {
   return "unknown";
 }
 
+const char* reference_of(Kind kind) {
+  switch (kind) {
+    case Kind::MissingRank:
+      return "docs/formats 9.8 PT-02; 6.7";
+    case Kind::DeadRank:
+      return "docs/formats 9.8 PT-12, PT-14, PT-17";
+    case Kind::DivergedControlFlow:
+    case Kind::OrderMismatch:
+      return "docs/formats 9.8 PT-04; 6.7";
+    case Kind::OpMismatch:
+    case Kind::ShapeMismatch:
+    case Kind::DtypeMismatch:
+    case Kind::RootMismatch:
+      return "docs/formats 9.8 PT-04; 6.5";
+    case Kind::P2pUnmatched:
+      return "docs/formats 6.6; 6.7";
+    case Kind::DeadlockCycle:
+      return "docs/formats 9.8 PT-18; 6.7";
+    case Kind::Straggler:
+      return "docs/formats 9.8 PT-19";
+    case Kind::NetworkStall:
+      return "docs/formats 9.8 PT-03; 6.7";
+    case Kind::NotAHang:
+    case Kind::Unknown:
+      break;
+  }
+  return "docs/formats 6.1";
+}
+
 std::string fold_ranks(const std::vector<int>& ranks) {
   constexpr std::size_t kFewest = 4;  // of ranks at one distance that are shorter so
   std::string text;

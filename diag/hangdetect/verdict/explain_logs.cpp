@@ -53,6 +53,23 @@ void add_laggards(const LogFacts& facts, std::vector<Explanation>& out) {
                                  ranks_text(ranks))));
 }
 
+/// What ringside's own engine says of a rank that did not come, or is gone.
+void add_engine(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto add = [&](What what, Kind kind, double confidence, std::string_view how) {
+    const auto said = all_of(facts, what);
+    const std::vector<int> ranks = ranks_of(said);
+    if (ranks.empty()) return;
+    out.push_back(
+        told(kind, said, ranks, confidence, fmt::format("{} {}", ranks_text(ranks), how)));
+  };
+  add(What::EngineGone, Kind::DeadRank, 0.95, "ended without a goodbye: the others say so");
+  add(What::EngineAbsent, Kind::MissingRank, 0.9, "did not come to the start of the job");
+  if (all_of(facts, What::EngineGone).empty()) {
+    add(What::EngineSilent, Kind::MissingRank, 0.85,
+        "did not come: the others gave up, and of these there is no such report, or fewer calls");
+  }
+}
+
 void add_barrier(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto absent = all_of(facts, What::BarrierAbsent);
   if (const std::vector<int> ranks = ranks_of(absent); !ranks.empty()) {
@@ -286,6 +303,7 @@ std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts)
   add_fingerprints(facts, out);
   add_barrier(facts, out);
   add_laggards(facts, out);
+  add_engine(facts, out);
   add_deaths(facts, out);
   add_faults(facts, out);
   add_start(facts, out);

@@ -28,6 +28,9 @@ enum class Kind : std::uint8_t {
 
 const char* to_string(Kind kind);
 
+/// Where docs/formats says how one tells it: sections and rules.
+const char* reference_of(Kind kind);
+
 /// Where a statement comes from.
 struct Evidence {
   std::string file;
