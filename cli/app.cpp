@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <deque>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/suggest.h"
@@ -15,6 +17,8 @@
 
 namespace ringside::cli {
 namespace {
+
+constexpr const char* kStdoutMend = "free space where stdout leads to, or send it elsewhere";
 
 /// Every verb, in the order of `ringside --help`.
 std::vector<Verb> all_verbs() {
@@ -62,11 +66,22 @@ Error unknown_word(const std::string& word, std::string_view what,
           suggestion(word, views)};
 }
 
+/// Whose help it is about: the last word of those chosen, behind the verbs that lead there: trace info.
+std::string help_of(const CLI::App& app) {
+  std::string words = "ringside";
+  const CLI::App* last = &app;
+  for (auto chosen = app.get_subcommands(); !chosen.empty(); chosen = last->get_subcommands()) {
+    last = chosen[0];
+    words += " " + last->get_name();
+  }
+  return fmt::format("see {} --help", words);
+}
+
 /// What CLI11 left over below the chosen verb: its own words are checked here, so that the nearest known
 /// one can be named.
-Status check_leftovers(const CLI::App& app) {
+Status check_leftovers(const CLI::App& app, const CLI::App& program) {
   for (const CLI::App* chosen : app.get_subcommands()) {
-    if (Status below = check_leftovers(*chosen); !below) return below;
+    if (Status below = check_leftovers(*chosen, program); !below) return below;
     const std::vector<std::string> extra = chosen->remaining();
     if (extra.empty()) continue;
     const std::string& word = extra.front();
@@ -82,14 +97,13 @@ Status check_leftovers(const CLI::App& app) {
     if (!verbs.empty()) return unknown_word(word, "word", verbs);
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("'{}' is one word too many for '{}'", word, chosen->get_name()),
-                 fmt::format("see ringside {} --help", chosen->get_name())};
+                 help_of(program)};
   }
   return {};
 }
 
-}  // namespace
-
-int run_words(std::vector<std::string> words) {
+/// Does what the words ask for; what it has printed may still be on its way.
+int run_verb(std::vector<std::string> words) {
   CLI::App app{"Diagnostics, simulation and testing for the GPU communication stack", "ringside"};
   app.set_version_flag("--version", RINGSIDE_VERSION);
   app.allow_extras();
@@ -111,7 +125,7 @@ int run_words(std::vector<std::string> words) {
     for (std::size_t i = 0; i < verbs.size(); ++i) {
       RINGSIDE_TRY(check_moved(verbs[i], runs[i].first->remaining()));
     }
-    return check_leftovers(app);
+    return check_leftovers(app, app);
   };
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
@@ -125,10 +139,7 @@ int run_words(std::vector<std::string> words) {
   } catch (const CLI::ParseError& wrong) {
     // A misspelt option is told before the one that it leaves missing.
     if (const Status clean = check_words(); !clean) return report(clean.error());
-    const auto chosen = app.get_subcommands();
-    return report({ErrorCode::InvalidArgument, wrong.what(),
-                   chosen.empty() ? "see ringside --help"
-                                  : fmt::format("see ringside {} --help", chosen[0]->get_name())});
+    return report({ErrorCode::InvalidArgument, wrong.what(), help_of(app)});
   }
 
   if (const Status clean = check_words(); !clean) return report(clean.error());
@@ -144,6 +155,30 @@ int run_words(std::vector<std::string> words) {
   if (!extra.empty()) return report(unknown_word(extra[0], "verb", names));
   fmt::print(stderr, "{}", app.help());
   return kBadUsage;
+}
+
+/// An answer that did not arrive is none, whatever the verb said of it.
+Status check_stdout() {
+  if (std::fflush(stdout) != 0)
+    return system_error("stdout: the answer is lost", errno, kStdoutMend);
+  if (std::ferror(stdout) == 0) return {};
+  return Error{ErrorCode::System, "stdout: a part of the answer is lost", kStdoutMend};
+}
+
+}  // namespace
+
+int run_words(std::vector<std::string> words) {
+  int status = kFine;
+  try {
+    status = run_verb(std::move(words));
+  } catch (const std::system_error& failed) {
+    // fmt throws where stdio takes less than all.
+    if (std::ferror(stdout) == 0) throw;
+    return report(system_error("stdout: the answer is lost", failed.code().value(), kStdoutMend));
+  }
+  if (status != kFine && status != kFinding) return status;
+  const Status arrived = check_stdout();
+  return arrived ? status : report(arrived.error());
 }
 
 }  // namespace ringside::cli

@@ -18,27 +18,25 @@ constexpr int kMaxRanks = 4096;
 constexpr int kMaxRecords = 20'000;
 constexpr int kMaxFrames = 100;
 
-Error out_of_range(const char* option, int value, const std::string& range) {
-  return {ErrorCode::InvalidArgument, fmt::format("{} {} is out of range", option, value), range};
+struct Range {
+  int from = 0, to = 0;
+  const char* of = "";  ///< what is counted
+};
+
+/// errors  InvalidArgument: a value that was given, and lies outside
+Status check(const char* option, std::optional<int> value, const Range& range) {
+  if (!value || (*value >= range.from && *value <= range.to)) return {};
+  return Error{ErrorCode::InvalidArgument, fmt::format("{} {} is out of range", option, *value),
+               fmt::format("{} to {}{}", range.from, range.to, range.of)};
 }
 
 Result<hangs::GenerateOptions> checked(const HangOptions& options) {
   hangs::GenerateOptions out;
-  if (options.cases < 1 || options.cases > kMaxCases) {
-    return out_of_range("--cases", options.cases, fmt::format("1 to {}", kMaxCases));
-  }
-  if (options.ranks != 0 && (options.ranks < 2 || options.ranks > kMaxRanks)) {
-    return out_of_range("--ranks", options.ranks, fmt::format("2 to {}", kMaxRanks));
-  }
-  if (options.records < 0 || options.records > kMaxRecords) {
-    return out_of_range("--records", options.records, fmt::format("1 to {}", kMaxRecords));
-  }
-  if (options.frames != 0 && (options.frames < 6 || options.frames > kMaxFrames)) {
-    return out_of_range("--frames", options.frames, fmt::format("6 to {}", kMaxFrames));
-  }
-  if (options.lost < 0 || options.lost > 60) {
-    return out_of_range("--lost", options.lost, "0 to 60 percent of the files");
-  }
+  RINGSIDE_TRY(check("--cases", options.cases, {1, kMaxCases}));
+  RINGSIDE_TRY(check("--ranks", options.ranks, {2, kMaxRanks}));
+  RINGSIDE_TRY(check("--records", options.records, {1, kMaxRecords}));
+  RINGSIDE_TRY(check("--frames", options.frames, {6, kMaxFrames}));
+  RINGSIDE_TRY(check("--lost", options.lost, {0, 60, " percent of the files"}));
   const auto seed = parse_int(options.seed);
   if (!seed || *seed < 0) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--seed '{}' is no seed", options.seed),
@@ -46,15 +44,15 @@ Result<hangs::GenerateOptions> checked(const HangOptions& options) {
   }
   out.cases = options.cases;
   out.seed = static_cast<std::uint64_t>(*seed);
-  out.each.ranks = options.ranks;
-  out.each.records = options.records;
-  out.each.frames = options.frames;
+  out.each.ranks = options.ranks.value_or(0);
+  out.each.records = options.records.value_or(0);
+  out.each.frames = options.frames.value_or(0);
   out.each.lost_percent = options.lost;
   if (!options.fault.empty()) {
     RINGSIDE_TRY(out.each.kind, hangs::parse_fault_class(options.fault));
   }
   if (!options.program.empty()) {
-    if (options.ranks != 0) {
+    if (options.ranks) {
       return Error{ErrorCode::InvalidArgument, "--ranks beside --program",
                    "the program says how many ranks there are"};
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/verb.h"
@@ -10,15 +11,15 @@ class Options;
 
 /// What `ringside generate hangs` was told. Filled by CLI11, read by generate_hangs().
 struct HangOptions {
-  std::string folder;      ///< -o
-  int cases = 1;           ///< --cases
-  std::string seed = "1";  ///< --seed; a whole number
-  std::string fault;       ///< --class; empty: all in turn
-  int ranks = 0;           ///< --ranks; 0: drawn by the seed
-  int records = 0;         ///< --records: calls of each rank; 0: drawn by the seed
-  int frames = 0;          ///< --frames: of each stack; 0: as few as there can be
-  int lost = 0;            ///< --lost: percent of the files of each case that are left out
-  std::string program;     ///< --program: a YAML file; empty: one of the built-in workloads
+  std::string folder;          ///< -o
+  int cases = 1;               ///< --cases
+  std::string seed = "1";      ///< --seed; a whole number
+  std::string fault;           ///< --class; empty: all in turn
+  std::optional<int> ranks;    ///< --ranks; else drawn by the seed
+  std::optional<int> records;  ///< --records: calls of each rank; else drawn by the seed
+  std::optional<int> frames;   ///< --frames: of each stack; else as few as there can be
+  int lost = 0;                ///< --lost: percent of the files of each case that are left out
+  std::string program;         ///< --program: a YAML file; empty: one of the built-in workloads
   bool json = false;
 };
 

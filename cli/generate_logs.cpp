@@ -77,7 +77,7 @@ Json document(const LogFiles& files, const LogOptions& options) {
 
 void add_log_options(Options& app, LogOptions& options) {
   app.add_option("-o,--out", options.folder, "the folder to write into");
-  add_job_options(app, options.job);
+  add_job_options(app, options.job)->required(false);  // --break help asks about no job
   app.add_option("--nccl", options.version, "as which version of NCCL (2.7 .. 2.30)")
       ->capture_default_str();
   app.add_option("--break", options.misconfiguration,
@@ -99,6 +99,10 @@ VerbResult generate_logs(const LogOptions& options) {
   if (options.misconfiguration == "help") {
     list_misconfigurations();
     return kFine;
+  }
+  if (options.job.on.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--on is required",
+                 "see ringside generate logs --help"};
   }
   if (options.folder.empty()) {
     return Error{ErrorCode::InvalidArgument, "no folder to write into", "name one: -o logs/"};

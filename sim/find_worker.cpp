@@ -41,6 +41,12 @@ std::vector<fs::path> candidates(const WorkerPlaces& places) {
   return all;
 }
 
+/// A folder can be "executable", too.
+bool is_program(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
 }  // namespace
 
 WorkerPlaces worker_places() {
@@ -56,15 +62,17 @@ WorkerPlaces worker_places() {
 Result<std::string> find_worker(const WorkerPlaces& places) {
   std::vector<std::string> tried;
   for (const fs::path& candidate : candidates(places)) {
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+    if (is_program(candidate)) return candidate.string();
     tried.push_back(candidate.string());
   }
-  return Error{ErrorCode::Unsupported,
-               fmt::format("{}, the program that simulates, is not there: looked for {}", kWorker,
-                           fmt::join(tried, ", ")),
-               places.named
-                   ? fmt::format("{} names it: mend the path, or unset it", kVariable)
-                   : fmt::format("install ringside as a whole, or name it: {}=PATH", kVariable)};
+  return Error{
+      ErrorCode::Unsupported,
+      fmt::format("{}, the program that simulates, is not there: looked for {}", kWorker,
+                  fmt::join(tried, ", ")),
+      places.named
+          ? fmt::format("{} has to name a program that can be run: mend the path, or unset it",
+                        kVariable)
+          : fmt::format("install ringside as a whole, or name it: {}=PATH", kVariable)};
 }
 
 }  // namespace ringside

@@ -111,6 +111,9 @@ Result<SimResult> simulate(const SimRequest& request) {
     return *std::move(answer);
   }
   if (answer.error().code == ErrorCode::PeerGone) return std::move(worker).cause_of_end();
+  if (answer.error().code == ErrorCode::Corrupt) {
+    return not_a_worker(worker.path(), answer.error());
+  }
   return std::move(answer).error();
 }
 

@@ -217,6 +217,13 @@ void put_into(FlatBufferBuilder& to, const WireDeath& death) {
                                            simwire::CreateMessage(to, 0, 0, 0, 0, 0, 0, 0, made));
 }
 
+void put_into(FlatBufferBuilder& to, const WireHello& hello) {
+  const auto version = to.CreateString(hello.version);
+  const auto made = simwire::CreateHello(to, version);
+  simwire::FinishSizePrefixedMessageBuffer(
+      to, simwire::CreateMessage(to, 0, 0, 0, 0, 0, 0, 0, 0, made));
+}
+
 std::vector<std::byte> bytes_of(const FlatBufferBuilder& from) {
   const auto* const start =
       static_cast<const std::byte*>(static_cast<const void*>(from.GetBufferPointer()));
@@ -435,6 +442,7 @@ Result<WireMessage> get(const simwire::Message& from) {
         WireFailure{Error{code, get_text(failure->message()), get_text(failure->help())}}};
   }
   if (from.death() != nullptr) return WireMessage{WireDeath{from.death()->signal()}};
+  if (from.hello() != nullptr) return WireMessage{WireHello{get_text(from.hello()->version())}};
   return corrupt("it says nothing");
 }
 

@@ -8,11 +8,14 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/deadline.h"
 #include "base/result.h"
 #include "sim/simulate.h"
 
 /// What simulate() and its worker process say to each other, as FlatBuffers over a socket:
 ///
+///              <-  hello      once, as soon as it runs
 ///     job      ->          what is to be simulated
 ///              <-  question   once it is planned: which routes it needs
 ///     routes   ->
@@ -76,8 +79,13 @@ struct WireDeath {
   int signal = 0;
 };
 
+/// The program runs, and is one that simulates.
+struct WireHello {
+  std::string version = {};  ///< of its ringside
+};
+
 using WireMessage = std::variant<WireJob, WireQuestion, WireRoutes, WireProgress, WireTrace,
-                                 SimResult, WireFailure, WireDeath>;
+                                 SimResult, WireFailure, WireDeath, WireHello>;
 
 /// The message as it goes over the wire: its length comes first.
 std::vector<std::byte> encode(const WireMessage& message);
@@ -91,8 +99,17 @@ Result<WireMessage> decode(std::span<const std::byte> bytes);
 /// errors  PeerGone: nobody reads any more; System
 Status send_wire(int socket, std::span<const std::byte> encoded);
 
+/// More than the routes of any job need; a length beyond it is no length.
+constexpr std::uint32_t kMostWireBytes = 1U << 30;
+
+/// What is waited for, at most.
+struct WirePatience {
+  Deadline until = Deadline::never(real_clock());
+  std::uint32_t bytes = kMostWireBytes;
+};
+
 /// Waits for the next message.
-/// errors  PeerGone: the other end is closed; Corrupt; System
-Result<WireMessage> receive_wire(int socket);
+/// errors  PeerGone: the other end is closed; Timeout; Corrupt; System
+Result<WireMessage> receive_wire(int socket, const WirePatience& patience = {});
 
 }  // namespace ringside

@@ -8,14 +8,24 @@
 namespace ringside {
 namespace {
 
-/// More than the routes of any job need; a length beyond it is no length.
-constexpr std::uint32_t kMostBytes = 1U << 30;
-
 Error gone() { return {ErrorCode::PeerGone, "the other end of the simulation is gone"}; }
 
+/// Until there is something to take, or the other end is closed.
+Status await(int socket, const Deadline& until) {
+  if (until.at() == Clock::kNever) return {};  // recv() waits, too
+  pollfd polled{.fd = socket, .events = POLLIN, .revents = 0};
+  for (;;) {
+    const int ready = until.poll(std::span(&polled, 1));
+    if (ready > 0) return {};
+    if (ready == 0) return Error{ErrorCode::Timeout, "the simulation says nothing"};
+    if (errno != EINTR) return system_error("wait for the simulation", errno);
+  }
+}
+
 /// Takes all of `bytes` from the socket.
-Status receive_all(int socket, std::span<std::byte> bytes) {
+Status receive_all(int socket, std::span<std::byte> bytes, const Deadline& until) {
   while (!bytes.empty()) {
+    RINGSIDE_TRY(await(socket, until));
     const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), 0);
     if (got > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(got));
@@ -44,15 +54,15 @@ Status send_wire(int socket, std::span<const std::byte> encoded) {
   return {};
 }
 
-Result<WireMessage> receive_wire(int socket) {
+Result<WireMessage> receive_wire(int socket, const WirePatience& patience) {
   std::uint32_t length = 0;
-  RINGSIDE_TRY(receive_all(socket, std::as_writable_bytes(std::span(&length, 1))));
-  if (length > kMostBytes) {
+  RINGSIDE_TRY(receive_all(socket, std::as_writable_bytes(std::span(&length, 1)), patience.until));
+  if (length > patience.bytes) {
     return Error{ErrorCode::Corrupt, "a message of the simulation has no sensible length"};
   }
   std::vector<std::byte> bytes(sizeof length + length);
   std::memcpy(bytes.data(), &length, sizeof length);
-  RINGSIDE_TRY(receive_all(socket, std::span(bytes).subspan(sizeof length)));
+  RINGSIDE_TRY(receive_all(socket, std::span(bytes).subspan(sizeof length), patience.until));
   return decode(bytes);
 }
 

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,10 +16,33 @@
 #include <mutex>
 #include <vector>
 
+#include "base/deadline.h"
 #include "sim/find_worker.h"
+#include "sim/wire.h"
 
 namespace ringside {
 namespace {
+
+/// Loading SimGrid takes some 30 ms, a second and more on a machine that is busy.
+constexpr std::chrono::seconds kHelloWait{10};
+constexpr std::chrono::milliseconds kEndWait{500};
+constexpr std::uint32_t kMostHelloBytes = 4096;
+
+std::string mend_of(const std::string& path) {
+  return fmt::format(
+      "is {} the ringside-simgrid of this ringside? install both from one build, or "
+      "unset RINGSIDE_SIMGRID",
+      path);
+}
+
+bool is_readable(int fd, const Deadline& until) {
+  pollfd polled{.fd = fd, .events = POLLIN, .revents = 0};
+  int ready = -1;
+  do {
+    ready = until.poll(std::span(&polled, 1));
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
 
 /// What a new process is to find open and how signals reach it.
 class SpawnSettings {
@@ -80,7 +104,7 @@ struct SimWorker::Idle {
   }
 };
 
-Result<SimWorker> SimWorker::lease() {
+Result<SimWorker> SimWorker::lease(Clock& clock) {
   RINGSIDE_TRY(std::string path, find_worker(worker_places()));
   Idle& idle = Idle::of_process();
   {
@@ -92,7 +116,32 @@ Result<SimWorker> SimWorker::lease() {
       if (last.path_ == path && last.is_idle()) return last;
     }
   }
-  return spawn(std::move(path));
+  return start(std::move(path), clock);
+}
+
+Result<SimWorker> SimWorker::start(std::string path, Clock& clock) {
+  RINGSIDE_TRY(SimWorker started, spawn(std::move(path)));
+  auto said = receive_wire(started.socket(),
+                           {.until = deadline_in(kHelloWait, clock), .bytes = kMostHelloBytes});
+  if (!said) {
+    const Error& error = said.error();
+    if (error.code == ErrorCode::PeerGone) return std::move(started).cause_of_end();
+    if (error.code == ErrorCode::Corrupt) return not_a_worker(started.path(), error);
+    if (error.code != ErrorCode::Timeout) return error;
+    return Error{ErrorCode::Timeout,
+                 fmt::format("{}: has not said hello within {} s of its start", started.path(),
+                             kHelloWait.count()),
+                 mend_of(started.path())};
+  }
+  const auto* const hello = std::get_if<WireHello>(&*said);
+  if (hello == nullptr) return not_a_worker(started.path(), {{}, "its first word is no hello"});
+  if (hello->version != RINGSIDE_VERSION) {
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("{} is of ringside {}, its caller is {}", started.path(),
+                             hello->version, RINGSIDE_VERSION),
+                 "install both from one build"};
+  }
+  return started;
 }
 
 void SimWorker::give_back() && {
@@ -140,16 +189,21 @@ int SimWorker::end() {
 }
 
 Error SimWorker::cause_of_end() && {
-  // It may have closed its end and not be gone yet: then it ends by itself.
-  const pid_t pid = std::exchange(pid_, -1);
+  // It may have closed its end and not be gone yet: then it ends by itself, and its own status tells why.
   socket_.reset();
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) break;
-  }
-  if (WIFSIGNALED(status)) return died_of(WTERMSIG(status));
+  const UniqueFd life{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
+  const bool has_ended = life && is_readable(life.get(), deadline_in(kEndWait));
+  const int status = end();
+  const bool was_ours = life && !has_ended;  // without a pidfd it is taken for gone
+  if (WIFSIGNALED(status) && !was_ours) return died_of(WTERMSIG(status));
   return {ErrorCode::System, "the simulation ended without an answer",
-          fmt::format("see what it wrote to stderr; is {} of this ringside?", path_)};
+          fmt::format("see what it wrote to stderr; {}", mend_of(path_))};
+}
+
+Error not_a_worker(const std::string& path, const Error& said) {
+  return {ErrorCode::Corrupt,
+          fmt::format("{}: does not answer as a simulation: {}", path, said.message),
+          mend_of(path)};
 }
 
 Error died_of(int signal) {

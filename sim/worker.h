@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/result.h"
 
@@ -16,9 +17,10 @@ namespace ringside {
 /// Threads    lease() and give_back(): any; one at a time uses a worker
 class SimWorker {
  public:
-  /// One that has served before, or a new one.
-  /// errors  Unsupported: no such program; System: no process or socket to be had
-  static Result<SimWorker> lease();
+  /// One that has served before, or a new one that has said hello: within 10 s of `clock`.
+  /// errors  Unsupported: no such program; Corrupt: it is of another version, or no worker; Timeout: it says
+  ///         nothing; System: no process or socket to be had, or it ended
+  static Result<SimWorker> lease(Clock& clock = real_clock());
 
   ~SimWorker() { end(); }  ///< kills it, whatever it is at
   SimWorker(SimWorker&& other) noexcept
@@ -28,17 +30,19 @@ class SimWorker {
   SimWorker& operator=(SimWorker&&) = delete;
 
   [[nodiscard]] int socket() const { return socket_.get(); }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
   /// For the next lease().  shape  it has answered, and waits for a job
   void give_back() &&;
 
-  /// Of one that has closed its end: what became of it.
+  /// Of one that has closed its end: what became of it. One that goes on all the same is killed.
   Error cause_of_end() &&;
 
  private:
   SimWorker(UniqueFd socket, pid_t pid, std::string path)
       : socket_(std::move(socket)), pid_(pid), path_(std::move(path)) {}
   static Result<SimWorker> spawn(std::string path);
+  static Result<SimWorker> start(std::string path, Clock& clock);
   [[nodiscard]] bool is_idle() const;
   int end();
 
@@ -48,6 +52,9 @@ class SimWorker {
 
   struct Idle;
 };
+
+/// The program at `path` says what is no part of the conversation: names it, and the mend.
+Error not_a_worker(const std::string& path, const Error& said);
 
 /// The simulation's process died of a signal.
 Error died_of(int signal);

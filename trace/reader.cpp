@@ -94,6 +94,7 @@ void TraceFile::scan() {
     }
     const std::size_t next = next_magic(bytes_, at + 1);
     counts_.skipped_bytes += next - at;
+    last_gap_ = blocks_.size();
     counts_.is_torn_at_end = next == bytes_.size();
     at = next;
   }
@@ -121,6 +122,7 @@ void TraceFile::take(std::span<const std::byte> payload, Place place) {
       return;
     case BlockContent::Malformed:
       counts_.malformed_blocks += 1;
+      last_gap_ = blocks_.size();
       return;
   }
 }

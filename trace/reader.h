@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +50,10 @@ class TraceFile {
   [[nodiscard]] std::size_t block_count() const { return blocks_.size(); }
   [[nodiscard]] TraceBlock block(std::size_t index) const;  ///< shape  index < block_count()
 
+  /// How many of them stand before the last place that could not be read; nothing where all could. What a lane
+  /// recorded last is there when a block behind that place has events of it.
+  [[nodiscard]] const std::optional<std::size_t>& last_gap() const { return last_gap_; }
+
   /// Calls visit(const TraceEvent&) for each readable event, in the order of the file.
   template <typename Visit>
   void for_each_event(Visit&& visit) const {
@@ -69,6 +74,7 @@ class TraceFile {
   std::shared_ptr<const void> mapping_;
   std::span<const std::byte> bytes_;
   std::vector<Place> blocks_;
+  std::optional<std::size_t> last_gap_;
   std::vector<TraceInfo> processes_;
   TraceCounts counts_;
 };

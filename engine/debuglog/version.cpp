@@ -46,7 +46,7 @@ Result<NcclVersion> parse_nccl_version(std::string_view text) {
   }
   if (begin <= digits.size() || parts[1] < 0) return not_a_version(text);
   if (parts[0] != 2 || parts[1] < kOldestLogMinor || parts[1] > kNewestLogMinor) {
-    return Error{ErrorCode::Unsupported, fmt::format("the log of NCCL {} is not known", digits),
+    return Error{ErrorCode::InvalidArgument, fmt::format("the log of NCCL {} is not known", digits),
                  fmt::format("give 2.{} .. 2.{}", kOldestLogMinor, kNewestLogMinor)};
   }
   const int patch = parts[2] >= 0 ? parts[2] : release_of(parts[1]).newest_patch;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "harness/hangs/dump.h"
 #include "harness/hangs/hang_logs.h"
@@ -22,28 +23,12 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-Status make_folder(const std::string& folder) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) return system_error(folder, failed.value(), "name a folder that can be made");
-  if (fs::exists(folder + "/truth.json", failed)) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-      fs::remove(entry.path(), failed);
-    }
-  }
-  if (!fs::is_empty(folder, failed) || failed) {
-    return Error{ErrorCode::InvalidArgument, folder + ": holds files of somebody else",
-                 "name a folder that is empty or does not exist yet"};
-  }
-  return {};
-}
-
 class CaseWriter {
  public:
   CaseWriter(const HangCase& hang, const std::string& folder) : hang_(hang), folder_(folder) {}
 
   Result<Generated> write() {
-    RINGSIDE_TRY(make_folder(folder_));
+    RINGSIDE_TRY(make_empty_folder(folder_));
     RINGSIDE_TRY(write_dumps());
     RINGSIDE_TRY(write_logs());
     const Truth truth = find_truth(hang_);
@@ -166,6 +151,8 @@ Result<Generated> generate(const GenerateOptions& options, const std::string& fo
   for (int i = 0; i < options.cases; ++i) {
     RINGSIDE_TRY(const HangCase hang,
                  make_case(options_of(options, i), case_seed(options.seed, i)));
+    // Not before there is a case: what cannot be meant leaves nothing behind.
+    if (i == 0) RINGSIDE_TRY(make_empty_folder(folder));
     const std::string own = options.cases == 1 ? folder : fmt::format("{}/case-{:04}", folder, i);
     RINGSIDE_TRY(const Generated one, CaseWriter(hang, own).write());
     ++all.cases;

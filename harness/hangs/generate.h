@@ -10,10 +10,9 @@
 namespace ringside::hangs {
 
 /// Writes the files of one case into `folder`, which is made: the dumps that are left, the logs, and
-/// truth.json. A folder that has a truth.json already is written over; any other that is not empty is
-/// refused.
+/// truth.json.
 ///
-/// errors  System: it cannot be written.  InvalidArgument: the folder holds something else
+/// errors  as make_empty_folder(): one that holds anything is refused.  System: it cannot be written
 Status write_case(const HangCase& hang, const std::string& folder);
 
 struct GenerateOptions {
@@ -33,7 +32,7 @@ struct Generated {
 /// without a class in the options each class comes in turn. Case i of seed s is the same whatever else
 /// is made.
 ///
-/// errors  as make_case and write_case
+/// errors  as make_case and write_case; InvalidArgument: `folder` holds anything
 Result<Generated> generate(const GenerateOptions& options, const std::string& folder);
 
 /// The options of case `index`: its class, where none was asked for.

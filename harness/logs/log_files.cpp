@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "harness/logs/noise.h"
 #include "harness/logs/process_log.h"
@@ -35,13 +35,6 @@ Status write_text(const UniqueFd& file, std::string_view text) {
 
 std::uint64_t count_lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
-}
-
-Status make_folder(const std::string& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return system_error(fmt::format("{}: cannot be made", folder), failed.value());
-  return {};
 }
 
 /// What one process has to say in a phase, handed out line by line.
@@ -116,7 +109,7 @@ Status write_joined(const LogJob& job, const Take& take, const LogProgress& prog
 
 Result<LogFiles> write_log_files(const LogJob& job, const std::string& folder,
                                  const LogProgress& progress) {
-  RINGSIDE_TRY(make_folder(folder));
+  RINGSIDE_TRY(make_empty_folder(folder));
   const std::vector<LogPhase> phases = phases_of(job);
   LogFiles written;
   for (std::size_t process = 0; process < job.processes().size(); ++process) {
@@ -140,7 +133,7 @@ Result<LogFiles> write_log_files(const LogJob& job, const std::string& folder,
 
 Result<LogFiles> write_joined_log(const LogJob& job, const std::string& folder,
                                   const LogProgress& progress) {
-  RINGSIDE_TRY(make_folder(folder));
+  RINGSIDE_TRY(make_empty_folder(folder));
   RINGSIDE_TRY(const UniqueFd file, create(folder + "/job.log"));
   LogFiles written{.files = 1};
   std::string buffer;
@@ -172,7 +165,6 @@ std::string joined_log(const LogJob& job) {
 }
 
 Status write_truth(const LogJob& job, const LogTruth& truth, const std::string& folder) {
-  RINGSIDE_TRY(make_folder(folder));
   const LogRequest& request = job.request();
   const CommunicatorLayout* widest = nullptr;
   for (const Generation& generation : job.generations()) {

@@ -20,18 +20,18 @@ using LogProgress = std::function<void(std::size_t done, std::size_t all)>;
 
 /// Writes the log of every process into a file of its own, `nccl.HOST.PID.log`, as
 /// NCCL_DEBUG_FILE=nccl.%h.%p.log does. The folder is made where it is not there.
-/// errors  System: it cannot be written
+/// errors  as make_empty_folder(): one that holds anything is refused.  System: it cannot be written
 Result<LogFiles> write_log_files(const LogJob& job, const std::string& folder,
                                  const LogProgress& progress = {});
 
 /// Writes all logs into one file, `job.log`, as a launcher that collects the ranks' output does: lines
 /// whole, a few of one process at a time, in an order that the seed decides. Holds the lines of at most
 /// 1,024 processes in one phase at a time.
-/// errors  System: it cannot be written
+/// errors  as write_log_files()
 Result<LogFiles> write_joined_log(const LogJob& job, const std::string& folder,
                                   const LogProgress& progress = {});
 
-/// Writes `truth.json`: what is wrong with the job, in the words of the labelled logs.
+/// Writes `truth.json`: what is wrong with the job, in the words of the labelled logs.  shape  the folder is there
 /// errors  System: it cannot be written
 Status write_truth(const LogJob& job, const LogTruth& truth, const std::string& folder);
 

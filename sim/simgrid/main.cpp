@@ -90,6 +90,9 @@ int main() {
                stderr);
     return 2;
   }
+  // Whoever started this waits for a sign that it is what it should be.
+  static_cast<void>(
+      ringside::send_wire(ringside::kSocket, encode(ringside::WireHello{RINGSIDE_VERSION})));
   while (ringside::is_job_there() && ringside::serve()) {
   }
   return 0;

@@ -24,6 +24,7 @@ std::string text_of(const std::string& path) {
 /// The log of two hosts without peer memory, with the topology in it.
 std::string log_without_gdr() {
   const std::string folder = temporary_path("audit-verb");
+  std::filesystem::remove_all(folder);
   const Outcome made =
       run_program({"generate", "logs", "-o", folder, "--on", "dgx-a100", "--nodes", "2", "--nccl",
                    "2.21.5", "--interleave", "--subsys", "INIT,GRAPH,ENV", "--break", "gdr"});

@@ -2,11 +2,17 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "base/fd.h"
 #include "tests/cli/program.h"
 
 namespace ringside {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct BadUsage {
   const char* name;
@@ -54,6 +60,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"transport", {"bench", "all_reduce", "--transport", "rdma"}, "known: shm, tcp"},
         BadUsage{"slot", {"bench", "all_reduce", "--slot", "3", "-e", "8"}, "slot"},
         BadUsage{"a_word_too_many", {"bench", "all_reduce", "now"}, "one word too many"},
+        BadUsage{"a_word_too_many_below_a_verb",
+                 {"trace", "info", "a", "b"},
+                 "see ringside trace info --help"},
         BadUsage{"trace_word", {"trace", "inof", "x.rtrace"}, "did you mean 'info'?"},
         BadUsage{"trace_file", {"trace", "info", "/nonexistent.rtrace"}, "/nonexistent.rtrace"},
         BadUsage{"logs_of_topo",
@@ -66,6 +75,23 @@ INSTANTIATE_TEST_SUITE_P(
                  {"hang", "--generate", "/nonexistent", "--cases", "3"},
                  "ringside generate hangs -o DIR"},
         BadUsage{"logs_without_a_folder", {"generate", "logs", "--on", "dgx-h100"}, "-o logs/"},
+        BadUsage{"logs_without_a_job",
+                 {"generate", "logs", "-o", "x"},
+                 "see ringside generate logs --help"},
+        BadUsage{
+            "hangs_without_a_folder", {"generate", "hangs"}, "see ringside generate hangs --help"},
+        BadUsage{"logs_of_no_version",
+                 {"generate", "logs", "--on", "dgx-h100", "-o", "x", "--nccl", "2.99"},
+                 "2.7 .. 2.30"},
+        BadUsage{
+            "hangs_of_no_ranks", {"generate", "hangs", "-o", "x", "--ranks", "0"}, "2 to 4096"},
+        BadUsage{"hangs_of_no_records", {"generate", "hangs", "-o", "x", "--records", "0"}, "1 to"},
+        BadUsage{"hangs_of_no_frames", {"generate", "hangs", "-o", "x", "--frames", "0"}, "6 to"},
+        BadUsage{"logs_into_a_file",
+                 {"generate", "logs", "--on", "one-gpu-one-nic", "-o", "/proc/version"},
+                 "name a folder"},
+        BadUsage{
+            "hangs_into_a_file", {"generate", "hangs", "-o", "/proc/version"}, "name a folder"},
         BadUsage{"generate_word", {"generate", "log", "-o", "x"}, "did you mean 'logs'?"},
         BadUsage{"not_a_trace", {"trace", "info", "/proc/version"}, "/proc/version"}),
     [](const auto& usage) { return std::string(usage.param.name); });
@@ -103,12 +129,66 @@ INSTANTIATE_TEST_SUITE_P(
                     "/nonexistent/t.rtrace"},
                    {},
                    "/nonexistent/t.rtrace"},
+        RunFailure{"folder_that_cannot_be_made",
+                   {"generate", "logs", "--on", "one-gpu-one-nic", "-o", "/proc/x"},
+                   {},
+                   "help:  name one"},
+        RunFailure{"no_program_that_simulates",
+                   {"sim", "all_reduce", "--on", "dgx-h100", "--bytes", "1M"},
+                   {"RINGSIDE_SIMGRID=/tmp"},
+                   "RINGSIDE_SIMGRID has to name a program"},
         RunFailure{"a_rank_that_never_comes",
                    {"bench", "all_reduce", "-e", "8", "--timeout", "500ms"},
                    {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=0", "MASTER_ADDR=127.0.0.1",
                     "MASTER_PORT=29617"},
                    "rank 1 of 2 never came"}),
     [](const auto& failure) { return std::string(failure.param.name); });
+
+// What `generate` wrote, and what lies beside it, is the user's.
+TEST(Generate, TwiceIntoOneFolderIsRefusedAndChangesNothing) {
+  const std::vector<std::vector<std::string>> kinds = {
+      {"generate", "logs", "--on", "one-gpu-one-nic"},
+      {"generate", "hangs", "--ranks", "2"},
+      {"generate", "hangs", "--ranks", "2", "--cases", "2"}};
+  for (std::vector<std::string> words : kinds) {
+    const std::string folder = temporary_path("twice");
+    fs::remove_all(folder);
+    words.insert(words.end(), {"-o", folder});
+    ASSERT_EQ(run_program(words).status, 0);
+    std::ofstream(folder + "/thesis.tex") << "text";
+    const auto count = [&] {
+      return std::distance(fs::recursive_directory_iterator(folder),
+                           fs::recursive_directory_iterator());
+    };
+    const auto before = count();
+    words.insert(words.end(), {"--seed", "2"});
+    const Outcome again = run_program(words);
+    EXPECT_EQ(again.status, 2) << again.err;
+    EXPECT_NE(again.err.find("help:  name a folder that is empty"), std::string::npos) << again.err;
+    EXPECT_TRUE(fs::exists(folder + "/thesis.tex"));
+    EXPECT_EQ(count(), before);
+    fs::remove_all(folder);
+  }
+}
+
+TEST(Generate, TheListOfMisconfigurationsNeedsNoJob) {
+  const Outcome listed = run_program({"generate", "logs", "--break", "help"});
+  EXPECT_EQ(listed.status, 0) << listed.err;
+  EXPECT_NE(listed.out.find("gdr-one-host"), std::string::npos) << listed.out;
+}
+
+// Short answers wait in stdio's buffer until the end; long ones fail on the way.
+TEST(FullDisk, AnAnswerThatIsLostIsAnError) {
+  for (const std::string words :
+       {"--help", "topo --on one-gpu-one-nic --json", "explain all_reduce --on dgx-h100",
+        "topo --on dgx-h100 --json"}) {
+    const Outcome outcome = run_program(
+        {"-c", std::string(RINGSIDE_PROGRAM) + " " + words + " >/dev/full"}, {}, "/bin/sh");
+    EXPECT_EQ(outcome.status, 3) << words;
+    EXPECT_EQ(outcome.err.rfind("error: stdout: ", 0), 0U) << words << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
+  }
+}
 
 TEST(BusyPort, IsNamedWithWhatToDo) {
   const UniqueFd holder(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -26,7 +26,7 @@ TEST(NcclVersion, WhatIsNoneIsRefused) {
   for (const char* text : {"1.30", "2.6.4", "2.31", "3.0"}) {
     const auto version = parse_nccl_version(text);
     ASSERT_FALSE(version) << text;
-    EXPECT_EQ(version.error().code, ErrorCode::Unsupported) << text;
+    EXPECT_EQ(version.error().code, ErrorCode::InvalidArgument) << text;
     EXPECT_THAT(version.error().help, HasSubstr("2.7 .. 2.30"));
   }
 }

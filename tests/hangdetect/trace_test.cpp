@@ -27,8 +27,7 @@ class TracedJob {
  public:
   TracedJob() {
     std::filesystem::create_directories(folder_);
-    auto made = record_to_file((folder_ / "job.rtrace").string(),
-                               this_process_info(TraceClock::HostMonotonic));
+    auto made = record_to_file(path_.string(), this_process_info(TraceClock::HostMonotonic));
     recorder_ = *std::move(made);
     lane_ = recorder_->add_lane();
   }
@@ -68,16 +67,33 @@ class TracedJob {
     for (const int rank : {0, 1, 2}) call(rank, sequence, begin, begin + 100'000);
   }
 
-  [[nodiscard]] Explanation verdict() const {
+  /// All so far goes into the file, as one block.
+  void write_block() { recorder_->flush(); }
+  /// Changes a bit of the block that was written last.
+  void damage_last_block() { flip_bit(bytes() - 40); }
+  /// Changes a bit, or puts it right again.
+  void flip_bit(std::uintmax_t at) {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(at));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte ^ 1));
+  }
+  [[nodiscard]] std::uintmax_t bytes() const { return std::filesystem::file_size(path_); }
+
+  [[nodiscard]] Examination examined() const {
     recorder_->flush();
     auto all = examine({folder_.string()});
-    return all ? all->verdict.best : Explanation{};
+    EXPECT_TRUE(all) << all.error().message;
+    return all ? *std::move(all) : Examination{};
   }
+  [[nodiscard]] Explanation verdict() const { return examined().verdict.best; }
 
  private:
   std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
                                   (std::string("ringside-traced-") +
                                    testing::UnitTest::GetInstance()->current_test_info()->name());
+  const std::filesystem::path path_ = folder_ / "job.rtrace";
   std::unique_ptr<TraceRecorder> recorder_;
   TraceLane* lane_ = nullptr;
 };
@@ -140,6 +156,80 @@ TEST(Traces, AReceiverThatAlsoLacksAChunkNobodySentWaitsForThatSender) {
   });
   ASSERT_EQ(stalled.size(), 1U);
   EXPECT_EQ(stalled[0].receiver, 2);
+}
+
+// Ranks 0 and 1 wait in call 5. What rank 2 did last, all or nothing, was in the block that is damaged.
+TEST(Traces, NobodyIsAccusedWhoseNewestEventsMayBeLost) {
+  for (const bool is_all_lost : {false, true}) {
+    TracedJob job;
+    for (std::uint32_t k = 0; k < 5; ++k) {
+      for (const int rank : {0, 1}) job.call(rank, k, kSecond + k, kSecond + k + 1000);
+      if (!is_all_lost) job.call(2, k, kSecond + k, kSecond + k + 1000);
+    }
+    for (const int rank : {0, 1}) job.call(rank, 5, 2 * kSecond, 6 * kSecond, 1, 0);
+    job.write_block();
+    job.call(2, 5, 2 * kSecond, 6 * kSecond, 1, 0);
+    job.write_block();
+    job.damage_last_block();
+    const Examination all = job.examined();
+    EXPECT_THAT(all.verdict.best.culprits, IsEmpty());
+    EXPECT_EQ(all.verdict.best.kind, Kind::Unknown);
+    EXPECT_LE(all.verdict.best.confidence, 0.3);
+    EXPECT_THAT(all.verdict.best.details, IsEmpty());
+    ASSERT_EQ(all.bad.size(), 1U);
+    EXPECT_THAT(all.bad[0].error.message, HasSubstr("job.rtrace: "));
+    EXPECT_THAT(all.bad[0].error.message, HasSubstr("could not be read"));
+    EXPECT_THAT(all.bad[0].error.message, HasSubstr("how far rank"));
+  }
+}
+
+// The same with the damage among old calls: what every rank did last is there, and says who is missing.
+TEST(Traces, OldDamageIsToldAndTheVerdictStands) {
+  TracedJob job;
+  for (std::uint32_t k = 0; k < 3; ++k) job.all_call(k);
+  for (const int rank : {0, 1}) job.call(rank, 3, 2 * kSecond, 2 * kSecond + 1000, 1, 1, false);
+  job.write_block();
+  job.damage_last_block();
+  for (const int rank : {0, 1}) job.call(rank, 3, 2 * kSecond, 2 * kSecond + 1000, 1, 1);
+  job.call(2, 3, 2 * kSecond, 2 * kSecond + 1000);
+  for (std::uint32_t k = 4; k < 8; ++k) {
+    for (const int rank : {0, 1, 2}) job.call(rank, k, 3 * kSecond + k, 3 * kSecond + k + 1000);
+  }
+  for (const int rank : {0, 1}) job.call(rank, 8, 4 * kSecond, 8 * kSecond, 1, 0);
+  job.call(2, 8, 9 * kSecond, 9 * kSecond + 1000, 1, 0);
+  const Examination all = job.examined();
+  EXPECT_EQ(all.verdict.best.kind, Kind::MissingRank);
+  EXPECT_THAT(all.verdict.best.culprits, ElementsAre(2));
+  ASSERT_EQ(all.bad.size(), 1U);
+  EXPECT_THAT(all.bad[0].error.message, HasSubstr("could not be read"));
+}
+
+// Rank 2 is away, whichever bit is wrong: it is named, or nobody, and the loss is told.
+TEST(Traces, NoWrongBitPutsTheBlameOnAnother) {
+  TracedJob job;
+  for (std::uint32_t k = 0; k < 6; ++k) {
+    for (const int rank : {0, 1, 2}) {
+      job.call(rank, k, kSecond + k, kSecond + k + 1000);
+      job.write_block();
+    }
+  }
+  for (const int rank : {0, 1}) {
+    job.call(rank, 6, 2 * kSecond, 6 * kSecond, 1, 0);
+    job.write_block();
+  }
+  constexpr std::uintmax_t kFileHeader = 16;
+  int named = 0;
+  for (std::uintmax_t at = kFileHeader; at < job.bytes(); at += 61) {
+    job.flip_bit(at);
+    const Examination all = job.examined();
+    job.flip_bit(at);
+    EXPECT_EQ(all.bad.size(), 1U) << at;
+    const std::vector<int>& culprits = all.verdict.best.culprits;
+    if (culprits.empty()) continue;
+    EXPECT_THAT(culprits, ElementsAre(2)) << at;
+    ++named;
+  }
+  EXPECT_GT(named, 0) << "old damage takes nothing from what came last";
 }
 
 // An .rtrace file is known by its first bytes; one that is cut there is left out, with its reason.

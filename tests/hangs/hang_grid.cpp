@@ -137,6 +137,7 @@ Result<Tally> run_set(const Options& options, int lost, const std::string& folde
     const hangs::CaseOptions one = hangs::options_of(each, i);
     RINGSIDE_TRY(const hangs::HangCase made, hangs::make_case(one, hangs::case_seed(each.seed, i)));
     const std::string files = folder + "/case";
+    std::filesystem::remove_all(files);
     RINGSIDE_TRY(hangs::write_case(made, files));
     const Answer answer = ask(files);
     const Tally tally = score(made, answer);

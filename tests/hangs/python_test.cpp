@@ -33,14 +33,23 @@ TEST_F(GeneratedCases, TheSameSeedGivesTheSameBytes) {
   fs::remove_all(again);
 }
 
-TEST(Generate, AFolderOfSomebodyElseIsLeftAlone) {
+// A truth.json does not make the rest ours: labelled logs have one beside them, too.
+TEST(Generate, AFolderThatHoldsAnythingIsLeftAlone) {
   const std::string folder = testing::TempDir() + "ringside_hangs_other";
+  fs::remove_all(folder);
   fs::create_directories(folder);
-  std::fclose(std::fopen((folder + "/precious.txt").c_str(), "w"));
-  const auto made = generate({}, folder);
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().message, folder + ": holds files of somebody else");
-  EXPECT_TRUE(fs::exists(folder + "/precious.txt"));
+  for (const char* name : {"/precious.txt", "/truth.json"}) {
+    std::fclose(std::fopen((folder + name).c_str(), "w"));
+    for (const int cases : {1, 2}) {
+      GenerateOptions options;
+      options.cases = cases;
+      const auto made = generate(options, folder);
+      ASSERT_FALSE(made);
+      EXPECT_EQ(made.error().code, ErrorCode::InvalidArgument);
+      EXPECT_TRUE(fs::exists(folder + "/precious.txt"));
+    }
+  }
+  EXPECT_FALSE(fs::exists(folder + "/case-0000"));
   fs::remove_all(folder);
 }
 

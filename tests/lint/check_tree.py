@@ -13,6 +13,7 @@ CODE = (".h", ".cpp", ".cu", ".cuh")
 HEADERS = (".h", ".cuh")
 TEXT = CODE + (".py", ".sh", ".txt", ".cmake", ".md", ".yaml", ".fbs", ".in", ".def")
 HEADER_LINES, SOURCE_LINES = 200, 600
+LAYER = re.compile(r"\| `([\w/]+)/` \|.*\| ([^|]+) \|$")  # a row of docs/architecture.md: folder, includes
 WHO = ("sources", "cpp")  # who below a folder may include a library; tests/lint/arrows.txt
 # In two parts, so that this file passes its own check.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
@@ -181,6 +182,25 @@ def check_grants(table, arrows, texts):
                 yield table, number, f"{name} makes no use of {folder}"
 
 
+def check_layers(page, arrows, lines):
+    """Yields (path, line number, what is wrong) where the page's table differs from arrows.txt. The page names a
+    folder by its last word, and marks the names as code."""
+    full = {name.rpartition("/")[2]: name for name in arrows.folders}
+    told = {}
+    for number, line in enumerate(lines, 1):
+        row = LAYER.match(line)
+        name = row and row[1]
+        if name in arrows.folders:
+            words = re.findall(r"`([^`]+)`", row[2])
+            told[name] = ["*"] if row[2] == "everything" else [full.get(word, word) for word in words]
+            if sorted(told[name]) != sorted(arrows.folders[name]):
+                allowed = ", ".join(arrows.folders[name]) or "nothing of ours"
+                yield page, number, f"tests/lint/arrows.txt lets {name} include {allowed}"
+    missing = [name for name in arrows.folders if name not in told]
+    if missing:
+        yield page, 1, f"no row for {', '.join(missing)} of tests/lint/arrows.txt"
+
+
 def needs_readme(folder, files):
     """tests/ mirrors the tree and has one README.md for all of it."""
     if folder.startswith("tests/") or not folder:
@@ -220,6 +240,9 @@ def check(root):
     else:
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "arrows.txt"), encoding="utf-8") as file:
             arrows = Arrows(file.read())
+    page = "docs/architecture.md"
+    if page in texts:
+        findings += check_layers(page, arrows, texts[page])
     findings += check_citations(texts)
     installed = set()
     for path, lines in texts.items():

@@ -57,6 +57,16 @@ class CheckTree(unittest.TestCase):
         self.assert_one({"base/units.h": '#pragma once\n#include "trace/event.h"\n'},
                         "base/units.h:2", "base may not include")
 
+    def test_a_page_that_draws_other_arrows_is_found(self):
+        with open(os.path.join(os.path.dirname(CHECK), "../../docs/architecture.md"), encoding="utf-8") as file:
+            page = file.read()
+        path = "docs/architecture.md"
+        number, row = next((n, line) for n, line in enumerate(page.splitlines(), 1) if line.startswith("| `engine/tuning/` |"))
+        self.assertEqual(findings({path: page}), [])
+        self.assert_one({path: page.replace(row, row.replace(", `topology`", ""))},
+                        f"{path}:{number}", "lets engine/tuning include")
+        self.assert_one({path: page.replace(row + "\n", "")}, path + ":1", "no row for engine/tuning")
+
     def test_an_include_that_points_sideways_is_found(self):
         self.assert_one({"engine/topology/README.md": "gpus\n",
                          "engine/topology/system.h": '#pragma once\n#include "engine/tuning/choice.h"\n'},

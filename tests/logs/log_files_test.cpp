@@ -109,6 +109,7 @@ TEST_F(LogFilesTest, TheTruthNamesHostsAsTheLogDoes) {
   LogRequest request = said::request("dgx-a100", 2, "2.21");
   const LogTruth truth = *misconfigure("lost-nic", request);
   const LogJob job = *LogJob::make(request);
+  std::filesystem::create_directories(folder_);
   ASSERT_TRUE(write_truth(job, truth, folder_));
   const std::string text = *read_file(folder_ / "truth.json");
   EXPECT_THAT(text, HasSubstr(R"("id": "asymmetric_config")"));
@@ -121,7 +122,20 @@ TEST_F(LogFilesTest, AFolderThatCannotBeMadeIsAnError) {
   const auto written =
       write_log_files(*LogJob::make(said::request("one-gpu-one-nic", 1, "2.21")), folder_);
   ASSERT_FALSE(written);
-  EXPECT_EQ(written.error().code, ErrorCode::System);
+  EXPECT_EQ(written.error().code, ErrorCode::InvalidArgument);
+}
+
+// Two jobs in one folder would be audited as one, beside the truth of the second.
+TEST_F(LogFilesTest, ASecondJobIsNotMixedIntoTheFolderOfTheFirst) {
+  const LogJob job = *LogJob::make(said::request("one-gpu-one-nic", 1, "2.21"));
+  ASSERT_TRUE(write_log_files(job, folder_));
+  const std::vector<std::filesystem::path> before = files();
+  for (const auto write : {write_log_files, write_joined_log}) {
+    const auto again = write(job, folder_, {});
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, ErrorCode::InvalidArgument);
+  }
+  EXPECT_EQ(files(), before);
 }
 
 }  // namespace

@@ -63,6 +63,14 @@ TEST_F(FindWorker, TheOneThatIsNamedAndNoOther) {
   EXPECT_THAT(found.error().help, HasSubstr("RINGSIDE_SIMGRID"));
 }
 
+TEST_F(FindWorker, AFolderIsNoProgram) {
+  make("mine/file");
+  const auto found = find_worker({.named = in("mine")});
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, HasSubstr(in("mine")));
+  EXPECT_THAT(found.error().help, HasSubstr("a program that can be run"));
+}
+
 TEST_F(FindWorker, NowhereNamesEveryPlace) {
   make("usr/bin/ringside-simgrid", false);  // it cannot be run
   const auto found =

@@ -133,6 +133,7 @@ TEST(Wire, ResultsAndFailuresArriveToTheLastDigit) {
   EXPECT_EQ(failure.error.message, "stuck");
   EXPECT_EQ(failure.error.help, "look");
   EXPECT_EQ(there_and_back<WireDeath>(WireDeath{11}).signal, 11);
+  EXPECT_EQ(there_and_back<WireHello>(WireHello{"1.2"}).version, "1.2");
   const std::vector<std::byte> block{std::byte{1}, std::byte{2}};
   EXPECT_EQ(there_and_back<WireTrace>(WireTrace{block}).block, block);
   EXPECT_EQ(encode_trace(block), encode(WireTrace{block}));

@@ -1,6 +1,7 @@
 #include "sim/worker.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -15,7 +16,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "sim/wire.h"
 #include "tests/sim/requests.h"
+#include "tests/support/fake_clock.h"
 
 /// The processes behind simulate(). /proc tells who they are.
 namespace ringside {
@@ -210,6 +213,72 @@ TEST(SimulateWorker, AProgramThatIsNoWorkerIsAnError) {
   EXPECT_EQ(exit_status(result.error().code), 3);
   EXPECT_THAT(result.error().message, HasSubstr("without an answer"));
   EXPECT_THAT(result.error().help, HasSubstr("/bin/true"));
+}
+
+/// A program that stands in for the worker. Its standard input is the socket.
+class Script {
+ public:
+  explicit Script(const std::string& text) {
+    std::ofstream(path_) << "#!/bin/sh\n" << text << "\n";
+    fs::permissions(path_, fs::perms::owner_all);
+  }
+  ~Script() { fs::remove(path_); }
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = testing::TempDir() + "ringside_worker_" + std::to_string(getpid()) + ".sh";
+};
+
+Error error_of(const std::string& program, Clock& clock) {
+  const Variable variable(program.c_str());
+  const auto worker = SimWorker::lease(clock);
+  return worker ? Error{ErrorCode::Aborted, "it is taken for a worker"} : worker.error();
+}
+
+// On a clock that jumps: nobody waits for the 10 s.
+TEST(SimulateWorker, AProgramThatSaysNothingIsGivenUp) {
+  const Script sleeper("exec sleep 1000");
+  for (const std::string& program : {sleeper.path(), std::string("/bin/cat")}) {
+    FakeClock clock;
+    const Error error = error_of(program, clock);
+    EXPECT_EQ(error.code, ErrorCode::Timeout) << error.message;
+    EXPECT_EQ(clock.elapsed(), std::chrono::seconds(10));
+    EXPECT_THAT(error.message, HasSubstr(program));
+    EXPECT_THAT(error.help, HasSubstr("RINGSIDE_SIMGRID"));
+  }
+}
+
+// A text whose first four letters are no length, one whose are (0x21216968 bytes), and a short message.
+TEST(SimulateWorker, AProgramThatWritesSomethingElseIsNamed) {
+  for (const char* said : {"what is this", "hi!!", "\\004\\000\\000\\000abcd"}) {
+    const Script talker("printf '" + std::string(said) + "' >&0; exec sleep 1000");
+    const Error error = error_of(talker.path(), real_clock());
+    EXPECT_EQ(error.code, ErrorCode::Corrupt) << error.message;
+    EXPECT_THAT(error.message, HasSubstr(talker.path()));
+    EXPECT_THAT(error.help, HasSubstr("RINGSIDE_SIMGRID"));
+  }
+}
+
+TEST(SimulateWorker, OneOfAnotherVersionIsNamedWithBoth) {
+  const std::vector<std::byte> hello = encode(WireHello{"0.0.1"});
+  std::string bytes;
+  for (const std::byte byte : hello) bytes += fmt::format("\\{:03o}", static_cast<int>(byte));
+  const Script other("printf '" + bytes + "' >&0; exec sleep 1000");
+  const Error error = error_of(other.path(), real_clock());
+  EXPECT_EQ(error.code, ErrorCode::Corrupt);
+  EXPECT_THAT(error.message, HasSubstr(other.path() + " is of ringside 0.0.1"));
+  EXPECT_THAT(error.help, HasSubstr("one build"));
+}
+
+TEST(SimulateWorker, OneThatClosesItsEndAndGoesOnIsNotWaitedFor) {
+  const Script silent("exec <&-; exec sleep 1000");
+  const Error error = error_of(silent.path(), real_clock());
+  EXPECT_EQ(error.code, ErrorCode::System);
+  EXPECT_THAT(error.message, HasSubstr("without an answer"));
+  EXPECT_THAT(error.help, HasSubstr(silent.path()));
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ TEST(TraceFile, CutAnywhereItReadsUpToTheLastWholeBlock) {
     const bool is_whole = size == whole.ends[blocks];
     ASSERT_EQ(file.counts().is_torn_at_end, !is_whole) << size;
     ASSERT_EQ(file.counts().skipped_bytes, size - whole.ends[blocks]) << size;
+    ASSERT_EQ(file.last_gap(), is_whole ? std::nullopt : std::optional(blocks)) << size;
   }
 }
 
@@ -67,6 +68,7 @@ TEST(TraceFile, AWrongByteCostsItsBlockAndNoOther) {
     bytes[at] ^= std::byte{0x10};
     const TraceFile file = parsed(bytes);
     ASSERT_THAT(steps_of(file), ElementsAre(0, 1, 4, 5)) << at;
+    ASSERT_EQ(file.last_gap(), 1U) << at;
     ASSERT_EQ(file.counts().skipped_bytes, whole.ends[2] - whole.ends[1]) << at;
     ASSERT_FALSE(file.counts().is_torn_at_end) << at;
   }

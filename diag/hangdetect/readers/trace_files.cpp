@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "trace/reader.h"
@@ -17,6 +19,7 @@ namespace ringside::hang {
 namespace {
 
 constexpr std::size_t kMostCalls = 4096;  ///< newest ones of a rank
+constexpr int kMostRanks = 1 << 20;
 constexpr std::int64_t kLongWait = 1'000'000'000;
 
 struct TracedCall {
@@ -40,6 +43,15 @@ struct TracedCall {
 struct TracedRank {
   std::string path;
   std::map<std::uint32_t, TracedCall> calls;
+  bool is_in_damaged_file = false;
+  /// The first call behind the damage: some of its events, and of those before it, may be lost.
+  std::optional<std::uint32_t> since_damage = {};
+
+  /// Its newest call may be one that is lost, or lack some of its events.
+  [[nodiscard]] bool is_newest_unsure() const {
+    return is_in_damaged_file && (!since_damage || calls.rbegin()->first <= *since_damage);
+  }
+  [[nodiscard]] bool is_waiting() const { return !calls.rbegin()->second.has_ended; }
 };
 
 /// Chunks of the newest call, and of the one before it, at one end of a connection.
@@ -72,7 +84,16 @@ class Reader {
     constexpr std::int64_t kFarthest = std::int64_t{1}
                                        << 61;  // what a file claims, and no clock shows
     if (offset < -kFarthest || offset > kFarthest) offset = 0;
-    file.for_each_event([&](const TraceEvent& event) { take(event, offset, path); });
+    const std::size_t whole_from = file.last_gap().value_or(0);
+    is_damaged_ |= file.last_gap().has_value();
+    for (std::size_t b = 0; b < file.block_count(); ++b) {
+      file.block(b).for_each_event([&](const TraceEvent& event) {
+        TracedRank* const own = take(event, offset, path);
+        if (own == nullptr || !file.last_gap()) return;
+        own->is_in_damaged_file = true;
+        if (b >= whole_from && !own->since_damage) own->since_damage = event.sequence;
+      });
+    }
   }
 
   Traces finish(Names& names) {
@@ -86,18 +107,31 @@ class Reader {
     if (most < 2) return out;
     std::map<int, TracedRank>& ranks = communicators_[widest_];
     for (auto& [rank, own] : ranks) find_ends(own);
+    unsure_ = find_unsure(ranks);
+    const bool is_any_waiting = std::any_of(
+        ranks.begin(), ranks.end(), [](const auto& one) { return one.second.is_waiting(); });
     leave_out_late(ranks);
     for (auto& [rank, own] : ranks) out.dumps.push_back(dump_of(rank, own, names));
-    for (const auto& [rank, own] : ranks) add_connections(rank, own, out);
+    if (unsure_.empty()) {
+      for (const auto& [rank, own] : ranks) add_connections(rank, own, out);
+    }
+    // Whoever waits may wait for one that came, and whose events are lost: then nobody's place is known.
+    for (RankDump& dump : out.dumps) {
+      const bool is_unsure = std::binary_search(unsure_.begin(), unsure_.end(), dump.rank);
+      dump.is_newest_lost = is_unsure || (is_any_waiting && !unsure_.empty());
+    }
     return out;
   }
+
+  /// Ranks whose newest events may be lost.  shape  after finish()
+  [[nodiscard]] const std::vector<int>& unsure() const { return unsure_; }
 
  private:
   using Connection = std::tuple<std::uint32_t, int, int, int>;  ///< communicator, from, to, channel
 
-  void take(const TraceEvent& event, std::int64_t offset, const std::string& path) {
-    constexpr int kMostRanks = 1 << 20;
-    if (event.rank < 0 || event.rank >= kMostRanks) return;
+  /// returns  the rank's; null where the event names none
+  TracedRank* take(const TraceEvent& event, std::int64_t offset, const std::string& path) {
+    if (event.rank < 0 || event.rank >= kMostRanks) return nullptr;
     TracedRank& own = communicators_[event.communicator][event.rank];
     if (own.path.empty()) own.path = path;
     TracedCall& call = own.calls[event.sequence];
@@ -115,6 +149,27 @@ class Reader {
       take_chunks(event);
     }
     if (own.calls.size() > kMostCalls) own.calls.erase(own.calls.begin());
+    return &own;
+  }
+
+  /// Ranks whose newest events may be among what could not be read: those of whom nothing stands behind the
+  /// damage, and those of whom there is nothing at all but what others sent them.
+  [[nodiscard]] std::vector<int> find_unsure(const std::map<int, TracedRank>& ranks) const {
+    std::set<int> unsure;
+    if (!is_damaged_) return {};
+    for (const auto& [rank, own] : ranks) {
+      if (own.is_newest_unsure()) unsure.insert(rank);
+    }
+    for (const auto* const ends : {&sent_, &received_}) {
+      for (const auto& [connection, end] : *ends) {
+        const auto& [communicator, from, to, channel] = connection;
+        if (communicator != widest_) continue;
+        for (const int peer : {from, to}) {
+          if (peer < kMostRanks && ranks.count(peer) == 0) unsure.insert(peer);
+        }
+      }
+    }
+    return {unsure.begin(), unsure.end()};
   }
 
   void take_chunks(const TraceEvent& event) {
@@ -131,6 +186,10 @@ class Reader {
   static void find_ends(TracedRank& own) {
     const TracedCall* before = nullptr;
     for (auto& [sequence, call] : own.calls) {
+      if (own.since_damage && sequence <= *own.since_damage && !own.is_newest_unsure()) {
+        call.has_ended = true;  // the rank went on; what is left of the call's events tells nothing
+        continue;
+      }
       const bool was_broken_off =
           before != nullptr && before->is_like(call)
               ? call.primitives < before->primitives
@@ -221,23 +280,54 @@ class Reader {
   std::map<std::uint32_t, std::map<int, TracedRank>> communicators_;
   std::map<Connection, End> sent_, received_;
   std::uint32_t widest_ = 0;
+  std::vector<int> unsure_;
+  bool is_damaged_ = false;
 };
+
+/// What could not be read of the file; nothing where all could.
+std::optional<std::string> loss_of(const TraceFile& file) {
+  const TraceCounts& counts = file.counts();
+  std::vector<std::string> lost;
+  if (counts.skipped_bytes > 0) {
+    lost.push_back(fmt::format("{} of its {} bytes", counts.skipped_bytes, file.size_bytes()));
+  }
+  if (counts.malformed_blocks > 0)
+    lost.push_back(fmt::format("{} blocks", counts.malformed_blocks));
+  if (counts.unreadable_events > 0)
+    lost.push_back(fmt::format("{} events", counts.unreadable_events));
+  if (lost.empty()) return std::nullopt;
+  return fmt::format("{} could not be read, and what they held is lost", fmt::join(lost, ", "));
+}
 
 }  // namespace
 
 Traces load_traces(const std::vector<InputFile>& files, Names& names) {
   Reader reader;
   std::vector<BadFile> bad;
+  std::vector<BadFile> damaged;  // and read all the same
   for (const InputFile& file : files) {
     if (file.kind != FileKind::Trace) continue;
     const auto trace = TraceFile::open(file.path);
-    if (trace) {
-      reader.take(*trace, file.path);
-    } else {
+    if (!trace) {
       bad.push_back({file.path, trace.error()});
+      continue;
+    }
+    reader.take(*trace, file.path);
+    if (const auto lost = loss_of(*trace)) {
+      damaged.push_back({file.path,
+                         {ErrorCode::Corrupt, fmt::format("{}: {}", file.path, *lost),
+                          "copy the trace anew; ringside trace info says what is left"}});
     }
   }
   Traces out = reader.finish(names);
+  for (BadFile& one : damaged) {
+    if (!reader.unsure().empty()) {
+      one.error.message += fmt::format(": how far {} {} came is not known",
+                                       reader.unsure().size() == 1 ? "rank" : "ranks",
+                                       format_ranks(reader.unsure()));
+    }
+    bad.push_back(std::move(one));
+  }
   out.bad = std::move(bad);
   return out;
 }

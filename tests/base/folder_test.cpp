@@ -1,0 +1,62 @@
+#include "base/folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// A place of its own, gone afterwards.
+class EmptyFolder : public testing::Test {
+ protected:
+  EmptyFolder() { fs::create_directories(root_); }
+  ~EmptyFolder() override { fs::remove_all(root_); }
+
+  const fs::path root_ = testing::TempDir() + "ringside_folder_" + std::to_string(::getpid());
+};
+
+TEST_F(EmptyFolder, IsMadeWithThoseAboveItAndMayBeThereAlready) {
+  const fs::path path = root_ / "a" / "b";
+  EXPECT_TRUE(make_empty_folder(path));
+  EXPECT_TRUE(fs::is_directory(path));
+  EXPECT_TRUE(make_empty_folder(path));
+  EXPECT_TRUE(make_empty_folder(path.string() + "/"));
+}
+
+TEST_F(EmptyFolder, OneThatHoldsAnythingIsRefusedAndKeepsIt) {
+  fs::create_directory(root_ / ".git");
+  const Status made = make_empty_folder(root_);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(exit_status(made.error().code), 2);
+  EXPECT_THAT(made.error().message, HasSubstr(root_.string()));
+  EXPECT_THAT(made.error().help, HasSubstr("empty"));
+  EXPECT_TRUE(fs::exists(root_ / ".git"));
+}
+
+TEST_F(EmptyFolder, AFileInItsWayIsRefusedAndKept) {
+  std::ofstream(root_ / "file") << "text";
+  for (const fs::path& path : {root_ / "file", root_ / "file" / "below"}) {
+    const Status made = make_empty_folder(path);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(exit_status(made.error().code), 2) << made.error().message;
+    EXPECT_THAT(made.error().help, HasSubstr("name a folder"));
+  }
+  EXPECT_EQ(fs::file_size(root_ / "file"), 4U);
+}
+
+TEST_F(EmptyFolder, WhatTheSystemRefusesHasAMend) {
+  const Status made = make_empty_folder("/proc/ringside");
+  ASSERT_FALSE(made);
+  EXPECT_EQ(exit_status(made.error().code), 3);
+  EXPECT_THAT(made.error().help, HasSubstr("name one"));
+}
+
+}  // namespace
+}  // namespace ringside
