@@ -45,5 +45,6 @@ function(ringside_cold name pattern)
   endif()
   get_target_property(sources ringside_${name} SOURCES)
   list(FILTER sources INCLUDE REGEX ${pattern})
-  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS
+               "$<$<CONFIG:Release,RelWithDebInfo>:${RINGSIDE_LESS_OPTIMISED}>")
 endfunction()

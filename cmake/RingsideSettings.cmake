@@ -32,6 +32,14 @@ target_compile_options(
             -Wnon-virtual-dtor -Woverloaded-virtual -Wformat=2
             "$<$<BOOL:${ringside_errors}>:-Werror;-Wno-error=deprecated-declarations>")
 
+# For sources whose speed nobody waits for. GCC 13 and later take a precompiled header of -O2 only if this goes with it.
+include(CheckCXXCompilerFlag)
+set(RINGSIDE_LESS_OPTIMISED -O1)
+check_cxx_compiler_flag(-munroll-only-small-loops RINGSIDE_HAS_SMALL_LOOPS)
+if(RINGSIDE_HAS_SMALL_LOOPS)
+  list(APPEND RINGSIDE_LESS_OPTIMISED -munroll-only-small-loops)
+endif()
+
 # RINGSIDE_SANITIZE=address,undefined or =thread, set by the presets.
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
 if(RINGSIDE_SANITIZE)
