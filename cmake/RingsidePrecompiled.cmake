@@ -11,14 +11,14 @@ set(RINGSIDE_PRECOMPILED
     <optional> <set> <span> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant>
     <vector> <fmt/format.h>)
 
-# ringside_add_precompiled(NAME PIC_OPTION LIBRARIES... HEADERS...): the target that compiles them.
+# ringside_add_precompiled(NAME PIC_OPTION OPTIONS... LIBRARIES... HEADERS...): the target that compiles them.
 function(ringside_add_precompiled target pic)
-  cmake_parse_arguments(arg "" "" "LIBRARIES;HEADERS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "OPTIONS;LIBRARIES;HEADERS" ${ARGN})
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "// Nothing: the header beside it is what is compiled.\n")
   add_library(${target} OBJECT ${source})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${target} PRIVATE ${pic})
+  target_compile_options(${target} PRIVATE ${pic} ${arg_OPTIONS})
   target_link_libraries(${target} PRIVATE fmt::fmt ${arg_LIBRARIES} ringside_warnings)
   target_precompile_headers(${target} PRIVATE ${RINGSIDE_PRECOMPILED} ${arg_HEADERS})
 endfunction()
@@ -27,6 +27,7 @@ endfunction()
 # what was made the other way.
 ringside_add_precompiled(ringside_precompiled -fPIC)
 if(RINGSIDE_BUILD_TESTS)
-  ringside_add_precompiled(ringside_test_precompiled -fPIE LIBRARIES GTest::gmock GTest::gtest
+  ringside_add_precompiled(ringside_test_precompiled -fPIE OPTIONS ${RINGSIDE_TEST_OPTIONS}
+                           LIBRARIES GTest::gmock GTest::gtest
                            HEADERS <fstream> <random> <sstream> <gtest/gtest.h> <gmock/gmock.h>)
 endif()
