@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 #include "engine/collectives/plan.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "tests/trace/trace_files.h"
 
 namespace ringside {
