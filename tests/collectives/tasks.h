@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
-
 #include <gtest/gtest.h>
+
+#include <cstdint>
 
 #include "engine/collectives/plan.h"
 
