@@ -75,6 +75,15 @@ std::string perspective(const std::vector<SimRow>& rows) {
       best.busiest->name, format_bandwidth(best.busiest->rate), 100 * best.busy_share());
 }
 
+/// `chunk: ...; event: ...`
+std::string fidelity_help() {
+  std::string help;
+  for (const Fidelity& one : fidelities()) {
+    help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", one.name, one.what);
+  }
+  return help;
+}
+
 Json result_document(const SimRow& row) {
   const SimTuned& tuned = row.call.tuned;
   const Choice& choice = tuned.choice;
@@ -136,34 +145,33 @@ VerbResult run(const SimArguments& arguments) {
 }  // namespace
 
 Verb sim_verb() {
-  return {
-      "sim",
-      "Simulate a collective on a cluster that need not be there",
-      {"ringside sim all_reduce --bytes 1G --on dgx-h100 --nodes 2",
-       "ringside sim all_gather --bytes 1M:64M:8 --on dgx-h100 --nodes 2 --algo ring --json"},
-      [](Options& app) {
-        auto arguments = std::make_shared<SimArguments>();
-        SimArguments& a = *arguments;
-        study::SimQuestion& question = a.question;
-        app.add_option("collective", question.calls.collective,
-                       "all_reduce, all_gather, all_to_all, ...: any but send and recv alone")
-            ->required();
-        app.add_option("-b,--bytes", question.calls.sizes,
-                       "size, or from:to:factor; of the larger buffer of a rank")
-            ->capture_default_str();
-        add_job_options(app, question.job);
-        app.add_option("-t,--type,-d,--datatype", question.calls.type, "element type")
-            ->capture_default_str();
-        app.add_option("--algo", question.algorithm, "algorithm (default: NCCL's choice)");
-        app.add_option("--proto", question.protocol, "protocol (default: NCCL's choice)");
-        app.add_option("--channels", question.channels, "channels to use (default: NCCL's choice)");
-        app.add_option("--fidelity", question.fidelity, "chunk: each chunk is a flow of its own")
-            ->capture_default_str();
-        app.add_option("--trace", question.trace,
-                       "record every primitive into this .rtrace file (one size only)");
-        app.add_flag("--json", a.json, "one JSON document on stdout");
-        return [arguments] { return run(*arguments); };
-      }};
+  return {"sim",
+          "Simulate a collective on a cluster that need not be there",
+          {"ringside sim all_reduce --bytes 1G --on dgx-h100 --nodes 2",
+           "ringside sim all_gather --bytes 1M:64M:8 --on dgx-h100 --nodes 2 --algo ring --json"},
+          [](Options& app) {
+            auto arguments = std::make_shared<SimArguments>();
+            SimArguments& a = *arguments;
+            study::SimQuestion& question = a.question;
+            app.add_option("collective", question.calls.collective,
+                           "all_reduce, all_gather, all_to_all, ...: any but send and recv alone")
+                ->required();
+            app.add_option("-b,--bytes", question.calls.sizes,
+                           "size, or from:to:factor; of the larger buffer of a rank")
+                ->capture_default_str();
+            add_job_options(app, question.job);
+            app.add_option("-t,--type,-d,--datatype", question.calls.type, "element type")
+                ->capture_default_str();
+            app.add_option("--algo", question.algorithm, "algorithm (default: NCCL's choice)");
+            app.add_option("--proto", question.protocol, "protocol (default: NCCL's choice)");
+            app.add_option("--channels", question.channels,
+                           "channels to use (default: NCCL's choice)");
+            app.add_option("--fidelity", question.fidelity, fidelity_help())->capture_default_str();
+            app.add_option("--trace", question.trace,
+                           "record every primitive into this .rtrace file (one size only)");
+            app.add_flag("--json", a.json, "one JSON document on stdout");
+            return [arguments] { return run(*arguments); };
+          }};
 }
 
 }  // namespace ringside::cli

@@ -3,24 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
-#include <string_view>
 
 #include "base/assert.h"
-#include "base/suggest.h"
 #include "sim/job_network.h"
 #include "trace/file_sink.h"
 
 namespace ringside::study {
 namespace {
-
-Status check_fidelity(const std::string& text) {
-  constexpr std::array<std::string_view, 1> kKnown{"chunk"};
-  if (text == kKnown[0]) return {};
-  return Error{ErrorCode::InvalidArgument, fmt::format("unknown fidelity '{}'", text),
-               suggestion(text, kKnown)};
-}
 
 /// --algo and --proto as the variables that they are.
 Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
@@ -43,7 +33,6 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
 }
 
 Status check_calls(const SimQuestion& question, const Calls& calls) {
-  RINGSIDE_TRY(check_fidelity(question.fidelity));
   if (calls.collective == Collective::Send || calls.collective == Collective::Recv) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} alone has no other end", to_string(calls.collective)),
@@ -68,6 +57,7 @@ CallShape shape_of(const Calls& calls, std::int64_t count, int nranks) {
 }  // namespace
 
 Result<SimPlan> plan_simulation(const SimQuestion& question) {
+  RINGSIDE_TRY(const Fidelity* const fidelity, parse_fidelity(question.fidelity));
   RINGSIDE_TRY(Calls calls, parse_calls(question.calls));
   RINGSIDE_TRY(check_calls(question, calls));
   RINGSIDE_TRY(const JobOptions options, forced(question, calls.collective));
@@ -77,7 +67,7 @@ Result<SimPlan> plan_simulation(const SimQuestion& question) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--channels {}", question.channels),
                  fmt::format("this job has {}: give 1 to {}", channels.count(), channels.count())};
   }
-  return SimPlan{question, std::move(calls), std::move(job), std::move(channels)};
+  return SimPlan{question, fidelity, std::move(calls), std::move(job), std::move(channels)};
 }
 
 Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
@@ -102,14 +92,14 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
   }
   SimRow row;
   row.call = std::move(call);
-  RINGSIDE_TRY(row.result, simulate({.network = &network,
-                                     .channels = plan.channels,
-                                     .choice = row.call.tuned.choice,
-                                     .call = row.call.shape,
-                                     .costs = row.call.tuned.costs,
-                                     .trace = trace.get(),
-                                     .trace_label = plan.question.job.on,
-                                     .progress = progress}));
+  RINGSIDE_TRY(row.result, plan.fidelity->run({.network = &network,
+                                               .channels = plan.channels,
+                                               .choice = row.call.tuned.choice,
+                                               .call = row.call.shape,
+                                               .costs = row.call.tuned.costs,
+                                               .trace = trace.get(),
+                                               .trace_label = plan.question.job.on,
+                                               .progress = progress}));
   if (row.result.busiest_link >= 0) row.busiest = network.link(row.result.busiest_link);
   row.algbw = row.call.bytes / row.result.time;
   row.busbw = row.algbw * busbw_factor(plan.calls.collective, network.nranks());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/fidelity.h"
 #include "sim/tuned.h"
 #include "study/asked_job.h"
 #include "study/calls.h"
@@ -18,13 +19,14 @@ struct SimQuestion {
   std::string algorithm = {};  ///< empty: NCCL's choice
   std::string protocol = {};   ///< empty: NCCL's choice
   int channels = 0;            ///< 0: NCCL's choice
-  std::string fidelity = "chunk";
+  std::string fidelity = "chunk";  ///< a name of fidelities()
   std::string trace = {};  ///< path of the .rtrace to write, of one size only; empty: none
 };
 
 /// What is to be simulated, all of it checked. A copy of the question's words stays with it.
 struct SimPlan {
   SimQuestion question;
+  const Fidelity* fidelity = nullptr;
   Calls calls;
   TunedJob job;
   Channels channels;

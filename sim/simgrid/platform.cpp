@@ -6,6 +6,7 @@
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 
+#include "sim/merge_links.h"
 #include "sim/simgrid/simgrid_words.h"
 
 namespace ringside {
@@ -18,14 +19,6 @@ constexpr double kHostFlops = 1e9;  // nothing computes; SimGrid wants a number
 
 std::uint64_t key_of(const routing::NetPoint* from, const routing::NetPoint* to) {
   return (static_cast<std::uint64_t>(from->id()) << 32) | static_cast<std::uint64_t>(to->id());
-}
-
-/// A number that stands for the route in the sum of a set of routes.
-/// source  the last steps of splitmix64
-std::uint64_t scattered(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31);
 }
 
 }  // namespace
@@ -61,36 +54,27 @@ void Platform::add_route(const sg4::Host* from, const sg4::Host* to, std::vector
 }
 
 void Platform::finish(const SimNetwork& network) {
-  std::unordered_map<int, std::uint64_t> sets;  // by link: the sum of the routes that it is on
-  for (const auto& [key, links] : routes_) {
-    for (const int link : links) sets[link] += scattered(key + 1);
+  // In the order of the hosts, so that the same request makes the same platform.
+  std::vector<std::uint64_t> keys;
+  keys.reserve(routes_.size());
+  for (const auto& [key, links] : routes_) keys.push_back(key);
+  std::ranges::sort(keys);
+  std::vector<std::vector<int>> routes;
+  routes.reserve(keys.size());
+  for (const std::uint64_t key : keys) routes.push_back(std::move(routes_[key]));
+  const MergedLinks merged = merge_links(routes, network);
+  std::vector<simgrid::kernel::resource::StandardLinkImpl*> made;
+  made.reserve(merged.rates.size());
+  for (std::size_t i = 0; i < merged.rates.size(); ++i) {
+    made.push_back(
+        add_link(*zone_->get_iface(), fmt::format("link{}", merged.ids[i]), merged.rates[i].value)
+            ->set_latency(0)
+            ->seal()
+            ->get_impl());
   }
-  std::unordered_map<std::uint64_t, double> rates;  // of each set: the narrowest link's
-  for (const auto& [link, set] : sets) {
-    const double rate = network.link(link).rate.value;
-    const auto [place, is_first] = rates.try_emplace(set, rate);
-    if (!is_first) place->second = std::min(place->second, rate);
-  }
-  // In the order of links, so that the same request makes the same platform.
-  std::vector<int> ids;
-  ids.reserve(sets.size());
-  for (const auto& [link, set] : sets) ids.push_back(link);
-  std::ranges::sort(ids);
-  std::unordered_map<std::uint64_t, simgrid::kernel::resource::StandardLinkImpl*> made;
-  for (const int id : ids) {
-    auto& link = made[sets[id]];
-    if (link != nullptr) continue;
-    link = add_link(*zone_->get_iface(), fmt::format("link{}", id), rates[sets[id]])
-               ->set_latency(0)
-               ->seal()
-               ->get_impl();
-  }
-  for (const auto& [key, links] : routes_) {
-    Routes::Links& list = zone_->links_of[key];
-    for (const int id : links) {
-      auto* const link = made[sets[id]];
-      if (std::ranges::find(list, link) == list.end()) list.push_back(link);
-    }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    Routes::Links& list = zone_->links_of[keys[i]];
+    for (const int link : merged.routes[i]) list.push_back(made[static_cast<std::size_t>(link)]);
   }
   zone_->get_iface()->seal();
 }

@@ -9,8 +9,9 @@
 #include <memory>
 #include <simgrid/s4u.hpp>
 
-#include "base/text.h"
 #include "engine/collectives/run.h"
+#include "sim/call_trace.h"
+#include "sim/outcome.h"
 #include "sim/simgrid/learnt_network.h"
 #include "sim/simgrid/platform.h"
 #include "sim/simgrid/simgrid_words.h"
@@ -54,28 +55,6 @@ std::unique_ptr<sg4::Engine> make_engine(std::size_t strands) {
   return std::make_unique<sg4::Engine>(&count, pointers.data());
 }
 
-Status check(const SimRequest& request) {
-  const int slots = request.choice.slots_per_chunk;
-  if (slots < 1 || slots > kSlots) {
-    return Error{ErrorCode::InvalidArgument, fmt::format("{} slots a chunk", slots),
-                 fmt::format("a connection has {}; give 1 to {}", kSlots, kMaxSlotsPerChunk)};
-  }
-  for (const auto& ring : request.channels.rings) {
-    std::vector<bool> seen(static_cast<std::size_t>(request.network->nranks()), false);
-    for (const Rank rank : ring) {
-      const auto index = static_cast<std::size_t>(to_int(rank));
-      if (index < seen.size()) seen[index] = true;
-    }
-    if (ring.size() != seen.size() || std::find(seen.begin(), seen.end(), false) != seen.end()) {
-      return Error{
-          ErrorCode::InvalidArgument,
-          fmt::format("a ring does not hold each of the network's {} ranks once", seen.size()),
-          "lay the channels on the same job"};
-    }
-  }
-  return {};
-}
-
 class Simulation {
  public:
   Simulation(const WireCaller& wants, SimRequest request, Caller& caller)
@@ -84,7 +63,7 @@ class Simulation {
   }
 
   Result<SimResult> run() {
-    RINGSIDE_TRY(check(request_));
+    RINGSIDE_TRY(check_request(request_));
     RINGSIDE_TRY(plan());
     RINGSIDE_TRY(open_trace());
 
@@ -140,12 +119,7 @@ class Simulation {
       if (lane->bytes == 0) continue;
       for (const int link : lane->links) bytes[link] += lane->bytes;
     }
-    for (const auto& [link, sum] : bytes) {
-      const Seconds needs{sum / request_.network->link(link).rate.value};
-      if (needs <= result.busiest) continue;
-      result.busiest = needs;
-      result.busiest_link = link;
-    }
+    find_busiest(*request_.network, bytes, result);
     return result;
   }
 
@@ -154,14 +128,11 @@ class Simulation {
     std::string what = totals_.mismatch;
     for (std::size_t i = 0; i < lanes.size() && what.empty(); ++i) {
       if (lanes[i]->unreceived() == 0) continue;
-      what = fmt::format("{} chunks that rank {} sent are never received", lanes[i]->unreceived(),
-                         to_int(lanes[i]->first_sender));
+      what = unreceived_text(static_cast<std::int64_t>(lanes[i]->unreceived()),
+                             lanes[i]->first_sender);
     }
     if (what.empty()) return {};
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("the steps of {} do not fit together: {}",
-                             to_string(request_.choice.collective), what),
-                 "the algorithm is at fault: the proof of its recorded program says more"};
+    return steps_do_not_fit(request_.choice.collective, what);
   }
 
   /// Now, and from now on every tenth of a second.  all  steps that there are
@@ -182,54 +153,31 @@ class Simulation {
 
   Status open_trace() {
     if (!wants_.is_traced) return {};
-    TraceInfo info = this_process_info(TraceClock::Simulated);
-    info.pid = wants_.pid;
-    info.command_line = wants_.command_line;
-    info.values = {{"collective", to_string(request_.choice.collective)},
-                   {"cluster", request_.trace_label},
-                   {"nranks", fmt::format("{}", request_.network->nranks())},
-                   {"nchannels", fmt::format("{}", request_.choice.nchannels)},
-                   {"count", fmt::format("{}", request_.call.count)},
-                   {"type", to_string(request_.call.type)}};
-    RINGSIDE_TRY(recorder_, TraceRecorder::start(caller_.sink(), std::move(info)));
-    trace_ = recorder_->add_lane();
+    TraceInfo process = this_process_info(TraceClock::Simulated);
+    process.pid = wants_.pid;
+    process.command_line = wants_.command_line;
+    RINGSIDE_TRY(trace_, CallTrace::start(request_, caller_.sink(), std::move(process)));
     return {};
   }
 
   /// (What the caller's sink does not take, the caller knows.)
   void close_trace() {
-    if (recorder_ == nullptr) return;
-    for (int rank = 0; rank < request_.network->nranks(); ++rank) record_call(rank);
-    recorder_->flush();
-  }
-
-  /// The whole call on one rank: from its launch until its last channel is through.
-  void record_call(int rank) {
-    const auto first = static_cast<std::size_t>(rank * request_.choice.nchannels);
-    double end = 0;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(request_.choice.nchannels); ++i) {
-      end = std::max(end, tasks_[first + i].end);
+    if (trace_ == nullptr) return;
+    const auto nchannels = static_cast<std::size_t>(request_.choice.nchannels);
+    for (int rank = 0; rank < request_.network->nranks(); ++rank) {
+      const std::size_t first = static_cast<std::size_t>(rank) * nchannels;
+      double end = 0;
+      for (std::size_t i = 0; i < nchannels; ++i) end = std::max(end, tasks_[first + i].end);
+      trace_->record_call(rank, Seconds{end});
     }
-    TraceEvent event = event_of(rank);
-    event.kind = EventKind::Collective;
-    event.end_ns = std::llround(end * 1e9);
-    event.bytes =
-        call_bytes(request_.choice.collective, request_.call, request_.network->nranks()).value;
-    trace_->record(event);
-  }
-
-  [[nodiscard]] TraceEvent event_of(int rank) const {
-    TraceEvent event;
-    event.rank = rank;
-    event.collective = request_.choice.collective;
-    event.algorithm = request_.choice.algorithm;
-    event.protocol = request_.choice.protocol;
-    return event;
+    trace_->flush();
   }
 
   void start_actors(SimTask& task) {
-    TraceEvent event = event_of(to_int(task.rank));
-    event.channel = static_cast<std::uint16_t>(task.channel);
+    const TraceEvent event = trace_ == nullptr
+                                 ? TraceEvent{.rank = to_int(task.rank),
+                                              .channel = static_cast<std::uint16_t>(task.channel)}
+                                 : trace_->event_of(to_int(task.rank), task.channel);
     const double launch = request_.costs.launch.count();
     int number = 0;
     for (SimStrand& strand : task.strands) {
@@ -242,7 +190,7 @@ class Simulation {
                                .wire_factor = wire_factor(request_.choice.protocol),
                                .totals = &totals_,
                                .step = &task.steps,
-                               .lane = trace_,
+                               .lane = trace_ == nullptr ? nullptr : &trace_->lane(),
                                .event = event});
       const auto actor = add_actor("strand", task.host, [&task, &strand, number, launch] {
         sg4::this_actor::sleep_for(launch);
@@ -262,23 +210,15 @@ class Simulation {
 
   /// errors  always: who waits for what, the first few of them
   [[nodiscard]] Error deadlock() const {
-    constexpr std::size_t kShown = 4;
     std::vector<std::string> waits;
-    std::size_t count = 0;
     for (const SimTask& task : tasks_) {
       for (const SimStrand& strand : task.strands) {
-        std::string text = strand.primitives->waits_for();
-        if (text.empty()) continue;
-        if (++count <= kShown) waits.push_back(std::move(text));
+        if (std::string text = strand.primitives->waits_for(); !text.empty()) {
+          waits.push_back(std::move(text));
+        }
       }
     }
-    if (count > kShown) waits.push_back(fmt::format("and {} more", count - kShown));
-    return Error{
-        ErrorCode::Timeout,
-        fmt::format("the simulated collective is stuck at {}: {}",
-                    format_time(Seconds{sg4::Engine::get_clock()}), fmt::join(waits, "; ")),
-        fmt::format("a chunk may take at most {} of a connection's {} slots", kMaxSlotsPerChunk,
-                    kSlots)};
+    return stuck_at(Seconds{sg4::Engine::get_clock()}, waits);
   }
 
   const WireCaller wants_;
@@ -287,8 +227,7 @@ class Simulation {
   Caller& caller_;
   std::vector<SimTask> tasks_;  ///< [rank x nchannels + channel]
   SimTotals totals_;
-  std::unique_ptr<TraceRecorder> recorder_;
-  TraceLane* trace_ = nullptr;
+  std::unique_ptr<CallTrace> trace_;  ///< null: not traced
 };
 
 }  // namespace

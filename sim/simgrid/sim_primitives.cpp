@@ -1,28 +1,15 @@
 #include "sim/simgrid/sim_primitives.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <simgrid/s4u.hpp>
 
-#include "trace/step_event.h"
+#include "sim/call_trace.h"
+#include "sim/outcome.h"
 
 namespace ringside {
 namespace {
 
 namespace sg4 = simgrid::s4u;
-
-std::int64_t in_ns(double seconds) { return std::llround(seconds * 1e9); }
-
-/// Calls visit(rank) for each rank behind the ports, a group's one after the other.
-template <typename Visit>
-void for_each_peer(const std::vector<SimPort>& side, Ports ports, const Visit& visit) {
-  for_each_port(ports, [&](int number) {
-    const SimPort& port = side[static_cast<std::size_t>(number)];
-    if (port.members == nullptr) return visit(port.peer);
-    for (const Rank rank : *port.members) visit(rank);
-  });
-}
 
 }  // namespace
 
@@ -62,8 +49,8 @@ void SimPrimitives::await(const SimPort& port, const SimMessage& expected) {
   wait_ = Wait::Nothing;
   if (arrived != expected && setup_.totals->mismatch.empty()) {
     setup_.totals->mismatch =
-        fmt::format("{} expects chunk {} of piece {}, and chunk {} of piece {} comes", place(),
-                    expected.chunk, expected.piece, arrived.chunk, arrived.piece);
+        mismatch_text(setup_.event.rank, setup_.event.channel, *setup_.step, expected.chunk,
+                      expected.piece, arrived.chunk, arrived.piece);
   }
 }
 
@@ -76,38 +63,31 @@ void SimPrimitives::acquire(const SimPort& port) {
 
 void SimPrimitives::record(Primitive primitive, const ChunkSpan& span, double begin, Ports from,
                            Ports to) {
-  const PrimitiveParts parts = parts_of(primitive);
-  TraceEvent event = setup_.event;
-  event.begin_ns = in_ns(begin);
-  event.end_ns = in_ns(sg4::Engine::get_clock());
-  const auto offset = static_cast<std::uint64_t>(parts.writes_output ? span.output : span.input);
-  event.offset = offset * setup_.element.value;
-  event.bytes = static_cast<std::uint64_t>(span.count) * setup_.element.value;
-  event.step = *setup_.step;
-  event.primitive = primitive;
-  const auto peers_of = [](const std::vector<SimPort>& side, Ports ports) {
-    return [&side, ports](const auto& visit) { for_each_peer(side, ports, visit); };
+  const SimStep step{.primitive = primitive,
+                     .span = span,
+                     .element = setup_.element,
+                     .begin = Seconds{begin},
+                     .end = Seconds{sg4::Engine::get_clock()},
+                     .number = *setup_.step};
+  const auto ranks_of = [](const std::vector<SimPort>& side, Ports ports) {
+    return [&side, ports](const auto& visit) {
+      for_each_rank(
+          ports,
+          [&side](int number) {
+            const SimPort& port = side[static_cast<std::size_t>(number)];
+            return PortRanks{port.peer, port.members};
+          },
+          visit);
+    };
   };
-  record_step(*setup_.lane, event, peers_of(*setup_.recv_ports, from),
-              peers_of(*setup_.send_ports, to));
-}
-
-std::string SimPrimitives::place() const {
-  return fmt::format("rank {} channel {} step {}", setup_.event.rank, setup_.event.channel,
-                     *setup_.step);
+  record_sim_step(*setup_.lane, setup_.event, step, ranks_of(*setup_.recv_ports, from),
+                  ranks_of(*setup_.send_ports, to));
 }
 
 std::string SimPrimitives::waits_for() const {
-  const int peer = to_int(waits_on_);
-  switch (wait_) {
-    case Wait::Arrival:
-      return fmt::format("{} waits for a chunk from rank {}", place(), peer);
-    case Wait::Slots:
-      return fmt::format("{} waits for a free slot to rank {}", place(), peer);
-    case Wait::Nothing:
-      return {};
-  }
-  return {};
+  if (wait_ == Wait::Nothing) return {};
+  return waits_text(setup_.event.rank, setup_.event.channel, *setup_.step, wait_ == Wait::Arrival,
+                    to_int(waits_on_));
 }
 
 }  // namespace ringside

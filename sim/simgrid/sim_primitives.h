@@ -75,7 +75,6 @@ class SimPrimitives : public NamedPrimitives<SimPrimitives> {
   [[nodiscard]] const SimPort& recv_port(int number) const {
     return (*setup_.recv_ports)[static_cast<std::size_t>(number)];
   }
-  [[nodiscard]] std::string place() const;
 
   Setup setup_;
   std::int64_t loop_ = 0;

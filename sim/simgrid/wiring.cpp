@@ -7,17 +7,9 @@
 
 #include "engine/collectives/record.h"
 #include "engine/protocol/slot_fifo.h"
+#include "sim/outcome.h"
 
 namespace ringside {
-namespace {
-
-Error no_way(const std::string& what) {
-  return {ErrorCode::Unsupported, fmt::format("no links lead {}", what),
-          "give hosts with NICs, or a collective whose ranks need not talk"};
-}
-
-}  // namespace
-
 Status Wiring::connect(std::vector<SimTask>& tasks) {
   for (SimTask& task : tasks) {
     RINGSIDE_TRY(connect_ports(task, tasks));
@@ -132,7 +124,7 @@ Result<SimConnection*> Wiring::connection(const SimTask& from, const SimTask& to
   if (joined != nullptr) return joined.get();
   SimRoute route = request_.network->route(from.rank, to.rank, from.channel);
   if (route.links.empty()) {
-    return no_way(fmt::format("from rank {} to rank {}", to_int(from.rank), to_int(to.rank)));
+    return no_way_between(from.rank, to.rank);
   }
   joined =
       std::make_unique<SimConnection>(fmt::format("{}", lanes_.size()), kSlots,
@@ -149,8 +141,7 @@ Result<SimGroup*> Wiring::group(const SwitchGroup& members, int channel) {
   if (joined != nullptr) return joined;
   SimRoute route = request_.network->group_route(members, channel);
   if (route.links.empty()) {
-    return no_way(
-        fmt::format("from rank {} through a switch that reduces", to_int(members.senders.front())));
+    return no_way_through_switch(members.senders.front());
   }
   const bool is_network = members.medium == SwitchGroup::Medium::Network;
   const SimCosts& costs = request_.costs;

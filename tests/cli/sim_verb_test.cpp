@@ -89,6 +89,18 @@ TEST(SimVerb, WithoutItsWorkerItNamesWhereItLooked) {
   EXPECT_NE(outcome.err.find("looked for /nonexistent/worker"), std::string::npos) << outcome.err;
 }
 
+TEST(SimVerb, EventsNeedNoWorkerAndSayWhatTheyAre) {
+  const Outcome outcome = run_program(
+      {"sim", "all_reduce", "--bytes", "1M", "--on", "2x-l4", "--fidelity", "event", "--json"},
+      {"RINGSIDE_SIMGRID=/nonexistent/worker"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(document["fidelity"], "event");
+  const json chunk = simulate({"all_reduce", "--bytes", "1M", "--on", "2x-l4"});
+  const double expected = chunk["results"][0]["time_us"];
+  EXPECT_NEAR(document["results"][0]["time_us"], expected, 0.01 * expected);
+}
+
 // SimGrid takes tens of ms to load, which no other verb is to pay. (This is what ldd does.)
 TEST(Program, LoadsNoSimulator) {
   const Outcome outcome = run_program({"--version"}, {"LD_TRACE_LOADED_OBJECTS=1"});

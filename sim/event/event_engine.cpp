@@ -1,0 +1,486 @@
+#include "sim/event/event_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <map>
+#include <queue>
+#include <utility>
+
+#include "engine/collectives/record.h"
+#include "sim/call_trace.h"
+#include "sim/event/fair_share.h"
+#include "sim/event/lines.h"
+#include "sim/event/wiring.h"
+#include "sim/outcome.h"
+
+namespace ringside {
+namespace {
+
+/// Who runs a task's steps, one strand of it.
+struct EventStrand {
+  enum class Phase : std::uint8_t { Begin, Await, Acquire, Post, Drain, Done };
+
+  EventTask* task = nullptr;
+  std::int32_t number = 0;
+  Phase phase = Phase::Begin;
+  std::int32_t port = 0;  ///< of the phase: those below it are through
+  std::int64_t loop = 0;
+  std::size_t run = 0;      ///< of the program's
+  std::size_t end_run = 0;  ///< of this turn and strand
+  std::int32_t repeated = 0;
+  Step step;
+  std::int64_t count = 0;  ///< elements of the step's chunk
+  double begin = 0;        ///< of the step
+  double now = 0;  ///< its own clock: ahead of the simulation's where nothing shared is touched
+  std::vector<std::int32_t> sends = {};  ///< LineEnds that it sends by
+};
+
+/// A step that was taken, for the trace.
+struct Traced {
+  EventTask* task;
+  Step step;
+  std::int64_t loop;
+  double begin, end;
+};
+
+/// A recorder goes on when its sink takes no more; this tells why.
+struct KeptStatus : TraceSink {
+  explicit KeptStatus(TraceSink& into) : sink(into) {}
+  Status write(std::span<const std::byte> block) override {
+    if (status) status = sink.write(block);
+    return status;
+  }
+  TraceSink& sink;
+  Status status;
+};
+
+class EventEngine {
+ public:
+  explicit EventEngine(const SimRequest& request) : request_(request) {}
+
+  Result<SimResult> run() {
+    RINGSIDE_TRY(check_request(request_));
+    const auto began = std::chrono::steady_clock::now();
+    RINGSIDE_TRY(job_, wire_events(request_));
+    share_ = std::make_unique<FairShare>(job_.rates, job_.paths);
+    capacity_ = kSlots / request_.choice.slots_per_chunk;
+    per_element_ = static_cast<double>(size_of(request_.call.type).value) *
+                   wire_factor(request_.choice.protocol);
+    make_strands();
+    for (const EventTask& task : job_.tasks) all_steps_ += count_steps(task.program);
+    if (request_.progress) tell_at_ = 0;
+    for (std::size_t i = 0; i < strands_.size(); ++i)
+      ready_.push_back(static_cast<std::int32_t>(i));
+    go_on();
+    if (done_ < strands_.size()) return stuck();
+    RINGSIDE_TRY(check_chunks());
+    RINGSIDE_TRY(write_trace());
+    SimResult result = result_of();
+    result.wall = std::chrono::steady_clock::now() - began;
+    return result;
+  }
+
+ private:
+  using Phase = EventStrand::Phase;
+
+  struct Alarm {
+    double time;
+    std::uint64_t number;
+    std::int32_t strand;  ///< -1: the line is to start
+    std::int32_t line;
+    friend bool operator<(const Alarm& a, const Alarm& b) {
+      return a.time != b.time ? a.time > b.time : a.number > b.number;
+    }
+  };
+
+  EventLine& line_of(const LineEnd& end) { return job_.lines[static_cast<std::size_t>(end.line)]; }
+  LineEnd& end_at(std::int32_t number) { return job_.ends[static_cast<std::size_t>(number)]; }
+
+  void make_strands() {
+    for (EventTask& task : job_.tasks) {
+      for (std::int32_t number = 0; number < task.task.strands.count; ++number) {
+        EventStrand& strand = strands_.emplace_back();
+        strand.task = &task;
+        strand.number = number;
+        strand.now = request_.costs.launch.count();
+        strand.sends = task.sends_of(number);
+      }
+    }
+  }
+
+  void go_on() {
+    for (;;) {
+      run_ready();
+      const double flow = share_->next();
+      const double alarm =
+          alarms_.empty() ? std::numeric_limits<double>::infinity() : alarms_.top().time;
+      const double next = std::min(flow, alarm);
+      if (next == std::numeric_limits<double>::infinity()) return;
+      clock_ = next;
+      share_->advance(next, [this](std::uint32_t line) { finish_flow(line); });
+      while (!alarms_.empty() && alarms_.top().time <= clock_) {
+        const Alarm due = alarms_.top();
+        alarms_.pop();
+        if (due.strand >= 0) {
+          ready_.push_back(due.strand);
+        } else {
+          start_flow(due.line);
+        }
+      }
+    }
+  }
+
+  void run_ready() {
+    while (!ready_.empty()) {
+      running_.swap(ready_);
+      for (const std::int32_t strand : running_) go(strand);
+      running_.clear();
+    }
+  }
+
+  void wake(LineEnd& end) {
+    if (end.waiter < 0) return;
+    ready_.push_back(std::exchange(end.waiter, -1));
+  }
+
+  /// Takes steps until the strand waits, or is through.
+  void go(std::int32_t id) {
+    EventStrand& s = strands_[static_cast<std::size_t>(id)];
+    for (;;) {
+      switch (s.phase) {
+        case Phase::Begin:
+          s.port = 0;
+          if (!next_step(s)) {
+            s.phase = Phase::Drain;
+          } else if (s.count > 0) {
+            s.phase = Phase::Await;
+          } else {
+            end_step(s);
+          }
+          break;
+        case Phase::Await:
+          if (!await(s, id)) return;
+          s.port = 0;
+          s.phase = Phase::Acquire;
+          break;
+        case Phase::Acquire:
+          if (!acquire(s, id)) return;
+          release(s);
+          s.port = 0;
+          s.phase = Phase::Post;
+          break;
+        case Phase::Post:
+          if (!post(s, id)) return;
+          end_step(s);
+          s.phase = Phase::Begin;
+          break;
+        case Phase::Drain:
+          if (!drain(s, id)) return;
+          s.task->end = std::max(s.task->end, s.now);
+          s.phase = Phase::Done;
+          ++done_;
+          return;
+        case Phase::Done:
+          return;
+      }
+    }
+  }
+
+  /// Loads the step that is due. returns  false: all loops are through
+  bool next_step(EventStrand& s) {
+    const Program& program = s.task->program;
+    while (s.run == s.end_run) {
+      if (s.loop == program.loops) return false;
+      const auto [first, last] = s.task->runs_of(s.task->task.turn_of(s.loop), s.number);
+      s.run = first;
+      s.end_run = last;
+      if (first == last) ++s.loop;
+    }
+    const StepRun& run = program.steps[s.run];
+    if (s.repeated == 0) s.step = {run.primitive, run.first_chunk, run.from, run.to};
+    s.count = s.task->task.map.at(s.loop, s.step.chunk).count;
+    s.begin = s.now;
+    return true;
+  }
+
+  void end_step(EventStrand& s) {
+    const Program& program = s.task->program;
+    const StepRun& run = program.steps[s.run];
+    if (request_.trace != nullptr) traced_.push_back({s.task, s.step, s.loop, s.begin, s.now});
+    if (++steps_ >= tell_at_) [[unlikely]]
+      tell();
+    ++s.task->steps;
+    if (++s.repeated < run.repeat) {
+      s.step.chunk = (s.step.chunk + run.stride) % program.chunks;
+      s.step.from.first = static_cast<std::uint16_t>(s.step.from.first + run.from_stride);
+      s.step.to.first = static_cast<std::uint16_t>(s.step.to.first + run.to_stride);
+      return;
+    }
+    s.repeated = 0;
+    if (++s.run == s.end_run) ++s.loop;
+  }
+
+  /// Calls visit(end) for each port of the set from s.port on. returns  false: a visit returned it, and is made
+  /// again when the strand goes on
+  template <typename Visit>
+  bool for_each_end(EventStrand& s, const std::vector<std::int32_t>& ends, Ports ports,
+                    const Visit& visit) {
+    for (; s.port < kMaxPortsInSet && (ports.bits >> s.port) != 0; ++s.port) {
+      if (((ports.bits >> s.port) & 1U) == 0) continue;
+      if (!visit(end_at(ends[static_cast<std::size_t>(ports.first + s.port)]))) return false;
+    }
+    return true;
+  }
+
+  bool await(EventStrand& s, std::int32_t id) {
+    return for_each_end(s, s.task->recv, s.step.from, [&](LineEnd& end) {
+      EventLine& line = line_of(end);
+      if (line.carried <= end.count) {
+        end.waiter = id;
+        return false;
+      }
+      const EventLine::Slot& slot = line.slot(end.count);
+      s.now = std::max(s.now, slot.crossed + line.latency);
+      const EventMessage due{s.task->task.map.piece_of(s.loop), s.step.chunk};
+      if (slot.what != due && mismatch_.empty()) {
+        mismatch_ = mismatch_text(s.task->rank, s.task->channel, s.task->steps, due.chunk,
+                                  due.piece, slot.what.chunk, slot.what.piece);
+      }
+      return true;
+    });
+  }
+
+  bool acquire(EventStrand& s, std::int32_t id) {
+    return for_each_end(s, s.task->send, s.step.to, [&](LineEnd& end) {
+      EventLine& line = line_of(end);
+      const std::int64_t before = end.count - capacity_;
+      if (before < 0) return true;
+      if (line.released <= before) {
+        end.waiter = id;
+        return false;
+      }
+      s.now = std::max(s.now, line.freed[static_cast<std::size_t>(before % kSlots)]);
+      return true;
+    });
+  }
+
+  void release(EventStrand& s) {
+    s.port = 0;
+    for_each_end(s, s.task->recv, s.step.from, [&](LineEnd& end) {
+      EventLine& line = line_of(end);
+      EventLine::Slot& slot = line.slot(end.count);
+      slot.last_taken = std::max(slot.last_taken, s.now);
+      if (++slot.taken == static_cast<std::int32_t>(line.receivers.size())) {
+        line.freed[static_cast<std::size_t>(end.count % kSlots)] = slot.last_taken;
+        ++line.released;
+        for (const std::int32_t sender : line.senders) wake(end_at(sender));
+      }
+      ++end.count;
+      return true;
+    });
+  }
+
+  bool post(EventStrand& s, std::int32_t id) {
+    const EventMessage what{s.task->task.map.piece_of(s.loop), s.step.chunk};
+    const double bytes = static_cast<double>(s.count) * per_element_;
+    return for_each_end(s, s.task->send, s.step.to, [&](LineEnd& end) {
+      EventLine& line = line_of(end);
+      if (!line.is_group) {
+        // One message at a time: its sender waits until the last one has crossed.
+        if (line.carried < end.count) {
+          end.waiter = id;
+          return false;
+        }
+        s.now = std::max(s.now, line.last_crossed);
+        if (line.path >= 0 && s.now > clock_) {
+          alarms_.push({s.now, alarmed_++, id, -1});
+          return false;
+        }
+      }
+      EventLine::Slot& slot = line.slot(end.count);
+      if (end.count == line.begun) {
+        slot = {.what = what, .bytes = bytes / line.efficiency};
+        ++line.begun;
+      }
+      if (slot.what != what) slot.what = {};
+      slot.ready = std::max(slot.ready, s.now);
+      ++end.count;
+      if (++slot.parts == static_cast<std::int32_t>(line.senders.size())) {
+        ++line.posted;
+        carry(line);
+      }
+      return true;
+    });
+  }
+
+  /// Starts what can start on the line.
+  void carry(EventLine& line) {
+    while (!line.is_carrying && line.carried < line.posted) {
+      EventLine::Slot& slot = line.slot(line.carried);
+      const double start = std::max(slot.ready, line.last_crossed);
+      const auto number = static_cast<std::int32_t>(&line - job_.lines.data());
+      if (line.path < 0) {
+        arrive(line, start + slot.bytes / line.rate);
+      } else {
+        line.is_carrying = true;
+        if (start > clock_) {
+          alarms_.push({start, alarmed_++, -1, number});
+        } else {
+          start_flow(number);
+        }
+      }
+    }
+  }
+
+  void start_flow(std::int32_t number) {
+    EventLine& line = job_.lines[static_cast<std::size_t>(number)];
+    share_->start(line.path, line.slot(line.carried).bytes, static_cast<std::uint32_t>(number));
+  }
+
+  void finish_flow(std::uint32_t number) {
+    EventLine& line = job_.lines[number];
+    line.is_carrying = false;
+    arrive(line, clock_);
+    carry(line);
+  }
+
+  void arrive(EventLine& line, double time) {
+    EventLine::Slot& slot = line.slot(line.carried);
+    slot.crossed = line.last_crossed = time;
+    line.bytes += slot.bytes;
+    ++line.carried;
+    for (const std::int32_t receiver : line.receivers) wake(end_at(receiver));
+    for (const std::int32_t sender : line.senders) wake(end_at(sender));
+  }
+
+  bool drain(EventStrand& s, std::int32_t id) {
+    for (; s.port < static_cast<std::int32_t>(s.sends.size()); ++s.port) {
+      LineEnd& end = end_at(s.sends[static_cast<std::size_t>(s.port)]);
+      EventLine& line = line_of(end);
+      if (line.carried < end.count) {
+        end.waiter = id;
+        return false;
+      }
+      if (end.count > 0) s.now = std::max(s.now, line.last_crossed);
+    }
+    return true;
+  }
+
+  void tell() {
+    constexpr std::int64_t kTimes = 100;
+    request_.progress(static_cast<double>(steps_) / static_cast<double>(all_steps_));
+    tell_at_ = steps_ + std::max<std::int64_t>(1, all_steps_ / kTimes);
+  }
+
+  /// Strands ran ahead of each other: in the order of time now, and each rank's steps numbered by it.
+  Status write_trace() {
+    if (request_.trace == nullptr) return {};
+    std::ranges::stable_sort(traced_, {}, &Traced::end);
+    auto sink = std::make_shared<KeptStatus>(*request_.trace);
+    RINGSIDE_TRY(const auto trace,
+                 CallTrace::start(request_, sink, this_process_info(TraceClock::Simulated)));
+    for (EventTask& task : job_.tasks) task.steps = 0;
+    for (const Traced& one : traced_) {
+      const auto ranks_of = [&](const std::vector<std::int32_t>& ends, Ports ports) {
+        return [this, &ends, ports](const auto& visit) {
+          for_each_rank(
+              ports,
+              [&](int number) {
+                const LineEnd& end = end_at(ends[static_cast<std::size_t>(number)]);
+                return PortRanks{end.peer, end.members};
+              },
+              visit);
+        };
+      };
+      record_sim_step(trace->lane(), trace->event_of(one.task->rank, one.task->channel),
+                      {.primitive = one.step.primitive,
+                       .span = one.task->task.map.at(one.loop, one.step.chunk),
+                       .element = size_of(request_.call.type),
+                       .begin = Seconds{one.begin},
+                       .end = Seconds{one.end},
+                       .number = one.task->steps++},
+                      ranks_of(one.task->recv, one.step.from),
+                      ranks_of(one.task->send, one.step.to));
+    }
+    const auto nchannels = static_cast<std::size_t>(request_.choice.nchannels);
+    for (std::size_t first = 0; first < job_.tasks.size(); first += nchannels) {
+      double end = 0;
+      for (std::size_t i = first; i < first + nchannels; ++i)
+        end = std::max(end, job_.tasks[i].end);
+      trace->record_call(job_.tasks[first].rank, Seconds{end});
+    }
+    trace->flush();
+    return sink->status;
+  }
+
+  [[nodiscard]] Error stuck() const {
+    std::vector<std::string> waits;
+    double time = clock_;
+    for (const EventStrand& s : strands_) {
+      time = std::max(time, s.now);
+      if (s.phase != Phase::Await && s.phase != Phase::Acquire) continue;
+      const bool receives = s.phase == Phase::Await;
+      const Ports ports = receives ? s.step.from : s.step.to;
+      const auto& ends = receives ? s.task->recv : s.task->send;
+      const LineEnd& end =
+          job_.ends[static_cast<std::size_t>(ends[static_cast<std::size_t>(ports.first + s.port)])];
+      waits.push_back(
+          waits_text(s.task->rank, s.task->channel, s.task->steps, receives, to_int(end.peer)));
+    }
+    return stuck_at(Seconds{time}, waits);
+  }
+
+  [[nodiscard]] Status check_chunks() const {
+    std::string what = mismatch_;
+    for (std::size_t i = 0; i < job_.lines.size() && what.empty(); ++i) {
+      const EventLine& line = job_.lines[i];
+      if (line.begun > line.released)
+        what = unreceived_text(line.begun - line.released, line.first_sender);
+    }
+    if (what.empty()) return {};
+    return steps_do_not_fit(request_.choice.collective, what);
+  }
+
+  [[nodiscard]] SimResult result_of() const {
+    SimResult result;
+    double end = 0;
+    for (const EventTask& task : job_.tasks) end = std::max(end, task.end);
+    result.time = Seconds{end};
+    result.steps = steps_;
+    std::map<int, double> bytes;  // by link
+    for (const EventLine& line : job_.lines) {
+      result.transfers += line.carried;
+      if (line.bytes == 0) continue;
+      for (const int link : line.links) bytes[link] += line.bytes;
+    }
+    find_busiest(*request_.network, bytes, result);
+    return result;
+  }
+
+  const SimRequest& request_;
+  EventJob job_;
+  std::unique_ptr<FairShare> share_;
+  int capacity_ = 1;        ///< messages that a line holds
+  double per_element_ = 1;  ///< bytes on the wire
+  std::vector<EventStrand> strands_;
+  std::vector<std::int32_t> ready_, running_;
+  std::priority_queue<Alarm> alarms_;
+  std::uint64_t alarmed_ = 0;
+  double clock_ = 0;
+  std::size_t done_ = 0;
+  std::int64_t steps_ = 0;
+  std::int64_t all_steps_ = 0;
+  std::int64_t tell_at_ = INT64_MAX;  ///< steps
+  std::vector<Traced> traced_;
+  std::string mismatch_;
+};
+
+}  // namespace
+
+Result<SimResult> simulate_events(const SimRequest& request) { return EventEngine(request).run(); }
+
+}  // namespace ringside

@@ -1,0 +1,190 @@
+#include "sim/event/wiring.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "engine/collectives/plan.h"
+#include "sim/merge_links.h"
+#include "sim/outcome.h"
+
+namespace ringside {
+namespace {
+
+class Wiring {
+ public:
+  explicit Wiring(const SimRequest& request) : request_(request) {}
+
+  Result<EventJob> run() {
+    RINGSIDE_TRY(plan());
+    for (EventTask& task : job_.tasks) {
+      for (const Peer& peer : task.task.send_peers) {
+        RINGSIDE_TRY(const std::int32_t end, end_of(task, peer, true));
+        task.send.push_back(end);
+      }
+      for (const Peer& peer : task.task.recv_peers) {
+        RINGSIDE_TRY(const std::int32_t end, end_of(task, peer, false));
+        task.recv.push_back(end);
+      }
+    }
+    lay_paths();
+    return std::move(job_);
+  }
+
+ private:
+  Status plan() {
+    for (int rank = 0; rank < request_.network->nranks(); ++rank) {
+      RINGSIDE_TRY(auto planned,
+                   plan_channels(request_.choice, request_.channels, request_.call, Rank{rank}));
+      int channel = 0;
+      for (ChannelTask& task : planned) {
+        EventTask& one = job_.tasks.emplace_back(
+            EventTask{.rank = rank, .channel = channel++, .task = std::move(task), .program = {}});
+        one.program = record(one.task);
+      }
+    }
+    return {};
+  }
+
+  Result<std::int32_t> end_of(const EventTask& task, const Peer& peer, bool sends) {
+    if (!peer.is_used()) return -1;
+    if (peer.group != nullptr) return end_of_group(task, *peer.group, sends);
+    const Rank me{task.rank};
+    const Rank from = sends ? me : peer.rank;
+    const Rank to = sends ? peer.rank : me;
+    RINGSIDE_TRY(const std::int32_t line, connection(from, to, task.channel, peer.index));
+    const EventLine& joined = job_.lines[static_cast<std::size_t>(line)];
+    return (sends ? joined.senders : joined.receivers).front();
+  }
+
+  Result<std::int32_t> end_of_group(const EventTask& task, const SwitchGroup& group, bool sends) {
+    RINGSIDE_TRY(const std::int32_t line, group_line(group, task.channel));
+    const EventLine& joined = job_.lines[static_cast<std::size_t>(line)];
+    const std::vector<Rank>& members = sends ? group.senders : group.receivers;
+    const auto place = std::ranges::find(members, Rank{task.rank}) - members.begin();
+    RINGSIDE_ASSERT(place < std::ssize(members), "rank {} is not in its group", task.rank);
+    const std::int32_t end =
+        (sends ? joined.senders : joined.receivers)[static_cast<std::size_t>(place)];
+    LineEnd& mine = job_.ends[static_cast<std::size_t>(end)];
+    mine.members = sends ? &group.receivers : &group.senders;
+    mine.peer = mine.members->front();
+    return end;
+  }
+
+  std::int32_t add_end(std::int32_t line, Rank peer) {
+    job_.ends.push_back({.line = line, .peer = peer});
+    return static_cast<std::int32_t>(job_.ends.size()) - 1;
+  }
+
+  Result<std::int32_t> connection(Rank from, Rank to, int channel, int index) {
+    const auto [place, is_new] = pairs_.try_emplace({from, to, channel, index},
+                                                    static_cast<std::int32_t>(job_.lines.size()));
+    if (!is_new) return place->second;
+    SimRoute route = request_.network->route(from, to, channel);
+    if (route.links.empty()) return no_way_between(from, to);
+    EventLine& line = job_.lines.emplace_back();
+    line.latency = request_.costs.step[static_cast<std::size_t>(route.slowest)].count();
+    line.first_sender = from;
+    line.links = std::move(route.links);
+    line.senders = {add_end(place->second, to)};
+    line.receivers = {add_end(place->second, from)};
+    return place->second;
+  }
+
+  Result<std::int32_t> group_line(const SwitchGroup& group, int channel) {
+    const auto [place, is_new] =
+        groups_.try_emplace({channel, group.id}, static_cast<std::int32_t>(job_.lines.size()));
+    if (!is_new) return place->second;
+    SimRoute route = request_.network->group_route(group, channel);
+    if (route.links.empty()) return no_way_through_switch(group.senders.front());
+    EventLine& line = job_.lines.emplace_back();
+    const bool is_network = group.medium == SwitchGroup::Medium::Network;
+    const SimCosts& costs = request_.costs;
+    line.is_group = true;
+    line.latency = (is_network ? costs.network_reduction : costs.nvswitch).count();
+    line.efficiency = is_network ? 1 : costs.nvswitch_efficiency;
+    line.first_sender = group.senders.front();
+    line.links = std::move(route.links);
+    for (std::size_t i = 0; i < group.senders.size(); ++i) {
+      line.senders.push_back(add_end(place->second, kNoRank));
+    }
+    for (std::size_t i = 0; i < group.receivers.size(); ++i) {
+      line.receivers.push_back(add_end(place->second, kNoRank));
+    }
+    return place->second;
+  }
+
+  /// Lines that have their links for themselves get a rate, the others a path.
+  void lay_paths() {
+    std::vector<std::vector<int>> routes;
+    routes.reserve(job_.lines.size());
+    for (const EventLine& line : job_.lines) routes.push_back(line.links);
+    const MergedLinks merged = merge_links(routes, *request_.network);
+    std::vector<int> users(merged.rates.size());
+    for (const std::vector<int>& route : merged.routes) {
+      for (const int link : route) ++users[static_cast<std::size_t>(link)];
+    }
+    std::vector<int> number(merged.rates.size(), -1);  // among the links that are shared
+    std::map<std::vector<int>, int> known;
+    for (std::size_t i = 0; i < job_.lines.size(); ++i) {
+      EventLine& line = job_.lines[i];
+      const std::vector<int>& route = merged.routes[i];
+      const bool is_alone = std::ranges::all_of(
+          route, [&](int link) { return users[static_cast<std::size_t>(link)] == 1; });
+      if (is_alone) {
+        line.rate = std::numeric_limits<double>::infinity();
+        for (const int link : route) {
+          line.rate = std::min(line.rate, merged.rates[static_cast<std::size_t>(link)].value);
+        }
+        continue;
+      }
+      std::vector<int> path;
+      for (const int link : route) {
+        int& mine = number[static_cast<std::size_t>(link)];
+        if (mine < 0) {
+          mine = static_cast<int>(job_.rates.size());
+          job_.rates.push_back(merged.rates[static_cast<std::size_t>(link)]);
+        }
+        path.push_back(mine);
+      }
+      std::ranges::sort(path);
+      const auto [place, is_new] = known.try_emplace(path, static_cast<int>(job_.paths.size()));
+      if (is_new) job_.paths.push_back(path);
+      line.path = place->second;
+    }
+  }
+
+  const SimRequest& request_;
+  EventJob job_;
+  std::map<std::tuple<Rank, Rank, int, int>, std::int32_t> pairs_;
+  std::map<std::pair<int, int>, std::int32_t> groups_;  ///< by channel and id
+};
+
+}  // namespace
+
+std::pair<std::size_t, std::size_t> EventTask::runs_of(int turn, int strand) const {
+  const auto is_its = [&](const StepRun& run) { return run.turn == turn && run.strand == strand; };
+  const auto first = std::ranges::find_if(program.steps, is_its);
+  const auto last = std::find_if_not(first, program.steps.end(), is_its);
+  return {static_cast<std::size_t>(first - program.steps.begin()),
+          static_cast<std::size_t>(last - program.steps.begin())};
+}
+
+std::vector<std::int32_t> EventTask::sends_of(int strand) const {
+  std::vector<std::int32_t> ends;
+  for (const StepRun& run : program.steps) {
+    if (run.strand != strand) continue;
+    for_each_step(program, run, [&](const Step& step) {
+      for_each_port(step.to, [&](int number) {
+        const std::int32_t mine = send[static_cast<std::size_t>(number)];
+        if (std::ranges::find(ends, mine) == ends.end()) ends.push_back(mine);
+      });
+    });
+  }
+  return ends;
+}
+
+Result<EventJob> wire_events(const SimRequest& request) { return Wiring(request).run(); }
+
+}  // namespace ringside

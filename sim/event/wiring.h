@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/collectives/record.h"
+#include "sim/event/lines.h"
+
+namespace ringside {
+
+/// One rank's part of one channel.
+struct EventTask {
+  std::int32_t rank = 0;
+  std::int32_t channel = 0;
+  ChannelTask task;
+  Program program;
+  std::vector<std::int32_t> send = {}, recv = {};  ///< LineEnds by port; -1: never used
+  std::uint32_t steps = 0;                         ///< that its strands have taken
+  double end = 0;                                  ///< on the simulated clock, s
+
+  /// The runs of a turn and a strand: [first, last) of the program's.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> runs_of(int turn, int strand) const;
+  /// The ends that a strand's steps send by.
+  [[nodiscard]] std::vector<std::int32_t> sends_of(int strand) const;
+};
+
+/// What is simulated: tasks, and the lines that join them.
+struct EventJob {
+  std::vector<EventTask> tasks;  ///< [rank x nchannels + channel]
+  std::vector<EventLine> lines;
+  std::vector<LineEnd> ends;
+  std::vector<BytesPerSecond> rates;    ///< of the links that lines share
+  std::vector<std::vector<int>> paths;  ///< over those
+};
+
+/// errors  as plan_channels(). Unsupported: two ranks that must talk, and no way between them
+Result<EventJob> wire_events(const SimRequest& request);
+
+}  // namespace ringside

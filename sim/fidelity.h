@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "sim/simulate.h"
+
+namespace ringside {
+
+/// How closely a simulation looks: one row of the table.
+struct Fidelity {
+  std::string_view name;
+  std::string_view what;  ///< for people, in a line
+  Result<SimResult> (*run)(const SimRequest& request);
+};
+
+/// All of them, the closest first.
+std::span<const Fidelity> fidelities();
+
+/// errors  InvalidArgument: no such name; the nearest is named
+Result<const Fidelity*> parse_fidelity(std::string_view name);
+
+}  // namespace ringside

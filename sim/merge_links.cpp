@@ -1,0 +1,55 @@
+#include "sim/merge_links.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+
+namespace ringside {
+namespace {
+
+/// A number that stands for the route in the sum of a set of routes.
+/// source  the last steps of splitmix64
+std::uint64_t scattered(std::uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
+
+MergedLinks merge_links(std::span<const std::vector<int>> routes, const SimNetwork& network) {
+  std::unordered_map<int, std::uint64_t> sets;  // by link: the sum of the routes that it is on
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    for (const int link : routes[i]) sets[link] += scattered(i + 1);
+  }
+  // In the order of links, so that the same routes are always merged alike.
+  std::vector<int> ids;
+  ids.reserve(sets.size());
+  for (const auto& [link, set] : sets) ids.push_back(link);
+  std::ranges::sort(ids);
+  MergedLinks merged;
+  std::unordered_map<std::uint64_t, int> numbers;  // by set
+  for (const int id : ids) {
+    const BytesPerSecond rate = network.link(id).rate;
+    const auto [place, is_first] =
+        numbers.try_emplace(sets[id], static_cast<int>(merged.rates.size()));
+    if (is_first) {
+      merged.rates.push_back(rate);
+      merged.ids.push_back(id);
+    } else {
+      BytesPerSecond& narrowest = merged.rates[static_cast<std::size_t>(place->second)];
+      narrowest.value = std::min(narrowest.value, rate.value);
+    }
+  }
+  merged.routes.reserve(routes.size());
+  for (const std::vector<int>& route : routes) {
+    std::vector<int>& list = merged.routes.emplace_back();
+    for (const int id : route) {
+      const int number = numbers[sets[id]];
+      if (std::ranges::find(list, number) == list.end()) list.push_back(number);
+    }
+  }
+  return merged;
+}
+
+}  // namespace ringside

@@ -1,0 +1,98 @@
+#include "sim/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/protocol/slot_fifo.h"
+
+namespace ringside {
+
+Status check_request(const SimRequest& request) {
+  const int slots = request.choice.slots_per_chunk;
+  if (slots < 1 || slots > kSlots) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("{} slots a chunk", slots),
+                 fmt::format("a connection has {}; give 1 to {}", kSlots, kMaxSlotsPerChunk)};
+  }
+  for (const auto& ring : request.channels.rings) {
+    std::vector<bool> seen(static_cast<std::size_t>(request.network->nranks()), false);
+    for (const Rank rank : ring) {
+      const auto index = static_cast<std::size_t>(to_int(rank));
+      if (index < seen.size()) seen[index] = true;
+    }
+    if (ring.size() != seen.size() || std::find(seen.begin(), seen.end(), false) != seen.end()) {
+      return Error{
+          ErrorCode::InvalidArgument,
+          fmt::format("a ring does not hold each of the network's {} ranks once", seen.size()),
+          "lay the channels on the same job"};
+    }
+  }
+  return {};
+}
+
+namespace {
+
+Error no_way(const std::string& what) {
+  return {ErrorCode::Unsupported, fmt::format("no links lead {}", what),
+          "give hosts with NICs, or a collective whose ranks need not talk"};
+}
+
+std::string place_text(int rank, int channel, std::uint32_t step) {
+  return fmt::format("rank {} channel {} step {}", rank, channel, step);
+}
+
+}  // namespace
+
+Error no_way_between(Rank from, Rank to) {
+  return no_way(fmt::format("from rank {} to rank {}", to_int(from), to_int(to)));
+}
+
+Error no_way_through_switch(Rank sender) {
+  return no_way(fmt::format("from rank {} through a switch that reduces", to_int(sender)));
+}
+
+std::string waits_text(int rank, int channel, std::uint32_t step, bool receives, int peer) {
+  return fmt::format("{} waits for a {} rank {}", place_text(rank, channel, step),
+                     receives ? "chunk from" : "free slot to", peer);
+}
+
+std::string mismatch_text(int rank, int channel, std::uint32_t step, std::int64_t due_chunk,
+                          std::int64_t due_piece, std::int64_t chunk, std::int64_t piece) {
+  return fmt::format("{} expects chunk {} of piece {}, and chunk {} of piece {} comes",
+                     place_text(rank, channel, step), due_chunk, due_piece, chunk, piece);
+}
+
+std::string unreceived_text(std::int64_t chunks, Rank sender) {
+  return fmt::format("{} chunks that rank {} sent are never received", chunks, to_int(sender));
+}
+
+Error stuck_at(Seconds time, const std::vector<std::string>& waits) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::string> shown(
+      waits.begin(), waits.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, waits.size())));
+  if (waits.size() > kShown) shown.push_back(fmt::format("and {} more", waits.size() - kShown));
+  return {ErrorCode::Timeout,
+          fmt::format("the simulated collective is stuck at {}: {}", format_time(time),
+                      fmt::join(shown, "; ")),
+          fmt::format("a chunk may take at most {} of a connection's {} slots", kMaxSlotsPerChunk,
+                      kSlots)};
+}
+
+Error steps_do_not_fit(Collective collective, const std::string& what) {
+  return {ErrorCode::Corrupt,
+          fmt::format("the steps of {} do not fit together: {}", to_string(collective), what),
+          "the algorithm is at fault: the proof of its recorded program says more"};
+}
+
+void find_busiest(const SimNetwork& network, const std::map<int, double>& bytes,
+                  SimResult& result) {
+  for (const auto& [link, sum] : bytes) {
+    const Seconds needs{sum / network.link(link).rate.value};
+    if (needs <= result.busiest) continue;
+    result.busiest = needs;
+    result.busiest_link = link;
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/simulate.h"
+
+/// What all fidelities refuse, and how they say what they found: in the same words.
+namespace ringside {
+
+/// errors  InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's
+Status check_request(const SimRequest& request);
+
+Error no_way_between(Rank from, Rank to);
+Error no_way_through_switch(Rank sender);
+
+/// `rank 0 channel 0 step 1 waits for a chunk from rank 3`
+std::string waits_text(int rank, int channel, std::uint32_t step, bool receives, int peer);
+std::string mismatch_text(int rank, int channel, std::uint32_t step, std::int64_t due_chunk,
+                          std::int64_t due_piece, std::int64_t chunk, std::int64_t piece);
+std::string unreceived_text(std::int64_t chunks, Rank sender);
+
+/// waits  of all that wait; the first few are quoted
+Error stuck_at(Seconds time, const std::vector<std::string>& waits);
+Error steps_do_not_fit(Collective collective, const std::string& what);
+
+/// Sets the result's busiest link.  bytes  on the wire, by link
+void find_busiest(const SimNetwork& network, const std::map<int, double>& bytes, SimResult& result);
+
+}  // namespace ringside

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sim/fidelity.h"
+
+/// Fidelities held against each other.
+namespace ringside {
+
+inline Result<SimResult> by(const char* fidelity, const SimRequest& request) {
+  return (*parse_fidelity(fidelity))->run(request);
+}
+
+inline void expect_alike(const SimRequest& request, const std::string& what,
+                         double tolerance = 0.01) {
+  const auto chunk = by("chunk", request);
+  const auto event = by("event", request);
+  ASSERT_TRUE(chunk) << what << ": " << chunk.error().message;
+  ASSERT_TRUE(event) << what << ": " << event.error().message;
+  EXPECT_NEAR(event->time.count(), chunk->time.count(), tolerance * chunk->time.count()) << what;
+  EXPECT_EQ(event->steps, chunk->steps) << what;
+  EXPECT_EQ(event->transfers, chunk->transfers) << what;
+  EXPECT_EQ(event->busiest_link, chunk->busiest_link) << what;
+  EXPECT_NEAR(event->busiest.count(), chunk->busiest.count(), 1e-6 * chunk->busiest.count())
+      << what;
+}
+
+}  // namespace ringside
