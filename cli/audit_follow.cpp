@@ -73,7 +73,10 @@ Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   live->finish();
-  return live->judge();
+  // What came after the last look is told like the rest.
+  audit::Audit last = live->judge();
+  tell_new(last, told, out);
+  return last;
 }
 
 }  // namespace ringside::cli
