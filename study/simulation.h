@@ -16,11 +16,11 @@ namespace ringside::study {
 struct SimQuestion {
   JobOptions job;
   CallWords calls = {.collective = {}, .sizes = "8:1G:2"};
-  std::string algorithm = {};  ///< empty: NCCL's choice
-  std::string protocol = {};   ///< empty: NCCL's choice
-  int channels = 0;            ///< 0: NCCL's choice
+  std::string algorithm = {};      ///< empty: NCCL's choice
+  std::string protocol = {};       ///< empty: NCCL's choice
+  int channels = 0;                ///< 0: NCCL's choice
   std::string fidelity = "chunk";  ///< a name of fidelities()
-  std::string trace = {};  ///< path of the .rtrace to write, of one size only; empty: none
+  std::string trace = {};          ///< path of the .rtrace to write, of one size only; empty: none
 };
 
 /// What is to be simulated, all of it checked. A copy of the question's words stays with it.
