@@ -1,6 +1,7 @@
 #include "sim/event/wiring.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
