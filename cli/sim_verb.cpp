@@ -166,6 +166,18 @@ Verb sim_verb() {
             app.add_option("--proto", question.protocol, "protocol (default: NCCL's choice)");
             app.add_option("--channels", question.channels,
                            "channels to use (default: NCCL's choice)");
+            app.add_option("--nccl", question.nccl, "version of NCCL whose choices are simulated")
+                ->capture_default_str();
+            app.add_option(
+                "--net", question.net,
+                "what joins hosts: ib, roce, efa, tcp, fastrak, tcpx or slingshot (default: what "
+                "the NICs' names suggest)");
+            app.add_option("--launch", question.launch,
+                           "process: a process a GPU; threads: one process for all GPUs of a node; "
+                           "graph: CUDA graphs")
+                ->capture_default_str();
+            app.add_option("--model", question.model,
+                           "a sim-model/1 with your own constants, as sim/models/*.yaml");
             app.add_option("--fidelity", question.fidelity, fidelity_help())->capture_default_str();
             app.add_option("--trace", question.trace,
                            "record every primitive into this .rtrace file (one size only)");

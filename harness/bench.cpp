@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 class Sweep {
  public:
@@ -70,9 +70,9 @@ class Sweep {
     std::vector<double> mine;
     mine.reserve(static_cast<std::size_t>(options_.iterations));
     for (int i = 0; i < options_.iterations; ++i) {
-      const auto begin = Clock::now();
+      const auto begin = SteadyClock::now();
       RINGSIDE_TRY(communicator_.run(call));
-      mine.push_back(Seconds(Clock::now() - begin).count());
+      mine.push_back(Seconds(SteadyClock::now() - begin).count());
     }
     RINGSIDE_TRY(const std::vector<double> slowest, slowest_of_all(mine));
     BenchTiming timing = summary(slowest, size);

@@ -23,7 +23,7 @@
 namespace ringside {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 /// A rank's words to its parent, one line each: 'L' and the line to pass on, or 'E' code, message, help.
 constexpr char kLine = 'L';
@@ -90,7 +90,7 @@ class Supervisor {
  public:
   Supervisor(int nranks, Seconds grace)
       : children_(static_cast<std::size_t>(nranks)),
-        grace_(std::chrono::duration_cast<Clock::duration>(grace)) {}
+        grace_(std::chrono::duration_cast<SteadyClock::duration>(grace)) {}
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor() { kill_all(); }
@@ -123,7 +123,7 @@ class Supervisor {
     while (!all_ended()) {
       listen();
       reap();
-      if (trouble_ && !killed_ && Clock::now() > *trouble_ + grace_) kill_all();
+      if (trouble_ && !killed_ && SteadyClock::now() > *trouble_ + grace_) kill_all();
     }
     return verdict();
   }
@@ -176,7 +176,7 @@ class Supervisor {
 
   void note_trouble(const Child& child) {
     if (killed_) return;
-    if (!trouble_) trouble_ = Clock::now();
+    if (!trouble_) trouble_ = SteadyClock::now();
     if (child.ended && first_killed_ == nullptr) first_killed_ = &child;
     if (!child.ended && first_error_ == nullptr) first_error_ = &child;
   }
@@ -213,8 +213,8 @@ class Supervisor {
   }
 
   std::vector<Child> children_;
-  Clock::duration grace_;
-  std::optional<Clock::time_point> trouble_;
+  SteadyClock::duration grace_;
+  std::optional<SteadyClock::time_point> trouble_;
   const Child* first_killed_ = nullptr;
   const Child* first_error_ = nullptr;
   bool killed_ = false;

@@ -1,41 +1,79 @@
 #include "sim/costs.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ringside {
 namespace {
 
 Seconds from_us(double us) { return Seconds{us * 1e-6}; }
 
-GpuClass gpu_class(int capability) {
-  if (capability >= 100) return GpuClass::Blackwell;
-  if (capability >= 90) return GpuClass::Hopper;
-  return capability >= 80 ? GpuClass::Ampere : GpuClass::Volta;
+constexpr std::size_t at(StepLink link) { return static_cast<std::size_t>(link); }
+
+const SimModel::Link& net_of(const SimModel& model, const Surroundings& surroundings) {
+  return model.net[static_cast<std::size_t>(surroundings.net)];
+}
+
+double use_of_nvlink(const SimModel& model, Collective collective, Algorithm algorithm) {
+  if (is_point_to_point(collective)) return model.nvlink_uses.exchange;
+  return algorithm == Algorithm::Ring ? model.nvlink_uses.ring : model.nvlink_uses.tree;
+}
+
+/// Within a node: what its GPUs talk over.
+const SimModel::Link& local_link(const CommShape& shape, const SimModel& model) {
+  return shape.graph(GraphId::Ring).type_intra <= PathType::Nvb ? model.nvlink : model.pci;
 }
 
 }  // namespace
 
-SimCosts costs_of(const Tuner& tuner, Collective collective, Algorithm algorithm,
-                  Protocol protocol) {
-  const TuningModel& model = tuner.model();
+Seconds SimOverheads::total(Seconds steps, Seconds busiest) const {
+  return std::max(steps + ramp * (1 - std::exp(-busiest / ramp_over)), least);
+}
+
+SimCosts costs_of(const Tuner& tuner, const SimModel& model, const Surroundings& surroundings,
+                  Collective collective, Algorithm algorithm, Protocol protocol) {
   const CommShape& shape = tuner.shape();
   const auto a = static_cast<std::size_t>(algorithm);
   const auto p = static_cast<std::size_t>(protocol);
+  const auto gpu = static_cast<std::size_t>(class_of_gpu(shape.min_cc));
+  const SimModel::Link& net = net_of(model, surroundings);
   SimCosts costs;
-  costs.launch = from_us(model.base_latency[a][p]);
-  for (std::size_t link = 0; link < costs.step.size(); ++link) {
-    costs.step[link] = from_us(model.link_latency[link][a][p]);
-  }
+  costs.launch =
+      from_us(model.kernel[p] + model.launch[static_cast<std::size_t>(surroundings.launch)].adds);
+  costs.step[at(StepLink::NvLink)] = from_us(model.nvlink.step[p]);
+  costs.step[at(StepLink::Pci)] = from_us(model.pci.step[p]);
+  costs.share[at(StepLink::NvLink)] = model.nvlink.share[p] * model.nvlink_generation[gpu] *
+                                      use_of_nvlink(model, collective, algorithm);
+  costs.share[at(StepLink::Pci)] = model.pci.share[p];
+  costs.share[at(StepLink::Net)] = net.share[p];
   // The flush of Simple crosses the NIC once more.
   const double nic_us = shape.graph(facts_of(algorithm).graph).latency_inter;
-  Seconds& net = costs.step[static_cast<std::size_t>(StepLink::Net)];
-  net += from_us(protocol == Protocol::Simple ? 2 * nic_us : nic_us);
-  costs.network_reduction = net;
+  const double nic_all_us = protocol == Protocol::Simple ? 2 * nic_us : nic_us;
+  costs.step[at(StepLink::Net)] = from_us(net.step[p] + net.nic * nic_all_us);
+  costs.network_reduction =
+      from_us(tuner.model().link_latency[at(StepLink::Net)][a][p] + nic_all_us);
   if (facts_of(algorithm).takes_nvswitch) {
-    const int passages = collective == Collective::AllReduce ? 2 : 1;
-    costs.nvswitch = costs.step[static_cast<std::size_t>(StepLink::NvLink)] / passages;
+    costs.nvswitch = from_us(surroundings.domain_spans_hosts ? model.nvswitch_hosts_step
+                                                             : model.nvswitch_step[gpu]);
     costs.nvswitch_efficiency =
-        model.nvls_efficiency[static_cast<std::size_t>(gpu_class(shape.min_cc))];
+        model.nvswitch_share[gpu] * (shape.nnodes > 1 ? model.nvswitch_across : 1);
   }
   return costs;
+}
+
+SimOverheads overheads_of(const Tuner& tuner, const SimModel& model,
+                          const Surroundings& surroundings, Protocol protocol) {
+  const CommShape& shape = tuner.shape();
+  const SimModel::Launch& launch = model.launch[static_cast<std::size_t>(surroundings.launch)];
+  const bool is_across = shape.nnodes > 1;
+  const SimModel::Link& link = is_across ? net_of(model, surroundings) : local_link(shape, model);
+  SimOverheads overheads;
+  overheads.least = from_us(launch.least_per_gpu * shape.max_local_ranks);
+  if (is_across || protocol == Protocol::Simple) {
+    overheads.ramp = from_us(link.ramp.most);
+    overheads.ramp_over = from_us(link.ramp.over);
+  }
+  return overheads;
 }
 
 double wire_factor(Protocol protocol) {

@@ -9,6 +9,13 @@ namespace {
 
 constexpr double kGigabyte = 1e9;
 
+/// What GPUs of a host cross to each other through a CPU; a NIC right at a CPU has a way of its own.
+bool is_host_bridge(const Link& link) {
+  const auto is = [&](NodeKind kind) { return link.from.kind == kind || link.to.kind == kind; };
+  return link.kind == LinkKind::Sys ||
+         (link.kind == LinkKind::Pci && is(NodeKind::Cpu) && !is(NodeKind::Nic));
+}
+
 NodeRef gpu_ref(int gpu) { return {NodeKind::Gpu, gpu}; }
 NodeRef net_ref(int net) { return {NodeKind::Net, net}; }
 
@@ -40,8 +47,9 @@ std::string name_of(const System& system, NodeRef ref) {
 }  // namespace
 
 JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
-                       const TopologyParameters& parameters)
+                       const TopologyParameters& parameters, const SimModel* model)
     : job_(job), graph_(graph), parameters_(parameters) {
+  if (model != nullptr) host_bridge_ = model->host_bridge;
   places_.resize(static_cast<std::size_t>(job.nranks()));
   int links = 0;
   for (std::size_t node = 0; node < job.nodes.size(); ++node) {
@@ -160,7 +168,8 @@ SimLink JobNetwork::link(int id) const {
   const auto node = static_cast<int>(after - first_link_.begin()) - 1;
   const System& of_node = system(node);
   const Link& link = of_node.link(id - first_link_[static_cast<std::size_t>(node)]);
-  return {.rate = BytesPerSecond{static_cast<double>(link.bandwidth) * kGigabyte},
+  const double share = is_host_bridge(link) ? host_bridge_ : 1;
+  return {.rate = BytesPerSecond{static_cast<double>(link.bandwidth) * share * kGigabyte},
           .name = fmt::format("node {}: {} -> {}", node, name_of(of_node, link.from),
                               name_of(of_node, link.to))};
 }

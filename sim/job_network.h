@@ -4,6 +4,7 @@
 
 #include "engine/channels/job.h"
 #include "engine/topology/parameters.h"
+#include "sim/model.h"
 #include "sim/network.h"
 
 namespace ringside {
@@ -22,7 +23,9 @@ namespace ringside {
 class JobNetwork : public SimNetwork {
  public:
   /// graph  of the algorithm; none: point-to-point
-  JobNetwork(const Job& job, std::optional<GraphId> graph, const TopologyParameters& parameters);
+  /// model  what the hardware gives; null: what the description says. Read here alone
+  JobNetwork(const Job& job, std::optional<GraphId> graph, const TopologyParameters& parameters,
+             const SimModel* model = nullptr);
 
   [[nodiscard]] int nranks() const override { return job_.nranks(); }
   [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override;
@@ -50,6 +53,7 @@ class JobNetwork : public SimNetwork {
   TopologyParameters parameters_;
   std::vector<Place> places_;    ///< by rank
   std::vector<int> first_link_;  ///< id of each node's first link
+  double host_bridge_ = 1;       ///< share of a way up to a CPU, between GPUs
 };
 
 }  // namespace ringside

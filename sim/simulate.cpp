@@ -87,7 +87,10 @@ class Conversation {
     if (request_.trace != nullptr) RINGSIDE_TRY(request_.trace->write(trace.block));
     return Answer{};
   }
-  Result<Answer> take(const SimResult& result) { return Answer{Result<SimResult>{result}}; }
+  Result<Answer> take(SimResult result) {
+    result.time = request_.overheads.total(result.time, result.busiest);
+    return Answer{Result<SimResult>{result}};
+  }
   Result<Answer> take(const WireFailure& failure) {
     return Answer{Result<SimResult>{failure.error}};
   }

@@ -19,6 +19,7 @@ struct SimRequest {
   Choice choice;
   CallShape call;
   SimCosts costs;
+  SimOverheads overheads = {};
   TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: nobody does
   std::string trace_label = {};  ///< what the trace calls the cluster
   /// Told now and then, from the calling thread, which share of the steps is done (0 to 1).
@@ -26,7 +27,7 @@ struct SimRequest {
 };
 
 struct SimResult {
-  Seconds time;                ///< simulated, of the slowest rank; the launch included
+  Seconds time;  ///< simulated, of the slowest rank; the launch and the overheads included
   std::int64_t transfers = 0;  ///< messages that crossed links: SimGrid activities
   std::int64_t steps = 0;      ///< primitives, over all ranks and channels
   int busiest_link = -1;       ///< id in the network; -1: none was used

@@ -28,7 +28,8 @@ Choice choice_of(const CommShape& shape, const TunedChoice& tuned) {
 
 }  // namespace
 
-Result<SimTuned> tune(const Tuner& tuner, const TuningCall& call) {
+Result<SimTuned> tune(const Tuner& tuner, const SimModel& model, const Surroundings& surroundings,
+                      const TuningCall& call) {
   const CommShape& shape = tuner.shape();
   if (is_point_to_point(call.collective)) {
     const Choice choice{.collective = call.collective,
@@ -37,13 +38,17 @@ Result<SimTuned> tune(const Tuner& tuner, const TuningCall& call) {
                         .slots_per_chunk = 1,
                         .chunk = Bytes{static_cast<std::uint64_t>(shape.p2p_chunk)}};
     return SimTuned{.choice = choice,
-                    .costs = costs_of(tuner, call.collective, choice.algorithm, choice.protocol)};
+                    .costs = costs_of(tuner, model, surroundings, call.collective, choice.algorithm,
+                                      choice.protocol),
+                    .overheads = overheads_of(tuner, model, surroundings, choice.protocol)};
   }
   TuningCall known = call;
   if (call.collective == Collective::AllGatherV) known.collective = Collective::AllGather;
   RINGSIDE_TRY(const TunedChoice tuned, tuner.choose(known));
   SimTuned result{.choice = choice_of(shape, tuned),
-                  .costs = costs_of(tuner, known.collective, tuned.algorithm, tuned.protocol),
+                  .costs = costs_of(tuner, model, surroundings, known.collective, tuned.algorithm,
+                                    tuned.protocol),
+                  .overheads = overheads_of(tuner, model, surroundings, tuned.protocol),
                   .graph = facts_of(tuned.algorithm).graph,
                   .prediction = tuned.prediction};
   result.choice.collective = call.collective;

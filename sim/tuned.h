@@ -12,6 +12,7 @@ namespace ringside {
 struct SimTuned {
   Choice choice;
   SimCosts costs;
+  SimOverheads overheads = {};
   std::optional<GraphId> graph = {};          ///< whose NICs it uses; none: point-to-point
   std::optional<Prediction> prediction = {};  ///< NCCL's own; none: it predicts no time for it
 };
@@ -19,7 +20,8 @@ struct SimTuned {
 /// NCCL's choice for one collective launched alone. What it makes of sends and receives goes over all
 /// channels of point-to-point by Simple; all_gather_v as all_gather does.
 /// errors  as Tuner::choose()
-Result<SimTuned> tune(const Tuner& tuner, const TuningCall& call);
+Result<SimTuned> tune(const Tuner& tuner, const SimModel& model, const Surroundings& surroundings,
+                      const TuningCall& call);
 
 /// The job's channels, and as many copies of them as point-to-point has channels: it looks at the nodes
 /// alone.

@@ -108,17 +108,18 @@ Offset<simwire::Call> put(FlatBufferBuilder& to, const CallShape& call) {
 }
 
 Offset<simwire::Costs> put(FlatBufferBuilder& to, const SimCosts& costs) {
-  const auto& [launch, step, nvswitch, network_reduction, nvswitch_efficiency] = costs;
+  const auto& [launch, step, share, nvswitch, network_reduction, nvswitch_efficiency] = costs;
   std::vector<double> steps;
   for (const Seconds time : step) steps.push_back(time.count());
   const auto put_steps = to.CreateVector(steps);
-  return simwire::CreateCosts(to, launch.count(), put_steps, nvswitch.count(),
+  const auto put_shares = to.CreateVector(share.data(), share.size());
+  return simwire::CreateCosts(to, launch.count(), put_steps, put_shares, nvswitch.count(),
                               network_reduction.count(), nvswitch_efficiency);
 }
 
 void put_job(FlatBufferBuilder& to, const WireCaller& caller, const SimRequest& request) {
   const auto& [nranks, version, tells_progress, is_traced, command_line, pid] = caller;
-  const auto& [network, channels, choice, call, costs, trace, label, progress] = request;
+  const auto& [network, channels, choice, call, costs, overheads, trace, label, progress] = request;
   const auto put_version = to.CreateString(version);
   const auto put_channels = put(to, channels);
   const auto put_choice = put(to, choice);
@@ -344,11 +345,13 @@ Result<CallShape> get(const simwire::Call* from) {
 
 Result<SimCosts> get(const simwire::Costs* from) {
   SimCosts costs;
-  if (from == nullptr || from->step() == nullptr || from->step()->size() != costs.step.size()) {
+  if (from == nullptr || from->step() == nullptr || from->step()->size() != costs.step.size() ||
+      from->share() == nullptr || from->share()->size() != costs.share.size()) {
     return corrupt("no costs");
   }
   costs.launch = Seconds{from->launch()};
   std::ranges::transform(*from->step(), costs.step.begin(), [](double s) { return Seconds{s}; });
+  std::ranges::copy(*from->share(), costs.share.begin());
   costs.nvswitch = Seconds{from->nvswitch()};
   costs.network_reduction = Seconds{from->network_reduction()};
   costs.nvswitch_efficiency = from->nvswitch_efficiency();

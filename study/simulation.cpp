@@ -54,6 +54,18 @@ CallShape shape_of(const Calls& calls, std::int64_t count, int nranks) {
   return shape;
 }
 
+Result<Surroundings> surroundings_of(const SimQuestion& question, const Job& job) {
+  Surroundings found = likely_surroundings(job);
+  const NetKind likely = found.net;
+  if (!question.net.empty()) {
+    RINGSIDE_TRY(found.net, parse_net_kind(question.net));
+    // The name is its maker's for the younger of two; the devices tell which one it is.
+    if (found.net == NetKind::FasTrak && likely == NetKind::Tcpx) found.net = likely;
+  }
+  RINGSIDE_TRY(found.launch, parse_launch_style(question.launch));
+  return found;
+}
+
 }  // namespace
 
 Result<SimPlan> plan_simulation(const SimQuestion& question) {
@@ -61,13 +73,17 @@ Result<SimPlan> plan_simulation(const SimQuestion& question) {
   RINGSIDE_TRY(Calls calls, parse_calls(question.calls));
   RINGSIDE_TRY(check_calls(question, calls));
   RINGSIDE_TRY(const JobOptions options, forced(question, calls.collective));
-  RINGSIDE_TRY(TunedJob job, load_tuned_job(options));
+  RINGSIDE_TRY(TunedJob job, load_tuned_job(options, question.nccl));
+  RINGSIDE_TRY(const Surroundings surroundings, surroundings_of(question, job.asked.job));
+  RINGSIDE_TRY(SimModel model,
+               question.model.empty() ? load_sim_model() : load_sim_model(question.model));
   Channels channels = channels_of(job.asked.job);
   if (question.channels < 0 || question.channels > channels.count()) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--channels {}", question.channels),
                  fmt::format("this job has {}: give 1 to {}", channels.count(), channels.count())};
   }
-  return SimPlan{question, fidelity, std::move(calls), std::move(job), std::move(channels)};
+  return SimPlan{question,     fidelity,         std::move(calls),   std::move(job),
+                 surroundings, std::move(model), std::move(channels)};
 }
 
 Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
@@ -77,7 +93,8 @@ Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
   SimCall call;
   call.shape = shape_of(plan.calls, static_cast<std::int64_t>(size.value / one_each.value), nranks);
   call.bytes = call_bytes(collective, call.shape, nranks);
-  RINGSIDE_TRY(call.tuned, tune(plan.job.tuner, plan.calls.at(call.bytes)));
+  RINGSIDE_TRY(call.tuned,
+               tune(plan.job.tuner, plan.model, plan.surroundings, plan.calls.at(call.bytes)));
   if (plan.question.channels > 0) call.tuned.choice.nchannels = plan.question.channels;
   return call;
 }
@@ -85,7 +102,7 @@ Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
 Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
                              const std::function<void(double)>& progress) {
   const AskedJob& asked = plan.job.asked;
-  const JobNetwork network(asked.job, call.tuned.graph, asked.topology);
+  const JobNetwork network(asked.job, call.tuned.graph, asked.topology, &plan.model);
   std::shared_ptr<TraceFileSink> trace;
   if (!plan.question.trace.empty()) {
     RINGSIDE_TRY(trace, TraceFileSink::create(plan.question.trace));
@@ -97,6 +114,7 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
                                                .choice = row.call.tuned.choice,
                                                .call = row.call.shape,
                                                .costs = row.call.tuned.costs,
+                                               .overheads = row.call.tuned.overheads,
                                                .trace = trace.get(),
                                                .trace_label = plan.question.job.on,
                                                .progress = progress}));

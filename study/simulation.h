@@ -16,11 +16,15 @@ namespace ringside::study {
 struct SimQuestion {
   JobOptions job;
   CallWords calls = {.collective = {}, .sizes = "8:1G:2"};
-  std::string algorithm = {};      ///< empty: NCCL's choice
-  std::string protocol = {};       ///< empty: NCCL's choice
-  int channels = 0;                ///< 0: NCCL's choice
-  std::string fidelity = "chunk";  ///< a name of fidelities()
-  std::string trace = {};          ///< path of the .rtrace to write, of one size only; empty: none
+  std::string algorithm = {};       ///< empty: NCCL's choice
+  std::string protocol = {};        ///< empty: NCCL's choice
+  int channels = 0;                 ///< 0: NCCL's choice
+  std::string fidelity = "chunk";   ///< a name of fidelities()
+  std::string nccl{kNewestTuning};  ///< version whose choices are simulated
+  std::string net = {};             ///< a NetKind; empty: what the NICs' names suggest
+  std::string launch = "process";   ///< a LaunchStyle
+  std::string model = {};  ///< path of a sim-model/1; empty: the one that comes with ringside
+  std::string trace = {};  ///< path of the .rtrace to write, of one size only; empty: none
 };
 
 /// What is to be simulated, all of it checked. A copy of the question's words stays with it.
@@ -29,6 +33,8 @@ struct SimPlan {
   const Fidelity* fidelity = nullptr;
   Calls calls;
   TunedJob job;
+  Surroundings surroundings;
+  SimModel model;
   Channels channels;
 };
 

@@ -88,6 +88,13 @@ const Setting* JobFacts::setting(std::string_view name) const {
   return found == environment.end() ? nullptr : &*found;
 }
 
+bool JobFacts::has_failed(std::uint32_t process) const {
+  return std::any_of(results.begin(), results.end(), [&](const auto& result) {
+    const std::vector<std::uint32_t>& all = result.second.processes;
+    return std::binary_search(all.begin(), all.end(), process);
+  });
+}
+
 bool JobFacts::has_text_of_gpu(std::string_view words) const {
   const auto has = [&](std::string text) { return (text += ' ').find(words) != std::string::npos; };
   const std::vector<KeptLine>& listed = plain_of(PlainLine::GpuName).kept;

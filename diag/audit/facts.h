@@ -183,6 +183,8 @@ struct JobFacts {
   /// A benchmark's header or a list of the machine's GPUs names a product with these words; a blank in them
   /// is also met by the end of the name.
   [[nodiscard]] bool has_text_of_gpu(std::string_view words) const;
+  /// The process returned an error from a function of NCCL.
+  [[nodiscard]] bool has_failed(std::uint32_t process) const;
 };
 
 }  // namespace ringside::audit

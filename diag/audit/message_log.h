@@ -38,6 +38,8 @@ class KeptMessage {
   std::uint32_t speaker_;
 };
 
+inline bool is_warning(const KeptMessage& message) { return message.level() != logs::Level::Info; }
+
 /// All lines of one message: every one counted, the first ones kept.
 struct MessageLines {
   Evidence evidence = {};

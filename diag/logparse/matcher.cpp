@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kFilterBits = 1 << 14;
 constexpr std::size_t kLeastPiece = 7;  // then one of its four alignments meets every fourth place
 
-std::uint32_t four(const char* p) {
+std::uint32_t four_at(const char* p) {
   std::uint32_t key;
   std::memcpy(&key, p, 4);
   return key;
@@ -110,7 +110,7 @@ Matcher::Matcher() : start_filter_(kFilterBits / 64), piece_filter_(kFilterBits 
 }
 
 void Matcher::index_start(std::uint16_t pattern) {
-  const std::uint32_t key = four(patterns_[pattern].elements.front().literal.data());
+  const std::uint32_t key = four_at(patterns_[pattern].elements.front().literal.data());
   starts_.push_back({key, pattern});
   set_bit(start_filter_, key);
 }
@@ -124,13 +124,13 @@ void Matcher::index_piece(std::uint16_t pattern) {
   if (longest.size() < kLeastPiece) {  // by its first character alone
     RINGSIDE_ASSERT(!first.empty(), "'{}' is too short to be searched for", longest);
     const char key[4] = {first[0], 0, 0, 0};
-    starts_.push_back({four(key), pattern});
+    starts_.push_back({four_at(key), pattern});
     short_starts_ += first[0];
     return;
   }
   patterns_[pattern].piece = rarest_piece(longest);
   for (std::size_t shift = 0; shift < 4; ++shift) {
-    const std::uint32_t key = four(patterns_[pattern].piece.data() + shift);
+    const std::uint32_t key = four_at(patterns_[pattern].piece.data() + shift);
     pieces_.push_back({key, pattern});
     set_bit(piece_filter_, key);
   }
@@ -146,7 +146,7 @@ void Matcher::collect(const std::vector<Entry>& entries, std::uint32_t key,
 
 void Matcher::search(std::string_view text, std::vector<std::uint16_t>& candidates) const {
   for (std::size_t at = 0; at + 4 <= text.size(); at += 4) {
-    const std::uint32_t key = four(text.data() + at);
+    const std::uint32_t key = four_at(text.data() + at);
     if (has_bit(piece_filter_, key)) collect(pieces_, key, candidates);
   }
 }
@@ -157,12 +157,12 @@ bool Matcher::match(std::string_view text, Message& message) const {
   thread_local std::vector<std::uint16_t> candidates;
   candidates.clear();
   if (text.size() >= 4) {
-    const std::uint32_t key = four(text.data());
+    const std::uint32_t key = four_at(text.data());
     if (has_bit(start_filter_, key)) collect(starts_, key, candidates);
   }
   if (short_starts_.find(text.front()) != std::string::npos) {
     const char key[4] = {text.front(), 0, 0, 0};
-    collect(starts_, four(key), candidates);
+    collect(starts_, four_at(key), candidates);
   }
   search(text, candidates);
   if (candidates.empty()) return false;

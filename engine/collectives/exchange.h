@@ -24,17 +24,24 @@ struct RoundList {
   [[nodiscard]] RINGSIDE_HD const Round* end() const { return first + count; }
 };
 
-/// One piece of each transfer, round after round. Sending comes first: a connection holds the piece until
-/// its receiver gets to the round.
+/// The first strand: one piece of each transfer to another, round after round. A connection holds the piece until
+/// its receiver gets to the round, so nobody waits for who sends to him before he sends.
 /// rounds  one for each peer      traffic  each transfer once, on its own connection
 template <Primitives P>
-RINGSIDE_HD void exchange_rounds(P& primitives, RoundList rounds) {
+RINGSIDE_HD void exchange_sends(P& primitives, RoundList rounds) {
   for (const Round& round : rounds) {
     if (round.send_port < 0 && round.recv_port < 0) {
       primitives.copy(round.send_chunk);
-      continue;
+    } else if (round.send_port >= 0) {
+      primitives.send(round.send_chunk, port(round.send_port));
     }
-    if (round.send_port >= 0) primitives.send(round.send_chunk, port(round.send_port));
+  }
+}
+
+/// The second strand: as many from others.
+template <Primitives P>
+RINGSIDE_HD void exchange_recvs(P& primitives, RoundList rounds) {
+  for (const Round& round : rounds) {
     if (round.recv_port >= 0) primitives.recv(round.recv_chunk, port(round.recv_port));
   }
 }

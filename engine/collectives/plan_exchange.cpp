@@ -143,6 +143,7 @@ ChannelTask plan_one(const PlanInput& input, const ExchangeSchedule& schedule,
   shape.self = input.rank;
   ChannelTask task = input.task(shape);
   task.rounds = std::move(rounds);
+  if (n > 1) task.strands = {2, {0, 0}};  // sending and receiving do not wait for each other
   task.send_peers = std::move(send_peers);
   task.recv_peers = std::move(recv_peers);
   return task;

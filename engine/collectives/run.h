@@ -9,7 +9,7 @@
 namespace ringside {
 
 template <Primitives P>
-RINGSIDE_HD void run_ring(P& primitives, const Role& role, RoundList rounds) {
+RINGSIDE_HD void run_ring(P& primitives, const Role& role, RoundList rounds, int strand) {
   switch (role.collective) {
     case Collective::AllReduce:
       return ring_all_reduce(primitives, role.ring);
@@ -23,7 +23,7 @@ RINGSIDE_HD void run_ring(P& primitives, const Role& role, RoundList rounds) {
     case Collective::Reduce:
       return ring_reduce(primitives, role.ring, role.root);
     default:
-      return exchange_rounds(primitives, rounds);
+      return strand == 0 ? exchange_sends(primitives, rounds) : exchange_recvs(primitives, rounds);
   }
 }
 
@@ -96,7 +96,7 @@ RINGSIDE_HD void run_strand(P& primitives, const Role& role, RoundList rounds, i
   if (role.ring.size == 1) return primitives.copy(0);
   switch (role.algorithm) {
     case Algorithm::Ring:
-      return run_ring(primitives, role, rounds);
+      return run_ring(primitives, role, rounds, strand);
     case Algorithm::Tree:
     case Algorithm::CollNetChain:
       return run_tree(primitives, role, strand);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kLongestFormat = 255;
 constexpr std::uint32_t kAllLevels = ~0U;
 
-std::uint32_t bits_of(std::string_view word) {
+std::uint32_t levels_of(std::string_view word) {
   constexpr std::array<std::pair<std::string_view, DebugLevel>, 5> kWords{
       {{"VERSION", DebugLevel::Version},
        {"WARN", DebugLevel::Warn},
@@ -55,7 +55,7 @@ Timestamps Timestamps::from(const Environment& environment, Zone zone) {
   if (const auto levels = environment("NCCL_DEBUG_TIMESTAMP_LEVELS")) {
     const DebugWords words(*levels);
     times.levels_ = 0;
-    for (const std::string& word : words.list) times.levels_ |= bits_of(word);
+    for (const std::string& word : words.list) times.levels_ |= levels_of(word);
     if (words.is_inverse) times.levels_ = ~times.levels_;
   }
   if (auto format = environment("NCCL_DEBUG_TIMESTAMP_FORMAT")) {

@@ -33,7 +33,7 @@ struct BlockHeader {
 std::string host_and_pid() { return fmt::format("{}:{}", host_name("?"), ::getpid()); }
 
 /// One block on its way, in or out.
-struct Transfer {
+struct BlockTransfer {
   int fd = -1;
   Rank peer = kNoRank;
   bool is_sending = false;
@@ -115,7 +115,7 @@ class Bootstrap::Impl {
     for (int step = 0; step < steps; ++step) {
       const Rank next = next_of(rank(), nranks());
       const Rank previous = previous_of(rank(), nranks());
-      std::vector<Transfer> transfers{
+      std::vector<BlockTransfer> transfers{
           {links_.next.get(), next, true, header, block_of(me - step)},
           {links_.previous.get(), previous, false, {}, block_of(me - step - 1)}};
       // With n even the last block that is missing is the same from both sides.
@@ -224,10 +224,11 @@ class Bootstrap::Impl {
     }
   }
 
-  Status exchange(std::vector<Transfer>& transfers, const BlockHeader& header, Deadline deadline) {
+  Status exchange(std::vector<BlockTransfer>& transfers, const BlockHeader& header,
+                  Deadline deadline) {
     for (;;) {
       std::vector<pollfd> polled;
-      for (Transfer& one : transfers) {
+      for (BlockTransfer& one : transfers) {
         if (const Status moved = one.advance(header); !moved) {
           return is_aborted_ ? aborted() : blame(one.peer, moved.error());
         }
@@ -236,8 +237,8 @@ class Bootstrap::Impl {
       }
       if (polled.empty()) return {};
       if (has_passed(deadline)) {
-        const auto late =
-            std::ranges::find_if(transfers, [](const Transfer& one) { return !one.is_complete(); });
+        const auto late = std::ranges::find_if(
+            transfers, [](const BlockTransfer& one) { return !one.is_complete(); });
         return blame(late->peer, {ErrorCode::Timeout,
                                   late->is_sending ? "takes nothing" : "nothing came in time",
                                   "that rank or one behind it is late or hangs"});

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-constexpr char kMagic[4] = {'R', 'S', 'P', 'R'};
+constexpr char kPreambleMagic[4] = {'R', 'S', 'P', 'R'};
 constexpr std::size_t kProtocolAt = 4;
 constexpr std::size_t kSlotSizeAt = 8;
 
@@ -17,7 +17,7 @@ constexpr std::size_t kSlotSizeAt = 8;
 
 std::array<std::byte, kPreamble> preamble_of(ConnectionShape shape) {
   std::array<std::byte, kPreamble> bytes{};
-  std::memcpy(bytes.data(), kMagic, sizeof kMagic);
+  std::memcpy(bytes.data(), kPreambleMagic, sizeof kPreambleMagic);
   bytes[kProtocolAt] = static_cast<std::byte>(shape.protocol);
   for (std::size_t i = 0; i < sizeof(std::uint64_t); ++i) {
     bytes[kSlotSizeAt + i] = static_cast<std::byte>((shape.slot_size.value >> (8 * i)) & 0xff);
@@ -32,7 +32,7 @@ Status check_preamble(std::span<const std::byte, kPreamble> theirs, ConnectionSh
   const bool is_known =
       std::to_integer<unsigned>(theirs[kProtocolAt]) <= static_cast<unsigned>(Protocol::Simple);
   const auto reserved = theirs.subspan<kProtocolAt + 1, kSlotSizeAt - kProtocolAt - 1>();
-  if (std::memcmp(theirs.data(), kMagic, sizeof kMagic) != 0 || !is_known ||
+  if (std::memcmp(theirs.data(), kPreambleMagic, sizeof kPreambleMagic) != 0 || !is_known ||
       std::ranges::any_of(reserved, [](std::byte byte) { return byte != std::byte{0}; })) {
     return Error{ErrorCode::Corrupt, "a connection that does not begin with its protocol",
                  "use the same version on every rank"};

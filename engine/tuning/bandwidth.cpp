@@ -9,10 +9,6 @@
 namespace ringside {
 namespace {
 
-bool is_gather(Collective c) {
-  return c == Collective::AllGather || c == Collective::ReduceScatter;
-}
-
 double at(const TuningModel::PerClass& table, const CostInputs& in) {
   return table[static_cast<std::size_t>(in.gpu_class())][in.nodes_column()];
 }
@@ -155,11 +151,7 @@ float algorithm_share(const CostInputs& in, Collective collective, Algorithm alg
 
 }  // namespace
 
-GpuClass CostInputs::gpu_class() const {
-  if (shape.min_cc >= 100) return GpuClass::Blackwell;
-  if (shape.min_cc >= 90) return GpuClass::Hopper;
-  return shape.min_cc >= 80 ? GpuClass::Ampere : GpuClass::Volta;
-}
+GpuClass CostInputs::gpu_class() const { return class_of_gpu(shape.min_cc); }
 
 int ring_steps(Collective collective, int nranks) {
   switch (collective) {

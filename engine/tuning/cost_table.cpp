@@ -12,9 +12,6 @@ constexpr int kMaxThreads = 640;        // of a block
 constexpr int kMaxSimpleThreads = 512;  // that move data; the rest posts
 constexpr float kPciBandwidth = 12;     // GB/s: rings no faster need half the threads
 
-bool is_gather(Collective c) {
-  return c == Collective::AllGather || c == Collective::ReduceScatter;
-}
 bool is_collnet(Algorithm a) { return facts_of(a).collnet == CollNet::Always; }
 bool is_nvls(Algorithm a) { return facts_of(a).takes_nvswitch; }
 

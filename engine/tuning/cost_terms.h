@@ -20,6 +20,11 @@ struct CostInputs {
   }
 };
 
+/// Each rank ends, or begins, with a share.
+inline bool is_gather(Collective c) {
+  return c == Collective::AllGather || c == Collective::ReduceScatter;
+}
+
 /// Steps of a ring; n x (bytes a link carries) / (bytes of the buffer) for the other algorithms.
 int ring_steps(Collective collective, int nranks);
 

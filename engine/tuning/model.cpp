@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "base/suggest.h"
 #include "base/text.h"
 #include "engine/tuning/models.h"
+#include "engine/tuning/yaml_keys.h"
 
 namespace ringside {
 namespace {
@@ -26,56 +26,7 @@ YAML::Node overlaid(const YAML::Node& base, const YAML::Node& changes) {
   return joined;
 }
 
-/// Reads a mapping, and holds it to naming each of its keys exactly once: what is left over is an error.
-class Keys {
- public:
-  Keys(YAML::Node node, std::string where) : node_(std::move(node)), where_(std::move(where)) {}
-
-  YAML::Node take(const std::string& key) {
-    taken_.push_back(key);
-    YAML::Node found = node_[key];
-    if (!found && missing_.empty()) missing_ = key;
-    return found;
-  }
-  void read(const std::string& key, double& value) {
-    if (const YAML::Node found = take(key)) value = found.as<double>();
-  }
-  void read(const std::string& key, bool& value) {
-    if (const YAML::Node found = take(key)) value = found.as<bool>();
-  }
-  template <std::size_t N>
-  void read(const std::string& key, std::array<double, N>& values) {
-    const YAML::Node found = take(key);
-    if (!found) return;
-    if (!found.IsSequence() || found.size() != N) {
-      missing_ = fmt::format("{} (of {} numbers)", key, N);
-      return;
-    }
-    for (std::size_t i = 0; i < N; ++i) values[i] = found[i].as<double>();
-  }
-  [[nodiscard]] const std::string& where() const { return where_; }
-
-  /// errors  Corrupt: a key that read() wanted is not there, or one is there that nobody wanted
-  [[nodiscard]] Status finish() const {
-    if (!missing_.empty()) return Error{ErrorCode::Corrupt, where_ + ": no " + missing_};
-    for (const auto& entry : node_) {
-      const auto key = entry.first.as<std::string>();
-      if (std::find(taken_.begin(), taken_.end(), key) != taken_.end()) continue;
-      const std::vector<std::string_view> known(taken_.begin(), taken_.end());
-      return Error{ErrorCode::Corrupt, fmt::format("{}: unknown key '{}'", where_, key),
-                   suggestion(key, known)};
-    }
-    return {};
-  }
-
- private:
-  YAML::Node node_;
-  std::string where_;
-  std::vector<std::string> taken_;
-  std::string missing_;
-};
-
-Status read_algorithms(Keys keys, TuningModel::PerAlgorithm& table) {
+Status read_algorithms(YamlKeys keys, TuningModel::PerAlgorithm& table) {
   for (std::size_t a = 0; a < kAlgorithms; ++a) {
     keys.read(to_string(static_cast<Algorithm>(a)), table[a]);
   }
@@ -83,17 +34,17 @@ Status read_algorithms(Keys keys, TuningModel::PerAlgorithm& table) {
 }
 
 template <typename Row>
-Status read_classes(Keys keys, std::array<Row, kGpuClasses>& table) {
+Status read_classes(YamlKeys keys, std::array<Row, kGpuClasses>& table) {
   constexpr const char* kNames[] = {"volta", "ampere", "hopper", "blackwell"};
   for (std::size_t i = 0; i < kGpuClasses; ++i) keys.read(kNames[i], table[i]);
   return keys.finish();
 }
 
-Status read_latencies(Keys& root, TuningModel& model) {
+Status read_latencies(YamlKeys& root, TuningModel& model) {
   RINGSIDE_TRY(read_algorithms({root.take("base_latency"), root.where() + ": base_latency"},
                                model.base_latency));
   constexpr const char* kLinks[] = {"nvlink", "pci", "net"};
-  Keys links{root.take("link_latency"), root.where() + ": link_latency"};
+  YamlKeys links{root.take("link_latency"), root.where() + ": link_latency"};
   for (std::size_t i = 0; i < kStepLinks; ++i) {
     RINGSIDE_TRY(read_algorithms({links.take(kLinks[i]), links.where() + " " + kLinks[i]},
                                  model.link_latency[i]));
@@ -101,8 +52,8 @@ Status read_latencies(Keys& root, TuningModel& model) {
   return links.finish();
 }
 
-Status read_bandwidths(Keys& root, TuningModel& model) {
-  Keys tables{root.take("bandwidth"), root.where() + ": bandwidth"};
+Status read_bandwidths(YamlKeys& root, TuningModel& model) {
+  YamlKeys tables{root.take("bandwidth"), root.where() + ": bandwidth"};
   const std::pair<const char*, TuningModel::PerClass*> all[] = {
       {"ll_bus", &model.ll_bus},
       {"ring_ll128_channel", &model.ring_ll128_channel},
@@ -115,7 +66,7 @@ Status read_bandwidths(Keys& root, TuningModel& model) {
   RINGSIDE_TRY(tables.finish());
   RINGSIDE_TRY(read_classes({root.take("nvls_efficiency"), root.where() + ": nvls_efficiency"},
                             model.nvls_efficiency));
-  Keys corrections{root.take("tree_correction"), root.where() + ": tree_correction"};
+  YamlKeys corrections{root.take("tree_correction"), root.where() + ": tree_correction"};
   for (std::size_t p = 0; p < kProtocols; ++p) {
     const YAML::Node list = corrections.take(to_string(static_cast<Protocol>(p)));
     model.tree_correction[p] = list.as<std::vector<double>>();
@@ -123,7 +74,7 @@ Status read_bandwidths(Keys& root, TuningModel& model) {
   return corrections.finish();
 }
 
-Status read_factors(Keys keys, TuningModel& m) {
+Status read_factors(YamlKeys keys, TuningModel& m) {
   keys.read("ring_ll", m.ring_ll);
   keys.read("ring_ll_otherwise", m.ring_ll_otherwise);
   keys.read("ring_ll128", m.ring_ll128);
@@ -149,7 +100,7 @@ Status read_factors(Keys keys, TuningModel& m) {
   return keys.finish();
 }
 
-Status read_rules(Keys keys, TuningModel& m) {
+Status read_rules(YamlKeys keys, TuningModel& m) {
   keys.read("nvls_from_efficiency", m.nvls_from_efficiency);
   keys.read("nvls_gathers", m.nvls_gathers);
   keys.read("nvls_gathers_skip_self", m.nvls_gathers_skip_self);
@@ -170,7 +121,7 @@ Status read_rules(Keys keys, TuningModel& m) {
 
 Result<TuningModel> read_model(const YAML::Node& document, const std::string& where) {
   TuningModel model;
-  Keys root{document, where};
+  YamlKeys root{document, where};
   if (root.take("ringside").as<std::string>("") != "tuning/1") {
     return Error{ErrorCode::Corrupt, where + ": not 'ringside: tuning/1'"};
   }
@@ -204,6 +155,12 @@ Error unknown_version(std::string_view version) {
 }
 
 }  // namespace
+
+GpuClass class_of_gpu(int capability) {
+  if (capability >= 100) return GpuClass::Blackwell;
+  if (capability >= 90) return GpuClass::Hopper;
+  return capability >= 80 ? GpuClass::Ampere : GpuClass::Volta;
+}
 
 std::span<const std::string_view> tuning_versions() { return kVersions; }
 

@@ -16,6 +16,9 @@ namespace ringside {
 enum class GpuClass : std::uint8_t { Volta = 0, Ampere = 1, Hopper = 2, Blackwell = 3 };
 inline constexpr int kGpuClasses = 4;
 
+/// capability  10 x major + minor
+GpuClass class_of_gpu(int capability);
+
 /// What a step crosses: NVLink, else PCI, within a node; the network between nodes.
 enum class StepLink : std::uint8_t { NvLink = 0, Pci = 1, Net = 2 };
 inline constexpr int kStepLinks = 3;

@@ -8,12 +8,14 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <utility>
 
 #include "engine/collectives/record.h"
 #include "sim/call_trace.h"
 #include "sim/event/fair_share.h"
+#include "sim/event/fold.h"
 #include "sim/event/lines.h"
 #include "sim/event/wiring.h"
 #include "sim/outcome.h"
@@ -61,13 +63,15 @@ struct KeptStatus : TraceSink {
 
 class EventEngine {
  public:
-  explicit EventEngine(const SimRequest& request) : request_(request) {}
+  EventEngine(const SimRequest& request, EventJob job) : request_(request), job_(std::move(job)) {}
 
   Result<SimResult> run() {
-    RINGSIDE_TRY(check_request(request_));
-    const auto began = std::chrono::steady_clock::now();
-    RINGSIDE_TRY(job_, wire_events(request_));
-    share_ = std::make_unique<FairShare>(job_.rates, job_.paths);
+    const EventPaths paths = lay_paths(job_);
+    share_ = std::make_unique<FairShare>(paths.rates, paths.routes);
+    for (EventLine& line : job_.lines) {
+      line.all_senders = weight_of(line.senders);
+      line.all_receivers = weight_of(line.receivers);
+    }
     capacity_ = kSlots / request_.choice.slots_per_chunk;
     per_element_ = static_cast<double>(size_of(request_.call.type).value) *
                    wire_factor(request_.choice.protocol);
@@ -80,9 +84,7 @@ class EventEngine {
     if (done_ < strands_.size()) return stuck();
     RINGSIDE_TRY(check_chunks());
     RINGSIDE_TRY(write_trace());
-    SimResult result = result_of();
-    result.wall = std::chrono::steady_clock::now() - began;
-    return result;
+    return result_of();
   }
 
  private:
@@ -100,6 +102,18 @@ class EventEngine {
 
   EventLine& line_of(const LineEnd& end) { return job_.lines[static_cast<std::size_t>(end.line)]; }
   LineEnd& end_at(std::int32_t number) { return job_.ends[static_cast<std::size_t>(number)]; }
+
+  [[nodiscard]] std::int32_t weight_of(const std::vector<std::int32_t>& ends) const {
+    std::int32_t all = 0;
+    for (const std::int32_t end : ends) all += job_.ends[static_cast<std::size_t>(end)].weight;
+    return all;
+  }
+
+  /// What is to be sent, or expected. One that stands for others has chunks of other numbers.
+  [[nodiscard]] EventMessage message_of(const EventStrand& s) const {
+    if (job_.is_folded) return {};
+    return {s.task->task.map.piece_of(s.loop), s.step.chunk};
+  }
 
   void make_strands() {
     for (EventTask& task : job_.tasks) {
@@ -203,7 +217,7 @@ class EventEngine {
     }
     const StepRun& run = program.steps[s.run];
     if (s.repeated == 0) s.step = {run.primitive, run.first_chunk, run.from, run.to};
-    s.count = s.task->task.map.at(s.loop, s.step.chunk).count;
+    s.count = s.task->task.map.at(s.loop, job_.is_even ? 0 : s.step.chunk).count;
     s.begin = s.now;
     return true;
   }
@@ -246,7 +260,7 @@ class EventEngine {
       }
       const EventLine::Slot& slot = line.slot(end.count);
       s.now = std::max(s.now, slot.crossed + line.latency);
-      const EventMessage due{s.task->task.map.piece_of(s.loop), s.step.chunk};
+      const EventMessage due = message_of(s);
       if (slot.what != due && mismatch_.empty()) {
         mismatch_ = mismatch_text(s.task->rank, s.task->channel, s.task->steps, due.chunk,
                                   due.piece, slot.what.chunk, slot.what.piece);
@@ -275,7 +289,8 @@ class EventEngine {
       EventLine& line = line_of(end);
       EventLine::Slot& slot = line.slot(end.count);
       slot.last_taken = std::max(slot.last_taken, s.now);
-      if (++slot.taken == static_cast<std::int32_t>(line.receivers.size())) {
+      slot.taken += end.weight;
+      if (slot.taken == line.all_receivers) {
         line.freed[static_cast<std::size_t>(end.count % kSlots)] = slot.last_taken;
         ++line.released;
         for (const std::int32_t sender : line.senders) wake(end_at(sender));
@@ -286,7 +301,7 @@ class EventEngine {
   }
 
   bool post(EventStrand& s, std::int32_t id) {
-    const EventMessage what{s.task->task.map.piece_of(s.loop), s.step.chunk};
+    const EventMessage what = message_of(s);
     const double bytes = static_cast<double>(s.count) * per_element_;
     return for_each_end(s, s.task->send, s.step.to, [&](LineEnd& end) {
       EventLine& line = line_of(end);
@@ -310,7 +325,8 @@ class EventEngine {
       if (slot.what != what) slot.what = {};
       slot.ready = std::max(slot.ready, s.now);
       ++end.count;
-      if (++slot.parts == static_cast<std::int32_t>(line.senders.size())) {
+      slot.parts += end.weight;
+      if (slot.parts == line.all_senders) {
         ++line.posted;
         carry(line);
       }
@@ -451,14 +467,21 @@ class EventEngine {
     double end = 0;
     for (const EventTask& task : job_.tasks) end = std::max(end, task.end);
     result.time = Seconds{end};
-    result.steps = steps_;
+    for (const EventTask& task : job_.tasks) result.steps += task.steps * task.copies;
     std::map<int, double> bytes;  // by link
+    const auto add = [&](const EventLine& line, const std::vector<int>& links) {
+      if (line.bytes == 0) return;
+      for (const int link : links) bytes[link] += line.bytes;
+    };
     for (const EventLine& line : job_.lines) {
-      result.transfers += line.carried;
-      if (line.bytes == 0) continue;
-      for (const int link : line.links) bytes[link] += line.bytes;
+      result.transfers += line.carried * line.copies;
+      add(line, line.links);
+    }
+    for (const auto& [line, links] : job_.on_links) {
+      add(job_.lines[static_cast<std::size_t>(line)], links);
     }
     find_busiest(*request_.network, bytes, result);
+    result.time = request_.overheads.total(result.time, result.busiest);
     return result;
   }
 
@@ -482,6 +505,22 @@ class EventEngine {
 
 }  // namespace
 
-Result<SimResult> simulate_events(const SimRequest& request) { return EventEngine(request).run(); }
+Result<SimResult> simulate_events(const SimRequest& request) {
+  RINGSIDE_TRY(check_request(request));
+  const auto began = std::chrono::steady_clock::now();
+  const auto timed = [&](Result<SimResult> result) {
+    if (result) result->wall = std::chrono::steady_clock::now() - began;
+    return result;
+  };
+  RINGSIDE_TRY(EventJob job, wire_events(request));
+  // A trace has each rank's steps, and who waits for whom in a deadlock is found among all.
+  if (request.trace == nullptr && do_chunks_fit(job)) {
+    if (std::optional<EventJob> folded = fold(job)) {
+      auto result = EventEngine(request, *std::move(folded)).run();
+      if (result) return timed(std::move(result));
+    }
+  }
+  return timed(EventEngine(request, std::move(job)).run());
+}
 
 }  // namespace ringside

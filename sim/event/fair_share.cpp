@@ -12,13 +12,14 @@ constexpr double kRounding = 1e-12;
 
 }  // namespace
 
-FairShare::FairShare(std::vector<BytesPerSecond> rates, std::span<const std::vector<int>> routes) {
+FairShare::FairShare(std::vector<BytesPerSecond> rates,
+                     std::span<const std::vector<LinkUse>> routes) {
   links_.reserve(rates.size());
   for (const BytesPerSecond rate : rates) links_.push_back({.rate = rate.value});
   paths_.reserve(routes.size());
-  for (const std::vector<int>& route : routes) {
+  for (const std::vector<LinkUse>& route : routes) {
     const int number = static_cast<int>(paths_.size());
-    for (const int link : route) link_at(link).paths.push_back(number);
+    for (const LinkUse& use : route) link_at(use.link).paths.push_back(number);
     paths_.push_back({.links = route});
   }
 }
@@ -67,11 +68,11 @@ void FairShare::mark(int path) {
   std::size_t at = marked_.size();
   marked_.push_back(path);
   for (; at < marked_.size(); ++at) {
-    for (const int number : path_at(marked_[at]).links) {
-      Link& link = link_at(number);
+    for (const LinkUse& use : path_at(marked_[at]).links) {
+      Link& link = link_at(use.link);
       if (link.is_marked) continue;
       link.is_marked = true;
-      marked_links_.push_back(number);
+      marked_links_.push_back(use.link);
       for (const int sharing : link.paths) {
         Path& other = path_at(sharing);
         if (other.is_marked || other.flows.empty()) continue;
@@ -109,8 +110,8 @@ void FairShare::fill() {
     Path& one = path_at(number);
     one.is_open = !one.flows.empty();
     if (!one.is_open) continue;
-    for (const int link : one.links) {
-      link_at(link).sharers += static_cast<std::int64_t>(one.flows.size());
+    for (const LinkUse& use : one.links) {
+      link_at(use.link).sharers += use.lines * static_cast<std::int64_t>(one.flows.size());
     }
   }
   for (;;) {
@@ -130,10 +131,11 @@ void FairShare::fill() {
         one.is_open = false;
         one.rate = least;
         const auto flows = static_cast<std::int64_t>(one.flows.size());
-        for (const int link : one.links) {
-          link_at(link).left =
-              std::max(0.0, link_at(link).left - least * static_cast<double>(flows));
-          link_at(link).sharers -= flows;
+        for (const LinkUse& use : one.links) {
+          Link& link = link_at(use.link);
+          const std::int64_t all = use.lines * flows;
+          link.left = std::max(0.0, link.left - least * static_cast<double>(all));
+          link.sharers -= all;
         }
       }
     }

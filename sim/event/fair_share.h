@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "sim/event/lines.h"
 
 namespace ringside {
 
@@ -22,8 +23,8 @@ namespace ringside {
 class FairShare {
  public:
   /// rates   of the links
-  /// routes  of the paths: links, each once, at least one
-  FairShare(std::vector<BytesPerSecond> rates, std::span<const std::vector<int>> routes);
+  /// routes  of the paths: links, each once, at least one; a flow counts there as often as its kind crosses it
+  FairShare(std::vector<BytesPerSecond> rates, std::span<const std::vector<LinkUse>> routes);
 
   /// At the clock's time.  bytes  0 is through at once
   void start(int path, double bytes, std::uint32_t tag);
@@ -45,7 +46,7 @@ class FairShare {
     }
   };
   struct Path {
-    std::vector<int> links;
+    std::vector<LinkUse> links;
     std::priority_queue<Flow> flows = {};
     double work = 0;   ///< bytes, of a flow that has been there all the time, at `since`
     double since = 0;  ///< on the clock

@@ -27,6 +27,14 @@ struct LineEnd {
   const std::vector<Rank>* members = nullptr;  ///< of a group, those on its other side; else null
   std::int64_t count = 0;                      ///< messages posted, or released
   std::int32_t waiter = -1;                    ///< the strand that waits at it
+  std::int32_t weight = 1;                     ///< ends of its line that it stands for
+};
+
+/// A line's way over a link.
+struct LinkUse {
+  std::int32_t link = 0;  ///< of EventJob::links
+  int lines = 1;          ///< of this kind that cross the one link together
+  friend auto operator<=>(const LinkUse&, const LinkUse&) = default;
 };
 
 /// A connection between two ranks on a channel, or a group: messages one after the other, each over the line's
@@ -40,7 +48,10 @@ struct EventLine {
   bool is_group = false;
   bool is_carrying = false;  ///< a flow is under way, or about to start
   std::vector<std::int32_t> senders = {}, receivers = {};  ///< LineEnds
+  std::int32_t all_senders = 1, all_receivers = 1;         ///< that those stand for
   std::vector<int> links = {};                             ///< ids in the network
+  std::vector<LinkUse> uses = {};  ///< the same, as far as they differ from each other
+  std::int64_t copies = 1;         ///< lines that it stands for
 
   struct Slot {
     EventMessage what;

@@ -29,7 +29,7 @@ class Wiring {
         task.recv.push_back(end);
       }
     }
-    lay_paths();
+    note_links();
     return std::move(job_);
   }
 
@@ -86,6 +86,7 @@ class Wiring {
     if (route.links.empty()) return no_way_between(from, to);
     EventLine& line = job_.lines.emplace_back();
     line.latency = request_.costs.step[static_cast<std::size_t>(route.slowest)].count();
+    line.efficiency = request_.costs.share[static_cast<std::size_t>(route.slowest)];
     line.first_sender = from;
     line.links = std::move(route.links);
     line.senders = {add_end(place->second, to)};
@@ -116,43 +117,14 @@ class Wiring {
     return place->second;
   }
 
-  /// Lines that have their links for themselves get a rate, the others a path.
-  void lay_paths() {
+  void note_links() {
     std::vector<std::vector<int>> routes;
     routes.reserve(job_.lines.size());
     for (const EventLine& line : job_.lines) routes.push_back(line.links);
-    const MergedLinks merged = merge_links(routes, *request_.network);
-    std::vector<int> users(merged.rates.size());
-    for (const std::vector<int>& route : merged.routes) {
-      for (const int link : route) ++users[static_cast<std::size_t>(link)];
-    }
-    std::vector<int> number(merged.rates.size(), -1);  // among the links that are shared
-    std::map<std::vector<int>, int> known;
+    MergedLinks merged = merge_links(routes, *request_.network);
+    job_.links = std::move(merged.rates);
     for (std::size_t i = 0; i < job_.lines.size(); ++i) {
-      EventLine& line = job_.lines[i];
-      const std::vector<int>& route = merged.routes[i];
-      const bool is_alone = std::ranges::all_of(
-          route, [&](int link) { return users[static_cast<std::size_t>(link)] == 1; });
-      if (is_alone) {
-        line.rate = std::numeric_limits<double>::infinity();
-        for (const int link : route) {
-          line.rate = std::min(line.rate, merged.rates[static_cast<std::size_t>(link)].value);
-        }
-        continue;
-      }
-      std::vector<int> path;
-      for (const int link : route) {
-        int& mine = number[static_cast<std::size_t>(link)];
-        if (mine < 0) {
-          mine = static_cast<int>(job_.rates.size());
-          job_.rates.push_back(merged.rates[static_cast<std::size_t>(link)]);
-        }
-        path.push_back(mine);
-      }
-      std::ranges::sort(path);
-      const auto [place, is_new] = known.try_emplace(path, static_cast<int>(job_.paths.size()));
-      if (is_new) job_.paths.push_back(path);
-      line.path = place->second;
+      for (const int link : merged.routes[i]) job_.lines[i].uses.push_back({link});
     }
   }
 
@@ -184,6 +156,43 @@ std::vector<std::int32_t> EventTask::sends_of(int strand) const {
     });
   }
   return ends;
+}
+
+EventPaths lay_paths(EventJob& job) {
+  std::vector<int> users(job.links.size());
+  for (const EventLine& line : job.lines) {
+    for (const LinkUse& use : line.uses) ++users[static_cast<std::size_t>(use.link)];
+  }
+  EventPaths paths;
+  std::vector<int> number(job.links.size(), -1);  // among the links that are shared
+  std::map<std::vector<LinkUse>, int> known;
+  for (EventLine& line : job.lines) {
+    const bool is_alone = std::ranges::all_of(line.uses, [&](const LinkUse& use) {
+      return users[static_cast<std::size_t>(use.link)] == 1;
+    });
+    if (is_alone) {
+      line.rate = std::numeric_limits<double>::infinity();
+      for (const LinkUse& use : line.uses) {
+        line.rate =
+            std::min(line.rate, job.links[static_cast<std::size_t>(use.link)].value / use.lines);
+      }
+      continue;
+    }
+    std::vector<LinkUse> path;
+    for (const LinkUse& use : line.uses) {
+      int& mine = number[static_cast<std::size_t>(use.link)];
+      if (mine < 0) {
+        mine = static_cast<int>(paths.rates.size());
+        paths.rates.push_back(job.links[static_cast<std::size_t>(use.link)]);
+      }
+      path.push_back({mine, use.lines});
+    }
+    std::ranges::sort(path);
+    const auto [place, is_new] = known.try_emplace(path, static_cast<int>(paths.routes.size()));
+    if (is_new) paths.routes.push_back(path);
+    line.path = place->second;
+  }
+  return paths;
 }
 
 Result<EventJob> wire_events(const SimRequest& request) { return Wiring(request).run(); }

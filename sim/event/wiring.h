@@ -18,6 +18,7 @@ struct EventTask {
   Program program;
   std::vector<std::int32_t> send = {}, recv = {};  ///< LineEnds by port; -1: never used
   std::uint32_t steps = 0;                         ///< that its strands have taken
+  std::int64_t copies = 1;                         ///< tasks that it stands for
   double end = 0;                                  ///< on the simulated clock, s
 
   /// The runs of a turn and a strand: [first, last) of the program's.
@@ -31,9 +32,22 @@ struct EventJob {
   std::vector<EventTask> tasks;  ///< [rank x nchannels + channel]
   std::vector<EventLine> lines;
   std::vector<LineEnd> ends;
-  std::vector<BytesPerSecond> rates;    ///< of the links that lines share
-  std::vector<std::vector<int>> paths;  ///< over those
+  std::vector<BytesPerSecond> links;  ///< rates
+  bool is_folded = false;
+  bool is_even = false;  ///< each chunk counts as the first one of its loop
+  /// Of a folded job: for each line that there was, which one stands for it, and its links in the network.
+  std::vector<std::pair<std::int32_t, std::vector<int>>> on_links = {};
 };
+
+/// The ways of lines that share links.
+struct EventPaths {
+  std::vector<BytesPerSecond> rates;         ///< of the links that lines share
+  std::vector<std::vector<LinkUse>> routes;  ///< over those
+};
+
+/// Lines that have their links for themselves, or share them with their like alone, which are never ahead of them, get
+/// a rate; the others a path.
+EventPaths lay_paths(EventJob& job);
 
 /// errors  as plan_channels(). Unsupported: two ranks that must talk, and no way between them
 Result<EventJob> wire_events(const SimRequest& request);

@@ -27,8 +27,11 @@ std::size_t place_of(const std::vector<Rank>& ranks, Rank rank) {
 
 }  // namespace
 
-SimConnection::SimConnection(const std::string& name, int slots, Seconds latency)
-    : mailbox_(sg4::Mailbox::by_name(name)), free_slots_(slots), latency_(latency) {}
+SimConnection::SimConnection(const std::string& name, int slots, Seconds latency, double efficiency)
+    : mailbox_(sg4::Mailbox::by_name(name)),
+      free_slots_(slots),
+      latency_(latency),
+      efficiency_(efficiency) {}
 
 void SimConnection::acquire(int slots) {
   while (free_slots_ < slots) room_.wait();
@@ -37,9 +40,10 @@ void SimConnection::acquire(int slots) {
 
 void SimConnection::post(const SimMessage& message, double size) {
   drain();
-  last_ = mailbox_->put_async(&nothing, whole(size));
+  const double on_wire = size / efficiency_;
+  last_ = mailbox_->put_async(&nothing, whole(on_wire));
   messages_.push_back({message, last_});
-  bytes += size;
+  bytes += on_wire;
   ++transfers;
 }
 

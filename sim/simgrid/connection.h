@@ -32,8 +32,9 @@ class SimLane {
 class SimConnection : public SimLane, public SimSendEnd, public SimRecvEnd {
  public:
   /// name     unique
-  /// latency  from when a message's last byte has crossed the links until it is there
-  SimConnection(const std::string& name, int slots, Seconds latency);
+  /// latency     from when a message's last byte has crossed the links until it is there
+  /// efficiency  what its messages get out of the links, 0 to 1
+  SimConnection(const std::string& name, int slots, Seconds latency, double efficiency);
 
   /// With a receiver of its own, a mailbox lets a message travel before the receiver asks for it.
   void set_receiver(const simgrid::s4u::ActorPtr& actor) { mailbox_->set_receiver(actor); }
@@ -54,6 +55,7 @@ class SimConnection : public SimLane, public SimSendEnd, public SimRecvEnd {
   simgrid::s4u::Mailbox* mailbox_;
   int free_slots_;
   Seconds latency_;
+  double efficiency_;
   Signal room_;
   std::deque<OnItsWay> messages_;  ///< oldest first: only the last may still be under way
   simgrid::s4u::CommPtr last_;

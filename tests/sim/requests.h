@@ -95,8 +95,10 @@ inline Result<Case> job_case(const std::string& on, int nodes, Collective collec
   RINGSIDE_TRY(Job found, make_job(hosts, topology, channels));
   Case one;
   one.job = std::make_shared<const Job>(std::move(found));
+  RINGSIDE_TRY(const SimModel model, load_sim_model());
   RINGSIDE_TRY(const Tuner tuner, Tuner::make(one.job->connection.shape, tuning));
-  RINGSIDE_TRY(const SimTuned tuned, tune(tuner, {.collective = collective, .bytes = bytes}));
+  RINGSIDE_TRY(const SimTuned tuned, tune(tuner, model, likely_surroundings(*one.job),
+                                          {.collective = collective, .bytes = bytes}));
   const Bytes one_each = call_bytes(collective, {.count = 1}, one.job->nranks());
   one.network = std::make_shared<JobNetwork>(*one.job, tuned.graph, topology);
   one.prediction = tuned.prediction.value_or(Prediction{});
@@ -104,7 +106,8 @@ inline Result<Case> job_case(const std::string& on, int nodes, Collective collec
                  .channels = channels_of(*one.job),
                  .choice = tuned.choice,
                  .call = {.count = static_cast<std::int64_t>(bytes.value / one_each.value)},
-                 .costs = tuned.costs};
+                 .costs = tuned.costs,
+                 .overheads = tuned.overheads};
   return one;
 }
 

@@ -73,6 +73,7 @@ TEST(Wire, AJobArrivesAsItWasSent) {
   EXPECT_EQ(b.call.recvs[0].offset, 50);
   EXPECT_EQ(b.costs.launch, a.costs.launch);
   EXPECT_EQ(b.costs.step, a.costs.step);
+  EXPECT_EQ(b.costs.share, a.costs.share);
   EXPECT_EQ(b.costs.nvswitch, a.costs.nvswitch);
   EXPECT_EQ(b.costs.network_reduction, a.costs.network_reduction);
   EXPECT_EQ(b.costs.nvswitch_efficiency, a.costs.nvswitch_efficiency);

@@ -14,14 +14,13 @@
 
 #include "engine/transport/socket.h"
 #include "tests/support/fake_clock.h"
+#include "tests/transport/socket_pair.h"
 
 namespace ringside {
 namespace {
 
 using std::chrono::seconds;
 using testing::HasSubstr;
-
-constexpr Nanoseconds kPlenty = seconds(20);
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));

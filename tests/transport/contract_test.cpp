@@ -17,8 +17,6 @@
 namespace ringside {
 namespace {
 
-constexpr Bytes kSlot = 4_KiB;
-
 /// What every transport does, in every protocol.
 class TransportContract : public testing::TestWithParam<TransportAndProtocol> {
  protected:

@@ -17,8 +17,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Nanoseconds kPlenty = std::chrono::seconds(20);
-
 std::vector<std::byte> said(const Handshake& side) {
   return {side.to_send().begin(), side.to_send().end()};
 }

@@ -15,8 +15,6 @@
 namespace ringside {
 namespace {
 
-constexpr Bytes kSlot = 4_KiB;
-
 SharedMemory memory_of(Bytes size) {
   auto memory = SharedMemory::allocate(size);
   EXPECT_TRUE(memory) << memory.error().message;

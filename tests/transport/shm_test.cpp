@@ -10,8 +10,6 @@
 namespace ringside {
 namespace {
 
-constexpr Bytes kSlot = 4_KiB;
-
 TEST(ShmEnd, ARankWithAnotherProtocolIsToldBoth) {
   auto [a, b] = socket_pair();
   const auto recv = make_shm_recv_end(

@@ -6,8 +6,11 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/units.h"
 
 namespace ringside {
+
+inline constexpr Nanoseconds kPlenty = std::chrono::seconds(20);  ///< for what takes no time at all
 
 /// Two sockets that talk to each other, non-blocking as the transports want them.
 inline std::pair<UniqueFd, UniqueFd> socket_pair() {

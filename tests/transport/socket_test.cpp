@@ -16,6 +16,7 @@
 
 #include "engine/transport/frame.h"
 #include "tests/support/fake_clock.h"
+#include "tests/transport/socket_pair.h"
 
 namespace ringside {
 namespace {
@@ -23,7 +24,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr Nanoseconds kMinute = std::chrono::minutes(1);  // of a clock that does not wait for it
-constexpr Nanoseconds kPlenty = std::chrono::seconds(20);
 
 struct Connection {
   UniqueFd connecting;

@@ -14,8 +14,6 @@
 namespace ringside {
 namespace {
 
-constexpr Bytes kSlot = 4_KiB;
-
 /// A receiving end, and the socket that plays its sender.
 struct FakeSender {
   UniqueFd socket;

@@ -44,6 +44,8 @@ struct Ends {
   std::unique_ptr<RecvEnd> recv;
 };
 
+inline constexpr Bytes kSlot = 4_KiB;  ///< of connections whose slots' size does not matter
+
 inline Deadline in_20_s() { return deadline_in(std::chrono::seconds(20)); }
 
 /// One rank that has one transport open.

@@ -415,9 +415,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   std::vector<std::uint32_t> closed;  // who finds its peers gone
   for (const MessageId id : {MessageId::RemoteClosed, MessageId::SocketCallFailed,
                              MessageId::GlooClosed, MessageId::MpiDisconnect}) {
-    const Evidence evidence = evidence_of(facts.messages[id], [](const KeptMessage& message) {
-      return message.level() != Level::Info;
-    });
+    const Evidence evidence = evidence_of(facts.messages[id], is_warning);
     draft.evidence.mix(evidence);
     if (evidence.empty()) continue;
     findings.say_who(draft, facts.messages[id].processes);

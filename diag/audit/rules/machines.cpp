@@ -109,7 +109,6 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
 void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
   Finding draft;
   std::string text;
-  const auto is_warning = [](const KeptMessage& message) { return message.level() != Level::Info; };
   for (const MessageId id : {MessageId::CudaFailure, MessageId::CudaError, MessageId::DriverTooOld,
                              MessageId::NvmlFailed, MessageId::LaunchRace, MessageId::GraphCapture,
                              MessageId::WrongDevicePointer, MessageId::NvlsBindFailed}) {
@@ -252,7 +251,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
         MessageId::IbMixedDevices, MessageId::UcxError}) {
     const MessageLines& lines = messages[id];
     const Evidence evidence = evidence_of(lines, [&](const KeptMessage& message) {
-      return message.level() != Level::Info && !is_port_event(message.text()) &&
+      return is_warning(message) && !is_port_event(message.text()) &&
              !(id == MessageId::OfiRequestFailed && fails_to_open(facts, message.text()));
     });
     if (evidence.empty()) continue;

@@ -207,7 +207,7 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
   std::vector<std::uint32_t> openers;
   for (const MessageId id : {MessageId::OfiEndpointFailed, MessageId::OfiRequestFailed}) {
     const auto more = quote_if(opening, messages[id], [&](const KeptMessage& message) {
-      return message.level() != Level::Info &&
+      return is_warning(message) &&
              (id == MessageId::OfiEndpointFailed || fails_to_open(facts, message.text()));
     });
     openers.insert(openers.end(), more.begin(), more.end());

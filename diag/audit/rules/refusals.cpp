@@ -47,16 +47,6 @@ constexpr std::array kRefusals{
             "unset NCCL_TOPO_FILE NCCL_GRAPH_FILE, or take the file of this instance type"},
 };
 
-bool is_warning(const KeptMessage& message) { return message.level() != Level::Info; }
-
-/// The process returned an error from a function of NCCL.
-bool has_failed(const JobFacts& facts, std::uint32_t process) {
-  return std::any_of(facts.results.begin(), facts.results.end(), [&](const auto& result) {
-    const std::vector<std::uint32_t>& all = result.second.processes;
-    return std::binary_search(all.begin(), all.end(), process);
-  });
-}
-
 /// A call of the verbs library that failed and took its process with it, if no other rule explains it.
 void find_failed_verbs(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has("memlock_limit") || findings.has("ib_device_unusable") ||
@@ -64,7 +54,7 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
                             findings.has("gid_index");
   if (is_explained) return;
   const auto is_fatal = [&](const KeptMessage& message) {
-    return is_warning(message) && has_failed(facts, message.process());
+    return is_warning(message) && facts.has_failed(message.process());
   };
   const MessageLines& verbs = facts.messages[MessageId::IbCallFailed];
   const Evidence evidence = evidence_of(verbs, is_fatal);

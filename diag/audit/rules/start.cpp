@@ -17,8 +17,6 @@ bool is_unreachable(std::string_view text) {
                                     "software caused connection abort", "connection abort"});
 }
 
-bool is_warning(const KeptMessage& message) { return message.level() != Level::Info; }
-
 /// The address that connections failed to; empty: it is not said.
 std::string address_of(const MessageLines& lines) {
   for (const KeptMessage& message : lines.kept) {
@@ -26,14 +24,6 @@ std::string address_of(const MessageLines& lines) {
     if (!address.empty()) return std::string(address.substr(0, address.find('<')));
   }
   return {};
-}
-
-/// The process returned an error from a function of NCCL.
-bool has_failed(const JobFacts& facts, std::uint32_t process) {
-  return std::any_of(facts.results.begin(), facts.results.end(), [&](const auto& result) {
-    const std::vector<std::uint32_t>& all = result.second.processes;
-    return std::binary_search(all.begin(), all.end(), process);
-  });
 }
 
 std::vector<std::uint32_t> processes_if_warned(const MessageLines& lines) {
@@ -100,7 +90,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   const MessageLines& foreign = messages[MessageId::ForeignConnection];
   const bool has_hurt =
       !is_started || std::any_of(foreign.kept.begin(), foreign.kept.end(), [&](const auto& line) {
-        return is_warning(line) && has_failed(facts, line.process());
+        return is_warning(line) && facts.has_failed(line.process());
       });
   if (has_hurt)
     take(MessageId::ForeignConnection,

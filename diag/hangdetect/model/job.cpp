@@ -7,9 +7,6 @@
 namespace ringside::hang {
 namespace {
 
-/// Far beyond any job; a dump that says more is not believed.
-constexpr int kMostRanks = 1 << 20;
-
 bool is_plausible(const GroupConfig& config, int rank) {
   if (config.name.empty() || config.ranks.empty()) return false;
   // Gloo's recorder writes group-local numbers where a group was not registered: the rank is not in it.

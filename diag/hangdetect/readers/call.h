@@ -7,6 +7,9 @@
 
 namespace ringside::hang {
 
+/// Far beyond any job; what says more is not believed.
+inline constexpr int kMostRanks = 1 << 20;
+
 /// What a call does, without its backend. Names of all recorder versions fold onto these.
 enum class Op : std::uint8_t {
   AllReduce,

@@ -44,9 +44,9 @@ const char* danger_of(unsigned char opcode) {
   }
 }
 
-class Reader {
+class PickleReader {
  public:
-  Reader(std::string_view bytes, DumpBuilder& builder) : bytes_(bytes), builder_(builder) {}
+  PickleReader(std::string_view bytes, DumpBuilder& builder) : bytes_(bytes), builder_(builder) {}
 
   Result<RankDump> run() {
     while (true) {
@@ -328,7 +328,7 @@ class Reader {
 }  // namespace
 
 Result<RankDump> parse_pickle(std::string_view bytes, DumpBuilder& builder) {
-  auto dump = Reader(bytes, builder).run();
+  auto dump = PickleReader(bytes, builder).run();
   if (!dump) static_cast<void>(builder.finish());  // empties it
   return dump;
 }

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 
 namespace ringside::hang {
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::array<const char*, 5> kCounts{"Broadcast", "Reduce", "AllGather", "ReduceScatter",
                                              "AllReduce"};
-constexpr int kMostRanks = 1 << 20;
 
 std::int64_t number_in(const Json& object, const char* key, std::int64_t otherwise) {
   const auto found = object.find(key);

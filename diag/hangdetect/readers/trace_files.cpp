@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "trace/reader.h"
@@ -19,7 +20,6 @@ namespace ringside::hang {
 namespace {
 
 constexpr std::size_t kMostCalls = 4096;  ///< newest ones of a rank
-constexpr int kMostRanks = 1 << 20;
 constexpr std::int64_t kLongWait = 1'000'000'000;
 
 struct TracedCall {
@@ -76,7 +76,7 @@ struct End {
 };
 
 /// All traces of a job.
-class Reader {
+class TraceReader {
  public:
   void take(const TraceFile& file, const std::string& path) {
     std::int64_t offset =
@@ -302,7 +302,7 @@ std::optional<std::string> loss_of(const TraceFile& file) {
 }  // namespace
 
 Traces load_traces(const std::vector<InputFile>& files, Names& names) {
-  Reader reader;
+  TraceReader reader;
   std::vector<BadFile> bad;
   std::vector<BadFile> damaged;  // and read all the same
   for (const InputFile& file : files) {

@@ -8,7 +8,7 @@
 namespace ringside::hang {
 namespace {
 
-constexpr std::size_t kShown = 8;
+constexpr std::size_t kConnectionsShown = 8;
 
 std::string text_of(const ConnectionProgress& one) {
   return fmt::format("rank {} -> rank {}, channel {}: {} chunks sent, {} received", one.sender,
@@ -35,7 +35,7 @@ void name_connections(const std::vector<ConnectionProgress>& connections, const 
   if (connections.empty() || explanation.kind == Kind::NotAHang) return;
   if (explanation.kind != Kind::NetworkStall) {
     for (const ConnectionProgress& one : connections) {
-      if (!one.is_lacking() || explanation.details.size() >= kShown) continue;
+      if (!one.is_lacking() || explanation.details.size() >= kConnectionsShown) continue;
       explanation.details.push_back(
           fmt::format("rank {} waits for chunk {} of rank {} on channel {}", one.receiver,
                       one.received, one.sender, one.channel));
@@ -47,8 +47,8 @@ void name_connections(const std::vector<ConnectionProgress>& connections, const 
   const ConnectionProgress& first = stalled.front();
   const RankDump* dump = job.rank(first.receiver).dump;
   for (const ConnectionProgress& one : stalled) {
-    if (explanation.details.size() < kShown) explanation.details.push_back(text_of(one));
-    if (explanation.evidence.size() < kShown && dump != nullptr) {
+    if (explanation.details.size() < kConnectionsShown) explanation.details.push_back(text_of(one));
+    if (explanation.evidence.size() < kConnectionsShown && dump != nullptr) {
       explanation.evidence.push_back({dump->path, -1, -1, text_of(one)});
     }
   }

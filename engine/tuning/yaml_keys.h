@@ -1,0 +1,67 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/suggest.h"
+
+namespace ringside {
+
+/// Reads a mapping, and holds it to naming each of its keys exactly once: what is left over is an error.
+class YamlKeys {
+ public:
+  YamlKeys(YAML::Node node, std::string where) : node_(std::move(node)), where_(std::move(where)) {}
+
+  YAML::Node take(const std::string& key) {
+    taken_.push_back(key);
+    YAML::Node found = node_[key];
+    if (!found && missing_.empty()) missing_ = key;
+    return found;
+  }
+  void read(const std::string& key, double& value) {
+    if (const YAML::Node found = take(key)) value = found.as<double>();
+  }
+  void read(const std::string& key, bool& value) {
+    if (const YAML::Node found = take(key)) value = found.as<bool>();
+  }
+  template <std::size_t N>
+  void read(const std::string& key, std::array<double, N>& values) {
+    const YAML::Node found = take(key);
+    if (!found) return;
+    if (!found.IsSequence() || found.size() != N) {
+      missing_ = fmt::format("{} (of {} numbers)", key, N);
+      return;
+    }
+    for (std::size_t i = 0; i < N; ++i) values[i] = found[i].as<double>();
+  }
+  [[nodiscard]] const std::string& where() const { return where_; }
+
+  /// errors  Corrupt: a key that read() wanted is not there, or one is there that nobody wanted
+  [[nodiscard]] Status finish() const {
+    for (const auto& entry : node_) {
+      const auto key = entry.first.as<std::string>();
+      if (std::find(taken_.begin(), taken_.end(), key) != taken_.end()) continue;
+      const std::vector<std::string_view> known(taken_.begin(), taken_.end());
+      return Error{ErrorCode::Corrupt, fmt::format("{}: unknown key '{}'", where_, key),
+                   suggestion(key, known)};
+    }
+    if (!missing_.empty()) return Error{ErrorCode::Corrupt, where_ + ": no " + missing_};
+    return {};
+  }
+
+ private:
+  YAML::Node node_;
+  std::string where_;
+  std::vector<std::string> taken_;
+  std::string missing_;
+};
+
+}  // namespace ringside

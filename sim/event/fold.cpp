@@ -1,0 +1,345 @@
+#include "sim/event/fold.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "engine/collectives/record.h"
+
+namespace ringside {
+namespace {
+
+using Colour = std::uint64_t;
+
+/// source  the finaliser of SplitMix64: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators (2014)
+constexpr Colour mixed(Colour value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+/// A sequence: order counts.
+class Sequence {
+ public:
+  template <typename Value>
+  Sequence& add(Value value) {
+    if constexpr (std::is_floating_point_v<Value>) {
+      return add(std::bit_cast<std::uint64_t>(static_cast<double>(value)));
+    } else {
+      colour_ = mixed(colour_ ^ static_cast<Colour>(value)) * 3;
+      return *this;
+    }
+  }
+  [[nodiscard]] Colour colour() const { return colour_; }
+
+ private:
+  Colour colour_ = 1;
+};
+
+/// A multiset: order does not.
+class Heap {
+ public:
+  void add(Colour colour) { sum_ += mixed(colour); }
+  [[nodiscard]] Colour colour() const { return sum_; }
+
+ private:
+  Colour sum_ = 0;
+};
+
+constexpr std::int64_t kMostCounts =
+    1 << 24;  // beyond it, looking at each takes longer than it saves
+
+constexpr double kLittle =
+    1e-3;  // of a call's elements: chunks that differ by no more in all count as alike
+
+/// The chunks of each loop have as many elements, or nearly: of equal slices only the last ones can be shorter.
+bool is_even(const ChunkMap& map) {
+  const Collective collective = map.rule().collective;
+  if (is_point_to_point(collective) || !map.parts().empty()) return false;
+  if (collective != Collective::AllReduce) return true;
+  std::int64_t all = 0;
+  std::int64_t lacking = 0;
+  for (std::int64_t loop = 0; loop < map.loops(); ++loop) {
+    const ChunkSpan first = map.at(loop, 0);
+    const ChunkSpan last = map.at(loop, map.chunks() - 1);
+    const std::int64_t there = last.input + last.count - first.input;
+    all += there;
+    lacking += map.chunks() * first.count - there;
+  }
+  return static_cast<double>(lacking) <= kLittle * static_cast<double>(all);
+}
+
+/// What a task does, but for which chunks: these have sizes.
+std::optional<Colour> colour_of(const EventTask& task, bool even, std::int64_t& counts) {
+  const Program& program = task.program;
+  Sequence all;
+  all.add(program.loops).add(program.turns).add(task.task.strands.count);
+  for (const StepRun& run : program.steps) {
+    all.add(static_cast<int>(run.primitive)).add(run.strand).add(run.turn).add(run.repeat);
+    all.add(run.from.first).add(run.from.bits).add(run.from_stride);
+    all.add(run.to.first).add(run.to.bits).add(run.to_stride);
+  }
+  for (std::int64_t loop = 0; loop < program.loops; ++loop) {
+    if (even) {
+      all.add(task.task.map.at(loop, 0).count);
+      continue;
+    }
+    const int turn = task.task.turn_of(loop);
+    for (const StepRun& run : program.steps) {
+      if (run.turn != turn) continue;
+      counts += run.repeat;
+      if (counts > kMostCounts) return std::nullopt;
+      for_each_step(program, run,
+                    [&](const Step& step) { all.add(task.task.map.at(loop, step.chunk).count); });
+    }
+  }
+  return all.colour();
+}
+
+class Folding {
+ public:
+  explicit Folding(const EventJob& job) : job_(job) {}
+
+  std::optional<EventJob> run() {
+    if (!begin()) return std::nullopt;
+    const std::size_t all = job_.tasks.size() + job_.lines.size() + job_.links.size();
+    std::size_t kinds = 0;
+    for (;;) {
+      refine();
+      const std::size_t now = count_kinds();
+      if (now * 2 > all) return std::nullopt;
+      if (now == kinds) break;
+      kinds = now;
+    }
+    return folded();
+  }
+
+ private:
+  static std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  bool begin() {
+    std::int64_t counts = 0;
+    is_even_ = std::ranges::all_of(job_.tasks,
+                                   [](const EventTask& task) { return is_even(task.task.map); });
+    for (const EventTask& task : job_.tasks) {
+      const auto colour = colour_of(task, is_even_, counts);
+      if (!colour) return false;
+      tasks_.push_back(*colour);
+    }
+    // Which task, and by which port, an end is of.
+    owners_.resize(job_.ends.size());
+    for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+      const auto own = [&](const std::vector<std::int32_t>& ends) {
+        for (std::size_t port = 0; port < ends.size(); ++port) {
+          if (ends[port] >= 0) owners_[at(ends[port])] = {i, port};
+        }
+      };
+      own(job_.tasks[i].send);
+      own(job_.tasks[i].recv);
+    }
+    lines_.resize(job_.lines.size());
+    links_.resize(job_.links.size());
+    return true;
+  }
+
+  [[nodiscard]] Colour of_ends(const std::vector<std::int32_t>& ends) const {
+    Heap all;
+    for (const std::int32_t end : ends) {
+      const auto& [task, port] = owners_[at(end)];
+      all.add(Sequence().add(tasks_[task]).add(port).colour());
+    }
+    return all.colour();
+  }
+
+  /// Each colour takes in those of what it touches.
+  void refine() {
+    for (std::size_t i = 0; i < job_.lines.size(); ++i) {
+      const EventLine& line = job_.lines[i];
+      Heap links;
+      for (const LinkUse& use : line.uses) links.add(links_[at(use.link)]);
+      lines_[i] = Sequence()
+                      .add(line.latency)
+                      .add(line.efficiency)
+                      .add(line.is_group)
+                      .add(of_ends(line.senders))
+                      .add(of_ends(line.receivers))
+                      .add(links.colour())
+                      .colour();
+    }
+    std::vector<Heap> users(job_.links.size());
+    for (std::size_t i = 0; i < job_.lines.size(); ++i) {
+      for (const LinkUse& use : job_.lines[i].uses) users[at(use.link)].add(lines_[i]);
+    }
+    for (std::size_t i = 0; i < job_.links.size(); ++i) {
+      links_[i] = Sequence().add(job_.links[i].value).add(users[i].colour()).colour();
+    }
+    for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+      Sequence all;
+      all.add(tasks_[i]);
+      const auto add = [&](const std::vector<std::int32_t>& ends) {
+        for (const std::int32_t end : ends)
+          all.add(end < 0 ? 0 : lines_[at(job_.ends[at(end)].line)]);
+      };
+      add(job_.tasks[i].send);
+      add(job_.tasks[i].recv);
+      tasks_[i] = all.colour();
+    }
+  }
+
+  [[nodiscard]] std::size_t count_kinds() const {
+    std::size_t all = 0;
+    for (const std::vector<Colour>* of : {&tasks_, &lines_, &links_}) {
+      std::vector<Colour> sorted = *of;
+      std::ranges::sort(sorted);
+      all += sorted.size() - std::ranges::size(std::ranges::unique(sorted));
+    }
+    return all;
+  }
+
+  /// Numbers of the classes in the order of their first members.
+  struct Classes {
+    std::vector<std::int32_t> of = {};      ///< by member
+    std::vector<std::size_t> first = {};    ///< by class
+    std::vector<std::int64_t> copies = {};  ///< by class
+  };
+
+  static Classes classes_of(const std::vector<Colour>& colours) {
+    Classes classes;
+    std::unordered_map<Colour, std::int32_t> known;
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+      const auto [place, is_new] =
+          known.try_emplace(colours[i], static_cast<std::int32_t>(classes.first.size()));
+      if (is_new) {
+        classes.first.push_back(i);
+        classes.copies.push_back(0);
+      }
+      classes.of.push_back(place->second);
+      ++classes.copies[at(place->second)];
+    }
+    return classes;
+  }
+
+  [[nodiscard]] EventJob folded() const {
+    const Classes tasks = classes_of(tasks_);
+    const Classes lines = classes_of(lines_);
+    const Classes links = classes_of(links_);
+    EventJob out;
+    out.is_folded = true;
+    out.is_even = is_even_;
+    for (const std::size_t first : links.first) out.links.push_back(job_.links[first]);
+    for (std::size_t i = 0; i < tasks.first.size(); ++i) {
+      EventTask& task = out.tasks.emplace_back(job_.tasks[tasks.first[i]]);
+      task.copies = tasks.copies[i];
+      task.send.assign(task.send.size(), -1);
+      task.recv.assign(task.recv.size(), -1);
+    }
+    const std::vector<std::map<std::int32_t, int>> users = users_of(lines, links);
+    for (std::size_t i = 0; i < lines.first.size(); ++i) {
+      const EventLine& original = job_.lines[lines.first[i]];
+      EventLine line;
+      line.latency = original.latency;
+      line.efficiency = original.efficiency;
+      line.first_sender = original.first_sender;
+      line.is_group = original.is_group;
+      line.copies = lines.copies[i];
+      const auto number = static_cast<std::int32_t>(i);
+      line.senders = ends_of(original.senders, tasks, number, true, out);
+      line.receivers = ends_of(original.receivers, tasks, number, false, out);
+      for (const LinkUse& use : original.uses) {
+        const std::int32_t link = links.of[at(use.link)];
+        const bool is_there = std::ranges::any_of(
+            line.uses, [&](const LinkUse& other) { return other.link == link; });
+        // Of several like links of a way each is as narrow as the others.
+        if (!is_there) line.uses.push_back({link, users[at(link)].at(number)});
+      }
+      out.lines.push_back(std::move(line));
+    }
+    for (std::size_t i = 0; i < job_.lines.size(); ++i) {
+      out.on_links.push_back({lines.of[i], job_.lines[i].links});
+    }
+    return out;
+  }
+
+  /// How many lines of each kind one link of each kind carries.
+  [[nodiscard]] std::vector<std::map<std::int32_t, int>> users_of(const Classes& lines,
+                                                                  const Classes& links) const {
+    std::vector<bool> is_first(job_.links.size());
+    for (const std::size_t first : links.first) is_first[first] = true;
+    std::vector<std::map<std::int32_t, int>> users(links.first.size());
+    for (std::size_t i = 0; i < job_.lines.size(); ++i) {
+      for (const LinkUse& use : job_.lines[i].uses) {
+        if (is_first[at(use.link)]) ++users[at(links.of[at(use.link)])][lines.of[i]];
+      }
+    }
+    return users;
+  }
+
+  /// One end for each kind of task and port among them, and how many those are.
+  std::vector<std::int32_t> ends_of(const std::vector<std::int32_t>& members, const Classes& tasks,
+                                    std::int32_t line, bool sends, EventJob& out) const {
+    std::vector<std::int32_t> ends;
+    for (const std::int32_t member : members) {
+      const auto& [task, port] = owners_[at(member)];
+      EventTask& one = out.tasks[at(tasks.of[task])];
+      std::int32_t& mine = (sends ? one.send : one.recv)[port];
+      const bool is_here = mine >= 0 && out.ends[at(mine)].line == line;
+      if (is_here) {
+        ++out.ends[at(mine)].weight;
+        continue;
+      }
+      mine = static_cast<std::int32_t>(out.ends.size());
+      out.ends.push_back({.line = line, .peer = job_.ends[at(member)].peer});
+      ends.push_back(mine);
+    }
+    return ends;
+  }
+
+  const EventJob& job_;
+  bool is_even_ = false;
+  std::vector<Colour> tasks_, lines_, links_;
+  std::vector<std::pair<std::size_t, std::size_t>> owners_;  ///< task and port, by end
+};
+
+}  // namespace
+
+bool do_chunks_fit(const EventJob& job) {
+  std::vector<Sequence> chunks(job.ends.size());
+  for (const EventTask& task : job.tasks) {
+    const auto note = [&](const std::vector<std::int32_t>& ends, Ports ports, std::int32_t chunk) {
+      for_each_port(ports, [&](int number) {
+        chunks[static_cast<std::size_t>(ends[static_cast<std::size_t>(number)])].add(chunk);
+      });
+    };
+    const auto note_all = [&](Colour what) {
+      for (const std::vector<std::int32_t>* ends : {&task.send, &task.recv}) {
+        for (const std::int32_t end : *ends) {
+          if (end >= 0) chunks[static_cast<std::size_t>(end)].add(what);
+        }
+      }
+    };
+    const Program& program = task.program;
+    note_all(static_cast<Colour>(program.loops));
+    note_all(static_cast<Colour>(task.task.map.rule().turns));
+    for (const StepRun& run : program.steps) {
+      for_each_step(program, run, [&](const Step& step) {
+        note(task.recv, step.from, step.chunk);
+        note(task.send, step.to, step.chunk);
+      });
+    }
+  }
+  return std::ranges::all_of(job.lines, [&](const EventLine& line) {
+    const Colour due = chunks[static_cast<std::size_t>(line.senders.front())].colour();
+    const auto is_due = [&](std::int32_t end) {
+      return chunks[static_cast<std::size_t>(end)].colour() == due;
+    };
+    return std::ranges::all_of(line.senders, is_due) && std::ranges::all_of(line.receivers, is_due);
+  });
+}
+
+std::optional<EventJob> fold(const EventJob& job) { return Folding(job).run(); }
+
+}  // namespace ringside

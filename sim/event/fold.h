@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+#include "sim/event/wiring.h"
+
+namespace ringside {
+
+/// Whether on every line senders and receivers name the same chunks in the same order, loop after loop: then no
+/// simulation can find a chunk that its receiver does not expect.
+bool do_chunks_fit(const EventJob& job);
+
+/// Chunks of a loop that lack a thousandth of the call in all count as whole ones.
+/// The job with one task for each kind of task, and one line for each kind of line, each with the number of those that
+/// it stands for: tasks whose steps and counts are alike, whose lines are alike port by port, whose links have like
+/// rates and carry like lines. What starts at one time for such then ends at one time, so times come out the same.
+///
+/// Nothing is lost but who waits for whom in a deadlock, and the steps of the others for a trace.
+/// source   the coarsest equitable partition, by refining colours: Paige and Tarjan, Three Partition Refinement
+///          Algorithms, SIAM J. Comput. 16 (1987); classes are told apart by 64-bit hashes
+/// returns  nothing where chunks of a loop differ in size in too many ways, or too little is alike
+std::optional<EventJob> fold(const EventJob& job);
+
+}  // namespace ringside

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "engine/tuning/model.h"
+#include "sim/surroundings.h"
+
+namespace ringside {
+
+/// What GPUs, links and networks truly give, beside what a host's description and NCCL's own formulas say:
+/// models/*.yaml, where each constant has its unit and its source. By kind of hardware, never by system.
+/// unit  latencies us, rates GB/s = 1e9 bytes/s; a share is of the rate that the description gives
+struct SimModel {
+  using PerProtocol = std::array<double, kProtocols>;
+  using PerClass = std::array<double, kGpuClasses>;
+
+  /// Of a collective.
+  struct Launch {
+    double adds = 0;  ///< once
+    double least_per_gpu =
+        0;  ///< of one process: no collective is shorter than this for all of them
+  };
+  /// A pipeline gets to its rate by and by: most x (1 - exp(-t / over)), t the busiest link's time.
+  struct Ramp {
+    double most = 0;
+    double over = 1;
+  };
+  struct Link {
+    double nic = 1;      ///< share of the NIC's stated latency that a message takes beside `step`
+    PerProtocol step{};  ///< latency of a message
+    PerProtocol
+        share{};  ///< 1: all of the rate carries data, or what the protocol must send with it
+    Ramp ramp;
+  };
+  /// Of NVLink between two GPUs, by what uses it.
+  struct Uses {
+    double ring = 1, tree = 1, exchange = 1;
+  };
+
+  std::string name;
+  std::array<Launch, kLaunchStyles> launch;
+  PerProtocol kernel{};  ///< from the launch to the first step, and from the last to the end
+  Link nvlink, pci;
+  Uses nvlink_uses;
+  PerClass nvlink_generation{};    ///< share of NVLink's rate between two GPUs, by what they are
+  double host_bridge = 1;          ///< share of what crosses a CPU between GPUs
+  PerClass nvswitch_step{};        ///< of a multicast or a load-reduce
+  double nvswitch_hosts_step = 0;  ///< the same in an NVLink domain of several hosts
+  PerClass nvswitch_share{};       ///< of NVLink's rate, of both
+  double nvswitch_across = 1;      ///< and of that, where the same kernels serve the network too
+  std::array<Link, kNetKinds> net;
+};
+
+/// The model that comes with ringside.
+/// errors  Corrupt: data that break the grammar (a test loads it)
+Result<SimModel> load_sim_model();
+
+/// path  of a file in the same form, for one's own machines
+/// errors  as read_file(). Corrupt: with the place, and the mend
+Result<SimModel> load_sim_model(const std::string& path);
+
+}  // namespace ringside

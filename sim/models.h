@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace ringside {
+
+/// A data file that comes with the library: its text, and its name without folder and ending.
+struct EmbeddedSimModel {
+  std::string_view name;
+  std::string_view text;
+};
+
+/// models/*.yaml, in alphabetical order; embedded at build time.
+extern const std::span<const EmbeddedSimModel> kSimModels;
+
+}  // namespace ringside

@@ -1,0 +1,100 @@
+#include "sim/model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "sim/costs.h"
+#include "sim/models.h"
+#include "sim/surroundings.h"
+#include "tests/sim/requests.h"
+
+namespace ringside {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::Ge;
+using testing::Gt;
+using testing::HasSubstr;
+using testing::Le;
+
+TEST(SimModel, TheOneThatComesWithRingsideIsWhole) {
+  const auto model = load_sim_model();
+  ASSERT_TRUE(model) << model.error().message;
+  for (const SimModel::Link& net : model->net) {
+    EXPECT_THAT(net.step, Each(Gt(0)));
+    EXPECT_THAT(net.share, Each(AllOf(Gt(0), Le(1.1))));
+  }
+  EXPECT_THAT(model->kernel, Each(Ge(0)));
+}
+
+/// The model that comes with ringside, with something else in one place.
+Result<SimModel> model_with(const std::string& what, const std::string& instead) {
+  std::string text(kSimModels.front().text);
+  const std::size_t place = text.find(what);
+  EXPECT_NE(place, std::string::npos) << what;
+  text.replace(place, what.size(), instead);
+  const std::string path = testing::TempDir() + "/sim_model_test.yaml";
+  std::ofstream(path) << text;
+  return load_sim_model(path);
+}
+
+TEST(SimModel, AFileOfOnesOwnIsReadAsTheBuiltInOneIs) {
+  const auto own = model_with("name: measured", "name: mine");
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_EQ(own->name, "mine");
+  EXPECT_EQ(own->kernel, load_sim_model()->kernel);
+}
+
+TEST(SimModel, BadFilesAreRefusedWithThePlace) {
+  EXPECT_THAT(model_with("name:", "nmae:").error().message, HasSubstr("unknown key 'nmae'"));
+  EXPECT_THAT(model_with("kernel: [", "kernel: [-").error().message, HasSubstr("kernel"));
+  EXPECT_THAT(model_with("kernel: [", "kernel: [1, ").error().message,
+              HasSubstr("kernel (of 3 numbers)"));
+  EXPECT_THAT(model_with("sim-model/1", "sim-model/2").error().message, HasSubstr("sim-model/1"));
+  EXPECT_THAT(model_with("kernel: [", "kernel: [x").error().message,
+              HasSubstr("sim_model_test.yaml:"));
+  EXPECT_THAT(model_with("name: measured", "name: [").error().message,
+              HasSubstr("sim_model_test.yaml:"));
+  EXPECT_EQ(load_sim_model("/nowhere.yaml").error().code, ErrorCode::NotFound);
+}
+
+TEST(SimCosts, AreTheModelsAndTheNicsTogether) {
+  const auto job = job_case("dgx-h100", 2, Collective::AllReduce, 1_GiB);
+  ASSERT_TRUE(job) << job.error().message;
+  const auto model = load_sim_model();
+  ASSERT_TRUE(model);
+  const std::size_t net = static_cast<std::size_t>(StepLink::Net);
+  const std::size_t simple = static_cast<std::size_t>(Protocol::Simple);
+  EXPECT_NEAR(job->request.costs.step[net].count() * 1e6, model->net[0].step[simple], 1e-9);
+  EXPECT_EQ(job->request.costs.share[net], model->net[0].share[simple]);
+  EXPECT_EQ(job->request.overheads.least, Seconds{0});
+  EXPECT_NEAR(job->request.overheads.ramp.count() * 1e6, model->net[0].ramp.most, 1e-9);
+}
+
+TEST(SimOverheads, ARampIsLostOnceAndALaunchIsTheLeast) {
+  const SimOverheads overheads{
+      .least = Seconds{40e-6}, .ramp = Seconds{30e-6}, .ramp_over = Seconds{100e-6}};
+  EXPECT_EQ(overheads.total(Seconds{10e-6}, Seconds{0}), Seconds{40e-6});
+  EXPECT_NEAR(overheads.total(Seconds{50e-6}, Seconds{1}).count(), 80e-6, 1e-12);
+  EXPECT_EQ(SimOverheads{}.total(Seconds{5e-6}, Seconds{1}), Seconds{5e-6});
+}
+
+TEST(Surroundings, AreNamedAndNearNamesAreTold) {
+  for (std::size_t i = 0; i < kNetKinds; ++i) {
+    const auto kind = static_cast<NetKind>(i);
+    EXPECT_EQ(parse_net_kind(to_string(kind)).value(), kind);
+  }
+  for (std::size_t i = 0; i < kLaunchStyles; ++i) {
+    const auto style = static_cast<LaunchStyle>(i);
+    EXPECT_EQ(parse_launch_style(to_string(style)).value(), style);
+  }
+  EXPECT_THAT(parse_net_kind("rocee").error().help, HasSubstr("roce"));
+  EXPECT_THAT(parse_launch_style("thread").error().help, HasSubstr("threads"));
+}
+
+}  // namespace
+}  // namespace ringside
