@@ -42,6 +42,7 @@ Verb hang_verb();
 Verb sim_verb();
 Verb topo_verb();
 Verb trace_verb();
+Verb validate_verb();
 Verb demo_verb();
 
 }  // namespace ringside::cli

@@ -8,6 +8,7 @@
 
 #include "base/suggest.h"
 #include "sim/event/event_engine.h"
+#include "sim/flow.h"
 
 namespace ringside {
 namespace {
@@ -17,6 +18,10 @@ constexpr std::array kTable{
              simulate},
     Fidelity{"event", "each chunk is a flow of our own loop, over the recorded steps",
              simulate_events},
+    Fidelity{"flow",
+             "as event, until each loop takes as long as the one before: the rest at that pace",
+             simulate_flows},
+    Fidelity{"auto", "event for short calls and traces, else flow", simulate_as_fits},
 };
 
 }  // namespace

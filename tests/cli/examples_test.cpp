@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tests/cli/program.h"
+#include "tests/study/published_folder.h"
 
 namespace ringside {
 namespace {
@@ -50,6 +51,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
             .status,
         0);
   }
+  if (std::string(GetParam()) == "validate") write_published("published");
   const auto examples = examples_of(GetParam());
   EXPECT_EQ(examples.size(), 2U);
   for (const auto& example : examples) {
@@ -62,8 +64,8 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
-                         testing::Values("audit", "bench", "hang", "sim", "explain", "topo",
-                                         "generate", "trace", "demo"),
+                         testing::Values("audit", "bench", "hang", "sim", "explain", "validate",
+                                         "topo", "generate", "trace", "demo"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace

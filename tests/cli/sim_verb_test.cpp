@@ -36,7 +36,7 @@ TEST(SimVerb, TakesNcclsChoiceAndPutsItsTimeBesideTheSimulatedOne) {
       simulate({"all_reduce", "--bytes", "8", "--on", "dgx-h100", "--nodes", "2"})["results"][0];
   EXPECT_EQ(result["algorithm"], "tree");
   EXPECT_EQ(result["protocol"], "ll");
-  EXPECT_NEAR(result["time_us"].get<double>(), result["predicted_us"].get<double>(), 0.1);
+  EXPECT_NEAR(result["time_us"].get<double>() / result["predicted_us"].get<double>(), 1, 0.5);
   EXPECT_EQ(result["busiest_link"]["name"].get<std::string>().substr(0, 4), "node");
 }
 
@@ -44,6 +44,24 @@ TEST(SimVerb, PointToPointHasNoPrediction) {
   const json result = simulate({"all_to_all", "--bytes", "1M", "--on", "2x-l4"})["results"][0];
   EXPECT_TRUE(result["predicted_us"].is_null());
   EXPECT_GT(result["time_us"].get<double>(), 0);
+}
+
+// A slower network, one process for all GPUs of a node, an older release: each is another answer.
+TEST(SimVerb, TheSurroundingsCount) {
+  const std::vector<std::string> base{"all_reduce", "--bytes", "1K", "--on",
+                                      "dgx-h100",   "--nodes", "2"};
+  const auto time_with = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = base;
+    words.insert(words.end(), more.begin(), more.end());
+    return simulate(words)["results"][0]["time_us"].get<double>();
+  };
+  const double usual = time_with({});
+  EXPECT_EQ(time_with({"--net", "ib", "--launch", "process"}), usual);
+  EXPECT_GT(time_with({"--net", "efa"}), 2 * usual);
+  EXPECT_GT(time_with({"--launch", "threads"}), usual);
+  const Outcome outcome = run_program({"sim", "all_reduce", "--on", "dgx-h100", "--net", "ibb"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("did you mean 'ib'"), std::string::npos) << outcome.err;
 }
 
 TEST(SimVerb, SaysWhyAnAlgorithmIsNotThere) {
