@@ -75,6 +75,18 @@ std::string perspective(const std::vector<SimRow>& rows) {
       best.busiest->name, format_bandwidth(best.busiest->rate), 100 * best.busy_share());
 }
 
+/// Of the smallest and the largest size.
+std::string error_bars(const std::vector<SimRow>& rows) {
+  const double first = rows.front().error_percent;
+  const double last = rows.back().error_percent;
+  const std::string span = first == last ? fmt::format("+-{:g} %", last)
+                                         : fmt::format("+-{:g} % at {} B, +-{:g} % at {} B", first,
+                                                       rows.front().call.bytes.value, last,
+                                                       rows.back().call.bytes.value);
+  return fmt::format(
+      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md)", span);
+}
+
 /// `chunk: ...; event: ...`
 std::string fidelity_help() {
   std::string help;
@@ -95,6 +107,7 @@ Json result_document(const SimRow& row) {
                 {"nchannels", choice.nchannels},
                 {"chunk_bytes", choice.chunk.value},
                 {"time_us", in_us(row.result.time)},
+                {"error_percent", row.error_percent},
                 {"predicted_us", nullptr},
                 {"algbw_gbs", in_gbs(row.algbw)},
                 {"busbw_gbs", in_gbs(row.busbw)},
@@ -137,7 +150,7 @@ VerbResult run(const SimArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}", to_text(document(plan, rows)));
   } else {
-    fmt::print("{}\n", perspective(rows));
+    fmt::print("{}\n{}\n", perspective(rows), error_bars(rows));
   }
   return kFine;
 }

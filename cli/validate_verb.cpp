@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,7 +17,6 @@ namespace ringside::cli {
 namespace {
 
 using study::ErrorSummary;
-using study::kSizeClasses;
 using study::SystemScore;
 using study::Validation;
 
@@ -153,7 +153,8 @@ VerbResult run(const ValidateArguments& arguments) {
   } else {
     print_table(validation);
   }
-  return kFine;
+  const auto is_simulated = [](const study::ScoredRow& row) { return row.simulated.has_value(); };
+  return std::ranges::any_of(validation.rows, is_simulated) ? kFine : kFinding;
 }
 
 }  // namespace

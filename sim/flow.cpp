@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "engine/collectives/plan.h"
 #include "sim/event/event_engine.h"
@@ -12,6 +13,8 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kFirstLoops = 16;
+constexpr std::int64_t kMostTaskLoops =
+    1 << 20;                      // of all ranks and channels: of a longer part none is simulated
 constexpr double kSteady = 5e-3;  // of the time that a loop takes, what it may still change by
 
 /// Of the channel with most, as the first rank plans them.
@@ -59,7 +62,7 @@ SimResult extended(const SimRequest& request, std::int64_t short_count, const Si
 
 Result<SimResult> simulate_flows(const SimRequest& request) {
   if (request.trace != nullptr) {
-    return Error{ErrorCode::Unsupported, "flow takes no steps that a trace could hold",
+    return Error{ErrorCode::InvalidArgument, "flow takes no steps that a trace could hold",
                  "--fidelity event takes each"};
   }
   RINGSIDE_TRY(check_request(request));
@@ -73,12 +76,17 @@ Result<SimResult> simulate_flows(const SimRequest& request) {
   std::int64_t some = kFirstLoops;
   RINGSIDE_TRY(SimResult before, simulate_first(request, count_of(some)));
   double slope_before = 0;  // s an element
+  bool is_steady = false;   // twice: where two directions take turns one doubling alone may mislead
   while (2 * some < loops) {
     RINGSIDE_TRY(const SimResult now, simulate_first(request, count_of(2 * some)));
     const double slope =
         (now.time - before.time).count() / static_cast<double>(count_of(2 * some) - count_of(some));
-    if (std::abs(slope - slope_before) <= kSteady * slope) {
+    const bool was_steady =
+        std::exchange(is_steady, std::abs(slope - slope_before) <= kSteady * slope);
+    const std::int64_t next = request.network->nranks() * request.choice.nchannels * 4 * some;
+    if ((was_steady && is_steady) || next > kMostTaskLoops) {
       SimResult result = extended(request, count_of(some), before, count_of(2 * some), now);
+      if (result.time < result.busiest) break;  // no pace is beyond the links'
       result.wall = std::chrono::steady_clock::now() - began;
       return result;
     }

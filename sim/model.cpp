@@ -14,6 +14,8 @@
 namespace ringside {
 namespace {
 
+constexpr double kMostUs = 1e9;
+constexpr double kLeastShare = 1e-6;
 constexpr double kMostShare = 1.5;  // a description may be too low, not by more
 
 Status read_class(YamlKeys keys, SimModel::PerClass& table) {
@@ -88,24 +90,30 @@ Status check(const SimModel& model, const std::string& where) {
   const auto refuse = [&](const char* what) {
     return Error{ErrorCode::Corrupt, fmt::format("{}: {}", where, what)};
   };
-  const auto is_negative = [](double value) { return !(value >= 0); };  // nor is NaN a number
-  const auto is_no_share = [](double value) { return !(value > 0 && value <= kMostShare); };
+  // Nor is NaN a number.
+  const auto is_negative = [](double value) { return !(value >= 0 && value <= kMostUs); };
+  const auto is_no_share = [](double value) {
+    return !(value >= kLeastShare && value <= kMostShare);
+  };
+  if (std::ranges::any_of(model.error_one_node, is_negative) ||
+      std::ranges::any_of(model.error_several, is_negative)) {
+    return refuse("error: a share is from 0 to 1e9 %");
+  }
   if (std::ranges::any_of(model.kernel, is_negative))
-    return refuse("kernel: a time is not negative");
+    return refuse("kernel: a time is from 0 to 1e9 us");
   for (const SimModel::Launch& launch : model.launch) {
     if (is_negative(launch.adds) || is_negative(launch.least_per_gpu)) {
-      return refuse("launch: a time is not negative");
+      return refuse("launch: a time is from 0 to 1e9 us");
     }
   }
   std::vector<const SimModel::Link*> links{&model.nvlink, &model.pci};
   for (const SimModel::Link& net : model.net) links.push_back(&net);
   for (const SimModel::Link* link : links) {
     if (std::ranges::any_of(link->step, is_negative) || is_negative(link->nic))
-      return refuse("a step is not negative");
-    if (std::ranges::any_of(link->share, is_no_share))
-      return refuse("a share is more than 0, and at most 1.5");
-    if (is_negative(link->ramp.most) || !(link->ramp.over > 0)) {
-      return refuse("ramp: most is not negative, over is more than 0");
+      return refuse("a step is from 0 to 1e9 us");
+    if (std::ranges::any_of(link->share, is_no_share)) return refuse("a share is from 1e-6 to 1.5");
+    if (is_negative(link->ramp.most) || !(link->ramp.over >= kLeastShare)) {
+      return refuse("ramp: both are from 0 to 1e9 us, over more than 0");
     }
   }
   const auto& [ring, tree, exchange] = model.nvlink_uses;
@@ -113,11 +121,11 @@ Status check(const SimModel& model, const std::string& where) {
       std::ranges::any_of(model.nvlink_generation, is_no_share) ||
       is_no_share(model.nvswitch_across) || is_no_share(model.host_bridge) || is_no_share(ring) ||
       is_no_share(tree) || is_no_share(exchange)) {
-    return refuse("a share is more than 0, and at most 1.5");
+    return refuse("a share is from 1e-6 to 1.5");
   }
   if (std::ranges::any_of(model.nvswitch_step, is_negative) ||
       is_negative(model.nvswitch_hosts_step)) {
-    return refuse("nvswitch: a time is not negative");
+    return refuse("nvswitch: a time is from 0 to 1e9 us");
   }
   return {};
 }
@@ -137,6 +145,10 @@ Result<SimModel> read_model(const YAML::Node& document, const std::string& where
   RINGSIDE_TRY(read_pci({root.take("pci"), where + ": pci"}, model));
   RINGSIDE_TRY(read_nvswitch({root.take("nvswitch"), where + ": nvswitch"}, model));
   RINGSIDE_TRY(read_nets({root.take("net"), where + ": net"}, model));
+  YamlKeys error{root.take("error"), where + ": error"};
+  error.read("one_node", model.error_one_node);
+  error.read("several", model.error_several);
+  RINGSIDE_TRY(error.finish());
   RINGSIDE_TRY(root.finish());
   RINGSIDE_TRY(check(model, where));
   return model;
@@ -152,6 +164,15 @@ Result<SimModel> parse_model(const std::string& text, const std::string& where) 
 }
 
 }  // namespace
+
+std::size_t size_class_of(Bytes bytes) {
+  if (bytes <= 64_KiB) return 0;
+  return bytes < 16_MiB ? 1 : 2;
+}
+
+double SimModel::error_percent(Bytes bytes, int nodes) const {
+  return (nodes > 1 ? error_several : error_one_node)[size_class_of(bytes)];
+}
 
 Result<SimModel> load_sim_model() {
   RINGSIDE_ASSERT(!kSimModels.empty(), "no model was built in");

@@ -5,10 +5,15 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/units.h"
 #include "engine/tuning/model.h"
 #include "sim/surroundings.h"
 
 namespace ringside {
+
+/// Of calls, as their errors are told apart: up to 64 KiB, below 16 MiB, from there on.
+inline constexpr std::size_t kSizeClasses = 3;
+std::size_t size_class_of(Bytes bytes);
 
 /// What GPUs, links and networks truly give, beside what a host's description and NCCL's own formulas say:
 /// models/*.yaml, where each constant has its unit and its source. By kind of hardware, never by system.
@@ -52,6 +57,10 @@ struct SimModel {
   PerClass nvswitch_share{};       ///< of NVLink's rate, of both
   double nvswitch_across = 1;      ///< and of that, where the same kernels serve the network too
   std::array<Link, kNetKinds> net;
+
+  /// Half of what was measured on systems that the constants had not seen is nearer than this, in %, by size class.
+  std::array<double, kSizeClasses> error_one_node{}, error_several{};
+  [[nodiscard]] double error_percent(Bytes bytes, int nodes) const;
 };
 
 /// The model that comes with ringside.

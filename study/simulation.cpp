@@ -25,6 +25,10 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
     RINGSIDE_TRY(const Algorithm algorithm, parse_algorithm(question.algorithm));
     job.set.push_back(fmt::format("NCCL_ALGO={}", nccl_name(algorithm)));
   }
+  // NCCL makes nothing else of it.
+  const bool is_told = std::ranges::any_of(
+      job.set, [](const std::string& one) { return one.starts_with("NCCL_ALGO="); });
+  if (collective == Collective::AllGatherV && !is_told) job.set.emplace_back("NCCL_ALGO=Ring");
   if (!question.protocol.empty()) {
     RINGSIDE_TRY(const Protocol protocol, parse_protocol(question.protocol));
     job.set.push_back(fmt::format("NCCL_PROTO={}", nccl_name(protocol)));
@@ -118,6 +122,7 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
                                                .trace = trace.get(),
                                                .trace_label = plan.question.job.on,
                                                .progress = progress}));
+  row.error_percent = plan.model.error_percent(row.call.bytes, plan.job.shape().nnodes);
   if (row.result.busiest_link >= 0) row.busiest = network.link(row.result.busiest_link);
   row.algbw = row.call.bytes / row.result.time;
   row.busbw = row.algbw * busbw_factor(plan.calls.collective, network.nranks());

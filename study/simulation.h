@@ -61,6 +61,7 @@ struct SimRow {
   std::optional<SimLink> busiest;  ///< none: no bytes crossed a link
   BytesPerSecond algbw;
   BytesPerSecond busbw;
+  double error_percent = 0;  ///< SimModel::error_percent()
 
   /// Of the time, what the busiest link needs for its bytes alone: 0 .. 1.
   [[nodiscard]] double busy_share() const { return result.busiest / result.time; }

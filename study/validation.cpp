@@ -172,6 +172,11 @@ void simulate_rows(const ValidationQuestion& asked, const PublishedSystem& syste
   };
   const auto plan = plan_simulation(question_of(asked, *rows.front()->measured, system, machine));
   if (!plan) return fail_all(plan.error());
+  const int nranks = plan->job.shape().nranks;
+  if (const int ranks = rows.front()->measured->ranks; nranks != ranks) {
+    return fail_all({ErrorCode::InvalidArgument, fmt::format("{} has {} ranks here, the row has {}",
+                                                             machine.path, nranks, ranks)});
+  }
   for (ScoredRow* row : rows) {
     auto call = tune_call(*plan, row->measured->bytes);
     if (!call) {
@@ -292,11 +297,6 @@ void score(Validation& out) {
 const char* name_of_size_class(std::size_t size_class) {
   constexpr std::array kNames{"<= 64 KiB", "64 KiB .. 16 MiB", ">= 16 MiB"};
   return kNames.at(size_class);
-}
-
-std::size_t size_class_of(Bytes bytes) {
-  if (bytes <= 64_KiB) return 0;
-  return bytes < 16_MiB ? 1 : 2;
 }
 
 Result<Validation> validate(const ValidationQuestion& question,

@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "sim/model.h"
 #include "study/published.h"
 
 /// The simulator held against what was measured.
 namespace ringside::study {
 
-/// Of a call, as the record counts: up to 64 KiB, below 16 MiB, from there on.
-inline constexpr std::size_t kSizeClasses = 3;
+/// Of size_class_of(), for people.
 const char* name_of_size_class(std::size_t size_class);
-std::size_t size_class_of(Bytes bytes);
 
 struct ValidationQuestion {
   std::string published;  ///< as read_published()

@@ -22,6 +22,7 @@ class YamlKeys {
 
   YAML::Node take(const std::string& key) {
     taken_.push_back(key);
+    if (!node_.IsDefined() || !node_.IsMap()) return YAML::Node(YAML::NodeType::Undefined);
     YAML::Node found = node_[key];
     if (!found && missing_.empty()) missing_ = key;
     return found;
@@ -46,6 +47,9 @@ class YamlKeys {
 
   /// errors  Corrupt: a key that read() wanted is not there, or one is there that nobody wanted
   [[nodiscard]] Status finish() const {
+    if (!node_.IsDefined() || !node_.IsMap()) {
+      return Error{ErrorCode::Corrupt, where_ + ": is not there, or no mapping of keys"};
+    }
     for (const auto& entry : node_) {
       const auto key = entry.first.as<std::string>();
       if (std::find(taken_.begin(), taken_.end(), key) != taken_.end()) continue;

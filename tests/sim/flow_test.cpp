@@ -39,6 +39,10 @@ TEST(Flow, LongCallsTakeTheTimeOfEvents) {
                          fmt::format("{} on {} {}", to_string(collective), nodes, on));
     }
   }
+  // Two directions of shared PCI links: one doubling looks steady, and is not.
+  const auto exchange = job_case("8x-l40s", 1, Collective::SendRecv, 320_MiB);
+  ASSERT_TRUE(exchange);
+  expect_near_events(exchange->request, "send_recv over PCI");
   for (const Algorithm algorithm : {Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree}) {
     const auto one =
         forced_case("dgx-h100", 3, Collective::AllReduce, 4_GiB, algorithm, Protocol::Simple);
@@ -60,7 +64,7 @@ TEST(Flow, ATraceNeedsSteps) {
   request.trace = &sink;
   const auto refused = by("flow", request);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
   EXPECT_THAT(refused.error().help, HasSubstr("--fidelity event"));
   EXPECT_TRUE(by("auto", request));
 }

@@ -59,6 +59,12 @@ TEST(SimModel, BadFilesAreRefusedWithThePlace) {
               HasSubstr("sim_model_test.yaml:"));
   EXPECT_THAT(model_with("name: measured", "name: [").error().message,
               HasSubstr("sim_model_test.yaml:"));
+  for (const char* kernel : {".inf", "1e308", ".nan", "-1"}) {
+    EXPECT_THAT(model_with("nic: 0", std::string("nic: ") + kernel).error().message,
+                HasSubstr("from 0 to 1e9 us"))
+        << kernel;
+  }
+  EXPECT_THAT(model_with("  efa:", "  afe:").error().message, HasSubstr("net efa"));
   EXPECT_EQ(load_sim_model("/nowhere.yaml").error().code, ErrorCode::NotFound);
 }
 
@@ -73,6 +79,15 @@ TEST(SimCosts, AreTheModelsAndTheNicsTogether) {
   EXPECT_EQ(job->request.costs.share[net], model->net[0].share[simple]);
   EXPECT_EQ(job->request.overheads.least, Seconds{0});
   EXPECT_NEAR(job->request.overheads.ramp.count() * 1e6, model->net[0].ramp.most, 1e-9);
+}
+
+TEST(SimModel, SaysHowFarOffItIsBySizeAndNodes) {
+  const auto model = load_sim_model();
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->error_percent(64_KiB, 1), model->error_one_node[0]);
+  EXPECT_EQ(model->error_percent(64_KiB + 1_B, 2), model->error_several[1]);
+  EXPECT_EQ(model->error_percent(16_MiB, 2), model->error_several[2]);
+  EXPECT_GT(model->error_several[2], 0);
 }
 
 TEST(SimOverheads, ARampIsLostOnceAndALaunchIsTheLeast) {

@@ -87,5 +87,19 @@ TEST(Simulation, TheBestRowHasTheMostBusbwAndItsLimitIsNamed) {
   EXPECT_STREQ(limit_of(rows[1]), "bandwidth");
 }
 
+TEST(Simulation, AnAllGatherOfUnequalBlocksGoesByRingWhateverIsFasterForEqualOnes) {
+  SimQuestion question;
+  question.job.on = "gh200";
+  question.job.nodes = 5;
+  question.calls = {.collective = "all_gather_v", .sizes = "1M"};
+  question.fidelity = "event";
+  const auto plan = plan_simulation(question);
+  ASSERT_TRUE(plan) << plan.error().message;
+  auto call = tune_call(*plan, plan->calls.sizes.front());
+  ASSERT_TRUE(call) << call.error().message;
+  EXPECT_EQ(call->tuned.choice.algorithm, Algorithm::Ring);
+  EXPECT_TRUE(simulate_call(*plan, *std::move(call)));
+}
+
 }  // namespace
 }  // namespace ringside::study

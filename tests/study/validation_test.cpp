@@ -65,6 +65,13 @@ TEST_F(ValidationTest, ARowThatCannotBeSimulatedCountsAsFailed) {
   EXPECT_THAT(validation->rows.back().error, HasSubstr("Spiral"));
 }
 
+TEST_F(ValidationTest, ARowOfOtherRanksThanTheMachineIsNotScored) {
+  write_published(folder_, "two-h100,AllReduce,16,1,auto,auto,,float,oop,2048,1,2.27,\n");
+  const auto validation = validate(question());
+  ASSERT_TRUE(validation) << validation.error().message;
+  EXPECT_THAT(validation->rows.back().error, HasSubstr("has 2 ranks here, the row has 16"));
+}
+
 TEST_F(ValidationTest, BadTablesNameTheLineAndTheColumn) {
   const auto with = [&](const std::string& row) {
     write_published(folder_, row);
