@@ -18,12 +18,6 @@ constexpr double kMostUs = 1e9;
 constexpr double kLeastShare = 1e-6;
 constexpr double kMostShare = 1.5;  // a description may be too low, not by more
 
-Status read_class(YamlKeys keys, SimModel::PerClass& table) {
-  constexpr const char* kNames[] = {"volta", "ampere", "hopper", "blackwell"};
-  for (std::size_t i = 0; i < kGpuClasses; ++i) keys.read(kNames[i], table[i]);
-  return keys.finish();
-}
-
 Status read_ramp(YamlKeys keys, SimModel::Ramp& ramp) {
   keys.read("most", ramp.most);
   keys.read("over", ramp.over);
@@ -44,8 +38,8 @@ Status read_nvlink(YamlKeys keys, SimModel& model) {
   uses.read("tree", model.nvlink_uses.tree);
   uses.read("exchange", model.nvlink_uses.exchange);
   RINGSIDE_TRY(uses.finish());
-  RINGSIDE_TRY(
-      read_class({keys.take("generation"), keys.where() + " generation"}, model.nvlink_generation));
+  RINGSIDE_TRY(read_classes({keys.take("generation"), keys.where() + " generation"},
+                            model.nvlink_generation));
   return keys.finish();
 }
 
@@ -56,8 +50,8 @@ Status read_pci(YamlKeys keys, SimModel& model) {
 }
 
 Status read_nvswitch(YamlKeys keys, SimModel& model) {
-  RINGSIDE_TRY(read_class({keys.take("step"), keys.where() + " step"}, model.nvswitch_step));
-  RINGSIDE_TRY(read_class({keys.take("share"), keys.where() + " share"}, model.nvswitch_share));
+  RINGSIDE_TRY(read_classes({keys.take("step"), keys.where() + " step"}, model.nvswitch_step));
+  RINGSIDE_TRY(read_classes({keys.take("share"), keys.where() + " share"}, model.nvswitch_share));
   keys.read("hosts_step", model.nvswitch_hosts_step);
   keys.read("across", model.nvswitch_across);
   return keys.finish();

@@ -80,27 +80,32 @@ struct Machine {
   std::vector<std::string> set = {};
 };
 
-/// What comments in the file say: `#: unit 18`, `#: --set N=V`.
-std::optional<Machine> machine_of(const PublishedRow& row, const std::string& folder) {
+/// The file that describes a row's hosts; empty: there is none.
+std::string path_of_machine(const PublishedRow& row, const std::string& folder) {
   const std::string per_node = fmt::format("{}@{}", row.system, row.ranks / row.nodes);
   for (const std::string& name : {per_node + "-" + slug_of(row.note), per_node, row.system}) {
-    Machine machine{.path = fmt::format("{}/{}.yaml", folder, name)};
-    if (!std::filesystem::exists(machine.path)) continue;
-    const auto text = read_file(machine.path);
-    std::istringstream lines(text ? *text : "");
-    for (std::string line; std::getline(lines, line);) {
-      constexpr std::string_view kUnit = "#: unit ";
-      constexpr std::string_view kSet = "#: --set ";
-      if (line.starts_with(kUnit)) {
-        const auto unit = parse_int(line.substr(kUnit.size()));
-        if (unit && *unit > 0 && *unit <= row.nodes) machine.unit = static_cast<int>(*unit);
-      } else if (line.starts_with(kSet)) {
-        machine.set.push_back(line.substr(kSet.size(), line.find(' ', kSet.size()) - kSet.size()));
-      }
-    }
-    return machine;
+    const std::string path = fmt::format("{}/{}.yaml", folder, name);
+    if (std::filesystem::exists(path)) return path;
   }
-  return std::nullopt;
+  return {};
+}
+
+/// What comments in the file say: `#: unit 18`, `#: --set N=V`.
+Machine read_machine(const PublishedRow& row, const std::string& path) {
+  Machine machine{.path = path};
+  const auto text = read_file(path);
+  std::istringstream lines(text ? *text : "");
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::string_view kUnit = "#: unit ";
+    constexpr std::string_view kSet = "#: --set ";
+    if (line.starts_with(kUnit)) {
+      const auto unit = parse_int(line.substr(kUnit.size()));
+      if (unit && *unit > 0 && *unit <= row.nodes) machine.unit = static_cast<int>(*unit);
+    } else if (line.starts_with(kSet)) {
+      machine.set.push_back(line.substr(kSet.size(), line.find(' ', kSet.size()) - kSet.size()));
+    }
+  }
+  return machine;
 }
 
 /// The nearest version whose choices are known.
@@ -265,7 +270,7 @@ void choose_rows(const ValidationQuestion& question, Validation& out) {
     const PublishedSystem& system = *out.published.system(row.system);
     if (system.quality == "C") {
       skipped[row.system] = "quality C";
-    } else if (!machine_of(row, question.machines)) {
+    } else if (path_of_machine(row, question.machines).empty()) {
       skipped[row.system] = "no machine file";
     } else {
       out.rows.push_back({.measured = &row, .simulated = {}, .nccl = {}, .error = {}});
@@ -323,7 +328,7 @@ Result<Validation> validate(const ValidationQuestion& question,
     if (progress)
       progress(static_cast<double>(i) / static_cast<double>(calls.size()), first.system);
     simulate_rows(question, *out.published.system(first.system),
-                  *machine_of(first, question.machines), calls[i]);
+                  read_machine(first, path_of_machine(first, question.machines)), calls[i]);
   }
   score(out);
   return out;

@@ -33,13 +33,6 @@ Status read_algorithms(YamlKeys keys, TuningModel::PerAlgorithm& table) {
   return keys.finish();
 }
 
-template <typename Row>
-Status read_classes(YamlKeys keys, std::array<Row, kGpuClasses>& table) {
-  constexpr const char* kNames[] = {"volta", "ampere", "hopper", "blackwell"};
-  for (std::size_t i = 0; i < kGpuClasses; ++i) keys.read(kNames[i], table[i]);
-  return keys.finish();
-}
-
 Status read_latencies(YamlKeys& root, TuningModel& model) {
   RINGSIDE_TRY(read_algorithms({root.take("base_latency"), root.where() + ": base_latency"},
                                model.base_latency));

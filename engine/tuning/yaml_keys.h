@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "base/suggest.h"
+#include "engine/tuning/model.h"
 
 namespace ringside {
 
@@ -67,5 +68,13 @@ class YamlKeys {
   std::vector<std::string> taken_;
   std::string missing_;
 };
+
+/// One row for each class of GPU.
+template <typename Row>
+Status read_classes(YamlKeys keys, std::array<Row, kGpuClasses>& table) {
+  constexpr const char* kNames[] = {"volta", "ampere", "hopper", "blackwell"};
+  for (std::size_t i = 0; i < kGpuClasses; ++i) keys.read(kNames[i], table[i]);
+  return keys.finish();
+}
 
 }  // namespace ringside
