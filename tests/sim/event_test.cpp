@@ -64,6 +64,17 @@ TEST(Event, AnAllReduceOfOneLoopTakesTwiceNLessOneSteps) {
   }
 }
 
+// Half of the rate takes twice as long, here and with SimGrid.
+TEST(Event, AMessageGetsTheShareOfItsLink) {
+  Case one = ideal_case(8, Collective::AllReduce, 8000);
+  one.request.costs.share = {0.5, 0.5, 0.5};
+  const double expected = 2 * 7 * (kAlpha.count() + 2 * 4000 / kRate.value);
+  const auto result = by("event", one.request);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_NEAR(result->time.count(), expected, expected * 1e-9);
+  expect_alike(one.request, "half of the rate");
+}
+
 /// What a trace says of each step of each rank and channel, times apart; and when it ended.
 std::map<std::tuple<int, int, std::uint32_t>, std::pair<std::string, double>> steps_by(
     const char* fidelity, SimRequest request) {

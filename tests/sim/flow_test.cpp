@@ -40,9 +40,11 @@ TEST(Flow, LongCallsTakeTheTimeOfEvents) {
     }
   }
   // Two directions of shared PCI links: one doubling looks steady, and is not.
-  const auto exchange = job_case("8x-l40s", 1, Collective::SendRecv, 320_MiB);
-  ASSERT_TRUE(exchange);
-  expect_near_events(exchange->request, "send_recv over PCI");
+  for (const Bytes bytes : {40_MiB, 64_MiB, 320_MiB}) {
+    const auto exchange = job_case("8x-l40s", 1, Collective::SendRecv, bytes);
+    ASSERT_TRUE(exchange);
+    expect_near_events(exchange->request, fmt::format("send_recv of {} B over PCI", bytes.value));
+  }
   for (const Algorithm algorithm : {Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree}) {
     const auto one =
         forced_case("dgx-h100", 3, Collective::AllReduce, 4_GiB, algorithm, Protocol::Simple);
