@@ -40,7 +40,7 @@ ChunkMap::ChunkMap(const Shape& shape)
             .lanes = shape.lanes,
             .turns = shape.turns,
             .self = to_int(shape.self),
-            .ranks = static_cast<int>(shape.order.size())} {
+            .ranks = static_cast<int>(shape.order->size())} {
   const int n = rule_.ranks;
   RINGSIDE_ASSERT(n >= 1 && shape.chunk >= 1 && shape.grain >= 1, "n {} chunk {} grain {}", n,
                   shape.chunk, shape.grain);
@@ -51,7 +51,7 @@ ChunkMap::ChunkMap(const Shape& shape)
     per_piece = shape.lanes * rule_.chunks * shape.chunk;
   } else if (has_a_block_per_rank(shape.collective)) {
     rule_.chunks = n;
-    owners_.assign(shape.order.begin(), shape.order.end());
+    owners_ = shape.order;
     bases_.assign(shape.bases.begin(), shape.bases.end());
     parts_.assign(shape.parts.begin(), shape.parts.end());
     if (!parts_.empty()) length = longest(parts_);

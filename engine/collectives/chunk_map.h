@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace ringside {
 /// Cuts `count` elements into contiguous parts, one a channel, each but the last ones a multiple of
 /// `grain` elements; later parts are empty when there is little to share.
 std::vector<ChannelPart> split_channels(std::int64_t count, int nchannels, std::int64_t grain);
+
+/// Ranks by the number of their chunk. Many tasks share one.
+using RankOrder = std::shared_ptr<const std::vector<Rank>>;
 
 /// Where the chunks of one channel lie: (loop, chunk) -> elements. The same on every rank, except
 /// for the end of an all-gather's input and a reduce-scatter's output, which only their owner uses, and
@@ -26,7 +30,7 @@ class ChunkMap {
  public:
   struct Shape {
     Collective collective = Collective::AllReduce;
-    std::span<const Rank> order;  ///< whose the blocks are, by chunk number; its size is n >= 1
+    RankOrder order;         ///< whose the blocks are, by chunk number; its size is n >= 1
     std::int64_t count = 0;  ///< elements of the call: each rank's buffer, or each rank's block
     ChannelPart part;        ///< this channel's share of `count`
     std::int64_t chunk = 1;  ///< elements at most in a chunk, >= 1
@@ -64,22 +68,24 @@ class ChunkMap {
   }
 
   /// Whose block the chunk is part of.  shape  all_gather, all_gather_v, reduce_scatter
-  [[nodiscard]] Rank owner(int chunk) const { return owners_[static_cast<std::size_t>(chunk)]; }
+  [[nodiscard]] Rank owner(int chunk) const { return (*owners_)[static_cast<std::size_t>(chunk)]; }
 
   /// For those who carry the map elsewhere: its arithmetic and what that looks up. Empty: see ChunkTables.
   [[nodiscard]] const ChunkRule& rule() const { return rule_; }
-  [[nodiscard]] std::span<const Rank> owners() const { return owners_; }
+  [[nodiscard]] std::span<const Rank> owners() const {
+    return owners_ == nullptr ? std::span<const Rank>{} : std::span<const Rank>{*owners_};
+  }
   [[nodiscard]] std::span<const std::int64_t> bases() const { return bases_; }
   [[nodiscard]] std::span<const ChannelPart> parts() const { return parts_; }
 
  private:
   [[nodiscard]] ChunkTables tables_of() const {
-    return {owners_.data(), bases_.empty() ? nullptr : bases_.data(),
+    return {owners().data(), bases_.empty() ? nullptr : bases_.data(),
             parts_.empty() ? nullptr : parts_.data()};
   }
 
   ChunkRule rule_;
-  std::vector<Rank> owners_;
+  RankOrder owners_;  ///< null: no block is a rank's
   std::vector<std::int64_t> bases_;
   std::vector<ChannelPart> parts_;
 };

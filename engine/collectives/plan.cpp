@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "engine/collectives/plan_parts.h"
@@ -23,40 +24,53 @@ bool needs_lanes(const Choice& choice, const Channels& channels) {
          (facts_of(choice.algorithm).has_own_lanes && !is_point_to_point(choice.collective));
 }
 
-Status check_numbers(const PlanInput& input) {
-  const auto check_rank = [&](const char* what, Rank rank) -> Status {
-    if (to_int(rank) >= 0 && to_int(rank) < input.nranks) return {};
-    return bad_call(fmt::format("{} {} among {} ranks", what, to_int(rank), input.nranks),
-                    fmt::format("give 0 to {}", input.nranks - 1));
-  };
-  const CallShape& call = input.call;
-  RINGSIDE_TRY(check_rank("rank", input.rank));
-  RINGSIDE_TRY(check_rank("root", call.root));
+Status check_rank(const char* what, Rank rank, int nranks) {
+  if (to_int(rank) >= 0 && to_int(rank) < nranks) return {};
+  return bad_call(fmt::format("{} {} among {} ranks", what, to_int(rank), nranks),
+                  fmt::format("give 0 to {}", nranks - 1));
+}
+
+Status check_numbers(const PlanCommon& common) {
+  const CallShape& call = common.call;
+  RINGSIDE_TRY(check_rank("root", call.root, common.nranks));
   if (call.count < 0) return bad_call(fmt::format("a count of {}", call.count), "give 0 or more");
-  if (input.chunk < 1) {
+  if (common.chunk < 1) {
     return bad_call("a chunk that holds no element", "choose a longer chunk");
   }
-  if (input.choice.collective != Collective::AllGatherV) return {};
-  if (call.counts.size() != static_cast<std::size_t>(input.nranks) ||
+  if (common.choice.collective != Collective::AllGatherV) return {};
+  if (call.counts.size() != static_cast<std::size_t>(common.nranks) ||
       std::ranges::any_of(call.counts, [](std::int64_t count) { return count < 0; })) {
-    return bad_call(fmt::format("{} counts for {} ranks", call.counts.size(), input.nranks),
+    return bad_call(fmt::format("{} counts for {} ranks", call.counts.size(), common.nranks),
                     "give each rank's count, 0 or more");
   }
   return {};
 }
 
-/// By one channel after the other.
-Result<std::vector<ChannelTask>> plan_each(const PlanInput& input) {
-  const std::vector<ChannelPart> parts =
-      split_channels(input.call.count, input.choice.nchannels, input.channel_grain);
-  const Planner plan = input.nranks == 1 ? plan_ring : planner_of(input.choice.algorithm);
-  std::vector<ChannelTask> tasks;
-  for (int channel = 0; channel < input.choice.nchannels; ++channel) {
-    RINGSIDE_TRY(ChannelTask task, plan(input, channel, parts[static_cast<std::size_t>(channel)]));
-    tasks.push_back(std::move(task));
-  }
-  return tasks;
+std::vector<Rank> natural_order(int nranks) {
+  std::vector<Rank> order;
+  order.reserve(static_cast<std::size_t>(nranks));
+  for (int rank = 0; rank < nranks; ++rank) order.push_back(Rank{rank});
+  return order;
 }
+
+/// Who stands where on the rings that are walked.
+void lay_rings(PlanTables& tables) {
+  for (int channel = 0; channel < tables.choice.nchannels; ++channel) {
+    const auto index = static_cast<std::size_t>(channel);
+    const std::vector<Rank>& ring = tables.channels.rings[index];
+    std::vector<std::int32_t>& places = tables.places.emplace_back(ring.size(), -1);
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      places[static_cast<std::size_t>(to_int(ring[i]))] = static_cast<std::int32_t>(i);
+    }
+    tables.rings.push_back(std::make_shared<const std::vector<Rank>>(ring));
+  }
+}
+
+Planner planner_for(const PlanCommon& common) {
+  return common.nranks == 1 ? plan_ring : planner_of(common.choice.algorithm);
+}
+
+PlanInput input_for(const PlanTables& tables, Rank rank) { return {{tables}, tables, rank}; }
 
 }  // namespace
 
@@ -68,7 +82,7 @@ ChannelTask PlanInput::task(const ChunkMap::Shape& shape) const {
           ChunkMap(shape)};
 }
 
-ChunkMap::Shape PlanInput::shape(std::span<const Rank> order, const ChannelPart& part) const {
+ChunkMap::Shape PlanInput::shape(const RankOrder& order, const ChannelPart& part) const {
   return {.collective = choice.collective,
           .order = order,
           .count = call.count,
@@ -77,11 +91,9 @@ ChunkMap::Shape PlanInput::shape(std::span<const Rank> order, const ChannelPart&
           .grain = chunk_grain};
 }
 
-std::vector<Rank> natural_order(int nranks) {
-  std::vector<Rank> order;
-  order.reserve(static_cast<std::size_t>(nranks));
-  for (int rank = 0; rank < nranks; ++rank) order.push_back(Rank{rank});
-  return order;
+std::vector<std::vector<Rank>> nodes_of(const PlanTables& tables) {
+  if (!tables.channels.nodes.empty()) return tables.channels.nodes;
+  return {*tables.natural};
 }
 
 Error nothing_laid(const PlanInput& input, const std::string& what) {
@@ -91,8 +103,8 @@ Error nothing_laid(const PlanInput& input, const std::string& what) {
           "choose another algorithm"};
 }
 
-Result<std::vector<ChannelTask>> plan_channels(const Choice& choice, const Channels& channels,
-                                               const CallShape& call, Rank rank) {
+Result<TaskPlanner> TaskPlanner::make(const Choice& choice, const Channels& channels,
+                                      const CallShape& call) {
   RINGSIDE_TRY(check_algorithm(choice.collective, choice.algorithm));
   const int most = needs_lanes(choice, channels) ? channels.count() : kMaxChannels;
   if (choice.nchannels < 1 || choice.nchannels > most) {
@@ -100,20 +112,65 @@ Result<std::vector<ChannelTask>> plan_channels(const Choice& choice, const Chann
                     "choose as many as there are at most");
   }
   const auto element = static_cast<std::int64_t>(size_of(call.type).value);
-  PlanInput input{
-      .choice = choice,
-      .channels = channels,
-      .call = call,
-      .rank = rank,
-      .nranks = static_cast<int>(channels.rings.front().size()),
-      .chunk = static_cast<std::int64_t>(choice.chunk.value) / element,
-      .channel_grain = static_cast<std::int64_t>(grain_of(choice.protocol).value) / element,
-      .chunk_grain = kChunkGrainBytes / element,
-      .chunks_in_flight = kSlots / std::max(choice.slots_per_chunk, 1)};
-  RINGSIDE_TRY(check_numbers(input));
+  auto tables = std::make_shared<PlanTables>(PlanTables{
+      {.choice = choice,
+       .channels = channels,
+       .call = call,
+       .nranks = static_cast<int>(channels.rings.front().size()),
+       .chunk = static_cast<std::int64_t>(choice.chunk.value) / element,
+       .channel_grain = static_cast<std::int64_t>(grain_of(choice.protocol).value) / element,
+       .chunk_grain = kChunkGrainBytes / element,
+       .chunks_in_flight = kSlots / std::max(choice.slots_per_chunk, 1)}});
+  RINGSIDE_TRY(check_numbers(*tables));
+  tables->natural = std::make_shared<const std::vector<Rank>>(natural_order(tables->nranks));
+  if (!is_point_to_point(choice.collective)) {
+    tables->parts = split_channels(call.count, choice.nchannels, tables->channel_grain);
+    if (planner_for(*tables) == plan_ring) lay_rings(*tables);
+    lay_heads(*tables);
+    lay_chains(*tables);
+  }
+  return TaskPlanner(std::move(tables));
+}
+
+int TaskPlanner::nranks() const { return tables_->nranks; }
+int TaskPlanner::nchannels() const { return tables_->choice.nchannels; }
+
+Result<std::vector<ChannelTask>> TaskPlanner::tasks(Rank rank) const {
+  RINGSIDE_TRY(check_rank("rank", rank, nranks()));
+  PlanInput input = input_for(*tables_, rank);
+  if (is_point_to_point(input.choice.collective)) return plan_exchange(input, 0, nchannels());
   const NodeGroups groups = node_groups(input);
   input.groups = &groups;
-  return is_point_to_point(choice.collective) ? plan_exchange(input) : plan_each(input);
+  std::vector<ChannelTask> tasks;
+  for (int channel = 0; channel < nchannels(); ++channel) {
+    RINGSIDE_TRY(
+        ChannelTask task,
+        planner_for(input)(input, channel, tables_->parts[static_cast<std::size_t>(channel)]));
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+Result<ChannelTask> TaskPlanner::task(Rank rank, int channel) const {
+  RINGSIDE_TRY(check_rank("rank", rank, nranks()));
+  if (channel < 0 || channel >= nchannels()) {
+    return bad_call(fmt::format("channel {} of {}", channel, nchannels()),
+                    fmt::format("give 0 to {}", nchannels() - 1));
+  }
+  PlanInput input = input_for(*tables_, rank);
+  if (is_point_to_point(input.choice.collective)) {
+    RINGSIDE_TRY(std::vector<ChannelTask> one, plan_exchange(input, channel, channel + 1));
+    return std::move(one.front());
+  }
+  const NodeGroups groups = node_groups(input);
+  input.groups = &groups;
+  return planner_for(input)(input, channel, tables_->parts[static_cast<std::size_t>(channel)]);
+}
+
+Result<std::vector<ChannelTask>> plan_channels(const Choice& choice, const Channels& channels,
+                                               const CallShape& call, Rank rank) {
+  RINGSIDE_TRY(const TaskPlanner plan, TaskPlanner::make(choice, channels, call));
+  return plan.tasks(rank);
 }
 
 Bytes call_bytes(Collective collective, const CallShape& call, int nranks) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -32,6 +34,32 @@ struct CallShape {
   /// Without a list, send_recv is nccl-tests' pattern: `count` to the next rank, and from the one before;
   /// so a rank that has nothing to do where others have lists gives a count of 0.
   std::vector<Transfer> sends = {}, recvs = {};
+};
+
+struct PlanTables;
+
+/// A collective call, checked, and what its tasks have in common: each is a matter of moments then, however many
+/// ranks there are. (An exchange has a round for each of them.)
+///
+/// Ownership  choice, channels and call outlive the plan; tasks stand alone
+/// Threads    const methods may be called from any thread
+class TaskPlanner {
+ public:
+  /// errors  as plan_channels(), but for those of a rank
+  static Result<TaskPlanner> make(const Choice& choice, const Channels& channels,
+                                  const CallShape& call);
+
+  [[nodiscard]] int nranks() const;
+  [[nodiscard]] int nchannels() const;
+
+  /// What one rank does on all channels, and on one of them.  errors  as plan_channels()
+  [[nodiscard]] Result<std::vector<ChannelTask>> tasks(Rank rank) const;
+  [[nodiscard]] Result<ChannelTask> task(Rank rank, int channel) const;
+
+ private:
+  explicit TaskPlanner(std::shared_ptr<const PlanTables> tables) : tables_(std::move(tables)) {}
+
+  std::shared_ptr<const PlanTables> tables_;
 };
 
 /// The collective as one task a channel, for `rank`: what its Primitives models run, on hosts, on

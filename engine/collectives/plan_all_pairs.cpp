@@ -22,11 +22,10 @@ Status check_ranks(const PlanInput& input) {
 Result<ChannelTask> plan_one_shot(const PlanInput& input, int /*channel*/,
                                   const ChannelPart& part) {
   RINGSIDE_TRY(check_ranks(input));
-  const std::vector<Rank> order = natural_order(input.nranks);
-  ChunkMap::Shape shape = input.shape(order, part);
+  ChunkMap::Shape shape = input.shape(input.tables.natural, part);
   shape.slices = 1;
   ChannelTask task = input.task(shape);
-  for (const Rank rank : order) task.recv_peers.push_back({.rank = rank});
+  for (const Rank rank : *input.tables.natural) task.recv_peers.push_back({.rank = rank});
   task.send_peers = task.recv_peers;
   task.strands = {2, {0, 1}};
   return task;
@@ -35,13 +34,12 @@ Result<ChannelTask> plan_one_shot(const PlanInput& input, int /*channel*/,
 Result<ChannelTask> plan_two_shot(const PlanInput& input, int /*channel*/,
                                   const ChannelPart& part) {
   RINGSIDE_TRY(check_ranks(input));
-  const std::vector<Rank> order = natural_order(input.nranks);
-  ChunkMap::Shape shape = input.shape(order, part);
+  ChunkMap::Shape shape = input.shape(input.tables.natural, part);
   shape.grain = std::max(shape.grain,
                          kLeastShare / static_cast<std::int64_t>(size_of(input.call.type).value));
   ChannelTask task = input.task(shape);
   for (int index = 0; index < 2; ++index) {
-    for (const Rank rank : order) {
+    for (const Rank rank : *input.tables.natural) {
       const bool is_other = rank != input.rank;
       task.recv_peers.push_back(is_other ? Peer{.rank = rank, .index = index} : Peer{});
     }

@@ -136,8 +136,7 @@ ChannelTask plan_one(const PlanInput& input, const ExchangeSchedule& schedule,
       recv_peers.push_back({.rank = peers.recv});
     }
   }
-  const std::vector<Rank> order = natural_order(n);
-  ChunkMap::Shape shape = input.shape(order, {});
+  ChunkMap::Shape shape = input.shape(input.tables.natural, {});
   shape.sends = here.sends;
   shape.recvs = here.recvs;
   shape.self = input.rank;
@@ -151,13 +150,11 @@ ChannelTask plan_one(const PlanInput& input, const ExchangeSchedule& schedule,
 
 }  // namespace
 
-Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input) {
+Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input, int first, int last) {
   RINGSIDE_TRY(const Transfers whole, transfers_of(input));
-  const std::vector<std::vector<Rank>> one_node{natural_order(input.nranks)};
-  const ExchangeSchedule schedule =
-      exchange_schedule(input.channels.nodes.empty() ? one_node : input.channels.nodes, input.rank);
+  const ExchangeSchedule schedule = exchange_schedule(nodes_of(input.tables), input.rank);
   std::vector<ChannelTask> tasks;
-  for (int channel = 0; channel < input.choice.nchannels; ++channel) {
+  for (int channel = first; channel < last; ++channel) {
     tasks.push_back(plan_one(input, schedule, whole, channel));
   }
   return tasks;

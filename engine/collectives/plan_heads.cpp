@@ -22,6 +22,12 @@ std::vector<Rank> all_but(std::vector<Rank> ranks, Rank one) {
   return ranks;
 }
 
+/// The heads' ranks: [head][node].
+const std::vector<std::vector<Rank>>& rails_of(const PlanTables& tables) {
+  const bool is_direct = facts_of(tables.choice.algorithm).graph == GraphId::CollNetDirect;
+  return is_direct ? tables.channels.collnet.rails : tables.channels.nvls.heads;
+}
+
 /// The network of the own slice: one group that reduces for all nodes; or one for each node's block.
 std::vector<NodeGroups::Group> network_groups(const PlanInput& input, const NodeGroups& groups,
                                               int first_id) {
@@ -63,7 +69,7 @@ void append_network(const PlanInput& input, const NodeGroups& groups, std::vecto
 
 ChunkMap::Shape shape_of(const PlanInput& input, const NodeGroups& groups,
                          const ChannelPart& part) {
-  ChunkMap::Shape shape = input.shape(groups.order, part);
+  ChunkMap::Shape shape = input.shape(input.tables.heads, part);
   if (has_blocks(input)) {
     shape.turns = groups.place.nodes;
   } else {
@@ -77,7 +83,7 @@ Status check_heads(const PlanInput& input, const NodeGroups& groups) {
   if (facts_of(input.choice.algorithm).needs_nodes && groups.place.nodes < 2) {
     return nothing_laid(input, "it joins several nodes, and there is one");
   }
-  if (has_blocks(input) && groups.order.size() != static_cast<std::size_t>(input.nranks)) {
+  if (has_blocks(input) && input.tables.heads->size() != static_cast<std::size_t>(input.nranks)) {
     return nothing_laid(input, "not every rank heads its own block");
   }
   return {};
@@ -85,33 +91,39 @@ Status check_heads(const PlanInput& input, const NodeGroups& groups) {
 
 }  // namespace
 
+void lay_heads(PlanTables& tables) {
+  const GraphId graph = facts_of(tables.choice.algorithm).graph;
+  if (graph != GraphId::CollNetDirect && graph != GraphId::Nvls) return;
+  const std::vector<std::vector<Rank>>& by_slice = rails_of(tables);
+  const std::vector<std::vector<Rank>> nodes = nodes_of(tables);
+  if (by_slice.empty() || by_slice.front().size() != nodes.size()) return;
+  std::vector<Rank> heads;
+  tables.node_of.assign(static_cast<std::size_t>(tables.nranks), -1);
+  for (std::size_t j = 0; j < nodes.size(); ++j) {
+    for (const std::vector<Rank>& rail : by_slice) heads.push_back(rail[j]);
+    for (const Rank rank : nodes[j]) {
+      tables.node_of[static_cast<std::size_t>(to_int(rank))] = static_cast<std::int32_t>(j);
+    }
+  }
+  tables.heads = std::make_shared<const std::vector<Rank>>(std::move(heads));
+}
+
 NodeGroups node_groups(const PlanInput& input) {
-  const GraphId graph = facts_of(input.choice.algorithm).graph;
-  const bool is_direct = graph == GraphId::CollNetDirect;
-  const std::vector<std::vector<Rank>>& by_slice =
-      is_direct ? input.channels.collnet.rails : input.channels.nvls.heads;
-  const std::vector<std::vector<Rank>> one_node{natural_order(input.nranks)};
-  const std::vector<std::vector<Rank>>& nodes =
-      input.channels.nodes.empty() ? one_node : input.channels.nodes;
-  const bool is_used = is_direct || graph == GraphId::Nvls;
-  if (!is_used || by_slice.empty() || by_slice.front().size() != nodes.size()) return {};
+  const PlanTables& tables = input.tables;
+  if (tables.heads == nullptr) return {};
+  const bool is_direct = facts_of(input.choice.algorithm).graph == GraphId::CollNetDirect;
+  const std::vector<std::vector<Rank>>& by_slice = rails_of(tables);
 
   NodeGroups groups;
   Heads& place = groups.place;
   place.count = static_cast<int>(by_slice.size());
-  place.nodes = static_cast<int>(nodes.size());
-  const auto mine = std::ranges::find_if(nodes, [&](const std::vector<Rank>& ranks) {
-    return std::ranges::find(ranks, input.rank) != ranks.end();
-  });
-  RINGSIDE_ASSERT(mine != nodes.end(), "rank {} is on no node", to_int(input.rank));
-  groups.local = *mine;
-  place.node = static_cast<int>(mine - nodes.begin());
+  place.nodes = static_cast<int>(by_slice.front().size());
+  place.node = tables.node_of[static_cast<std::size_t>(to_int(input.rank))];
+  RINGSIDE_ASSERT(place.node >= 0, "rank {} is on no node", to_int(input.rank));
   const auto node = static_cast<std::size_t>(place.node);
+  groups.local = input.channels.nodes.empty() ? *tables.natural : input.channels.nodes[node];
   const auto local = std::ranges::find(groups.local, input.rank) - groups.local.begin();
   place.first = static_cast<int>(local) % place.count;
-  for (std::size_t j = 0; j < nodes.size(); ++j) {
-    for (const std::vector<Rank>& rail : by_slice) groups.order.push_back(rail[j]);
-  }
   for (int slice = 0; slice < place.count; ++slice) {
     const std::vector<Rank>& rail = by_slice[static_cast<std::size_t>(slice)];
     groups.heads.push_back(rail[node]);

@@ -1,19 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "engine/collectives/plan_parts.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::int64_t kBlockGrainBytes = 256;  // of all_gather_v
-
-/// Position of a rank on a ring, or -1.
-int position_of(const std::vector<Rank>& ring, Rank rank) {
-  const auto at = std::ranges::find(ring, rank);
-  return at == ring.end() ? -1 : static_cast<int>(at - ring.begin());
-}
 
 /// Blocks of any length: where each begins, and this channel's share of it, by position.
 struct Blocks {
@@ -44,21 +36,25 @@ Blocks blocks_of(const PlanInput& input, const std::vector<Rank>& ring, int chan
 }  // namespace
 
 Result<ChannelTask> plan_ring(const PlanInput& input, int channel, const ChannelPart& part) {
-  const std::vector<Rank>& order = input.channels.rings[static_cast<std::size_t>(channel)];
-  const Ring ring{position_of(order, input.rank), input.nranks};
+  const auto index = static_cast<std::size_t>(channel);
+  const RankOrder& order = input.tables.rings[index];
+  const auto place_of = [&](Rank rank) {
+    return input.tables.places[index][static_cast<std::size_t>(to_int(rank))];
+  };
+  const Ring ring{place_of(input.rank), input.nranks};
   RINGSIDE_ASSERT(ring.index >= 0, "ring {} lacks rank {}", channel, to_int(input.rank));
   ChunkMap::Shape shape = input.shape(order, part);
   Blocks blocks;
   if (input.choice.collective == Collective::AllGatherV) {
-    blocks = blocks_of(input, order, channel);
+    blocks = blocks_of(input, *order, channel);
     shape.bases = blocks.bases;
     shape.parts = blocks.parts;
   }
   ChannelTask task = input.task(shape);
   task.ring = ring;
-  task.root = position_of(order, input.call.root);
+  task.root = place_of(input.call.root);
   if (ring.size > 1) {
-    const auto at = [&](int position) { return order[static_cast<std::size_t>(position)]; };
+    const auto at = [&](int position) { return (*order)[static_cast<std::size_t>(position)]; };
     task.recv_peers = {{.rank = at(ring.before(ring.index))}};
     task.send_peers = {{.rank = at(ring.after(ring.index))}};
   }

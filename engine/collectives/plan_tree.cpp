@@ -25,8 +25,7 @@ Result<ChannelTask> plan_tree(const PlanInput& input, int channel, const Channel
   const std::vector<TreePlace>& tree = input.channels.trees[index];
   const TreePlace& place = tree[static_cast<std::size_t>(to_int(input.rank))];
 
-  const std::vector<Rank> order = natural_order(input.nranks);
-  ChunkMap::Shape shape = input.shape(order, part);
+  ChunkMap::Shape shape = input.shape(input.tables.natural, part);
   shape.slices = 1;
   ChannelTask task = input.task(shape);
   task.tree = {.children = static_cast<int>(place.children.size()),
@@ -39,21 +38,28 @@ Result<ChannelTask> plan_tree(const PlanInput& input, int channel, const Channel
   return task;
 }
 
+void lay_chains(PlanTables& tables) {
+  if (tables.choice.algorithm != Algorithm::CollNetChain) return;
+  const std::vector<std::array<Rank, 2>>& chain = tables.channels.collnet.chain;
+  const Rank network{tables.nranks};
+  auto group = std::make_shared<SwitchGroup>();
+  group->medium = SwitchGroup::Medium::Network;
+  for (std::size_t rank = 0; rank < chain.size(); ++rank) {
+    if (chain[rank][0] == network) group->senders.push_back(Rank{static_cast<std::int32_t>(rank)});
+  }
+  if (group->senders.size() < 2) return;
+  group->receivers = group->senders;
+  tables.chain_ends = std::move(group);
+}
+
 Result<ChannelTask> plan_chain(const PlanInput& input, int channel, const ChannelPart& /*part*/) {
   const std::vector<std::array<Rank, 2>>& chain = input.channels.collnet.chain;
   const Rank network{input.nranks};
   const auto up = [&](Rank of) { return chain[static_cast<std::size_t>(to_int(of))][0]; };
-  auto group = std::make_shared<SwitchGroup>();
-  group->medium = SwitchGroup::Medium::Network;
-  const std::vector<Rank> order = natural_order(input.nranks);
-  if (!chain.empty()) {
-    std::ranges::copy_if(order, std::back_inserter(group->senders),
-                         [&](Rank rank) { return up(rank) == network; });
-  }
-  if (group->senders.size() < 2) return nothing_laid(input, "no chains of two or more nodes");
-  group->receivers = group->senders;
+  const std::shared_ptr<const SwitchGroup>& group = input.tables.chain_ends;
+  if (group == nullptr) return nothing_laid(input, "no chains of two or more nodes");
 
-  ChunkMap::Shape shape = input.shape(order, {0, input.call.count});
+  ChunkMap::Shape shape = input.shape(input.tables.natural, {0, input.call.count});
   shape.slices = 1;
   shape.shrinks = false;
   shape.lane = channel;
@@ -63,7 +69,7 @@ Result<ChannelTask> plan_chain(const PlanInput& input, int channel, const Channe
   task.tree = {.children = down == kNoRank ? 0 : 1, .is_root = false};
   if (down != kNoRank) task.recv_peers.push_back({.rank = down});
   if (up(input.rank) == network) {
-    task.recv_peers.push_back({.group = std::move(group)});
+    task.recv_peers.push_back({.group = group});
   } else {
     task.recv_peers.push_back({.rank = up(input.rank)});
   }
@@ -75,8 +81,7 @@ Result<ChannelTask> plan_chain(const PlanInput& input, int channel, const Channe
 }
 
 Result<ChannelTask> plan_pat(const PlanInput& input, int /*channel*/, const ChannelPart& part) {
-  const std::vector<Rank> order = natural_order(input.nranks);
-  ChannelTask task = input.task(input.shape(order, part));
+  ChannelTask task = input.task(input.shape(input.tables.natural, part));
   const unsigned half = std::bit_ceil(static_cast<unsigned>(input.nranks)) / 2;
   task.pat = {.index = to_int(input.rank),
               .size = input.nranks,

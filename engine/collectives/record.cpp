@@ -1,5 +1,7 @@
 #include "engine/collectives/record.h"
 
+#include <optional>
+
 namespace ringside {
 namespace {
 
@@ -18,6 +20,16 @@ Step last_of(const StepRun& run, std::int32_t chunks) {
 /// How far ports go on from `last` to `next`.
 std::int16_t port_stride(Ports last, Ports next) {
   return static_cast<std::int16_t>(next.first - last.first);
+}
+
+/// Where all ranks do the same: by how much the chunks of this one are ahead of those of the one at place 0.
+std::optional<int> turn_of(const Role& role) {
+  const bool is_of_all =
+      role.collective == Collective::AllReduce || has_a_block_per_rank(role.collective);
+  if (!is_of_all) return std::nullopt;
+  if (role.algorithm == Algorithm::Ring) return role.ring.index;
+  if (role.algorithm == Algorithm::Pat) return role.pat.index;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -72,6 +84,21 @@ Program record(const ChannelTask& task) {
   }
   program.steps.shrink_to_fit();
   return program;
+}
+
+SharedProgram ProgramBook::of(const ChannelTask& task) {
+  const std::optional<int> turned = turn_of(task.role());
+  if (!turned) return {std::make_shared<const Program>(record(task)), 0};
+  const Role& role = task.role();
+  const Kind kind{role.collective,   role.algorithm,   role.ring.size,  role.pat.together,
+                  task.map.chunks(), task.map.loops(), task.map.turns()};
+  std::shared_ptr<const Program>& known = known_[kind];
+  if (known == nullptr) {
+    ChannelTask first = task;
+    first.ring.index = first.pat.index = 0;
+    known = std::make_shared<const Program>(record(first));
+  }
+  return {known, *turned};
 }
 
 std::int64_t count_steps(const Program& program) {

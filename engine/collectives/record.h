@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
 #include <vector>
 
 #include "engine/collectives/run.h"
@@ -65,6 +68,24 @@ class RecordPrimitives : public NamedPrimitives<RecordPrimitives> {
 
 /// The task's program.
 Program record(const ChannelTask& task);
+
+/// The program of a task, which others have too.
+struct SharedProgram {
+  std::shared_ptr<const Program> program;
+  std::int32_t turned = 0;  ///< to be added to its chunk numbers, modulo their count
+};
+
+/// Programs of many tasks, those that are alike but for a turn of the chunk numbers kept once: recording the rings of
+/// n ranks takes n steps, not n x n.
+class ProgramBook {
+ public:
+  SharedProgram of(const ChannelTask& task);
+
+ private:
+  /// Of an algorithm in which all ranks do the same: all that its steps depend on.
+  using Kind = std::tuple<Collective, Algorithm, int, int, int, std::int64_t, int>;
+  std::map<Kind, std::shared_ptr<const Program>> known_;
+};
 
 /// Steps over all loops.
 std::int64_t count_steps(const Program& program);

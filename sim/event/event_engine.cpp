@@ -71,12 +71,13 @@ class EventEngine {
     for (EventLine& line : job_.lines) {
       line.all_senders = weight_of(line.senders);
       line.all_receivers = weight_of(line.receivers);
+      line.slots.resize(kSlots);
     }
     capacity_ = kSlots / request_.choice.slots_per_chunk;
     per_element_ = static_cast<double>(size_of(request_.call.type).value) *
                    wire_factor(request_.choice.protocol);
     make_strands();
-    for (const EventTask& task : job_.tasks) all_steps_ += count_steps(task.program);
+    for (const EventTask& task : job_.tasks) all_steps_ += count_steps(task.program());
     if (request_.progress) tell_at_ = 0;
     for (std::size_t i = 0; i < strands_.size(); ++i)
       ready_.push_back(static_cast<std::int32_t>(i));
@@ -207,7 +208,7 @@ class EventEngine {
 
   /// Loads the step that is due. returns  false: all loops are through
   bool next_step(EventStrand& s) {
-    const Program& program = s.task->program;
+    const Program& program = s.task->program();
     while (s.run == s.end_run) {
       if (s.loop == program.loops) return false;
       const auto [first, last] = s.task->runs_of(s.task->task.turn_of(s.loop), s.number);
@@ -216,14 +217,14 @@ class EventEngine {
       if (first == last) ++s.loop;
     }
     const StepRun& run = program.steps[s.run];
-    if (s.repeated == 0) s.step = {run.primitive, run.first_chunk, run.from, run.to};
+    if (s.repeated == 0) s.step = {run.primitive, s.task->chunk(run.first_chunk), run.from, run.to};
     s.count = s.task->task.map.at(s.loop, job_.is_even ? 0 : s.step.chunk).count;
     s.begin = s.now;
     return true;
   }
 
   void end_step(EventStrand& s) {
-    const Program& program = s.task->program;
+    const Program& program = s.task->program();
     const StepRun& run = program.steps[s.run];
     if (request_.trace != nullptr) traced_.push_back({s.task, s.step, s.loop, s.begin, s.now});
     if (++steps_ >= tell_at_) [[unlikely]]
@@ -278,7 +279,7 @@ class EventEngine {
         end.waiter = id;
         return false;
       }
-      s.now = std::max(s.now, line.freed[static_cast<std::size_t>(before % kSlots)]);
+      s.now = std::max(s.now, line.slot(before).freed);
       return true;
     });
   }
@@ -291,7 +292,7 @@ class EventEngine {
       slot.last_taken = std::max(slot.last_taken, s.now);
       slot.taken += end.weight;
       if (slot.taken == line.all_receivers) {
-        line.freed[static_cast<std::size_t>(end.count % kSlots)] = slot.last_taken;
+        slot.freed = slot.last_taken;
         ++line.released;
         for (const std::int32_t sender : line.senders) wake(end_at(sender));
       }
@@ -319,7 +320,7 @@ class EventEngine {
       }
       EventLine::Slot& slot = line.slot(end.count);
       if (end.count == line.begun) {
-        slot = {.what = what, .bytes = bytes / line.efficiency};
+        slot = {.what = what, .bytes = bytes / line.efficiency, .freed = slot.freed};
         ++line.begun;
       }
       if (slot.what != what) slot.what = {};

@@ -51,6 +51,7 @@ void FairShare::advance(double time, const std::function<void(std::uint32_t)>& d
     one.work = through;
     one.since = time;
     ++one.version;
+    one.foreseen_rate = 0;
     changed_.push_back(end.path);
     while (!one.flows.empty() && one.flows.top().target - through <= kRounding * through) {
       const std::uint32_t tag = one.flows.top().tag;
@@ -142,13 +143,20 @@ void FairShare::fill() {
   }
 }
 
+/// (A path that goes on as it did is foreseen already.)
 void FairShare::foresee(int path) {
   Path& one = path_at(path);
+  const bool is_as_it_was = !one.flows.empty() && one.foreseen_rate == one.rate &&
+                            one.foreseen_flow == one.flows.top().number;
+  if (is_as_it_was) return;
   ++one.version;
+  one.foreseen_rate = 0;
   if (one.flows.empty()) return;
   RINGSIDE_ASSERT(one.rate > 0, "path {} has no bandwidth", path);
   const double left = std::max(0.0, one.flows.top().target - one.work);
   ends_.push({clock_ + left / one.rate, path, one.version});
+  one.foreseen_rate = one.rate;
+  one.foreseen_flow = one.flows.top().number;
 }
 
 }  // namespace ringside

@@ -52,6 +52,8 @@ class FairShare {
     double since = 0;  ///< on the clock
     double rate = 0;   ///< of each flow
     std::uint32_t version = 0;
+    double foreseen_rate = 0;  ///< for which its next end stands in ends_; 0: none does
+    std::uint64_t foreseen_flow = 0;
     bool is_marked = false;
     bool is_open = false;  ///< while rates are shared out: it has none yet
   };

@@ -50,6 +50,60 @@ class Heap {
   Colour sum_ = 0;
 };
 
+/// Chunk numbers one after the other, as runs of even strides: the longest that begin where the one before ends, so
+/// equal sequences have equal runs however they are told.
+class ChunkSequence {
+ public:
+  /// first, first + stride, .. modulo `modulus`: `repeat` of them
+  void add(std::int32_t first, std::int32_t stride, std::int32_t repeat, std::int32_t modulus) {
+    if (repeat_ == 1 && repeat > 0) {
+      stride_ = (first - last_ + modulus) % modulus;
+      take(first, 1);
+      first = next(first, stride, modulus);
+      --repeat;
+    }
+    if (repeat == 0) return;
+    const bool goes_on = repeat_ > 1 && (last_ + stride_) % modulus == first;
+    if (goes_on && (repeat == 1 || stride == stride_)) {
+      return take(static_cast<std::int32_t>((last_ + std::int64_t{stride_} * repeat) % modulus),
+                  repeat);
+    }
+    if (goes_on) {
+      take(first, 1);
+      first = next(first, stride, modulus);
+      --repeat;
+    }
+    end_run();
+    first_ = first;
+    stride_ = repeat > 1 ? stride : 0;
+    last_ = static_cast<std::int32_t>((first + std::int64_t{stride} * (repeat - 1)) % modulus);
+    repeat_ = repeat;
+  }
+
+  /// How often all that comes again.
+  void repeats(std::int64_t loops, int turns) { told_.add(loops).add(turns); }
+
+  [[nodiscard]] Colour colour() const {
+    return Sequence(told_).add(first_).add(stride_).add(repeat_).colour();
+  }
+
+ private:
+  static std::int32_t next(std::int32_t chunk, std::int32_t stride, std::int32_t modulus) {
+    return (chunk + stride) % modulus;
+  }
+  void take(std::int32_t last, std::int32_t more) {
+    last_ = last;
+    repeat_ += more;
+  }
+  void end_run() {
+    if (repeat_ > 0) told_.add(first_).add(stride_).add(repeat_);
+    repeat_ = 0;
+  }
+
+  Sequence told_;
+  std::int32_t first_ = 0, stride_ = 0, last_ = 0, repeat_ = 0;  ///< of the run that may go on
+};
+
 constexpr std::int64_t kMostCounts =
     1 << 24;  // beyond it, looking at each takes longer than it saves
 
@@ -75,7 +129,7 @@ bool is_even(const ChunkMap& map) {
 
 /// What a task does, but for which chunks: these have sizes.
 std::optional<Colour> colour_of(const EventTask& task, bool even, std::int64_t& counts) {
-  const Program& program = task.program;
+  const Program& program = task.program();
   Sequence all;
   all.add(program.loops).add(program.turns).add(task.task.strands.count);
   for (const StepRun& run : program.steps) {
@@ -93,8 +147,9 @@ std::optional<Colour> colour_of(const EventTask& task, bool even, std::int64_t& 
       if (run.turn != turn) continue;
       counts += run.repeat;
       if (counts > kMostCounts) return std::nullopt;
-      for_each_step(program, run,
-                    [&](const Step& step) { all.add(task.task.map.at(loop, step.chunk).count); });
+      for_each_step(program, run, [&](const Step& step) {
+        all.add(task.task.map.at(loop, task.chunk(step.chunk)).count);
+      });
     }
   }
   return all.colour();
@@ -307,28 +362,35 @@ class Folding {
 }  // namespace
 
 bool do_chunks_fit(const EventJob& job) {
-  std::vector<Sequence> chunks(job.ends.size());
+  std::vector<ChunkSequence> chunks(job.ends.size());
   for (const EventTask& task : job.tasks) {
-    const auto note = [&](const std::vector<std::int32_t>& ends, Ports ports, std::int32_t chunk) {
-      for_each_port(ports, [&](int number) {
-        chunks[static_cast<std::size_t>(ends[static_cast<std::size_t>(number)])].add(chunk);
-      });
+    const Program& program = task.program();
+    const auto note = [&](const std::vector<std::int32_t>& ends, int port, const StepRun& run,
+                          std::int32_t first, std::int32_t repeat) {
+      chunks[static_cast<std::size_t>(ends[static_cast<std::size_t>(port)])].add(
+          task.chunk(first), run.stride, repeat, program.chunks);
     };
-    const auto note_all = [&](Colour what) {
-      for (const std::vector<std::int32_t>* ends : {&task.send, &task.recv}) {
-        for (const std::int32_t end : *ends) {
-          if (end >= 0) chunks[static_cast<std::size_t>(end)].add(what);
+    const auto note_side = [&](const std::vector<std::int32_t>& ends, Ports ports, int port_stride,
+                               const StepRun& run) {
+      const bool is_one_end = port_stride == 0;
+      for_each_port(ports, [&](int port) {
+        if (is_one_end) return note(ends, port, run, run.first_chunk, run.repeat);
+        std::int64_t chunk = run.first_chunk;
+        for (std::int32_t i = 0; i < run.repeat; ++i) {
+          note(ends, port + i * port_stride, run, static_cast<std::int32_t>(chunk), 1);
+          chunk = (chunk + run.stride) % program.chunks;
         }
-      }
-    };
-    const Program& program = task.program;
-    note_all(static_cast<Colour>(program.loops));
-    note_all(static_cast<Colour>(task.task.map.rule().turns));
-    for (const StepRun& run : program.steps) {
-      for_each_step(program, run, [&](const Step& step) {
-        note(task.recv, step.from, step.chunk);
-        note(task.send, step.to, step.chunk);
       });
+    };
+    for (const StepRun& run : program.steps) {
+      note_side(task.recv, run.from, run.from_stride, run);
+      note_side(task.send, run.to, run.to_stride, run);
+    }
+    for (const std::vector<std::int32_t>* ends : {&task.send, &task.recv}) {
+      for (const std::int32_t end : *ends) {
+        if (end < 0) continue;
+        chunks[static_cast<std::size_t>(end)].repeats(program.loops, task.task.map.rule().turns);
+      }
     }
   }
   return std::ranges::all_of(job.lines, [&](const EventLine& line) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -61,11 +60,11 @@ struct EventLine {
     double ready = 0;        ///< when all parts were there
     double crossed = 0;      ///< when its last byte had crossed; once it is carried
     double last_taken = 0;
+    double freed = 0;  ///< when all receivers had released the message before, or this one
   };
-  std::array<Slot, kSlots> slots = {};
-  std::array<double, kSlots> freed = {};  ///< when all receivers had released it, by message
-  std::int64_t begun = 0;                 ///< messages of which a part is there
-  std::int64_t posted = 0;                ///< messages of which all parts are there
+  std::vector<Slot> slots = {};  ///< kSlots while it is simulated
+  std::int64_t begun = 0;        ///< messages of which a part is there
+  std::int64_t posted = 0;       ///< messages of which all parts are there
   std::int64_t carried = 0;
   std::int64_t released = 0;  ///< by all receivers
   double last_crossed = 0;

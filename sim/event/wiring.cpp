@@ -35,14 +35,16 @@ class Wiring {
 
  private:
   Status plan() {
+    RINGSIDE_TRY(const TaskPlanner plan,
+                 TaskPlanner::make(request_.choice, request_.channels, request_.call));
+    ProgramBook book;
     for (int rank = 0; rank < request_.network->nranks(); ++rank) {
-      RINGSIDE_TRY(auto planned,
-                   plan_channels(request_.choice, request_.channels, request_.call, Rank{rank}));
+      RINGSIDE_TRY(auto planned, plan.tasks(Rank{rank}));
       int channel = 0;
       for (ChannelTask& task : planned) {
         EventTask& one = job_.tasks.emplace_back(
-            EventTask{.rank = rank, .channel = channel++, .task = std::move(task), .program = {}});
-        one.program = record(one.task);
+            EventTask{.rank = rank, .channel = channel++, .task = std::move(task)});
+        one.steps_of = book.of(one.task);
       }
     }
     return {};
@@ -138,17 +140,17 @@ class Wiring {
 
 std::pair<std::size_t, std::size_t> EventTask::runs_of(int turn, int strand) const {
   const auto is_its = [&](const StepRun& run) { return run.turn == turn && run.strand == strand; };
-  const auto first = std::ranges::find_if(program.steps, is_its);
-  const auto last = std::find_if_not(first, program.steps.end(), is_its);
-  return {static_cast<std::size_t>(first - program.steps.begin()),
-          static_cast<std::size_t>(last - program.steps.begin())};
+  const auto first = std::ranges::find_if(program().steps, is_its);
+  const auto last = std::find_if_not(first, program().steps.end(), is_its);
+  return {static_cast<std::size_t>(first - program().steps.begin()),
+          static_cast<std::size_t>(last - program().steps.begin())};
 }
 
 std::vector<std::int32_t> EventTask::sends_of(int strand) const {
   std::vector<std::int32_t> ends;
-  for (const StepRun& run : program.steps) {
+  for (const StepRun& run : program().steps) {
     if (run.strand != strand) continue;
-    for_each_step(program, run, [&](const Step& step) {
+    for_each_step(program(), run, [&](const Step& step) {
       for_each_port(step.to, [&](int number) {
         const std::int32_t mine = send[static_cast<std::size_t>(number)];
         if (std::ranges::find(ends, mine) == ends.end()) ends.push_back(mine);

@@ -15,12 +15,17 @@ struct EventTask {
   std::int32_t rank = 0;
   std::int32_t channel = 0;
   ChannelTask task;
-  Program program;
+  SharedProgram steps_of = {};
   std::vector<std::int32_t> send = {}, recv = {};  ///< LineEnds by port; -1: never used
   std::uint32_t steps = 0;                         ///< that its strands have taken
   std::int64_t copies = 1;                         ///< tasks that it stands for
   double end = 0;                                  ///< on the simulated clock, s
 
+  [[nodiscard]] const Program& program() const { return *steps_of.program; }
+  /// The number of one of the program's chunks on this rank.
+  [[nodiscard]] std::int32_t chunk(std::int32_t of_program) const {
+    return (of_program + steps_of.turned) % program().chunks;
+  }
   /// The runs of a turn and a strand: [first, last) of the program's.
   [[nodiscard]] std::pair<std::size_t, std::size_t> runs_of(int turn, int strand) const;
   /// The ends that a strand's steps send by.

@@ -53,7 +53,7 @@ TEST(ChunkMap, ChannelsLoopsAndChunksCoverEachElementOnceForAnySizes) {
     std::vector<int> times(static_cast<std::size_t>(buffer), 0);
     for (const ChannelPart part : split_channels(count, nchannels, grain)) {
       const auto once = coverage({.collective = collective,
-                                  .order = order,
+                                  .order = std::make_shared<const std::vector<Rank>>(order),
                                   .count = count,
                                   .part = part,
                                   .chunk = pick(1, 40),
@@ -70,7 +70,7 @@ TEST(ChunkMap, ChannelsLoopsAndChunksCoverEachElementOnceForAnySizes) {
 TEST(ChunkMap, TheLastAllReduceLoopShrinksItsChunks) {
   const std::vector<Rank> order{Rank{0}, Rank{1}, Rank{2}, Rank{3}};
   const ChunkMap map({.collective = Collective::AllReduce,
-                      .order = order,
+                      .order = std::make_shared<const std::vector<Rank>>(order),
                       .count = 10,
                       .part = {0, 10},
                       .chunk = 2,
@@ -86,7 +86,7 @@ TEST(ChunkMap, TheLastAllReduceLoopShrinksItsChunks) {
 TEST(ChunkMap, BlocksFollowTheRingOrder) {
   const std::vector<Rank> order{Rank{2}, Rank{0}, Rank{1}};
   const ChunkMap map({.collective = Collective::AllGather,
-                      .order = order,
+                      .order = std::make_shared<const std::vector<Rank>>(order),
                       .count = 5,
                       .part = {1, 4},
                       .chunk = 4,

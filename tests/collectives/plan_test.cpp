@@ -112,5 +112,30 @@ TEST(Plan, TheSizeOfACallIsItsLargerBuffer) {
   EXPECT_EQ(call_bytes(Collective::AllGatherV, {.counts = {1, 2, 0, 4}}, 4), 28_B);
 }
 
+TEST(Plan, OneChannelAloneIsPlannedAsAmongTheOthers) {
+  for (const Algorithm algorithm : {Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree}) {
+    const Channels channels = host_channels(8, 2, 4);
+    const CallShape call{.count = 100'000};
+    Choice choice = choice_of(Collective::AllReduce, 2);
+    choice.algorithm = algorithm;
+    const auto plan = TaskPlanner::make(choice, channels, call);
+    ASSERT_TRUE(plan) << plan.error().message;
+    for (int rank = 0; rank < 8; ++rank) {
+      const auto all = plan->tasks(Rank{rank});
+      ASSERT_TRUE(all);
+      for (int channel = 0; channel < 2; ++channel) {
+        const auto one = plan->task(Rank{rank}, channel);
+        ASSERT_TRUE(one);
+        const ChannelTask& same = (*all)[static_cast<std::size_t>(channel)];
+        EXPECT_EQ(one->ring.index, same.ring.index);
+        EXPECT_EQ(one->send_peers.size(), same.send_peers.size());
+        EXPECT_EQ(one->map.at(0, 0).input, same.map.at(0, 0).input);
+      }
+    }
+    EXPECT_FALSE(plan->task(Rank{0}, 2));
+    EXPECT_FALSE(plan->task(Rank{8}, 0));
+  }
+}
+
 }  // namespace
 }  // namespace ringside

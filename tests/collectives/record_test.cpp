@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/algorithms.h"
+#include "base/vocabulary.h"
 #include "engine/collectives/plan.h"
 #include "tests/collectives/tasks.h"
 
@@ -49,6 +51,65 @@ TEST(Record, PortsThatGoOnWithTheChunksAreOneRecord) {
   EXPECT_EQ(program.steps[0].to_stride, 1);
   EXPECT_EQ(program.steps[2].from_stride, 1);
   EXPECT_EQ(program.steps[2].strand, 3);
+}
+
+/// The program that the book has for the task, its chunk numbers turned.
+std::vector<StepRun> turned(const SharedProgram& shared) {
+  std::vector<StepRun> steps = shared.program->steps;
+  for (StepRun& run : steps) {
+    run.first_chunk = (run.first_chunk + shared.turned) % shared.program->chunks;
+  }
+  return steps;
+}
+
+TEST(ProgramBook, HasWhatEachTaskWouldRecordByItself) {
+  int shared = 0;
+  for (const AlgorithmFacts& facts : kAlgorithmFacts) {
+    for (int kind = 0; kind < kCollectiveCount; ++kind) {
+      const auto collective = static_cast<Collective>(kind);
+      if (!facts.collectives.contains(collective)) continue;
+      for (const int nranks : {1, 2, 3, 8, 13, 16}) {
+        CallShape call{.count = 5000};
+        call.counts.assign(
+            collective == Collective::AllGatherV ? static_cast<std::size_t>(nranks) : 0, 700);
+        PlannedCall planned{.collective = collective,
+                            .algorithm = facts.algorithm,
+                            .nranks = nranks,
+                            .ranks_per_node = facts.needs_nodes ? 4 : 0,
+                            .nchannels = 2,
+                            .call = call};
+        const Choice choice{.collective = collective,
+                            .algorithm = facts.algorithm,
+                            .nchannels = 2,
+                            .slot = 1_KiB,
+                            .chunk = 1_KiB};
+        const Channels channels = host_channels(nranks, 2, planned.ranks_per_node);
+        if (!plan_channels(choice, channels, call, Rank{0})) continue;
+        ProgramBook book;
+        const Program* first = nullptr;
+        for (const auto& of_channel : plan_all(planned)) {
+          for (const ChannelTask& task : of_channel) {
+            const SharedProgram known = book.of(task);
+            EXPECT_EQ(turned(known), record(task).steps)
+                << facts.name << " " << to_string(collective) << " " << nranks;
+            shared += known.program.get() == first ? 1 : 0;
+            first = known.program.get();
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(shared, 400);  // 2 channels x 37 further ranks x 6 kinds of ring and PAT
+}
+
+TEST(ProgramBook, KeepsOneProgramForARingOfAThousandRanks) {
+  ProgramBook book;
+  const auto first = book.of(ring_task(Collective::AllReduce, 0, 1024));
+  for (int rank = 1; rank < 1024; ++rank) {
+    const auto other = book.of(ring_task(Collective::AllReduce, rank, 1024));
+    ASSERT_EQ(other.program, first.program);
+    ASSERT_EQ(other.turned, rank);
+  }
 }
 
 // 1,024 ranks x 8 channels x (5 records of 28 bytes + the program itself): about 1.8 MB.

@@ -16,7 +16,7 @@ inline ChannelTask ring_task(Collective collective, int position, int n, std::in
   return {
       {.collective = collective, .algorithm = Algorithm::Ring, .ring = {position, n}, .root = root},
       ChunkMap({.collective = collective,
-                .order = order,
+                .order = std::make_shared<const std::vector<Rank>>(order),
                 .count = count,
                 .part = {0, count},
                 .chunk = 1 << 19,

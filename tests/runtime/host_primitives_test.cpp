@@ -87,7 +87,7 @@ std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& fail
                           .ring = {rank, test.n},
                           .root = test.root},
                          ChunkMap({.collective = test.collective,
-                                   .order = order,
+                                   .order = std::make_shared<const std::vector<Rank>>(order),
                                    .count = test.count,
                                    .part = {0, test.count},
                                    .chunk = test.chunk,

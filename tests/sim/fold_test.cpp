@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -84,7 +85,9 @@ TEST(Fold, ARankThatLeavesAStepOutIsFoundBefore) {
   auto job = wire_events(one.request);
   ASSERT_TRUE(job);
   EXPECT_TRUE(do_chunks_fit(*job));
-  job->tasks[3].program.steps.pop_back();
+  auto shortened = std::make_shared<Program>(job->tasks[3].program());
+  shortened->steps.pop_back();
+  job->tasks[3].steps_of.program = std::move(shortened);
   EXPECT_FALSE(do_chunks_fit(*job));
 }
 
