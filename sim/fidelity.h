@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -20,5 +21,15 @@ std::span<const Fidelity> fidelities();
 
 /// errors  InvalidArgument: no such name; the nearest is named
 Result<const Fidelity*> parse_fidelity(std::string_view name);
+
+/// What `auto` takes for a call, and why.
+struct PickedFidelity {
+  const Fidelity* fidelity = nullptr;
+  std::string why;
+};
+
+/// Event where it takes a second or so, or a trace is asked for; else flow.
+/// errors  as plan_channels()
+Result<PickedFidelity> pick_fidelity(const SimRequest& request);
 
 }  // namespace ringside

@@ -163,15 +163,25 @@ SimRoute JobNetwork::group_route(const SwitchGroup& group, int channel) const {
   return route;
 }
 
-SimLink JobNetwork::link(int id) const {
+int JobNetwork::node_of_link(int id) const {
   const auto after = std::ranges::upper_bound(first_link_, id);
-  const auto node = static_cast<int>(after - first_link_.begin()) - 1;
+  return static_cast<int>(after - first_link_.begin()) - 1;
+}
+
+SimLink JobNetwork::link(int id) const {
+  const int node = node_of_link(id);
   const System& of_node = system(node);
   const Link& link = of_node.link(id - first_link_[static_cast<std::size_t>(node)]);
-  const double share = is_host_bridge(link) ? host_bridge_ : 1;
-  return {.rate = BytesPerSecond{static_cast<double>(link.bandwidth) * share * kGigabyte},
+  return {.rate = rate(id),
           .name = fmt::format("node {}: {} -> {}", node, name_of(of_node, link.from),
                               name_of(of_node, link.to))};
+}
+
+BytesPerSecond JobNetwork::rate(int id) const {
+  const int node = node_of_link(id);
+  const Link& link = system(node).link(id - first_link_[static_cast<std::size_t>(node)]);
+  const double share = is_host_bridge(link) ? host_bridge_ : 1;
+  return BytesPerSecond{static_cast<double>(link.bandwidth) * share * kGigabyte};
 }
 
 }  // namespace ringside

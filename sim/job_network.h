@@ -31,6 +31,7 @@ class JobNetwork : public SimNetwork {
   [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override;
   [[nodiscard]] SimRoute group_route(const SwitchGroup& group, int channel) const override;
   [[nodiscard]] SimLink link(int id) const override;
+  [[nodiscard]] BytesPerSecond rate(int id) const override;
 
  private:
   struct Place {
@@ -43,6 +44,7 @@ class JobNetwork : public SimNetwork {
     return places_[static_cast<std::size_t>(to_int(rank))];
   }
   [[nodiscard]] const System& system(int node) const;
+  [[nodiscard]] int node_of_link(int id) const;
   [[nodiscard]] int net_of(const Place& at, int channel) const;
   [[nodiscard]] int net_towards(const Place& at, const Place& peer, int channel) const;
   void append(const Place& at, const Path& path, SimRoute& route) const;

@@ -4,23 +4,15 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "base/mixed.h"
+
 namespace ringside {
-namespace {
-
-/// A number that stands for the route in the sum of a set of routes.
-/// source  the last steps of splitmix64
-std::uint64_t scattered(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31);
-}
-
-}  // namespace
 
 MergedLinks merge_links(std::span<const std::vector<int>> routes, const SimNetwork& network) {
   std::unordered_map<int, std::uint64_t> sets;  // by link: the sum of the routes that it is on
   for (std::size_t i = 0; i < routes.size(); ++i) {
-    for (const int link : routes[i]) sets[link] += scattered(i + 1);
+    // A route stands for a number in the sum of a set of routes.
+    for (const int link : routes[i]) sets[link] += mixed(i + 1);
   }
   // In the order of links, so that the same routes are always merged alike.
   std::vector<int> ids;
@@ -30,7 +22,7 @@ MergedLinks merge_links(std::span<const std::vector<int>> routes, const SimNetwo
   MergedLinks merged;
   std::unordered_map<std::uint64_t, int> numbers;  // by set
   for (const int id : ids) {
-    const BytesPerSecond rate = network.link(id).rate;
+    const BytesPerSecond rate = network.rate(id);
     const auto [place, is_first] =
         numbers.try_emplace(sets[id], static_cast<int>(merged.rates.size()));
     if (is_first) {

@@ -41,6 +41,9 @@ class SimNetwork {
 
   /// shape  an id out of a route
   [[nodiscard]] virtual SimLink link(int id) const = 0;
+
+  /// The link's rate alone: of large jobs each is asked for.
+  [[nodiscard]] virtual BytesPerSecond rate(int id) const { return link(id).rate; }
 };
 
 }  // namespace ringside

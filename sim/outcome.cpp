@@ -88,7 +88,7 @@ Error steps_do_not_fit(Collective collective, const std::string& what) {
 void find_busiest(const SimNetwork& network, const std::map<int, double>& bytes,
                   SimResult& result) {
   for (const auto& [link, sum] : bytes) {
-    const Seconds needs{sum / network.link(link).rate.value};
+    const Seconds needs{sum / network.rate(link).value};
     if (needs <= result.busiest) continue;
     result.busiest = needs;
     result.busiest_link = link;

@@ -47,7 +47,7 @@ Result<WireRoutes> routes_of(const SimNetwork& network, const WireQuestion& ques
     routes.groups.push_back(network.group_route(members, channel).links);
     links.insert(routes.groups.back().begin(), routes.groups.back().end());
   }
-  for (const int link : links) routes.rates.emplace_back(link, network.link(link).rate);
+  for (const int link : links) routes.rates.emplace_back(link, network.rate(link));
   return routes;
 }
 

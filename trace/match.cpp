@@ -3,19 +3,15 @@
 #include <compare>
 #include <utility>
 
+#include "base/mixed.h"
+
 namespace ringside {
 
 std::size_t TransferMatcher::Hash::operator()(const TraceConnection& connection) const {
-  // One round of a 64-bit mix (the finaliser of SplitMix64) for each word.
-  const auto mix = [](std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
-  };
   const std::uint64_t ranks = (std::uint64_t{static_cast<std::uint32_t>(connection.sender)} << 32) |
                               static_cast<std::uint32_t>(connection.receiver);
   const std::uint64_t where = (std::uint64_t{connection.communicator} << 16) | connection.channel;
-  return mix(ranks + mix(where));
+  return mixed(ranks + mixed(where));
 }
 
 TransferMatcher::TransferMatcher(std::function<void(const TraceTransfer&)> on_transfer)

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/mixed.h"
+
 namespace ringside::hangs {
 
 /// Numbers drawn from a seed: the same on every machine, which the standard's distributions are not.
@@ -11,12 +13,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31U);
-  }
+  std::uint64_t next() { return mixed(state_ += 0x9e3779b97f4a7c15U); }
 
   /// returns  0 .. n-1.  shape  n > 0
   std::int64_t below(std::int64_t n) {

@@ -2,17 +2,16 @@
 
 #include <cstdint>
 
+#include "base/mixed.h"
+
 namespace ringside {
 
 /// A number that looks random and depends on nothing but the seed and what it is for, so that any part
 /// of a log can be written alone.
 /// source  Steele, Lea, Flood: Fast splittable pseudorandom number generators (splitmix64)
 constexpr std::uint64_t noise(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0) {
-  std::uint64_t x = seed ^ (a * 0x9E3779B97F4A7C15ULL) ^ (b * 0xD1B54A32D192ED03ULL);
-  x += 0x9E3779B97F4A7C15ULL;
-  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
-  return x ^ (x >> 31U);
+  const std::uint64_t x = seed ^ (a * 0x9E3779B97F4A7C15ULL) ^ (b * 0xD1B54A32D192ED03ULL);
+  return mixed(x + 0x9E3779B97F4A7C15ULL);
 }
 
 /// In [0, 1).

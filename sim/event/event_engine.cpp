@@ -66,7 +66,23 @@ class EventEngine {
   EventEngine(const SimRequest& request, EventJob job) : request_(request), job_(std::move(job)) {}
 
   Result<SimResult> run() {
-    const EventPaths paths = lay_paths(job_);
+    RINGSIDE_TRY(run(lay_paths(job_), std::numeric_limits<std::int64_t>::max()));
+    RINGSIDE_TRY(write_trace());
+    return result_of();
+  }
+
+  Result<LinesRun> run_loops(std::int64_t loops) {
+    spans_.resize(job_.lines.size());
+    RINGSIDE_TRY(run({}, loops));
+    for (std::size_t i = 0; i < spans_.size(); ++i) spans_[i].last = job_.lines[i].last_crossed;
+    return LinesRun{end(), std::move(spans_)};
+  }
+
+ private:
+  using Phase = EventStrand::Phase;
+
+  Status run(const EventPaths& paths, std::int64_t loops) {
+    loops_ = loops;
     share_ = std::make_unique<FairShare>(paths.rates, paths.routes);
     for (EventLine& line : job_.lines) {
       line.all_senders = weight_of(line.senders);
@@ -83,13 +99,8 @@ class EventEngine {
       ready_.push_back(static_cast<std::int32_t>(i));
     go_on();
     if (done_ < strands_.size()) return stuck();
-    RINGSIDE_TRY(check_chunks());
-    RINGSIDE_TRY(write_trace());
-    return result_of();
+    return check_chunks();
   }
-
- private:
-  using Phase = EventStrand::Phase;
 
   struct Alarm {
     double time;
@@ -210,7 +221,7 @@ class EventEngine {
   bool next_step(EventStrand& s) {
     const Program& program = s.task->program();
     while (s.run == s.end_run) {
-      if (s.loop == program.loops) return false;
+      if (s.loop == std::min(program.loops, loops_)) return false;
       const auto [first, last] = s.task->runs_of(s.task->task.turn_of(s.loop), s.number);
       s.run = first;
       s.end_run = last;
@@ -342,6 +353,8 @@ class EventEngine {
       const double start = std::max(slot.ready, line.last_crossed);
       const auto number = static_cast<std::int32_t>(&line - job_.lines.data());
       if (line.path < 0) {
+        if (!spans_.empty() && line.carried == 0)
+          spans_[static_cast<std::size_t>(number)].first = start;
         arrive(line, start + slot.bytes / line.rate);
       } else {
         line.is_carrying = true;
@@ -463,11 +476,15 @@ class EventEngine {
     return steps_do_not_fit(request_.choice.collective, what);
   }
 
+  [[nodiscard]] Seconds end() const {
+    double last = 0;
+    for (const EventTask& task : job_.tasks) last = std::max(last, task.end);
+    return Seconds{last};
+  }
+
   [[nodiscard]] SimResult result_of() const {
     SimResult result;
-    double end = 0;
-    for (const EventTask& task : job_.tasks) end = std::max(end, task.end);
-    result.time = Seconds{end};
+    result.time = end();
     for (const EventTask& task : job_.tasks) result.steps += task.steps * task.copies;
     std::map<int, double> bytes;  // by link
     const auto add = [&](const EventLine& line, const std::vector<int>& links) {
@@ -489,6 +506,7 @@ class EventEngine {
   const SimRequest& request_;
   EventJob job_;
   std::unique_ptr<FairShare> share_;
+  std::int64_t loops_ = 0;  ///< of each task at most
   int capacity_ = 1;        ///< messages that a line holds
   double per_element_ = 1;  ///< bytes on the wire
   std::vector<EventStrand> strands_;
@@ -501,10 +519,15 @@ class EventEngine {
   std::int64_t all_steps_ = 0;
   std::int64_t tell_at_ = INT64_MAX;  ///< steps
   std::vector<Traced> traced_;
+  std::vector<LineSpan> spans_;  ///< by line; empty: nobody asks
   std::string mismatch_;
 };
 
 }  // namespace
+
+Result<LinesRun> run_lines(const SimRequest& request, EventJob job, std::int64_t loops) {
+  return EventEngine(request, std::move(job)).run_loops(loops);
+}
 
 Result<SimResult> simulate_events(const SimRequest& request) {
   RINGSIDE_TRY(check_request(request));

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <limits>
+#include <vector>
+
+#include "sim/event/wiring.h"
 #include "sim/simulate.h"
 
 namespace ringside {
@@ -11,5 +15,20 @@ namespace ringside {
 /// Threads  any, each call for itself
 /// errors   as simulate(), but for those of the simulating process
 Result<SimResult> simulate_events(const SimRequest& request);
+
+/// When a line had something to carry.  unit  s
+struct LineSpan {
+  double first = std::numeric_limits<double>::infinity();  ///< its first message sets out
+  double last = 0;                                         ///< its last one has crossed
+};
+
+struct LinesRun {
+  Seconds end;                  ///< the last task is through; the launch included
+  std::vector<LineSpan> lines;  ///< of the job
+};
+
+/// The first loops of a job whose lines have rates of their own, so that none waits for another's bytes.
+/// errors   Timeout: a deadlock; Corrupt: chunks that do not fit
+Result<LinesRun> run_lines(const SimRequest& request, EventJob job, std::int64_t loops);
 
 }  // namespace ringside

@@ -1,12 +1,14 @@
 #include "sim/event/fold.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
+#include "base/mixed.h"
 #include "engine/collectives/record.h"
 
 namespace ringside {
@@ -14,13 +16,7 @@ namespace {
 
 using Colour = std::uint64_t;
 
-/// source  the finaliser of SplitMix64: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators (2014)
-constexpr Colour mixed(Colour value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
+constexpr Colour kOdd = 0x9e3779b97f4a7c15;  // so that 0 is a value as others are: the golden ratio
 
 /// A sequence: order counts.
 class Sequence {
@@ -30,7 +26,7 @@ class Sequence {
     if constexpr (std::is_floating_point_v<Value>) {
       return add(std::bit_cast<std::uint64_t>(static_cast<double>(value)));
     } else {
-      colour_ = mixed(colour_ ^ static_cast<Colour>(value)) * 3;
+      colour_ = mixed((colour_ ^ static_cast<Colour>(value)) + kOdd) * 3;
       return *this;
     }
   }
@@ -43,7 +39,7 @@ class Sequence {
 /// A multiset: order does not.
 class Heap {
  public:
-  void add(Colour colour) { sum_ += mixed(colour); }
+  void add(Colour colour) { sum_ += mixed(colour + kOdd); }
   [[nodiscard]] Colour colour() const { return sum_; }
 
  private:
@@ -110,11 +106,28 @@ constexpr std::int64_t kMostCounts =
 constexpr double kLittle =
     1e-3;  // of a call's elements: chunks that differ by no more in all count as alike
 
+/// What the length of each loop's first chunk depends on.
+std::array<std::int64_t, 9> lengths_of(const ChunkRule& rule) {
+  return {static_cast<std::int64_t>(rule.collective),
+          rule.part.count,
+          rule.chunk,
+          rule.chunks,
+          rule.grain,
+          rule.lane,
+          rule.lanes,
+          rule.turns,
+          static_cast<std::int64_t>(rule.shrinks)};
+}
+
+/// Whether blocks or transfers have lengths of their own, each.
+bool has_own_lengths(const ChunkMap& map) {
+  return is_point_to_point(map.rule().collective) || !map.parts().empty();
+}
+
 /// The chunks of each loop have as many elements, or nearly: of equal slices only the last ones can be shorter.
 bool is_even(const ChunkMap& map) {
-  const Collective collective = map.rule().collective;
-  if (is_point_to_point(collective) || !map.parts().empty()) return false;
-  if (collective != Collective::AllReduce) return true;
+  if (has_own_lengths(map)) return false;
+  if (map.rule().collective != Collective::AllReduce) return true;
   std::int64_t all = 0;
   std::int64_t lacking = 0;
   for (std::int64_t loop = 0; loop < map.loops(); ++loop) {
@@ -137,11 +150,11 @@ std::optional<Colour> colour_of(const EventTask& task, bool even, std::int64_t& 
     all.add(run.from.first).add(run.from.bits).add(run.from_stride);
     all.add(run.to.first).add(run.to.bits).add(run.to_stride);
   }
+  if (even) {
+    for (const std::int64_t one : lengths_of(task.task.map.rule())) all.add(one);
+    return all.colour();
+  }
   for (std::int64_t loop = 0; loop < program.loops; ++loop) {
-    if (even) {
-      all.add(task.task.map.at(loop, 0).count);
-      continue;
-    }
     const int turn = task.task.turn_of(loop);
     for (const StepRun& run : program.steps) {
       if (run.turn != turn) continue;
@@ -155,31 +168,74 @@ std::optional<Colour> colour_of(const EventTask& task, bool even, std::int64_t& 
   return all.colour();
 }
 
+/// Ports that each step takes together are of one kind, named by the first of them: it makes no difference which of
+/// them a line comes to.
+std::vector<int> port_kinds(const Program& program, std::size_t ports, bool sends) {
+  std::vector<Sequence> steps(ports);
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const StepRun& run = program.steps[i];
+    const int stride = sends ? run.to_stride : run.from_stride;
+    for_each_port(sends ? run.to : run.from, [&](int first) {
+      if (stride == 0) {
+        steps[static_cast<std::size_t>(first)].add(i);
+        return;
+      }
+      for (std::int32_t k = 0; k < run.repeat; ++k) {
+        steps[static_cast<std::size_t>(first + k * stride)].add(i).add(k);
+      }
+    });
+  }
+  std::vector<int> kinds;
+  for (const Sequence& one : steps) {
+    const auto first = std::ranges::find(steps, one.colour(), &Sequence::colour);
+    kinds.push_back(static_cast<int>(first - steps.begin()));
+  }
+  return kinds;
+}
+
 class Folding {
  public:
   explicit Folding(const EventJob& job) : job_(job) {}
 
   std::optional<EventJob> run() {
-    if (!begin()) return std::nullopt;
+    if (!begin(false)) return std::nullopt;
     const std::size_t all = job_.tasks.size() + job_.lines.size() + job_.links.size();
-    std::size_t kinds = 0;
-    for (;;) {
-      refine();
-      const std::size_t now = count_kinds();
-      if (now * 2 > all) return std::nullopt;
-      if (now == kinds) break;
-      kinds = now;
+    if (!refine_while([&](std::size_t kinds) { return kinds * 2 <= all; })) return std::nullopt;
+    const Classes lines = classes_of(lines_);
+    EventJob out = folded(lines);
+    for (std::size_t i = 0; i < job_.lines.size(); ++i) {
+      out.on_links.push_back({lines.of[i], job_.lines[i].links});
     }
-    return folded();
+    return out;
+  }
+
+  std::optional<FoldedShape> run_shape() {
+    if (!begin(true)) return std::nullopt;
+    refine_while([](std::size_t /*kinds*/) { return true; });
+    Heap shape;
+    for (const std::vector<Colour>* of : {&tasks_, &lines_}) {
+      for (const Colour one : *of) shape.add(one);
+    }
+    const Classes lines = classes_of(lines_);
+    return FoldedShape{folded(lines), lines.of, shape.colour()};
   }
 
  private:
   static std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  bool begin() {
+  /// each_is_even  a loop's chunks count as the first of them, if they have no lengths of their own
+  /// returns       false: nothing can be found alike
+  bool begin(bool each_is_even) {
+    std::map<std::array<std::int64_t, 9>, bool> known;
+    const auto is_task_even = [&](const EventTask& task) {
+      const ChunkMap& map = task.task.map;
+      if (each_is_even || has_own_lengths(map)) return !has_own_lengths(map);
+      const auto [place, is_new] = known.try_emplace(lengths_of(map.rule()));
+      if (is_new) place->second = is_even(map);
+      return place->second;
+    };
+    is_even_ = std::ranges::all_of(job_.tasks, is_task_even);
     std::int64_t counts = 0;
-    is_even_ = std::ranges::all_of(job_.tasks,
-                                   [](const EventTask& task) { return is_even(task.task.map); });
     for (const EventTask& task : job_.tasks) {
       const auto colour = colour_of(task, is_even_, counts);
       if (!colour) return false;
@@ -188,13 +244,14 @@ class Folding {
     // Which task, and by which port, an end is of.
     owners_.resize(job_.ends.size());
     for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
-      const auto own = [&](const std::vector<std::int32_t>& ends) {
+      const auto own = [&](const std::vector<std::int32_t>& ends, const std::vector<int>& kinds) {
         for (std::size_t port = 0; port < ends.size(); ++port) {
-          if (ends[port] >= 0) owners_[at(ends[port])] = {i, port};
+          if (ends[port] >= 0) owners_[at(ends[port])] = {i, kinds[port]};
         }
       };
-      own(job_.tasks[i].send);
-      own(job_.tasks[i].recv);
+      const Program& program = job_.tasks[i].program();
+      own(job_.tasks[i].send, port_kinds(program, job_.tasks[i].send.size(), true));
+      own(job_.tasks[i].recv, port_kinds(program, job_.tasks[i].recv.size(), false));
     }
     lines_.resize(job_.lines.size());
     links_.resize(job_.links.size());
@@ -210,6 +267,18 @@ class Folding {
     return all.colour();
   }
 
+  /// Until no more kinds are told apart. returns  false: one time `goes_on` did not hold
+  template <typename GoesOn>
+  bool refine_while(const GoesOn& goes_on) {
+    for (std::size_t kinds = 0;;) {
+      refine();
+      const std::size_t now = count_kinds();
+      if (!goes_on(now)) return false;
+      if (now == kinds) return true;
+      kinds = now;
+    }
+  }
+
   /// Each colour takes in those of what it touches.
   void refine() {
     for (std::size_t i = 0; i < job_.lines.size(); ++i) {
@@ -219,6 +288,7 @@ class Folding {
       lines_[i] = Sequence()
                       .add(line.latency)
                       .add(line.efficiency)
+                      .add(line.rate)
                       .add(line.is_group)
                       .add(of_ends(line.senders))
                       .add(of_ends(line.receivers))
@@ -236,8 +306,15 @@ class Folding {
       Sequence all;
       all.add(tasks_[i]);
       const auto add = [&](const std::vector<std::int32_t>& ends) {
-        for (const std::int32_t end : ends)
-          all.add(end < 0 ? 0 : lines_[at(job_.ends[at(end)].line)]);
+        Heap lines;
+        for (const std::int32_t end : ends) {
+          if (end < 0) continue;
+          lines.add(Sequence()
+                        .add(owners_[at(end)].second)
+                        .add(lines_[at(job_.ends[at(end)].line)])
+                        .colour());
+        }
+        all.add(lines.colour());
       };
       add(job_.tasks[i].send);
       add(job_.tasks[i].recv);
@@ -255,7 +332,7 @@ class Folding {
     return all;
   }
 
-  /// Numbers of the classes in the order of their first members.
+  /// Numbers of the classes in the order of their colours.
   struct Classes {
     std::vector<std::int32_t> of = {};      ///< by member
     std::vector<std::size_t> first = {};    ///< by class
@@ -263,24 +340,25 @@ class Folding {
   };
 
   static Classes classes_of(const std::vector<Colour>& colours) {
+    std::vector<Colour> known = colours;
+    std::ranges::sort(known);
+    const auto repeated = std::ranges::unique(known);
+    known.erase(repeated.begin(), repeated.end());
     Classes classes;
-    std::unordered_map<Colour, std::int32_t> known;
+    classes.first.assign(known.size(), colours.size());
+    classes.copies.assign(known.size(), 0);
     for (std::size_t i = 0; i < colours.size(); ++i) {
-      const auto [place, is_new] =
-          known.try_emplace(colours[i], static_cast<std::int32_t>(classes.first.size()));
-      if (is_new) {
-        classes.first.push_back(i);
-        classes.copies.push_back(0);
-      }
-      classes.of.push_back(place->second);
-      ++classes.copies[at(place->second)];
+      const auto number =
+          static_cast<std::size_t>(std::ranges::lower_bound(known, colours[i]) - known.begin());
+      classes.of.push_back(static_cast<std::int32_t>(number));
+      classes.first[number] = std::min(classes.first[number], i);
+      ++classes.copies[number];
     }
     return classes;
   }
 
-  [[nodiscard]] EventJob folded() const {
+  [[nodiscard]] EventJob folded(const Classes& lines) const {
     const Classes tasks = classes_of(tasks_);
-    const Classes lines = classes_of(lines_);
     const Classes links = classes_of(links_);
     EventJob out;
     out.is_folded = true;
@@ -298,12 +376,11 @@ class Folding {
       EventLine line;
       line.latency = original.latency;
       line.efficiency = original.efficiency;
+      line.rate = original.rate;
       line.first_sender = original.first_sender;
       line.is_group = original.is_group;
       line.copies = lines.copies[i];
       const auto number = static_cast<std::int32_t>(i);
-      line.senders = ends_of(original.senders, tasks, number, true, out);
-      line.receivers = ends_of(original.receivers, tasks, number, false, out);
       for (const LinkUse& use : original.uses) {
         const std::int32_t link = links.of[at(use.link)];
         const bool is_there = std::ranges::any_of(
@@ -313,8 +390,11 @@ class Folding {
       }
       out.lines.push_back(std::move(line));
     }
-    for (std::size_t i = 0; i < job_.lines.size(); ++i) {
-      out.on_links.push_back({lines.of[i], job_.lines[i].links});
+    for (std::size_t i = 0; i < tasks.first.size(); ++i) {
+      const EventTask& original = job_.tasks[tasks.first[i]];
+      EventTask& task = out.tasks[i];
+      join(original.send, lines, tasks, true, task.send, out);
+      join(original.recv, lines, tasks, false, task.recv, out);
     }
     return out;
   }
@@ -333,30 +413,39 @@ class Folding {
     return users;
   }
 
-  /// One end for each kind of task and port among them, and how many those are.
-  std::vector<std::int32_t> ends_of(const std::vector<std::int32_t>& members, const Classes& tasks,
-                                    std::int32_t line, bool sends, EventJob& out) const {
-    std::vector<std::int32_t> ends;
-    for (const std::int32_t member : members) {
-      const auto& [task, port] = owners_[at(member)];
-      EventTask& one = out.tasks[at(tasks.of[task])];
-      std::int32_t& mine = (sends ? one.send : one.recv)[port];
-      const bool is_here = mine >= 0 && out.ends[at(mine)].line == line;
-      if (is_here) {
-        ++out.ends[at(mine)].weight;
-        continue;
-      }
-      mine = static_cast<std::int32_t>(out.ends.size());
-      out.ends.push_back({.line = line, .peer = job_.ends[at(member)].peer});
-      ends.push_back(mine);
+  /// Ends for a task that stands for others, on the lines that stand for its own. Where like lines come to several of
+  /// its ports, the one for them all has an end at each.
+  void join(const std::vector<std::int32_t>& ends, const Classes& lines, const Classes& tasks,
+            bool sends, std::vector<std::int32_t>& mine, EventJob& out) const {
+    for (std::size_t port = 0; port < ends.size(); ++port) {
+      if (ends[port] < 0) continue;
+      const LineEnd& end = job_.ends[at(ends[port])];
+      const std::int32_t number = lines.of[at(end.line)];
+      mine[port] = static_cast<std::int32_t>(out.ends.size());
+      out.ends.push_back({.line = number,
+                          .peer = end.peer,
+                          .weight = alike_on(end.line, ends[port], tasks, sends)});
+      EventLine& line = out.lines[at(number)];
+      (sends ? line.senders : line.receivers).push_back(mine[port]);
     }
-    return ends;
+  }
+
+  /// How many ends of a line are of the same kind of task and port as this one.
+  [[nodiscard]] std::int32_t alike_on(std::int32_t line, std::int32_t end, const Classes& tasks,
+                                      bool sends) const {
+    const auto kind_of = [&](std::int32_t one) {
+      const auto& [task, port] = owners_[at(one)];
+      return std::pair{tasks.of[task], port};
+    };
+    const EventLine& original = job_.lines[at(line)];
+    return static_cast<std::int32_t>(
+        std::ranges::count(sends ? original.senders : original.receivers, kind_of(end), kind_of));
   }
 
   const EventJob& job_;
   bool is_even_ = false;
   std::vector<Colour> tasks_, lines_, links_;
-  std::vector<std::pair<std::size_t, std::size_t>> owners_;  ///< task and port, by end
+  std::vector<std::pair<std::size_t, int>> owners_;  ///< task and kind of port, by end
 };
 
 }  // namespace
@@ -403,5 +492,7 @@ bool do_chunks_fit(const EventJob& job) {
 }
 
 std::optional<EventJob> fold(const EventJob& job) { return Folding(job).run(); }
+
+std::optional<FoldedShape> fold_shape(const EventJob& job) { return Folding(job).run_shape(); }
 
 }  // namespace ringside

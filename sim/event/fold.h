@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "sim/event/wiring.h"
 
@@ -20,5 +22,17 @@ bool do_chunks_fit(const EventJob& job);
 ///          Algorithms, SIAM J. Comput. 16 (1987); classes are told apart by 64-bit hashes
 /// returns  nothing where chunks of a loop differ in size in too many ways, or too little is alike
 std::optional<EventJob> fold(const EventJob& job);
+
+/// The same for lines that have rates of their own: they are alike whatever their links carry beside them, if their
+/// `rate` is. Lines of jobs that are alike in all this have the same numbers.
+struct FoldedShape {
+  EventJob
+      job;  ///< each chunk counts as the first one of its loop, where blocks have no lengths of their own
+  std::vector<std::int32_t> kind_of = {};  ///< by line: which one stands for it
+  std::uint64_t colour = 0;                ///< jobs of one colour are alike
+};
+
+/// returns  nothing where chunks differ in size in too many ways
+std::optional<FoldedShape> fold_shape(const EventJob& job);
 
 }  // namespace ringside

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 
+#include "base/mixed.h"
 #include "engine/collectives/plan.h"
 #include "sim/merge_links.h"
 #include "sim/outcome.h"
@@ -13,12 +13,61 @@
 namespace ringside {
 namespace {
 
+/// The ranks that a connection joins, and which of theirs it is.
+struct Joined {
+  Rank from, to;
+  int channel, index;
+  friend bool operator==(const Joined&, const Joined&) = default;
+
+  struct Hash {
+    std::size_t operator()(const Joined& key) const {
+      const auto pair = static_cast<std::uint64_t>(to_int(key.from)) << 32 |
+                        static_cast<std::uint32_t>(to_int(key.to));
+      return mixed(pair ^ mixed(static_cast<std::uint64_t>(2 * key.channel + key.index)));
+    }
+  };
+};
+
 class Wiring {
  public:
   explicit Wiring(const SimRequest& request) : request_(request) {}
 
   Result<EventJob> run() {
-    RINGSIDE_TRY(plan());
+    RINGSIDE_TRY(const TaskPlanner planner,
+                 TaskPlanner::make(request_.choice, request_.channels, request_.call));
+    for (int rank = 0; rank < request_.network->nranks(); ++rank) {
+      RINGSIDE_TRY(auto planned, planner.tasks(Rank{rank}));
+      int channel = 0;
+      for (ChannelTask& task : planned) add(rank, channel++, std::move(task));
+    }
+    RINGSIDE_TRY(join());
+    note_links();
+    return std::move(job_);
+  }
+
+  Result<EventJob> run(const TaskPlanner& planner, int channel) {
+    const auto nranks = static_cast<std::size_t>(request_.network->nranks());
+    job_.tasks.reserve(nranks);
+    job_.lines.reserve(nranks);
+    job_.ends.reserve(2 * nranks);
+    pairs_.reserve(nranks);
+    for (int rank = 0; rank < request_.network->nranks(); ++rank) {
+      RINGSIDE_TRY(ChannelTask task, planner.task(Rank{rank}, channel));
+      add(rank, channel, std::move(task));
+    }
+    RINGSIDE_TRY(join());
+    return std::move(job_);
+  }
+
+ private:
+  void add(int rank, int channel, ChannelTask task) {
+    EventTask& one = job_.tasks.emplace_back(
+        EventTask{.rank = rank, .channel = channel, .task = std::move(task)});
+    one.steps_of = book_.of(one.task);
+  }
+
+  /// Lines between all ends.
+  Status join() {
     for (EventTask& task : job_.tasks) {
       for (const Peer& peer : task.task.send_peers) {
         RINGSIDE_TRY(const std::int32_t end, end_of(task, peer, true));
@@ -27,24 +76,6 @@ class Wiring {
       for (const Peer& peer : task.task.recv_peers) {
         RINGSIDE_TRY(const std::int32_t end, end_of(task, peer, false));
         task.recv.push_back(end);
-      }
-    }
-    note_links();
-    return std::move(job_);
-  }
-
- private:
-  Status plan() {
-    RINGSIDE_TRY(const TaskPlanner plan,
-                 TaskPlanner::make(request_.choice, request_.channels, request_.call));
-    ProgramBook book;
-    for (int rank = 0; rank < request_.network->nranks(); ++rank) {
-      RINGSIDE_TRY(auto planned, plan.tasks(Rank{rank}));
-      int channel = 0;
-      for (ChannelTask& task : planned) {
-        EventTask& one = job_.tasks.emplace_back(
-            EventTask{.rank = rank, .channel = channel++, .task = std::move(task)});
-        one.steps_of = book.of(one.task);
       }
     }
     return {};
@@ -81,7 +112,7 @@ class Wiring {
   }
 
   Result<std::int32_t> connection(Rank from, Rank to, int channel, int index) {
-    const auto [place, is_new] = pairs_.try_emplace({from, to, channel, index},
+    const auto [place, is_new] = pairs_.try_emplace(Joined{from, to, channel, index},
                                                     static_cast<std::int32_t>(job_.lines.size()));
     if (!is_new) return place->second;
     SimRoute route = request_.network->route(from, to, channel);
@@ -131,8 +162,9 @@ class Wiring {
   }
 
   const SimRequest& request_;
+  ProgramBook book_;
   EventJob job_;
-  std::map<std::tuple<Rank, Rank, int, int>, std::int32_t> pairs_;
+  std::unordered_map<Joined, std::int32_t, Joined::Hash> pairs_;
   std::map<std::pair<int, int>, std::int32_t> groups_;  ///< by channel and id
 };
 
@@ -198,5 +230,9 @@ EventPaths lay_paths(EventJob& job) {
 }
 
 Result<EventJob> wire_events(const SimRequest& request) { return Wiring(request).run(); }
+
+Result<EventJob> wire_channel(const SimRequest& request, const TaskPlanner& planner, int channel) {
+  return Wiring(request).run(planner, channel);
+}
 
 }  // namespace ringside

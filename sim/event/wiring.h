@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/collectives/plan.h"
 #include "engine/collectives/record.h"
 #include "sim/event/lines.h"
 
@@ -56,5 +57,8 @@ EventPaths lay_paths(EventJob& job);
 
 /// errors  as plan_channels(). Unsupported: two ranks that must talk, and no way between them
 Result<EventJob> wire_events(const SimRequest& request);
+
+/// One channel of it alone, without the links that lines share: `links` and their `uses` stay empty.
+Result<EventJob> wire_channel(const SimRequest& request, const TaskPlanner& planner, int channel);
 
 }  // namespace ringside

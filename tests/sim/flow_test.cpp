@@ -1,11 +1,14 @@
-#include "sim/flow.h"
+#include "sim/flow/flow.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <utility>
 
+#include "sim/fidelity.h"
+#include "sim/flow/coupled.h"
 #include "tests/sim/compare.h"
 #include "tests/sim/requests.h"
 #include "trace/sink.h"
@@ -15,15 +18,18 @@ namespace {
 
 using testing::HasSubstr;
 
-void expect_near_events(const SimRequest& request, const std::string& what) {
+void expect_near_events(const SimRequest& request, double tolerance, const std::string& what) {
   const auto event = by("event", request);
   const auto flow = by("flow", request);
-  ASSERT_TRUE(event && flow) << what;
-  EXPECT_NEAR(flow->time / event->time, 1, 0.01) << what;
+  ASSERT_TRUE(event) << what << ": " << event.error().message;
+  ASSERT_TRUE(flow) << what << ": " << flow.error().message;
+  EXPECT_NEAR(flow->time / event->time, 1, tolerance) << what;
   EXPECT_NEAR(flow->busiest / event->busiest, 1, 0.01) << what;
+  EXPECT_GE(flow->time, flow->busiest) << what;
   EXPECT_NEAR(static_cast<double>(flow->transfers), static_cast<double>(event->transfers),
               0.01 * static_cast<double>(event->transfers))
       << what;
+  EXPECT_EQ(flow->steps, event->steps) << what;
   EXPECT_EQ(by("flow", request)->time, flow->time) << what;
 }
 
@@ -35,28 +41,53 @@ TEST(Flow, LongCallsTakeTheTimeOfEvents) {
          {std::pair{"dgx-h100", 1}, std::pair{"dgx-h100", 2}, std::pair{"2x-l4", 1}}) {
       const auto one = job_case(on, nodes, collective, 4_GiB);
       ASSERT_TRUE(one) << one.error().message;
-      expect_near_events(one->request,
+      expect_near_events(one->request, 0.02,
                          fmt::format("{} on {} {}", to_string(collective), nodes, on));
     }
   }
-  // Two directions of shared PCI links: one doubling looks steady, and is not.
-  for (const Bytes bytes : {40_MiB, 64_MiB, 320_MiB}) {
-    const auto exchange = job_case("8x-l40s", 1, Collective::SendRecv, bytes);
-    ASSERT_TRUE(exchange);
-    expect_near_events(exchange->request, fmt::format("send_recv of {} B over PCI", bytes.value));
-  }
   for (const Algorithm algorithm : {Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree}) {
-    const auto one =
-        forced_case("dgx-h100", 3, Collective::AllReduce, 4_GiB, algorithm, Protocol::Simple);
-    ASSERT_TRUE(one) << one.error().message;
-    expect_near_events(one->request, to_string(algorithm));
+    for (const int nodes : {2, 3, 16}) {
+      const auto one =
+          forced_case("dgx-h100", nodes, Collective::AllReduce, 1_GiB, algorithm, Protocol::Simple);
+      ASSERT_TRUE(one) << one.error().message;
+      expect_near_events(one->request, 0.04, fmt::format("{} {}", to_string(algorithm), nodes));
+    }
   }
 }
 
-TEST(Flow, ShortCallsAreEvents) {
-  const Case one = ideal_case(8, Collective::AllReduce, 80'000);
-  EXPECT_EQ(by("flow", one.request)->time, by("event", one.request)->time);
-  EXPECT_EQ(by("auto", one.request)->time, by("event", one.request)->time);
+// Latency decides: 2 (n - 1) steps of a ring, in step on all channels.
+TEST(Flow, RingsOfManyRanksTakeTheTimeOfEvents) {
+  for (const auto& [nodes, bytes] :
+       {std::pair{4, 1_MiB}, std::pair{8, 16_MiB}, std::pair{16, 16_MiB}}) {
+    const auto one = forced_case("dgx-h100", nodes, Collective::AllReduce, bytes, Algorithm::Ring,
+                                 Protocol::LL128);
+    ASSERT_TRUE(one) << one.error().message;
+    expect_near_events(one->request, 0.03, fmt::format("{} nodes", nodes));
+  }
+}
+
+// What is in step and not alike is the method's limit.
+TEST(Flow, CallsOfFewLoopsAreNearEvents) {
+  for (const Algorithm algorithm : {Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree}) {
+    for (const Bytes bytes : {1_MiB, 16_MiB, 128_MiB}) {
+      const auto one =
+          forced_case("dgx-h100", 4, Collective::AllReduce, bytes, algorithm, Protocol::Simple);
+      ASSERT_TRUE(one) << one.error().message;
+      expect_near_events(one->request, 0.17,
+                         fmt::format("{} {}", to_string(algorithm), bytes.value));
+    }
+  }
+}
+
+// The alike of a double binary tree's nodes are few: its levels, but for where the number is no power of two.
+TEST(Flow, ThousandsOfNodesAreAMatterOfMoments) {
+  const auto one =
+      forced_case("dgx-h100", 128, Collective::AllReduce, 1_GiB, Algorithm::Tree, Protocol::Simple);
+  ASSERT_TRUE(one) << one.error().message;
+  const auto flow = by("flow", one->request);
+  ASSERT_TRUE(flow) << flow.error().message;
+  // 128 nodes x 8 ranks x 16 channels x 128 loops, up and down: 2 x 1,023 transfers a loop.
+  EXPECT_EQ(flow->transfers, 16 * 128 * 2 * 1023);
 }
 
 TEST(Flow, ATraceNeedsSteps) {
@@ -69,6 +100,37 @@ TEST(Flow, ATraceNeedsSteps) {
   EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
   EXPECT_THAT(refused.error().help, HasSubstr("--fidelity event"));
   EXPECT_TRUE(by("auto", request));
+}
+
+TEST(Auto, TakesEventsWhereTheyAreFew) {
+  const Case brief = ideal_case(8, Collective::AllReduce, 80'000);
+  const auto picked = pick_fidelity(brief.request);
+  ASSERT_TRUE(picked);
+  EXPECT_EQ(picked->fidelity->name, "event");
+  EXPECT_EQ(by("auto", brief.request)->time, by("event", brief.request)->time);
+
+  const auto large = job_case("dgx-h100", 64, Collective::AllReduce, 1_GiB);
+  ASSERT_TRUE(large);
+  const auto other = pick_fidelity(large->request);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->fidelity->name, "flow");
+  EXPECT_THAT(other->why, HasSubstr("more than"));
+}
+
+// Links of 10 and 4: both flows grow to 2 each, where the second link is full; the first goes on to 10 - 2.
+TEST(ShareCoupled, AFullLinkHoldsThoseOnItAndTheOthersGoOn) {
+  const std::vector<CoupledFlow> flows{{{{0, 1.0}}}, {{{0, 1.0}, {1, 2.0}}}};
+  const auto shares = share_coupled(flows, [](int link) { return link == 0 ? 10.0 : 4.0; });
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_DOUBLE_EQ(shares[1], 2);
+  EXPECT_DOUBLE_EQ(shares[0], 8);
+}
+
+TEST(ShareCoupled, WhatLoadsNothingIsHeldByNothing) {
+  const std::vector<CoupledFlow> flows{{}, {{{3, 5.0}}}};
+  const auto shares = share_coupled(flows, [](int) { return 10.0; });
+  EXPECT_TRUE(std::isinf(shares[0]));
+  EXPECT_DOUBLE_EQ(shares[1], 2);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/mixed.h"
 #include "trace/match.h"
 #include "trace/replay/replay.h"
 
@@ -16,13 +17,9 @@ constexpr double kWalkShare = 0.8;  // of the time; sorting the lanes takes the 
 
 struct HashKey {
   std::size_t operator()(const LaneKey& key) const {
-    // One round of a 64-bit mix (the finaliser of SplitMix64).
-    std::uint64_t x = (std::uint64_t{key.communicator} << 32) ^
-                      (static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.rank)) << 17) ^
-                      static_cast<std::uint32_t>(key.channel);
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
+    return mixed((std::uint64_t{key.communicator} << 32) ^
+                 (static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.rank)) << 17) ^
+                 static_cast<std::uint32_t>(key.channel));
   }
 };
 

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ringside {
+
+/// The value with its bits mixed, each of which depends on all: for hashes, and for numbers drawn by counting. 0 stays 0.
+///
+/// source  the finaliser of SplitMix64: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators (2014)
+constexpr std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
+}
+
+}  // namespace ringside
