@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct SimLink {
 struct SimRoute {
   std::vector<int> links = {};          ///< ids, each once; empty: there is no way
   StepLink slowest = StepLink::NvLink;  ///< which latency of a step it has; a group's has its own
+  Seconds
+      beyond{};  ///< of the way, over what a step has: switches and cables that only some messages cross
 };
 
 /// The links between ranks. They are told of one by one, so that a large job costs no more than the
@@ -41,6 +44,9 @@ class SimNetwork {
 
   /// shape  an id out of a route
   [[nodiscard]] virtual SimLink link(int id) const = 0;
+
+  /// From this id on links are those of a fabric between hosts.
+  [[nodiscard]] virtual int first_fabric_link() const { return std::numeric_limits<int>::max(); }
 };
 
 }  // namespace ringside

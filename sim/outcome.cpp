@@ -87,12 +87,18 @@ Error steps_do_not_fit(Collective collective, const std::string& what) {
 
 void find_busiest(const SimNetwork& network, const std::map<int, double>& bytes,
                   SimResult& result) {
+  Seconds busiest_fabric{};
   for (const auto& [link, sum] : bytes) {
     const Seconds needs{sum / network.link(link).rate.value};
+    if (link >= network.first_fabric_link() && needs > busiest_fabric) {
+      busiest_fabric = needs;
+      result.busiest_fabric_link = link;
+    }
     if (needs <= result.busiest) continue;
     result.busiest = needs;
     result.busiest_link = link;
   }
+  if (result.busiest_fabric_link >= 0) result.busiest_fabric_part = busiest_fabric / result.busiest;
 }
 
 }  // namespace ringside

@@ -27,7 +27,7 @@ std::string unreceived_text(std::int64_t chunks, Rank sender);
 Error stuck_at(Seconds time, const std::vector<std::string>& waits);
 Error steps_do_not_fit(Collective collective, const std::string& what);
 
-/// Sets the result's busiest link.  bytes  on the wire, by link
+/// Sets the result's busiest links.  bytes  on the wire, by link
 void find_busiest(const SimNetwork& network, const std::map<int, double>& bytes, SimResult& result);
 
 }  // namespace ringside

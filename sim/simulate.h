@@ -32,6 +32,8 @@ struct SimResult {
   std::int64_t steps = 0;      ///< primitives, over all ranks and channels
   int busiest_link = -1;       ///< id in the network; -1: none was used
   Seconds busiest{};           ///< what that link needs for its bytes alone: time is never below it
+  int busiest_fabric_link = -1;    ///< of a fabric between hosts; -1: none was used
+  double busiest_fabric_part = 0;  ///< what it needs over what the busiest of all needs: 0 to 1
   Seconds wall;  ///< what the simulation took; the one field that differs between runs
 };
 

@@ -54,11 +54,20 @@ struct SimCall {
 /// errors  as tune(): NCCL has no way to do it
 Result<SimCall> tune_call(const SimPlan& plan, Bytes size);
 
+/// The link of a fabric that needs longest for its bytes.
+struct BusyFabricLink {
+  FabricLink link;
+  std::string tier;  ///< "leaf - spine"
+  Seconds needs{};   ///< for its bytes alone
+};
+
 /// One call, simulated.
 struct SimRow {
   SimCall call;
   SimResult result;
   std::optional<SimLink> busiest;  ///< none: no bytes crossed a link
+  std::optional<BusyFabricLink> busiest_fabric =
+      {};  ///< none: the job has no fabric, or does not use it
   BytesPerSecond algbw;
   BytesPerSecond busbw;
   double error_percent = 0;  ///< SimModel::error_percent()
