@@ -15,27 +15,13 @@ constexpr int kFewRings = 4;
 constexpr std::array<const char*, 6> kColours{"#0072B2", "#D55E00", "#009E73",
                                               "#CC79A7", "#E69F00", "#56B4E9"};
 
-/// A name from a file between dot's quotes.
-std::string quoted(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') safe += '\\';
-    if (c == '\n') {
-      safe += "\\n";
-    } else {
-      safe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-  }
-  return "\"" + safe + "\"";
-}
-
 /// One host as a cluster of the graph; its vertices are called h0_gpu3.
 class HostDrawing {
  public:
   HostDrawing(const HostRun& run, int index)
       : prefix_(fmt::format("h{}_", index)), gpus_(gpu_functions(run.host)) {
     text_ = fmt::format("  subgraph cluster_{} {{\n    label={};\n", index,
-                        quoted(fmt::format("{} x {}", run.host.name, run.count)));
+                        dot_quoted(fmt::format("{} x {}", run.host.name, run.count)));
     for (const HostCpu& cpu : run.host.cpus) add_cpu(cpu);
     add_links_between_cpus(run.host);
     add_nvlinks();
@@ -46,12 +32,12 @@ class HostDrawing {
 
  private:
   void vertex(const std::string& id, const std::string& label, const char* style) {
-    text_ += fmt::format("    {}{} [label={}, {}];\n", prefix_, id, quoted(label), style);
+    text_ += fmt::format("    {}{} [label={}, {}];\n", prefix_, id, dot_quoted(label), style);
   }
   void edge(const std::string& from, const std::string& to, const std::string& label,
             const std::string& style) {
     text_ += fmt::format("    {0}{1} -> {0}{2} [dir=none, label={3}{4}];\n", prefix_, from, to,
-                         quoted(label), style.empty() ? "" : ", " + style);
+                         dot_quoted(label), style.empty() ? "" : ", " + style);
   }
 
   void add_cpu(const HostCpu& cpu) {

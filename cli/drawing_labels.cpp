@@ -52,6 +52,19 @@ int nvswitch_links(const HostGpu& gpu) {
   return links;
 }
 
+std::string dot_quoted(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') safe += '\\';
+    if (c == '\n') {
+      safe += "\\n";
+    } else {
+      safe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+  }
+  return "\"" + safe + "\"";
+}
+
 std::vector<const HostPci*> gpu_functions(const Host& host) {
   std::vector<const HostPci*> gpus;
   for (const HostCpu& cpu : host.cpus) collect(cpu.pci, gpus);

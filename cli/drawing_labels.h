@@ -17,6 +17,9 @@ std::string pcie_label(const HostPci& pci);           ///< "gen5 x16"; empty: un
 /// Links to NVSwitches, all together.
 int nvswitch_links(const HostGpu& gpu);
 
+/// A name from a file between dot's quotes.
+std::string dot_quoted(const std::string& text);
+
 /// GPUs of a host with their functions, in the order of the file.
 std::vector<const HostPci*> gpu_functions(const Host& host);
 

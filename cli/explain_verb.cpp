@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "cli/decisions_page.h"
+#include "cli/explain_exchange.h"
 #include "cli/explain_text.h"
 #include "cli/job_options.h"
 #include "cli/options.h"
@@ -27,6 +28,13 @@ VerbResult run(const ExplainArguments& arguments) {
   if (arguments.presets) {
     RINGSIDE_TRY(const auto rows, study::decisions(question.job.on));
     fmt::print("{}", decisions_page(rows));
+    return kFine;
+  }
+  RINGSIDE_TRY(const bool is_exchange, study::is_exchange(question));
+  if (is_exchange) {
+    RINGSIDE_TRY(const study::ExchangeExplanation exchange, study::explain_exchange(question));
+    fmt::print("{}", arguments.json ? to_text(exchange_document(exchange))
+                                    : exchange_text(exchange, question.job.on));
     return kFine;
   }
   RINGSIDE_TRY(const study::Explained explained, study::explain(question));
@@ -54,7 +62,8 @@ Verb explain_verb() {
             ExplainArguments& a = *arguments;
             study::CallWords& calls = a.question.calls;
             app.add_option("collective", calls.collective,
-                           "all_reduce, all_gather, reduce_scatter, broadcast or reduce");
+                           "all_reduce, all_gather, reduce_scatter, broadcast, reduce; all_to_all, "
+                           "send_recv, gather or scatter");
             app.add_option("-b,--bytes", calls.sizes,
                            "size, or from:to:factor; of the larger buffer of a rank")
                 ->capture_default_str();

@@ -5,15 +5,17 @@
 namespace ringside::cli {
 
 Option* add_job_options(Options& app, JobOptions& options) {
-  Option* on =
-      app.add_option(
-             "--on", options.on,
-             "host: a preset's name, an NCCL or hwloc XML, or several such as a.xml:4,b.xml:2")
-          ->required();
-  app.add_option("-N,--nodes", options.nodes, "how many of them")->capture_default_str();
+  Option* on = app.add_option("--on", options.on,
+                              "host: a preset's name, an NCCL or hwloc XML, or several such as "
+                              "a.xml:4,b.xml:2; or a "
+                              "cluster's file")
+                   ->required();
+  app.add_option("-N,--nodes", options.nodes, "how many of them (default: 1; of a cluster all)");
   app.add_option("--nvl-domain", options.nvl_domain,
                  "so many consecutive hosts share one NVLink domain");
-  app.add_option("--set", options.set, "NAME=VALUE: a variable of NCCL's, as often as needed")
+  app.add_option(
+         "--set", options.set,
+         "NAME=VALUE: a variable of NCCL's, or fabric.KEY of a cluster's file; as often as needed")
       ->allow_extra_args(false);
   return on;
 }

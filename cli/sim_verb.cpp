@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "study/simulation.h"
+#include "study/what_if.h"
 
 namespace ringside::cli {
 namespace {
@@ -26,6 +28,8 @@ using study::SimRow;
 
 struct SimArguments {
   study::SimQuestion question;
+  std::vector<std::string> vary;
+  std::optional<int> drop_rail;
   bool json = false;
 };
 
@@ -67,12 +71,39 @@ void print_row(const SimRow& row) {
 /// What the best row gets out of the links, and what is in its way.
 std::string perspective(const std::vector<SimRow>& rows) {
   const SimRow& best = study::best_of(rows);
+  if (best.fidelity == "model") {
+    return fmt::format("# best: {} at {} B, as NCCL's tuner reckons; no link was looked at",
+                       format_bandwidth(best.busbw), best.call.bytes.value);
+  }
   if (!best.busiest) return "# no bytes crossed a link";
   return fmt::format(
       "# best: {} at {} B, where {} limits; the busiest link, {} with {}, carries for "
       "{:.0f} % of the time",
       format_bandwidth(best.busbw), best.call.bytes.value, study::limit_of(best),
       best.busiest->name, format_bandwidth(best.busiest->rate), 100 * best.busy_share());
+}
+
+/// Which link of a cluster's fabric has most to carry, of the best row.
+std::string fabric_line(const std::vector<SimRow>& rows) {
+  const SimRow& best = study::best_of(rows);
+  if (!best.busiest_fabric) return {};
+  const study::BusyFabricLink& busy = *best.busiest_fabric;
+  return fmt::format(
+      "# fabric: the busiest link, {} ({}) with {}, carries for {:.0f} % of the time\n",
+      busy.link.name, busy.tier, format_bandwidth(busy.link.rate),
+      100 * (busy.needs / best.result.time));
+}
+
+/// What `auto` took, and why, where that changes.
+std::string picked_lines(const std::vector<SimRow>& rows) {
+  std::string lines;
+  std::string before;
+  for (const SimRow& row : rows) {
+    if (row.why.empty() || row.fidelity == before) continue;
+    before = row.fidelity;
+    lines += fmt::format("# from {} B by {}: {}\n", row.call.bytes.value, row.fidelity, row.why);
+  }
+  return lines;
 }
 
 /// Of the smallest and the largest size.
@@ -85,6 +116,15 @@ std::string error_bars(const std::vector<SimRow>& rows) {
                                                        rows.back().call.bytes.value);
   return fmt::format(
       "# {}: half of what was measured on other systems is nearer (docs/accuracy.md)", span);
+}
+
+/// `nodes: ...; nics: ...`
+std::string vary_help() {
+  std::string help = "KEY=V1,V2: what if; each value beside the base, several give the grid.";
+  for (const study::WhatIfKey& one : study::what_if_keys()) {
+    help += fmt::format(" {}: {};", one.name, one.what);
+  }
+  return help + " fabric.KEY or placement: of a cluster's file; any variable of NCCL's";
 }
 
 /// `chunk: ...; event: ...`
@@ -112,7 +152,9 @@ Json result_document(const SimRow& row) {
                 {"algbw_gbs", in_gbs(row.algbw)},
                 {"busbw_gbs", in_gbs(row.busbw)},
                 {"busiest_link", nullptr},
+                {"busiest_fabric_link", nullptr},
                 {"events", row.result.transfers},
+                {"fidelity", row.fidelity},
                 {"wall_s", row.result.wall.count()}};
   if (tuned.prediction) document["predicted_us"] = tuned.prediction->time_us;
   if (row.busiest) {
@@ -120,7 +162,22 @@ Json result_document(const SimRow& row) {
                                 {"bandwidth_gbs", in_gbs(row.busiest->rate)},
                                 {"busy_us", in_us(row.result.busiest)}};
   }
+  if (row.busiest_fabric) {
+    const study::BusyFabricLink& busy = *row.busiest_fabric;
+    document["busiest_fabric_link"] = {{"name", busy.link.name},
+                                       {"tier", busy.tier},
+                                       {"bandwidth_gbs", in_gbs(busy.link.rate)},
+                                       {"busy_us", in_us(busy.needs)}};
+  }
   return document;
+}
+
+Json head_document(const SimPlan& plan) {
+  return {{"schema", "ringside.sim/1"},
+          {"collective", to_string(plan.calls.collective)},
+          {"on", plan.question.job.on},
+          {"nodes", plan.job.shape().nnodes},
+          {"nranks", plan.job.shape().nranks}};
 }
 
 Json document(const SimPlan& plan, const std::vector<SimRow>& rows) {
@@ -130,13 +187,112 @@ Json document(const SimPlan& plan, const std::vector<SimRow>& rows) {
     nchannels = std::max(nchannels, row.call.tuned.choice.nchannels);
     results.push_back(result_document(row));
   }
-  return {{"schema", "ringside.sim/1"},         {"collective", to_string(plan.calls.collective)},
-          {"on", plan.question.job.on},         {"nodes", plan.job.shape().nnodes},
-          {"nranks", plan.job.shape().nranks},  {"nchannels", nchannels},
-          {"fidelity", plan.question.fidelity}, {"results", std::move(results)}};
+  Json document = head_document(plan);
+  document["nchannels"] = nchannels;
+  document["fidelity"] = plan.question.fidelity;
+  document["results"] = std::move(results);
+  return document;
+}
+
+// ---- what-ifs ----------------------------------------------------------------------------------
+
+void print_variants_head(const study::PlannedVariant& base, std::size_t width) {
+  const CommShape& shape = base.plan.job.shape();
+  fmt::print("# {} simulated on {}: {}, {}; each beside the base\n",
+             to_string(base.plan.calls.collective), base.plan.question.job.on,
+             plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
+             plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
+  constexpr std::string_view kHead = "{:<{}}{:>13}{:>7}{:>15}{:>9}{:>13}{:>10}{:>9}  {}\n";
+  fmt::print(kHead, "# variant", width + 1, "size", "ranks", "algorithm", "protocol", "time",
+             "busbw", "busbw", "limited by");
+  fmt::print(kHead, "#", width + 1, "(B)", "", "", "", "(us)", "(GB/s)", "(x base)", "");
+}
+
+void print_variant(const study::PlannedVariant& planned, const study::VariantCall& call,
+                   const SimRow& base, std::size_t width) {
+  const std::string label = planned.variant.label();
+  const int nranks = planned.plan.job.shape().nranks;
+  if (!call.row) {
+    fmt::print(" {:<{}}{:>13}{:>7}  not done: {}\n", label, width, base.call.bytes.value, nranks,
+               call.refusal);
+    return;
+  }
+  const SimRow& row = *call.row;
+  const Choice& choice = row.call.tuned.choice;
+  fmt::print(" {:<{}}{:>13}{:>7}{:>15}{:>9}{:>13.2f}{:>10.2f}{:>9.2f}  {}\n", label, width,
+             row.call.bytes.value, nranks, to_string(choice.algorithm), to_string(choice.protocol),
+             in_us(row.result.time), in_gbs(row.busbw), row.busbw.value / base.busbw.value,
+             study::limit_text(row));
+}
+
+Json variant_document(const study::PlannedVariant& planned,
+                      const std::vector<study::VariantCall>& calls,
+                      const std::vector<SimRow>& base) {
+  Json settings = Json::object();
+  for (const auto& [key, value] : planned.variant.settings) settings[key] = value;
+  Json results = Json::array();
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!calls[i].row) {
+      results.push_back({{"bytes", base[i].call.bytes.value}, {"refusal", calls[i].refusal}});
+      continue;
+    }
+    const SimRow& row = *calls[i].row;
+    Json result = result_document(row);
+    result["time_ratio"] = row.result.time / base[i].result.time;
+    result["busbw_ratio"] = row.busbw.value / base[i].busbw.value;
+    result["limit"] = study::limit_text(row);
+    results.push_back(std::move(result));
+  }
+  const CommShape& shape = planned.plan.job.shape();
+  return {{"settings", std::move(settings)},
+          {"nodes", shape.nnodes},
+          {"nranks", shape.nranks},
+          {"results", std::move(results)}};
+}
+
+VerbResult run_variants(const SimArguments& arguments) {
+  RINGSIDE_TRY(std::vector<study::Variant> variants,
+               study::variants_of(arguments.question, arguments.vary, arguments.drop_rail));
+  RINGSIDE_TRY(const std::vector<study::PlannedVariant> planned,
+               study::plan_variants(std::move(variants)));
+  std::size_t width = std::string_view("variant").size();
+  for (const study::PlannedVariant& one : planned)
+    width = std::max(width, one.variant.label().size());
+  const std::vector<Bytes>& sizes = planned.front().plan.calls.sizes;
+  std::vector<std::vector<study::VariantCall>> calls(planned.size());
+  std::vector<SimRow> base;
+  for (std::size_t size = 0; size < sizes.size(); ++size) {
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      Progress progress(
+          fmt::format("simulating {}, {}", planned[i].variant.label(), format_bytes(sizes[size])));
+      std::function<void(double)> show;
+      if (::isatty(STDERR_FILENO) != 0) show = [&](double share) { progress.show(share); };
+      RINGSIDE_TRY(study::VariantCall call, study::simulate_variant(planned[i], sizes[size], show));
+      if (i == 0) base.push_back(*call.row);
+      calls[i].push_back(std::move(call));
+      if (arguments.json) continue;
+      if (size == 0 && i == 0) print_variants_head(planned.front(), width);
+      print_variant(planned[i], calls[i].back(), base.back(), width);
+      std::fflush(stdout);
+    }
+  }
+  if (!arguments.json) {
+    fmt::print("{}\n", error_bars(base));
+    return kFine;
+  }
+  Json document = head_document(planned.front().plan);
+  document["fidelity"] = arguments.question.fidelity;
+  document["base"] = variant_document(planned.front(), calls.front(), base);
+  document["variants"] = Json::array();
+  for (std::size_t i = 1; i < planned.size(); ++i) {
+    document["variants"].push_back(variant_document(planned[i], calls[i], base));
+  }
+  fmt::print("{}", to_text(document));
+  return kFine;
 }
 
 VerbResult run(const SimArguments& arguments) {
+  if (!arguments.vary.empty() || arguments.drop_rail) return run_variants(arguments);
   RINGSIDE_TRY(const SimPlan plan, study::plan_simulation(arguments.question));
   std::vector<SimRow> rows;
   for (const Bytes size : plan.calls.sizes) {
@@ -150,7 +306,8 @@ VerbResult run(const SimArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}", to_text(document(plan, rows)));
   } else {
-    fmt::print("{}\n{}\n", perspective(rows), error_bars(rows));
+    fmt::print("{}\n{}{}{}\n", perspective(rows), fabric_line(rows), picked_lines(rows),
+               error_bars(rows));
   }
   return kFine;
 }
@@ -194,6 +351,9 @@ Verb sim_verb() {
             app.add_option("--fidelity", question.fidelity, fidelity_help())->capture_default_str();
             app.add_option("--trace", question.trace,
                            "record every primitive into this .rtrace file (one size only)");
+            app.add_option("--vary", a.vary, vary_help())->allow_extra_args(false);
+            app.add_option("--drop-rail", a.drop_rail,
+                           "what if: each host without its NIC of that number, beside the base");
             app.add_flag("--json", a.json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };
           }};

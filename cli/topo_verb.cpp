@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/drawing.h"
+#include "cli/fabric_text.h"
 #include "cli/job_options.h"
 #include "cli/options.h"
 #include "cli/topo_json.h"
@@ -41,11 +42,19 @@ VerbResult run(const TopoArguments& arguments) {
   // Whatever can fail comes before the first byte is written.
   std::string answer;
   if (arguments.json) {
-    answer = to_text(topo_document(hosts, job));
+    Json document = topo_document(hosts, job);
+    if (asked.fabric) document["fabric"] = fabric_document(*asked.fabric);
+    answer = to_text(document);
   } else if (!arguments.drawing.empty()) {
-    RINGSIDE_TRY(answer, draw(arguments.drawing, hosts, job, arguments.all));
+    const bool is_of_fabric = asked.fabric && arguments.drawing != "ascii";
+    RINGSIDE_TRY(answer, is_of_fabric ? draw_fabric(arguments.drawing, *asked.fabric, arguments.all)
+                                      : draw(arguments.drawing, hosts, job, arguments.all));
   } else {
     answer = topo_text(hosts, job, arguments.all);
+  }
+  if (asked.fabric && !arguments.json &&
+      (arguments.drawing.empty() || arguments.drawing == "ascii")) {
+    answer = fabric_text(*asked.fabric) + "\n" + answer;
   }
   std::string graph_xml;
   if (!arguments.graph_file.empty()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/suggest.h"
+#include "base/vocabulary.h"
 #include "engine/collectives/plan.h"
 #include "sim/event/event_engine.h"
 #include "sim/flow/flow.h"
@@ -23,6 +24,22 @@ Result<SimResult> simulate_as_fits(const SimRequest& request) {
   return picked.fidelity->run(request);
 }
 
+/// What the tuner reckons with: no link is looked at.
+Result<SimResult> predict(const SimRequest& request) {
+  if (request.trace != nullptr) {
+    return Error{ErrorCode::InvalidArgument, "model takes no steps that a trace could hold",
+                 "--fidelity event takes each"};
+  }
+  if (!request.predicted) {
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("NCCL predicts no time for {}", to_string(request.choice.collective)),
+                 "--fidelity event simulates it"};
+  }
+  SimResult result{};
+  result.time = *request.predicted;
+  return result;
+}
+
 constexpr std::array kTable{
     Fidelity{"chunk", "each chunk is a flow of SimGrid's, the algorithms run as they are",
              simulate},
@@ -32,7 +49,8 @@ constexpr std::array kTable{
         "flow",
         "channels are coupled flows over all links; steps by events at the rates that they get",
         simulate_flows},
-    Fidelity{"auto", "event for what it does in a second, and traces; else flow", simulate_as_fits},
+    Fidelity{"model", "the closed form that NCCL's tuner chooses by: no link is looked at", predict},
+    Fidelity{kAutoFidelity, "event for what it does in a second, and traces; else flow", simulate_as_fits},
 };
 
 const Fidelity* named(std::string_view name) {

@@ -16,7 +16,9 @@ struct Fidelity {
   Result<SimResult> (*run)(const SimRequest& request);
 };
 
-/// All of them, the closest first.
+inline constexpr std::string_view kAutoFidelity = "auto";
+
+/// All of them, the closest first; the one that chooses last.
 std::span<const Fidelity> fidelities();
 
 /// errors  InvalidArgument: no such name; the nearest is named

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "sim/fabric/cluster.h"
 
 namespace ringside {
 namespace {
@@ -47,8 +50,9 @@ std::string name_of(const System& system, NodeRef ref) {
 }  // namespace
 
 JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
-                       const TopologyParameters& parameters, const SimModel* model)
-    : job_(job), graph_(graph), parameters_(parameters) {
+                       const TopologyParameters& parameters, const SimModel* model,
+                       JobFabric fabric)
+    : job_(job), graph_(graph), parameters_(parameters), fabric_(std::move(fabric)) {
   if (model != nullptr) host_bridge_ = model->host_bridge;
   places_.resize(static_cast<std::size_t>(job.nranks()));
   int links = 0;
@@ -61,6 +65,18 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
     first_link_.push_back(links);
     links += static_cast<int>(system(static_cast<int>(node)).links.size());
   }
+  first_fabric_link_ = links;
+  if (fabric_.fabric == nullptr) return;
+  for (const System& one : job.systems) nic_numbers_.push_back(nic_numbers(one));
+}
+
+int JobNetwork::first_fabric_link() const {
+  return fabric_.fabric == nullptr ? SimNetwork::first_fabric_link() : first_fabric_link_;
+}
+
+std::string JobNetwork::unjoined() const {
+  const std::scoped_lock lock(mutex_);
+  return unjoined_;
 }
 
 const System& JobNetwork::system(int node) const {
@@ -122,6 +138,32 @@ void JobNetwork::append_net(const Place& at, int net, Way way, SimRoute& route) 
   route.slowest = StepLink::Net;
 }
 
+FabricPort JobNetwork::port(const Place& at, int net) const {
+  const auto node = static_cast<std::size_t>(at.node);
+  const auto report = static_cast<std::size_t>(job_.nodes[node].report);
+  return {.host = fabric_.first_hosts[node] + system(at.node).node(net_ref(net)).host,
+          .nic = nic_numbers_[report][static_cast<std::size_t>(net)]};
+}
+
+bool JobNetwork::append_fabric(const Place& from, int out, const Place& to, int in,
+                               std::uint64_t flow, SimRoute& route) const {
+  if (fabric_.fabric == nullptr) return true;
+  const FabricPort a = port(from, out), b = port(to, in);
+  const FabricWay way = fabric_.fabric->way(a, b, flow);
+  if (way.links.empty()) {
+    const auto text = [this](const Place& at, int net, const FabricPort& where) {
+      return fmt::format("host {} nic {} (node {}: {})", where.host, where.nic, at.node,
+                         name_of(system(at.node), net_ref(net)));
+    };
+    const std::scoped_lock lock(mutex_);
+    if (unjoined_.empty()) unjoined_ = text(from, out, a) + " with " + text(to, in, b);
+    return false;
+  }
+  for (const int link : way.links) route.links.push_back(first_fabric_link_ + link);
+  route.beyond = std::max(route.beyond, way.latency);
+  return true;
+}
+
 SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
   const Place& a = place(from);
   const Place& b = place(to);
@@ -136,9 +178,30 @@ SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
   const int out = net_towards(a, b, channel);
   const int in = net_of(b, channel);
   if (out < 0 || in < 0) return route;
+  const auto number = [](auto value) { return static_cast<std::uint64_t>(value); };
+  const std::uint64_t flow =
+      flow_hash(flow_hash(number(to_int(from)), number(to_int(to))), number(channel));
+  if (!append_fabric(a, out, b, in, flow, route)) return {};
   append_net(a, out, Way::Out, route);
   append_net(b, in, Way::In, route);
   return route;
+}
+
+/// Ways of one flow's number meet in one root: of all senders' ways to one receiver, and of one sender's to all
+/// receivers, each link carries the message once.
+bool JobNetwork::append_tree(const SwitchGroup& group, int channel, SimRoute& route) const {
+  if (fabric_.fabric == nullptr || group.senders.empty() || group.receivers.empty()) return true;
+  const auto flow = static_cast<std::uint64_t>(channel);
+  const auto append_way = [&](Rank from, Rank to) {
+    const Place& a = place(from);
+    const Place& b = place(to);
+    const int out = net_of(a, channel), in = net_of(b, channel);
+    return out < 0 || in < 0 || append_fabric(a, out, b, in, flow, route);
+  };
+  return std::ranges::all_of(group.senders,
+                             [&](Rank one) { return append_way(one, group.receivers.front()); }) &&
+         std::ranges::all_of(group.receivers,
+                             [&](Rank one) { return append_way(group.senders.front(), one); });
 }
 
 SimRoute JobNetwork::group_route(const SwitchGroup& group, int channel) const {
@@ -157,6 +220,7 @@ SimRoute JobNetwork::group_route(const SwitchGroup& group, int channel) const {
   };
   for (const Rank sender : group.senders) append_way(sender, Way::Out);
   for (const Rank receiver : group.receivers) append_way(receiver, Way::In);
+  if (is_network && !append_tree(group, channel, route)) return {};
   std::ranges::sort(route.links);
   const auto repeated = std::ranges::unique(route.links);
   route.links.erase(repeated.begin(), repeated.end());
@@ -169,6 +233,10 @@ int JobNetwork::node_of_link(int id) const {
 }
 
 SimLink JobNetwork::link(int id) const {
+  if (fabric_.fabric != nullptr && id >= first_fabric_link_) {
+    FabricLink link = fabric_.fabric->link(id - first_fabric_link_);
+    return {.rate = link.rate, .name = std::move(link.name)};
+  }
   const int node = node_of_link(id);
   const System& of_node = system(node);
   const Link& link = of_node.link(id - first_link_[static_cast<std::size_t>(node)]);
@@ -178,6 +246,9 @@ SimLink JobNetwork::link(int id) const {
 }
 
 BytesPerSecond JobNetwork::rate(int id) const {
+  if (fabric_.fabric != nullptr && id >= first_fabric_link_) {
+    return fabric_.fabric->link(id - first_fabric_link_).rate;
+  }
   const int node = node_of_link(id);
   const Link& link = system(node).link(id - first_link_[static_cast<std::size_t>(node)]);
   const double share = is_host_bridge(link) ? host_bridge_ : 1;

@@ -1,20 +1,34 @@
 #pragma once
 
+#include <cstdint>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "engine/channels/job.h"
 #include "engine/topology/parameters.h"
+#include "sim/fabric/fabric.h"
 #include "sim/model.h"
 #include "sim/network.h"
 
 namespace ringside {
 
-/// The links of a job's nodes, joined by a fabric that holds nobody up.
+/// Where a job's hosts stand in a fabric.
+struct JobFabric {
+  const Fabric* fabric = nullptr;     ///< outlives the network
+  std::vector<int> first_hosts = {};  ///< by node: its host, or the first of its NVLink domain's
+};
+
+/// The links of a job's nodes, joined by a fabric: its links come between the wires of two NICs. Without one, nobody is
+/// held up there.
 ///
 /// Two ranks of a node   the links of System::path, but for those within a device (Loc)
 /// of different nodes    GPU to NIC, the NIC's wire, the other NIC's wire, NIC to GPU. The NIC is the
 ///                       graph's for the channel; without a graph the one beside the peer's number (PXN)
 ///                       to send by, and the own one to receive by
+///                       Each pair of ranks on a channel is one flow of the fabric's
+/// network that reduces  what a tree of the fabric's ways has: all messages of a channel by one root
 /// NVSwitch              a GPU's links to and from the switch's vertex
 /// A node whose ranks are told apart by NCCL (path type Net) uses its NICs within, too.
 ///
@@ -24,14 +38,20 @@ class JobNetwork : public SimNetwork {
  public:
   /// graph  of the algorithm; none: point-to-point
   /// model  what the hardware gives; null: what the description says. Read here alone
+  /// fabric  none: an ideal one
   JobNetwork(const Job& job, std::optional<GraphId> graph, const TopologyParameters& parameters,
-             const SimModel* model = nullptr);
+             const SimModel* model = nullptr, JobFabric fabric = {});
 
   [[nodiscard]] int nranks() const override { return job_.nranks(); }
   [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override;
   [[nodiscard]] SimRoute group_route(const SwitchGroup& group, int channel) const override;
   [[nodiscard]] SimLink link(int id) const override;
   [[nodiscard]] BytesPerSecond rate(int id) const override;
+  [[nodiscard]] int first_fabric_link() const override;
+
+  /// The first two NICs that a route was asked for, and that the fabric does not join; empty: none yet.
+  /// "host 3 nic 1 (node 3: mlx5_1) with host 9 nic 0 (node 9: mlx5_0)"
+  [[nodiscard]] std::string unjoined() const;
 
  private:
   struct Place {
@@ -50,12 +70,23 @@ class JobNetwork : public SimNetwork {
   void append(const Place& at, const Path& path, SimRoute& route) const;
   void append_net(const Place& at, int net, Way way, SimRoute& route) const;
 
+  [[nodiscard]] FabricPort port(const Place& at, int net) const;
+  /// returns  whether there is a way
+  bool append_tree(const SwitchGroup& group, int channel, SimRoute& route) const;
+  bool append_fabric(const Place& from, int out, const Place& to, int in, std::uint64_t flow,
+                     SimRoute& route) const;
+
   const Job& job_;
   std::optional<GraphId> graph_;
   TopologyParameters parameters_;
   std::vector<Place> places_;    ///< by rank
   std::vector<int> first_link_;  ///< id of each node's first link
   double host_bridge_ = 1;       ///< share of a way up to a CPU, between GPUs
+  JobFabric fabric_;
+  int first_fabric_link_ = 0;
+  std::vector<std::vector<int>> nic_numbers_;  ///< by system
+  mutable std::mutex mutex_;                   ///< guards what follows
+  mutable std::string unjoined_;
 };
 
 }  // namespace ringside

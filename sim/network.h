@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct SimLink {
 struct SimRoute {
   std::vector<int> links = {};          ///< ids, each once; empty: there is no way
   StepLink slowest = StepLink::NvLink;  ///< which latency of a step it has; a group's has its own
+  Seconds
+      beyond{};  ///< of the way, over what a step has: switches and cables that only some messages cross
 };
 
 /// The links between ranks. They are told of one by one, so that a large job costs no more than the
@@ -44,6 +47,9 @@ class SimNetwork {
 
   /// The link's rate alone: of large jobs each is asked for.
   [[nodiscard]] virtual BytesPerSecond rate(int id) const { return link(id).rate; }
+
+  /// From this id on links are those of a fabric between hosts.
+  [[nodiscard]] virtual int first_fabric_link() const { return std::numeric_limits<int>::max(); }
 };
 
 }  // namespace ringside

@@ -85,14 +85,30 @@ Error steps_do_not_fit(Collective collective, const std::string& what) {
           "the algorithm is at fault: the proof of its recorded program says more"};
 }
 
+void BusiestLink::note(int link, Seconds needs) {
+  if (link >= network_.first_fabric_link() && needs > in_fabric_) {
+    in_fabric_ = needs;
+    fabric_link_ = link;
+  }
+  if (needs <= busiest_) return;
+  busiest_ = needs;
+  link_ = link;
+}
+
+void BusiestLink::tell(SimResult& result) const {
+  result.busiest = busiest_;
+  result.busiest_link = link_;
+  result.busiest_fabric_link = fabric_link_;
+  if (fabric_link_ >= 0) result.busiest_fabric_part = in_fabric_ / busiest_;
+}
+
 void find_busiest(const SimNetwork& network, const std::map<int, double>& bytes,
                   SimResult& result) {
+  BusiestLink busiest(network);
   for (const auto& [link, sum] : bytes) {
-    const Seconds needs{sum / network.rate(link).value};
-    if (needs <= result.busiest) continue;
-    result.busiest = needs;
-    result.busiest_link = link;
+    busiest.note(link, Seconds{sum / network.rate(link).value});
   }
+  busiest.tell(result);
 }
 
 }  // namespace ringside

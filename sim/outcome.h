@@ -27,7 +27,22 @@ std::string unreceived_text(std::int64_t chunks, Rank sender);
 Error stuck_at(Seconds time, const std::vector<std::string>& waits);
 Error steps_do_not_fit(Collective collective, const std::string& what);
 
-/// Sets the result's busiest link.  bytes  on the wire, by link
+/// Finds the links that need longest for their bytes: among all, and among a fabric's.
+class BusiestLink {
+ public:
+  explicit BusiestLink(const SimNetwork& network) : network_(network) {}
+
+  void note(int link, Seconds needs);
+  /// Sets the result's.
+  void tell(SimResult& result) const;
+
+ private:
+  const SimNetwork& network_;
+  int link_ = -1, fabric_link_ = -1;
+  Seconds busiest_{}, in_fabric_{};
+};
+
+/// Sets the result's busiest links.  bytes  on the wire, by link
 void find_busiest(const SimNetwork& network, const std::map<int, double>& bytes, SimResult& result);
 
 }  // namespace ringside

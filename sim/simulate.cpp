@@ -48,6 +48,7 @@ Result<WireRoutes> routes_of(const SimNetwork& network, const WireQuestion& ques
     links.insert(routes.groups.back().begin(), routes.groups.back().end());
   }
   for (const int link : links) routes.rates.emplace_back(link, network.rate(link));
+  routes.first_fabric_link = network.first_fabric_link();
   return routes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -20,6 +21,7 @@ struct SimRequest {
   CallShape call;
   SimCosts costs;
   SimOverheads overheads = {};
+  std::optional<Seconds> predicted = {};  ///< NCCL's own time for it; none: it predicts none
   TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: nobody does
   std::string trace_label = {};  ///< what the trace calls the cluster
   /// Told now and then, from the calling thread, which share of the steps is done (0 to 1).
@@ -32,6 +34,8 @@ struct SimResult {
   std::int64_t steps = 0;      ///< primitives, over all ranks and channels
   int busiest_link = -1;       ///< id in the network; -1: none was used
   Seconds busiest{};           ///< what that link needs for its bytes alone: time is never below it
+  int busiest_fabric_link = -1;    ///< of a fabric between hosts; -1: none was used
+  double busiest_fabric_part = 0;  ///< what it needs over what the busiest of all needs: 0 to 1
   Seconds wall;  ///< what the simulation took; the one field that differs between runs
 };
 

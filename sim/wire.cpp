@@ -166,7 +166,11 @@ void put_into(FlatBufferBuilder& to, const WireQuestion& question) {
 
 void put_into(FlatBufferBuilder& to, const WireRoutes& routes) {
   std::vector<std::uint8_t> slowest;
-  for (const auto& [links, slow] : routes.pairs) slowest.push_back(word(slow));
+  std::vector<double> beyond;
+  for (const SimRoute& route : routes.pairs) {
+    slowest.push_back(word(route.slowest));
+    beyond.push_back(route.beyond.count());
+  }
   std::vector<int> ids;
   std::vector<double> rates;
   for (const auto& [id, rate] : routes.rates) {
@@ -180,7 +184,9 @@ void put_into(FlatBufferBuilder& to, const WireRoutes& routes) {
       to, routes.groups, [](const auto& links) -> const auto& { return links; });
   const auto put_ids = to.CreateVector(ids);
   const auto put_rates = to.CreateVector(rates);
-  const auto made = simwire::CreateRoutes(to, pairs, put_slowest, groups, put_ids, put_rates);
+  const auto put_beyond = to.CreateVector(beyond);
+  const auto made = simwire::CreateRoutes(to, pairs, put_slowest, groups, put_ids, put_rates,
+                                          put_beyond, routes.first_fabric_link);
   simwire::FinishSizePrefixedMessageBuffer(to, simwire::CreateMessage(to, 0, 0, made));
 }
 
@@ -198,9 +204,11 @@ void put_block(FlatBufferBuilder& to, std::span<const std::byte> block) {
 void put_into(FlatBufferBuilder& to, const WireTrace& trace) { put_block(to, trace.block); }
 
 void put_into(FlatBufferBuilder& to, const SimResult& result) {
-  const auto& [time, transfers, steps, busiest_link, busiest, wall] = result;
-  const auto made = simwire::CreateSimResult(to, time.count(), transfers, steps, busiest_link,
-                                             busiest.count(), wall.count());
+  const auto& [time, transfers, steps, busiest_link, busiest, busiest_fabric_link,
+               busiest_fabric_part, wall] = result;
+  const auto made =
+      simwire::CreateSimResult(to, time.count(), transfers, steps, busiest_link, busiest.count(),
+                               wall.count(), busiest_fabric_link, busiest_fabric_part);
   simwire::FinishSizePrefixedMessageBuffer(to, simwire::CreateMessage(to, 0, 0, 0, 0, 0, made));
 }
 
@@ -408,10 +416,16 @@ Result<WireMessage> get(const simwire::Routes& from) {
   const auto slowest = get_numbers<std::uint8_t>(from.pair_slowest());
   const auto ids = get_numbers<int>(from.link_ids());
   const auto rates = get_numbers<double>(from.link_rates());
-  if (slowest.size() != pairs.size() || rates.size() != ids.size()) return corrupt("routes");
+  const auto beyond = get_numbers<double>(from.pair_beyond());
+  if (slowest.size() != pairs.size() || beyond.size() != pairs.size() ||
+      rates.size() != ids.size()) {
+    return corrupt("routes");
+  }
+  routes.first_fabric_link = from.first_fabric_link();
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     RINGSIDE_TRY(const StepLink link, get_word(slowest[i], StepLink::Net));
-    routes.pairs.push_back({.links = std::move(pairs[i]), .slowest = link});
+    routes.pairs.push_back(
+        {.links = std::move(pairs[i]), .slowest = link, .beyond = Seconds{beyond[i]}});
   }
   RINGSIDE_TRY(routes.groups, get_lists<int>(from.group_links()));
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -437,6 +451,8 @@ Result<WireMessage> get(const simwire::Message& from) {
                                  .steps = result->steps(),
                                  .busiest_link = result->busiest_link(),
                                  .busiest = Seconds{result->busiest()},
+                                 .busiest_fabric_link = result->busiest_fabric_link(),
+                                 .busiest_fabric_part = result->busiest_fabric_part(),
                                  .wall = Seconds{result->wall()}}};
   }
   if (const auto* failure = from.failure(); failure != nullptr) {

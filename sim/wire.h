@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -58,6 +59,7 @@ struct WireRoutes {
   std::vector<SimRoute> pairs;
   std::vector<std::vector<int>> groups;               ///< links
   std::vector<std::pair<int, BytesPerSecond>> rates;  ///< of every link there
+  int first_fabric_link = std::numeric_limits<int>::max();
 };
 
 struct WireProgress {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
+#include "base/fd.h"
 #include "base/suggest.h"
 #include "engine/topology/load_hosts.h"
 #include "engine/tuning/parameters.h"
@@ -24,12 +26,101 @@ Status check_gpus(const JobHosts& hosts) {
   return {};
 }
 
+bool is_for_cluster(const std::string& setting) {
+  return is_cluster_key(std::string_view(setting).substr(0, setting.find('=')));
+}
+
+/// What of the settings is the cluster's.
+/// errors  InvalidArgument: no `=`
+Result<std::vector<ClusterChange>> cluster_changes(const JobOptions& options) {
+  std::vector<ClusterChange> changes;
+  for (const std::string& setting : options.set) {
+    if (!is_for_cluster(setting)) continue;
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("--set '{}' is not NAME=VALUE", setting),
+                   "such as --set fabric.routing=adaptive"};
+    }
+    changes.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  return changes;
+}
+
+/// Whether the word is the file of a cluster, and not of a host.
+bool is_cluster_file(const std::string& on) {
+  constexpr std::uintmax_t kMostBytes = 1 << 20;
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(on, failed)) return false;
+  const std::uintmax_t size = std::filesystem::file_size(on, failed);
+  if (failed || size > kMostBytes) return false;
+  const Result<std::string> text = read_file(on);
+  return text && is_cluster_text(*text);
+}
+
+/// A cluster's file says all of a job: it has no count, and nothing stands beside it.
+/// errors  InvalidArgument: one among several words, or with a count
+Status check_cluster_alone(const std::string& on) {
+  for (std::size_t from = 0; from <= on.size();) {
+    const std::size_t comma = std::min(on.find(',', from), on.size());
+    const std::string part = on.substr(from, comma - from);
+    if (is_cluster_file(part) || is_cluster_file(part.substr(0, part.rfind(':')))) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("--on {}: a cluster's file and more", on),
+                   "give it alone; --nodes says how many of its nodes the job takes"};
+    }
+    from = comma + 1;
+  }
+  return {};
+}
+
+struct FoundHosts {
+  JobHosts hosts;
+  std::optional<AskedFabric> fabric;
+};
+
+Result<FoundHosts> hosts_of_cluster(const JobOptions& options) {
+  RINGSIDE_TRY(const auto changes, cluster_changes(options));
+  AskedFabric found;
+  RINGSIDE_TRY(found.cluster, load_cluster(options.on, changes, options.nvl_domain));
+  for (HostRun& run : found.cluster.kinds) {
+    RINGSIDE_TRY(change_host(run.host, options.hosts));
+  }
+  RINGSIDE_TRY(found.fabric, make_fabric(found.cluster));
+  RINGSIDE_TRY(PlacedHosts placed, place_job(found.cluster, options.nodes));
+  found.nodes = std::move(placed.nodes);
+  return FoundHosts{std::move(placed.hosts), std::move(found)};
+}
+
+Result<FoundHosts> find_hosts(const JobOptions& options) {
+  FoundHosts found;
+  if (is_cluster_file(options.on)) {
+    RINGSIDE_TRY(found, hosts_of_cluster(options));
+  } else {
+    const auto lost = std::ranges::find_if(options.set, is_for_cluster);
+    if (lost != options.set.end()) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{} on {}, which has no fabric", *lost, options.on),
+                   "give --on a cluster's file (docs/clusters.md)"};
+    }
+    RINGSIDE_TRY(check_cluster_alone(options.on));
+    RINGSIDE_TRY(found.hosts,
+                 load_hosts(options.on, options.nodes.value_or(1), options.nvl_domain));
+    for (HostRun& run : found.hosts.runs) {
+      RINGSIDE_TRY(change_host(run.host, options.hosts));
+    }
+  }
+  RINGSIDE_TRY(check_gpus(found.hosts));
+  return found;
+}
+
 Result<AskedJob> load_job_under(const JobOptions& options, const Environment& environment) {
   RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment));
   RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment));
-  RINGSIDE_TRY(JobHosts hosts, load_job_hosts(options));
-  RINGSIDE_TRY(Job job, make_job(hosts, topology, channels));
-  return AskedJob{topology, std::move(hosts), std::move(job)};
+  RINGSIDE_TRY(FoundHosts found, find_hosts(options));
+  RINGSIDE_TRY(Job job, make_job(found.hosts, topology, channels));
+  if (found.fabric)
+    found.fabric->first_hosts = first_hosts(job, {found.hosts, found.fabric->nodes});
+  return AskedJob{topology, std::move(found.hosts), std::move(job), std::move(found.fabric)};
 }
 
 Result<TunedJob> load_tuned_job_under(const JobOptions& options, const Environment& environment,
@@ -68,13 +159,26 @@ Result<Environment> environment_with(const std::vector<std::string>& settings) {
 }
 
 Result<Environment> environment_of(const JobOptions& options) {
-  return environment_with(options.set);
+  std::vector<std::string> variables = options.set;
+  std::erase_if(variables, is_for_cluster);
+  return environment_with(variables);
 }
 
 Result<JobHosts> load_job_hosts(const JobOptions& options) {
-  RINGSIDE_TRY(JobHosts hosts, load_hosts(options.on, options.nodes, options.nvl_domain));
-  RINGSIDE_TRY(check_gpus(hosts));
-  return hosts;
+  RINGSIDE_TRY(FoundHosts found, find_hosts(options));
+  JobHosts in_runs{.hosts_per_nvl_domain = found.hosts.hosts_per_nvl_domain};
+  for (std::size_t i = 0, last = 0; const int run : run_of_hosts(found.hosts)) {
+    const auto index = static_cast<std::size_t>(run);
+    if (i++ == 0 || index != last) in_runs.runs.push_back({found.hosts.runs[index].host, 0});
+    ++in_runs.runs.back().count;
+    last = index;
+  }
+  return in_runs;
+}
+
+JobFabric AskedJob::job_fabric() const {
+  if (!fabric) return {};
+  return {.fabric = fabric->fabric.get(), .first_hosts = fabric->first_hosts};
 }
 
 Result<AskedJob> load_job(const JobOptions& options) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,37 +10,54 @@
 #include "base/result.h"
 #include "engine/channels/job.h"
 #include "engine/tuning/select.h"
+#include "sim/fabric/cluster.h"
+#include "sim/job_network.h"
+#include "study/host_changes.h"
 
 namespace ringside::study {
 
 /// Which job a question is about: the hosts, and the variables that it would be started with.
 struct JobOptions {
-  std::string on;                      ///< as load_hosts() takes it
-  int nodes = 1;                       ///< hosts
+  std::string on;                      ///< as load_hosts() takes it, or a cluster's file
+  std::optional<int> nodes = {};       ///< hosts; none: 1, of a cluster all that it places
   std::optional<int> nvl_domain = {};  ///< hosts that share one NVLink domain
-  std::vector<std::string> set = {};   ///< NAME=VALUE, over the process's own variables
+  /// NAME=VALUE, over the process's own variables; or fabric.KEY=VALUE, placement=VALUE over what a cluster's file says.
+  std::vector<std::string> set = {};
+  HostChanges hosts = {};
 };
 
 /// The process's variables with `settings` (NAME=VALUE) over them; an empty value unsets one.
 /// errors  InvalidArgument: no `=`, or a name that decides nothing here; the nearest known is named
 Result<Environment> environment_with(const std::vector<std::string>& settings);
 
-/// environment_with(options.set)
+/// environment_with(options.set), without what is the cluster's
 Result<Environment> environment_of(const JobOptions& options);
 
-/// The hosts that a job runs on: they have GPUs.
-/// errors  as load_hosts(). InvalidArgument: a host without a GPU that takes part
+/// The hosts that a job runs on, run by run: they have GPUs. What joins them is left out.
+/// errors  as load_hosts(), load_cluster(), change_host(). InvalidArgument: a host without a GPU that takes part
 Result<JobHosts> load_job_hosts(const JobOptions& options);
+
+/// The cluster that a job is part of.
+struct AskedFabric {
+  Cluster cluster;
+  std::shared_ptr<const Fabric> fabric;
+  std::vector<int> nodes;        ///< numbers of the job's nodes in the cluster, in the job's order
+  std::vector<int> first_hosts;  ///< by node of the job, as JobFabric has them
+};
 
 /// A job that was asked for, and what made it so.
 struct AskedJob {
   TopologyParameters topology;
   JobHosts hosts;
   Job job;
+  std::optional<AskedFabric> fabric = {};  ///< none: an ideal one
+
+  /// For a JobNetwork, which this object outlives.
+  [[nodiscard]] JobFabric job_fabric() const;
 };
 
 /// errors  as environment_of(), parse_topology_parameters(), parse_channel_parameters(), load_job_hosts(),
-///         make_job()
+///         make_fabric(), make_job()
 Result<AskedJob> load_job(const JobOptions& options);
 
 /// The same, and who chooses for it.

@@ -70,6 +70,11 @@ Result<Surroundings> surroundings_of(const SimQuestion& question, const Job& job
   return found;
 }
 
+std::optional<Seconds> predicted_of(const SimTuned& tuned) {
+  if (!tuned.prediction) return std::nullopt;
+  return Seconds{tuned.prediction->time_us * 1e-6};
+}
+
 }  // namespace
 
 Result<SimPlan> plan_simulation(const SimQuestion& question) {
@@ -106,24 +111,47 @@ Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
 Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
                              const std::function<void(double)>& progress) {
   const AskedJob& asked = plan.job.asked;
-  const JobNetwork network(asked.job, call.tuned.graph, asked.topology, &plan.model);
+  const JobNetwork network(asked.job, call.tuned.graph, asked.topology, &plan.model,
+                           asked.job_fabric());
   std::shared_ptr<TraceFileSink> trace;
   if (!plan.question.trace.empty()) {
     RINGSIDE_TRY(trace, TraceFileSink::create(plan.question.trace));
   }
   SimRow row;
   row.call = std::move(call);
-  RINGSIDE_TRY(row.result, plan.fidelity->run({.network = &network,
-                                               .channels = plan.channels,
-                                               .choice = row.call.tuned.choice,
-                                               .call = row.call.shape,
-                                               .costs = row.call.tuned.costs,
-                                               .overheads = row.call.tuned.overheads,
-                                               .trace = trace.get(),
-                                               .trace_label = plan.question.job.on,
-                                               .progress = progress}));
+  const SimRequest request{.network = &network,
+                           .channels = plan.channels,
+                           .choice = row.call.tuned.choice,
+                           .call = row.call.shape,
+                           .costs = row.call.tuned.costs,
+                           .overheads = row.call.tuned.overheads,
+                           .predicted = predicted_of(row.call.tuned),
+                           .trace = trace.get(),
+                           .trace_label = plan.question.job.on,
+                           .progress = progress};
+  PickedFidelity picked{plan.fidelity, {}};
+  if (plan.fidelity->name == kAutoFidelity) {
+    RINGSIDE_TRY(picked, pick_fidelity(request));
+  }
+  row.fidelity = picked.fidelity->name;
+  row.why = std::move(picked.why);
+  auto result = picked.fidelity->run(request);
+  if (const std::string unjoined = network.unjoined(); !result && !unjoined.empty()) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}: the fabric does not join {}", plan.question.job.on, unjoined),
+                 "give it links that do (docs/clusters.md), or another placement"};
+  }
+  RINGSIDE_TRY(row.result, std::move(result));
   row.error_percent = plan.model.error_percent(row.call.bytes, plan.job.shape().nnodes);
   if (row.result.busiest_link >= 0) row.busiest = network.link(row.result.busiest_link);
+  if (row.result.busiest_fabric_link >= 0) {
+    const Fabric& fabric = *asked.fabric->fabric;
+    const int link = row.result.busiest_fabric_link - network.first_fabric_link();
+    const FabricLink busiest = fabric.link(link);
+    row.busiest_fabric =
+        BusyFabricLink{busiest, fabric.shape().tiers[static_cast<std::size_t>(busiest.tier)].name,
+                       row.result.busiest * row.result.busiest_fabric_part};
+  }
   row.algbw = row.call.bytes / row.result.time;
   row.busbw = row.algbw * busbw_factor(plan.calls.collective, network.nranks());
   return row;

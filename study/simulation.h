@@ -19,7 +19,7 @@ struct SimQuestion {
   std::string algorithm = {};       ///< empty: NCCL's choice
   std::string protocol = {};        ///< empty: NCCL's choice
   int channels = 0;                 ///< 0: NCCL's choice
-  std::string fidelity = "chunk";   ///< a name of fidelities()
+  std::string fidelity = "auto";    ///< a name of fidelities()
   std::string nccl{kNewestTuning};  ///< version whose choices are simulated
   std::string net = {};             ///< a NetKind; empty: what the NICs' names suggest
   std::string launch = "process";   ///< a LaunchStyle
@@ -54,14 +54,25 @@ struct SimCall {
 /// errors  as tune(): NCCL has no way to do it
 Result<SimCall> tune_call(const SimPlan& plan, Bytes size);
 
+/// The link of a fabric that needs longest for its bytes.
+struct BusyFabricLink {
+  FabricLink link;
+  std::string tier;  ///< "leaf - spine"
+  Seconds needs{};   ///< for its bytes alone
+};
+
 /// One call, simulated.
 struct SimRow {
   SimCall call;
   SimResult result;
   std::optional<SimLink> busiest;  ///< none: no bytes crossed a link
+  std::optional<BusyFabricLink> busiest_fabric =
+      {};  ///< none: the job has no fabric, or does not use it
   BytesPerSecond algbw;
   BytesPerSecond busbw;
-  double error_percent = 0;  ///< SimModel::error_percent()
+  std::string fidelity = {};  ///< that it was simulated by
+  std::string why = {};       ///< of auto: why by that one; else empty
+  double error_percent = 0;   ///< SimModel::error_percent()
 
   /// Of the time, what the busiest link needs for its bytes alone: 0 .. 1.
   [[nodiscard]] double busy_share() const { return result.busiest / result.time; }

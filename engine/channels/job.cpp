@@ -22,10 +22,8 @@ struct Domain {
 
 /// Which run each host of the job comes from.
 Result<std::vector<int>> list_hosts(const JobHosts& hosts) {
-  std::vector<int> list;
   std::int64_t nranks = 0;
-  for (std::size_t run = 0; run < hosts.runs.size(); ++run) {
-    const auto& [host, count] = hosts.runs[run];
+  for (const auto& [host, count] : hosts.runs) {
     if (count < 1) {
       return Error{ErrorCode::InvalidArgument, fmt::format("{} hosts of {}", count, host.name),
                    "give at least 1"};
@@ -35,8 +33,8 @@ Result<std::vector<int>> list_hosts(const JobHosts& hosts) {
       return Error{ErrorCode::InvalidArgument, fmt::format("more than {} ranks", kMaxRanks),
                    "give fewer nodes"};
     }
-    list.insert(list.end(), static_cast<std::size_t>(count), static_cast<int>(run));
   }
+  std::vector<int> list = run_of_hosts(hosts);
   const int each = hosts.hosts_per_nvl_domain;
   if (list.empty() || each < 1 || list.size() % static_cast<std::size_t>(each) != 0) {
     return Error{ErrorCode::InvalidArgument,

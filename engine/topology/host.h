@@ -94,9 +94,13 @@ struct HostRun {
 };
 struct JobHosts {
   std::vector<HostRun> runs = {};
+  std::vector<int> order = {};  ///< which run each host is of; empty: one run after the other
   /// So many consecutive hosts share one NVLink domain, which is then one node of the job.
   int hosts_per_nvl_domain = 1;
 };
+
+/// Which run each host of the job is of.
+std::vector<int> run_of_hosts(const JobHosts& hosts);
 
 /// Every GPU of the host that has a rank, in the order of the file.
 std::vector<const HostGpu*> gpus_of(const Host& host);

@@ -12,7 +12,7 @@
 namespace ringside {
 
 /// One mapping of a YAML document, read key by key: each reader checks that the key is there and that
-/// its value can be meant. Private to this folder: no installed header includes it.
+/// its value can be meant. For the sources of readers: no installed header includes it.
 ///
 /// errors  Corrupt, as `where:line: what`, with the mend; YAML::Exception may pass through, for the
 ///         caller of the parser to turn into one

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/logs/host_edit.h"
+#include "engine/topology/host_edit.h"
 
 namespace ringside {
 namespace {

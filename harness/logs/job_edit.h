@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "harness/logs/host_edit.h"
+#include "engine/topology/host_edit.h"
 #include "harness/logs/host_network.h"
 #include "harness/logs/log_request.h"
 

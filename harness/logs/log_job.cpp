@@ -6,8 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "engine/topology/host_edit.h"
 #include "engine/tuning/model.h"
-#include "harness/logs/host_edit.h"
 #include "harness/logs/noise.h"
 
 namespace ringside {

@@ -118,7 +118,8 @@ class Wiring {
     SimRoute route = request_.network->route(from, to, channel);
     if (route.links.empty()) return no_way_between(from, to);
     EventLine& line = job_.lines.emplace_back();
-    line.latency = request_.costs.step[static_cast<std::size_t>(route.slowest)].count();
+    line.latency =
+        (request_.costs.step[static_cast<std::size_t>(route.slowest)] + route.beyond).count();
     line.efficiency = request_.costs.share[static_cast<std::size_t>(route.slowest)];
     line.first_sender = from;
     line.links = std::move(route.links);

@@ -116,12 +116,11 @@ class FlowEngine {
   }
 
   void find_busiest(SimResult& result) const {
+    BusiestLink busiest(network_);
     for (const AlikeLinks& link : kinds_.links) {
-      const Seconds needs{link.load / link.rate};
-      if (needs <= result.busiest) continue;
-      result.busiest = needs;
-      result.busiest_link = link.link;
+      busiest.note(link.link, Seconds{link.load / link.rate});
     }
+    busiest.tell(result);
   }
 
   [[nodiscard]] const FlowShape& shape_of(int of_class) const {

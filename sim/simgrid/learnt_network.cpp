@@ -33,6 +33,7 @@ Status LearntNetwork::learn(const std::vector<SimTask>& tasks, Caller& caller) {
   auto links = routes.groups.begin();
   for (const auto& [place, group] : groups) groups_[place] = std::move(*links++);
   rates_.insert(routes.rates.begin(), routes.rates.end());
+  first_fabric_link_ = routes.first_fabric_link;
   return {};
 }
 

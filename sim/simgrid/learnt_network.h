@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -26,12 +27,14 @@ class LearntNetwork : public SimNetwork {
   [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override;
   [[nodiscard]] SimRoute group_route(const SwitchGroup& group, int channel) const override;
   [[nodiscard]] SimLink link(int id) const override;
+  [[nodiscard]] int first_fabric_link() const override { return first_fabric_link_; }
 
  private:
   int nranks_;
   std::map<WireQuestion::Pair, SimRoute> pairs_;
   std::map<std::pair<int, int>, std::vector<int>> groups_;  ///< by channel and id
   std::unordered_map<int, BytesPerSecond> rates_;
+  int first_fabric_link_ = std::numeric_limits<int>::max();
 };
 
 }  // namespace ringside

@@ -127,9 +127,9 @@ Result<SimConnection*> Wiring::connection(const SimTask& from, const SimTask& to
     return no_way_between(from.rank, to.rank);
   }
   const auto slowest = static_cast<std::size_t>(route.slowest);
-  joined =
-      std::make_unique<SimConnection>(fmt::format("{}", lanes_.size()), kSlots,
-                                      request_.costs.step[slowest], request_.costs.share[slowest]);
+  joined = std::make_unique<SimConnection>(fmt::format("{}", lanes_.size()), kSlots,
+                                           request_.costs.step[slowest] + route.beyond,
+                                           request_.costs.share[slowest]);
   joined->first_sender = from.rank;
   joined->links = std::move(route.links);
   joined_.push_back({from.rank, to.rank, from.channel, joined.get()});

@@ -1,4 +1,4 @@
-#include "harness/logs/host_edit.h"
+#include "engine/topology/host_edit.h"
 
 #include <algorithm>
 

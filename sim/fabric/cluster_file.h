@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/fabric/placement.h"
+#include "sim/fabric/settings.h"
+
+namespace ringside {
+
+/// A cluster as its file describes it (grammar: docs/clusters.md).
+struct ClusterFile {
+  struct Nodes {
+    std::string source;  ///< as --on takes one
+    int count = 1;
+    std::string where;  ///< of the file; for messages
+  };
+  std::string name;
+  std::vector<Nodes> nodes;
+  std::optional<int> nvl_domain = {};
+  FabricSettings fabric;
+  Placement placement;
+};
+
+/// `fabric.oversubscription` and `2`: what is to stand there instead.
+using ClusterChange = std::pair<std::string, std::string>;
+
+/// `where` opens each message.
+/// errors  Corrupt: not YAML, another version, an unknown, missing or repeated key, a value out of range; as
+///         `where:line: what`, with the mend. InvalidArgument: a change of what is no key
+Result<ClusterFile> parse_cluster(const std::string& text, const std::string& where,
+                                  const std::vector<ClusterChange>& changes = {});
+
+/// Whether the text opens as such a file does: `ringside: cluster/...`.
+bool is_cluster_text(std::string_view text);
+
+/// Whether a change may have this name: `placement`, `fabric.` and something.
+bool is_cluster_key(std::string_view name);
+
+}  // namespace ringside

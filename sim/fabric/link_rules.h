@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace ringside {
+
+/// What a cable ends at, in words: `host 3 nic 1`, `pod 2 spine 5`.
+struct FabricEnd {
+  struct Part {
+    std::string_view word;  ///< lives as long as the program
+    int number = 0;
+  };
+  std::array<Part, 3> parts = {};
+  std::size_t count = 0;
+
+  FabricEnd() = default;
+  FabricEnd(std::initializer_list<Part> some);
+
+  [[nodiscard]] std::string text() const;
+};
+
+/// A pattern of links, and which share of their rate is left.
+///
+///   host 3 nic 1 -> leaf 0      one direction of a cable
+///   leaf 3 <-> spine *          both directions; * is any number
+///   leaf 3 -> spine 2 link 1    one of several alike cables; without it all of them
+struct LinkRule {
+  struct Part {
+    std::string word;
+    std::optional<int> number;  ///< none: any
+  };
+  std::vector<Part> from, to;
+  std::optional<int> link = {};
+  bool is_both_ways = false;
+  double share = 1;   ///< 0: down
+  std::string text;   ///< as it was written
+  std::string where;  ///< of the file; for messages
+
+  [[nodiscard]] bool fits(const FabricEnd& a, const FabricEnd& b, int number) const;
+};
+
+/// Without share and place.
+/// errors  InvalidArgument: no such pattern
+Result<LinkRule> parse_link_rule(std::string_view text);
+
+}  // namespace ringside

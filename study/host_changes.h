@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "engine/topology/host.h"
+
+namespace ringside::study {
+
+/// What is to be different about a job's hosts than their descriptions say.
+struct HostChanges {
+  std::optional<int> nics = {};       ///< keep so many, evenly out of all
+  std::optional<int> drop_rail = {};  ///< the NIC of that number, on each host
+  std::optional<bool> gdr = {};       ///< GPUs and NICs reach each other's memory, or not
+
+  friend bool operator==(const HostChanges&, const HostChanges&) = default;
+};
+
+/// errors  InvalidArgument: more NICs than the host has, a rail that it has not, or its last one
+Status change_host(Host& host, const HostChanges& changes);
+
+}  // namespace ringside::study

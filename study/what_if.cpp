@@ -1,0 +1,219 @@
+#include "study/what_if.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "engine/tuning/parameters.h"
+
+namespace ringside::study {
+namespace {
+
+Result<int> whole(const char* key, const std::string& value) {
+  const auto number = parse_int(value);
+  if (number && *number >= 0 && *number <= 1 << 20) return static_cast<int>(*number);
+  return Error{ErrorCode::InvalidArgument, fmt::format("{}: '{}' is no count", key, value),
+               fmt::format("such as {}=4", key)};
+}
+
+Result<bool> on_or_off(const char* key, const std::string& value) {
+  if (value == "on" || value == "off") return value == "on";
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("{}: '{}' is neither on nor off", key, value),
+               fmt::format("such as {}=on,off", key)};
+}
+
+constexpr std::array kKeys{
+    WhatIfKey{"nodes", "nodes of the job",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                RINGSIDE_TRY(question.job.nodes, whole("nodes", value));
+                return {};
+              }},
+    WhatIfKey{"nics", "NICs of each host",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                RINGSIDE_TRY(question.job.hosts.nics, whole("nics", value));
+                return {};
+              }},
+    WhatIfKey{"drop_rail", "a NIC that each host lacks",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                RINGSIDE_TRY(question.job.hosts.drop_rail, whole("drop_rail", value));
+                return {};
+              }},
+    WhatIfKey{"gdr", "GPUDirect RDMA: on, off",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                RINGSIDE_TRY(question.job.hosts.gdr, on_or_off("gdr", value));
+                return {};
+              }},
+    WhatIfKey{"net", "as --net",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                question.net = value;
+                return {};
+              }},
+    WhatIfKey{"nccl", "as --nccl",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                question.nccl = value;
+                return {};
+              }},
+    WhatIfKey{"launch", "as --launch",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                question.launch = value;
+                return {};
+              }},
+    WhatIfKey{"algo", "as --algo",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                question.algorithm = value;
+                return {};
+              }},
+    WhatIfKey{"proto", "as --proto",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                question.protocol = value;
+                return {};
+              }},
+    WhatIfKey{"channels", "as --channels",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                RINGSIDE_TRY(question.channels, whole("channels", value));
+                return {};
+              }},
+    WhatIfKey{"fidelity", "as --fidelity",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                question.fidelity = value;
+                return {};
+              }},
+};
+
+/// errors  InvalidArgument: an unknown key, or a value that is none
+Status apply(SimQuestion& question, const std::string& key, const std::string& value) {
+  const auto row = std::ranges::find(kKeys, key, &WhatIfKey::name);
+  if (row != kKeys.end()) return row->apply(question, value);
+  std::vector<std::string_view> known = known_variables();
+  const bool is_variable = std::ranges::find(known, key) != known.end();
+  if (is_variable || is_cluster_key(key)) {
+    question.job.set.push_back(key + "=" + value);  // the last one counts
+    return {};
+  }
+  for (const WhatIfKey& one : kKeys) known.push_back(one.name);
+  known.insert(known.end(), {"placement", "fabric.oversubscription", "fabric.routing"});
+  std::vector<std::string_view> few;
+  for (const WhatIfKey& one : kKeys) few.push_back(one.name);
+  const std::string_view nearest = nearest_word(key, known);
+  return Error{
+      ErrorCode::InvalidArgument, fmt::format("--vary: nothing is called '{}'", key),
+      fmt::format("{}known: {}, placement, fabric.KEY of a cluster's file, NCCL's variables",
+                  nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest),
+                  fmt::join(few, ", "))};
+}
+
+struct Axis {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+Result<Axis> parse_axis(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const Error bad{ErrorCode::InvalidArgument,
+                  fmt::format("--vary '{}' is not KEY=VALUE,VALUE", text),
+                  "such as --vary nics=4,8"};
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return bad;
+  Axis axis{.key = text.substr(0, equals), .values = {}};
+  for (std::size_t from = equals + 1; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    if (comma == from) return bad;
+    axis.values.push_back(text.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return axis;
+}
+
+Error of_variant(const Variant& variant, const Error& error) {
+  if (variant.settings.empty()) return error;
+  return {error.code, fmt::format("{}: {}", variant.label(), error.message), error.help};
+}
+
+}  // namespace
+
+std::span<const WhatIfKey> what_if_keys() { return kKeys; }
+
+std::string Variant::label() const {
+  std::string text;
+  for (const auto& [key, value] : settings) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
+  }
+  return text.empty() ? "base" : text;
+}
+
+Result<std::vector<Variant>> variants_of(const SimQuestion& base,
+                                         const std::vector<std::string>& vary,
+                                         std::optional<int> drop_rail) {
+  if (!base.trace.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--trace with what-ifs",
+                 "a trace holds one simulation: leave --vary and --drop-rail out"};
+  }
+  std::vector<Axis> axes;
+  std::size_t all = 1;
+  for (const std::string& text : vary) {
+    RINGSIDE_TRY(Axis axis, parse_axis(text));
+    if (std::ranges::find(axes, axis.key, &Axis::key) != axes.end()) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("--vary {} comes twice", axis.key),
+                   "give its values once, with commas between"};
+    }
+    all *= axis.values.size();
+    if (all > kMostVariants) {
+      return Error{ErrorCode::InvalidArgument, "--vary: too many combinations",
+                   fmt::format("at most {}", kMostVariants)};
+    }
+    axes.push_back(std::move(axis));
+  }
+  std::vector<Variant> variants{{.settings = {}, .question = base}};
+  for (std::size_t number = 0; !axes.empty() && number < all; ++number) {
+    Variant one{.settings = {}, .question = base};
+    std::size_t rest = number;  // the last axis changes fastest
+    std::size_t block = all;
+    for (const Axis& axis : axes) {
+      block /= axis.values.size();
+      const std::string& value = axis.values[rest / block];
+      rest %= block;
+      RINGSIDE_TRY(apply(one.question, axis.key, value));
+      one.settings.emplace_back(axis.key, value);
+    }
+    variants.push_back(std::move(one));
+  }
+  if (drop_rail) {
+    Variant one{.settings = {{"drop_rail", std::to_string(*drop_rail)}}, .question = base};
+    RINGSIDE_TRY(apply(one.question, one.settings[0].first, one.settings[0].second));
+    variants.push_back(std::move(one));
+  }
+  return variants;
+}
+
+Result<std::vector<PlannedVariant>> plan_variants(std::vector<Variant> variants) {
+  std::vector<PlannedVariant> planned;
+  for (Variant& variant : variants) {
+    auto plan = plan_simulation(variant.question);
+    if (!plan) return of_variant(variant, plan.error());
+    planned.push_back({std::move(variant), *std::move(plan)});
+  }
+  return planned;
+}
+
+Result<VariantCall> simulate_variant(const PlannedVariant& planned, Bytes size,
+                                     const std::function<void(double)>& progress) {
+  auto call = tune_call(planned.plan, size);
+  if (!call) {
+    // The base was asked for; of the others the rest of the table still says something.
+    if (planned.variant.settings.empty()) return call.error();
+    return VariantCall{.row = {}, .refusal = call.error().message};
+  }
+  auto row = simulate_call(planned.plan, *std::move(call), progress);
+  if (!row) return of_variant(planned.variant, row.error());
+  return VariantCall{.row = *std::move(row), .refusal = {}};
+}
+
+std::string limit_text(const SimRow& row) {
+  const std::string_view limit = limit_of(row);
+  return limit == "bandwidth" && row.busiest ? row.busiest->name : std::string(limit);
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "study/simulation.h"
+
+/// "What if?": a question to the simulator, and beside it the same question with something changed.
+namespace ringside::study {
+
+/// What can be varied: a word before the `=`. Beside these, every variable of NCCL's that decides something, and every
+/// key of a cluster's fabric as `fabric.KEY`.
+struct WhatIfKey {
+  std::string_view name;
+  std::string_view what;
+  Status (*apply)(SimQuestion& question, const std::string& value);
+};
+std::span<const WhatIfKey> what_if_keys();
+
+struct Variant {
+  std::vector<std::pair<std::string, std::string>> settings = {};  ///< none: the base
+  SimQuestion question;
+
+  [[nodiscard]] std::string label() const;  ///< "nics=4 gdr=off", "base"
+};
+
+/// The base, and then each combination of the values.
+///
+/// vary       KEY=V1,V2,... : several give the grid of them all
+/// drop_rail  one more variant: the base without this NIC on each host
+/// errors     InvalidArgument: no KEY=VALUE, an unknown key (the nearest is named), a key twice, a value that is none, a
+///            trace of several runs, more than kMostVariants
+Result<std::vector<Variant>> variants_of(const SimQuestion& base,
+                                         const std::vector<std::string>& vary,
+                                         std::optional<int> drop_rail);
+
+inline constexpr std::size_t kMostVariants = 256;
+
+/// One variant, checked.
+struct PlannedVariant {
+  Variant variant;
+  SimPlan plan;
+};
+
+/// errors  as plan_simulation(); the message opens with the variant
+Result<std::vector<PlannedVariant>> plan_variants(std::vector<Variant> variants);
+
+/// One call of a variant, or why NCCL does not do it.
+struct VariantCall {
+  std::optional<SimRow> row = {};
+  std::string refusal = {};
+};
+
+/// progress  as simulate_call()
+/// errors    as simulate_call(), opening with the variant
+Result<VariantCall> simulate_variant(const PlannedVariant& planned, Bytes size,
+                                     const std::function<void(double)>& progress = {});
+
+/// "latency", or the name of the link that limits.
+std::string limit_text(const SimRow& row);
+
+}  // namespace ringside::study

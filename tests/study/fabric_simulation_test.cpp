@@ -1,0 +1,221 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "study/simulation.h"
+#include "tests/study/cluster_folder.h"
+
+namespace ringside::study {
+namespace {
+
+using testing::HasSubstr;
+
+SimQuestion ring_on(const std::string& on, std::optional<int> nodes = {},
+                    const std::string& bytes = "1G") {
+  return {.job = {.on = on, .nodes = nodes},
+          .calls = {.collective = "all_reduce", .sizes = bytes},
+          .algorithm = "ring",
+          .protocol = "simple",
+          .fidelity = "event"};
+}
+
+Result<SimRow> simulate_one(const SimQuestion& question) {
+  RINGSIDE_TRY(const SimPlan plan, plan_simulation(question));
+  RINGSIDE_TRY(SimCall call, tune_call(plan, plan.calls.sizes.front()));
+  return simulate_call(plan, std::move(call));
+}
+
+double time_us(const SimQuestion& question) {
+  const Result<SimRow> row = simulate_one(question);
+  EXPECT_TRUE(row) << row.error().message << ": " << row.error().help;
+  if (!row) return 0;
+  // No answer above what links allow.
+  EXPECT_GE(row->result.time, row->result.busiest);
+  EXPECT_LE(row->result.busiest_fabric_part, 1);
+  return in_us(row->result.time);
+}
+
+class FabricSimulation : public testing::Test {
+ protected:
+  ClusterFolder folder_;
+};
+
+// Each leaf sends as much up as its NICs bring: spread over all links nobody waits.
+TEST_F(FabricSimulation, OneToOneAndAdaptiveHoldsNobodyUp) {
+  const double ideal = time_us(ring_on("dgx-h100", 8));
+  for (const char* fabric :
+       {"{kind: switch}", "{kind: switch, rails: only}",
+        "{kind: leaf_spine, hosts_per_leaf: 2, routing: adaptive}",
+        "{kind: leaf_spine, hosts_per_leaf: 1, routing: adaptive}",
+        "{kind: leaf_spine, rails: optimised, hosts_per_leaf: 2, routing: adaptive}",
+        "{kind: leaf_spine, rails: only, hosts_per_leaf: 4, routing: adaptive}",
+        "{kind: fat_tree, hosts_per_leaf: 1, hosts_per_pod: 2, routing: adaptive}",
+        "{kind: fat_tree, rails: optimised, hosts_per_leaf: 2, hosts_per_pod: 4, routing: "
+        "adaptive}"}) {
+    for (const char* placement : {"placement: packed", "placement: scattered 5"}) {
+      const std::string path = folder_.write("dgx-h100 x8", fabric, placement);
+      EXPECT_NEAR(time_us(ring_on(path)) / ideal, 1, 1e-6) << fabric << " " << placement;
+    }
+  }
+}
+
+// A leaf a host: all that a host sends goes up. 8 NICs give 8 x 48 GB/s (PCIe), k:1 leaves 8 x 50 / k.
+TEST_F(FabricSimulation, OversubscriptionSlowsARingAcrossLeavesAsArithmeticSays) {
+  const auto busy_us = [&](int k) {
+    const std::string path = folder_.write(
+        "dgx-h100 x4",
+        "{kind: leaf_spine, hosts_per_leaf: 1, routing: adaptive, oversubscription: " +
+            std::to_string(k) + "}");
+    const Result<SimRow> row = simulate_one(ring_on(path));
+    EXPECT_TRUE(row) << row.error().message;
+    EXPECT_EQ(row->busiest->name, k == 1 ? "node 0: NIC 0 -> PCI switch 0" : "leaf 0 -> spines");
+    return std::pair{in_us(row->result.busiest), in_us(row->result.time)};
+  };
+  const auto [need1, time1] = busy_us(1);
+  for (const int k : {2, 4, 8}) {
+    const auto [need, time] = busy_us(k);
+    EXPECT_NEAR(need / need1, 48.0 * k / 50, 1e-9 * k) << k;
+    EXPECT_NEAR(time / time1, 48.0 * k / 50, 0.02 * k) << k;
+  }
+}
+
+// One NIC's cable at half of 50 GB/s: the channels on it take 48 / 25 as long, and all wait for them.
+TEST_F(FabricSimulation, ADegradedLinkSlowsByWhatItLacks) {
+  const auto time_with = [&](const std::string& rules) {
+    return time_us(ring_on(folder_.write("dgx-h100 x4", "{kind: switch" + rules + "}")));
+  };
+  const double whole = time_with("");
+  EXPECT_NEAR(time_with(", degraded: [{link: host 1 nic 3 -> switch 0, share: 0.5}]") / whole, 1.92,
+              0.04);
+  EXPECT_NEAR(time_with(", background: [{link: switch 0 -> host 2 nic 0, share: 0.75}]") / whole,
+              3.84, 0.08);
+  EXPECT_NEAR(time_with(", degraded: [{link: host 1 nic 3 -> switch 0, share: 0.99}]") / whole, 1,
+              1e-3);
+}
+
+// Of a fat tree's uplinks by hash some are hit twice: no faster than spread, no slower than all on one link.
+TEST_F(FabricSimulation, StaticRoutingCollides) {
+  const auto with = [&](const std::string& routing) {
+    return time_us(ring_on(folder_.write(
+        "dgx-h100 x8", "{kind: leaf_spine, hosts_per_leaf: 1, routing: " + routing + "}")));
+  };
+  const double spread = with("adaptive");
+  EXPECT_GT(with("static"), 1.2 * spread);
+  EXPECT_EQ(with("static, seed: 1"), with("static"));
+  EXPECT_LT(with("static"), 8 * spread);
+  std::set<double> others;
+  for (int seed = 1; seed <= 6; ++seed)
+    others.insert(with("static, seed: " + std::to_string(seed)));
+  EXPECT_GT(others.size(), 1U);
+}
+
+// 4 nodes on 2 leaves: one after the other the ring crosses from leaf to leaf once each way, else at each step.
+TEST_F(FabricSimulation, PlacementDecidesHowMuchCrossesLeaves) {
+  const std::string fabric =
+      "{kind: leaf_spine, hosts_per_leaf: 2, oversubscription: 4, routing: adaptive}";
+  const double packed =
+      time_us(ring_on(folder_.write("dgx-h100 x4", fabric, "placement: [0, 1, 2, 3]")));
+  const double mixed =
+      time_us(ring_on(folder_.write("dgx-h100 x4", fabric, "placement: [0, 2, 1, 3]")));
+  EXPECT_NEAR(mixed / packed, 2, 0.05);
+}
+
+TEST_F(FabricSimulation, NamesWhatIsNotJoined) {
+  const std::string path = folder_.write(
+      "dgx-h100 x4",
+      "{kind: leaf_spine, hosts_per_leaf: 1, degraded: [{link: leaf 2 -> spine *, share: 0}]}");
+  for (const char* fidelity : {"event", "chunk", "flow"}) {
+    SimQuestion question = ring_on(path, {}, "1M");
+    question.fidelity = fidelity;
+    const Result<SimRow> row = simulate_one(question);
+    ASSERT_FALSE(row) << fidelity;
+    EXPECT_THAT(row.error().message, HasSubstr("the fabric does not join host 2 nic "));
+    EXPECT_THAT(row.error().message, HasSubstr(" with host 3 nic "));
+  }
+}
+
+// Rail-only: NCCL's rings stay on their rails, sends to other rails go over NVLink first (PXN).
+TEST_F(FabricSimulation, RailsAloneCarryWhatNcclSends) {
+  const std::string path = folder_.write("dgx-h100 x4", "{kind: switch, rails: only}");
+  SimQuestion question = ring_on(path, {}, "64M");
+  question.algorithm = question.protocol = "";
+  question.calls.collective = "all_to_all";
+  EXPECT_GT(time_us(question), 0);
+  question.job.set = {"NCCL_PXN_DISABLE=1"};
+  const Result<SimRow> row = simulate_one(question);
+  ASSERT_FALSE(row);
+  EXPECT_THAT(row.error().message, HasSubstr("the fabric does not join"));
+}
+
+// Two racks of 18 hosts that are one node of NCCL's each: a NIC's host is its own, not its domain's first.
+TEST_F(FabricSimulation, HostsOfNvlinkDomainsHaveTheirOwnCables) {
+  const std::string path = folder_.write("gb200-nvl72 x2", "{kind: leaf_spine, hosts_per_leaf: 18}",
+                                         "placement: [1, 0]");
+  const Result<AskedJob> asked = load_job({.on = path});
+  ASSERT_TRUE(asked) << asked.error().message;
+  ASSERT_EQ(asked->job.nodes.size(), 2U);
+  EXPECT_THAT(asked->fabric->first_hosts, testing::ElementsAre(18, 0));
+  const JobNetwork network(asked->job, std::nullopt, asked->topology, nullptr, asked->job_fabric());
+  // Rank 5 is GPU 1 of the rack's second host, rank 72 + 5 its like in the other rack.
+  const SimRoute route = network.route(Rank{5}, Rank{72 + 5}, 0);
+  std::vector<std::string> names;
+  for (const int link : route.links) names.push_back(network.link(link).name);
+  EXPECT_THAT(testing::PrintToString(names), HasSubstr("host 19 nic "));
+  EXPECT_THAT(testing::PrintToString(names), HasSubstr("-> host 1 nic "));
+}
+
+TEST_F(FabricSimulation, FidelitiesAgree) {
+  const std::string path =
+      folder_.write("dgx-h100 x4",
+                    "{kind: leaf_spine, hosts_per_leaf: 2, oversubscription: 2, hop_latency: 2us}");
+  for (const char* collective : {"all_reduce", "all_to_all"}) {
+    SimQuestion question = ring_on(path, {}, "16M");
+    question.algorithm = question.protocol = "";
+    question.calls.collective = collective;
+    question.fidelity = "chunk";
+    const Result<SimRow> chunk = simulate_one(question);
+    question.fidelity = "event";
+    const Result<SimRow> event = simulate_one(question);
+    ASSERT_TRUE(chunk) << chunk.error().message;
+    ASSERT_TRUE(event) << event.error().message;
+    EXPECT_NEAR(event->result.time / chunk->result.time, 1, 0.01) << collective;
+    EXPECT_EQ(event->busiest_fabric->link.name, chunk->busiest_fabric->link.name) << collective;
+    EXPECT_NEAR(event->busiest_fabric->needs / chunk->busiest_fabric->needs, 1, 1e-3) << collective;
+  }
+}
+
+// 3 switches on the way are one more than a step holds: a step of 8 B across leaves takes its latency longer.
+TEST_F(FabricSimulation, FurtherSwitchesTakeTheirTime) {
+  const auto with = [&](const std::string& hop) {
+    const std::string path = folder_.write(
+        "dgx-h100 x2", "{kind: leaf_spine, hosts_per_leaf: 1, hop_latency: " + hop + "}");
+    SimQuestion question = ring_on(path, {}, "8");
+    question.protocol = "ll";
+    question.fidelity = "chunk";
+    const double chunk = time_us(question);
+    question.fidelity = "event";
+    EXPECT_NEAR(time_us(question), chunk, 1e-3);
+    return chunk;
+  };
+  const double none = with("0us");
+  const double one = with("1us");
+  EXPECT_GT(one, none + 1);
+  EXPECT_NEAR(with("3us") - none, 3 * (one - none), 1e-6);
+}
+
+TEST_F(FabricSimulation, SettingsChangeTheFile) {
+  const std::string path = folder_.write("dgx-h100 x4", "{kind: leaf_spine, hosts_per_leaf: 1}");
+  const auto asked =
+      load_job({.on = path, .set = {"fabric.oversubscription=4", "placement=[3, 1]"}});
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_EQ(asked->fabric->fabric->settings().oversubscription, 4);
+  EXPECT_THAT(asked->fabric->nodes, testing::ElementsAre(3, 1));
+  EXPECT_EQ(asked->job.nranks(), 16);
+  const auto lost = load_job({.on = "dgx-h100", .set = {"fabric.oversubscription=4"}});
+  ASSERT_FALSE(lost);
+  EXPECT_THAT(lost.error().message, HasSubstr("which has no fabric"));
+}
+
+}  // namespace
+}  // namespace ringside::study
