@@ -158,6 +158,8 @@ TEST_F(Clusters, ErrorsSayWhereAndTheMend) {
   write("c.yaml", "{kind: leaf_spine, host_per_leaf: 2}");
   EXPECT_THAT(error_of({"topo", "--on", "c.yaml"}),
               HasSubstr("c.yaml:4: unknown key 'host_per_leaf'"));
+  write("c.yaml", "{kind: switch}", "c.yaml x2");
+  EXPECT_THAT(error_of({"topo", "--on", "c.yaml"}), HasSubstr("'cluster/1' is not a version"));
   write("c.yaml", "{kind: switch}", "dgx-h10 x2");
   EXPECT_THAT(error_of({"topo", "--on", "c.yaml"}), HasSubstr("did you mean 'dgx-h100'"));
   write("c.yaml", "{kind: switch}");

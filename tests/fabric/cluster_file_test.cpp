@@ -102,6 +102,10 @@ TEST(ClusterFile, RefusesWithLineAndMend) {
         << bad;
   }
   EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 400}\n"), HasSubstr("nic_rate"));
+  EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 1e300GB/s}\n"),
+              HasSubstr("no link has that rate"));
+  EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 1B/s}\n"),
+              HasSubstr("no link has that rate"));
   EXPECT_THAT(refusal(head + "fabric: {kind: switch, hop_latency: 2s}\n"),
               HasSubstr("more than a second"));
   EXPECT_THAT(refusal(head + "fabric: {kind: torus, dims: [2, 2, 2, 2]}\n"),
