@@ -170,10 +170,9 @@ TEST_F(Clusters, ErrorsSayWhereAndTheMend) {
               HasSubstr("did you mean 'nics'"));
   write("c.yaml",
         "{kind: leaf_spine, hosts_per_leaf: 1, degraded: [{link: leaf 1 -> spine *, share: 0}]}",
-        "dgx-h100 x2");
+        "dgx-h100 x2", "placement: [1, 0]\n");
   EXPECT_THAT(error_of({"sim", "all_reduce", "-b", "1M", "--on", "c.yaml"}),
-              HasSubstr("the fabric does not join host 1 nic 0 (node 1: mlx5_0) with host 0 nic 0 "
-                        "(node 0: mlx5_0)"));
+              HasSubstr("c.yaml:4: no way from host 1 (dgx-h100) to host 0 (dgx-h100)"));
 }
 
 TEST_F(Clusters, VaryPutsWhatIfsBesideTheBase) {
