@@ -265,7 +265,9 @@ Result<Placement> read_placement(const YamlMapping& root) {
 
 Status change(YAML::Node& document, const ClusterChange& one) {
   const auto& [name, value] = one;
-  const YAML::Node node = YAML::Load(value);
+  // A word has no line of its own to be wrong in.
+  const bool is_word = value.empty() || (value.front() != '[' && value.front() != '{');
+  const YAML::Node node = is_word ? YAML::Node(value) : YAML::Load(value);
   if (name.starts_with(kFabric)) {
     YAML::Node fabric = document["fabric"];
     if (!fabric.IsMap()) return {};  // the reader says so

@@ -71,6 +71,7 @@ class Clusters : public testing::Test {
 };
 
 TEST_F(Clusters, ThePagesExampleAndItsCommandsRun) {
+  if (std::string(RINGSIDE_SANITIZED) != "") GTEST_SKIP() << "takes minutes under a sanitizer";
   const Page page = read_page();
   ASSERT_NE(page.cluster, "");
   std::ofstream("two-pods.yaml") << page.cluster;
@@ -83,6 +84,7 @@ TEST_F(Clusters, ThePagesExampleAndItsCommandsRun) {
 }
 
 TEST_F(Clusters, TheExamplesRun) {
+  if (std::string(RINGSIDE_SANITIZED) != "") GTEST_SKIP() << "takes minutes under a sanitizer";
   int count = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(RINGSIDE_SOURCE) + "/sim/fabric/examples")) {

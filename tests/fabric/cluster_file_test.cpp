@@ -141,6 +141,8 @@ TEST(ClusterFile, IsChangedKeyByKey) {
   EXPECT_THAT(file->placement.list, testing::ElementsAre(3, 1));
   EXPECT_THAT(refusal(text, {{"fabric.oversubscripton", "4"}}),
               HasSubstr("did you mean 'oversubscription'"));
+  EXPECT_THAT(refusal(text, {{"fabric.oversubscription", "four"}}),
+              StartsWith("c.yaml: oversubscription: 'four' is no number"));
   EXPECT_THAT(refusal(text, {{"fabric.oversubscription", "[4"}}), testing::Not("accepted"));
   EXPECT_THAT(refusal(text, {{"fabric.oversubscription", ""}}), HasSubstr("oversubscription"));
 }
