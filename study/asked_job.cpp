@@ -73,6 +73,39 @@ Status check_cluster_alone(const std::string& on) {
   return {};
 }
 
+/// Each host of a job, and the next one: hosts that are cut off are told before anybody routes a message.
+/// errors  InvalidArgument: no NIC of the one has a way to any of the other
+Status check_joined(const AskedFabric& asked) {
+  const Fabric& fabric = *asked.fabric;
+  const int each = asked.cluster.hosts_per_domain;
+  std::vector<int> hosts;
+  for (const int node : asked.nodes) {
+    for (int i = 0; i < each; ++i) hosts.push_back(node * each + i);
+  }
+  const auto is_way = [&](int from, int to) {
+    for (int out = 0; out < fabric.nics_of(from); ++out) {
+      for (int in = 0; in < fabric.nics_of(to); ++in) {
+        if (!fabric.way({from, out}, {to, in}, 0).links.empty()) return true;
+      }
+    }
+    return false;
+  };
+  const auto named = [&](int host) {
+    int first = 0;
+    const auto kind = std::ranges::find_if(
+        asked.cluster.kinds, [&](const HostRun& run) { return host < (first += run.count); });
+    return fmt::format("host {} ({})", host, kind->host.name);
+  };
+  for (std::size_t i = 1; i < hosts.size(); ++i) {
+    if (is_way(hosts[i - 1], hosts[i])) continue;
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}: no way from {} to {}", fabric.settings().where,
+                             named(hosts[i - 1]), named(hosts[i])),
+                 "give the fabric links that join them, or the job another placement"};
+  }
+  return {};
+}
+
 struct FoundHosts {
   JobHosts hosts;
   std::optional<AskedFabric> fabric;
@@ -88,6 +121,7 @@ Result<FoundHosts> hosts_of_cluster(const JobOptions& options) {
   RINGSIDE_TRY(found.fabric, make_fabric(found.cluster));
   RINGSIDE_TRY(PlacedHosts placed, place_job(found.cluster, options.nodes));
   found.nodes = std::move(placed.nodes);
+  RINGSIDE_TRY(check_joined(found));
   return FoundHosts{std::move(placed.hosts), std::move(found)};
 }
 

@@ -34,7 +34,8 @@ Result<Environment> environment_with(const std::vector<std::string>& settings);
 Result<Environment> environment_of(const JobOptions& options);
 
 /// The hosts that a job runs on, run by run: they have GPUs. What joins them is left out.
-/// errors  as load_hosts(), load_cluster(), change_host(). InvalidArgument: a host without a GPU that takes part
+/// errors  as load_hosts(), load_cluster(), change_host(). InvalidArgument: a host without a GPU that takes part, two
+///         that the cluster's fabric does not join
 Result<JobHosts> load_job_hosts(const JobOptions& options);
 
 /// The cluster that a job is part of.

@@ -10,13 +10,11 @@
 namespace ringside::study {
 namespace {
 
-Error no_such(const Host& host, const std::string& asked, int there) {
-  return {ErrorCode::InvalidArgument,
-          fmt::format("{}: {} has {}", asked, host.name,
-                      plural(static_cast<std::size_t>(there), "NIC", "NICs")),
-          there > 1 ? fmt::format("give {} to {}", asked.starts_with("nics") ? 1 : 0,
-                                  asked.starts_with("nics") ? there : there - 1)
-                    : "nothing can be taken from that"};
+Error too_few(const Host& host, int there, const std::string& help) {
+  return {
+      ErrorCode::InvalidArgument,
+      fmt::format("{} has {}", host.name, plural(static_cast<std::size_t>(there), "NIC", "NICs")),
+      help};
 }
 
 /// Keeps those of these numbers, in the order of devices.
@@ -37,7 +35,9 @@ Status change_host(Host& host, const HostChanges& changes) {
   if (changes.drop_rail) {
     const int there = static_cast<int>(nets_of(host).size());
     if (*changes.drop_rail < 0 || *changes.drop_rail >= there || there == 1) {
-      return no_such(host, fmt::format("drop_rail={}", *changes.drop_rail), there);
+      return too_few(host, there,
+                     there > 1 ? fmt::format("drop one of 0 to {}", there - 1)
+                               : std::string("none can be dropped"));
     }
     std::vector<bool> is_kept(static_cast<std::size_t>(there), true);
     is_kept[static_cast<std::size_t>(*changes.drop_rail)] = false;
@@ -46,7 +46,7 @@ Status change_host(Host& host, const HostChanges& changes) {
   if (changes.nics) {
     const int there = static_cast<int>(nets_of(host).size());
     if (*changes.nics < 1 || *changes.nics > there) {
-      return no_such(host, fmt::format("nics={}", *changes.nics), there);
+      return too_few(host, there, fmt::format("give 1 to {}", there));
     }
     std::vector<bool> is_kept(static_cast<std::size_t>(there));
     for (int i = 0; i < *changes.nics; ++i) {

@@ -239,8 +239,7 @@ Status read_nvlinks(const YamlMapping& root, std::map<int, HostPci*>& gpus) {
 Result<DescribedHost> read_host(const YamlMapping& root) {
   constexpr std::string_view kKeys[] = {"ringside", "name", "hosts_per_domain", "cpu",
                                         "kinds",    "tree", "nvlinks"};
-  RINGSIDE_TRY(root.check(kKeys));
-  RINGSIDE_TRY(check_yaml_version(root, "host/1", "a host"));
+  RINGSIDE_TRY(check_yaml_document(root, "host/1", "a host", kKeys));
   DescribedHost described;
   RINGSIDE_TRY(described.host.name, root.word("name", "dgx-h100"));
   if (root.has("hosts_per_domain")) {

@@ -17,6 +17,14 @@ std::string place_of(const YAML::Mark& mark, const std::string& where) {
   return mark.is_null() ? where : fmt::format("{}:{}", where, mark.line + 1);
 }
 
+Status check_version(const YamlMapping& root, const std::string& version, const std::string& what) {
+  RINGSIDE_TRY(const std::string found, root.word("ringside", version.c_str()));
+  if (found == version) return {};
+  RINGSIDE_TRY(const YAML::Node at, root.find("ringside", version.c_str()));
+  return root.bad(at, fmt::format("'{}' is not a version this build reads", found),
+                  fmt::format("{} opens with ringside: {}", what, version));
+}
+
 }  // namespace
 
 Status YamlMapping::check(std::span<const std::string_view> known) const {
@@ -75,13 +83,13 @@ Error YamlMapping::bad(const YAML::Node& at, const std::string& what,
   return Error{ErrorCode::Corrupt, fmt::format("{}: {}", place_of(at.Mark(), where_), what), help};
 }
 
-Status check_yaml_version(const YamlMapping& root, const std::string& version,
-                          const std::string& what) {
-  RINGSIDE_TRY(const std::string found, root.word("ringside", version.c_str()));
-  if (found == version) return {};
-  RINGSIDE_TRY(const YAML::Node at, root.find("ringside", version.c_str()));
-  return root.bad(at, fmt::format("'{}' is not a version this build reads", found),
-                  fmt::format("{} opens with ringside: {}", what, version));
+Status check_yaml_document(const YamlMapping& root, const std::string& version,
+                           const std::string& what, std::span<const std::string_view> known) {
+  if (root.node().IsMap() && root.has("ringside")) {
+    RINGSIDE_TRY(check_version(root, version, what));
+  }
+  RINGSIDE_TRY(root.check(known));
+  return check_version(root, version, what);
 }
 
 Error yaml_error(const YAML::Exception& exception, const std::string& where) {

@@ -55,10 +55,11 @@ class YamlMapping {
   std::string where_;
 };
 
-/// The first key of a document: `ringside: <version>`.
-/// errors  Corrupt: missing, or another version
-Status check_yaml_version(const YamlMapping& root, const std::string& version,
-                          const std::string& what);
+/// The keys of a document, and the first of them: `ringside: <version>`. A file of another kind is told as that, not by the
+/// keys that it has.
+/// errors  Corrupt: as YamlMapping::check(); `ringside` missing, or another version
+Status check_yaml_document(const YamlMapping& root, const std::string& version,
+                           const std::string& what, std::span<const std::string_view> known);
 
 /// The Error for an exception of yaml-cpp.
 Error yaml_error(const YAML::Exception& exception, const std::string& where);

@@ -25,9 +25,10 @@ class ProgramReader {
   ProgramReader(const YamlMapping& root, Outline& outline) : root_(root), outline_(outline) {}
 
   Status read() {
-    RINGSIDE_TRY(root_.check(std::array<std::string_view, 7>{
-        "ringside", "name", "ranks", "ranks_per_host", "iterations", "groups", "steps"}));
-    RINGSIDE_TRY(check_yaml_version(root_, "hang-program/1", "a program of groups and calls"));
+    RINGSIDE_TRY(check_yaml_document(
+        root_, "hang-program/1", "a program of groups and calls",
+        std::array<std::string_view, 7>{"ringside", "name", "ranks", "ranks_per_host", "iterations",
+                                        "groups", "steps"}));
     outline_.name = "program";
     if (root_.has("name")) {
       RINGSIDE_TRY(outline_.name, root_.word("name", "small-moe"));

@@ -198,7 +198,7 @@ Status Clos::count_spines() {
   const double ups =
       plan_.nics_of_leaf * plan_.nic.value / (asked.oversubscription * plan_.up.value);
   if (ups > kMostPorts) {
-    return bad(fmt::format("a leaf with {:.0f} links up", ups),
+    return bad(fmt::format("a leaf with {:.4g} links up", ups),
                fmt::format("at most {}: give a larger oversubscription or rate, or fewer "
                            "hosts_per_leaf",
                            kMostPorts));
@@ -225,7 +225,7 @@ Status Clos::count_tops() {
   const double tops = downs * plan_.up.value / (asked.spine_oversubscription * plan_.core.value);
   if (tops > kMostPorts || asked.global_links > kMostPorts) {
     return bad(
-        fmt::format("a spine with {:.0f} links up", std::max<double>(tops, asked.global_links)),
+        fmt::format("a spine with {:.4g} links up", std::max<double>(tops, asked.global_links)),
         fmt::format("at most {}: give a larger oversubscription, or smaller pods", kMostPorts));
   }
   plan_.tops = asked.global_links > 0 ? asked.global_links : std::max(1, quotient_up(tops));

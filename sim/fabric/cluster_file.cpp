@@ -20,6 +20,7 @@ constexpr std::size_t kMostRules = 256;
 constexpr std::size_t kMostEntries = 1024;  // of nodes: aliases let a short text be a long list
 constexpr double kMostRatio = 1000;
 constexpr Seconds kMostLatency{1};
+constexpr BytesPerSecond kLeastRate{1e3}, kMostRate{1e15};
 constexpr std::string_view kFabric = "fabric.";
 
 std::string place_of(const YamlMapping& root, const YAML::Node& node) {
@@ -71,7 +72,9 @@ Status read_ratio(const YamlMapping& keys, const char* key, double& into) {
 Status read_rate(const YamlMapping& keys, const char* key, std::optional<BytesPerSecond>& into) {
   if (!keys.has(key)) return {};
   RINGSIDE_TRY(into, keys.quantity<BytesPerSecond>(key, "400Gbit/s", parse_bandwidth));
-  return {};
+  if (*into >= kLeastRate && *into <= kMostRate) return {};
+  RINGSIDE_TRY(const YAML::Node at, keys.find(key, "400Gbit/s"));
+  return keys.bad(at, fmt::format("{}: no link has that rate", key), "give 1KB/s to 1000TB/s");
 }
 
 Status read_latency(const YamlMapping& keys, const char* key, Seconds& into) {
@@ -262,7 +265,9 @@ Result<Placement> read_placement(const YamlMapping& root) {
 
 Status change(YAML::Node& document, const ClusterChange& one) {
   const auto& [name, value] = one;
-  const YAML::Node node = YAML::Load(value);
+  // A word has no line of its own to be wrong in.
+  const bool is_word = value.empty() || (value.front() != '[' && value.front() != '{');
+  const YAML::Node node = is_word ? YAML::Node(value) : YAML::Load(value);
   if (name.starts_with(kFabric)) {
     YAML::Node fabric = document["fabric"];
     if (!fabric.IsMap()) return {};  // the reader says so
@@ -278,8 +283,7 @@ Result<ClusterFile> read_cluster(YAML::Node document, const std::string& where,
   constexpr std::string_view kKeys[] = {"ringside",   "name",   "nodes",
                                         "nvl_domain", "fabric", "placement"};
   const YamlMapping root{document, where};
-  RINGSIDE_TRY(root.check(kKeys));
-  RINGSIDE_TRY(check_yaml_version(root, "cluster/1", "a cluster"));
+  RINGSIDE_TRY(check_yaml_document(root, "cluster/1", "a cluster", kKeys));
   for (const ClusterChange& one : changes) {
     RINGSIDE_TRY(change(document, one));
   }

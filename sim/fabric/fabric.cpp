@@ -116,46 +116,47 @@ FabricWay Fabric::way(FabricPort from, FabricPort to, std::uint64_t flow) const 
   return found;
 }
 
+Fabric::Match Fabric::match(const LinkRule& rule) const {
+  Match found;
+  const std::vector<int> starts = tier_starts();
+  for (std::size_t tier = 0; tier + 1 < starts.size(); ++tier) {
+    if (starts[tier] == starts[tier + 1]) continue;
+    const Wire first = wire(starts[tier]);
+    found.tiers.push_back(fmt::format("{} <-> {}", words_of(first.from), words_of(first.to)));
+    for (const FabricEnd* end : {&first.from, &first.to}) {
+      for (std::size_t i = 0; i < end->count; ++i) found.words.insert(end->parts[i].word);
+    }
+    const bool fits = (has_words(rule.from, first.from) && has_words(rule.to, first.to)) ||
+                      (has_words(rule.from, first.to) && has_words(rule.to, first.from));
+    if (!fits) continue;
+    found.has_words = true;
+    for (int id = starts[tier]; id < starts[tier + 1]; ++id) {
+      const Wire one = wire(id);
+      found.is_there = one.is_there && rule.fits(one.from, one.to, one.number);
+      if (found.is_there) return found;
+    }
+  }
+  return found;
+}
+
 Status Fabric::check_rules() const {
   for (const LinkRule& rule : settings_.rules) {
-    std::vector<std::string> tiers;
-    std::vector<std::string_view> words;
-    bool is_known = false;
-    bool is_there = false;
-    const std::vector<int> starts = tier_starts();
-    for (std::size_t tier = 0; tier + 1 < starts.size() && !is_there; ++tier) {
-      if (starts[tier] == starts[tier + 1]) continue;
-      const Wire first = wire(starts[tier]);
-      tiers.push_back(fmt::format("{} <-> {}", words_of(first.from), words_of(first.to)));
-      for (const FabricEnd* end : {&first.from, &first.to}) {
-        for (std::size_t i = 0; i < end->count; ++i) words.push_back(end->parts[i].word);
-      }
-      const bool fits_words = (has_words(rule.from, first.from) && has_words(rule.to, first.to)) ||
-                              (has_words(rule.from, first.to) && has_words(rule.to, first.from));
-      if (!fits_words) continue;
-      is_known = true;
-      for (int id = starts[tier]; id < starts[tier + 1] && !is_there; ++id) {
-        const Wire one = wire(id);
-        is_there = one.is_there && rule.fits(one.from, one.to, one.number);
-      }
-    }
-    if (is_there) continue;
-    const std::string cables = fmt::format("cables: {}", fmt::join(tiers, ", "));
+    const Match found = match(rule);
+    if (found.is_there) continue;
+    const std::string cables = fmt::format("cables: {}", fmt::join(found.tiers, ", "));
     const auto fail = [&](const std::string& what, const std::string& help) {
       return Error{ErrorCode::Corrupt, fmt::format("{}: {}", rule.where, what), help};
     };
-    if (is_known) {
+    if (found.has_words) {
       return fail(fmt::format("no cable has the numbers of '{}'", rule.text),
                   "topo shows how many there are of each; " + cables);
     }
+    const std::vector<std::string_view> known(found.words.begin(), found.words.end());
     for (const auto* end : {&rule.from, &rule.to}) {
       for (const LinkRule::Part& part : *end) {
-        if (std::ranges::find(words, part.word) != words.end()) continue;
-        std::ranges::sort(words);
-        const auto again = std::ranges::unique(words);
-        words.erase(again.begin(), again.end());
+        if (found.words.contains(part.word)) continue;
         return fail(fmt::format("this fabric has no '{}'", part.word),
-                    suggestion(part.word, words) + "; " + cables);
+                    suggestion(part.word, known) + "; " + cables);
       }
     }
     return fail(fmt::format("no cable joins the ends of '{}'", rule.text), cables);

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -143,6 +142,14 @@ class Fabric {
   [[nodiscard]] bool are_up(const std::vector<int>& ids) const;
 
  private:
+  /// What a rule fits, or might have.
+  struct Match {
+    bool is_there = false;
+    bool has_words = false;  ///< a tier has its words, and no cable its numbers
+    std::vector<std::string> tiers = {};
+    std::set<std::string_view> words = {};
+  };
+  [[nodiscard]] Match match(const LinkRule& rule) const;
   [[nodiscard]] BytesPerSecond left_of(const Wire& wire) const;
 
   FabricSettings settings_;

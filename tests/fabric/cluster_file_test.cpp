@@ -102,6 +102,10 @@ TEST(ClusterFile, RefusesWithLineAndMend) {
         << bad;
   }
   EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 400}\n"), HasSubstr("nic_rate"));
+  EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 1e300GB/s}\n"),
+              HasSubstr("no link has that rate"));
+  EXPECT_THAT(refusal(head + "fabric: {kind: switch, nic_rate: 1B/s}\n"),
+              HasSubstr("no link has that rate"));
   EXPECT_THAT(refusal(head + "fabric: {kind: switch, hop_latency: 2s}\n"),
               HasSubstr("more than a second"));
   EXPECT_THAT(refusal(head + "fabric: {kind: torus, dims: [2, 2, 2, 2]}\n"),
@@ -137,6 +141,8 @@ TEST(ClusterFile, IsChangedKeyByKey) {
   EXPECT_THAT(file->placement.list, testing::ElementsAre(3, 1));
   EXPECT_THAT(refusal(text, {{"fabric.oversubscripton", "4"}}),
               HasSubstr("did you mean 'oversubscription'"));
+  EXPECT_THAT(refusal(text, {{"fabric.oversubscription", "four"}}),
+              StartsWith("c.yaml: oversubscription: 'four' is no number"));
   EXPECT_THAT(refusal(text, {{"fabric.oversubscription", "[4"}}), testing::Not("accepted"));
   EXPECT_THAT(refusal(text, {{"fabric.oversubscription", ""}}), HasSubstr("oversubscription"));
 }

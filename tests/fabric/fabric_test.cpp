@@ -54,6 +54,29 @@ TEST(Clos, NamesWhatAMessageCrosses) {
   EXPECT_EQ(way.switches, 5);
 }
 
+// 4 groups of 8 spines with 5 cables to each other one: 15 a group, so 1 or 2 a spine; each pair is joined by 5.
+TEST(Clos, SpreadsADragonflysCablesOverSpinesAndGroups) {
+  const auto fabric = fabric_of(
+      "{kind: dragonfly_plus, hosts_per_leaf: 4, hosts_per_pod: 8, spines: 8, global_links: 2}",
+      32);
+  ASSERT_TRUE(fabric) << fabric.error().message;
+  std::map<std::string, int> of_spine, of_pair;
+  const std::vector<int> starts = (*fabric)->tier_starts();
+  for (int id = starts[2]; id < starts[3]; ++id) {
+    const Fabric::Wire wire = (*fabric)->wire(id);
+    ++of_spine[wire.from.text()];
+    ++of_pair[std::to_string(wire.from.parts[0].number) + " " +
+              std::to_string(wire.to.parts[0].number)];
+  }
+  EXPECT_EQ(of_pair.size(), 12U);
+  for (const auto& [pair, count] : of_pair) EXPECT_EQ(count, 5) << pair;
+  EXPECT_EQ(of_spine.size(), 32U);
+  for (const auto& [spine, count] : of_spine) {
+    EXPECT_GE(count, 1) << spine;
+    EXPECT_LE(count, 2) << spine;
+  }
+}
+
 // A leaf's 8 links are hit at random: some by several of 8 flows, some by none.
 TEST(StaticRouting, LetsFlowsCollide) {
   const auto fabric = fabric_of("{kind: leaf_spine, hosts_per_leaf: 4}", 8);

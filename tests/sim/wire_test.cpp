@@ -103,12 +103,15 @@ TEST(Wire, QuestionsAndRoutesArriveInTheirOrder) {
   EXPECT_EQ(question.groups[0].channel, 2);
 
   const auto routes = there_and_back<WireRoutes>(
-      WireRoutes{.pairs = {{.links = {1, 2}, .slowest = StepLink::Net}, {}},
+      WireRoutes{.pairs = {{.links = {1, 2}, .slowest = StepLink::Net, .beyond = Seconds{0.7}}, {}},
                  .groups = {{}, {3}},
-                 .rates = {{1, BytesPerSecond{5e9}}}});
+                 .rates = {{1, BytesPerSecond{5e9}}},
+                 .first_fabric_link = 2});
   ASSERT_EQ(routes.pairs.size(), 2U);
   EXPECT_EQ(routes.pairs[0].links, (std::vector{1, 2}));
   EXPECT_EQ(routes.pairs[0].slowest, StepLink::Net);
+  EXPECT_EQ(routes.pairs[0].beyond.count(), 0.7);
+  EXPECT_EQ(routes.first_fabric_link, 2);
   EXPECT_TRUE(routes.pairs[1].links.empty());
   EXPECT_EQ(routes.groups, (std::vector<std::vector<int>>{{}, {3}}));
   ASSERT_EQ(routes.rates.size(), 1U);
@@ -121,12 +124,16 @@ TEST(Wire, ResultsAndFailuresArriveToTheLastDigit) {
                                                           .steps = 3,
                                                           .busiest_link = 4,
                                                           .busiest = Seconds{1.0 / 3},
+                                                          .busiest_fabric_link = 6,
+                                                          .busiest_fabric_part = 2.0 / 3,
                                                           .wall = Seconds{5}});
   EXPECT_EQ(result.time.count(), 0.1);
   EXPECT_EQ(result.transfers, 1LL << 40);
   EXPECT_EQ(result.steps, 3);
   EXPECT_EQ(result.busiest_link, 4);
   EXPECT_EQ(result.busiest.count(), 1.0 / 3);
+  EXPECT_EQ(result.busiest_fabric_link, 6);
+  EXPECT_EQ(result.busiest_fabric_part, 2.0 / 3);
   EXPECT_EQ(result.wall.count(), 5);
   const auto failure =
       there_and_back<WireFailure>(WireFailure{Error{ErrorCode::Timeout, "stuck", "look"}});

@@ -122,17 +122,30 @@ TEST_F(FabricSimulation, PlacementDecidesHowMuchCrossesLeaves) {
 }
 
 TEST_F(FabricSimulation, NamesWhatIsNotJoined) {
-  const std::string path = folder_.write(
-      "dgx-h100 x4",
-      "{kind: leaf_spine, hosts_per_leaf: 1, degraded: [{link: leaf 2 -> spine *, share: 0}]}");
+  const std::string path =
+      folder_.write("dgx-h100 x4",
+                    "{kind: leaf_spine, rails: only, hosts_per_leaf: 1, degraded: "
+                    "[{link: rail 3 leaf 2 -> rail 3 spine *, share: 0}]}");
   for (const char* fidelity : {"event", "chunk", "flow"}) {
     SimQuestion question = ring_on(path, {}, "1M");
     question.fidelity = fidelity;
     const Result<SimRow> row = simulate_one(question);
     ASSERT_FALSE(row) << fidelity;
-    EXPECT_THAT(row.error().message, HasSubstr("the fabric does not join host 2 nic "));
-    EXPECT_THAT(row.error().message, HasSubstr(" with host 3 nic "));
+    EXPECT_THAT(row.error().message,
+                HasSubstr("the fabric does not join host 2 nic 3 (node 2: mlx5_3)"));
+    EXPECT_THAT(row.error().message, HasSubstr(" with host 3 nic 3 (node 3: mlx5_3)"));
   }
+}
+
+// Hosts that no NIC joins are told before anything is asked of them.
+TEST_F(FabricSimulation, AJobOnHostsThatAreNotJoinedIsNone) {
+  const std::string path = folder_.write(
+      "dgx-h100 x4",
+      "{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: leaf 1 <-> spine *, share: 0}]}");
+  const auto cut = load_job({.on = path});
+  ASSERT_FALSE(cut);
+  EXPECT_THAT(cut.error().message, HasSubstr("no way from host 1 (dgx-h100) to host 2 (dgx-h100)"));
+  EXPECT_TRUE(load_job({.on = path, .nodes = 2}));
 }
 
 // Rail-only: NCCL's rings stay on their rails, sends to other rails go over NVLink first (PXN).
@@ -163,6 +176,64 @@ TEST_F(FabricSimulation, HostsOfNvlinkDomainsHaveTheirOwnCables) {
   for (const int link : route.links) names.push_back(network.link(link).name);
   EXPECT_THAT(testing::PrintToString(names), HasSubstr("host 19 nic "));
   EXPECT_THAT(testing::PrintToString(names), HasSubstr("-> host 1 nic "));
+}
+
+// The wires' 50 GB/s carry what 48 GB/s of PCIe bring.
+TEST_F(FabricSimulation, TheBusiestLinkOfTheFabricNeedsWhatItsBytesTake) {
+  const Result<SimRow> row = simulate_one(ring_on(folder_.write("dgx-h100 x2", "{kind: switch}")));
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_NEAR(row->busiest_fabric->needs / row->result.busiest, 0.96, 1e-6);
+  EXPECT_EQ(row->busiest_fabric->tier, "NIC - switch");
+}
+
+class FabricWays : public FabricSimulation {
+ protected:
+  /// Names of the spines' links on a route.
+  static std::set<std::string> crossed(const JobNetwork& network, const SimRoute& route) {
+    std::set<std::string> names;
+    for (const int link : route.links) {
+      const std::string name = network.link(link).name;
+      if (name.find("spine") != std::string::npos) names.insert(name);
+    }
+    return names;
+  }
+};
+
+TEST_F(FabricWays, EachChannelIsAFlowOfItsOwn) {
+  const auto asked =
+      load_job({.on = folder_.write("dgx-h100 x2", "{kind: leaf_spine, hosts_per_leaf: 1}")});
+  ASSERT_TRUE(asked) << asked.error().message;
+  const JobNetwork network(asked->job, std::nullopt, asked->topology, nullptr, asked->job_fabric());
+  std::set<std::set<std::string>> ways;
+  for (int channel = 0; channel < 8; ++channel) {
+    ways.insert(crossed(network, network.route(Rank{0}, Rank{8}, channel)));
+  }
+  EXPECT_GT(ways.size(), 3U);  // 8 links up by chance: 8 flows on at most 3 of them are 1 in 1000
+}
+
+// What a switch reduces meets at one spine: 4 leaves send up to it, and it sends down to the receivers' leaves.
+TEST_F(FabricWays, ANetworkThatReducesIsATree) {
+  const auto asked =
+      load_job({.on = folder_.write("dgx-h100 x8", "{kind: leaf_spine, hosts_per_leaf: 2}")});
+  ASSERT_TRUE(asked) << asked.error().message;
+  const JobNetwork network(asked->job, GraphId::CollNetChain, asked->topology, nullptr,
+                           asked->job_fabric());
+  SwitchGroup group;
+  group.medium = SwitchGroup::Medium::Network;
+  for (int node = 0; node < 8; ++node) group.senders.push_back(Rank{8 * node});
+  group.receivers = {Rank{0}, Rank{24}};  // on leaves 0 and 1
+  for (int channel = 0; channel < 4; ++channel) {
+    const SimRoute route = network.group_route(group, channel);
+    const std::set<std::string> names = crossed(network, route);
+    EXPECT_EQ(names.size(), 4U + 2U);
+    std::set<std::string> spines;
+    for (const std::string& name : names) {
+      const std::size_t at = name.find("spine ");
+      spines.insert(name.substr(at, name.find(' ', at + 6) - at));
+    }
+    EXPECT_EQ(spines.size(), 1U) << testing::PrintToString(names);
+    EXPECT_EQ(std::set<int>(route.links.begin(), route.links.end()).size(), route.links.size());
+  }
 }
 
 TEST_F(FabricSimulation, FidelitiesAgree) {
