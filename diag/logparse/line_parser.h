@@ -33,6 +33,9 @@ class LineParser {
   /// One line without its '\n'. `is_odd`: it has control characters. `is_cut`: its end is left out.
   void parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut);
 
+  /// The same for a line that `pieces` lines of a paste were joined to; its bytes need not stay.
+  void parse_mended(std::string_view line, std::uint32_t number, bool is_odd, std::uint32_t pieces);
+
   /// Lines that follow each other, the first of them with that number.
   /// begin  where the first one starts
   /// ends   as find_line_ends() has them, counted from `block`
@@ -69,6 +72,7 @@ class LineParser {
                                const Wrapping& wrapping);
   std::string_view parse_beginnings(std::string_view line, std::size_t from, NcclPrefix prefix,
                                     const Wrapping& wrapping);
+  bool parse_bare(Record& record, const Wrapping& wrapping);
   void parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping, bool is_torn);
   bool find_second(std::string_view line, std::size_t from, NcclPrefix& next, std::size_t& end);
   void settle_host(std::string_view line, std::size_t from, NcclPrefix& prefix);
