@@ -72,7 +72,8 @@ class LineParser {
                                const Wrapping& wrapping);
   std::string_view parse_beginnings(std::string_view line, std::size_t from, NcclPrefix prefix,
                                     const Wrapping& wrapping);
-  bool parse_bare(Record& record, const Wrapping& wrapping);
+  void parse_inside(Record& record);
+  bool parse_bare(Record& record, const Wrapping& wrapping, bool is_place_alone);
   void parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping, bool is_torn);
   bool find_second(std::string_view line, std::size_t from, NcclPrefix& next, std::size_t& end);
   void settle_host(std::string_view line, std::size_t from, NcclPrefix& prefix);
@@ -95,6 +96,7 @@ class LineParser {
   std::string path_;
   std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
   bool is_cut_ = false;
+  bool is_paste_ = false;  ///< this line is one of a paste
   std::string partial_;  ///< a container's line in pieces
   KnownLines known_;
   std::unique_ptr<LineMatch[]> matches_;  ///< of the lines that are parsed together

@@ -49,8 +49,16 @@ std::string without_colours(std::string_view line) {
 
 /// Of `| 12:00:01 | worker-3 | NCCL WARN ... |` the cell that the stack wrote; the line where none is one.
 std::string_view cell_of(std::string_view line) {
-  if (!line.starts_with('|')) return line;
   std::string_view rest = line.substr(1);
+  const std::size_t first = rest.find('|');
+  std::int64_t time = 0;
+  if (first != std::string_view::npos && read_time(trimmed(rest.substr(0, first)), time) > 0) {
+    rest.remove_prefix(first + 1);
+    if (rest.starts_with(' ')) rest.remove_prefix(1);  // what is indented stays so
+    rest = trimmed_right(rest);
+    if (rest.ends_with('|')) rest.remove_suffix(1);
+    return trimmed_right(rest);
+  }
   while (!rest.empty()) {
     const std::size_t bar = rest.find('|');
     const std::string_view cell = trimmed(rest.substr(0, bar));
@@ -100,13 +108,13 @@ bool has_prefix_at_start(std::string_view text) {
 
 /// How lines of other programs begin that stand beside the stack's.
 bool begins_like_others(std::string_view text) {
-  static constexpr std::array<std::string_view, 44> kStarts = {
+  static constexpr std::array<std::string_view, 45> kStarts = {
       "Traceback",  "File \"",     "srun:",        "slurmstepd",  "mpirun",      "prterun",
       "$ ",         "#",           "frame #",      "NVRM:",       "libibverbs:", "Root Cause",
       "ERROR ",     "WARNING ",    "INFO ",        "DEBUG ",      "what()",      "terminate called",
       "Exit code",  "Failed, NCCL", "Test NCCL",   "time  ",      "host  ",      "rank  ",
       "exitcode ",  "...",         "- ",           "* ",          "+ ",          "{",
-      "}",          "| ",          "export ",      "WorkNCCL(",   "[Rank",       "==",
+      "}",          "| ",          "export ",      "WorkNCCL(",   "[Rank",       "[rank",       "==",
       "\"",         "]",           "--",         "Signal:",     "Aborted",      "NCCL version", "Caught signal", "Loading "};
   if (std::any_of(kStarts.begin(), kStarts.end(),
                   [&](std::string_view start) { return text.starts_with(start); })) {
@@ -165,20 +173,30 @@ bool becomes_known(std::string_view alone, std::string_view joined) {
          after.as<Message>().fields > fields;
 }
 
-/// The width at which a text is wrapped, where its longest lines say so: whole lines of one length.
+/// The width at which a text is wrapped, where its longest lines say so.
 struct Width {
   std::size_t columns = 0;  ///< of the longest line
   std::size_t lines = 0;    ///< that long
+  std::size_t parted = 0;   ///< of them, before what begins no line of its own
 };
 
 Width width_of(const std::vector<MendedLine>& lines) {
   Width width;
-  for (const MendedLine& line : lines) {
-    const std::size_t size = columns(line.text);
-    if (size > width.columns) width = {size, 0};
-    if (size == width.columns) ++width.lines;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t size = columns(lines[i].text);
+    if (size > width.columns) width = {size};
+    if (size != width.columns) continue;
+    ++width.lines;
+    if (i + 1 < lines.size() && !begins_line(lines[i + 1].text)) ++width.parted;
   }
   return width;
+}
+
+/// What a joined line says is no less than what its beginning says alone.
+bool stays_known(std::string_view alone, std::string_view joined) {
+  Record record;
+  if (parse_joined(alone, record) != Parsed::Whole) return true;
+  return parse_joined(joined, record) == Parsed::Whole;
 }
 
 /// How the line `next` follows the piece `last` of what is joined so far; `text` joined is the result.
@@ -190,21 +208,22 @@ bool joins(const std::string& text, std::string_view last, std::string_view next
   const bool is_indented = go_on.size() < next.size();
   // A terminal's edge: the line is as wide as the widest, to the column, and that is no chance.
   constexpr std::array<std::size_t, 5> kUsual = {80, 100, 120, 132, 160};
-  const bool is_edge =
-      width.lines > 1 || std::find(kUsual.begin(), kUsual.end(), size) != kUsual.end();
+  const bool is_usual = std::find(kUsual.begin(), kUsual.end(), size) != kUsual.end();
+  const bool is_edge = 2 * width.parted > width.lines && (width.lines > 1 || is_usual);
   if (size == width.columns && is_edge && size >= kNarrowest && size <= kWidest) {
     const std::string tight = text + std::string(next);
     const std::string loose = text + " " + std::string(go_on);
     // A blank at the edge may have been lost.
     joined = becomes_known(tight, loose) ? loose : tight;
-    return true;
+    return stays_known(text, joined);
   }
   joined = text + " " + std::string(go_on);
   // Wrapped between words: the next word did not fit any more.
   const std::size_t word = std::min(go_on.find(' '), go_on.size());
   for (const std::size_t edge : kUsual) {
     if (width.columns > edge || width.columns + 24 < edge) continue;
-    if (size + 1 + word > edge && size <= edge && size + 24 >= edge) return true;
+    if (size + 1 + word > edge && size <= edge && size + 24 >= edge)
+      return stays_known(text, joined);
   }
   // By hand, or by an editor: only of what tells of trouble, which is what people keep.
   if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
@@ -213,6 +232,42 @@ bool joins(const std::string& text, std::string_view last, std::string_view next
   const bool is_middle = (first >= 'a' && first <= 'z') || is_digit(first) || first == ')' ||
                          end == ',' || end == ':' || end == '(' || end == ';';
   return is_indented || is_middle || becomes_known(text, joined);
+}
+
+/// A collector's columns before a line: a time, and the pod or host whose line it is.
+/// returns  bytes taken; 0: there is no such time
+std::size_t collector_columns(std::string_view line, std::size_t& time_end) {
+  std::int64_t time = 0;
+  Cursor cursor(line);
+  time_end = read_time(line, time);
+  if (time_end == 0) return 0;
+  cursor.skip(time_end);
+  // The runtime of a container writes more behind the time, which has a reader of its own.
+  if (!cursor.eat(' ') || cursor.rest().starts_with("std")) return 0;
+  time_end += 1;
+  const Cursor before = cursor;
+  std::string_view word;
+  const bool is_pod = cursor.word(word) && cursor.eat(' ') && word.size() > 3 &&
+                      is_letter(word.front()) && word.find('-') != std::string_view::npos &&
+                      std::all_of(word.begin(), word.end(), is_host);
+  if (!is_pod) cursor = before;
+  return line.size() - cursor.left();
+}
+
+/// Takes a collector's columns off where all lines have them. The time stays before what begins a line.
+void strip_collector(std::vector<MendedLine>& lines) {
+  std::size_t time_end = 0;
+  const bool have_all = std::all_of(lines.begin(), lines.end(), [&](const MendedLine& line) {
+    return trimmed(line.text).empty() || collector_columns(line.text, time_end) > 0 ||
+           collector_columns(line.text + " ", time_end) > 0;
+  });
+  if (!have_all) return;
+  for (MendedLine& line : lines) {
+    const std::size_t end = collector_columns(line.text, time_end);
+    if (end == 0) continue;
+    const std::string rest = line.text.substr(end);
+    line.text = begins_line(rest) ? line.text.substr(0, time_end) + rest : rest;
+  }
 }
 
 /// Blanks that all lines begin with.
@@ -238,9 +293,11 @@ bool is_of_stack(std::string_view text) {
 bool is_trouble_of_stack(std::string_view text) {
   if (find_text(text, "CCL INFO ") != std::string_view::npos) return false;
   if (has_any(text, {"CCL WARN", "atchdog caught", "Got completion", "WorkNCCL("})) return true;
-  return is_of_stack(text) &&
-         has_any(text, {"rror", "ail", "annot", "an't", "ould not", "ouldn't", "nable to", "imed out",
-                        "imeout", "refused", "reset", "mismatch", "nvalid", "xpected", "WARN"});
+  constexpr std::size_t kHead = 200;  // further on, it is a value among those of a program's settings
+  return is_of_stack(text.substr(0, kHead)) &&
+         has_any(text, {" error", "Error", "ERROR", "fail", "Fail", "FAIL", "annot ", "can't",
+                        "Can't", "ould not", "ouldn't", "nable to", "imed out", "timeout",
+                        "Timeout", "refused", "reset by", "ismatch", "nvalid ", "nexpected"});
 }
 
 std::string undecorated(std::string_view raw) {
@@ -282,6 +339,8 @@ std::vector<MendedLine> mend_paste(std::string_view text) {
   }
   const std::size_t indent = common_indent(plain);
   for (MendedLine& line : plain) line.text.erase(0, std::min(indent, line.text.size()));
+
+  strip_collector(plain);
 
   const Width width = width_of(plain);
   std::vector<MendedLine> mended;

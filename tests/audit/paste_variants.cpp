@@ -77,8 +77,8 @@ std::string parted_by_dots(std::string_view text) {
   std::size_t count = 0;
   for (const std::string& line : lines_of(text)) {
     // Between lines of the log, not within one that the paste has wrapped.
-    const bool begins = !line.empty() && line.front() != ' ' &&
-                        (line.find("NCCL ") != std::string::npos || line.find(':') < 40);
+    const bool begins = line.find("NCCL ") != std::string::npos || line.starts_with("[rank") ||
+                        line.starts_with("[Rank");
     if (begins && count++ > 0) lines.emplace_back("...");
     lines.push_back(line);
   }

@@ -52,7 +52,7 @@ std::vector<std::uint32_t> quote_if(Finding& finding, const MessageLines& lines,
 bool is_bridge(std::string_view interface, std::string_view address) {
   if (address.starts_with("172.17.")) return true;
   for (const std::string_view start :
-       {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-"}) {
+       {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-", "veth", "lxc", "lxdbr"}) {
     if (interface.starts_with(start)) return true;
   }
   return false;
@@ -348,6 +348,50 @@ void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
     finding.cause = "NCCL_NET=Socket demands it";
     finding.fix = "unset NCCL_NET";
   }
+}
+
+void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
+  const auto chosen = facts.networks.find("Socket");
+  if (chosen == facts.networks.end() || facts.networks.size() > 1) return;
+  // Where the job failed, TCP is not what the reader asks about.
+  const bool is_other = !facts.results.empty() || !facts.python_errors.empty() ||
+                        std::any_of(findings.all().begin(), findings.all().end(),
+                                    [](const Finding& finding) {
+                                      return finding.severity == Severity::Error;
+                                    });
+  if (is_other) return;
+  const bool knows_job = std::any_of(facts.comms.begin(), facts.comms.end(), [](const auto& comm) {
+    return comm.nnodes > 0 || !comm.links.empty() ||
+           std::any_of(comm.members.begin(), comm.members.end(),
+                       [](const Member& member) { return member.is_complete; });
+  });
+  if (knows_job || has_consumer_gpus(facts)) return;
+  // The ring's order tells how many ranks there are: a host has eight GPUs, seldom sixteen.
+  std::size_t ranks = 0;
+  for (const CommFacts& comm : facts.comms) {
+    for (const Ring& ring : comm.rings) ranks = std::max(ranks, ring.ranks.size());
+  }
+  constexpr std::size_t kOneHost = 8;
+  if (ranks > 0 && ranks <= kOneHost) return;
+  const bool has_no_device = facts.net_devices.contains({"IB", std::string()});
+  Finding& finding = findings.add(
+      "socket_fallback", Severity::Warning,
+      has_no_device ? "NCCL found no RDMA device and takes TCP between hosts"
+                    : "NCCL takes TCP between hosts");
+  findings.quote(finding, chosen->second);
+  for (const auto& [key, said] : facts.net_devices) {
+    const bool is_none = key.first == "IB" && key.second.empty();
+    if (key.first == "Socket" || is_none) finding.evidence.mix(said.evidence);
+  }
+  finding.confidence = ranks > kOneHost ? Confidence::Medium : Confidence::Low;
+  finding.cause =
+      ranks > kOneHost
+          ? fmt::format("{} ranks are more than one host has: what they exchange goes over TCP", ranks)
+          : "if this job has more than one host, what they exchange goes over TCP; on one host "
+            "nothing is lost";
+  finding.fix =
+      "ibv_devinfo in the container; docker run --device=/dev/infiniband ...; NCCL_NET=IB (or the "
+      "plugin's name) fails loudly instead of falling back";
 }
 
 void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
