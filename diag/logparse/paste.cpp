@@ -134,6 +134,11 @@ bool begins_line(std::string_view line) {
   if (text.empty()) return true;
   if (has_prefix_at_start(text) || begins_like_others(text)) return true;
   if (strip_wrappers(text, false).size > 0) return true;
+  // `node2: `, as pdsh and DeepSpeed have it, where what follows begins a line.
+  const std::size_t colon = text.find(": ");
+  const bool has_label = colon != std::string_view::npos &&
+                         std::all_of(text.begin(), text.begin() + colon, is_host);
+  if (has_label && begins_like_others(trimmed_left(text.substr(colon + 2)))) return true;
   TorchPrefix torch;
   return read_torch_prefix(text, torch) > 0;
 }
@@ -175,20 +180,28 @@ bool becomes_known(std::string_view alone, std::string_view joined) {
 
 /// The width at which a text is wrapped, where its longest lines say so.
 struct Width {
-  std::size_t columns = 0;  ///< of the longest line
-  std::size_t lines = 0;    ///< that long
-  std::size_t parted = 0;   ///< of them, before what begins no line of its own
+  std::size_t columns = 0;              ///< of the longest line
+  std::size_t lines = 0;                ///< that long
+  std::size_t parted = 0;               ///< of them, before what begins no line of its own
+  std::vector<std::size_t> sizes = {};  ///< of all lines, sorted
+
+  /// Nearly all lines are no wider: an editor leaves a long word as it is.
+  [[nodiscard]] bool is_within(std::size_t edge) const {
+    const auto wider = sizes.end() - std::upper_bound(sizes.begin(), sizes.end(), edge);
+    return 8 * static_cast<std::size_t>(wider) <= sizes.size();
+  }
 };
 
-Width width_of(const std::vector<MendedLine>& lines) {
+Width width_of(const std::vector<MendedLine>& lines, const std::vector<std::size_t>& raw) {
   Width width;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::size_t size = columns(lines[i].text);
-    if (size > width.columns) width = {size};
-    if (size != width.columns) continue;
+    width.sizes.push_back(columns(lines[i].text));
+    if (raw[i] > width.columns) width.columns = raw[i], width.lines = width.parted = 0;
+    if (raw[i] != width.columns) continue;
     ++width.lines;
     if (i + 1 < lines.size() && !begins_line(lines[i + 1].text)) ++width.parted;
   }
+  std::sort(width.sizes.begin(), width.sizes.end());
   return width;
 }
 
@@ -200,7 +213,8 @@ bool stays_known(std::string_view alone, std::string_view joined) {
 }
 
 /// How the line `next` follows the piece `last` of what is joined so far; `text` joined is the result.
-bool joins(const std::string& text, std::string_view last, std::string_view next,
+/// raw  columns of `last` with what stood around it
+bool joins(const std::string& text, std::string_view last, std::size_t raw, std::string_view next,
            const Width& width, std::string& joined) {
   constexpr std::size_t kNarrowest = 60, kWidest = 200;
   const std::size_t size = columns(last);
@@ -208,9 +222,10 @@ bool joins(const std::string& text, std::string_view last, std::string_view next
   const bool is_indented = go_on.size() < next.size();
   // A terminal's edge: the line is as wide as the widest, to the column, and that is no chance.
   constexpr std::array<std::size_t, 5> kUsual = {80, 100, 120, 132, 160};
-  const bool is_usual = std::find(kUsual.begin(), kUsual.end(), size) != kUsual.end();
+  const bool is_usual = std::find(kUsual.begin(), kUsual.end(), raw) != kUsual.end() ||
+                        std::find(kUsual.begin(), kUsual.end(), size) != kUsual.end();
   const bool is_edge = 2 * width.parted > width.lines && (width.lines > 1 || is_usual);
-  if (size == width.columns && is_edge && size >= kNarrowest && size <= kWidest) {
+  if (raw == width.columns && is_edge && raw >= kNarrowest && raw <= kWidest) {
     const std::string tight = text + std::string(next);
     const std::string loose = text + " " + std::string(go_on);
     // A blank at the edge may have been lost.
@@ -221,7 +236,7 @@ bool joins(const std::string& text, std::string_view last, std::string_view next
   // Wrapped between words: the next word did not fit any more.
   const std::size_t word = std::min(go_on.find(' '), go_on.size());
   for (const std::size_t edge : kUsual) {
-    if (width.columns > edge || width.columns + 24 < edge) continue;
+    if (!width.is_within(edge) || width.sizes.back() + 24 < edge) continue;
     if (size + 1 + word > edge && size <= edge && size + 24 >= edge)
       return stays_known(text, joined);
   }
@@ -287,7 +302,7 @@ bool is_of_stack(std::string_view text) {
                         "ibverbs", "Gloo", "gloo/", "ProcessGroup", "Watchdog", "watchdog",
                         "WorkNCCL", "libfabric", "GIN/", "c10d", "TCPStore", "Cuda failure",
                         "HIP failure", "hipIpc", "cudaIpc", "NVLS", "Got completion", "[rank",
-                        "[Rank", "NVRM", "Xid"});
+                        "[Rank", "NVRM", "Xid", "undefined symbol", "out of memory"});
 }
 
 bool is_trouble_of_stack(std::string_view text) {
@@ -326,6 +341,7 @@ std::string undecorated(std::string_view raw) {
 
 std::vector<MendedLine> mend_paste(std::string_view text) {
   std::vector<MendedLine> plain;
+  std::vector<std::size_t> raw;  // columns as they stand in the paste
   std::uint32_t number = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -333,6 +349,8 @@ std::vector<MendedLine> mend_paste(std::string_view text) {
     // A progress bar redraws itself within a line: who parses it parts it.
     const bool is_bar = line.find('\r') != std::string_view::npos && !line.ends_with('\r');
     const bool is_binary = line.find('\0') != std::string_view::npos;
+    raw.push_back(columns(line.find('\x1b') == std::string_view::npos ? std::string(line)
+                                                                      : without_colours(line)));
     plain.push_back({is_bar || is_binary ? std::string(line) : undecorated(line), number++});
     if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
@@ -342,7 +360,7 @@ std::vector<MendedLine> mend_paste(std::string_view text) {
 
   strip_collector(plain);
 
-  const Width width = width_of(plain);
+  const Width width = width_of(plain, raw);
   std::vector<MendedLine> mended;
   std::string joined;
   for (std::size_t at = 0; at < plain.size(); ++at) {
@@ -350,7 +368,7 @@ std::vector<MendedLine> mend_paste(std::string_view text) {
     while (line.lines < kMostJoined && at + 1 < plain.size() && is_of_stack(line.text) &&
            line.text.size() + plain[at + 1].text.size() < kLongestJoined &&
            !begins_line(plain[at + 1].text) &&
-           joins(line.text, plain[at].text, plain[at + 1].text, width, joined)) {
+           joins(line.text, plain[at].text, raw[at], plain[at + 1].text, width, joined)) {
       line.text = joined;
       ++line.lines;
       ++at;

@@ -152,6 +152,20 @@ void find_dead(const JobFacts& facts, Findings& findings) {
       if (!node.empty()) finding.hosts.emplace_back(node);
     }
     finding.cause = std::string(facts_of(id).meaning);
+    const bool is_of_memory =
+        id == MessageId::SlurmOom || id == MessageId::KernelOom ||
+        std::any_of(evidence.lines().begin(), evidence.lines().end(), [](const QuotedLine& line) {
+          return contains_any(line.text, {"OOMKilled", "Out Of Memory", "oom_kill"});
+        });
+    if (is_of_memory) {
+      finding.title += ": its host or container ran out of memory";
+      finding.cause =
+          "the kernel killed it for want of host memory: the machine's is used up, or the limit of "
+          "the container or the job is reached (OOM killer); what the others see follows from it";
+      finding.fix =
+          "more memory for the container or the job (Kubernetes: limits.memory, Slurm: --mem); "
+          "fewer data loader workers; load checkpoints on one rank at a time";
+    }
     return;
   }
   Finding missing;
