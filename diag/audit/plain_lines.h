@@ -39,25 +39,25 @@ enum class PlainLine : std::uint8_t {
   BusyStack,  ///< py-spy's stack of a thread that writes a checkpoint or waits for its data
   StackWord,  ///< a word of the communication stack: worth a second look where nothing reads the line
   // Reasons, each of which says by itself what is wrong: rules/reasons.cpp has what follows from them.
-  GdrCopyMissing,       ///< GDRCopy's device cannot be opened
-  VerbsProviderMissing, ///< libibverbs does not find its providers
-  TunerConfigMissing,   ///< a tuner plugin without its configuration
-  RailsDiffer,          ///< ends with different numbers of rails
-  EfaUnresponsive,      ///< an EFA peer does not answer
-  AddressVector,        ///< libfabric takes a peer's address not
-  FabricManagerDown,    ///< CUDA waits for the NVSwitch fabric: error 802
-  ArchUnsupported,      ///< no code for this GPU
-  NoSuchGpu,            ///< a device number beyond the GPUs that are there
-  GpuHardware,          ///< ECC, NVLink
-  PeerGpuHidden,        ///< a process does not see its peer's GPU
-  HipIpcFailed,         ///< memory handles of HIP
-  GlooNoInterface,      ///< GLOO_SOCKET_IFNAME names nothing
-  HostOutOfMemory,      ///< the kernel or the container ended a process for memory
-  NcclSymbolMissing,    ///< another library than the one that the program was built for
-  NcclNotBuilt,         ///< a PyTorch without NCCL
-  PortInUse,            ///< an address is in use
-  NvlsUnavailable,      ///< multicast memory cannot be had
-  ImexMissing,          ///< NVLink between hosts without its service
+  GdrCopyMissing,        ///< GDRCopy's device cannot be opened
+  VerbsProviderMissing,  ///< libibverbs does not find its providers
+  TunerConfigMissing,    ///< a tuner plugin without its configuration
+  RailsDiffer,           ///< ends with different numbers of rails
+  EfaUnresponsive,       ///< an EFA peer does not answer
+  AddressVector,         ///< libfabric takes a peer's address not
+  FabricManagerDown,     ///< CUDA waits for the NVSwitch fabric: error 802
+  ArchUnsupported,       ///< no code for this GPU
+  NoSuchGpu,             ///< a device number beyond the GPUs that are there
+  GpuHardware,           ///< ECC, NVLink
+  PeerGpuHidden,         ///< a process does not see its peer's GPU
+  HipIpcFailed,          ///< memory handles of HIP
+  GlooNoInterface,       ///< GLOO_SOCKET_IFNAME names nothing
+  HostOutOfMemory,       ///< the kernel or the container ended a process for memory
+  NcclSymbolMissing,     ///< another library than the one that the program was built for
+  NcclNotBuilt,          ///< a PyTorch without NCCL
+  PortInUse,             ///< an address is in use
+  NvlsUnavailable,       ///< multicast memory cannot be had
+  ImexMissing,           ///< NVLink between hosts without its service
   Count
 };
 

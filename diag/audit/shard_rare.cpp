@@ -24,7 +24,8 @@ constexpr std::uint64_t bit_of(PlainLine line) {
 /// Lines that only repeat what another one has said in full, and those that hold data.
 bool is_echo(std::string_view text) {
   constexpr std::size_t kLongest = 1'000;  // beyond it, a program prints its settings
-  if (text.size() > kLongest || text.starts_with("+ ") || text.find("{\"") != std::string_view::npos)
+  if (text.size() > kLongest || text.starts_with("+ ") ||
+      text.find("{\"") != std::string_view::npos)
     return true;
   return text.starts_with('"') || text.starts_with("Last error") || text.starts_with("raise ") ||
          text.starts_with("ncclSystemError:") || text.starts_with("ncclInternalError:") ||

@@ -435,7 +435,6 @@ bool LineParser::parse_bare(Record& record, const Wrapping& wrapping, bool is_pl
 void LineParser::parse_inside(Record& record) {
   constexpr std::size_t kNear = 160;
   const std::string_view text = record.text();
-  if (!is_of_stack(text) && !is_trouble_of_stack(text)) return;
   const std::uint32_t text_at = record.text_at;
   for (std::size_t at = text.find(' '); at != std::string_view::npos && at < kNear;
        at = text.find(' ', at + 1)) {

@@ -97,7 +97,7 @@ class LineParser {
   std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
   bool is_cut_ = false;
   bool is_paste_ = false;  ///< this line is one of a paste
-  std::string partial_;  ///< a container's line in pieces
+  std::string partial_;    ///< a container's line in pieces
   KnownLines known_;
   std::unique_ptr<LineMatch[]> matches_;  ///< of the lines that are parsed together
   std::span<LineMatch>

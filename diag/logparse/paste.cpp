@@ -108,14 +108,51 @@ bool has_prefix_at_start(std::string_view text) {
 
 /// How lines of other programs begin that stand beside the stack's.
 bool begins_like_others(std::string_view text) {
-  static constexpr std::array<std::string_view, 45> kStarts = {
-      "Traceback",  "File \"",     "srun:",        "slurmstepd",  "mpirun",      "prterun",
-      "$ ",         "#",           "frame #",      "NVRM:",       "libibverbs:", "Root Cause",
-      "ERROR ",     "WARNING ",    "INFO ",        "DEBUG ",      "what()",      "terminate called",
-      "Exit code",  "Failed, NCCL", "Test NCCL",   "time  ",      "host  ",      "rank  ",
-      "exitcode ",  "...",         "- ",           "* ",          "+ ",          "{",
-      "}",          "| ",          "export ",      "WorkNCCL(",   "[Rank",       "[rank",       "==",
-      "\"",         "]",           "--",         "Signal:",     "Aborted",      "NCCL version", "Caught signal", "Loading "};
+  static constexpr std::array<std::string_view, 45> kStarts = {"Traceback",
+                                                               "File \"",
+                                                               "srun:",
+                                                               "slurmstepd",
+                                                               "mpirun",
+                                                               "prterun",
+                                                               "$ ",
+                                                               "#",
+                                                               "frame #",
+                                                               "NVRM:",
+                                                               "libibverbs:",
+                                                               "Root Cause",
+                                                               "ERROR ",
+                                                               "WARNING ",
+                                                               "INFO ",
+                                                               "DEBUG ",
+                                                               "what()",
+                                                               "terminate called",
+                                                               "Exit code",
+                                                               "Failed, NCCL",
+                                                               "Test NCCL",
+                                                               "time  ",
+                                                               "host  ",
+                                                               "rank  ",
+                                                               "exitcode ",
+                                                               "...",
+                                                               "- ",
+                                                               "* ",
+                                                               "+ ",
+                                                               "{",
+                                                               "}",
+                                                               "| ",
+                                                               "export ",
+                                                               "WorkNCCL(",
+                                                               "[Rank",
+                                                               "[rank",
+                                                               "==",
+                                                               "\"",
+                                                               "]",
+                                                               "--",
+                                                               "Signal:",
+                                                               "Aborted",
+                                                               "NCCL version",
+                                                               "Caught signal",
+                                                               "Loading "};
   if (std::any_of(kStarts.begin(), kStarts.end(),
                   [&](std::string_view start) { return text.starts_with(start); })) {
     // The work that a watchdog names goes on with what the line before began.
@@ -136,8 +173,8 @@ bool begins_line(std::string_view line) {
   if (strip_wrappers(text, false).size > 0) return true;
   // `node2: `, as pdsh and DeepSpeed have it, where what follows begins a line.
   const std::size_t colon = text.find(": ");
-  const bool has_label = colon != std::string_view::npos &&
-                         std::all_of(text.begin(), text.begin() + colon, is_host);
+  const bool has_label =
+      colon != std::string_view::npos && std::all_of(text.begin(), text.begin() + colon, is_host);
   if (has_label && begins_like_others(trimmed_left(text.substr(colon + 2)))) return true;
   TorchPrefix torch;
   return read_torch_prefix(text, torch) > 0;
@@ -298,29 +335,33 @@ std::size_t common_indent(const std::vector<MendedLine>& lines) {
 }  // namespace
 
 bool is_of_stack(std::string_view text) {
-  return has_any(text, {"NCCL ", "NCCL:", "NCCL_", "RCCL ", "nccl", "rccl", "NET/", "ibv_",
-                        "ibverbs", "Gloo", "gloo/", "ProcessGroup", "Watchdog", "watchdog",
-                        "WorkNCCL", "libfabric", "GIN/", "c10d", "TCPStore", "Cuda failure",
-                        "HIP failure", "hipIpc", "cudaIpc", "NVLS", "Got completion", "[rank",
-                        "[Rank", "NVRM", "Xid", "undefined symbol", "out of memory"});
+  return has_any(text, {"NCCL ",        "NCCL:",        "NCCL_",    "RCCL ",    "nccl",
+                        "rccl",         "NET/",         "ibv_",     "ibverbs",  "Gloo",
+                        "gloo/",        "ProcessGroup", "Watchdog", "watchdog", "WorkNCCL",
+                        "libfabric",    "GIN/",         "c10d",     "TCPStore", "Cuda failure",
+                        "HIP failure",  "hipIpc",       "cudaIpc",  "NVLS",     "Got completion",
+                        "[rank",        "[Rank",        "NVRM",     "Xid",      "undefined symbol",
+                        "out of memory"});
 }
 
 bool is_trouble_of_stack(std::string_view text) {
   if (find_text(text, "CCL INFO ") != std::string_view::npos) return false;
   if (has_any(text, {"CCL WARN", "atchdog caught", "Got completion", "WorkNCCL("})) return true;
-  constexpr std::size_t kHead = 200;  // further on, it is a value among those of a program's settings
+  constexpr std::size_t kHead =
+      200;  // further on, it is a value among those of a program's settings
   return is_of_stack(text.substr(0, kHead)) &&
-         has_any(text, {" error", "Error", "ERROR", "fail", "Fail", "FAIL", "annot ", "can't",
-                        "Can't", "ould not", "ouldn't", "nable to", "imed out", "timeout",
-                        "Timeout", "refused", "reset by", "ismatch", "nvalid ", "nexpected"});
+         has_any(text,
+                 {" error",  "Error",   "ERROR",    "fail",    "Fail",     "FAIL",     "annot ",
+                  "can't",   "Can't",   "ould not", "ouldn't", "nable to", "imed out", "timeout",
+                  "Timeout", "refused", "reset by", "ismatch", "nvalid ",  "nexpected"});
 }
 
 std::string undecorated(std::string_view raw) {
   const std::string clean = without_colours(raw);
   std::string_view line = clean;
   // Quotations may be nested; a shell's `>` of its own is followed by no blank.
-  for (std::string_view text = trimmed_left(line);
-       text.starts_with("> ") || text == ">"; text = trimmed_left(line)) {
+  for (std::string_view text = trimmed_left(line); text.starts_with("> ") || text == ">";
+       text = trimmed_left(line)) {
     line = text.substr(std::min<std::size_t>(2, text.size()));
   }
   const std::string_view text = trimmed(line);

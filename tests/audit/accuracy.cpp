@@ -35,7 +35,8 @@ Sample compare(const Json& label, const audit::Audit& audited) {
     if (!is_due(wanted)) continue;
     bool is_found = false, overlaps = false;
     for (const audit::Finding& finding : audited.findings) {
-      if (!audit::is_a(finding.id, wanted.id) || finding.severity < audit::Severity::Warning) continue;
+      if (!audit::is_a(finding.id, wanted.id) || finding.severity < audit::Severity::Warning)
+        continue;
       is_found = true;
       for (const audit::QuotedLine& line : finding.evidence.lines()) {
         overlaps = overlaps || wanted.lines.count(audited.where(line.place).line) > 0;

@@ -97,10 +97,9 @@ TEST(AuditCases, EachInventedLogIsJudgedAsItsTableSays) {
     for (const Wanted& wanted : one.wanted) {
       bool is_found = false, is_quoted = false;
       for (const Finding& finding : audit.findings) {
-        const bool is_it =
-            finding.severity >= wanted.at_least &&
-            std::any_of(wanted.ids.begin(), wanted.ids.end(),
-                        [&](const std::string& id) { return is_a(finding.id, id); });
+        const bool is_it = finding.severity >= wanted.at_least &&
+                           std::any_of(wanted.ids.begin(), wanted.ids.end(),
+                                       [&](const std::string& id) { return is_a(finding.id, id); });
         is_found = is_found || is_it;
         is_quoted = is_quoted || (is_it && says(finding, wanted.words));
       }

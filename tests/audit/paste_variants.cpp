@@ -23,7 +23,8 @@ std::string text_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::string each_line(std::string_view text, const std::function<std::string(std::string)>& change) {
+std::string each_line(std::string_view text,
+                      const std::function<std::string(std::string)>& change) {
   std::vector<std::string> lines = lines_of(text);
   for (std::string& line : lines) line = change(std::move(line));
   return text_of(lines);
@@ -67,7 +68,8 @@ std::string with_times_and_pods(std::string_view text) {
   });
 }
 std::string in_columns(std::string_view text) {
-  return each_line(text, [](std::string line) { return "| 2026-03-01T10:11:12Z | " + line + " |"; });
+  return each_line(text,
+                   [](std::string line) { return "| 2026-03-01T10:11:12Z | " + line + " |"; });
 }
 std::string coloured(std::string_view text) {
   return each_line(text, [](std::string line) { return "\x1b[36m" + line + "\x1b[0m"; });

@@ -14,7 +14,7 @@ enum class Answerable { Yes, Partly, No, Healthy };
 
 /// What a paste's audit must say: a row of pastes.txt.
 struct Expectation {
-  std::vector<std::string> ids = {};                 ///< one of them; of Answerable::No: what may be said
+  std::vector<std::string> ids = {};  ///< one of them; of Answerable::No: what may be said
   std::vector<std::vector<std::string>> words = {};  ///< of each, one is said
 };
 
@@ -57,6 +57,5 @@ struct Scores {
   std::vector<std::string> wrong = {};  ///< "48: no finding is gid_index"
 };
 Scores score(const std::vector<Paste>& pastes, const Variant& variant);
-
 
 }  // namespace ringside::pastes

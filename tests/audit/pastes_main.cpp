@@ -12,8 +12,9 @@ int main(int argc, char** argv) {
   const bool shows_wrong = argc > 1 && std::string_view(argv[1]) == "--wrong";
   try {
     const std::vector<Paste> pastes = labelled_pastes();
-    fmt::print("| form | named first (yes) | named (partly) | nothing invented (no) | quiet (healthy) |\n"
-               "|---|---:|---:|---:|---:|\n");
+    fmt::print(
+        "| form | named first (yes) | named (partly) | nothing invented (no) | quiet (healthy) |\n"
+        "|---|---:|---:|---:|---:|\n");
     for (const Variant& variant : variants()) {
       Scores scores = score(pastes, variant);
       fmt::print("| {} |", variant.name);

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "tests/audit/pastes.h"
+
+#include <gtest/gtest.h>
 
 namespace ringside::pastes {
 namespace {

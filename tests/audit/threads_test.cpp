@@ -14,8 +14,8 @@ std::vector<Paste> threads() {
   for (const auto& [name, expected] : load_expectations(folder + ".txt")) {
     const Result<std::string> text = read_file(folder + "/" + name + ".log");
     if (!text) throw std::runtime_error(text.error().message);
-    all.push_back({name, expected.ids.empty() ? Answerable::Healthy : Answerable::Yes, expected,
-                   *text});
+    all.push_back(
+        {name, expected.ids.empty() ? Answerable::Healthy : Answerable::Yes, expected, *text});
   }
   return all;
 }

@@ -96,10 +96,10 @@ void find_dead(const JobFacts& facts, Findings& findings) {
     if (!is_own_death(failure.exit_code)) continue;
     constexpr std::int64_t kKilled = -9;
     const bool is_killed = failure.exit_code == kKilled;
-    Finding& finding = add_dead(
-        findings, fmt::format("rank {} died of signal {}{}{}{}", failure.rank, -failure.exit_code,
-                              is_killed ? " (SIGKILL)" : "", failure.host.empty() ? "" : " on ",
-                              failure.host));
+    Finding& finding =
+        add_dead(findings, fmt::format("rank {} died of signal {}{}{}{}", failure.rank,
+                                       -failure.exit_code, is_killed ? " (SIGKILL)" : "",
+                                       failure.host.empty() ? "" : " on ", failure.host));
     if (!failure.host.empty()) finding.hosts = {failure.host};
     finding.evidence.add(failure.quoted.place, failure.quoted.process, failure.quoted.text);
     finding.evidence.mix(evidence_of(
@@ -111,7 +111,8 @@ void find_dead(const JobFacts& facts, Findings& findings) {
                           "memory (the kernel's OOM killer), else the scheduler ended it"
                         : "it crashed by itself";
     if (is_killed)
-      finding.fix = "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
+      finding.fix =
+          "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
     return;
   }
   for (const MessageId id :
@@ -211,8 +212,9 @@ void find_dead(const JobFacts& facts, Findings& findings) {
         findings, fmt::format("rank {} closed its process group while others waited", rank));
     finding.evidence.add(message.place(), message.process(), message.line());
     finding.ranks = {rank};
-    finding.cause = "it left the job, most likely after an error of its own; what the others wait in "
-                    "cannot end without it";
+    finding.cause =
+        "it left the job, most likely after an error of its own; what the others wait in "
+        "cannot end without it";
     return;
   }
   for (const KeptMessage& message : messages[MessageId::CudaError].kept) {

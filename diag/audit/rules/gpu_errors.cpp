@@ -61,9 +61,8 @@ bool is_out_of_memory(std::string_view text) {
 /// A text that says a reason has a finding of that reason.
 bool has_reason(std::string_view text) {
   const std::uint64_t lines = plain_lines_of(text);
-  for (const PlainLine line :
-       {PlainLine::FabricManagerDown, PlainLine::ArchUnsupported, PlainLine::NoSuchGpu,
-        PlainLine::GpuHardware}) {
+  for (const PlainLine line : {PlainLine::FabricManagerDown, PlainLine::ArchUnsupported,
+                               PlainLine::NoSuchGpu, PlainLine::GpuHardware}) {
     if ((lines >> static_cast<unsigned>(line) & 1) != 0) return true;
   }
   return false;
@@ -88,8 +87,7 @@ struct Complaint {
 
 /// The last error of a program's own exception, without the advice that follows it on later lines.
 std::string first_sentence(std::string_view text) {
-  for (const std::string_view end : {"\\n", "\n", ". "})
-    text = text.substr(0, text.find(end));
+  for (const std::string_view end : {"\\n", "\n", ". "}) text = text.substr(0, text.find(end));
   return std::string(text.substr(0, 100));
 }
 
@@ -100,9 +98,10 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
     const double others = *use.total - *use.mine - use.free.value_or(0);
     // What the driver itself and a context take is below this.
     constexpr double kWorthNaming_gib = 2;
-    whose = others > kWorthNaming_gib && others > *use.mine / 4
-                ? fmt::format("; other processes hold {:.1f} of {:.1f} GiB of it", others, *use.total)
-                : fmt::format("; this process holds {:.1f} of {:.1f} GiB of it", *use.mine, *use.total);
+    whose =
+        others > kWorthNaming_gib && others > *use.mine / 4
+            ? fmt::format("; other processes hold {:.1f} of {:.1f} GiB of it", others, *use.total)
+            : fmt::format("; this process holds {:.1f} of {:.1f} GiB of it", *use.mine, *use.total);
   }
   Finding& finding = findings.add("gpu_out_of_memory", Severity::Error,
                                   "the memory of a GPU is full: CUDA out of memory" + whose);

@@ -365,8 +365,8 @@ void find_out_of_step(const Waits& waits, Findings& findings) {
     if (waiting.sequence < 0) continue;
     if (first == nullptr) first = &waiting;
     const bool is_other_group = waiting.group != first->group;
-    const bool is_other_call = !waiting.operation.empty() && !operation.empty() &&
-                               waiting.operation != operation;
+    const bool is_other_call =
+        !waiting.operation.empty() && !operation.empty() && waiting.operation != operation;
     if (is_other_group || is_other_call) return;
     if (operation.empty()) operation = waiting.operation;
     at[waiting.sequence].push_back(rank);
@@ -376,10 +376,10 @@ void find_out_of_step(const Waits& waits, Findings& findings) {
   std::vector<std::string> texts;
   for (const auto& [sequence, ranks] : at)
     texts.push_back(fmt::format("{} in #{}", words(ranks), sequence));
-  Finding& finding = findings.add(
-      "hang_diverged_rank", Severity::Error,
-      fmt::format("ranks are out of step: {} of {}", list_of(texts),
-                  operation.empty() ? std::string("their calls") : operation));
+  Finding& finding =
+      findings.add("hang_diverged_rank", Severity::Error,
+                   fmt::format("ranks are out of step: {} of {}", list_of(texts),
+                               operation.empty() ? std::string("their calls") : operation));
   for (const auto& [rank, waiting] : waits.by_rank) {
     if (waiting.has_timed_out)
       finding.evidence.add(waiting.quoted.place, waiting.quoted.process, waiting.quoted.text);
@@ -469,9 +469,8 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   std::string where = is_known ? most->first.first : std::string("a collective");
   if (waiters.size() > 1) where = fmt::format("{} and others", where);
   const std::int64_t timeout_ms = is_known ? most->first.second : 0;
-  const std::string who = waits.timed_out.empty()
-                              ? std::string("a rank that is not named")
-                              : plural(waits.timed_out.size(), "rank", "ranks");
+  const std::string who = waits.timed_out.empty() ? std::string("a rank that is not named")
+                                                  : plural(waits.timed_out.size(), "rank", "ranks");
   Finding& finding = findings.add(
       "collective_timeout", Severity::Error,
       fmt::format("{} gave up waiting in {}{}", who, where,

@@ -134,9 +134,10 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
       finding.cause =
           "the kernel knows no way between the two addresses: NICs that are not cabled to each "
           "other (a rail or a point-to-point link), another subnet, or a GID of the wrong kind";
-      finding.fix = fmt::format("ip -6 route get {}; ping between the two addresses; NCCL_IB_HCA="
-                                "<NICs that reach each other>; show_gids for the index",
-                                worst.remote.empty() ? "<remote GID>" : to);
+      finding.fix = fmt::format(
+          "ip -6 route get {}; ping between the two addresses; NCCL_IB_HCA="
+          "<NICs that reach each other>; show_gids for the index",
+          worst.remote.empty() ? "<remote GID>" : to);
       break;
     case Trouble::NoAnswer:
       finding.title =
@@ -199,12 +200,13 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     findings.say_who(finding, who);
     // The peer that all name is the one to look at; else those that complain.
     const bool is_one = peers.size() == 1;
-    finding.title =
-        fmt::format("RDMA requests{}{} fail with status {} ({}){}",
-                    is_one ? " to " + named_address(facts, *peers.begin()) : std::string(),
-                    devices.empty() ? std::string()
-                                    : " on " + list_of(std::vector<std::string>(devices.begin(), devices.end())),
-                    status, meaning.name, is_one ? std::string() : names_of_hosts(finding));
+    finding.title = fmt::format(
+        "RDMA requests{}{} fail with status {} ({}){}",
+        is_one ? " to " + named_address(facts, *peers.begin()) : std::string(),
+        devices.empty()
+            ? std::string()
+            : " on " + list_of(std::vector<std::string>(devices.begin(), devices.end())),
+        status, meaning.name, is_one ? std::string() : names_of_hosts(finding));
     finding.confidence = Confidence::Medium;
     finding.cause = std::string(meaning.cause) + gids;
     if (has_roce(facts) && has_infiniband(facts))

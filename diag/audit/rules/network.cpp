@@ -359,11 +359,10 @@ void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   const auto chosen = facts.networks.find("Socket");
   if (chosen == facts.networks.end() || facts.networks.size() > 1) return;
   // Where the job failed, TCP is not what the reader asks about.
-  const bool is_other = !facts.results.empty() || !facts.python_errors.empty() ||
-                        std::any_of(findings.all().begin(), findings.all().end(),
-                                    [](const Finding& finding) {
-                                      return finding.severity == Severity::Error;
-                                    });
+  const bool is_other =
+      !facts.results.empty() || !facts.python_errors.empty() ||
+      std::any_of(findings.all().begin(), findings.all().end(),
+                  [](const Finding& finding) { return finding.severity == Severity::Error; });
   if (is_other) return;
   const bool knows_job = std::any_of(facts.comms.begin(), facts.comms.end(), [](const auto& comm) {
     return comm.nnodes > 0 || !comm.links.empty() ||
@@ -380,10 +379,10 @@ void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   constexpr std::size_t kOneHost = 8;
   if (ranks > 0 && ranks <= kOneHost) return;
   const bool has_no_device = facts.net_devices.contains({"IB", std::string()});
-  Finding& finding = findings.add(
-      "socket_fallback", Severity::Warning,
-      has_no_device ? "NCCL found no RDMA device and takes TCP between hosts"
-                    : "NCCL takes TCP between hosts");
+  Finding& finding =
+      findings.add("socket_fallback", Severity::Warning,
+                   has_no_device ? "NCCL found no RDMA device and takes TCP between hosts"
+                                 : "NCCL takes TCP between hosts");
   findings.quote(finding, chosen->second);
   for (const auto& [key, said] : facts.net_devices) {
     const bool is_none = key.first == "IB" && key.second.empty();
@@ -392,7 +391,8 @@ void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   finding.confidence = ranks > kOneHost ? Confidence::Medium : Confidence::Low;
   finding.cause =
       ranks > kOneHost
-          ? fmt::format("{} ranks are more than one host has: what they exchange goes over TCP", ranks)
+          ? fmt::format("{} ranks are more than one host has: what they exchange goes over TCP",
+                        ranks)
           : "if this job has more than one host, what they exchange goes over TCP; on one host "
             "nothing is lost";
   finding.fix =
@@ -474,17 +474,16 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
   if (all_hosts.size() < 2 && !has_failed) return;
   for (const auto& [address, use] : uses) {
     const bool is_shared = use.hosts.size() > 1 && !address.empty() && !use.is_loopback;
-    const bool is_wrong =
-        is_shared || (use.is_loopback && (all_hosts.size() > 1 || use.is_tried)) ||
-        ((use.is_bridge || use.is_link_local) && has_failed);
+    const bool is_wrong = is_shared ||
+                          (use.is_loopback && (all_hosts.size() > 1 || use.is_tried)) ||
+                          ((use.is_bridge || use.is_link_local) && has_failed);
     if (!is_wrong) continue;
     // Two names of one machine share an address, and nothing is wrong, as long as nothing fails.
     if (is_shared && !use.is_bridge && !has_failed) continue;
     Finding& finding = findings.add(
         "wrong_interface", Severity::Error,
         is_shared ? fmt::format("{} hosts announce the same address {}", use.hosts.size(), address)
-        : use.is_loopback
-            ? fmt::format("the bootstrap uses the loopback address {}", address)
+        : use.is_loopback ? fmt::format("the bootstrap uses the loopback address {}", address)
         : use.is_link_local
             ? fmt::format("the bootstrap uses the link-local address {}", address)
             : fmt::format("the bootstrap uses {}, which only its own host can reach", address));

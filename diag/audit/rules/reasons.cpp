@@ -28,12 +28,13 @@ constexpr std::array kReasons{
            "with ECC",
            "take the node out (drain it); nvidia-smi -q -d ECC; nvidia-smi nvlink -e; dmesg for "
            "Xid lines; reset or replace the GPU"},
-    Reason{PlainLine::FabricManagerDown, "fabric_manager_down", Severity::Error,
-           "CUDA waits for the NVSwitch fabric: system not yet initialized (802)",
-           "the fabric manager is not running, or is of another version than the driver: no GPU of "
-           "an NVSwitch machine can be used until it has trained the links",
-           "systemctl restart nvidia-fabricmanager   # its version must be the driver's; nvidia-smi "
-           "-q | grep -A3 Fabric"},
+    Reason{
+        PlainLine::FabricManagerDown, "fabric_manager_down", Severity::Error,
+        "CUDA waits for the NVSwitch fabric: system not yet initialized (802)",
+        "the fabric manager is not running, or is of another version than the driver: no GPU of "
+        "an NVSwitch machine can be used until it has trained the links",
+        "systemctl restart nvidia-fabricmanager   # its version must be the driver's; nvidia-smi "
+        "-q | grep -A3 Fabric"},
     Reason{PlainLine::NoSuchGpu, "no_such_gpu", Severity::Error,
            "a process asks for a GPU that it does not have",
            "more ranks than GPUs on the host, or CUDA_VISIBLE_DEVICES hides the one that the local "
@@ -124,9 +125,7 @@ constexpr std::array kReasons{
 };
 
 /// `fi_addr_efa://[fe80::1]:0:77` of the peer of an EFA request; empty: it is not said.
-std::string_view efa_peer(std::string_view text) {
-  return value_behind(text, "Peer EFA addr: ");
-}
+std::string_view efa_peer(std::string_view text) { return value_behind(text, "Peer EFA addr: "); }
 
 /// The path between quotes, such as the directory that libibverbs misses.
 std::string_view quoted_path(std::string_view text) {
@@ -156,8 +155,8 @@ std::string details_of(PlainLine line, std::string_view text) {
       return contains(text, "NVLink") ? ": an NVLink error that cannot be corrected"
                                       : ": an ECC or hardware error that cannot be corrected";
     case PlainLine::ArchUnsupported:
-      for (const std::string_view words : {"named symbol not found", "invalid device function",
-                                           "no kernel image is available"}) {
+      for (const std::string_view words :
+           {"named symbol not found", "invalid device function", "no kernel image is available"}) {
         if (contains(text, words)) return fmt::format(": {}", words);
       }
       return {};

@@ -22,10 +22,11 @@ void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
     const bool is_much =
         unread.lines.count() >= kSeveral && unread.lines.count() * 5 > facts.stack_lines;
     const std::uint64_t stack_lines = facts.stack_lines + unread.lines.count();
-    Finding& finding = findings.add(
-        "unread_lines", (has_trouble && !is_explained) || is_much ? Severity::Warning : Severity::Info,
-        fmt::format("{} of {} lines of the communication stack not understood",
-                    unread.lines.count(), stack_lines));
+    Finding& finding =
+        findings.add("unread_lines",
+                     (has_trouble && !is_explained) || is_much ? Severity::Warning : Severity::Info,
+                     fmt::format("{} of {} lines of the communication stack not understood",
+                                 unread.lines.count(), stack_lines));
     finding.evidence = unread.warnings;
     finding.evidence.mix(unread.texts);
     if (finding.evidence.empty()) finding.evidence = unread.lines;
@@ -37,10 +38,12 @@ void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
     return;
   }
   if (facts.stack_lines > 0 || facts.lines == 0 || !findings.all().empty()) return;
-  Finding& finding = findings.add(
-      "nothing_read", Severity::Info,
-      fmt::format("none of the {} lines is one of NCCL, RCCL, a plugin or a launcher", facts.lines));
-  finding.cause = "this log says nothing about communication: neither that it is well nor that it is not";
+  Finding& finding =
+      findings.add("nothing_read", Severity::Info,
+                   fmt::format("none of the {} lines is one of NCCL, RCCL, a plugin or a launcher",
+                               facts.lines));
+  finding.cause =
+      "this log says nothing about communication: neither that it is well nor that it is not";
   finding.fix = "NCCL_DEBUG=INFO   # and give audit the output of all ranks";
 }
 
