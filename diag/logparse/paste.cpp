@@ -200,6 +200,12 @@ Parsed parse_joined(std::string_view line, Record& record) {
   return parse_plain_text(text, record);
 }
 
+bool is_known(std::string_view line) {
+  Record record;
+  const Parsed parsed = parse_joined(line, record);
+  return parsed == Parsed::Whole || parsed == Parsed::Open;
+}
+
 /// Joined, the line says what it does not say alone.
 bool becomes_known(std::string_view alone, std::string_view joined) {
   Record record;
@@ -281,9 +287,12 @@ bool joins(const std::string& text, std::string_view last, std::size_t raw, std:
   if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
   const char first = go_on.front();
   const char end = trimmed_right(last).empty() ? ' ' : trimmed_right(last).back();
-  const bool is_middle = (first >= 'a' && first <= 'z') || is_digit(first) || first == ')' ||
-                         end == ',' || end == ':' || end == '(' || end == ';';
-  return is_indented || is_middle || becomes_known(text, joined);
+  const bool is_parted = end == ',' || end == ':' || end == '(' || end == ';' || first == ')';
+  // In the middle of a sentence; what is understood without it goes on with a field, if at all.
+  const bool is_middle = (first >= 'a' && first <= 'z') || is_digit(first);
+  const bool has_field = go_on.find_first_of(":=,") != std::string_view::npos;
+  return is_indented || is_parted || (is_middle && (has_field || !is_known(text))) ||
+         becomes_known(text, joined);
 }
 
 /// A collector's columns before a line: a time, and the pod or host whose line it is.
