@@ -75,9 +75,32 @@ struct ShardResult {
   std::vector<std::pair<std::size_t, Error>> problems;  ///< piece and what happened
 };
 
-/// Parses a text that may be a paste.
+/// Text that is there already.
+class TextSource : public ByteSource {
+ public:
+  explicit TextSource(std::string_view text) : text_(text) {}
+  Result<std::size_t> read(std::span<char> room) override {
+    const std::size_t size = std::min(room.size(), text_.size());
+    if (size > 0) std::memcpy(room.data(), text_.data(), size);
+    text_.remove_prefix(size);
+    return size;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+/// Parses a whole text, which is mended where it is a paste.
 /// lines  gets the number of its lines
-void parse_paste(std::string_view text, LineParser& parser, std::uint64_t& lines) {
+void parse_whole(std::string_view text, LineReader& reader, LineParser& parser,
+                 std::uint64_t& lines) {
+  if (text.size() > kMaxPaste || is_as_written(text)) {
+    TextSource source(text);
+    const Status read =
+        reader.read(source, {}, parser, [](std::size_t) { return true; }, lines);
+    RINGSIDE_ASSERT(read.has_value(), "memory does not fail");
+    return;
+  }
   lines = 0;
   parser.counts().bytes += text.size();
   for (const MendedLine& line : mend_paste(text)) {
@@ -171,7 +194,7 @@ class Run {
       if (!may_be_paste) {
         read = reader.read(**source, piece.range, parser, progress, lines_[p]);
       } else if (read_head(**source, head, read)) {
-        parse_paste(head, parser, lines_[p]);
+        parse_whole(head, reader, parser, lines_[p]);
         parser.flush();
         progress(head.size());
       } else {
@@ -223,21 +246,6 @@ class Run {
   std::atomic<std::uint64_t> done_{0};
 };
 
-/// Text that is there already.
-class TextSource : public ByteSource {
- public:
-  explicit TextSource(std::string_view text) : text_(text) {}
-  Result<std::size_t> read(std::span<char> room) override {
-    const std::size_t size = std::min(room.size(), text_.size());
-    if (size > 0) std::memcpy(room.data(), text_.data(), size);
-    text_.remove_prefix(size);
-    return size;
-  }
-
- private:
-  std::string_view text_;
-};
-
 }  // namespace
 
 FileLine ParseReport::where(Place place) const {
@@ -255,16 +263,9 @@ Result<ParseReport> parse_logs(const LogFiles& files, std::span<RecordSink* cons
 ParseReport parse_text(std::string_view text, RecordSink& sink) {
   LineReader reader;
   LineParser parser(sink);
-  TextSource source(text);
   std::uint64_t lines = 0;
   parser.begin(0, 0, "text");
-  if (text.size() <= kMaxPaste) {
-    parse_paste(text, parser, lines);
-  } else {
-    const Status read = reader.read(
-        source, {}, parser, [](std::size_t) { return true; }, lines);
-    RINGSIDE_ASSERT(read.has_value(), "memory does not fail");
-  }
+  parse_whole(text, reader, parser, lines);
   parser.finish();
   ParseReport report;
   report.counts = parser.counts();

@@ -389,6 +389,18 @@ std::string undecorated(std::string_view raw) {
   return std::string(line);
 }
 
+bool is_as_written(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    NcclPrefix prefix;
+    if (!line.empty() && !read_nccl_prefix(line, prefix)) return false;
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return true;
+}
+
 std::vector<MendedLine> mend_paste(std::string_view text) {
   std::vector<MendedLine> plain;
   std::vector<std::size_t> raw;  // columns as they stand in the paste
@@ -415,9 +427,9 @@ std::vector<MendedLine> mend_paste(std::string_view text) {
   std::string joined;
   for (std::size_t at = 0; at < plain.size(); ++at) {
     MendedLine line = plain[at];
-    while (line.lines < kMostJoined && at + 1 < plain.size() && is_of_stack(line.text) &&
+    while (line.lines < kMostJoined && at + 1 < plain.size() &&
            line.text.size() + plain[at + 1].text.size() < kLongestJoined &&
-           !begins_line(plain[at + 1].text) &&
+           !begins_line(plain[at + 1].text) && is_of_stack(line.text) &&
            joins(line.text, plain[at].text, raw[at], plain[at + 1].text, width, joined)) {
       line.text = joined;
       ++line.lines;

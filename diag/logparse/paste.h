@@ -10,8 +10,8 @@
 /// wrapped at a terminal's width or by hand. Here they become the lines that a program wrote.
 namespace ringside::logs {
 
-/// Texts up to here are mended before they are parsed. Issue trackers take 64 KiB; what is larger is a file.
-inline constexpr std::size_t kMaxPaste = 256 << 10;
+/// Texts up to here are mended before they are parsed: what issue trackers take. What is larger is a file.
+inline constexpr std::size_t kMaxPaste = 64 << 10;
 
 /// A line as its writer wrote it, as far as that can be told.
 struct MendedLine {
@@ -30,6 +30,9 @@ std::string undecorated(std::string_view line);
 /// is indented, goes on in the middle of a sentence, or makes a known message of an unknown one).
 /// shape  at most kMaxPaste bytes; lines that hold up to here stay as they are, control characters and all
 std::vector<MendedLine> mend_paste(std::string_view text);
+
+/// Every line begins with NCCL's whole prefix: there is nothing to mend.
+bool is_as_written(std::string_view text);
 
 /// A line of NCCL, RCCL, a plugin, verbs, Gloo, c10d or a watchdog, told by its words, whatever stands around it.
 bool is_of_stack(std::string_view text);
