@@ -31,6 +31,7 @@ struct AuditArguments {
   std::vector<std::string> logs;
   std::vector<std::string> diff;
   std::string html;
+  std::string about;
   std::string topo;
   std::string cluster;
   std::string color = "auto";
@@ -114,6 +115,11 @@ VerbResult write_topology(const audit::Audit& audited, const AuditArguments& arg
 }
 
 VerbResult run_audit(const AuditArguments& arguments) {
+  if (!arguments.about.empty()) {
+    RINGSIDE_TRY(const std::string page, audit::about_text(arguments.about));
+    fmt::print("{}", page);
+    return kFine;
+  }
   if (!arguments.diff.empty()) return run_diff(arguments);
   if (arguments.logs.empty()) {
     return Error{ErrorCode::InvalidArgument, "no logs were named",
@@ -166,6 +172,8 @@ Verb audit_verb() {
         app.add_flag("--facts", a.facts, "what the logs say of the job, instead of what is wrong");
         app.add_flag("--matrix", a.matrix, "rank by rank, the transport from one to the other");
         app.add_flag("--explain-unparsed", a.explain_unparsed, "what was not understood, by kind");
+        app.add_option("--about", a.about,
+                       "what a finding means, how to confirm and to mend it: its id, or all");
         app.add_option("--diff", a.diff, "GOOD BAD: what changed between the logs of two runs")
             ->expected(2);
         app.add_flag("-f,--follow", a.follow, "go on reading while the files grow");

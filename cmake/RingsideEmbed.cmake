@@ -1,11 +1,14 @@
 # ringside_embed(tuning_models FOLDER data HEADER engine/tuning/models.h TYPE EmbeddedModel ARRAY kTuningModels)
 #
-# FOLDER/*.yaml become one source file, so that an installed binary needs no data folder: the array that
+# FOLDER/*.yaml (ENDING md: *.md) become one source file, so that an installed binary needs no data folder: the array that
 # HEADER declares, a span of TYPE {name, text} sorted by name. Its path is put into ${tuning_models}.
 function(ringside_embed result)
-  cmake_parse_arguments(arg "" "FOLDER;HEADER;TYPE;ARRAY" "" ${ARGN})
+  cmake_parse_arguments(arg "" "FOLDER;HEADER;TYPE;ARRAY;ENDING" "" ${ARGN})
+  if(NOT arg_ENDING)
+    set(arg_ENDING yaml)
+  endif()
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${arg_ARRAY}.cpp)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/*.yaml)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/*.${arg_ENDING})
   string(REPLACE ";" "," file_list "${files}")
   add_custom_command(
     OUTPUT ${output}

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "diag/audit/causes.h"
+#include "diag/audit/finding_types.h"
 #include "diag/audit/findings.h"
 #include "diag/audit/join.h"
 #include "diag/audit/rules/rule.h"
@@ -38,7 +39,7 @@ std::string Audit::place_text(Place place) const {
 
 bool Audit::has(std::string_view id, Severity at_least) const {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-    return finding.id == id && finding.severity >= at_least;
+    return is_a(finding.id, id) && finding.severity >= at_least;
   });
 }
 
@@ -71,6 +72,11 @@ std::vector<Finding> judge(const JobFacts& facts) {
 void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit) {
   audit.facts = join_shards(std::move(shards));
   audit.facts.torn_lines = audit.parsed.counts.torn;
+  audit.facts.lines = audit.parsed.counts.lines;
+  for (int kind = 0; kind < kRecordKinds; ++kind) {
+    if (static_cast<RecordKind>(kind) < RecordKind::Unknown)
+      audit.facts.stack_lines += audit.parsed.counts.records[static_cast<std::size_t>(kind)];
+  }
   audit.findings = judge(audit.facts);
   for (const UnreadReport& report : audit.facts.unread_reports) {
     const FileLine at = audit.where(report.place);

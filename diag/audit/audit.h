@@ -33,6 +33,7 @@ struct Audit {
   [[nodiscard]] logs::FileLine where(logs::Place place) const { return parsed.where(place); }
   /// `logs/rank3.log:1841`
   [[nodiscard]] std::string place_text(logs::Place place) const;
+  /// Of that id, or of its family (finding_types.h).
   [[nodiscard]] bool has(std::string_view id, Severity at_least = Severity::Info) const;
   [[nodiscard]] Severity worst() const;  ///< Info where there is no finding
 };

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "diag/audit/finding_types.h"
+
 namespace ringside::audit {
 namespace {
 
@@ -81,18 +83,34 @@ constexpr std::array kArrows{
     Arrow{"remote_closed", "bootstrap_failure"},
     Arrow{"remote_closed", "memlock_limit"},
     Arrow{"system_error", "net_init_error"},
+    Arrow{"socket_fallback", "verbs_provider_missing"},
+    Arrow{"no_rdma_device", "verbs_provider_missing"},
+    // What a host lacks stands above the connections that fail for want of it.
+    Arrow{"remote_closed", "shm_exhausted"},
+    Arrow{"remote_closed", "fd_limit"},
+    Arrow{"remote_closed", "gid_index"},
+    Arrow{"remote_closed", "duplicate_gpu"},
+    Arrow{"remote_closed", "efa_rails_differ"},
+    Arrow{"net_unreachable", "fd_limit"},
+    Arrow{"net_unreachable", "memlock_limit"},
+    Arrow{"ib_error", "memlock_limit"},
+    Arrow{"bootstrap_failure", "shm_exhausted"},
+    Arrow{"bootstrap_failure", "cuda_error"},
+    Arrow{"bootstrap_failure", "duplicate_gpu"},
+    Arrow{"net_unreachable", "cuda_error"},
+    Arrow{"net_unreachable", "shm_exhausted"},
+    Arrow{"store_timeout", "cuda_error"},
+    Arrow{"store_timeout", "shm_exhausted"},
+    Arrow{"store_timeout", "duplicate_gpu"},
+    Arrow{"collective_timeout", "shm_exhausted"},
+    Arrow{"collective_timeout", "memlock_limit"},
+    Arrow{"collective_timeout", "gid_index"},
+    Arrow{"collective_timeout", "efa_rails_differ"},
 };
 
-/// What makes a job slow and does not stop it.
-constexpr std::array<std::string_view, 14> kOnlySlow = {
-    "p2p_disabled",      "shm_fallback",           "gdr_missing",     "few_channels",
-    "single_nic",        "env_override",           "socket_fallback", "low_bandwidth",
-    "asymmetric_config", "no_rdma_device",         "plugin_missing",  "nvlink_missing",
-    "slow_init",         "env_debug_in_production"};
-
 bool stops_the_job(const Finding& finding) {
-  return finding.severity == Severity::Error &&
-         std::find(kOnlySlow.begin(), kOnlySlow.end(), finding.id) == kOnlySlow.end();
+  const FindingType* type = finding_type(finding.id);
+  return finding.severity == Severity::Error && type != nullptr && type->effect == Effect::Stops;
 }
 
 constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
@@ -100,9 +118,9 @@ constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 /// The finding that `effect` follows from: the first arrow whose cause was found, and matters as much.
 std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
   for (const Arrow& arrow : kArrows) {
-    if (findings[effect].id != arrow.effect) continue;
+    if (!is_a(findings[effect].id, arrow.effect)) continue;
     for (std::size_t i = 0; i < findings.size(); ++i) {
-      if (findings[i].id != arrow.cause || i == effect) continue;
+      if (!is_a(findings[i].id, arrow.cause) || i == effect) continue;
       if (findings[i].severity == Severity::Info) continue;
       if (findings[i].title.find(arrow.title) == std::string::npos) continue;
       return i;

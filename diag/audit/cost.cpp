@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "base/text.h"
 #include "diag/audit/expected_job.h"
+#include "diag/audit/finding_types.h"
 #include "diag/audit/findings.h"
 #include "engine/channels/job.h"
 #include "engine/tuning/select.h"
@@ -106,14 +107,18 @@ std::string factor_text(double expected, double actual) {
   return times >= 10 ? fmt::format("{:.0f}", times) : fmt::format("{:.1f}", times);
 }
 
+CostModel cost_model_of(const Finding& finding) {
+  const FindingType* type = finding_type(finding.id);
+  return type == nullptr ? CostModel::None : type->cost;
+}
+
 }  // namespace
 
 Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
   const bool matters =
       std::any_of(audit.findings.begin(), audit.findings.end(), [](const Finding& finding) {
-        return finding.id == "socket_fallback" || finding.id == "gdr_missing" ||
-               finding.id == "p2p_disabled" || finding.id == "few_channels" ||
-               finding.id == "single_nic" || finding.id == "shm_fallback";
+        const CostModel model = cost_model_of(finding);
+        return model != CostModel::None && model != CostModel::Table;
       });
   const bool has_tables = !audit.facts.tables.empty();
   if (!matters && !has_tables) return std::string();
@@ -127,20 +132,21 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
     JobHosts hosts = expected.hosts;
     Variables variables;
     std::string as_is;
-    if (finding.id == "socket_fallback") {
+    const CostModel model = cost_model_of(finding);
+    if (model == CostModel::Tcp) {
       with_one_nic(hosts, kTcpMbits);
       without_gdr(hosts);
       as_is = "over TCP at 10 Gbit/s a host";
-    } else if (finding.id == "gdr_missing") {
+    } else if (model == CostModel::NoGdr) {
       without_gdr(hosts);
       as_is = "without GPUDirect RDMA";
-    } else if (finding.id == "p2p_disabled" || finding.id == "shm_fallback") {
+    } else if (model == CostModel::SharedMemory) {
       variables["NCCL_P2P_LEVEL"] = "LOC";
       as_is = "through shared memory";
-    } else if (finding.id == "single_nic") {
+    } else if (model == CostModel::OneNic) {
       with_one_nic(hosts, 0);
       as_is = "over one NIC a host";
-    } else if (finding.id == "few_channels" && audit.facts.world() != nullptr) {
+    } else if (model == CostModel::FewChannels && audit.facts.world() != nullptr) {
       variables["NCCL_MAX_NCHANNELS"] =
           std::to_string(std::max(1, audit.facts.world()->ring_channels));
       as_is = fmt::format("with {} channels", variables["NCCL_MAX_NCHANNELS"]);

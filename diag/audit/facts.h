@@ -158,6 +158,10 @@ struct JobFacts {
   std::uint64_t torn_lines = 0;  ///< with another's beginning in them: what is absent may be lost
   MessageLog messages = {};
   AllPlainLines plain = {};
+  UnreadLines unread = {};
+  std::uint64_t lines = 0;  ///< of all logs
+  std::uint64_t stack_lines =
+      0;  ///< of them read, and of the stack, a launcher, a driver or a benchmark
   std::size_t cut_at =
       0;  ///< characters: what is longer was cut or wrapped before it came here; 0: nothing was
   struct Desync {

@@ -6,6 +6,9 @@
 #include <cctype>
 #include <set>
 
+#include "base/assert.h"
+#include "diag/audit/finding_types.h"
+
 namespace ringside::audit {
 
 const char* to_string(Severity severity) {
@@ -33,6 +36,7 @@ const char* to_string(Confidence confidence) {
 }
 
 Finding& Findings::add(std::string_view id, Severity severity, std::string title) {
+  RINGSIDE_ASSERT(finding_type(id) != nullptr, "no row in finding_types.cpp for '{}'", id);
   all_.push_back({.id = std::string(id), .severity = severity, .title = std::move(title)});
   return all_.back();
 }

@@ -165,6 +165,14 @@ class Joiner {
     move_all(facts_.xids, shard.xids);
     move_all(facts_.python_errors, shard.python_errors);
     move_all(facts_.ras, shard.ras);
+    const std::array<std::pair<Evidence*, Evidence*>, 3> unread = {
+        {{&facts_.unread.lines, &shard.unread.lines},
+         {&facts_.unread.warnings, &shard.unread.warnings},
+         {&facts_.unread.texts, &shard.unread.texts}}};
+    for (const auto& [all, mine] : unread) {
+      for (QuotedLine& line : mine->lines()) line.process = process_of[line.process];
+      all->append(*mine);
+    }
     for (std::size_t i = 0; i < kPlainLines; ++i) {
       for (QuotedLine& line : shard.plain[i].evidence.lines()) {
         line.process = process_of[line.process];

@@ -22,6 +22,7 @@ std::size_t most_of(MessageId id) {
     case MessageId::TorchrunSummary:
     case MessageId::ChildFailed:
     case MessageId::SlurmTaskEnded:
+    case MessageId::GroupClosed:
     case MessageId::IbCompletion:
     case MessageId::IbAsyncEvent:
       return kKeptOfRanks;

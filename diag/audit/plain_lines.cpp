@@ -35,6 +35,7 @@ constexpr std::array kRows{
     Row{"retrieving ncclUniqueId", PlainLine::UniqueIdTimeout, "got error"},
     Row{"retreiving ncclUniqueId", PlainLine::UniqueIdTimeout, "got error"},
     Row{"unhandled system error", PlainLine::SystemError},
+    Row{"ncclSystemError", PlainLine::SystemError},
     Row{"%|", PlainLine::Progress, "/"},
     Row{"connectFullMesh failed", PlainLine::LoopbackMesh, "127.0."},
     Row{"Not all ranks joining collective", PlainLine::RecorderAbsent},
@@ -72,6 +73,76 @@ constexpr std::array kRows{
     Row{"(gai error", PlainLine::NameWithoutAddress},
     Row{"(torch/serialization.py:", PlainLine::BusyStack},
     Row{"_try_get_data (", PlainLine::BusyStack},
+    Row{"NCCL", PlainLine::StackWord},
+    Row{"RCCL", PlainLine::StackWord},
+    Row{"nccl", PlainLine::StackWord},
+    Row{"rccl", PlainLine::StackWord},
+    Row{"NET/", PlainLine::StackWord},
+    Row{"ibv_", PlainLine::StackWord},
+    Row{"libibverbs", PlainLine::StackWord},
+    Row{"libfabric", PlainLine::StackWord},
+    Row{"gloo", PlainLine::StackWord},
+    Row{"Gloo", PlainLine::StackWord},
+    Row{"c10d", PlainLine::StackWord},
+    Row{"TCPStore", PlainLine::StackWord},
+    Row{"ProcessGroup", PlainLine::StackWord},
+    Row{"atchdog", PlainLine::StackWord},
+    Row{"cudaIpc", PlainLine::StackWord},
+    Row{"hipIpc", PlainLine::StackWord},
+    Row{"initialize GDRCopy", PlainLine::GdrCopyMissing},
+    Row{"Failed to open gdr handle", PlainLine::GdrCopyMissing},
+    Row{"gdr_open", PlainLine::GdrCopyMissing, "NCCL"},
+    Row{"/dev/gdrdrv", PlainLine::GdrCopyMissing, "o such"},
+    Row{"/dev/gdrdrv", PlainLine::GdrCopyMissing, "denied"},
+    Row{"couldn't open config directory", PlainLine::VerbsProviderMissing},
+    Row{"No NCCL_TUNER_CONFIG_PATH", PlainLine::TunerConfigMissing},
+    Row{"number of remote rails", PlainLine::RailsDiffer, "Unexpected"},
+    Row{"number of rails", PlainLine::RailsDiffer, "ismatch"},
+    Row{"Unresponsive receiver", PlainLine::EfaUnresponsive},
+    Row{"Unresponsive remote", PlainLine::EfaUnresponsive},
+    Row{"Unreachable remote", PlainLine::EfaUnresponsive},
+    Row{"handshake failed", PlainLine::EfaUnresponsive, "EFA"},
+    Row{"address vector", PlainLine::AddressVector, "nable to insert"},
+    Row{"fi_av_insert", PlainLine::AddressVector, "ail"},
+    Row{"system not yet initialized", PlainLine::FabricManagerDown},
+    Row{"SYSTEM_NOT_READY", PlainLine::FabricManagerDown},
+    Row{"cudaErrorSystemNotReady", PlainLine::FabricManagerDown},
+    Row{"named symbol not found", PlainLine::ArchUnsupported},
+    Row{"invalid device function", PlainLine::ArchUnsupported},
+    Row{"no kernel image is available", PlainLine::ArchUnsupported},
+    Row{"is not compatible with the current PyTorch installation", PlainLine::ArchUnsupported},
+    Row{"hipErrorNoBinaryForGpu", PlainLine::ArchUnsupported},
+    Row{"invalid device ordinal", PlainLine::NoSuchGpu},
+    Row{"no CUDA-capable device", PlainLine::NoSuchGpu},
+    Row{"No CUDA GPUs are available", PlainLine::NoSuchGpu},
+    Row{"No HIP GPUs are available", PlainLine::NoSuchGpu},
+    Row{"no GPUs found!", PlainLine::NoSuchGpu},
+    Row{"uncorrectable NVLink error", PlainLine::GpuHardware},
+    Row{"uncorrectable ECC error", PlainLine::GpuHardware},
+    Row{"NVLink error", PlainLine::GpuHardware, "CUDA error"},
+    Row{"ardware stack error", PlainLine::GpuHardware},
+    Row{"not visible", PlainLine::PeerGpuHidden, "peer"},
+    Row{"not visible", PlainLine::PeerGpuHidden, "P2P"},
+    Row{"hipIpcGetMemHandle", PlainLine::HipIpcFailed, "ail"},
+    Row{"hipIpcOpenMemHandle", PlainLine::HipIpcFailed, "ail"},
+    Row{"hipIpcGetMemHandle", PlainLine::HipIpcFailed, "rror"},
+    Row{"hipIpcOpenMemHandle", PlainLine::HipIpcFailed, "rror"},
+    Row{"Unable to find address for", PlainLine::GlooNoInterface},
+    Row{"Unable to find interface for", PlainLine::GlooNoInterface},
+    Row{"Memory cgroup out of memory", PlainLine::HostOutOfMemory},
+    Row{"Out of memory: Killed process", PlainLine::HostOutOfMemory},
+    Row{"oom-kill:", PlainLine::HostOutOfMemory},
+    Row{"OOMKilled", PlainLine::HostOutOfMemory},
+    Row{"OutOfMemoryError: Task was killed", PlainLine::HostOutOfMemory},
+    Row{"oom_kill event", PlainLine::HostOutOfMemory},
+    Row{"undefined symbol: nccl", PlainLine::NcclSymbolMissing},
+    Row{"libnccl.so", PlainLine::NcclSymbolMissing, "cannot open shared object file"},
+    Row{"have NCCL built in", PlainLine::NcclNotBuilt},
+    Row{"Address already in use", PlainLine::PortInUse},
+    Row{"EADDRINUSE", PlainLine::PortInUse},
+    Row{"cuMulticast", PlainLine::NvlsUnavailable, "ail"},
+    Row{"imex", PlainLine::ImexMissing, "ail"},
+    Row{"IMEX", PlainLine::ImexMissing, "ail"},
 };
 
 const Needles& needles() {
@@ -85,13 +156,13 @@ const Needles& needles() {
 
 }  // namespace
 
-std::uint32_t plain_lines_of(std::string_view line) {
+std::uint64_t plain_lines_of(std::string_view line) {
   static const Needles& known = needles();
-  std::uint32_t lines = 0;
+  std::uint64_t lines = 0;
   known.each_in(line, [&](std::size_t i) {
     const Row& row = kRows[i];
     if (!row.and_also.empty() && line.find(row.and_also) == std::string_view::npos) return;
-    lines |= std::uint32_t{1} << static_cast<unsigned>(row.line);
+    lines |= std::uint64_t{1} << static_cast<unsigned>(row.line);
   });
   return lines;
 }

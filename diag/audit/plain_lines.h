@@ -37,13 +37,37 @@ enum class PlainLine : std::uint8_t {
   Saved,                ///< and has been written
   NameWithoutAddress,   ///< a host name that nothing resolves
   BusyStack,  ///< py-spy's stack of a thread that writes a checkpoint or waits for its data
+  StackWord,  ///< a word of the communication stack: worth a second look where nothing reads the line
+  // Reasons, each of which says by itself what is wrong: rules/reasons.cpp has what follows from them.
+  GdrCopyMissing,        ///< GDRCopy's device cannot be opened
+  VerbsProviderMissing,  ///< libibverbs does not find its providers
+  TunerConfigMissing,    ///< a tuner plugin without its configuration
+  RailsDiffer,           ///< ends with different numbers of rails
+  EfaUnresponsive,       ///< an EFA peer does not answer
+  AddressVector,         ///< libfabric takes a peer's address not
+  FabricManagerDown,     ///< CUDA waits for the NVSwitch fabric: error 802
+  ArchUnsupported,       ///< no code for this GPU
+  NoSuchGpu,             ///< a device number beyond the GPUs that are there
+  GpuHardware,           ///< ECC, NVLink
+  PeerGpuHidden,         ///< a process does not see its peer's GPU
+  HipIpcFailed,          ///< memory handles of HIP
+  GlooNoInterface,       ///< GLOO_SOCKET_IFNAME names nothing
+  HostOutOfMemory,       ///< the kernel or the container ended a process for memory
+  NcclSymbolMissing,     ///< another library than the one that the program was built for
+  NcclNotBuilt,          ///< a PyTorch without NCCL
+  PortInUse,             ///< an address is in use
+  NvlsUnavailable,       ///< multicast memory cannot be had
+  ImexMissing,           ///< NVLink between hosts without its service
   Count
 };
+
+/// The first of those that are reasons.
+inline constexpr PlainLine kFirstReason = PlainLine::GdrCopyMissing;
 
 inline constexpr std::size_t kPlainLines = static_cast<std::size_t>(PlainLine::Count);
 
 /// Which of them a line is; bit PlainLine.
-std::uint32_t plain_lines_of(std::string_view line);
+std::uint64_t plain_lines_of(std::string_view line);
 
 /// A line that is kept whole.
 struct KeptLine {
@@ -55,6 +79,13 @@ struct KeptLine {
 struct PlainLines {
   Evidence evidence = {};
   std::vector<KeptLine> kept = {};  ///< the first 1,000
+};
+
+/// Lines that are the stack's own by their prefix or by their words, and that nothing has read.
+struct UnreadLines {
+  Evidence lines = {};     ///< all of them
+  Evidence warnings = {};  ///< those behind `NCCL WARN`
+  Evidence texts = {};     ///< those without a prefix, which tell of trouble
 };
 
 using AllPlainLines = std::array<PlainLines, kPlainLines>;

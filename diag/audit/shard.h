@@ -141,6 +141,7 @@ class Shard : public logs::RecordSink {
   std::vector<LinkMatrix> matrices = {};
   MessageLog messages = {};
   AllPlainLines plain = {};
+  UnreadLines unread = {};
   std::size_t longest = 0;          ///< characters of a line
   std::uint64_t longest_kinds = 0;  ///< bit RecordKind: a line of that kind is as long
 
@@ -156,6 +157,9 @@ class Shard : public logs::RecordSink {
   void take_call(const logs::Record& record);
   void take_rare(const logs::Record& record);
   void take_plain(const logs::Record& record);
+  void take_reasons(const logs::Record& record);
+  void keep_plain(const logs::Record& record, std::size_t line);
+  void note_unread(const logs::Record& record, std::uint64_t lines);
   void take_topology(const logs::Record& record);
   const KnownCall& note_call(const logs::Record& record, const logs::CollCall& call);
   std::uint32_t part_of(const logs::Record& record, std::uint64_t comm);
@@ -175,6 +179,7 @@ class Shard : public logs::RecordSink {
   std::uint32_t last_net_ = 0;
   std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
   logs::Place before_place_ = {};
+  logs::RecordKind last_plain_ = logs::RecordKind::Text;
   JsonLines json_ = {};
   LinkMatrixLines matrix_lines_ = {};
   std::set<std::string> dumpers_ = {};  ///< hosts of which a dump is kept

@@ -4,7 +4,9 @@
 
 #include "diag/audit/shard.h"
 #include "diag/logparse/benchmark_records.h"
+#include "diag/logparse/cursor.h"
 #include "diag/logparse/init_records.h"
+#include "diag/logparse/paste.h"
 #include "diag/logparse/topo_records.h"
 
 // The kinds of lines that are few, whatever the size of a log.
@@ -14,6 +16,23 @@ namespace ringside::audit {
 using namespace logs;  // its records are this folder's daily words
 
 namespace {
+
+constexpr std::uint64_t bit_of(PlainLine line) {
+  return std::uint64_t{1} << static_cast<unsigned>(line);
+}
+
+/// Lines that only repeat what another one has said in full, and those that hold data.
+bool is_echo(std::string_view text) {
+  constexpr std::size_t kLongest = 1'000;  // beyond it, a program prints its settings
+  if (text.size() > kLongest || text.starts_with("+ ") ||
+      text.find("{\"") != std::string_view::npos)
+    return true;
+  return text.starts_with('"') || text.starts_with("Last error") || text.starts_with("raise ") ||
+         text.starts_with("ncclSystemError:") || text.starts_with("ncclInternalError:") ||
+         text.starts_with("ncclUnhandledCudaError:") || text.starts_with("ncclRemoteError:") ||
+         text.starts_with("ncclInvalidUsage:") || text.starts_with("self.") ||
+         text.starts_with("dist.") || text.starts_with("torch.");
+}
 
 QuotedLine quote(const Record& record) {
   return {record.place, record.speaker, quotable(record.line)};
@@ -114,29 +133,70 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
 
 }  // namespace
 
+/// A line of the stack, by its prefix or by its words, that nothing has read and no reason was found in.
+void Shard::note_unread(const Record& record, std::uint64_t lines) {
+  const bool is_after_frame = last_plain_ == RecordKind::Traceback;
+  last_plain_ = record.kind;
+  const std::uint64_t told = lines & ~(bit_of(PlainLine::StackWord) | bit_of(PlainLine::Progress) |
+                                       bit_of(PlainLine::GpuName));
+  switch (record.kind) {
+    case RecordKind::Unknown:
+    case RecordKind::Fragment:
+      if (told != 0) return;
+      unread.lines.add(record.place, record.speaker, record.line);
+      if (record.level == Level::Warn)
+        unread.warnings.add(record.place, record.speaker, record.line);
+      return;
+    case RecordKind::Text:
+      // The source line below a frame of a traceback is nobody's message.
+      if (is_after_frame || told != 0 || (lines & bit_of(PlainLine::StackWord)) == 0) return;
+      if (!is_trouble_of_stack(record.text()) || is_echo(trimmed_left(record.text()))) return;
+      unread.lines.add(record.place, record.speaker, record.line);
+      unread.texts.add(record.place, record.speaker, record.line);
+      return;
+    default:
+      return;
+  }
+}
+
+/// What a library's own line says beside its message: the reason of a failure.
+void Shard::take_reasons(const Record& record) {
+  const std::uint64_t lines = plain_lines_of(record.line);
+  for (auto i = static_cast<std::size_t>(kFirstReason); i < kPlainLines; ++i) {
+    if ((lines >> i & 1) != 0) keep_plain(record, i);
+  }
+}
+
+void Shard::keep_plain(const Record& record, std::size_t line) {
+  constexpr std::size_t kMostKept = 1'000;
+  plain[line].evidence.add(record.place, record.speaker, record.line);
+  if (plain[line].kept.size() >= kMostKept) return;
+  constexpr std::size_t kMostOfLine = 4'096;
+  const bool is_fingerprint = line == static_cast<std::size_t>(PlainLine::FingerprintMismatch);
+  plain[line].kept.push_back(
+      {quote(record), speakers[record.speaker].launcher_rank,
+       std::string(record.line.substr(0, is_fingerprint ? kMostOfLine : 0))});
+}
+
 void Shard::take_plain(const Record& record) {
   if (matrix_lines_.wants(record.text())) {
     matrix_lines_.take(record, speakers[record.speaker].host, matrices);
   }
-  std::uint32_t lines = plain_lines_of(record.line);
-  const auto is_progress = std::uint32_t{1} << static_cast<unsigned>(PlainLine::Progress);
+  std::uint64_t lines = plain_lines_of(record.line);
+  note_unread(record, lines);
+  const auto is_progress = bit_of(PlainLine::Progress);
   if ((lines & is_progress) == 0 && record.kind == RecordKind::Text && !record.line.empty()) {
     before_.assign(record.line.substr(0, kQuotedBytes));
     before_place_ = record.place;
   }
   for (std::size_t i = 0; lines != 0; ++i, lines >>= 1) {
     if ((lines & 1) == 0) continue;
-    constexpr std::size_t kMostKept = 1'000;
+    if (i == static_cast<std::size_t>(PlainLine::StackWord)) continue;
     if (i == static_cast<std::size_t>(PlainLine::Progress) && !before_.empty()) {
       plain[i].evidence.add(before_place_, record.speaker, before_);
       before_.clear();
     }
-    plain[i].evidence.add(record.place, record.speaker, record.line);
-    if (plain[i].kept.size() >= kMostKept) continue;
-    constexpr std::size_t kMostOfLine = 4'096;
-    const bool is_fingerprint = i == static_cast<std::size_t>(PlainLine::FingerprintMismatch);
-    plain[i].kept.push_back({quote(record), speakers[record.speaker].launcher_rank,
-                             std::string(record.line.substr(0, is_fingerprint ? kMostOfLine : 0))});
+    keep_plain(record, i);
   }
 }
 
@@ -146,7 +206,12 @@ void Shard::take_rare(const Record& record) {
     case RecordKind::Message:
       messages.take(record);
       take_benchmark_message(tables, record);
-      if (record.level == Level::None) take_plain(record);
+      if (record.level == Level::None) {
+        take_plain(record);
+      } else if (record.level == Level::Warn || facts_of(record.as<Message>().id).weight != 'I' ||
+                 is_message(record, MessageId::OfiOther)) {
+        take_reasons(record);
+      }
       return;
     case RecordKind::LibraryVersion: {
       const auto& version = record.as<LibraryVersion>();

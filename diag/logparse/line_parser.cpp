@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "diag/logparse/bare_prefix.h"
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/newlines.h"
+#include "diag/logparse/paste.h"
 #include "diag/logparse/torch_prefix.h"
 
 namespace ringside::logs {
@@ -69,6 +71,16 @@ void LineParser::parse(std::string_view line, std::uint32_t number, bool is_odd,
   matches_left_ = {};
   is_cut_ = is_cut;
   parse_line(line, number, is_odd);
+}
+
+void LineParser::parse_mended(std::string_view line, std::uint32_t number, bool is_odd,
+                              std::uint32_t pieces) {
+  const bool is_cut = line.size() > kMaxLine;
+  is_paste_ = true;
+  parse(kept(line.substr(0, kMaxLine)), number, is_odd, is_cut);
+  is_paste_ = false;
+  if (is_cut) ++counts_.overlong;
+  counts_.lines += pieces - 1;
 }
 
 void LineParser::parse_lines(const char* begin, const char* block,
@@ -380,6 +392,62 @@ bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix
   return true;
 }
 
+/// What is left of a prefix at the start of a record's text, and what stands behind it. A place in a source alone
+/// may be anybody's: such a line is NCCL's only if its text is understood.
+///
+/// is_place_alone  looks for a place without a level, else for a level
+/// returns  false: it is another program's line; the record is as it was
+bool LineParser::parse_bare(Record& record, const Wrapping& wrapping, bool is_place_alone) {
+  NcclPrefix prefix;
+  if (!read_bare_prefix(record.text(), prefix)) return false;
+  if ((prefix.level == Level::None) != is_place_alone) return false;
+  const std::uint32_t text_at = record.text_at;
+  const std::uint32_t behind = prefix.end;
+  record.text_at += behind;
+  record.text_at +=
+      static_cast<std::uint32_t>(record.text().size() - trimmed_left(record.text()).size());
+  record.kind = RecordKind::Unknown;
+  const Parsed parsed = parse_nccl_text(record.text(), prefix.level, record);
+  const bool is_read = parsed == Parsed::Whole || parsed == Parsed::Open;
+  if (prefix.level == Level::None && !is_read) {
+    record.text_at = text_at;
+    record.kind = RecordKind::Text;
+    return false;
+  }
+  record.level = prefix.level;
+  record.device = prefix.device;
+  record.is_torn |= parsed == Parsed::Broken;
+  const bool is_told = wrapping.launcher_rank >= 0 || wrapping.local_rank >= 0 || wrapping.pid >= 0;
+  if (!is_told && (!prefix.host.empty() || prefix.device >= 0)) {
+    // Where the numbers are gone, the device tells the processes of a host apart as well as can be.
+    record.speaker = speakers_.impl().find({.host = prefix.host,
+                                            .pid = prefix.pid,
+                                            .launcher_rank = -1,
+                                            .local_rank = prefix.pid < 0 ? prefix.device : -1,
+                                            .file = file_});
+  }
+  if (record.kind == RecordKind::Unknown) count_unparsed(record);
+  return true;
+}
+
+/// A paste's line that has lost its beginning, or has one that no rule knows: a message that begins with one of its
+/// words, if the message's own words are many enough to be no chance.
+void LineParser::parse_inside(Record& record) {
+  constexpr std::size_t kNear = 160;
+  const std::string_view text = record.text();
+  const std::uint32_t text_at = record.text_at;
+  for (std::size_t at = text.find(' '); at != std::string_view::npos && at < kNear;
+       at = text.find(' ', at + 1)) {
+    const std::string_view rest = text.substr(at + 1);
+    if (rest.empty() || rest.front() == ' ') continue;
+    if (!begins_message(rest)) continue;
+    record.text_at = text_at + static_cast<std::uint32_t>(at + 1);
+    if (parse_message(rest, record) != Parsed::No) return;
+    record.text_at = text_at;
+    record.kind = RecordKind::Text;
+  }
+}
+
 /// A line, or the rest of one, without an NCCL prefix.
 void LineParser::parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping,
                              bool is_torn) {
@@ -405,11 +473,18 @@ void LineParser::parse_plain(std::string_view line, std::size_t from, const Wrap
       record.line = line.substr(0, folded);
     }
   }
+  if (!is_torn && parse_bare(record, wrapping, false)) {
+    continues_ = may_go_on(record);
+    continued_speaker_ = record.speaker;
+    close_record();
+    return;
+  }
   const Parsed parsed = parse_plain_text(record.text(), record);
   record.is_torn |= parsed == Parsed::Broken;
+  if (record.kind == RecordKind::Text && !is_torn) parse_bare(record, wrapping, true);
+  if (record.kind == RecordKind::Text && is_paste_) parse_inside(record);
   if (record.kind == RecordKind::Text) {
-    const bool is_headless = find_text(record.text(), " NCCL INFO ") != std::string_view::npos;
-    if (is_torn || is_headless) {
+    if (is_torn) {
       record.kind = RecordKind::Fragment;
       count_unparsed(record);
     } else if (continues_ && torch.severity == 0) {

@@ -33,6 +33,9 @@ class LineParser {
   /// One line without its '\n'. `is_odd`: it has control characters. `is_cut`: its end is left out.
   void parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut);
 
+  /// The same for a line that `pieces` lines of a paste were joined to; its bytes need not stay.
+  void parse_mended(std::string_view line, std::uint32_t number, bool is_odd, std::uint32_t pieces);
+
   /// Lines that follow each other, the first of them with that number.
   /// begin  where the first one starts
   /// ends   as find_line_ends() has them, counted from `block`
@@ -69,6 +72,8 @@ class LineParser {
                                const Wrapping& wrapping);
   std::string_view parse_beginnings(std::string_view line, std::size_t from, NcclPrefix prefix,
                                     const Wrapping& wrapping);
+  void parse_inside(Record& record);
+  bool parse_bare(Record& record, const Wrapping& wrapping, bool is_place_alone);
   void parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping, bool is_torn);
   bool find_second(std::string_view line, std::size_t from, NcclPrefix& next, std::size_t& end);
   void settle_host(std::string_view line, std::size_t from, NcclPrefix& prefix);
@@ -91,7 +96,8 @@ class LineParser {
   std::string path_;
   std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
   bool is_cut_ = false;
-  std::string partial_;  ///< a container's line in pieces
+  bool is_paste_ = false;  ///< this line is one of a paste
+  std::string partial_;    ///< a container's line in pieces
   KnownLines known_;
   std::unique_ptr<LineMatch[]> matches_;  ///< of the lines that are parsed together
   std::span<LineMatch>

@@ -180,6 +180,18 @@ bool Matcher::match(std::string_view text, Message& message) const {
   return false;
 }
 
+bool Matcher::begins(std::string_view text, std::size_t least) const {
+  if (text.size() < 4) return false;
+  const std::uint32_t key = four_at(text.data());
+  if (!has_bit(start_filter_, key)) return false;
+  std::vector<std::uint16_t> candidates;
+  collect(starts_, key, candidates);
+  return std::any_of(candidates.begin(), candidates.end(), [&](std::uint16_t candidate) {
+    const std::string_view literal = patterns_[candidate].elements.front().literal;
+    return literal.size() >= least && text.starts_with(literal);
+  });
+}
+
 bool Matcher::fits(const Pattern& pattern, std::string_view text, Message& message) const {
   std::size_t at = 0;
   std::uint16_t fields = 0;
@@ -232,6 +244,11 @@ int Matcher::hole(std::uint16_t pattern, std::string_view name) const {
     ++index;
   }
   return -1;
+}
+
+bool begins_message(std::string_view text) {
+  constexpr std::size_t kNoChance = 8;
+  return Matcher::of_catalogue().begins(text, kNoChance);
 }
 
 Parsed parse_message(std::string_view text, Record& record) {

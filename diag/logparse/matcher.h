@@ -26,6 +26,9 @@ class Matcher {
   /// returns  false: none is
   bool match(std::string_view text, Message& message) const;
 
+  /// Whether a pattern's first words, `least` characters of them or more, begin the text.
+  [[nodiscard]] bool begins(std::string_view text, std::size_t least) const;
+
   /// The hole of that name in a pattern; -1: it has none.
   [[nodiscard]] int hole(std::uint16_t pattern, std::string_view name) const;
 

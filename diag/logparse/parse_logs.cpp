@@ -10,6 +10,7 @@
 #include "diag/logparse/byte_source.h"
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/line_reader.h"
+#include "diag/logparse/paste.h"
 #include "diag/logparse/place_to_cut.h"
 
 namespace ringside::logs {
@@ -74,6 +75,75 @@ struct ShardResult {
   std::vector<std::pair<std::size_t, Error>> problems;  ///< piece and what happened
 };
 
+/// Text that is there already.
+class TextSource : public ByteSource {
+ public:
+  explicit TextSource(std::string_view text) : text_(text) {}
+  Result<std::size_t> read(std::span<char> room) override {
+    const std::size_t size = std::min(room.size(), text_.size());
+    if (size > 0) std::memcpy(room.data(), text_.data(), size);
+    text_.remove_prefix(size);
+    return size;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+/// Parses a whole text, which is mended where it is a paste.
+/// lines  gets the number of its lines
+void parse_whole(std::string_view text, LineReader& reader, LineParser& parser,
+                 std::uint64_t& lines) {
+  if (text.size() > kMaxPaste || is_as_written(text)) {
+    TextSource source(text);
+    const Status read =
+        reader.read(source, {}, parser, [](std::size_t) { return true; }, lines);
+    RINGSIDE_ASSERT(read.has_value(), "memory does not fail");
+    return;
+  }
+  lines = 0;
+  parser.counts().bytes += text.size();
+  for (const MendedLine& line : mend_paste(text)) {
+    constexpr std::string_view kControls("\0\r\x1b", 3);
+    const bool is_odd = line.text.find_first_of(kControls) != std::string::npos;
+    parser.parse_mended(line.text, line.number, is_odd, line.lines);
+    lines = line.number + line.lines;
+  }
+}
+
+/// The first bytes of a source, and then the others.
+class SourceBehind : public ByteSource {
+ public:
+  SourceBehind(std::string_view head, ByteSource& rest) : head_(head), rest_(rest) {}
+  Result<std::size_t> read(std::span<char> room) override {
+    if (head_.empty()) return rest_.read(room);
+    const std::size_t size = std::min(room.size(), head_.size());
+    std::memcpy(room.data(), head_.data(), size);
+    head_.remove_prefix(size);
+    return size;
+  }
+
+ private:
+  std::string_view head_;
+  ByteSource& rest_;
+};
+
+/// Reads a source to its end, or until it is larger than a paste.
+/// returns  whether it ended; its error, if it had one, is in `status`
+bool read_head(ByteSource& source, std::string& head, Status& status) {
+  head.resize(kMaxPaste + 1);
+  std::size_t size = 0;
+  while (size < head.size()) {
+    const Result<std::size_t> got = source.read({head.data() + size, head.size() - size});
+    if (!got) status = got.error();
+    if (!got || *got == 0) break;
+    size += *got;
+  }
+  const bool has_ended = size < head.size();
+  head.resize(size);
+  return has_ended;
+}
+
 class Run {
  public:
   Run(const LogFiles& files, std::span<RecordSink* const> sinks, const ParseOptions& options)
@@ -116,9 +186,21 @@ class Run {
         continue;
       }
       const bool is_plain = file.compression == Compression::None;
-      const Status read = reader.read(
-          **source, piece.range, parser,
-          [&](std::size_t size) { return advance(is_plain ? size : 0); }, lines_[p]);
+      const auto progress = [&](std::size_t size) { return advance(is_plain ? size : 0); };
+      const bool is_whole = piece.range.begin == 0 && piece.range.end == LineRange::kEnd;
+      const bool may_be_paste = is_whole && (file.is_stream || file.size.value <= kMaxPaste);
+      Status read;
+      std::string head;
+      if (!may_be_paste) {
+        read = reader.read(**source, piece.range, parser, progress, lines_[p]);
+      } else if (read_head(**source, head, read)) {
+        parse_whole(head, reader, parser, lines_[p]);
+        parser.flush();
+        progress(head.size());
+      } else {
+        SourceBehind whole(head, **source);
+        read = reader.read(whole, piece.range, parser, progress, lines_[p]);
+      }
       if (!is_plain) advance(file.size.value);
       if (!read && read.error().code != ErrorCode::Aborted)
         result.problems.emplace_back(p, read.error());
@@ -164,21 +246,6 @@ class Run {
   std::atomic<std::uint64_t> done_{0};
 };
 
-/// Text that is there already.
-class TextSource : public ByteSource {
- public:
-  explicit TextSource(std::string_view text) : text_(text) {}
-  Result<std::size_t> read(std::span<char> room) override {
-    const std::size_t size = std::min(room.size(), text_.size());
-    if (size > 0) std::memcpy(room.data(), text_.data(), size);
-    text_.remove_prefix(size);
-    return size;
-  }
-
- private:
-  std::string_view text_;
-};
-
 }  // namespace
 
 FileLine ParseReport::where(Place place) const {
@@ -196,12 +263,9 @@ Result<ParseReport> parse_logs(const LogFiles& files, std::span<RecordSink* cons
 ParseReport parse_text(std::string_view text, RecordSink& sink) {
   LineReader reader;
   LineParser parser(sink);
-  TextSource source(text);
   std::uint64_t lines = 0;
   parser.begin(0, 0, "text");
-  const Status read = reader.read(
-      source, {}, parser, [](std::size_t) { return true; }, lines);
-  RINGSIDE_ASSERT(read.has_value(), "memory does not fail");
+  parse_whole(text, reader, parser, lines);
   parser.finish();
   ParseReport report;
   report.counts = parser.counts();

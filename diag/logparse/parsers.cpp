@@ -169,6 +169,12 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
     const Parsed parsed = parse_shell_variable(text, record);
     if (parsed != Parsed::No) return parsed;
   }
+  // Behind these words an exception repeats the library's last warning, which says more.
+  constexpr std::string_view kLast = "Last error: ";
+  if (text.starts_with(kLast) && parse_message(text.substr(kLast.size()), record) != Parsed::No) {
+    record.text_at += static_cast<std::uint32_t>(kLast.size());
+    return Parsed::Open;
+  }
   const Parsed parsed = first_of(text, record, parse_message, parse_python);
   if (is_message(record, MessageId::BenchmarkError)) read_last_warning(text, record);
   return parsed;

@@ -46,6 +46,9 @@ Parsed parse_python(std::string_view text, Record& record);     ///< tracebacks 
 Parsed parse_ras(std::string_view text, Record& record);        ///< rows and ranks of ncclras
 Parsed parse_message(std::string_view text, Record& record);    ///< the catalogue
 
+/// A text that begins with the words of a message of the catalogue, eight characters of them or more.
+bool begins_message(std::string_view text);
+
 struct TextFields;
 
 /// The same as parse_channel() and parse_call(), and what in the text are fields of the record.

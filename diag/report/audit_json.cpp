@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "diag/audit/finding_types.h"
 #include "diag/audit/summary.h"
 #include "diag/report/audit_report.h"
 
@@ -26,6 +27,7 @@ Json evidence_json(const Audit& audit, const Evidence& evidence) {
 }
 
 Json finding_json(const Audit& audit, const Finding& finding) {
+  const FindingType* type = finding_type(finding.id);
   Json json{{"id", finding.id},
             {"severity", to_string(finding.severity)},
             {"title", finding.title},
@@ -38,6 +40,9 @@ Json finding_json(const Audit& audit, const Finding& finding) {
             {"cost", nullptr},
             {"confidence", to_string(finding.confidence)},
             {"reference", finding.reference},
+            {"family", type == nullptr ? std::string_view() : type->family},
+            {"effect", type == nullptr ? "" : to_string(type->effect)},
+            {"about", "docs/findings/" + finding.id + ".md"},
             {"caused_by", nullptr}};
   if (finding.cost) {
     json["cost"] = {{"text", finding.cost->text},
@@ -198,10 +203,16 @@ Json report_json(const Audit& audit) {
       problems.push_back({{"file", problem.file}, {"what", problem.what}, {"help", problem.help}});
   }
   const ParseCounts& counts = audit.parsed.counts;
-  return {{"schema", "ringside.audit/1"}, {"files", audit.files.files.size()},
-          {"lines", counts.lines},        {"bytes", counts.bytes},
-          {"torn_lines", counts.torn},    {"findings", std::move(findings)},
-          {"facts", facts_json(audit)},   {"problems", std::move(problems)}};
+  return {{"schema", "ringside.audit/1"},
+          {"files", audit.files.files.size()},
+          {"lines", counts.lines},
+          {"bytes", counts.bytes},
+          {"torn_lines", counts.torn},
+          {"stack_lines", audit.facts.stack_lines + audit.facts.unread.lines.count()},
+          {"unread_lines", audit.facts.unread.lines.count()},
+          {"findings", std::move(findings)},
+          {"facts", facts_json(audit)},
+          {"problems", std::move(problems)}};
 }
 
 }  // namespace ringside::audit

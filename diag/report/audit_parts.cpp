@@ -34,8 +34,15 @@ std::vector<HeadField> head_of(const Audit& audit) {
   const auto field = [&](std::string_view name, const std::string& value) {
     if (!value.empty()) fields.push_back({std::string(name), value});
   };
-  field("logs", fmt::format("{}, {} lines", plural(audit.files.files.size(), "file", "files"),
-                            audit.parsed.counts.lines));
+  std::string logs = fmt::format("{}, {} lines", plural(audit.files.files.size(), "file", "files"),
+                                 audit.parsed.counts.lines);
+  if (!facts.unread.lines.empty()) {
+    logs += fmt::format("; {} of {} lines of the communication stack not understood",
+                        facts.unread.lines.count(), facts.stack_lines + facts.unread.lines.count());
+  } else if (facts.stack_lines == 0 && facts.lines > 0) {
+    logs += "; none of them is of the communication stack";
+  }
+  field("logs", logs);
   const std::string damage = damage_of(audit.parsed.counts);
   if (!damage.empty()) field("damaged", damage);
   field("job", fmt::format("{}, {}", versions_text(facts), size_text(facts)));

@@ -24,6 +24,13 @@ std::string facts_text(const Audit& audit, const TextStyle& style);
 /// the width are folded to hosts.
 std::string matrix_text(const Audit& audit, const TextStyle& style);
 
+/// The page of docs/findings on a finding; of `all`, the list of them.
+/// errors  InvalidArgument: no finding has that id
+Result<std::string> about_text(std::string_view id);
+
+/// The index of these pages, docs/findings/README.md.
+std::string findings_index();
+
 /// What the parser did not understand, by shape.
 std::string unparsed_text(const Audit& audit, const TextStyle& style);
 

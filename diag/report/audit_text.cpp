@@ -102,6 +102,10 @@ std::string report_text(const Audit& audit, const TextStyle& style) {
     if (depth == 0) text += "\n";
     add_finding(audit, finding, depth, style, text);
   }
+  if (audit.worst() >= Severity::Warning) {
+    text +=
+        fmt::format("\nmore of a finding: ringside audit --about {}\n", audit.findings.front().id);
+  }
   if (has_notes) {
     text += "\nbesides, with --verbose in full:\n";
     for (const Finding& finding : audit.findings) {

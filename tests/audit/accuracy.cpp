@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "diag/audit/audit.h"
+#include "diag/audit/finding_types.h"
 #include "tests/support/shared.h"
 
 namespace ringside::corpus {
@@ -34,7 +35,8 @@ Sample compare(const Json& label, const audit::Audit& audited) {
     if (!is_due(wanted)) continue;
     bool is_found = false, overlaps = false;
     for (const audit::Finding& finding : audited.findings) {
-      if (finding.id != wanted.id || finding.severity < audit::Severity::Warning) continue;
+      if (!audit::is_a(finding.id, wanted.id) || finding.severity < audit::Severity::Warning)
+        continue;
       is_found = true;
       for (const audit::QuotedLine& line : finding.evidence.lines()) {
         overlaps = overlaps || wanted.lines.count(audited.where(line.place).line) > 0;
@@ -53,8 +55,12 @@ Sample compare(const Json& label, const audit::Audit& audited) {
   }
   for (const audit::Finding& finding : audited.findings) {
     if (finding.severity < audit::Severity::Warning) continue;
-    if (forbidden.count(finding.id) > 0) sample.false_alarms.push_back(finding.id);
-    if (labelled.count(finding.id) == 0) sample.unlabelled.push_back(finding.id);
+    const audit::FindingType* type = audit::finding_type(finding.id);
+    const std::string family(type == nullptr ? std::string_view() : type->family);
+    if (forbidden.count(finding.id) + forbidden.count(family) > 0)
+      sample.false_alarms.push_back(finding.id);
+    if (labelled.count(finding.id) + labelled.count(family) == 0)
+      sample.unlabelled.push_back(finding.id);
   }
   return sample;
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "diag/audit/audit.h"
+#include "diag/audit/finding_types.h"
 #include "engine/topology/load_hosts.h"
 #include "harness/logs/log_files.h"
 #include "harness/logs/log_job.h"
@@ -77,9 +78,10 @@ Outcome audit(const Cell& cell) {
   }
   std::set<std::string> extra;
   for (const audit::Finding& finding : judged.findings) {
-    if (finding.severity >= audit::Severity::Warning && !allowed.contains(finding.id)) {
-      extra.insert(finding.id);
-    }
+    const bool is_allowed = std::any_of(allowed.begin(), allowed.end(), [&](const auto& id) {
+      return audit::is_a(finding.id, id);
+    });
+    if (finding.severity >= audit::Severity::Warning && !is_allowed) extra.insert(finding.id);
   }
   outcome.extra.assign(extra.begin(), extra.end());
   return outcome;

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 #include <string>
 
+#include "diag/audit/finding_types.h"
+#include "diag/report/finding_pages.h"
 #include "tests/audit/tcp_job.h"
 
 namespace ringside::audit {
@@ -66,6 +69,64 @@ TEST(AuditReport, TwoRunsDifferInWhatChanged) {
   EXPECT_NE(text.find("NCCL_P2P_DISABLE"), std::string::npos);
   EXPECT_NE(diff_text(audit_text(good), audit_text(good), {}).find("nothing differs"),
             std::string::npos);
+}
+
+// A page for each id and no page without one; the index is what the table of ids says.
+TEST(FindingPages, ThereIsOneForEachId) {
+  std::set<std::string> ids{"README"}, pages;
+  for (const FindingType& type : finding_types()) ids.emplace(type.id);
+  for (const FindingPage& page : kFindingPages) pages.emplace(page.name);
+  EXPECT_EQ(ids, pages);
+  for (const FindingPage& page : kFindingPages) {
+    if (page.name == "README") {
+      EXPECT_EQ(page.text, findings_index())
+          << "ringside audit --about all > docs/findings/README.md";
+      continue;
+    }
+    EXPECT_TRUE(page.text.starts_with("# " + std::string(page.name) + "\n")) << page.name;
+    for (const std::string_view part : {"## What it means", "## How to mend", "## Example"})
+      EXPECT_NE(page.text.find(part), std::string_view::npos) << page.name << ": " << part;
+  }
+}
+
+TEST(FindingPages, ArePrintedById) {
+  EXPECT_TRUE(about_text("gid_index"));
+  EXPECT_TRUE(about_text("all"));
+  EXPECT_FALSE(about_text("gid_indx"));
+  EXPECT_FALSE(about_text("README"));
+}
+
+TEST(FindingTypes, AreSortedAndTheirFamiliesAreIdsWithoutOne) {
+  std::string_view last;
+  for (const FindingType& type : finding_types()) {
+    EXPECT_LT(last, type.id);
+    last = type.id;
+    EXPECT_EQ(finding_type(type.id), &type);
+    if (type.family.empty()) continue;
+    const FindingType* family = finding_type(type.family);
+    ASSERT_NE(family, nullptr) << type.id;
+    EXPECT_TRUE(family->family.empty()) << type.id;
+    EXPECT_TRUE(is_a(type.id, type.family));
+    EXPECT_FALSE(is_a(type.family, type.id));
+  }
+  EXPECT_EQ(finding_type("no_such_id"), nullptr);
+}
+
+// Health and ignorance must not look alike.
+TEST(AuditReport, WhatWasNotReadIsSaid) {
+  const Audit odd =
+      audit_text("n01:1:1 [0] init.cc:77 NCCL WARN The flux of the network is inverted\n");
+  EXPECT_EQ(odd.worst(), Severity::Warning);
+  EXPECT_TRUE(odd.has("unread_lines", Severity::Warning));
+  EXPECT_NE(report_text(odd, {}).find("1 of 1 lines of the communication stack not understood"),
+            std::string::npos);
+  const Audit foreign = audit_text("step 1: loss 2.31\nstep 2: loss 2.29\n");
+  EXPECT_TRUE(foreign.has("nothing_read"));
+  EXPECT_NE(report_text(foreign, {}).find("none of them is of the communication stack"),
+            std::string::npos);
+  const Audit healthy = audit_text("n01:1:1 [0] NCCL INFO Using network IB\n");
+  EXPECT_FALSE(healthy.has("unread_lines"));
+  EXPECT_FALSE(healthy.has("nothing_read"));
 }
 
 }  // namespace

@@ -94,22 +94,25 @@ void find_dead(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   for (const Failure& failure : failures_of(facts)) {
     if (!is_own_death(failure.exit_code)) continue;
-    Finding& finding = add_dead(
-        findings, fmt::format("rank {} died of signal {}{}{}", failure.rank, -failure.exit_code,
-                              failure.host.empty() ? "" : " on ", failure.host));
+    constexpr std::int64_t kKilled = -9;
+    const bool is_killed = failure.exit_code == kKilled;
+    Finding& finding =
+        add_dead(findings, fmt::format("rank {} died of signal {}{}{}{}", failure.rank,
+                                       -failure.exit_code, is_killed ? " (SIGKILL)" : "",
+                                       failure.host.empty() ? "" : " on ", failure.host));
     if (!failure.host.empty()) finding.hosts = {failure.host};
     finding.evidence.add(failure.quoted.place, failure.quoted.process, failure.quoted.text);
     finding.evidence.mix(evidence_of(
         messages[MessageId::ChildFailed],
         [](const KeptMessage& message) { return is_own_death(message.number("exitcode", 0)); }));
     finding.ranks = {static_cast<int>(failure.rank)};
-    constexpr std::int64_t kKilled = -9;
-    finding.cause =
-        failure.exit_code == kKilled
-            ? "killed from outside: the host's memory ran out, or the scheduler ended it"
-            : "it crashed by itself";
-    if (failure.exit_code == kKilled)
-      finding.fix = "dmesg -T | grep -i 'killed process' on its host";
+    finding.cause = is_killed
+                        ? "killed from outside: most often the host or the container ran out of "
+                          "memory (the kernel's OOM killer), else the scheduler ended it"
+                        : "it crashed by itself";
+    if (is_killed)
+      finding.fix =
+          "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
     return;
   }
   for (const MessageId id :
@@ -150,6 +153,20 @@ void find_dead(const JobFacts& facts, Findings& findings) {
       if (!node.empty()) finding.hosts.emplace_back(node);
     }
     finding.cause = std::string(facts_of(id).meaning);
+    const bool is_of_memory =
+        id == MessageId::SlurmOom || id == MessageId::KernelOom ||
+        std::any_of(evidence.lines().begin(), evidence.lines().end(), [](const QuotedLine& line) {
+          return contains_any(line.text, {"OOMKilled", "Out Of Memory", "oom_kill"});
+        });
+    if (is_of_memory) {
+      finding.title += ": its host or container ran out of memory";
+      finding.cause =
+          "the kernel killed it for want of host memory: the machine's is used up, or the limit of "
+          "the container or the job is reached (OOM killer); what the others see follows from it";
+      finding.fix =
+          "more memory for the container or the job (Kubernetes: limits.memory, Slurm: --mem); "
+          "fewer data loader workers; load checkpoints on one rank at a time";
+    }
     return;
   }
   Finding missing;
@@ -183,6 +200,21 @@ void find_dead(const JobFacts& facts, Findings& findings) {
     finding.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
     finding.ranks = {error.rank};
     finding.cause = fmt::format("{}: {}", error.type, error.text.substr(0, 120));
+    return;
+  }
+  for (const KeptMessage& message : messages[MessageId::GroupClosed].kept) {
+    const std::int32_t rank = rank_of(facts, message);
+    if (rank < 0 || waits.timed_out.empty() || waits.timed_out.count(rank) > 0) continue;
+    const Evidence& timeouts = messages[MessageId::WatchdogTimeout].evidence;
+    const bool is_before = !timeouts.empty() && message.place() < timeouts.lines().front().place;
+    if (!is_before) continue;
+    Finding& finding = add_dead(
+        findings, fmt::format("rank {} closed its process group while others waited", rank));
+    finding.evidence.add(message.place(), message.process(), message.line());
+    finding.ranks = {rank};
+    finding.cause =
+        "it left the job, most likely after an error of its own; what the others wait in "
+        "cannot end without it";
     return;
   }
   for (const KeptMessage& message : messages[MessageId::CudaError].kept) {

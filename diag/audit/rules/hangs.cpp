@@ -353,6 +353,76 @@ void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --native --pid of that rank";
 }
 
+/// Ranks of one group that wait in different calls of the same operation: they have not made as many.
+void find_out_of_step(const Waits& waits, Findings& findings) {
+  std::map<std::int64_t, std::vector<std::int32_t>> at;  // by sequence
+  std::string operation;
+  const Waiting* first = nullptr;
+  for (const std::int32_t rank : waits.timed_out) {
+    const Waiting& waiting = waits.by_rank.at(rank);
+    // Who also says what it has enqueued is judged by that.
+    if (waiting.enqueued >= -1) return;
+    if (waiting.sequence < 0) continue;
+    if (first == nullptr) first = &waiting;
+    const bool is_other_group = waiting.group != first->group;
+    const bool is_other_call =
+        !waiting.operation.empty() && !operation.empty() && waiting.operation != operation;
+    if (is_other_group || is_other_call) return;
+    if (operation.empty()) operation = waiting.operation;
+    at[waiting.sequence].push_back(rank);
+  }
+  constexpr std::int64_t kFar = 64;  // counts of other groups may be anywhere
+  if (at.size() < 2 || at.rbegin()->first - at.begin()->first > kFar) return;
+  std::vector<std::string> texts;
+  for (const auto& [sequence, ranks] : at)
+    texts.push_back(fmt::format("{} in #{}", words(ranks), sequence));
+  Finding& finding =
+      findings.add("hang_diverged_rank", Severity::Error,
+                   fmt::format("ranks are out of step: {} of {}", list_of(texts),
+                               operation.empty() ? std::string("their calls") : operation));
+  for (const auto& [rank, waiting] : waits.by_rank) {
+    if (waiting.has_timed_out)
+      finding.evidence.add(waiting.quoted.place, waiting.quoted.process, waiting.quoted.text);
+  }
+  finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
+  finding.confidence = Confidence::Medium;
+  finding.cause =
+      "the ranks have made different numbers of calls: a branch, a loop's length or a batch that "
+      "differs between them";
+  finding.fix =
+      "ringside hang on the flight recorder's dumps names the first call that differs; make the "
+      "loop's length and every branch around a collective the same on all ranks";
+}
+
+/// Says more of a timeout where the operation does: the very first one, or a receive.
+void explain_operation(const MessageLines& timeouts, Finding& finding) {
+  bool is_first = true, is_receive = true, is_known = false;
+  for (const KeptMessage& message : timeouts.kept) {
+    const TorchWork work = parse_work(message.argument("work"));
+    if (work.sequence < 0) continue;  // an exception that repeats it in other words
+    is_known = true;
+    is_receive = is_receive && work.operation == "RECV";
+    is_first = is_first && work.sequence == 1 && work.operation != "RECV";
+  }
+  if (!is_known) return;
+  if (is_first) {
+    finding.cause =
+        "the very first collective never finished: a rank did not come to it, or the way between "
+        "the GPUs does not deliver (peer-to-peer that a virtual machine or ACS breaks, the "
+        "network)";
+    finding.fix =
+        "NCCL_P2P_DISABLE=1 to see whether peer-to-peer is at fault, NCCL_SHM_DISABLE=1 and "
+        "NCCL_IB_DISABLE=1 likewise; check that all ranks start";
+  } else if (is_receive) {
+    finding.cause =
+        "the sender sent nothing for that long: it had no work, was busy elsewhere, or had ended. "
+        "A receive that waits for requests is idle, and its watchdog ends it";
+    finding.fix =
+        "look at the sender's log; where waiting is normal, a longer timeout "
+        "(init_process_group(timeout=...)) or messages that keep it alive";
+  }
+}
+
 }  // namespace
 
 void look_for_timeouts(const JobFacts& facts, Findings& findings) {
@@ -378,6 +448,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
     const std::vector<std::int32_t> silent = waits.silent();
     const bool is_one_of_many =
         !silent.empty() && silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
+    find_out_of_step(waits, findings);
     if (is_one_of_many) find_silent(waits, silent, findings);
     // Between hosts, who says nothing may also have been ended before its own watchdog spoke.
     const CommFacts* world = facts.world();
@@ -398,16 +469,19 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   std::string where = is_known ? most->first.first : std::string("a collective");
   if (waiters.size() > 1) where = fmt::format("{} and others", where);
   const std::int64_t timeout_ms = is_known ? most->first.second : 0;
+  const std::string who = waits.timed_out.empty() ? std::string("a rank that is not named")
+                                                  : plural(waits.timed_out.size(), "rank", "ranks");
   Finding& finding = findings.add(
       "collective_timeout", Severity::Error,
-      fmt::format("{} gave up waiting in {} after {} s",
-                  plural(waits.timed_out.size(), "rank", "ranks"), where, timeout_ms / 1000));
+      fmt::format("{} gave up waiting in {}{}", who, where,
+                  timeout_ms > 0 ? fmt::format(" after {} s", timeout_ms / 1000) : std::string()));
   finding.evidence = timeouts.evidence;
   finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
   finding.cause =
       "a symptom: these ranks came to the operation, and somebody or the network did not";
   finding.fix =
       "ringside hang on the flight recorder's dumps names who (TORCH_NCCL_TRACE_BUFFER_SIZE=2000)";
+  explain_operation(timeouts, finding);
 }
 
 void look_for_closed_peers(const JobFacts& facts, Findings& findings) {

@@ -49,6 +49,17 @@ void quote_edges_of(const JobFacts& facts, const std::vector<std::string>& hosts
   finding.hosts = hosts;
 }
 
+/// One host with a few GPUs and no RDMA device in a home's or an office's network: a workstation, whose cards seldom
+/// have peer-to-peer.
+bool is_desktop(const JobFacts& facts) {
+  constexpr int kFew = 4;
+  const bool is_at_home =
+      std::any_of(facts.bootstraps.begin(), facts.bootstraps.end(),
+                  [](const auto& entry) { return entry.first.second.starts_with("192.168."); });
+  return is_at_home && facts.nodes() == 1 && ranks_of_a_host(facts) <= kFew &&
+         facts.net_devices.contains({"IB", std::string()});
+}
+
 /// nvidia-smi topo -m shows GPUs without NVLink where their siblings or their kind have it.
 void look_at_matrices(const JobFacts& facts, Findings& findings) {
   const bool is_board = facts.has_text_of_gpu("SXM") || facts.has_text_of_gpu("HBM3");
@@ -164,7 +175,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     cause =
         "on boards of this kind every GPU reaches every other over NVLink: some pairs have lost it";
     fix = "nvidia-smi nvlink -s; nvidia-smi topo -p2p n; compare how those processes are contained";
-  } else if (edges.p2p == 0 && level == nullptr && !has_pcie_gpus(facts) &&
+  } else if (edges.p2p == 0 && level == nullptr && !has_pcie_gpus(facts) && !is_desktop(facts) &&
              !facts.messages.has(MessageId::ShmFailed)) {
     severity = Severity::Warning;
     confidence = Confidence::Low;

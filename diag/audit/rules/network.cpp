@@ -52,10 +52,15 @@ std::vector<std::uint32_t> quote_if(Finding& finding, const MessageLines& lines,
 bool is_bridge(std::string_view interface, std::string_view address) {
   if (address.starts_with("172.17.")) return true;
   for (const std::string_view start :
-       {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-"}) {
+       {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-", "veth", "lxc", "lxdbr"}) {
     if (interface.starts_with(start)) return true;
   }
   return false;
+}
+
+/// Of one link only: an address that names no route, and means nothing without an interface.
+bool is_link_local(std::string_view address) {
+  return address.starts_with("fe80:") || address.starts_with("169.254.");
 }
 
 bool is_loopback(std::string_view interface, std::string_view address) {
@@ -350,6 +355,51 @@ void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
   }
 }
 
+void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
+  const auto chosen = facts.networks.find("Socket");
+  if (chosen == facts.networks.end() || facts.networks.size() > 1) return;
+  // Where the job failed, TCP is not what the reader asks about.
+  const bool is_other =
+      !facts.results.empty() || !facts.python_errors.empty() ||
+      std::any_of(findings.all().begin(), findings.all().end(),
+                  [](const Finding& finding) { return finding.severity == Severity::Error; });
+  if (is_other) return;
+  const bool knows_job = std::any_of(facts.comms.begin(), facts.comms.end(), [](const auto& comm) {
+    return comm.nnodes > 0 || !comm.links.empty() ||
+           std::any_of(comm.members.begin(), comm.members.end(),
+                       [](const Member& member) { return member.is_complete; });
+  });
+  const bool is_of_one_host = facts.hosts.size() == 1;
+  if (knows_job || is_of_one_host || has_consumer_gpus(facts)) return;
+  // The ring's order tells how many ranks there are: a host has eight GPUs, seldom sixteen.
+  std::size_t ranks = 0;
+  for (const CommFacts& comm : facts.comms) {
+    for (const Ring& ring : comm.rings) ranks = std::max(ranks, ring.ranks.size());
+  }
+  constexpr std::size_t kOneHost = 8;
+  if (ranks > 0 && ranks <= kOneHost) return;
+  const bool has_no_device = facts.net_devices.contains({"IB", std::string()});
+  Finding& finding =
+      findings.add("socket_fallback", Severity::Warning,
+                   has_no_device ? "NCCL found no RDMA device and takes TCP between hosts"
+                                 : "NCCL takes TCP between hosts");
+  findings.quote(finding, chosen->second);
+  for (const auto& [key, said] : facts.net_devices) {
+    const bool is_none = key.first == "IB" && key.second.empty();
+    if (key.first == "Socket" || is_none) finding.evidence.mix(said.evidence);
+  }
+  finding.confidence = ranks > kOneHost ? Confidence::Medium : Confidence::Low;
+  finding.cause =
+      ranks > kOneHost
+          ? fmt::format("{} ranks are more than one host has: what they exchange goes over TCP",
+                        ranks)
+          : "if this job has more than one host, what they exchange goes over TCP; on one host "
+            "nothing is lost";
+  finding.fix =
+      "ibv_devinfo in the container; docker run --device=/dev/infiniband ...; NCCL_NET=IB (or the "
+      "plugin's name) fails loudly instead of falling back";
+}
+
 void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
   const MessageLines& nothing = facts.messages[MessageId::BootstrapNoInterface];
   if (!nothing.evidence.empty()) {
@@ -388,7 +438,8 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     std::vector<std::uint32_t> processes = {};
     std::vector<std::int32_t> hosts = {};
     Evidence evidence = {};
-    bool is_loopback = false, is_bridge = false;
+    bool is_loopback = false, is_bridge = false, is_link_local = false;
+    bool is_tried = false;  ///< a connection to it failed, and nobody says that it is its own
   };
   std::map<std::string, Use> uses;  // by address
   std::vector<std::int32_t> all_hosts;
@@ -396,6 +447,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     Use& use = uses[key.second];
     use.is_loopback = use.is_loopback || is_loopback(key.first, key.second);
     use.is_bridge = use.is_bridge || is_bridge(key.first, key.second);
+    use.is_link_local = use.is_link_local || is_link_local(key.second);
     use.evidence.mix(said.evidence);
     for (const std::uint32_t process : said.processes) {
       use.processes.push_back(process);
@@ -407,23 +459,40 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     }
   }
   const bool has_failed = failed_to_connect(facts);
+  // Whom a connection was tried to is what the other one has announced.
+  for (const KeptMessage& message : facts.messages[MessageId::SocketConnectFailed].kept) {
+    std::string_view address = message.argument("address");
+    address = address.substr(0, address.find('<'));
+    const bool is_odd = is_link_local(address) || is_loopback({}, address);
+    if (!is_warning(message) || !is_odd || !uses.empty()) continue;
+    Use& use = uses[std::string(address)];
+    use.is_link_local = is_link_local(address);
+    use.is_loopback = !use.is_link_local;
+    use.evidence.add(message.place(), message.process(), message.line());
+    use.is_tried = true;
+  }
   if (all_hosts.size() < 2 && !has_failed) return;
   for (const auto& [address, use] : uses) {
     const bool is_shared = use.hosts.size() > 1 && !address.empty() && !use.is_loopback;
-    const bool is_wrong =
-        is_shared || (use.is_loopback && all_hosts.size() > 1) || (use.is_bridge && has_failed);
+    const bool is_wrong = is_shared ||
+                          (use.is_loopback && (all_hosts.size() > 1 || use.is_tried)) ||
+                          ((use.is_bridge || use.is_link_local) && has_failed);
     if (!is_wrong) continue;
     // Two names of one machine share an address, and nothing is wrong, as long as nothing fails.
     if (is_shared && !use.is_bridge && !has_failed) continue;
     Finding& finding = findings.add(
         "wrong_interface", Severity::Error,
         is_shared ? fmt::format("{} hosts announce the same address {}", use.hosts.size(), address)
-        : use.is_loopback
-            ? fmt::format("the bootstrap uses the loopback address {}", address)
+        : use.is_loopback ? fmt::format("the bootstrap uses the loopback address {}", address)
+        : use.is_link_local
+            ? fmt::format("the bootstrap uses the link-local address {}", address)
             : fmt::format("the bootstrap uses {}, which only its own host can reach", address));
     finding.evidence = use.evidence;
     findings.say_who(finding, use.processes);
-    finding.cause = use.is_loopback
+    finding.cause = use.is_link_local
+                        ? "a link-local address (fe80::, 169.254.) is of one cable only: a USB or "
+                          "service port, or an interface without an address of its own"
+                    : use.is_loopback
                         ? "nothing but the loopback interface was found, or it was demanded"
                         : "the interface of a container bridge was taken: other hosts cannot "
                           "reach its address, or have the same";

@@ -22,6 +22,8 @@ std::span<const Rule> all_rules();
 void look_for_plugin_troubles(const JobFacts& facts, Findings& findings);
 void look_for_missing_devices(const JobFacts& facts, Findings& findings);
 void look_for_socket_fallback(const JobFacts& facts, Findings& findings);
+/// A few lines of a start, without communicators or connections: the library says what it would send over.
+void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings);
 void look_for_wrong_interface(const JobFacts& facts, Findings& findings);
 void look_for_unused_nics(const JobFacts& facts, Findings& findings);
 // GPUDirect: rules/gpudirect.cpp
@@ -55,13 +57,15 @@ void look_for_limits(const JobFacts& facts, Findings& findings);
 void look_for_store_timeouts(const JobFacts& facts, Findings& findings);
 void look_for_slow_starts(const JobFacts& facts, Findings& findings);
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings);
-// One line that says it all: rules/refusals.cpp
+// One line that says it all: rules/refusals.cpp, rules/reasons.cpp
 void look_for_refusals(const JobFacts& facts, Findings& findings);
+void look_for_reasons(const JobFacts& facts, Findings& findings);
 // Machines: rules/machines.cpp
 void look_for_gpu_faults(const JobFacts& facts, Findings& findings);
+void look_for_link_flaps(const JobFacts& facts, Findings& findings);
+// GPUs and adapters that fail: rules/gpu_errors.cpp, rules/ib_errors.cpp
 void look_for_cuda_errors(const JobFacts& facts, Findings& findings);
 void look_for_ib_errors(const JobFacts& facts, Findings& findings);
-void look_for_link_flaps(const JobFacts& facts, Findings& findings);
 // Hangs: rules/hangs.cpp, rules/deaths.cpp, rules/mismatches.cpp
 void look_for_mismatches(const JobFacts& facts, Findings& findings);
 void look_for_dead_ranks(const JobFacts& facts, Findings& findings);
@@ -69,6 +73,8 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings);
 void look_for_closed_peers(const JobFacts& facts, Findings& findings);
 // Tables of nccl-tests: rules/tables.cpp
 void look_at_tables(const JobFacts& facts, Findings& findings);
+// What was not read: rules/unread.cpp
+void look_for_unread_lines(const JobFacts& facts, Findings& findings);
 // What looks alarming: rules/noise.cpp
 void look_for_noise(const JobFacts& facts, Findings& findings);
 void look_for_cut_lines(const JobFacts& facts, Findings& findings);

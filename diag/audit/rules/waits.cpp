@@ -31,8 +31,29 @@ std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message) {
   const ProcessFacts& process = facts.processes[message.process()];
   if (process.launcher_rank >= 0) return process.launcher_rank;
   if (prefix.group_rank >= 0) return prefix.group_rank;
-  return number_behind(message.line(), "Rank ");
+  const std::int32_t rank = number_behind(message.line(), "Rank ");
+  return rank >= 0 ? rank : number_behind(message.line(), "[rank");
 }
+
+namespace {
+
+/// Whom a line speaks for: one rank, or those of the `[Rank 1-7]` that people write for many lines.
+std::vector<std::int32_t> ranks_of(const JobFacts& facts, const KeptMessage& message) {
+  const std::string_view line = message.line();
+  const std::size_t at = line.find("[Rank ");
+  const std::size_t end = at == std::string_view::npos ? at : line.find(']', at);
+  if (end != std::string_view::npos && end - at < 80) {
+    const std::string_view list = line.substr(at + 6, end - at - 6);
+    if (list.find_first_not_of("0123456789-, ") == std::string_view::npos &&
+        list.find_first_of("-,") != std::string_view::npos) {
+      return parse_rank_list(list);
+    }
+  }
+  const std::int32_t rank = rank_of(facts, message);
+  return rank < 0 ? std::vector<std::int32_t>{} : std::vector<std::int32_t>{rank};
+}
+
+}  // namespace
 
 std::vector<std::int32_t> Waits::silent() const {
   std::vector<std::int32_t> ranks;
@@ -46,21 +67,21 @@ Waits waits_of(const JobFacts& facts) {
   Waits waits;
   std::int32_t highest = -1;
   for (const KeptMessage& message : facts.messages[MessageId::WatchdogTimeout].kept) {
-    const std::int32_t rank = rank_of(facts, message);
-    if (rank < 0) continue;
-    highest = std::max(highest, rank);
-    Waiting& waiting = waits.by_rank[rank];
-    waits.timed_out.insert(rank);
-    if (waiting.has_timed_out) continue;  // the exception repeats it
-    waiting.has_timed_out = true;
-    const TorchWork work = parse_work(message.argument("work"));
-    waiting.sequence = work.sequence;
-    waiting.numel_in = work.numel_in;
-    waiting.numel_out = work.numel_out;
-    waiting.timeout_ms = work.timeout_ms;
-    waiting.operation = work.operation;
-    waiting.shape = work.tensor_shape;
-    waiting.quoted = {message.place(), message.process(), quotable(message.line())};
+    for (const std::int32_t rank : ranks_of(facts, message)) {
+      highest = std::max(highest, rank);
+      Waiting& waiting = waits.by_rank[rank];
+      waits.timed_out.insert(rank);
+      if (waiting.has_timed_out) continue;  // the exception repeats it
+      waiting.has_timed_out = true;
+      const TorchWork work = parse_work(message.argument("work"));
+      waiting.sequence = work.sequence;
+      waiting.numel_in = work.numel_in;
+      waiting.numel_out = work.numel_out;
+      waiting.timeout_ms = work.timeout_ms;
+      waiting.operation = work.operation;
+      waiting.shape = work.tensor_shape;
+      waiting.quoted = {message.place(), message.process(), quotable(message.line())};
+    }
   }
   for (const MessageId id : {MessageId::WatchdogStatus, MessageId::DumpSignal}) {
     for (const KeptMessage& message : facts.messages[id].kept) {

@@ -1,5 +1,6 @@
 #include "diag/audit/rules/words.h"
 
+#include <algorithm>
 #include <array>
 
 #include "diag/audit/findings.h"
@@ -55,21 +56,17 @@ WorkStatus meaning_of_status(std::int64_t status) {
   return {"another error", "the transport reports an error", kCounters};
 }
 
-std::string cause_of_cuda_error(std::string_view text) {
+bool is_port_event(std::string_view text) {
   const std::string low = lower(text);
-  if (contains(low, "out of memory"))
-    return "too little GPU memory is left for NCCL's buffers or the application";
-  if (contains_any(low, {"illegal memory access", "unspecified launch", "assert"})) {
-    return "an earlier kernel, most likely not NCCL's, went wrong on this GPU, or the GPU has a "
-           "fault";
-  }
-  if (contains_any(low, {"ecc", "lost", "off the bus"})) return "the GPU's hardware";
-  if (contains(low, "initialization error"))
-    return "the process was forked after CUDA had been initialised";
-  if (contains_any(low, {"driver", "version"}))
-    return "the driver is too old for this CUDA, or was replaced while in use";
-  if (contains(low, "peer access")) return "peer access between these GPUs is not possible";
-  return "the GPU, its driver or an earlier kernel";
+  return contains_any(low, {"port error", "port_err", "port active", "port_active"});
+}
+
+std::string_view value_behind(std::string_view text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return {};
+  std::string_view value = text.substr(at + key.size());
+  value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+  return value.substr(0, value.find_first_of(", "));
 }
 
 }  // namespace ringside::audit

@@ -21,6 +21,11 @@ struct WorkStatus {
 /// Of a work completion of verbs.
 WorkStatus meaning_of_status(std::int64_t status);
 
-std::string cause_of_cuda_error(std::string_view text);
+/// An adapter's event of a port that went down or came up.
+bool is_port_event(std::string_view text);
+
+/// The value behind a key of a message, up to a comma, a blank or the end: `key` is `local GID ` or `hca `.
+/// returns  empty: the key is not there
+std::string_view value_behind(std::string_view text, std::string_view key);
 
 }  // namespace ringside::audit

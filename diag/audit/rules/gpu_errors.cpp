@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/words.h"
+
+namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
+namespace {
+
+/// `39.49 GiB` behind a key.  returns  GiB; nothing: it is not said
+std::optional<double> gib_behind(std::string_view text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string rest(text.substr(at + key.size(), 24));
+  char* end = nullptr;
+  const double number = std::strtod(rest.c_str(), &end);
+  if (end == rest.c_str()) return std::nullopt;
+  const std::string_view unit = std::string_view(end).substr(0, 4);
+  if (unit == " GiB") return number;
+  if (unit == " MiB") return number / 1'024;
+  return std::nullopt;
+}
+
+/// What PyTorch says of a full GPU.
+struct MemoryUse {
+  std::optional<double> total, free, mine;
+};
+MemoryUse memory_use(std::string_view text) {
+  MemoryUse use;
+  use.total = gib_behind(text, "total capacity of ");
+  use.free = gib_behind(text, "of which ");
+  use.mine = gib_behind(text, "this process has ");
+  if (use.total) return use;
+  // Up to 2.1: `(GPU 0; 39.49 GiB total capacity; 7.96 GiB already allocated; 1 MiB free; 8 GiB reserved ...)`
+  const std::size_t open = text.find("(GPU ");
+  if (open == std::string_view::npos) return use;
+  std::string_view rest = text.substr(open);
+  for (std::size_t semicolon = rest.find("; "); semicolon != std::string_view::npos;
+       semicolon = rest.find("; ")) {
+    rest.remove_prefix(semicolon);
+    const std::string_view part = rest.substr(0, rest.find("; ", 2));
+    const std::optional<double> number = gib_behind(part, "; ");
+    if (contains(part, "total capacity")) use.total = number;
+    if (contains(part, " free")) use.free = number;
+    if (contains(part, "reserved")) use.mine = number;
+    rest.remove_prefix(2);
+  }
+  return use;
+}
+
+bool is_out_of_memory(std::string_view text) {
+  const std::string low = lower(text);
+  return contains_any(low, {"out of memory", "cudaerrormemoryallocation", "hip_error_outofmemory"});
+}
+
+/// A text that says a reason has a finding of that reason.
+bool has_reason(std::string_view text) {
+  const std::uint64_t lines = plain_lines_of(text);
+  for (const PlainLine line : {PlainLine::FabricManagerDown, PlainLine::ArchUnsupported,
+                               PlainLine::NoSuchGpu, PlainLine::GpuHardware}) {
+    if ((lines >> static_cast<unsigned>(line) & 1) != 0) return true;
+  }
+  return false;
+}
+
+/// Lines of CUDA's that say one thing, and who says them.
+struct Complaint {
+  Evidence evidence = {};
+  std::vector<std::uint32_t> who = {};
+  std::vector<int> ranks = {};
+  std::string text = {};   ///< the error of the first one
+  std::string whole = {};  ///< its line
+
+  void add(const QuotedLine& line, std::int32_t rank, std::string_view error) {
+    evidence.add(line.place, line.process, line.text);
+    who.push_back(line.process);
+    if (rank >= 0) ranks.push_back(rank);
+    if (text.empty()) text = error;
+    if (whole.empty()) whole = line.text;
+  }
+};
+
+/// The last error of a program's own exception, without the advice that follows it on later lines.
+std::string first_sentence(std::string_view text) {
+  for (const std::string_view end : {"\\n", "\n", ". "}) text = text.substr(0, text.find(end));
+  return std::string(text.substr(0, 100));
+}
+
+void say_out_of_memory(const Complaint& full, Findings& findings) {
+  const MemoryUse use = memory_use(full.whole);
+  std::string whose;
+  if (use.total && use.mine) {
+    const double others = *use.total - *use.mine - use.free.value_or(0);
+    // What the driver itself and a context take is below this.
+    constexpr double kWorthNaming_gib = 2;
+    whose =
+        others > kWorthNaming_gib && others > *use.mine / 4
+            ? fmt::format("; other processes hold {:.1f} of {:.1f} GiB of it", others, *use.total)
+            : fmt::format("; this process holds {:.1f} of {:.1f} GiB of it", *use.mine, *use.total);
+  }
+  Finding& finding = findings.add("gpu_out_of_memory", Severity::Error,
+                                  "the memory of a GPU is full: CUDA out of memory" + whose);
+  finding.evidence = full.evidence;
+  findings.say_who(finding, full.who);
+  finding.ranks.insert(finding.ranks.end(), full.ranks.begin(), full.ranks.end());
+  std::sort(finding.ranks.begin(), finding.ranks.end());
+  const bool is_others = contains(whose, "other processes");
+  finding.cause = is_others
+                      ? "other processes use the same GPU: ranks that chose one device, a job that "
+                        "has not ended, or a server beside this one"
+                      : "too little GPU memory is left for NCCL's buffers or the application";
+  finding.fix = is_others ? "nvidia-smi on that host shows whose they are; "
+                            "torch.cuda.set_device(LOCAL_RANK) before anything is allocated"
+                          : "smaller batches or shards; leave NCCL some hundred MiB (vLLM: "
+                            "--gpu-memory-utilization); NCCL_BUFFSIZE or fewer communicators";
+}
+
+std::string cause_of(std::string_view text) {
+  const std::string low = lower(text);
+  if (contains_any(low, {"illegal memory access", "unspecified launch", "assert", "misaligned"})) {
+    return "an earlier kernel, most likely not NCCL's, went wrong on this GPU, or the GPU has a "
+           "fault";
+  }
+  if (contains_any(low, {"ecc", "lost", "off the bus"})) return "the GPU's hardware";
+  if (contains(low, "initialization error"))
+    return "the process was forked after CUDA had been initialised";
+  if (contains_any(low, {"busy or unavailable", "exclusive"}))
+    return "another process holds the GPU, and its compute mode lets one use it at a time";
+  if (contains_any(low, {"driver", "version"}))
+    return "the driver is too old for this CUDA, or was replaced while in use";
+  if (contains(low, "peer access"))
+    return "peer access between these GPUs is not possible: another class of GPU, a virtual "
+           "machine, or a container that does not see both";
+  return "the GPU, its driver or an earlier kernel";
+}
+
+}  // namespace
+
+void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
+  Complaint full, other;
+  const auto take = [&](const QuotedLine& line, std::int32_t rank, std::string_view error) {
+    if (is_out_of_memory(line.text)) {
+      full.add(line, rank, error);
+    } else if (!has_reason(line.text)) {
+      other.add(line, rank, error);
+    }
+  };
+  for (const MessageId id : {MessageId::CudaFailure, MessageId::CudaError, MessageId::DriverTooOld,
+                             MessageId::NvmlFailed, MessageId::LaunchRace, MessageId::GraphCapture,
+                             MessageId::WrongDevicePointer, MessageId::NvlsBindFailed}) {
+    for (const KeptMessage& message : facts.messages[id].kept) {
+      if (!is_warning(message)) continue;
+      std::string_view error = message.argument("error");
+      if (error.empty()) error = message.text().substr(0, 100);
+      take({message.place(), message.process(), quotable(message.line())}, -1, error);
+    }
+  }
+  for (const KeptMessage& message : facts.messages[MessageId::BenchmarkError].kept) {
+    if (!contains(message.text(), "CUDA failure")) continue;
+    take({message.place(), message.process(), quotable(message.line())}, -1,
+         message.argument("error"));
+  }
+  for (const KeptLine& line : facts.plain_of(PlainLine::OutOfGpuMemory).kept)
+    full.add(line.quoted, line.launcher_rank, "CUDA out of memory");
+  for (const KeptLine& line : facts.plain_of(PlainLine::DeviceAssert).kept)
+    other.add(line.quoted, -1, "device-side assert");
+  for (const PythonErrorFact& error : facts.python_errors) {
+    if (!contains_any(error.text, {"CUDA error", "HIP error"})) continue;
+    take(error.quoted, error.rank, first_sentence(error.text));
+  }
+  if (!full.evidence.empty()) say_out_of_memory(full, findings);
+  if (other.evidence.empty()) return;
+  Finding& finding =
+      findings.add("cuda_error", Severity::Error, "a CUDA call fails: " + other.text);
+  finding.evidence = other.evidence;
+  findings.say_who(finding, other.who);
+  finding.ranks.insert(finding.ranks.end(), other.ranks.begin(), other.ranks.end());
+  finding.cause = cause_of(other.text);
+  const bool is_of_nvls = findings.has("nvls_unavailable", Severity::Error) &&
+                          facts.messages[MessageId::CudaError].evidence.empty();
+  if (is_of_nvls) {
+    finding.cause = "the call that sets NVLink SHARP up, the finding above";
+    finding.fix = "as above";
+    return;
+  }
+  finding.fix =
+      "the first rank that says so is the suspect: dmesg there for Xid lines; "
+      "CUDA_LAUNCH_BLOCKING=1 to find the kernel";
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,279 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
+#include "diag/audit/rules/words.h"
+
+namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
+namespace {
+
+bool has_roce(const JobFacts& facts) {
+  return std::any_of(facts.net_devices.begin(), facts.net_devices.end(), [](const auto& entry) {
+    return entry.first.first == "IB" && contains(entry.first.second, "/RoCE");
+  });
+}
+
+bool has_infiniband(const JobFacts& facts) {
+  return std::any_of(facts.net_devices.begin(), facts.net_devices.end(), [](const auto& entry) {
+    return entry.first.first == "IB" && contains(entry.first.second, "/IB");
+  });
+}
+
+std::string names_of_hosts(const Finding& finding) {
+  if (finding.hosts.size() == 1) return ", all on " + finding.hosts.front();
+  return finding.hosts.empty() ? std::string() : fmt::format(" on {}", list_of(finding.hosts));
+}
+
+/// Of a queue pair that does not connect: whose address is at fault, the surest first.
+enum class Trouble : std::uint8_t { OwnGid, PeersGid, NoRoute, NoAnswer, Other };
+
+struct QueuePair {
+  Trouble trouble = Trouble::Other;
+  std::string_view device, local, remote, index;
+};
+
+QueuePair queue_pair_of(const KeptMessage& message) {
+  const std::string_view text = message.text();
+  QueuePair pair;
+  pair.device = value_behind(text, "dev ");
+  pair.index = value_behind(text, "GID index ");
+  pair.local = value_behind(text, "local GID ");
+  if (pair.local == "index") {
+    // `local GID index 3, local GID ::1`: the second one is the address.
+    pair.local = value_behind(text.substr(text.find("local GID ") + 10), "local GID ");
+  }
+  pair.remote = value_behind(text, "remote GID ");
+  if (contains(text, "No data available") || pair.local == "::") {
+    pair.trouble = Trouble::OwnGid;
+  } else if (pair.remote == "::") {
+    pair.trouble = Trouble::PeersGid;
+  } else if (contains_any(text, {"failed with 101", "failed with 113", "Network is unreachable",
+                                 "No route to host"})) {
+    pair.trouble = Trouble::NoRoute;
+  } else if (contains_any(text, {"failed with 110", "timed out"})) {
+    pair.trouble = Trouble::NoAnswer;
+  }
+  return pair;
+}
+
+/// ibv_modify_qp fails: no address, no route, or no answer between two ports.
+void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
+  const MessageLines& modify = facts.messages[MessageId::IbModifyQpFailed];
+  if (modify.evidence.empty()) return;
+  const auto is_gid = [&](const KeptMessage& message) {
+    const std::string_view text = message.text();
+    return contains_any(text, {"Invalid argument", "No data available", "Network is unreachable",
+                               "fe80:", "local GID ::,"}) ||
+           queue_pair_of(message).trouble <= Trouble::PeersGid ||
+           (has_roce(facts) && !has_infiniband(facts));
+  };
+  const bool is_wrong_gid = std::any_of(modify.kept.begin(), modify.kept.end(), is_gid) &&
+                            !(has_infiniband(facts) && !has_roce(facts));
+  QueuePair worst;
+  std::set<std::string> devices;
+  for (const KeptMessage& message : modify.kept) {
+    const QueuePair pair = queue_pair_of(message);
+    if (!pair.device.empty()) devices.emplace(pair.device);
+    if (worst.device.empty() || pair.trouble < worst.trouble) worst = pair;
+  }
+  const std::vector<std::string> names(devices.begin(), devices.end());
+  const std::string on = names.empty() ? std::string() : " on " + list_of(names);
+  const std::string from = worst.local.empty() ? "this port" : std::string(worst.local);
+  const std::string to = worst.remote.empty() ? "the peer's" : std::string(worst.remote);
+  const Setting* variable = facts.setting("NCCL_IB_GID_INDEX");
+  const std::string index = !worst.index.empty()  ? std::string(worst.index)
+                            : variable != nullptr ? variable->value
+                                                  : std::string();
+
+  Finding& finding = findings.add(is_wrong_gid ? "gid_index" : "ib_error", Severity::Error,
+                                  "queue pairs do not connect" + on + ": ibv_modify_qp fails");
+  findings.quote(finding, modify);
+  finding.confidence = Confidence::Medium;
+  if (!is_wrong_gid) {
+    finding.cause =
+        "no path between the two ports: cabling, partition keys, or rails that are not routed";
+    finding.fix = "ib_write_bw between the two hosts, on the devices named";
+  } else {
+    finding.cause = "the GID of the RoCE port is of the wrong kind or not routed";
+    finding.fix =
+        "show_gids   # then NCCL_IB_GID_INDEX of the RoCE v2 entry; from 2.21 on leave it unset";
+    if (variable != nullptr) {
+      finding.evidence.mix(variable->evidence);
+      finding.cause =
+          "NCCL_IB_GID_INDEX=" + variable->value + " does not name a usable GID on every port";
+    }
+  }
+  switch (worst.trouble) {
+    case Trouble::OwnGid:
+      finding.title = fmt::format("the GID{} is empty{}: queue pairs do not connect",
+                                  index.empty() ? "" : " at index " + index, on);
+      finding.cause = fmt::format(
+          "NCCL_IB_GID_INDEX{} names an entry of the port's GID table that holds no address (local "
+          "GID ::): the table was numbered anew when a link or an address came and went, or "
+          "differs between hosts",
+          index.empty() ? "" : "=" + index);
+      finding.confidence = Confidence::High;
+      break;
+    case Trouble::PeersGid:
+      finding.title = fmt::format("the peer's GID is empty: queue pairs do not connect{}", on);
+      finding.cause =
+          "the peer's GID index names an empty entry of its table (remote GID ::): one "
+          "NCCL_IB_GID_INDEX does not fit the tables of all hosts";
+      finding.confidence = Confidence::High;
+      break;
+    case Trouble::NoRoute:
+      finding.title =
+          fmt::format("no route from {} to {}{}: queue pairs do not connect", from, to, on);
+      finding.cause =
+          "the kernel knows no way between the two addresses: NICs that are not cabled to each "
+          "other (a rail or a point-to-point link), another subnet, or a GID of the wrong kind";
+      finding.fix = fmt::format(
+          "ip -6 route get {}; ping between the two addresses; NCCL_IB_HCA="
+          "<NICs that reach each other>; show_gids for the index",
+          worst.remote.empty() ? "<remote GID>" : to);
+      break;
+    case Trouble::NoAnswer:
+      finding.title =
+          fmt::format("{} does not answer {}{}: queue pairs do not connect", to, from, on);
+      break;
+    case Trouble::Other:
+      break;
+  }
+}
+
+}  // namespace
+
+void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  say_unconnected_pairs(facts, findings);
+
+  const MessageLines& completions = messages[MessageId::IbCompletion];
+  const auto status_of = [](const KeptMessage& message) {
+    const std::int64_t status = message.number("status");
+    if (status >= 0) return status;
+    // Forms of other plugins, and those that people cut.
+    for (const std::string_view key : {"status=", "error "}) {
+      const std::string value(value_behind(message.text(), key));
+      if (!value.empty() && value.front() >= '0' && value.front() <= '9')
+        return std::int64_t{std::strtol(value.c_str(), nullptr, 10)};
+    }
+    return std::int64_t{-1};
+  };
+  const auto is_first = [&](const KeptMessage& message) { return status_of(message) != kFlushed; };
+  const Evidence first = evidence_of(completions, is_first);
+  if (!first.empty()) {
+    std::int64_t status = -1;
+    std::vector<std::uint32_t> who;
+    std::set<std::string> peers, devices;
+    std::string gids;
+    bool is_link_local = false;
+    for (const KeptMessage& message : completions.kept) {
+      if (!is_first(message)) continue;
+      if (status < 0) status = status_of(message);
+      who.push_back(message.process());
+      const std::string_view peer = message.argument("peer");
+      if (!peer.empty()) peers.emplace(peer.substr(0, peer.find('<')));
+      const std::string_view text = message.text();
+      is_link_local = is_link_local || contains(text, "localGid fe80");
+      const std::string_view device = value_behind(text, "hca ");
+      if (!device.empty()) devices.emplace(device);
+      const std::string_view local = value_behind(text, "localGid ");
+      if (gids.empty() && !local.empty()) {
+        gids = fmt::format("; seen between the GIDs {} and {}", local,
+                           value_behind(text, "remoteGids"));
+      }
+    }
+    const WorkStatus meaning = meaning_of_status(status);
+    // Where other NICs take over, the job goes on.
+    const bool is_survived =
+        messages.has(MessageId::IbDeviceFailed) && !messages.has(MessageId::IbDevicesLost);
+    Finding& finding =
+        findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {});
+    finding.evidence = first;
+    findings.say_who(finding, who);
+    // The peer that all name is the one to look at; else those that complain.
+    const bool is_one = peers.size() == 1;
+    finding.title = fmt::format(
+        "RDMA requests{}{} fail with status {} ({}){}",
+        is_one ? " to " + named_address(facts, *peers.begin()) : std::string(),
+        devices.empty()
+            ? std::string()
+            : " on " + list_of(std::vector<std::string>(devices.begin(), devices.end())),
+        status, meaning.name, is_one ? std::string() : names_of_hosts(finding));
+    finding.confidence = Confidence::Medium;
+    finding.cause = std::string(meaning.cause) + gids;
+    if (has_roce(facts) && has_infiniband(facts))
+      finding.cause += "; the list of devices mixes InfiniBand and RoCE ports";
+    finding.fix = meaning.fix;
+    if (is_link_local && has_roce(facts)) {
+      Finding& gid =
+          findings.add("gid_index", Severity::Warning, "a RoCE port talks with its link-local GID");
+      gid.evidence = first;
+      gid.confidence = Confidence::Medium;
+      gid.cause =
+          "the GID index that is in use is of RoCE v1 or link-local: switches do not route it";
+      gid.fix = "NCCL_IB_GID_INDEX=3   # the RoCE v2 entry that show_gids lists";
+    }
+  } else if (!completions.evidence.empty()) {
+    Finding& finding = findings.add("ib_error", Severity::Info,
+                                    "requests were flushed: the queue had failed before");
+    findings.quote(finding, completions);
+    finding.cause = "status 5 follows another error, here or at the peer";
+    finding.fix = "look for the first failure in the logs of the other ranks";
+  }
+
+  for (const MessageId id :
+       {MessageId::IbAsyncFatal, MessageId::IbDevicesLost, MessageId::OfiRequestFailed,
+        MessageId::IbMixedDevices, MessageId::UcxError}) {
+    const MessageLines& lines = messages[id];
+    const Evidence evidence = evidence_of(lines, [&](const KeptMessage& message) {
+      return is_warning(message) && !is_port_event(message.text()) &&
+             !(id == MessageId::OfiRequestFailed && fails_to_open(facts, message.text()));
+    });
+    if (evidence.empty()) continue;
+    // A peer that does not answer is named by its own finding.
+    const bool is_of_plugin = id == MessageId::OfiRequestFailed;
+    if (is_of_plugin && findings.has("efa_unreachable")) continue;
+    Finding& finding = findings.add(
+        "ib_error", Severity::Error,
+        id == MessageId::IbAsyncFatal     ? "an RDMA adapter reports a fatal event"
+        : id == MessageId::IbDevicesLost  ? "no RDMA device of a connection is left"
+        : id == MessageId::IbMixedDevices ? "unlike RDMA devices meet in one connection"
+                                          : "requests of the network plugin fail");
+    finding.evidence = evidence;
+    findings.say_who(finding, lines.processes);
+    finding.cause = std::string(facts_of(id).meaning);
+    finding.fix = id == MessageId::IbMixedDevices
+                      ? "NCCL_IB_HCA=<devices of one link layer, in one order on all hosts>"
+                      : "dmesg on that host; firmware and driver of the adapter";
+    if (is_of_plugin) {
+      const std::int64_t code = lines.kept.empty() ? -1 : lines.kept.front().number("code");
+      if (code > 0) finding.title += fmt::format(": RC {}", code);
+      finding.cause =
+          "libfabric's provider gave up on a request: the peer or the fabric does not answer, or "
+          "the provider and the plugin (aws-ofi-nccl) do not fit together";
+      finding.fix =
+          "update libfabric and the plugin together; on EFA check the security group, on "
+          "Slingshot FI_CXI_* and the VNI; look at the peer's log";
+    }
+  }
+
+  const MessageLines& failed = messages[MessageId::IbDeviceFailed];
+  if (!failed.evidence.empty()) {
+    Finding& finding =
+        findings.add("nic_failover", Severity::Warning, "a NIC failed and others carry on");
+    findings.quote(finding, failed);
+    finding.cause =
+        "NCCL moved the connections to the NICs that are left: the job runs on with less bandwidth";
+    finding.fix = "repair the device named";
+  }
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,222 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/words.h"
+
+namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
+namespace {
+
+/// A reason that a line says by itself, whoever wrote it: the library, its exception, the program's logger.
+struct Reason {
+  PlainLine line;
+  std::string_view id;
+  Severity severity;
+  std::string_view title, cause, fix;
+};
+
+// Resources of the host first: connections that fail because of them come later in the rules.
+constexpr std::array kReasons{
+    Reason{PlainLine::GpuHardware, "gpu_hardware_error", Severity::Error,
+           "a GPU or its NVLink has a hardware fault",
+           "the driver stopped the work on an error that cannot be corrected: NVLink, or memory "
+           "with ECC",
+           "take the node out (drain it); nvidia-smi -q -d ECC; nvidia-smi nvlink -e; dmesg for "
+           "Xid lines; reset or replace the GPU"},
+    Reason{
+        PlainLine::FabricManagerDown, "fabric_manager_down", Severity::Error,
+        "CUDA waits for the NVSwitch fabric: system not yet initialized (802)",
+        "the fabric manager is not running, or is of another version than the driver: no GPU of "
+        "an NVSwitch machine can be used until it has trained the links",
+        "systemctl restart nvidia-fabricmanager   # its version must be the driver's; nvidia-smi "
+        "-q | grep -A3 Fabric"},
+    Reason{PlainLine::NoSuchGpu, "no_such_gpu", Severity::Error,
+           "a process asks for a GPU that it does not have",
+           "more ranks than GPUs on the host, or CUDA_VISIBLE_DEVICES hides the one that the local "
+           "rank names",
+           "nvidia-smi -L in that container; --nproc_per_node at most that many; "
+           "torch.cuda.set_device(LOCAL_RANK)"},
+    Reason{PlainLine::ArchUnsupported, "gpu_arch_unsupported", Severity::Error,
+           "this build has no code for this GPU",
+           "NCCL, PyTorch or an extension was compiled without the GPU's architecture: the first "
+           "kernel is not found",
+           "take a newer NCCL and PyTorch that name the architecture (torch.cuda.get_arch_list()); "
+           "from source: NVCC_GENCODE, TORCH_CUDA_ARCH_LIST"},
+    Reason{PlainLine::PeerGpuHidden, "peer_gpu_hidden", Severity::Warning,
+           "a process does not see the GPU of its peer",
+           "containers of one host are given one GPU each, so that peer-to-peer has no device to "
+           "name; data go through shared memory or the network",
+           "give all processes of a host all its GPUs (--gpus all, one pod a node) and choose by "
+           "the local rank"},
+    Reason{PlainLine::NvlsUnavailable, "nvls_unavailable", Severity::Error,
+           "multicast memory for NVLink SHARP cannot be made",
+           "the fabric manager gives none: it was restarted without a GPU reset, the partition has "
+           "none, or dead processes hold it",
+           "systemctl restart nvidia-fabricmanager; nvidia-smi -r; NCCL_NVLS_ENABLE=0 goes on "
+           "without, slower"},
+    Reason{PlainLine::NcclSymbolMissing, "nccl_library_mismatch", Severity::Error,
+           "the NCCL library that is loaded is not the one that the program was built for",
+           "another libnccl.so.2 comes first on the library path, or none is there",
+           "ldd and LD_DEBUG=libs show which one; pip install the nvidia-nccl package that this "
+           "PyTorch names; clear LD_LIBRARY_PATH and LD_PRELOAD"},
+    Reason{PlainLine::NcclNotBuilt, "nccl_not_built", Severity::Error,
+           "this PyTorch has no NCCL in it",
+           "a build for the CPU, macOS or Windows, or of a platform without NCCL",
+           "install the CUDA or ROCm build of PyTorch; backend=\"gloo\" where there is no GPU"},
+    Reason{PlainLine::GdrCopyMissing, "gdrcopy_missing", Severity::Warning,
+           "GDRCopy cannot be opened",
+           "the device /dev/gdrdrv is not in the container or may not be opened, or the gdrdrv "
+           "driver is not loaded on the host",
+           "docker run --device=/dev/gdrdrv ... (Kubernetes: mount it, privileged); modprobe "
+           "gdrdrv; NCCL_GDRCOPY_ENABLE=0 where it is not needed"},
+    Reason{PlainLine::VerbsProviderMissing, "verbs_provider_missing", Severity::Warning,
+           "libibverbs does not find the directory of its providers",
+           "the directory that this build of rdma-core was made for is not mounted in the "
+           "container: no RDMA device is found, and NCCL falls back to TCP",
+           "mount the directory at the path that the line names (on Google Cloud "
+           "/usr/local/gib of the host); ibv_devinfo in the container must list the devices"},
+    Reason{PlainLine::TunerConfigMissing, "tuner_config_missing", Severity::Warning,
+           "the tuner plugin has no configuration",
+           "NCCL_TUNER_CONFIG_PATH is not set: the plugin tunes nothing, and NCCL's own choices "
+           "hold",
+           "export NCCL_TUNER_CONFIG_PATH=<the machine type's file>; or unset NCCL_TUNER_PLUGIN"},
+    Reason{PlainLine::RailsDiffer, "efa_rails_differ", Severity::Error,
+           "the two nodes group their NICs into different numbers of rails",
+           "the plugin sees another topology of GPUs and NICs on each node (a virtual machine or a "
+           "container that shows another part of it): their connections do not fit together",
+           "OFI_NCCL_FORCE_NUM_RAILS=<the same on all nodes>; the same NCCL_TOPO_FILE and devices "
+           "in all containers"},
+    Reason{PlainLine::EfaUnresponsive, "efa_unreachable", Severity::Error,
+           "an EFA peer does not answer",
+           "the packets of the handshake come to no answer: a security group that does not allow "
+           "all traffic to and from itself, nodes in different subnets, or a peer process that has "
+           "ended",
+           "allow all traffic within the security group, both inbound and outbound; look at the "
+           "peer's log; fi_pingpong -p efa between the two"},
+    Reason{PlainLine::AddressVector, "efa_unreachable", Severity::Error,
+           "libfabric refuses the address of a peer",
+           "the address that came through the bootstrap is of another provider, version or NIC "
+           "than this side expects",
+           "the same libfabric, aws-ofi-nccl and FI_PROVIDER on all nodes; security groups between "
+           "them"},
+    Reason{PlainLine::HipIpcFailed, "ipc_failed", Severity::Error,
+           "memory handles of HIP do not cross between the processes of a host",
+           "containers without a common IPC namespace or without all of /dev/kfd and /dev/dri, or "
+           "an allocator whose memory cannot be shared",
+           "docker run --ipc=host --device=/dev/kfd --device=/dev/dri ...; "
+           "PYTORCH_HIP_ALLOC_CONF=expandable_segments:False; HSA_FORCE_FINE_GRAIN_PCIE=1"},
+    Reason{PlainLine::GlooNoInterface, "wrong_interface", Severity::Error,
+           "Gloo finds no address of the interface that it is told",
+           "GLOO_SOCKET_IFNAME takes the names of interfaces, parted by commas: neither a list "
+           "with ^ nor a prefix, as NCCL_SOCKET_IFNAME has them; or the host's own name has no "
+           "address",
+           "ip -br addr; GLOO_SOCKET_IFNAME=<an interface that every host has>"},
+    Reason{PlainLine::ImexMissing, "mnnvl_unavailable", Severity::Warning,
+           "the service of NVLink between hosts does not answer",
+           "nvidia-imex is not running, its list of nodes is wrong, or its channel is not in the "
+           "container",
+           "systemctl status nvidia-imex; nvidia-imex-ctl -N; pass "
+           "/dev/nvidia-caps-imex-channels"},
+};
+
+/// `fi_addr_efa://[fe80::1]:0:77` of the peer of an EFA request; empty: it is not said.
+std::string_view efa_peer(std::string_view text) { return value_behind(text, "Peer EFA addr: "); }
+
+/// The path between quotes, such as the directory that libibverbs misses.
+std::string_view quoted_path(std::string_view text) {
+  const std::size_t open = text.find("'/");
+  if (open == std::string_view::npos) return {};
+  const std::string_view path = text.substr(open + 1);
+  return path.substr(0, path.find('\''));
+}
+
+/// What a line adds to the title: who, what, how many.
+std::string details_of(PlainLine line, std::string_view text) {
+  switch (line) {
+    case PlainLine::EfaUnresponsive: {
+      const std::string_view peer = efa_peer(text);
+      return peer.empty() ? std::string() : fmt::format(": {}", peer);
+    }
+    case PlainLine::VerbsProviderMissing: {
+      const std::string_view path = quoted_path(text);
+      return path.empty() ? std::string() : fmt::format(": {}", path);
+    }
+    case PlainLine::RailsDiffer: {
+      const std::size_t at = text.find("Expected ");
+      return at == std::string_view::npos ? std::string()
+                                          : fmt::format(": e{}", text.substr(at + 1, 60));
+    }
+    case PlainLine::GpuHardware:
+      return contains(text, "NVLink") ? ": an NVLink error that cannot be corrected"
+                                      : ": an ECC or hardware error that cannot be corrected";
+    case PlainLine::ArchUnsupported:
+      for (const std::string_view words :
+           {"named symbol not found", "invalid device function", "no kernel image is available"}) {
+        if (contains(text, words)) return fmt::format(": {}", words);
+      }
+      return {};
+    case PlainLine::NoSuchGpu:
+      return contains(text, "invalid device ordinal") ? ": invalid device ordinal" : "";
+    default:
+      return {};
+  }
+}
+
+/// The job master's word about the node whose process failed, last before a place.
+std::string node_before(const JobFacts& facts, logs::Place place) {
+  std::string node;
+  for (const KeptMessage& message : facts.messages[MessageId::AgentRestart].kept) {
+    if (place < message.place()) break;
+    node = message.argument("node");
+    node = node.substr(node.rfind(' ') + 1);  // the job's name stands before it
+  }
+  return node;
+}
+
+void add_reason(const JobFacts& facts, const Reason& reason, Findings& findings) {
+  const PlainLines& lines = facts.plain_of(reason.line);
+  if (lines.evidence.empty()) return;
+  // What another rule has found of the same lines in their library's own words says more.
+  const bool is_known =
+      std::any_of(findings.all().begin(), findings.all().end(), [&](const Finding& finding) {
+        return finding.id == reason.id && finding.severity >= Severity::Warning;
+      });
+  if (is_known) return;
+  const std::string_view first =
+      lines.kept.empty() ? std::string_view() : std::string_view(lines.kept.front().quoted.text);
+  Finding& finding = findings.add(reason.id, reason.severity,
+                                  std::string(reason.title) + details_of(reason.line, first));
+  finding.evidence = lines.evidence;
+  std::vector<std::uint32_t> who;
+  for (const KeptLine& line : lines.kept) who.push_back(line.quoted.process);
+  findings.say_who(finding, who);
+  if (finding.hosts.empty() && !lines.kept.empty()) {
+    const std::string node = node_before(facts, lines.kept.front().quoted.place);
+    if (!node.empty()) finding.hosts = {node};
+  }
+  if (reason.line == PlainLine::GpuHardware && !finding.hosts.empty())
+    finding.title += fmt::format(" on {}", list_of(finding.hosts));
+  finding.cause = reason.cause;
+  finding.fix = reason.fix;
+}
+
+}  // namespace
+
+void look_for_reasons(const JobFacts& facts, Findings& findings) {
+  for (const Reason& reason : kReasons) add_reason(facts, reason, findings);
+  // Device-initiated networking needs GDRCopy: without it the job has no such network at all.
+  const bool has_lost_gin = facts.messages.has(MessageId::GinUnavailable);
+  for (Finding& finding : findings.all()) {
+    if (finding.id != "gdrcopy_missing" || !has_lost_gin) continue;
+    finding.severity = Severity::Error;
+    finding.title += ", and device-initiated networking (GIN) cannot start without it";
+    finding.evidence.mix(facts.messages[MessageId::GinUnavailable].evidence);
+  }
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/audit/rules/rule.h"
+
+namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
+/// Silence about a line that was not understood would look like health. A warning of the library's, or a text that
+/// tells of trouble, may be the very answer; notes of a release that is newer than this audit seldom are, unless there
+/// are many of them.
+void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
+  const UnreadLines& unread = facts.unread;
+  const bool is_explained =
+      std::any_of(findings.all().begin(), findings.all().end(),
+                  [](const Finding& finding) { return finding.severity == Severity::Error; });
+  if (!unread.lines.empty()) {
+    const bool has_trouble = !unread.warnings.empty() || !unread.texts.empty();
+    constexpr std::uint64_t kSeveral = 3;
+    const bool is_much =
+        unread.lines.count() >= kSeveral && unread.lines.count() * 5 > facts.stack_lines;
+    const std::uint64_t stack_lines = facts.stack_lines + unread.lines.count();
+    Finding& finding =
+        findings.add("unread_lines",
+                     (has_trouble && !is_explained) || is_much ? Severity::Warning : Severity::Info,
+                     fmt::format("{} of {} lines of the communication stack not understood",
+                                 unread.lines.count(), stack_lines));
+    finding.evidence = unread.warnings;
+    finding.evidence.mix(unread.texts);
+    if (finding.evidence.empty()) finding.evidence = unread.lines;
+    finding.cause =
+        has_trouble ? "these lines tell of trouble in words that this audit does not know: what "
+                      "they say is in no other finding"
+                    : "lines of a release that this audit does not know, or torn ones";
+    finding.fix = "read them; ringside audit --explain-unparsed shows all, by shape";
+    return;
+  }
+  if (facts.stack_lines > 0 || facts.lines == 0 || !findings.all().empty()) return;
+  Finding& finding =
+      findings.add("nothing_read", Severity::Info,
+                   fmt::format("none of the {} lines is one of NCCL, RCCL, a plugin or a launcher",
+                               facts.lines));
+  finding.cause =
+      "this log says nothing about communication: neither that it is well nor that it is not";
+  finding.fix = "NCCL_DEBUG=INFO   # and give audit the output of all ranks";
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,136 @@
+#include "diag/logparse/paste.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "diag/logparse/bare_prefix.h"
+#include "tests/logparse/records.h"
+
+namespace ringside::logs {
+namespace {
+
+std::vector<std::string> texts(std::string_view paste) {
+  std::vector<std::string> all;
+  for (const MendedLine& line : mend_paste(paste)) all.push_back(line.text);
+  return all;
+}
+
+using Lines = std::vector<std::string>;
+
+constexpr const char* kWarn =
+    "n01:411:980 [3] transport/net_ib.cc:1296 NCCL WARN NET/IB : Got completion from peer "
+    "10.1.0.2<41234> with error 12, opcode 0, len 0, vendor err 129 (Recv)";
+
+std::string wrapped(std::string_view text, std::size_t columns) {
+  std::string out;
+  for (; text.size() > columns; text.remove_prefix(columns))
+    out += std::string(text.substr(0, columns)) + "\n";
+  return out + std::string(text) + "\n";
+}
+
+TEST(Pastes, ALineThatATerminalWrappedIsWholeAgain) {
+  for (const std::size_t columns : {80U, 100U, 120U})
+    EXPECT_EQ(texts(wrapped(kWarn, columns)), Lines{kWarn}) << columns;
+}
+
+TEST(Pastes, LinesThatPeopleWrapAreJoined) {
+  EXPECT_EQ(texts("NCCL WARN Call to ibv_modify_qp failed with 61 No data available,\n"
+                  "  on dev rocep1s0f0:1, curr state INIT,\n"
+                  "  local GID ::\n"),
+            Lines{"NCCL WARN Call to ibv_modify_qp failed with 61 No data available, on dev "
+                  "rocep1s0f0:1, curr state INIT, local GID ::"});
+  EXPECT_EQ(texts("[Rank 1] Watchdog caught collective operation timeout:\n"
+                  "WorkNCCL(SeqNum=3, OpType=ALLREDUCE) ran for 600031ms before timing out.\n"),
+            Lines{"[Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, "
+                  "OpType=ALLREDUCE) ran for 600031ms before timing out."});
+}
+
+TEST(Pastes, WhatBeginsALineOfItsOwnIsNotJoined) {
+  for (const std::string next :
+       {"n01:411:980 [3] NCCL INFO misc/socket.cc:58 -> 2", "NCCL INFO init.cc:77 -> 2",
+        "[3] NCCL WARN Cuda failure 'out of memory'", "[rank3]: Traceback (most recent call last):",
+        "2026-03-01 10:11:12 step 3", "RuntimeError: NCCL error", "node2: RuntimeError: NCCL error",
+        "  File \"train.py\", line 3, in main", "init.cc:943 Duplicate GPU detected", "...", "",
+        "srun: error: n01: task 3: Killed", "frame #3: f (0x1 in x)", "- a remark"}) {
+    const std::string paste = std::string(kWarn) + "\n" + next + "\n";
+    EXPECT_EQ(texts(paste), (Lines{kWarn, next.starts_with("- ") ? next : next})) << next;
+  }
+}
+
+TEST(Pastes, OtherProgramsLinesStayAsTheyAre) {
+  const Lines lines = {"epoch 1 of 3, the loss is lower than it was when we began with this, at",
+                       "  2.31", "and goes on"};
+  EXPECT_EQ(texts(lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n"), lines);
+}
+
+TEST(Pastes, WhatStandsAroundALineIsTakenOff) {
+  EXPECT_EQ(undecorated("> > NCCL INFO x"), "NCCL INFO x");
+  EXPECT_EQ(undecorated("```bash"), "");
+  EXPECT_EQ(undecorated("`NCCL WARN x`"), "NCCL WARN x");
+  EXPECT_EQ(undecorated("| 2026-03-01T10:11:12Z | NCCL WARN x |"), "NCCL WARN x");
+  EXPECT_EQ(undecorated("\x1b[31mNCCL WARN x\x1b[0m"), "NCCL WARN x");
+  EXPECT_EQ(undecorated("- NCCL WARN x"), "NCCL WARN x");
+  // A table of nvidia-smi and a list of steps are nobody's decoration.
+  EXPECT_EQ(undecorated("|   0  NVIDIA H100 80GB HBM3   On |"), "|   0  NVIDIA H100 80GB HBM3   On |");
+  EXPECT_EQ(undecorated("- build it"), "- build it");
+  EXPECT_EQ(texts("    NCCL INFO a\n      b\n"), (Lines{"NCCL INFO a", "  b"}));
+}
+
+TEST(Pastes, LinesKeepTheirNumbers) {
+  const auto mended = mend_paste("a\n" + wrapped(kWarn, 80) + "b\n");
+  ASSERT_EQ(mended.size(), 3U);
+  EXPECT_EQ(mended[1].number, 1U);
+  EXPECT_EQ(mended[1].lines, 2U);
+  EXPECT_EQ(mended[2].number, 3U);
+  std::uint64_t counted = 0;
+  counted = each_record("a\n" + wrapped(kWarn, 80) + "b\n", [](const Record&, const Speaker&) {}).counts.lines;
+  EXPECT_EQ(counted, 4U);
+}
+
+struct Bare {
+  std::string text, host;
+  int pid, device;
+  Level level;
+  std::string message;
+};
+
+TEST(BarePrefixes, GiveWhatIsLeft) {
+  for (const Bare& want : std::vector<Bare>{
+           {"NCCL WARN Cuda failure", "", -1, -1, Level::Warn, "Cuda failure"},
+           {"[3] NCCL INFO Using network IB", "", -1, 3, Level::Info, "Using network IB"},
+           {"node-2 [3] NCCL INFO Using network IB", "node-2", -1, 3, Level::Info, "Using network IB"},
+           {"host:XXXX:XXXX [0] a/b.cc:7 NCCL WARN x", "host", -1, 0, Level::Warn, "x"},
+           {"<host>:<pid>:<tid> [1] NCCL INFO x", "host", -1, 1, Level::Info, "x"},
+           {"ubuntu1583:1585 [0] init.cc:738 NCCL WARN x", "ubuntu1583", 1585, 0, Level::Warn, "x"},
+           {"misc/ibvwrap.cc:309 NCCL WARN x", "", -1, -1, Level::Warn, "x"},
+           {"... NCCL WARN x", "", -1, -1, Level::Warn, "x"},
+           {"init.cc:943 Duplicate GPU", "", -1, -1, Level::None, "Duplicate GPU"}}) {
+    NcclPrefix prefix;
+    ASSERT_TRUE(read_bare_prefix(want.text, prefix)) << want.text;
+    EXPECT_EQ(prefix.host, want.host) << want.text;
+    EXPECT_EQ(prefix.pid, want.pid) << want.text;
+    EXPECT_EQ(prefix.device, want.device) << want.text;
+    EXPECT_EQ(prefix.level, want.level) << want.text;
+    EXPECT_EQ(want.text.substr(prefix.end), want.message);
+  }
+  NcclPrefix prefix;
+  for (const std::string_view none :
+       {"step 3", "train.py:77 begins", "MYNCCL WARN x", "NCCL WARNING x", "init.cc:77 -> 3", ""})
+    EXPECT_FALSE(read_bare_prefix(none, prefix)) << none;
+}
+
+TEST(BarePrefixes, OneBadLineSilencesNoOther) {
+  int found = 0;
+  each_record("NCCL WARN \xff\xfe broken \x01\n[9 NCCL INFO ?\nNCCL INFO Using network IB\n",
+              [&](const Record& record, const Speaker&) {
+                if (record.kind == RecordKind::NetworkInUse) ++found;
+              });
+  EXPECT_EQ(found, 1);
+}
+
+}  // namespace
+}  // namespace ringside::logs
