@@ -43,6 +43,7 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
   constexpr std::size_t kMost = 4096;
   for (const RasCommunicator& communicator : report.communicators) {
     facts.world = std::max(facts.world, communicator.size);
+    facts.known_world = std::max(facts.known_world, communicator.size);
     const std::vector<int> odd = odd_launchers(communicator);
     for (const RasMember& member : communicator.members) {
       if (std::binary_search(odd.begin(), odd.end(), member.global)) {

@@ -107,7 +107,9 @@ FileKind kind_of(const std::string& path, std::string_view head) {
     }
     if (extension == ".json") return FileKind::Other;
   }
-  if (extension == ".md" || extension == ".html" || extension == ".png" || extension == ".yaml") {
+  // What explains a folder is not of the job; what somebody wrote down of it may be.
+  const bool is_explanation = extension == ".md" && fs::path(path).stem() == "README";
+  if (is_explanation || extension == ".html" || extension == ".png" || extension == ".yaml") {
     return FileKind::Other;
   }
   const bool is_packed = head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
