@@ -171,6 +171,11 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.verdict = decide(*all.job, all.facts);
   compare_lines(all);
   name_connections(all.connections, *all.job, all.verdict.best);
+  const auto show = [&](Explanation& one) {
+    for (Evidence& evidence : one.evidence) evidence.file = shown_name(all.files, evidence.file);
+  };
+  show(all.verdict.best);
+  for (Explanation& other : all.verdict.others) show(other);
   return all;
 }
 

@@ -155,6 +155,7 @@ std::string report_text(const Examination& all) {
   if (!best.missing.empty()) out += "\nto be surer, collect\n";
   for (const std::string& one : best.missing) out += wrapped("- " + one);
   out += read_text(all);
+  out += fmt::format("  what {0} means: ringside hang --about {0}\n", to_string(best.kind));
   // Names come from files: none of them may steer a terminal.
   std::replace_if(
       out.begin(), out.end(), [](unsigned char c) { return c != '\n' && (c < ' ' || c == 127); },

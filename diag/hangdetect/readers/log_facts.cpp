@@ -500,38 +500,73 @@ void take_call_stack(std::vector<PasteLine>& lines, LogFacts& facts) {
   });
 }
 
+/// Texts of a paste's size, one after another: their lines go to the sink, their stacks to the facts.
+class PasteReader {
+ public:
+  PasteReader(Sink& sink, LogFacts& facts) : facts_(facts), parser_(sink) {}
+
+  void read(std::string_view text, const std::string& name) {
+    std::vector<PasteLine> lines = read_paste(text);
+    take_call_stack(lines, facts_);
+    const std::vector<ProcessStack> stacks = read_process_stacks(lines, name);
+    facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
+    const auto number = static_cast<std::uint32_t>(names_.size());
+    parser_.begin(kPasteFrom + number, number, name);
+    names_.push_back(name);
+    for (PasteLine& line : lines) {
+      if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
+      parser_.parse(line.text, static_cast<std::uint32_t>(line.number), false, false);
+    }
+    parser_.flush();
+  }
+
+  void finish() {
+    parser_.finish();
+    facts_.lines += parser_.counts().lines;
+  }
+
+  [[nodiscard]] const std::string& name(logs::Place place) const {
+    return names_[place.piece - kPasteFrom];
+  }
+
+ private:
+  LogFacts& facts_;
+  logs::LineParser parser_;
+  std::vector<std::string> names_;
+};
+
 }  // namespace
+
+LogFacts read_log_text(std::string_view text, const std::string& name, Names& names) {
+  LogFacts facts;
+  Sink sink(facts, names);
+  PasteReader pastes(sink, facts);
+  pastes.read(text, name);
+  pastes.finish();
+  const WhereFunction where = [&](logs::Place place) -> std::pair<std::string, std::int64_t> {
+    return {pastes.name(place), place.line};
+  };
+  sink.finish(where, LogGroups(names, {}));
+  return facts;
+}
 
 LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
                         std::span<const RankDump> dumps) {
   LogFacts facts;
-  std::vector<std::string> paths;
-  std::vector<std::string> pastes;
   Sink sink(facts, names);
-  logs::LineParser parser(sink);
+  PasteReader pastes(sink, facts);
+  std::vector<std::string> paths;  // of files that are read as they stand
   for (const InputFile& file : files) {
     if (file.kind != FileKind::Log) continue;
     const auto text =
         file.bytes <= kLargestPaste ? read_file(file.path) : Result<std::string>(Error{});
-    if (!text || !is_paste(*text)) {
+    if (text && is_paste(*text)) {
+      pastes.read(*text, file.path);
+    } else {
       paths.push_back(file.path);
-      continue;
     }
-    std::vector<PasteLine> lines = read_paste(*text);
-    take_call_stack(lines, facts);
-    const std::vector<ProcessStack> stacks = read_process_stacks(lines, file.path);
-    facts.stacks.insert(facts.stacks.end(), stacks.begin(), stacks.end());
-    parser.begin(kPasteFrom + static_cast<std::uint32_t>(pastes.size()),
-                 static_cast<std::uint32_t>(pastes.size()), file.path);
-    pastes.push_back(file.path);
-    for (PasteLine& line : lines) {
-      if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
-      parser.parse(line.text, static_cast<std::uint32_t>(line.number), false, false);
-    }
-    parser.flush();
   }
-  parser.finish();
-  facts.lines = parser.counts().lines;
+  pastes.finish();
   logs::LogFiles found;
   logs::ParseReport report;
   if (!paths.empty()) {
@@ -542,7 +577,7 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
     facts.lines += report.counts.lines;
   }
   const WhereFunction where = [&](logs::Place place) -> std::pair<std::string, std::int64_t> {
-    if (place.piece >= kPasteFrom) return {pastes[place.piece - kPasteFrom], place.line};
+    if (place.piece >= kPasteFrom) return {pastes.name(place), place.line};
     const logs::FileLine at = report.where(place);
     return {found.files[at.file].name, static_cast<std::int64_t>(at.line)};
   };

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diag/hangdetect/readers/call.h"
@@ -115,6 +116,9 @@ struct LogFacts {
 /// Files of a paste's size are put in order first: read_paste(). The dumps tell which groups there are: up to 2.4 the watchdog's lines leave that open.
 LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
                         std::span<const RankDump> dumps);
+
+/// The same of one text that is already in memory, called `name`, beside no dumps.
+LogFacts read_log_text(std::string_view text, const std::string& name, Names& names);
 
 /// Reads stacks of py-spy, faulthandler and gdb: what a rank does that is not communicating.
 void read_stacks(const std::vector<InputFile>& files, LogFacts& facts);
