@@ -142,7 +142,7 @@ std::string report_text(const Examination& all) {
   std::string out = headline(best) + wrapped(best.why);
   for (const std::string& detail : best.details) out += wrapped("- " + detail);
   if (!best.stack.empty()) out += "  called from\n" + stack_text(best.stack);
-  if (all.job->world() > 0) out += "\n" + table_text(all);
+  if (!all.dumps.empty()) out += "\n" + table_text(all);
   if (!best.evidence.empty()) out += "\nevidence\n";
   for (const Evidence& one : best.evidence) out += evidence_text(one);
   if (!all.verdict.others.empty()) out += "\nalso weighed\n";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/frame_line.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::hang {
@@ -74,6 +75,28 @@ int peer_in(std::string_view line) {
     if (peer && is_whole && *peer < kMostRanks) return static_cast<int>(*peer);
   }
   return -1;
+}
+
+void take_call_stack(std::vector<PasteLine>& lines, LogFacts& facts) {
+  bool is_in = false;
+  std::erase_if(lines, [&](const PasteLine& line) {
+    if (line.text.find("tack trace of the failed collective:") != std::string::npos ||
+        line.text.starts_with("collective stack trace:")) {
+      is_in = true;
+      return false;
+    }
+    FrameLine frame;
+    if (!is_in || !parse_frame(line.text, frame)) {
+      is_in = false;
+      return false;
+    }
+    constexpr std::size_t kMostFrames = 64;
+    if (facts.call_stack.size() < kMostFrames) {
+      facts.call_stack.push_back({std::string(frame.function), std::string(frame.file),
+                                  std::max<std::int64_t>(0, frame.line)});
+    }
+    return true;
+  });
 }
 
 }  // namespace ringside::hang

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
+#include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/logparse/record.h"
 
@@ -20,5 +22,9 @@ int rank_in_text(std::string_view line);
 
 /// The peer in a traceback's source line: `dist.recv(input, 0)`, `dist.send(tensor, dst=1)`.  returns  -1: none
 int peer_in(std::string_view line);
+
+/// A stack that PyTorch prints of a collective that failed is of a call, not of where a process is: it goes from the
+/// lines to the facts.
+void take_call_stack(std::vector<PasteLine>& lines, LogFacts& facts);
 
 }  // namespace ringside::hang

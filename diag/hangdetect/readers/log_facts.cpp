@@ -18,7 +18,6 @@
 #include "diag/hangdetect/readers/coll_lines.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/end_lines.h"
-#include "diag/hangdetect/readers/frame_line.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
 #include "diag/hangdetect/readers/op_name.h"
@@ -76,6 +75,7 @@ class Sink : public logs::RecordSink {
     facts_.known_world = std::max(facts_.known_world, dumps_.world());
     facts_.world = std::max(facts_.world, facts_.known_world);
     for (ProcessStack& stack : facts_.stacks) name_stack(stack);
+    name_processes();
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     for (const int rank : dumps_.unplaced()) said_.note(rank).is_waiting = true;
@@ -375,6 +375,20 @@ class Sink : public logs::RecordSink {
     rank_of_pid_.insert(ends_.rank_of_pid().begin(), ends_.rank_of_pid().end());
   }
 
+  /// Where each rank runs, as far as a line says it.
+  void name_processes() {
+    for (const auto& [process, rank] : rank_of_process_) {
+      facts_.processes[rank] = {process.first, process.second};
+    }
+    for (const auto& [rank, process] : ras_.processes()) facts_.processes[rank] = process;
+    for (const ProcessStack& stack : facts_.stacks) {
+      if (stack.ranks.size() != 1 || stack.pids.size() != 1) continue;
+      ProcessPlace& place = facts_.processes[stack.ranks.front()];
+      place.pid = stack.pids.front();
+      if (place.host.empty()) place.host = stack.host;
+    }
+  }
+
   /// A stack that names a process, and a line elsewhere that says which rank that is.
   void name_stack(ProcessStack& stack) {
     if (stack.ranks.empty() && stack.pids.size() == 1) {
@@ -477,29 +491,6 @@ bool is_paste(std::string_view text) {
          text.find('\0') == std::string_view::npos;
 }
 
-/// A stack that PyTorch prints of a collective that failed is of a call, not of where a process is.
-void take_call_stack(std::vector<PasteLine>& lines, LogFacts& facts) {
-  bool is_in = false;
-  std::erase_if(lines, [&](const PasteLine& line) {
-    if (line.text.find("tack trace of the failed collective:") != std::string::npos ||
-        line.text.starts_with("collective stack trace:")) {
-      is_in = true;
-      return false;
-    }
-    FrameLine frame;
-    if (!is_in || !parse_frame(line.text, frame)) {
-      is_in = false;
-      return false;
-    }
-    constexpr std::size_t kMostFrames = 64;
-    if (facts.call_stack.size() < kMostFrames) {
-      facts.call_stack.push_back({std::string(frame.function), std::string(frame.file),
-                                  std::max<std::int64_t>(0, frame.line)});
-    }
-    return true;
-  });
-}
-
 /// Texts of a paste's size, one after another: their lines go to the sink, their stacks to the facts.
 class PasteReader {
  public:
@@ -508,12 +499,19 @@ class PasteReader {
   void read(std::string_view text, const std::string& name) {
     std::vector<PasteLine> lines = read_paste(text);
     take_call_stack(lines, facts_);
-    const std::vector<ProcessStack> stacks = read_process_stacks(lines, name);
+    std::vector<bool> used;
+    const std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
     facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
     const auto number = static_cast<std::uint32_t>(names_.size());
     parser_.begin(kPasteFrom + number, number, name);
     names_.push_back(name);
-    for (PasteLine& line : lines) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      // Names of functions in a stack are words of errors and waits, and tell of none.
+      PasteLine& line = lines[i];
+      if (used[i] && !stacks.empty()) {
+        ++facts_.lines;
+        continue;
+      }
       if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
       parser_.parse(line.text, static_cast<std::uint32_t>(line.number), false, false);
     }

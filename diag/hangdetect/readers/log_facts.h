@@ -105,9 +105,10 @@ struct LogFacts {
   int known_world = 0;  ///< ranks of the job, where a line says how many there are; 0: none does
   bool is_ras_healthy = false;  ///< a text of ncclras in which every communicator is OK
   RunNotes run;
-  std::vector<ProcessStack> stacks;  ///< of processes, in the order of the input
-  Stack call_stack;                  ///< of the collective that failed, as PyTorch prints it
-  std::uint64_t unread = 0;          ///< lines that nothing here understands
+  std::vector<ProcessStack> stacks;       ///< of processes, in the order of the input
+  std::map<int, ProcessPlace> processes;  ///< by global rank
+  Stack call_stack;                       ///< of the collective that failed, as PyTorch prints it
+  std::uint64_t unread = 0;               ///< lines that nothing here understands
   std::uint64_t lines = 0;
   std::int64_t timeouts = 0;  ///< watchdog lines
 };

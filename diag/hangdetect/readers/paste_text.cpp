@@ -288,7 +288,10 @@ std::size_t width_of(const std::vector<Part>& parts) {
   std::size_t last = widths.size() - 1;
   const std::size_t lowest = widths.size() - 1 - widths.size() / 8;
   while (last > lowest && widths[last] > widths[last - 1] + 8) --last;
-  const std::size_t width = widths[last] > kMost ? 0 : widths[last];
+  // One wide line alone is a long line, unless it is as wide as pages are.
+  constexpr std::size_t kPage = 160;
+  const bool is_alone = last == 0 || widths[last - 1] + 16 < widths[last];
+  const std::size_t width = widths[last] > (is_alone ? kPage : kMost) ? 0 : widths[last];
   return width < kLeast ? 0 : width;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/frame_line.h"
@@ -166,24 +167,21 @@ class Reader {
     file_ = head_of_name(name);
   }
 
-  void take(const PasteLine& line) {
+  /// returns  whether the line is of a stack: a frame, or a head that nothing else reads
+  bool take(const PasteLine& line) {
     const std::string_view text = line.text;
     FrameLine frame;
     if (parse_frame(text, frame)) {
       take_frame(line, frame);
-      return;
+      return true;
     }
     is_in_frames_ = false;
-    if (take_thread(line)) return;
-    if (take_process(text)) return;
-    if (take_name(line)) return;
+    if (take_thread(line) || take_process(text) || take_name(line)) return true;
     const Head head = head_of(text);
-    if (head.says_nothing()) {
-      if (line.follows_blank) ++blanks_;
-      return;
-    }
+    if (head.says_nothing()) return false;
     close();
     begin(head);
+    return false;
   }
 
   void finish() {
@@ -373,7 +371,6 @@ class Reader {
   std::vector<std::int64_t> more_pids_;
   int more_ = 0;
   std::int64_t own_pid_ = -1;
-  int blanks_ = 0;
   bool has_stack_ = false;
   bool is_headless_ = false;
   bool is_in_frames_ = false;
@@ -427,12 +424,13 @@ std::string ProcessStack::place() const {
 
 std::string ProcessStack::who() const {
   std::string text;
-  if (!ranks.empty()) {
-    text = ranks.size() == 1 ? fmt::format("rank {}", ranks.front())
-                             : fmt::format("{} ranks from {}", ranks.size(), ranks.front());
+  if (static_cast<int>(ranks.size()) >= count) {
+    std::vector<int> sorted = ranks;
+    std::sort(sorted.begin(), sorted.end());
+    text = (sorted.size() == 1 ? "rank " : "ranks ") + format_ranks(sorted);
   } else if (local_rank >= 0) {
     text = fmt::format("local rank {}", local_rank);
-  } else if (!pids.empty()) {
+  } else if (!pids.empty() && (count == 1 || static_cast<int>(pids.size()) == count)) {
     text = pids.size() == 1
                ? fmt::format("process {}", pids.front())
                : fmt::format("processes {} and {} more", pids.front(), pids.size() - 1);
@@ -449,10 +447,14 @@ std::string ProcessStack::text() const {
 }
 
 std::vector<ProcessStack> read_process_stacks(const std::vector<PasteLine>& lines,
-                                              std::string_view path) {
+                                              std::string_view path, std::vector<bool>* used) {
   std::vector<ProcessStack> stacks;
   Reader reader(path, stacks);
-  for (const PasteLine& line : lines) reader.take(line);
+  if (used != nullptr) used->assign(lines.size(), false);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool is_of_stack = reader.take(lines[i]);
+    if (used != nullptr) (*used)[i] = is_of_stack;
+  }
   reader.finish();
   return stacks;
 }

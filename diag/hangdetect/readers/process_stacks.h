@@ -33,6 +33,12 @@ std::string_view to_string(Doing doing);
 /// Whether it waits for others: nobody is late for being there.
 bool is_waiting(Doing doing);
 
+/// Where a rank runs, as far as the text says it.
+struct ProcessPlace {
+  std::string host;       ///< empty: not said
+  std::int64_t pid = -1;  ///< -1: not said
+};
+
 /// The stack of one process, or of several that stand at one place.
 struct ProcessStack {
   std::vector<int> ranks;          ///< global, as the text names them; empty: it does not
@@ -57,11 +63,13 @@ struct ProcessStack {
 
 /// All stacks of a text: of py-spy (text), faulthandler, gdb and pystack; of many processes one after another, with
 /// heads (`Process 71: python train.py`, `Thread 71 (active): "MainThread"`, `rank 3:`, `4 processes are in:`) or
-/// without. Of a process with several threads the main one counts. Lines that are none are passed over.
+/// without. Of a process with several threads the main one counts. Lines that are none are passed over; `used` says
+/// which ones were not, by their place in `lines`.
 ///
 /// source  docs/formats 8.2
 std::vector<ProcessStack> read_process_stacks(const std::vector<PasteLine>& lines,
-                                              std::string_view path);
+                                              std::string_view path,
+                                              std::vector<bool>* used = nullptr);
 
 /// `py-spy dump --json`: of one process; nothing where it is none.
 std::vector<ProcessStack> read_json_stack(std::string_view text, std::string_view path);

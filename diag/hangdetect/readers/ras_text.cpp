@@ -36,8 +36,11 @@ RasText::Finding& RasText::add(Section section, const logs::Record& record) {
 
 void RasText::take_rank(const logs::Record& record) {
   const auto& ras = record.as<logs::RasRank>();
-  if (ras.pid >= 0 && ras.rank >= 0) rank_of_pid_[ras.pid] = ras.rank;
   if (!is_of_job_ || ras.rank < 0 || ras.rank >= kMostRanks) return;
+  if (ras.pid >= 0 && processes_of_.size() < kMostFindings) {
+    rank_of_pid_[ras.pid] = ras.rank;
+    processes_of_[ras.rank] = {std::string(ras.host), ras.pid};
+  }
   const auto name = [&](Section section) {
     Finding& one = add(section, record);
     one.ranks.push_back(ras.rank);

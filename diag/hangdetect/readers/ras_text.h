@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "diag/hangdetect/readers/process_stacks.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/ras_records.h"
 #include "diag/logparse/record.h"
@@ -45,6 +46,8 @@ class RasText {
     return rows_ > 0 && rows_ == healthy_rows_ && !has_problem_;
   }
   [[nodiscard]] std::int32_t widest() const { return widest_; }
+  /// Where the ranks run that the report names.
+  [[nodiscard]] const std::map<int, ProcessPlace>& processes() const { return processes_of_; }
   /// Process ids of ranks that the report names.
   [[nodiscard]] const std::map<std::int64_t, int>& rank_of_pid() const { return rank_of_pid_; }
 
@@ -57,6 +60,7 @@ class RasText {
   Section section_ = Section::None;
   std::map<int, std::int32_t> sizes_;  ///< ranks of a communicator, by row of the table
   std::map<std::int64_t, int> rank_of_pid_;
+  std::map<int, ProcessPlace> processes_of_;
   std::vector<std::pair<std::int64_t, std::string>> processes_;  ///< dead or silent ones, in words
   std::vector<std::size_t> of_process_;  ///< places in found_ of findings that only name a process
   std::vector<std::pair<std::int64_t, int>> listed_;  ///< operation, rank: the outliers

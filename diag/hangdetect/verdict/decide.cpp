@@ -102,8 +102,9 @@ void join_stacks(const LogFacts& facts, Explanation& best) {
     });
     constexpr std::size_t kMostDetails = 12;
     const std::string text = stack.text();
-    const bool is_new =
-        std::find(best.details.begin(), best.details.end(), text) == best.details.end();
+    const bool is_new = std::none_of(
+        best.details.begin(), best.details.end(),
+        [&](const std::string& one) { return one.find(stack.place()) != std::string::npos; });
     if (!is_named || !is_new || best.details.size() >= kMostDetails) continue;
     best.details.push_back(text);
     best.evidence.push_back({stack.file, -1, stack.line, text});

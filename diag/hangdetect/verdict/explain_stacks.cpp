@@ -59,11 +59,26 @@ int rank_by_order(const LogFacts& facts, const ProcessStack& one) {
 
 Evidence evidence_of(const ProcessStack& one) { return {one.file, -1, one.line, one.text()}; }
 
+/// Each place once, with all that stand there.
 void add_places(const Stacks& stacks, Explanation& out) {
   constexpr std::size_t kShown = 8;
+  std::vector<ProcessStack> places;
   for (const ProcessStack* one : stacks) {
-    if (out.details.size() < kShown) out.details.push_back(one->text());
-    if (out.evidence.size() < kShown) out.evidence.push_back(evidence_of(*one));
+    const auto same = std::find_if(places.begin(), places.end(), [&](const ProcessStack& known) {
+      return known.place() == one->place() && known.doing == one->doing;
+    });
+    if (same == places.end()) {
+      places.push_back(*one);
+      continue;
+    }
+    same->count += one->count;
+    same->ranks.insert(same->ranks.end(), one->ranks.begin(), one->ranks.end());
+    same->pids.insert(same->pids.end(), one->pids.begin(), one->pids.end());
+    if (same->host != one->host) same->host.clear();
+  }
+  for (const ProcessStack& one : places) {
+    if (out.details.size() < kShown) out.details.push_back(one.text());
+    if (out.evidence.size() < kShown) out.evidence.push_back(evidence_of(one));
   }
   if (out.stack.empty() && !stacks.empty()) out.stack = stacks.front()->frames;
 }

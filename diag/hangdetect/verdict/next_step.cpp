@@ -9,21 +9,19 @@
 namespace ringside::hang {
 namespace {
 
-/// Where the rank's stack or lines say it runs: ` on n01`; empty where they do not.
+/// Where the lines say that the rank runs: ` on n01`; empty where they do not.
 std::string host_of(const LogFacts& facts, int rank) {
-  for (const ProcessStack& stack : facts.stacks) {
-    const bool is_own =
-        std::find(stack.ranks.begin(), stack.ranks.end(), rank) != stack.ranks.end();
-    if (is_own && !stack.host.empty()) return " on " + stack.host;
-  }
-  for (const LogStatement& one : facts.statements) {
-    const bool is_own = std::find(one.ranks.begin(), one.ranks.end(), rank) != one.ranks.end();
-    const std::size_t at = one.detail.find(" on node ");
-    if (!is_own || at == std::string::npos) continue;
-    const std::string rest = one.detail.substr(at + 9);
-    return " on " + rest.substr(0, rest.find_first_of(" ,;"));
-  }
-  return "";
+  const auto found = facts.processes.find(rank);
+  return found == facts.processes.end() || found->second.host.empty() ? ""
+                                                                      : " on " + found->second.host;
+}
+
+/// Its process id where it is known, else a word that stands for it.
+std::string pid_of(const LogFacts& facts, int rank) {
+  const auto found = facts.processes.find(rank);
+  return found == facts.processes.end() || found->second.pid < 0
+             ? "PID"
+             : std::to_string(found->second.pid);
 }
 
 bool has_stack(const Scene& scene, int rank) {
@@ -63,8 +61,8 @@ std::string next_step(const Scene& scene, const LogFacts& facts, const Explanati
               "stood?",
               rank, host);
         return fmt::format(
-            "py-spy dump --pid PID of rank {}{} while it stands, or that rank's own log", rank,
-            host);
+            "py-spy dump --pid {}{}, which is rank {}, while it stands; or that rank's own log",
+            pid_of(facts, rank), host, rank);
       case Kind::NetworkStall:
         break;
       default:
