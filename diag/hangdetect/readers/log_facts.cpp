@@ -20,7 +20,7 @@
 #include "diag/hangdetect/readers/end_lines.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
-#include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/readers/own_words.h"
 #include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/ras_text.h"
 #include "diag/hangdetect/readers/run_lines.h"
@@ -61,7 +61,12 @@ bool is_of_communication(std::string_view type, std::string_view text) {
 class Sink : public logs::RecordSink {
  public:
   explicit Sink(LogFacts& facts, Names& names)
-      : facts_(facts), said_(facts), ends_(said_), dumps_(names), calls_(names) {}
+      : facts_(facts),
+        said_(facts),
+        ends_(said_),
+        words_(facts, said_),
+        dumps_(names),
+        calls_(names) {}
 
   void take(std::span<const Record> records, const logs::SpeakerTable& speakers) override {
     for (const Record& record : records) take_one(record, speakers);
@@ -69,6 +74,7 @@ class Sink : public logs::RecordSink {
 
   /// Places are files and lines only once everything is read.
   void finish(const WhereFunction& where, const LogGroups& groups) {
+    words_.finish();
     state_ras();
     compare_engine_waits();
     said_.finish(where);
@@ -191,7 +197,7 @@ class Sink : public logs::RecordSink {
         ends_.take_message(record, rank);
         break;
       case MessageId::StallInspector:
-        are_stalled_ranks_next_ = true;
+        words_.expect_stalled_ranks();
         break;
       case MessageId::BenchmarkConcluded:
       case MessageId::BenchmarkOutOfBounds:
@@ -304,7 +310,7 @@ class Sink : public logs::RecordSink {
     said_.note(rank).has_failed = true;
     said_.note(rank).has_lost_peer = true;
     said_.state(record, What::PeerLost, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{},
-                peer_, peer_ >= 0 ? "the call names its peer" : "");
+                words_.peer(), words_.peer() >= 0 ? "the call names its peer" : "");
   }
 
   /// `remote=[n01]:29500`: where the store was.
@@ -417,33 +423,12 @@ class Sink : public logs::RecordSink {
     said_.state(said, What::EngineSilent, {silent.begin(), silent.end()});
   }
 
-  /// What no rule reads is the program's own.
-  void take_own_words(const Record& record, int rank) {
-    // Of a log that a cluster wrote, the first many say how it fares; all of them would take longer than the rest.
-    constexpr std::uint64_t kMostOwn = 200'000;
-    if (++own_ > kMostOwn) {
-      ++facts_.unread;
-      return;
-    }
-    const std::string_view text = record.text();
-    // Horovod's list, `2: [allreduce.weight, ..]`: the number reads as a launcher's label.
-    const bool is_tensor = text.starts_with('[') && op_of(text.substr(1)) != Op::Other;
-    if (are_stalled_ranks_next_ && rank >= 0 && is_tensor) {
-      said_.state(record, What::Laggards, {rank});
-      return;
-    }
-    are_stalled_ranks_next_ = false;
-    said_.note_run(record, read_run_line(text), rank);
-    said_.know_world(world_in(text));
-    if (const int peer = peer_in(text); peer >= 0) peer_ = peer;
-  }
-
   /// Phrases that stand in lines of several kinds.
   void take_text(const Record& record, const logs::SpeakerTable& speakers) {
     const std::string_view line = record.line;
     if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
         record.kind == RecordKind::Fragment || record.kind == RecordKind::Unknown) {
-      take_own_words(record, rank_of(record, speakers));
+      words_.take(record, rank_of(record, speakers));
     }
     if (line.find("CollectiveFingerPrint(") != std::string_view::npos)
       take_fingerprints(record, said_);
@@ -463,6 +448,7 @@ class Sink : public logs::RecordSink {
   LogFacts& facts_;
   Statements said_;
   EndLines ends_;
+  OwnWords words_;
   LogDumps dumps_;
   CollLines calls_;
   std::map<std::pair<std::string, int>, int> rank_of_process_;
@@ -471,10 +457,7 @@ class Sink : public logs::RecordSink {
   std::map<std::int64_t, int> rank_of_bus_;
   RasText ras_;
   std::map<std::int64_t, int> rank_of_pid_;
-  std::uint64_t own_ = 0;  ///< lines of the program's own
-  bool are_stalled_ranks_next_ = false;
   int spawned_ = -1;  ///< the process of torch.multiprocessing.spawn whose traceback is read
-  int peer_ = -1;     ///< whom the source line of a traceback sends to or receives from
 };
 
 }  // namespace
@@ -482,7 +465,9 @@ class Sink : public logs::RecordSink {
 namespace {
 
 /// What somebody pasted is small; what a cluster wrote is read as it stands, and fast.
-constexpr std::uint64_t kLargestPaste = 4U << 20U;
+constexpr std::uint64_t kLargestPaste = 512U << 10U;
+constexpr std::uint64_t kMostOfPastes =
+    4U << 20U;  ///< all together: a folder of many logs is a cluster's
 constexpr std::uint32_t kPasteFrom = 1U << 31U;  ///< places from here on are of pastes
 
 /// Text that can be put in order: not compressed, and not binary.
@@ -554,11 +539,13 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
   Sink sink(facts, names);
   PasteReader pastes(sink, facts);
   std::vector<std::string> paths;  // of files that are read as they stand
+  std::uint64_t bytes = 0;
   for (const InputFile& file : files) {
     if (file.kind != FileKind::Log) continue;
-    const auto text =
-        file.bytes <= kLargestPaste ? read_file(file.path) : Result<std::string>(Error{});
+    const bool is_small = file.bytes <= kLargestPaste && bytes + file.bytes <= kMostOfPastes;
+    const auto text = is_small ? read_file(file.path) : Result<std::string>(Error{});
     if (text && is_paste(*text)) {
+      bytes += file.bytes;
       pastes.read(*text, file.path);
     } else {
       paths.push_back(file.path);
