@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -14,6 +15,7 @@
 #include "cli/verb.h"
 #include "cli/write_text.h"
 #include "diag/hangdetect/examine.h"
+#include "diag/report/hang_pages.h"
 #include "diag/report/hang_report.h"
 
 namespace ringside::cli {
@@ -23,6 +25,7 @@ struct HangArguments {
   std::vector<std::string> paths;
   std::string html;
   std::string watch;
+  std::string about;
   double watch_for_s = 0;
   bool json = false;
 };
@@ -41,6 +44,11 @@ VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
 }
 
 VerbResult run_hang(const HangArguments& arguments) {
+  if (!arguments.about.empty()) {
+    RINGSIDE_TRY(const std::string_view page, hang::page_of(arguments.about));
+    fmt::print("{}", page);
+    return kFine;
+  }
   if (!arguments.watch.empty()) {
     RINGSIDE_TRY(const auto all, watch_for_hang(arguments.watch, Seconds{arguments.watch_for_s}));
     if (all == nullptr) return kFine;
@@ -54,7 +62,9 @@ VerbResult run_hang(const HangArguments& arguments) {
   const bool says_nothing = all.facts.notes.empty() && all.facts.statements.empty();
   if (all.dumps.empty() && all.facts.lines == 0 && says_nothing) {
     return Error{
-        ErrorCode::NotFound, fmt::format("{}: no dump and no log", arguments.paths.front()),
+        ErrorCode::NotFound,
+        fmt::format("{}: no dump and no log",
+                    arguments.paths.front() == "-" ? "standard input" : arguments.paths.front()),
         "dumps are PyTorch's Flight Recorder files (nccl_trace_rank_0, comm_lib_trace_rank_0, "
         "or their JSON)"};
   }
@@ -71,9 +81,12 @@ Verb hang_verb() {
             auto arguments = std::make_shared<HangArguments>();
             HangArguments& a = *arguments;
             app.add_option("what", a.paths,
-                           "folders and files of one job: dumps, logs, stacks, ncclras reports");
+                           "folders and files of one job: dumps, logs, stacks, ncclras reports; - "
+                           "is standard input");
             app.add_flag("--json", a.json, "one JSON document on stdout");
             app.add_option("--html", a.html, "also draw each rank's last calls, as a page, here");
+            app.add_option("--about", a.about,
+                           "print what a kind of verdict means, how to confirm and to mend it");
             app.add_option(
                 "--watch", a.watch,
                 "follow the folder of a running job from outside; report when it stands");

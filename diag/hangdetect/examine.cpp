@@ -43,6 +43,7 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
   constexpr std::size_t kMost = 4096;
   for (const RasCommunicator& communicator : report.communicators) {
     facts.world = std::max(facts.world, communicator.size);
+    facts.known_world = std::max(facts.known_world, communicator.size);
     const std::vector<int> odd = odd_launchers(communicator);
     for (const RasMember& member : communicator.members) {
       if (std::binary_search(odd.begin(), odd.end(), member.global)) {
@@ -170,6 +171,11 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.verdict = decide(*all.job, all.facts);
   compare_lines(all);
   name_connections(all.connections, *all.job, all.verdict.best);
+  const auto show = [&](Explanation& one) {
+    for (Evidence& evidence : one.evidence) evidence.file = shown_name(all.files, evidence.file);
+  };
+  show(all.verdict.best);
+  for (Explanation& other : all.verdict.others) show(other);
   return all;
 }
 

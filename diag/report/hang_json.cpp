@@ -33,11 +33,13 @@ Json explanation_json(const Explanation& one) {
               {"confidence", one.confidence},
               {"why", one.why},
               {"reference", reference_of(one.kind)},
+              {"next_step", nullptr},
               {"missing", one.missing},
               {"details", one.details},
               {"stack", stack_json(one.stack)},
               {"evidence", evidence_json(one.evidence)}};
   if (!one.call.empty()) out["first_divergence"] = one.call;
+  if (!one.next.empty()) out["next_step"] = one.next;
   return out;
 }
 
@@ -83,7 +85,7 @@ Json report_json(const Examination& all) {
           {"others", std::move(others)}, {"groups", groups_json(all)},
           {"ranks", std::move(rows)},    {"nranks", all.job->world()},
           {"ndumps", dumps_read(all)},   {"log_lines", all.facts.lines},
-          {"unread", std::move(unread)}};
+          {"unread", std::move(unread)}, {"log_lines_unread", all.facts.unread}};
 }
 
 }  // namespace ringside::hang

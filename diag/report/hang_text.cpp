@@ -76,11 +76,15 @@ std::string read_text(const Examination& all) {
   const std::size_t dumps = dumps_read(all);
   const bool is_trace = std::any_of(all.dumps.begin(), all.dumps.end(),
                                     [](const RankDump& dump) { return dump.version == "trace"; });
-  const auto stacks = std::count_if(all.facts.notes.begin(), all.facts.notes.end(),
-                                    [](const auto& one) { return one.second.has_stack; });
+  int stacks = 0;
+  for (const ProcessStack& one : all.facts.stacks) stacks += one.count;
   std::string out = fmt::format(
       "\nread: {} of {} of {} ranks, {}{} lines of logs\n", is_trace ? "traces" : "dumps", dumps,
       all.job->world(), stacks > 0 ? fmt::format("{} stacks, ", stacks) : "", all.facts.lines);
+  // Beside dumps the logs are extra, and most of their lines are the program's own.
+  if (dumps == 0 && all.facts.unread > 0 && all.verdict.best.confidence < 0.8) {
+    out += fmt::format("  {} of {} lines not understood\n", all.facts.unread, all.facts.lines);
+  }
   std::vector<int> lost;
   for (int rank = 0; rank < all.job->world(); ++rank) {
     const RankView& view = all.job->rank(rank);
@@ -138,7 +142,7 @@ std::string report_text(const Examination& all) {
   std::string out = headline(best) + wrapped(best.why);
   for (const std::string& detail : best.details) out += wrapped("- " + detail);
   if (!best.stack.empty()) out += "  called from\n" + stack_text(best.stack);
-  if (all.job->world() > 0) out += "\n" + table_text(all);
+  if (!all.dumps.empty()) out += "\n" + table_text(all);
   if (!best.evidence.empty()) out += "\nevidence\n";
   for (const Evidence& one : best.evidence) out += evidence_text(one);
   if (!all.verdict.others.empty()) out += "\nalso weighed\n";
@@ -147,9 +151,11 @@ std::string report_text(const Examination& all) {
     out += wrapped(fmt::format("{} {} ({:.2f}): {}", to_string(other.kind), folded(other.culprits),
                                other.confidence, other.against));
   }
+  if (!best.next.empty()) out += "\nnext\n" + wrapped(best.next);
   if (!best.missing.empty()) out += "\nto be surer, collect\n";
   for (const std::string& one : best.missing) out += wrapped("- " + one);
   out += read_text(all);
+  out += fmt::format("  what {0} means: ringside hang --about {0}\n", to_string(best.kind));
   // Names come from files: none of them may steer a terminal.
   std::replace_if(
       out.begin(), out.end(), [](unsigned char c) { return c != '\n' && (c < ' ' || c == 127); },

@@ -135,7 +135,8 @@ TEST(StackFiles, TheJsonOfPySpyIsReadToo) {
                                   stack("wait", "torch/distributed/distributed_c10d.py"))
                                .verdict();
   EXPECT_THAT(best.culprits, ElementsAre(2));
-  EXPECT_THAT(best.details, testing::Contains("rank 2 is in fsync (checkpoint.py)"));
+  EXPECT_THAT(best.details,
+              testing::Contains("rank 2 is in fsync (checkpoint.py:7): saves a checkpoint"));
 }
 
 std::string nccl_line(int rank, const std::string& text) {

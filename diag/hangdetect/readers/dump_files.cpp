@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,7 +108,9 @@ FileKind kind_of(const std::string& path, std::string_view head) {
     }
     if (extension == ".json") return FileKind::Other;
   }
-  if (extension == ".md" || extension == ".html" || extension == ".png" || extension == ".yaml") {
+  // What explains a folder is not of the job; what somebody wrote down of it may be.
+  const bool is_explanation = extension == ".md" && fs::path(path).stem() == "README";
+  if (is_explanation || extension == ".html" || extension == ".png" || extension == ".yaml") {
     return FileKind::Other;
   }
   const bool is_packed = head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
@@ -181,6 +184,34 @@ void complete_torn(RankDump& dump, const Names& names) {
   }
 }
 
+/// Copies standard input into memory, where every reader can open it as often as it likes.
+/// errors  Corrupt: more than 1 GiB.  As errno says: it cannot be read
+Result<InputFile> take_stdin() {
+  auto held = std::make_shared<UniqueFd>(::memfd_create("stdin", MFD_CLOEXEC));
+  if (!*held) return system_error("standard input", errno);
+  std::vector<char> block(1U << 16U);
+  InputFile file;
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("standard input", errno);
+    if (got == 0) break;
+    file.bytes += static_cast<std::uint64_t>(got);
+    if (file.bytes > kLargestDump)
+      return Error{ErrorCode::Corrupt, "standard input: more than 1 GiB", "name the file instead"};
+    for (ssize_t done = 0; done < got;) {
+      const ssize_t put =
+          ::write(held->get(), block.data() + done, static_cast<std::size_t>(got - done));
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) return system_error("standard input", errno);
+      done += put;
+    }
+  }
+  file.path = fmt::format("/proc/self/fd/{}", held->get());
+  file.held = std::move(held);
+  return file;
+}
+
 bool is_pickle_named(const RankDump& dump) { return !dump.path.ends_with(".json"); }
 
 }  // namespace
@@ -201,9 +232,15 @@ int rank_of_name(std::string_view path) {
 
 Result<std::vector<InputFile>> find_inputs(const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
+  std::vector<InputFile> files;
   for (const std::string& argument : arguments) {
     std::error_code error;
-    if (fs::is_directory(argument, error)) {
+    if (argument == "-") {
+      if (files.empty()) {
+        RINGSIDE_TRY(InputFile input, take_stdin());
+        files.push_back(std::move(input));
+      }
+    } else if (fs::is_directory(argument, error)) {
       for (fs::recursive_directory_iterator
                it(argument, fs::directory_options::skip_permission_denied, error),
            end;
@@ -220,17 +257,26 @@ Result<std::vector<InputFile>> find_inputs(const std::vector<std::string>& argum
   }
   std::sort(paths.begin(), paths.end(), natural_less);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  std::vector<InputFile> files;
+  constexpr std::uint64_t kHead = 4096;
   std::string head;
+  for (InputFile& input : files) {
+    if (read_into(input.path, kHead, head)) input.kind = kind_of("stdin", head);
+  }
   for (std::string& path : paths) {
     std::error_code ignored;
     const std::uint64_t bytes =
         fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0;
-    constexpr std::uint64_t kHead = 4096;
     const FileKind kind = read_into(path, kHead, head) ? kind_of(path, head) : FileKind::Other;
-    files.push_back({std::move(path), kind, bytes});
+    files.push_back({std::move(path), kind, bytes, nullptr});
   }
   return files;
+}
+
+std::string shown_name(const std::vector<InputFile>& files, const std::string& path) {
+  const bool is_stdin = std::any_of(files.begin(), files.end(), [&](const InputFile& file) {
+    return file.held != nullptr && file.path == path;
+  });
+  return is_stdin ? "stdin" : path;
 }
 
 Dumps load_dumps(const std::vector<InputFile>& files, Names& names) {

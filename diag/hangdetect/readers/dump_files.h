@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/names.h"
@@ -15,9 +17,10 @@ enum class FileKind { Dump, Log, Threads, Trace, Ras, Other };
 
 /// A file that was found, and what it is.
 struct InputFile {
-  std::string path;
+  std::string path;  ///< of standard input: of a copy in memory, which lives as long as the list
   FileKind kind = FileKind::Other;
   std::uint64_t bytes = 0;
+  std::shared_ptr<UniqueFd> held;  ///< standard input's copy; none for files
 };
 
 /// A dump that could not be read, and why.
@@ -26,8 +29,9 @@ struct BadFile {
   Error error;
 };
 
-/// All regular files that the arguments name, folders walked, sorted by name with numbers by value.
-/// errors  NotFound: an argument names nothing
+/// All regular files that the arguments name, folders walked, sorted by name with numbers by value; `-` is standard
+/// input.
+/// errors  NotFound: an argument names nothing.  Corrupt: standard input has more than 1 GiB
 Result<std::vector<InputFile>> find_inputs(const std::vector<std::string>& arguments);
 
 struct Dumps {
@@ -41,6 +45,9 @@ struct Dumps {
 ///
 /// Memory  one file a thread at a time, beside what is kept of it
 Dumps load_dumps(const std::vector<InputFile>& files, Names& names);
+
+/// What to call a file before a person: its path, `stdin` for the copy of standard input.
+std::string shown_name(const std::vector<InputFile>& files, const std::string& path);
 
 /// The last whole number in a file's name without its extension: `nccl_trace_rank_12`, `dump_12.pickle`.
 /// returns  -1 where there is none

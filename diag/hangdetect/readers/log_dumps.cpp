@@ -70,12 +70,29 @@ void LogDumps::add_timeout(std::string_view text, const logs::Record& record, in
   const logs::TorchWork work = logs::parse_work(text);
   if (work.operation.empty()) return;
   ++timeouts_;
+  const Op op = op_of(work.operation);
+  const std::int64_t more = op == Op::AllGather ? work.numel_out : work.numel_in;
+  const std::int64_t less = op == Op::AllGather ? work.numel_in : work.numel_out;
+  const bool tells_size = (op == Op::AllGather || op == Op::ReduceScatter) && less > 0 &&
+                          more % less == 0 && more / less >= 2 && more / less <= kMostRanks;
+  if (tells_size) world_ = std::max(world_, static_cast<int>(more / less));
   std::vector<Waiting>& all = waiting_[rank];
   const bool is_known = std::any_of(all.begin(), all.end(), [&](const Waiting& one) {
     return one.sequence == work.sequence && one.operation == work.operation &&
            one.numel_in == work.numel_in && one.numel_out == work.numel_out;
   });
   if (is_known) return;
+  // The status can stand before the exception whose text has the work.
+  const auto open = std::find_if(all.begin(), all.end(), [&](const Waiting& one) {
+    return one.operation.empty() && one.sequence == work.sequence;
+  });
+  if (open != all.end()) {
+    open->operation = work.operation;
+    open->numel_in = work.numel_in;
+    open->numel_out = work.numel_out;
+    open->timeout_ms = std::max<std::int64_t>(0, work.timeout_ms);
+    return;
+  }
   Waiting one;
   one.sequence = work.sequence >= 0 ? work.sequence : 0;
   one.operation = work.operation;

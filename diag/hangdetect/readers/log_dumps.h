@@ -41,6 +41,8 @@ class LogDumps {
   /// Ranks that wait in a call whose group nothing tells; known after finish().
   [[nodiscard]] const std::vector<int>& unplaced() const { return unplaced_; }
   [[nodiscard]] std::int64_t timeouts() const { return timeouts_; }
+  /// Ranks of the largest group that the sizes of a call tell: what comes out of an all-gather over what goes in.
+  [[nodiscard]] int world() const { return world_; }
 
  private:
   struct Waiting {
@@ -79,6 +81,7 @@ class LogDumps {
   std::map<int, Signal> signals_;
   std::vector<int> unplaced_;
   std::int64_t timeouts_ = 0;
+  int world_ = 0;
 };
 
 }  // namespace ringside::hang

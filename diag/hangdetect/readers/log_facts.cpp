@@ -3,20 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
+#include "base/fd.h"
+#include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/coll_lines.h"
 #include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/end_lines.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
+#include "diag/hangdetect/readers/own_words.h"
+#include "diag/hangdetect/readers/paste_text.h"
+#include "diag/hangdetect/readers/ras_text.h"
+#include "diag/hangdetect/readers/run_lines.h"
+#include "diag/hangdetect/readers/statements.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/init_records.h"
+#include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parse_logs.h"
 #include "diag/logparse/ras_records.h"
@@ -31,8 +42,7 @@ using logs::Record;
 using logs::RecordKind;
 using What = LogStatement::What;
 
-constexpr std::size_t kMostStatements = 4096;
-constexpr std::size_t kShown = 400;  ///< of a line, in a statement
+constexpr std::size_t kShown = Statements::kShown;
 
 /// Errors that only say that something else went wrong elsewhere.
 bool is_of_communication(std::string_view type, std::string_view text) {
@@ -50,40 +60,35 @@ bool is_of_communication(std::string_view type, std::string_view text) {
 
 class Sink : public logs::RecordSink {
  public:
-  explicit Sink(LogFacts& facts, Names& names) : facts_(facts), dumps_(names), calls_(names) {}
+  explicit Sink(LogFacts& facts, Names& names)
+      : facts_(facts),
+        said_(facts),
+        ends_(said_),
+        words_(facts, said_),
+        dumps_(names),
+        calls_(names) {}
 
   void take(std::span<const Record> records, const logs::SpeakerTable& speakers) override {
     for (const Record& record : records) take_one(record, speakers);
   }
 
   /// Places are files and lines only once everything is read.
-  void finish(const logs::LogFiles& files, const logs::ParseReport& report,
-              const LogGroups& groups) {
-    compare_ras();
+  void finish(const WhereFunction& where, const LogGroups& groups) {
+    words_.finish();
+    state_ras();
     compare_engine_waits();
-    for (std::size_t i = 0; i < facts_.statements.size(); ++i) {
-      const logs::FileLine at = report.where(places_[i]);
-      facts_.statements[i].file = files.files[at.file].name;
-      facts_.statements[i].line = static_cast<std::int64_t>(at.line);
-    }
-    facts_.lines = report.counts.lines;
-    const auto where = [&](logs::Place place) -> std::pair<std::string, std::int64_t> {
-      const logs::FileLine at = report.where(place);
-      return {files.files[at.file].name, static_cast<std::int64_t>(at.line)};
-    };
+    said_.finish(where);
+    facts_.known_world = std::max(facts_.known_world, dumps_.world());
+    facts_.world = std::max(facts_.world, facts_.known_world);
+    for (ProcessStack& stack : facts_.stacks) name_stack(stack);
+    name_processes();
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
-    for (const int rank : dumps_.unplaced()) note(rank).is_waiting = true;
+    for (const int rank : dumps_.unplaced()) said_.note(rank).is_waiting = true;
     facts_.timeouts = dumps_.timeouts();
   }
 
  private:
-  struct Failure {
-    int rank = -1;
-    std::int64_t code = 0;
-    std::string time;
-  };
-
   /// The global rank that wrote the line; -1 where it does not say.
   int rank_of(const Record& record, const logs::SpeakerTable& speakers) {
     const logs::TorchPrefix prefix = logs::torch_prefix(record);
@@ -95,22 +100,6 @@ class Sink : public logs::RecordSink {
       return known->second;
     }
     return -1;
-  }
-
-  void state(const Record& record, What what, std::vector<int> ranks, std::int64_t code = 0,
-             std::string detail = {}) {
-    if (facts_.statements.size() >= kMostStatements) return;
-    for (const int rank : ranks) facts_.world = std::max(facts_.world, std::min(rank, 1 << 20) + 1);
-    std::erase_if(ranks, [](int rank) { return rank < 0 || rank > (1 << 20); });
-    places_.push_back(record.place);
-    facts_.statements.push_back({what,
-                                 std::move(ranks),
-                                 code,
-                                 record.time_us,
-                                 std::string(record.text().substr(0, kShown)),
-                                 std::move(detail),
-                                 {},
-                                 -1});
   }
 
   void take_one(const Record& record, const logs::SpeakerTable& speakers) {
@@ -134,18 +123,18 @@ class Sink : public logs::RecordSink {
         if (owner != rank_of_bus_.end() && owner->second >= 0) ranks.push_back(owner->second);
         const logs::XidMeaning* meaning = logs::meaning_of_xid(xid.code);
         if (!xid.is_switch && meaning != nullptr && meaning->weight == logs::XidWeight::Fault) {
-          state(record, What::GpuFault, std::move(ranks), xid.code);
+          said_.state(record, What::GpuFault, std::move(ranks), xid.code);
         }
         break;
       }
-      case RecordKind::RasComm: {
-        const auto& comm = record.as<logs::RasComm>();
-        ras_sizes_[comm.group] = comm.nranks;
-        ras_widest_ = std::max(ras_widest_, comm.nranks);
+      case RecordKind::RasComm:
+        ras_.take_comm(record.as<logs::RasComm>());
         break;
-      }
+      case RecordKind::BenchmarkAverage:
+        said_.note_run(record, {RunLine::What::Finished, -1, -1}, -1);
+        break;
       case RecordKind::RasRank:
-        take_ras(record);
+        ras_.take_rank(record);
         break;
       default:
         take_text(record, speakers);
@@ -157,7 +146,8 @@ class Sink : public logs::RecordSink {
     const auto& comm = record.as<logs::CommEvent>();
     calls_.take_comm(comm, speakers[record.speaker]);
     if (comm.rank < 0 || comm.nranks <= 0) return;
-    facts_.world = std::max(facts_.world, std::min(comm.nranks, 1 << 20));
+    facts_.world = std::max(facts_.world, std::min(comm.nranks, kMostRanks));
+    facts_.known_world = std::max(facts_.known_world, std::min(comm.nranks, kMostRanks));
     // The rank in the largest communicator of the process is the rank in the job.
     const logs::Speaker& speaker = speakers[record.speaker];
     auto& size = size_of_process_[{speaker.host, speaker.pid}];
@@ -183,86 +173,91 @@ class Sink : public logs::RecordSink {
         dumps_.take(record, rank);
         break;
       case MessageId::WatchdogException:
-        dumps_.take(record, rank);
+        take_exception(record, speakers);
+        break;
+      case MessageId::AnalyserMissing:
+        said_.state(record, What::AnalyserMissing, ranks("ranks"));
+        break;
+      case MessageId::AnalyserField:
+        said_.know_world(logs::message_number(record, "size"));
+        break;
+      case MessageId::TorchGroupOptions:
+        said_.know_world(
+            parse_whole(logs::value_of_key(logs::message_argument(record, "pairs"), "size"))
+                .value_or(0));
+        break;
+      case MessageId::InitBarrierTimeout:
+        said_.know_world(logs::message_number(record, "world"));
+        take_text(record, speakers);
+        break;
+      case MessageId::WorkerDied:
+        // Of torch.multiprocessing.spawn: the traceback of that process follows.
+        if (logs::message_number(record, "rank") >= 0)
+          spawned_ = static_cast<int>(logs::message_number(record, "rank"));
+        ends_.take_message(record, rank);
+        break;
+      case MessageId::StallInspector:
+        words_.expect_stalled_ranks();
+        break;
+      case MessageId::BenchmarkConcluded:
+      case MessageId::BenchmarkOutOfBounds:
+        said_.note_run(record, {RunLine::What::Finished, -1, -1}, rank);
+        break;
+      case MessageId::StoreBroken:
+      case MessageId::StoreGone:
+        take_store(record, rank);
+        break;
+      case MessageId::IbDeviceUnusable:
+        said_.state(record, What::DeviceMissing,
+                    rank >= 0 ? std::vector<int>{rank} : std::vector<int>{});
+        break;
+      case MessageId::NotDestroyed:
+      case MessageId::DeviceUnknown:
+        said_.note_run(record, {RunLine::What::Harmless, -1, -1}, rank);
         break;
       case MessageId::DesyncNotJoined:
       case MessageId::DesyncNeverJoined:
-        state(record, What::Laggards, ranks("ranks"));
+        said_.state(record, What::Laggards, ranks("ranks"));
         break;
       case MessageId::BarrierMissing:
-        state(record, What::BarrierAbsent, ranks("ranks"));
+        said_.state(record, What::BarrierAbsent, ranks("ranks"));
         break;
       case MessageId::BarrierWaitsForRoot:
-        state(record, What::BarrierLeft, {static_cast<int>(logs::message_number(record, "rank"))});
+        said_.state(record, What::BarrierLeft,
+                    {static_cast<int>(logs::message_number(record, "rank"))});
         break;
       case MessageId::HeartbeatStuck:
       case MessageId::GilHang:
-        state(record, What::WatchdogStuck, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{});
-        break;
-      case MessageId::ChildFailed:
-        break;  // the summary that follows has the global rank
-      case MessageId::TorchrunRootCause:
-        in_root_cause_ = true;
-        break;
-      case MessageId::TorchrunSummary:
-        take_summary(record);
-        break;
-      case MessageId::MpiFirstDeath:
-        if (logs::message_number(record, "rank") >= 0) {
-          state(record, What::Ended, {static_cast<int>(logs::message_number(record, "rank"))},
-                -logs::message_number(record, "signal", 0));
-        }
-        break;
-      case MessageId::SlurmTaskEnded:
-        state(record, What::Ended, ranks("tasks"), -9);
+        said_.state(record, What::WatchdogStuck,
+                    rank >= 0 ? std::vector<int>{rank} : std::vector<int>{});
         break;
       case MessageId::CudaError:
       case MessageId::CudaFailure:
-        if (rank >= 0) state(record, What::GpuFault, {rank});
+        if (rank >= 0) said_.state(record, What::GpuFault, {rank});
         break;
       case MessageId::UniqueIdMissing:
-        state(record, What::NoUniqueId, {static_cast<int>(logs::message_number(record, "rank"))});
+        said_.state(record, What::NoUniqueId,
+                    {static_cast<int>(logs::message_number(record, "rank"))});
         break;
       case MessageId::GlooTimeout:
-        note(rank).has_failed = true;
+        said_.note(rank).has_failed = true;
         break;
       case MessageId::GlooClosed:
       case MessageId::GlooPairError:
-        note(rank).has_failed = true;
-        note(rank).has_lost_peer = true;
+        take_lost_peer(record, rank);
         break;
-      case MessageId::RasCommProblem: {
-        // `#2-0`: the third row of the table. Its ranks are ranks of the job where it has all of them.
-        const std::string_view comm = logs::message_argument(record, "comm");
-        const auto row = ras_sizes_.find(
-            static_cast<int>(parse_whole(comm.substr(0, comm.find('-'))).value_or(-1)));
-        is_ras_of_job_ = row == ras_sizes_.end() || row->second >= ras_widest_;
-        break;
-      }
-      case MessageId::RasCounts: {
-        if (!is_ras_of_job_) break;
-        // `61 ranks have launched up to operation 1187`: the largest set is what the others are.
-        const std::int64_t count = logs::message_number(record, "count", 0);
-        const std::int64_t operation = logs::message_number(record, "operation", 0);
-        if (count > ras_most_) {
-          ras_most_ = count;
-          ras_total_ = operation;
-        } else {
-          ras_few_ = operation;
-        }
-        break;
-      }
       case MessageId::IbCompletion:
       case MessageId::IbAsyncFatal:
       case MessageId::IbAsyncEvent:
       case MessageId::IbDevicesLost:
         if (auto failure = network_failure(record, speakers[record.speaker].host)) {
-          state(record, What::NetworkError, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{},
-                failure->is_consequence ? 1 : 0, std::move(failure->text));
+          said_.state(record, What::NetworkError,
+                      rank >= 0 ? std::vector<int>{rank} : std::vector<int>{},
+                      failure->is_consequence ? 1 : 0, std::move(failure->text));
         }
         break;
       case MessageId::EngineAbsent:
-        state(record, What::EngineAbsent, ranks("ranks"));
+        said_.state(record, What::EngineAbsent, ranks("ranks"));
         break;
       case MessageId::EngineWait:
         if (rank >= 0) {
@@ -272,108 +267,140 @@ class Sink : public logs::RecordSink {
         break;
       case MessageId::RasDeadProcesses:
         if (logs::message_number(record, "rank") >= 0) {
-          state(record, What::EngineGone, {static_cast<int>(logs::message_number(record, "rank"))});
+          said_.state(record, What::EngineGone,
+                      {static_cast<int>(logs::message_number(record, "rank"))});
         }
         break;
       case MessageId::CollectiveMismatch:
       case MessageId::IbCollectiveMismatch:
-        state(record, What::LibraryMismatch, {});
+        said_.state(record, What::LibraryMismatch, {});
         break;
       default:
-        take_text(record, speakers);
+        if (!ras_.take_message(record) && !ends_.take_message(record, rank))
+          take_text(record, speakers);
         break;
     }
   }
 
-  /// The other failures stand before the first one. Those that fell by the same signal in the same second
-  /// fell with it: what the launcher itself ends, it ends with SIGTERM, and with SIGKILL half a minute later.
-  void take_summary(const Record& record) {
-    const std::int64_t rank = logs::message_number(record, "rank");
-    const std::int64_t code = logs::message_number(record, "exitcode", 0);
-    if (const auto time = logs::message_argument(record, "time"); !time.empty()) {
-      failure_.time = time;
+  /// The text of an exception that ended a watchdog or a process: it repeats the cause, and often is all that
+  /// somebody kept.
+  void take_exception(const Record& record, const logs::SpeakerTable& speakers) {
+    take_text(record, speakers);
+    int rank = rank_of(record, speakers);
+    if (rank < 0) rank = logs::torch_prefix(record).group_rank;
+    if (rank < 0) rank = rank_in_text(record.line);
+    if (record.line.find("CUDA error: ") == std::string_view::npos) return;
+    take_fault(record, speakers, rank);
+  }
+
+  /// A GPU that failed under a rank; torchrun's tag alone tells the local one.
+  void take_fault(const Record& record, const logs::SpeakerTable& speakers, int rank) {
+    const int local = speakers[record.speaker].local_rank;
+    if (rank >= 0) {
+      said_.state(record, What::GpuFault, {rank});
+    } else {
+      said_.state(record, What::GpuFault, local >= 0 ? std::vector<int>{local} : std::vector<int>{},
+                  0, local >= 0 ? "local" : "");
     }
-    if (rank >= 0) failure_.rank = static_cast<int>(rank);
-    if (code == 0 || failure_.rank < 0) return;
-    failure_.code = code;
-    if (in_root_cause_) {
-      std::vector<int> ranks{failure_.rank};
-      for (const Failure& other : others_) {
-        const bool is_alike = other.code == code && other.time == failure_.time;
-        if (is_alike && code < 0) ranks.push_back(other.rank);
-      }
-      std::sort(ranks.begin(), ranks.end());
-      ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-      state(record, What::Ended, std::move(ranks), code);
-      in_root_cause_ = false;
-      others_.clear();
-    } else if (others_.size() < kMostStatements) {
-      others_.push_back(failure_);
+  }
+
+  /// Gloo's connection to a peer ended. The source line of a traceback before it can name the peer.
+  void take_lost_peer(const Record& record, int rank) {
+    if (rank < 0) rank = spawned_;
+    said_.note(rank).has_failed = true;
+    said_.note(rank).has_lost_peer = true;
+    said_.state(record, What::PeerLost, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{},
+                words_.peer(), words_.peer() >= 0 ? "the call names its peer" : "");
+  }
+
+  /// `remote=[n01]:29500`: where the store was.
+  void take_store(const Record& record, int rank) {
+    std::string host;
+    const std::size_t at = record.line.find("remote=[");
+    if (at != std::string_view::npos) {
+      const std::string_view rest = record.line.substr(at + 8);
+      host = std::string(rest.substr(0, std::min<std::size_t>(rest.find(']'), 80)));
     }
-    failure_ = {};
+    if (rank < 0) rank = logs::torch_prefix(record).group_rank;
+    said_.state(record, What::StoreLost, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, 0,
+                std::move(host));
   }
 
   void take_error(const Record& record, const logs::SpeakerTable& speakers) {
     const auto& error = record.as<logs::PythonError>();
     const int rank = rank_of(record, speakers);
     take_text(record, speakers);
+    ++facts_.run.alarming;
     if (error.text.find("CUDA error") != std::string_view::npos ||
         error.text.find("CUDA out of memory") != std::string_view::npos) {
-      if (rank >= 0) state(record, What::GpuFault, {rank});
+      take_fault(record, speakers, rank);
       return;
     }
-    if (rank < 0) return;
     if (error.text.find("gloo/transport") != std::string_view::npos) {
-      note(rank).has_failed = true;
-      note(rank).has_lost_peer |= error.text.find("peer") != std::string_view::npos;
+      said_.note(rank).has_failed = true;
+      if (error.text.find("peer") != std::string_view::npos) take_lost_peer(record, rank);
     }
     if (!is_of_communication(error.type, error.text)) {
-      note(rank).has_exception = true;
-      state(record, What::Exception, {rank});
+      said_.note(rank).has_exception = true;
+      said_.state_of(record, What::Exception, rank);
     }
   }
 
-  void take_ras(const Record& record) {
-    const auto& ras = record.as<logs::RasRank>();
-    if (!is_ras_of_job_) return;
-    if (ras.state == logs::RasRank::State::Dead) state(record, What::RasDead, {ras.rank});
-    if (ras.state == logs::RasRank::State::Missing) state(record, What::RasSilent, {ras.rank});
-    // Outliers print their own operation where there are several; else it is that of the smaller set.
-    const std::int64_t operation = ras.operation >= 0 ? ras.operation : ras_few_;
-    if (ras.state == logs::RasRank::State::Present && ras.counts[0] < 0 && operation >= 0) {
-      ras_listed_.emplace_back(operation, ras.rank);
-    }
-    for (std::size_t i = 0; i < ras.counts.size(); ++i) {
-      if (ras.counts[i] >= 0) ras_counts_[{ras.hash, i}].emplace_back(ras.counts[i], ras.rank);
-    }
-    ras_place_ = record;
-    ras_place_.line = {};
-    ras_place_.text_at = 0;
-  }
-
-  /// Ranks with fewer operations than most: behind, if the report is of a job that stands.
-  void compare_ras() {
-    for (const auto& [what, counts] : ras_counts_) {
-      std::map<std::int64_t, std::vector<int>> by_count;
-      for (const auto& [count, rank] : counts) by_count[count].push_back(rank);
-      if (by_count.size() < 2) continue;
-      const auto& [low, behind] = *by_count.begin();
-      const auto& [high, ahead] = *by_count.rbegin();
-      if (behind.size() <= ahead.size()) {
-        state(ras_place_, What::RasBehind, behind, high - low);
-      } else {
-        state(ras_place_, What::RasAhead, ahead, high - low);
+  /// What ncclras says of ranks, once its report has ended.
+  void state_ras() {
+    using Section = RasText::Section;
+    const std::vector<RasText::Finding> found = ras_.finish();
+    for (const RasText::Finding& one : found) {
+      Record said;
+      said.place = one.place;
+      said.line = one.line;
+      switch (one.section) {
+        case Section::Missing:
+          said_.state(said, What::RasSilent, one.ranks, 0, one.detail);
+          break;
+        case Section::Dead:
+          said_.state(said, What::RasDead, one.ranks, 0, one.detail);
+          break;
+        case Section::Error:
+          said_.state(said, What::RasError, one.ranks);
+          break;
+        case Section::Status:
+          said_.state(said, What::RasStatus, one.ranks, 0, one.detail);
+          break;
+        case Section::Counts:
+          said_.state(said, one.lag > 0 ? What::RasBehind : What::RasAhead, one.ranks,
+                      std::abs(one.lag));
+          break;
+        case Section::None:
+          break;
       }
     }
-    if (ras_listed_.empty() || !ras_total_.has_value()) return;
-    const std::int64_t listed = ras_listed_.front().first;
-    std::vector<int> ranks;
-    for (const auto& [operation, rank] : ras_listed_) {
-      if (operation == listed) ranks.push_back(rank);
+    facts_.is_ras_healthy = ras_.is_healthy();
+    facts_.known_world = std::max(facts_.known_world, std::min(ras_.widest(), kMostRanks));
+    rank_of_pid_ = ras_.rank_of_pid();
+    rank_of_pid_.insert(ends_.rank_of_pid().begin(), ends_.rank_of_pid().end());
+  }
+
+  /// Where each rank runs, as far as a line says it.
+  void name_processes() {
+    for (const auto& [process, rank] : rank_of_process_) {
+      facts_.processes[rank] = {process.first, process.second};
     }
-    const std::int64_t others = *ras_total_;
-    state(ras_place_, listed < others ? What::RasBehind : What::RasAhead, std::move(ranks),
-          std::max(others, listed) - std::min(others, listed));
+    for (const auto& [rank, process] : ras_.processes()) facts_.processes[rank] = process;
+    for (const ProcessStack& stack : facts_.stacks) {
+      if (stack.ranks.size() != 1 || stack.pids.size() != 1) continue;
+      ProcessPlace& place = facts_.processes[stack.ranks.front()];
+      place.pid = stack.pids.front();
+      if (place.host.empty()) place.host = stack.host;
+    }
+  }
+
+  /// A stack that names a process, and a line elsewhere that says which rank that is.
+  void name_stack(ProcessStack& stack) {
+    if (stack.ranks.empty() && stack.pids.size() == 1) {
+      const auto rank = rank_of_pid_.find(stack.pids.front());
+      if (rank != rank_of_pid_.end()) stack.ranks = {rank->second};
+    }
   }
 
   /// Where one rank of ringside's own engine gives up, all that run repeat its words: those that do not stand
@@ -393,20 +420,19 @@ class Sink : public logs::RecordSink {
     Record said;
     said.place = place;
     said.line = text;
-    state(said, What::EngineSilent, {silent.begin(), silent.end()});
+    said_.state(said, What::EngineSilent, {silent.begin(), silent.end()});
   }
 
   /// Phrases that stand in lines of several kinds.
   void take_text(const Record& record, const logs::SpeakerTable& speakers) {
     const std::string_view line = record.line;
-    if (line.find("CollectiveFingerPrint(") != std::string_view::npos) take_fingerprints(record);
-    for (std::size_t at = line.find("Culprit rank "); at != std::string_view::npos;
-         at = line.find("Culprit rank ", at + 1)) {
-      const auto ranks =
-          logs::parse_rank_list(line.substr(at + 13, line.substr(at + 13).find(';')));
-      if (!ranks.empty())
-        state(record, What::Analyser, {ranks.front()}, 0, std::string(line.substr(at, 80)));
+    if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
+        record.kind == RecordKind::Fragment || record.kind == RecordKind::Unknown) {
+      words_.take(record, rank_of(record, speakers));
     }
+    if (line.find("CollectiveFingerPrint(") != std::string_view::npos)
+      take_fingerprints(record, said_);
+    take_culprits(record, said_);
     if (line.find("Watchdog caught collective operation timeout: WorkNCCL(") !=
         std::string_view::npos) {
       dumps_.take_line(record, rank_of(record, speakers));
@@ -415,77 +441,132 @@ class Sink : public logs::RecordSink {
     const std::size_t open = asks == std::string_view::npos ? asks : line.rfind('[', asks);
     if (open != std::string_view::npos && line.find("got error") != std::string_view::npos) {
       const auto rank = parse_whole(line.substr(open + 1, asks - open - 1));
-      if (rank) state(record, What::NoUniqueId, {static_cast<int>(*rank)});
+      if (rank) said_.state(record, What::NoUniqueId, {static_cast<int>(*rank)});
     }
   }
-
-  /// `Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=7, OpType=.., TensorShape=[..], ..)`
-  void take_fingerprints(const Record& record) {
-    std::string_view rest = record.line;
-    constexpr std::string_view kOpen = "CollectiveFingerPrint(";
-    for (std::size_t at = rest.find(kOpen); at != std::string_view::npos; at = rest.find(kOpen)) {
-      const std::size_t who = rest.substr(0, at).rfind("Rank ");
-      const std::string_view body = rest.substr(at + kOpen.size());
-      if (who != std::string_view::npos) {
-        const std::string_view number = rest.substr(who + 5, at - who - 5);
-        const std::size_t end = number.find_first_not_of("0123456789");
-        const auto rank = parse_whole(number.substr(0, end));
-        std::string detail;
-        for (const std::string_view key : {"OpType=", "TensorShape=", "TensorDtypes="}) {
-          const std::size_t from = body.find(key);
-          if (from == std::string_view::npos) continue;
-          std::string_view value = body.substr(from + key.size());
-          value = value.substr(
-              0, value.starts_with('[') ? value.find(']') + 1 : value.find_first_of(",)"));
-          detail += fmt::format("{}{}{}", detail.empty() ? "" : " ", key, value.substr(0, 120));
-        }
-        if (rank) state(record, What::Fingerprint, {static_cast<int>(*rank)}, 0, std::move(detail));
-      }
-      rest = body;
-    }
-  }
-
-  RankNotes& note(int rank) { return rank >= 0 ? facts_.notes[rank] : nobody_; }
 
   LogFacts& facts_;
+  Statements said_;
+  EndLines ends_;
+  OwnWords words_;
   LogDumps dumps_;
   CollLines calls_;
-  std::vector<logs::Place> places_;
   std::map<std::pair<std::string, int>, int> rank_of_process_;
   std::map<int, std::pair<logs::Place, std::string>> engine_waits_;  ///< by rank: its line
   std::map<std::pair<std::string, int>, int> size_of_process_;
   std::map<std::int64_t, int> rank_of_bus_;
-  std::vector<std::pair<std::int64_t, int>> ras_listed_;  ///< operation, rank: the text's outliers
-  std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::pair<std::int64_t, int>>>
-      ras_counts_;
-  std::optional<std::int64_t> ras_total_;  ///< the operation that most ranks are at
-  std::map<int, std::int32_t> ras_sizes_;  ///< ranks of a communicator, by row of the table
-  std::int32_t ras_widest_ = 0;
-  bool is_ras_of_job_ = true;  ///< what is listed now is of a communicator over the whole job
-  std::int64_t ras_few_ = -1;  ///< and the few
-  std::int64_t ras_most_ = 0;
-  Record ras_place_;
-  RankNotes nobody_;
-  bool in_root_cause_ = false;
-  Failure failure_;              ///< of torchrun's summary, as far as it was read
-  std::vector<Failure> others_;  ///< that stand before the first one
+  RasText ras_;
+  std::map<std::int64_t, int> rank_of_pid_;
+  int spawned_ = -1;  ///< the process of torch.multiprocessing.spawn whose traceback is read
 };
 
 }  // namespace
 
+namespace {
+
+/// What somebody pasted is small; what a cluster wrote is read as it stands, and fast.
+constexpr std::uint64_t kLargestPaste = 512U << 10U;
+constexpr std::uint64_t kMostOfPastes =
+    4U << 20U;  ///< all together: a folder of many logs is a cluster's
+constexpr std::uint32_t kPasteFrom = 1U << 31U;  ///< places from here on are of pastes
+
+/// Text that can be put in order: not compressed, and not binary.
+bool is_paste(std::string_view text) {
+  return !text.starts_with("\x1f\x8b") && !text.starts_with("\x28\xb5\x2f\xfd") &&
+         text.find('\0') == std::string_view::npos;
+}
+
+/// Texts of a paste's size, one after another: their lines go to the sink, their stacks to the facts.
+class PasteReader {
+ public:
+  PasteReader(Sink& sink, LogFacts& facts) : facts_(facts), parser_(sink) {}
+
+  void read(std::string_view text, const std::string& name) {
+    std::vector<PasteLine> lines = read_paste(text);
+    take_call_stack(lines, facts_);
+    std::vector<bool> used;
+    const std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
+    facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
+    const auto number = static_cast<std::uint32_t>(names_.size());
+    parser_.begin(kPasteFrom + number, number, name);
+    names_.push_back(name);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      // Names of functions in a stack are words of errors and waits, and tell of none.
+      PasteLine& line = lines[i];
+      if (used[i] && !stacks.empty()) {
+        ++facts_.lines;
+        continue;
+      }
+      if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
+      parser_.parse(line.text, static_cast<std::uint32_t>(line.number), false, false);
+    }
+    parser_.flush();
+  }
+
+  void finish() {
+    parser_.finish();
+    facts_.lines += parser_.counts().lines;
+  }
+
+  [[nodiscard]] const std::string& name(logs::Place place) const {
+    return names_[place.piece - kPasteFrom];
+  }
+
+ private:
+  LogFacts& facts_;
+  logs::LineParser parser_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+LogFacts read_log_text(std::string_view text, const std::string& name, Names& names) {
+  LogFacts facts;
+  Sink sink(facts, names);
+  PasteReader pastes(sink, facts);
+  pastes.read(text, name);
+  pastes.finish();
+  const WhereFunction where = [&](logs::Place place) -> std::pair<std::string, std::int64_t> {
+    return {pastes.name(place), place.line};
+  };
+  sink.finish(where, LogGroups(names, {}));
+  return facts;
+}
+
 LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
                         std::span<const RankDump> dumps) {
   LogFacts facts;
-  std::vector<std::string> paths;
-  for (const InputFile& file : files) {
-    if (file.kind == FileKind::Log) paths.push_back(file.path);
-  }
-  if (paths.empty()) return facts;
-  const logs::LogFiles found = logs::find_logs(paths);
   Sink sink(facts, names);
-  logs::RecordSink* const sinks[] = {&sink};
-  const auto report = logs::parse_logs(found, sinks, {});
-  if (report) sink.finish(found, *report, LogGroups(names, dumps));
+  PasteReader pastes(sink, facts);
+  std::vector<std::string> paths;  // of files that are read as they stand
+  std::uint64_t bytes = 0;
+  for (const InputFile& file : files) {
+    if (file.kind != FileKind::Log) continue;
+    const bool is_small = file.bytes <= kLargestPaste && bytes + file.bytes <= kMostOfPastes;
+    const auto text = is_small ? read_file(file.path) : Result<std::string>(Error{});
+    if (text && is_paste(*text)) {
+      bytes += file.bytes;
+      pastes.read(*text, file.path);
+    } else {
+      paths.push_back(file.path);
+    }
+  }
+  pastes.finish();
+  logs::LogFiles found;
+  logs::ParseReport report;
+  if (!paths.empty()) {
+    found = logs::find_logs(paths);
+    logs::RecordSink* const sinks[] = {&sink};
+    auto parsed = logs::parse_logs(found, sinks, {});
+    if (parsed) report = *std::move(parsed);
+    facts.lines += report.counts.lines;
+  }
+  const WhereFunction where = [&](logs::Place place) -> std::pair<std::string, std::int64_t> {
+    if (place.piece >= kPasteFrom) return {pastes.name(place), place.line};
+    const logs::FileLine at = report.where(place);
+    return {found.files[at.file].name, static_cast<std::int64_t>(at.line)};
+  };
+  sink.finish(where, LogGroups(names, dumps));
   return facts;
 }
 

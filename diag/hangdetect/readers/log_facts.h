@@ -2,13 +2,16 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/names.h"
+#include "diag/hangdetect/readers/process_stacks.h"
 
 namespace ringside::hang {
 
@@ -27,20 +30,29 @@ struct RankNotes {
 /// A line of a log that says something of the hang by itself.
 struct LogStatement {
   enum class What : std::uint8_t {
-    Laggards,       ///< PyTorch's desync report names ranks that did not join
-    BarrierAbsent,  ///< monitored_barrier names ranks that did not come
-    BarrierLeft,    ///< a rank came to the barrier, and rank 0 failed it
-    Fingerprint,    ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
-    Ended,          ///< a launcher or scheduler: this process ended first
-    GpuFault,       ///< a rank's GPU failed under it
-    Exception,      ///< a rank's program raised an error of its own
-    WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself stands still
-    NoUniqueId,     ///< rank 0 of a group never made its communicator
-    Analyser,       ///< the stock analyser's `Culprit rank`
+    Laggards,         ///< PyTorch's desync report names ranks that did not join
+    BarrierAbsent,    ///< monitored_barrier names ranks that did not come
+    BarrierLeft,      ///< a rank came to the barrier, and rank 0 failed it
+    Fingerprint,      ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
+    Ended,            ///< a launcher or scheduler: this process ended first
+    GpuFault,         ///< a rank's GPU failed under it
+    Exception,        ///< a rank's program raised an error of its own
+    WatchdogStuck,    ///< the heartbeat monitor: the watchdog itself stands still
+    NoUniqueId,       ///< rank 0 of a group never made its communicator
+    Analyser,         ///< the stock analyser's `Culprit rank`
+    AnalyserMissing,  ///< the stock analyser's `missing ranks`
+    EndedLocal,  ///< a launcher of one host: the process of this local rank ended; detail: why local
+    Crashed,     ///< a process died of a signal; nothing says whose
+    HostDeath,  ///< a container, node or process ended from outside: memory, eviction; nothing says whose
+    PeerLost,   ///< a rank's connection to a peer ended; detail: the peer, where the call names it
+    StoreLost,  ///< a rank's connection to the store ended; detail: the store's host
+    Cancelled,  ///< the scheduler ended the job; detail: why
+    DeviceMissing,  ///< a rank's network adapter cannot be opened
     NetworkError,   ///< a failed transfer or port, `detail` says which; code 1: a consequence
     RasDead,        ///< ncclras: a process is considered dead
     RasSilent,      ///< ncclras: a process or rank did not answer
     RasError,       ///< ncclras: a rank holds an error of its own; code: its ncclResult
+    RasStatus,      ///< ncclras: ranks whose communicator has another status; detail: which
     RasOdd,         ///< ncclras: as many operations as the others, and other ones
     RasBehind,      ///< ncclras: ranks with fewer operations than the others, in one report
     RasAhead,       ///< ncclras: the listed few are ahead
@@ -59,6 +71,28 @@ struct LogStatement {
   std::int64_t line = -1;
 };
 
+/// Where a statement comes from.
+struct Evidence {
+  std::string file;
+  std::int64_t record = -1;  ///< record_id in a dump
+  std::int64_t line = -1;    ///< in a log
+  std::string text;
+};
+
+/// How the program fares by its own words.
+struct RunNotes {
+  std::uint64_t steps = 0;      ///< lines that tell of a step done
+  std::int64_t last_step = -1;  ///< the newest step that a line tells of
+  std::int64_t steps_of = -1;   ///< steps in all, where the line says it
+  std::set<int> at_last_step;   ///< ranks that tell of that step
+  std::set<int> ranks;          ///< ranks that tell of any step
+  bool has_finished = false;    ///< an end or a server's start is told, and no step after it
+  std::uint64_t finished = 0;   ///< lines that tell of it
+  std::uint64_t harmless = 0;   ///< warnings that jobs which run well give too
+  std::uint64_t alarming = 0;   ///< lines with words of an error or a wait that no rule here reads
+  std::vector<Evidence> shown;  ///< the first of each
+};
+
 /// What all logs of a job say.
 struct LogFacts {
   std::map<int, RankNotes> notes;        ///< by global rank
@@ -66,16 +100,26 @@ struct LogFacts {
   std::vector<RankDump>
       dumps;  ///< of ranks whose watchdog tells what they wait in; `version` is "log"
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
-  std::string moved;  ///< two reports of ncclras show that the job went on; empty: none do
-  int world = 0;      ///< largest number of ranks that a line names
+  std::string moved;    ///< two reports of ncclras show that the job went on; empty: none do
+  int world = 0;        ///< largest number of ranks that a line names
+  int known_world = 0;  ///< ranks of the job, where a line says how many there are; 0: none does
+  bool is_ras_healthy = false;  ///< a text of ncclras in which every communicator is OK
+  RunNotes run;
+  std::vector<ProcessStack> stacks;       ///< of processes, in the order of the input
+  std::map<int, ProcessPlace> processes;  ///< by global rank
+  Stack call_stack;                       ///< of the collective that failed, as PyTorch prints it
+  std::uint64_t unread = 0;               ///< lines that nothing here understands
   std::uint64_t lines = 0;
   std::int64_t timeouts = 0;  ///< watchdog lines
 };
 
-/// Reads logs (of NCCL, PyTorch, launchers, ncclras; compressed or not) through logparse.
-/// The dumps tell which groups there are: up to 2.4 the watchdog's lines leave that open.
+/// Reads logs (of NCCL, PyTorch, launchers, ncclras; compressed or not) through logparse, and the stacks in them.
+/// Files of a paste's size are put in order first: read_paste(). The dumps tell which groups there are: up to 2.4 the watchdog's lines leave that open.
 LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
                         std::span<const RankDump> dumps);
+
+/// The same of one text that is already in memory, called `name`, beside no dumps.
+LogFacts read_log_text(std::string_view text, const std::string& name, Names& names);
 
 /// Reads stacks of py-spy, faulthandler and gdb: what a rank does that is not communicating.
 void read_stacks(const std::vector<InputFile>& files, LogFacts& facts);

@@ -32,13 +32,6 @@ Explanation moving(const Progress& progress) {
   return out;
 }
 
-/// Calls that belong to no named group cannot be told apart from their helper group's.
-bool is_aligned(const RankView& view) {
-  return view.dump->calls.empty() ||
-         std::any_of(view.group_of_call.begin(), view.group_of_call.end(),
-                     [](int group) { return group >= 0; });
-}
-
 /// Dumps on demand, taken at slightly different moments: ranks look absent or ahead that are not. Only
 /// calls that do not fit each other stay what they are.
 void doubt(std::vector<Explanation>& all) {
@@ -85,59 +78,48 @@ Explanation unexplained(const Job& job, const Standing& standing) {
   return out;
 }
 
-/// Gloo's recorder keeps neither sends and receives nor monitored_barrier: a rank can wait in what it has not
-/// seen.
-bool is_all_recorded(const Job& job) {
-  for (int r = 0; r < job.world(); ++r) {
-    const RankDump* dump = job.rank(r).dump;
-    if (dump != nullptr && !dump->calls.empty() &&
-        job.signature(dump->calls.back()).backend == "gloo") {
-      return false;
-    }
+/// A process that crashed, and a rank that never came: the one is the other.
+void join_deaths(std::vector<Explanation>& all) {
+  const auto death = std::find_if(all.begin(), all.end(), [](const Explanation& one) {
+    return one.kind == Kind::DeadRank && one.culprits.empty();
+  });
+  if (death == all.end()) return;
+  for (Explanation& one : all) {
+    if (one.kind != Kind::MissingRank || one.culprits.size() != 1 || one.confidence < 0.5) continue;
+    one.kind = Kind::DeadRank;
+    one.why += "; " + death->why;
+    one.evidence.insert(one.evidence.end(), death->evidence.begin(), death->evidence.end());
+    death->confidence = std::min(death->confidence, one.confidence - 0.1);
+    return;
   }
-  return true;
 }
 
-Explanation quiet(const Job& job) {
-  Explanation out;
-  int dumps = 0;
-  int mixed = 0;
-  int ras = 0;
+/// What the stacks show of the ranks that are named.
+void join_stacks(const LogFacts& facts, Explanation& best) {
+  for (const ProcessStack& stack : facts.stacks) {
+    const bool is_named = std::any_of(stack.ranks.begin(), stack.ranks.end(), [&](int rank) {
+      return std::binary_search(best.culprits.begin(), best.culprits.end(), rank);
+    });
+    constexpr std::size_t kMostDetails = 12;
+    const std::string text = stack.text();
+    const bool is_new = std::none_of(
+        best.details.begin(), best.details.end(),
+        [&](const std::string& one) { return one.find(stack.place()) != std::string::npos; });
+    if (!is_named || !is_new || best.details.size() >= kMostDetails) continue;
+    best.details.push_back(text);
+    best.evidence.push_back({stack.file, -1, stack.line, text});
+  }
+  if (best.stack.empty() && best.kind != Kind::NotAHang) best.stack = facts.call_stack;
+}
+
+/// Whether silence says something: there are dumps, which ranks write that are told to, or a line says how many ranks
+/// there are.
+bool is_world_known(const Job& job, const LogFacts& facts) {
   for (int r = 0; r < job.world(); ++r) {
-    if (job.rank(r).dump == nullptr) continue;
-    ++dumps;
-    ras += job.rank(r).dump->version == "ras" ? 1 : 0;
-    mixed += is_aligned(job.rank(r)) ? 0 : 1;
+    const RankDump* dump = job.rank(r).dump;
+    if (dump != nullptr && !dump->is_inferred()) return true;
   }
-  if (dumps == 0 || mixed == dumps) {
-    out.kind = Kind::Unknown;
-    out.confidence = 0.1;
-    out.why = dumps == 0
-                  ? "there is neither a dump nor a line that tells of a hang"
-                  : "no call in these dumps names its group (TORCH_DISTRIBUTED_DEBUG=DETAIL wraps "
-                    "them): sequences cannot be told apart";
-    out.missing.push_back(
-        dumps == 0 ? "Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000), or the ranks' logs"
-                   : "the ranks' logs: that mode prints what it found");
-    return out;
-  }
-  if (ras == dumps) {
-    out.confidence = 0.3;
-    out.why =
-        "all ranks have launched the same calls by ncclras: the job is idle, or all are inside one "
-        "call that does not end; it counts launches, not ends";
-    out.missing.push_back("Flight Recorder dumps, stacks, and two more reports some seconds later");
-    return out;
-  }
-  out.kind = Kind::NotAHang;
-  out.confidence = dumps == job.world() ? 0.8 : 0.65;
-  out.why = "no rank waits in a call that its recorder has seen";
-  if (!is_all_recorded(job)) {
-    out.confidence = std::min(out.confidence, 0.75);
-    out.missing.push_back(
-        "stacks (py-spy dump): Gloo's recorder leaves out transfers and barriers");
-  }
-  return out;
+  return facts.known_world > 0 && facts.known_world >= job.world();
 }
 
 /// Two kinds of evidence for the same ranks are surer than either: a rank that the dumps find absent and
@@ -226,7 +208,7 @@ std::optional<Explanation> explain_lines(const Job& lines) {
 Verdict decide(const Job& job, const LogFacts& facts) {
   const Standing standing = standing_of(job);
   const Habits habits(job);
-  const Scene scene{job, standing, habits};
+  const Scene scene{job, standing, habits, is_world_known(job, facts)};
   std::vector<Explanation> all;
   const Progress progress = progress_of(job);
   std::vector<Explanation> said = explain_logs(scene, facts);
@@ -235,11 +217,12 @@ Verdict decide(const Job& job, const LogFacts& facts) {
   } else if (!progress.moved.empty()) {
     all.push_back(moving(progress));
   } else if (!stands_anywhere(standing)) {
-    if (said.empty()) said = explain_stacks(scene);
-    if (said.empty()) all.push_back(quiet(job));
+    add(said, explain_stacks(scene, facts));
+    if (said.empty()) all.push_back(explain_quiet(scene, facts));
     add(all, std::move(said));
   } else {
     add(all, std::move(said));
+    if (!facts.stacks.empty()) add(all, explain_stacks(scene, facts));
     add(all, explain_mismatches(scene));
     add(all, explain_cycles(scene));
     add(all, explain_absence(scene));
@@ -247,10 +230,13 @@ Verdict decide(const Job& job, const LogFacts& facts) {
     if (all.empty()) all.push_back(unexplained(job, standing));
     if (facts.timeouts == 0 && are_waits_young(job, standing)) doubt(all);
   }
+  join_deaths(all);
   agree(all);
   weigh(all, job);
   Verdict verdict;
   verdict.best = std::move(all.front());
+  join_stacks(facts, verdict.best);
+  verdict.best.next = next_step(scene, facts, verdict.best);
   for (std::size_t i = 1; i < all.size(); ++i) {
     all[i].against = against(verdict.best, all[i]);
     verdict.others.push_back(std::move(all[i]));

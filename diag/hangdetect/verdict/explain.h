@@ -4,6 +4,7 @@
 
 #include "diag/hangdetect/model/blocks.h"
 #include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/readers/log_facts.h"
 #include "diag/hangdetect/verdict/habits.h"
 #include "diag/hangdetect/verdict/verdict.h"
 
@@ -16,6 +17,8 @@ struct Scene {
   const Job& job;
   const Standing& standing;
   const Habits& habits;
+  /// Whether silence says something of a rank: there are dumps, or a line says how many ranks there are.
+  bool is_world_known = true;
 };
 
 /// Members of one front called different things.
@@ -33,8 +36,16 @@ std::vector<Explanation> explain_stalls(const Scene& scene);
 /// What lines of the logs say outright: a process that died, a rank that did not come to a barrier.
 std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts);
 
-/// Of a job that left stacks and nothing else: the few that work while the others wait for somebody.
-std::vector<Explanation> explain_stacks(const Scene& scene);
+/// Of a job that left stacks and no dumps: the few that work while the others wait for somebody, or who stands in
+/// another call than most.
+std::vector<Explanation> explain_stacks(const Scene& scene, const LogFacts& facts);
+
+/// Of a job in which nothing stands, as far as what is here shows: it runs, it has ended well, or nothing tells; which
+/// lines of a hang were seen, what is missing, and the one next step.
+Explanation explain_quiet(const Scene& scene, const LogFacts& facts);
+
+/// What to do next, on which host or rank, for a verdict that is not sure. Empty where nothing would help.
+std::string next_step(const Scene& scene, const LogFacts& facts, const Explanation& best);
 
 /// `all_reduce 12 of default_pg`
 std::string call_title(const Job& job, int group, const Call& call);

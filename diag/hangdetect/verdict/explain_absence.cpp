@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "diag/hangdetect/verdict/compare.h"
+#include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "diag/hangdetect/verdict/wait_graph.h"
 
@@ -241,6 +242,18 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   add_front(scene, front, out);
   const Call* waited = scene.job.find(front.waiting.front(), front.group, front.sequence);
   const bool is_from_log = scene.job.rank(front.waiting.front()).is_from_log;
+  const std::size_t waiting = front.waiting.size();
+  const bool is_broadcast = waited != nullptr && scene.job.signature(*waited).op == Op::Broadcast;
+  const bool is_root_silent = heads.front() == 0 && waiting > heads.size();
+  if (is_from_log && is_broadcast && is_root_silent) {
+    // Receivers wait for the root. That rank 0 is it holds for nearly every program, and no line shows it.
+    out.culprits = {0};
+    out.confidence = confidence::kSilentRoot;
+    out.why = fmt::format("{} wait in {}, and rank 0, the usual root, prints nothing",
+                          ranks_text(front.waiting), out.call);
+    out.missing.push_back("the log and the stack (py-spy dump) of rank 0");
+    return out;
+  }
   if (is_from_log && waited != nullptr && !needs_everybody(scene.job.signature(*waited).op)) {
     // Who has done its part of a broadcast goes on and prints nothing: silence accuses nobody.
     out.kind = Kind::NetworkStall;
@@ -253,6 +266,17 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
     out.missing.push_back("Flight Recorder dumps of all ranks, and the network's counters");
     return out;
   }
+  if (is_from_log && heads.size() * 3 > waiting) {
+    // Logs are cut, and are not all here: a few that speak accuse nobody who does not.
+    out.kind = Kind::Unknown;
+    out.culprits.clear();
+    out.confidence = confidence::kSequenceParted;
+    out.why = fmt::format(
+        "{} of {} ranks timed out in {}; of {} there is no line here, and silence accuses nobody",
+        waiting, scene.job.world(), out.call, ranks_text(heads));
+    out.missing.push_back("the logs of " + ranks_text(heads));
+    return out;
+  }
   int lost = 0;
   for (int r = 0; r < scene.job.world(); ++r) lost += scene.job.rank(r).dump == nullptr ? 1 : 0;
   const bool are_all_lost = lost == static_cast<int>(heads.size());
@@ -261,6 +285,10 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
                         heads.size() == 1 ? "it" : "them", out.call);
   out.confidence =
       are_all_lost ? (heads.size() == 1 ? 0.7 : 0.55) : (heads.size() == 1 ? 0.55 : 0.35);
+  if (is_from_log && !scene.is_world_known) {
+    out.confidence = std::min(out.confidence, confidence::kStallUnsure);
+    out.why += "; no line says how many ranks the job has";
+  }
   if (is_lost) out.why += "; others lost the connection to a peer";
   out.missing.push_back("dump, log and exit status of " + ranks_text(heads));
   return out;

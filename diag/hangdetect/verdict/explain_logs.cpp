@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
 
 namespace ringside::hang {
@@ -53,6 +54,20 @@ void add_laggards(const LogFacts& facts, std::vector<Explanation>& out) {
                                  ranks_text(ranks))));
 }
 
+/// The stock analyser's report: whom it did not find in a collective.
+void add_analyser_missing(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto said = all_of(facts, What::AnalyserMissing);
+  if (said.empty()) return;
+  // Of several entries the first is the cause: the analyser matches nothing in a group behind it.
+  const std::vector<int> ranks = ranks_of({said.front()});
+  if (ranks.empty()) return;
+  out.push_back(
+      told(Kind::MissingRank, {said.front()}, ranks, confidence::kAnalyserMissing,
+           fmt::format("PyTorch's analyser of the dumps did not find {} in a collective that the "
+                       "others are in",
+                       ranks_text(ranks))));
+}
+
 /// What ringside's own engine says of a rank that did not come, or is gone.
 void add_engine(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto add = [&](What what, Kind kind, double confidence, std::string_view how) {
@@ -96,6 +111,51 @@ std::string part_of(const std::string& detail, const std::string& key) {
   return detail.substr(from, next == std::string::npos ? next : next - from);
 }
 
+/// `12` of `SequenceNumber=12 OpType=...`; -1: none
+std::int64_t sequence_of(const std::string& detail) {
+  constexpr std::string_view kKey = "SequenceNumber=";
+  const std::size_t at = detail.find(kKey);
+  if (at == std::string::npos) return -1;
+  std::int64_t value = 0;
+  std::size_t i = at + kKey.size();
+  if (i >= detail.size() || detail[i] < '0' || detail[i] > '9') return -1;
+  for (; i < detail.size() && detail[i] >= '0' && detail[i] <= '9' && value < (1LL << 40); ++i)
+    value = value * 10 + (detail[i] - '0');
+  return value;
+}
+
+/// The same call, and another place in the order of calls.
+bool is_other_sequence(const std::string& a, const std::string& b) {
+  const auto rest = [](const std::string& detail) {
+    const std::size_t at = detail.find("OpType=");
+    return at == std::string::npos ? std::string() : detail.substr(at);
+  };
+  return rest(a) == rest(b) && sequence_of(a) != sequence_of(b);
+}
+
+/// Ranks make the same call as their n-th and their m-th: some have made a call more than others before it.
+Explanation of_other_sequence(const std::vector<const LogStatement*>& said,
+                              const std::vector<std::pair<std::string, std::vector<int>>>& order,
+                              const std::vector<int>& few) {
+  const auto behind = std::min_element(
+      order.begin(), order.end(),
+      [](const auto& a, const auto& b) { return sequence_of(a.first) < sequence_of(b.first); });
+  const auto ahead = std::max_element(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return sequence_of(a.first) < sequence_of(b.first);
+  });
+  const std::int64_t calls = sequence_of(ahead->first) - sequence_of(behind->first);
+  Explanation out = told(
+      few.empty() ? Kind::Unknown : Kind::DivergedControlFlow, said, few,
+      few.empty() ? confidence::kSequenceParted : confidence::kSequenceBehind,
+      fmt::format("{} and {} make the same call, and count it as {} and {}: the one has made {} "
+                  "call{} more "
+                  "than the other before it",
+                  ranks_text(ahead->second), ranks_text(behind->second), sequence_of(ahead->first),
+                  sequence_of(behind->first), calls, calls == 1 ? "" : "s"));
+  out.missing.push_back("the same check's lines of all ranks: whose count most of them share");
+  return out;
+}
+
 void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto said = all_of(facts, What::Fingerprint);
   std::map<int, std::string> by_rank;
@@ -117,6 +177,10 @@ void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
   std::sort(few.begin(), few.end());
   const std::string& a = order[0].first;
   const std::string& b = order[1].first;
+  if (is_other_sequence(a, b)) {
+    out.push_back(of_other_sequence(said, order, is_tie ? std::vector<int>{} : few));
+    return;
+  }
   Kind kind = Kind::ShapeMismatch;
   if (part_of(a, "TensorDtypes=") != part_of(b, "TensorDtypes=")) kind = Kind::DtypeMismatch;
   if (part_of(a, "TensorShape=") != part_of(b, "TensorShape=")) kind = Kind::ShapeMismatch;
@@ -131,25 +195,120 @@ void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
   out.push_back(std::move(one));
 }
 
+/// What a watchdog, a launcher or a scheduler does to a process: an abort after a time-out, a termination.
+bool is_consequence(std::int64_t code) {
+  return code == -6 || code == -15 || code == 134 || code == 143 || code == -2 || code == -1;
+}
+
+std::string signal_text(std::int64_t code) {
+  switch (code) {
+    case -9:
+    case 137:
+      return "signal 9 (killed: often the kernel, for want of host memory)";
+    case -11:
+    case 139:
+      return "signal 11 (segmentation fault)";
+    case -7:
+    case 135:
+      return "signal 7 (bus error: often a full /dev/shm)";
+    default:
+      return code < 0 ? fmt::format("signal {}", -code) : fmt::format("exit status {}", code);
+  }
+}
+
+/// Ranks whose watchdog timed out: they waited, and what ended them then is no cause.
+bool has_waited(const LogFacts& facts, int rank) {
+  return std::any_of(facts.dumps.begin(), facts.dumps.end(), [&](const RankDump& dump) {
+    return dump.rank == rank && std::any_of(dump.calls.begin(), dump.calls.end(),
+                                            [](const Call& call) { return call.is_pending(); });
+  });
+}
+
 /// The first process that ended by itself: not one that a watchdog or launcher ended.
 void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
   std::vector<const LogStatement*> own;
   for (const LogStatement* one : all_of(facts, What::Ended)) {
-    const bool is_victim =
-        one->code == -6 || one->code == -15 || one->code == 134 || one->code == 143;
-    if (!is_victim && one->code != 0 && !one->ranks.empty()) own.push_back(one);
+    if (is_consequence(one->code) || one->code == 0 || one->ranks.empty()) continue;
+    // A status of 1 of many ranks, or of one that waited, is an exception that the hang itself raised.
+    if (one->code > 0 && one->ranks.size() > 2) continue;
+    if (one->code > 0 && has_waited(facts, one->ranks.front())) continue;
+    own.push_back(one);
   }
-  if (own.empty()) return;
-  std::stable_sort(own.begin(), own.end(), [](const auto* a, const auto* b) {
-    return a->time_us != 0 && b->time_us != 0 && a->time_us < b->time_us;
-  });
-  own.resize(1);
-  const std::vector<int> ranks = ranks_of(own);
-  const std::int64_t code = own.front()->code;
-  const bool is_signal = code < 0 || code == 137 || code == 139;
-  out.push_back(told(Kind::DeadRank, own, ranks, is_signal ? 0.88 : 0.75,
-                     fmt::format("the process of {} ended first, with {} {}", ranks_text(ranks),
-                                 code < 0 ? "signal" : "exit status", code < 0 ? -code : code)));
+  if (!own.empty()) {
+    std::stable_sort(own.begin(), own.end(), [](const auto* a, const auto* b) {
+      return a->time_us != 0 && b->time_us != 0 && a->time_us < b->time_us;
+    });
+    own.resize(1);
+    const std::vector<int> ranks = ranks_of(own);
+    const std::int64_t code = own.front()->code;
+    const bool is_signal = code < 0 || code == 137 || code == 139;
+    out.push_back(told(Kind::DeadRank, own, ranks,
+                       is_signal ? confidence::kSignal : confidence::kExitStatus,
+                       fmt::format("the process of {} ended first, with {}{}", ranks_text(ranks),
+                                   signal_text(code),
+                                   own.front()->detail.empty() ? "" : ": " + own.front()->detail)));
+    return;
+  }
+  // A launcher of one host knows local ranks only.
+  std::vector<const LogStatement*> local = all_of(facts, What::EndedLocal);
+  std::erase_if(local, [](const LogStatement* one) { return is_consequence(one->code); });
+  if (!local.empty()) {
+    local.resize(1);
+    out.push_back(
+        told(Kind::DeadRank, local, local.front()->ranks, confidence::kLocalRankOnly,
+             fmt::format("the process of local rank {} ended first, with {}; it is the global rank "
+                         "too if the job has one host",
+                         local.front()->ranks.front(), signal_text(local.front()->code))));
+    return;
+  }
+  std::vector<const LogStatement*> some = all_of(facts, What::Crashed);
+  const auto outside = all_of(facts, What::HostDeath);
+  some.insert(some.end(), outside.begin(), outside.end());
+  std::erase_if(some, [](const LogStatement* one) { return is_consequence(one->code); });
+  if (some.empty()) return;
+  const std::vector<int> ranks = ranks_of(some);
+  out.push_back(told(
+      Kind::DeadRank, some, ranks.size() == 1 ? ranks : std::vector<int>{},
+      confidence::kDeathOfNobody,
+      "a process ended from a signal, or from outside; nothing says for sure which rank it was"));
+}
+
+/// Others lost the store, or the connection to a peer: whoever held the other end went first.
+void add_lost(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto store = all_of(facts, What::StoreLost);
+  if (!store.empty()) {
+    const std::vector<int> losers = ranks_of(store);
+    const bool has_root = !losers.empty() && losers.front() == 0;
+    std::string host;
+    for (const LogStatement* one : store) {
+      if (host.empty()) host = one->detail;
+    }
+    const std::string where = host.empty() ? "" : fmt::format(", on {},", host);
+    const bool may_name = !has_root && !losers.empty() && !has_waited(facts, 0);
+    out.push_back(told(
+        Kind::DeadRank, store, may_name ? std::vector<int>{0} : std::vector<int>{},
+        facts.timeouts > 0 ? 0.3 : confidence::kStoreLost,
+        fmt::format("{} lost the connection to the store{} and follow: the process that holds it, "
+                    "rank 0 or its launcher, went away before",
+                    losers.empty() ? "ranks" : ranks_text(losers), where)));
+    out.back().missing.push_back("the log of that process: why it ended, and when");
+  }
+  const auto peer = all_of(facts, What::PeerLost);
+  if (peer.empty()) return;
+  const std::vector<int> losers = ranks_of(peer);
+  std::vector<int> gone;
+  for (const LogStatement* one : peer) {
+    const auto named = static_cast<int>(one->code);
+    if (named >= 0 && !one->detail.empty() &&
+        !std::binary_search(losers.begin(), losers.end(), named))
+      gone = {named};
+  }
+  if (gone.empty() && facts.known_world == 2 && losers.size() == 1) gone = {1 - losers.front()};
+  out.push_back(told(Kind::DeadRank, peer, gone, gone.empty() ? 0.3 : confidence::kPeerLost,
+                     fmt::format("{} lost the connection to a peer, which ended before{}",
+                                 losers.empty() ? "a rank" : ranks_text(losers),
+                                 gone.empty() ? "" : ": " + ranks_text(gone))));
+  out.back().missing.push_back("the log and exit status of the peer");
 }
 
 void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
@@ -157,11 +316,19 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
   const std::vector<int> ranks = ranks_of(said);
   if (!ranks.empty()) {
     const bool is_one = ranks.size() == 1;
+    const bool is_local = said.front()->detail == "local";
     out.push_back(told(Kind::DeadRank, said, is_one ? ranks : ranks_of({said.front()}),
                        facts.timeouts == 0 ? 0.5
                        : is_one            ? 0.85
                                            : 0.55,
                        fmt::format("the GPU of {} failed under it", ranks_text(ranks))));
+    if (is_local) {
+      out.back().confidence = std::min(out.back().confidence, confidence::kLocalRankOnly);
+      out.back().why += "; that is a local rank, and the global one too if the job has one host";
+    }
+  } else if (!said.empty()) {
+    out.push_back(told(Kind::DeadRank, said, {}, confidence::kDeathOfNobody,
+                       "a GPU failed under its rank, and nothing says which rank it was"));
   }
   const auto raised = all_of(facts, What::Exception);
   const std::vector<int> raisers = ranks_of(raised);
@@ -170,9 +337,17 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
         told(Kind::MissingRank, raised, raisers, raisers.size() == 1 ? 0.6 : 0.4,
              fmt::format("the program of {} raised an error of its own", ranks_text(raisers))));
   }
+  if (raisers.empty() && !raised.empty() && facts.timeouts > 0) {
+    out.push_back(
+        told(Kind::MissingRank, raised, {}, 0.4,
+             "a program raised an error of its own while others waited, and no line says on which "
+             "rank"));
+    out.back().missing.push_back(
+        "the whole line, with what stands before it, or the log of each rank");
+  }
   const auto stuck = all_of(facts, What::WatchdogStuck);
   const std::vector<int> frozen = ranks_of(stuck);
-  if (frozen.size() == 1) {
+  if (frozen.size() == 1 && facts.run.finished == 0) {
     out.push_back(
         told(Kind::Straggler, stuck, frozen, 0.6,
              fmt::format("the watchdog of {} itself stands still: a CUDA call or Python's lock "
@@ -191,20 +366,58 @@ void add_start(const LogFacts& facts, std::vector<Explanation>& out) {
                        ranks_text(ranks_of(said)))));
 }
 
+/// `: process 71 on node n01, GPU 3`
+std::string processes(const std::vector<const LogStatement*>& said) {
+  std::string text;
+  for (const LogStatement* one : said) {
+    if (!one->detail.empty() && text.size() < 200)
+      text += (text.empty() ? ": " : "; ") + one->detail;
+  }
+  return text;
+}
+
+/// Ranks whose communicator is in another state than the others': it was never made there, or has been left.
+void add_status(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto said = all_of(facts, What::RasStatus);
+  const std::vector<int> ranks = ranks_of(said);
+  if (ranks.empty()) return;
+  const std::string& status = said.front()->detail;
+  const Kind kind = status.starts_with("ABORT") ? Kind::DeadRank : Kind::MissingRank;
+  out.push_back(told(
+      kind, said, ranks, confidence::kStatusOutlier,
+      fmt::format("the communicator of {} has status {} by ncclras, and that of the others another",
+                  ranks_text(ranks), status)));
+}
+
 void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto dead = all_of(facts, What::RasDead);
   if (const std::vector<int> ranks = ranks_of(dead); !ranks.empty()) {
     // A launcher ends the other processes of a host whose first one fell.
-    out.push_back(told(Kind::DeadRank, dead, ranks, ranks.size() == 1 ? 0.85 : 0.6,
-                       fmt::format("ncclras considers {} dead", ranks_text(ranks))));
+    out.push_back(
+        told(Kind::DeadRank, dead, ranks, ranks.size() == 1 ? 0.85 : 0.6,
+             fmt::format("ncclras considers {} dead{}", ranks_text(ranks), processes(dead))));
+  } else if (!dead.empty()) {
+    out.push_back(
+        told(Kind::DeadRank, dead, {}, 0.8,
+             fmt::format("ncclras considers a process dead{}; the report does not say which rank "
+                         "it was",
+                         processes(dead))));
+    out.back().missing.push_back(
+        "a line that says which rank that process was: NCCL_DEBUG=INFO, or the launcher's log");
   }
   const auto silent = all_of(facts, What::RasSilent);
   if (const std::vector<int> ranks = ranks_of(silent); !ranks.empty()) {
-    out.push_back(told(Kind::DeadRank, silent, ranks, 0.5,
-                       fmt::format("{} did not answer ncclras", ranks_text(ranks))));
+    out.push_back(
+        told(Kind::DeadRank, silent, ranks, 0.5,
+             fmt::format("{} did not answer ncclras{}", ranks_text(ranks), processes(silent))));
     out.back().missing.push_back(
         "a second report: a process that stays silent for a minute is dead");
   }
+  if (ranks_of(silent).empty() && !silent.empty() && dead.empty()) {
+    out.push_back(told(Kind::DeadRank, silent, {}, 0.5,
+                       "a process did not answer ncclras" + processes(silent)));
+  }
+  add_status(facts, out);
   const auto odd = all_of(facts, What::RasOdd);
   if (const std::vector<int> ranks = ranks_of(odd); !ranks.empty()) {
     out.push_back(
@@ -287,6 +500,17 @@ void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
     out.back().missing.push_back("the dumps themselves");
   }
   if (const auto network = explain_network(facts)) out.push_back(*network);
+  const auto devices = all_of(facts, What::DeviceMissing);
+  if (!devices.empty()) {
+    const std::vector<int> ranks = ranks_of(devices);
+    out.push_back(
+        told(Kind::NetworkStall, devices, {}, confidence::kDeviceMissing,
+             fmt::format("{} cannot open a network adapter that others may use: channels that were "
+                         "laid through it wait for ever",
+                         ranks.empty() ? "a rank" : ranks_text(ranks))));
+    out.back().missing.push_back(
+        "`ibv_devinfo` on that rank's host, and the same NCCL_IB_HCA everywhere");
+  }
   const auto library = all_of(facts, What::LibraryMismatch);
   if (!library.empty()) {
     out.push_back(
@@ -303,8 +527,10 @@ std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts)
   add_fingerprints(facts, out);
   add_barrier(facts, out);
   add_laggards(facts, out);
+  add_analyser_missing(facts, out);
   add_engine(facts, out);
   add_deaths(facts, out);
+  add_lost(facts, out);
   add_faults(facts, out);
   add_start(facts, out);
   add_ras(facts, out);

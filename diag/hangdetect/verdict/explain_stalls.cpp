@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "diag/hangdetect/verdict/compare.h"
+#include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "diag/hangdetect/verdict/progress.h"
 
@@ -12,6 +13,23 @@ namespace {
 
 bool has_root(Op op) {
   return op == Op::Broadcast || op == Op::Reduce || op == Op::Gather || op == Op::Scatter;
+}
+
+/// Lines of logs alone, and none says who is a member: those that speak may be all, or not.
+void doubt_members(const Front& front, Explanation& out) {
+  const bool are_first = front.unseen.empty() && front.waiting.size() >= 2 &&
+                         front.waiting.front() == 0 &&
+                         front.waiting.back() + 1 == static_cast<int>(front.waiting.size());
+  out.confidence = std::min(out.confidence, confidence::kStallUnsure);
+  out.why = fmt::format(
+      "{} have entered {} with equal arguments, and it does not end: if they are all of its ranks, "
+      "nobody is to blame, and the transport or a GPU stands still",
+      ranks_text(front.waiting), out.call);
+  out.missing.insert(out.missing.begin(), "how many ranks the job has, and the logs of all");
+  if (!are_first) {
+    out.kind = Kind::Unknown;
+    out.confidence = std::min(out.confidence, confidence::kSequenceParted);
+  }
 }
 
 /// All have come, all called the same, and it does not end.
@@ -51,6 +69,8 @@ Explanation stalled(const Scene& scene, const Front& front) {
       "port counters, `ncclras -v` twice some seconds apart, and NCCL's WARN lines: which "
       "connection");
   if (!front.unseen.empty()) out.missing.push_back("dumps of " + ranks_text(front.unseen));
+  const bool is_from_log = scene.job.rank(rank).is_from_log;
+  if (is_from_log && (!scene.is_world_known || !front.unseen.empty())) doubt_members(front, out);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/log_facts.h"
 
 namespace ringside::hang {
 
@@ -31,14 +32,6 @@ const char* to_string(Kind kind);
 /// Where docs/formats says how one tells it: sections and rules.
 const char* reference_of(Kind kind);
 
-/// Where a statement comes from.
-struct Evidence {
-  std::string file;
-  std::int64_t record = -1;  ///< record_id in a dump
-  std::int64_t line = -1;    ///< in a log
-  std::string text;
-};
-
 /// One explanation of what is seen.
 struct Explanation {
   Kind kind = Kind::Unknown;
@@ -50,6 +43,7 @@ struct Explanation {
   Stack stack;                       ///< of the culprit's call, or of its last one
   std::vector<Evidence> evidence;
   std::vector<std::string> missing;  ///< what to collect to be surer
+  std::string next;                  ///< the one step to take first; empty: none would help
   std::string against;               ///< for those that are not the verdict: why it ranks lower
 };
 

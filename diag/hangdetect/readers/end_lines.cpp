@@ -1,0 +1,163 @@
+#include "diag/hangdetect/readers/end_lines.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/run_lines.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::hang {
+
+using logs::MessageId;
+using logs::Record;
+using What = LogStatement::What;
+
+/// The other failures stand before the first one. Those that fell by the same signal in the same second
+/// fell with it: what the launcher itself ends, it ends with SIGTERM, and with SIGKILL half a minute later.
+void EndLines::take_summary(const Record& record) {
+  const std::int64_t rank = logs::message_number(record, "rank");
+  const std::int64_t code = logs::message_number(record, "exitcode", 0);
+  if (const auto time = logs::message_argument(record, "time"); !time.empty()) {
+    failure_.time = time;
+  }
+  if (rank >= 0) failure_.rank = static_cast<int>(rank);
+  if (failure_.rank >= 0 && logs::message_number(record, "pid") >= 0)
+    rank_of_pid_.try_emplace(logs::message_number(record, "pid"), failure_.rank);
+  if (code == 0 || failure_.rank < 0) return;
+  failure_.code = code;
+  if (in_root_cause_) {
+    std::vector<int> ranks{failure_.rank};
+    for (const Failure& other : others_) {
+      const bool is_alike = other.code == code && other.time == failure_.time;
+      if (is_alike && code < 0) ranks.push_back(other.rank);
+    }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    statements_.state(record, What::Ended, std::move(ranks), code);
+    in_root_cause_ = false;
+    others_.clear();
+  } else if (others_.size() < Statements::kMost) {
+    others_.push_back(failure_);
+  }
+  failure_ = {};
+}
+
+/// `failed (exitcode: -9) local_rank: 1 (pid: 15527)`: the summary that follows has the global rank, if somebody kept
+/// it. DeepSpeed's launcher prints the command, which has the local rank.
+void EndLines::take_child(const Record& record) {
+  const std::int64_t code = logs::message_number(record, "exitcode", 0);
+  std::int64_t local = logs::message_number(record, "local_rank");
+  for (const std::string_view key :
+       {"--local_rank=", "--local-rank=", "'--local_rank', '", "--local_rank "}) {
+    const std::size_t at = record.line.find(key);
+    if (local >= 0 || at == std::string_view::npos) continue;
+    const std::string_view rest = record.line.substr(at + key.size());
+    local = parse_whole(rest.substr(0, rest.find_first_not_of("0123456789"))).value_or(-1);
+  }
+  if (code == 0 || local > kMostRanks) return;
+  if (local >= 0) {
+    statements_.state(record, What::EndedLocal, {static_cast<int>(local)}, code);
+  } else {
+    statements_.state(record, What::HostDeath, {}, code);
+  }
+}
+
+/// srun's words for the end of a task. What falls after srun has begun to end the step, srun ended.
+void EndLines::take_task(const Record& record) {
+  const int code = exit_code_of(logs::message_argument(record, "how"));
+  if (code == 0) return;
+  if (has_step_ended_ && (code == -9 || code == -15)) return;
+  statements_.state(record, What::Ended,
+                    logs::parse_rank_list(logs::message_argument(record, "tasks")), code);
+}
+
+void EndLines::take_crash(const Record& record, int rank) {
+  const std::int64_t named = logs::message_number(record, "rank");
+  if (named >= 0) rank = static_cast<int>(named);
+  const std::string_view line = record.line;
+  // Whom a watchdog or its launcher ends, ends with these.
+  const bool is_victim = line.find("Aborted") != std::string_view::npos ||
+                         line.find("SIGABRT") != std::string_view::npos ||
+                         line.find("signal 6") != std::string_view::npos ||
+                         line.find("SIGTERM") != std::string_view::npos;
+  if (is_victim) return;
+  if (rank >= 0) {
+    statements_.state(record, What::Ended, {rank}, -11, "crashed");
+  } else {
+    statements_.state(record, What::Crashed, {});
+  }
+}
+
+/// `Worker proc VllmWorker-1 died unexpectedly`
+void EndLines::take_worker(const Record& record) {
+  const std::string_view worker = logs::message_argument(record, "worker");
+  if (!worker.empty()) statements_.state_of(record, What::Ended, rank_of_name(worker), 1);
+}
+
+bool EndLines::take_message(const Record& record, int rank) {
+  switch (record.as<logs::Message>().id) {
+    case MessageId::ProcessCrashed:
+      take_crash(record, rank);
+      return true;
+    case MessageId::WorkerDied:
+      take_worker(record);
+      return true;
+    case MessageId::ChildEnded:
+      statements_.state_of(record, What::Ended,
+                           static_cast<int>(logs::message_number(record, "rank")),
+                           logs::message_number(record, "exitcode", 0));
+      return true;
+    case MessageId::SlurmCancelled:
+      has_step_ended_ = true;
+      statements_.state(record, What::Cancelled, {}, 0,
+                        std::string(logs::message_argument(record, "reason")));
+      return true;
+    case MessageId::SlurmOther:
+      if (record.text().find("error") != std::string_view::npos)
+        statements_.note_run(record, {RunLine::What::Alarming, -1, -1}, rank);
+      return true;
+    case MessageId::SlurmStepEnds:
+      has_step_ended_ = true;
+      return true;
+    case MessageId::SlurmOom: {
+      std::vector<int> tasks = logs::parse_rank_list(logs::message_argument(record, "tasks"));
+      const What what = tasks.empty() ? What::HostDeath : What::Ended;
+      statements_.state(record, what, std::move(tasks), -9, "out of host memory");
+      return true;
+    }
+    case MessageId::SlurmTaskEnded:
+      take_task(record);
+      return true;
+    case MessageId::SlurmNodeFailure:
+    case MessageId::KubernetesEnded:
+    case MessageId::RayEnded:
+    case MessageId::KernelOom:
+    case MessageId::FallenOffBus:
+      statements_.state_of(record, What::HostDeath, rank);
+      return true;
+    case MessageId::ChildFailed:
+      take_child(record);
+      return true;
+    case MessageId::TorchrunRootCause:
+      in_root_cause_ = true;
+      return true;
+    case MessageId::TorchrunSummary:
+      take_summary(record);
+      return true;
+    case MessageId::MpiFirstDeath:
+      if (logs::message_number(record, "rank") >= 0) {
+        statements_.state(record, What::Ended,
+                          {static_cast<int>(logs::message_number(record, "rank"))},
+                          -logs::message_number(record, "signal", 0));
+      }
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace ringside::hang

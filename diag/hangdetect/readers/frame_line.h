@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace ringside::hang {
+
+/// A line of a stack.
+struct FrameLine {
+  std::string_view function;
+  std::string_view file;  ///< or the library of a C function
+  std::int64_t line = -1;
+};
+
+/// Reads a frame as py-spy, faulthandler, gdb and PyTorch's recorder write it:
+///   `all_reduce (torch/distributed/distributed_c10d.py:1316)`, `ncclGroupEnd (libnccl.so.2)`
+///   `File "train.py", line 12 in main`
+///   `#3  0x00007f00 in poll () from /lib/libc.so.6`, `#2 buggy from mismatch.py:8`
+///   `sync_buffers at /app/models/splatting.py:650`
+/// The frames of a C++ exception (`frame #0: ...`) and of a traceback (`..., line 12, in main`) are none: they show
+/// where an error was raised.
+///
+/// shape    a line without blanks at its ends
+/// returns  false: no frame
+bool parse_frame(std::string_view text, FrameLine& frame);
+
+inline bool is_frame_line(std::string_view text) {
+  FrameLine frame;
+  return parse_frame(text, frame);
+}
+
+}  // namespace ringside::hang

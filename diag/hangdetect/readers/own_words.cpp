@@ -1,0 +1,51 @@
+#include "diag/hangdetect/readers/own_words.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "diag/hangdetect/readers/call_texts.h"
+#include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/readers/run_lines.h"
+
+namespace ringside::hang {
+
+void OwnWords::take(const logs::Record& record, int rank) {
+  if (++lines_ <= kMostFirst) {
+    read(record, rank);
+    return;
+  }
+  const std::size_t slot = static_cast<std::size_t>(lines_ - kMostFirst - 1) % kMostLast;
+  if (slot == last_.size()) last_.emplace_back();
+  Line& line = last_[slot];
+  line.text.assign(record.text().substr(0, Statements::kShown));
+  line.place = record.place;
+  line.rank = rank;
+  next_ = slot + 1;
+}
+
+void OwnWords::finish() {
+  facts_.unread += lines_ - std::min(lines_, kMostFirst) - last_.size();
+  for (std::size_t i = 0; i < last_.size(); ++i) {
+    const Line& line = last_[(next_ + i) % last_.size()];
+    logs::Record record;
+    record.place = line.place;
+    record.line = line.text;
+    read(record, line.rank);
+  }
+}
+
+void OwnWords::read(const logs::Record& record, int rank) {
+  const std::string_view text = record.text();
+  // Horovod's list, `2: [allreduce.weight, ..]`: the number reads as a launcher's label.
+  const bool is_tensor = text.starts_with('[') && op_of(text.substr(1)) != Op::Other;
+  if (are_stalled_ranks_next_ && rank >= 0 && is_tensor) {
+    statements_.state(record, LogStatement::What::Laggards, {rank});
+    return;
+  }
+  are_stalled_ranks_next_ = false;
+  statements_.note_run(record, read_run_line(text), rank);
+  statements_.know_world(world_in(text));
+  if (const int peer = peer_in(text); peer >= 0) peer_ = peer;
+}
+
+}  // namespace ringside::hang

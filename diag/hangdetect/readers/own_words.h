@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/readers/statements.h"
+#include "diag/logparse/record.h"
+
+namespace ringside::hang {
+
+/// Reads what no rule of a library reads: the program's own lines, which say how it fares, how many ranks there are, and
+/// in a traceback whom a call sends to.
+///
+/// Of a long log its beginning and its end are read; all of it would take longer than the rest. What lies between
+/// counts as not understood.
+///
+/// Ordering   lines come in the order of the log, then finish(), once
+/// Ownership  facts and statements must outlive it
+class OwnWords {
+ public:
+  OwnWords(LogFacts& facts, Statements& statements) : facts_(facts), statements_(statements) {}
+
+  /// `rank`: whose line it is; -1: it does not say
+  void take(const logs::Record& record, int rank);
+
+  /// Horovod's list of ranks that did not submit a tensor begins.
+  void expect_stalled_ranks() { are_stalled_ranks_next_ = true; }
+
+  /// Reads the end of a long log, which was kept.
+  void finish();
+
+  /// Whom the newest source line of a traceback sends to or receives from; -1: nobody
+  [[nodiscard]] int peer() const { return peer_; }
+
+ private:
+  static constexpr std::uint64_t kMostFirst = 10'000;
+  static constexpr std::size_t kMostLast = 2'048;
+  struct Line {
+    std::string text;
+    logs::Place place;
+    int rank = -1;
+  };
+  void read(const logs::Record& record, int rank);
+
+  LogFacts& facts_;
+  Statements& statements_;
+  std::uint64_t lines_ = 0;
+  std::vector<Line> last_;  ///< in a ring
+  std::size_t next_ = 0;    ///< where its oldest one is
+  bool are_stalled_ranks_next_ = false;
+  int peer_ = -1;
+};
+
+}  // namespace ringside::hang

@@ -1,0 +1,498 @@
+#include "diag/hangdetect/readers/process_stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/frame_line.h"
+#include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/readers/stack_words.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::hang {
+namespace {
+
+constexpr std::size_t kMostStacks = 16384;
+constexpr std::size_t kMostFrames = 256;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// The number that stands at the start of a text; -1: none.
+std::int64_t leading_number(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  return end == 0 || end > 12 ? -1 : parse_whole(text.substr(0, end)).value_or(-1);
+}
+
+/// The number behind `key` and `:`, `=`, `#`, `_`, `-` or a blank; -1: none.
+std::int64_t number_after(std::string_view text, std::string_view key) {
+  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    std::string_view rest = text.substr(at + key.size());
+    const std::size_t skip = std::min(rest.find_first_not_of(" :=#_-"), rest.size());
+    if (skip > 3) continue;
+    const std::int64_t number = leading_number(rest.substr(skip));
+    if (number >= 0) return number;
+  }
+  return -1;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+/// What a line says of the stacks below it.
+struct Head {
+  std::vector<int> ranks;
+  int local_rank = -1;
+  std::int64_t pid = -1;
+  int count = 0;
+  std::string host;
+  [[nodiscard]] bool says_nothing() const {
+    return ranks.empty() && local_rank < 0 && pid < 0 && count == 0 && host.empty();
+  }
+};
+
+/// Lines of a log have ranks too, and are no heads of stacks.
+bool is_log_line(std::string_view text) {
+  return text.size() > 160 || text.find("]:[") != std::string_view::npos ||
+         text.find("NCCL") != std::string_view::npos ||
+         text.find(".cpp:") != std::string_view::npos ||
+         text.find("atchdog") != std::string_view::npos ||
+         text.find("srun:") != std::string_view::npos;
+}
+
+/// `ranks 0-2,4`, `Rank 3:`, `=== rank3 (pid 71) on n01 ===`, `[rank 3]`, `GLOBAL_RANK=3`
+std::vector<int> ranks_in(const std::string& text) {
+  for (std::size_t at = text.find("rank"); at != std::string::npos;
+       at = text.find("rank", at + 1)) {
+    const std::string_view before = std::string_view(text).substr(0, at);
+    if (before.ends_with("local_") || before.ends_with("local ") || before.ends_with("node_") ||
+        before.ends_with("local-") || before.ends_with("node-")) {
+      continue;
+    }
+    std::string_view rest = std::string_view(text).substr(at + 4);
+    if (rest.starts_with('s')) rest.remove_prefix(1);
+    const std::size_t skip = std::min(rest.find_first_not_of(" :=#_-[{("), rest.size());
+    rest.remove_prefix(skip);
+    const std::size_t end = std::min(rest.find_first_not_of("0123456789,- .and"), rest.size());
+    std::string_view list = rest.substr(0, end);
+    // `0..2` and `0 - 2` are `0-2`.
+    std::string plain;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list.substr(i, 2) == "..") {
+        plain += '-';
+        ++i;
+      } else if (list[i] != ' ' ||
+                 (i > 0 && is_digit(list[i - 1]) && i + 1 < list.size() && is_digit(list[i + 1]))) {
+        plain += list[i];
+      }
+    }
+    if (leading_number(plain) < 0) continue;
+    std::vector<int> ranks;
+    for (const std::int32_t rank : logs::parse_rank_list(plain)) {
+      if (rank >= 0 && rank < kMostRanks) ranks.push_back(rank);
+    }
+    if (!ranks.empty()) return ranks;
+  }
+  return {};
+}
+
+Head head_of(std::string_view line) {
+  Head head;
+  if (is_log_line(line)) return head;
+  const std::string text = lower(line);
+  head.ranks = ranks_in(text);
+  for (const std::string_view key : {"local_rank", "local rank", "local-rank"}) {
+    if (head.local_rank < 0) head.local_rank = static_cast<int>(number_after(text, key));
+  }
+  head.pid = number_after(text, "pid");
+  if (head.pid < 0 && text.starts_with("process "))
+    head.pid = leading_number(std::string_view(text).substr(8));
+  // `4 in:`, `6 processes are in:`, `7 ranks:`, `3x`
+  const std::int64_t count = leading_number(text);
+  if (count > 0 && count <= kMostRanks) {
+    const std::size_t end = text.find_first_not_of("0123456789");
+    const std::string_view rest =
+        end == std::string::npos ? std::string_view{} : std::string_view(text).substr(end);
+    const bool is_count = rest.starts_with(" in:") || rest.starts_with(" process") ||
+                          rest.starts_with(" ranks") || rest.starts_with(" rank ") || rest == "x" ||
+                          rest.starts_with("x ") || rest.starts_with(" gpus") ||
+                          rest.starts_with(" workers") || rest.starts_with(" others") ||
+                          rest.starts_with(" threads are") || rest.starts_with(" are in");
+    if (is_count) head.count = static_cast<int>(count);
+  }
+  for (const std::string_view key :
+       {"host ", "host: ", "host=", "node ", "node: ", "on ", "nodename: "}) {
+    const std::size_t at = text.find(key);
+    if (at == std::string::npos || (at > 0 && is_letter(text[at - 1]))) continue;
+    const std::string_view rest = std::string_view(text).substr(at + key.size());
+    const std::size_t end = std::min(rest.find_first_of(" ,:;)=]"), rest.size());
+    const std::string_view name = rest.substr(0, end);
+    const bool has_digit = name.find_first_of("0123456789") != std::string_view::npos;
+    if (has_digit && is_letter(name.front())) {
+      head.host = std::string(name);
+      break;
+    }
+  }
+  return head;
+}
+
+/// A thread and its frames.
+struct Thread {
+  bool is_main = false;
+  bool is_named = false;     ///< py-spy gives names
+  std::int64_t number = -1;  ///< gdb's, or the process id of a main thread of py-spy
+  Stack frames;
+  std::int64_t line = 0;
+};
+
+/// The lines of one text, one after another.
+class Reader {
+ public:
+  Reader(std::string_view path, std::vector<ProcessStack>& out) : path_(path), out_(out) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    file_ = head_of_name(name);
+  }
+
+  /// returns  whether the line is of a stack: a frame, or a head that nothing else reads
+  bool take(const PasteLine& line) {
+    const std::string_view text = line.text;
+    FrameLine frame;
+    if (parse_frame(text, frame)) {
+      take_frame(line, frame);
+      return true;
+    }
+    is_in_frames_ = false;
+    if (take_thread(line) || take_process(text) || take_name(line)) return true;
+    const Head head = head_of(text);
+    if (head.says_nothing()) return false;
+    close();
+    begin(head);
+    return false;
+  }
+
+  void finish() {
+    close();
+    settle();
+  }
+
+ private:
+  /// `trace_rank_3.txt`, `node48.txt`, `pyspy-71.txt`
+  static Head head_of_name(const std::string& name) {
+    Head head;
+    const std::string text = lower(name);
+    const std::size_t rank = text.find("rank");
+    const bool is_folder_like = rank == std::string::npos;
+    if (!is_folder_like) {
+      const int number = rank_of_name(name);
+      const bool is_own = number >= 0 && text.find("node") == std::string::npos;
+      if (is_own) head.ranks = {number};
+    }
+    head.host = std::filesystem::path(name).stem().string();
+    return head;
+  }
+
+  void begin(const Head& head) {
+    // A count and a rank can stand on lines of their own, one behind the other.
+    const bool adds = !has_stack_ && threads_.empty();
+    Head next = head;
+    if (adds) {
+      if (next.ranks.empty()) next.ranks = head_.ranks;
+      if (next.local_rank < 0) next.local_rank = head_.local_rank;
+      if (next.pid < 0) next.pid = head_.pid;
+      if (next.count == 0) next.count = head_.count;
+    }
+    if (next.host.empty()) next.host = head_.host;
+    head_ = std::move(next);
+    has_stack_ = false;
+  }
+
+  bool take_process(std::string_view text) {
+    if (!text.starts_with("Process ") || text.size() < 9 || !is_digit(text[8])) {
+      return text.starts_with("Python v") || text.starts_with("Locals:") ||
+             text.starts_with("Arguments:");
+    }
+    // ncclras lists processes in the same words.
+    if (text.find(" managing GPU") != std::string_view::npos) return false;
+    close();
+    Head head = head_of(text);
+    head.pid = leading_number(text.substr(8));
+    begin(head);
+    return true;
+  }
+
+  bool take_thread(const PasteLine& line) {
+    const std::string_view text = line.text;
+    const bool is_current = text.starts_with("Current thread ");
+    if (!text.starts_with("Thread ") && !is_current) return false;
+    const std::string_view rest = text.substr(is_current ? 15 : 7);
+    const bool is_hexadecimal = rest.starts_with("0x");
+    const std::int64_t number = is_hexadecimal ? -1 : leading_number(rest);
+    if (!is_hexadecimal && number < 0) return false;
+    const bool is_gdb = text.find("LWP") != std::string_view::npos;
+    const bool is_py_spy = text.find("idle)") != std::string_view::npos ||
+                           text.find("active") != std::string_view::npos;
+    if (!is_gdb && !is_py_spy && !is_hexadecimal) return false;
+    Thread thread;
+    thread.line = line.number;
+    thread.number = number;
+    thread.is_named = is_py_spy && text.find('"') != std::string_view::npos;
+    thread.is_main = text.find("MainThread") != std::string_view::npos ||
+                     (is_gdb && text.starts_with("Thread 1 ("));
+    // Heads without frames between them stand for several processes at one place; a second main thread begins
+    // the next process.
+    const bool was_empty = !threads_.empty() && threads_.back().frames.empty();
+    const bool has_main = std::any_of(threads_.begin(), threads_.end(), [](const Thread& one) {
+      return one.is_main && !one.frames.empty();
+    });
+    const bool restarts = is_gdb && !threads_.empty() && threads_.back().number == 1;
+    if (thread.is_main && (has_main || restarts) && !was_empty) close();
+    if (restarts && !thread.is_main) close();
+    if (thread.is_main && was_empty && threads_.back().is_main) {
+      if (threads_.back().number >= 0) more_pids_.push_back(threads_.back().number);
+      threads_.pop_back();
+      ++more_;
+    }
+    if (is_gdb) {
+      const std::int64_t lwp = number_after(text, "LWP");
+      if (thread.is_main && lwp >= 0 && head_.pid < 0) head_.pid = lwp;
+    } else if (is_py_spy && thread.is_main && head_.pid < 0 && number >= 0 &&
+               text.find("0x") == std::string_view::npos) {
+      own_pid_ = number;
+    }
+    threads_.push_back(std::move(thread));
+    return true;
+  }
+
+  /// Of a summary: one word a line, the call that a process stands in.
+  bool take_name(const PasteLine& line) {
+    if (line.text.size() > 32 || line.text.find_first_of(" :=./") != std::string::npos)
+      return false;
+    const bool is_op = op_of(line.text) != Op::Other && lower(line.text) == line.text;
+    const bool is_wait = line.text == "wait" || line.text == "poll" || line.text == "get";
+    if (!is_op && !is_wait) return false;
+    if (is_wait && out_.empty()) return false;
+    close();
+    ProcessStack stack;
+    stack.frames.push_back({line.text, "", 0});
+    stack.doing = is_op ? Doing::Communicates : Doing::Works;
+    stack.op = op_of(line.text);
+    place_stack(std::move(stack), line.number, 1);
+    return true;
+  }
+
+  void take_frame(const PasteLine& line, const FrameLine& frame) {
+    // Without heads, a blank line parts one process from the next.
+    const bool is_new = !is_in_frames_ && threads_.empty();
+    const bool is_parted = line.follows_blank && !threads_.empty() && is_headless_ && is_in_frames_;
+    const bool restarts = line.text.starts_with("#0 ") && !threads_.empty() && is_headless_ &&
+                          !threads_.back().frames.empty();
+    if (is_parted || restarts) close();
+    if (is_new || is_parted || restarts) {
+      threads_.emplace_back();
+      threads_.back().line = line.number;
+      is_headless_ = true;
+    }
+    is_in_frames_ = true;
+    Stack& frames = threads_.back().frames;
+    if (frames.size() < kMostFrames) {
+      frames.push_back({std::string(frame.function), std::string(frame.file),
+                        static_cast<std::int64_t>(std::max<std::int64_t>(0, frame.line))});
+    }
+  }
+
+  const Thread* main_thread() const {
+    const auto named = std::find_if(threads_.begin(), threads_.end(), [](const Thread& one) {
+      return one.is_main && !one.frames.empty();
+    });
+    if (named != threads_.end()) return &*named;
+    // faulthandler writes the main thread last.
+    const auto last = std::find_if(threads_.rbegin(), threads_.rend(),
+                                   [](const Thread& one) { return !one.frames.empty(); });
+    return last == threads_.rend() ? nullptr : &*last;
+  }
+
+  void close() {
+    if (const Thread* main = main_thread(); main != nullptr) {
+      ProcessStack stack;
+      stack.frames = main->frames;
+      classify(stack);
+      stack.pids = more_pids_;
+      const std::int64_t pid = head_.pid >= 0 ? head_.pid : own_pid_;
+      if (pid >= 0) stack.pids.push_back(pid);
+      place_stack(std::move(stack), main->line, more_ + 1);
+    }
+    threads_.clear();
+    more_pids_.clear();
+    more_ = 0;
+    own_pid_ = -1;
+    is_headless_ = false;
+    is_in_frames_ = false;
+  }
+
+  void place_stack(ProcessStack stack, std::int64_t line, int count) {
+    if (out_.size() >= kMostStacks) return;
+    stack.file = path_;
+    stack.line = line;
+    stack.ranks = head_.ranks;
+    stack.local_rank = head_.local_rank;
+    stack.host = head_.host.empty() ? file_.host : head_.host;
+    stack.count = std::max({count, head_.count, static_cast<int>(stack.ranks.size()), 1});
+    out_.push_back(std::move(stack));
+    // A rank and a process id are of one process; a host is of all that follow.
+    head_ = Head{{}, -1, -1, 0, head_.host};
+    has_stack_ = true;
+  }
+
+  /// A file of one rank: its stack is that rank's. Several stacks there are of others too, or of its threads.
+  void settle() {
+    const bool is_one = out_.size() == 1 && out_.front().ranks.empty() && out_.front().count == 1;
+    if (is_one) out_.front().ranks = file_.ranks;
+  }
+
+  std::string path_;
+  std::vector<ProcessStack>& out_;
+  Head file_;
+  Head head_;
+  std::vector<Thread> threads_;
+  std::vector<std::int64_t> more_pids_;
+  int more_ = 0;
+  std::int64_t own_pid_ = -1;
+  bool has_stack_ = false;
+  bool is_headless_ = false;
+  bool is_in_frames_ = false;
+};
+
+}  // namespace
+
+std::string_view to_string(Doing doing) {
+  switch (doing) {
+    case Doing::Communicates:
+      return "waits in communication";
+    case Doing::WaitsForGpu:
+      return "waits for its GPU";
+    case Doing::MakesGroup:
+      return "makes a group, or waits at the store";
+    case Doing::ReadsData:
+      return "waits for data";
+    case Doing::Saves:
+      return "saves a checkpoint";
+    case Doing::Loads:
+      return "loads";
+    case Doing::Compiles:
+      return "compiles";
+    case Doing::HoldsLock:
+      return "waits for a lock";
+    case Doing::Collects:
+      return "frees memory";
+    case Doing::Talks:
+      return "talks to a server";
+    case Doing::Debugs:
+      return "stands in a debugger";
+    case Doing::Leaves:
+      return "leaves the program";
+    case Doing::Works:
+      break;
+  }
+  return "works";
+}
+
+bool is_waiting(Doing doing) {
+  return doing == Doing::Communicates || doing == Doing::WaitsForGpu || doing == Doing::MakesGroup;
+}
+
+std::string ProcessStack::place() const {
+  if (telling >= frames.size()) return {};
+  const Frame& frame = frames[telling];
+  if (frame.file.empty()) return frame.function;
+  return frame.line > 0 ? fmt::format("{} ({}:{})", frame.function, frame.file, frame.line)
+                        : fmt::format("{} ({})", frame.function, frame.file);
+}
+
+std::string ProcessStack::who() const {
+  std::string text;
+  if (static_cast<int>(ranks.size()) >= count) {
+    std::vector<int> sorted = ranks;
+    std::sort(sorted.begin(), sorted.end());
+    text = (sorted.size() == 1 ? "rank " : "ranks ") + format_ranks(sorted);
+  } else if (local_rank >= 0) {
+    text = fmt::format("local rank {}", local_rank);
+  } else if (!pids.empty() && (count == 1 || static_cast<int>(pids.size()) == count)) {
+    text = pids.size() == 1
+               ? fmt::format("process {}", pids.front())
+               : fmt::format("processes {} and {} more", pids.front(), pids.size() - 1);
+  } else {
+    text = count == 1 ? "a process" : fmt::format("{} processes", count);
+  }
+  if (!host.empty() && ranks.empty()) text += fmt::format(" ({})", host);
+  return text;
+}
+
+std::string ProcessStack::text() const {
+  const bool is_one = count == 1;
+  return fmt::format("{} {} in {}: {}", who(), is_one ? "is" : "are", place(), to_string(doing));
+}
+
+std::vector<ProcessStack> read_process_stacks(const std::vector<PasteLine>& lines,
+                                              std::string_view path, std::vector<bool>* used) {
+  std::vector<ProcessStack> stacks;
+  Reader reader(path, stacks);
+  if (used != nullptr) used->assign(lines.size(), false);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool is_of_stack = reader.take(lines[i]);
+    if (used != nullptr) (*used)[i] = is_of_stack;
+  }
+  reader.finish();
+  return stacks;
+}
+
+std::vector<ProcessStack> read_json_stack(std::string_view text, std::string_view path) {
+  const Json threads = Json::parse(text, nullptr, false);
+  if (!threads.is_array()) return {};
+  ProcessStack stack;
+  stack.file = path;
+  for (const Json& thread : threads) {
+    const auto frames = thread.is_object() ? thread.find("frames") : thread.end();
+    if (!thread.is_object() || frames == thread.end() || !frames->is_array()) continue;
+    Stack own;
+    for (const Json& frame : *frames) {
+      if (!frame.is_object()) continue;
+      const auto text_of = [&](const char* key) {
+        const auto found = frame.find(key);
+        return found != frame.end() && found->is_string() ? found->get<std::string>()
+                                                          : std::string{};
+      };
+      const auto line = frame.find("line");
+      const bool has_line = line != frame.end() && line->is_number_integer();
+      own.push_back(
+          {text_of("name"), text_of("filename"), has_line ? line->get<std::int64_t>() : 0});
+    }
+    const auto name = thread.find("thread_name");
+    const bool is_main =
+        name != thread.end() && name->is_string() && name->get<std::string>() == "MainThread";
+    if (is_main || stack.frames.empty()) stack.frames = std::move(own);
+    const auto pid = thread.find("pid");
+    if (pid != thread.end() && pid->is_number_integer()) stack.pids = {pid->get<std::int64_t>()};
+    if (is_main) break;
+  }
+  if (stack.frames.empty()) return {};
+  classify(stack);
+  const int rank = rank_of_name(path);
+  if (rank >= 0) stack.ranks = {rank};
+  return {std::move(stack)};
+}
+
+}  // namespace ringside::hang

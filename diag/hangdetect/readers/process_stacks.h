@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/paste_text.h"
+
+namespace ringside::hang {
+
+/// What a process does, as its main thread's stack shows it.
+enum class Doing : std::uint8_t {
+  Communicates,  ///< inside a collective, a send or a receive
+  WaitsForGpu,   ///< for a kernel, which may be a collective
+  MakesGroup,    ///< a group or communicator is being made, or a store is asked
+  ReadsData,     ///< a data loader, a queue, a file
+  Saves,         ///< a checkpoint
+  Loads,         ///< weights, a download
+  Compiles,      ///< kernels or extensions
+  HoldsLock,     ///< waits for a lock, a file lock, Python's
+  Collects,      ///< garbage, the allocator
+  Talks,         ///< to a server that is no rank: an experiment tracker, a store of objects
+  Debugs,        ///< stands in a debugger or asks for input
+  Leaves,        ///< the interpreter ends
+  Works,         ///< anything else
+};
+
+/// `saves a checkpoint`; `waits in a collective`
+std::string_view to_string(Doing doing);
+
+/// Whether it waits for others: nobody is late for being there.
+bool is_waiting(Doing doing);
+
+/// Where a rank runs, as far as the text says it.
+struct ProcessPlace {
+  std::string host;       ///< empty: not said
+  std::int64_t pid = -1;  ///< -1: not said
+};
+
+/// The stack of one process, or of several that stand at one place.
+struct ProcessStack {
+  std::vector<int> ranks;          ///< global, as the text names them; empty: it does not
+  std::vector<std::int64_t> pids;  ///< of these processes, as the text names them
+  std::string host;                ///< as the text names it; empty: it does not
+  int local_rank = -1;
+  int count = 1;  ///< processes that stand here, >= ranks and pids named
+  Stack frames;   ///< innermost first
+  Doing doing = Doing::Works;
+  std::size_t telling = 0;  ///< index of the frame that shows what it does
+  Op op = Op::Other;        ///< of a process that communicates; Other: not told
+  std::string file;
+  std::int64_t line = 0;  ///< where the stack begins
+
+  /// `torch.save`-like place: `save (torch/serialization.py:650)`.
+  [[nodiscard]] std::string place() const;
+  /// `rank 3`, `pid 688514 on node48`, `a process`
+  [[nodiscard]] std::string who() const;
+  /// `rank 3 is in save (torch/serialization.py:650): saves a checkpoint`
+  [[nodiscard]] std::string text() const;
+};
+
+/// All stacks of a text: of py-spy (text), faulthandler, gdb and pystack; of many processes one after another, with
+/// heads (`Process 71: python train.py`, `Thread 71 (active): "MainThread"`, `rank 3:`, `4 processes are in:`) or
+/// without. Of a process with several threads the main one counts. Lines that are none are passed over; `used` says
+/// which ones were not, by their place in `lines`.
+///
+/// source  docs/formats 8.2
+std::vector<ProcessStack> read_process_stacks(const std::vector<PasteLine>& lines,
+                                              std::string_view path,
+                                              std::vector<bool>* used = nullptr);
+
+/// `py-spy dump --json`: of one process; nothing where it is none.
+std::vector<ProcessStack> read_json_stack(std::string_view text, std::string_view path);
+
+}  // namespace ringside::hang

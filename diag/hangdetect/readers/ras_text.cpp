@@ -1,0 +1,183 @@
+#include "diag/hangdetect/readers/ras_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/dump_keys.h"
+
+namespace ringside::hang {
+namespace {
+
+using logs::MessageId;
+
+constexpr std::size_t kMostFindings = 4096;
+
+}  // namespace
+
+void RasText::take_comm(const logs::RasComm& comm) {
+  sizes_[comm.group] = comm.nranks;
+  widest_ = std::max(widest_, comm.nranks);
+  if (comm.is_json) return;
+  ++rows_;
+  healthy_rows_ += comm.errors == "OK" ? 1 : 0;
+  section_ = Section::None;
+}
+
+RasText::Finding& RasText::add(Section section, const logs::Record& record) {
+  const bool goes_on = !found_.empty() && found_.back().section == section && section_ == section &&
+                       found_.back().detail.empty();
+  if (!goes_on && found_.size() < kMostFindings) {
+    found_.push_back({section, {}, 0, {}, record.place, std::string(record.text())});
+  }
+  return found_.back();
+}
+
+void RasText::take_rank(const logs::Record& record) {
+  const auto& ras = record.as<logs::RasRank>();
+  if (!is_of_job_ || ras.rank < 0 || ras.rank >= kMostRanks) return;
+  if (ras.pid >= 0 && processes_of_.size() < kMostFindings) {
+    rank_of_pid_[ras.pid] = ras.rank;
+    processes_of_[ras.rank] = {std::string(ras.host), ras.pid};
+  }
+  const auto name = [&](Section section) {
+    Finding& one = add(section, record);
+    one.ranks.push_back(ras.rank);
+    section_ = section;
+  };
+  using State = logs::RasRank::State;
+  if (ras.state == State::Dead || (ras.state == State::Present && section_ == Section::Dead)) {
+    name(Section::Dead);
+    return;
+  }
+  const bool is_plain = ras.operation < 0 && ras.status.empty() && ras.counts[0] < 0;
+  if (ras.state == State::Missing || (is_plain && section_ == Section::Missing)) {
+    name(Section::Missing);
+    return;
+  }
+  if (is_plain && section_ == Section::Error) {
+    name(Section::Error);
+    return;
+  }
+  if (!ras.status.empty()) {
+    name(Section::Status);
+    found_.back().detail = ras.status;
+    return;
+  }
+  // Outliers print their own operation where there are several; else it is that of the smaller set.
+  const std::int64_t operation = ras.operation >= 0 ? ras.operation : few_;
+  if (ras.counts[0] < 0 && operation >= 0) listed_.emplace_back(operation, ras.rank);
+  for (std::size_t i = 0; i < ras.counts.size(); ++i) {
+    if (ras.counts[i] >= 0) counts_[{ras.hash, i}].emplace_back(ras.counts[i], ras.rank);
+  }
+  counts_place_ = record.place;
+  counts_line_ = std::string(record.text());
+}
+
+/// `Process 71 on node n01 managing GPU 3` below INCOMPLETE or DEAD.
+void RasText::take_process(const logs::Record& record) {
+  if (section_ != Section::Missing && section_ != Section::Dead) return;
+  if (found_.size() >= kMostFindings) return;
+  Finding one{section_, {}, 0, {}, record.place, std::string(record.text())};
+  one.detail =
+      fmt::format("process {} on node {}, GPU {}", logs::message_argument(record, "pid"),
+                  logs::message_argument(record, "node"), logs::message_argument(record, "gpus"));
+  processes_.emplace_back(logs::message_number(record, "pid"), one.detail);
+  of_process_.push_back(found_.size());
+  found_.push_back(std::move(one));
+}
+
+bool RasText::take_message(const logs::Record& record) {
+  switch (record.as<logs::Message>().id) {
+    case MessageId::RasCommProblem: {
+      // `#2-0`: the third row of the table. Its ranks are ranks of the job where it has all of them.
+      const std::string_view comm = logs::message_argument(record, "comm");
+      const auto row =
+          sizes_.find(static_cast<int>(parse_whole(comm.substr(0, comm.find('-'))).value_or(-1)));
+      is_of_job_ = row == sizes_.end() || row->second >= widest_;
+      section_ = Section::None;
+      has_problem_ = true;
+      return true;
+    }
+    case MessageId::RasProblem:
+      has_problem_ = true;
+      section_ =
+          record.text().find("DEAD") != std::string_view::npos ? Section::Dead : Section::Missing;
+      return true;
+    case MessageId::RasMissingProcesses:
+      section_ = Section::Missing;
+      has_problem_ = true;
+      return true;
+    case MessageId::RasDeadProcesses:
+      section_ = Section::Dead;
+      has_problem_ = true;
+      return true;
+    case MessageId::RasProcess:
+      take_process(record);
+      return true;
+    case MessageId::RasErrorRanks:
+      section_ = Section::Error;
+      has_problem_ = true;
+      return true;
+    case MessageId::RasMismatch:
+      section_ = Section::Counts;
+      return true;
+    case MessageId::RasCounts: {
+      if (!is_of_job_) return true;
+      // `61 ranks have launched up to operation 1187`: the largest set is what the others are.
+      const std::int64_t count = logs::message_number(record, "count", 0);
+      const std::int64_t operation = logs::message_number(record, "operation", 0);
+      if (count > most_) {
+        most_ = count;
+        total_ = operation;
+      } else {
+        few_ = operation;
+      }
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+/// Ranks with fewer operations than most: behind, if the report is of a job that stands.
+void RasText::compare() {
+  const auto name = [&](std::vector<int> ranks, std::int64_t lag) {
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    if (found_.size() < kMostFindings)
+      found_.push_back({Section::Counts, std::move(ranks), lag, {}, counts_place_, counts_line_});
+  };
+  for (const auto& [what, counts] : counts_) {
+    std::map<std::int64_t, std::vector<int>> by_count;
+    for (const auto& [count, rank] : counts) by_count[count].push_back(rank);
+    if (by_count.size() < 2) continue;
+    const auto& [low, behind] = *by_count.begin();
+    const auto& [high, ahead] = *by_count.rbegin();
+    if (behind.size() <= ahead.size()) {
+      name(behind, high - low);
+    } else {
+      name(ahead, low - high);
+    }
+  }
+  if (listed_.empty() || total_ < 0) return;
+  const std::int64_t listed = listed_.front().first;
+  std::vector<int> ranks;
+  for (const auto& [operation, rank] : listed_) {
+    if (operation == listed) ranks.push_back(rank);
+  }
+  name(std::move(ranks), total_ - listed);
+}
+
+std::vector<RasText::Finding> RasText::finish() {
+  compare();
+  // A process that a list of ranks names elsewhere is that rank.
+  for (std::size_t i = 0; i < of_process_.size(); ++i) {
+    const auto rank = rank_of_pid_.find(processes_[i].first);
+    if (rank != rank_of_pid_.end()) found_[of_process_[i]].ranks = {rank->second};
+  }
+  return std::move(found_);
+}
+
+}  // namespace ringside::hang

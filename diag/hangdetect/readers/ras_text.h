@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diag/hangdetect/readers/process_stacks.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/ras_records.h"
+#include "diag/logparse/record.h"
+
+namespace ringside::hang {
+
+/// What the text of ncclras says of ranks, put together over its lines: a list of ranks belongs to the problem above
+/// it, a process to a rank of a list elsewhere. Communicators that are not over the whole job are passed over.
+///
+/// Ordering   lines come in the order of the report; several reports one after another are allowed
+/// source     docs/formats 7.1
+class RasText {
+ public:
+  /// What a list of ranks is of.
+  enum class Section : std::uint8_t { None, Missing, Dead, Error, Status, Counts };
+
+  /// Ranks that the report names, and why.
+  struct Finding {
+    Section section = Section::None;
+    std::vector<int> ranks;
+    std::int64_t lag = 0;  ///< Counts: operations fewer (> 0) or more (< 0) than the others
+    std::string detail;    ///< a process: `process 71 on node n01, GPU 3`; a status
+    logs::Place place;     ///< of its first line
+    std::string line;      ///< that line
+  };
+
+  void take_comm(const logs::RasComm& comm);
+  void take_rank(const logs::Record& record);
+  /// returns  whether the message was one of ncclras's
+  bool take_message(const logs::Record& record);
+
+  /// Closes the report. Call once.
+  [[nodiscard]] std::vector<Finding> finish();
+
+  /// Every row of the table says OK, and nothing is listed as a problem; known after finish().
+  [[nodiscard]] bool is_healthy() const {
+    return rows_ > 0 && rows_ == healthy_rows_ && !has_problem_;
+  }
+  [[nodiscard]] std::int32_t widest() const { return widest_; }
+  /// Where the ranks run that the report names.
+  [[nodiscard]] const std::map<int, ProcessPlace>& processes() const { return processes_of_; }
+  /// Process ids of ranks that the report names.
+  [[nodiscard]] const std::map<std::int64_t, int>& rank_of_pid() const { return rank_of_pid_; }
+
+ private:
+  Finding& add(Section section, const logs::Record& record);
+  void take_process(const logs::Record& record);
+  void compare();
+
+  std::vector<Finding> found_;
+  Section section_ = Section::None;
+  std::map<int, std::int32_t> sizes_;  ///< ranks of a communicator, by row of the table
+  std::map<std::int64_t, int> rank_of_pid_;
+  std::map<int, ProcessPlace> processes_of_;
+  std::vector<std::pair<std::int64_t, std::string>> processes_;  ///< dead or silent ones, in words
+  std::vector<std::size_t> of_process_;  ///< places in found_ of findings that only name a process
+  std::vector<std::pair<std::int64_t, int>> listed_;  ///< operation, rank: the outliers
+  std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::pair<std::int64_t, int>>>
+      counts_;
+  std::int64_t most_ = 0;    ///< ranks of the largest set
+  std::int64_t total_ = -1;  ///< the operation that most ranks are at
+  std::int64_t few_ = -1;    ///< and the few
+  std::int32_t widest_ = 0;
+  int rows_ = 0;
+  int healthy_rows_ = 0;
+  bool has_problem_ = false;
+  bool is_of_job_ = true;  ///< what is listed now is of a communicator over the whole job
+  logs::Place counts_place_;
+  std::string counts_line_;
+};
+
+}  // namespace ringside::hang

@@ -1,0 +1,224 @@
+#include "diag/hangdetect/readers/run_lines.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/dump_keys.h"
+
+namespace ringside::hang {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+std::string lower(std::string_view text) {
+  std::string out(text.substr(0, 400));
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+bool holds(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+std::int64_t number_at(std::string_view text, std::size_t& at) {
+  const std::size_t from = at;
+  while (at < text.size() && is_digit(text[at]) && at - from < 12) ++at;
+  return at == from ? -1 : parse_whole(text.substr(from, at - from)).value_or(-1);
+}
+
+/// `step 1/10`, `iteration   42780/ 115311`, `Step: 300, loss`, `[step=12]`, `epoch 3: `
+bool read_step(std::string_view text, RunLine& line) {
+  for (const std::string_view word :
+       {"step", "iteration", "iter", "epoch", "batch", "it/s", "s/it"}) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + 1)) {
+      if (word == "it/s" || word == "s/it") {
+        // A progress bar: the number stands before it, `450/1000 [00:45<00:55, 10.0it/s]`.
+        const std::size_t slash = text.substr(0, at).rfind('/', text.rfind('[', at));
+        if (slash == std::string_view::npos || slash == 0) break;
+        std::size_t from = slash;
+        while (from > 0 && is_digit(text[from - 1])) --from;
+        line.step = number_at(text, from);
+        std::size_t behind = slash + 1;
+        line.of = number_at(text, behind);
+        if (line.step >= 0) return true;
+        break;
+      }
+      if (at > 0 && (is_letter(text[at - 1]) || text[at - 1] == '_')) continue;
+      std::size_t behind = at + word.size();
+      if (behind < text.size() && text[behind] == 's') ++behind;
+      const std::size_t number = text.find_first_not_of(" :=[(#", behind);
+      if (number == std::string_view::npos || number - behind > 8 || !is_digit(text[number]))
+        continue;
+      std::size_t end = number;
+      line.step = number_at(text, end);
+      const std::size_t slash = text.find_first_not_of(' ', end);
+      if (slash != std::string_view::npos && text[slash] == '/') {
+        std::size_t of = text.find_first_not_of(' ', slash + 1);
+        if (of != std::string_view::npos) line.of = number_at(text, of);
+      }
+      return line.step >= 0;
+    }
+  }
+  return false;
+}
+
+constexpr std::array kFinished = {
+    std::string_view{"training completed"},
+    std::string_view{"training complete"},
+    std::string_view{"training finished"},
+    std::string_view{"training done"},
+    std::string_view{"finished training"},
+    std::string_view{"training is done"},
+    std::string_view{"end of training"},
+    std::string_view{"end time of running main"},
+    std::string_view{"`trainer.fit` stopped"},
+    std::string_view{"exits successfully"},
+    std::string_view{"successfully finished"},
+    std::string_view{"finished successfully"},
+    std::string_view{"completed successfully"},
+    std::string_view{"application startup complete"},
+    std::string_view{"server is ready"},
+    std::string_view{"fired up and ready to roll"},
+    std::string_view{"uvicorn running on"},
+    std::string_view{"exiting program after"},
+    std::string_view{"run history:"},
+    std::string_view{"'train_runtime'"},
+    std::string_view{"job finished"},
+    std::string_view{"all done"},
+    std::string_view{"# avg bus bandwidth"},
+    std::string_view{"reached max_steps"},
+    std::string_view{": complete!"},
+};
+
+/// Warnings of jobs that run well. source  docs/formats 5.2 and the projects' own sources
+constexpr std::array kHarmless = {
+    std::string_view{"process group has not been destroyed"},
+    std::string_view{"destroy_process_group() was not called"},
+    std::string_view{"no available shared memory broadcast block found"},
+    std::string_view{"setting omp_num_threads environment variable"},
+    std::string_view{"hostname of the client socket cannot be retrieved"},
+    std::string_view{"devices used by this process are currently unknown"},
+    std::string_view{"as device used by this process is currently unknown"},
+    std::string_view{"guessing device id based on global rank"},
+    std::string_view{"is deprecated"},
+    std::string_view{"futurewarning"},
+    std::string_view{"deprecationwarning"},
+    std::string_view{"userwarning"},
+    std::string_view{"find_unused_parameters=true was specified in ddp constructor"},
+    std::string_view{"the ipv6 network addresses of"},
+    std::string_view{"nccl_async_error_handling is deprecated"},
+    std::string_view{"address family not supported by protocol"},
+    std::string_view{"tokenizers_parallelism"},
+    std::string_view{"leaked semaphore objects"},
+};
+
+constexpr std::array kAlarming = {std::string_view{"timed out"},     std::string_view{"timeout"},
+                                  std::string_view{"traceback"},     std::string_view{"error"},
+                                  std::string_view{"abort"},         std::string_view{"killed"},
+                                  std::string_view{"signal"},        std::string_view{"cancelled"},
+                                  std::string_view{"stuck"},         std::string_view{"hang"},
+                                  std::string_view{"hung"},          std::string_view{"deadlock"},
+                                  std::string_view{"exception"},     std::string_view{"fatal"},
+                                  std::string_view{"unreachable"},   std::string_view{"disconnect"},
+                                  std::string_view{"failed"},        std::string_view{"failure"},
+                                  std::string_view{"out of memory"}, std::string_view{"died"},
+                                  std::string_view{"heartbeat"}};
+
+template <typename Words>
+bool holds_any(std::string_view text, const Words& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return holds(text, word); });
+}
+
+/// Counters that are named after what they count: `number of skipped iterations: 0`, `errors=0`.
+bool counts_none(std::string_view text) {
+  return holds(text, "errors: 0") || holds(text, "errors=0") || holds(text, "0 errors") ||
+         holds(text, "0 failed") || holds(text, "failed: 0") || holds(text, "failed=0");
+}
+
+}  // namespace
+
+RunLine read_run_line(std::string_view text) {
+  RunLine line;
+  const std::string small = lower(text);
+  if (holds_any(small, kHarmless)) {
+    line.what = RunLine::What::Harmless;
+  } else if (holds_any(small, kFinished)) {
+    line.what = RunLine::What::Finished;
+  } else if (!counts_none(small) && holds_any(small, kAlarming)) {
+    line.what = RunLine::What::Alarming;
+  } else if (read_step(small, line)) {
+    line.what = RunLine::What::Step;
+  }
+  return line;
+}
+
+int world_in(std::string_view text) {
+  struct SizeWord {
+    std::string_view before;
+    bool is_fraction;  ///< the number stands behind a slash
+  };
+  constexpr std::array kKeys = {SizeWord{"world_size", false},    SizeWord{"world size", false},
+                                SizeWord{"WORLD_SIZE", false},    SizeWord{"MEMBER:", true},
+                                SizeWord{"Starting with", false}, SizeWord{"nranks", false},
+                                SizeWord{"num_processes", false}, SizeWord{"Num processes", false},
+                                SizeWord{"total_gpus", false}};
+  for (const SizeWord& key : kKeys) {
+    const std::size_t at = text.find(key.before);
+    if (at == std::string_view::npos) continue;
+    // Sizes of groups within the job are named so too: `tensor_model_parallel_world_size`.
+    const std::string_view before = text.substr(0, at);
+    if (before.ends_with("parallel_") || before.ends_with("parallel ") ||
+        before.ends_with("local_") || before.ends_with("local ") || before.ends_with("LOCAL_")) {
+      continue;
+    }
+    std::size_t from = at + key.before.size();
+    if (key.is_fraction) {
+      from = text.find('/', from);
+      if (from == std::string_view::npos) continue;
+    }
+    const std::size_t number = text.find_first_of("0123456789", from);
+    if (number == std::string_view::npos || number - from > 4) continue;
+    std::size_t end = number;
+    const std::int64_t world = number_at(text, end);
+    if (world >= 2 && world <= kMostRanks) return static_cast<int>(world);
+  }
+  return 0;
+}
+
+int exit_code_of(std::string_view words) {
+  struct Word {
+    std::string_view text;
+    int code;
+  };
+  // source  signal(7), and sysexits of Slurm: 128 + the signal
+  constexpr std::array kWords = {Word{"Segmentation fault", -11},
+                                 Word{"Aborted", -6},
+                                 Word{"Killed", -9},
+                                 Word{"Terminated", -15},
+                                 Word{"Bus error", -7},
+                                 Word{"Out Of Memory", -9},
+                                 Word{"Out of memory", -9},
+                                 Word{"Floating point exception", -8},
+                                 Word{"Illegal instruction", -4},
+                                 Word{"Hangup", -1},
+                                 Word{"Interrupt", -2},
+                                 Word{"User defined signal", -10}};
+  for (const Word& word : kWords) {
+    if (holds(words, word.text)) return word.code;
+  }
+  const std::size_t at = words.find("exit code ");
+  if (at == std::string_view::npos) return 0;
+  std::size_t from = at + 10;
+  const std::int64_t code = number_at(words, from);
+  if (code < 0 || code > 255) return 0;
+  return code > 128 ? static_cast<int>(128 - code) : static_cast<int>(code);
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace ringside::hang {
+
+/// What a program's own line says of how it fares, in the words that training loops, trainers and servers use.
+struct RunLine {
+  enum class What : std::uint8_t {
+    Other,
+    Step,      ///< it has done a step: `iteration 42780/ 115311`, ` 45%|###  | 450/1000 [`
+    Finished,  ///< training has ended, or the server is up
+    Harmless,  ///< a warning that jobs which run well give too
+    Alarming,  ///< an error or a wait in words that nothing else here reads
+  };
+  What what = What::Other;
+  std::int64_t step = -1;
+  std::int64_t of = -1;  ///< steps in all; -1: not said
+};
+
+/// shape  a line without its prefix
+RunLine read_run_line(std::string_view text);
+
+/// How many ranks the job has, where a line says it: `world_size=8`, `MEMBER: 1/8`, `nranks 8`.  returns  0: it does not
+int world_in(std::string_view text);
+
+/// The signal or status that srun's words for a task's end stand for: `Segmentation fault` -11, `Killed` -9,
+/// `Exited with exit code 3` 3; negative: a signal.  returns  0: words that we do not know
+int exit_code_of(std::string_view words);
+
+}  // namespace ringside::hang

@@ -1,0 +1,81 @@
+#include "diag/hangdetect/readers/statements.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace ringside::hang {
+
+void Statements::state(const logs::Record& record, LogStatement::What what, std::vector<int> ranks,
+                       std::int64_t code, std::string detail) {
+  if (facts_.statements.size() >= kMost) return;
+  for (const int rank : ranks) facts_.world = std::max(facts_.world, std::min(rank, 1 << 20) + 1);
+  std::erase_if(ranks, [](int rank) { return rank < 0 || rank > (1 << 20); });
+  places_.push_back(record.place);
+  facts_.statements.push_back({what,
+                               std::move(ranks),
+                               code,
+                               record.time_us,
+                               std::string(record.text().substr(0, kShown)),
+                               std::move(detail),
+                               {},
+                               -1});
+}
+
+void Statements::state_of(const logs::Record& record, LogStatement::What what, int rank,
+                          std::int64_t code, std::string detail) {
+  state(record, what, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, code,
+        std::move(detail));
+}
+
+void Statements::note_run(const logs::Record& record, const RunLine& line, int rank) {
+  RunNotes& run = facts_.run;
+  constexpr std::size_t kMostShown = 6;
+  const auto show = [&](std::uint64_t count) {
+    if (count > 2 || run.shown.size() >= kMostShown) return;
+    shown_places_.push_back(record.place);
+    run.shown.push_back({{}, -1, -1, std::string(record.text().substr(0, kShown))});
+  };
+  switch (line.what) {
+    case RunLine::What::Step:
+      ++run.steps;
+      run.has_finished = false;
+      if (line.step != run.last_step) run.at_last_step.clear();
+      run.last_step = line.step;
+      run.steps_of = line.of;
+      if (rank >= 0) {
+        run.at_last_step.insert(rank);
+        run.ranks.insert(rank);
+      }
+      break;
+    case RunLine::What::Finished:
+      run.has_finished = true;
+      show(++run.finished);
+      break;
+    case RunLine::What::Harmless:
+      show(++run.harmless);
+      break;
+    case RunLine::What::Alarming:
+      ++run.alarming;
+      break;
+    case RunLine::What::Other:
+      ++facts_.unread;
+      break;
+  }
+}
+
+void Statements::know_world(std::int64_t ranks) {
+  if (ranks > 1 && ranks <= kMostRanks)
+    facts_.known_world = std::max(facts_.known_world, static_cast<int>(ranks));
+}
+
+void Statements::finish(const WhereFunction& where) {
+  for (std::size_t i = 0; i < facts_.statements.size(); ++i) {
+    std::tie(facts_.statements[i].file, facts_.statements[i].line) = where(places_[i]);
+  }
+  for (std::size_t i = 0; i < facts_.run.shown.size(); ++i) {
+    std::tie(facts_.run.shown[i].file, facts_.run.shown[i].line) = where(shown_places_[i]);
+  }
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/readers/log_dumps.h"
+#include "diag/hangdetect/readers/log_facts.h"
+#include "diag/hangdetect/readers/run_lines.h"
+#include "diag/logparse/record.h"
+
+namespace ringside::hang {
+
+/// Collects what lines say into facts, with their places, which are files and lines only once everything is read.
+///
+/// Ownership  the facts must outlive it
+class Statements {
+ public:
+  explicit Statements(LogFacts& facts) : facts_(facts) {}
+
+  /// A line says this of these ranks. Ranks that no job has are left out; at most 4,096 statements are kept.
+  void state(const logs::Record& record, LogStatement::What what, std::vector<int> ranks,
+             std::int64_t code = 0, std::string detail = {});
+
+  /// Of the rank that a line is of; an empty set where it does not say.
+  void state_of(const logs::Record& record, LogStatement::What what, int rank,
+                std::int64_t code = 0, std::string detail = {});
+
+  /// How the program fares by its own words. `rank`: whose line it is; -1: it does not say
+  void note_run(const logs::Record& record, const RunLine& line, int rank);
+
+  /// How many ranks the job has at least, where a line says how many there are.
+  void know_world(std::int64_t ranks);
+
+  /// Notes of the rank; of nobody where it is -1.
+  RankNotes& note(int rank) { return rank >= 0 ? facts_.notes[rank] : nobody_; }
+
+  /// Turns places into files and lines. Call once.
+  void finish(const WhereFunction& where);
+
+  static constexpr std::size_t kShown = 400;  ///< characters of a line, in a statement
+  static constexpr std::size_t kMost = 4096;
+
+ private:
+  LogFacts& facts_;
+  std::vector<logs::Place> places_;
+  std::vector<logs::Place> shown_places_;
+  RankNotes nobody_;
+};
+
+}  // namespace ringside::hang

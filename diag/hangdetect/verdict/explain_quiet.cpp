@@ -1,0 +1,243 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diag/hangdetect/verdict/confidence.h"
+#include "diag/hangdetect/verdict/explain.h"
+
+namespace ringside::hang {
+namespace {
+
+using What = LogStatement::What;
+
+/// Calls that belong to no named group cannot be told apart from their helper group's.
+bool is_aligned(const RankView& view) {
+  return view.dump->calls.empty() ||
+         std::any_of(view.group_of_call.begin(), view.group_of_call.end(),
+                     [](int group) { return group >= 0; });
+}
+
+/// Gloo's recorder keeps neither sends and receives nor monitored_barrier: a rank can wait in what it has not
+/// seen.
+bool is_all_recorded(const Job& job) {
+  for (int r = 0; r < job.world(); ++r) {
+    const RankDump* dump = job.rank(r).dump;
+    if (dump != nullptr && !dump->calls.empty() &&
+        job.signature(dump->calls.back()).backend == "gloo") {
+      return false;
+    }
+  }
+  return true;
+}
+
+const LogStatement* first_of(const LogFacts& facts, What what) {
+  const auto found = std::find_if(facts.statements.begin(), facts.statements.end(),
+                                  [&](const LogStatement& one) { return one.what == what; });
+  return found == facts.statements.end() ? nullptr : &*found;
+}
+
+Evidence evidence_of(const LogStatement& one) { return {one.file, -1, one.line, one.text}; }
+
+/// `step 812 of 1000`
+std::string step_text(const RunNotes& run) {
+  std::string text = fmt::format("step {}", run.last_step);
+  if (run.steps_of > 0) text += fmt::format(" of {}", run.steps_of);
+  return text;
+}
+
+/// Of ranks that tell of steps: those that do not tell of the last one. They may have done it in silence.
+std::vector<int> not_at_last_step(const RunNotes& run) {
+  std::vector<int> away;
+  std::set_difference(run.ranks.begin(), run.ranks.end(), run.at_last_step.begin(),
+                      run.at_last_step.end(), std::back_inserter(away));
+  return away;
+}
+
+/// The program says itself that it is well.
+std::optional<Explanation> healthy(const LogFacts& facts) {
+  const RunNotes& run = facts.run;
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.evidence = run.shown;
+  if (facts.is_ras_healthy) {
+    out.confidence = confidence::kHealthyReport;
+    out.why = fmt::format(
+        "ncclras finds every communicator OK: all ranks answer ({} of them) and have launched as "
+        "many operations",
+        facts.known_world);
+    out.missing.push_back(
+        "if the job seems to stand: a second report 15 s later; counts that are equal and do not "
+        "grow mean that "
+        "all are inside one call");
+    return out;
+  }
+  if (facts.timeouts > 0 || run.alarming > run.finished + run.harmless + run.steps)
+    return std::nullopt;
+  if (run.has_finished) {
+    out.confidence = run.alarming == 0 ? confidence::kFinished : confidence::kFinished - 0.2;
+    out.why = fmt::format(
+        "the program tells that it has come to its end, or serves ({} line{}){}", run.finished,
+        run.finished == 1 ? "" : "s",
+        run.harmless > 0 ? "; the warnings before it are of jobs that run well too" : "");
+    return out;
+  }
+  if (run.alarming > 0) return std::nullopt;
+  if (run.harmless > 0) {
+    out.confidence = confidence::kHarmless;
+    out.why = fmt::format(
+        "the {} warning{} here {} given by jobs that run and end well too, and nothing else tells "
+        "of a hang",
+        run.harmless, run.harmless == 1 ? "" : "s", run.harmless == 1 ? "is" : "are");
+    return out;
+  }
+  constexpr std::uint64_t kFewest = 3;
+  if (run.steps >= kFewest) {
+    out.confidence = confidence::kSteps;
+    out.why =
+        fmt::format("the job does one step after another, up to {}, and nothing tells of a hang",
+                    step_text(run));
+    out.missing.push_back(
+        "the time now: if its last line is old, the stacks of all ranks (py-spy dump)");
+    return out;
+  }
+  return std::nullopt;
+}
+
+/// What the lines do show, where they show no cause.
+Explanation told(const LogFacts& facts) {
+  Explanation out;
+  out.confidence = confidence::kNothing;
+  const RunNotes& run = facts.run;
+  if (const LogStatement* end = first_of(facts, What::Cancelled)) {
+    out.confidence = 0.3;
+    out.why = fmt::format("the scheduler ended the job{}{}", end->detail.empty() ? "" : ": ",
+                          end->detail);
+    out.evidence.push_back(evidence_of(*end));
+    if (run.last_step >= 0) {
+      const std::vector<int> away = not_at_last_step(run);
+      out.why += fmt::format("; the last step that a line tells of is {}", step_text(run));
+      if (!away.empty() && !run.at_last_step.empty()) {
+        out.details.push_back(
+            fmt::format("{} of {} ranks tell of that step; {} do not, which may only mean that "
+                        "they print later",
+                        run.at_last_step.size(), run.ranks.size(), ranks_text(away)));
+      }
+    }
+    return out;
+  }
+  if (const LogStatement* stuck = first_of(facts, What::WatchdogStuck)) {
+    out.confidence = 0.3;
+    std::vector<int> ranks;
+    for (const LogStatement& one : facts.statements) {
+      if (one.what == What::WatchdogStuck)
+        ranks.insert(ranks.end(), one.ranks.begin(), one.ranks.end());
+    }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    out.why =
+        fmt::format("the watchdog of {} stands still, and no collective is told to be pending",
+                    ranks.empty() ? "a rank" : ranks_text(ranks));
+    if (run.finished > 0)
+      out.why += ": the program had come to its end, so it is the release of the groups that hangs";
+    out.evidence.push_back(evidence_of(*stuck));
+    out.evidence.insert(out.evidence.end(), run.shown.begin(), run.shown.end());
+    return out;
+  }
+  std::vector<int> waiting;
+  for (const auto& [rank, notes] : facts.notes) {
+    if (notes.is_waiting) waiting.push_back(rank);
+  }
+  if (!waiting.empty() || facts.timeouts > 0) {
+    out.confidence = 0.3;
+    out.why = fmt::format(
+        "{} timed out in a collective, and nothing here tells with whom: up to PyTorch 2.4 the "
+        "line leaves the group open",
+        waiting.empty() ? "ranks" : ranks_text(waiting));
+    return out;
+  }
+  if (!facts.stacks.empty()) {
+    const ProcessStack& one = facts.stacks.front();
+    out.confidence = 0.2;
+    out.why = fmt::format("{} {} ({}); the stacks of the others are not here", one.who(),
+                          to_string(one.doing), one.place());
+    for (const ProcessStack& stack : facts.stacks) {
+      if (out.evidence.size() < 6)
+        out.evidence.push_back(
+            {stack.file, -1, stack.line, fmt::format("{} {}", stack.who(), stack.place())});
+    }
+    out.stack = one.frames;
+    return out;
+  }
+  if (run.alarming > 0) {
+    out.confidence = 0.2;
+    out.why = fmt::format(
+        "{} line{} tell of an error or a wait in words that are not known here, and no line says "
+        "which collective stands",
+        run.alarming, run.alarming == 1 ? "" : "s");
+    return out;
+  }
+  out.why = "there is neither a dump nor a line that tells of a hang";
+  return out;
+}
+
+/// There are dumps, and nobody stands in them.
+Explanation of_dumps(const Job& job, int dumps, int ras) {
+  Explanation out;
+  if (ras == dumps) {
+    out.confidence = 0.3;
+    out.why =
+        "all ranks have launched the same calls by ncclras: the job is idle, or all are inside one "
+        "call that does not end; it counts launches, not ends";
+    out.missing.push_back("Flight Recorder dumps, stacks, and two more reports some seconds later");
+    return out;
+  }
+  out.kind = Kind::NotAHang;
+  out.confidence = dumps == job.world() ? 0.8 : 0.65;
+  out.why = "no rank waits in a call that its recorder has seen";
+  if (!is_all_recorded(job)) {
+    out.confidence = std::min(out.confidence, 0.75);
+    out.missing.push_back(
+        "stacks (py-spy dump): Gloo's recorder leaves out transfers and barriers");
+  }
+  return out;
+}
+
+}  // namespace
+
+Explanation explain_quiet(const Scene& scene, const LogFacts& facts) {
+  const Job& job = scene.job;
+  int dumps = 0;
+  int mixed = 0;
+  int ras = 0;
+  for (int r = 0; r < job.world(); ++r) {
+    if (job.rank(r).dump == nullptr) continue;
+    ++dumps;
+    ras += job.rank(r).dump->version == "ras" ? 1 : 0;
+    mixed += is_aligned(job.rank(r)) ? 0 : 1;
+  }
+  if (dumps > 0 && mixed == dumps) {
+    Explanation out;
+    out.confidence = confidence::kNothing;
+    out.why =
+        "no call in these dumps names its group (TORCH_DISTRIBUTED_DEBUG=DETAIL wraps "
+        "them): sequences cannot be told apart";
+    out.missing.push_back("the ranks' logs: that mode prints what it found");
+    return out;
+  }
+  if (dumps > 0) return of_dumps(job, dumps, ras);
+  Explanation out;
+  std::optional<Explanation> well = facts.statements.empty() ? healthy(facts) : std::nullopt;
+  out = well ? *std::move(well) : told(facts);
+  if (out.kind != Kind::NotAHang) {
+    out.missing.push_back("Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000), or the ranks' logs");
+    if (facts.stacks.empty()) out.missing.push_back("stacks of all ranks (py-spy dump --pid ...)");
+  }
+  return out;
+}
+
+}  // namespace ringside::hang

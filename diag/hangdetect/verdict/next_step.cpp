@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/verdict/explain.h"
+
+namespace ringside::hang {
+namespace {
+
+/// Where the lines say that the rank runs: ` on n01`; empty where they do not.
+std::string host_of(const LogFacts& facts, int rank) {
+  const auto found = facts.processes.find(rank);
+  return found == facts.processes.end() || found->second.host.empty() ? ""
+                                                                      : " on " + found->second.host;
+}
+
+/// Its process id where it is known, else a word that stands for it.
+std::string pid_of(const LogFacts& facts, int rank) {
+  const auto found = facts.processes.find(rank);
+  return found == facts.processes.end() || found->second.pid < 0
+             ? "PID"
+             : std::to_string(found->second.pid);
+}
+
+bool has_stack(const Scene& scene, int rank) {
+  return rank < scene.job.world() && scene.job.rank(rank).notes.has_stack;
+}
+
+/// Ranks whose lines are here and who wait; the others are to be asked.
+std::vector<int> silent_ranks(const Scene& scene) {
+  std::vector<int> silent;
+  for (int rank = 0; rank < scene.job.world(); ++rank) {
+    const RankView& view = scene.job.rank(rank);
+    if (view.dump == nullptr && !view.notes.is_waiting && !view.notes.has_stack)
+      silent.push_back(rank);
+  }
+  return silent;
+}
+
+}  // namespace
+
+std::string next_step(const Scene& scene, const LogFacts& facts, const Explanation& best) {
+  if (best.kind == Kind::NotAHang) return {};
+  if (!best.culprits.empty()) {
+    const int rank = best.culprits.front();
+    const std::string host = host_of(facts, rank);
+    switch (best.kind) {
+      case Kind::DeadRank:
+        return fmt::format(
+            "read the kernel's log where rank {} ran{}: dmesg -T | grep -iE 'oom|killed "
+            "process|xid'; "
+            "and the end of that rank's own log",
+            rank, host);
+      case Kind::MissingRank:
+      case Kind::Straggler:
+        if (has_stack(scene, rank))
+          return fmt::format(
+              "take the stack of rank {}{} again half a minute later: does it stand where it "
+              "stood?",
+              rank, host);
+        return fmt::format(
+            "py-spy dump --pid {}{}, which is rank {}, while it stands; or that rank's own log",
+            pid_of(facts, rank), host, rank);
+      case Kind::NetworkStall:
+        break;
+      default:
+        return fmt::format(
+            "compare what rank {} runs there with what another rank runs: stacks (py-spy dump), or "
+            "the "
+            "frames of Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000)",
+            rank);
+    }
+  }
+  if (best.kind == Kind::DeadRank) {
+    return "read the kernel's log of the hosts (dmesg -T | grep -iE 'oom|killed process|xid') and "
+           "the launcher's log: "
+           "which process ended first";
+  }
+  if (best.kind == Kind::NetworkStall) {
+    return "run `ncclras -v` twice, 30 s apart, on any host while it stands: the same counts mean "
+           "a stall; then run "
+           "it with NCCL_DEBUG=INFO, and once with NCCL_P2P_DISABLE=1 on one host";
+  }
+  const std::vector<int> silent = silent_ranks(scene);
+  if (facts.timeouts > 0 && !silent.empty() && static_cast<int>(silent.size()) < scene.job.world())
+    return fmt::format("get the logs of {}, of which there is no line here", ranks_text(silent));
+  if (facts.timeouts > 0)
+    return "run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give "
+           "the dumps of all ranks";
+  if (!facts.stacks.empty())
+    return "py-spy dump of every rank's process at the same time: those that are not in a "
+           "collective are the ones";
+  return "py-spy dump --pid PID of every rank while it stands, or `ncclras -v` on any of its hosts";
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,124 @@
+#include "diag/hangdetect/readers/process_stacks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/readers/frame_line.h"
+
+namespace ringside::hang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<ProcessStack> stacks(const std::string& text, const std::string& path = "paste.txt") {
+  return read_process_stacks(read_paste(text), path);
+}
+
+TEST(FrameLine, EachToolsFramesAreReadAndTracebacksAreNot) {
+  FrameLine frame;
+  ASSERT_TRUE(parse_frame("all_reduce (torch/distributed/distributed_c10d.py:1316)", frame));
+  EXPECT_EQ(frame.function, "all_reduce");
+  EXPECT_EQ(frame.line, 1316);
+  ASSERT_TRUE(parse_frame("File \"train.py\", line 12 in main", frame));
+  EXPECT_EQ(frame.file, "train.py");
+  ASSERT_TRUE(parse_frame("#3  0x00007f00 in poll () from /lib/libc.so.6", frame));
+  EXPECT_EQ(frame.function, "poll");
+  ASSERT_TRUE(parse_frame("#2 buggy from mismatch.py:8", frame));
+  EXPECT_EQ(frame.line, 8);
+  ASSERT_TRUE(parse_frame("ncclGroupEnd (libnccl.so.2)", frame));
+  EXPECT_EQ(frame.file, "libnccl.so.2");
+  EXPECT_FALSE(parse_frame("File \"train.py\", line 12, in main", frame));
+  EXPECT_FALSE(
+      parse_frame("frame #0: c10::Error::Error(std::string) + 0x57 (0x7f in /x/libc10.so)", frame));
+  EXPECT_FALSE(parse_frame("we saw this (see notes.md:12) on Monday", frame));
+}
+
+TEST(ProcessStacks, HeadsWithoutFramesBetweenThemStandForOneStack) {
+  const auto all = stacks(
+      "4 in:\n\nThread 10 (active): \"MainThread\"\nThread 11 (active): \"MainThread\"\n    "
+      "broadcast "
+      "(torch/distributed/distributed_c10d.py:1191)\n\n1 in:\n\nThread 14 (idle): \"MainThread\"\n "
+      "   wait "
+      "(threading.py:306)\n    _try_get_data (torch/utils/data/dataloader.py:1011)\n");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].count, 4) << "as its author counted, two heads were left out";
+  EXPECT_EQ(all[0].op, Op::Broadcast);
+  EXPECT_THAT(all[1].pids, ElementsAre(14));
+  EXPECT_EQ(all[1].doing, Doing::ReadsData) << "the queue above says nothing by itself";
+  EXPECT_EQ(all[1].line, 9);
+}
+
+TEST(ProcessStacks, AHeadNamesRanksInAnyOfTheirForms) {
+  for (const std::string head :
+       {"rank 3:", "=== Rank 3 (pid 71) ===", "[rank3]", "GLOBAL_RANK=3 on n01"}) {
+    const auto all = stacks(head + "\n  all_reduce (distributed_c10d.py:1)\n");
+    ASSERT_EQ(all.size(), 1U) << head;
+    EXPECT_THAT(all[0].ranks, ElementsAre(3)) << head;
+  }
+  const auto all = stacks("ranks 0-2, 4:\n  all_reduce (distributed_c10d.py:1)\n");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].ranks, ElementsAre(0, 1, 2, 4));
+  EXPECT_EQ(all[0].count, 4);
+}
+
+// A local rank is no rank of the job, and neither is a node's.
+TEST(ProcessStacks, ALocalRankIsNotTakenForTheGlobalOne) {
+  const auto all =
+      stacks("Process 71: python t.py --local_rank=3\n  all_reduce (distributed_c10d.py:1)\n");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].ranks, IsEmpty());
+  EXPECT_EQ(all[0].local_rank, 3);
+  EXPECT_THAT(all[0].pids, ElementsAre(71));
+}
+
+TEST(ProcessStacks, WithoutHeadsABlankLinePartsOneFromTheNext) {
+  const auto all = stacks(
+      "all_reduce (distributed_c10d.py:1)\nmain (t.py:2)\n\nsave (torch/serialization.py:3)\nmain "
+      "(t.py:4)\n");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].doing, Doing::Saves);
+}
+
+TEST(ProcessStacks, OfAProcessWithManyThreadsTheMainOneCounts) {
+  const auto all = stacks(
+      "Process 7: python t.py\nThread 7 (active): \"MainThread\"\n    all_reduce "
+      "(distributed_c10d.py:1)\nThread 8 "
+      "(idle): \"Thread-1\"\n    save (torch/serialization.py:3)\n");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].doing, Doing::Communicates);
+}
+
+TEST(ProcessStacks, ACollectiveInsideASaveIsWaitingAndASaveIsNot) {
+  const auto all = stacks(
+      "rank 0:\nbroadcast (torch/distributed/distributed_c10d.py:1)\nsave_checkpoint "
+      "(t.py:2)\nrank 1:\nwrite "
+      "(io.py:1)\nsave_checkpoint (t.py:2)\n");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_TRUE(is_waiting(all[0].doing));
+  EXPECT_EQ(all[1].doing, Doing::Saves);
+}
+
+// Lines of logs have ranks as well; they are no heads, and name nobody's stack.
+TEST(ProcessStacks, ALogLineNamesNoStack) {
+  const auto all = stacks(
+      "[rank5]:[E301 10:20:30.1 ProcessGroupNCCL.cpp:632] [Rank 5] Watchdog caught collective "
+      "operation timeout\nmain "
+      "(t.py:2)\n");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].ranks, IsEmpty());
+}
+
+TEST(ProcessStacks, WhateverItIsGivenItEnds) {
+  EXPECT_THAT(
+      stacks("Thread\nThread 0x\nProcess \n4 in:\nrank \nranks -\n#\n#9999999999 x from y\n"),
+      IsEmpty());
+  EXPECT_THAT(read_json_stack("[{\"frames\":[{}]},1,null]", "x"), testing::SizeIs(1));
+  EXPECT_THAT(read_json_stack("{", "x"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ringside::hang

@@ -1,0 +1,56 @@
+#include "diag/hangdetect/readers/run_lines.h"
+
+#include <gtest/gtest.h>
+
+namespace ringside::hang {
+namespace {
+
+using What = RunLine::What;
+
+TEST(RunLines, StepsAreReadInTheWordsOfManyLoops) {
+  const RunLine megatron =
+      read_run_line("iteration   42780/ 115311 | consumed samples: 71455664 |");
+  EXPECT_EQ(megatron.what, What::Step);
+  EXPECT_EQ(megatron.step, 42780);
+  EXPECT_EQ(megatron.of, 115311);
+  EXPECT_EQ(read_run_line("RANK 21: running step 1/10").step, 1);
+  EXPECT_EQ(read_run_line(" 45%|####     | 450/1000 [00:45<00:55, 10.0it/s]").step, 450);
+  EXPECT_EQ(read_run_line("Epoch 3: loss 0.1").step, 3);
+  EXPECT_EQ(read_run_line("footsteps 12").what, What::Other);
+}
+
+TEST(RunLines, WarningsOfJobsThatRunWellAreNoAlarm) {
+  EXPECT_EQ(
+      read_run_line(
+          "No available shared memory broadcast block found in 60 seconds. This typically happens "
+          "when some processes are hanging")
+          .what,
+      What::Harmless);
+  EXPECT_EQ(read_run_line("TimeoutError: RPC call timed out").what, What::Alarming);
+  EXPECT_EQ(read_run_line("number of errors: 0").what, What::Other);
+  EXPECT_EQ(read_run_line("Training completed. Do not forget to share your model").what,
+            What::Finished);
+}
+
+TEST(RunLines, TheSizeOfTheJobIsReadAndThatOfAGroupIsNot) {
+  EXPECT_EQ(world_in("using world size: 16, data-parallel-size: 4"), 16);
+  EXPECT_EQ(world_in("GLOBAL_RANK: 0, MEMBER: 1/8"), 8);
+  EXPECT_EQ(world_in("tensor_model_parallel_world_size=4"), 0);
+  EXPECT_EQ(world_in("LOCAL_WORLD_SIZE=8"), 0);
+  EXPECT_EQ(world_in("world_size="), 0);
+  EXPECT_EQ(world_in("world_size=99999999999999999999"), 0);
+}
+
+TEST(RunLines, SrunsWordsAreReadAsTheyAre) {
+  EXPECT_EQ(exit_code_of("Segmentation fault (core dumped)"), -11);
+  EXPECT_EQ(exit_code_of("Aborted"), -6);
+  EXPECT_EQ(exit_code_of("Terminated"), -15);
+  EXPECT_EQ(exit_code_of("Killed"), -9);
+  EXPECT_EQ(exit_code_of("Out Of Memory"), -9);
+  EXPECT_EQ(exit_code_of("Exited with exit code 3"), 3);
+  EXPECT_EQ(exit_code_of("Exited with exit code 137"), -9);
+  EXPECT_EQ(exit_code_of("something else"), 0);
+}
+
+}  // namespace
+}  // namespace ringside::hang
