@@ -21,10 +21,11 @@ std::string exchange_text(const ExchangeExplanation& exchange, const std::string
   fmt::format_to(out, "{} on {}: {}, {}, NCCL {}\n\n", to_string(exchange.calls.collective), on,
                  plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
                  plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"), exchange.nccl);
-  fmt::format_to(out,
-                 "It is made of sends and receives: no algorithm is chosen, and NCCL has no model of "
-                 "its\ntime (ringside sim has one). Each rank sends to {}.\n\n",
-                 plural(static_cast<std::size_t>(exchange.peers), "other one", "others"));
+  fmt::format_to(
+      out,
+      "It is made of sends and receives: no algorithm is chosen, and NCCL has no model of "
+      "its\ntime (ringside sim has one). Each rank sends to {}.\n\n",
+      plural(static_cast<std::size_t>(exchange.peers), "other one", "others"));
   fmt::format_to(out, "channels   {}, at most {} for one peer; chunks of {}\n", exchange.channels,
                  shape.p2p_channels_per_peer,
                  format_bytes(Bytes{static_cast<std::uint64_t>(shape.p2p_chunk)}));
@@ -41,10 +42,9 @@ std::string exchange_text(const ExchangeExplanation& exchange, const std::string
                    plural(static_cast<std::size_t>(exchange.block), "rank", "ranks"));
   }
   if (!exchange.way.empty()) {
-    fmt::format_to(out, "\nway        rank 0 to rank {}{}:\n", to_int(exchange.far),
-                   exchange.is_relayed
-                       ? ", by the NIC beside the GPU of the peer's number (PXN)"
-                       : "");
+    fmt::format_to(
+        out, "\nway        rank 0 to rank {}{}:\n", to_int(exchange.far),
+        exchange.is_relayed ? ", by the NIC beside the GPU of the peer's number (PXN)" : "");
     for (const std::string& link : exchange.way) fmt::format_to(out, "             {}\n", link);
   } else {
     text += '\n';

@@ -75,9 +75,8 @@ Result<ExchangeExplanation> explain_exchange(const ExplainQuestion& question) {
       .peers = peers_of(calls.collective, job.shape().nranks),
       .block = schedule.block,
       .first_rounds = {schedule.rounds.begin(),
-                       schedule.rounds.begin() +
-                           static_cast<std::ptrdiff_t>(
-                               std::min(kFirstRounds, schedule.rounds.size()))},
+                       schedule.rounds.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                     kFirstRounds, schedule.rounds.size()))},
       .sizes = {},
       .far = far_rank(nodes),
       .way = {}};
