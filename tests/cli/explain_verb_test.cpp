@@ -86,6 +86,19 @@ TEST(ExplainVerb, TextMarksTheFastestWithinAHundredColumns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
+// There is no algorithm to choose: it says so, and how the transfers are cut and which way they go.
+TEST(ExplainVerb, SendsAndReceivesAreExplainedToo) {
+  const Outcome outcome = explain({"all_to_all", "--bytes", "1M:1G:1024", "--on", "dgx-h100", "-N", "2"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("made of sends and receives"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("PXN"), std::string::npos) << outcome.out;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  const json document = explained({"all_to_all", "--bytes", "1G", "--on", "dgx-h100", "-N", "2"});
+  EXPECT_EQ(document["exchange"]["sizes"][0]["transfer_bytes"], 1 << 26);
+  EXPECT_EQ(document["exchange"]["peers"], 15);
+}
+
 TEST(ExplainVerb, WhatCannotBeMeantIsRefused) {
   const std::vector<std::string> job{"all_reduce", "--on", "dgx-h100", "--bytes", "1M"};
   const auto with = [&](const std::vector<std::string>& more) {

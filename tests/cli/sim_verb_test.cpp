@@ -101,8 +101,9 @@ TEST(SimVerb, AnUnwritableTraceIsFoundBeforeSimulating) {
 }
 
 TEST(SimVerb, WithoutItsWorkerItNamesWhereItLooked) {
-  const Outcome outcome = run_program({"sim", "all_reduce", "--bytes", "1M", "--on", "2x-l4"},
-                                      {"RINGSIDE_SIMGRID=/nonexistent/worker"});
+  const Outcome outcome = run_program(
+      {"sim", "all_reduce", "--bytes", "1M", "--on", "2x-l4", "--fidelity", "chunk"},
+      {"RINGSIDE_SIMGRID=/nonexistent/worker"});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_NE(outcome.err.find("looked for /nonexistent/worker"), std::string::npos) << outcome.err;
 }
@@ -114,9 +115,31 @@ TEST(SimVerb, EventsNeedNoWorkerAndSayWhatTheyAre) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json document = json::parse(outcome.out);
   EXPECT_EQ(document["fidelity"], "event");
-  const json chunk = simulate({"all_reduce", "--bytes", "1M", "--on", "2x-l4"});
+  const json chunk =
+      simulate({"all_reduce", "--bytes", "1M", "--on", "2x-l4", "--fidelity", "chunk"});
   const double expected = chunk["results"][0]["time_us"];
   EXPECT_NEAR(document["results"][0]["time_us"], expected, 0.01 * expected);
+}
+
+TEST(SimVerb, AutoSaysWhatItTookAndWhy) {
+  const json few = simulate({"all_reduce", "--bytes", "1M", "--on", "2x-l4"});
+  EXPECT_EQ(few["fidelity"], "auto");
+  EXPECT_EQ(few["results"][0]["fidelity"], "event");
+  const Outcome many =
+      run_program({"sim", "all_reduce", "--bytes", "1M:4G:4096", "--on", "dgx-h100", "-N", "32"});
+  ASSERT_EQ(many.status, 0) << many.err;
+  EXPECT_NE(many.out.find("# from 1048576 B by event: "), std::string::npos) << many.out;
+  EXPECT_NE(many.out.find("# from 4294967296 B by flow: "), std::string::npos) << many.out;
+}
+
+TEST(SimVerb, TheModelIsNcclsOwn) {
+  const json result = simulate({"all_reduce", "--bytes", "1M", "--on", "dgx-h100", "-N", "2",
+                                "--fidelity", "model"})["results"][0];
+  EXPECT_NEAR(result["time_us"].get<double>(), result["predicted_us"].get<double>(), 0.01);
+  const Outcome none = run_program(
+      {"sim", "all_to_all", "--bytes", "1M", "--on", "dgx-h100", "--fidelity", "model"});
+  EXPECT_EQ(none.status, 2) << none.err;
+  EXPECT_NE(none.err.find("NCCL predicts no time for all_to_all"), std::string::npos) << none.err;
 }
 
 // SimGrid takes tens of ms to load, which no other verb is to pay. (This is what ldd does.)
