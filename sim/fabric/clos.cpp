@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/assert.h"
+#include "base/wording.h"
 
 namespace ringside {
 namespace {
@@ -152,6 +152,11 @@ class Clos : public Fabric {
 
   Plan plan_;
 };
+
+/// "1 NIC", "16 links"
+std::string counted(int count, const std::string& one) {
+  return plural(static_cast<std::size_t>(count), one, one + "s");
+}
 
 // ---- counts ------------------------------------------------------------------------------------
 
@@ -372,15 +377,15 @@ FabricShape Clos::shape() const {
   const std::string leaf_word = plan_.has_spines ? "leaf" : "switch";
   cables.name = "NIC - " + leaf_word;
   shape.tiers.push_back(std::move(cables));
-  shape.levels.push_back({leaf_word, plan_.leaves(), fmt::format("{} NICs", plan_.nics_of_leaf)});
+  shape.levels.push_back({leaf_word, plan_.leaves(), counted(plan_.nics_of_leaf, "NIC")});
   if (plan_.has_spines) {
     shape.tiers.push_back({"leaf - spine", static_cast<std::int64_t>(plan_.leaves()) * plan_.ups,
                            plan_.up, below_leaf / above_leaf});
-    shape.levels[0].holds += fmt::format(" down, {} links up", plan_.ups);
+    shape.levels[0].holds += fmt::format(" down, {} up", counted(plan_.ups, "link"));
     const int most = plan_.leaves_of_pod() * plan_.ups_to(0);
     shape.levels.push_back({"spine",
                             static_cast<std::int64_t>(plan_.planes) * plan_.pods * plan_.spines,
-                            fmt::format("{} links", most)});
+                            counted(most, "link")});
     if (plan_.groups > 1) half = std::min(half, plan_.leaves() * above_leaf / 2);
   }
   if (plan_.top == Top::None) {
@@ -397,7 +402,7 @@ FabricShape Clos::shape() const {
          plan_.core, below_pod / above_pod});
     shape.levels.push_back({"core",
                             static_cast<std::int64_t>(plan_.planes) * plan_.spines * plan_.tops,
-                            fmt::format("{} links", plan_.pods)});
+                            counted(plan_.pods, "link")});
     if (plan_.pods > 1) half = std::min(half, plan_.planes * plan_.pods * above_pod / 2);
   } else {
     const double of_pair = plan_.tops * plan_.core.value;

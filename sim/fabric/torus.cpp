@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/assert.h"
+#include "base/wording.h"
 
 namespace ringside {
 namespace {
@@ -133,7 +133,9 @@ FabricShape Torus::shape() const {
   const double out = links * rate_.value;
   const double in = most_nics() * fastest_nic().value;
   shape.levels.push_back(
-      {"router", routers(), fmt::format("{} NICs, {} links", most_nics(), links)});
+      {"router", routers(),
+       fmt::format("{}, {}", plural(static_cast<std::size_t>(most_nics()), "NIC", "NICs"),
+                   plural(static_cast<std::size_t>(links), "link", "links"))});
   shape.tiers.push_back(std::move(nics));
   shape.tiers.push_back({"router - router", cables, rate_, out > 0 ? in / out : 1});
   const int across = size(longest) > 2 ? 2 : 1;
