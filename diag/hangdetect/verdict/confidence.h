@@ -1,11 +1,11 @@
 #pragma once
 
-/// How sure a kind of evidence makes a verdict: the share of labelled cases in which it named the cause, held down to
-/// 0.5 where there are too few to tell, and below 0.8 wherever the evidence is of one side only. docs/hang-accuracy.md
-/// has the rates that were measured; the order of the numbers is what decides between explanations.
+/// How sure a kind of evidence in text makes a verdict. Chosen by hand, not fitted: below 0.8 wherever the evidence is of
+/// one side only, and so that of two explanations the better founded one stands first. How often each tenth was right is
+/// in docs/hang-accuracy.md, "Pastes".
 namespace ringside::hang::confidence {
 
-// Stacks. 43 generated and pasted jobs.
+// Stacks.
 inline constexpr double kOneStackOutside = 0.6;    ///< one works, three times as many wait
 inline constexpr double kFewStacksOutside = 0.45;  ///< several do
 inline constexpr double kStacksHalved = 0.4;       ///< one or two work, hardly more wait

@@ -115,11 +115,7 @@ void join_stacks(const LogFacts& facts, Explanation& best) {
 /// Whether silence says something: there are dumps, which ranks write that are told to, or a line says how many ranks
 /// there are.
 bool is_world_known(const Job& job, const LogFacts& facts) {
-  for (int r = 0; r < job.world(); ++r) {
-    const RankDump* dump = job.rank(r).dump;
-    if (dump != nullptr && !dump->is_inferred()) return true;
-  }
-  return facts.known_world > 0 && facts.known_world >= job.world();
+  return has_dumps(job) || (facts.known_world > 0 && facts.known_world >= job.world());
 }
 
 /// Two kinds of evidence for the same ranks are surer than either: a rank that the dumps find absent and

@@ -69,6 +69,14 @@ const char* reference_of(Kind kind) {
   return "docs/formats 6.1";
 }
 
+bool has_dumps(const Job& job) {
+  for (int rank = 0; rank < job.world(); ++rank) {
+    const RankDump* dump = job.rank(rank).dump;
+    if (dump != nullptr && !dump->is_inferred()) return true;
+  }
+  return false;
+}
+
 std::string fold_ranks(const std::vector<int>& ranks) {
   constexpr std::size_t kFewest = 4;  // of ranks at one distance that are shorter so
   std::string text;

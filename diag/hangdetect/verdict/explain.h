@@ -47,6 +47,8 @@ Explanation explain_quiet(const Scene& scene, const LogFacts& facts);
 /// What to do next, on which host or rank, for a verdict that is not sure. Empty where nothing would help.
 std::string next_step(const Scene& scene, const LogFacts& facts, const Explanation& best);
 
+/// Whether a rank has left a dump of its own: lines of logs and reports of ncclras only stand in for one.
+bool has_dumps(const Job& job);
 /// `all_reduce 12 of default_pg`
 std::string call_title(const Job& job, int group, const Call& call);
 /// `all_reduce([[190]] Float)`

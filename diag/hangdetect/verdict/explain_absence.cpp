@@ -245,7 +245,8 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   const std::size_t waiting = front.waiting.size();
   const bool is_broadcast = waited != nullptr && scene.job.signature(*waited).op == Op::Broadcast;
   const bool is_root_silent = heads.front() == 0 && waiting > heads.size();
-  if (is_from_log && is_broadcast && is_root_silent) {
+  const bool are_logs_alone = is_from_log && !has_dumps(scene.job);
+  if (are_logs_alone && is_broadcast && is_root_silent) {
     // Receivers wait for the root. That rank 0 is it holds for nearly every program, and no line shows it.
     out.culprits = {0};
     out.confidence = confidence::kSilentRoot;
@@ -266,7 +267,7 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
     out.missing.push_back("Flight Recorder dumps of all ranks, and the network's counters");
     return out;
   }
-  if (is_from_log && heads.size() * 3 > waiting) {
+  if (are_logs_alone && heads.size() * 3 > waiting) {
     // Logs are cut, and are not all here: a few that speak accuse nobody who does not.
     out.kind = Kind::Unknown;
     out.culprits.clear();

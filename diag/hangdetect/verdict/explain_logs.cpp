@@ -530,7 +530,8 @@ std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts)
   add_analyser_missing(facts, out);
   add_engine(facts, out);
   add_deaths(facts, out);
-  add_lost(facts, out);
+  // Beside dumps, which show who waits for whom, the end of a connection is late news: everybody's ends at last.
+  if (!has_dumps(scene.job)) add_lost(facts, out);
   add_faults(facts, out);
   add_start(facts, out);
   add_ras(facts, out);

@@ -180,10 +180,7 @@ Explanation together(const Stacks& waiting, bool are_all) {
 }  // namespace
 
 std::vector<Explanation> explain_stacks(const Scene& scene, const LogFacts& facts) {
-  for (int rank = 0; rank < scene.job.world(); ++rank) {
-    const RankView& view = scene.job.rank(rank);
-    if (view.dump != nullptr && !view.dump->is_inferred()) return {};
-  }
+  if (has_dumps(scene.job)) return {};
   Stacks busy;
   Stacks waiting;
   std::map<std::string, Stacks> places;

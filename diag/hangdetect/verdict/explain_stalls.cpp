@@ -69,7 +69,7 @@ Explanation stalled(const Scene& scene, const Front& front) {
       "port counters, `ncclras -v` twice some seconds apart, and NCCL's WARN lines: which "
       "connection");
   if (!front.unseen.empty()) out.missing.push_back("dumps of " + ranks_text(front.unseen));
-  const bool is_from_log = scene.job.rank(rank).is_from_log;
+  const bool is_from_log = scene.job.rank(rank).is_from_log && !has_dumps(scene.job);
   if (is_from_log && (!scene.is_world_known || !front.unseen.empty())) doubt_members(front, out);
   return out;
 }
