@@ -75,6 +75,9 @@ Result<const Fidelity*> parse_fidelity(std::string_view name) {
 Result<PickedFidelity> pick_fidelity(const SimRequest& request) {
   RINGSIDE_TRY(check_request(request));
   if (request.trace != nullptr) return PickedFidelity{named("event"), "a trace has each step"};
+  if (is_point_to_point(request.choice.collective)) {
+    return PickedFidelity{named("event"), "each transfer has links of its own"};
+  }
   RINGSIDE_TRY(const TaskPlanner planner,
                TaskPlanner::make(request.choice, request.channels, request.call));
   std::int64_t loops = 0;

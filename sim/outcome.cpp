@@ -8,12 +8,25 @@
 #include "engine/protocol/slot_fifo.h"
 
 namespace ringside {
+namespace {
+
+constexpr int kMostExchanging = 4096;  // ranks: 16 million transfers
+
+}  // namespace
 
 Status check_request(const SimRequest& request) {
   const int slots = request.choice.slots_per_chunk;
   if (slots < 1 || slots > kSlots) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} slots a chunk", slots),
                  fmt::format("a connection has {}; give 1 to {}", kSlots, kMaxSlotsPerChunk)};
+  }
+  if (is_point_to_point(request.choice.collective) &&
+      request.network->nranks() > kMostExchanging) {
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("{} among {} ranks", to_string(request.choice.collective),
+                             request.network->nranks()),
+                 fmt::format("each has a round for each: it is simulated among {} at most",
+                             kMostExchanging)};
   }
   for (const auto& ring : request.channels.rings) {
     std::vector<bool> seen(static_cast<std::size_t>(request.network->nranks()), false);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/collectives/plan.h"
 #include "sim/job_network.h"
 
 namespace ringside::study {
@@ -32,7 +33,8 @@ ExchangeSize size_of(const ExchangeExplanation& all, Bytes bytes) {
   const int nranks = all.shape.nranks;
   const CallShape one{.count = 1, .type = DataType::Uint8};
   const Bytes each = call_bytes(all.calls.collective, one, nranks);
-  ExchangeSize size{.bytes = bytes, .transfer = Bytes{bytes.value / each.value}};
+  ExchangeSize size{
+      .bytes = bytes, .transfer = Bytes{bytes.value / each.value}, .parts = 1, .part = {}};
   const TransferCut cut = cut_transfer(static_cast<std::int64_t>(size.transfer.value),
                                        all.shape.p2p_chunk, nranks, all.shape.nnodes, all.channels);
   size.parts = cut.parts;

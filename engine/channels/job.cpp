@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kMaxRanks = 65536;
+constexpr int kMaxRanks = 131072;
 
 /// The nodes of one domain of hosts, found once for all domains of the same hosts.
 struct Domain {

@@ -23,7 +23,7 @@ struct Job {
 
 /// Like hosts are searched once.
 /// errors  InvalidArgument: a host that cannot take part, a count below 1, a domain that the hosts do
-///         not fill, more than 65536 ranks. As load_graph_xml: with a graph file
+///         not fill, more than 131072 ranks. As load_graph_xml: with a graph file
 Result<Job> make_job(const JobHosts& hosts, const TopologyParameters& topology,
                      const ChannelParameters& channels);
 
