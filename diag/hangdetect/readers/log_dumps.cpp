@@ -194,7 +194,7 @@ std::vector<RankDump> LogDumps::finish(const WhereFunction& where, const LogGrou
     if (!group) continue;
     const auto [file, line] = where(signal.group.place);
     const auto known = std::find_if(dumps.begin(), dumps.end(),
-                                    [&](const RankDump& one) { return one.rank == rank; });
+                                    [own = rank](const RankDump& one) { return one.rank == own; });
     if (known != dumps.end()) {
       add_signal(signal, *group, line, *known);
     } else if (waiting_.count(rank) == 0) {
