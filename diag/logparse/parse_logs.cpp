@@ -96,8 +96,8 @@ void parse_whole(std::string_view text, LineReader& reader, LineParser& parser,
                  std::uint64_t& lines) {
   if (text.size() > kMaxPaste || is_as_written(text)) {
     TextSource source(text);
-    const Status read =
-        reader.read(source, {}, parser, [](std::size_t) { return true; }, lines);
+    const Status read = reader.read(
+        source, {}, parser, [](std::size_t) { return true; }, lines);
     RINGSIDE_ASSERT(read.has_value(), "memory does not fail");
     return;
   }

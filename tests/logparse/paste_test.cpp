@@ -75,7 +75,8 @@ TEST(Pastes, WhatStandsAroundALineIsTakenOff) {
   EXPECT_EQ(undecorated("\x1b[31mNCCL WARN x\x1b[0m"), "NCCL WARN x");
   EXPECT_EQ(undecorated("- NCCL WARN x"), "NCCL WARN x");
   // A table of nvidia-smi and a list of steps are nobody's decoration.
-  EXPECT_EQ(undecorated("|   0  NVIDIA H100 80GB HBM3   On |"), "|   0  NVIDIA H100 80GB HBM3   On |");
+  EXPECT_EQ(undecorated("|   0  NVIDIA H100 80GB HBM3   On |"),
+            "|   0  NVIDIA H100 80GB HBM3   On |");
   EXPECT_EQ(undecorated("- build it"), "- build it");
   EXPECT_EQ(texts("    NCCL INFO a\n      b\n"), (Lines{"NCCL INFO a", "  b"}));
 }
@@ -87,7 +88,8 @@ TEST(Pastes, LinesKeepTheirNumbers) {
   EXPECT_EQ(mended[1].lines, 2U);
   EXPECT_EQ(mended[2].number, 3U);
   std::uint64_t counted = 0;
-  counted = each_record("a\n" + wrapped(kWarn, 80) + "b\n", [](const Record&, const Speaker&) {}).counts.lines;
+  counted = each_record("a\n" + wrapped(kWarn, 80) + "b\n", [](const Record&, const Speaker&) {
+            }).counts.lines;
   EXPECT_EQ(counted, 4U);
 }
 
@@ -102,7 +104,8 @@ TEST(BarePrefixes, GiveWhatIsLeft) {
   for (const Bare& want : std::vector<Bare>{
            {"NCCL WARN Cuda failure", "", -1, -1, Level::Warn, "Cuda failure"},
            {"[3] NCCL INFO Using network IB", "", -1, 3, Level::Info, "Using network IB"},
-           {"node-2 [3] NCCL INFO Using network IB", "node-2", -1, 3, Level::Info, "Using network IB"},
+           {"node-2 [3] NCCL INFO Using network IB", "node-2", -1, 3, Level::Info,
+            "Using network IB"},
            {"host:XXXX:XXXX [0] a/b.cc:7 NCCL WARN x", "host", -1, 0, Level::Warn, "x"},
            {"<host>:<pid>:<tid> [1] NCCL INFO x", "host", -1, 1, Level::Info, "x"},
            {"ubuntu1583:1585 [0] init.cc:738 NCCL WARN x", "ubuntu1583", 1585, 0, Level::Warn, "x"},
