@@ -27,7 +27,8 @@ bool is_echo(std::string_view text) {
   if (text.size() > kLongest || text.starts_with("+ ") ||
       text.find("{\"") != std::string_view::npos)
     return true;
-  return text.starts_with('"') || text.starts_with("Last error") || text.starts_with("raise ") ||
+  return text.starts_with('"') || text.starts_with("Last error") ||
+         text.starts_with("Exception raised from") || text.starts_with("raise ") ||
          text.starts_with("ncclSystemError:") || text.starts_with("ncclInternalError:") ||
          text.starts_with("ncclUnhandledCudaError:") || text.starts_with("ncclRemoteError:") ||
          text.starts_with("ncclInvalidUsage:") || text.starts_with("self.") ||

@@ -165,4 +165,46 @@ std::string accuracy_page(const std::vector<Sample>& samples) {
   return page;
 }
 
+Unread unread_lines(const std::string& folder) {
+  Unread all;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(shared_folder() + "/corpus/" + folder)) {
+    if (entry.path().extension() != ".log") continue;
+    const Result<audit::Audit> audited = audit::audit_logs({entry.path().string()}, {.threads = 1});
+    if (!audited) continue;
+    const audit::JobFacts& facts = audited->facts;
+    all.stack_lines += facts.stack_lines + facts.unread.lines.count();
+    all.unread += facts.unread.lines.count();
+    for (const logs::UnparsedShape& shape : audited->parsed.unparsed)
+      all.shapes[shape.shape] += shape.count;
+    for (const audit::QuotedLine& line : facts.unread.texts.lines()) ++all.shapes[line.text];
+  }
+  return all;
+}
+
+std::string unread_page(const Unread& logs, const Unread& pastes) {
+  std::string page =
+      "\n## What was not read\n\nLines that are the stack's own, by prefix or by words, and that "
+      "nothing has read:\n\n| of | lines of the stack | not read | share |\n|---|---:|---:|---:|\n";
+  for (const auto& [name, one] : {std::pair{"the corpus' logs", &logs}, {"the pastes", &pastes}}) {
+    page += fmt::format("| {} | {} | {} | {} |\n", name, one->stack_lines, one->unread,
+                        percent(one->share()));
+  }
+  page += "\nBy kind:\n\n| lines | shape |\n|---:|---|\n";
+  std::map<std::string, std::uint64_t> shapes = logs.shapes;
+  for (const auto& [shape, count] : pastes.shapes) shapes[shape] += count;
+  std::vector<std::pair<std::uint64_t, std::string>> sorted;
+  for (const auto& [shape, count] : shapes) sorted.emplace_back(count, shape);
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  for (const auto& [count, shape] : sorted) {
+    std::string cell = shape.substr(0, 100);
+    for (std::size_t bar = cell.find('|'); bar != std::string::npos; bar = cell.find('|', bar + 2))
+      cell.insert(bar, "\\");
+    page += fmt::format("| {} | `{}` |\n", count, cell);
+  }
+  return page;
+}
+
 }  // namespace ringside::corpus

@@ -49,6 +49,22 @@ struct Totals {
 
 Totals totals_of(const std::vector<Sample>& samples);
 
+/// Lines of the stack in logs and pastes that nothing has read.
+struct Unread {
+  std::uint64_t stack_lines = 0;  ///< all that are the stack's own
+  std::uint64_t unread = 0;
+  std::map<std::string, std::uint64_t> shapes = {};  ///< numbers replaced by `#`, and how many
+  [[nodiscard]] double share() const {
+    return stack_lines == 0 ? 0 : static_cast<double>(unread) / static_cast<double>(stack_lines);
+  }
+};
+
+/// Of the corpus' logs (`logs`) or pastes (`pastes`). Throws as shared_folder().
+Unread unread_lines(const std::string& folder);
+
+/// As docs/audit-accuracy.md lists them.
+std::string unread_page(const Unread& logs, const Unread& pastes);
+
 /// The page that docs/audit-accuracy.md holds.
 std::string accuracy_page(const std::vector<Sample>& samples);
 

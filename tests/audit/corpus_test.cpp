@@ -39,5 +39,13 @@ TEST_F(AuditCorpus, EvidenceOverlapsTheLabels) {
   EXPECT_GE(totals.overlapping, 0.95 * totals.matched);
 }
 
+TEST_F(AuditCorpus, NearlyAllLinesOfTheStackAreRead) {
+  for (const std::string folder : {"logs", "pastes"}) {
+    const corpus::Unread unread = corpus::unread_lines(folder);
+    EXPECT_GT(unread.stack_lines, 100U) << folder;
+    EXPECT_LT(unread.share(), 0.02) << folder << ": " << unread.unread;
+  }
+}
+
 }  // namespace
 }  // namespace ringside

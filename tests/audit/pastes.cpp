@@ -1,5 +1,7 @@
 #include "tests/audit/pastes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -144,6 +146,24 @@ Scores score(const std::vector<Paste>& pastes, const Variant& variant) {
     }
   }
   return scores;
+}
+
+std::string forms_table(const std::vector<Paste>& pastes, bool shows_wrong) {
+  std::string text =
+      "| form | named first (answerable) | named (partly) | nothing invented (not) | quiet "
+      "(healthy) "
+      "|\n|---|---:|---:|---:|---:|\n";
+  for (const Variant& variant : variants()) {
+    Scores scores = score(pastes, variant);
+    text += fmt::format("| {} |", variant.name);
+    for (const Answerable kind :
+         {Answerable::Yes, Answerable::Partly, Answerable::No, Answerable::Healthy})
+      text += fmt::format(" {} of {} |", scores.by[kind].right, scores.by[kind].all);
+    text += "\n";
+    if (!shows_wrong) continue;
+    for (const std::string& wrong : scores.wrong) text += fmt::format("    {}\n", wrong);
+  }
+  return text;
 }
 
 }  // namespace ringside::pastes

@@ -58,4 +58,7 @@ struct Scores {
 };
 Scores score(const std::vector<Paste>& pastes, const Variant& variant);
 
+/// A row a variant, as docs/audit-accuracy.md has it; `shows_wrong`: what is not as it must be, below each.
+std::string forms_table(const std::vector<Paste>& pastes, bool shows_wrong);
+
 }  // namespace ringside::pastes

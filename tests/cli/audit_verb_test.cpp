@@ -66,5 +66,22 @@ TEST(AuditVerb, ThePageIsWrittenBesideTheText) {
   EXPECT_EQ(text.find("src="), std::string::npos) << "it needs no other file";
 }
 
+TEST(AuditVerb, AFindingIsExplainedByItsId) {
+  const Outcome page = run_program({"audit", "--about", "gid_index"});
+  EXPECT_EQ(page.status, 0) << page.err;
+  EXPECT_TRUE(page.out.starts_with("# gid_index\n")) << page.out.substr(0, 80);
+  const Outcome wrong = run_program({"audit", "--about", "gid_indx"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.err.find("--about all"), std::string::npos) << wrong.err;
+}
+
+TEST(AuditVerb, APasteOfUnknownWarningsIsNotHealthy) {
+  const std::string paste = temporary_path("paste.md");
+  std::ofstream(paste) << "> NCCL WARN The flux of the network is inverted\n";
+  const Outcome unread = run_program({"audit", paste});
+  EXPECT_EQ(unread.status, 1);
+  EXPECT_NE(unread.out.find("not understood"), std::string::npos) << unread.out;
+}
+
 }  // namespace
 }  // namespace ringside
