@@ -32,7 +32,7 @@ std::string exchange_text(const ExchangeExplanation& exchange, const std::string
   fmt::format_to(out,
                  "protocol   simple; within a node ll for up to 16 KiB a channel (the simulator "
                  "takes simple)\n");
-  fmt::format_to(out, "rounds     rank 0 sends to, and receives from, in this order:");
+  fmt::format_to(out, "rounds     rank 0 sends to, and receives from, in this order:\n          ");
   for (const PeersOfRound& round : exchange.first_rounds) {
     fmt::format_to(out, " {}/{}", to_int(round.send), to_int(round.recv));
   }

@@ -31,7 +31,7 @@ Result<SimResult> predict(const SimRequest& request) {
                  "--fidelity event takes each"};
   }
   if (!request.predicted) {
-    return Error{ErrorCode::Unsupported,
+    return Error{ErrorCode::InvalidArgument,
                  fmt::format("NCCL predicts no time for {}", to_string(request.choice.collective)),
                  "--fidelity event simulates it"};
   }

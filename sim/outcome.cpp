@@ -20,8 +20,7 @@ Status check_request(const SimRequest& request) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} slots a chunk", slots),
                  fmt::format("a connection has {}; give 1 to {}", kSlots, kMaxSlotsPerChunk)};
   }
-  if (is_point_to_point(request.choice.collective) &&
-      request.network->nranks() > kMostExchanging) {
+  if (is_point_to_point(request.choice.collective) && request.network->nranks() > kMostExchanging) {
     return Error{ErrorCode::Unsupported,
                  fmt::format("{} among {} ranks", to_string(request.choice.collective),
                              request.network->nranks()),

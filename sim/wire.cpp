@@ -119,8 +119,8 @@ Offset<simwire::Costs> put(FlatBufferBuilder& to, const SimCosts& costs) {
 
 void put_job(FlatBufferBuilder& to, const WireCaller& caller, const SimRequest& request) {
   const auto& [nranks, version, tells_progress, is_traced, command_line, pid] = caller;
-  const auto& [network, channels,  choice, call,  costs,
-               overheads, predicted, trace,  label, progress] = request;
+  const auto& [network, channels, choice, call, costs, overheads, predicted, trace, label,
+               progress] = request;
   const auto put_version = to.CreateString(version);
   const auto put_channels = put(to, channels);
   const auto put_choice = put(to, choice);

@@ -88,7 +88,8 @@ TEST(ExplainVerb, TextMarksTheFastestWithinAHundredColumns) {
 
 // There is no algorithm to choose: it says so, and how the transfers are cut and which way they go.
 TEST(ExplainVerb, SendsAndReceivesAreExplainedToo) {
-  const Outcome outcome = explain({"all_to_all", "--bytes", "1M:1G:1024", "--on", "dgx-h100", "-N", "2"});
+  const Outcome outcome =
+      explain({"all_to_all", "--bytes", "1M:1G:1024", "--on", "dgx-h100", "-N", "2"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("made of sends and receives"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("PXN"), std::string::npos) << outcome.out;

@@ -101,9 +101,9 @@ TEST(SimVerb, AnUnwritableTraceIsFoundBeforeSimulating) {
 }
 
 TEST(SimVerb, WithoutItsWorkerItNamesWhereItLooked) {
-  const Outcome outcome = run_program(
-      {"sim", "all_reduce", "--bytes", "1M", "--on", "2x-l4", "--fidelity", "chunk"},
-      {"RINGSIDE_SIMGRID=/nonexistent/worker"});
+  const Outcome outcome =
+      run_program({"sim", "all_reduce", "--bytes", "1M", "--on", "2x-l4", "--fidelity", "chunk"},
+                  {"RINGSIDE_SIMGRID=/nonexistent/worker"});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_NE(outcome.err.find("looked for /nonexistent/worker"), std::string::npos) << outcome.err;
 }
