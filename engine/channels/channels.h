@@ -16,6 +16,7 @@ struct Channels {
   struct TreePlace {
     Rank parent = kNoRank;            ///< kNoRank: this is the root, or the rank is not in the tree
     std::vector<Rank> children = {};  ///< the chain within the node first
+    friend bool operator==(const TreePlace&, const TreePlace&) = default;
   };
   /// [channel][rank]; channels c and c + count() / 2 are the two trees of a double binary tree.
   std::vector<std::vector<TreePlace>> trees = {};

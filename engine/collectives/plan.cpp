@@ -135,6 +135,27 @@ Result<TaskPlanner> TaskPlanner::make(const Choice& choice, const Channels& chan
 int TaskPlanner::nranks() const { return tables_->nranks; }
 int TaskPlanner::nchannels() const { return tables_->choice.nchannels; }
 
+bool TaskPlanner::are_alike(int a, int b) const {
+  const Algorithm algorithm = tables_->choice.algorithm;
+  if (is_point_to_point(tables_->choice.collective) || tables_->call.counts.size() > 0)
+    return false;
+  const auto x = static_cast<std::size_t>(a);
+  const auto y = static_cast<std::size_t>(b);
+  if (tables_->parts[x].count != tables_->parts[y].count) return false;
+  switch (algorithm) {
+    case Algorithm::Ring:
+      return tables_->channels.rings[x] == tables_->channels.rings[y];
+    case Algorithm::Tree:
+      return tables_->channels.trees[x] == tables_->channels.trees[y];
+    case Algorithm::NvlsTree:
+      return a % 2 == b % 2;
+    case Algorithm::Nvls:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Result<std::vector<ChannelTask>> TaskPlanner::tasks(Rank rank) const {
   RINGSIDE_TRY(check_rank("rank", rank, nranks()));
   PlanInput input = input_for(*tables_, rank);

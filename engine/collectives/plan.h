@@ -52,6 +52,10 @@ class TaskPlanner {
   [[nodiscard]] int nranks() const;
   [[nodiscard]] int nchannels() const;
 
+  /// Whether each rank's tasks on two channels are alike but for where their data begins: same roles, same peers, as
+  /// many elements.  shape  channels of the call
+  [[nodiscard]] bool are_alike(int a, int b) const;
+
   /// What one rank does on all channels, and on one of them.  errors  as plan_channels()
   [[nodiscard]] Result<std::vector<ChannelTask>> tasks(Rank rank) const;
   [[nodiscard]] Result<ChannelTask> task(Rank rank, int channel) const;

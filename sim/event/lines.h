@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,7 +46,8 @@ struct EventLine {
   double efficiency = 1;
   Rank first_sender = kNoRank;
   bool is_group = false;
-  bool is_carrying = false;  ///< a flow is under way, or about to start
+  std::shared_ptr<const SwitchGroup> group = nullptr;  ///< where it is one; not of a folded line
+  bool is_carrying = false;                            ///< a flow is under way, or about to start
   std::vector<std::int32_t> senders = {}, receivers = {};  ///< LineEnds
   std::int32_t all_senders = 1, all_receivers = 1;         ///< that those stand for
   std::vector<int> links = {};                             ///< ids in the network

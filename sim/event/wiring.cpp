@@ -83,7 +83,7 @@ class Wiring {
 
   Result<std::int32_t> end_of(const EventTask& task, const Peer& peer, bool sends) {
     if (!peer.is_used()) return -1;
-    if (peer.group != nullptr) return end_of_group(task, *peer.group, sends);
+    if (peer.group != nullptr) return end_of_group(task, peer.group, sends);
     const Rank me{task.rank};
     const Rank from = sends ? me : peer.rank;
     const Rank to = sends ? peer.rank : me;
@@ -92,8 +92,10 @@ class Wiring {
     return (sends ? joined.senders : joined.receivers).front();
   }
 
-  Result<std::int32_t> end_of_group(const EventTask& task, const SwitchGroup& group, bool sends) {
-    RINGSIDE_TRY(const std::int32_t line, group_line(group, task.channel));
+  Result<std::int32_t> end_of_group(const EventTask& task,
+                                    const std::shared_ptr<const SwitchGroup>& shared, bool sends) {
+    const SwitchGroup& group = *shared;
+    RINGSIDE_TRY(const std::int32_t line, group_line(shared, task.channel));
     const EventLine& joined = job_.lines[static_cast<std::size_t>(line)];
     const std::vector<Rank>& members = sends ? group.senders : group.receivers;
     const auto place = std::ranges::find(members, Rank{task.rank}) - members.begin();
@@ -118,8 +120,7 @@ class Wiring {
     SimRoute route = request_.network->route(from, to, channel);
     if (route.links.empty()) return no_way_between(from, to);
     EventLine& line = job_.lines.emplace_back();
-    line.latency =
-        (request_.costs.step[static_cast<std::size_t>(route.slowest)] + route.beyond).count();
+    line.latency = latency_of(request_, route);
     line.efficiency = request_.costs.share[static_cast<std::size_t>(route.slowest)];
     line.first_sender = from;
     line.links = std::move(route.links);
@@ -128,7 +129,8 @@ class Wiring {
     return place->second;
   }
 
-  Result<std::int32_t> group_line(const SwitchGroup& group, int channel) {
+  Result<std::int32_t> group_line(const std::shared_ptr<const SwitchGroup>& shared, int channel) {
+    const SwitchGroup& group = *shared;
     const auto [place, is_new] =
         groups_.try_emplace({channel, group.id}, static_cast<std::int32_t>(job_.lines.size()));
     if (!is_new) return place->second;
@@ -138,6 +140,7 @@ class Wiring {
     const bool is_network = group.medium == SwitchGroup::Medium::Network;
     const SimCosts& costs = request_.costs;
     line.is_group = true;
+    line.group = shared;
     line.latency = (is_network ? costs.network_reduction : costs.nvswitch).count();
     line.efficiency = is_network ? 1 : costs.nvswitch_efficiency;
     line.first_sender = group.senders.front();
@@ -228,6 +231,10 @@ EventPaths lay_paths(EventJob& job) {
     line.path = place->second;
   }
   return paths;
+}
+
+double latency_of(const SimRequest& request, const SimRoute& route) {
+  return (request.costs.step[static_cast<std::size_t>(route.slowest)] + route.beyond).count();
 }
 
 Result<EventJob> wire_events(const SimRequest& request) { return Wiring(request).run(); }

@@ -58,6 +58,9 @@ EventPaths lay_paths(EventJob& job);
 /// errors  as plan_channels(). Unsupported: two ranks that must talk, and no way between them
 Result<EventJob> wire_events(const SimRequest& request);
 
+/// From when a message's last byte has crossed such a way until it is there, s.
+double latency_of(const SimRequest& request, const SimRoute& route);
+
 /// One channel of it alone, without the links that lines share: `links` and their `uses` stay empty.
 Result<EventJob> wire_channel(const SimRequest& request, const TaskPlanner& planner, int channel);
 

@@ -101,17 +101,21 @@ FlowShape make_shape(const SimRequest& request, EventJob job) {
   return shape;
 }
 
+double narrowest(const std::vector<int>& links, const SimNetwork& network,
+                 std::unordered_map<int, double>& known) {
+  double rate = std::numeric_limits<double>::infinity();
+  for (const int link : links) {
+    const auto [place, is_new] = known.try_emplace(link);
+    if (is_new) place->second = network.rate(link).value;
+    rate = std::min(rate, place->second);
+  }
+  return rate;
+}
+
 /// Rates that tell lines apart: those of their narrowest links.
 void set_rates(const SimNetwork& network, EventJob& job) {
   std::unordered_map<int, double> known;
-  for (EventLine& line : job.lines) {
-    line.rate = std::numeric_limits<double>::infinity();
-    for (const int link : line.links) {
-      const auto [place, is_new] = known.try_emplace(link);
-      if (is_new) place->second = network.rate(link).value;
-      line.rate = std::min(line.rate, place->second);
-    }
-  }
+  for (EventLine& line : job.lines) line.rate = narrowest(line.links, network, known);
 }
 
 }  // namespace
@@ -139,6 +143,8 @@ Result<ChannelFlow> FlowShapes::channel(const SimRequest& request, const TaskPla
   channel.kinds = std::move(folded->kind_of);
   channel.first.reserve(job.lines.size() + 1);
   for (const EventLine& line : job.lines) {
+    const LineEnd& sender = job.ends[static_cast<std::size_t>(line.senders.front())];
+    channel.lines.push_back({line.first_sender, sender.peer, line.group});
     channel.links.insert(channel.links.end(), line.links.begin(), line.links.end());
     channel.first.push_back(static_cast<std::uint32_t>(channel.links.size()));
   }
@@ -149,6 +155,28 @@ Result<ChannelFlow> FlowShapes::channel(const SimRequest& request, const TaskPla
       known = std::make_shared<const FlowShape>(make_shape(request, std::move(folded->job)));
     }
     channel.shape = known;
+  }
+  return channel;
+}
+
+Result<ChannelFlow> FlowShapes::channel_like(const SimRequest& request, const TaskPlanner& planner,
+                                             int number, const ChannelFlow& known) {
+  const SimNetwork& network = *request.network;
+  std::unordered_map<int, double> rates;
+  ChannelFlow channel{.shape = known.shape, .kinds = known.kinds};
+  channel.first.reserve(known.first.size());
+  for (std::size_t i = 0; i < known.lines.size(); ++i) {
+    const ChannelFlow::Joins& line = known.lines[i];
+    const SimRoute route = line.group != nullptr ? network.group_route(*line.group, number)
+                                                 : network.route(line.from, line.to, number);
+    const EventLine& kind = known.shape->job.lines[static_cast<std::size_t>(known.kinds[i])];
+    // Another way may be a slower one, or longer: then it is a line of another kind.
+    const bool is_alike = !route.links.empty() &&
+                          narrowest(route.links, network, rates) == kind.rate &&
+                          (line.group != nullptr || latency_of(request, route) == kind.latency);
+    if (!is_alike) return this->channel(request, planner, number);
+    channel.links.insert(channel.links.end(), route.links.begin(), route.links.end());
+    channel.first.push_back(static_cast<std::uint32_t>(channel.links.size()));
   }
   return channel;
 }

@@ -29,6 +29,12 @@ struct ChannelFlow {
   std::vector<std::int32_t> kinds = {};
   std::vector<std::uint32_t> first = {0};
   std::vector<int> links = {};
+  /// What each line joins: two ranks, or a group.
+  struct Joins {
+    Rank from = kNoRank, to = kNoRank;
+    std::shared_ptr<const SwitchGroup> group = nullptr;
+  };
+  std::vector<Joins> lines = {};
 };
 
 /// The shapes that are known, by their colour.
@@ -43,6 +49,10 @@ class FlowShapes {
 
   /// errors  as wire_channel()
   Result<ChannelFlow> channel(const SimRequest& request, const TaskPlanner& planner, int number);
+
+  /// The same for a channel that is like one that is known (TaskPlanner::are_alike()): only its ways are looked for.
+  Result<ChannelFlow> channel_like(const SimRequest& request, const TaskPlanner& planner,
+                                   int number, const ChannelFlow& known);
 
  private:
   struct Known;

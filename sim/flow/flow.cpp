@@ -102,9 +102,28 @@ class FlowEngine {
                  TaskPlanner::make(request_.choice, request_.channels, request_.call));
     std::vector<ChannelFlow> channels(static_cast<std::size_t>(request_.choice.nchannels));
     FlowShapes shapes;
-    RINGSIDE_TRY(for_each_on_cores(request_.choice.nchannels, [&](int number) -> Status {
-      RINGSIDE_TRY(channels[static_cast<std::size_t>(number)],
-                   shapes.channel(request_, planner, number));
+    std::vector<int> firsts;                     // of those that are alike
+    std::vector<std::pair<int, int>> followers;  // each with the one that it is like
+    for (int number = 0; number < request_.choice.nchannels; ++number) {
+      const auto is_like = [&](int first) { return planner.are_alike(first, number); };
+      const auto first = std::ranges::find_if(firsts, is_like);
+      if (first == firsts.end()) {
+        firsts.push_back(number);
+      } else {
+        followers.emplace_back(number, *first);
+      }
+    }
+    const auto at = [&](int number) -> ChannelFlow& {
+      return channels[static_cast<std::size_t>(number)];
+    };
+    RINGSIDE_TRY(for_each_on_cores(static_cast<int>(firsts.size()), [&](int i) -> Status {
+      const int number = firsts[static_cast<std::size_t>(i)];
+      RINGSIDE_TRY(at(number), shapes.channel(request_, planner, number));
+      return {};
+    }));
+    RINGSIDE_TRY(for_each_on_cores(static_cast<int>(followers.size()), [&](int i) -> Status {
+      const auto [number, first] = followers[static_cast<std::size_t>(i)];
+      RINGSIDE_TRY(at(number), shapes.channel_like(request_, planner, number, at(first)));
       return {};
     }));
     for (const ChannelFlow& channel : channels) {

@@ -137,5 +137,39 @@ TEST(Plan, OneChannelAloneIsPlannedAsAmongTheOthers) {
   }
 }
 
+TEST(Plan, ChannelsThatAreAlikeLeadToTheSamePeers) {
+  int alike = 0;
+  for (const Algorithm algorithm :
+       {Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls, Algorithm::NvlsTree}) {
+    const Channels channels = host_channels(16, 4, algorithm == Algorithm::Nvls ? 0 : 8);
+    const CallShape call{.count = 1'000'000};
+    Choice choice = choice_of(Collective::AllReduce, 4);
+    choice.algorithm = algorithm;
+    const auto plan = TaskPlanner::make(choice, channels, call);
+    ASSERT_TRUE(plan) << plan.error().message;
+    for (int other = 1; other < 4; ++other) {
+      if (!plan->are_alike(0, other)) continue;
+      ++alike;
+      for (int rank = 0; rank < 16; ++rank) {
+        const auto a = plan->task(Rank{rank}, 0);
+        const auto b = plan->task(Rank{rank}, other);
+        ASSERT_TRUE(a && b);
+        EXPECT_EQ(a->tree.children, b->tree.children);
+        EXPECT_EQ(a->map.loops(), b->map.loops());
+        ASSERT_EQ(a->send_peers.size(), b->send_peers.size());
+        for (std::size_t port = 0; port < a->send_peers.size(); ++port) {
+          EXPECT_EQ(a->send_peers[port].rank, b->send_peers[port].rank);
+          ASSERT_EQ(a->send_peers[port].group == nullptr, b->send_peers[port].group == nullptr);
+          if (a->send_peers[port].group != nullptr) {
+            EXPECT_EQ(*a->send_peers[port].group, *b->send_peers[port].group);
+          }
+        }
+      }
+    }
+  }
+  // Of the three others: rings and NVLS two, as the last channel has less to carry; trees one or so.
+  EXPECT_GE(alike, 4);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/fidelity.h"
+#include "sim/flow/channel_flow.h"
 #include "sim/flow/coupled.h"
 #include "tests/sim/compare.h"
 #include "tests/sim/requests.h"
@@ -88,6 +89,26 @@ TEST(Flow, ThousandsOfNodesAreAMatterOfMoments) {
   ASSERT_TRUE(flow) << flow.error().message;
   // 128 nodes x 8 ranks x 16 channels x 128 loops, up and down: 2 x 1,023 transfers a loop.
   EXPECT_EQ(flow->transfers, 16 * 128 * 2 * 1023);
+}
+
+// Channels of one kind are wired once and the others only routed: that makes no difference.
+TEST(Flow, AChannelThatIsLikeAnotherIsWhatItWouldBeByItself) {
+  const auto one = forced_case("dgx-h100", 4, Collective::AllReduce, 256_MiB, Algorithm::NvlsTree,
+                               Protocol::Simple);
+  ASSERT_TRUE(one) << one.error().message;
+  const auto planner =
+      TaskPlanner::make(one->request.choice, one->request.channels, one->request.call);
+  ASSERT_TRUE(planner);
+  FlowShapes shapes;
+  const auto first = shapes.channel(one->request, *planner, 0);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(planner->are_alike(0, 2));
+  const auto itself = shapes.channel(one->request, *planner, 2);
+  const auto like = shapes.channel_like(one->request, *planner, 2, *first);
+  ASSERT_TRUE(itself && like);
+  EXPECT_EQ(itself->shape, like->shape);
+  EXPECT_EQ(itself->kinds, like->kinds);
+  EXPECT_EQ(itself->links, like->links);
 }
 
 TEST(Flow, ATraceNeedsSteps) {
