@@ -130,7 +130,9 @@ class FlowEngine {
       result.steps += channel.shape->steps;
       result.transfers += channel.shape->transfers;
     }
-    kinds_ = find_kinds(channels, [this](int link) { return network_.rate(link).value; });
+    kinds_ = find_kinds(
+        channels, [this](int link) { return network_.rate(link).value; },
+        network_.first_fabric_link());
     return {};
   }
 

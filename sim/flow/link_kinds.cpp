@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -26,8 +27,9 @@ void for_each_use(const ChannelFlow& channel, const Visit& visit) {
 
 class Kinds {
  public:
-  Kinds(std::span<const ChannelFlow> channels, const std::function<double(int)>& rate)
-      : channels_(channels), rate_(rate) {}
+  Kinds(std::span<const ChannelFlow> channels, const std::function<double(int)>& rate,
+        int first_fabric)
+      : channels_(channels), rate_(rate), first_fabric_(static_cast<std::size_t>(first_fabric)) {}
 
   FlowKinds run() {
     load_links();
@@ -58,12 +60,12 @@ class Kinds {
 
   void tell_links_apart() {
     kind_of_.assign(loads_.size(), -1);
-    std::map<std::pair<std::uint64_t, double>, int> known;
+    std::map<std::tuple<std::uint64_t, double, bool>, int> known;
     for (std::size_t link = 0; link < loads_.size(); ++link) {
       if (loads_[link] == 0) continue;
       const double rate = rate_(static_cast<int>(link));
-      const auto [place, is_new] =
-          known.try_emplace({lines_[link], rate}, static_cast<int>(kinds_.links.size()));
+      const auto [place, is_new] = known.try_emplace({lines_[link], rate, link >= first_fabric_},
+                                                     static_cast<int>(kinds_.links.size()));
       kind_of_[link] = place->second;
       if (is_new) {
         kinds_.links.push_back(
@@ -108,6 +110,7 @@ class Kinds {
 
   const std::span<const ChannelFlow> channels_;
   const std::function<double(int)>& rate_;
+  const std::size_t first_fabric_;
   FlowKinds kinds_;
   std::vector<double> loads_;         ///< by link
   std::vector<std::uint64_t> lines_;  ///< by link
@@ -116,9 +119,9 @@ class Kinds {
 
 }  // namespace
 
-FlowKinds find_kinds(std::span<const ChannelFlow> channels,
-                     const std::function<double(int)>& rate) {
-  return Kinds(channels, rate).run();
+FlowKinds find_kinds(std::span<const ChannelFlow> channels, const std::function<double(int)>& rate,
+                     int first_fabric) {
+  return Kinds(channels, rate, first_fabric).run();
 }
 
 }  // namespace ringside

@@ -38,7 +38,9 @@ struct FlowKinds {
   std::vector<AlikeLinks> links = {};
 };
 
-/// rate  bytes/s of a link
-FlowKinds find_kinds(std::span<const ChannelFlow> channels, const std::function<double(int)>& rate);
+/// rate          bytes/s of a link
+/// first_fabric  links from this one on are told apart from those before it
+FlowKinds find_kinds(std::span<const ChannelFlow> channels, const std::function<double(int)>& rate,
+                     int first_fabric);
 
 }  // namespace ringside

@@ -137,6 +137,19 @@ TEST_F(FabricSimulation, NamesWhatIsNotJoined) {
   }
 }
 
+// A NIC's own wire and the cable behind it are as fast and carry the same: the cable is the fabric's all the same.
+TEST_F(FabricSimulation, FlowNamesTheLinkThatEventsName) {
+  SimQuestion question = ring_on(
+      folder_.write("dgx-h100 x4", "{kind: leaf_spine, rails: optimised, hosts_per_leaf: 2}"));
+  const Result<SimRow> event = simulate_one(question);
+  question.fidelity = "flow";
+  const Result<SimRow> flow = simulate_one(question);
+  ASSERT_TRUE(event && flow);
+  ASSERT_TRUE(event->busiest_fabric && flow->busiest_fabric);
+  EXPECT_EQ(flow->busiest_fabric->tier, event->busiest_fabric->tier);
+  EXPECT_NEAR(flow->busiest_fabric->needs / event->busiest_fabric->needs, 1, 0.01);
+}
+
 // Hosts that no NIC joins are told before anything is asked of them.
 TEST_F(FabricSimulation, AJobOnHostsThatAreNotJoinedIsNone) {
   const std::string path = folder_.write(
