@@ -6,8 +6,8 @@
 namespace ringside {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1e-12;  // links are as narrow as each other within this
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+constexpr double kAsNarrow = 1e-12;  // links are as narrow as each other within this
 
 /// A link that is loaded: what is left of it, and what those that still grow load it with.
 struct Loaded {
@@ -44,7 +44,7 @@ std::vector<double> share_coupled(std::span<const CoupledFlow> flows,
     place[static_cast<std::size_t>(links[i].link)] = i;
   }
   const auto at = [&](int id) -> Loaded& { return links[place[static_cast<std::size_t>(id)]]; };
-  std::vector<double> shares(flows.size(), kInfinity);
+  std::vector<double> shares(flows.size(), kUnbounded);
   std::vector<std::size_t> growing;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     for (const auto& [link, load] : flows[i].loads) {
@@ -53,12 +53,12 @@ std::vector<double> share_coupled(std::span<const CoupledFlow> flows,
     growing.push_back(i);
   }
   while (!growing.empty()) {
-    double least = kInfinity;
+    double least = kUnbounded;
     for (const Loaded& link : links) {
       if (link.growing > 0) least = std::min(least, std::max(0.0, link.left) / link.growing);
     }
-    if (least == kInfinity) break;
-    const double most = least * (1 + kRounding);
+    if (least == kUnbounded) break;
+    const double most = least * (1 + kAsNarrow);
     const auto is_held = [&](std::size_t flow) {
       return std::ranges::any_of(flows[flow].loads, [&](const auto& one) {
         if (one.second <= 0) return false;
