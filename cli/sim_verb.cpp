@@ -33,12 +33,16 @@ struct SimArguments {
   bool json = false;
 };
 
+/// Told of shares, where somebody looks; else empty.
+std::function<void(double)> shown_on(Progress& progress) {
+  if (::isatty(STDERR_FILENO) == 0) return {};
+  return [&progress](double share) { progress.show(share); };
+}
+
 Result<SimRow> simulate_size(const SimPlan& plan, Bytes size) {
   RINGSIDE_TRY(study::SimCall call, study::tune_call(plan, size));
   Progress progress("simulating " + format_bytes(call.bytes));
-  std::function<void(double)> show;
-  if (::isatty(STDERR_FILENO) != 0) show = [&](double share) { progress.show(share); };
-  return study::simulate_call(plan, std::move(call), show);
+  return study::simulate_call(plan, std::move(call), shown_on(progress));
 }
 
 void print_head(const SimPlan& plan) {
@@ -265,9 +269,8 @@ VerbResult run_variants(const SimArguments& arguments) {
     for (std::size_t i = 0; i < planned.size(); ++i) {
       Progress progress(
           fmt::format("simulating {}, {}", planned[i].variant.label(), format_bytes(sizes[size])));
-      std::function<void(double)> show;
-      if (::isatty(STDERR_FILENO) != 0) show = [&](double share) { progress.show(share); };
-      RINGSIDE_TRY(study::VariantCall call, study::simulate_variant(planned[i], sizes[size], show));
+      RINGSIDE_TRY(study::VariantCall call,
+                   study::simulate_variant(planned[i], sizes[size], shown_on(progress)));
       if (i == 0) base.push_back(*call.row);
       calls[i].push_back(std::move(call));
       if (arguments.json) continue;

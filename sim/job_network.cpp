@@ -187,6 +187,14 @@ SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
   return route;
 }
 
+bool JobNetwork::is_relayed(Rank from, Rank to, int channel) const {
+  const Place& a = place(from);
+  const Place& b = place(to);
+  if (a.node == b.node) return false;
+  const int net = net_towards(a, b, channel);
+  return net >= 0 && system(a.node).path(gpu_ref(a.gpu), net_ref(net)).type == PathType::Pxn;
+}
+
 /// Ways of one flow's number meet in one root: of all senders' ways to one receiver, and of one sender's to all
 /// receivers, each link carries the message once.
 bool JobNetwork::append_tree(const SwitchGroup& group, int channel, SimRoute& route) const {

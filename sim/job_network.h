@@ -49,6 +49,10 @@ class JobNetwork : public SimNetwork {
   [[nodiscard]] BytesPerSecond rate(int id) const override;
   [[nodiscard]] int first_fabric_link() const override;
 
+  /// Whether another GPU of the sender's node hands the message to its NIC (PXN).
+  /// shape  two different ranks
+  [[nodiscard]] bool is_relayed(Rank from, Rank to, int channel) const;
+
   /// The first two NICs that a route was asked for, and that the fabric does not join; empty: none yet.
   /// "host 3 nic 1 (node 3: mlx5_1) with host 9 nic 0 (node 9: mlx5_0)"
   [[nodiscard]] std::string unjoined() const;

@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::size_t kFirstRounds = 10;
 
-std::vector<std::vector<Rank>> nodes_of(const Job& job) {
-  std::vector<std::vector<Rank>> nodes;
-  for (const JobNode& node : job.nodes) {
-    std::vector<Rank>& ranks = nodes.emplace_back();
-    for (const int rank : node.ranks) ranks.push_back(Rank{rank});
-  }
-  return nodes;
-}
-
 int peers_of(Collective collective, int nranks) {
   if (nranks == 1) return 0;
   const bool is_one = collective == Collective::SendRecv || collective == Collective::Send ||
@@ -66,7 +57,7 @@ Result<ExchangeExplanation> explain_exchange(const ExplainQuestion& question) {
                load_tuned_job(question.job, question.nccl.empty() ? std::string{kNewestTuning}
                                                                   : question.nccl.back()));
   const Job& whole = job.asked.job;
-  const std::vector<std::vector<Rank>> nodes = nodes_of(whole);
+  const std::vector<std::vector<Rank>>& nodes = whole.connection.channels.nodes;
   const ExchangeSchedule schedule = exchange_schedule(nodes, Rank{0});
   ExchangeExplanation all{
       .nccl = job.tuner.model().patch,
@@ -89,8 +80,7 @@ Result<ExchangeExplanation> explain_exchange(const ExplainQuestion& question) {
   for (const int link : network.route(Rank{0}, all.far, 0).links) {
     all.way.push_back(network.link(link).name);
   }
-  const bool by_nvlink = !all.way.empty() && all.way.front().find("NVSwitch") != std::string::npos;
-  all.is_relayed = nodes.size() > 1 && by_nvlink;
+  all.is_relayed = network.is_relayed(Rank{0}, all.far, 0);
   return all;
 }
 

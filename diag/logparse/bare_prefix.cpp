@@ -5,20 +5,6 @@
 namespace ringside::logs {
 namespace {
 
-/// Behind `NCCL` or `RCCL`: a level, then a blank or the end.
-bool take_level(Cursor& cursor, Level& level) {
-  if (cursor.eat(" INFO")) {
-    level = Level::Info;
-  } else if (cursor.eat(" WARN")) {
-    level = Level::Warn;
-  } else if (cursor.eat(" TRACE")) {
-    level = Level::Trace;
-  } else {
-    return false;
-  }
-  return cursor.eat(' ') || cursor.is_done();
-}
-
 /// The first `NCCL <level> ` that begins a word.  returns  its place; npos: none
 std::size_t find_level(std::string_view text, NcclPrefix& prefix) {
   for (std::size_t at = find_text(text, "CCL "); at != std::string_view::npos;
@@ -27,7 +13,9 @@ std::size_t find_level(std::string_view text, NcclPrefix& prefix) {
     const std::size_t begin = at - 1;
     if (begin > 0 && (is_letter(text[begin - 1]) || is_digit(text[begin - 1]))) continue;
     Cursor cursor(text.substr(at + 3));
-    if (!take_level(cursor, prefix.level)) continue;
+    Level level = Level::None;
+    if (!take_level(cursor, level) || level == Level::Call) continue;
+    prefix.level = level;
     prefix.end = static_cast<std::uint32_t>(text.size() - cursor.left());
     return begin;
   }

@@ -3,9 +3,7 @@
 #include "diag/logparse/cursor.h"
 
 namespace ringside::logs {
-namespace {
 
-/// Behind ` NCCL`: the level's word and a blank.
 bool take_level(Cursor& cursor, Level& level) {
   if (cursor.eat(" INFO")) {
     level = Level::Info;
@@ -20,6 +18,8 @@ bool take_level(Cursor& cursor, Level& level) {
   }
   return cursor.eat(' ') || cursor.is_done();
 }
+
+namespace {
 
 /// `:411:980`, and ` [3]` where there is one.
 bool take_numbers(Cursor& cursor, NcclPrefix& prefix) {

@@ -19,6 +19,11 @@ struct NcclPrefix {
   std::uint32_t end = 0;    ///< where the message starts
 };
 
+class Cursor;
+
+/// Behind `NCCL`: a blank, the level's word, and a blank or the end.  returns  false: some of it may be taken
+bool take_level(Cursor& cursor, Level& level);
+
 /// A prefix at the very start of a line.
 bool read_nccl_prefix(std::string_view line, NcclPrefix& prefix);
 

@@ -156,36 +156,33 @@ bool TaskPlanner::are_alike(int a, int b) const {
   }
 }
 
-Result<std::vector<ChannelTask>> TaskPlanner::tasks(Rank rank) const {
+Result<std::vector<ChannelTask>> TaskPlanner::tasks(Rank rank, int first, int last) const {
   RINGSIDE_TRY(check_rank("rank", rank, nranks()));
   PlanInput input = input_for(*tables_, rank);
-  if (is_point_to_point(input.choice.collective)) return plan_exchange(input, 0, nchannels());
+  if (is_point_to_point(input.choice.collective)) return plan_exchange(input, first, last);
   const NodeGroups groups = node_groups(input);
   input.groups = &groups;
+  const Planner plan = planner_for(input);
   std::vector<ChannelTask> tasks;
-  for (int channel = 0; channel < nchannels(); ++channel) {
-    RINGSIDE_TRY(
-        ChannelTask task,
-        planner_for(input)(input, channel, tables_->parts[static_cast<std::size_t>(channel)]));
+  for (int channel = first; channel < last; ++channel) {
+    RINGSIDE_TRY(ChannelTask task,
+                 plan(input, channel, tables_->parts[static_cast<std::size_t>(channel)]));
     tasks.push_back(std::move(task));
   }
   return tasks;
 }
 
+Result<std::vector<ChannelTask>> TaskPlanner::tasks(Rank rank) const {
+  return tasks(rank, 0, nchannels());
+}
+
 Result<ChannelTask> TaskPlanner::task(Rank rank, int channel) const {
-  RINGSIDE_TRY(check_rank("rank", rank, nranks()));
   if (channel < 0 || channel >= nchannels()) {
     return bad_call(fmt::format("channel {} of {}", channel, nchannels()),
                     fmt::format("give 0 to {}", nchannels() - 1));
   }
-  PlanInput input = input_for(*tables_, rank);
-  if (is_point_to_point(input.choice.collective)) {
-    RINGSIDE_TRY(std::vector<ChannelTask> one, plan_exchange(input, channel, channel + 1));
-    return std::move(one.front());
-  }
-  const NodeGroups groups = node_groups(input);
-  input.groups = &groups;
-  return planner_for(input)(input, channel, tables_->parts[static_cast<std::size_t>(channel)]);
+  RINGSIDE_TRY(std::vector<ChannelTask> one, tasks(rank, channel, channel + 1));
+  return std::move(one.front());
 }
 
 Result<std::vector<ChannelTask>> plan_channels(const Choice& choice, const Channels& channels,

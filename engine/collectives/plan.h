@@ -63,6 +63,9 @@ class TaskPlanner {
  private:
   explicit TaskPlanner(std::shared_ptr<const PlanTables> tables) : tables_(std::move(tables)) {}
 
+  /// Of channels [first, last).
+  [[nodiscard]] Result<std::vector<ChannelTask>> tasks(Rank rank, int first, int last) const;
+
   std::shared_ptr<const PlanTables> tables_;
 };
 

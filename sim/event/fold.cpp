@@ -186,9 +186,10 @@ std::vector<int> port_kinds(const Program& program, std::size_t ports, bool send
     });
   }
   std::vector<int> kinds;
+  std::unordered_map<Colour, int> first_of;
   for (const Sequence& one : steps) {
-    const auto first = std::ranges::find(steps, one.colour(), &Sequence::colour);
-    kinds.push_back(static_cast<int>(first - steps.begin()));
+    const int port = static_cast<int>(kinds.size());
+    kinds.push_back(first_of.try_emplace(one.colour(), port).first->second);
   }
   return kinds;
 }

@@ -90,9 +90,10 @@ class Simulation {
 
  private:
   Status plan() {
+    RINGSIDE_TRY(const TaskPlanner planner,
+                 TaskPlanner::make(request_.choice, request_.channels, request_.call));
     for (int rank = 0; rank < request_.network->nranks(); ++rank) {
-      RINGSIDE_TRY(auto planned,
-                   plan_channels(request_.choice, request_.channels, request_.call, Rank{rank}));
+      RINGSIDE_TRY(auto planned, planner.tasks(Rank{rank}));
       int channel = 0;
       for (ChannelTask& task : planned) {
         tasks_.push_back({.rank = Rank{rank}, .channel = channel++, .task = std::move(task)});
