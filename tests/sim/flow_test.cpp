@@ -111,6 +111,38 @@ TEST(Flow, AChannelThatIsLikeAnotherIsWhatItWouldBeByItself) {
   EXPECT_EQ(itself->links, like->links);
 }
 
+/// Links of each channel's own, those of channel 1 at half the rate.
+struct NetworkByChannel : IdealNetwork {
+  [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override {
+    SimRoute route = IdealNetwork::route(from, to, channel);
+    for (int& link : route.links) link += 2 * ranks * channel;
+    return route;
+  }
+  [[nodiscard]] SimLink link(int id) const override {
+    return {.rate = BytesPerSecond{rate.value / (id / (2 * ranks) == 1 ? 2 : 1)}, .name = "link"};
+  }
+};
+
+TEST(Flow, AChannelOverSlowerLinksIsNotLikeTheOthers) {
+  Case one = ideal_case(4, Collective::AllReduce, 1 << 22);
+  NetworkByChannel network;
+  network.ranks = 4;
+  one.request.network = &network;
+  one.request.channels = host_channels(4, 3);
+  one.request.choice.nchannels = 3;
+  const auto planner =
+      TaskPlanner::make(one.request.choice, one.request.channels, one.request.call);
+  ASSERT_TRUE(planner);
+  ASSERT_TRUE(planner->are_alike(0, 1));
+  FlowShapes shapes;
+  const auto first = shapes.channel(one.request, *planner, 0);
+  ASSERT_TRUE(first);
+  const auto slow = shapes.channel_like(one.request, *planner, 1, *first);
+  ASSERT_TRUE(slow);
+  EXPECT_NE(slow->shape, first->shape);
+  EXPECT_NE(slow->links, first->links);
+}
+
 TEST(Flow, ATraceNeedsSteps) {
   const Case one = ideal_case(4, Collective::AllReduce, 80'000);
   SimRequest request = one.request;

@@ -31,6 +31,35 @@ void expect_the_same(const SimRequest& request, double tolerance, const std::str
   EXPECT_EQ(folded->steps, all->steps) << what;
 }
 
+/// One channel as its kinds.
+FoldedShape shape_of(const SimRequest& request) {
+  const auto planner = TaskPlanner::make(request.choice, request.channels, request.call);
+  EXPECT_TRUE(planner);
+  const auto job = wire_channel(request, *planner, 0);
+  EXPECT_TRUE(job);
+  auto shape = fold_shape(*job);
+  EXPECT_TRUE(shape);
+  return *std::move(shape);
+}
+
+// A parent waits for both its children at once, so it is the same which of its ports one of them comes to: of the 128
+// places in the tree 8 levels are left, each with 8 GPUs, and some more where a level is not full.
+TEST(Fold, ChildrenThatAreAwaitedTogetherAreAlike) {
+  const auto one =
+      forced_case("dgx-h100", 128, Collective::AllReduce, 1_GiB, Algorithm::Tree, Protocol::Simple);
+  ASSERT_TRUE(one) << one.error().message;
+  const FoldedShape shape = shape_of(one->request);
+  EXPECT_GE(shape.job.tasks.size(), 8U * 8U);
+  EXPECT_LE(shape.job.tasks.size(), 10U * 8U);
+}
+
+// The root of a gather takes one after the other: each has its round, though all three send alike.
+TEST(Fold, PortsThatHaveTheirTurnsAreToldApart) {
+  const Case one = ideal_case(4, Collective::Gather, 64'000);
+  const FoldedShape shape = shape_of(one.request);
+  EXPECT_EQ(shape.job.lines.size(), 3U);
+}
+
 TEST(Fold, ARingOfLikeRanksIsOneOfThem) {
   const Case one = ideal_case(64, Collective::AllReduce, 64'000);
   const auto job = wire_events(one.request);
