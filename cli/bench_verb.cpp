@@ -2,13 +2,12 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 
 #include "cli/bench_arguments.h"
-#include "cli/bench_plot.h"
 #include "cli/bench_report.h"
+#include "cli/curves_plot.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
@@ -58,7 +57,7 @@ class Report {
   }
 
   template <typename Row>
-  Status finish(const std::vector<Row>& rows, const std::vector<study::BenchCurve>& curves) {
+  Status finish(const std::vector<Row>& rows, const std::vector<study::Curve>& curves) {
     if (!speaks_) return {};
     if (arguments_.json) print(json_of(rows));
     return arguments_.plot.empty() ? Status() : draw(curves);
@@ -78,12 +77,12 @@ class Report {
     return grid_json(job_, rows);
   }
 
-  [[nodiscard]] Status draw(const std::vector<study::BenchCurve>& curves) const {
+  [[nodiscard]] Status draw(const std::vector<study::Curve>& curves) const {
     const std::string title =
         fmt::format("{}, {} {}, {} ranks over {}", to_string(job_.options.collective),
                     to_string(job_.options.type), study::redop_column(job_.options), job_.nranks,
                     job_.transport);
-    RINGSIDE_TRY(write_text(arguments_.plot, plot_svg(title, curves)));
+    RINGSIDE_TRY(write_text(arguments_.plot, curves_svg(title, curves)));
     if (prints_text()) print(fmt::format("# drawn in {}\n", arguments_.plot));
     return {};
   }
@@ -145,18 +144,11 @@ Status check_root(const BenchOptions& bench, int nranks) {
                fmt::format("give a rank from 0 to {}", nranks - 1)};
 }
 
-/// Rather now than when all is measured. Leaves the file as it is.
-Status check_plot(const std::string& path) {
-  if (path.empty() || std::ofstream(path, std::ios::binary | std::ios::app)) return {};
-  return Error{ErrorCode::InvalidArgument, fmt::format("--plot {}: cannot be written", path),
-               "give another path"};
-}
-
 VerbResult run(const BenchArguments& arguments) {
   RINGSIDE_TRY(const BenchOptions options, bench_options(arguments));
   RINGSIDE_TRY(const JobOptions job, bench_job_options(arguments));
   RINGSIDE_TRY(check_bench(options, job.communicator.wishes));
-  RINGSIDE_TRY(check_plot(arguments.plot));
+  RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   return run_job(job, [&](JobRank& rank) -> Result<int> {
     RINGSIDE_TRY(check_root(options, rank.communicator.nranks()));
     return arguments.is_grid() ? run_grid(rank, options, arguments)

@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 namespace ringside::cli {
@@ -15,6 +19,43 @@ constexpr std::chrono::milliseconds kFirst{1000};
 constexpr std::chrono::milliseconds kEvery{200};
 constexpr std::size_t kCells = 30;
 constexpr double kLeastToGuess = 0.02;  // before that, a guess of what is left would jump about
+
+/// What the interrupt writes: made before it comes, for a signal's handler may format nothing.
+struct LastWords {
+  std::array<std::array<char, 256>, 2> texts{};  ///< one is written while the other may be read
+  std::atomic<int> current{-1};                  ///< -1: nothing is being done
+  std::atomic<bool> is_taken{false};
+};
+LastWords last_words;
+
+void leave(const std::string& line) {
+  const int next = last_words.current.load() == 0 ? 1 : 0;
+  std::array<char, 256>& text = last_words.texts[static_cast<std::size_t>(next)];
+  const std::size_t length = std::min(line.size(), text.size() - 1);
+  std::memcpy(text.data(), line.data(), length);
+  text[length] = '\0';
+  last_words.current.store(next);
+}
+
+extern "C" void tell_and_end(int signal) {
+  const int current = last_words.current.load();
+  if (current >= 0) {
+    const char* const text = last_words.texts[static_cast<std::size_t>(current)].data();
+    if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) {
+      // Nobody listens any more: it ends all the same.
+    }
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// Not where somebody else handles it, or it is ignored. returns  whether this is to be told of
+bool listen_for_interrupt() {
+  if (last_words.is_taken.exchange(true)) return false;
+  const auto before = std::signal(SIGINT, tell_and_end);
+  if (before != SIG_DFL) std::signal(SIGINT, before);
+  return true;
+}
 
 std::size_t terminal_width() {
   winsize size{};
@@ -42,18 +83,38 @@ std::string progress_line(const std::string& what, double share, Seconds elapsed
   return line.substr(0, width);
 }
 
-Progress::Progress(std::string what)
-    : what_(std::move(what)), is_terminal_(::isatty(STDERR_FILENO) == 1), next_(begin_ + kFirst) {}
+std::string interrupted_line(const std::string& what, double share, Seconds elapsed) {
+  return fmt::format("ringside: interrupted after {:.0f} s, {:.0f} % into: {}", elapsed.count(),
+                     100 * std::clamp(share, 0.0, 1.0), what);
+}
 
-Progress::~Progress() { erase(); }
+Progress::Progress(std::string what)
+    : what_(std::move(what)),
+      is_terminal_(::isatty(STDERR_FILENO) == 1),
+      is_told_of_(listen_for_interrupt()),
+      next_(begin_ + (is_terminal_ ? kFirst : kEvery)) {
+  if (is_told_of_) leave(fmt::format("\nringside: interrupted while {}\n", what_));
+}
+
+Progress::~Progress() {
+  erase();
+  if (!is_told_of_) return;
+  last_words.current.store(-1);
+  if (const auto handler = std::signal(SIGINT, SIG_DFL); handler != tell_and_end) {
+    std::signal(SIGINT, handler);  // somebody else's by now
+  }
+  last_words.is_taken.store(false);
+}
 
 void Progress::show(double share, const std::string& note) {
-  if (!is_terminal_) return;
+  if (!is_terminal_ && !is_told_of_) return;
   const Clock::time_point now = Clock::now();
   // Whoever comes while another draws has nothing newer to say.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || now < next_) return;
   next_ = now + kEvery;
+  if (is_told_of_) leave("\n" + interrupted_line(what_, share, now - begin_) + "\n");
+  if (!is_terminal_) return;
   is_drawn_ = true;
   // One column stays free: a full line would wrap on some terminals.
   const std::string line = progress_line(what_, share, now - begin_, note, terminal_width() - 1);

@@ -12,7 +12,8 @@ namespace ringside::cli {
 /// How far a verb is, on one line of a terminal that it redraws: for whatever takes more than a second,
 /// as `bench`, `sim`, `trace export`, `generate logs` do. (`audit` cannot know how
 /// much there is to read: it shows a rate.) It is our own because Debian packages no C++ library for
-/// it. Nothing is drawn where stderr is no terminal, nor in the first second.
+/// it. Nothing is drawn where stderr is no terminal, nor in the first second. Who interrupts the verb (SIGINT) is told
+/// how far it came, on a terminal or not.
 ///
 ///     Progress progress("read");
 ///     while (...) progress.show(done / all);   // cheap: draws five times a second
@@ -38,11 +39,15 @@ class Progress {
 
   const std::string what_;
   const bool is_terminal_;
+  const bool is_told_of_;  ///< by the interrupt: the first of several is
   const Clock::time_point begin_ = Clock::now();
   std::mutex mutex_;
   Clock::time_point next_;  ///< under mutex_
   bool is_drawn_ = false;   ///< under mutex_
 };
+
+/// "ringside: interrupted after 12 s, 40 % into: simulating 1G"
+std::string interrupted_line(const std::string& what, double share, Seconds elapsed);
 
 /// "bench [############                  ]  40 %, 12 s left, 4M", cut to `width` columns.
 /// elapsed  since the beginning; what is left is guessed from it and `share`

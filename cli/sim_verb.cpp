@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -13,10 +12,14 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "cli/curves_plot.h"
 #include "cli/job_options.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/sim_profile.h"
 #include "cli/verb.h"
+#include "cli/write_text.h"
+#include "study/profile.h"
 #include "study/simulation.h"
 #include "study/what_if.h"
 
@@ -30,19 +33,41 @@ struct SimArguments {
   study::SimQuestion question;
   std::vector<std::string> vary;
   std::optional<int> drop_rail;
+  bool profile = false;
+  std::string plot;
   bool json = false;
+
+  /// One size is drawn by what its time went into.
+  [[nodiscard]] bool wants_profile(const SimPlan& plan) const {
+    return profile || (!plot.empty() && plan.calls.sizes.size() == 1);
+  }
 };
 
-/// Told of shares, where somebody looks; else empty.
+/// One size, simulated.
+struct SimAnswer {
+  SimRow row;
+  std::optional<study::Profile> profile = {};
+};
+
 std::function<void(double)> shown_on(Progress& progress) {
-  if (::isatty(STDERR_FILENO) == 0) return {};
   return [&progress](double share) { progress.show(share); };
 }
 
-Result<SimRow> simulate_size(const SimPlan& plan, Bytes size) {
-  RINGSIDE_TRY(study::SimCall call, study::tune_call(plan, size));
-  Progress progress("simulating " + format_bytes(call.bytes));
-  return study::simulate_call(plan, std::move(call), shown_on(progress));
+Result<SimAnswer> simulate_size(const SimPlan& plan, std::size_t number, bool wants_profile) {
+  RINGSIDE_TRY(study::SimCall call, study::tune_call(plan, plan.calls.sizes[number]));
+  std::string what = "simulating " + format_bytes(call.bytes);
+  if (const std::size_t all = plan.calls.sizes.size(); all > 1) {
+    what += fmt::format(", size {} of {}", number + 1, all);
+  }
+  Progress progress(std::move(what));
+  if (!wants_profile) {
+    RINGSIDE_TRY(SimRow row,
+                 study::simulate_call(plan, std::move(call), {.progress = shown_on(progress)}));
+    return SimAnswer{std::move(row)};
+  }
+  RINGSIDE_TRY(study::Profile profile, study::profile_call(plan, call, shown_on(progress)));
+  SimRow row = profile.row;
+  return SimAnswer{std::move(row), std::move(profile)};
 }
 
 void print_head(const SimPlan& plan) {
@@ -53,9 +78,9 @@ void print_head(const SimPlan& plan) {
   constexpr std::string_view kHead =
       "#{:>12}{:>13}{:>10}{:>15}{:>9}{:>9}{:>13}{:>13}{:>9}{:>9}{:>9}{:>12}{:>8}\n";
   fmt::print(kHead, "size", "count", "type", "algorithm", "protocol", "channels", "time", "NCCL's",
-             "algbw", "busbw", "busiest", "events", "wall");
+             "algbw", "busbw", "busiest", "transfers", "wall");
   fmt::print(kHead, "(B)", "(elements)", "", "", "", "", "(us)", "model (us)", "(GB/s)", "(GB/s)",
-             "link (%)", "(transfers)", "(s)");
+             "link (%)", "", "(s)");
 }
 
 void print_row(const SimRow& row) {
@@ -157,7 +182,7 @@ Json result_document(const SimRow& row) {
                 {"busbw_gbs", in_gbs(row.busbw)},
                 {"busiest_link", nullptr},
                 {"busiest_fabric_link", nullptr},
-                {"events", row.result.transfers},
+                {"transfers", row.result.transfers},
                 {"fidelity", row.fidelity},
                 {"wall_s", row.result.wall.count()}};
   if (tuned.prediction) document["predicted_us"] = tuned.prediction->time_us;
@@ -255,6 +280,10 @@ Json variant_document(const study::PlannedVariant& planned,
 }
 
 VerbResult run_variants(const SimArguments& arguments) {
+  if (arguments.profile || !arguments.plot.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--profile or --plot with what-ifs",
+                 "they look at one run: give the varied values as options of their own"};
+  }
   RINGSIDE_TRY(std::vector<study::Variant> variants,
                study::variants_of(arguments.question, arguments.vary, arguments.drop_rail));
   RINGSIDE_TRY(const std::vector<study::PlannedVariant> planned,
@@ -294,24 +323,51 @@ VerbResult run_variants(const SimArguments& arguments) {
   return kFine;
 }
 
+/// Of one size what its time went into, of several their times.
+Status draw(const SimArguments& arguments, const SimPlan& plan,
+            const std::vector<SimAnswer>& answers, const std::vector<SimRow>& rows) {
+  if (arguments.plot.empty()) return {};
+  const CommShape& shape = plan.job.shape();
+  std::string title =
+      fmt::format("{} on {}, {}, {}", to_string(plan.calls.collective), plan.question.job.on,
+                  plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"),
+                  plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"));
+  if (answers.size() > 1)
+    return write_text(arguments.plot, curves_svg(title, study::curves_of(rows)));
+  const SimRow& row = rows.front();
+  title += fmt::format(": {} in {} by {}", format_bytes(row.call.bytes),
+                       format_time(row.result.time), to_string(row.call.tuned.choice.algorithm));
+  return write_text(arguments.plot, profile_svg(title, *answers.front().profile));
+}
+
 VerbResult run(const SimArguments& arguments) {
   if (!arguments.vary.empty() || arguments.drop_rail) return run_variants(arguments);
   RINGSIDE_TRY(const SimPlan plan, study::plan_simulation(arguments.question));
+  RINGSIDE_TRY(check_writable("--plot", arguments.plot));
+  std::vector<SimAnswer> answers;
   std::vector<SimRow> rows;
-  for (const Bytes size : plan.calls.sizes) {
-    RINGSIDE_TRY(SimRow row, simulate_size(plan, size));
+  for (std::size_t i = 0; i < plan.calls.sizes.size(); ++i) {
+    RINGSIDE_TRY(SimAnswer answer, simulate_size(plan, i, arguments.wants_profile(plan)));
     if (!arguments.json) {
       if (rows.empty()) print_head(plan);
-      print_row(row);
+      print_row(answer.row);
+      if (arguments.profile) fmt::print("{}", profile_text(*answer.profile));
     }
-    rows.push_back(std::move(row));
+    rows.push_back(answer.row);
+    answers.push_back(std::move(answer));
   }
+  RINGSIDE_TRY(draw(arguments, plan, answers, rows));
   if (arguments.json) {
-    fmt::print("{}", to_text(document(plan, rows)));
-  } else {
-    fmt::print("{}\n{}{}{}\n", perspective(rows), fabric_line(rows), picked_lines(rows),
-               error_bars(rows));
+    Json all = document(plan, rows);
+    for (std::size_t i = 0; arguments.profile && i < answers.size(); ++i) {
+      all["results"][i]["profile"] = profile_document(*answers[i].profile);
+    }
+    fmt::print("{}", to_text(all));
+    return kFine;
   }
+  fmt::print("{}\n{}{}{}\n", perspective(rows), fabric_line(rows), picked_lines(rows),
+             error_bars(rows));
+  if (!arguments.plot.empty()) fmt::print("# drawn in {}\n", arguments.plot);
   return kFine;
 }
 
@@ -321,6 +377,7 @@ Verb sim_verb() {
   return {"sim",
           "Simulate a collective on a cluster that need not be there",
           {"ringside sim all_reduce --bytes 1G --on dgx-h100 --nodes 2",
+           "ringside sim all_reduce --bytes 64M --on dgx-h100 --nodes 2 --profile --plot where.svg",
            "ringside sim all_gather --bytes 1M:64M:8 --on dgx-h100 --nodes 2 --algo ring --json"},
           [](Options& app) {
             auto arguments = std::make_shared<SimArguments>();
@@ -357,6 +414,10 @@ Verb sim_verb() {
             app.add_option("--vary", a.vary, vary_help())->allow_extra_args(false);
             app.add_option("--drop-rail", a.drop_rail,
                            "what if: each host without its NIC of that number, beside the base");
+            app.add_flag("--profile", a.profile,
+                         "where the time goes: busy links over time, critical path, phases");
+            app.add_option("--plot", a.plot,
+                           "draw that into this SVG file; of several sizes, time and busbw");
             app.add_flag("--json", a.json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };
           }};

@@ -6,11 +6,11 @@
 
 namespace ringside::cli {
 
-void Svg::box(const Box& box, const std::string& fill, const std::string& stroke) {
+void Svg::box(const Box& box, const std::string& fill, const std::string& stroke, double rounding) {
   body_ += fmt::format(
-      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"4\" fill=\"{}\" "
+      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{:g}\" fill=\"{}\" "
       "stroke=\"{}\"/>\n",
-      box.x, box.y, box.width, box.height, fill, stroke);
+      box.x, box.y, box.width, box.height, rounding, fill, stroke);
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, const std::string& colour, double width,

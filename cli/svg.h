@@ -13,7 +13,8 @@ class Svg {
     [[nodiscard]] double bottom() const { return y + height; }
   };
 
-  void box(const Box& box, const std::string& fill, const std::string& stroke = "#555");
+  void box(const Box& box, const std::string& fill, const std::string& stroke = "#555",
+           double rounding = 4);
   void line(double x1, double y1, double x2, double y2, const std::string& colour, double width,
             const std::string& dashes = "");
   /// A bow below the two points, `depth` deep.

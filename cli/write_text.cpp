@@ -15,4 +15,10 @@ Status write_text(const std::string& path, const std::string& text) {
                "check the folder and its free space"};
 }
 
+Status check_writable(const std::string& option, const std::string& path) {
+  if (path.empty() || std::ofstream(path, std::ios::binary | std::ios::app)) return {};
+  return Error{ErrorCode::InvalidArgument, fmt::format("{} {}: cannot be written", option, path),
+               "give another path"};
+}
+
 }  // namespace ringside::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "engine/protocol/slot_fifo.h"
@@ -114,13 +115,13 @@ void BusiestLink::tell(SimResult& result) const {
   if (fabric_link_ >= 0) result.busiest_fabric_part = in_fabric_ / busiest_;
 }
 
-void find_busiest(const SimNetwork& network, const std::map<int, double>& bytes,
-                  SimResult& result) {
+void tell_loads(const SimNetwork& network, LoadSums sums, SimResult& result) {
   BusiestLink busiest(network);
-  for (const auto& [link, sum] : bytes) {
+  for (const auto& [link, sum] : sums.bytes()) {
     busiest.note(link, Seconds{sum / network.rate(link).value});
   }
   busiest.tell(result);
+  result.loads = std::move(sums).loads();
 }
 
 }  // namespace ringside

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -42,7 +41,7 @@ class BusiestLink {
   Seconds busiest_{}, in_fabric_{};
 };
 
-/// Sets the result's busiest links.  bytes  on the wire, by link
-void find_busiest(const SimNetwork& network, const std::map<int, double>& bytes, SimResult& result);
+/// Sets the result's busiest links, and its loads.
+void tell_loads(const SimNetwork& network, LoadSums sums, SimResult& result);
 
 }  // namespace ringside

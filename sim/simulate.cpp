@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 #include <unordered_set>
+#include <utility>
 
 #include "sim/wire.h"
 #include "sim/worker.h"
@@ -63,8 +64,9 @@ class Conversation {
     // A worker that is gone may have left word why: so it is listened to all the same.
     static_cast<void>(send_wire(socket_, encode_job(caller_of(request_), request_)));
     for (;;) {
-      RINGSIDE_TRY(const WireMessage message, receive_wire(socket_));
-      RINGSIDE_TRY(auto answer, std::visit([this](const auto& one) { return take(one); }, message));
+      RINGSIDE_TRY(WireMessage message, receive_wire(socket_));
+      RINGSIDE_TRY(auto answer,
+                   std::visit([this](auto& one) { return take(std::move(one)); }, message));
       if (answer) return *std::move(answer);
     }
   }
@@ -90,10 +92,10 @@ class Conversation {
   }
   Result<Answer> take(SimResult result) {
     result.time = request_.overheads.total(result.time, result.busiest);
-    return Answer{Result<SimResult>{result}};
+    return Answer{Result<SimResult>{std::move(result)}};
   }
-  Result<Answer> take(const WireFailure& failure) {
-    return Answer{Result<SimResult>{failure.error}};
+  Result<Answer> take(WireFailure failure) {
+    return Answer{Result<SimResult>{std::move(failure.error)}};
   }
   Result<Answer> take(const WireDeath& death) { return died_of(death.signal); }
   template <typename Other>

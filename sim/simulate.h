@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "engine/collectives/plan.h"
 #include "sim/costs.h"
+#include "sim/link_loads.h"
 #include "sim/network.h"
 #include "trace/sink.h"
 
@@ -24,6 +25,7 @@ struct SimRequest {
   std::optional<Seconds> predicted = {};  ///< NCCL's own time for it; none: it predicts none
   TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: nobody does
   std::string trace_label = {};  ///< what the trace calls the cluster
+  bool wants_loads = false;      ///< what each link carries, and when
   /// Told now and then, from the calling thread, which share of the steps is done (0 to 1).
   std::function<void(double)> progress = {};
 };
@@ -36,6 +38,7 @@ struct SimResult {
   Seconds busiest{};           ///< what that link needs for its bytes alone: time is never below it
   int busiest_fabric_link = -1;    ///< of a fabric between hosts; -1: none was used
   double busiest_fabric_part = 0;  ///< what it needs over what the busiest of all needs: 0 to 1
+  LinkLoads loads = {};            ///< if they are wanted
   Seconds wall;  ///< what the simulation took; the one field that differs between runs
 };
 

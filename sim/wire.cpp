@@ -120,7 +120,7 @@ Offset<simwire::Costs> put(FlatBufferBuilder& to, const SimCosts& costs) {
 void put_job(FlatBufferBuilder& to, const WireCaller& caller, const SimRequest& request) {
   const auto& [nranks, version, tells_progress, is_traced, command_line, pid] = caller;
   const auto& [network, channels, choice, call, costs, overheads, predicted, trace, label,
-               progress] = request;
+               wants_loads, progress] = request;
   const auto put_version = to.CreateString(version);
   const auto put_channels = put(to, channels);
   const auto put_choice = put(to, choice);
@@ -130,7 +130,7 @@ void put_job(FlatBufferBuilder& to, const WireCaller& caller, const SimRequest& 
   const auto put_command = to.CreateString(command_line);
   const auto made =
       simwire::CreateJob(to, put_version, nranks, put_channels, put_choice, put_call, put_costs,
-                         tells_progress, is_traced, put_label, put_command, pid);
+                         tells_progress, is_traced, put_label, put_command, pid, wants_loads);
   simwire::FinishSizePrefixedMessageBuffer(to, simwire::CreateMessage(to, made));
 }
 
@@ -204,12 +204,28 @@ void put_block(FlatBufferBuilder& to, std::span<const std::byte> block) {
 
 void put_into(FlatBufferBuilder& to, const WireTrace& trace) { put_block(to, trace.block); }
 
+Offset<simwire::LinkLoads> put(FlatBufferBuilder& to, const LinkLoads& loads) {
+  std::vector<int> ids;
+  std::vector<double> bytes;
+  std::vector<double> over_time;
+  for (const LinkLoad& one : loads.links) {
+    ids.push_back(one.link);
+    bytes.push_back(one.bytes);
+    over_time.insert(over_time.end(), one.over_time.begin(), one.over_time.end());
+  }
+  const auto put_ids = to.CreateVector(ids);
+  const auto put_bytes = to.CreateVector(bytes);
+  const auto put_times = to.CreateVector(over_time);
+  return simwire::CreateLinkLoads(to, loads.span.count(), put_ids, put_bytes, put_times);
+}
+
 void put_into(FlatBufferBuilder& to, const SimResult& result) {
   const auto& [time, transfers, steps, busiest_link, busiest, busiest_fabric_link,
-               busiest_fabric_part, wall] = result;
+               busiest_fabric_part, loads, wall] = result;
+  const auto put_loads = put(to, loads);
   const auto made =
       simwire::CreateSimResult(to, time.count(), transfers, steps, busiest_link, busiest.count(),
-                               wall.count(), busiest_fabric_link, busiest_fabric_part);
+                               wall.count(), busiest_fabric_link, busiest_fabric_part, put_loads);
   simwire::FinishSizePrefixedMessageBuffer(to, simwire::CreateMessage(to, 0, 0, 0, 0, 0, made));
 }
 
@@ -381,7 +397,29 @@ Result<WireMessage> get(const simwire::Job& from) {
   RINGSIDE_TRY(job.request.call, get(from.call()));
   RINGSIDE_TRY(job.request.costs, get(from.costs()));
   job.request.trace_label = get_text(from.trace_label());
+  job.request.wants_loads = from.wants_loads();
   return WireMessage{std::move(job)};
+}
+
+Result<LinkLoads> get(const simwire::LinkLoads* from) {
+  LinkLoads loads;
+  if (from == nullptr) return loads;
+  loads.span = Seconds{from->span()};
+  const auto ids = get_numbers<int>(from->ids());
+  const auto bytes = get_numbers<double>(from->bytes());
+  const auto over_time = get_numbers<double>(from->over_time());
+  if (bytes.size() != ids.size() ||
+      (ids.empty() ? !over_time.empty() : over_time.size() % ids.size() != 0)) {
+    return corrupt("loads of links");
+  }
+  const std::size_t each = ids.empty() ? 0 : over_time.size() / ids.size();
+  auto next = over_time.begin();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto end = next + static_cast<std::ptrdiff_t>(each);
+    loads.links.push_back({.link = ids[i], .bytes = bytes[i], .over_time = {next, end}});
+    next = end;
+  }
+  return loads;
 }
 
 Result<WireMessage> get(const simwire::Question& from) {
@@ -447,6 +485,7 @@ Result<WireMessage> get(const simwire::Message& from) {
     return WireMessage{WireTrace{{block.begin(), block.end()}}};
   }
   if (const auto* result = from.result(); result != nullptr) {
+    RINGSIDE_TRY(LinkLoads loads, get(result->loads()));
     return WireMessage{SimResult{.time = Seconds{result->time()},
                                  .transfers = result->transfers(),
                                  .steps = result->steps(),
@@ -454,6 +493,7 @@ Result<WireMessage> get(const simwire::Message& from) {
                                  .busiest = Seconds{result->busiest()},
                                  .busiest_fabric_link = result->busiest_fabric_link(),
                                  .busiest_fabric_part = result->busiest_fabric_part(),
+                                 .loads = std::move(loads),
                                  .wall = Seconds{result->wall()}}};
   }
   if (const auto* failure = from.failure(); failure != nullptr) {

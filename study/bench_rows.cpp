@@ -59,26 +59,26 @@ int root_column(const BenchOptions& bench) {
   return has_root(bench.collective) ? to_int(bench.root) : -1;
 }
 
-std::vector<BenchCurve> curves_of(const std::vector<BenchRow>& rows) {
-  BenchCurve out{.name = "out of place"};
-  BenchCurve in{.name = "in place", .is_in_place = true};
+std::vector<Curve> curves_of(const std::vector<BenchRow>& rows) {
+  Curve out{.name = "out of place"};
+  Curve in{.name = "in place", .is_second = true};
   for (const BenchRow& row : rows) {
     out.points.push_back({row.bytes, row.out_of_place.median, row.out_of_place.busbw});
     if (row.in_place) in.points.push_back({row.bytes, row.in_place->median, row.in_place->busbw});
   }
-  std::vector<BenchCurve> curves{std::move(out)};
+  std::vector<Curve> curves{std::move(out)};
   if (!in.points.empty()) curves.push_back(std::move(in));
   return curves;
 }
 
-std::vector<BenchCurve> curves_of(const BenchJob& job, const std::vector<GridRow>& rows) {
+std::vector<Curve> curves_of(const BenchJob& job, const std::vector<GridRow>& rows) {
   const double factor = busbw_factor(job.options.collective, job.nranks);
-  std::vector<BenchCurve> curves;
+  std::vector<Curve> curves;
   for (const GridRow& row : rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const GridCell& cell = row.cells[i];
       const std::optional way = std::pair{cell.algorithm, cell.protocol};
-      auto curve = std::ranges::find(curves, way, &BenchCurve::way);
+      auto curve = std::ranges::find(curves, way, &Curve::way);
       if (curve == curves.end()) {
         const std::string name =
             fmt::format("{} {}{}", to_string(cell.algorithm), to_string(cell.protocol),

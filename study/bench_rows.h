@@ -8,6 +8,7 @@
 
 #include "harness/bench.h"
 #include "harness/bench_grid.h"
+#include "study/curve.h"
 
 /// What a benchmark's rows say together: for its table, its documents, its plot.
 namespace ringside::study {
@@ -37,24 +38,10 @@ std::size_t good_picks(const std::vector<GridRow>& rows);
 const char* redop_column(const BenchOptions& bench);
 int root_column(const BenchOptions& bench);
 
-/// A time for each size, of one way of running them.
-struct BenchCurve {
-  struct Point {
-    Bytes bytes;
-    Seconds time{0};
-    BytesPerSecond busbw;
-    bool is_pick = false;  ///< of a grid: what is chosen at this size
-  };
-  std::string name;                                        ///< "ring ll128", "in place"
-  bool is_in_place = false;                                ///< of a sweep
-  std::optional<std::pair<Algorithm, Protocol>> way = {};  ///< of a grid
-  std::vector<Point> points = {};
-};
-
 /// Out of place and, where it was timed, in place.
-std::vector<BenchCurve> curves_of(const std::vector<BenchRow>& rows);
+std::vector<Curve> curves_of(const std::vector<BenchRow>& rows);
 
 /// One for each algorithm and protocol.
-std::vector<BenchCurve> curves_of(const BenchJob& job, const std::vector<GridRow>& rows);
+std::vector<Curve> curves_of(const BenchJob& job, const std::vector<GridRow>& rows);
 
 }  // namespace ringside::study

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "base/assert.h"
-#include "sim/job_network.h"
 #include "trace/file_sink.h"
 
 namespace ringside::study {
@@ -108,14 +107,17 @@ Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
   return call;
 }
 
-Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
-                             const std::function<void(double)>& progress) {
+JobNetwork network_of(const SimPlan& plan, const SimCall& call) {
   const AskedJob& asked = plan.job.asked;
-  const JobNetwork network(asked.job, call.tuned.graph, asked.topology, &plan.model,
-                           asked.job_fabric());
-  std::shared_ptr<TraceFileSink> trace;
-  if (!plan.question.trace.empty()) {
-    RINGSIDE_TRY(trace, TraceFileSink::create(plan.question.trace));
+  return {asked.job, call.tuned.graph, asked.topology, &plan.model, asked.job_fabric()};
+}
+
+Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes& wishes) {
+  const AskedJob& asked = plan.job.asked;
+  const JobNetwork network = network_of(plan, call);
+  std::shared_ptr<TraceFileSink> file;
+  if (wishes.trace == nullptr && !plan.question.trace.empty()) {
+    RINGSIDE_TRY(file, TraceFileSink::create(plan.question.trace));
   }
   SimRow row;
   row.call = std::move(call);
@@ -126,9 +128,10 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
                            .costs = row.call.tuned.costs,
                            .overheads = row.call.tuned.overheads,
                            .predicted = predicted_of(row.call.tuned),
-                           .trace = trace.get(),
+                           .trace = wishes.trace != nullptr ? wishes.trace : file.get(),
                            .trace_label = plan.question.job.on,
-                           .progress = progress};
+                           .wants_loads = wishes.wants_loads,
+                           .progress = wishes.progress};
   PickedFidelity picked{plan.fidelity, {}};
   if (plan.fidelity->name == kAutoFidelity) {
     RINGSIDE_TRY(picked, pick_fidelity(request));
@@ -155,6 +158,18 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
   row.algbw = row.call.bytes / row.result.time;
   row.busbw = row.algbw * busbw_factor(plan.calls.collective, network.nranks());
   return row;
+}
+
+std::vector<Curve> curves_of(const std::vector<SimRow>& rows) {
+  std::vector<Curve> curves{{.name = "simulated"}, {.name = "NCCL's model", .is_second = true}};
+  for (const SimRow& row : rows) {
+    curves[0].points.push_back({row.call.bytes, row.result.time, row.busbw});
+    const std::optional<Seconds> predicted = predicted_of(row.call.tuned);
+    if (!predicted) continue;
+    const BytesPerSecond busbw = row.busbw * (row.result.time / *predicted);
+    curves[1].points.push_back({row.call.bytes, *predicted, busbw});
+  }
+  return curves;
 }
 
 const SimRow& best_of(const std::vector<SimRow>& rows) {

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "sim/fidelity.h"
+#include "sim/job_network.h"
 #include "sim/tuned.h"
 #include "study/asked_job.h"
 #include "study/calls.h"
+#include "study/curve.h"
 
 namespace ringside::study {
 
@@ -78,10 +80,21 @@ struct SimRow {
   [[nodiscard]] double busy_share() const { return result.busiest / result.time; }
 };
 
-/// progress  as SimRequest::progress; may be empty
-/// errors    as simulate(); System: the trace cannot be written, which is found before simulating
-Result<SimRow> simulate_call(const SimPlan& plan, SimCall call,
-                             const std::function<void(double)>& progress = {});
+/// What is wanted of a simulation beside its result.
+struct SimWishes {
+  std::function<void(double)> progress = {};  ///< as SimRequest::progress
+  bool wants_loads = false;                   ///< SimResult::loads
+  TraceSink* trace = nullptr;  ///< takes the steps; null: the question's file does, if it names one
+};
+
+/// errors  as simulate(); System: the trace cannot be written, which is found before simulating
+Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes& wishes = {});
+
+/// The links that a call is simulated over.  Ownership  the plan outlives it
+JobNetwork network_of(const SimPlan& plan, const SimCall& call);
+
+/// What was simulated, and what NCCL's own model says where it says something.
+std::vector<Curve> curves_of(const std::vector<SimRow>& rows);
 
 /// The row that gets the most out of the links.
 /// shape  rows are not empty

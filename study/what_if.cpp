@@ -206,7 +206,7 @@ Result<VariantCall> simulate_variant(const PlannedVariant& planned, Bytes size,
     if (planned.variant.settings.empty()) return call.error();
     return VariantCall{.row = {}, .refusal = call.error().message};
   }
-  auto row = simulate_call(planned.plan, *std::move(call), progress);
+  auto row = simulate_call(planned.plan, *std::move(call), {.progress = progress});
   if (!row) return of_variant(planned.variant, row.error());
   return VariantCall{.row = *std::move(row), .refusal = {}};
 }

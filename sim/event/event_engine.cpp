@@ -6,7 +6,6 @@
 #include <chrono>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -18,6 +17,7 @@
 #include "sim/event/fold.h"
 #include "sim/event/lines.h"
 #include "sim/event/wiring.h"
+#include "sim/link_loads.h"
 #include "sim/outcome.h"
 
 namespace ringside {
@@ -92,6 +92,7 @@ class EventEngine {
     capacity_ = kSlots / request_.choice.slots_per_chunk;
     per_element_ = static_cast<double>(size_of(request_.call.type).value) *
                    wire_factor(request_.choice.protocol);
+    if (request_.wants_loads) times_.emplace(job_.lines.size());
     make_strands();
     for (const EventTask& task : job_.tasks) all_steps_ += count_steps(task.program());
     if (request_.progress) tell_at_ = 0;
@@ -381,6 +382,10 @@ class EventEngine {
 
   void arrive(EventLine& line, double time) {
     EventLine::Slot& slot = line.slot(line.carried);
+    if (times_) {
+      times_->add(static_cast<std::size_t>(&line - job_.lines.data()), slot.bytes,
+                  std::max(slot.ready, line.last_crossed), time);
+    }
     slot.crossed = line.last_crossed = time;
     line.bytes += slot.bytes;
     ++line.carried;
@@ -486,19 +491,17 @@ class EventEngine {
     SimResult result;
     result.time = end();
     for (const EventTask& task : job_.tasks) result.steps += task.steps * task.copies;
-    std::map<int, double> bytes;  // by link
-    const auto add = [&](const EventLine& line, const std::vector<int>& links) {
-      if (line.bytes == 0) return;
-      for (const int link : links) bytes[link] += line.bytes;
-    };
-    for (const EventLine& line : job_.lines) {
+    LoadSums sums(times_ ? &*times_ : nullptr);
+    for (std::size_t i = 0; i < job_.lines.size(); ++i) {
+      const EventLine& line = job_.lines[i];
       result.transfers += line.carried * line.copies;
-      add(line, line.links);
+      sums.add(i, line.bytes, line.links);
     }
-    for (const auto& [line, links] : job_.on_links) {
-      add(job_.lines[static_cast<std::size_t>(line)], links);
+    for (const auto& [number, links] : job_.on_links) {
+      const auto line = static_cast<std::size_t>(number);
+      sums.add(line, job_.lines[line].bytes, links);
     }
-    find_busiest(*request_.network, bytes, result);
+    tell_loads(*request_.network, std::move(sums), result);
     result.time = request_.overheads.total(result.time, result.busiest);
     return result;
   }
@@ -520,6 +523,7 @@ class EventEngine {
   std::int64_t tell_at_ = INT64_MAX;  ///< steps
   std::vector<Traced> traced_;
   std::vector<LineSpan> spans_;  ///< by line; empty: nobody asks
+  std::optional<LineTimes> times_;
   std::string mismatch_;
 };
 

@@ -140,6 +140,9 @@ class FlowEngine {
     BusiestLink busiest(network_);
     for (const AlikeLinks& link : kinds_.links) {
       busiest.note(link.link, Seconds{link.load / link.rate});
+      if (request_.wants_loads) {
+        result.loads.links.push_back({.link = link.link, .bytes = link.load, .alike = link.count});
+      }
     }
     busiest.tell(result);
   }

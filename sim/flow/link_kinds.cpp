@@ -70,6 +70,8 @@ class Kinds {
       if (is_new) {
         kinds_.links.push_back(
             {.link = static_cast<int>(link), .rate = rate, .load = loads_[link]});
+      } else {
+        ++kinds_.links[static_cast<std::size_t>(place->second)].count;
       }
     }
   }

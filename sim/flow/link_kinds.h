@@ -28,6 +28,7 @@ struct AlikeLinks {
   int link = 0;  ///< the first of them
   double rate = 0;
   double load = 0;  ///< bytes on the wire, of the whole call
+  int count = 1;    ///< of them
   std::vector<LinesOver> lines = {};
 };
 

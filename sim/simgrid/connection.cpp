@@ -42,7 +42,7 @@ void SimConnection::post(const SimMessage& message, double size) {
   drain();
   const double on_wire = size / efficiency_;
   last_ = mailbox_->put_async(&nothing, whole(on_wire));
-  messages_.push_back({message, last_});
+  messages_.push_back({message, last_, sg4::Engine::get_clock(), on_wire});
   bytes += on_wire;
   ++transfers;
 }
@@ -59,6 +59,7 @@ SimMessage SimConnection::await() {
   messages_.pop_front();
   const double crossed = arrived.comm->get_finish_time();
   RINGSIDE_ASSERT(crossed >= 0, "a message was received that SimGrid calls unfinished");
+  if (times != nullptr) times->add(line, arrived.bytes, arrived.begin, crossed);
   sleep_until(crossed + latency_.count());
   return arrived.message;
 }
@@ -97,8 +98,10 @@ void SimGroup::run() {
       work_.wait();
     }
     const double size = message(carried_).size / efficiency_;
+    const double begin = sg4::Engine::get_clock();
     const sg4::CommPtr comm = mailbox_->put_async(&nothing, whole(size));
     mailbox_->get<int>();
+    if (times != nullptr) times->add(line, size, begin, sg4::Engine::get_clock());
     message(carried_).arrival = sg4::Engine::get_clock() + latency_.count();
     bytes += size;
     ++transfers;

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "engine/collectives/peers.h"
+#include "sim/link_loads.h"
 #include "sim/simgrid/signal.h"
 #include "sim/simgrid/sim_ends.h"
 
@@ -20,7 +21,9 @@ class SimLane {
  public:
   virtual ~SimLane() = default;
 
-  std::vector<int> links;  ///< that its messages cross
+  std::vector<int> links;      ///< that its messages cross
+  LineTimes* times = nullptr;  ///< null: nobody asks when it carries what
+  std::size_t line = 0;        ///< of the times
   Rank first_sender = kNoRank;
   double bytes = 0;            ///< on the wire, so far
   std::int64_t transfers = 0;  ///< SimGrid communications, so far
@@ -50,6 +53,8 @@ class SimConnection : public SimLane, public SimSendEnd, public SimRecvEnd {
   struct OnItsWay {
     SimMessage message;
     simgrid::s4u::CommPtr comm;
+    double begin;
+    double bytes;
   };
 
   simgrid::s4u::Mailbox* mailbox_;

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <memory>
+#include <optional>
 #include <simgrid/s4u.hpp>
 
 #include "engine/collectives/run.h"
 #include "sim/call_trace.h"
+#include "sim/link_loads.h"
 #include "sim/outcome.h"
 #include "sim/simgrid/learnt_network.h"
 #include "sim/simgrid/platform.h"
@@ -74,6 +75,7 @@ class Simulation {
     Wiring wiring(request_, platform);
     RINGSIDE_TRY(wiring.connect(tasks_));
     platform.finish(*request_.network);
+    note_times(wiring.lanes());
     for (SimTask& task : tasks_) start_actors(task);
     for (const Wiring::Group& group : wiring.groups()) start_actor(group);
     tell_of_progress(wiring.steps());
@@ -110,22 +112,30 @@ class Simulation {
     return strands;
   }
 
-  [[nodiscard]] SimResult result_of(const std::vector<const SimLane*>& lanes) const {
+  [[nodiscard]] SimResult result_of(const std::vector<SimLane*>& lanes) const {
     SimResult result;
     result.time = Seconds{sg4::Engine::get_clock()};
     result.steps = totals_.steps;
-    std::map<int, double> bytes;  // by link
-    for (const SimLane* lane : lanes) {
-      result.transfers += lane->transfers;
-      if (lane->bytes == 0) continue;
-      for (const int link : lane->links) bytes[link] += lane->bytes;
+    LoadSums sums(times_ ? &*times_ : nullptr);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      result.transfers += lanes[i]->transfers;
+      sums.add(i, lanes[i]->bytes, lanes[i]->links);
     }
-    find_busiest(*request_.network, bytes, result);
+    tell_loads(*request_.network, std::move(sums), result);
     return result;
   }
 
+  void note_times(const std::vector<SimLane*>& lanes) {
+    if (!request_.wants_loads) return;
+    times_.emplace(lanes.size());
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      lanes[i]->times = &*times_;
+      lanes[i]->line = i;
+    }
+  }
+
   /// Every chunk was the one its receiver expected, and none is left over.
-  [[nodiscard]] Status check_chunks(const std::vector<const SimLane*>& lanes) const {
+  [[nodiscard]] Status check_chunks(const std::vector<SimLane*>& lanes) const {
     std::string what = totals_.mismatch;
     for (std::size_t i = 0; i < lanes.size() && what.empty(); ++i) {
       if (lanes[i]->unreceived() == 0) continue;
@@ -228,6 +238,7 @@ class Simulation {
   Caller& caller_;
   std::vector<SimTask> tasks_;  ///< [rank x nchannels + channel]
   SimTotals totals_;
+  std::optional<LineTimes> times_;    ///< none: nobody asks
   std::unique_ptr<CallTrace> trace_;  ///< null: not traced
 };
 

@@ -46,7 +46,7 @@ class Wiring {
     simgrid::s4u::Host* host;
   };
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
-  [[nodiscard]] const std::vector<const SimLane*>& lanes() const { return lanes_; }
+  [[nodiscard]] const std::vector<SimLane*>& lanes() const { return lanes_; }
   /// That all ranks will take together, once connected.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
@@ -71,7 +71,7 @@ class Wiring {
   std::unordered_map<std::uint64_t, std::unique_ptr<SimConnection>> connections_;
   std::map<std::pair<int, int>, SimGroup*> group_of_;  ///< by channel and id
   std::vector<Group> groups_;
-  std::vector<const SimLane*> lanes_;  ///< all of both, in the order of making
+  std::vector<SimLane*> lanes_;  ///< all of both, in the order of making
   std::int64_t steps_ = 0;
 };
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 namespace ringside::cli {
 namespace {
 
@@ -25,6 +29,35 @@ TEST(Progress, NothingIsGuessedAtTheVeryBeginningNorAtTheEnd) {
 
 TEST(Progress, TheLineFitsTheTerminal) {
   EXPECT_EQ(progress_line("bench", 0.4, Seconds{8}, std::string(200, 'n'), 79).size(), 79U);
+}
+
+TEST(Progress, WhoInterruptsIsToldWhatWasBeingDone) {
+  EXPECT_EXIT(
+      {
+        const Progress progress("simulating 1G");
+        std::raise(SIGINT);
+      },
+      testing::KilledBySignal(SIGINT), "ringside: interrupted while simulating 1G");
+}
+
+TEST(Progress, WhoInterruptsIsToldHowFarItCame) {
+  EXPECT_EXIT(
+      {
+        Progress progress("simulating 1G");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // the first time it looks
+        progress.show(0.4);
+        std::raise(SIGINT);
+      },
+      testing::KilledBySignal(SIGINT), "interrupted after 1 s, 40 % into: simulating 1G");
+}
+
+TEST(Progress, WhatIsDoneIsNotInterrupted) {
+  EXPECT_EXIT(
+      {
+        { const Progress progress("simulating 1G"); }
+        std::raise(SIGINT);
+      },
+      testing::KilledBySignal(SIGINT), "^$");
 }
 
 }  // namespace

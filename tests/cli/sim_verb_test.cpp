@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/cli/json_answer.h"
 #include "tests/cli/program.h"
@@ -38,6 +41,37 @@ TEST(SimVerb, TakesNcclsChoiceAndPutsItsTimeBesideTheSimulatedOne) {
   EXPECT_EQ(result["protocol"], "ll");
   EXPECT_NEAR(result["time_us"].get<double>() / result["predicted_us"].get<double>(), 1, 0.5);
   EXPECT_EQ(result["busiest_link"]["name"].get<std::string>().substr(0, 4), "node");
+}
+
+// The critical path's legs follow each other from the launch to the last step.
+TEST(SimVerb, AProfileTellsWhereTheTimeGoes) {
+  const json result = simulate({"all_reduce", "--bytes", "16M", "--on", "dgx-h100", "--nodes", "2",
+                                "--profile"})["results"][0];
+  const json& profile = result["profile"];
+  ASSERT_FALSE(profile["critical_path"].empty());
+  double end = profile["critical_path"][0]["begin_us"];
+  for (const json& leg : profile["critical_path"]) {
+    EXPECT_NEAR(leg["begin_us"].get<double>(), end, 1e-6);
+    end = leg["end_us"];
+  }
+  EXPECT_LE(end, result["time_us"].get<double>() + 1e-3);
+  EXPECT_EQ(profile["critical_path"][0]["waited_for"], "begin");
+  EXPECT_FALSE(profile["links"].empty());
+  EXPECT_FALSE(profile["terms"].empty());
+}
+
+TEST(SimVerb, PlotsOneSizeOrSeveral) {
+  for (const std::string sizes : {"1M", "1M:4M:2"}) {
+    const std::string path = temporary_path("sim-plot.svg");
+    const Outcome out = run_program({"sim", "all_reduce", "--bytes", sizes, "--on", "dgx-h100",
+                                     "--nodes", "2", "--plot", path});
+    EXPECT_EQ(out.status, 0) << out.err;
+    std::ifstream file(path);
+    const std::string svg{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(svg.substr(0, 4), "<svg");
+    EXPECT_NE(svg.find("dgx-h100"), std::string::npos);
+    EXPECT_NE(svg.find(sizes == "1M" ? "critical path" : "NCCL"), std::string::npos);
+  }
 }
 
 TEST(SimVerb, PointToPointHasNoPrediction) {

@@ -26,10 +26,10 @@ TEST(BenchRows, ASweepHasACurveInPlaceWhereItWasTimed) {
   std::vector<BenchRow> rows{row_of(8_B, 1), row_of(16_B, 2)};
   EXPECT_EQ(curves_of(rows).size(), 1U);
   rows[1].in_place.emplace();
-  const std::vector<BenchCurve> curves = curves_of(rows);
+  const std::vector<Curve> curves = curves_of(rows);
   ASSERT_EQ(curves.size(), 2U);
   EXPECT_EQ(curves[0].points.size(), 2U);
-  EXPECT_TRUE(curves[1].is_in_place);
+  EXPECT_TRUE(curves[1].is_second);
   EXPECT_EQ(curves[1].points.size(), 1U);
 }
 
@@ -42,7 +42,7 @@ TEST(BenchRows, AGridHasACurveForEachWay) {
   row.best = row.pick.emplace(1);
   BenchJob job;
   job.nranks = 4;
-  const std::vector<BenchCurve> curves = curves_of(job, {row, row});
+  const std::vector<Curve> curves = curves_of(job, {row, row});
   ASSERT_EQ(curves.size(), 2U);
   EXPECT_EQ(curves[0].name, "ring ll");
   ASSERT_EQ(curves[0].points.size(), 2U);

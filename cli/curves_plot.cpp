@@ -1,4 +1,4 @@
-#include "cli/bench_plot.h"
+#include "cli/curves_plot.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace ringside::cli {
 namespace {
 
-using study::BenchCurve;
+using study::Curve;
 
 constexpr double kPanelWidth = 430, kPanelHeight = 380;
 constexpr double kLeft = 70, kTop = 70, kGap = 80, kLegendAt = 2 * (kLeft + kPanelWidth) + 50;
@@ -39,21 +39,19 @@ const char* dashes_of(Protocol protocol) {
   return "";
 }
 
-const char* colour_of(const BenchCurve& curve) {
+const char* colour_of(const Curve& curve) {
   if (curve.way) return kColours[static_cast<std::size_t>(curve.way->first) % kColours.size()];
-  return curve.is_in_place ? "#D55E00" : "#0072B2";
+  return curve.is_second ? "#D55E00" : "#0072B2";
 }
 
-const char* dashes_of(const BenchCurve& curve) {
+const char* dashes_of(const Curve& curve) {
   if (curve.way) return dashes_of(curve.way->second);
-  return curve.is_in_place ? "8 3" : "";
+  return curve.is_second ? "8 3" : "";
 }
 
-using Value = std::function<double(const BenchCurve::Point&)>;
+using Value = std::function<double(const Curve::Point&)>;
 
-double size_of_point(const BenchCurve::Point& point) {
-  return static_cast<double>(point.bytes.value);
-}
+double size_of_point(const Curve::Point& point) { return static_cast<double>(point.bytes.value); }
 
 /// One logarithmic axis: values from `least` to `most` on pixels from `begin` to `end`.
 struct Axis {
@@ -64,12 +62,11 @@ struct Axis {
   }
 };
 
-Axis axis_over(const std::vector<BenchCurve>& curves, const Value& value, double begin,
-               double end) {
+Axis axis_over(const std::vector<Curve>& curves, const Value& value, double begin, double end) {
   double least = std::numeric_limits<double>::max();
   double most = 0;
-  for (const BenchCurve& curve : curves) {
-    for (const BenchCurve::Point& point : curve.points) {
+  for (const Curve& curve : curves) {
+    for (const Curve::Point& point : curve.points) {
       if (value(point) <= 0) continue;
       least = std::min(least, value(point));
       most = std::max(most, value(point));
@@ -118,10 +115,10 @@ void draw_values(Svg& svg, const Panel& panel, const Axis& values) {
   }
 }
 
-void draw_curve(Svg& svg, const BenchCurve& curve, const Axis& sizes, const Axis& values,
+void draw_curve(Svg& svg, const Curve& curve, const Axis& sizes, const Axis& values,
                 const Value& value) {
-  const BenchCurve::Point* before = nullptr;
-  for (const BenchCurve::Point& point : curve.points) {
+  const Curve::Point* before = nullptr;
+  for (const Curve::Point& point : curve.points) {
     if (size_of_point(point) <= 0 || value(point) <= 0) continue;
     const double x = sizes.at(size_of_point(point));
     const double y = values.at(value(point));
@@ -134,9 +131,9 @@ void draw_curve(Svg& svg, const BenchCurve& curve, const Axis& sizes, const Axis
 }
 
 /// Above all lines, so that none hides them.
-void draw_points(Svg& svg, const BenchCurve& curve, const Axis& sizes, const Axis& values,
+void draw_points(Svg& svg, const Curve& curve, const Axis& sizes, const Axis& values,
                  const Value& value) {
-  for (const BenchCurve::Point& point : curve.points) {
+  for (const Curve::Point& point : curve.points) {
     if (size_of_point(point) <= 0 || value(point) <= 0) continue;
     const double x = sizes.at(size_of_point(point));
     const double y = values.at(value(point));
@@ -146,28 +143,28 @@ void draw_points(Svg& svg, const BenchCurve& curve, const Axis& sizes, const Axi
 }
 
 void draw_panel(Svg& svg, const Panel& panel, const std::string& title,
-                const std::vector<BenchCurve>& curves, const Value& value) {
+                const std::vector<Curve>& curves, const Value& value) {
   const Axis sizes = axis_over(curves, size_of_point, panel.x, panel.right());
   const Axis values = axis_over(curves, value, panel.bottom(), panel.y);
   svg.text(panel.x, panel.y - 10, title, 13, "start");
   draw_sizes(svg, panel, sizes);
   draw_values(svg, panel, values);
-  for (const BenchCurve& curve : curves) draw_curve(svg, curve, sizes, values, value);
-  for (const BenchCurve& curve : curves) draw_points(svg, curve, sizes, values, value);
+  for (const Curve& curve : curves) draw_curve(svg, curve, sizes, values, value);
+  for (const Curve& curve : curves) draw_points(svg, curve, sizes, values, value);
   svg.line(panel.x, panel.bottom(), panel.right(), panel.bottom(), "#555", 1);
   svg.line(panel.x, panel.y, panel.x, panel.bottom(), "#555", 1);
 }
 
-bool has_picks(const std::vector<BenchCurve>& curves) {
-  return std::ranges::any_of(curves, [](const BenchCurve& curve) {
-    return std::ranges::any_of(curve.points, &BenchCurve::Point::is_pick);
+bool has_picks(const std::vector<Curve>& curves) {
+  return std::ranges::any_of(curves, [](const Curve& curve) {
+    return std::ranges::any_of(curve.points, &Curve::Point::is_pick);
   });
 }
 
 /// returns  where it ends
-double draw_legend(Svg& svg, const std::vector<BenchCurve>& curves) {
+double draw_legend(Svg& svg, const std::vector<Curve>& curves) {
   double y = kTop + 6;
-  for (const BenchCurve& curve : curves) {
+  for (const Curve& curve : curves) {
     svg.line(kLegendAt, y - 4, kLegendAt + 34, y - 4, colour_of(curve), 1.8, dashes_of(curve));
     svg.text(kLegendAt + 42, y, curve.name, 12, "start");
     y += kLineHeight;
@@ -181,13 +178,13 @@ double draw_legend(Svg& svg, const std::vector<BenchCurve>& curves) {
 
 }  // namespace
 
-std::string plot_svg(const std::string& title, const std::vector<BenchCurve>& curves) {
+std::string curves_svg(const std::string& title, const std::vector<Curve>& curves) {
   Svg svg;
   svg.text(kLeft, 28, title, 16, "start");
   draw_panel(svg, {kLeft, kTop}, "time (us)", curves,
-             [](const BenchCurve::Point& point) { return in_us(point.time); });
+             [](const Curve::Point& point) { return in_us(point.time); });
   draw_panel(svg, {kLeft + kPanelWidth + kGap, kTop}, "bus bandwidth (GB/s)", curves,
-             [](const BenchCurve::Point& point) { return in_gbs(point.busbw); });
+             [](const Curve::Point& point) { return in_gbs(point.busbw); });
   const double legend_end = draw_legend(svg, curves);
   return svg.finish(kWidth, std::max(kTop + kPanelHeight + 55, legend_end + 10));
 }

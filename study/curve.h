@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "base/vocabulary.h"
+
+namespace ringside::study {
+
+/// A time for each size, of one way of running them.
+struct Curve {
+  struct Point {
+    Bytes bytes;
+    Seconds time{0};
+    BytesPerSecond busbw;
+    bool is_pick = false;  ///< of a grid: what is chosen at this size
+  };
+  std::string name;                                        ///< "ring ll128", "in place"
+  bool is_second = false;                                  ///< of two: in place, NCCL's own model
+  std::optional<std::pair<Algorithm, Protocol>> way = {};  ///< of a grid
+  std::vector<Point> points = {};
+};
+
+}  // namespace ringside::study

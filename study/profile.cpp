@@ -1,0 +1,291 @@
+#include "study/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "engine/protocol/slot_fifo.h"
+#include "trace/sink.h"
+
+namespace ringside::study {
+namespace {
+
+constexpr std::int64_t kMostSteps = 1 << 21;  // 64 bytes each, and as much again for the index
+constexpr std::size_t kSlices = 48;           // of the call, among which phases begin and end
+
+Seconds seconds(std::int64_t ns) { return Seconds{static_cast<double>(ns) * 1e-9}; }
+Nanoseconds nanoseconds(Seconds time) { return std::chrono::round<Nanoseconds>(time); }
+
+/// Routes of the call's network, and how busy their links are.
+class Ways {
+ public:
+  Ways(const JobNetwork& network, const SimCall& call, const LinkLoads& loads)
+      : network_(network), costs_(call.tuned.costs), choice_(call.tuned.choice) {
+    for (const LinkLoad& one : loads.links) {
+      busy_[one.link] = one.bytes / network.rate(one.link).value;
+    }
+  }
+
+  struct Way {
+    ChunkTimes times = {};  ///< for a chunk of no bytes: the latency alone
+    double least_rate = 0;  ///< bytes/s
+    StepLink slowest = StepLink::NvLink;
+    std::string link = {};  ///< the one of them that is busy longest
+  };
+
+  const Way& between(int from, int to, int channel) {
+    const auto [place, is_new] = known_.try_emplace({from, to, channel});
+    if (is_new) place->second = find(from, to, channel);
+    return place->second;
+  }
+
+  ChunkTimes times_of(const TraceEvent& sent, int to) {
+    const Way& way = between(sent.rank, to, sent.channel);
+    ChunkTimes times = way.times;
+    const double bytes = static_cast<double>(sent.bytes) * wire_factor(choice_.protocol);
+    if (way.least_rate > 0) times.crossing = nanoseconds(Seconds{bytes / way.least_rate});
+    return times;
+  }
+
+ private:
+  [[nodiscard]] Way find(int from, int to, int channel) const {
+    const SimRoute route =
+        network_.route(Rank{from}, Rank{to == from ? beside(from) : to}, channel);
+    Way way{.slowest = route.slowest};
+    const auto slowest = static_cast<std::size_t>(route.slowest);
+    const bool by_switch =
+        route.slowest == StepLink::NvLink &&
+        (choice_.algorithm == Algorithm::Nvls || choice_.algorithm == Algorithm::NvlsTree);
+    const Seconds latency = by_switch ? costs_.nvswitch : costs_.step[slowest] + route.beyond;
+    way.times.latency = nanoseconds(latency);
+    double longest = -1;
+    for (const int link : route.links) {
+      const double rate = network_.rate(link).value;
+      if (way.least_rate == 0 || rate < way.least_rate) way.least_rate = rate;
+      const auto busy = busy_.find(link);
+      const double needs = busy == busy_.end() ? 0 : busy->second;
+      if (needs <= longest) continue;
+      longest = needs;
+      way.link = network_.link(link).name;
+    }
+    way.least_rate *= by_switch ? costs_.nvswitch_efficiency : costs_.share[slowest];
+    return way;
+  }
+
+  /// A rank that is on both sides of an NVSwitch's group crosses the links that it would to its neighbour.
+  [[nodiscard]] int beside(int rank) const {
+    return rank % 2 == 0 && rank + 1 < network_.nranks() ? rank + 1 : rank - 1;
+  }
+
+  const JobNetwork& network_;
+  const SimCosts& costs_;
+  const Choice& choice_;
+  std::unordered_map<int, double> busy_;  ///< by link: s
+  std::map<std::array<int, 3>, Way> known_;
+};
+
+const char* latency_text(StepLink link) {
+  switch (link) {
+    case StepLink::NvLink:
+      return "latency of steps over NVLink";
+    case StepLink::Pci:
+      return "latency of steps over PCI";
+    case StepLink::Net:
+      break;
+  }
+  return "latency of steps over the network";
+}
+
+/// Sorts the links by kind, the busiest kind first.
+std::vector<LinkUsage> usage_of(const SimNetwork& network, const LinkLoads& loads, Seconds time) {
+  std::map<std::string, LinkUsage> kinds;
+  for (const LinkLoad& load : loads.links) {
+    SimLink link = network.link(load.link);
+    const double share = load.bytes / link.rate.value / time.count();
+    std::string kind = link_kind(link.name);
+    LinkUsage& usage = kinds[kind];
+    usage.links += load.alike;
+    usage.mean_share += share * load.alike;
+    if (usage.share >= share) continue;
+    usage.kind = std::move(kind);
+    usage.bytes = load.bytes;
+    usage.share = share;
+    usage.over_time.clear();
+    for (const double bytes : load.over_time) {
+      usage.over_time.push_back(std::min(1.0, bytes / (link.rate.value * loads.span.count())));
+    }
+    usage.busiest = std::move(link);
+  }
+  std::vector<LinkUsage> sorted;
+  for (auto& [kind, usage] : kinds) {
+    usage.mean_share /= static_cast<double>(usage.links);
+    sorted.push_back(std::move(usage));
+  }
+  std::ranges::stable_sort(sorted, std::greater{}, &LinkUsage::share);
+  return sorted;
+}
+
+/// Splits a leg by what it went into: a chunk crosses its links first, and is late by the latency after that.
+void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, ProfileLeg& told,
+                  std::vector<Stretch>& parts) {
+  const auto add = [&](Seconds begin, Seconds end, std::string what) {
+    if (end > begin) parts.push_back({begin, end, std::move(what)});
+  };
+  switch (leg.cause) {
+    case PathCause::Begin:
+    case PathCause::Own:
+      return add(told.begin, told.end, "the ranks' own steps");
+    case PathCause::Room:
+      return add(told.begin, told.end, "waiting for a free slot");
+    case PathCause::Link:
+    case PathCause::Message:
+      break;
+  }
+  const bool is_message = leg.cause == PathCause::Message;
+  const Ways::Way& way = is_message ? ways.between(leg.peer, event.rank, event.channel)
+                                    : ways.between(event.rank, leg.peer, event.channel);
+  const Seconds latency = is_message ? Seconds{way.times.latency} : Seconds{};
+  const Seconds crossed = std::max(told.begin, told.end - latency);
+  told.crossing = way.link;
+  told.carried = crossed - told.begin;
+  add(told.begin, crossed, "bandwidth of " + link_kind(way.link));
+  add(crossed, told.end, latency_text(way.slowest));
+}
+
+std::vector<TimeTerm> terms_of(const std::vector<Stretch>& parts) {
+  std::map<std::string, Seconds> sums;
+  for (const Stretch& part : parts) sums[part.what] += part.end - part.begin;
+  std::vector<TimeTerm> terms;
+  for (const auto& [what, time] : sums) terms.push_back({what, time});
+  std::ranges::stable_sort(terms, std::greater{}, &TimeTerm::time);
+  return terms;
+}
+
+using Sums = std::map<std::string, Seconds>;
+
+/// By slice of the call: what went into which term.
+std::vector<Sums> slices_of(const std::vector<Stretch>& parts, Seconds slice) {
+  std::vector<Sums> slices(kSlices);
+  for (const Stretch& part : parts) {
+    const auto first = static_cast<std::size_t>(part.begin / slice);
+    for (std::size_t i = first; i < kSlices; ++i) {
+      const Seconds begin = slice * static_cast<double>(i);
+      const Seconds inside = std::min(part.end, begin + slice) - std::max(part.begin, begin);
+      if (inside <= Seconds{}) break;
+      slices[i][part.what] += inside;
+    }
+  }
+  return slices;
+}
+
+/// What prevails around each slice of the call: steps come in turns, and each has its latency and its bytes. Slices of
+/// the same make a phase.
+std::vector<Phase> phases_of(const std::vector<Stretch>& parts, Seconds time) {
+  constexpr std::size_t kAround = 4;
+  const Seconds slice = time / static_cast<double>(kSlices);
+  const std::vector<Sums> slices = slices_of(parts, slice);
+  std::vector<Phase> phases;
+  for (std::size_t i = 0; i < kSlices; ++i) {
+    Sums around;
+    const std::size_t last = std::min(kSlices - 1, i + kAround);
+    for (std::size_t at = i > kAround ? i - kAround : 0; at <= last; ++at) {
+      for (const auto& [what, sum] : slices[at]) around[what] += sum;
+    }
+    if (around.empty()) continue;
+    const auto most =
+        std::ranges::max_element(around, {}, [](const auto& one) { return one.second; });
+    const Seconds begin = slice * static_cast<double>(i);
+    if (phases.empty() || phases.back().what != most->first) {
+      phases.push_back({begin, begin, most->first, 0});
+    }
+    Phase& phase = phases.back();
+    const auto own = slices[i].find(phase.what);
+    if (own != slices[i].end()) phase.share += own->second / slice;
+    phase.end = begin + slice;
+  }
+  for (Phase& phase : phases) phase.share /= (phase.end - phase.begin) / slice;
+  return phases;
+}
+
+/// Where the network's steps end the launch lies before, and what is lost after them.
+Status trace_path(const SimPlan& plan, const SimCall& call, Ways& ways,
+                  const std::function<void(double)>& progress, Profile& profile) {
+  TraceMemorySink trace;
+  const auto traced = simulate_call(plan, call, {.progress = progress, .trace = &trace});
+  if (!traced) return traced.error();
+  const std::vector<std::byte> bytes = trace.bytes();
+  RINGSIDE_TRY(TraceFile file, TraceFile::parse(bytes, "the simulation's trace"));
+  RINGSIDE_TRY(const Replay replay, Replay::make(std::move(file)));
+  const Choice& choice = call.tuned.choice;
+  const PathKnowledge knowledge{
+      .chunk = [&ways](const TraceEvent& sent, int to) { return ways.times_of(sent, to); },
+      .room = kSlots / choice.slots_per_chunk};
+  const std::vector<PathLeg> legs = critical_path(replay, 0, 0, knowledge);
+  std::vector<Stretch>& parts = profile.stretches;
+  const Seconds launch = legs.empty() ? Seconds{} : seconds(legs.front().time.begin_ns);
+  if (launch > Seconds{}) parts.push_back({Seconds{}, launch, "launch"});
+  for (const PathLeg& leg : legs) {
+    const TraceEvent event = replay.event(leg.step);
+    ProfileLeg& told = profile.path.emplace_back(ProfileLeg{.begin = seconds(leg.time.begin_ns),
+                                                            .end = seconds(leg.time.end_ns),
+                                                            .rank = event.rank,
+                                                            .channel = event.channel,
+                                                            .step = event.step,
+                                                            .primitive = event.primitive,
+                                                            .cause = leg.cause,
+                                                            .peer = leg.peer});
+    append_parts(leg, event, ways, told, parts);
+  }
+  const Seconds time = profile.row.result.time;
+  const Seconds steps_end = profile.path.empty() ? Seconds{} : profile.path.back().end;
+  if (time > steps_end)
+    parts.push_back({steps_end, time, "what no step waits for (ramp, kernels)"});
+  profile.terms = terms_of(parts);
+  profile.phases = phases_of(parts, time);
+  return {};
+}
+
+}  // namespace
+
+std::string link_kind(const std::string& name) {
+  std::string kind;
+  for (const char c : name) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) {
+      kind += c;
+    } else if (kind.empty() || kind.back() != '*') {
+      kind += '*';
+    }
+  }
+  return kind;
+}
+
+Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
+                             const std::function<void(double)>& progress) {
+  Profile profile;
+  RINGSIDE_TRY(profile.row, simulate_call(plan, call, {.progress = progress, .wants_loads = true}));
+  const SimResult& result = profile.row.result;
+  const JobNetwork network = network_of(plan, call);
+  profile.links = usage_of(network, result.loads, result.time);
+  profile.span = result.loads.span;
+  if (profile.row.fidelity == "flow" || profile.row.fidelity == "model") {
+    profile.no_path = fmt::format("{} takes no steps: --fidelity event does", profile.row.fidelity);
+    return profile;
+  }
+  if (result.steps > kMostSteps) {
+    profile.no_path =
+        fmt::format("{} steps are too many to keep ({} at most): give fewer bytes or nodes",
+                    result.steps, kMostSteps);
+    return profile;
+  }
+  Ways ways(network, call, result.loads);
+  RINGSIDE_TRY(trace_path(plan, call, ways, progress, profile));
+  return profile;
+}
+
+}  // namespace ringside::study
