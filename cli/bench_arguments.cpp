@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "cli/options.h"
+#include "engine/faults/fault_text.h"
 #include "engine/transport/transport.h"
 
 namespace ringside::cli {
@@ -101,6 +104,32 @@ Result<bool> parse_buffers(const std::string& text) {
                "give shared or private"};
 }
 
+/// Made where it is not there: rather now than when there is something to write.
+Result<std::string> dump_folder(const std::string& path) {
+  if (path.empty()) return path;
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return path;
+  return Error{ErrorCode::InvalidArgument, fmt::format("--dumps {}: {}", path, error.message()),
+               "give a folder"};
+}
+
+/// The file's faults, then those of the command line.
+Result<FaultPlan> fault_plan_of(const BenchArguments& arguments) {
+  FaultPlan plan;
+  RINGSIDE_TRY(at_least("--fault-seed", arguments.fault_seed, 0, 1 << 30));
+  plan.seed = static_cast<std::uint64_t>(arguments.fault_seed);
+  if (!arguments.fault_file.empty()) {
+    RINGSIDE_TRY(const std::string text, read_file(arguments.fault_file));
+    RINGSIDE_TRY(plan, parse_fault_plan(text, arguments.fault_file));
+  }
+  for (const std::string& text : arguments.faults) {
+    RINGSIDE_TRY(Fault fault, parse_fault(text));
+    plan.faults.push_back(std::move(fault));
+  }
+  return plan;
+}
+
 }  // namespace
 
 Result<BenchOptions> bench_options(const BenchArguments& arguments) {
@@ -143,6 +172,8 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
   RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks.has_value()));
+  RINGSIDE_TRY(job.faults, fault_plan_of(arguments));
+  RINGSIDE_TRY(job.dumps, dump_folder(arguments.dumps));
   job.communicator.connect_timeout = job.join_timeout;
   RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
   return job;
@@ -192,6 +223,17 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_option("--op-timeout", a.op_timeout,
                  "a collective in which nothing moves for so long fails")
       ->capture_default_str();
+  app.add_option("--fault", a.faults,
+                 fmt::format("what goes wrong, such as skip:rank=1,call=9 or "
+                             "blackhole:from=0,after=1M; kinds: {}",
+                             fmt::join(fault_names(), ", ")))
+      ->allow_extra_args(false);
+  app.add_option("--fault-plan", a.fault_file, "a file of such faults (engine/faults/README.md)");
+  app.add_option("--fault-seed", a.fault_seed, "draws what --fault leaves open")
+      ->capture_default_str();
+  app.add_option("--dumps", a.dumps,
+                 "when a call fails, every rank writes its last calls into this folder: for "
+                 "ringside hang");
   app.add_option("--trace", a.trace, "record every primitive into this .rtrace file");
   app.add_option("--plot", a.plot, "draw time and busbw over size into this SVG file");
   app.add_flag("--csv", a.csv, "comma-separated values on stdout");

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "harness/bench.h"
@@ -34,6 +35,10 @@ struct BenchArguments {
   std::string bind = "auto";
   std::string join_timeout = "8s";
   std::string op_timeout = "60s";
+  std::vector<std::string> faults;
+  std::string fault_file;
+  int fault_seed = 1;
+  std::string dumps;
   std::string trace;
   std::string plot;
   bool all_algorithms = false;

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/env.h"
+#include "engine/flight/recorder.h"
 #include "engine/runtime/bootstrap.h"
+#include "engine/runtime/call_faults.h"
 #include "engine/runtime/debug_output.h"
 #include "engine/runtime/launch.h"
 #include "engine/runtime/rendezvous.h"
@@ -50,9 +52,17 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
   const Rank me = bootstrap->rank();
   enter(options, me, JobStage::Connect);
   RINGSIDE_TRY(const std::unique_ptr<TraceRecorder> recorder, join_trace(options));
-  CommunicatorOptions with_trace = options.communicator;
-  with_trace.trace = recorder.get();
-  RINGSIDE_TRY(const auto communicator, Communicator::make(std::move(bootstrap), with_trace));
+  RINGSIDE_TRY(FaultPlan plan, options.faults.drawn_for(bootstrap->nranks()));
+  CallFaults faults(std::move(plan), to_int(me));
+  CommunicatorOptions own = options.communicator;
+  own.trace = recorder.get();
+  if (!options.faults.faults.empty()) own.faults = &faults;
+  RINGSIDE_TRY(FlightSettings flight, flight_settings());
+  if (!options.dumps.empty()) flight.prefix = options.dumps + "/comm_lib_trace_rank_";
+  FlightRecorder calls(std::move(flight), to_int(me));
+  calls.dump_on_signal();
+  own.recorder = &calls;
+  RINGSIDE_TRY(const auto communicator, Communicator::make(std::move(bootstrap), own));
   enter(options, me, JobStage::Transfer);
   JobRank rank{*communicator, me == Rank{0}};
   Result<int> status = main(rank);
@@ -99,6 +109,7 @@ Result<int> run_local_rank(const LocalRank& me, const SocketAddress& address,
 }
 
 Result<int> run_local_job(int nranks, const JobOptions& options, const JobMain& main) {
+  RINGSIDE_TRY([[maybe_unused]] const FaultPlan plan, options.faults.drawn_for(nranks));
   RINGSIDE_TRY(const SocketAddress address, local_address());
   RINGSIDE_TRY(create_trace(options));
   return run_local_ranks(

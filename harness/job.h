@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "engine/faults/fault.h"
 #include "engine/runtime/communicator.h"
 
 namespace ringside {
@@ -26,8 +27,10 @@ struct JobOptions {
   Seconds join_timeout{8};         ///< counted anew with every rank that comes
   std::string trace_path;          ///< empty: nothing is recorded
   std::string command;             ///< noted in the trace
-  Seconds grace{3};  ///< -n: what the others get to notice by themselves that one failed
+  std::string dumps;  ///< the folder for flight recorder dumps; empty: as PyTorch's variables say
+  Seconds grace{3};   ///< -n: what the others get to notice by themselves that one failed
   CommunicatorOptions communicator;
+  FaultPlan faults;  ///< what goes wrong; what it leaves open is drawn
   /// Called on every rank as it enters a stage, where given: the place to watch or to disturb a job.
   std::function<void(Rank, JobStage)> on_stage;
 };

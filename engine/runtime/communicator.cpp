@@ -2,12 +2,15 @@
 
 #include <chrono>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/call_check.h"
+#include "engine/runtime/call_faults.h"
 #include "engine/runtime/communicator_log.h"
 #include "engine/runtime/failure.h"
+#include "engine/runtime/flight_facts.h"
 #include "engine/runtime/host_identity.h"
 #include "engine/runtime/watch.h"
 #include "trace/clock.h"
@@ -18,6 +21,9 @@ namespace {
 
 /// How long a rank that has noticed something waits for the word of who noticed first.
 constexpr std::chrono::milliseconds kVerdictWait{1000};
+
+/// How long a broken communicator waits for its rank's dump: the file system may hang.
+constexpr Nanoseconds kDumpWait = std::chrono::seconds(2);
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
@@ -32,12 +38,71 @@ struct Communicator::Impl {
   std::unique_ptr<Executor> executor;
   TraceLane* lane = nullptr;  // for whole calls; null where nothing is recorded
   std::uint32_t sequence = 0;
+  FlightRecorder::Group* group =
+      nullptr;                // this one in options.recorder; null where nothing is kept
+  CallFaults::Caller caller;  // what options.faults knows this one by
   ToldCalls told;
   std::unique_ptr<Watch> watch;      // its callback uses what stands above
   std::unique_ptr<CallCheck> check;  // last: it uses all; null where calls are not checked
 
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    if (group != nullptr) options.recorder->leave(*group);
+    if (options.faults != nullptr) options.faults->forget(this);
+  }
+
+  /// From here on dumps know it.
+  void join_recorder() {
+    if (options.recorder == nullptr) return;
+    FlightRecorder::GroupFacts facts{.name = options.name,
+                                     .desc = options.description,
+                                     .ranks = options.job_ranks,
+                                     .rank = to_int(bootstrap->rank()),
+                                     .timeout = in_ns(options.op_timeout)};
+    if (facts.ranks.empty()) {
+      facts.ranks.resize(static_cast<std::size_t>(bootstrap->nranks()));
+      std::iota(facts.ranks.begin(), facts.ranks.end(), 0);
+    }
+    group = &options.recorder->join(
+        std::move(facts),
+        [this](std::vector<FlightDump::Progress>& progress) {
+          const std::lock_guard lock(executor_mutex);
+          if (executor) executor->add_progress(progress);
+        },
+        [this] { watch->ask_for_dumps(); });
+  }
+
+  /// Before anything changes: what the dump shows is what led here. An abort() that was wished for is
+  /// nothing to look at.
+  void dump(const Error& why) {
+    if (options.recorder != nullptr && why.code != ErrorCode::Aborted) {
+      options.recorder->failed(why.message);
+    }
+  }
+
+  FlightRecorder::Ticket record_begin(const CollectiveCall& call) {
+    if (group == nullptr) return {};
+    const Nanoseconds now = trace_now();
+    switch (call.collective) {
+      case Collective::SendRecv:
+      case Collective::Send:
+      case Collective::Recv:
+        return options.recorder->begin(
+            *group, flight_messages(call, bootstrap->rank(), bootstrap->nranks()), now);
+      default:
+        return options.recorder->begin(*group, flight_facts(call, bootstrap->nranks()), now);
+    }
+  }
+
+  void record_end(const FlightRecorder::Ticket& ticket, bool is_done) {
+    if (group != nullptr) options.recorder->end(ticket, is_done, trace_now());
+  }
+
   /// Notes why, and lets every wait of this rank end.
   void break_down(const Error& why) {
+    dump(why);
     failure.set(why);
     bootstrap->abort();
     const std::lock_guard lock(executor_mutex);
@@ -58,7 +123,9 @@ struct Communicator::Impl {
 
   /// Tells the other ranks of this rank's failure, and returns what all of them will say.
   Error give_up() {
+    dump(*failure.get());
     Error why = verdict();
+    if (options.recorder != nullptr) options.recorder->wait_written(kDumpWait);
     if (log) log->failed(why, {"engine/runtime/communicator.cpp", __LINE__, __func__});
     return why;
   }
@@ -69,6 +136,11 @@ struct Communicator::Impl {
     if (check) own = check->look_everywhere().value_or(own);
     watch->abort(own);
     return watch->reason(deadline_in(kVerdictWait, bootstrap->clock())).value_or(own);
+  }
+
+  [[nodiscard]] LinkFaults link_faults() const {
+    if (options.faults == nullptr) return {};
+    return {&options.faults->plan(), options.name, options.job_ranks};
   }
 
   [[nodiscard]] Deadline op_deadline() const {
@@ -91,14 +163,22 @@ struct Communicator::Impl {
   }
 
   Status run(const CollectiveCall& call) {
+    return options.faults == nullptr ? run_one(call) : options.faults->make(caller, call);
+  }
+
+  Status run_one(const CollectiveCall& call) {
     if (failure.happened()) return give_up();
     RINGSIDE_TRY(CallPlan* const plan, executor->plan(call));
     // From here on the call has begun: what fails breaks the communicator.
     if (check) check->begin(call);
     if (log) log->called(call, sequence, *plan);
+    const FlightRecorder::Ticket ticket = record_begin(call);
     if (const Status prepared = executor->prepare(*plan); !prepared) {
-      return give_up(prepared.error());
+      Error why = give_up(prepared.error());
+      record_end(ticket, false);
+      return why;
     }
+    if (group != nullptr) options.recorder->start(ticket, trace_now());
     const std::int64_t begin_ns = lane != nullptr ? trace_now().count() : 0;
     executor->run(*plan, call, sequence);
     executor->drain();
@@ -107,7 +187,12 @@ struct Communicator::Impl {
     if (check && !failure.happened()) {
       if (const auto why = check->look()) failure.set(*why);
     }
-    if (failure.happened()) return give_up();
+    if (failure.happened()) {
+      Error why = give_up();
+      record_end(ticket, false);
+      return why;
+    }
+    record_end(ticket, true);
     return {};
   }
 };
@@ -135,7 +220,11 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
                                 [raw = impl.get()](Watch::Side from, std::uint64_t number,
                                                    const CallSignature& call) {
                                   raw->told.note(from, number, call);
+                                },
+                                [raw = impl.get()] {
+                                  raw->dump({ErrorCode::PeerGone, "a call of another rank failed"});
                                 }));
+  impl->join_recorder();
   impl->log = CommunicatorLog::make(impl.get(), impl->bootstrap->rank(), impl->bootstrap->nranks());
   if (impl->log) impl->log->started(impl->watch->job());
   auto executor = make_executor({.bootstrap = *impl->bootstrap,
@@ -143,6 +232,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
                                  .deadline = deadline,
                                  .op_timeout = in_ns(options.op_timeout),
                                  .wishes = options.wishes,
+                                 .faults = impl->link_faults(),
                                  .trace = options.trace,
                                  .log = impl->log.get()});
   if (!executor) return impl->give_up(executor.error());
@@ -153,6 +243,13 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
   if (!check) return impl->give_up(check.error());
   impl->check = *std::move(check);
   if (options.trace != nullptr) impl->lane = options.trace->add_lane();
+  impl->caller = {
+      .who = impl.get(),
+      .on = options.name,
+      .nranks = impl->bootstrap->nranks(),
+      .failure = &impl->failure,
+      .clock = &impl->bootstrap->clock(),
+      .run = [raw = impl.get()](const CollectiveCall& call) { return raw->run_one(call); }};
   if (impl->log) impl->log->completed();
   return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
 }

@@ -14,17 +14,25 @@
 namespace ringside {
 
 class Bootstrap;
+class CallFaults;
+class FlightRecorder;
 class TraceRecorder;
 
-/// What a communicator is made with. Every rank gives the same, but for `trace`.
+/// What a communicator is made with. Every rank gives the same, but for `trace`, `faults` and `recorder`.
+/// Ownership  what is pointed to outlives the communicator
 struct CommunicatorOptions {
-  HostOptions host;   ///< of the executor that make() makes
-  CallWishes wishes;  ///< beside them, the executor chooses
+  std::string name = "0";  ///< by which faults and dumps know it
+  std::string description = "default_pg";
+  std::vector<int> job_ranks = {};  ///< its ranks' numbers in the whole job; empty: the same
+  HostOptions host;                 ///< of the executor that make() makes
+  CallWishes wishes;                ///< beside them, the executor chooses
   Seconds connect_timeout{8};
   Seconds op_timeout{60};  ///< a collective in which nothing moves for so long fails
   bool check_calls =
       is_call_check_wanted();      ///< whether ranks that call differently are found; of all ranks
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
+  CallFaults* faults = nullptr;    ///< of this rank, in all its communicators; null: none
+  FlightRecorder* recorder = nullptr;  ///< of this rank's calls, likewise
 };
 
 /// Ranks that call collectives together, on real memory of real processes. It brings the ranks together, has

@@ -14,6 +14,7 @@
 
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/host_identity.h"
+#include "engine/transport/faulty_end.h"
 #include "engine/transport/open_transports.h"
 #include "engine/transport/wakeup.h"
 
@@ -60,9 +61,10 @@ Result<ConnectionId> parse_hello(std::span<const std::byte> bytes) {
 
 class Connections::Impl {
  public:
-  Impl(Bootstrap& bootstrap, Wakeup off)
+  Impl(Bootstrap& bootstrap, Wakeup off, LinkFaults faults)
       : bootstrap_(bootstrap),
         off_(std::move(off)),
+        faults_(std::move(faults)),
         me_(static_cast<std::uint32_t>(to_int(bootstrap.rank()))) {}
 
   Status open(const Transport* wish, Deadline deadline) {
@@ -111,12 +113,30 @@ class Connections::Impl {
     off_.signal();
     const std::lock_guard lock(mutex_);
     is_aborted_ = true;
-    for (auto& [id, end] : sends_) end->abort();
-    for (auto& [id, end] : recvs_) end->abort();
+    for (auto& [id, one] : sends_) one.end->abort();
+    for (auto& [id, one] : recvs_) one.end->abort();
   }
 
-  [[nodiscard]] SendEnd& send_end(const ConnectionId& id) const { return *sends_.at(id); }
-  [[nodiscard]] RecvEnd& recv_end(const ConnectionId& id) const { return *recvs_.at(id); }
+  [[nodiscard]] SendEnd& send_end(const ConnectionId& id) const { return *sends_.at(id).end; }
+  [[nodiscard]] RecvEnd& recv_end(const ConnectionId& id) const { return *recvs_.at(id).end; }
+  [[nodiscard]] ConnectionCount& count_of(const ConnectionId& id, bool receives) const {
+    return receives ? *recvs_.at(id).count : *sends_.at(id).count;
+  }
+
+  [[nodiscard]] std::vector<Progress> progress() const {
+    std::vector<Progress> all;
+    const auto add_all = [&](const auto& ends, bool receives) {
+      for (const auto& [id, one] : ends) {
+        all.push_back({id, receives, one.count->messages.load(std::memory_order_relaxed),
+                       one.count->bytes.load(std::memory_order_relaxed),
+                       one.count->is_waiting.load(std::memory_order_relaxed)});
+      }
+    };
+    const std::lock_guard lock(mutex_);
+    add_all(sends_, false);
+    add_all(recvs_, true);
+    return all;
+  }
   [[nodiscard]] const Transport& transport_of(const ConnectionId& id) const {
     return **peers_.between(id.from, id.to);
   }
@@ -226,7 +246,13 @@ class Connections::Impl {
                         {id.protocol, Bytes{id.slot_size}}, id.channel, patience);
   }
   Status make_send(const ConnectionId& id, UniqueFd fd, const Patience& patience) {
-    return add(sends_, id, transport_of(id).make_send(joint(id, std::move(fd), patience)));
+    auto end = transport_of(id).make_send(joint(id, std::move(fd), patience));
+    const Fault* const fault = faults_.find(static_cast<int>(id.from), static_cast<int>(id.to),
+                                            static_cast<int>(id.channel));
+    if (end && fault != nullptr) {
+      end = make_faulty_send_end(*std::move(end), *fault, bootstrap_.clock());
+    }
+    return add(sends_, id, std::move(end));
   }
   Status make_recv(const ConnectionId& id, UniqueFd fd, const Patience& patience) {
     return add(recvs_, id, transport_of(id).make_recv(joint(id, std::move(fd), patience)));
@@ -237,12 +263,14 @@ class Connections::Impl {
     if (!end) return about(end.error(), id);
     const std::lock_guard lock(mutex_);
     if (is_aborted_) (*end)->abort();
-    ends.emplace(id, *std::move(end));
+    typename Ends::mapped_type counted{*std::move(end), std::make_unique<ConnectionCount>()};
+    ends.emplace(id, std::move(counted));
     return {};
   }
 
   Bootstrap& bootstrap_;
   const Wakeup off_;  ///< signalled by abort()
+  const LinkFaults faults_;
   const std::uint32_t me_;
   std::unique_ptr<OpenTransports> open_;
   Peers peers_;
@@ -250,16 +278,21 @@ class Connections::Impl {
   std::map<ConnectionId, UniqueFd> early_;  ///< let in, not yet asked for
   std::set<ConnectionId> shared_;  ///< of this call: whose socket takes the other direction, too
 
-  std::mutex mutex_;  ///< guards what abort() looks at against what connect() adds
+  template <typename End>
+  struct Counted {
+    std::unique_ptr<End> end;
+    std::unique_ptr<ConnectionCount> count;
+  };
+  mutable std::mutex mutex_;  ///< guards what others look at against what connect() adds
   bool is_aborted_ = false;
-  std::map<ConnectionId, std::unique_ptr<SendEnd>> sends_;
-  std::map<ConnectionId, std::unique_ptr<RecvEnd>> recvs_;
+  std::map<ConnectionId, Counted<SendEnd>> sends_;
+  std::map<ConnectionId, Counted<RecvEnd>> recvs_;
 };
 
 Result<std::unique_ptr<Connections>> Connections::make(Bootstrap& bootstrap, const Transport* wish,
-                                                       Deadline deadline) {
+                                                       Deadline deadline, LinkFaults faults) {
   RINGSIDE_TRY(Wakeup off, Wakeup::make());
-  auto impl = std::make_unique<Impl>(bootstrap, std::move(off));
+  auto impl = std::make_unique<Impl>(bootstrap, std::move(off), std::move(faults));
   RINGSIDE_TRY(impl->open(wish, deadline));
   return std::unique_ptr<Connections>(new Connections(std::move(impl)));
 }
@@ -272,6 +305,10 @@ Status Connections::connect(std::span<const ConnectionId> wanted, Deadline deadl
 }
 SendEnd& Connections::send_end(const ConnectionId& id) const { return impl_->send_end(id); }
 RecvEnd& Connections::recv_end(const ConnectionId& id) const { return impl_->recv_end(id); }
+ConnectionCount& Connections::count_of(const ConnectionId& id, bool receives) const {
+  return impl_->count_of(id, receives);
+}
+std::vector<Connections::Progress> Connections::progress() const { return impl_->progress(); }
 const Transport& Connections::transport_of(const ConnectionId& id) const {
   return impl_->transport_of(id);
 }

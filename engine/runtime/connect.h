@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/deadline.h"
 #include "base/result.h"
 #include "base/vocabulary.h"
+#include "engine/faults/link_faults.h"
+#include "engine/runtime/connection_count.h"
 #include "engine/runtime/peers.h"
 #include "engine/transport/end.h"
 #include "engine/transport/transport.h"
@@ -39,10 +42,11 @@ class Connections {
  public:
   /// Opens the transports, and tells every rank where this one is. Every rank calls it at the same time.
   /// wish     the transport to use; null: the fastest that there is between two ranks
+  /// faults   of the connections to be made; its plan outlives them
   /// errors   as Bootstrap::all_gather(); System: no sockets.  Unsupported: the one that is wished for does
   ///          not join all ranks
   static Result<std::unique_ptr<Connections>> make(Bootstrap& bootstrap, const Transport* wish,
-                                                   Deadline deadline);
+                                                   Deadline deadline, LinkFaults faults = {});
   ~Connections();
 
   /// Makes those that are not there yet, each of them from or to this rank.
@@ -53,6 +57,19 @@ class Connections {
   /// shape  it has been connected, from or to this rank
   [[nodiscard]] SendEnd& send_end(const ConnectionId& id) const;
   [[nodiscard]] RecvEnd& recv_end(const ConnectionId& id) const;
+
+  /// How far it has come, at this end.  shape  it has been connected, from or to this rank
+  [[nodiscard]] ConnectionCount& count_of(const ConnectionId& id, bool receives) const;
+
+  /// The same of all that are there.
+  /// Threads  any
+  struct Progress {
+    ConnectionId id;
+    bool receives = false;
+    std::uint64_t messages = 0, bytes = 0;
+    bool is_waiting = false;
+  };
+  [[nodiscard]] std::vector<Progress> progress() const;
 
   /// What carries it.  shape  it has been connected
   [[nodiscard]] const Transport& transport_of(const ConnectionId& id) const;

@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/deadline.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "engine/faults/link_faults.h"
+#include "engine/flight/dump.h"
 #include "engine/runtime/call.h"
 #include "engine/tuning/choice.h"
 #include "trace/event.h"
@@ -73,6 +76,10 @@ class Executor {
   virtual void set_wishes(const CallWishes& wishes) = 0;
 
   [[nodiscard]] virtual const HostLayout& layout() const = 0;
+
+  /// How far its connections have come; peers are ranks of the communicator. Nothing where it has none.
+  /// Threads  any
+  virtual void add_progress([[maybe_unused]] std::vector<FlightDump::Progress>& progress) const {}
 };
 
 /// What an executor is made with.
@@ -84,6 +91,7 @@ struct ExecutorSetup {
   Deadline deadline;  ///< for making it
   Nanoseconds op_timeout;  ///< a call in which nothing moves for so long fails
   CallWishes wishes;
+  LinkFaults faults = {};          ///< of its connections
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
   CommunicatorLog* log = nullptr;  ///< null: nothing is said
 };

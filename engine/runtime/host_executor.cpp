@@ -81,6 +81,17 @@ class HostExecutor final : public Executor {
 
   [[nodiscard]] const HostLayout& layout() const override { return connections_->layout(); }
 
+  void add_progress(std::vector<FlightDump::Progress>& progress) const override {
+    for (const Connections::Progress& one : connections_->progress()) {
+      progress.push_back({.channel = static_cast<int>(one.id.channel),
+                          .peer = static_cast<int>(one.receives ? one.id.from : one.id.to),
+                          .is_send = !one.receives,
+                          .messages = one.messages,
+                          .bytes = one.bytes,
+                          .is_waiting = one.is_waiting});
+    }
+  }
+
  private:
   /// The call under way.
   struct Running {
@@ -209,7 +220,7 @@ Result<std::unique_ptr<Executor>> make_host_executor(const HostOptions& options,
                                                      const ExecutorSetup& setup) {
   RINGSIDE_TRY(HostTable table, agree_on_table(options.table_path, setup));
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
-               Connections::make(setup.bootstrap, options.transport, setup.deadline));
+               Connections::make(setup.bootstrap, options.transport, setup.deadline, setup.faults));
   if (setup.log != nullptr) {
     setup.log->placed(*connections);
     setup.log->laid(host_channels(setup.bootstrap.nranks(), host_channel_count(setup.wishes),

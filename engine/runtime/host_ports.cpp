@@ -39,13 +39,15 @@ struct Namer {
 
 template <typename End, typename Find>
 HostPorts::Side<End> side_of(const std::vector<Peer>& peers, bool receives, const Namer& namer,
-                             Find&& find) {
+                             const Connections& connections, Find&& find) {
   HostPorts::Side<End> side;
   for (const Peer& peer : peers) {
     side.first.push_back(static_cast<std::uint32_t>(side.ends.size()));
     for_each_rank(peer, receives, [&](Rank rank) {
-      side.ends.push_back(&find(namer.name(peer, rank, receives)));
+      const ConnectionId id = namer.name(peer, rank, receives);
+      side.ends.push_back(&find(id));
       side.peers.push_back(rank);
+      side.counts.push_back(&connections.count_of(id, receives));
     });
   }
   side.first.push_back(static_cast<std::uint32_t>(side.ends.size()));
@@ -75,14 +77,15 @@ HostPorts ports_of(const ChannelTask& task, Rank me, int channel, Protocol proto
                    Bytes slot_size, const Connections& connections) {
   const Namer namer{me, channel, protocol, slot_size};
   HostPorts ports;
-  ports.send =
-      side_of<SendEnd>(task.send_peers, false, namer, [&](const ConnectionId& id) -> SendEnd& {
-        SendEnd& end = connections.send_end(id);
-        if (connections.transport_of(id).needs_progress) ports.moving.push_back(&end);
-        return end;
-      });
+  ports.send = side_of<SendEnd>(task.send_peers, false, namer, connections,
+                                [&](const ConnectionId& id) -> SendEnd& {
+                                  SendEnd& end = connections.send_end(id);
+                                  if (connections.transport_of(id).needs_progress)
+                                    ports.moving.push_back(&end);
+                                  return end;
+                                });
   ports.recv = side_of<RecvEnd>(
-      task.recv_peers, true, namer,
+      task.recv_peers, true, namer, connections,
       [&](const ConnectionId& id) -> RecvEnd& { return connections.recv_end(id); });
   std::ranges::sort(ports.moving);
   ports.moving.erase(std::ranges::unique(ports.moving).begin(), ports.moving.end());

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "engine/collectives/task.h"
 #include "engine/runtime/connect.h"
+#include "engine/runtime/connection_count.h"
 #include "engine/transport/end.h"
 
 namespace ringside {
@@ -17,8 +18,9 @@ struct HostPorts {
   template <typename End>
   struct Side {
     std::vector<End*> ends;
-    std::vector<Rank> peers;           ///< of each end
-    std::vector<std::uint32_t> first;  ///< [port]: its first end; one more at the end
+    std::vector<Rank> peers;               ///< of each end
+    std::vector<ConnectionCount*> counts;  ///< of each end
+    std::vector<std::uint32_t> first;      ///< [port]: its first end; one more at the end
 
     [[nodiscard]] std::uint32_t begin(int port) const {
       return first[static_cast<std::size_t>(port)];

@@ -166,6 +166,7 @@ bool HostPrimitives::reduce(PrimitiveParts parts, const Slice& slice, Ports to) 
   if (Status posted = side.ends[*first]->post(Bytes{slice.bytes}); !posted) {
     return fail(posted.error(), side.peers[*first]), false;
   }
+  side.counts[*first]->add(slice.bytes);
   return true;
 }
 
@@ -229,10 +230,11 @@ bool HostPrimitives::receive(std::size_t bytes, Ports from) {
   for_each_end(side, from, [&](std::uint32_t i) {
     if (!is_there) return;
     std::span<const std::byte> slot;
-    is_there = wait_for(*side.ends[i], side.peers[i], "a chunk", [&]() -> Result<bool> {
+    is_there = wait_for(side, i, "a chunk", [&]() -> Result<bool> {
       RINGSIDE_TRY(slot, side.ends[i]->peek());
       return !slot.empty();
     });
+    if (is_there) side.counts[i]->add(slot.size());
     if (is_there && slot.size() != bytes) {
       is_there = false;
       fail(other_size(slot.size(), bytes), side.peers[i]);
@@ -261,15 +263,19 @@ void HostPrimitives::release(Ports from) {
 
 bool HostPrimitives::take(const Slice& slice, std::uint32_t index) {
   const HostPorts::Side<RecvEnd>& side = setup_.ports->recv;
-  return wait_for(*side.ends[index], side.peers[index], "a chunk", [&] {
+  const bool is_there = wait_for(side, index, "a chunk", [&] {
     return side.ends[index]->take({slice.output, slice.bytes});
   });
+  if (is_there) side.counts[index]->add(slice.bytes);
+  return is_there;
 }
 
 bool HostPrimitives::send_to(std::uint32_t index, std::span<const std::byte> from) {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
-  return wait_for(*side.ends[index], side.peers[index], "a free slot",
-                  [&] { return side.ends[index]->send(from); });
+  const bool is_sent =
+      wait_for(side, index, "a free slot", [&] { return side.ends[index]->send(from); });
+  if (is_sent) side.counts[index]->add(from.size());
+  return is_sent;
 }
 
 /// Own input as it is: where the receiver reaches it, word of where it lies is enough.
@@ -285,38 +291,48 @@ bool HostPrimitives::send_input(std::uint32_t index, const Slice& slice) {
   const SharedSpan data = span_in(*input_memory_, slice.input);
   const SharedSpan result =
       output_memory_ != nullptr ? span_in(*output_memory_, slice.output) : SharedSpan{};
-  return wait_for(end, side.peers[index], "a free slot",
-                  [&] { return end.refer(data, result, slice.bytes); });
+  const bool is_sent =
+      wait_for(side, index, "a free slot", [&] { return end.refer(data, result, slice.bytes); });
+  if (is_sent) side.counts[index]->add(slice.bytes);
+  return is_sent;
 }
 
 bool HostPrimitives::announce(std::uint32_t index, std::size_t bytes) {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
-  return wait_for(*side.ends[index], side.peers[index], "a free slot",
-                  [&] { return side.ends[index]->announce(bytes); });
+  const bool is_sent =
+      wait_for(side, index, "a free slot", [&] { return side.ends[index]->announce(bytes); });
+  if (is_sent) side.counts[index]->add(bytes);
+  return is_sent;
 }
 
 bool HostPrimitives::acquire(std::uint32_t index, std::span<std::byte>& room) {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
-  return wait_for(*side.ends[index], side.peers[index], "a free slot", [&]() -> Result<bool> {
+  return wait_for(side, index, "a free slot", [&]() -> Result<bool> {
     RINGSIDE_TRY(room, side.ends[index]->acquire());
     return !room.empty();
   });
 }
 
 /// Calls ready() until it says yes. returns  false after a failure, which fail() has noted
-template <typename Ready>
-bool HostPrimitives::wait_for(TransportEnd& end, Rank peer, const char* what, Ready ready) {
+template <typename End, typename Ready>
+bool HostPrimitives::wait_for(const HostPorts::Side<End>& side, std::uint32_t index,
+                              const char* what, Ready ready) {
   Waiter waiter(*setup_.wait);
+  ConnectionCount& count = *side.counts[index];
   for (;;) {
     const Result<bool> answer = ready();
-    if (!answer) return fail(answer.error(), peer), false;
-    if (*answer) return true;
-    if (!wait_on(waiter, end, peer, what)) return false;
+    if (!answer) return fail(answer.error(), side.peers[index]), false;
+    if (*answer) {
+      if (count.is_waiting.load(std::memory_order_relaxed)) count.is_waiting = false;
+      return true;
+    }
+    if (!wait_on(waiter, *side.ends[index], count, side.peers[index], what)) return false;
   }
 }
 
 /// What there is to do between two looks. returns  whether to look again
-bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, Rank peer, const char* what) {
+bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount& count, Rank peer,
+                             const char* what) {
   if (setup_.failure->happened()) return false;
   for (SendEnd* moving : setup_.ports->moving) {
     if (const Status moved = moving->progress(); !moved) {
@@ -335,6 +351,7 @@ bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, Rank peer, const
          peer);
     return false;
   }
+  count.is_waiting = true;
   // Whoever kills a hung job wants to see in the trace how far it came.
   if (setup_.recorder != nullptr) setup_.recorder->flush();
   if (const Status alive = end.check_peer(); !alive) return fail(alive.error(), peer), false;
@@ -345,7 +362,7 @@ void HostPrimitives::drain() {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
   if (setup_.ports->moving.empty() && !has_referred_) return;
   for (std::size_t i = 0; i < side.ends.size() && !setup_.failure->happened(); ++i) {
-    wait_for(*side.ends[i], side.peers[i], "room on the wire",
+    wait_for(side, static_cast<std::uint32_t>(i), "room on the wire",
              [&]() -> Result<bool> { return side.ends[i]->is_drained(); });
   }
 }

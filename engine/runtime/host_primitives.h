@@ -95,9 +95,11 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   [[nodiscard]] bool has_landing(Rank peer) const;
   bool take(const Slice& slice, std::uint32_t index);
   [[nodiscard]] bool prepares(PrimitiveParts parts) const;
-  template <typename Ready>
-  bool wait_for(TransportEnd& end, Rank peer, const char* what, Ready ready);
-  bool wait_on(Waiter& waiter, TransportEnd& end, Rank peer, const char* what);
+  template <typename End, typename Ready>
+  bool wait_for(const HostPorts::Side<End>& side, std::uint32_t index, const char* what,
+                Ready ready);
+  bool wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount& count, Rank peer,
+               const char* what);
   void fail(const Error& error, Rank peer);
   void record(Primitive primitive, const ChunkSpan& span, Ports from, Ports to,
               std::int64_t begin_ns);

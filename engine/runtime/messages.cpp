@@ -238,7 +238,7 @@ std::vector<std::byte> to_bytes(const WatchMessage& message) {
 Result<WatchMessage> parse_watch(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   WatchMessage message;
-  message.kind = read_kind(reader, WatchMessage::Kind::Call);
+  message.kind = read_kind(reader, WatchMessage::Kind::Dump);
   if (message.kind == WatchMessage::Kind::Abort) {
     message.origin = read_rank(reader);
     message.dead = read_rank(reader);

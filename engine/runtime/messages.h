@@ -70,6 +70,7 @@ struct WatchMessage {
     Goodbye = 1,  ///< an orderly end: that this connection closes next means nothing
     Abort = 2,    ///< the job is broken; passed on in both directions
     Call = 3,     ///< what the sender calls from some call on; for its neighbours on other hosts
+    Dump = 4,     ///< write your dump; passed on in both directions
   };
   Kind kind = Kind::Goodbye;
   Rank origin = kNoRank;     ///< of Abort: who says so

@@ -87,14 +87,15 @@ std::array<char, 64> fixed_text(const Endpoint& endpoint) {
 class Watch::Impl {
  public:
   Impl(const Bootstrap& bootstrap, RingLinks links, Wakeup wake, Wakeup settled, OnAbort on_abort,
-       OnCall on_call, std::uint64_t job)
+       OnCall on_call, OnDump on_dump, std::uint64_t job)
       : me_(bootstrap.rank()),
         clock_(bootstrap.clock()),
         job_(job),
         wake_(std::move(wake)),
         settled_(std::move(settled)),
         on_abort_(std::move(on_abort)),
-        on_call_(std::move(on_call)) {
+        on_call_(std::move(on_call)),
+        on_dump_(std::move(on_dump)) {
     links_[0].peer = bootstrap.next();
     links_[0].fd = std::move(links.next);
     links_[1].peer = bootstrap.previous();
@@ -125,6 +126,12 @@ class Watch::Impl {
     if (!link.out.empty()) wake_.signal();
   }
 
+  void ask_for_dumps() {
+    const std::lock_guard lock(mutex_);
+    pass_on_dump(nullptr);
+    wake_.signal();
+  }
+
   void goodbye() {
     const std::lock_guard lock(mutex_);
     if (is_leaving_) return;
@@ -153,7 +160,9 @@ class Watch::Impl {
   void serve(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       wait();
-      if (!tend()) continue;
+      const bool is_settled = tend();
+      if (is_dump_wanted() && on_dump_) on_dump_();
+      if (!is_settled) continue;
       if (on_abort_) on_abort_(*reason_);  // written once, by this thread
       settled_.signal();
     }
@@ -230,10 +239,25 @@ class Watch::Impl {
       if (on_call_) on_call_(side, message.number, message.call);
       return {};
     }
+    if (message.kind == WatchMessage::Kind::Dump) {
+      is_dump_wanted_ = pass_on_dump(&from) || is_dump_wanted_;
+      return {};
+    }
     // Who says that the job is broken may end at once: that is no second failure.
     if (message.origin == from.peer) from.has_said_goodbye = true;
     hear(message, &from);
     return {};
+  }
+
+  /// returns  whether it is the first such wish
+  bool pass_on_dump(const Link* from) {
+    if (std::exchange(has_asked_for_dumps_, true)) return false;
+    for (Link& link : links_) {
+      if (&link == from) continue;
+      link.say({.kind = WatchMessage::Kind::Dump});
+      link.flush();
+    }
+    return true;
   }
 
   /// Takes news in and passes them on, once, to where they have not come from.
@@ -247,6 +271,12 @@ class Watch::Impl {
     if (reason_) return;
     if (!best_) settled_at_ = deadline_in(kSettleTime, clock_);
     if (!best_ || precedence(news) < precedence(*best_)) best_ = news;
+  }
+
+  /// Since it was asked last. The callback is not for this object's mutex.
+  bool is_dump_wanted() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(is_dump_wanted_, false);
   }
 
   [[nodiscard]] bool is_settling() const { return best_ && !reason_; }
@@ -280,6 +310,7 @@ class Watch::Impl {
   const Wakeup settled_;  ///< once the callback has been told the reason
   const OnAbort on_abort_;
   const OnCall on_call_;
+  const OnDump on_dump_;
 
   mutable std::mutex mutex_;  ///< guards all that follows
   std::array<Link, 2> links_;
@@ -288,13 +319,15 @@ class Watch::Impl {
   Deadline settled_at_{};
   std::optional<Error> reason_;
   bool has_aborted_ = false;
+  bool has_asked_for_dumps_ = false;
+  bool is_dump_wanted_ = false;
   bool is_leaving_ = false;
 
   std::jthread thread_;  // last: ends before what it uses goes
 };
 
 Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadline,
-                                            OnAbort on_abort, OnCall on_call) {
+                                            OnAbort on_abort, OnCall on_call, OnDump on_dump) {
   RINGSIDE_TRY(Wakeup wake, Wakeup::make());
   RINGSIDE_TRY(Wakeup settled, Wakeup::make());
   RingLinks links;
@@ -318,7 +351,7 @@ Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadl
   }
   return std::unique_ptr<Watch>(new Watch(
       std::make_unique<Impl>(bootstrap, std::move(links), std::move(wake), std::move(settled),
-                             std::move(on_abort), std::move(on_call), job)));
+                             std::move(on_abort), std::move(on_call), std::move(on_dump), job)));
 }
 
 Watch::Watch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -328,6 +361,7 @@ void Watch::abort(const Error& why, Rank dead) { impl_->abort(why, dead); }
 void Watch::tell(Side to, std::uint64_t number, const CallSignature& call) {
   impl_->tell(to, number, call);
 }
+void Watch::ask_for_dumps() { impl_->ask_for_dumps(); }
 void Watch::goodbye() { impl_->goodbye(); }
 std::uint64_t Watch::job() const { return impl_->job(); }
 std::optional<Error> Watch::reason() const { return impl_->reason(); }

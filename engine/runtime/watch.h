@@ -43,11 +43,15 @@ class Watch {
   /// Called on the watch's thread with what the neighbour there has told of its calls.
   using OnCall = std::function<void(Side from, std::uint64_t number, const CallSignature& call)>;
 
+  /// Called once, on the watch's thread, when another rank wants everybody's dump.
+  using OnDump = std::function<void()>;
+
   /// Connects to both neighbours, and waits by the clock of `bootstrap` from then on. Uses one all_gather of `bootstrap`, which must then stay quiet on
   /// other threads; afterwards it is not needed.
   /// errors  as link_ring() and Bootstrap::all_gather()
   static Result<std::unique_ptr<Watch>> start(Bootstrap& bootstrap, Deadline deadline,
-                                              OnAbort on_abort, OnCall on_call = {});
+                                              OnAbort on_abort, OnCall on_call = {},
+                                              OnDump on_dump = {});
 
   /// Sends what is still to be sent, and leaves. Without goodbye() or a reason this looks like a death.
   ~Watch();
@@ -62,6 +66,9 @@ class Watch {
 
   /// Tells the neighbour there what this rank calls from call `number` on. Does not wait.
   void tell(Side to, std::uint64_t number, const CallSignature& call);
+
+  /// Asks all ranks for their dumps, the first time. Does not wait.
+  void ask_for_dumps();
 
   /// The orderly end: that this rank's connections close next means nothing.
   void goodbye();

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "base/result.h"
 #include "harness/hangs/player.h"
 #include "harness/hangs/program.h"
-#include "harness/hangs/random.h"
 
 namespace ringside::hangs {
 

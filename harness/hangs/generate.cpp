@@ -64,16 +64,17 @@ class CaseWriter {
       const std::int64_t moment = evidence.dump_time[at];
       const Snapshot snapshot = take_snapshot(hang_.program, hang_.play.ranks[at], rank,
                                               hang_.recorder, moment, evidence.epoch[at]);
+      const FlightDump dump = flight_dump(hang_.program, snapshot, hang_.recorder);
       const std::string name = fmt::format("{}{}", hang_.recorder.release.prefix, rank);
       const std::int64_t wall = evidence.epoch[at] + moment;
       if (evidence.is_pickle) {
         text.clear();
-        append_pickle(hang_.program, snapshot, hang_.recorder, text);
+        append_pickle(dump, text);
         RINGSIDE_TRY(write_file(name, text, wall));
       }
       if (evidence.is_json) {
         text.clear();
-        append_json(hang_.program, snapshot, hang_.recorder, text);
+        append_json(dump, text);
         RINGSIDE_TRY(write_file(name + ".json", text, wall));
       }
     }

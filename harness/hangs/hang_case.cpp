@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "harness/hangs/random.h"
+#include "base/random.h"
 
 namespace ringside::hangs {
 namespace {

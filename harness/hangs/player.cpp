@@ -4,7 +4,7 @@
 #include <deque>
 #include <map>
 
-#include "harness/hangs/random.h"
+#include "base/random.h"
 
 namespace ringside::hangs {
 namespace {

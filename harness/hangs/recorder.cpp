@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 namespace ringside::hangs {
 namespace {
@@ -13,24 +12,20 @@ namespace {
 constexpr std::int64_t kPoll = 100'000'000;
 
 struct OpWords {
-  const char* nccl;
+  Collective collective;  ///< whose name NCCL's backend records, but for a barrier's
   const char* gloo;
   const char* work;
 };
 constexpr std::array<OpWords, 9> kOpWords{
-    OpWords{"all_reduce", "all_reduce", "ALLREDUCE"},
-    OpWords{"_all_gather_base", "all_gather", "_ALLGATHER_BASE"},
-    OpWords{"_reduce_scatter_base", "all_reduce", "_REDUCE_SCATTER_BASE"},
-    OpWords{"broadcast", "broadcast", "BROADCAST"},
-    OpWords{"reduce", "reduce", "REDUCE"},
-    OpWords{"all_to_all", "all_to_all", "ALLTOALL_BASE"},
-    OpWords{"all_reduce_barrier", "barrier", "BARRIER"},
-    OpWords{"send", "send", "SEND"},
-    OpWords{"recv", "recv", "RECV"}};
-
-constexpr std::array kTypeWords{"Char",   "Byte",     "Int",           "UInt32",
-                                "Long",   "UInt64",   "Half",          "Float",
-                                "Double", "BFloat16", "Float8_e4m3fn", "Float8_e5m2"};
+    OpWords{Collective::AllReduce, "all_reduce", "ALLREDUCE"},
+    OpWords{Collective::AllGather, "all_gather", "_ALLGATHER_BASE"},
+    OpWords{Collective::ReduceScatter, "all_reduce", "_REDUCE_SCATTER_BASE"},
+    OpWords{Collective::Broadcast, "broadcast", "BROADCAST"},
+    OpWords{Collective::Reduce, "reduce", "REDUCE"},
+    OpWords{Collective::AllToAll, "all_to_all", "ALLTOALL_BASE"},
+    OpWords{Collective::AllReduce, "barrier", "BARRIER"},
+    OpWords{Collective::Send, "send", "SEND"},
+    OpWords{Collective::Recv, "recv", "RECV"}};
 
 const OpWords& words_of(Op op) { return kOpWords[static_cast<std::size_t>(op)]; }
 
@@ -89,10 +84,7 @@ const std::vector<Release>& releases() {
 }
 
 bool has_format(const Release& release, int major, int minor) {
-  int own_major = 0;
-  int own_minor = 0;
-  if (std::sscanf(release.format, "%d.%d", &own_major, &own_minor) != 2) return false;
-  return own_major > major || (own_major == major && own_minor >= minor);
+  return ringside::has_format(release.format, major, minor);
 }
 
 Snapshot take_snapshot(const Program& program, const RankHistory& history, int rank,
@@ -154,8 +146,10 @@ std::pair<std::int64_t, std::int64_t> numel(const Program& program, const Step& 
 CallText describe(const Program& program, const Step& step, int rank, const Recorder& recorder) {
   CallText text;
   const OpWords& words = words_of(step.op);
-  text.profiling_name =
-      recorder.is_gloo ? fmt::format("gloo:{}", words.gloo) : fmt::format("nccl:{}", words.nccl);
+  const char* const barrier = step.op == Op::Barrier ? "_barrier" : "";
+  text.profiling_name = recorder.is_gloo
+                            ? fmt::format("gloo:{}", words.gloo)
+                            : fmt::format("nccl:{}{}", recorded_name(words.collective), barrier);
   if (is_p2p(step.op)) {
     const int self = group_rank(program.groups[static_cast<std::size_t>(step.group)], rank);
     text.profiling_name += step.op == Op::Send ? fmt::format(" {}->{}", self, step.peer)
@@ -166,7 +160,7 @@ CallText describe(const Program& program, const Step& step, int rank, const Reco
   text.output = {output};
   if (recorder.is_gloo && step.op == Op::AllGather) text.output = {output / input, input};
   if (recorder.is_gloo && step.op == Op::ReduceScatter) text.output = text.input;
-  text.type = kTypeWords[static_cast<std::size_t>(step.type)];
+  text.type = recorded_name(step.type);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/flight/dump.h"
 #include "harness/hangs/player.h"
 #include "harness/hangs/program.h"
 
@@ -76,10 +77,7 @@ struct CallText {
 };
 CallText describe(const Program& program, const Step& step, int rank, const Recorder& recorder);
 
-struct Frame {
-  std::string name, filename;
-  int line = 0;
-};
+using Frame = FlightDump::Frame;
 /// The Python stack of a call, innermost first; `depth` of them, and not fewer than 6.
 std::vector<Frame> frames_of(const Program& program, const Step& step, int depth);
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <numeric>
 
+#include "base/random.h"
 #include "base/suggest.h"
 #include "harness/hangs/outline.h"
-#include "harness/hangs/random.h"
 
 namespace ringside::hangs {
 namespace {

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "harness/hangs/hang_case.h"
 #include "harness/hangs/hang_logs.h"
-#include "harness/hangs/pickle_writer.h"
 #include "tests/hangs/programs.h"
 
 namespace ringside::hangs {
@@ -32,9 +31,11 @@ struct TwoCalls {
   }
   Json json(const Recorder& recorder, std::int64_t moment) {
     std::string text;
-    append_json(small.program(),
-                take_snapshot(small.program(), play.ranks[0], 0, recorder, moment, 1'000'000'000),
-                recorder, text);
+    append_json(flight_dump(small.program(),
+                            take_snapshot(small.program(), play.ranks[0], 0, recorder, moment,
+                                          1'000'000'000),
+                            recorder),
+                text);
     return Json::parse(text);
   }
   SmallProgram small;
@@ -42,33 +43,6 @@ struct TwoCalls {
 };
 
 constexpr std::int64_t kLater = 1'000'000'000;
-
-// K 5: one byte; M: two; J: four, signed; 8a 08: eight.
-TEST(PickleWriter, NumbersTakeTheShortestOpcode) {
-  std::string out;
-  PickleWriter writer(out);
-  for (const std::int64_t value : {5LL, 256LL, 65536LL, -1LL, 1LL << 31}) writer.integer(value);
-  writer.finish();
-  EXPECT_EQ(out, std::string("\x80\x02"
-                             "K\x05"
-                             "M\x00\x01"
-                             "J\x00\x00\x01\x00"
-                             "J\xff\xff\xff\xff"
-                             "\x8a\x08\x00\x00\x00\x80\x00\x00\x00\x00.",
-                             28));
-}
-
-TEST(PickleWriter, AStringIsWrittenOnceAndFetchedAfterwards) {
-  std::string out;
-  PickleWriter writer(out);
-  writer.string("ab");
-  writer.string("c");
-  writer.string("ab");
-  EXPECT_EQ(out, std::string("\x80\x02X\x02\x00\x00\x00"
-                             "abq\x00X\x01\x00\x00\x00"
-                             "cq\x01h\x00",
-                             21));
-}
 
 TEST(Dump, ACallThatHasEndedIsCompletedAndRetiredAndOneThatWaitsIsNot) {
   TwoCalls calls;
@@ -161,9 +135,11 @@ TEST(Dump, OlderFormatsHaveFewerKeys) {
     Recorder recorder;
     recorder.release = release(expected.format);
     std::string pickle;
-    append_pickle(calls.small.program(),
-                  take_snapshot(calls.small.program(), calls.play.ranks[0], 0, recorder, kLater, 0),
-                  recorder, pickle);
+    append_pickle(flight_dump(calls.small.program(),
+                              take_snapshot(calls.small.program(), calls.play.ranks[0], 0, recorder,
+                                            kLater, 0),
+                              recorder),
+                  pickle);
     for (const std::string& key : expected.present) {
       EXPECT_NE(pickle.find(key), std::string::npos) << expected.format << " " << key;
     }

@@ -1,9 +1,9 @@
-#include "harness/hangs/pickle_writer.h"
+#include "engine/flight/pickle_writer.h"
 
 #include <bit>
 #include <limits>
 
-namespace ringside::hangs {
+namespace ringside {
 
 void PickleWriter::bytes(std::uint64_t value, int count) {
   char raw[8];
@@ -67,4 +67,4 @@ void PickleWriter::get(std::uint32_t index) {
   }
 }
 
-}  // namespace ringside::hangs
+}  // namespace ringside

@@ -3,40 +3,32 @@
 #include <deque>
 #include <unordered_map>
 
-#include "harness/hangs/dump.h"
-#include "harness/hangs/pickle_writer.h"
+#include "engine/flight/dump.h"
+#include "engine/flight/pickle_writer.h"
 
-namespace ringside::hangs {
+namespace ringside {
 namespace {
 
-/// What the entries of one call share, with the places of its frames in the memo.
-struct SharedCall {
-  CallText text;
-  std::vector<Frame> frames;
-  std::vector<std::uint32_t> memo;  ///< empty: not written yet
-};
-
-class DumpWriter {
+class PickledDump {
  public:
-  DumpWriter(const Program& program, const Snapshot& snapshot, const Recorder& recorder,
-             std::string& out)
-      : program_(program), snapshot_(snapshot), recorder_(recorder), pickle_(out) {}
+  PickledDump(const FlightDump& dump, std::string& out) : dump_(dump), pickle_(out) {}
 
   void write() {
-    if (*recorder_.release.format == '\0') {
+    if (*dump_.format == '\0') {
       entries();
       pickle_.finish();
       return;
     }
     pickle_.begin_dict();
-    key("version", recorder_.release.format);
+    key("version", dump_.format);
     if (has_format(1, 4)) config();
     if (has_format(2, 10)) {
-      key("comm_lib_version", recorder_.is_gloo ? "" : recorder_.release.nccl);
+      key("comm_lib_version", dump_.library);
     } else if (has_format(2, 7)) {
-      key("nccl_version", recorder_.release.nccl);
+      key("nccl_version", dump_.library);
     }
     if (has_format(2, 3)) status();
+    own();
     pickle_.string("entries");
     entries();
     pickle_.end_dict();
@@ -45,7 +37,7 @@ class DumpWriter {
 
  private:
   [[nodiscard]] bool has_format(int major, int minor) const {
-    return hangs::has_format(recorder_.release, major, minor);
+    return ringside::has_format(dump_.format, major, minor);
   }
   /// A text that lives as long as the writer.
   std::string_view keep(std::string text) { return kept_.emplace_back(std::move(text)); }
@@ -74,8 +66,7 @@ class DumpWriter {
   void config() {
     pickle_.string("pg_config");
     pickle_.begin_dict();
-    for (std::size_t i = 0; i < snapshot_.groups.size(); ++i) {
-      const Group& group = program_.groups[static_cast<std::size_t>(snapshot_.groups[i])];
+    for (const FlightDump::Group& group : dump_.groups) {
       if (has_format(2, 1)) {
         pickle_.string(group.name);
         pickle_.begin_dict();
@@ -84,7 +75,7 @@ class DumpWriter {
         key("ranks", keep(fmt::format("[{}]", fmt::join(group.ranks, ", "))));
         pickle_.end_dict();
       } else {
-        pickle_.integer(static_cast<std::int64_t>(i));
+        pickle_.integer(group.pg_id);
         pickle_.begin_list();
         for (const int rank : group.ranks) pickle_.integer(rank);
         pickle_.end_list();
@@ -96,7 +87,7 @@ class DumpWriter {
   void status() {
     pickle_.string("pg_status");
     pickle_.begin_dict();
-    for (const GroupStatus& group : snapshot_.status) {
+    for (const FlightDump::Status& group : dump_.status) {
       pickle_.string(keep(fmt::format("{}", group.pg_id)));
       pickle_.begin_dict();
       key("last_enqueued_collective", group.enqueued);
@@ -107,35 +98,50 @@ class DumpWriter {
     pickle_.end_dict();
   }
 
+  void own() {
+    if (dump_.reason.empty() && dump_.progress.empty()) return;
+    pickle_.string("ringside");
+    pickle_.begin_dict();
+    key("reason", dump_.reason);
+    pickle_.string("progress");
+    pickle_.begin_list();
+    for (const FlightDump::Progress& one : dump_.progress) {
+      pickle_.begin_dict();
+      key("process_group", dump_.groups[static_cast<std::size_t>(one.group)].name);
+      key("channel", one.channel);
+      key("peer", one.peer);
+      key("direction", one.is_send ? "send" : "recv");
+      key("messages", static_cast<std::int64_t>(one.messages));
+      key("bytes", static_cast<std::int64_t>(one.bytes));
+      flag("waiting", one.is_waiting);
+      pickle_.end_dict();
+    }
+    pickle_.end_list();
+    pickle_.end_dict();
+  }
+
   void entries() {
     pickle_.begin_list();
-    for (const Entry& entry : snapshot_.entries) write_entry(entry);
+    for (const FlightDump::Entry& entry : dump_.entries) write_entry(entry);
     pickle_.end_list();
   }
 
-  SharedCall& shared(const Step& step) {
-    const auto [place, is_new] = calls_.try_emplace(&step);
-    if (is_new) {
-      place->second.text = describe(program_, step, snapshot_.rank, recorder_);
-      if (recorder_.has_frames) place->second.frames = frames_of(program_, step, recorder_.frames);
-    }
-    return place->second;
-  }
-
-  void write_frames(SharedCall& call) {
+  /// The frames of equal calls are written once, and fetched from the memo by the others.
+  void write_frames(const FlightDump::Call& call) {
+    std::vector<std::uint32_t>& memo = memo_[&call];
     pickle_.string("frames");
     pickle_.begin_list();
-    if (call.memo.empty()) {
-      for (const Frame& frame : call.frames) {
+    if (memo.empty()) {
+      for (const FlightDump::Frame& frame : call.frames) {
         pickle_.begin_dict();
         key("name", frame.name);
         key("filename", frame.filename);
         key("line", frame.line);
         pickle_.end_dict();
-        call.memo.push_back(pickle_.put());
+        memo.push_back(pickle_.put());
       }
     } else {
-      for (const std::uint32_t index : call.memo) pickle_.get(index);
+      for (const std::uint32_t index : memo) pickle_.get(index);
     }
     pickle_.end_list();
   }
@@ -155,14 +161,19 @@ class DumpWriter {
     pickle_.end_list();
   }
 
-  void write_entry(const Entry& entry) {
-    const Record& record = *entry.record;
-    const Group& group = program_.groups[static_cast<std::size_t>(record.step->group)];
-    SharedCall& call = shared(*record.step);
+  std::string_view thread_of(const FlightDump::Entry& entry) {
+    std::string_view& text = threads_[entry.thread];
+    if (text.empty()) text = keep(fmt::format("{}", entry.thread));
+    return text;
+  }
+
+  void write_entry(const FlightDump::Entry& entry) {
+    const FlightDump::Group& group = dump_.groups[static_cast<std::size_t>(entry.group)];
+    const FlightDump::Call& call = *entry.call;
     pickle_.begin_dict();
-    if (recorder_.has_frames) write_frames(call);
+    if (dump_.has_frames) write_frames(call);
     if (has_format(1, 4)) key("record_id", entry.record_id);
-    key("pg_id", entry.pg_id);
+    key("pg_id", group.pg_id);
     if (has_format(2, 1)) {
       pickle_.string("process_group");
       pickle_.string(group.name);
@@ -170,18 +181,18 @@ class DumpWriter {
       pickle_.pair();
     }
     if (has_format(2, 9)) {
-      key("thread_name", "python3");
-      key("thread_id", thread_);
+      key("thread_name", dump_.thread_name);
+      key("thread_id", thread_of(entry));
     }
     if (has_format(2, 1)) {
-      key("collective_seq_id", record.collective_seq);
-      key("p2p_seq_id", record.p2p_seq);
+      key("collective_seq_id", entry.collective_seq);
+      key("p2p_seq_id", entry.p2p_seq);
     } else {
-      key("seq_id", record.collective_seq + record.p2p_seq);
+      key("seq_id", entry.collective_seq + entry.p2p_seq);
     }
-    if (has_format(1, 4)) key("op_id", record.collective_seq + record.p2p_seq);
-    key("profiling_name", call.text.profiling_name);
-    if (*recorder_.release.format == '\0') {
+    if (has_format(1, 4)) key("op_id", entry.op_id);
+    key("profiling_name", call.profiling_name);
+    if (*dump_.format == '\0') {
       key("time_created_us", entry.created_ns / 1000);
     } else {
       key("time_created_ns", entry.created_ns);
@@ -190,35 +201,31 @@ class DumpWriter {
       pickle_.string("duration_ms");
       pickle_.real(*entry.duration_ms);
     }
-    sizes("input_sizes", call.text.input);
-    if (has_format(2, 1)) types("input_dtypes", call.text.type);
-    sizes("output_sizes", call.text.output);
-    if (has_format(2, 1)) types("output_dtypes", call.text.type);
+    sizes("input_sizes", call.input);
+    if (has_format(2, 1)) types("input_dtypes", call.type);
+    sizes("output_sizes", call.output);
+    if (has_format(2, 1)) types("output_dtypes", call.type);
     key("state", entry.state);
-    if (*recorder_.release.format != '\0') {
+    if (*dump_.format != '\0') {
       time("time_discovered_started_ns", entry.started_ns);
       time("time_discovered_completed_ns", entry.completed_ns);
     }
     flag("retired", entry.is_retired);
-    if (has_format(2, 2)) key("timeout_ms", recorder_.timeout_ms);
-    if (has_format(2, 1)) flag("is_p2p", is_p2p(record.step->op));
+    if (call.root >= 0) key("root", call.root);
+    if (has_format(2, 2)) key("timeout_ms", dump_.timeout_ms);
+    if (has_format(2, 1)) flag("is_p2p", entry.is_p2p);
     pickle_.end_dict();
   }
 
-  const Program& program_;
-  const Snapshot& snapshot_;
-  const Recorder& recorder_;
+  const FlightDump& dump_;
   PickleWriter pickle_;
   std::deque<std::string> kept_;
-  std::unordered_map<const Step*, SharedCall> calls_;
-  const std::string thread_ = fmt::format("{}", 140'418'060'358'144 + 4096 * snapshot_.rank);
+  std::unordered_map<const FlightDump::Call*, std::vector<std::uint32_t>> memo_;
+  std::unordered_map<std::uint64_t, std::string_view> threads_;
 };
 
 }  // namespace
 
-void append_pickle(const Program& program, const Snapshot& snapshot, const Recorder& recorder,
-                   std::string& out) {
-  DumpWriter(program, snapshot, recorder, out).write();
-}
+void append_pickle(const FlightDump& dump, std::string& out) { PickledDump(dump, out).write(); }
 
-}  // namespace ringside::hangs
+}  // namespace ringside

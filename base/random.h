@@ -4,7 +4,7 @@
 
 #include "base/mixed.h"
 
-namespace ringside::hangs {
+namespace ringside {
 
 /// Numbers drawn from a seed: the same on every machine, which the standard's distributions are not.
 ///
@@ -35,4 +35,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace ringside::hangs
+}  // namespace ringside

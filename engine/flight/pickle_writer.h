@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace ringside::hangs {
+namespace ringside {
 
 /// Writes the opcodes of PyTorch's C++ pickler into a string. Each string is written once and then
 /// fetched from the memo.
@@ -40,4 +40,4 @@ class PickleWriter {
   std::uint32_t next_ = 0;
 };
 
-}  // namespace ringside::hangs
+}  // namespace ringside

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "engine/faults/fault.h"
+
+namespace ringside {
+
+/// A fault's keys and their values, as they are written.
+using FaultKeys = std::map<std::string, std::string, std::less<>>;
+
+/// errors  InvalidArgument: a key that such a fault has not (the nearest is named), or a value that is none
+Result<Fault> make_fault(FaultKind kind, const FaultKeys& keys);
+
+/// One fault as a line: `kind`, or `kind:key=value,key=value`.
+/// errors  InvalidArgument: as make_fault(); names what cannot be read
+Result<Fault> parse_fault(std::string_view text);
+
+/// What parse_fault() reads back.
+std::string to_string(const Fault& fault);
+
+/// A plan as YAML (README.md).
+/// where   for messages: the file
+/// errors  Corrupt: `where:line: what`, with the mend
+Result<FaultPlan> parse_fault_plan(const std::string& text, const std::string& where);
+std::string to_yaml(const FaultPlan& plan);
+
+}  // namespace ringside

@@ -1,0 +1,65 @@
+#include "engine/faults/link_faults.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace ringside {
+namespace {
+
+constexpr Seconds kLongest{1e6};  ///< for a message: what is longer is for ever
+
+bool fits(const std::optional<int>& wanted, int is) { return !wanted || *wanted == is; }
+
+Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
+
+}  // namespace
+
+const Fault* LinkFaults::find(int from, int to, int channel) const {
+  if (plan == nullptr) return nullptr;
+  if (!job_ranks.empty()) {
+    from = job_ranks[static_cast<std::size_t>(from)];
+    to = job_ranks[static_cast<std::size_t>(to)];
+  }
+  for (const Fault& fault : plan->faults) {
+    if (!is_link_fault(fault.kind) || (!fault.on.empty() && fault.on != on)) continue;
+    if (fits(fault.from, from) && fits(fault.to, to) && fits(fault.channel, channel)) return &fault;
+  }
+  return nullptr;
+}
+
+bool LinkState::is_on() const { return bytes_ >= fault_.after && messages_ >= fault_.step; }
+
+bool LinkState::may_send(Nanoseconds now) {
+  if (!is_on()) return true;
+  if (fault_.kind == FaultKind::SlowLink) return now >= next_;
+  if (fault_.kind != FaultKind::StallLink) return true;
+  if (!began_) began_ = now;
+  return fault_.by && now - *began_ >= in_ns(*fault_.by);
+}
+
+LinkState::Fate LinkState::fate() const {
+  if (!is_on()) return Fate::Delivered;
+  switch (fault_.kind) {
+    case FaultKind::CutLink:
+      return Fate::Broken;
+    case FaultKind::Blackhole:
+      return Fate::Lost;
+    case FaultKind::Drop:
+      return fault_.times == 0 || lost_ < fault_.times ? Fate::Lost : Fate::Delivered;
+    default:
+      return Fate::Delivered;
+  }
+}
+
+void LinkState::sent(Bytes size, Nanoseconds now) {
+  if (fate() == Fate::Lost) ++lost_;
+  if (is_on() && fault_.kind == FaultKind::SlowLink) {
+    const Seconds takes =
+        fault_.by.value_or(Seconds{0}) + (fault_.rate ? size / *fault_.rate : Seconds{0});
+    next_ = std::max(now, next_) + in_ns(std::min(takes, kLongest));
+  }
+  bytes_ = bytes_ + size;
+  ++messages_;
+}
+
+}  // namespace ringside

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "engine/flight/dump.h"
+#include "engine/flight/settings.h"
+
+namespace ringside {
+
+/// Where a rank's dump lies.
+std::string dump_path(const FlightSettings& settings, int rank);
+
+/// Writes the dump whole or not at all, over an older one. Where its folder takes nothing more (a full disk),
+/// the dump goes to memory that looks like a disk, under the same name.
+/// spare    that memory's folder
+/// returns  where it lies
+/// errors   System: neither took it
+Result<std::string> write_dump(const FlightDump& dump, const FlightSettings& settings, int rank,
+                               const std::string& spare = "/dev/shm");
+
+}  // namespace ringside

@@ -1,0 +1,458 @@
+#include "engine/flight/recorder.h"
+
+#include <fmt/format.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "base/remark.h"
+#include "engine/flight/dump_file.h"
+#include "engine/flight/stack.h"
+#include "trace/clock.h"
+
+namespace ringside {
+namespace {
+
+enum class State : std::uint8_t { Scheduled, Started, Completed };
+
+/// One entry of the ring. Whoever has set `is_held` reads and writes the rest: 5 ns where nobody else does.
+struct Slot {
+  std::atomic_flag is_held;
+  bool is_used = false;
+  bool is_retired = false;
+  bool is_end = false;  ///< of a call of several messages
+  State state = State::Scheduled;
+  std::uint64_t id = 0;
+  const FlightRecorder::Group* group = nullptr;
+  FlightFacts facts;
+  std::int64_t collective_seq = 0, p2p_seq = 0, op_id = 0;
+  std::int64_t created = 0, started = 0, ended = 0;
+  std::uint64_t thread = 0;
+};
+
+class Held {
+ public:
+  explicit Held(Slot& slot) : slot_(slot) {
+    while (slot_.is_held.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  ~Held() { slot_.is_held.clear(std::memory_order_release); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  Slot& slot_;
+};
+
+/// A wish that several threads and a signal's handler may make. It counts.
+class Bell {
+ public:
+  Bell() { ::sem_init(&semaphore_, 0, 0); }
+  ~Bell() { ::sem_destroy(&semaphore_); }
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+
+  void ring() noexcept { ::sem_post(&semaphore_); }
+  void wait() noexcept {
+    while (::sem_wait(&semaphore_) != 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  sem_t semaphore_;
+};
+
+// The handler touches nothing that could go away while it runs.
+std::atomic<int> signals_pending{0};
+Bell& signal_bell() {
+  static Bell bell;
+  return bell;
+}
+std::atomic<bool> has_signal_owner{false};
+
+void on_signal(int /*number*/) {
+  const int kept = errno;
+  signals_pending.fetch_add(1, std::memory_order_relaxed);
+  signal_bell().ring();
+  errno = kept;
+}
+
+std::uint64_t this_thread() {
+  thread_local const auto id = static_cast<std::uint64_t>(::gettid());
+  return id;
+}
+
+const char* to_text(State state, bool has_timing) {
+  if (state == State::Completed) return "completed";
+  return state == State::Started && has_timing ? "started" : "scheduled";
+}
+
+}  // namespace
+
+class FlightRecorder::Group {
+ public:
+  Group(int number, GroupFacts given, ProgressSource source, TellOthers teller)
+      : index(number),
+        facts(std::move(given)),
+        progress(std::move(source)),
+        tell(std::move(teller)) {}
+
+  const int index;
+  const GroupFacts facts;
+  // One thread at a time calls; dumps look on.
+  std::atomic<std::int64_t> collective_seq{0}, p2p_seq{0}, op_id{0};
+  std::atomic<std::int64_t> enqueued{-1}, started{-1}, completed{-1};
+  // Under the recorder's mutex; empty: it has left.
+  ProgressSource progress;
+  TellOthers tell;
+};
+
+class FlightRecorder::Impl {
+ public:
+  Impl(FlightSettings settings, int rank)
+      : settings_(std::move(settings)),
+        rank_(rank),
+        slots_(settings_.capacity),
+        stacks_(settings_.has_stacks ? settings_.capacity : 0) {
+    if (!settings_.prefix.empty()) {
+      thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    }
+  }
+
+  ~Impl() {
+    if (owns_signal_) {
+      ::sigaction(SIGUSR1, &before_, nullptr);
+      has_signal_owner = false;
+    }
+    thread_.request_stop();
+    bell().ring();
+  }
+
+  Group& join(GroupFacts facts, ProgressSource progress, TellOthers tell) {
+    const std::lock_guard lock(mutex_);
+    return groups_.emplace_back(static_cast<int>(groups_.size()), std::move(facts),
+                                std::move(progress), std::move(tell));
+  }
+
+  void leave(Group& group) {
+    const std::lock_guard lock(mutex_);
+    group.progress = {};
+    group.tell = {};
+  }
+
+  Ticket begin(Group& group, const FlightFacts* facts, std::uint32_t count, bool is_p2p,
+               Nanoseconds now) {
+    auto& counter = is_p2p ? group.p2p_seq : group.collective_seq;
+    const std::int64_t seq = counter.load(std::memory_order_relaxed) + 1;
+    counter.store(seq, std::memory_order_relaxed);
+    group.enqueued.store(seq, std::memory_order_relaxed);
+    if (slots_.empty()) return {0, 0, seq, &group};
+    const std::uint32_t entries = count > 1 ? count + 1 : count;
+    const Ticket ticket{next_.fetch_add(entries, std::memory_order_relaxed), entries, seq, &group};
+    for (std::uint32_t i = 0; i < entries; ++i) {
+      const std::int64_t op = group.op_id.load(std::memory_order_relaxed) + 1;
+      group.op_id.store(op, std::memory_order_relaxed);
+      const bool is_end = i == count;
+      fill(ticket.first + i, group, facts[is_end ? i - 1 : i], is_end, op, now);
+    }
+    return ticket;
+  }
+
+  void fill(std::uint64_t id, const Group& group, const FlightFacts& facts, bool is_end,
+            std::int64_t op, Nanoseconds now) {
+    Slot& slot = slots_[id % slots_.size()];
+    const Held held(slot);
+    slot.is_used = true;
+    slot.is_retired = false;
+    slot.is_end = is_end;
+    slot.state = State::Scheduled;
+    slot.id = id;
+    slot.group = &group;
+    slot.facts = facts;
+    slot.collective_seq = group.collective_seq.load(std::memory_order_relaxed);
+    slot.p2p_seq = group.p2p_seq.load(std::memory_order_relaxed);
+    slot.op_id = op;
+    slot.created = now.count();
+    slot.started = 0;
+    slot.thread = this_thread();
+    if (!stacks_.empty()) stacks_[id % slots_.size()] = take_stack();
+  }
+
+  template <typename Change>
+  void change(const Ticket& ticket, Change change_one) {
+    for (std::uint32_t i = 0; i < ticket.count; ++i) {
+      Slot& slot = slots_[(ticket.first + i) % slots_.size()];
+      const Held held(slot);
+      if (slot.id == ticket.first + i) change_one(slot);
+    }
+  }
+
+  void start(const Ticket& ticket, Nanoseconds now) {
+    if (!settings_.has_timing) return;
+    ticket.group->started.store(ticket.seq, std::memory_order_relaxed);
+    change(ticket, [&](Slot& slot) {
+      slot.state = State::Started;
+      slot.started = now.count();
+    });
+  }
+
+  void end(const Ticket& ticket, bool is_done, Nanoseconds now) {
+    if (is_done) ticket.group->completed.store(ticket.seq, std::memory_order_relaxed);
+    change(ticket, [&](Slot& slot) {
+      slot.is_retired = true;
+      if (!is_done) return;
+      slot.state = State::Completed;
+      slot.ended = now.count();
+    });
+  }
+
+  FlightDump snapshot(const std::string& reason) {
+    FlightDump dump;
+    dump.library = "ringside";
+    dump.thread_name = "ringside";
+    dump.has_frames = settings_.has_stacks;
+    dump.reason = reason;
+    const std::lock_guard lock(mutex_);
+    for (Group& group : groups_) {
+      dump.groups.push_back({group.index, group.facts.name, group.facts.desc, group.facts.ranks});
+      const std::int64_t enqueued = group.enqueued.load(std::memory_order_relaxed);
+      if (enqueued >= 0) {
+        dump.status.push_back({group.index, enqueued, group.started.load(std::memory_order_relaxed),
+                               group.completed.load(std::memory_order_relaxed)});
+      }
+      dump.timeout_ms = std::max<std::int64_t>(
+          dump.timeout_ms,
+          std::chrono::duration_cast<std::chrono::milliseconds>(group.facts.timeout).count());
+      if (!group.progress) continue;
+      const std::size_t before = dump.progress.size();
+      group.progress(dump.progress);
+      for (std::size_t i = before; i < dump.progress.size(); ++i) {
+        FlightDump::Progress& one = dump.progress[i];
+        one.group = group.index;
+        one.peer = job_rank(group, one.peer);
+      }
+    }
+    add_entries(dump);
+    return dump;
+  }
+
+  void failed(const std::string& reason) {
+    if (settings_.prefix.empty() || !settings_.dumps_on_failure) return;
+    if (has_failed_.exchange(true)) return;
+    ask({.dump = snapshot(reason), .is_told = true});
+  }
+
+  bool wait_written(Nanoseconds longest) {
+    std::unique_lock lock(queue_mutex_);
+    return written_.wait_for(lock, longest, [this] { return queue_.empty() && !is_writing_; });
+  }
+
+  void dump_on_signal() {
+    if (settings_.prefix.empty() || has_signal_owner.exchange(true)) return;
+    struct sigaction now {};
+    if (::sigaction(SIGUSR1, nullptr, &before_) != 0 || before_.sa_handler != SIG_DFL) {
+      has_signal_owner = false;
+      return;
+    }
+    static_cast<void>(signal_bell());  // made before the handler asks for it
+    now.sa_handler = on_signal;
+    now.sa_flags = SA_RESTART;
+    owns_signal_ = true;
+    own_bell_.ring();  // the thread changes to the other bell
+    ::sigaction(SIGUSR1, &now, nullptr);
+  }
+
+  [[nodiscard]] const FlightSettings& settings() const { return settings_; }
+  [[nodiscard]] int rank() const { return rank_; }
+
+ private:
+  struct Wish {
+    FlightDump dump;
+    bool is_told = false;  ///< the other ranks are asked for theirs
+  };
+
+  Bell& bell() { return owns_signal_ ? signal_bell() : own_bell_; }
+
+  void ask(Wish wish) {
+    {
+      const std::lock_guard lock(queue_mutex_);
+      queue_.push_back(std::move(wish));
+    }
+    bell().ring();
+  }
+
+  void serve(const std::stop_token& stop) {
+    for (;;) {
+      bell().wait();
+      // What was asked for before the end is written before it.
+      const bool is_last = stop.stop_requested();
+      if (owns_signal_ && signals_pending.exchange(0) > 0) write({snapshot("SIGUSR1"), false});
+      while (auto wish = take()) {
+        if (wish->is_told) tell_others();
+        write(*wish);
+        const std::lock_guard lock(queue_mutex_);
+        is_writing_ = false;
+        written_.notify_all();
+      }
+      if (is_last) return;
+    }
+  }
+
+  std::optional<Wish> take() {
+    const std::lock_guard lock(queue_mutex_);
+    if (queue_.empty()) return std::nullopt;
+    is_writing_ = true;
+    Wish wish = std::move(queue_.front());
+    queue_.pop_front();
+    return wish;
+  }
+
+  void tell_others() {
+    const std::lock_guard lock(mutex_);
+    for (const Group& group : groups_) {
+      if (group.tell) group.tell();
+    }
+  }
+
+  void write(const Wish& wish) {
+    const auto written = write_dump(wish.dump, settings_, rank_);
+    const std::string wanted = dump_path(settings_, rank_);
+    if (written && *written == wanted) return;
+    remark({"engine/flight/recorder.cpp", __LINE__, __func__},
+           written ? fmt::format("rank {}: {} cannot be written: the dump is in {}", rank_, wanted,
+                                 *written)
+                   : fmt::format("rank {}: no dump: {}", rank_, written.error().message));
+  }
+
+  static int job_rank(const Group& group, int rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    return at < group.facts.ranks.size() ? group.facts.ranks[at] : rank;
+  }
+
+  /// Those that are in the ring, by their numbers. Calls that are alike share what they are.
+  void add_entries(FlightDump& dump) {
+    const std::int64_t offset = realtime_offset().count();
+    using Key = std::tuple<int, bool, Collective, DataType, std::int64_t, std::int64_t, int, int,
+                           StackAddresses>;
+    std::map<Key, const FlightDump::Call*> calls;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const Held held(slots_[i]);
+      const Slot& slot = slots_[i];
+      if (!slot.is_used) continue;
+      const FlightFacts& facts = slot.facts;
+      const StackAddresses stack = stacks_.empty() ? StackAddresses{} : stacks_[i];
+      const Key key{slot.group->index, slot.is_end, facts.collective, facts.type, facts.input,
+                    facts.output,      facts.root,  facts.peer,       stack};
+      const FlightDump::Call*& call = calls[key];
+      if (call == nullptr) call = &dump.calls.emplace_back(call_of(slot, stack));
+      FlightDump::Entry& entry = dump.entries.emplace_back();
+      entry.call = call;
+      entry.group = slot.group->index;
+      entry.record_id = static_cast<std::int64_t>(slot.id);
+      entry.collective_seq = slot.collective_seq;
+      entry.p2p_seq = slot.p2p_seq;
+      entry.op_id = slot.op_id;
+      entry.is_p2p = facts.peer >= 0;
+      entry.state = to_text(slot.state, settings_.has_timing);
+      entry.created_ns = slot.created + offset;
+      if (settings_.has_timing && slot.state != State::Scheduled && slot.started != 0) {
+        entry.started_ns = slot.started + offset;
+      }
+      if (slot.state == State::Completed) {
+        entry.completed_ns = slot.ended + offset;
+        if (settings_.has_timing) {
+          entry.duration_ms = static_cast<double>(slot.ended - slot.started) / 1e6;
+        }
+      }
+      entry.is_retired = slot.is_retired;
+      entry.thread = slot.thread;
+    }
+    std::ranges::sort(dump.entries, {}, &FlightDump::Entry::record_id);
+  }
+
+  [[nodiscard]] FlightDump::Call call_of(const Slot& slot, const StackAddresses& stack) const {
+    const FlightFacts& facts = slot.facts;
+    FlightDump::Call call;
+    const char* const name = recorded_name(slot.is_end ? Collective::SendRecv : facts.collective);
+    call.profiling_name = fmt::format("nccl:{}", name);
+    if (facts.peer >= 0 && !slot.is_end) {
+      call.profiling_name +=
+          fmt::format(" {}{}{}", slot.group->facts.rank,
+                      facts.collective == Collective::Send ? "->" : "<-", facts.peer);
+    }
+    call.root = facts.root;
+    call.input = {facts.input};
+    call.output = {facts.output};
+    call.type = recorded_name(facts.type);
+    if (!stacks_.empty()) call.frames = frames_of(stack);
+    return call;
+  }
+
+  const FlightSettings settings_;
+  const int rank_;
+  std::atomic<std::uint64_t> next_{0};
+  std::vector<Slot> slots_;
+  std::vector<StackAddresses> stacks_;  ///< of the slots; guarded as they are
+  std::atomic<bool> has_failed_{false};
+
+  std::mutex mutex_;  ///< guards the groups, which stay where they are
+  std::deque<Group> groups_;
+
+  std::mutex queue_mutex_;  ///< guards the two below
+  std::deque<Wish> queue_;
+  bool is_writing_ = false;
+  std::condition_variable written_;
+
+  Bell own_bell_;
+  std::atomic<bool> owns_signal_{false};
+  struct sigaction before_ {};
+
+  std::jthread thread_;  // last: it uses all
+};
+
+FlightRecorder::FlightRecorder(FlightSettings settings, int rank)
+    : impl_(std::make_unique<Impl>(std::move(settings), rank)) {}
+FlightRecorder::~FlightRecorder() = default;
+
+FlightRecorder::Group& FlightRecorder::join(GroupFacts facts, ProgressSource progress,
+                                            TellOthers tell) {
+  return impl_->join(std::move(facts), std::move(progress), std::move(tell));
+}
+void FlightRecorder::leave(Group& group) { impl_->leave(group); }
+
+FlightRecorder::Ticket FlightRecorder::begin(Group& group, const FlightFacts& facts,
+                                             Nanoseconds now) {
+  return impl_->begin(group, &facts, 1, facts.peer >= 0, now);
+}
+FlightRecorder::Ticket FlightRecorder::begin(Group& group, const std::vector<FlightFacts>& messages,
+                                             Nanoseconds now) {
+  return impl_->begin(group, messages.data(), static_cast<std::uint32_t>(messages.size()), true,
+                      now);
+}
+void FlightRecorder::start(const Ticket& ticket, Nanoseconds now) { impl_->start(ticket, now); }
+void FlightRecorder::end(const Ticket& ticket, bool is_done, Nanoseconds now) {
+  impl_->end(ticket, is_done, now);
+}
+
+FlightDump FlightRecorder::snapshot(const std::string& reason) const {
+  return impl_->snapshot(reason);
+}
+void FlightRecorder::failed(const std::string& reason) { impl_->failed(reason); }
+bool FlightRecorder::wait_written(Nanoseconds longest) { return impl_->wait_written(longest); }
+void FlightRecorder::dump_on_signal() { impl_->dump_on_signal(); }
+const FlightSettings& FlightRecorder::settings() const { return impl_->settings(); }
+int FlightRecorder::rank() const { return impl_->rank(); }
+
+}  // namespace ringside

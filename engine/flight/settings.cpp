@@ -1,0 +1,69 @@
+#include "engine/flight/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kMostEntries = 1 << 24;
+
+struct Named {
+  const char* name;
+  std::string text;
+};
+
+/// The first of the names that is set.
+std::optional<Named> find(const Environment& environment,
+                          std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    if (auto text = environment(name)) return Named{name, *std::move(text)};
+  }
+  return std::nullopt;
+}
+
+/// PyTorch's words for yes and no.
+/// source  PyTorch c10d/Utils.hpp, getCvarBool
+Result<bool> flag(const Environment& environment, std::initializer_list<const char*> names,
+                  bool otherwise) {
+  const auto found = find(environment, names);
+  if (!found) return otherwise;
+  std::string text = found->text;
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::array<std::string_view, 4> kYes{"1", "true", "yes", "y"};
+  constexpr std::array<std::string_view, 4> kNo{"0", "false", "no", "n"};
+  if (std::ranges::find(kYes, text) != kYes.end()) return true;
+  if (std::ranges::find(kNo, text) != kNo.end()) return false;
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("{}={} is neither yes nor no", found->name, found->text), "give 1 or 0"};
+}
+
+}  // namespace
+
+Result<FlightSettings> flight_settings(const Environment& environment) {
+  FlightSettings settings;
+  for (const char* const name :
+       {"TORCH_NCCL_TRACE_BUFFER_SIZE", "TORCH_TRACE_BUFFER_SIZE", "TORCH_FR_BUFFER_SIZE"}) {
+    RINGSIDE_TRY(const auto size, env_int(environment, name, 0, kMostEntries));
+    if (size) settings.capacity = static_cast<std::size_t>(*size);
+  }
+  if (auto prefix =
+          find(environment, {"TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"})) {
+    settings.prefix = std::move(prefix->text);
+  }
+  RINGSIDE_TRY(settings.dumps_on_failure,
+               flag(environment, {"TORCH_FR_DUMP_ON_TIMEOUT", "TORCH_NCCL_DUMP_ON_TIMEOUT"}, true));
+  RINGSIDE_TRY(settings.has_timing, flag(environment, {"TORCH_NCCL_ENABLE_TIMING"}, false));
+  RINGSIDE_TRY(settings.has_stacks,
+               flag(environment, {"TORCH_FR_CPP_STACK", "TORCH_NCCL_TRACE_CPP_STACK"}, false));
+  RINGSIDE_TRY(settings.is_json, flag(environment, {"RINGSIDE_DUMP_JSON"}, false));
+  return settings;
+}
+
+}  // namespace ringside

@@ -1,0 +1,118 @@
+#include "engine/transport/faulty_end.h"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "engine/faults/link_faults.h"
+
+namespace ringside {
+namespace {
+
+class FaultySendEnd final : public SendEnd {
+ public:
+  FaultySendEnd(std::unique_ptr<SendEnd> inner, const Fault& fault, Clock& clock)
+      : inner_(std::move(inner)),
+        slot_size_(inner_->slot_size()),
+        reaches_memory_(inner_->reaches_memory()),
+        state_(fault),
+        clock_(clock) {}
+
+  Result<std::span<std::byte>> acquire() override {
+    if (!state_.may_send(now())) return std::span<std::byte>();
+    RINGSIDE_TRY(const bool is_lost, is_next_lost());
+    if (is_lost) {
+      nowhere_.resize(slot_size_.value);
+      is_nowhere_ = true;
+      return std::span(nowhere_);
+    }
+    is_nowhere_ = false;
+    return inner_->acquire();
+  }
+
+  Status post(Bytes size) override {
+    if (!is_nowhere_) {
+      RINGSIDE_TRY(check_whole());
+      RINGSIDE_TRY(inner_->post(size));
+    }
+    is_nowhere_ = false;
+    state_.sent(size, now());
+    return {};
+  }
+
+  Result<bool> send(std::span<const std::byte> from) override {
+    return hand_over(Bytes{from.size()}, [&] { return inner_->send(from); });
+  }
+  [[nodiscard]] bool reaches_memory() const override { return reaches_memory_; }
+  Result<bool> refer(SharedSpan data, SharedSpan result, std::size_t bytes) override {
+    return hand_over(Bytes{bytes}, [&] { return inner_->refer(data, result, bytes); });
+  }
+  Result<bool> announce(std::size_t bytes) override {
+    return hand_over(Bytes{bytes}, [&] { return inner_->announce(bytes); });
+  }
+
+  [[nodiscard]] bool is_drained() const override { return !inner_ || inner_->is_drained(); }
+
+  Status progress() override {
+    RINGSIDE_TRY(check_whole());
+    return inner_->progress();
+  }
+  Status check_peer() override {
+    RINGSIDE_TRY(check_whole());
+    return inner_->check_peer();
+  }
+  void abort() noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (inner_) inner_->abort();
+  }
+  [[nodiscard]] Bytes slot_size() const override { return slot_size_; }
+
+ private:
+  [[nodiscard]] Nanoseconds now() const { return clock_.now().time_since_epoch(); }
+
+  [[nodiscard]] Status check_whole() const {
+    if (inner_) return {};
+    return Error{ErrorCode::PeerGone, "the connection was cut, as the plan of faults says"};
+  }
+
+  /// Whether the next message goes nowhere. Closes the connection where that is its fate.
+  /// errors  PeerGone: it has broken
+  Result<bool> is_next_lost() {
+    if (state_.fate() == LinkState::Fate::Broken) {
+      const std::lock_guard lock(mutex_);
+      inner_.reset();
+    }
+    RINGSIDE_TRY(check_whole());
+    return state_.fate() == LinkState::Fate::Lost;
+  }
+
+  template <typename Send>
+  Result<bool> hand_over(Bytes size, Send send) {
+    if (!state_.may_send(now())) return false;
+    RINGSIDE_TRY(const bool is_lost, is_next_lost());
+    if (!is_lost) {
+      RINGSIDE_TRY(const bool is_sent, send());
+      if (!is_sent) return false;
+    }
+    state_.sent(size, now());
+    return true;
+  }
+
+  std::mutex mutex_;                ///< guards inner_ against abort() while it is closed
+  std::unique_ptr<SendEnd> inner_;  ///< null: the connection is cut
+  const Bytes slot_size_;
+  const bool reaches_memory_;
+  LinkState state_;
+  Clock& clock_;
+  std::vector<std::byte> nowhere_;
+  bool is_nowhere_ = false;  ///< the slot in hand is that
+};
+
+}  // namespace
+
+std::unique_ptr<SendEnd> make_faulty_send_end(std::unique_ptr<SendEnd> inner, const Fault& fault,
+                                              Clock& clock) {
+  return std::make_unique<FaultySendEnd>(std::move(inner), fault, clock);
+}
+
+}  // namespace ringside

@@ -1,0 +1,50 @@
+#include "engine/flight/settings.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/environment_table.h"
+
+namespace ringside {
+namespace {
+
+TEST(FlightSettings, WithoutVariablesCallsAreKeptAndNothingIsWritten) {
+  const auto settings = flight_settings(environment_of({}));
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->capacity, 2000U);
+  EXPECT_TRUE(settings->prefix.empty());
+  EXPECT_TRUE(settings->dumps_on_failure);
+  EXPECT_FALSE(settings->has_timing);
+}
+
+TEST(FlightSettings, BothNamesCountAndTheNewerGoesFirst) {
+  const auto old = flight_settings(environment_of({{"TORCH_NCCL_TRACE_BUFFER_SIZE", "7"},
+                                                   {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "/a"},
+                                                   {"TORCH_NCCL_DUMP_ON_TIMEOUT", "0"},
+                                                   {"TORCH_NCCL_TRACE_CPP_STACK", "TRUE"}}));
+  ASSERT_TRUE(old);
+  EXPECT_EQ(old->capacity, 7U);
+  EXPECT_EQ(old->prefix, "/a");
+  EXPECT_FALSE(old->dumps_on_failure);
+  EXPECT_TRUE(old->has_stacks);
+  const auto both = flight_settings(environment_of({{"TORCH_NCCL_TRACE_BUFFER_SIZE", "7"},
+                                                    {"TORCH_FR_BUFFER_SIZE", "9"},
+                                                    {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "/a"},
+                                                    {"TORCH_FR_DUMP_TEMP_FILE", "/b"},
+                                                    {"TORCH_NCCL_DUMP_ON_TIMEOUT", "0"},
+                                                    {"TORCH_FR_DUMP_ON_TIMEOUT", "1"}}));
+  EXPECT_EQ(both->capacity, 9U);
+  EXPECT_EQ(both->prefix, "/b");
+  EXPECT_TRUE(both->dumps_on_failure);
+}
+
+TEST(FlightSettings, WhatIsNoNumberAndNeitherYesNorNoIsNamed) {
+  const auto size = flight_settings(environment_of({{"TORCH_FR_BUFFER_SIZE", "many"}}));
+  ASSERT_FALSE(size);
+  EXPECT_NE(size.error().message.find("TORCH_FR_BUFFER_SIZE"), std::string::npos);
+  const auto flag = flight_settings(environment_of({{"TORCH_NCCL_ENABLE_TIMING", "maybe"}}));
+  ASSERT_FALSE(flag);
+  EXPECT_NE(flag.error().message.find("TORCH_NCCL_ENABLE_TIMING=maybe"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside
