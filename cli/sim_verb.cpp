@@ -374,53 +374,52 @@ VerbResult run(const SimArguments& arguments) {
 }  // namespace
 
 Verb sim_verb() {
-  return {"sim",
-          "Simulate a collective on a cluster that need not be there",
-          {"ringside sim all_reduce --bytes 1G --on dgx-h100 --nodes 2",
-           "ringside sim all_reduce --bytes 64M --on dgx-h100 --nodes 2 --profile --plot where.svg",
-           "ringside sim all_gather --bytes 1M:64M:8 --on dgx-h100 --nodes 2 --algo ring --json"},
-          [](Options& app) {
-            auto arguments = std::make_shared<SimArguments>();
-            SimArguments& a = *arguments;
-            study::SimQuestion& question = a.question;
-            app.add_option("collective", question.calls.collective,
-                           "all_reduce, all_gather, all_to_all, ...: any but send and recv alone")
-                ->required();
-            app.add_option("-b,--bytes", question.calls.sizes,
-                           "size, or from:to:factor; of the larger buffer of a rank")
-                ->capture_default_str();
-            add_job_options(app, question.job);
-            app.add_option("-t,--type,-d,--datatype", question.calls.type, "element type")
-                ->capture_default_str();
-            app.add_option("--algo", question.algorithm, "algorithm (default: NCCL's choice)");
-            app.add_option("--proto", question.protocol, "protocol (default: NCCL's choice)");
-            app.add_option("--channels", question.channels,
-                           "channels to use (default: NCCL's choice)");
-            app.add_option("--nccl", question.nccl, "version of NCCL whose choices are simulated")
-                ->capture_default_str();
-            app.add_option(
-                "--net", question.net,
-                "what joins hosts: ib, roce, efa, tcp, fastrak, tcpx or slingshot (default: what "
-                "the NICs' names suggest)");
-            app.add_option("--launch", question.launch,
-                           "process: a process a GPU; threads: one process for all GPUs of a node; "
-                           "graph: CUDA graphs")
-                ->capture_default_str();
-            app.add_option("--model", question.model,
-                           "a sim-model/1 with your own constants, as sim/models/*.yaml");
-            app.add_option("--fidelity", question.fidelity, fidelity_help())->capture_default_str();
-            app.add_option("--trace", question.trace,
-                           "record every primitive into this .rtrace file (one size only)");
-            app.add_option("--vary", a.vary, vary_help())->allow_extra_args(false);
-            app.add_option("--drop-rail", a.drop_rail,
-                           "what if: each host without its NIC of that number, beside the base");
-            app.add_flag("--profile", a.profile,
-                         "where the time goes: busy links over time, critical path, phases");
-            app.add_option("--plot", a.plot,
-                           "draw that into this SVG file; of several sizes, time and busbw");
-            app.add_flag("--json", a.json, "one JSON document on stdout");
-            return [arguments] { return run(*arguments); };
-          }};
+  return {
+      "sim",
+      "Simulate a collective on a cluster that need not be there",
+      {"ringside sim all_reduce --bytes 1G --on dgx-h100 --nodes 2",
+       "ringside sim all_reduce --bytes 64M --on dgx-h100 --nodes 2 --profile --plot where.svg"},
+      [](Options& app) {
+        auto arguments = std::make_shared<SimArguments>();
+        SimArguments& a = *arguments;
+        study::SimQuestion& question = a.question;
+        app.add_option("collective", question.calls.collective,
+                       "all_reduce, all_gather, all_to_all, ...: any but send and recv alone")
+            ->required();
+        app.add_option("-b,--bytes", question.calls.sizes,
+                       "size, or from:to:factor; of the larger buffer of a rank")
+            ->capture_default_str();
+        add_job_options(app, question.job);
+        app.add_option("-t,--type,-d,--datatype", question.calls.type, "element type")
+            ->capture_default_str();
+        app.add_option("--algo", question.algorithm, "algorithm (default: NCCL's choice)");
+        app.add_option("--proto", question.protocol, "protocol (default: NCCL's choice)");
+        app.add_option("--channels", question.channels, "channels to use (default: NCCL's choice)");
+        app.add_option("--nccl", question.nccl, "version of NCCL whose choices are simulated")
+            ->capture_default_str();
+        app.add_option(
+            "--net", question.net,
+            "what joins hosts: ib, roce, efa, tcp, fastrak, tcpx or slingshot (default: what "
+            "the NICs' names suggest)");
+        app.add_option("--launch", question.launch,
+                       "process: a process a GPU; threads: one process for all GPUs of a node; "
+                       "graph: CUDA graphs")
+            ->capture_default_str();
+        app.add_option("--model", question.model,
+                       "a sim-model/1 with your own constants, as sim/models/*.yaml");
+        app.add_option("--fidelity", question.fidelity, fidelity_help())->capture_default_str();
+        app.add_option("--trace", question.trace,
+                       "record every primitive into this .rtrace file (one size only)");
+        app.add_option("--vary", a.vary, vary_help())->allow_extra_args(false);
+        app.add_option("--drop-rail", a.drop_rail,
+                       "what if: each host without its NIC of that number, beside the base");
+        app.add_flag("--profile", a.profile,
+                     "where the time goes: busy links over time, critical path, phases");
+        app.add_option("--plot", a.plot,
+                       "draw that into this SVG file; of several sizes, time and busbw");
+        app.add_flag("--json", a.json, "one JSON document on stdout");
+        return [arguments] { return run(*arguments); };
+      }};
 }
 
 }  // namespace ringside::cli
