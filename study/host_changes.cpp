@@ -54,6 +54,15 @@ Status change_host(Host& host, const HostChanges& changes) {
     }
     keep_numbers(host, is_kept);
   }
+  if (!changes.gpus.empty()) {
+    const int there = static_cast<int>(gpu_places_of(host).size());
+    const int last = *std::ranges::max_element(changes.gpus);
+    if (last >= there) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("{} has no GPU {}", host.name, last),
+                   fmt::format("it has {}", there)};
+    }
+    keep_gpus(host, changes.gpus);
+  }
   if (changes.gdr) {
     for (const HostNetPlace& place : nets_of(host)) place.net->gdr = *changes.gdr;
     if (*changes.gdr) {

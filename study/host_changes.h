@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/topology/host.h"
@@ -12,11 +13,12 @@ struct HostChanges {
   std::optional<int> nics = {};       ///< keep so many, evenly out of all
   std::optional<int> drop_rail = {};  ///< the NIC of that number, on each host
   std::optional<bool> gdr = {};       ///< GPUs and NICs reach each other's memory, or not
+  std::vector<int> gpus = {};         ///< that take part, by their ranks within the host; empty: all
 
   friend bool operator==(const HostChanges&, const HostChanges&) = default;
 };
 
-/// errors  InvalidArgument: more NICs than the host has, a rail that it has not, or its last one
+/// errors  InvalidArgument: a GPU that the host has not, more NICs than the host has, a rail that it has not, or its last one
 Status change_host(Host& host, const HostChanges& changes);
 
 }  // namespace ringside::study

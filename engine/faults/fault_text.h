@@ -1,13 +1,17 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/faults/fault.h"
 
 namespace ringside {
+
+class YamlMapping;
 
 /// A fault's keys and their values, as they are written.
 using FaultKeys = std::map<std::string, std::string, std::less<>>;
@@ -27,5 +31,10 @@ std::string to_string(const Fault& fault);
 /// errors  Corrupt: `where:line: what`, with the mend
 Result<FaultPlan> parse_fault_plan(const std::string& text, const std::string& where);
 std::string to_yaml(const FaultPlan& plan);
+
+/// The key `faults` of a document that holds them among other things, and `seed`, if it is there.
+/// errors  as parse_fault_plan()
+Result<std::vector<Fault>> read_faults(const YamlMapping& root);
+Result<std::uint64_t> read_fault_seed(const YamlMapping& root);
 
 }  // namespace ringside

@@ -45,20 +45,29 @@ Result<FaultPlan> read_plan(const YamlMapping& root) {
   RINGSIDE_TRY(check_yaml_document(root, "faults/1", "a plan of faults",
                                    std::array<std::string_view, 3>{"ringside", "seed", "faults"}));
   FaultPlan plan;
-  if (root.has("seed")) {
-    RINGSIDE_TRY(const int seed, root.whole("seed", 0, std::numeric_limits<int>::max(), "7"));
-    plan.seed = static_cast<std::uint64_t>(seed);
-  }
-  RINGSIDE_TRY(const YAML::Node faults, root.find("faults", kExample));
-  if (!faults.IsSequence()) return root.bad(faults, "faults must be a list", kExample);
-  for (const YAML::Node& node : faults) {
-    RINGSIDE_TRY(Fault fault, read_fault(root, node));
-    plan.faults.push_back(std::move(fault));
-  }
+  RINGSIDE_TRY(plan.seed, read_fault_seed(root));
+  RINGSIDE_TRY(plan.faults, read_faults(root));
   return plan;
 }
 
 }  // namespace
+
+Result<std::uint64_t> read_fault_seed(const YamlMapping& root) {
+  if (!root.has("seed")) return FaultPlan{}.seed;
+  RINGSIDE_TRY(const int seed, root.whole("seed", 0, std::numeric_limits<int>::max(), "7"));
+  return static_cast<std::uint64_t>(seed);
+}
+
+Result<std::vector<Fault>> read_faults(const YamlMapping& root) {
+  RINGSIDE_TRY(const YAML::Node list, root.find("faults", kExample));
+  if (!list.IsSequence()) return root.bad(list, "faults must be a list", kExample);
+  std::vector<Fault> faults;
+  for (const YAML::Node& node : list) {
+    RINGSIDE_TRY(Fault fault, read_fault(root, node));
+    faults.push_back(std::move(fault));
+  }
+  return faults;
+}
 
 Result<FaultPlan> parse_fault_plan(const std::string& text, const std::string& where) {
   try {

@@ -67,12 +67,13 @@ void keep_nets(Host& host, const Keep& keep) {
   for (const HostNetPlace& place : nets_of(host)) place.net->dev = dev++;
 }
 
-void keep_gpu(Host& host, int rank) {
+void keep_gpus(Host& host, std::span<const int> ranks) {
   for (const HostGpuPlace& place : gpu_places_of(host)) {
-    if (*place.gpu->rank == rank) {
-      place.gpu->rank = 0;
-    } else {
+    const auto found = std::ranges::find(ranks, *place.gpu->rank);
+    if (found == ranks.end()) {
       place.gpu->rank.reset();
+    } else {
+      place.gpu->rank = static_cast<int>(found - ranks.begin());
     }
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ std::vector<HostGpuPlace> gpu_places_of(Host& host);
 /// Takes away every network device for which `keep` is false, and renumbers the others from 0.
 void keep_nets(Host& host, const std::function<bool(const HostNet&)>& keep);
 
-/// Keeps one GPU in the job: the one with that rank within the host.
-void keep_gpu(Host& host, int rank);
+/// Keeps those GPUs in the job that have one of these ranks within the host, in this order.
+void keep_gpus(Host& host, std::span<const int> ranks);
 
 /// An Ethernet port right at the first CPU.
 void add_ethernet(Host& host, const std::string& name, int mbits_per_second);

@@ -145,10 +145,7 @@ class Injector {
 
   /// The body that the rank runs in that iteration alone.
   std::vector<Step>& odd_body(const Place& place) {
-    RankProgram& own = program_of(place.rank);
-    own.odd_iteration = place.iteration;
-    own.odd_body = own.body;
-    return own.odd_body;
+    return program_of(place.rank).odd_body(place.iteration);
   }
 
   static std::vector<Step>::iterator at(std::vector<Step>& body, std::size_t index) {
@@ -261,8 +258,7 @@ class Injector {
     barrier.site = static_cast<int>(program_.sites.size()) - 1;
     if (!is_more) {
       for (RankProgram& each : program_.programs) {
-        each.odd_iteration = each.iterations;
-        each.odd_body = {barrier};
+        each.odd[each.iterations] = {barrier};
         ++each.iterations;
       }
     }

@@ -27,10 +27,14 @@ class CaseWriter {
  public:
   CaseWriter(const HangCase& hang, const std::string& folder) : hang_(hang), folder_(folder) {}
 
-  Result<Generated> write() {
+  Status write_evidence() {
     RINGSIDE_TRY(make_empty_folder(folder_));
     RINGSIDE_TRY(write_dumps());
-    RINGSIDE_TRY(write_logs());
+    return write_logs();
+  }
+
+  Result<Generated> write() {
+    RINGSIDE_TRY(write_evidence());
     const Truth truth = find_truth(hang_);
     const Json json = truth_json(hang_, truth, fs::path(folder_).filename().string());
     RINGSIDE_TRY(write_file("truth.json", to_text(json), 0));
@@ -137,6 +141,10 @@ Status write_case(const HangCase& hang, const std::string& folder) {
   RINGSIDE_TRY(const Generated written, CaseWriter(hang, folder).write());
   (void)written;
   return {};
+}
+
+Status write_evidence(const HangCase& hang, const std::string& folder) {
+  return CaseWriter(hang, folder).write_evidence();
 }
 
 CaseOptions options_of(const GenerateOptions& options, int index) {

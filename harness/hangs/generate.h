@@ -15,6 +15,10 @@ namespace ringside::hangs {
 /// errors  as make_empty_folder(): one that holds anything is refused.  System: it cannot be written
 Status write_case(const HangCase& hang, const std::string& folder);
 
+/// The same without the truth: what a job leaves.
+/// errors  as write_case()
+Status write_evidence(const HangCase& hang, const std::string& folder);
+
 struct GenerateOptions {
   CaseOptions each;
   int cases = 1;

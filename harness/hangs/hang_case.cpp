@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/random.h"
 
@@ -87,7 +88,7 @@ void make_blocking(Program& program) {
   };
   for (RankProgram& own : program.programs) {
     block(own.body);
-    block(own.odd_body);
+    for (auto& [iteration, body] : own.odd) block(body);
   }
 }
 
@@ -258,6 +259,28 @@ bool draw(const CaseOptions& options, FaultClass kind, Random& random, HangCase&
 }
 
 }  // namespace
+
+HangCase kept_case(std::string name, Program program, Play play) {
+  HangCase hang;
+  hang.workload = std::move(name);
+  hang.program = std::move(program);
+  hang.play = std::move(play);
+  hang.recorder.release = releases().back();
+  hang.recorder.has_timing = true;
+  Evidence& evidence = hang.evidence;
+  const bool is_hung = hang.play.is_hung();
+  evidence.moment = is_hung ? Moment::Timeout : Moment::Finished;
+  evidence.first_timeout = is_hung ? first_timeout(hang) : end_of(hang.play) + kSecond;
+  for (const RankHistory& rank : hang.play.ranks) {
+    const bool writes = !leaves_no_dump(rank.end.halt);
+    evidence.epoch.push_back(kFirstEpoch);
+    evidence.dump_time.push_back(writes ? evidence.first_timeout : kNever);
+    evidence.has_dump.push_back(writes);
+  }
+  evidence.has_logs = is_hung;
+  evidence.has_log.assign(hang.play.ranks.size(), is_hung);
+  return hang;
+}
 
 std::uint64_t case_seed(std::uint64_t seed, int index) {
   return Random(seed * 1'000'003 + static_cast<std::uint64_t>(index)).next();

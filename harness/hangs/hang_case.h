@@ -67,6 +67,11 @@ struct CaseOptions {
 /// errors  InvalidArgument: the outline, or that number of ranks, has no place for such a fault
 Result<HangCase> make_case(const CaseOptions& options, std::uint64_t seed);
 
+/// What such a job leaves when nothing is lost: every dump, in the newest release's layout, and the watchdogs' lines.
+/// Nobody drew its fault: the play shows what there is.
+/// play  of the program
+HangCase kept_case(std::string name, Program program, Play play);
+
 /// The seed of the i-th case of a set.
 std::uint64_t case_seed(std::uint64_t seed, int index);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ struct OutlineStep {
     Call,         ///< enqueues; what follows on the GPU waits for it unless `async`
     Transfer,     ///< send on group rank `from`, recv on `to`, nothing on the others
     Compute,      ///< keeps the host busy for `time`
+    Kernel,       ///< keeps the GPU busy for `time`: what follows on the GPU waits for it
     Join,         ///< the GPU waits for every asynchronous call so far
     Synchronize,  ///< the host waits for the GPU
     Rendezvous,   ///< the host waits for the group, through the store: no recorder sees it
@@ -55,6 +57,12 @@ struct OutlineStep {
   int to = 0;
   bool async = false;
   Nanoseconds time{};
+  /// A rank of each group of a family.
+  struct Place {
+    int family = 0;
+    int rank = 0;  ///< in the group
+  };
+  std::optional<Place> at = {};  ///< who takes the step, of a transfer which end of it; none: all that it is for
 };
 
 /// A program of groups and calls, the same for all ranks: the healthy job.

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "engine/topology/yaml_mapping.h"
 #include "harness/hangs/outline.h"
+#include "harness/hangs/outline_yaml.h"
 
 namespace ringside::hangs {
 namespace {
@@ -18,30 +19,14 @@ using Kind = OutlineStep::Kind;
 constexpr int kMaxRanks = 4096;
 constexpr int kMaxIterations = 100'000;
 constexpr std::int64_t kMaxCount = 1LL << 40;
+constexpr Seconds kMaxTime{86400};
 
-/// Reads `[0-3, 7]`: a list of ranks and runs of ranks, ascending.
+/// Reads the groups and steps of a program whose ranks are known.
 class ProgramReader {
  public:
   ProgramReader(const YamlMapping& root, Outline& outline) : root_(root), outline_(outline) {}
 
   Status read() {
-    RINGSIDE_TRY(check_yaml_document(
-        root_, "hang-program/1", "a program of groups and calls",
-        std::array<std::string_view, 7>{"ringside", "name", "ranks", "ranks_per_host", "iterations",
-                                        "groups", "steps"}));
-    outline_.name = "program";
-    if (root_.has("name")) {
-      RINGSIDE_TRY(outline_.name, root_.word("name", "small-moe"));
-    }
-    RINGSIDE_TRY(outline_.ranks, root_.whole("ranks", 2, kMaxRanks, "8"));
-    outline_.ranks_per_host = std::min(outline_.ranks, 8);
-    if (root_.has("ranks_per_host")) {
-      RINGSIDE_TRY(outline_.ranks_per_host, root_.whole("ranks_per_host", 1, outline_.ranks, "8"));
-    }
-    RINGSIDE_TRY(outline_.iterations, root_.whole("iterations", 2, kMaxIterations, "12"));
-    Family world{"world", "default_pg", {{}}};
-    for (int rank = 0; rank < outline_.ranks; ++rank) world.members[0].push_back(rank);
-    outline_.families.push_back(std::move(world));
     if (root_.has("groups")) {
       RINGSIDE_TRY(read_groups());
     }
@@ -133,20 +118,17 @@ class ProgramReader {
     const std::string word = is_pair           ? node.begin()->first.Scalar()
                              : node.IsScalar() ? node.Scalar()
                                                : std::string{};
-    constexpr std::array<std::string_view, 12> kWords{
+    constexpr std::array<std::string_view, 13> kWords{
         "all_reduce", "all_gather", "reduce_scatter", "broadcast",   "reduce",     "all_to_all",
-        "barrier",    "transfer",   "compute",        "synchronize", "rendezvous", "join"};
+        "barrier",    "transfer",   "compute",        "synchronize", "rendezvous", "join", "kernel"};
     const auto found = std::find(kWords.begin(), kWords.end(), word);
     if (found == kWords.end() || !is_pair || word == "synchronize" || word == "join") {
       return root_.bad(node, fmt::format("'{}' is not a step", word), suggestion(word, kWords));
     }
     const YAML::Node value = node.begin()->second;
-    if (word == "compute") {
-      const auto time = parse_time(value.IsScalar() ? value.Scalar() : std::string{});
-      if (!time) return root_.bad(node, "compute: " + time.error().message, "compute: 2ms");
-      step.kind = Kind::Compute;
-      step.time = std::chrono::duration_cast<Nanoseconds>(*time);
-      return step;
+    if (word == "compute" || word == "kernel") {
+      step.kind = word == "compute" ? Kind::Compute : Kind::Kernel;
+      return read_work(node, word, value, step);
     }
     step.kind = word == "transfer"     ? Kind::Transfer
                 : word == "rendezvous" ? Kind::Rendezvous
@@ -155,26 +137,68 @@ class ProgramReader {
     return read_call(YamlMapping(value, root_.where()), step);
   }
 
+  /// `2ms` on all ranks, or `{time: 2ms, on: stages, at: 0}` on one rank of each group.
+  Result<OutlineStep> read_work(const YAML::Node& node, const std::string& word,
+                                const YAML::Node& value, OutlineStep step) {
+    std::string text = value.IsScalar() ? value.Scalar() : std::string{};
+    if (value.IsMap()) {
+      const YamlMapping keys(value, root_.where());
+      RINGSIDE_TRY(keys.check(std::array<std::string_view, 3>{"time", "on", "at"}));
+      RINGSIDE_TRY(text, keys.word("time", "2ms"));
+      if (keys.has("on") || keys.has("at")) {
+        RINGSIDE_TRY(step.at, read_place(keys));
+      }
+    }
+    const auto time = parse_time(text);
+    if (!time || *time > kMaxTime) {
+      const std::string what = time ? fmt::format("'{}' is longer than a day", text)
+                                    : time.error().message;
+      return root_.bad(node, fmt::format("{}: {}", word, what), fmt::format("{}: 2ms", word));
+    }
+    step.time = std::chrono::duration_cast<Nanoseconds>(*time);
+    return step;
+  }
+
+  /// `on: stages, at: 0`
+  Result<OutlineStep::Place> read_place(const YamlMapping& keys) {
+    RINGSIDE_TRY(const int family, read_family(keys));
+    RINGSIDE_TRY(const int rank, keys.whole("at", 0, last_of(family), "0"));
+    return OutlineStep::Place{family, rank};
+  }
+
+  Result<int> read_family(const YamlMapping& keys) {
+    RINGSIDE_TRY(const std::string on, keys.word("on", "world"));
+    if (const int family = find_family(on); family >= 0) return family;
+    std::vector<std::string_view> names;
+    for (const Family& family : outline_.families) names.push_back(family.name);
+    return keys.bad(keys.node(), fmt::format("unknown groups '{}'", on), suggestion(on, names));
+  }
+
+  /// The last rank that every group of the family has.
+  [[nodiscard]] int last_of(int family) const {
+    std::size_t smallest = static_cast<std::size_t>(outline_.ranks);
+    for (const auto& group : outline_.families[static_cast<std::size_t>(family)].members) {
+      smallest = std::min(smallest, group.size());
+    }
+    return static_cast<int>(smallest) - 1;
+  }
+
   Result<OutlineStep> read_call(const YamlMapping& call, OutlineStep step) {
-    std::vector<std::string_view> known{"on"};
+    std::vector<std::string_view> known{"on", "only"};
     if (step.kind == Kind::Transfer) known.insert(known.end(), {"from", "to"});
     if (step.kind == Kind::Call && has_root(step.op)) known.emplace_back("root");
     if (step.kind == Kind::Call) known.emplace_back("async");
     const bool has_data = step.kind != Kind::Rendezvous && step.op != Op::Barrier;
     if (has_data) known.insert(known.end(), {"count", "type"});
     RINGSIDE_TRY(call.check(known));
-    RINGSIDE_TRY(const std::string on, call.word("on", "world"));
-    step.family = find_family(on);
-    if (step.family < 0) {
-      std::vector<std::string_view> names;
-      for (const Family& family : outline_.families) names.push_back(family.name);
-      return call.bad(call.node(), fmt::format("unknown groups '{}'", on), suggestion(on, names));
+    RINGSIDE_TRY(step.family, read_family(call));
+    const int last = last_of(step.family);
+    if (call.has("only")) {
+      RINGSIDE_TRY(const YamlMapping only,
+                   call.child("only", "{on: stages, at: 0}",
+                              std::array<std::string_view, 2>{"on", "at"}));
+      RINGSIDE_TRY(step.at, read_place(only));
     }
-    std::size_t smallest = static_cast<std::size_t>(outline_.ranks);
-    for (const auto& group : outline_.families[static_cast<std::size_t>(step.family)].members) {
-      smallest = std::min(smallest, group.size());
-    }
-    const int last = static_cast<int>(smallest) - 1;
     step.count = 1;
     if (has_data) {
       RINGSIDE_TRY(const std::string text, call.word("count", "4096"));
@@ -231,11 +255,45 @@ class ProgramReader {
 
 }  // namespace
 
+Outline outline_of(std::string name, int ranks, int ranks_per_host, int iterations) {
+  Outline outline;
+  outline.name = std::move(name);
+  outline.ranks = ranks;
+  outline.ranks_per_host = ranks_per_host;
+  outline.iterations = iterations;
+  Family world{"world", "default_pg", {{}}};
+  for (int rank = 0; rank < ranks; ++rank) world.members[0].push_back(rank);
+  outline.families.push_back(std::move(world));
+  return outline;
+}
+
+Status read_program(const YamlMapping& root, Outline& outline) {
+  return ProgramReader(root, outline).read();
+}
+
+Result<int> read_iterations(const YamlMapping& root, int least) {
+  return root.whole("iterations", least, kMaxIterations, "12");
+}
+
 Result<Outline> parse_outline(const std::string& text, const std::string& where) {
   try {
     const YamlMapping root(YAML::Load(text), where);
-    Outline outline;
-    RINGSIDE_TRY(ProgramReader(root, outline).read());
+    RINGSIDE_TRY(check_yaml_document(
+        root, "hang-program/1", "a program of groups and calls",
+        std::array<std::string_view, 7>{"ringside", "name", "ranks", "ranks_per_host", "iterations",
+                                        "groups", "steps"}));
+    std::string name = "program";
+    if (root.has("name")) {
+      RINGSIDE_TRY(name, root.word("name", "small-moe"));
+    }
+    RINGSIDE_TRY(const int ranks, root.whole("ranks", 2, kMaxRanks, "8"));
+    int ranks_per_host = std::min(ranks, 8);
+    if (root.has("ranks_per_host")) {
+      RINGSIDE_TRY(ranks_per_host, root.whole("ranks_per_host", 1, ranks, "8"));
+    }
+    RINGSIDE_TRY(const int iterations, read_iterations(root, 2));
+    Outline outline = outline_of(std::move(name), ranks, ranks_per_host, iterations);
+    RINGSIDE_TRY(read_program(root, outline));
     return outline;
   } catch (const YAML::Exception& exception) {
     return yaml_error(exception, where);

@@ -15,6 +15,7 @@ constexpr std::int64_t kBytesPerNanosecond = 50;
 constexpr std::uint64_t kEagerBytes = 65536;
 /// Kernels that a GPU takes before the launch itself waits.
 constexpr int kLaunchQueue = 1000;
+constexpr int kNoGroup = -2;
 
 /// A kernel waits for the first `count` kernels of stream `stream`.
 struct Dependency {
@@ -23,18 +24,23 @@ struct Dependency {
 };
 
 struct Queued {
-  int record = 0;
-  std::vector<Dependency> after;
+  int record = 0;          ///< of a call; -1: a kernel that is none
+  std::int64_t ready = 0;  ///< when the host had enqueued it
+  std::int64_t time = 0;   ///< of a kernel that is no call
+  int iteration = 0;
+  std::vector<Dependency> after = {};
   bool has_arrived = false;
 };
 
 struct Stream {
-  int group = 0;
+  int group = 0;             ///< kNoGroup: of the kernels that are no calls
   int peer = -1;             ///< rank in the group, of a stream of transfers
   std::deque<Queued> queue;  ///< not completed yet; only the first one can run
-  std::vector<int> records;  ///< of all kernels so far, completed or not
-  int completed = 0;
+  int enqueued = 0;
+  std::vector<std::int64_t> ends;  ///< of those that are completed
   std::int64_t free_at = 0;
+
+  [[nodiscard]] int completed() const { return static_cast<int>(ends.size()); }
 };
 
 struct RankState {
@@ -77,8 +83,9 @@ struct GroupState {
 
 class Player {
  public:
-  Player(const Program& program, const NetworkFault& network, std::uint64_t seed)
-      : program_(program), network_(network), random_(seed) {
+  Player(const Program& program, const NetworkFault& network, std::uint64_t seed,
+         const PlayTimes& times)
+      : program_(program), network_(network), random_(seed), times_(times) {
     const auto ranks = static_cast<std::size_t>(program.ranks);
     play_.ranks.resize(ranks);
     states_.resize(ranks);
@@ -87,7 +94,7 @@ class Player {
       RankState& state = states_[static_cast<std::size_t>(rank)];
       state.collectives.resize(program.families.size());
       state.transfers.resize(program.families.size());
-      state.time = random_.between(0, 2'000'000);
+      if (!times.is_even) state.time = random_.between(0, 2'000'000);
       const RankProgram& own = program.programs[static_cast<std::size_t>(rank)];
       play_.ranks[static_cast<std::size_t>(rank)].records.reserve(
           own.body.size() * static_cast<std::size_t>(own.iterations));
@@ -150,8 +157,9 @@ class Player {
     RankState& own = state(rank);
     switch (step.kind) {
       case Step::Kind::Compute:
-        own.time += step.time.count() * random_.between(90, 115) / 100;
+        own.time += varied(step.time.count());
         return true;
+      case Step::Kind::Kernel:
       case Step::Kind::Call:
         if (own.in_flight >= kLaunchQueue) {
           stand(rank, RankEnd::Host::WaitsForGpu, &step);
@@ -185,7 +193,7 @@ class Player {
 
   static void wait_for_all(RankState& own) {
     for (std::size_t s = 0; s < own.streams.size(); ++s) {
-      own.waited[s] = static_cast<int>(own.streams[s].records.size());
+      own.waited[s] = own.streams[s].enqueued;
     }
   }
 
@@ -220,6 +228,14 @@ class Player {
   }
 
   void enqueue(int rank, const Step& step) {
+    if (step.kind == Step::Kind::Call) {
+      enqueue_on(rank, step, enqueue_record(rank, step), step.async);
+    } else {
+      enqueue_on(rank, step, -1, false);
+    }
+  }
+
+  int enqueue_record(int rank, const Step& step) {
     RankState& own = state(rank);
     const auto family = static_cast<std::size_t>(group_of(step.group).family);
     if (is_p2p(step.op)) {
@@ -233,39 +249,46 @@ class Player {
     record.collective_seq = own.collectives[family];
     record.p2p_seq = own.transfers[family];
     record.iteration = own.iteration;
+    history(rank).records.push_back(record);
+    return static_cast<int>(history(rank).records.size()) - 1;
+  }
+
+  void enqueue_on(int rank, const Step& step, int record, bool is_async) {
+    RankState& own = state(rank);
     const int stream = stream_of(own, step);
     const auto index = static_cast<std::size_t>(stream);
-    Queued queued;
-    queued.record = static_cast<int>(history(rank).records.size());
+    Queued queued{.record = record,
+                  .ready = own.time + kCallTime / 2,
+                  .time = record < 0 ? varied(step.time.count()) : 0,
+                  .iteration = own.iteration};
     for (std::size_t s = 0; s < own.streams.size(); ++s) {
-      if (s != index && own.waited[s] > 0 && !is_done_by(rank, own.streams[s], own.waited[s])) {
+      if (s != index && own.waited[s] > 0 && !is_done_by(own.streams[s], own.waited[s], own.time)) {
         queued.after.push_back({static_cast<int>(s), own.waited[s]});
       }
     }
-    history(rank).records.push_back(record);
-    own.streams[index].records.push_back(queued.record);
+    ++own.streams[index].enqueued;
     own.streams[index].queue.push_back(std::move(queued));
     ++own.in_flight;
-    if (!step.async) own.waited[index] = static_cast<int>(own.streams[index].records.size());
+    if (!is_async) own.waited[index] = own.streams[index].enqueued;
     own.time += kCallTime;
   }
 
   /// Whether the first `count` kernels are done at the host's time: the player may be ahead of it.
-  bool is_done_by(int rank, const Stream& stream, int count) {
-    if (stream.completed < count) return false;
-    const int last = stream.records[static_cast<std::size_t>(count - 1)];
-    return history(rank).records[static_cast<std::size_t>(last)].completed <= state(rank).time;
+  static bool is_done_by(const Stream& stream, int count, std::int64_t time) {
+    return stream.completed() >= count && stream.ends[static_cast<std::size_t>(count - 1)] <= time;
   }
 
   static int stream_of(RankState& own, const Step& step) {
-    const int peer = is_p2p(step.op) ? step.peer : -1;
+    const bool is_call = step.kind == Step::Kind::Call;
+    const int group = is_call ? step.group : kNoGroup;
+    const int peer = is_call && is_p2p(step.op) ? step.peer : -1;
     for (std::size_t s = 0; s < own.streams.size(); ++s) {
-      if (own.streams[s].group == step.group && own.streams[s].peer == peer) {
+      if (own.streams[s].group == group && own.streams[s].peer == peer) {
         return static_cast<int>(s);
       }
     }
     Stream stream;
-    stream.group = step.group;
+    stream.group = group;
     stream.peer = peer;
     own.streams.push_back(std::move(stream));
     own.waited.push_back(0);
@@ -280,20 +303,24 @@ class Player {
       Stream& stream = own.streams[s];
       if (stream.queue.empty() || stream.queue.front().has_arrived) continue;
       Queued& head = stream.queue.front();
-      Record& record = record_of(rank, head);
-      std::int64_t ready = std::max(record.created + kCallTime / 2, stream.free_at);
+      std::int64_t ready = std::max(head.ready, stream.free_at);
       bool is_ready = true;
       for (const Dependency& dependency : head.after) {
         const Stream& other = own.streams[static_cast<std::size_t>(dependency.stream)];
-        if (other.completed < dependency.count) {
+        if (other.completed() < dependency.count) {
           is_ready = false;
           break;
         }
-        const int last = other.records[static_cast<std::size_t>(dependency.count - 1)];
-        ready = std::max(ready, history(rank).records[static_cast<std::size_t>(last)].completed);
+        ready = std::max(ready, other.ends[static_cast<std::size_t>(dependency.count - 1)]);
       }
       if (!is_ready) continue;
       head.has_arrived = true;
+      if (head.record < 0) {
+        history(rank).kernels.push_back({ready, ready + head.time, head.iteration});
+        leave(rank, stream, ready + head.time);
+        continue;
+      }
+      Record& record = record_of(rank, head);
       record.started = ready;
       const Member member{rank, static_cast<int>(s), false};
       if (is_p2p(record.step->op)) {
@@ -320,8 +347,8 @@ class Player {
     instance.ready = std::max(instance.ready, record.started);
     if (instance.is_broken) return;
     const Step step = *record.step;
-    const std::int64_t busy = kernel_time(step);
     const Group& group = group_of(step.group);
+    const std::int64_t busy = kernel_time(step, group);
     if (instance.members.size() < group.ranks.size()) {
       const std::uint64_t bytes = size_of(step.type).value * static_cast<std::uint64_t>(step.count);
       if (step.op == Op::Broadcast && bytes <= kEagerBytes &&
@@ -337,7 +364,7 @@ class Player {
     shared.instances.pop_front();
     ++shared.base;
     for (const Member& each : members) {
-      if (!each.is_gone) complete(each, end + random_.below(3000));
+      if (!each.is_gone) complete(each, end + late());
     }
   }
 
@@ -362,9 +389,10 @@ class Player {
       return;
     }
     theirs.pop_front();
-    const std::int64_t end = std::max(far.started, near.started) + kernel_time(step);
-    complete(other, end + random_.below(3000));
-    complete(member, end + random_.below(3000));
+    const std::int64_t end =
+        std::max(far.started, near.started) + kernel_time(step, group_of(step.group));
+    complete(other, end + late());
+    complete(member, end + late());
   }
 
   const Record& head_record(const Member& member) {
@@ -373,18 +401,27 @@ class Player {
   }
 
   void complete(const Member& member, std::int64_t time) {
-    RankState& own = state(member.rank);
-    Stream& stream = own.streams[static_cast<std::size_t>(member.stream)];
-    Record& record = record_of(member.rank, stream.queue.front());
-    record.completed = time;
-    stream.free_at = time;
-    stream.queue.pop_front();
-    ++stream.completed;
-    --own.in_flight;
-    push(member.rank);
+    Stream& stream = state(member.rank).streams[static_cast<std::size_t>(member.stream)];
+    record_of(member.rank, stream.queue.front()).completed = time;
+    leave(member.rank, stream, time);
   }
 
-  static std::int64_t kernel_time(const Step& step) {
+  /// The first one on the stream is done.
+  void leave(int rank, Stream& stream, std::int64_t time) {
+    stream.free_at = time;
+    stream.queue.pop_front();
+    stream.ends.push_back(time);
+    --state(rank).in_flight;
+    push(rank);
+  }
+
+  std::int64_t varied(std::int64_t time) {
+    return times_.is_even ? time : time * random_.between(90, 115) / 100;
+  }
+  std::int64_t late() { return times_.is_even ? 0 : random_.below(3000); }
+
+  [[nodiscard]] std::int64_t kernel_time(const Step& step, const Group& group) const {
+    if (times_.call) return times_.call(step, group).count();
     const auto bytes = static_cast<std::int64_t>(size_of(step.type).value) * step.count;
     return kKernelTime + bytes / kBytesPerNanosecond;
   }
@@ -392,6 +429,7 @@ class Player {
   const Program& program_;
   NetworkFault network_;
   Random random_;
+  const PlayTimes& times_;
   Play play_;
   std::vector<RankState> states_;
   std::vector<GroupState> groups_;
@@ -413,8 +451,9 @@ bool Play::is_hung() const {
   return false;
 }
 
-Play play(const Program& program, const NetworkFault& network, std::uint64_t seed) {
-  return Player(program, network, seed).run();
+Play play(const Program& program, const NetworkFault& network, std::uint64_t seed,
+          const PlayTimes& times) {
+  return Player(program, network, seed, times).run();
 }
 
 }  // namespace ringside::hangs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/units.h"
@@ -37,8 +38,15 @@ struct RankEnd {
   std::int64_t host_time = 0;  ///< when it got there
 };
 
+/// A kernel that is no call.
+struct Kernel {
+  std::int64_t started = 0, completed = 0;
+  std::int32_t iteration = 0;
+};
+
 struct RankHistory {
   std::vector<Record> records;  ///< in the order of the calls
+  std::vector<Kernel> kernels;  ///< in the order of their ends
   RankEnd end;
 };
 
@@ -54,16 +62,24 @@ struct Play {
   [[nodiscard]] bool is_hung() const;
 };
 
+/// How long things take.
+struct PlayTimes {
+  /// Of a call, from when its last member has come; empty: 20 us and its bytes at 50 GB/s.
+  std::function<Nanoseconds(const Step& call, const Group& group)> call = {};
+  bool is_even = false;  ///< everything takes just that; else some per cent more or less, by the seed
+};
+
 /// Plays all ranks against each other until nothing moves.
 ///
 /// A host goes on as soon as a call is enqueued. Each group has a stream of its own on a rank, and each
-/// pair of ranks of a group one for its transfers; a kernel starts when those before it on the stream
+/// pair of ranks of a group one for its transfers, and kernels that are no calls have one; a kernel starts when those before it on the stream
 /// are done and what the host had waited for at its enqueueing is done. A collective completes when
 /// every member is in its k-th call of the group and all k-th calls agree; calls that disagree never
 /// do. A send completes with the k-th receive of that pair, of equal length. The root of a broadcast
 /// of at most 64 KiB does not wait for the others: the data fits in the slots.
 ///
-/// time  the host takes 10 us a call; a kernel 20 us and its bytes at 50 GB/s
-Play play(const Program& program, const NetworkFault& network, std::uint64_t seed);
+/// The host takes 10 us to enqueue a kernel.
+Play play(const Program& program, const NetworkFault& network, std::uint64_t seed,
+          const PlayTimes& times = {});
 
 }  // namespace ringside::hangs

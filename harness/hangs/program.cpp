@@ -17,9 +17,17 @@ bool expand(const Program& program, const OutlineStep& line, int site, int rank,
   step.async = line.async;
   step.count = line.count;
   step.time = line.time;
+  const std::vector<int>& groups = program.group_of[static_cast<std::size_t>(rank)];
+  if (line.at) {
+    const int group = groups[static_cast<std::size_t>(line.at->family)];
+    if (group < 0 || group_rank(program.groups[static_cast<std::size_t>(group)], rank) != line.at->rank) return false;
+  }
   switch (line.kind) {
     case Kind::Compute:
       step.kind = Step::Kind::Compute;
+      return true;
+    case Kind::Kernel:
+      step.kind = Step::Kind::Kernel;
       return true;
     case Kind::Join:
       step.kind = Step::Kind::Join;
@@ -32,8 +40,7 @@ bool expand(const Program& program, const OutlineStep& line, int site, int rank,
     case Kind::Rendezvous:
       break;
   }
-  const int family = line.family;
-  step.group = program.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(family)];
+  step.group = groups[static_cast<std::size_t>(line.family)];
   if (step.group < 0) return false;
   if (line.kind == Kind::Rendezvous) {
     step.kind = Step::Kind::Rendezvous;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ bool leaves_no_dump(Halt halt);
 
 /// One thing that one rank's host does.
 struct Step {
-  enum class Kind : std::uint8_t { Compute, Call, Join, Synchronize, Rendezvous, Halt };
+  enum class Kind : std::uint8_t { Compute, Kernel, Call, Join, Synchronize, Rendezvous, Halt };
   Kind kind = Kind::Compute;
   Op op = Op::AllReduce;
   DataType type = DataType::Float32;
@@ -49,16 +50,18 @@ struct Step {
 /// transfer are no collective and are not compared here.
 bool agree(const Step& a, const Step& b);
 
-/// What one rank runs: the body again and again, once with a difference.
+/// What one rank runs: the body again and again, now and then with a difference.
 struct RankProgram {
   std::vector<Step> body;
   int iterations = 0;
-  int odd_iteration = -1;  ///< that one runs `odd_body`
-  std::vector<Step> odd_body;
+  std::map<int, std::vector<Step>> odd = {};  ///< by iteration: what that one runs in place of the body
 
   [[nodiscard]] const std::vector<Step>& body_of(int iteration) const {
-    return iteration == odd_iteration ? odd_body : body;
+    const auto found = odd.find(iteration);
+    return found == odd.end() ? body : found->second;
   }
+  /// The body of that iteration alone, to be changed.
+  std::vector<Step>& odd_body(int iteration) { return odd.try_emplace(iteration, body).first->second; }
 };
 
 struct Program {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -184,7 +185,7 @@ Result<Generation> LogJob::place_groups() const {
     for (const HostRun& run : request_.hosts.runs) {
       if (gpus_of(run.host).size() <= at(place)) continue;
       hosts.runs.push_back(run);
-      keep_gpu(hosts.runs.back().host, place);
+      keep_gpus(hosts.runs.back().host, std::array{place});
     }
     RINGSIDE_TRY(const auto layout, layout_of(hosts));
     for (const int process : processes) {

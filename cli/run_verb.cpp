@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/wording.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "study/scenario_run.h"
+
+namespace ringside::cli {
+namespace {
+
+using study::ScenarioOutcome;
+
+struct RunArguments {
+  std::string file;
+  std::string on = "sim";
+  std::string folder;
+  std::string fidelity = "auto";
+  double timeout_s = 2;
+  bool json = false;
+};
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  return ranks.empty() ? "nobody" : fmt::format("{}", fmt::join(ranks, ", "));
+}
+
+void line(const char* label, const std::string& text) { fmt::print("  {:<12}{}\n", label, text); }
+
+void print_times(const study::StepTimes& times) {
+  const auto part = [&times](Seconds time) {
+    return fmt::format("{:>10}{:>7.1f} %", format_time(time), 100 * (time / times.step));
+  };
+  line("step", fmt::format("{:>10}", format_time(times.step)));
+  line("compute", part(times.compute));
+  line("exposed", part(times.exposed) + "  in calls, with nothing computed beside them");
+  line("idle", part(times.idle()) + "  neither: bubbles, hosts that come late");
+}
+
+void print_calls(const std::vector<study::CallTime>& calls) {
+  if (calls.empty()) return;
+  fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {}\n", "groups", "call", "ranks", "hosts",
+             "bytes", "alone", "beside", "limited by");
+  for (const study::CallTime& one : calls) {
+    fmt::print("  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {}\n", one.groups, one.call, one.ranks,
+               one.hosts, one.bytes.value, format_time(one.alone), format_time(one.time), one.limit);
+  }
+  fmt::print("  beside: while groups like it on the same hosts call, too\n");
+}
+
+void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome, const RunArguments& arguments) {
+  fmt::print("{}: {} on {}, {}\n", scenario.name, plural(static_cast<std::size_t>(outcome.ranks), "rank", "ranks"),
+             arguments.on == "real" ? "processes of this machine"
+             : scenario.on.empty()  ? "simulated hosts of no kind"
+                                    : "simulated " + scenario.on,
+             to_string(outcome.end));
+  if (!scenario.about.empty()) line("about", scenario.about);
+  if (outcome.kinds < outcome.ranks) {
+    line("played", fmt::format("{} of ranks, each for all that are like it",
+                               plural(static_cast<std::size_t>(outcome.kinds), "kind", "kinds")));
+  }
+  if (outcome.times) print_times(*outcome.times);
+  if (!outcome.failure.empty()) line("error", outcome.failure);
+  if (outcome.verdict) {
+    line("verdict", fmt::format("{}, blamed: {} (confidence {:.2f})", hang::to_string(outcome.verdict->kind),
+                                ranks_text(outcome.verdict->culprits), outcome.verdict->confidence));
+    line("why", outcome.verdict->why);
+  }
+  if (!arguments.folder.empty()) line("files", arguments.folder);
+  for (const std::string& one : outcome.unmet) line("not met", one);
+  if (outcome.is_anything_expected && outcome.unmet.empty()) line("expected", "just that");
+  print_calls(outcome.calls);
+}
+
+Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome, const RunArguments& arguments) {
+  Json document{{"schema", "ringside.run/1"}, {"name", scenario.name}, {"on", arguments.on},
+                {"nranks", outcome.ranks},    {"kinds", outcome.kinds}, {"outcome", to_string(outcome.end)},
+                {"step_time_us", nullptr},    {"compute_us", nullptr},  {"exposed_us", nullptr},
+                {"idle_us", nullptr},         {"failure", nullptr},     {"verdict", nullptr},
+                {"expected", nullptr},        {"met", nullptr},         {"unmet", outcome.unmet},
+                {"files", nullptr},           {"calls", Json::array()}};
+  if (outcome.times) {
+    document["step_time_us"] = in_us(outcome.times->step);
+    document["compute_us"] = in_us(outcome.times->compute);
+    document["exposed_us"] = in_us(outcome.times->exposed);
+    document["idle_us"] = in_us(outcome.times->idle());
+  }
+  if (!outcome.failure.empty()) document["failure"] = outcome.failure;
+  if (outcome.verdict) {
+    document["verdict"] = {{"kind", hang::to_string(outcome.verdict->kind)},
+                           {"culprits", outcome.verdict->culprits},
+                           {"confidence", outcome.verdict->confidence},
+                           {"why", outcome.verdict->why}};
+  }
+  const Expectation& expect = scenario.expect;
+  if (expect.outcome) {
+    document["met"] = outcome.unmet.empty();
+    Json expected{{"outcome", *expect.outcome == Expectation::Outcome::Hang ? "hang" : "finished"}};
+    if (!expect.kinds.empty()) expected["kinds"] = expect.kinds;
+    if (expect.culprits) expected["culprits"] = *expect.culprits;
+    if (expect.at_least) expected["at_least_us"] = in_us(*expect.at_least);
+    if (expect.at_most) expected["at_most_us"] = in_us(*expect.at_most);
+    document["expected"] = std::move(expected);
+  }
+  if (!arguments.folder.empty()) document["files"] = arguments.folder;
+  for (const study::CallTime& one : outcome.calls) {
+    document["calls"].push_back({{"groups", one.groups},
+                                 {"call", one.call},
+                                 {"ranks", one.ranks},
+                                 {"hosts", one.hosts},
+                                 {"bytes", one.bytes.value},
+                                 {"alone_us", in_us(one.alone)},
+                                 {"time_us", in_us(one.time)},
+                                 {"limit", one.limit}});
+  }
+  return document;
+}
+
+VerbResult run(const RunArguments& arguments) {
+  if (arguments.on != "sim" && arguments.on != "real") {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--on {}", arguments.on), "sim or real"};
+  }
+  if (!(arguments.timeout_s > 0) || arguments.timeout_s > 86400) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--timeout {}", arguments.timeout_s),
+                 "give seconds, up to a day"};
+  }
+  study::ScenarioQuestion question;
+  RINGSIDE_TRY(question.scenario, load_scenario(arguments.file));
+  question.is_real = arguments.on == "real";
+  question.folder = arguments.folder;
+  question.fidelity = arguments.fidelity;
+  question.timeout = Seconds{arguments.timeout_s};
+  RINGSIDE_TRY(const ScenarioOutcome outcome, study::run_scenario(question));
+  if (arguments.json) {
+    fmt::print("{}", to_text(outcome_document(question.scenario, outcome, arguments)));
+  } else {
+    print_outcome(question.scenario, outcome, arguments);
+  }
+  if (outcome.is_anything_expected) return outcome.unmet.empty() ? kFine : kFinding;
+  return outcome.end == ScenarioOutcome::End::Finished ? kFine : kFinding;
+}
+
+}  // namespace
+
+Verb run_verb() {
+  return {"run",
+          "Run a scenario, on real ranks or simulated ones, and compare with what it expects",
+          {"ringside run scenarios/hangs/skipped-collective.yaml",
+           "ringside run scenarios/training/llama3-70b-1024.yaml --json"},
+          [](Options& app) {
+            auto arguments = std::make_shared<RunArguments>();
+            RunArguments& a = *arguments;
+            app.add_option("file", a.file, "a scenario/1 (docs/scenarios.md), or a hang-program/1")->required();
+            app.add_option("--on", a.on, "sim: in simulated time; real: processes of this machine")
+                ->capture_default_str();
+            app.add_option("-o,--output", a.folder, "keep dumps and logs in this new or empty folder");
+            app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")->capture_default_str();
+            app.add_option("--timeout", a.timeout_s, "real: seconds in which nothing moves until a call fails")
+                ->capture_default_str();
+            app.add_flag("--json", a.json, "one JSON document on stdout");
+            return [arguments] { return run(*arguments); };
+          }};
+}
+
+}  // namespace ringside::cli

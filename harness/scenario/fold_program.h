@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "harness/hangs/program.h"
+
+namespace ringside {
+
+/// A program with one rank for each kind of rank: those that make the same calls with ranks of the same kinds. Played
+/// without chance, what one of them does at a time all of its kind do.
+struct FoldedProgram {
+  hangs::Program program;
+  std::vector<int> kind_of = {};   ///< by rank of the whole program
+  std::vector<int> group_of = {};  ///< by group of the folded program: one of those that it stands for
+};
+
+/// returns  nothing where ranks of one kind send to each other
+/// source   the coarsest equitable partition, by refining colours: Paige and Tarjan, Three Partition Refinement
+///          Algorithms, SIAM J. Comput. 16 (1987); told apart by 64-bit hashes
+std::optional<FoldedProgram> fold_program(const hangs::Program& program);
+
+}  // namespace ringside

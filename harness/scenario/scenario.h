@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/faults/fault.h"
+#include "harness/hangs/outline.h"
+
+namespace ringside {
+
+/// What a scenario says will come of it.
+struct Expectation {
+  enum class Outcome { Finished, Hang };
+  std::optional<Outcome> outcome = {};  ///< none: nothing is expected
+  std::vector<std::string> kinds = {};  ///< of a hang: any of these verdicts is right
+  std::optional<std::vector<int>> culprits = {};  ///< of a hang: just these, ascending
+  std::optional<Seconds> at_least = {}, at_most = {};  ///< of a finished job: the time of a step
+};
+
+/// One job: where it runs, what its ranks do, what goes wrong, and what is to come of it. The same for real ranks and
+/// for simulated ones.
+struct Scenario {
+  std::string name;
+  std::string about = {};  ///< for people, in a sentence
+  std::string on = {};     ///< as `--on` takes it; empty: hosts of no kind
+  std::optional<int> nodes = {};
+  std::vector<std::string> set = {};  ///< NAME=VALUE, NCCL's variables
+  hangs::Outline outline;
+  FaultPlan faults;  ///< `on` names groups of the outline; what they leave open is not drawn yet
+  Expectation expect;
+};
+
+/// Reads a `ringside: scenario/1` (docs/scenarios.md), or a hang-program/1.
+/// where   for messages: the file
+/// errors  Corrupt: `where:line: what`, with the mend
+Result<Scenario> parse_scenario(const std::string& text, const std::string& where);
+
+/// errors  as read_file(), parse_scenario()
+Result<Scenario> load_scenario(const std::string& path);
+
+}  // namespace ringside

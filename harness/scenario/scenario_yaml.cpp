@@ -1,0 +1,276 @@
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "engine/faults/fault_text.h"
+#include "base/fd.h"
+#include "engine/topology/yaml_mapping.h"
+#include "harness/hangs/fault.h"
+#include "harness/hangs/outline_yaml.h"
+#include "harness/scenario/scenario.h"
+#include "harness/scenario/workload.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kMostRanks = 65536;
+constexpr std::size_t kMostParallel = 6;
+
+/// Reads one scenario; what its ranks do is the program's reader's.
+class ScenarioReader {
+ public:
+  explicit ScenarioReader(const YamlMapping& root) : root_(root) {}
+
+  Result<Scenario> read() {
+    RINGSIDE_TRY(check_yaml_document(
+        root_, "scenario/1", "a job, what goes wrong in it, and what comes of it",
+        std::array<std::string_view, 14>{"ringside", "name", "about", "cluster", "ranks",
+                                         "ranks_per_host", "iterations", "parallel", "groups",
+                                         "steps", "workload", "seed", "faults", "expect"}));
+    RINGSIDE_TRY(scenario_.name, root_.word("name", "skipped-collective"));
+    if (root_.has("about")) {
+      RINGSIDE_TRY(scenario_.about, root_.word("about", "one rank leaves"));
+    }
+    RINGSIDE_TRY(read_cluster());
+    if (root_.has("workload")) {
+      RINGSIDE_TRY(read_workload());
+    } else {
+      RINGSIDE_TRY(read_program());
+    }
+    RINGSIDE_TRY(scenario_.faults.seed, read_fault_seed(root_));
+    if (root_.has("faults")) {
+      RINGSIDE_TRY(read_faults_of_groups());
+    }
+    if (root_.has("expect")) {
+      RINGSIDE_TRY(read_expectation());
+    }
+    return std::move(scenario_);
+  }
+
+ private:
+  Status read_cluster() {
+    if (!root_.has("cluster")) return {};
+    constexpr const char* kExample = "{on: dgx-h100, nodes: 2}";
+    RINGSIDE_TRY(const YamlMapping cluster,
+                 root_.child("cluster", kExample,
+                             std::array<std::string_view, 3>{"on", "nodes", "set"}));
+    RINGSIDE_TRY(scenario_.on, cluster.word("on", "dgx-h100"));
+    if (cluster.has("nodes")) {
+      RINGSIDE_TRY(scenario_.nodes, cluster.whole("nodes", 1, kMostRanks, "2"));
+    }
+    if (!cluster.has("set")) return {};
+    RINGSIDE_TRY(const YAML::Node set, cluster.find("set", "{NCCL_ALGO: Ring}"));
+    if (!set.IsMap()) return cluster.bad(set, "set maps variables to values", "{NCCL_ALGO: Ring}");
+    for (const auto& entry : set) {
+      if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
+        return cluster.bad(entry.first, "set maps variables to values", "{NCCL_ALGO: Ring}");
+      }
+      scenario_.set.push_back(entry.first.Scalar() + "=" + entry.second.Scalar());
+    }
+    return {};
+  }
+
+  Status read_program() {
+    RINGSIDE_TRY(const int ranks, read_ranks());
+    int ranks_per_host = std::min(ranks, 8);
+    if (root_.has("ranks_per_host")) {
+      RINGSIDE_TRY(ranks_per_host, root_.whole("ranks_per_host", 1, ranks, "8"));
+    }
+    int iterations = 1;
+    if (root_.has("iterations")) {
+      RINGSIDE_TRY(iterations, hangs::read_iterations(root_, 1));
+    }
+    scenario_.outline = hangs::outline_of(scenario_.name, ranks, ranks_per_host, iterations);
+    add_parallel_groups(parallel_, scenario_.outline);
+    return hangs::read_program(root_, scenario_.outline);
+  }
+
+  /// Of `ranks`, or the product of the dimensions.
+  Result<int> read_ranks() {
+    if (!root_.has("parallel")) return root_.whole("ranks", 1, kMostRanks, "8");
+    constexpr const char* kExample = "{tensor: 2, pipeline: 2, data: 2}";
+    RINGSIDE_TRY(const YAML::Node dims, root_.find("parallel", kExample));
+    if (!dims.IsMap() || dims.size() == 0 || dims.size() > kMostParallel) {
+      return root_.bad(dims, "parallel maps names of groups to their sizes, innermost first",
+                       kExample);
+    }
+    std::int64_t ranks = 1;
+    for (const auto& entry : dims) {
+      const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : std::string{};
+      const auto size = parse_int(entry.second.IsScalar() ? entry.second.Scalar() : std::string{});
+      if (name.empty() || name == "world" || !size || *size < 1 || *size > kMostRanks) {
+        return root_.bad(entry.first, fmt::format("'{}' is no dimension with a size", name),
+                         kExample);
+      }
+      parallel_.push_back({name, static_cast<int>(*size)});
+      ranks *= *size;
+      if (ranks > kMostRanks) {
+        return root_.bad(dims, fmt::format("more than {} ranks", kMostRanks), "give fewer");
+      }
+    }
+    if (root_.has("ranks")) {
+      RINGSIDE_TRY(const int given, root_.whole("ranks", 1, kMostRanks, "8"));
+      if (given != ranks) {
+        return root_.bad(dims, fmt::format("the dimensions make {} ranks, and ranks: {}", ranks, given),
+                         "leave out ranks");
+      }
+    }
+    return static_cast<int>(ranks);
+  }
+
+  Status read_workload() {
+    constexpr const char* kExample = "{megatron: {model: llama-70b, tensor: 8, pipeline: 4, data: 32}}";
+    for (const char* const other : {"steps", "groups", "parallel", "ranks"}) {
+      if (!root_.has(other)) continue;
+      RINGSIDE_TRY(const YAML::Node at, root_.find(other, ""));
+      return root_.bad(at, fmt::format("'{}' beside a workload", other),
+                       "a workload makes its own ranks, groups and steps");
+    }
+    RINGSIDE_TRY(const YAML::Node node, root_.find("workload", kExample));
+    if (!node.IsMap() || node.size() != 1 || !node.begin()->first.IsScalar() ||
+        !node.begin()->second.IsMap()) {
+      return root_.bad(node, "a workload is one name with its keys", kExample);
+    }
+    WorkloadKeys keys;
+    for (const auto& entry : node.begin()->second) {
+      if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
+        return root_.bad(entry.first, "keys and values of a workload are words", kExample);
+      }
+      if (!keys.emplace(entry.first.Scalar(), entry.second.Scalar()).second) {
+        return root_.bad(entry.first, fmt::format("key '{}' comes twice", entry.first.Scalar()),
+                         "keep one of them");
+      }
+    }
+    auto outline = make_training(node.begin()->first.Scalar(), keys);
+    if (!outline) return root_.bad(node, outline.error().message, outline.error().help);
+    scenario_.outline = *std::move(outline);
+    scenario_.outline.name = scenario_.name;
+    if (root_.has("iterations")) {
+      RINGSIDE_TRY(scenario_.outline.iterations, hangs::read_iterations(root_, 1));
+    }
+    if (root_.has("ranks_per_host")) {
+      RINGSIDE_TRY(scenario_.outline.ranks_per_host,
+                   root_.whole("ranks_per_host", 1, scenario_.outline.ranks, "8"));
+    }
+    return {};
+  }
+
+  Status read_faults_of_groups() {
+    RINGSIDE_TRY(scenario_.faults.faults, read_faults(root_));
+    RINGSIDE_TRY(const YAML::Node at, root_.find("faults", ""));
+    std::vector<std::string_view> names;
+    for (const hangs::Family& family : scenario_.outline.families) names.push_back(family.name);
+    for (const Fault& fault : scenario_.faults.faults) {
+      if (!fault.on.empty() && std::ranges::find(names, fault.on) == names.end()) {
+        return root_.bad(at, fmt::format("a fault on unknown groups '{}'", fault.on),
+                         suggestion(fault.on, names));
+      }
+      for (const std::optional<int>& rank : {fault.rank, fault.from, fault.to}) {
+        if (!rank || *rank < scenario_.outline.ranks) continue;
+        return root_.bad(at, fmt::format("a fault of rank {} in a job of {}", *rank,
+                                         scenario_.outline.ranks),
+                         fmt::format("give 0 to {}", scenario_.outline.ranks - 1));
+      }
+    }
+    return {};
+  }
+
+  Status read_expectation() {
+    constexpr const char* kExample = "{hang: {kind: missing_rank, culprits: [3]}}";
+    RINGSIDE_TRY(const YamlMapping expect,
+                 root_.child("expect", kExample, std::array<std::string_view, 2>{"hang", "finished"}));
+    if (expect.has("hang") == expect.has("finished")) {
+      return root_.bad(expect.node(), "a job hangs or is finished", kExample);
+    }
+    if (expect.has("finished")) return read_finished(expect);
+    scenario_.expect.outcome = Expectation::Outcome::Hang;
+    RINGSIDE_TRY(const YamlMapping hang,
+                 expect.child("hang", kExample, std::array<std::string_view, 2>{"kind", "culprits"}));
+    RINGSIDE_TRY(const YAML::Node kinds, hang.find("kind", "missing_rank"));
+    if (kinds.IsScalar()) {
+      RINGSIDE_TRY(add_kind(hang, kinds));
+    } else if (kinds.IsSequence()) {
+      for (const YAML::Node& kind : kinds) {
+        RINGSIDE_TRY(add_kind(hang, kind));
+      }
+    }
+    if (scenario_.expect.kinds.empty()) return hang.bad(kinds, "no kind of hang", kExample);
+    if (!hang.has("culprits")) return {};
+    RINGSIDE_TRY(const YAML::Node culprits, hang.find("culprits", "[3]"));
+    if (!culprits.IsSequence()) return hang.bad(culprits, "culprits are a list of ranks", "[3]");
+    std::vector<int> ranks;
+    for (const YAML::Node& node : culprits) {
+      const auto rank = parse_int(node.IsScalar() ? node.Scalar() : std::string{});
+      if (!rank || *rank < 0 || *rank >= scenario_.outline.ranks) {
+        return hang.bad(node, "a culprit that is no rank of the job",
+                        fmt::format("give 0 to {}", scenario_.outline.ranks - 1));
+      }
+      ranks.push_back(static_cast<int>(*rank));
+    }
+    std::ranges::sort(ranks);
+    scenario_.expect.culprits = std::move(ranks);
+    return {};
+  }
+
+  Status add_kind(const YamlMapping& hang, const YAML::Node& node) {
+    const std::string word = node.IsScalar() ? node.Scalar() : std::string{};
+    if (const auto kind = hangs::parse_fault_class(word); !kind) {
+      return hang.bad(node, kind.error().message, kind.error().help);
+    }
+    scenario_.expect.kinds.push_back(word);
+    return {};
+  }
+
+  Status read_finished(const YamlMapping& expect) {
+    scenario_.expect.outcome = Expectation::Outcome::Finished;
+    RINGSIDE_TRY(const YAML::Node node, expect.find("finished", "{at_most: 20ms}"));
+    if (node.IsNull() || (node.IsScalar() && node.Scalar() == "yes")) return {};
+    RINGSIDE_TRY(const YamlMapping finished,
+                 expect.child("finished", "{at_most: 20ms}",
+                              std::array<std::string_view, 2>{"at_least", "at_most"}));
+    if (finished.has("at_least")) {
+      RINGSIDE_TRY(scenario_.expect.at_least,
+                   finished.quantity<Seconds>("at_least", "10ms", parse_time));
+    }
+    if (finished.has("at_most")) {
+      RINGSIDE_TRY(scenario_.expect.at_most,
+                   finished.quantity<Seconds>("at_most", "20ms", parse_time));
+    }
+    return {};
+  }
+
+  const YamlMapping& root_;
+  Scenario scenario_;
+  std::vector<ParallelDimension> parallel_;
+};
+
+}  // namespace
+
+Result<Scenario> parse_scenario(const std::string& text, const std::string& where) {
+  try {
+    const YamlMapping root(YAML::Load(text), where);
+    // The older of the two languages: a program alone.
+    if (root.node().IsMap() && root.has("ringside") && root.node()["ringside"].IsScalar() &&
+        root.node()["ringside"].Scalar() == "hang-program/1") {
+      Scenario scenario;
+      RINGSIDE_TRY(scenario.outline, hangs::parse_outline(text, where));
+      scenario.name = scenario.outline.name;
+      return scenario;
+    }
+    return ScenarioReader(root).read();
+  } catch (const YAML::Exception& exception) {
+    return yaml_error(exception, where);
+  }
+}
+
+Result<Scenario> load_scenario(const std::string& path) {
+  RINGSIDE_TRY(const std::string text, read_file(path));
+  return parse_scenario(text, path);
+}
+
+}  // namespace ringside

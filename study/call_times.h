@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "harness/hangs/program.h"
+#include "study/asked_job.h"
+
+namespace ringside::study {
+
+/// A kind of call of a scenario, simulated.
+struct CallTime {
+  std::string groups;  ///< the family's name
+  std::string call;    ///< all_reduce
+  int ranks = 0;
+  int hosts = 0;
+  Bytes bytes;
+  Seconds alone{};      ///< with the links for itself
+  Seconds time{};       ///< while its like on the same hosts call, too
+  std::string limit;    ///< "latency", or the link that limits
+};
+
+/// How long the calls of a program's groups take on a cluster: each kind is simulated once.
+///
+/// Rank r is GPU r mod G of host r / G, where each host has G. Groups of one family that lie on the same hosts call at the
+/// same time, as they do in training: a link that several of them use carries what all of them send, so a call takes what
+/// that link takes longer than for its own bytes. Groups of different families do not slow each other down.
+///
+/// Threads  one
+class CallClock {
+ public:
+  /// job     what `--on` and its like say; nodes none: as many as the ranks need
+  /// errors  as load_job(). InvalidArgument: hosts with different numbers of GPUs, more ranks than GPUs
+  static Result<CallClock> make(JobOptions job, int ranks, std::string fidelity);
+  ~CallClock();
+  CallClock(CallClock&&) noexcept;
+
+  [[nodiscard]] int gpus_per_host() const;
+
+  /// Simulates such a call of a group, if none like it is known. A transfer counts as one between the group's first two
+  /// ranks.
+  /// group   index in the program's groups
+  /// errors  as simulate_call(); InvalidArgument: a group with other GPUs on one host than on another
+  Status learn(const hangs::Program& program, const hangs::Step& call, int group);
+
+  /// shape  learnt
+  [[nodiscard]] Seconds time(const hangs::Step& call, int group) const;
+
+  [[nodiscard]] const std::vector<CallTime>& calls() const;
+
+ private:
+  struct Impl;
+  explicit CallClock(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside::study

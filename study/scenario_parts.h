@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "harness/hangs/program.h"
+#include "study/scenario_run.h"
+
+/// What runs on real ranks and on simulated ones have in common.
+namespace ringside::study {
+
+/// A folder that goes when it is no longer needed, unless somebody named it.
+class EvidenceFolder {
+ public:
+  explicit EvidenceFolder(const std::string& named);
+  ~EvidenceFolder();
+  EvidenceFolder(const EvidenceFolder&) = delete;
+  EvidenceFolder& operator=(const EvidenceFolder&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+  const bool is_kept_;
+};
+
+/// That a rank of the program makes, of the rank that makes most.
+std::int64_t most_calls(const hangs::Program& program);
+
+/// What `ringside hang` makes of a folder.
+Result<hang::Explanation> verdict_of(const std::string& folder);
+
+/// The scenario on processes of this machine.
+/// errors  as run_scenario()
+Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question);
+
+}  // namespace ringside::study

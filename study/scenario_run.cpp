@@ -1,0 +1,248 @@
+#include "study/scenario_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "harness/hangs/generate.h"
+#include "harness/hangs/hang_case.h"
+#include "harness/scenario/fold_program.h"
+#include "harness/scenario/plan_faults.h"
+#include "study/scenario_parts.h"
+
+namespace ringside::study {
+namespace {
+
+using End = ScenarioOutcome::End;
+using hangs::Program;
+using Kind = hangs::Step::Kind;
+
+// ---- times -------------------------------------------------------------------------------------
+
+using Span = std::pair<std::int64_t, std::int64_t>;
+
+/// Sorted, and those that touch joined.
+std::vector<Span> joined(std::vector<Span> spans) {
+  std::ranges::sort(spans);
+  std::vector<Span> all;
+  for (const Span& span : spans) {
+    if (!all.empty() && span.first <= all.back().second) {
+      all.back().second = std::max(all.back().second, span.second);
+    } else {
+      all.push_back(span);
+    }
+  }
+  return all;
+}
+
+std::int64_t length(const std::vector<Span>& spans) {
+  std::int64_t sum = 0;
+  for (const Span& span : spans) sum += span.second - span.first;
+  return sum;
+}
+
+/// Of the last iteration, from the end of the one before.
+StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int iterations) {
+  std::int64_t before = 0;
+  std::int64_t end = 0;
+  const auto see = [&](int iteration, std::int64_t time) {
+    if (iteration + 1 < iterations) before = std::max(before, time);
+    end = std::max(end, time);
+  };
+  for (const hangs::RankHistory& rank : play.ranks) {
+    for (const hangs::Record& record : rank.records) see(record.iteration, record.completed);
+    for (const hangs::Kernel& kernel : rank.kernels) see(kernel.iteration, kernel.completed);
+  }
+  double compute = 0;
+  double exposed = 0;
+  double ranks = 0;
+  for (std::size_t i = 0; i < play.ranks.size(); ++i) {
+    std::vector<Span> kernels;
+    std::vector<Span> busy;
+    const auto add = [&](std::vector<Span>& to, std::int64_t from, std::int64_t until) {
+      if (until > before) to.emplace_back(std::max(from, before), until);
+    };
+    for (const hangs::Kernel& kernel : play.ranks[i].kernels) {
+      add(kernels, kernel.started, kernel.completed);
+      add(busy, kernel.started, kernel.completed);
+    }
+    for (const hangs::Record& record : play.ranks[i].records) add(busy, record.started, record.completed);
+    const std::int64_t in_kernels = length(joined(std::move(kernels)));
+    const std::int64_t in_all = length(joined(std::move(busy)));
+    compute += copies[i] * static_cast<double>(in_kernels);
+    exposed += copies[i] * static_cast<double>(in_all - in_kernels);
+    ranks += copies[i];
+  }
+  const auto mean = [ranks](double sum) { return Seconds{sum / ranks * 1e-9}; };
+  return {.step = Seconds{static_cast<double>(end - before) * 1e-9},
+          .compute = mean(compute),
+          .exposed = mean(exposed)};
+}
+
+// ---- simulated ---------------------------------------------------------------------------------
+
+class SimulatedRun {
+ public:
+  explicit SimulatedRun(const ScenarioQuestion& question)
+      : question_(question), scenario_(question.scenario) {}
+
+  Result<ScenarioOutcome> run() {
+    hangs::Outline outline = scenario_.outline;
+    if (!scenario_.on.empty()) {
+      RINGSIDE_TRY(CallClock clock,
+                   CallClock::make({.on = scenario_.on, .nodes = scenario_.nodes, .set = scenario_.set},
+                                   outline.ranks, question_.fidelity));
+      outline.ranks_per_host = clock.gpus_per_host();
+      clock_.emplace(std::move(clock));
+    }
+    whole_ = hangs::make_program(outline);
+    RINGSIDE_TRY(const FaultPlan drawn, scenario_.faults.drawn_for(outline.ranks, most_calls(whole_)));
+    RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_));
+    outcome_.ranks = outline.ranks;
+    outcome_.kinds = outline.ranks;
+    const bool is_healthy = drawn.faults.empty();
+    if (is_healthy) {
+      if (auto folded = fold_program(whole_)) return run_folded(*std::move(folded), outline.iterations);
+    }
+    return run_whole(faults, outline.iterations);
+  }
+
+ private:
+  Status learn(const Program& program, const std::vector<int>& group_of) {
+    if (!clock_) return {};
+    const auto learn_all = [&](const std::vector<hangs::Step>& body) -> Status {
+      for (const hangs::Step& step : body) {
+        if (step.kind != Kind::Call) continue;
+        RINGSIDE_TRY(clock_->learn(whole_, step, group_of[static_cast<std::size_t>(step.group)]));
+      }
+      return {};
+    };
+    for (const hangs::RankProgram& own : program.programs) {
+      RINGSIDE_TRY(learn_all(own.body));
+      for (const auto& [iteration, body] : own.odd) {
+        RINGSIDE_TRY(learn_all(body));
+      }
+    }
+    outcome_.calls = clock_->calls();
+    return {};
+  }
+
+  [[nodiscard]] hangs::PlayTimes times(const Program& program, const std::vector<int>& group_of,
+                                       const std::vector<Fault>& slow) const {
+    hangs::PlayTimes times{.call = {}, .is_even = true};
+    if (clock_) {
+      times.call = [this, &program, &group_of, &slow](const hangs::Step& step,
+                                                      const hangs::Group& group) {
+        const auto index = static_cast<std::size_t>(&group - program.groups.data());
+        const Seconds time = clock_->time(step, group_of[index]);
+        return std::chrono::round<Nanoseconds>(std::max(time, slowed(slow, step, group)));
+      };
+    }
+    return times;
+  }
+
+  Result<ScenarioOutcome> run_folded(FoldedProgram folded, int iterations) {
+    RINGSIDE_TRY(learn(folded.program, folded.group_of));
+    const hangs::Play play =
+        hangs::play(folded.program, {}, 1, times(folded.program, folded.group_of, {}));
+    // What never ends is looked at rank by rank.
+    if (play.is_hung()) return run_whole({}, iterations);
+    std::vector<int> copies(play.ranks.size());
+    for (const int kind : folded.kind_of) ++copies[static_cast<std::size_t>(kind)];
+    outcome_.kinds = static_cast<int>(copies.size());
+    outcome_.times = times_of(play, copies, iterations);
+    return std::move(outcome_);
+  }
+
+  Result<ScenarioOutcome> run_whole(const PlannedFaults& faults, int iterations) {
+    std::vector<int> group_of(whole_.groups.size());
+    for (std::size_t i = 0; i < group_of.size(); ++i) group_of[i] = static_cast<int>(i);
+    RINGSIDE_TRY(learn(whole_, group_of));
+    hangs::Play play = hangs::play(whole_, faults.network, 1, times(whole_, group_of, faults.slow));
+    if (!play.is_hung()) {
+      outcome_.times = times_of(play, std::vector<int>(play.ranks.size(), 1), iterations);
+      if (question_.folder.empty()) return std::move(outcome_);
+    } else {
+      outcome_.end = End::Hang;
+    }
+    const EvidenceFolder folder(question_.folder);
+    const bool is_hung = outcome_.end == End::Hang;
+    RINGSIDE_TRY(hangs::write_evidence(
+        hangs::kept_case(scenario_.name, std::move(whole_), std::move(play)), folder.path()));
+    if (is_hung) {
+      RINGSIDE_TRY(outcome_.verdict, verdict_of(folder.path()));
+    }
+    return std::move(outcome_);
+  }
+
+  const ScenarioQuestion& question_;
+  const Scenario& scenario_;
+  std::optional<CallClock> clock_;
+  Program whole_;
+  ScenarioOutcome outcome_;
+};
+
+// ---- expectations ------------------------------------------------------------------------------
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  return ranks.empty() ? "nobody" : fmt::format("[{}]", fmt::join(ranks, ", "));
+}
+
+void compare(const Expectation& expected, ScenarioOutcome& outcome) {
+  if (!expected.outcome) return;
+  outcome.is_anything_expected = true;
+  const bool is_hang = *expected.outcome == Expectation::Outcome::Hang;
+  if (is_hang != (outcome.end != End::Finished)) {
+    outcome.unmet.push_back(fmt::format("expected {}, and it {}", is_hang ? "a hang" : "it to finish",
+                                        is_hang ? "finished" : "hung"));
+    return;
+  }
+  if (is_hang) {
+    const std::string kind = outcome.verdict ? hang::to_string(outcome.verdict->kind) : "unknown";
+    if (std::ranges::find(expected.kinds, kind) == expected.kinds.end()) {
+      outcome.unmet.push_back(fmt::format("expected {}, and the verdict is {}",
+                                          fmt::join(expected.kinds, " or "), kind));
+    }
+    const std::vector<int> culprits = outcome.verdict ? outcome.verdict->culprits : std::vector<int>{};
+    if (expected.culprits && *expected.culprits != culprits) {
+      outcome.unmet.push_back(fmt::format("expected {} to be blamed, and it is {}",
+                                          ranks_text(*expected.culprits), ranks_text(culprits)));
+    }
+    return;
+  }
+  if (!outcome.times) return;
+  const Seconds step = outcome.times->step;
+  if (expected.at_least && step < *expected.at_least) {
+    outcome.unmet.push_back(fmt::format("a step takes {}, expected at least {}", format_time(step),
+                                        format_time(*expected.at_least)));
+  }
+  if (expected.at_most && step > *expected.at_most) {
+    outcome.unmet.push_back(fmt::format("a step takes {}, expected at most {}", format_time(step),
+                                        format_time(*expected.at_most)));
+  }
+}
+
+}  // namespace
+
+const char* to_string(ScenarioOutcome::End end) {
+  switch (end) {
+    case End::Finished:
+      return "finished";
+    case End::Hang:
+      return "hang";
+    case End::Failed:
+      break;
+  }
+  return "failed";
+}
+
+Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question) {
+  RINGSIDE_TRY(ScenarioOutcome outcome,
+               question.is_real ? run_on_processes(question) : SimulatedRun(question).run());
+  compare(question.scenario.expect, outcome);
+  return outcome;
+}
+
+}  // namespace ringside::study

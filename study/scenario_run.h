@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "diag/hangdetect/verdict/verdict.h"
+#include "harness/scenario/scenario.h"
+#include "study/call_times.h"
+
+/// A scenario, run on real ranks or simulated ones; and whether what came of it is what it says.
+namespace ringside::study {
+
+struct ScenarioQuestion {
+  Scenario scenario;
+  bool is_real = false;
+  std::string folder;             ///< for dumps and logs: none, or an empty one; made
+  std::string fidelity = "auto";  ///< of simulated calls
+  Seconds timeout{2};             ///< real: a call in which nothing moves for so long fails
+};
+
+/// Where a rank's GPU spends a step. Means over the job's ranks; of simulated runs.
+struct StepTimes {
+  Seconds step{};     ///< from iteration to iteration; of one, from begin to end
+  Seconds compute{};  ///< in kernels that are no calls
+  Seconds exposed{};  ///< in calls, with no such kernel beside them
+  /// Neither: the pipeline's bubble, hosts that come late.
+  [[nodiscard]] Seconds idle() const { return step - compute - exposed; }
+};
+
+struct ScenarioOutcome {
+  enum class End { Finished, Hang, Failed };
+  End end = End::Finished;
+  std::string failure;  ///< what the ranks said, of real ones
+  std::optional<StepTimes> times = {};
+  std::vector<CallTime> calls;  ///< simulated on the scenario's cluster
+  int ranks = 0;
+  int kinds = 0;  ///< of ranks that were played; as many as ranks where each was
+  std::optional<hang::Explanation> verdict = {};  ///< of a hang: what `ringside hang` makes of what was left
+  std::vector<std::string> unmet;  ///< what was expected and did not come; empty: all did
+  bool is_anything_expected = false;
+};
+
+const char* to_string(ScenarioOutcome::End end);
+
+/// errors  as load_job(), CallClock::make(), plan_faults(), run_job(), examine(); InvalidArgument: real ranks, and more
+///         than kMostRealRanks of them
+Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question);
+
+inline constexpr int kMostRealRanks = 64;
+
+}  // namespace ringside::study
