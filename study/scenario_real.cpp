@@ -11,6 +11,9 @@
 namespace ringside::study {
 namespace {
 
+/// Of a call: what a few processes of one machine move in some milliseconds.
+constexpr std::int64_t kMostElements = 1 << 20;
+
 namespace fs = std::filesystem;
 using End = ScenarioOutcome::End;
 
@@ -39,13 +42,13 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
                scenario.faults.drawn_for(scenario.outline.ranks, most_calls(program)));
   const EvidenceFolder folder(question.folder);
   RINGSIDE_TRY(make_empty_folder(folder.path()));
-  JobOptions job;
+  ringside::JobOptions job;  // the other one is a question's
   job.local_ranks = scenario.outline.ranks;
   job.communicator.op_timeout = question.timeout;
   job.grace = Seconds{1};
   job.faults = renamed(drawn, scenario.outline);
   job.dumps = folder.path();
-  const auto status = ringside::run_job(job, [&](JobRank& rank) { return run_program(rank, program); });
+  const auto status = ringside::run_job(job, [&](JobRank& rank) { return run_program(rank, program, kMostElements); });
   if (status) return outcome;
   outcome.failure = status.error().message;
   outcome.end = End::Failed;

@@ -1,10 +1,12 @@
 #include "diag/hangdetect/examine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "diag/hangdetect/readers/dump_reasons.h"
 #include "diag/hangdetect/readers/ras_report.h"
 #include "diag/hangdetect/verdict/connections.h"
 #include "diag/hangdetect/verdict/decide.h"
@@ -147,6 +149,13 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.later = std::move(read.later);
   all.bad = std::move(read.bad);
   all.facts = read_log_facts(all.files, *all.names, all.dumps);
+  std::vector<LogStatement> reasons = reasons_of(all.dumps, *all.names);
+  all.facts.statements.insert(all.facts.statements.end(), std::make_move_iterator(reasons.begin()),
+                              std::make_move_iterator(reasons.end()));
+  if (all.connections.empty()) {
+    all.connections = connections_of(all.dumps);
+    all.has_both_ends = !all.connections.empty();
+  }
   read_stacks(all.files, all.facts);
   const std::vector<RasReport> reports = load_ras_reports(all.files, all.bad);
   state_reports(reports, all.facts);
@@ -170,6 +179,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.standing = standing_of(*all.job);
   all.verdict = decide(*all.job, all.facts);
   compare_lines(all);
+  if (all.has_both_ends) blame_connections(all.connections, all.verdict);
   name_connections(all.connections, *all.job, all.verdict.best);
   const auto show = [&](Explanation& one) {
     for (Evidence& evidence : one.evidence) evidence.file = shown_name(all.files, evidence.file);

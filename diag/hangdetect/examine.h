@@ -25,7 +25,8 @@ struct Examination {
   std::vector<RankDump> later;
   std::vector<BadFile> bad;
   LogFacts facts;
-  std::vector<ConnectionProgress> connections;  ///< of calls that did not end, from traces
+  std::vector<ConnectionProgress> connections;  ///< of calls that did not end
+  bool has_both_ends = false;  ///< of those connections: from dumps, not from traces
   std::unique_ptr<Job> job;
   Standing standing;
   Verdict verdict;

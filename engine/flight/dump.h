@@ -53,7 +53,10 @@ struct FlightDump {
   struct Progress {
     int group = 0;
     int channel = 0;
-    int peer = 0;  ///< rank of the whole job
+    Protocol protocol = Protocol::Simple;
+    std::uint64_t slot_size = 0;  ///< bytes; with the above and the index it names one connection
+    int index = 0;                ///< which of several from the one rank to the other
+    int peer = 0;                 ///< rank of the whole job
     bool is_send = false;
     std::uint64_t messages = 0, bytes = 0;
     bool is_waiting = false;  ///< the rank waits for this connection
@@ -69,6 +72,7 @@ struct FlightDump {
   std::vector<Entry> entries;  ///< oldest first
   std::deque<Call> calls;      ///< what the entries point at
   std::string reason;          ///< why it was taken; empty: nobody says
+  std::string reason_group;    ///< the group whose ranks the reason speaks of; empty: of all ranks
   std::vector<Progress> progress;
 };
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/append.h"
+#include "base/vocabulary.h"
 #include "engine/flight/dump.h"
 
 namespace ringside {
@@ -88,13 +89,16 @@ class JsonWriter {
     add(R"("ringside":{{"progress":[)");
     const char* comma = "";
     for (const FlightDump::Progress& one : dump_.progress) {
-      add(R"({}{{"bytes":{},"channel":{},"direction":"{}","messages":{},"peer":{},)", comma,
-          one.bytes, one.channel, one.is_send ? "send" : "recv", one.messages, one.peer);
-      add(R"("process_group":"{}","waiting":{}}})",
-          escaped(dump_.groups[static_cast<std::size_t>(one.group)].name), one.is_waiting);
+      add(R"({}{{"bytes":{},"channel":{},"direction":"{}","index":{},"messages":{},"peer":{},)",
+          comma, one.bytes, one.channel, one.is_send ? "send" : "recv", one.index, one.messages,
+          one.peer);
+      add(R"("process_group":"{}","protocol":"{}","slot_size":{},"waiting":{}}})",
+          escaped(dump_.groups[static_cast<std::size_t>(one.group)].name), to_string(one.protocol),
+          one.slot_size, one.is_waiting);
       comma = ",";
     }
-    add(R"(],"reason":"{}"}},)", escaped(dump_.reason));
+    add(R"(],"reason":"{}","reason_group":"{}"}},)", escaped(dump_.reason),
+        escaped(dump_.reason_group));
   }
 
   void entries() {

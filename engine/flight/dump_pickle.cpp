@@ -3,6 +3,7 @@
 #include <deque>
 #include <unordered_map>
 
+#include "base/vocabulary.h"
 #include "engine/flight/dump.h"
 #include "engine/flight/pickle_writer.h"
 
@@ -103,12 +104,16 @@ class PickledDump {
     pickle_.string("ringside");
     pickle_.begin_dict();
     key("reason", dump_.reason);
+    key("reason_group", dump_.reason_group);
     pickle_.string("progress");
     pickle_.begin_list();
     for (const FlightDump::Progress& one : dump_.progress) {
       pickle_.begin_dict();
       key("process_group", dump_.groups[static_cast<std::size_t>(one.group)].name);
       key("channel", one.channel);
+      key("protocol", to_string(one.protocol));
+      key("slot_size", static_cast<std::int64_t>(one.slot_size));
+      key("index", one.index);
       key("peer", one.peer);
       key("direction", one.is_send ? "send" : "recv");
       key("messages", static_cast<std::int64_t>(one.messages));

@@ -248,10 +248,16 @@ class FlightRecorder::Impl {
     return dump;
   }
 
-  void failed(const std::string& reason) {
-    if (settings_.prefix.empty() || !settings_.dumps_on_failure) return;
+  [[nodiscard]] bool writes_on_failure() const {
+    return !settings_.prefix.empty() && settings_.dumps_on_failure;
+  }
+
+  void failed(const std::string& reason, const Group* group) {
+    if (!writes_on_failure()) return;
     if (has_failed_.exchange(true)) return;
-    ask({.dump = snapshot(reason), .is_told = true});
+    Wish wish{.dump = snapshot(reason), .is_told = true};
+    if (group != nullptr) wish.dump.reason_group = group->facts.name;
+    ask(std::move(wish));
   }
 
   bool wait_written(Nanoseconds longest) {
@@ -449,7 +455,10 @@ void FlightRecorder::end(const Ticket& ticket, bool is_done, Nanoseconds now) {
 FlightDump FlightRecorder::snapshot(const std::string& reason) const {
   return impl_->snapshot(reason);
 }
-void FlightRecorder::failed(const std::string& reason) { impl_->failed(reason); }
+void FlightRecorder::failed(const std::string& reason, const Group* group) {
+  impl_->failed(reason, group);
+}
+bool FlightRecorder::writes_on_failure() const { return impl_->writes_on_failure(); }
 bool FlightRecorder::wait_written(Nanoseconds longest) { return impl_->wait_written(longest); }
 void FlightRecorder::dump_on_signal() { impl_->dump_on_signal(); }
 const FlightSettings& FlightRecorder::settings() const { return impl_->settings(); }

@@ -75,7 +75,11 @@ class FlightRecorder {
 
   /// Something has failed: takes the dump, asks the other ranks for theirs, and returns. The first time only,
   /// and only where the settings want it.
-  void failed(const std::string& reason);
+  /// group  whose ranks the reason speaks of; null: of the job's
+  void failed(const std::string& reason, const Group* group = nullptr);
+
+  /// Whether failed() writes anything.
+  [[nodiscard]] bool writes_on_failure() const;
 
   /// Until what has been asked for is written, or the time is over: a file system may hang.
   /// returns  whether it is

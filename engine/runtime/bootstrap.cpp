@@ -96,7 +96,7 @@ class Bootstrap::Impl {
     RINGSIDE_TRY(introduce(root, std::get<SocketAddress>(acceptor->address())));
     RINGSIDE_TRY(const SocketAddress successor, hear_out(root));
     RINGSIDE_TRY(links_, link_ring(RingHello::Purpose::Bootstrap, rank(), nranks(), *acceptor,
-                                   Endpoint{successor}, secret(), join_deadline()));
+                                   Endpoint{successor}, secret(), join_patience()));
     return {};
   }
 
@@ -137,8 +137,9 @@ class Bootstrap::Impl {
   }
 
  private:
-  [[nodiscard]] Deadline join_deadline() const {
-    return deadline_in(options_.join_timeout, clock());
+  [[nodiscard]] Patience join_patience() const {
+    const Deadline deadline = deadline_in(options_.join_timeout, clock());
+    return options_.off == nullptr ? Patience(deadline) : Patience(deadline, *options_.off);
   }
 
   void say_where() const {
@@ -163,7 +164,7 @@ class Bootstrap::Impl {
   }
 
   Result<UniqueFd> reach_root() {
-    Result<UniqueFd> root = connect_tcp(options_.id.root, join_deadline());
+    Result<UniqueFd> root = connect_tcp(options_.id.root, join_patience());
     if (!root && root.error().code == ErrorCode::Timeout) return root_silent(root.error().message);
     if (!root) return root;
     if (!options_.listen) {
@@ -175,11 +176,11 @@ class Bootstrap::Impl {
   }
 
   Status introduce(const UniqueFd& root, const SocketAddress& listen) {
-    const Deadline deadline = join_deadline();
-    Status done = shake_hands(root.get(), HandshakeRole::Connecting, secret(), deadline);
+    const Patience patience = join_patience();
+    Status done = shake_hands(root.get(), HandshakeRole::Connecting, secret(), patience);
     if (done) {
       const JoinMessage join{to_int(rank()), nranks(), listen, options_.who};
-      done = send_frame(root.get(), to_bytes(join), deadline);
+      done = send_frame(root.get(), to_bytes(join), patience);
     }
     if (done) return {};
     if (done.error().code == ErrorCode::Timeout) return root_silent(done.error().message);
@@ -193,7 +194,7 @@ class Bootstrap::Impl {
   Result<SocketAddress> hear_out(const UniqueFd& root) {
     std::optional<SocketAddress> successor;
     for (;;) {
-      const auto frame = recv_frame(root.get(), kMessageLimit, join_deadline());
+      const auto frame = recv_frame(root.get(), kMessageLimit, join_patience());
       if (!frame && frame.error().code == ErrorCode::Timeout) {
         return root_silent(frame.error().message);
       }

@@ -15,6 +15,8 @@
 
 namespace ringside {
 
+class Wakeup;
+
 struct BootstrapOptions {
   Rank rank{0};
   int nranks = 1;
@@ -24,6 +26,7 @@ struct BootstrapOptions {
   Nanoseconds join_timeout = kJoinTimeout;
   std::string who = {};          ///< for messages; empty: "host:pid"
   Clock* clock = &real_clock();  ///< of all waits of the communicator; outlives it
+  const Wakeup* off = nullptr;  ///< once it is signalled, join() ends with Aborted; outlives join()
 };
 
 /// One rank's place in the ring over which ranks tell each other what they need to know before there

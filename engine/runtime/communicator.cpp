@@ -1,5 +1,7 @@
 #include "engine/runtime/communicator.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <mutex>
 #include <numeric>
@@ -8,10 +10,13 @@
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/call_check.h"
 #include "engine/runtime/call_faults.h"
+#include "engine/runtime/call_turns.h"
 #include "engine/runtime/communicator_log.h"
 #include "engine/runtime/failure.h"
 #include "engine/runtime/flight_facts.h"
 #include "engine/runtime/host_identity.h"
+#include "engine/runtime/host_stream.h"
+#include "engine/runtime/split.h"
 #include "engine/runtime/watch.h"
 #include "trace/clock.h"
 #include "trace/recorder.h"
@@ -24,6 +29,7 @@ constexpr std::chrono::milliseconds kVerdictWait{1000};
 
 /// How long a broken communicator waits for its rank's dump: the file system may hang.
 constexpr Nanoseconds kDumpWait = std::chrono::seconds(2);
+constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
@@ -31,13 +37,17 @@ Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>
 
 struct Communicator::Impl {
   CommunicatorOptions options;
-  std::unique_ptr<Bootstrap> bootstrap;
+  std::shared_ptr<Bootstrap> bootstrap;
   std::unique_ptr<CommunicatorLog> log;  // null where nothing is shown
   Failure failure;
   std::mutex executor_mutex;  // between make() and the watch's thread
   std::unique_ptr<Executor> executor;
   TraceLane* lane = nullptr;  // for whole calls; null where nothing is recorded
   std::uint32_t sequence = 0;
+  int splits = 0;
+  CallTurns turns;              // of enqueued calls
+  Failure refused;              // the first enqueued call that could not begin
+  ExecutorMaker make_executor;  // for parts of this one
   FlightRecorder::Group* group =
       nullptr;                // this one in options.recorder; null where nothing is kept
   CallFaults::Caller caller;  // what options.faults knows this one by
@@ -49,6 +59,7 @@ struct Communicator::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
+    turns.wait_all();
     if (group != nullptr) options.recorder->leave(*group);
     if (options.faults != nullptr) options.faults->forget(this);
   }
@@ -78,7 +89,7 @@ struct Communicator::Impl {
   /// nothing to look at.
   void dump(const Error& why) {
     if (options.recorder != nullptr && why.code != ErrorCode::Aborted) {
-      options.recorder->failed(why.message);
+      options.recorder->failed(why.message, group);
     }
   }
 
@@ -121,10 +132,21 @@ struct Communicator::Impl {
     watch->abort(why);
   }
 
+  /// Ranks that call differently are found at once, and a dump of that moment would show ranks as absent that
+  /// are only later. Where dumps are wanted, they get time to come to the call.
+  void let_others_come() {
+    if (options.recorder == nullptr || !options.recorder->writes_on_failure()) return;
+    bootstrap->clock().sleep(std::min<Nanoseconds>(kEvidenceWait, in_ns(options.op_timeout) / 2));
+  }
+  static bool is_difference(ErrorCode code) {
+    return code == ErrorCode::InvalidArgument || code == ErrorCode::Corrupt;
+  }
+
   /// Tells the other ranks of this rank's failure, and returns what all of them will say.
   Error give_up() {
-    dump(*failure.get());
+    if (is_difference(failure.get()->code)) let_others_come();
     Error why = verdict();
+    dump(why);
     if (options.recorder != nullptr) options.recorder->wait_written(kDumpWait);
     if (log) log->failed(why, {"engine/runtime/communicator.cpp", __LINE__, __func__});
     return why;
@@ -200,18 +222,20 @@ struct Communicator::Impl {
 Communicator::Communicator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Communicator::~Communicator() = default;
 
-Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstrap> bootstrap,
+Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstrap> bootstrap,
                                                          const CommunicatorOptions& options) {
-  return make(std::move(bootstrap), options,
-              [&](const ExecutorSetup& setup) { return make_host_executor(options.host, setup); });
+  return make(std::move(bootstrap), options, [host = options.host](const ExecutorSetup& setup) {
+    return make_host_executor(host, setup);
+  });
 }
 
-Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstrap> bootstrap,
+Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstrap> bootstrap,
                                                          const CommunicatorOptions& options,
                                                          const ExecutorMaker& make_executor) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   impl->bootstrap = std::move(bootstrap);
+  impl->make_executor = make_executor;
   const Deadline deadline = deadline_in(in_ns(options.connect_timeout), impl->bootstrap->clock());
   // The watch comes first, so that a rank that dies while the others connect is known by its name.
   RINGSIDE_TRY(impl->watch, Watch::start(
@@ -238,8 +262,10 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
   if (!executor) return impl->give_up(executor.error());
   impl->adopt(*std::move(executor));
   auto check = CallCheck::make(*impl->bootstrap, host_identity(), options.check_calls, deadline,
-                               *impl->watch, impl->told,
-                               [raw = impl.get()](const Error& why) { raw->abort(why); });
+                               *impl->watch, impl->told, [raw = impl.get()](const Error& why) {
+                                 raw->let_others_come();
+                                 raw->abort(why);
+                               });
   if (!check) return impl->give_up(check.error());
   impl->check = *std::move(check);
   if (options.trace != nullptr) impl->lane = options.trace->add_lane();
@@ -255,6 +281,45 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::unique_ptr<Bootstr
 }
 
 Status Communicator::run(const CollectiveCall& call) { return impl_->run(call); }
+
+Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> color, int key,
+                                                          const std::string& description) {
+  if (impl_->failure.happened()) return impl_->give_up();
+  const CommunicatorOptions& options = impl_->options;
+  auto part = ringside::split(*impl_->bootstrap, color, key, impl_->op_deadline(),
+                              in_ns(options.connect_timeout));
+  if (!part) return impl_->give_up(part.error());
+  ++impl_->splits;
+  if (!*part) return std::unique_ptr<Communicator>();
+  CommunicatorOptions own = options;
+  own.name = fmt::format("{}/{}.{}", options.name, impl_->splits, *color);
+  own.description = description;
+  own.job_ranks.clear();
+  for (const Rank rank : (*part)->ranks) {
+    const auto at = static_cast<std::size_t>(to_int(rank));
+    own.job_ranks.push_back(options.job_ranks.empty() ? to_int(rank) : options.job_ranks[at]);
+  }
+  return make(std::move((*part)->bootstrap), own, impl_->make_executor);
+}
+
+Status Communicator::enqueue(CollectiveCall call, HostStream& stream) {
+  if (auto error = async_error()) return *std::move(error);
+  const std::uint64_t turn = impl_->turns.take();
+  stream.push([impl = impl_.get(), turn, call = std::move(call)] {
+    impl->turns.wait_for(turn);
+    // A call that was refused has not reached the others: what is behind it would meet other calls of theirs.
+    if (!impl->refused.happened()) {
+      if (const Status made = impl->run(call); !made) impl->refused.set(made.error());
+    }
+    impl->turns.finish();
+  });
+  return {};
+}
+
+std::optional<Error> Communicator::async_error() const {
+  if (auto refused = impl_->refused.get()) return refused;
+  return impl_->failure.get();
+}
 
 void Communicator::abort(const Error& why) { impl_->abort(why); }
 
@@ -280,6 +345,7 @@ Status Communicator::barrier() {
   return {};
 }
 
+const std::string& Communicator::name() const { return impl_->options.name; }
 Rank Communicator::rank() const { return impl_->bootstrap->rank(); }
 int Communicator::nranks() const { return impl_->bootstrap->nranks(); }
 

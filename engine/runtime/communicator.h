@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ namespace ringside {
 class Bootstrap;
 class CallFaults;
 class FlightRecorder;
+class HostStream;
 class TraceRecorder;
 
 /// What a communicator is made with. Every rank gives the same, but for `trace`, `faults` and `recorder`.
@@ -39,18 +41,18 @@ struct CommunicatorOptions {
 /// an Executor do their calls in order, and sees to it that all of them end, and for the same reason.
 ///
 /// Ordering   every rank makes the same calls in the same order
-/// Threads    one at a time calls run(); abort() is for any thread
+/// Threads    one at a time calls run(), or enqueue(); abort() and async_error() are for any thread
 /// Ownership  takes the Bootstrap; buffers are the caller's, and in use until run() returns
 class Communicator {
  public:
   /// Finds out how to reach the others; connections are made by the first run() that needs them.
   /// errors  Timeout: who did not come.  PeerGone.  Unsupported: the transport does not join all ranks.
-  static Result<std::unique_ptr<Communicator>> make(std::unique_ptr<Bootstrap> bootstrap,
+  static Result<std::unique_ptr<Communicator>> make(std::shared_ptr<Bootstrap> bootstrap,
                                                     const CommunicatorOptions& options);
 
   /// The same with an executor of the caller's choice; CommunicatorOptions::host is not read.
   /// errors  as above, and what `make_executor` says
-  static Result<std::unique_ptr<Communicator>> make(std::unique_ptr<Bootstrap> bootstrap,
+  static Result<std::unique_ptr<Communicator>> make(std::shared_ptr<Bootstrap> bootstrap,
                                                     const CommunicatorOptions& options,
                                                     const ExecutorMaker& make_executor);
   ~Communicator();
@@ -60,6 +62,25 @@ class Communicator {
   ///         communicator is broken from then on, on every rank, for the same first reason.
   ///         InvalidArgument, too: the ranks do not make the same call (CallCheck); broken likewise
   Status run(const CollectiveCall& call);
+
+  /// Parts the ranks: those of one colour make a communicator of their own, in the order of their keys. Its
+  /// options are this one's; its name says which split and colour it comes of, alike on its ranks. This one
+  /// lives on, and neither breaks the other.
+  /// color    none: this rank is in no part
+  /// returns  null: it is in none
+  /// errors   as run(), and as make() of the part
+  Result<std::unique_ptr<Communicator>> split(std::optional<int> color, int key = 0,
+                                              const std::string& description = "undefined");
+
+  /// Makes the call when the stream comes to it. Calls of one communicator are made in the order in which they
+  /// were enqueued, on whichever streams; not while run() is under way, and until they are done no run().
+  /// call    its buffers are in use until the stream has done it
+  /// errors  the first error of an earlier call; what befalls this one is in async_error()
+  Status enqueue(CollectiveCall call, HostStream& stream);
+
+  /// What went wrong since: the reason for which the communicator broke, or the first call that was refused.
+  /// Threads  any
+  [[nodiscard]] std::optional<Error> async_error() const;
 
   /// How a call runs.
   /// errors  as run(), before anything moved
@@ -84,6 +105,7 @@ class Communicator {
   /// errors  as run()
   Status finish();
 
+  [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] int nranks() const;
   /// What joins the ranks: see HostLayout.

@@ -84,6 +84,9 @@ class HostExecutor final : public Executor {
   void add_progress(std::vector<FlightDump::Progress>& progress) const override {
     for (const Connections::Progress& one : connections_->progress()) {
       progress.push_back({.channel = static_cast<int>(one.id.channel),
+                          .protocol = one.id.protocol,
+                          .slot_size = one.id.slot_size,
+                          .index = static_cast<int>(one.id.index),
                           .peer = static_cast<int>(one.receives ? one.id.from : one.id.to),
                           .is_send = !one.receives,
                           .messages = one.messages,

@@ -9,13 +9,13 @@
 namespace ringside {
 
 Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acceptor& acceptor,
-                            const Endpoint& next, const Secret& secret, Deadline deadline) {
+                            const Endpoint& next, const Secret& secret, const Patience& patience) {
   const int rank = to_int(me);
   const Rank successor = next_of(me, nranks);
   const Rank predecessor = previous_of(me, nranks);
   RingLinks links;
   Result<UniqueFd> connected =
-      connect_authenticated(next, secret, to_bytes(RingHello{purpose, me}), deadline);
+      connect_authenticated(next, secret, to_bytes(RingHello{purpose, me}), patience);
   if (!connected) {
     const Error& why = connected.error();
     return Error{
@@ -27,7 +27,7 @@ Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acc
   }
   links.next = *std::move(connected);
   for (;;) {
-    Result<Accepted> accepted = acceptor.accept(deadline);
+    Result<Accepted> accepted = acceptor.accept(patience);
     if (!accepted) {
       return Error{accepted.error().code,
                    fmt::format("rank {} waited for rank {}: {}", rank, to_int(predecessor),

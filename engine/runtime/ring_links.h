@@ -1,11 +1,11 @@
 #pragma once
 
-#include "base/deadline.h"
 #include "base/fd.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "engine/runtime/messages.h"
 #include "engine/transport/acceptor.h"
+#include "engine/transport/patience.h"
 
 namespace ringside {
 
@@ -19,7 +19,7 @@ struct RingLinks {
 /// Whoever else comes to `acceptor` is logged and dropped. Every rank calls it at the same time.
 /// errors  Timeout, PeerGone, PermissionDenied, System: name the neighbour
 Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acceptor& acceptor,
-                            const Endpoint& next, const Secret& secret, Deadline deadline);
+                            const Endpoint& next, const Secret& secret, const Patience& patience);
 
 constexpr Rank next_of(Rank rank, int nranks) { return Rank{(to_int(rank) + 1) % nranks}; }
 constexpr Rank previous_of(Rank rank, int nranks) {

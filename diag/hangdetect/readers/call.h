@@ -46,7 +46,7 @@ struct Signature {
   std::uint64_t output_count = 0;
   int source = -1;  ///< group ranks of a send or receive; -1 where not recorded
   int target = -1;
-  int root = -1;  ///< of what a log shows; recorders do not keep it
+  int root = -1;  ///< of what a log or our own recorder shows; PyTorch's do not keep it
 };
 
 struct Frame {
@@ -97,6 +97,17 @@ struct GroupStatus {
   std::int64_t completed = -1;
 };
 
+/// How far one direction of one connection had come: of dumps of ringside's own engine.
+struct DumpProgress {
+  std::string group;
+  int channel = 0;
+  std::string connection;  ///< tells it from others of the channel between the same ranks
+  int peer = -1;           ///< global rank
+  bool is_send = false;
+  std::uint64_t messages = 0;
+  bool is_waiting = false;  ///< the rank waits for it
+};
+
 /// All that one dump holds.
 struct RankDump {
   int rank = -1;
@@ -106,6 +117,9 @@ struct RankDump {
   std::vector<Call> calls;  ///< oldest first
   std::vector<GroupConfig> groups;
   std::vector<GroupStatus> statuses;
+  std::string reason;        ///< why it was taken, where it says so
+  std::string reason_group;  ///< whose ranks that speaks of; empty: of all
+  std::vector<DumpProgress> progress;
   std::int64_t written_ns = 0;  ///< when its file was last written; copies are later; 0: unknown
   std::int64_t timeout_ms = 0;  ///< the longest of its calls; 0 where not recorded
   std::optional<std::uint64_t> torn_at;  ///< offset at which a cut file ends

@@ -35,7 +35,8 @@ class DumpBuilder {
     Call,
     Frame,
     Group,
-    Status
+    Status,
+    Progress
   };
   /// `at` is the number itself, or an index into what the kind names.
   struct Value {
@@ -98,6 +99,7 @@ class DumpBuilder {
   bool understand(Made& made, const Value* pairs, std::size_t count);
   void make_call(Made& made, const Fields& fields);
   void make_group(Made& made, const Fields& fields);
+  void make_progress(Made& made, const Fields& fields);
   void take_parent(const Value* pairs, std::size_t count);
   void take_numbered_groups(const Value& groups);
 

@@ -43,6 +43,17 @@ constexpr std::array<std::pair<std::string_view, Key>, kKeyCount - 1> kKeys = {{
     {"last_enqueued_collective", Key::LastEnqueued},
     {"last_started_collective", Key::LastStarted},
     {"last_completed_collective", Key::LastCompleted},
+    {"reason", Key::Reason},
+    {"reason_group", Key::ReasonGroup},
+    {"root", Key::Root},
+    {"channel", Key::Channel},
+    {"peer", Key::Peer},
+    {"direction", Key::Direction},
+    {"messages", Key::Messages},
+    {"waiting", Key::Waiting},
+    {"protocol", Key::Protocol},
+    {"slot_size", Key::SlotSize},
+    {"index", Key::Index},
 }};
 
 }  // namespace

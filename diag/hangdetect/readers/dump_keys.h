@@ -49,8 +49,20 @@ enum class Key : std::uint8_t {
   LastEnqueued,
   LastStarted,
   LastCompleted,
+  // of ringside's own engine alone (engine/flight)
+  Reason,
+  ReasonGroup,
+  Root,
+  Channel,
+  Peer,
+  Direction,
+  Messages,
+  Waiting,
+  Protocol,
+  SlotSize,
+  Index,
 };
-inline constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::LastCompleted) + 1;
+inline constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::Index) + 1;
 
 /// returns  Key::None for a text that is no key
 Key key_of(std::string_view text);

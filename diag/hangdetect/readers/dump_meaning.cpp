@@ -55,6 +55,10 @@ bool DumpBuilder::understand(Made& made, const Value* pairs, std::size_t count) 
     make_call(made, fields);
     return true;
   }
+  if (fields.holds(Key::Direction)) {
+    make_progress(made, fields);
+    return true;
+  }
   if (fields.holds(Key::Filename) && fields.holds(Key::Line)) {
     Frame frame{std::string(text_of(fields.of(Key::Name))),
                 std::string(text_of(fields.of(Key::Filename))), int_of(fields.of(Key::Line), 0)};
@@ -122,6 +126,21 @@ void DumpBuilder::make_call(Made& made, const Fields& fields) {
   dump_.calls.push_back(call);
 }
 
+void DumpBuilder::make_progress(Made& made, const Fields& fields) {
+  const auto whole = [&](Key key) {
+    return static_cast<int>(std::clamp<std::int64_t>(int_of(fields.of(key), -1), -1, 0x7FFFFFFF));
+  };
+  made.kind = Kind::Progress;
+  std::string connection(text_of(fields.of(Key::Protocol)));
+  connection +=
+      "/" + std::to_string(whole(Key::SlotSize)) + "/" + std::to_string(whole(Key::Index));
+  dump_.progress.push_back(
+      {std::string(text_of(fields.of(Key::ProcessGroup))), whole(Key::Channel),
+       std::move(connection), whole(Key::Peer), text_of(fields.of(Key::Direction)) == "send",
+       static_cast<std::uint64_t>(std::max<std::int64_t>(0, int_of(fields.of(Key::Messages), 0))),
+       int_of(fields.of(Key::Waiting), 0) != 0});
+}
+
 void DumpBuilder::make_group(Made& made, const Fields& fields) {
   made.kind = Kind::Group;
   made.number = static_cast<std::uint32_t>(dump_.groups.size());
@@ -168,6 +187,12 @@ void DumpBuilder::take_parent(const Value* pairs, std::size_t count) {
       case Key::NcclVersion:
       case Key::CommLibVersion:
         dump_.library = text_of(value);
+        break;
+      case Key::Reason:
+        dump_.reason = text_of(value);
+        break;
+      case Key::ReasonGroup:
+        dump_.reason_group = text_of(value);
         break;
       case Key::PgConfig:
         take_numbered_groups(value);
@@ -249,6 +274,9 @@ std::uint32_t DumpBuilder::signature_of(const Fields& fields) {
   for (const Key key : {Key::InputSizes, Key::OutputSizes, Key::InputTypes, Key::OutputTypes}) {
     hash = mix(hash, hash_of_lists(fields.of(key), 1));
   }
+  const bool has_root = fields.holds(Key::Root);
+  const std::int64_t root = has_root ? int_of(fields.of(Key::Root), -1) : -1;
+  if (has_root) hash = mix(hash, static_cast<std::uint64_t>(root));
   if (const std::uint32_t* seen = signatures_.find(hash)) return *seen - 1;
   const std::uint32_t number = names_.add_signature(hash, [&] {
     const OpText op = parse_op(text_of(fields.of(Key::ProfilingName)));
@@ -258,6 +286,7 @@ std::uint32_t DumpBuilder::signature_of(const Fields& fields) {
     made.backend = op.backend;
     made.source = op.source;
     made.target = op.target;
+    made.root = static_cast<int>(std::clamp<std::int64_t>(root, -1, kMostRanks));
     made.inputs = lists_as_text(fields.of(Key::InputSizes), made.input_count);
     made.outputs = lists_as_text(fields.of(Key::OutputSizes), made.output_count);
     made.types = types_as_text(fields.of(Key::InputTypes));

@@ -59,6 +59,8 @@ struct LogStatement {
     EngineAbsent,   ///< ringside's own engine: ranks did not come to the start of the job
     EngineSilent,  ///< the same: all report a failure but these, or these have made the fewest calls
     EngineGone,    ///< the same: a rank's process ended without a goodbye
+    EngineDiffers,    ///< the same: ranks call different things, and had time to come to the call
+    EngineCut,        ///< the same: a connection between two that live broke
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
   };
   What what = What::Laggards;

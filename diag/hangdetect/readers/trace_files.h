@@ -20,6 +20,7 @@ struct ConnectionProgress {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   std::uint64_t expected = 0;  ///< of the call before, where it was of the same kind
+  bool is_blocked = false;     ///< the sender cannot send, though the receiver has taken everything
 
   /// Sent, and not received: under way, or lost.
   [[nodiscard]] bool is_under_way() const { return sent > received; }

@@ -21,13 +21,32 @@ std::vector<ConnectionProgress> stalled_connections(
     const std::vector<ConnectionProgress>& connections) {
   std::set<int> waiting;
   for (const ConnectionProgress& one : connections) {
-    if (one.is_lacking()) waiting.insert(one.receiver);
+    if (one.is_lacking() && !one.is_blocked) waiting.insert(one.receiver);
   }
   std::vector<ConnectionProgress> stalled;
   for (const ConnectionProgress& one : connections) {
-    if (one.is_under_way() && waiting.count(one.receiver) == 0) stalled.push_back(one);
+    const bool is_lost = one.is_under_way() && waiting.count(one.receiver) == 0;
+    if (is_lost || one.is_blocked) stalled.push_back(one);
   }
   return stalled;
+}
+
+void blame_connections(const std::vector<ConnectionProgress>& connections, Verdict& verdict) {
+  Explanation& best = verdict.best;
+  const bool may_follow = best.kind == Kind::DeadRank || best.kind == Kind::MissingRank ||
+                          best.kind == Kind::Straggler || best.kind == Kind::P2pUnmatched ||
+                          best.kind == Kind::DeadlockCycle;
+  // A death that the others tell of is surer than what it left on the way.
+  if (!may_follow || best.confidence > 0.9 || stalled_connections(connections).empty()) return;
+  Explanation stall;
+  stall.kind = Kind::NetworkStall;
+  stall.confidence = 0.8;
+  stall.call = best.call;
+  stall.why = "both ends of a connection tell that it stands still";
+  stall.next = best.next;
+  best.against = "what was lost on the way explains it";
+  verdict.others.insert(verdict.others.begin(), std::move(best));
+  best = std::move(stall);
 }
 
 void name_connections(const std::vector<ConnectionProgress>& connections, const Job& job,
@@ -54,9 +73,9 @@ void name_connections(const std::vector<ConnectionProgress>& connections, const 
   }
   const bool is_one = stalled.size() == 1;
   explanation.why +=
-      fmt::format("; {} from rank {} to rank {} on channel {}{} never arrived",
-                  is_one ? "what was sent" : "among others, what was sent", first.sender,
-                  first.receiver, first.channel, is_one ? " alone" : "");
+      fmt::format("; {}from rank {} to rank {} on channel {}{} {}", is_one ? "" : "among others, ",
+                  first.sender, first.receiver, first.channel, is_one ? " alone" : "",
+                  first.is_blocked ? "nothing can be sent" : "what was sent never arrived");
   if (is_one) explanation.confidence = std::max(explanation.confidence, 0.8);
 }
 

@@ -13,6 +13,10 @@ namespace ringside::hang {
 std::vector<ConnectionProgress> stalled_connections(
     const std::vector<ConnectionProgress>& connections);
 
+/// Puts a stall of the network in the place of a verdict on ranks that did not come or stand still, where both ends
+/// of a connection tell that what was sent has not arrived at a receiver that waits for it.
+void blame_connections(const std::vector<ConnectionProgress>& connections, Verdict& verdict);
+
 /// Adds to an explanation what the recorder's trace shows: of a stall, which connections and channels it is
 /// on; of anything else, who waits for whose chunk.
 void name_connections(const std::vector<ConnectionProgress>& connections, const Job& job,

@@ -33,14 +33,16 @@ Explanation moving(const Progress& progress) {
 }
 
 /// Dumps on demand, taken at slightly different moments: ranks look absent or ahead that are not. Only
-/// calls that do not fit each other stay what they are.
-void doubt(std::vector<Explanation>& all) {
-  for (Explanation& one : all) {
+/// calls that do not fit each other stay what they are, and so does what is told outright, the first `told`.
+void doubt(std::vector<Explanation>& all, std::size_t told) {
+  for (std::size_t i = told; i < all.size(); ++i) {
+    Explanation& one = all[i];
     const bool is_mismatch = one.kind == Kind::OpMismatch || one.kind == Kind::ShapeMismatch ||
                              one.kind == Kind::DtypeMismatch || one.kind == Kind::OrderMismatch ||
                              one.kind == Kind::RootMismatch;
     if (!is_mismatch) one.confidence = std::min(one.confidence, 0.3);
   }
+  if (told > 0) return;
   Explanation out;
   out.kind = Kind::NotAHang;
   out.confidence = 0.6;
@@ -76,6 +78,17 @@ Explanation unexplained(const Job& job, const Standing& standing) {
                         ranks_text(ranks), out.call);
   out.missing.push_back("Flight Recorder dumps of all ranks: a log line leaves out the peer");
   return out;
+}
+
+bool has_said(const LogFacts& facts, LogStatement::What what) {
+  return std::any_of(facts.statements.begin(), facts.statements.end(),
+                     [what](const LogStatement& one) { return one.what == what; });
+}
+
+/// Whether the engine's own words tell why the job ended at once, before anybody had waited long.
+bool is_end_told(const LogFacts& facts) {
+  return has_said(facts, LogStatement::What::EngineGone) ||
+         has_said(facts, LogStatement::What::EngineCut);
 }
 
 /// A process that crashed, and a rank that never came: the one is the other.
@@ -217,6 +230,7 @@ Verdict decide(const Job& job, const LogFacts& facts) {
     if (said.empty()) all.push_back(explain_quiet(scene, facts));
     add(all, std::move(said));
   } else {
+    const std::size_t told = is_end_told(facts) ? said.size() : 0;
     add(all, std::move(said));
     if (!facts.stacks.empty()) add(all, explain_stacks(scene, facts));
     add(all, explain_mismatches(scene));
@@ -224,7 +238,9 @@ Verdict decide(const Job& job, const LogFacts& facts) {
     add(all, explain_absence(scene));
     add(all, explain_stalls(scene));
     if (all.empty()) all.push_back(unexplained(job, standing));
-    if (facts.timeouts == 0 && are_waits_young(job, standing)) doubt(all);
+    const bool is_settled =
+        facts.timeouts > 0 || has_said(facts, LogStatement::What::EngineDiffers);
+    if (!is_settled && are_waits_young(job, standing)) doubt(all, told);
   }
   join_deaths(all);
   agree(all);

@@ -78,6 +78,11 @@ void add_engine(const LogFacts& facts, std::vector<Explanation>& out) {
         told(kind, said, ranks, confidence, fmt::format("{} {}", ranks_text(ranks), how)));
   };
   add(What::EngineGone, Kind::DeadRank, 0.95, "ended without a goodbye: the others say so");
+  if (const auto cut = all_of(facts, What::EngineCut); !cut.empty()) {
+    out.push_back(told(
+        Kind::NetworkStall, cut, {}, 0.75,
+        fmt::format("a connection broke between two ranks that live on: {}", cut.front()->text)));
+  }
   add(What::EngineAbsent, Kind::MissingRank, 0.9, "did not come to the start of the job");
   if (all_of(facts, What::EngineGone).empty()) {
     add(What::EngineSilent, Kind::MissingRank, 0.85,

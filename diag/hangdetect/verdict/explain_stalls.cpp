@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "diag/hangdetect/verdict/compare.h"
@@ -129,6 +130,42 @@ Explanation stalled_transfer(const Scene& scene, int rank, int peer) {
   return out;
 }
 
+/// The two ends of one transfer, and what each gives it.
+struct TwoEnds {
+  int rank = -1, peer = -1;
+  const Call* call = nullptr;
+  const Call* other = nullptr;
+};
+
+/// Both ends stand at one transfer, of two lengths or types: NCCL waits for what never comes. Of the two the one is to
+/// blame that calls what it does not use to call.
+std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& ends) {
+  const Signature& mine = scene.job.signature(*ends.call);
+  const Signature& theirs = scene.job.signature(*ends.other);
+  const bool is_length = mine.input_count != theirs.input_count;
+  if (!is_length && mine.types == theirs.types) return std::nullopt;
+  const auto usual = [&](int rank) {
+    const auto& block = scene.standing.blocks[static_cast<std::size_t>(rank)];
+    return scene.habits.usual(rank, block->call).value_or(0.5);
+  };
+  constexpr double kClearly = 0.25;
+  const double lead = usual(ends.rank) - usual(ends.peer);
+  const int odd = lead < -kClearly ? ends.rank : lead > kClearly ? ends.peer : -1;
+  Explanation out;
+  out.kind = is_length ? Kind::ShapeMismatch : Kind::DtypeMismatch;
+  out.confidence = odd >= 0 ? 0.8 : 0.65;
+  if (odd >= 0) out.culprits = {odd};
+  out.call = call_title(
+      scene.job, scene.standing.blocks[static_cast<std::size_t>(ends.rank)]->group, *ends.call);
+  out.why = fmt::format("the two ends of {} differ: rank {} calls {}, rank {} calls {}", out.call,
+                        ends.rank, call_text(mine), ends.peer, call_text(theirs));
+  out.why += odd >= 0 ? fmt::format("; rank {} does not use to call that there", odd)
+                      : "; nothing tells which of them is wrong";
+  out.evidence.push_back(evidence_of(scene.job, ends.rank, *ends.call, call_text(mine)));
+  out.evidence.push_back(evidence_of(scene.job, ends.peer, *ends.other, call_text(theirs)));
+  return out;
+}
+
 /// The ends of every such transfer, the lower rank first.
 std::vector<std::pair<int, int>> met_transfers(const Standing& standing) {
   std::vector<std::pair<int, int>> met;
@@ -168,7 +205,13 @@ std::vector<Explanation> explain_stalls(const Scene& scene) {
     }
   }
   for (const auto& [rank, peer] : met_transfers(scene.standing)) {
-    if (found.size() < 8) found.push_back(stalled_transfer(scene, rank, peer));
+    if (found.size() >= 8) break;
+    const auto call_of = [&](int one) {
+      const auto& block = scene.standing.blocks[static_cast<std::size_t>(one)];
+      return &scene.job.rank(one).dump->calls[block->call];
+    };
+    auto unequal = unequal_transfer(scene, {rank, peer, call_of(rank), call_of(peer)});
+    found.push_back(unequal ? *std::move(unequal) : stalled_transfer(scene, rank, peer));
   }
   return found;
 }

@@ -1,0 +1,99 @@
+#include "diag/hangdetect/readers/dump_reasons.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace ringside::hang {
+namespace {
+
+/// `rank 1 lost rank 2 on channel 0: ...`, and not because time ran out: the connection broke.
+bool is_broken_connection(std::string_view reason) {
+  const std::size_t lost = reason.find(" lost rank ");
+  return reason.starts_with("rank ") && lost != std::string_view::npos &&
+         reason.find(": waited ") == std::string_view::npos &&
+         (reason.find("closed the connection") != std::string_view::npos ||
+          reason.find("was cut") != std::string_view::npos);
+}
+
+/// Ranks of the dump's group as ranks of the job; those that it does not list are left out.
+void number_globally(const RankDump& dump, LogStatement& statement) {
+  const auto group = std::find_if(dump.groups.begin(), dump.groups.end(),
+                                  [&](const auto& one) { return one.name == dump.reason_group; });
+  if (dump.reason_group.empty() || group == dump.groups.end()) return;
+  std::vector<int> ranks;
+  for (const int rank : statement.ranks) {
+    const auto at = static_cast<std::size_t>(rank);
+    if (rank >= 0 && at < group->ranks.size()) ranks.push_back(group->ranks[at]);
+  }
+  statement.ranks = std::move(ranks);
+}
+
+}  // namespace
+
+std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& names) {
+  std::vector<LogStatement> statements;
+  std::set<std::pair<std::string_view, std::string_view>> told;
+  for (const RankDump& dump : dumps) {
+    if (dump.reason.empty() || !told.emplace(dump.reason_group, dump.reason).second) continue;
+    const LogFacts facts = read_log_text(dump.reason + "\n", dump.path, names);
+    for (LogStatement one : facts.statements) {
+      // Who differs the dumps show themselves.
+      if (one.what == LogStatement::What::LibraryMismatch) {
+        one.what = LogStatement::What::EngineDiffers;
+      }
+      number_globally(dump, one);
+      one.file = dump.path;
+      one.line = -1;
+      statements.push_back(std::move(one));
+    }
+    if (facts.statements.empty() && is_broken_connection(dump.reason)) {
+      LogStatement broken;
+      broken.what = LogStatement::What::EngineCut;
+      broken.text = dump.reason;
+      broken.file = dump.path;
+      statements.push_back(std::move(broken));
+    }
+  }
+  return statements;
+}
+
+std::vector<ConnectionProgress> connections_of(std::span<const RankDump> dumps) {
+  struct Both {
+    std::uint64_t sent = 0, received = 0;
+    bool is_awaited = false, is_full = false;
+    bool has_sender = false, has_receiver = false;
+  };
+  std::map<std::tuple<std::string, int, int, int, std::string>, Both> all;
+  for (const RankDump& dump : dumps) {
+    for (const DumpProgress& one : dump.progress) {
+      const int sender = one.is_send ? dump.rank : one.peer;
+      const int receiver = one.is_send ? one.peer : dump.rank;
+      Both& both = all[{one.group, sender, receiver, one.channel, one.connection}];
+      (one.is_send ? both.sent : both.received) += one.messages;
+      (one.is_send ? both.has_sender : both.has_receiver) = true;
+      if (one.is_waiting) (one.is_send ? both.is_full : both.is_awaited) = true;
+    }
+  }
+  std::vector<ConnectionProgress> connections;
+  for (const auto& [name, both] : all) {
+    if (!both.has_sender || !both.has_receiver) continue;
+    if (!both.is_awaited && !both.is_full) continue;
+    const auto& [group, sender, receiver, channel, connection] = name;
+    connections.push_back({.sender = sender,
+                           .receiver = receiver,
+                           .channel = channel,
+                           .sent = both.sent,
+                           // Who does not wait has all that it wants.
+                           .received = both.is_awaited ? both.received : both.sent,
+                           .expected = both.received + (both.is_awaited ? 1 : 0),
+                           .is_blocked = both.is_full && both.sent <= both.received});
+  }
+  return connections;
+}
+
+}  // namespace ringside::hang

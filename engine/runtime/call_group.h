@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "engine/runtime/call.h"
+
+namespace ringside {
+
+class Communicator;
+class HostStream;
+
+/// Calls that begin together: ncclGroupStart() .. ncclGroupEnd(). The sends and receives of one communicator
+/// become one call, in which none waits for another, whatever their order here; collectives stay as they are, behind
+/// them, in their order. Communicators follow each other on a stream in the order in which they first came.
+///
+/// Threads    one
+class CallGroup {
+ public:
+  /// call  a send or receive has one transfer listed, or a collective; its buffers are in use until the stream has
+  ///       done it
+  void add(Communicator& communicator, HostStream& stream, CollectiveCall call);
+
+  /// Enqueues everything. The group is empty afterwards.
+  /// errors  as Communicator::enqueue(): of the first call that was refused; those before it are under way
+  Status launch();
+
+  [[nodiscard]] bool is_empty() const { return parts_.empty(); }
+
+ private:
+  struct Part {
+    Communicator* communicator;
+    HostStream* stream;
+    std::vector<CollectiveCall> messages;
+    std::vector<CollectiveCall> collectives;
+  };
+  std::vector<Part> parts_;
+};
+
+/// The sends and receives as few calls: the k-th of each peer and direction go into the k-th.
+/// messages  of one transfer each
+std::vector<CollectiveCall> fuse_messages(const std::vector<CollectiveCall>& messages);
+
+}  // namespace ringside

@@ -1,0 +1,65 @@
+#include "engine/runtime/pending_communicator.h"
+
+#include <utility>
+
+#include "base/assert.h"
+
+namespace ringside {
+
+Result<std::unique_ptr<PendingCommunicator>> PendingCommunicator::start(
+    BootstrapOptions join, CommunicatorOptions options, std::unique_ptr<BootstrapRoot> root) {
+  RINGSIDE_TRY(Wakeup off, Wakeup::make());
+  return std::unique_ptr<PendingCommunicator>(new PendingCommunicator(
+      std::move(join), std::move(options), std::move(root), std::move(off)));
+}
+
+PendingCommunicator::PendingCommunicator(BootstrapOptions join, CommunicatorOptions options,
+                                         std::unique_ptr<BootstrapRoot> root, Wakeup off)
+    : join_(std::move(join)),
+      options_(std::move(options)),
+      off_(std::move(off)),
+      root_(std::move(root)) {
+  join_.off = &off_;
+  thread_ = std::jthread([this] {
+    auto made = make();
+    const std::lock_guard lock(mutex_);
+    bootstrap_.reset();
+    made_ = std::move(made);
+  });
+}
+
+PendingCommunicator::~PendingCommunicator() {
+  if (!is_ready()) abort();
+}
+
+Result<std::unique_ptr<Communicator>> PendingCommunicator::make() {
+  RINGSIDE_TRY(std::shared_ptr<Bootstrap> joined, Bootstrap::join(join_));
+  {
+    const std::lock_guard lock(mutex_);
+    root_.reset();
+    if (is_off_) return Error{ErrorCode::Aborted, "the making of the communicator was aborted"};
+    bootstrap_ = joined;
+  }
+  return Communicator::make(std::move(joined), options_);
+}
+
+bool PendingCommunicator::is_ready() const {
+  const std::lock_guard lock(mutex_);
+  return made_.has_value();
+}
+
+Result<std::unique_ptr<Communicator>> PendingCommunicator::take() {
+  if (thread_.joinable()) thread_.join();
+  const std::lock_guard lock(mutex_);
+  RINGSIDE_ASSERT(made_.has_value(), "taken {}", "twice");
+  return std::exchange(made_, std::nullopt).value();
+}
+
+void PendingCommunicator::abort() {
+  off_.signal();
+  const std::lock_guard lock(mutex_);
+  is_off_ = true;
+  if (bootstrap_) bootstrap_->abort();
+}
+
+}  // namespace ringside

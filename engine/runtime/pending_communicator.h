@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/result.h"
+#include "engine/runtime/bootstrap.h"
+#include "engine/runtime/communicator.h"
+#include "engine/transport/wakeup.h"
+
+namespace ringside {
+
+/// A communicator that is being made on a thread of its own: the caller need not wait for the other ranks, and may
+/// call it off at any moment.
+///
+/// Threads    any
+/// Ownership  called off, and waited for, where it goes before it is ready
+class PendingCommunicator {
+ public:
+  /// root  kept until the rank has joined; null: it is elsewhere
+  /// errors  System: no descriptors
+  static Result<std::unique_ptr<PendingCommunicator>> start(BootstrapOptions join,
+                                                            CommunicatorOptions options,
+                                                            std::unique_ptr<BootstrapRoot> root);
+  ~PendingCommunicator();
+  PendingCommunicator(const PendingCommunicator&) = delete;
+  PendingCommunicator& operator=(const PendingCommunicator&) = delete;
+
+  [[nodiscard]] bool is_ready() const;
+
+  /// Waits for it. Once.
+  /// errors  as Bootstrap::join() and Communicator::make()
+  Result<std::unique_ptr<Communicator>> take();
+
+  /// Ends the making with Aborted, or what the other ranks then say; within CommunicatorOptions::connect_timeout.
+  void abort();
+
+ private:
+  PendingCommunicator(BootstrapOptions join, CommunicatorOptions options,
+                      std::unique_ptr<BootstrapRoot> root, Wakeup off);
+  Result<std::unique_ptr<Communicator>> make();
+
+  BootstrapOptions join_;
+  const CommunicatorOptions options_;
+  const Wakeup off_;
+  mutable std::mutex mutex_;  ///< guards what follows
+  std::unique_ptr<BootstrapRoot> root_;
+  std::shared_ptr<Bootstrap> bootstrap_;
+  bool is_off_ = false;
+  std::optional<Result<std::unique_ptr<Communicator>>> made_;
+  std::jthread thread_;  // last: it uses all
+};
+
+}  // namespace ringside

@@ -1,0 +1,148 @@
+#include "harness/program_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "base/mixed.h"
+
+namespace ringside {
+namespace {
+
+using hangs::Op;
+using hangs::Step;
+
+Collective collective_of(Op op) {
+  switch (op) {
+    case Op::AllGather:
+      return Collective::AllGather;
+    case Op::ReduceScatter:
+      return Collective::ReduceScatter;
+    case Op::Broadcast:
+      return Collective::Broadcast;
+    case Op::Reduce:
+      return Collective::Reduce;
+    case Op::AllToAll:
+      return Collective::AllToAll;
+    case Op::Send:
+      return Collective::Send;
+    case Op::Recv:
+      return Collective::Recv;
+    case Op::AllReduce:
+    case Op::Barrier:  // PyTorch's barrier of NCCL is an all-reduce of one element
+      break;
+  }
+  return Collective::AllReduce;
+}
+
+class ProgramRun {
+ public:
+  ProgramRun(Communicator& world, const hangs::Program& program, std::int64_t most_elements)
+      : world_(world), program_(program), most_(most_elements), me_(to_int(world.rank())) {}
+
+  /// The first family is all ranks; of each other one a rank is in one group or in none.
+  Status make_groups() {
+    communicators_.resize(program_.groups.size());
+    for (std::size_t family = 1; family < program_.families.size(); ++family) {
+      const int group = program_.group_of[static_cast<std::size_t>(me_)][family];
+      const bool is_in = group >= 0;
+      const std::string description =
+          is_in ? program_.groups[static_cast<std::size_t>(group)].desc : std::string();
+      RINGSIDE_TRY(auto made,
+                   world_.split(is_in ? std::optional(group) : std::nullopt, me_, description));
+      if (is_in) communicators_[static_cast<std::size_t>(group)] = std::move(made);
+    }
+    return {};
+  }
+
+  Status run() {
+    const hangs::RankProgram& mine = program_.programs[static_cast<std::size_t>(me_)];
+    for (int iteration = 0; iteration < mine.iterations; ++iteration) {
+      for (const Step& step : mine.body_of(iteration)) RINGSIDE_TRY(take(step));
+    }
+    return {};
+  }
+
+  Status finish() {
+    for (const auto& communicator : communicators_) {
+      if (communicator) RINGSIDE_TRY(communicator->finish());
+    }
+    return {};
+  }
+
+ private:
+  Communicator& of(int group) {
+    const auto& own = communicators_[static_cast<std::size_t>(group)];
+    return own ? *own : world_;
+  }
+
+  Status take(const Step& step) {
+    switch (step.kind) {
+      case Step::Kind::Compute:
+      case Step::Kind::Kernel:  // calls come one after the other: nothing runs beside it
+        std::this_thread::sleep_for(step.time);
+        return {};
+      case Step::Kind::Call:
+        return call(step);
+      case Step::Kind::Rendezvous:
+        return of(step.group).barrier();
+      case Step::Kind::Join:         // no call is under way
+      case Step::Kind::Synchronize:  // likewise
+      case Step::Kind::Halt:         // faults are the plan's
+        break;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::int64_t elements_of(std::int64_t count) const {
+    if (count <= most_) return count;
+    return most_ / 2 + static_cast<std::int64_t>(mixed(static_cast<std::uint64_t>(count)) %
+                                                 static_cast<std::uint64_t>(most_ / 2));
+  }
+
+  Status call(const Step& step) {
+    Communicator& communicator = of(step.group);
+    CollectiveCall call;
+    call.collective = collective_of(step.op);
+    call.type = step.type;
+    call.count = elements_of(step.count);
+    if (hangs::has_root(step.op)) call.root = Rank{step.peer};
+    if (step.op == Op::Send) call.sends = {{Rank{step.peer}, 0, call.count}};
+    if (step.op == Op::Recv) call.recvs = {{Rank{step.peer}, 0, call.count}};
+    const std::size_t size = size_of(step.type).value * static_cast<std::size_t>(call.count) *
+                             static_cast<std::size_t>(communicator.nranks());
+    input_.resize(std::max(input_.size(), size));
+    output_.resize(std::max(output_.size(), size));
+    call.input = input_.data();
+    call.output = output_.data();
+    return communicator.run(call);
+  }
+
+  Communicator& world_;
+  const hangs::Program& program_;
+  const std::int64_t most_;
+  const int me_;
+  std::vector<std::unique_ptr<Communicator>>
+      communicators_;  ///< [group]; null: all ranks, or not in it
+  std::vector<std::byte> input_, output_;
+};
+
+}  // namespace
+
+Result<int> run_program(JobRank& rank, const hangs::Program& program, std::int64_t most_elements) {
+  const int nranks = rank.communicator.nranks();
+  if (program.ranks != nranks) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("a program of {} ranks in a job of {}", program.ranks, nranks),
+                 fmt::format("start {} ranks", program.ranks)};
+  }
+  ProgramRun run(rank.communicator, program, most_elements);
+  RINGSIDE_TRY(run.make_groups());
+  RINGSIDE_TRY(run.run());
+  RINGSIDE_TRY(run.finish());
+  return 0;
+}
+
+}  // namespace ringside

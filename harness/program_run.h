@@ -1,0 +1,23 @@
+#pragma once
+
+#include "base/result.h"
+#include "base/units.h"
+#include "harness/hangs/program.h"
+#include "harness/job.h"
+
+namespace ringside {
+
+/// Runs a program of groups and calls (harness/hangs) for real: the one that otherwise is played in virtual
+/// time.
+///
+/// Each group is a communicator of its own, split off the job's. Calls come one after the other, in the
+/// program's order: what it lets overlap does not. Data are zeros, nothing is verified.
+///
+/// most_elements  of a call; the program's larger counts are cut to less, different ones to different ones
+/// shape          most_elements: at least 2
+/// returns        0
+/// errors         InvalidArgument: the program is of another number of ranks.  As Communicator::run()
+Result<int> run_program(JobRank& rank, const hangs::Program& program,
+                        std::int64_t most_elements = 4096);
+
+}  // namespace ringside

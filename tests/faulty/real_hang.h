@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/faults/fault.h"
+#include "harness/hangs/program.h"
+
+namespace ringside {
+
+/// A healthy program, what goes wrong in it on real ranks, and who is to blame.
+struct RealHang {
+  std::uint64_t seed = 0;
+  std::string workload;
+  hangs::Program program;
+  FaultPlan plan;
+  std::vector<int> culprits;  ///< empty: nobody
+};
+
+/// Drawn from the seed: kinds of faults come in turn, workloads, ranks, calls and the like are drawn.
+RealHang draw_real_hang(std::uint64_t seed, int nranks = 8);
+
+/// What `ringside hang` makes of the dumps of one run.
+struct RealVerdict {
+  std::string kind;
+  std::vector<int> culprits;
+  double confidence = 0;
+  std::string why;
+  std::string error;  ///< what the run ended with; empty: it ended well
+  double run_s = 0;   ///< of the run, and of looking at its dumps
+  double examine_s = 0;
+  [[nodiscard]] bool accuses_healthy(const RealHang& hang) const;
+};
+
+/// Runs it on real processes, which write their dumps into `folder` (made, and emptied first), and examines them.
+/// errors  as hang::examine()
+Result<RealVerdict> run_and_examine(const RealHang& hang, const std::string& folder,
+                                    double timeout_s);
+
+}  // namespace ringside

@@ -1,0 +1,126 @@
+#include "diag/hangdetect/readers/dump_reasons.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "diag/hangdetect/verdict/connections.h"
+#include "engine/flight/dump.h"
+
+namespace ringside::hang {
+namespace {
+
+using What = LogStatement::What;
+
+FlightDump dump_of(const std::string& reason) {
+  FlightDump dump;
+  dump.groups = {{0, "0", "default_pg", {0, 1, 2, 3}}, {1, "part", "", {1, 3}}};
+  dump.reason = reason;
+  return dump;
+}
+
+/// What the recorder writes and the reader reads of it, as pickle or JSON.
+RankDump read_back(const FlightDump& dump, int rank, Names& names, bool is_json = false) {
+  std::string text;
+  if (is_json) {
+    append_json(dump, text);
+  } else {
+    append_pickle(dump, text);
+  }
+  auto read = parse_dump(text, names);
+  EXPECT_TRUE(read) << read.error().message;
+  read->rank = rank;
+  return *std::move(read);
+}
+
+TEST(DumpReasons, ADeathIsToldByItsRankInTheWholeJob) {
+  for (const bool is_json : {false, true}) {
+    Names names;
+    FlightDump dump = dump_of("rank 1 is gone: its process or host ended without a goodbye");
+    dump.reason_group = "part";
+    const std::vector<RankDump> dumps{read_back(dump, 0, names, is_json)};
+    const auto said = reasons_of(dumps, names);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said[0].what, What::EngineGone);
+    EXPECT_THAT(said[0].ranks, testing::ElementsAre(3));
+  }
+}
+
+TEST(DumpReasons, ABrokenConnectionAccusesNobodyAndATimeoutSaysNothing) {
+  Names names;
+  const std::vector<RankDump> cut{
+      read_back(dump_of("rank 1 lost rank 2 on channel 0: the connection was cut"), 1, names)};
+  const auto said = reasons_of(cut, names);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].what, What::EngineCut);
+  EXPECT_TRUE(said[0].ranks.empty());
+  const std::vector<RankDump> timeout{read_back(
+      dump_of("rank 1 lost rank 2 on channel 0: waited 2 s for a chunk of step 7"), 1, names)};
+  EXPECT_TRUE(reasons_of(timeout, names).empty());
+}
+
+/// Two ranks and one connection from rank 0 to rank 1.
+std::vector<ConnectionProgress> between(FlightDump::Progress sender,
+                                        FlightDump::Progress receiver) {
+  Names names;
+  FlightDump first = dump_of("");
+  sender.is_send = true;
+  sender.peer = 1;
+  first.progress = {sender};
+  FlightDump second = dump_of("");
+  receiver.peer = 0;
+  second.progress = {receiver};
+  const std::vector<RankDump> dumps{read_back(first, 0, names), read_back(second, 1, names, true)};
+  return connections_of(dumps);
+}
+
+TEST(DumpConnections, WhatWasSentAndHasNotComeToWhoWaitsIsLost) {
+  const auto lost = between({.messages = 9}, {.messages = 7, .is_waiting = true});
+  ASSERT_EQ(stalled_connections(lost).size(), 1U);
+  EXPECT_EQ(stalled_connections(lost)[0].sender, 0);
+  EXPECT_EQ(stalled_connections(lost)[0].receiver, 1);
+}
+
+TEST(DumpConnections, WhatLiesThereForWhoIsElsewhereIsNot) {
+  EXPECT_TRUE(stalled_connections(between({.messages = 9}, {.messages = 7})).empty());
+}
+
+TEST(DumpConnections, WhoeverWaitsForWhatWasNeverSentIsNotHeldByTheConnection) {
+  const auto lacking = between({.messages = 7}, {.messages = 7, .is_waiting = true});
+  EXPECT_TRUE(stalled_connections(lacking).empty());
+  ASSERT_EQ(lacking.size(), 1U);
+  EXPECT_TRUE(lacking[0].is_lacking());
+}
+
+TEST(DumpConnections, WhoCannotSendThoughEverythingWasTakenIsHeldByTheConnection) {
+  const auto blocked = between({.messages = 7, .is_waiting = true}, {.messages = 7});
+  ASSERT_EQ(stalled_connections(blocked).size(), 1U);
+  EXPECT_TRUE(stalled_connections(blocked)[0].is_blocked);
+}
+
+// The receiver waits on another connection of the same channel: nothing is lost.
+TEST(DumpConnections, ConnectionsOfOneChannelAreKeptApart) {
+  const auto apart = between({.protocol = Protocol::Simple, .messages = 9},
+                             {.protocol = Protocol::LL, .messages = 1, .is_waiting = true});
+  EXPECT_TRUE(stalled_connections(apart).empty());
+}
+
+TEST(DumpRoots, TheRootOfACallIsRead) {
+  Names names;
+  FlightDump dump = dump_of("");
+  FlightDump::Call& call = dump.calls.emplace_back();
+  call.profiling_name = "nccl:broadcast";
+  call.input = call.output = {4};
+  call.type = "Float";
+  call.root = 2;
+  dump.entries.emplace_back().call = &call;
+  for (const bool is_json : {false, true}) {
+    const RankDump read = read_back(dump, 0, names, is_json);
+    ASSERT_EQ(read.calls.size(), 1U);
+    EXPECT_EQ(names.signature(read.calls[0].signature).root, 2);
+  }
+}
+
+}  // namespace
+}  // namespace ringside::hang
