@@ -43,17 +43,20 @@ void print_times(const study::StepTimes& times) {
 
 void print_calls(const std::vector<study::CallTime>& calls) {
   if (calls.empty()) return;
-  fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {}\n", "groups", "call", "ranks", "hosts",
-             "bytes", "alone", "beside", "limited by");
+  fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {}\n", "groups", "call", "ranks",
+             "hosts", "bytes", "alone", "beside", "limited by");
   for (const study::CallTime& one : calls) {
     fmt::print("  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {}\n", one.groups, one.call, one.ranks,
-               one.hosts, one.bytes.value, format_time(one.alone), format_time(one.time), one.limit);
+               one.hosts, one.bytes.value, format_time(one.alone), format_time(one.time),
+               one.limit);
   }
   fmt::print("  beside: while groups like it on the same hosts call, too\n");
 }
 
-void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome, const RunArguments& arguments) {
-  fmt::print("{}: {} on {}, {}\n", scenario.name, plural(static_cast<std::size_t>(outcome.ranks), "rank", "ranks"),
+void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
+                   const RunArguments& arguments) {
+  fmt::print("{}: {} on {}, {}\n", scenario.name,
+             plural(static_cast<std::size_t>(outcome.ranks), "rank", "ranks"),
              arguments.on == "real" ? "processes of this machine"
              : scenario.on.empty()  ? "simulated hosts of no kind"
                                     : "simulated " + scenario.on,
@@ -66,8 +69,9 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome, con
   if (outcome.times) print_times(*outcome.times);
   if (!outcome.failure.empty()) line("error", outcome.failure);
   if (outcome.verdict) {
-    line("verdict", fmt::format("{}, blamed: {} (confidence {:.2f})", hang::to_string(outcome.verdict->kind),
-                                ranks_text(outcome.verdict->culprits), outcome.verdict->confidence));
+    line("verdict",
+         fmt::format("{}, blamed: {} (confidence {:.2f})", hang::to_string(outcome.verdict->kind),
+                     ranks_text(outcome.verdict->culprits), outcome.verdict->confidence));
     line("why", outcome.verdict->why);
   }
   if (!arguments.folder.empty()) line("files", arguments.folder);
@@ -76,13 +80,15 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome, con
   print_calls(outcome.calls);
 }
 
-Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome, const RunArguments& arguments) {
-  Json document{{"schema", "ringside.run/1"}, {"name", scenario.name}, {"on", arguments.on},
-                {"nranks", outcome.ranks},    {"kinds", outcome.kinds}, {"outcome", to_string(outcome.end)},
-                {"step_time_us", nullptr},    {"compute_us", nullptr},  {"exposed_us", nullptr},
-                {"idle_us", nullptr},         {"failure", nullptr},     {"verdict", nullptr},
-                {"expected", nullptr},        {"met", nullptr},         {"unmet", outcome.unmet},
-                {"files", nullptr},           {"calls", Json::array()}};
+Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
+                      const RunArguments& arguments) {
+  Json document{
+      {"schema", "ringside.run/1"}, {"name", scenario.name},  {"on", arguments.on},
+      {"nranks", outcome.ranks},    {"kinds", outcome.kinds}, {"outcome", to_string(outcome.end)},
+      {"step_time_us", nullptr},    {"compute_us", nullptr},  {"exposed_us", nullptr},
+      {"idle_us", nullptr},         {"failure", nullptr},     {"verdict", nullptr},
+      {"expected", nullptr},        {"met", nullptr},         {"unmet", outcome.unmet},
+      {"files", nullptr},           {"calls", Json::array()}};
   if (outcome.times) {
     document["step_time_us"] = in_us(outcome.times->step);
     document["compute_us"] = in_us(outcome.times->compute);
@@ -154,12 +160,16 @@ Verb run_verb() {
           [](Options& app) {
             auto arguments = std::make_shared<RunArguments>();
             RunArguments& a = *arguments;
-            app.add_option("file", a.file, "a scenario/1 (docs/scenarios.md), or a hang-program/1")->required();
+            app.add_option("file", a.file, "a scenario/1 (docs/scenarios.md), or a hang-program/1")
+                ->required();
             app.add_option("--on", a.on, "sim: in simulated time; real: processes of this machine")
                 ->capture_default_str();
-            app.add_option("-o,--output", a.folder, "keep dumps and logs in this new or empty folder");
-            app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")->capture_default_str();
-            app.add_option("--timeout", a.timeout_s, "real: seconds in which nothing moves until a call fails")
+            app.add_option("-o,--output", a.folder,
+                           "keep dumps and logs in this new or empty folder");
+            app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")
+                ->capture_default_str();
+            app.add_option("--timeout", a.timeout_s,
+                           "real: seconds in which nothing moves until a call fails")
                 ->capture_default_str();
             app.add_flag("--json", a.json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };

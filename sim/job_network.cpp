@@ -30,8 +30,12 @@ std::string name_of(const System& system, NodeRef ref) {
   const auto index = static_cast<std::size_t>(ref.index);
   switch (ref.kind) {
     case NodeKind::Gpu:
-    case NodeKind::Dev:
-      return fmt::format("GPU {}", ref.index);
+      return fmt::format("GPU {}", system.gpus[index].dev);
+    case NodeKind::Dev: {
+      // The GPU's, or the first of its partitions'.
+      const auto gpu = std::ranges::find(system.gpus, ref.index, &GpuInfo::device);
+      return fmt::format("GPU {}", gpu == system.gpus.end() ? ref.index : gpu->dev);
+    }
     case NodeKind::Pci:
       return fmt::format("PCI switch {}", ref.index);
     case NodeKind::Nvs:
@@ -243,14 +247,20 @@ int JobNetwork::node_of_link(int id) const {
 SimLink JobNetwork::link(int id) const {
   if (fabric_.fabric != nullptr && id >= first_fabric_link_) {
     FabricLink link = fabric_.fabric->link(id - first_fabric_link_);
-    return {.rate = link.rate, .name = std::move(link.name)};
+    return {.rate = link.rate, .name = link.name, .wire = std::move(link.name)};
   }
   const int node = node_of_link(id);
   const System& of_node = system(node);
   const Link& link = of_node.link(id - first_link_[static_cast<std::size_t>(node)]);
-  return {.rate = rate(id),
-          .name = fmt::format("node {}: {} -> {}", node, name_of(of_node, link.from),
-                              name_of(of_node, link.to))};
+  const std::string name = fmt::format("node {}: {} -> {}", node, name_of(of_node, link.from),
+                                       name_of(of_node, link.to));
+  std::string wire;
+  if (link.to.kind == NodeKind::Net) {
+    wire = fmt::format("node {}: to {}", node, name_of(of_node, link.to));
+  } else if (link.from.kind == NodeKind::Net) {
+    wire = fmt::format("node {}: from {}", node, name_of(of_node, link.from));
+  }
+  return {.rate = rate(id), .name = name, .wire = std::move(wire)};
 }
 
 BytesPerSecond JobNetwork::rate(int id) const {

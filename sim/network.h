@@ -15,6 +15,9 @@ namespace ringside {
 struct SimLink {
   BytesPerSecond rate;
   std::string name;  ///< for people: "node 0: GPU 3 -> NVSwitch"
+  /// Of a NIC's wire and of a fabric's links: a name that is the same in every job on these hosts, whichever of their GPUs
+  /// take part; else empty.
+  std::string wire = {};
 };
 
 /// What a message crosses.

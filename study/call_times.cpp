@@ -23,11 +23,14 @@ using hangs::Step;
 /// Where a group's ranks are: the same GPUs on each of some hosts.
 struct Seat {
   std::vector<int> hosts, gpus;
-  friend auto operator<=>(const Seat&, const Seat&) = default;
 };
 
+/// What of it counts: without a fabric hosts are alike.
+using Place = std::pair<std::vector<int>, std::vector<int>>;
+
 /// What a call's time depends on.
-using CallKey = std::tuple<int, std::string, std::uint64_t, Seat>;  // family, collective, bytes, where
+using CallKey =
+    std::tuple<int, std::string, std::uint64_t, Place>;  // family, collective, bytes, where
 /// And as the program has it: group, call, type, elements.
 using StepKey = std::tuple<int, Op, DataType, std::int64_t>;
 
@@ -50,7 +53,7 @@ struct CallClock::Impl {
   JobOptions job;
   std::string fidelity;
   int gpus_per_host = 0;
-  int nhosts = 0;
+  bool has_fabric = false;
   std::map<CallKey, Seconds> times;
   std::map<StepKey, Seconds> steps;
   std::vector<CallTime> calls;
@@ -78,6 +81,9 @@ struct CallClock::Impl {
     asked.job = job;
     asked.job.nodes = static_cast<int>(seat.hosts.size());
     if (static_cast<int>(seat.gpus.size()) < gpus_per_host) asked.job.hosts.gpus = seat.gpus;
+    if (has_fabric) {
+      asked.job.set.push_back(fmt::format("placement=[{}]", fmt::join(seat.hosts, ", ")));
+    }
     asked.calls.collective = collective_text(op);
     asked.calls.sizes = std::to_string(bytes);
     asked.calls.type = "uint8";
@@ -87,7 +93,7 @@ struct CallClock::Impl {
 
   struct Simulated {
     SimRow row;
-    std::map<std::string, std::pair<double, BytesPerSecond>> links;  ///< by name: bytes, rate
+    std::map<std::string, std::pair<double, BytesPerSecond>> wires;  ///< by name: bytes, rate
   };
 
   [[nodiscard]] Result<Simulated> simulate(const Seat& seat, Op op, std::uint64_t bytes) const {
@@ -98,7 +104,7 @@ struct CallClock::Impl {
     const JobNetwork network = network_of(plan, call);
     for (const LinkLoad& load : done.row.result.loads.links) {
       const SimLink link = network.link(load.link);
-      done.links[link.name] = {load.bytes, link.rate};
+      if (!link.wire.empty()) done.wires[link.wire] = {load.bytes, link.rate};
     }
     return done;
   }
@@ -123,7 +129,9 @@ struct CallClock::Impl {
     if (members.size() < 2) return Seconds{};
     RINGSIDE_TRY(const Seat seat, seat_of(members));
     const std::uint64_t bytes = bytes_of(call, members.size());
-    const CallKey key{group.family, collective_text(call.op), bytes, seat};
+    const std::vector<int> hosts =
+        has_fabric ? seat.hosts : std::vector<int>{static_cast<int>(seat.hosts.size())};
+    const CallKey key{group.family, collective_text(call.op), bytes, {hosts, seat.gpus}};
     if (const auto found = times.find(key); found != times.end()) return found->second;
     RINGSIDE_TRY(const CallTime told, simulate_beside(program, call, group, seat, bytes));
     times.emplace(key, told.time);
@@ -143,18 +151,18 @@ struct CallClock::Impl {
                   .alone = mine.row.result.time,
                   .limit = limit_text(mine.row)};
     std::map<std::string, double> sums;
-    for (const auto& [name, link] : mine.links) sums[name] = link.first;
+    for (const auto& [name, wire] : mine.wires) sums[name] = wire.first;
     if (!hangs::is_p2p(call.op)) {
       for (const Seat& other : beside(program, group, seat)) {
         RINGSIDE_TRY(const Simulated theirs, simulate(other, call.op, bytes));
-        for (const auto& [name, link] : theirs.links) {
-          if (sums.contains(name)) sums[name] += link.first;
+        for (const auto& [name, wire] : theirs.wires) {
+          if (sums.contains(name)) sums[name] += wire.first;
         }
       }
     }
     Seconds longer{};
-    for (const auto& [name, link] : mine.links) {
-      longer = std::max(longer, Seconds{sums[name] / link.second.value} - mine.row.result.busiest);
+    for (const auto& [name, wire] : mine.wires) {
+      longer = std::max(longer, Seconds{sums[name] / wire.second.value} - mine.row.result.busiest);
     }
     told.time = told.alone + longer;
     return told;
@@ -173,14 +181,16 @@ Result<CallClock> CallClock::make(JobOptions job, int ranks, std::string fidelit
   one.nodes = 1;
   RINGSIDE_TRY(const JobHosts hosts, load_job_hosts(one));
   impl->gpus_per_host = static_cast<int>(gpus_of(hosts.runs.front().host).size());
-  impl->nhosts = (ranks + impl->gpus_per_host - 1) / impl->gpus_per_host;
-  if (impl->job.nodes && *impl->job.nodes < impl->nhosts) {
+  const int nhosts = (ranks + impl->gpus_per_host - 1) / impl->gpus_per_host;
+  if (impl->job.nodes && *impl->job.nodes < nhosts) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} ranks on {} of {} GPUs", ranks,
                              plural(static_cast<std::size_t>(*impl->job.nodes), "node", "nodes"),
                              impl->gpus_per_host),
-                 fmt::format("give nodes: {}", impl->nhosts)};
+                 fmt::format("give nodes: {}", nhosts)};
   }
+  RINGSIDE_TRY(const AskedJob asked, load_job(one));
+  impl->has_fabric = asked.fabric.has_value();
   return CallClock(std::move(impl));
 }
 

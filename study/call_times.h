@@ -17,16 +17,16 @@ struct CallTime {
   int ranks = 0;
   int hosts = 0;
   Bytes bytes;
-  Seconds alone{};      ///< with the links for itself
-  Seconds time{};       ///< while its like on the same hosts call, too
-  std::string limit;    ///< "latency", or the link that limits
+  Seconds alone{};    ///< with the links for itself
+  Seconds time{};     ///< while its like on the same hosts call, too
+  std::string limit;  ///< "latency", or the link that limits
 };
 
 /// How long the calls of a program's groups take on a cluster: each kind is simulated once.
 ///
 /// Rank r is GPU r mod G of host r / G, where each host has G. Groups of one family that lie on the same hosts call at the
-/// same time, as they do in training: a link that several of them use carries what all of them send, so a call takes what
-/// that link takes longer than for its own bytes. Groups of different families do not slow each other down.
+/// same time, as they do in training: a NIC's wire that several of them use carries what all of them send, so a call takes
+/// what that takes longer than the busiest link for its own bytes. Groups of different families do not slow each other down.
 ///
 /// Threads  one
 class CallClock {

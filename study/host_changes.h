@@ -13,7 +13,7 @@ struct HostChanges {
   std::optional<int> nics = {};       ///< keep so many, evenly out of all
   std::optional<int> drop_rail = {};  ///< the NIC of that number, on each host
   std::optional<bool> gdr = {};       ///< GPUs and NICs reach each other's memory, or not
-  std::vector<int> gpus = {};         ///< that take part, by their ranks within the host; empty: all
+  std::vector<int> gpus = {};  ///< that take part, by their ranks within the host; empty: all
 
   friend bool operator==(const HostChanges&, const HostChanges&) = default;
 };

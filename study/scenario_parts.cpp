@@ -13,9 +13,9 @@ namespace ringside::study {
 namespace fs = std::filesystem;
 
 EvidenceFolder::EvidenceFolder(const std::string& named)
-    : path_(named.empty() ? (fs::temp_directory_path() / fmt::format("ringside-run-{}", ::getpid()))
-                                .string()
-                          : named),
+    : path_(named.empty()
+                ? (fs::temp_directory_path() / fmt::format("ringside-run-{}", ::getpid())).string()
+                : named),
       is_kept_(!named.empty()) {}
 
 EvidenceFolder::~EvidenceFolder() {

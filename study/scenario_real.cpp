@@ -48,7 +48,8 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   job.grace = Seconds{1};
   job.faults = renamed(drawn, scenario.outline);
   job.dumps = folder.path();
-  const auto status = ringside::run_job(job, [&](JobRank& rank) { return run_program(rank, program, kMostElements); });
+  const auto status = ringside::run_job(
+      job, [&](JobRank& rank) { return run_program(rank, program, kMostElements); });
   if (status) return outcome;
   outcome.failure = status.error().message;
   outcome.end = End::Failed;

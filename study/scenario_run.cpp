@@ -68,7 +68,8 @@ StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int 
       add(kernels, kernel.started, kernel.completed);
       add(busy, kernel.started, kernel.completed);
     }
-    for (const hangs::Record& record : play.ranks[i].records) add(busy, record.started, record.completed);
+    for (const hangs::Record& record : play.ranks[i].records)
+      add(busy, record.started, record.completed);
     const std::int64_t in_kernels = length(joined(std::move(kernels)));
     const std::int64_t in_all = length(joined(std::move(busy)));
     compute += copies[i] * static_cast<double>(in_kernels);
@@ -91,25 +92,46 @@ class SimulatedRun {
   Result<ScenarioOutcome> run() {
     hangs::Outline outline = scenario_.outline;
     if (!scenario_.on.empty()) {
-      RINGSIDE_TRY(CallClock clock,
-                   CallClock::make({.on = scenario_.on, .nodes = scenario_.nodes, .set = scenario_.set},
-                                   outline.ranks, question_.fidelity));
+      RINGSIDE_TRY(
+          CallClock clock,
+          CallClock::make({.on = scenario_.on, .nodes = scenario_.nodes, .set = scenario_.set},
+                          outline.ranks, question_.fidelity));
       outline.ranks_per_host = clock.gpus_per_host();
       clock_.emplace(std::move(clock));
     }
     whole_ = hangs::make_program(outline);
-    RINGSIDE_TRY(const FaultPlan drawn, scenario_.faults.drawn_for(outline.ranks, most_calls(whole_)));
+    RINGSIDE_TRY(check_size());
+    RINGSIDE_TRY(const FaultPlan drawn,
+                 scenario_.faults.drawn_for(outline.ranks, most_calls(whole_)));
     RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_));
     outcome_.ranks = outline.ranks;
     outcome_.kinds = outline.ranks;
     const bool is_healthy = drawn.faults.empty();
     if (is_healthy) {
-      if (auto folded = fold_program(whole_)) return run_folded(*std::move(folded), outline.iterations);
+      if (auto folded = fold_program(whole_))
+        return run_folded(*std::move(folded), outline.iterations);
     }
     return run_whole(faults, outline.iterations);
   }
 
  private:
+  /// Whatever is folded later: each step of each rank is there once, and played again and again.
+  [[nodiscard]] Status check_size() const {
+    constexpr std::int64_t kMostSteps = 200'000'000;
+    std::int64_t steps = 0;
+    std::int64_t played = 0;
+    for (const hangs::RankProgram& own : whole_.programs) {
+      const auto body = static_cast<std::int64_t>(own.body.size());
+      steps += body;
+      played = std::max(played, body * own.iterations);
+    }
+    if (steps <= kMostSteps && played <= kMostSteps / 10) return {};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}: {} steps of all ranks, up to {} of one with its iterations",
+                             scenario_.name, steps, played),
+                 "give fewer iterations, microbatches or ranks"};
+  }
+
   Status learn(const Program& program, const std::vector<int>& group_of) {
     if (!clock_) return {};
     const auto learn_all = [&](const std::vector<hangs::Step>& body) -> Status {
@@ -195,7 +217,8 @@ void compare(const Expectation& expected, ScenarioOutcome& outcome) {
   outcome.is_anything_expected = true;
   const bool is_hang = *expected.outcome == Expectation::Outcome::Hang;
   if (is_hang != (outcome.end != End::Finished)) {
-    outcome.unmet.push_back(fmt::format("expected {}, and it {}", is_hang ? "a hang" : "it to finish",
+    outcome.unmet.push_back(fmt::format("expected {}, and it {}",
+                                        is_hang ? "a hang" : "it to finish",
                                         is_hang ? "finished" : "hung"));
     return;
   }
@@ -205,7 +228,8 @@ void compare(const Expectation& expected, ScenarioOutcome& outcome) {
       outcome.unmet.push_back(fmt::format("expected {}, and the verdict is {}",
                                           fmt::join(expected.kinds, " or "), kind));
     }
-    const std::vector<int> culprits = outcome.verdict ? outcome.verdict->culprits : std::vector<int>{};
+    const std::vector<int> culprits =
+        outcome.verdict ? outcome.verdict->culprits : std::vector<int>{};
     if (expected.culprits && *expected.culprits != culprits) {
       outcome.unmet.push_back(fmt::format("expected {} to be blamed, and it is {}",
                                           ranks_text(*expected.culprits), ranks_text(culprits)));

@@ -15,7 +15,7 @@ namespace ringside::study {
 struct ScenarioQuestion {
   Scenario scenario;
   bool is_real = false;
-  std::string folder;             ///< for dumps and logs: none, or an empty one; made
+  std::string folder = {};        ///< for dumps and logs: none, or an empty one; made
   std::string fidelity = "auto";  ///< of simulated calls
   Seconds timeout{2};             ///< real: a call in which nothing moves for so long fails
 };
@@ -37,7 +37,8 @@ struct ScenarioOutcome {
   std::vector<CallTime> calls;  ///< simulated on the scenario's cluster
   int ranks = 0;
   int kinds = 0;  ///< of ranks that were played; as many as ranks where each was
-  std::optional<hang::Explanation> verdict = {};  ///< of a hang: what `ringside hang` makes of what was left
+  std::optional<hang::Explanation> verdict =
+      {};                          ///< of a hang: what `ringside hang` makes of what was left
   std::vector<std::string> unmet;  ///< what was expected and did not come; empty: all did
   bool is_anything_expected = false;
 };

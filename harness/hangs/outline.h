@@ -62,7 +62,8 @@ struct OutlineStep {
     int family = 0;
     int rank = 0;  ///< in the group
   };
-  std::optional<Place> at = {};  ///< who takes the step, of a transfer which end of it; none: all that it is for
+  std::optional<Place> at =
+      {};  ///< who takes the step, of a transfer which end of it; none: all that it is for
 };
 
 /// A program of groups and calls, the same for all ranks: the healthy job.

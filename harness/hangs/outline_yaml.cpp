@@ -1,3 +1,5 @@
+#include "harness/hangs/outline_yaml.h"
+
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -9,7 +11,6 @@
 #include "base/text.h"
 #include "engine/topology/yaml_mapping.h"
 #include "harness/hangs/outline.h"
-#include "harness/hangs/outline_yaml.h"
 
 namespace ringside::hangs {
 namespace {
@@ -119,8 +120,9 @@ class ProgramReader {
                              : node.IsScalar() ? node.Scalar()
                                                : std::string{};
     constexpr std::array<std::string_view, 13> kWords{
-        "all_reduce", "all_gather", "reduce_scatter", "broadcast",   "reduce",     "all_to_all",
-        "barrier",    "transfer",   "compute",        "synchronize", "rendezvous", "join", "kernel"};
+        "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
+        "all_to_all", "barrier",    "transfer",       "compute",   "synchronize",
+        "rendezvous", "join",       "kernel"};
     const auto found = std::find(kWords.begin(), kWords.end(), word);
     if (found == kWords.end() || !is_pair || word == "synchronize" || word == "join") {
       return root_.bad(node, fmt::format("'{}' is not a step", word), suggestion(word, kWords));
@@ -151,8 +153,8 @@ class ProgramReader {
     }
     const auto time = parse_time(text);
     if (!time || *time > kMaxTime) {
-      const std::string what = time ? fmt::format("'{}' is longer than a day", text)
-                                    : time.error().message;
+      const std::string what =
+          time ? fmt::format("'{}' is longer than a day", text) : time.error().message;
       return root_.bad(node, fmt::format("{}: {}", word, what), fmt::format("{}: 2ms", word));
     }
     step.time = std::chrono::duration_cast<Nanoseconds>(*time);
@@ -194,9 +196,8 @@ class ProgramReader {
     RINGSIDE_TRY(step.family, read_family(call));
     const int last = last_of(step.family);
     if (call.has("only")) {
-      RINGSIDE_TRY(const YamlMapping only,
-                   call.child("only", "{on: stages, at: 0}",
-                              std::array<std::string_view, 2>{"on", "at"}));
+      RINGSIDE_TRY(const YamlMapping only, call.child("only", "{on: stages, at: 0}",
+                                                      std::array<std::string_view, 2>{"on", "at"}));
       RINGSIDE_TRY(step.at, read_place(only));
     }
     step.count = 1;

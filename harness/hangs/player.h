@@ -66,7 +66,8 @@ struct Play {
 struct PlayTimes {
   /// Of a call, from when its last member has come; empty: 20 us and its bytes at 50 GB/s.
   std::function<Nanoseconds(const Step& call, const Group& group)> call = {};
-  bool is_even = false;  ///< everything takes just that; else some per cent more or less, by the seed
+  bool is_even =
+      false;  ///< everything takes just that; else some per cent more or less, by the seed
 };
 
 /// Plays all ranks against each other until nothing moves.

@@ -20,7 +20,9 @@ bool expand(const Program& program, const OutlineStep& line, int site, int rank,
   const std::vector<int>& groups = program.group_of[static_cast<std::size_t>(rank)];
   if (line.at) {
     const int group = groups[static_cast<std::size_t>(line.at->family)];
-    if (group < 0 || group_rank(program.groups[static_cast<std::size_t>(group)], rank) != line.at->rank) return false;
+    if (group < 0 ||
+        group_rank(program.groups[static_cast<std::size_t>(group)], rank) != line.at->rank)
+      return false;
   }
   switch (line.kind) {
     case Kind::Compute:

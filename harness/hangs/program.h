@@ -54,14 +54,17 @@ bool agree(const Step& a, const Step& b);
 struct RankProgram {
   std::vector<Step> body;
   int iterations = 0;
-  std::map<int, std::vector<Step>> odd = {};  ///< by iteration: what that one runs in place of the body
+  std::map<int, std::vector<Step>> odd =
+      {};  ///< by iteration: what that one runs in place of the body
 
   [[nodiscard]] const std::vector<Step>& body_of(int iteration) const {
     const auto found = odd.find(iteration);
     return found == odd.end() ? body : found->second;
   }
   /// The body of that iteration alone, to be changed.
-  std::vector<Step>& odd_body(int iteration) { return odd.try_emplace(iteration, body).first->second; }
+  std::vector<Step>& odd_body(int iteration) {
+    return odd.try_emplace(iteration, body).first->second;
+  }
 };
 
 struct Program {

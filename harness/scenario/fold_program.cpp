@@ -18,7 +18,9 @@ using hangs::Step;
 using Kind = hangs::Step::Kind;
 using Colour = std::uint64_t;
 
-Colour with(Colour before, std::uint64_t value) { return mixed(before ^ (value + 0x9e3779b97f4a7c15U)); }
+Colour with(Colour before, std::uint64_t value) {
+  return mixed(before ^ (value + 0x9e3779b97f4a7c15U));
+}
 
 bool names_a_peer(const Step& step) {
   return step.kind == Kind::Call && (hangs::is_p2p(step.op) || hangs::has_root(step.op));
@@ -54,10 +56,12 @@ class Folder {
   [[nodiscard]] Colour of_steps(Colour colour, const std::vector<Step>& steps) const {
     for (const Step& step : steps) {
       colour = with(colour, static_cast<std::uint64_t>(step.kind));
-      colour = with(colour, static_cast<std::uint64_t>(step.op) << 32 |
-                                static_cast<std::uint64_t>(step.type) << 16 |
-                                static_cast<std::uint64_t>(step.halt) << 8 | (step.async ? 1U : 0U));
-      colour = with(colour, step.group < 0 ? 0 : static_cast<std::uint64_t>(group(step.group).family) + 1);
+      colour =
+          with(colour, static_cast<std::uint64_t>(step.op) << 32 |
+                           static_cast<std::uint64_t>(step.type) << 16 |
+                           static_cast<std::uint64_t>(step.halt) << 8 | (step.async ? 1U : 0U));
+      colour = with(colour,
+                    step.group < 0 ? 0 : static_cast<std::uint64_t>(group(step.group).family) + 1);
       colour = with(colour, static_cast<std::uint64_t>(step.count));
       colour = with(colour, static_cast<std::uint64_t>(step.time.count()));
     }
@@ -141,7 +145,8 @@ class Folder {
       }
       folded_.program.group_of.push_back(std::move(groups));
       for (const Step& step : own(rank).body) {
-        if (step.kind == Kind::Call && hangs::is_p2p(step.op) && kind(peer_of(step)) == kind(rank)) {
+        if (step.kind == Kind::Call && hangs::is_p2p(step.op) &&
+            kind(peer_of(step)) == kind(rank)) {
           return false;
         }
       }

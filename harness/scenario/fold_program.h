@@ -11,8 +11,9 @@ namespace ringside {
 /// without chance, what one of them does at a time all of its kind do.
 struct FoldedProgram {
   hangs::Program program;
-  std::vector<int> kind_of = {};   ///< by rank of the whole program
-  std::vector<int> group_of = {};  ///< by group of the folded program: one of those that it stands for
+  std::vector<int> kind_of = {};  ///< by rank of the whole program
+  std::vector<int> group_of =
+      {};  ///< by group of the folded program: one of those that it stands for
 };
 
 /// returns  nothing where ranks of one kind send to each other

@@ -40,7 +40,9 @@ Step halt_step(const Step& at, Halt how) {
 class RankEditor {
  public:
   RankEditor(const FaultPlan& plan, int rank, hangs::Program& program)
-      : faults_(plan, rank), program_(program), own_(program.programs[static_cast<std::size_t>(rank)]) {}
+      : faults_(plan, rank),
+        program_(program),
+        own_(program.programs[static_cast<std::size_t>(rank)]) {}
 
   void run() {
     for (int iteration = 0; iteration < own_.iterations; ++iteration) {
@@ -126,7 +128,8 @@ bool uses(const Fault& fault, const Step& call, const hangs::Group& group,
   if (call.kind != Kind::Call || hangs::is_p2p(call.op)) return false;
   if (!fault.on.empty() && fault.on != family) return false;
   const auto is_in = [&group](int rank) { return hangs::group_rank(group, rank) >= 0; };
-  return fault.from && is_in(*fault.from) && group.ranks.size() > 1 && (!fault.to || is_in(*fault.to));
+  return fault.from && is_in(*fault.from) && group.ranks.size() > 1 &&
+         (!fault.to || is_in(*fault.to));
 }
 
 std::uint64_t bytes_of(const Step& call) {
@@ -135,7 +138,8 @@ std::uint64_t bytes_of(const Step& call) {
 
 /// The first collective that the connection's messages are part of once the fault has set in.
 Result<hangs::NetworkFault> stalled_call(const Fault& fault, const hangs::Program& program) {
-  const hangs::RankProgram& own = program.programs[static_cast<std::size_t>(fault.from.value_or(0))];
+  const hangs::RankProgram& own =
+      program.programs[static_cast<std::size_t>(fault.from.value_or(0))];
   std::vector<int> calls(program.groups.size());
   std::uint64_t sent = 0;
   std::uint64_t messages = 0;
@@ -148,7 +152,8 @@ Result<hangs::NetworkFault> stalled_call(const Fault& fault, const hangs::Progra
       if (!uses(fault, step, group, family)) continue;
       sent += bytes_of(step);
       ++messages;
-      if (sent > fault.after.value && messages > fault.step) return hangs::NetworkFault{step.group, seq};
+      if (sent > fault.after.value && messages > fault.step)
+        return hangs::NetworkFault{step.group, seq};
     }
   }
   return Error{ErrorCode::Unsupported,

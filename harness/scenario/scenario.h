@@ -14,8 +14,8 @@ namespace ringside {
 /// What a scenario says will come of it.
 struct Expectation {
   enum class Outcome { Finished, Hang };
-  std::optional<Outcome> outcome = {};  ///< none: nothing is expected
-  std::vector<std::string> kinds = {};  ///< of a hang: any of these verdicts is right
+  std::optional<Outcome> outcome = {};            ///< none: nothing is expected
+  std::vector<std::string> kinds = {};            ///< of a hang: any of these verdicts is right
   std::optional<std::vector<int>> culprits = {};  ///< of a hang: just these, ascending
   std::optional<Seconds> at_least = {}, at_most = {};  ///< of a finished job: the time of a step
 };

@@ -5,10 +5,10 @@
 #include <array>
 #include <filesystem>
 
+#include "base/fd.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/faults/fault_text.h"
-#include "base/fd.h"
 #include "engine/topology/yaml_mapping.h"
 #include "harness/hangs/fault.h"
 #include "harness/hangs/outline_yaml.h"
@@ -56,9 +56,9 @@ class ScenarioReader {
   Status read_cluster() {
     if (!root_.has("cluster")) return {};
     constexpr const char* kExample = "{on: dgx-h100, nodes: 2}";
-    RINGSIDE_TRY(const YamlMapping cluster,
-                 root_.child("cluster", kExample,
-                             std::array<std::string_view, 3>{"on", "nodes", "set"}));
+    RINGSIDE_TRY(
+        const YamlMapping cluster,
+        root_.child("cluster", kExample, std::array<std::string_view, 3>{"on", "nodes", "set"}));
     RINGSIDE_TRY(scenario_.on, cluster.word("on", "dgx-h100"));
     if (cluster.has("nodes")) {
       RINGSIDE_TRY(scenario_.nodes, cluster.whole("nodes", 1, kMostRanks, "2"));
@@ -116,7 +116,8 @@ class ScenarioReader {
     if (root_.has("ranks")) {
       RINGSIDE_TRY(const int given, root_.whole("ranks", 1, kMostRanks, "8"));
       if (given != ranks) {
-        return root_.bad(dims, fmt::format("the dimensions make {} ranks, and ranks: {}", ranks, given),
+        return root_.bad(dims,
+                         fmt::format("the dimensions make {} ranks, and ranks: {}", ranks, given),
                          "leave out ranks");
       }
     }
@@ -124,7 +125,8 @@ class ScenarioReader {
   }
 
   Status read_workload() {
-    constexpr const char* kExample = "{megatron: {model: llama-70b, tensor: 8, pipeline: 4, data: 32}}";
+    constexpr const char* kExample =
+        "{megatron: {model: llama-70b, tensor: 8, pipeline: 4, data: 32}}";
     for (const char* const other : {"steps", "groups", "parallel", "ranks"}) {
       if (!root_.has(other)) continue;
       RINGSIDE_TRY(const YAML::Node at, root_.find(other, ""));
@@ -172,9 +174,9 @@ class ScenarioReader {
       }
       for (const std::optional<int>& rank : {fault.rank, fault.from, fault.to}) {
         if (!rank || *rank < scenario_.outline.ranks) continue;
-        return root_.bad(at, fmt::format("a fault of rank {} in a job of {}", *rank,
-                                         scenario_.outline.ranks),
-                         fmt::format("give 0 to {}", scenario_.outline.ranks - 1));
+        return root_.bad(
+            at, fmt::format("a fault of rank {} in a job of {}", *rank, scenario_.outline.ranks),
+            fmt::format("give 0 to {}", scenario_.outline.ranks - 1));
       }
     }
     return {};
@@ -182,15 +184,17 @@ class ScenarioReader {
 
   Status read_expectation() {
     constexpr const char* kExample = "{hang: {kind: missing_rank, culprits: [3]}}";
-    RINGSIDE_TRY(const YamlMapping expect,
-                 root_.child("expect", kExample, std::array<std::string_view, 2>{"hang", "finished"}));
+    RINGSIDE_TRY(
+        const YamlMapping expect,
+        root_.child("expect", kExample, std::array<std::string_view, 2>{"hang", "finished"}));
     if (expect.has("hang") == expect.has("finished")) {
       return root_.bad(expect.node(), "a job hangs or is finished", kExample);
     }
     if (expect.has("finished")) return read_finished(expect);
     scenario_.expect.outcome = Expectation::Outcome::Hang;
-    RINGSIDE_TRY(const YamlMapping hang,
-                 expect.child("hang", kExample, std::array<std::string_view, 2>{"kind", "culprits"}));
+    RINGSIDE_TRY(
+        const YamlMapping hang,
+        expect.child("hang", kExample, std::array<std::string_view, 2>{"kind", "culprits"}));
     RINGSIDE_TRY(const YAML::Node kinds, hang.find("kind", "missing_rank"));
     if (kinds.IsScalar()) {
       RINGSIDE_TRY(add_kind(hang, kinds));

@@ -25,7 +25,7 @@ struct GpuRate {
   std::string_view name;
   double tflops;
 };
-constexpr std::array kGpus{GpuRate{"v100", 125},  GpuRate{"a100", 312},  GpuRate{"h100", 989},
+constexpr std::array kGpus{GpuRate{"v100", 125}, GpuRate{"a100", 312},  GpuRate{"h100", 989},
                            GpuRate{"h200", 989}, GpuRate{"b200", 2250}, GpuRate{"gb200", 2500}};
 
 /// Values of a workload's keys, each checked.
@@ -95,11 +95,14 @@ class Keys {
 /// The model, how it is fed, and how fast a GPU computes.
 struct Training {
   TransformerShape model;
-  int sequence = 0;   ///< tokens
-  int batch = 0;      ///< sequences that a GPU, or its pipeline, takes at once
-  double flops = 0;   ///< that a GPU does in a second: its peak times what of it is reached
+  int sequence = 0;  ///< tokens
+  int batch = 0;     ///< sequences that a GPU, or its pipeline, takes at once
+  double flops = 0;  ///< that a GPU does in a second: its peak times what of it is reached
   DataType gradients = DataType::Float32;
+  bool recomputes =
+      false;  ///< layers' activations are thrown away, and computed again before backward
 
+  [[nodiscard]] double backward_times() const { return recomputes ? 3 : 2; }
   [[nodiscard]] double tokens() const { return static_cast<double>(sequence) * batch; }
 
   /// Forward of one layer. A weight is multiplied and added once a token; attention does twice (scores, values) a
@@ -121,14 +124,40 @@ struct Training {
   }
 };
 
-constexpr std::array<std::string_view, 7> kModelKeys{"model",      "sequence",   "batch", "gpu",
-                                                     "gpu_tflops", "efficiency", "gradients"};
+constexpr std::array<std::string_view, 15> kModelKeys{
+    "model", "layers",     "hidden",     "heads",     "kv_heads",
+    "ffn",   "matrices",   "vocabulary", "sequence",  "batch",
+    "gpu",   "gpu_tflops", "efficiency", "gradients", "recompute"};
+
+/// By name, or by numbers.
+Result<TransformerShape> read_model(const Keys& keys) {
+  if (const std::string* const model = keys.find("model"); model != nullptr) {
+    for (const char* const number :
+         {"layers", "hidden", "heads", "kv_heads", "ffn", "matrices", "vocabulary"}) {
+      if (const std::string* const text = keys.find(number); text != nullptr) {
+        return keys.bad(number, text, "leave it out, or the model's name");
+      }
+    }
+    return find_transformer(*model);
+  }
+  if (keys.find("layers") == nullptr) {
+    return keys.bad("model", nullptr, "such as llama3-70b; or layers, hidden, heads, vocabulary");
+  }
+  TransformerShape model{.name = "by numbers", .source = "given"};
+  RINGSIDE_TRY(model.layers, keys.whole("layers", std::nullopt, 1, 10000));
+  RINGSIDE_TRY(model.hidden, keys.whole("hidden", std::nullopt, 1, 1 << 20));
+  RINGSIDE_TRY(model.heads, keys.whole("heads", std::nullopt, 1, 1 << 20));
+  RINGSIDE_TRY(model.kv_heads, keys.whole("kv_heads", model.heads, 1, model.heads));
+  RINGSIDE_TRY(model.ffn, keys.whole("ffn", 4 * model.hidden, 1, 1 << 24));
+  RINGSIDE_TRY(model.matrices, keys.whole("matrices", 2, 2, 3));
+  RINGSIDE_TRY(model.vocabulary, keys.whole("vocabulary", std::nullopt, 1, 1 << 24));
+  return model;
+}
 
 Result<Training> read_training(const Keys& keys) {
   Training training;
-  const std::string* const model = keys.find("model");
-  if (model == nullptr) return keys.bad("model", model, "such as llama3-70b");
-  RINGSIDE_TRY(training.model, find_transformer(*model));
+  RINGSIDE_TRY(training.model, read_model(keys));
+  RINGSIDE_TRY(training.recomputes, keys.yes("recompute", false));
   RINGSIDE_TRY(training.sequence, keys.whole("sequence", 4096, 1, 1 << 24));
   RINGSIDE_TRY(training.batch, keys.whole("batch", 1, 1, 1 << 16));
   double peak = 0;
@@ -241,7 +270,7 @@ Result<Outline> make_ddp(const Keys& keys) {
   while (left > 0) {
     // DDP does not divide a tensor: but layers are far smaller than what is left, or all of it.
     const double some = std::min(left, bucket);
-    writer.kernel(training.time_of(2 * forward * some / all));
+    writer.kernel(training.time_of(training.backward_times() * forward * some / all));
     writer.call(Op::AllReduce, writer.family("data"), std::llround(some), training.gradients, true);
     left -= some;
     bucket = std::max(cap * (1 << 20) / element, all / 4096);
@@ -273,7 +302,7 @@ Result<Outline> make_fsdp(const Keys& keys) {
   for (int layer = 0; layer < model.layers; ++layer) {
     writer.join();
     if (layer + 1 < model.layers) gather();
-    writer.kernel(training.time_of(2 * training.layer_flops()));
+    writer.kernel(training.time_of(training.backward_times() * training.layer_flops()));
     writer.call(Op::ReduceScatter, group, shard, training.gradients, true);
   }
   writer.join();
@@ -370,6 +399,7 @@ class Megatron {
     } else {
       writer_.transfer(backward_, stage + 1, stage, passed());
     }
+    if (training_.recomputes) layers(stage, 1);
     layers(stage, 2);
     if (stage > 0) writer_.transfer(backward_, stage, stage - 1, passed());
   }
@@ -377,7 +407,8 @@ class Megatron {
   void reduce_gradients(int stage) {
     if (sizes_.data == 1) return;
     double weights = layers_of(stage) * training_.model.layer_weights();
-    const double embedding = static_cast<double>(training_.model.vocabulary) * training_.model.hidden;
+    const double embedding =
+        static_cast<double>(training_.model.vocabulary) * training_.model.hidden;
     if (stage == 0) weights += embedding;
     if (stage + 1 == sizes_.pipeline) weights += embedding;
     const auto own = std::llround(weights / sizes_.tensor);
@@ -409,6 +440,13 @@ Result<Outline> make_megatron(const Keys& keys) {
   if (ranks > 65536 || ranks < 2) {
     return Error{ErrorCode::InvalidArgument, fmt::format("megatron: {} ranks", ranks),
                  "tensor x pipeline x data must be 2 to 65536"};
+  }
+  constexpr std::int64_t kMostParts = 1 << 18;  // each is some ten steps
+  if (std::int64_t{training.model.layers} * sizes.microbatches > kMostParts) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("megatron: {} layers x {} microbatches", training.model.layers,
+                             sizes.microbatches),
+                 fmt::format("give {} of both together at most", kMostParts)};
   }
   return Megatron(training, sizes).run();
 }

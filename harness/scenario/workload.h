@@ -29,10 +29,10 @@ struct TransformerShape {
   int hidden = 0;
   int heads = 0;
   int kv_heads = 0;
-  int ffn = 0;    ///< width of one of the feed-forward matrices
+  int ffn = 0;       ///< width of one of the feed-forward matrices
   int matrices = 3;  ///< of the feed-forward: 3 where it is gated (SwiGLU), else 2
   int vocabulary = 0;
-  std::string_view source;
+  std::string_view source = {};
 
   /// Of one layer: weights of attention and feed-forward.
   [[nodiscard]] double layer_weights() const;

@@ -51,6 +51,10 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
             .status,
         0);
   }
+  if (std::string(GetParam()) == "run") {
+    std::filesystem::create_directory_symlink(std::filesystem::path(RINGSIDE_SOURCE) / "scenarios",
+                                              "scenarios");
+  }
   if (std::string(GetParam()) == "validate") write_published("published");
   const auto examples = examples_of(GetParam());
   EXPECT_EQ(examples.size(), 2U);
@@ -65,7 +69,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
                          testing::Values("audit", "bench", "hang", "sim", "explain", "validate",
-                                         "topo", "generate", "trace", "demo"),
+                                         "topo", "generate", "trace", "demo", "run"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace

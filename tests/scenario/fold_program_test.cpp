@@ -1,0 +1,97 @@
+#include "harness/scenario/fold_program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "harness/hangs/player.h"
+#include "harness/scenario/workload.h"
+
+namespace ringside {
+namespace {
+
+std::int64_t end_of(const hangs::RankHistory& rank) {
+  std::int64_t end = rank.end.host_time;
+  for (const hangs::Record& record : rank.records) end = std::max(end, record.completed);
+  for (const hangs::Kernel& kernel : rank.kernels) end = std::max(end, kernel.completed);
+  return end;
+}
+
+/// By the group's family and the call: what a group's size would tell is not there when it is folded. Both ends of a
+/// transfer are one call.
+Nanoseconds time_of(const hangs::Step& step, const hangs::Group& group) {
+  const hangs::Op op = step.op == hangs::Op::Recv ? hangs::Op::Send : step.op;
+  return Nanoseconds{1000 * (group.family + 1) + step.count / 64 + 17 * static_cast<int>(op)};
+}
+
+void expect_the_same(const hangs::Outline& outline, int most_kinds, const std::string& what) {
+  const hangs::Program whole = hangs::make_program(outline);
+  const auto folded = fold_program(whole);
+  ASSERT_TRUE(folded) << what;
+  EXPECT_LE(folded->program.ranks, most_kinds) << what;
+  const hangs::PlayTimes times{.call = time_of, .is_even = true};
+  const hangs::Play all = hangs::play(whole, {}, 1, times);
+  const hangs::Play kinds = hangs::play(folded->program, {}, 1, times);
+  ASSERT_FALSE(all.is_hung()) << what;
+  ASSERT_FALSE(kinds.is_hung()) << what;
+  for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
+    const auto kind = static_cast<std::size_t>(folded->kind_of[rank]);
+    EXPECT_EQ(end_of(all.ranks[rank]), end_of(kinds.ranks[kind])) << what << ", rank " << rank;
+    EXPECT_EQ(all.ranks[rank].records.size(), kinds.ranks[kind].records.size()) << what;
+  }
+}
+
+TEST(FoldProgram, ReplicasAreOneAndTakeTheSameTime) {
+  Random random(3);
+  for (int i = 0; i < 12; ++i) {
+    const int tensor = 1 << random.below(3);
+    const int pipeline = static_cast<int>(random.between(1, 4));
+    const int data = static_cast<int>(random.between(2, 5));
+    const WorkloadKeys keys{{"layers", std::to_string(random.between(4, 9))},
+                            {"hidden", "512"},
+                            {"heads", "8"},
+                            {"vocabulary", "1000"},
+                            {"sequence", "256"},
+                            {"gpu", "a100"},
+                            {"efficiency", "0.5"},
+                            {"tensor", std::to_string(tensor)},
+                            {"pipeline", std::to_string(pipeline)},
+                            {"data", std::to_string(data)},
+                            {"microbatches", std::to_string(random.between(1, 6))},
+                            {"sequence_parallel", random.chance(50) ? "yes" : "no"}};
+    const auto outline = make_training("megatron", keys);
+    ASSERT_TRUE(outline) << outline.error().message;
+    expect_the_same(*outline, pipeline, std::to_string(i));
+  }
+}
+
+TEST(FoldProgram, BuiltInWorkloadsTakeTheSameTime) {
+  for (const std::string_view name : hangs::workload_names()) {
+    for (const int ranks : {4, 8, 16}) {
+      const auto outline = hangs::make_workload(name, ranks, 11);
+      ASSERT_TRUE(outline);
+      if (!fold_program(hangs::make_program(*outline))) continue;  // ranks that send to their like
+      expect_the_same(*outline, ranks, std::string(name) + " " + std::to_string(ranks));
+    }
+  }
+}
+
+TEST(FoldProgram, ADifferenceIsAKindOfItsOwn) {
+  const auto outline = make_training("ddp", {{"model", "llama3-8b"},
+                                             {"gpu", "h100"},
+                                             {"efficiency", "0.5"},
+                                             {"data", "6"},
+                                             {"sequence", "64"}});
+  ASSERT_TRUE(outline);
+  hangs::Program program = hangs::make_program(*outline);
+  EXPECT_EQ(fold_program(program)->program.ranks, 1);
+  program.programs[4].odd_body(1).pop_back();
+  const auto folded = fold_program(program);
+  ASSERT_TRUE(folded);
+  EXPECT_EQ(folded->program.ranks, 2);
+  EXPECT_NE(folded->kind_of[4], folded->kind_of[0]);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,123 @@
+#include "harness/scenario/plan_faults.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/faults/fault_text.h"
+#include "harness/scenario/scenario.h"
+
+namespace ringside {
+namespace {
+
+using hangs::Step;
+using Kind = hangs::Step::Kind;
+
+hangs::Program program_of(const char* steps) {
+  const auto scenario =
+      parse_scenario(std::string("ringside: scenario/1\nname: x\nparallel: {tensor: 2, data: "
+                                 "2}\niterations: 4\nsteps:\n") +
+                         steps,
+                     "x.yaml");
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  return hangs::make_program(scenario->outline);
+}
+
+constexpr const char* kSteps =
+    "- all_reduce: {on: tensor, count: 10}\n- all_gather: {on: data, count: 20}\n- broadcast: {on: "
+    "world, root: 0, count: 30}\n";
+
+Result<PlannedFaults> plan(const char* fault, hangs::Program& program) {
+  const auto parsed = parse_fault(fault);
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return plan_faults({.seed = 1, .faults = {*parsed}}, program);
+}
+
+// Three calls an iteration: call 4 is the second one's all-gather.
+TEST(PlanFaults, ACallIsLeftOut) {
+  hangs::Program program = program_of(kSteps);
+  ASSERT_TRUE(plan("skip:rank=1,call=4", program));
+  const hangs::RankProgram& own = program.programs[1];
+  EXPECT_EQ(own.odd.size(), 1U);
+  ASSERT_EQ(own.body_of(1).size(), 2U);
+  EXPECT_EQ(own.body_of(1)[1].op, hangs::Op::Broadcast);
+  EXPECT_EQ(own.body_of(0).size(), 3U);
+  EXPECT_TRUE(program.programs[0].odd.empty());
+}
+
+TEST(PlanFaults, CallsOfOneGroupAreCountedAlone) {
+  hangs::Program program = program_of(kSteps);
+  ASSERT_TRUE(plan("add:rank=2,call=2,on=data", program));
+  const auto& body = program.programs[2].body_of(2);
+  ASSERT_EQ(body.size(), 4U);
+  EXPECT_EQ(body[1].op, hangs::Op::AllGather);
+  EXPECT_EQ(body[2].op, hangs::Op::AllGather);
+}
+
+TEST(PlanFaults, ACallComesBehindTheNextOneEvenOfTheNextIteration) {
+  hangs::Program program = program_of(kSteps);
+  ASSERT_TRUE(plan("reorder:rank=0,call=2", program));
+  EXPECT_EQ(program.programs[0].body_of(0).size(), 2U);
+  const auto& next = program.programs[0].body_of(1);
+  ASSERT_EQ(next.size(), 4U);
+  EXPECT_EQ(next[0].op, hangs::Op::AllReduce);
+  EXPECT_EQ(next[1].op, hangs::Op::Broadcast);
+}
+
+TEST(PlanFaults, ACallIsChangedAsThePlanSays) {
+  hangs::Program program = program_of(kSteps);
+  ASSERT_TRUE(plan("wrong_count:rank=0,call=0,count=11", program));
+  EXPECT_EQ(program.programs[0].body_of(0)[0].count, 11);
+  ASSERT_TRUE(plan("wrong_root:rank=3,call=2,root=2", program));
+  EXPECT_EQ(program.programs[3].body_of(0)[2].peer, 2);
+  ASSERT_TRUE(plan("wrong_collective:rank=2,call=0,collective=reduce_scatter", program));
+  EXPECT_EQ(program.programs[2].body_of(0)[0].op, hangs::Op::ReduceScatter);
+}
+
+TEST(PlanFaults, ARankEndsWhereThePlanSays) {
+  const std::pair<const char*, hangs::Halt> all[] = {
+      {"kill:rank=1,call=5", hangs::Halt::Killed},
+      {"stop:rank=1,call=5", hangs::Halt::Stopped},
+      {"exit:rank=1,call=5", hangs::Halt::Exited},
+      {"throw:rank=1,call=5", hangs::Halt::WaitsElsewhere},
+      {"stall:rank=1,call=5", hangs::Halt::Busy}};
+  for (const auto& [fault, halt] : all) {
+    hangs::Program program = program_of(kSteps);
+    ASSERT_TRUE(plan(fault, program)) << fault;
+    const auto& body = program.programs[1].body_of(1);
+    ASSERT_EQ(body.size(), 3U) << fault;
+    EXPECT_EQ(body[2].kind, Kind::Halt) << fault;
+    EXPECT_EQ(body[2].halt, halt) << fault;
+    const hangs::Play play = hangs::play(program, {}, 1, {.call = {}, .is_even = true});
+    EXPECT_TRUE(play.is_hung()) << fault;
+  }
+}
+
+TEST(PlanFaults, LateIsNotNever) {
+  hangs::Program program = program_of(kSteps);
+  ASSERT_TRUE(plan("late:rank=1,call=5,by=5ms", program));
+  const hangs::Play play = hangs::play(program, {}, 1, {.call = {}, .is_even = true});
+  EXPECT_FALSE(play.is_hung());
+  EXPECT_GE(play.ranks[1].records.back().completed, 5'000'000);
+}
+
+// 30 floats a broadcast, 120 bytes each: more than 200 have been sent by the second.
+TEST(PlanFaults, AConnectionStallsTheCallThatComesToIt) {
+  hangs::Program program = program_of(kSteps);
+  const auto planned = plan("blackhole:from=0,to=3,after=200,on=world", program);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(program.groups[static_cast<std::size_t>(planned->network.group)].family, 0);
+  EXPECT_EQ(planned->network.seq, 2);
+  // Ranks 0 and 3 are in no group of tensor.
+  EXPECT_FALSE(plan("blackhole:from=0,to=3,on=tensor", program));
+}
+
+TEST(PlanFaults, ASlowConnectionTakesItsTime) {
+  hangs::Program program = program_of(kSteps);
+  const auto planned = plan("slow_link:from=0,to=1,rate=1KB/s,on=tensor", program);
+  ASSERT_TRUE(planned) << planned.error().message;
+  const Step& call = program.programs[0].body[0];
+  const hangs::Group& group = program.groups[static_cast<std::size_t>(call.group)];
+  EXPECT_NEAR(slowed(planned->slow, call, group).count(), 0.04, 1e-9);  // 40 bytes
+}
+
+}  // namespace
+}  // namespace ringside
