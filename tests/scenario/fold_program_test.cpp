@@ -93,5 +93,33 @@ TEST(FoldProgram, ADifferenceIsAKindOfItsOwn) {
   EXPECT_NE(folded->kind_of[4], folded->kind_of[0]);
 }
 
+// Stages that are alike but for whom they send to, and one that computes for longer.
+TEST(FoldProgram, TimesAndPeersTellRanksApart) {
+  const auto outline = make_training("ddp", {{"model", "llama3-8b"},
+                                             {"gpu", "h100"},
+                                             {"efficiency", "0.5"},
+                                             {"data", "4"},
+                                             {"sequence", "64"}});
+  ASSERT_TRUE(outline);
+  hangs::Program program = hangs::make_program(*outline);
+  program.programs[2].body.front().time += Nanoseconds{1};
+  EXPECT_EQ(fold_program(program)->program.ranks, 2);
+  program.programs[2].body.front().time -= Nanoseconds{1};
+  // Ranks 1 and 2 send to 0 and to 3, which are alike but for what they compute.
+  const auto send = [&](int from, int to) {
+    hangs::Step step;
+    step.kind = hangs::Step::Kind::Call;
+    step.op = hangs::Op::Send;
+    step.group = 0;
+    step.peer = to;
+    program.programs[static_cast<std::size_t>(from)].body.push_back(step);
+  };
+  send(1, 0);
+  send(2, 3);
+  EXPECT_EQ(fold_program(program)->program.ranks, 2);
+  program.programs[3].body.front().time += Nanoseconds{1};
+  EXPECT_EQ(fold_program(program)->program.ranks, 4);
+}
+
 }  // namespace
 }  // namespace ringside
