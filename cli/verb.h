@@ -39,6 +39,7 @@ Verb bench_verb();
 Verb explain_verb();
 Verb generate_verb();
 Verb hang_verb();
+Verb reproduce_verb();
 Verb run_verb();
 Verb sim_verb();
 Verb topo_verb();

@@ -108,6 +108,12 @@ class CaseWriter {
       RINGSIDE_TRY(write_log(fmt::format("torchrun_node-{}.log", host), agent_lines(hang_),
                              evidence.epoch[0] + end));
     }
+    for (int rank = 0; evidence.has_stacks && rank < hang_.program.ranks; ++rank) {
+      const std::string stack = stack_text(hang_, rank);
+      if (stack.empty()) continue;
+      RINGSIDE_TRY(
+          write_file(fmt::format("stack_rank_{}.txt", rank), stack, evidence.epoch[0] + end));
+    }
     if (evidence.has_ras) {
       RINGSIDE_TRY(write_file("ncclras.json", ras_report(hang_), evidence.epoch[0] + end));
     }

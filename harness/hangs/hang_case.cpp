@@ -279,6 +279,19 @@ HangCase kept_case(std::string name, Program program, Play play) {
   }
   evidence.has_logs = is_hung;
   evidence.has_log.assign(hang.play.ranks.size(), is_hung);
+  evidence.has_stacks = is_hung;
+  for (int rank = 0; rank < hang.program.ranks; ++rank) {
+    const Halt halt = hang.play.ranks[static_cast<std::size_t>(rank)].end.halt;
+    if (halt != Halt::Killed && halt != Halt::Exited) continue;
+    std::vector<int>& dead = hang.fault.culprits;
+    // One agent tells of its own host.
+    if (!dead.empty() &&
+        dead.front() / hang.program.ranks_per_host != rank / hang.program.ranks_per_host)
+      continue;
+    dead.push_back(rank);
+    hang.fault.halt = halt;
+    evidence.has_agent = true;
+  }
   return hang;
 }
 

@@ -35,6 +35,7 @@ struct Evidence {
   bool is_one_log = false;  ///< of all ranks together
   bool has_ras = false;     ///< somebody asked ncclras for JSON while the job stood
   bool has_agent = false;   ///< torchrun's lines; it ended the other ranks of the culprit's host
+  bool has_stacks = false;  ///< somebody looked at where ranks that compute stood
 };
 
 /// One generated hang: everything that its files are written from. Moves only: the records of the play
@@ -67,7 +68,8 @@ struct CaseOptions {
 /// errors  InvalidArgument: the outline, or that number of ranks, has no place for such a fault
 Result<HangCase> make_case(const CaseOptions& options, std::uint64_t seed);
 
-/// What such a job leaves when nothing is lost: every dump, in the newest release's layout, and the watchdogs' lines.
+/// What such a job leaves when nothing is lost: every dump, in the newest release's layout, the watchdogs' lines,
+/// torchrun's where ranks died, Python's stacks of ranks that compute.
 /// Nobody drew its fault: the play shows what there is.
 /// play  of the program
 HangCase kept_case(std::string name, Program program, Play play);

@@ -28,6 +28,10 @@ std::vector<LogLine> nccl_lines(const HangCase& hang, int rank);
 /// torchrun on the culprit's host: which child died, and of what.
 std::vector<LogLine> agent_lines(const HangCase& hang);
 
+/// Where the rank's Python stood, of one that computes; else empty.
+/// source  the shape of faulthandler.dump_traceback()
+std::string stack_text(const HangCase& hang, int rank);
+
 /// The answer of `ncclras -f json`, asked while the job stood: what each process had launched on each
 /// communicator, and who did not answer any more.
 ///

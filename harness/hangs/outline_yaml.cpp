@@ -189,7 +189,7 @@ class ProgramReader {
     std::vector<std::string_view> known{"on", "only"};
     if (step.kind == Kind::Transfer) known.insert(known.end(), {"from", "to"});
     if (step.kind == Kind::Call && has_root(step.op)) known.emplace_back("root");
-    if (step.kind == Kind::Call) known.emplace_back("async");
+    if (step.kind != Kind::Rendezvous) known.emplace_back("async");
     const bool has_data = step.kind != Kind::Rendezvous && step.op != Op::Barrier;
     if (has_data) known.insert(known.end(), {"count", "type"});
     RINGSIDE_TRY(call.check(known));

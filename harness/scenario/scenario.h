@@ -38,6 +38,9 @@ struct Scenario {
 /// errors  Corrupt: `where:line: what`, with the mend
 Result<Scenario> parse_scenario(const std::string& text, const std::string& where);
 
+/// What parse_scenario() reads back: a workload as the steps that it was made into.
+std::string to_yaml(const Scenario& scenario);
+
 /// errors  as read_file(), parse_scenario()
 Result<Scenario> load_scenario(const std::string& path);
 

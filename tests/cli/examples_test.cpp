@@ -51,6 +51,12 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
             .status,
         0);
   }
+  if (std::string(GetParam()) == "reproduce") {
+    ASSERT_EQ(run_program({"generate", "hangs", "-o", "dumps", "--class", "missing_rank", "--ranks",
+                           "4", "--seed", "1"})
+                  .status,
+              0);
+  }
   if (std::string(GetParam()) == "run") {
     std::filesystem::create_directory_symlink(std::filesystem::path(RINGSIDE_SOURCE) / "scenarios",
                                               "scenarios");
@@ -69,7 +75,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
                          testing::Values("audit", "bench", "hang", "sim", "explain", "validate",
-                                         "topo", "generate", "trace", "demo", "run"),
+                                         "topo", "generate", "trace", "demo", "run", "reproduce"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace

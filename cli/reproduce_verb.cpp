@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/wording.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "cli/write_text.h"
+#include "study/reproduction.h"
+#include "study/scenario_run.h"
+
+namespace ringside::cli {
+namespace {
+
+struct ReproduceArguments {
+  std::vector<std::string> paths;
+  std::string file;
+  int keep = 24;
+  bool json = false;
+};
+
+Json verdict_document(const hang::Explanation& verdict) {
+  return {{"kind", hang::to_string(verdict.kind)},
+          {"culprits", verdict.culprits},
+          {"confidence", verdict.confidence},
+          {"why", verdict.why}};
+}
+
+std::string verdict_text(const hang::Explanation& verdict) {
+  return fmt::format("{}, blamed: {}", hang::to_string(verdict.kind),
+                     verdict.culprits.empty()
+                         ? std::string("nobody")
+                         : fmt::format("{}", fmt::join(verdict.culprits, ", ")));
+}
+
+VerbResult run(const ReproduceArguments& arguments) {
+  RINGSIDE_TRY(check_writable("--output", arguments.file));
+  RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments.paths));
+  RINGSIDE_TRY(const study::Reproduction made, study::reproduction_of(evidence, arguments.keep));
+  // What is written is what runs.
+  std::string text;
+  for (const std::string& one : made.unknown) text += "# not known: " + one + "\n";
+  text += to_yaml(made.scenario);
+  RINGSIDE_TRY(const Scenario scenario, parse_scenario(text, "the scenario"));
+  RINGSIDE_TRY(const study::ScenarioOutcome outcome, study::run_scenario({.scenario = scenario}));
+  if (!arguments.file.empty()) RINGSIDE_TRY(write_text(arguments.file, text));
+  const bool is_met = outcome.unmet.empty();
+  if (arguments.json) {
+    Json document{{"schema", "ringside.reproduce/1"},
+                  {"scenario", nullptr},
+                  {"original", verdict_document(made.original)},
+                  {"replayed", nullptr},
+                  {"outcome", to_string(outcome.end)},
+                  {"met", is_met},
+                  {"unmet", outcome.unmet},
+                  {"unknown", made.unknown}};
+    if (!arguments.file.empty()) document["scenario"] = arguments.file;
+    if (outcome.verdict) document["replayed"] = verdict_document(*outcome.verdict);
+    fmt::print("{}", to_text(document));
+    return is_met ? kFine : kFinding;
+  }
+  if (arguments.file.empty()) {
+    fmt::print("{}", text);
+    return is_met ? kFine : kFinding;
+  }
+  fmt::print("evidence   {}\n           {}\n", verdict_text(made.original), made.original.why);
+  fmt::print("replayed   {}\n", outcome.verdict ? verdict_text(*outcome.verdict)
+                                                : std::string(to_string(outcome.end)));
+  for (const std::string& one : outcome.unmet) fmt::print("differs    {}\n", one);
+  for (const std::string& one : made.unknown) fmt::print("not known  {}\n", one);
+  fmt::print("scenario   {}: ringside run {} [--on real]\n", arguments.file, arguments.file);
+  return is_met ? kFine : kFinding;
+}
+
+}  // namespace
+
+Verb reproduce_verb() {
+  return {"reproduce",
+          "Make a scenario that hangs as the evidence did, and replay it",
+          {"ringside reproduce dumps/ -o hang.yaml", "ringside reproduce dumps/"},
+          [](Options& app) {
+            auto arguments = std::make_shared<ReproduceArguments>();
+            ReproduceArguments& a = *arguments;
+            app.add_option("what", a.paths, "folders and files of one job, as hang takes them")
+                ->required();
+            app.add_option("-o,--output", a.file, "the scenario to write (default: on stdout)");
+            app.add_option("--keep", a.keep, "calls before the first that differs, at most")
+                ->capture_default_str()
+                ->check_range(0, 10000);
+            app.add_flag("--json", a.json, "one JSON document on stdout: both verdicts");
+            return [arguments] { return run(*arguments); };
+          }};
+}
+
+}  // namespace ringside::cli

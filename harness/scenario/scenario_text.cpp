@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/faults/fault_text.h"
+#include "harness/scenario/scenario.h"
+
+namespace ringside {
+namespace {
+
+using hangs::Outline;
+using hangs::OutlineStep;
+using Kind = OutlineStep::Kind;
+
+/// In double quotes, as YAML and JSON have it.
+std::string quoted(const std::string& text) {
+  std::string all = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') all += '\\';
+    all += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return all + "\"";
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : " ", ranks[i]);
+    if (last > i) text += fmt::format("-{}", ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+class ScenarioWriter {
+ public:
+  explicit ScenarioWriter(const Scenario& scenario)
+      : scenario_(scenario), outline_(scenario.outline) {}
+
+  std::string run() {
+    text_ = fmt::format("ringside: scenario/1\nname: {}\n", quoted(scenario_.name));
+    if (!scenario_.about.empty()) text_ += fmt::format("about: {}\n", quoted(scenario_.about));
+    write_cluster();
+    text_ += fmt::format("ranks: {}\nranks_per_host: {}\niterations: {}\n", outline_.ranks,
+                         outline_.ranks_per_host, outline_.iterations);
+    write_groups();
+    text_ += "steps:\n";
+    for (const OutlineStep& step : outline_.steps) text_ += "- " + step_text(step) + "\n";
+    write_faults();
+    write_expectation();
+    return std::move(text_);
+  }
+
+ private:
+  [[nodiscard]] const std::string& family(int number) const {
+    return outline_.families[static_cast<std::size_t>(number)].name;
+  }
+
+  void write_cluster() {
+    if (scenario_.on.empty()) return;
+    text_ += fmt::format("cluster: {{on: {}", quoted(scenario_.on));
+    if (scenario_.nodes) text_ += fmt::format(", nodes: {}", *scenario_.nodes);
+    if (!scenario_.set.empty()) {
+      text_ += ", set: {";
+      for (const std::string& one : scenario_.set) {
+        const auto equals = one.find('=');
+        text_ += fmt::format("{}{}: {}", &one == scenario_.set.data() ? "" : ", ",
+                             one.substr(0, equals), quoted(one.substr(equals + 1)));
+      }
+      text_ += "}";
+    }
+    text_ += "}\n";
+  }
+
+  void write_groups() {
+    if (outline_.families.size() < 2) return;
+    text_ += "groups:\n";
+    for (std::size_t i = 1; i < outline_.families.size(); ++i) {
+      std::vector<std::string> members;
+      for (const auto& group : outline_.families[i].members) members.push_back(ranks_text(group));
+      text_ += fmt::format("  {}: [{}]\n", outline_.families[i].name, fmt::join(members, ", "));
+    }
+  }
+
+  [[nodiscard]] std::string place_text(const OutlineStep::Place& place) const {
+    return fmt::format("on: {}, at: {}", family(place.family), place.rank);
+  }
+
+  [[nodiscard]] std::string step_text(const OutlineStep& step) const {
+    switch (step.kind) {
+      case Kind::Join:
+        return "join";
+      case Kind::Synchronize:
+        return "synchronize";
+      case Kind::Compute:
+      case Kind::Kernel: {
+        const char* const word = step.kind == Kind::Compute ? "compute" : "kernel";
+        const std::string time = fmt::format("{}ns", step.time.count());
+        if (!step.at) return fmt::format("{}: {}", word, time);
+        return fmt::format("{}: {{time: {}, {}}}", word, time, place_text(*step.at));
+      }
+      case Kind::Call:
+      case Kind::Transfer:
+      case Kind::Rendezvous:
+        break;
+    }
+    return call_text(step);
+  }
+
+  [[nodiscard]] std::string call_text(const OutlineStep& step) const {
+    const char* const word = step.kind == Kind::Transfer     ? "transfer"
+                             : step.kind == Kind::Rendezvous ? "rendezvous"
+                                                             : to_string(step.op);
+    std::string text = fmt::format("{}: {{on: {}", word, family(step.family));
+    if (step.kind == Kind::Transfer) text += fmt::format(", from: {}, to: {}", step.from, step.to);
+    const bool is_call = step.kind == Kind::Call;
+    if (is_call && hangs::has_root(step.op)) text += fmt::format(", root: {}", step.from);
+    if (step.kind != Kind::Rendezvous && !(is_call && step.op == hangs::Op::Barrier)) {
+      text += fmt::format(", count: {}, type: {}", step.count, to_string(step.type));
+    }
+    if (step.async) text += ", async: yes";
+    if (step.at) text += fmt::format(", only: {{{}}}", place_text(*step.at));
+    return text + "}";
+  }
+
+  void write_faults() {
+    if (scenario_.faults.faults.empty()) return;
+    // A plan of faults is a document of its own: without its first line its keys are ours.
+    const std::string plan = to_yaml(scenario_.faults);
+    text_ += plan.substr(plan.find('\n') + 1);
+  }
+
+  void write_expectation() {
+    const Expectation& expect = scenario_.expect;
+    if (!expect.outcome) return;
+    if (*expect.outcome == Expectation::Outcome::Finished) {
+      text_ += "expect:\n  finished: ";
+      if (!expect.at_least && !expect.at_most) {
+        text_ += "yes\n";
+        return;
+      }
+      std::vector<std::string> bounds;
+      if (expect.at_least) bounds.push_back(fmt::format("at_least: {}s", expect.at_least->count()));
+      if (expect.at_most) bounds.push_back(fmt::format("at_most: {}s", expect.at_most->count()));
+      text_ += fmt::format("{{{}}}\n", fmt::join(bounds, ", "));
+      return;
+    }
+    text_ += fmt::format("expect:\n  hang: {{kind: [{}]", fmt::join(expect.kinds, ", "));
+    if (expect.culprits)
+      text_ += fmt::format(", culprits: [{}]", fmt::join(*expect.culprits, ", "));
+    text_ += "}\n";
+  }
+
+  const Scenario& scenario_;
+  const Outline& outline_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_yaml(const Scenario& scenario) { return ScenarioWriter(scenario).run(); }
+
+}  // namespace ringside

@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/fd.h"
+#include "harness/hangs/program.h"
+#include "harness/scenario/scenario.h"
+#include "harness/scenario/workload.h"
+
+namespace ringside {
+namespace {
+
+bool is_same(const hangs::Step& a, const hangs::Step& b) {
+  return a.kind == b.kind && a.op == b.op && a.type == b.type && a.async == b.async &&
+         a.group == b.group && a.peer == b.peer && a.count == b.count && a.time == b.time;
+}
+
+/// What is written is read back as the same job.
+void expect_kept(const Scenario& scenario) {
+  const std::string text = to_yaml(scenario);
+  const auto read = parse_scenario(text, "written.yaml");
+  ASSERT_TRUE(read) << read.error().message << "\n" << text;
+  EXPECT_EQ(read->name, scenario.name);
+  EXPECT_EQ(read->about, scenario.about);
+  EXPECT_EQ(read->on, scenario.on);
+  EXPECT_EQ(read->nodes, scenario.nodes);
+  EXPECT_EQ(read->set, scenario.set);
+  EXPECT_EQ(read->faults, scenario.faults);
+  EXPECT_EQ(read->expect.outcome, scenario.expect.outcome);
+  EXPECT_EQ(read->expect.kinds, scenario.expect.kinds);
+  EXPECT_EQ(read->expect.culprits, scenario.expect.culprits);
+  EXPECT_EQ(read->expect.at_least, scenario.expect.at_least);
+  EXPECT_EQ(read->expect.at_most, scenario.expect.at_most);
+  const hangs::Program before = hangs::make_program(scenario.outline);
+  const hangs::Program after = hangs::make_program(read->outline);
+  ASSERT_EQ(before.ranks, after.ranks);
+  EXPECT_EQ(before.ranks_per_host, after.ranks_per_host);
+  for (std::size_t rank = 0; rank < before.programs.size(); ++rank) {
+    EXPECT_EQ(before.programs[rank].iterations, after.programs[rank].iterations);
+    ASSERT_EQ(before.programs[rank].body.size(), after.programs[rank].body.size()) << rank;
+    for (std::size_t i = 0; i < before.programs[rank].body.size(); ++i) {
+      EXPECT_TRUE(is_same(before.programs[rank].body[i], after.programs[rank].body[i]))
+          << rank << " " << i;
+    }
+  }
+}
+
+TEST(ScenarioText, FilesOfTheTreeAreReadBack) {
+  for (const auto& entry : std::filesystem::directory_iterator(RINGSIDE_SCENARIOS "/hangs")) {
+    const auto scenario = load_scenario(entry.path().string());
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    expect_kept(*scenario);
+  }
+}
+
+TEST(ScenarioText, EveryKindOfStepIsReadBack) {
+  const auto scenario = parse_scenario(R"(ringside: scenario/1
+name: "all: of \"them\""
+about: "a back\\slash"
+cluster: {on: dgx-h100, nodes: 3, set: {NCCL_ALGO: Ring, NCCL_PROTO: LL}}
+parallel: {tensor: 2, pipeline: 3}
+iterations: 5
+steps:
+- compute: 1500ns
+- kernel: {time: 2ms, on: pipeline, at: 2}
+- all_reduce: {on: tensor, count: 7, type: half, async: yes, only: {on: pipeline, at: 1}}
+- transfer: {on: pipeline, from: 2, to: 0, count: 16}
+- broadcast: {on: world, root: 3, count: 8}
+- barrier: {on: world}
+- rendezvous: {on: world}
+- join
+- synchronize
+seed: 12
+faults: [kill: {rank: 1, call: 2}, blackhole: {from: 2, after: 1M}]
+expect:
+  finished: {at_least: 2ms, at_most: 1.5s}
+)",
+                                       "s.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  expect_kept(*scenario);
+}
+
+TEST(ScenarioText, AWorkloadIsItsSteps) {
+  Scenario scenario;
+  auto outline = make_training("megatron", {{"layers", "4"},
+                                            {"hidden", "64"},
+                                            {"heads", "4"},
+                                            {"vocabulary", "100"},
+                                            {"gpu", "h100"},
+                                            {"efficiency", "0.5"},
+                                            {"tensor", "2"},
+                                            {"pipeline", "2"},
+                                            {"data", "2"}});
+  ASSERT_TRUE(outline);
+  scenario.name = "steps";
+  scenario.outline = *std::move(outline);
+  expect_kept(scenario);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,97 @@
+#include "study/reproduction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "harness/hangs/generate.h"
+#include "study/scenario_run.h"
+
+namespace ringside::study {
+namespace {
+
+namespace fs = std::filesystem;
+using hangs::FaultClass;
+using testing::HasSubstr;
+
+/// The files of a made-up hang, for as long as it lives.
+class MadeHang {
+ public:
+  MadeHang(FaultClass kind, std::uint64_t seed)
+      : folder_(testing::TempDir() + "reproduction_" + std::to_string(static_cast<int>(kind)) +
+                "_" + std::to_string(seed)) {
+    fs::remove_all(folder_);
+    const auto made = hangs::make_case({.kind = kind, .ranks = 8, .outline = {}}, seed);
+    EXPECT_TRUE(made) << made.error().message;
+    EXPECT_TRUE(hangs::write_case(*made, folder_));
+  }
+  ~MadeHang() { fs::remove_all(folder_); }
+
+  [[nodiscard]] Result<hang::Examination> examine() const { return hang::examine({folder_}); }
+
+ private:
+  std::string folder_;
+};
+
+class Reproduction : public testing::TestWithParam<FaultClass> {};
+
+// What is written from the evidence hangs in the same way, and the same ranks are blamed.
+TEST_P(Reproduction, HangsAsTheEvidenceDid) {
+  int same = 0;
+  constexpr int kCases = 6;
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    const MadeHang made(GetParam(), seed);
+    const auto evidence = made.examine();
+    ASSERT_TRUE(evidence) << evidence.error().message;
+    const auto reproduced = reproduction_of(*evidence);
+    ASSERT_TRUE(reproduced) << reproduced.error().message;
+    const auto scenario = parse_scenario(to_yaml(reproduced->scenario), "reproduced");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    const auto outcome = run_scenario({.scenario = *scenario});
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    same += outcome->unmet.empty() ? 1 : 0;
+  }
+  EXPECT_GE(same, kCases - 1) << to_string(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Classes, Reproduction,
+                         testing::Values(FaultClass::MissingRank, FaultClass::DeadRank,
+                                         FaultClass::Straggler, FaultClass::OpMismatch,
+                                         FaultClass::ShapeMismatch, FaultClass::DtypeMismatch,
+                                         FaultClass::NetworkStall),
+                         [](const auto& kind) { return std::string(to_string(kind.param)); });
+
+TEST(ReproductionErrors, WhatDoesNotHangIsNotReplayed) {
+  const MadeHang made(FaultClass::NotAHang, 1);
+  const auto evidence = made.examine();
+  ASSERT_TRUE(evidence);
+  const auto reproduced = reproduction_of(*evidence);
+  ASSERT_FALSE(reproduced);
+  EXPECT_THAT(reproduced.error().message, HasSubstr("nobody waits"));
+}
+
+TEST(ReproductionErrors, LogsAloneHaveNoCalls) {
+  const std::string path = testing::TempDir() + "reproduction_alone.log";
+  { std::ofstream(path) << "[rank0]:[E1] Watchdog caught collective operation timeout\n"; }
+  const auto evidence = hang::examine({path});
+  ASSERT_TRUE(evidence) << evidence.error().message;
+  EXPECT_FALSE(reproduction_of(*evidence));
+  fs::remove(path);
+}
+
+// Of long histories the last calls are kept.
+TEST(ReproductionErrors, AsManyCallsAreKeptAsAreAskedFor) {
+  const MadeHang made(FaultClass::MissingRank, 2);
+  const auto evidence = made.examine();
+  ASSERT_TRUE(evidence);
+  const auto few = reproduction_of(*evidence, 2);
+  const auto many = reproduction_of(*evidence, 40);
+  ASSERT_TRUE(few && many);
+  EXPECT_LT(few->scenario.outline.steps.size(), many->scenario.outline.steps.size());
+  EXPECT_THAT(few->unknown, testing::Contains(HasSubstr("before these are left out")));
+}
+
+}  // namespace
+}  // namespace ringside::study
