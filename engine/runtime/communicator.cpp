@@ -324,6 +324,7 @@ std::optional<Error> Communicator::async_error() const {
 void Communicator::abort(const Error& why) { impl_->abort(why); }
 
 Status Communicator::finish() {
+  impl_->turns.wait_all();
   RINGSIDE_TRY(barrier());  // news would not pass a rank that has left
   // By now everybody has begun its last call.
   if (const auto why = impl_->check ? impl_->check->look_everywhere() : std::nullopt) {

@@ -101,7 +101,7 @@ class Communicator {
   /// errors  as run()
   Status barrier();
 
-  /// The orderly end: waits for all ranks, then leaves, so that nobody takes it for a death.
+  /// The orderly end: waits for the calls that are enqueued, and for all ranks, then leaves, so that nobody takes it for a death.
   /// errors  as run()
   Status finish();
 
