@@ -173,6 +173,10 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
   RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks.has_value()));
   RINGSIDE_TRY(job.faults, fault_plan_of(arguments));
+  if (arguments.status_port) {
+    RINGSIDE_TRY(at_least("--status", *arguments.status_port, 1, 65535));
+    job.status_port = static_cast<std::uint16_t>(*arguments.status_port);
+  }
   RINGSIDE_TRY(job.dumps, dump_folder(arguments.dumps));
   job.communicator.connect_timeout = job.join_timeout;
   RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
@@ -234,6 +238,10 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_option("--dumps", a.dumps,
                  "when a call fails, every rank writes its last calls into this folder: for "
                  "ringside hang");
+  app.add_option(
+      "--status", a.status_port,
+      "a port of this host's loopback where the job tells how far it is, as NCCL's RAS does: "
+      "for ringside hang --live");
   app.add_option("--trace", a.trace, "record every primitive into this .rtrace file");
   app.add_option("--plot", a.plot, "draw time and busbw over size into this SVG file");
   app.add_flag("--csv", a.csv, "comma-separated values on stdout");

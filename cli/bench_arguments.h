@@ -39,6 +39,7 @@ struct BenchArguments {
   std::string fault_file;
   int fault_seed = 1;
   std::string dumps;
+  std::optional<int> status_port;
   std::string trace;
   std::string plot;
   bool all_algorithms = false;

@@ -94,6 +94,11 @@ std::uint64_t this_thread() {
   return id;
 }
 
+/// One thread at a time counts.
+void count_one(std::atomic<std::int64_t>& counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
 const char* to_text(State state, bool has_timing) {
   if (state == State::Completed) return "completed";
   return state == State::Started && has_timing ? "started" : "scheduled";
@@ -114,6 +119,10 @@ class FlightRecorder::Group {
   // One thread at a time calls; dumps look on.
   std::atomic<std::int64_t> collective_seq{0}, p2p_seq{0}, op_id{0};
   std::atomic<std::int64_t> enqueued{-1}, started{-1}, completed{-1};
+  std::array<std::atomic<std::int64_t>, kCollectiveCount> launches{}, completions{};
+  std::atomic<GroupState> state{GroupState::Init};
+  std::atomic<bool> has_failed{false};
+  bool has_left = false;  // under the recorder's mutex
   // Under the recorder's mutex; empty: it has left.
   ProgressSource progress;
   TellOthers tell;
@@ -150,6 +159,27 @@ class FlightRecorder::Impl {
     const std::lock_guard lock(mutex_);
     group.progress = {};
     group.tell = {};
+    group.has_left = true;
+  }
+
+  std::vector<GroupView> groups() {
+    std::vector<GroupView> views;
+    const std::lock_guard lock(mutex_);
+    for (const Group& group : groups_) {
+      if (group.has_left) continue;
+      GroupView& view = views.emplace_back();
+      view.name = group.facts.name;
+      view.desc = group.facts.desc;
+      view.ranks = group.facts.ranks;
+      view.state = group.state.load(std::memory_order_relaxed);
+      view.has_failed = group.has_failed.load(std::memory_order_relaxed);
+      for (std::size_t i = 0; i < view.launched.size(); ++i) {
+        // Completions first: a call that ends meanwhile is not one that was never launched.
+        view.completed[i] = group.completions[i].load(std::memory_order_acquire);
+        view.launched[i] = group.launches[i].load(std::memory_order_relaxed);
+      }
+    }
+    return views;
   }
 
   Ticket begin(Group& group, const FlightFacts* facts, std::uint32_t count, bool is_p2p,
@@ -158,9 +188,12 @@ class FlightRecorder::Impl {
     const std::int64_t seq = counter.load(std::memory_order_relaxed) + 1;
     counter.store(seq, std::memory_order_relaxed);
     group.enqueued.store(seq, std::memory_order_relaxed);
-    if (slots_.empty()) return {0, 0, seq, &group};
+    const Collective collective = count > 1 ? Collective::SendRecv : facts[0].collective;
+    count_one(group.launches[static_cast<std::size_t>(collective)]);
+    if (slots_.empty()) return {0, 0, seq, &group, collective};
     const std::uint32_t entries = count > 1 ? count + 1 : count;
-    const Ticket ticket{next_.fetch_add(entries, std::memory_order_relaxed), entries, seq, &group};
+    const Ticket ticket{next_.fetch_add(entries, std::memory_order_relaxed), entries, seq, &group,
+                        collective};
     for (std::uint32_t i = 0; i < entries; ++i) {
       const std::int64_t op = group.op_id.load(std::memory_order_relaxed) + 1;
       group.op_id.store(op, std::memory_order_relaxed);
@@ -209,7 +242,12 @@ class FlightRecorder::Impl {
   }
 
   void end(const Ticket& ticket, bool is_done, Nanoseconds now) {
-    if (is_done) ticket.group->completed.store(ticket.seq, std::memory_order_relaxed);
+    if (is_done) {
+      ticket.group->completed.store(ticket.seq, std::memory_order_relaxed);
+      count_one(ticket.group->completions[static_cast<std::size_t>(ticket.collective)]);
+    } else {
+      ticket.group->has_failed = true;
+    }
     change(ticket, [&](Slot& slot) {
       slot.is_retired = true;
       if (!is_done) return;
@@ -451,6 +489,9 @@ void FlightRecorder::start(const Ticket& ticket, Nanoseconds now) { impl_->start
 void FlightRecorder::end(const Ticket& ticket, bool is_done, Nanoseconds now) {
   impl_->end(ticket, is_done, now);
 }
+
+std::vector<FlightRecorder::GroupView> FlightRecorder::groups() const { return impl_->groups(); }
+void FlightRecorder::set_state(Group& group, GroupState state) { group.state = state; }
 
 FlightDump FlightRecorder::snapshot(const std::string& reason) const {
   return impl_->snapshot(reason);

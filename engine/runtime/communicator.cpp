@@ -107,6 +107,10 @@ struct Communicator::Impl {
     }
   }
 
+  void record_state(FlightRecorder::GroupState state) {
+    if (group != nullptr) options.recorder->set_state(*group, state);
+  }
+
   void record_end(const FlightRecorder::Ticket& ticket, bool is_done) {
     if (group != nullptr) options.recorder->end(ticket, is_done, trace_now());
   }
@@ -114,6 +118,7 @@ struct Communicator::Impl {
   /// Notes why, and lets every wait of this rank end.
   void break_down(const Error& why) {
     dump(why);
+    record_state(FlightRecorder::GroupState::Abort);
     failure.set(why);
     bootstrap->abort();
     const std::lock_guard lock(executor_mutex);
@@ -276,6 +281,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
       .failure = &impl->failure,
       .clock = &impl->bootstrap->clock(),
       .run = [raw = impl.get()](const CollectiveCall& call) { return raw->run_one(call); }};
+  impl->record_state(FlightRecorder::GroupState::Running);
   if (impl->log) impl->log->completed();
   return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
 }
@@ -325,6 +331,7 @@ void Communicator::abort(const Error& why) { impl_->abort(why); }
 
 Status Communicator::finish() {
   impl_->turns.wait_all();
+  impl_->record_state(FlightRecorder::GroupState::Finalize);
   RINGSIDE_TRY(barrier());  // news would not pass a rank that has left
   // By now everybody has begun its last call.
   if (const auto why = impl_->check ? impl_->check->look_everywhere() : std::nullopt) {
