@@ -140,6 +140,14 @@ Result<Communicator*> communicator_of(rsComm_t comm) {
   return comm->ready.get();
 }
 
+rsComm_t handle_of(std::unique_ptr<Communicator> part) {
+  auto made = std::make_unique<rsComm>();
+  made->nranks = part->nranks();
+  made->rank = to_int(part->rank());
+  made->ready = std::move(part);
+  return made.release();
+}
+
 CommunicatorOptions options_of(const rsConfig_t* config) {
   CommunicatorOptions options;
   if (config == nullptr) return options;
@@ -322,12 +330,25 @@ rsResult_t rsCommSplit(rsComm_t comm, int color, int key, rsComm_t* newcomm, rsC
         config != nullptr && config->commName != nullptr ? config->commName : "undefined";
     RINGSIDE_TRY(auto part,
                  parent->split(is_in ? std::optional(color) : std::nullopt, key, description));
-    if (!part) return {};
-    auto made = std::make_unique<rsComm>();
-    made->nranks = part->nranks();
-    made->rank = to_int(part->rank());
-    made->ready = std::move(part);
-    *newcomm = made.release();
+    if (part) *newcomm = handle_of(std::move(part));
+    return {};
+  });
+}
+
+rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCount,
+                        rsComm_t* newcomm, rsConfig_t* /*config*/, int /*shrinkFlags*/) {
+  return guarded([&]() -> Status {
+    if (newcomm == nullptr || excludeRanksCount < 0 ||
+        (excludeRanksCount > 0 && excludeRanksList == nullptr)) {
+      return Error{ErrorCode::InvalidArgument, "null argument, or fewer than no ranks",
+                   "give a list and its place"};
+    }
+    *newcomm = nullptr;
+    RINGSIDE_TRY(Communicator* const parent, communicator_of(comm));
+    std::vector<Rank> without;
+    for (int i = 0; i < excludeRanksCount; ++i) without.push_back(Rank{excludeRanksList[i]});
+    RINGSIDE_TRY(auto part, parent->shrink(without));
+    *newcomm = handle_of(std::move(part));
     return {};
   });
 }

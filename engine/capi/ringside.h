@@ -72,6 +72,9 @@ rsResult_t rsCommInitRankConfig(rsComm_t* comm, int nranks, rsUniqueId commId, i
                                 rsConfig_t* config);
 #define RS_SPLIT_NOCOLOR (-1)
 rsResult_t rsCommSplit(rsComm_t comm, int color, int key, rsComm_t* newcomm, rsConfig_t* config);
+/* Without ranks that have died or are not wanted, which are not asked; comm may be broken. */
+rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCount,
+                        rsComm_t* newcomm, rsConfig_t* config, int shrinkFlags);
 /* Waits for all calls, and for all ranks. */
 rsResult_t rsCommFinalize(rsComm_t comm);
 rsResult_t rsCommDestroy(rsComm_t comm);

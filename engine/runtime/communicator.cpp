@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <numeric>
@@ -45,6 +46,8 @@ struct Communicator::Impl {
   TraceLane* lane = nullptr;  // for whole calls; null where nothing is recorded
   std::uint32_t sequence = 0;
   int splits = 0;
+  int shrinks = 0;
+  MeetingPlaces meeting;
   CallTurns turns;              // of enqueued calls
   Failure refused;              // the first enqueued call that could not begin
   ExecutorMaker make_executor;  // for parts of this one
@@ -170,6 +173,16 @@ struct Communicator::Impl {
     return {&options.faults->plan(), options.name, options.job_ranks};
   }
 
+  [[nodiscard]] CommunicatorOptions options_of_part(const std::vector<Rank>& ranks) const {
+    CommunicatorOptions own = options;
+    own.job_ranks.clear();
+    for (const Rank rank : ranks) {
+      const auto at = static_cast<std::size_t>(to_int(rank));
+      own.job_ranks.push_back(options.job_ranks.empty() ? to_int(rank) : options.job_ranks[at]);
+    }
+    return own;
+  }
+
   [[nodiscard]] Deadline op_deadline() const {
     return deadline_in(in_ns(options.op_timeout), bootstrap->clock());
   }
@@ -281,6 +294,9 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
       .failure = &impl->failure,
       .clock = &impl->bootstrap->clock(),
       .run = [raw = impl.get()](const CollectiveCall& call) { return raw->run_one(call); }};
+  auto meeting = MeetingPlaces::agree(*impl->bootstrap, deadline);
+  if (!meeting) return impl->give_up(meeting.error());
+  impl->meeting = *std::move(meeting);
   impl->record_state(FlightRecorder::GroupState::Running);
   if (impl->log) impl->log->completed();
   return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
@@ -297,15 +313,31 @@ Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> col
   if (!part) return impl_->give_up(part.error());
   ++impl_->splits;
   if (!*part) return std::unique_ptr<Communicator>();
-  CommunicatorOptions own = options;
+  CommunicatorOptions own = impl_->options_of_part((*part)->ranks);
   own.name = fmt::format("{}/{}.{}", options.name, impl_->splits, *color);
   own.description = description;
-  own.job_ranks.clear();
-  for (const Rank rank : (*part)->ranks) {
-    const auto at = static_cast<std::size_t>(to_int(rank));
-    own.job_ranks.push_back(options.job_ranks.empty() ? to_int(rank) : options.job_ranks[at]);
-  }
   return make(std::move((*part)->bootstrap), own, impl_->make_executor);
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::shrink(const std::vector<Rank>& without) {
+  std::vector<Rank> left;
+  for (int rank = 0; rank < nranks(); ++rank) {
+    if (std::ranges::find(without, Rank{rank}) == without.end()) left.push_back(Rank{rank});
+  }
+  const bool are_ranks = std::ranges::all_of(
+      without, [&](Rank rank) { return to_int(rank) >= 0 && to_int(rank) < nranks(); });
+  if (!are_ranks || std::ranges::find(left, rank()) == left.end()) {
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("rank {} shrinks a communicator of {} ranks", to_int(rank()), nranks()),
+        "name other ranks of it"};
+  }
+  impl_->turns.wait_all();
+  RINGSIDE_TRY(SplitPart part,
+               impl_->meeting.meet(*impl_->bootstrap, left, in_ns(impl_->options.connect_timeout)));
+  CommunicatorOptions own = impl_->options_of_part(part.ranks);
+  own.name = fmt::format("{}/s{}", impl_->options.name, ++impl_->shrinks);
+  return make(std::move(part.bootstrap), own, impl_->make_executor);
 }
 
 Status Communicator::enqueue(CollectiveCall call, HostStream& stream) {
