@@ -51,6 +51,7 @@ struct Communicator::Impl {
   CallTurns turns;              // of enqueued calls
   Failure refused;              // the first enqueued call that could not begin
   ExecutorMaker make_executor;  // for parts of this one
+  bool has_timing = false;      // whether the recorder wants times, and not only the order
   FlightRecorder::Group* group =
       nullptr;                // this one in options.recorder; null where nothing is kept
   CallFaults::Caller caller;  // what options.faults knows this one by
@@ -70,6 +71,7 @@ struct Communicator::Impl {
   /// From here on dumps know it.
   void join_recorder() {
     if (options.recorder == nullptr) return;
+    has_timing = options.recorder->settings().has_timing;
     FlightRecorder::GroupFacts facts{.name = options.name,
                                      .desc = options.description,
                                      .ranks = options.job_ranks,
@@ -115,7 +117,8 @@ struct Communicator::Impl {
   }
 
   void record_end(const FlightRecorder::Ticket& ticket, bool is_done) {
-    if (group != nullptr) options.recorder->end(ticket, is_done, trace_now());
+    if (group != nullptr)
+      options.recorder->end(ticket, is_done, has_timing ? trace_now() : Nanoseconds{});
   }
 
   /// Notes why, and lets every wait of this rank end.
@@ -218,7 +221,7 @@ struct Communicator::Impl {
       record_end(ticket, false);
       return why;
     }
-    if (group != nullptr) options.recorder->start(ticket, trace_now());
+    if (has_timing) options.recorder->start(ticket, trace_now());
     const std::int64_t begin_ns = lane != nullptr ? trace_now().count() : 0;
     executor->run(*plan, call, sequence);
     executor->drain();
