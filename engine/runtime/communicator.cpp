@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <mutex>
 #include <numeric>
 #include <utility>
@@ -209,6 +210,16 @@ struct Communicator::Impl {
     return options.faults == nullptr ? run_one(call) : options.faults->make(caller, call);
   }
 
+  /// On a thread that is not the caller's, where nothing that is thrown has anybody to catch it.
+  Status run_caught(const CollectiveCall& call) {
+    try {
+      return run(call);
+    } catch (const std::exception& thrown) {
+      return Error{ErrorCode::System,
+                   fmt::format("rank {}: {}", to_int(bootstrap->rank()), thrown.what())};
+    }
+  }
+
   Status run_one(const CollectiveCall& call) {
     if (failure.happened()) return give_up();
     RINGSIDE_TRY(CallPlan* const plan, executor->plan(call));
@@ -350,7 +361,7 @@ Status Communicator::enqueue(CollectiveCall call, HostStream& stream) {
     impl->turns.wait_for(turn);
     // A call that was refused has not reached the others: what is behind it would meet other calls of theirs.
     if (!impl->refused.happened()) {
-      if (const Status made = impl->run(call); !made) impl->refused.set(made.error());
+      if (const Status made = impl->run_caught(call); !made) impl->refused.set(made.error());
     }
     impl->turns.finish();
   });
