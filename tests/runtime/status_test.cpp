@@ -189,16 +189,16 @@ TEST_F(StatusServices, GarbageAndHalfLinesDisturbNobody) {
   });
 }
 
-// One that says a letter now and then would hold the service for ever, were there no end to patience.
+// One that says something now and then would hold the service for ever, were there no end to patience.
 TEST_F(StatusServices, ASlowClientIsLetGo) {
   with_services(std::chrono::milliseconds(300), [](const SocketAddress& address) {
     const UniqueFd slow = connect(address);
     std::atomic<bool> is_over{false};
     std::jthread dripping([&] {
-      const std::byte letter{'S'};
+      const std::string_view command = "TIMEOUT 3\n";
       while (!is_over) {
         // It may have been let go by now.
-        static_cast<void>(send_some(slow.get(), std::span(&letter, 1)));
+        static_cast<void>(send_some(slow.get(), std::as_bytes(std::span(command))));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
       }
     });
