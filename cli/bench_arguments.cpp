@@ -151,6 +151,24 @@ Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   return bench;
 }
 
+Result<OverlapOptions> overlap_options(const BenchArguments& arguments) {
+  OverlapOptions overlap;
+  RINGSIDE_TRY(overlap.compute, parse_time(arguments.overlap));
+  RINGSIDE_TRY(overlap.gradients, parse_bytes(arguments.to));
+  RINGSIDE_TRY(overlap.bucket_cap, parse_bytes(arguments.bucket_cap));
+  RINGSIDE_TRY(at_least("--layers", arguments.layers, 1, 100'000));
+  overlap.layers = arguments.layers;
+  overlap.iterations = arguments.iterations;
+  RINGSIDE_TRY(overlap.shares_memory, parse_buffers(arguments.buffers));
+  if (arguments.collective == "all_reduce" && !arguments.csv && arguments.plot.empty()) {
+    return overlap;
+  }
+  return Error{ErrorCode::InvalidArgument,
+               "--overlap reduces gradients: it has no other collective, "
+               "no --csv and no --plot",
+               "ringside bench all_reduce -n 2 -e 64M --overlap 20ms"};
+}
+
 Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   if (arguments.json && arguments.csv) {
     return Error{ErrorCode::InvalidArgument, "--json and --csv", "give one of them"};
@@ -173,6 +191,10 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
   RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks.has_value()));
   RINGSIDE_TRY(job.faults, fault_plan_of(arguments));
+  if (arguments.status_port) {
+    RINGSIDE_TRY(at_least("--status", *arguments.status_port, 1, 65535));
+    job.status_port = static_cast<std::uint16_t>(*arguments.status_port);
+  }
   RINGSIDE_TRY(job.dumps, dump_folder(arguments.dumps));
   job.communicator.connect_timeout = job.join_timeout;
   RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
@@ -223,6 +245,13 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_option("--op-timeout", a.op_timeout,
                  "a collective in which nothing moves for so long fails")
       ->capture_default_str();
+  app.add_option(
+      "--overlap", a.overlap,
+      "reduce -e bytes of gradients in buckets, as DDP does, beside a backward pass that takes "
+      "so long, such as 20ms: how much communication is exposed");
+  app.add_option("--layers", a.layers, "of --overlap's backward pass")->capture_default_str();
+  app.add_option("--bucket-cap", a.bucket_cap, "of --overlap, as bucket_cap_mb")
+      ->capture_default_str();
   app.add_option("--fault", a.faults,
                  fmt::format("what goes wrong, such as skip:rank=1,call=9 or "
                              "blackhole:from=0,after=1M; kinds: {}",
@@ -234,6 +263,10 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_option("--dumps", a.dumps,
                  "when a call fails, every rank writes its last calls into this folder: for "
                  "ringside hang");
+  app.add_option(
+      "--status", a.status_port,
+      "a port of this host's loopback where the job tells how far it is, as NCCL's RAS does: "
+      "for ringside hang --live");
   app.add_option("--trace", a.trace, "record every primitive into this .rtrace file");
   app.add_option("--plot", a.plot, "draw time and busbw over size into this SVG file");
   app.add_flag("--csv", a.csv, "comma-separated values on stdout");

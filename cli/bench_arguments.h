@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "harness/bench.h"
 #include "harness/job.h"
+#include "harness/overlap.h"
 
 namespace ringside::cli {
 
@@ -38,7 +39,11 @@ struct BenchArguments {
   std::vector<std::string> faults;
   std::string fault_file;
   int fault_seed = 1;
+  std::string overlap;
+  int layers = 16;
+  std::string bucket_cap = "25M";
   std::string dumps;
+  std::optional<int> status_port;
   std::string trace;
   std::string plot;
   bool all_algorithms = false;
@@ -55,6 +60,10 @@ void declare_bench(Options& app, BenchArguments& arguments);
 
 /// errors  InvalidArgument: a word or number that is none; the nearest or the range is named
 Result<BenchOptions> bench_options(const BenchArguments& arguments);
+
+/// What --overlap asks for.
+/// errors  as bench_options()
+Result<OverlapOptions> overlap_options(const BenchArguments& arguments);
 
 /// errors  as bench_options(); two options that exclude each other
 Result<JobOptions> bench_job_options(const BenchArguments& arguments);

@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "cli/bench_arguments.h"
 #include "cli/bench_report.h"
 #include "cli/curves_plot.h"
@@ -138,6 +142,37 @@ Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArg
   return study::wrong_in(rows) == 0 ? kFine : kFinding;
 }
 
+/// Communication beside compute: one line, or one document.
+Result<int> run_overlapped(JobRank& rank, const BenchArguments& arguments) {
+  RINGSIDE_TRY(const OverlapOptions options, overlap_options(arguments));
+  RINGSIDE_TRY(const OverlapResult result, run_overlap(rank.communicator, options));
+  if (!rank.speaks) return kFine;
+  const double hidden = 1 - result.exposed.count() / std::max(result.communication.count(), 1e-12);
+  if (arguments.json) {
+    const Json document{{"schema", "ringside.bench/1"},
+                        {"nranks", rank.communicator.nranks()},
+                        {"transport", rank.communicator.transport()},
+                        {"overlap",
+                         {{"bytes", options.gradients.value},
+                          {"layers", options.layers},
+                          {"buckets", result.buckets},
+                          {"compute_us", in_us(result.compute)},
+                          {"communication_us", in_us(result.communication)},
+                          {"total_us", in_us(result.total)},
+                          {"exposed_us", in_us(result.exposed)}}}};
+    print(to_text(document));
+    return kFine;
+  }
+  print(fmt::format(
+      "# {} of gradients in {} buckets over {} ranks, {}\n"
+      "# compute {}, communication alone {}, together {}\n"
+      "# exposed communication: {} ({:.0f} % hidden)\n",
+      format_bytes(options.gradients), result.buckets.size(), rank.communicator.nranks(),
+      rank.communicator.transport(), format_time(result.compute), format_time(result.communication),
+      format_time(result.total), format_time(result.exposed), 100 * std::clamp(hidden, 0.0, 1.0)));
+  return kFine;
+}
+
 Status check_root(const BenchOptions& bench, int nranks) {
   if (to_int(bench.root) >= 0 && to_int(bench.root) < nranks) return {};
   return Error{ErrorCode::InvalidArgument, fmt::format("--root {}", to_int(bench.root)),
@@ -149,8 +184,12 @@ VerbResult run(const BenchArguments& arguments) {
   RINGSIDE_TRY(const JobOptions job, bench_job_options(arguments));
   RINGSIDE_TRY(check_bench(options, job.communicator.wishes));
   RINGSIDE_TRY(check_writable("--plot", arguments.plot));
+  if (!arguments.overlap.empty()) {
+    RINGSIDE_TRY([[maybe_unused]] const OverlapOptions overlap, overlap_options(arguments));
+  }
   return run_job(job, [&](JobRank& rank) -> Result<int> {
     RINGSIDE_TRY(check_root(options, rank.communicator.nranks()));
+    if (!arguments.overlap.empty()) return run_overlapped(rank, arguments);
     return arguments.is_grid() ? run_grid(rank, options, arguments)
                                : run_sweep(rank, options, arguments);
   });

@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.h"
+#include "cli/hang_live.h"
 #include "cli/hang_watch.h"
 #include "cli/options.h"
 #include "cli/verb.h"
@@ -27,6 +29,7 @@ struct HangArguments {
   std::string watch;
   std::string about;
   double watch_for_s = 0;
+  std::optional<int> live;
   bool json = false;
 };
 
@@ -52,6 +55,14 @@ VerbResult run_hang(const HangArguments& arguments) {
   if (!arguments.watch.empty()) {
     RINGSIDE_TRY(const auto all, watch_for_hang(arguments.watch, Seconds{arguments.watch_for_s}));
     if (all == nullptr) return kFine;
+    return show(*all, arguments);
+  }
+  if (arguments.live) {
+    if (*arguments.live < 1 || *arguments.live > 65535) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("--live {}", *arguments.live),
+                   "give a port from 1 to 65535"};
+    }
+    RINGSIDE_TRY(const auto all, examine_live(static_cast<std::uint16_t>(*arguments.live)));
     return show(*all, arguments);
   }
   if (arguments.paths.empty()) {
@@ -85,6 +96,9 @@ Verb hang_verb() {
                            "is standard input");
             app.add_flag("--json", a.json, "one JSON document on stdout");
             app.add_option("--html", a.html, "also draw each rank's last calls, as a page, here");
+            app.add_option("--live", a.live,
+                           "ask the running job at this port of loopback (bench --status, or "
+                           "NCCL's RAS service)");
             app.add_option("--about", a.about,
                            "print what a kind of verdict means, how to confirm and to mend it");
             app.add_option(

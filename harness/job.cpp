@@ -12,6 +12,7 @@
 #include "engine/runtime/debug_output.h"
 #include "engine/runtime/launch.h"
 #include "engine/runtime/rendezvous.h"
+#include "engine/runtime/status_service.h"
 #include "engine/transport/interface.h"
 #include "harness/local_ranks.h"
 #include "trace/file_sink.h"
@@ -62,6 +63,13 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
   FlightRecorder calls(std::move(flight), to_int(me));
   calls.dump_on_signal();
   own.recorder = &calls;
+  RINGSIDE_TRY(std::optional<std::uint16_t> port, status_port());
+  if (options.status_port) port = options.status_port;
+  std::unique_ptr<StatusService> status_service;
+  if (port) {
+    RINGSIDE_TRY(status_service, StatusService::start(*bootstrap, calls, {.port = *port},
+                                                      deadline_in(in_ns(options.join_timeout))));
+  }
   RINGSIDE_TRY(const auto communicator, Communicator::make(std::move(bootstrap), own));
   enter(options, me, JobStage::Transfer);
   JobRank rank{*communicator, me == Rank{0}};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,7 +29,8 @@ struct JobOptions {
   std::string trace_path;          ///< empty: nothing is recorded
   std::string command;             ///< noted in the trace
   std::string dumps;  ///< the folder for flight recorder dumps; empty: as PyTorch's variables say
-  Seconds grace{3};   ///< -n: what the others get to notice by themselves that one failed
+  std::optional<std::uint16_t> status_port;  ///< of the status service; none: as NCCL_RAS_ADDR says
+  Seconds grace{3};  ///< -n: what the others get to notice by themselves that one failed
   CommunicatorOptions communicator;
   FaultPlan faults;  ///< what goes wrong; what it leaves open is drawn
   /// Called on every rank as it enters a stage, where given: the place to watch or to disturb a job.

@@ -1,33 +1,24 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <string_view>
+#include <vector>
 
 #include "base/append.h"
+#include "base/json.h"
 #include "base/vocabulary.h"
 #include "engine/flight/dump.h"
 
 namespace ringside {
 namespace {
 
-/// A text between quotes of JSON.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\';
-    if (byte < 0x20) {
-      append(out, "\\u{:04x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 class JsonWriter {
  public:
-  JsonWriter(const FlightDump& dump, std::string& out) : dump_(dump), out_(out) {}
+  JsonWriter(const FlightDump& dump, std::string& out)
+      : dump_(dump), out_(out), thread_name_(quoted_json(dump.thread_name)) {
+    for (const FlightDump::Group& group : dump.groups) {
+      named_.push_back("[" + quoted_json(group.name) + "," + quoted_json(group.desc) + "]");
+    }
+  }
 
   void write() {
     if (*dump_.format == '\0') {
@@ -65,8 +56,8 @@ class JsonWriter {
     out_ += R"("pg_config":{)";
     const char* comma = "";
     for (const auto& [name, group] : sorted) {
-      add(R"({}"{}":{{"desc":"{}","name":"{}","ranks":"[{}]"}})", comma, escaped(name),
-          escaped(group->desc), escaped(name), fmt::join(group->ranks, ", "));
+      add(R"({}{}:{{"desc":{},"name":{},"ranks":"[{}]"}})", comma, quoted_json(name),
+          quoted_json(group->desc), quoted_json(name), fmt::join(group->ranks, ", "));
       comma = ",";
     }
     out_ += "},";
@@ -92,13 +83,13 @@ class JsonWriter {
       add(R"({}{{"bytes":{},"channel":{},"direction":"{}","index":{},"messages":{},"peer":{},)",
           comma, one.bytes, one.channel, one.is_send ? "send" : "recv", one.index, one.messages,
           one.peer);
-      add(R"("process_group":"{}","protocol":"{}","slot_size":{},"waiting":{}}})",
-          escaped(dump_.groups[static_cast<std::size_t>(one.group)].name), to_string(one.protocol),
-          one.slot_size, one.is_waiting);
+      add(R"("process_group":{},"protocol":"{}","slot_size":{},"waiting":{}}})",
+          quoted_json(dump_.groups[static_cast<std::size_t>(one.group)].name),
+          to_string(one.protocol), one.slot_size, one.is_waiting);
       comma = ",";
     }
-    add(R"(],"reason":"{}","reason_group":"{}"}},)", escaped(dump_.reason),
-        escaped(dump_.reason_group));
+    add(R"(],"reason":{},"reason_group":{}}},)", quoted_json(dump_.reason),
+        quoted_json(dump_.reason_group));
   }
 
   void entries() {
@@ -121,13 +112,13 @@ class JsonWriter {
         fmt::join(call.input, ","), entry.is_p2p, entry.op_id);
     add(R"("output_dtypes":["{}"],"output_sizes":[[{}]],"p2p_seq_id":{},"pg_id":{},)", call.type,
         fmt::join(call.output, ","), entry.p2p_seq, group.pg_id);
-    add(R"("process_group":["{}","{}"],"profiling_name":"{}","record_id":{},"retired":{},)",
-        escaped(group.name), escaped(group.desc), call.profiling_name, entry.record_id,
+    add(R"("process_group":{},"profiling_name":"{}","record_id":{},"retired":{},)",
+        named_[static_cast<std::size_t>(entry.group)], call.profiling_name, entry.record_id,
         entry.is_retired);
     if (call.root >= 0) add(R"("root":{},)", call.root);
     add(R"("state":"{}",)", entry.state);
     if (has_format(dump_.format, 2, 9)) {
-      add(R"("thread_id":"{}","thread_name":"{}",)", entry.thread, escaped(dump_.thread_name));
+      add(R"("thread_id":"{}","thread_name":{},)", entry.thread, thread_name_);
     }
     add(R"("time_created_ns":{},"time_discovered_completed_ns":{},)", entry.created_ns,
         entry.completed_ns.value_or(0));
@@ -138,6 +129,8 @@ class JsonWriter {
 
   const FlightDump& dump_;
   std::string& out_;
+  const std::string thread_name_;
+  std::vector<std::string> named_;  ///< [group]: what its entries say of it
 };
 
 }  // namespace

@@ -25,22 +25,32 @@
 namespace ringside {
 namespace {
 
-enum class State : std::uint8_t { Scheduled, Started, Completed };
-
-/// One entry of the ring. Whoever has set `is_held` reads and writes the rest: 5 ns where nobody else does.
-struct Slot {
+/// One entry of the ring, a cache line. Whoever has set `is_held` reads and writes the rest: 5 ns where nobody else
+/// does. Whether the call has ended its communicator knows, whose calls come one after the other.
+struct alignas(64) Slot {
   std::atomic_flag is_held;
-  bool is_used = false;
-  bool is_retired = false;
   bool is_end = false;  ///< of a call of several messages
-  State state = State::Scheduled;
-  std::uint64_t id = 0;
-  const FlightRecorder::Group* group = nullptr;
-  FlightFacts facts;
-  std::int64_t collective_seq = 0, p2p_seq = 0, op_id = 0;
-  std::int64_t created = 0, started = 0, ended = 0;
-  std::uint64_t thread = 0;
+  Collective collective = Collective::AllReduce;
+  DataType type = DataType::Float32;
+  std::uint32_t group = 0;
+  std::uint32_t thread = 0;
+  std::int32_t other = -1;   ///< the peer of a message, the root of what has one
+  std::uint64_t number = 0;  ///< record_id + 1; 0: nothing is here yet
+  std::int64_t created = 0;
+  std::int64_t input = 0, output = 0;
+  std::uint32_t op_id = 0, seq = 0;
 };
+static_assert(sizeof(Slot) == 64);
+
+/// When a call of a slot began and ended, where that is wanted.
+struct Times {
+  std::uint64_t number = 0;  ///< the slot's, then; the slot's lock guards it
+  std::int64_t started = 0, ended = 0;
+};
+
+bool is_message(Collective collective) {
+  return collective == Collective::Send || collective == Collective::Recv;
+}
 
 class Held {
  public:
@@ -89,14 +99,14 @@ void on_signal(int /*number*/) {
   errno = kept;
 }
 
-std::uint64_t this_thread() {
-  thread_local const auto id = static_cast<std::uint64_t>(::gettid());
+std::uint32_t this_thread() {
+  thread_local const auto id = static_cast<std::uint32_t>(::gettid());
   return id;
 }
 
-const char* to_text(State state, bool has_timing) {
-  if (state == State::Completed) return "completed";
-  return state == State::Started && has_timing ? "started" : "scheduled";
+/// One thread at a time counts.
+void count_one(std::atomic<std::int64_t>& counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 }  // namespace
@@ -114,6 +124,12 @@ class FlightRecorder::Group {
   // One thread at a time calls; dumps look on.
   std::atomic<std::int64_t> collective_seq{0}, p2p_seq{0}, op_id{0};
   std::atomic<std::int64_t> enqueued{-1}, started{-1}, completed{-1};
+  std::atomic<std::int64_t> completed_op{0};  ///< all up to it have ended well
+  std::atomic<std::int64_t> failed_op{0};     ///< those behind that and up to this have failed
+  std::array<std::atomic<std::int64_t>, kCollectiveCount> launches{}, completions{};
+  std::atomic<GroupState> state{GroupState::Init};
+  std::atomic<bool> has_failed{false};
+  bool has_left = false;  // under the recorder's mutex
   // Under the recorder's mutex; empty: it has left.
   ProgressSource progress;
   TellOthers tell;
@@ -125,6 +141,7 @@ class FlightRecorder::Impl {
       : settings_(std::move(settings)),
         rank_(rank),
         slots_(settings_.capacity),
+        times_(settings_.has_timing ? settings_.capacity : 0),
         stacks_(settings_.has_stacks ? settings_.capacity : 0) {
     if (!settings_.prefix.empty()) {
       thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
@@ -150,6 +167,27 @@ class FlightRecorder::Impl {
     const std::lock_guard lock(mutex_);
     group.progress = {};
     group.tell = {};
+    group.has_left = true;
+  }
+
+  std::vector<GroupView> groups() {
+    std::vector<GroupView> views;
+    const std::lock_guard lock(mutex_);
+    for (const Group& group : groups_) {
+      if (group.has_left) continue;
+      GroupView& view = views.emplace_back();
+      view.name = group.facts.name;
+      view.desc = group.facts.desc;
+      view.ranks = group.facts.ranks;
+      view.state = group.state.load(std::memory_order_relaxed);
+      view.has_failed = group.has_failed.load(std::memory_order_relaxed);
+      for (std::size_t i = 0; i < view.launched.size(); ++i) {
+        // Completions first: a call that ends meanwhile is not one that was never launched.
+        view.completed[i] = group.completions[i].load(std::memory_order_acquire);
+        view.launched[i] = group.launches[i].load(std::memory_order_relaxed);
+      }
+    }
+    return views;
   }
 
   Ticket begin(Group& group, const FlightFacts* facts, std::uint32_t count, bool is_p2p,
@@ -158,64 +196,70 @@ class FlightRecorder::Impl {
     const std::int64_t seq = counter.load(std::memory_order_relaxed) + 1;
     counter.store(seq, std::memory_order_relaxed);
     group.enqueued.store(seq, std::memory_order_relaxed);
-    if (slots_.empty()) return {0, 0, seq, &group};
+    const Collective collective = count > 1 ? Collective::SendRecv : facts[0].collective;
+    count_one(group.launches[static_cast<std::size_t>(collective)]);
     const std::uint32_t entries = count > 1 ? count + 1 : count;
-    const Ticket ticket{next_.fetch_add(entries, std::memory_order_relaxed), entries, seq, &group};
+    const std::int64_t first_op = group.op_id.load(std::memory_order_relaxed) + 1;
+    const std::int64_t last_op = first_op + entries - 1;
+    group.op_id.store(last_op, std::memory_order_relaxed);
+    Ticket ticket{0, entries, seq, last_op, &group, collective};
+    if (slots_.empty()) return ticket;
+    ticket.first = next_.fetch_add(entries, std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < entries; ++i) {
-      const std::int64_t op = group.op_id.load(std::memory_order_relaxed) + 1;
-      group.op_id.store(op, std::memory_order_relaxed);
       const bool is_end = i == count;
-      fill(ticket.first + i, group, facts[is_end ? i - 1 : i], is_end, op, now);
+      fill(ticket.first + i, group, facts[is_end ? i - 1 : i], is_end, seq, first_op + i, now);
     }
     return ticket;
   }
 
   void fill(std::uint64_t id, const Group& group, const FlightFacts& facts, bool is_end,
-            std::int64_t op, Nanoseconds now) {
-    Slot& slot = slots_[id % slots_.size()];
+            std::int64_t seq, std::int64_t op, Nanoseconds now) {
+    const std::size_t at = id % slots_.size();
+    Slot& slot = slots_[at];
     const Held held(slot);
-    slot.is_used = true;
-    slot.is_retired = false;
     slot.is_end = is_end;
-    slot.state = State::Scheduled;
-    slot.id = id;
-    slot.group = &group;
-    slot.facts = facts;
-    slot.collective_seq = group.collective_seq.load(std::memory_order_relaxed);
-    slot.p2p_seq = group.p2p_seq.load(std::memory_order_relaxed);
-    slot.op_id = op;
-    slot.created = now.count();
-    slot.started = 0;
+    slot.collective = facts.collective;
+    slot.type = facts.type;
+    slot.group = static_cast<std::uint32_t>(group.index);
     slot.thread = this_thread();
-    if (!stacks_.empty()) stacks_[id % slots_.size()] = take_stack();
+    slot.other = is_message(facts.collective) ? facts.peer : facts.root;
+    slot.number = id + 1;
+    slot.created = now.count();
+    slot.input = facts.input;
+    slot.output = facts.output;
+    slot.op_id = static_cast<std::uint32_t>(op);
+    slot.seq = static_cast<std::uint32_t>(seq);
+    if (!times_.empty()) times_[at] = {id + 1, 0, 0};
+    if (!stacks_.empty()) stacks_[at] = take_stack();
   }
 
-  template <typename Change>
-  void change(const Ticket& ticket, Change change_one) {
+  /// Of all entries of the call that are still there.
+  void note_time(const Ticket& ticket, std::int64_t Times::*field, Nanoseconds now) {
+    if (times_.empty()) return;
     for (std::uint32_t i = 0; i < ticket.count; ++i) {
-      Slot& slot = slots_[(ticket.first + i) % slots_.size()];
-      const Held held(slot);
-      if (slot.id == ticket.first + i) change_one(slot);
+      const std::size_t at = (ticket.first + i) % slots_.size();
+      const Held held(slots_[at]);
+      if (times_[at].number == ticket.first + i + 1) times_[at].*field = now.count();
     }
   }
 
   void start(const Ticket& ticket, Nanoseconds now) {
     if (!settings_.has_timing) return;
     ticket.group->started.store(ticket.seq, std::memory_order_relaxed);
-    change(ticket, [&](Slot& slot) {
-      slot.state = State::Started;
-      slot.started = now.count();
-    });
+    note_time(ticket, &Times::started, now);
   }
 
   void end(const Ticket& ticket, bool is_done, Nanoseconds now) {
-    if (is_done) ticket.group->completed.store(ticket.seq, std::memory_order_relaxed);
-    change(ticket, [&](Slot& slot) {
-      slot.is_retired = true;
-      if (!is_done) return;
-      slot.state = State::Completed;
-      slot.ended = now.count();
-    });
+    note_time(ticket, &Times::ended, now);
+    Group& group = *ticket.group;
+    if (!is_done) {
+      group.failed_op.store(ticket.last_op, std::memory_order_relaxed);
+      group.has_failed = true;
+      return;
+    }
+    group.completed.store(ticket.seq, std::memory_order_relaxed);
+    group.completed_op.store(ticket.last_op, std::memory_order_release);
+    count_one(group.completions[static_cast<std::size_t>(ticket.collective)]);
   }
 
   FlightDump snapshot(const std::string& reason) {
@@ -347,61 +391,80 @@ class FlightRecorder::Impl {
     return at < group.facts.ranks.size() ? group.facts.ranks[at] : rank;
   }
 
-  /// Those that are in the ring, by their numbers. Calls that are alike share what they are.
+  /// Those that are in the ring, by their numbers. Calls that are alike share what they are. Under mutex_.
   void add_entries(FlightDump& dump) {
     const std::int64_t offset = realtime_offset().count();
-    using Key = std::tuple<int, bool, Collective, DataType, std::int64_t, std::int64_t, int, int,
-                           StackAddresses>;
+    const std::int64_t now = trace_now().count();
+    using Key = std::tuple<std::uint32_t, bool, Collective, DataType, std::int64_t, std::int64_t,
+                           std::int32_t, StackAddresses>;
     std::map<Key, const FlightDump::Call*> calls;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       const Held held(slots_[i]);
       const Slot& slot = slots_[i];
-      if (!slot.is_used) continue;
-      const FlightFacts& facts = slot.facts;
+      if (slot.number == 0) continue;
+      const Group& group = groups_[slot.group];
       const StackAddresses stack = stacks_.empty() ? StackAddresses{} : stacks_[i];
-      const Key key{slot.group->index, slot.is_end, facts.collective, facts.type, facts.input,
-                    facts.output,      facts.root,  facts.peer,       stack};
+      const Key key{slot.group, slot.is_end, slot.collective, slot.type,
+                    slot.input, slot.output, slot.other,      stack};
       const FlightDump::Call*& call = calls[key];
-      if (call == nullptr) call = &dump.calls.emplace_back(call_of(slot, stack));
+      if (call == nullptr) call = &dump.calls.emplace_back(call_of(slot, group, stack));
       FlightDump::Entry& entry = dump.entries.emplace_back();
       entry.call = call;
-      entry.group = slot.group->index;
-      entry.record_id = static_cast<std::int64_t>(slot.id);
-      entry.collective_seq = slot.collective_seq;
-      entry.p2p_seq = slot.p2p_seq;
+      entry.group = static_cast<int>(slot.group);
+      entry.record_id = static_cast<std::int64_t>(slot.number) - 1;
+      entry.is_p2p = is_message(slot.collective);
       entry.op_id = slot.op_id;
-      entry.is_p2p = facts.peer >= 0;
-      entry.state = to_text(slot.state, settings_.has_timing);
+      (entry.is_p2p ? entry.p2p_seq : entry.collective_seq) = slot.seq;
       entry.created_ns = slot.created + offset;
-      if (settings_.has_timing && slot.state != State::Scheduled && slot.started != 0) {
-        entry.started_ns = slot.started + offset;
-      }
-      if (slot.state == State::Completed) {
-        entry.completed_ns = slot.ended + offset;
-        if (settings_.has_timing) {
-          entry.duration_ms = static_cast<double>(slot.ended - slot.started) / 1e6;
-        }
-      }
-      entry.is_retired = slot.is_retired;
       entry.thread = slot.thread;
+      const Times times = times_.empty() ? Times{} : times_[i];
+      const bool is_completed = slot.op_id <= group.completed_op.load(std::memory_order_acquire);
+      const bool has_failed =
+          !is_completed && slot.op_id <= group.failed_op.load(std::memory_order_relaxed);
+      entry.is_retired = is_completed || has_failed;
+      entry.state = is_completed ? "completed" : times.started != 0 ? "started" : "scheduled";
+      if (times.started != 0) entry.started_ns = times.started + offset;
+      if (!is_completed) continue;
+      // It is the dump that notices, where nobody noted the time.
+      entry.completed_ns = (times.ended != 0 ? times.ended : now) + offset;
+      if (times.ended != 0) {
+        entry.duration_ms = static_cast<double>(times.ended - times.started) / 1e6;
+      }
     }
     std::ranges::sort(dump.entries, {}, &FlightDump::Entry::record_id);
+    add_other_counters(dump);
   }
 
-  [[nodiscard]] FlightDump::Call call_of(const Slot& slot, const StackAddresses& stack) const {
-    const FlightFacts& facts = slot.facts;
-    FlightDump::Call call;
-    const char* const name = recorded_name(slot.is_end ? Collective::SendRecv : facts.collective);
-    call.profiling_name = fmt::format("nccl:{}", name);
-    if (facts.peer >= 0 && !slot.is_end) {
-      call.profiling_name +=
-          fmt::format(" {}{}{}", slot.group->facts.rank,
-                      facts.collective == Collective::Send ? "->" : "<-", facts.peer);
+  /// An entry carries both counters of its group; the ring has the one that went on.
+  static void add_other_counters(FlightDump& dump) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> last(dump.groups.size(), {0, 0});
+    for (FlightDump::Entry& entry : dump.entries) {
+      auto& [collective, p2p] = last[static_cast<std::size_t>(entry.group)];
+      if (entry.is_p2p) {
+        p2p = entry.p2p_seq;
+        entry.collective_seq = collective;
+      } else {
+        collective = entry.collective_seq;
+        entry.p2p_seq = p2p;
+      }
     }
-    call.root = facts.root;
-    call.input = {facts.input};
-    call.output = {facts.output};
-    call.type = recorded_name(facts.type);
+  }
+
+  [[nodiscard]] FlightDump::Call call_of(const Slot& slot, const Group& group,
+                                         const StackAddresses& stack) const {
+    FlightDump::Call call;
+    const bool is_one = is_message(slot.collective) && !slot.is_end;
+    call.profiling_name =
+        fmt::format("nccl:{}", recorded_name(slot.is_end ? Collective::SendRecv : slot.collective));
+    if (is_one) {
+      call.profiling_name +=
+          fmt::format(" {}{}{}", group.facts.rank,
+                      slot.collective == Collective::Send ? "->" : "<-", slot.other);
+    }
+    if (!is_message(slot.collective)) call.root = slot.other;
+    call.input = {slot.input};
+    call.output = {slot.output};
+    call.type = recorded_name(slot.type);
     if (!stacks_.empty()) call.frames = frames_of(stack);
     return call;
   }
@@ -410,7 +473,8 @@ class FlightRecorder::Impl {
   const int rank_;
   std::atomic<std::uint64_t> next_{0};
   std::vector<Slot> slots_;
-  std::vector<StackAddresses> stacks_;  ///< of the slots; guarded as they are
+  std::vector<Times> times_;            ///< of the slots, where wanted; guarded as they are
+  std::vector<StackAddresses> stacks_;  ///< likewise
   std::atomic<bool> has_failed_{false};
 
   std::mutex mutex_;  ///< guards the groups, which stay where they are
@@ -440,7 +504,7 @@ void FlightRecorder::leave(Group& group) { impl_->leave(group); }
 
 FlightRecorder::Ticket FlightRecorder::begin(Group& group, const FlightFacts& facts,
                                              Nanoseconds now) {
-  return impl_->begin(group, &facts, 1, facts.peer >= 0, now);
+  return impl_->begin(group, &facts, 1, is_message(facts.collective), now);
 }
 FlightRecorder::Ticket FlightRecorder::begin(Group& group, const std::vector<FlightFacts>& messages,
                                              Nanoseconds now) {
@@ -451,6 +515,9 @@ void FlightRecorder::start(const Ticket& ticket, Nanoseconds now) { impl_->start
 void FlightRecorder::end(const Ticket& ticket, bool is_done, Nanoseconds now) {
   impl_->end(ticket, is_done, now);
 }
+
+std::vector<FlightRecorder::GroupView> FlightRecorder::groups() const { return impl_->groups(); }
+void FlightRecorder::set_state(Group& group, GroupState state) { group.state = state; }
 
 FlightDump FlightRecorder::snapshot(const std::string& reason) const {
   return impl_->snapshot(reason);

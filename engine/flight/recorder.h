@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,17 +59,34 @@ class FlightRecorder {
     std::uint64_t first = 0;
     std::uint32_t count = 0;  ///< 0: nothing is recorded
     std::int64_t seq = 0;
+    std::int64_t last_op = 0;
     Group* group = nullptr;
+    Collective collective = Collective::AllReduce;
   };
   /// A call has been enqueued.
   /// now  trace_now(), here and below
   Ticket begin(Group& group, const FlightFacts& facts, Nanoseconds now);
   /// The same of several messages that begin together: an entry each, and one that ends them.
   Ticket begin(Group& group, const std::vector<FlightFacts>& messages, Nanoseconds now);
-  /// Its turn has come: all before it are done.
+  /// Its turn has come: all before it are done. Nothing to do where the settings want no timing.
   void start(const Ticket& ticket, Nanoseconds now);
-  /// It is over.  is_done  false: it has failed
+  /// It is over, and so are all before it on the communicator; `now` counts with timing alone.  is_done  false: it has failed
   void end(const Ticket& ticket, bool is_done, Nanoseconds now);
+
+  /// How often each collective was called.  index  as Collective counts
+  using Counts = std::array<std::int64_t, kCollectiveCount>;
+  enum class GroupState : std::uint8_t { Init, Running, Finalize, Abort, Gone };
+  /// A communicator for who looks on from outside.
+  struct GroupView {
+    std::string name, desc;
+    std::vector<int> ranks;
+    GroupState state = GroupState::Init;
+    bool has_failed = false;
+    Counts launched{}, completed{};
+  };
+  /// Those that have joined and not left.
+  [[nodiscard]] std::vector<GroupView> groups() const;
+  void set_state(Group& group, GroupState state);
 
   /// What it holds now.
   [[nodiscard]] FlightDump snapshot(const std::string& reason = {}) const;

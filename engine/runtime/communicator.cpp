@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <exception>
 #include <mutex>
 #include <numeric>
 #include <utility>
@@ -45,9 +47,12 @@ struct Communicator::Impl {
   TraceLane* lane = nullptr;  // for whole calls; null where nothing is recorded
   std::uint32_t sequence = 0;
   int splits = 0;
+  int shrinks = 0;
+  MeetingPlaces meeting;
   CallTurns turns;              // of enqueued calls
   Failure refused;              // the first enqueued call that could not begin
   ExecutorMaker make_executor;  // for parts of this one
+  bool has_timing = false;      // whether the recorder wants times, and not only the order
   FlightRecorder::Group* group =
       nullptr;                // this one in options.recorder; null where nothing is kept
   CallFaults::Caller caller;  // what options.faults knows this one by
@@ -67,6 +72,7 @@ struct Communicator::Impl {
   /// From here on dumps know it.
   void join_recorder() {
     if (options.recorder == nullptr) return;
+    has_timing = options.recorder->settings().has_timing;
     FlightRecorder::GroupFacts facts{.name = options.name,
                                      .desc = options.description,
                                      .ranks = options.job_ranks,
@@ -107,13 +113,19 @@ struct Communicator::Impl {
     }
   }
 
+  void record_state(FlightRecorder::GroupState state) {
+    if (group != nullptr) options.recorder->set_state(*group, state);
+  }
+
   void record_end(const FlightRecorder::Ticket& ticket, bool is_done) {
-    if (group != nullptr) options.recorder->end(ticket, is_done, trace_now());
+    if (group != nullptr)
+      options.recorder->end(ticket, is_done, has_timing ? trace_now() : Nanoseconds{});
   }
 
   /// Notes why, and lets every wait of this rank end.
   void break_down(const Error& why) {
     dump(why);
+    record_state(FlightRecorder::GroupState::Abort);
     failure.set(why);
     bootstrap->abort();
     const std::lock_guard lock(executor_mutex);
@@ -165,6 +177,16 @@ struct Communicator::Impl {
     return {&options.faults->plan(), options.name, options.job_ranks};
   }
 
+  [[nodiscard]] CommunicatorOptions options_of_part(const std::vector<Rank>& ranks) const {
+    CommunicatorOptions own = options;
+    own.job_ranks.clear();
+    for (const Rank rank : ranks) {
+      const auto at = static_cast<std::size_t>(to_int(rank));
+      own.job_ranks.push_back(options.job_ranks.empty() ? to_int(rank) : options.job_ranks[at]);
+    }
+    return own;
+  }
+
   [[nodiscard]] Deadline op_deadline() const {
     return deadline_in(in_ns(options.op_timeout), bootstrap->clock());
   }
@@ -188,6 +210,16 @@ struct Communicator::Impl {
     return options.faults == nullptr ? run_one(call) : options.faults->make(caller, call);
   }
 
+  /// On a thread that is not the caller's, where nothing that is thrown has anybody to catch it.
+  Status run_caught(const CollectiveCall& call) {
+    try {
+      return run(call);
+    } catch (const std::exception& thrown) {
+      return Error{ErrorCode::System,
+                   fmt::format("rank {}: {}", to_int(bootstrap->rank()), thrown.what())};
+    }
+  }
+
   Status run_one(const CollectiveCall& call) {
     if (failure.happened()) return give_up();
     RINGSIDE_TRY(CallPlan* const plan, executor->plan(call));
@@ -200,7 +232,7 @@ struct Communicator::Impl {
       record_end(ticket, false);
       return why;
     }
-    if (group != nullptr) options.recorder->start(ticket, trace_now());
+    if (has_timing) options.recorder->start(ticket, trace_now());
     const std::int64_t begin_ns = lane != nullptr ? trace_now().count() : 0;
     executor->run(*plan, call, sequence);
     executor->drain();
@@ -276,6 +308,10 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
       .failure = &impl->failure,
       .clock = &impl->bootstrap->clock(),
       .run = [raw = impl.get()](const CollectiveCall& call) { return raw->run_one(call); }};
+  auto meeting = MeetingPlaces::agree(*impl->bootstrap, deadline);
+  if (!meeting) return impl->give_up(meeting.error());
+  impl->meeting = *std::move(meeting);
+  impl->record_state(FlightRecorder::GroupState::Running);
   if (impl->log) impl->log->completed();
   return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
 }
@@ -291,15 +327,31 @@ Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> col
   if (!part) return impl_->give_up(part.error());
   ++impl_->splits;
   if (!*part) return std::unique_ptr<Communicator>();
-  CommunicatorOptions own = options;
+  CommunicatorOptions own = impl_->options_of_part((*part)->ranks);
   own.name = fmt::format("{}/{}.{}", options.name, impl_->splits, *color);
   own.description = description;
-  own.job_ranks.clear();
-  for (const Rank rank : (*part)->ranks) {
-    const auto at = static_cast<std::size_t>(to_int(rank));
-    own.job_ranks.push_back(options.job_ranks.empty() ? to_int(rank) : options.job_ranks[at]);
-  }
   return make(std::move((*part)->bootstrap), own, impl_->make_executor);
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::shrink(const std::vector<Rank>& without) {
+  std::vector<Rank> left;
+  for (int rank = 0; rank < nranks(); ++rank) {
+    if (std::ranges::find(without, Rank{rank}) == without.end()) left.push_back(Rank{rank});
+  }
+  const bool are_ranks = std::ranges::all_of(
+      without, [&](Rank rank) { return to_int(rank) >= 0 && to_int(rank) < nranks(); });
+  if (!are_ranks || std::ranges::find(left, rank()) == left.end()) {
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("rank {} shrinks a communicator of {} ranks", to_int(rank()), nranks()),
+        "name other ranks of it"};
+  }
+  impl_->turns.wait_all();
+  RINGSIDE_TRY(SplitPart part,
+               impl_->meeting.meet(*impl_->bootstrap, left, in_ns(impl_->options.connect_timeout)));
+  CommunicatorOptions own = impl_->options_of_part(part.ranks);
+  own.name = fmt::format("{}/s{}", impl_->options.name, ++impl_->shrinks);
+  return make(std::move(part.bootstrap), own, impl_->make_executor);
 }
 
 Status Communicator::enqueue(CollectiveCall call, HostStream& stream) {
@@ -309,7 +361,7 @@ Status Communicator::enqueue(CollectiveCall call, HostStream& stream) {
     impl->turns.wait_for(turn);
     // A call that was refused has not reached the others: what is behind it would meet other calls of theirs.
     if (!impl->refused.happened()) {
-      if (const Status made = impl->run(call); !made) impl->refused.set(made.error());
+      if (const Status made = impl->run_caught(call); !made) impl->refused.set(made.error());
     }
     impl->turns.finish();
   });
@@ -324,6 +376,8 @@ std::optional<Error> Communicator::async_error() const {
 void Communicator::abort(const Error& why) { impl_->abort(why); }
 
 Status Communicator::finish() {
+  impl_->turns.wait_all();
+  impl_->record_state(FlightRecorder::GroupState::Finalize);
   RINGSIDE_TRY(barrier());  // news would not pass a rank that has left
   // By now everybody has begun its last call.
   if (const auto why = impl_->check ? impl_->check->look_everywhere() : std::nullopt) {

@@ -72,6 +72,13 @@ class Communicator {
   Result<std::unique_ptr<Communicator>> split(std::optional<int> color, int key = 0,
                                               const std::string& description = "undefined");
 
+  /// The ranks that are left, without those that have died or are not wanted, in their order: as a communicator of
+  /// their own. The others are not asked, and this one may be broken; nothing of it is under way.
+  /// without  the same on every rank that calls; not this rank
+  /// errors   InvalidArgument: a rank that is none, or this one.  Timeout: a rank that is left does not call.
+  ///          As make()
+  Result<std::unique_ptr<Communicator>> shrink(const std::vector<Rank>& without);
+
   /// Makes the call when the stream comes to it. Calls of one communicator are made in the order in which they
   /// were enqueued, on whichever streams; not while run() is under way, and until they are done no run().
   /// call    its buffers are in use until the stream has done it
@@ -101,7 +108,7 @@ class Communicator {
   /// errors  as run()
   Status barrier();
 
-  /// The orderly end: waits for all ranks, then leaves, so that nobody takes it for a death.
+  /// The orderly end: waits for the calls that are enqueued, and for all ranks, then leaves, so that nobody takes it for a death.
   /// errors  as run()
   Status finish();
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -29,7 +30,8 @@ class HostStream {
 
   void push(Work work);
 
-  /// Work that takes so long and leaves the cores alone, as a GPU's does.
+  /// Work that takes so long and leaves the cores alone, as a GPU's does. It counts from when its turn came: that the
+  /// host wakes a thread late does not add up.
   void compute(Seconds time);
 
   /// Returns when all that was pushed before it is done.
@@ -39,11 +41,18 @@ class HostStream {
   [[nodiscard]] bool is_idle() const;
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Item {
+    Work work;  ///< empty: computes
+    Seconds compute{0};
+    Time pushed;
+  };
+  void add(Item item);
   void serve();
 
   mutable std::mutex mutex_;
   std::condition_variable pushed_, done_;
-  std::deque<Work> queue_;
+  std::deque<Item> queue_;
   std::uint64_t pushes_ = 0, finished_ = 0;
   bool stop_ = false;
   std::jthread thread_;  ///< started with the first work

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/runtime/bootstrap.h"
+#include "engine/transport/socket.h"
 
 namespace ringside {
 namespace {
@@ -42,6 +43,39 @@ std::vector<Rank> part_of(const std::vector<Wish>& wishes, std::size_t me) {
   return ranks;
 }
 
+RootText text_of(const SocketAddress& address) {
+  RootText text{};
+  const std::string whole = to_string(address);
+  RINGSIDE_ASSERT(whole.size() < text.size(), "address of {} bytes", whole.size());
+  std::memcpy(text.data(), whole.data(), whole.size());
+  return text;
+}
+
+/// The job's own secret serves: a part of it is no other job.
+Result<std::unique_ptr<BootstrapRoot>> start_root(const Bootstrap& parent,
+                                                  const SocketAddress& listen, std::size_t ranks,
+                                                  Nanoseconds join_timeout) {
+  return BootstrapRoot::start({.listen = listen,
+                               .secret = parent.secret(),
+                               .nranks = static_cast<int>(ranks),
+                               .join_timeout = join_timeout,
+                               .clock = &parent.clock()});
+}
+
+/// meeting  where the first of the ranks has its root; not looked at where there is one rank
+Result<std::unique_ptr<Bootstrap>> join_part(const Bootstrap& parent,
+                                             const std::vector<Rank>& ranks,
+                                             const SocketAddress& meeting,
+                                             Nanoseconds join_timeout) {
+  const auto place = std::ranges::find(ranks, parent.rank()) - ranks.begin();
+  return Bootstrap::join({.rank = Rank{static_cast<std::int32_t>(place)},
+                          .nranks = static_cast<int>(ranks.size()),
+                          .id = {meeting, parent.secret()},
+                          .listen = parent.address(),
+                          .join_timeout = join_timeout,
+                          .clock = &parent.clock()});
+}
+
 }  // namespace
 
 Result<std::optional<SplitPart>> split(Bootstrap& parent, std::optional<int> color, int key,
@@ -53,37 +87,62 @@ Result<std::optional<SplitPart>> split(Bootstrap& parent, std::optional<int> col
   if (color) part.ranks = part_of(wishes, me);
   const bool is_first = color && part.ranks.front() == parent.rank();
 
-  // The job's own secret serves: a part of it is no other job.
   std::unique_ptr<BootstrapRoot> root;
   RootText text{};
   if (is_first && part.ranks.size() > 1) {
-    RINGSIDE_TRY(root, BootstrapRoot::start({.listen = parent.address(),
-                                             .secret = parent.secret(),
-                                             .nranks = static_cast<int>(part.ranks.size()),
-                                             .join_timeout = join_timeout,
-                                             .clock = &parent.clock()}));
-    const std::string address = to_string(root->address());
-    RINGSIDE_ASSERT(address.size() < text.size(), "address of {} bytes", address.size());
-    std::memcpy(text.data(), address.data(), address.size());
+    RINGSIDE_TRY(root, start_root(parent, parent.address(), part.ranks.size(), join_timeout));
+    text = text_of(root->address());
   }
   RINGSIDE_TRY(std::vector<RootText> roots, gather(parent, text, deadline));
   if (!color) return std::optional<SplitPart>();
 
-  BootstrapOptions options;
-  const auto place = std::ranges::find(part.ranks, parent.rank()) - part.ranks.begin();
-  options.rank = Rank{static_cast<std::int32_t>(place)};
-  options.nranks = static_cast<int>(part.ranks.size());
-  options.listen = parent.address();
-  options.join_timeout = join_timeout;
-  options.clock = &parent.clock();
-  if (options.nranks > 1) {
-    RootText& meeting = roots[static_cast<std::size_t>(to_int(part.ranks.front()))];
-    meeting.back() = '\0';
-    RINGSIDE_TRY(options.id.root, parse_socket_address(meeting.data()));
-    options.id.secret = parent.secret();
+  SocketAddress meeting;
+  if (part.ranks.size() > 1) {
+    RootText& at = roots[static_cast<std::size_t>(to_int(part.ranks.front()))];
+    at.back() = '\0';
+    RINGSIDE_TRY(meeting, parse_socket_address(at.data()));
   }
-  RINGSIDE_TRY(part.bootstrap, Bootstrap::join(options));
+  RINGSIDE_TRY(part.bootstrap, join_part(parent, part.ranks, meeting, join_timeout));
   return std::optional<SplitPart>(std::move(part));
+}
+
+Result<MeetingPlaces> MeetingPlaces::agree(Bootstrap& bootstrap, Deadline deadline) {
+  MeetingPlaces made;
+  if (bootstrap.nranks() == 1) return made;
+  RINGSIDE_TRY(made.taken_, take_port(bootstrap.address()));
+  RINGSIDE_TRY(const Endpoint mine, local_endpoint(made.taken_.get()));
+  const RootText text = text_of(std::get<SocketAddress>(mine));
+  RINGSIDE_TRY(std::vector<RootText> all, gather(bootstrap, text, deadline));
+  for (RootText& one : all) {
+    one.back() = '\0';
+    RINGSIDE_TRY(const SocketAddress place, parse_socket_address(one.data()));
+    made.places_.push_back(place);
+  }
+  return made;
+}
+
+Result<SplitPart> MeetingPlaces::meet(const Bootstrap& parent, const std::vector<Rank>& left,
+                                      Nanoseconds join_timeout) {
+  SplitPart part;
+  part.ranks = left;
+  std::unique_ptr<BootstrapRoot> root;
+  SocketAddress meeting;
+  if (left.size() > 1) {
+    meeting = places_[static_cast<std::size_t>(to_int(left.front()))];
+    if (left.front() == parent.rank()) {
+      taken_.reset();
+      RINGSIDE_TRY(root, start_root(parent, meeting, left.size(), join_timeout));
+    }
+  }
+  auto joined = join_part(parent, left, meeting, join_timeout);
+  if (root) {
+    // For the next time.
+    root.reset();
+    if (auto again = take_port(meeting)) taken_ = *std::move(again);
+  }
+  if (!joined) return joined.error();
+  part.bootstrap = *std::move(joined);
+  return part;
 }
 
 }  // namespace ringside

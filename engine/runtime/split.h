@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "base/deadline.h"
+#include "base/fd.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "engine/transport/address.h"
 
 namespace ringside {
 
@@ -26,5 +28,26 @@ struct SplitPart {
 /// errors   as Bootstrap::all_gather() of the parent, and Bootstrap::join()
 Result<std::optional<SplitPart>> split(Bootstrap& parent, std::optional<int> color, int key,
                                        Deadline deadline, Nanoseconds join_timeout);
+
+/// Where the ranks of a communicator would meet without those that have died: a port of each, taken and silent
+/// until it is needed.
+///
+/// Threads  one at a time
+class MeetingPlaces {
+ public:
+  /// Every rank calls it at the same time.
+  /// errors  as Bootstrap::all_gather(); System: no port
+  static Result<MeetingPlaces> agree(Bootstrap& bootstrap, Deadline deadline);
+
+  /// The ranks that are left meet at the first of them. The others are not asked, and the parent may be broken.
+  /// left     ascending, this rank among them; each of them gives the same
+  /// errors   as Bootstrap::join()
+  Result<SplitPart> meet(const Bootstrap& parent, const std::vector<Rank>& left,
+                         Nanoseconds join_timeout);
+
+ private:
+  UniqueFd taken_;  ///< this rank's port
+  std::vector<SocketAddress> places_;
+};
 
 }  // namespace ringside

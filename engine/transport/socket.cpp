@@ -111,21 +111,28 @@ bool is_worth_another_try(int error_number) {
   }
 }
 
-}  // namespace
-
-Result<UniqueFd> listen_on(const Endpoint& endpoint) {
+/// A socket with its address, that listens or does not.
+Result<UniqueFd> bind_to(const Endpoint& endpoint, bool listens) {
   const RawAddress raw = to_raw(endpoint);
   RINGSIDE_TRY(UniqueFd made, make_socket(raw.storage.ss_family));
   const auto* tcp = std::get_if<SocketAddress>(&endpoint);
   // With a port of our choice the last run's closing connections must not stand in the way. Without
   // one, SO_REUSEADDR would let the kernel hand the same free port to two sockets.
   if (tcp != nullptr && tcp->port != 0) set_option(made.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  if (::bind(made.get(), raw.get(), raw.size) != 0 || ::listen(made.get(), SOMAXCONN) != 0) {
+  if (::bind(made.get(), raw.get(), raw.size) != 0 ||
+      (listens && ::listen(made.get(), SOMAXCONN) != 0)) {
     const int why = errno;
     return system_error("cannot listen on " + to_string(endpoint), why,
                         help_for_listen(endpoint, why));
   }
   return made;
+}
+
+}  // namespace
+
+Result<UniqueFd> listen_on(const Endpoint& endpoint) { return bind_to(endpoint, true); }
+Result<UniqueFd> take_port(const SocketAddress& address) {
+  return bind_to(Endpoint{address}, false);
 }
 
 Result<UniqueFd> listen_tcp(const SocketAddress& address) { return listen_on(Endpoint{address}); }

@@ -23,6 +23,11 @@ namespace ringside {
 ///         address, the help says what to do
 Result<UniqueFd> listen_tcp(const SocketAddress& address);
 
+/// Takes a port without listening on it: whoever comes is turned away, and may try again. listen_tcp() on it works
+/// once this one is closed.
+/// errors  as listen_tcp()
+Result<UniqueFd> take_port(const SocketAddress& address);
+
 /// errors  System: the name is taken
 Result<UniqueFd> listen_unix(const AbstractName& name);
 

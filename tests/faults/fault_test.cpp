@@ -60,6 +60,19 @@ TEST(FaultPlan, FaultsDrawIndependently) {
   EXPECT_EQ(before->faults[3], after->faults[3]);
 }
 
+// Two skips of one plan: were they drawn alike, each seed would name one rank twice.
+TEST(FaultPlan, FaultsOfOnePlanAreDrawnApart) {
+  int apart = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    FaultPlan plan;
+    plan.seed = seed;
+    plan.faults = {*parse_fault("skip"), *parse_fault("skip")};
+    const auto drawn = plan.drawn_for(8, 40);
+    apart += drawn->faults[0] == drawn->faults[1] ? 0 : 1;
+  }
+  EXPECT_GE(apart, 45);
+}
+
 TEST(FaultPlan, ARankThatTheJobHasNotIsNamed) {
   for (const char* text : {"skip:rank=4", "blackhole:from=4", "drop:to=9"}) {
     FaultPlan plan;

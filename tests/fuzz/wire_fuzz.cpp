@@ -13,6 +13,7 @@
 #include "engine/protocol/wire_lines.h"
 #include "engine/runtime/launch.h"
 #include "engine/runtime/messages.h"
+#include "engine/runtime/status_report.h"
 #include "engine/runtime/unique_id.h"
 #include "engine/transport/frame.h"
 #include "engine/transport/handshake.h"
@@ -98,7 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data + 1), size - 1);
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 17) {
+  switch (data[0] % 18) {
     case 0:
       shake(HandshakeRole::Accepting, bytes, SIZE_MAX);
       break;
@@ -131,6 +132,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 10:
       static_cast<void>(parse_host_port(text));
+      break;
+    case 17:
+      if (const auto status = parse_rank_status(text)) {
+        RINGSIDE_ASSERT(parse_rank_status(to_wire(*status)), "a rank's status is not read back");
+        static_cast<void>(status_text({&*status, 1}, Seconds{1}, true));
+        static_cast<void>(status_json({&*status, 1}, Seconds{1}));
+      }
       break;
     case 12:
       read_lines(Protocol::Simple, bytes);

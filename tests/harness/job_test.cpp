@@ -157,6 +157,27 @@ TEST_P(Job, TheTraceHoldsWhatTheKilledRankDid) {
   std::filesystem::remove(job.trace_path);
 }
 
+// Ranks 0, 1 and 2, 3: memory within a host, the network between them.
+TEST(JobOfSeveralHosts, RanksOfOneMachineCanPlayThem) {
+  JobOptions job = local_job(4, nullptr);
+  job.on_stage = [](Rank rank, JobStage stage) {
+    if (stage != JobStage::Bootstrap) return;
+    ::setenv("NCCL_HOSTID", to_int(rank) < 2 ? "first" : "second", 1);
+  };
+  const auto status = run_job(job, [](JobRank& rank) -> Result<int> {
+    const HostLayout& layout = rank.communicator.layout();
+    if (layout.transport != "shm+tcp" || layout.ranks_per_node != 2 || layout.local_ranks != 2) {
+      return Error{ErrorCode::Corrupt, layout.transport};
+    }
+    const float one = 1;
+    float sum = 0;
+    RINGSIDE_TRY(rank.communicator.run({.input = &one, .output = &sum, .count = 1}));
+    return sum == 4 ? 0 : 1;
+  });
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(*status, 0);
+}
+
 TEST_P(Job, ARankThatNeverComesIsNamed) {
   JobOptions job = local_job(3, GetParam());
   job.join_timeout = Seconds{0.5};

@@ -126,5 +126,40 @@ TEST(Split, APartThatIsAbortedLeavesTheWholeAndTheOtherPartAlone) {
   });
 }
 
+// Rank 1 is gone for good: 0 + 2 + 3 = 5, and once more without rank 3: 0 + 2 = 2.
+TEST(Shrink, ThoseWhoAreLeftGoOnAfterADeathAndAfterAnother) {
+  with_communicator(4, [](Communicator& all) {
+    const int me = to_int(all.rank());
+    EXPECT_EQ(*sum_of(all, me), 6);
+    if (me == 1) return;  // without a goodbye
+    EXPECT_FALSE(sum_of(all, me));
+    const auto three = all.shrink({Rank{1}});
+    ASSERT_TRUE(three) << three.error().message;
+    EXPECT_EQ((*three)->nranks(), 3);
+    EXPECT_EQ(to_int((*three)->rank()), me == 0 ? 0 : me - 1);
+    EXPECT_EQ((*three)->name(), "0/s1");
+    EXPECT_EQ(*sum_of(**three, me), 5);
+    if (me == 3) {
+      EXPECT_TRUE((*three)->finish());
+      return;
+    }
+    EXPECT_TRUE((*three)->finish());
+    const auto two = all.shrink({Rank{1}, Rank{3}});
+    ASSERT_TRUE(two) << two.error().message;
+    EXPECT_EQ(*sum_of(**two, me), 2);
+    EXPECT_TRUE((*two)->finish());
+  });
+}
+
+TEST(Shrink, WhoIsLeftOutCannotCallItAndRanksMustBeRanks) {
+  with_communicator(2, [](Communicator& all) {
+    const auto own = all.shrink({all.rank()});
+    ASSERT_FALSE(own);
+    EXPECT_EQ(own.error().code, ErrorCode::InvalidArgument);
+    EXPECT_FALSE(all.shrink({Rank{2}}));
+    EXPECT_TRUE(all.finish());
+  });
+}
+
 }  // namespace
 }  // namespace ringside

@@ -60,6 +60,13 @@ RasMember member_of(const Json& json, bool is_missing) {
       member.counts[i] = std::clamp<std::int64_t>(number_in(*counts, kCounts[i], 0), 0, kMost);
     }
   }
+  if (const auto ended = json.find("completed_counts"); ended != json.end() && ended->is_object()) {
+    member.completed = 0;
+    for (std::size_t i = 0; i < kCounts.size(); ++i) {
+      member.completed +=
+          std::clamp<std::int64_t>(number_in(*ended, kCounts[i], 0), 0, member.counts[i]);
+    }
+  }
   return member;
 }
 
@@ -140,8 +147,11 @@ class Placer {
     const GroupName group{fmt::format("{:x}", communicator.hash), "communicator"};
     for (const RasMember& member : communicator.members) {
       if (!answers(member)) continue;
-      const bool waits = member.total() > least;
-      add(member.global, group, waits ? least + 1 : least, waits, path, 0);
+      // Where nothing counts what has ended, whoever launched more than another waits for it.
+      const bool knows_ends = member.completed >= 0;
+      const std::int64_t ended = knows_ends ? member.completed : std::min(least, member.total());
+      const bool waits = member.total() > ended;
+      add(member.global, group, waits ? ended + 1 : ended, waits, path, 0);
     }
   }
 

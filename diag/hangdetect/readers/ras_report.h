@@ -26,6 +26,7 @@ struct RasMember {
   std::int64_t error = 0;   ///< async_error or a failed initialisation
   /// Launched Broadcast, Reduce, AllGather, ReduceScatter, AllReduce. Sends and receives do not count.
   std::array<std::int64_t, 5> counts{};
+  std::int64_t completed = -1;  ///< of those, ended: ringside's own service alone counts them
 
   [[nodiscard]] std::int64_t total() const {
     return counts[0] + counts[1] + counts[2] + counts[3] + counts[4];

@@ -1,0 +1,122 @@
+#pragma once
+
+/* ringside's engine for C, in the shape of NCCL's header: what is called alike takes the same arguments in the same
+ * order. Differences: README.md of this folder.
+ *
+ * Ordering   every rank makes the same calls of a communicator in the same order
+ * Threads    any thread may call anything but for one communicator, where one at a time does; rsCommAbort() and
+ *            rsCommGetAsyncError() are for any. Groups belong to the thread that began them
+ * Ownership  buffers are in use until the stream has done the call */
+#include <stddef.h> /* NOLINT(modernize-deprecated-headers): C */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rsComm* rsComm_t;
+typedef struct rsStream* rsStream_t;
+
+enum { RS_UNIQUE_ID_BYTES = 128 };
+/* Whoever has it can join: it holds the job's secret. */
+typedef struct {
+  char internal[RS_UNIQUE_ID_BYTES];
+} rsUniqueId;
+
+/* ncclResult_t's numbers. */
+typedef enum {
+  rsSuccess = 0,
+  rsSystemError = 2,
+  rsInternalError = 3,
+  rsInvalidArgument = 4,
+  rsInvalidUsage = 5,
+  rsRemoteError = 6, /* another rank failed or died */
+  rsInProgress = 7
+} rsResult_t;
+
+/* ncclDataType_t's and ncclRedOp_t's numbers. */
+typedef enum {
+  rsInt8 = 0,
+  rsUint8 = 1,
+  rsInt32 = 2,
+  rsUint32 = 3,
+  rsInt64 = 4,
+  rsUint64 = 5,
+  rsFloat16 = 6,
+  rsFloat32 = 7,
+  rsFloat64 = 8,
+  rsBfloat16 = 9,
+  rsFloat8e4m3 = 10,
+  rsFloat8e5m2 = 11
+} rsDataType_t;
+typedef enum { rsSum = 0, rsProd = 1, rsMax = 2, rsMin = 3, rsAvg = 4 } rsRedOp_t;
+
+/* Begin with RS_CONFIG_INITIALIZER. */
+typedef struct {
+  int blocking;          /* 0: rsCommInitRankConfig() returns at once; see rsCommGetAsyncError() */
+  double connectTimeout; /* seconds that a rank may take to come; 0: 8 */
+  double opTimeout;      /* seconds after which a call in which nothing moves fails; 0: 60 */
+  const char* commName;  /* in dumps; null: one that tells where it comes from */
+} rsConfig_t;
+#define RS_CONFIG_INITIALIZER \
+  { 1, 0, 0, NULL }
+
+rsResult_t rsGetVersion(int* version); /* 10000 * major + 100 * minor + patch */
+const char* rsGetErrorString(rsResult_t result);
+/* What went wrong last, in words; of the thread where comm is null. Good until the thread asks again. */
+const char* rsGetLastError(rsComm_t comm);
+
+/* Rank 0 makes it, and hands it to the others. */
+rsResult_t rsGetUniqueId(rsUniqueId* uniqueId);
+rsResult_t rsCommInitRank(rsComm_t* comm, int nranks, rsUniqueId commId, int rank);
+rsResult_t rsCommInitRankConfig(rsComm_t* comm, int nranks, rsUniqueId commId, int rank,
+                                rsConfig_t* config);
+#define RS_SPLIT_NOCOLOR (-1)
+rsResult_t rsCommSplit(rsComm_t comm, int color, int key, rsComm_t* newcomm, rsConfig_t* config);
+/* Without ranks that have died or are not wanted, which are not asked; comm may be broken. */
+rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCount,
+                        rsComm_t* newcomm, rsConfig_t* config, int shrinkFlags);
+/* Waits for all calls, and for all ranks. */
+rsResult_t rsCommFinalize(rsComm_t comm);
+rsResult_t rsCommDestroy(rsComm_t comm);
+/* Breaks it on every rank and frees it, whatever is under way: its making, a call, its end. */
+rsResult_t rsCommAbort(rsComm_t comm);
+rsResult_t rsCommGetAsyncError(rsComm_t comm, rsResult_t* asyncError);
+rsResult_t rsCommCount(rsComm_t comm, int* count);
+rsResult_t rsCommUserRank(rsComm_t comm, int* rank);
+
+/* Memory that the ranks of a host read and write in place. */
+rsResult_t rsMemAlloc(void** ptr, size_t size);
+rsResult_t rsMemFree(void* ptr);
+
+rsResult_t rsStreamCreate(rsStream_t* stream);
+rsResult_t rsStreamSynchronize(rsStream_t stream);
+rsResult_t rsStreamQuery(rsStream_t stream); /* rsInProgress while something is left to do */
+rsResult_t rsStreamDestroy(rsStream_t stream);
+
+rsResult_t rsGroupStart(void);
+rsResult_t rsGroupEnd(void);
+
+rsResult_t rsReduce(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
+                    rsRedOp_t op, int root, rsComm_t comm, rsStream_t stream);
+rsResult_t rsBroadcast(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
+                       int root, rsComm_t comm, rsStream_t stream);
+rsResult_t rsAllReduce(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
+                       rsRedOp_t op, rsComm_t comm, rsStream_t stream);
+rsResult_t rsReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
+                           rsDataType_t datatype, rsRedOp_t op, rsComm_t comm, rsStream_t stream);
+rsResult_t rsAllGather(const void* sendbuff, void* recvbuff, size_t sendcount,
+                       rsDataType_t datatype, rsComm_t comm, rsStream_t stream);
+rsResult_t rsAlltoAll(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
+                      rsComm_t comm, rsStream_t stream);
+rsResult_t rsGather(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
+                    int root, rsComm_t comm, rsStream_t stream);
+rsResult_t rsScatter(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
+                     int root, rsComm_t comm, rsStream_t stream);
+rsResult_t rsSend(const void* sendbuff, size_t count, rsDataType_t datatype, int peer,
+                  rsComm_t comm, rsStream_t stream);
+rsResult_t rsRecv(void* recvbuff, size_t count, rsDataType_t datatype, int peer, rsComm_t comm,
+                  rsStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif

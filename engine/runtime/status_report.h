@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/flight/recorder.h"
+
+namespace ringside {
+
+/// What one rank says of itself, or that it says nothing.
+struct RankStatus {
+  bool is_answering = false;
+  bool is_dead = false;  ///< nobody listens where it did
+  std::string host;
+  std::int64_t pid = -1;
+  std::vector<FlightRecorder::GroupView> groups;
+};
+
+/// As ranks tell it each other: JSON.
+std::string to_wire(const RankStatus& status);
+/// errors  Corrupt: no such text
+Result<RankStatus> parse_rank_status(std::string_view text);
+
+/// What NCCL's RAS service answers, of all ranks: the same JSON, with `completed_counts` beside
+/// `collective_counts`, and `operations` that counts sends and receives, too.
+/// ranks     [rank of the job]
+/// took      to ask them
+/// source    docs/formats 7.1
+std::string status_json(std::span<const RankStatus> ranks, Seconds took);
+
+/// The same for people, in the order of RAS's text: job, communicators, errors, warnings.
+/// is_verbose  all ranks are listed, and not only those that differ
+std::string status_text(std::span<const RankStatus> ranks, Seconds took, bool is_verbose);
+
+}  // namespace ringside

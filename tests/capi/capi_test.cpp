@@ -1,0 +1,169 @@
+// The C face, as a program that knows NCCL's would use it; ranks are threads.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/capi/ringside.h"
+
+namespace {
+
+void with_ranks(int nranks, const std::function<void(int rank, rsComm_t comm)>& body) {
+  rsUniqueId id;
+  ASSERT_EQ(rsGetUniqueId(&id), rsSuccess) << rsGetLastError(nullptr);
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < nranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      rsConfig_t config = RS_CONFIG_INITIALIZER;
+      config.connectTimeout = 20;
+      config.opTimeout = 20;
+      rsComm_t comm = nullptr;
+      ASSERT_EQ(rsCommInitRankConfig(&comm, nranks, id, rank, &config), rsSuccess)
+          << rsGetLastError(nullptr);
+      body(rank, comm);
+    });
+  }
+}
+
+void end(rsComm_t comm) {
+  EXPECT_EQ(rsCommFinalize(comm), rsSuccess) << rsGetLastError(comm);
+  EXPECT_EQ(rsCommDestroy(comm), rsSuccess);
+}
+
+TEST(CApi, EveryCollectiveGivesWhatNcclsWould) {
+  with_ranks(3, [](int rank, rsComm_t comm) {
+    int count = 0;
+    int me = -1;
+    EXPECT_EQ(rsCommCount(comm, &count), rsSuccess);
+    EXPECT_EQ(rsCommUserRank(comm, &me), rsSuccess);
+    EXPECT_EQ(count, 3);
+    EXPECT_EQ(me, rank);
+    rsStream_t stream = nullptr;
+    ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
+    const int one = rank + 1;
+    int sum = 0;
+    int all[3] = {};
+    int blocks[3] = {10 * rank, 10 * rank + 1, 10 * rank + 2};
+    int turned[3] = {};
+    int block = 0;
+    int told = rank == 1 ? 77 : 0;
+    int most = 0;
+    EXPECT_EQ(rsAllReduce(&one, &sum, 1, rsInt32, rsSum, comm, stream), rsSuccess);
+    EXPECT_EQ(rsAllGather(&one, all, 1, rsInt32, comm, stream), rsSuccess);
+    EXPECT_EQ(rsAlltoAll(blocks, turned, 1, rsInt32, comm, stream), rsSuccess);
+    EXPECT_EQ(rsReduceScatter(blocks, &block, 1, rsInt32, rsSum, comm, stream), rsSuccess);
+    EXPECT_EQ(rsBroadcast(&told, &told, 1, rsInt32, 1, comm, stream), rsSuccess);
+    EXPECT_EQ(rsReduce(&one, &most, 1, rsInt32, rsMax, 2, comm, stream), rsSuccess);
+    EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
+    EXPECT_EQ(rsStreamQuery(stream), rsSuccess);
+    EXPECT_EQ(sum, 6);
+    for (int peer = 0; peer < 3; ++peer) {
+      EXPECT_EQ(all[peer], peer + 1);
+      EXPECT_EQ(turned[peer], 10 * peer + rank);
+    }
+    EXPECT_EQ(block, 30 + 3 * rank);
+    EXPECT_EQ(told, 77);
+    EXPECT_EQ(most, rank == 2 ? 3 : 0);
+    rsResult_t error = rsInProgress;
+    EXPECT_EQ(rsCommGetAsyncError(comm, &error), rsSuccess);
+    EXPECT_EQ(error, rsSuccess);
+    EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
+    end(comm);
+  });
+}
+
+TEST(CApi, AGroupOfSendsAndReceivesIsARingWithoutWaiting) {
+  with_ranks(3, [](int rank, rsComm_t comm) {
+    void* memory = nullptr;
+    ASSERT_EQ(rsMemAlloc(&memory, 2 * sizeof(double)), rsSuccess);
+    double* const values = static_cast<double*>(memory);
+    values[0] = rank;
+    rsStream_t stream = nullptr;  // the default one is for one rank a process
+    ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
+    EXPECT_EQ(rsGroupStart(), rsSuccess);
+    EXPECT_EQ(rsSend(&values[0], 1, rsFloat64, (rank + 1) % 3, comm, stream), rsSuccess);
+    EXPECT_EQ(rsRecv(&values[1], 1, rsFloat64, (rank + 2) % 3, comm, stream), rsSuccess);
+    EXPECT_EQ(rsGroupEnd(), rsSuccess);
+    EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
+    EXPECT_EQ(values[1], (rank + 2) % 3);
+    EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
+    end(comm);
+    EXPECT_EQ(rsMemFree(memory), rsSuccess);
+  });
+}
+
+TEST(CApi, ASplitPartsTheRanksAndNoColourIsInNone) {
+  with_ranks(3, [](int rank, rsComm_t comm) {
+    rsComm_t part = nullptr;
+    ASSERT_EQ(rsCommSplit(comm, rank == 1 ? RS_SPLIT_NOCOLOR : 0, -rank, &part, nullptr),
+              rsSuccess);
+    EXPECT_EQ(part == nullptr, rank == 1);
+    if (part != nullptr) {
+      int me = -1;
+      EXPECT_EQ(rsCommUserRank(part, &me), rsSuccess);
+      EXPECT_EQ(me, rank == 2 ? 0 : 1);
+      end(part);
+    }
+    end(comm);
+  });
+}
+
+TEST(CApi, NonBlockingInitIsInProgressUntilEverybodyHasComeAndCanBeAborted) {
+  rsUniqueId id;
+  ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
+  rsConfig_t config = RS_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  config.connectTimeout = 60;
+  rsComm_t comms[2] = {};
+  ASSERT_EQ(rsCommInitRankConfig(&comms[0], 2, id, 0, &config), rsSuccess);
+  rsResult_t state = rsSuccess;
+  EXPECT_EQ(rsCommGetAsyncError(comms[0], &state), rsSuccess);
+  EXPECT_EQ(state, rsInProgress);
+  ASSERT_EQ(rsCommInitRankConfig(&comms[1], 2, id, 1, &config), rsSuccess);
+  for (rsComm_t comm : comms) {
+    do {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ASSERT_EQ(rsCommGetAsyncError(comm, &state), rsSuccess);
+    } while (state == rsInProgress);
+    EXPECT_EQ(state, rsSuccess);
+  }
+  for (rsComm_t comm : comms) EXPECT_EQ(rsCommAbort(comm), rsSuccess);
+
+  ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
+  rsComm_t alone = nullptr;
+  ASSERT_EQ(rsCommInitRankConfig(&alone, 2, id, 0, &config), rsSuccess);
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(rsCommAbort(alone), rsSuccess);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+TEST(CApi, BadArgumentsAreRefusedAndTold) {
+  EXPECT_EQ(rsGetUniqueId(nullptr), rsInvalidArgument);
+  EXPECT_EQ(rsGroupEnd(), rsInvalidArgument);
+  EXPECT_NE(std::string(rsGetLastError(nullptr)).find("rsGroupStart"), std::string::npos);
+  EXPECT_EQ(rsAllReduce(nullptr, nullptr, 1, rsInt32, rsSum, nullptr, nullptr), rsInvalidArgument);
+  rsUniqueId garbage = {"no id at all"};
+  rsComm_t comm = nullptr;
+  EXPECT_EQ(rsCommInitRank(&comm, 2, garbage, 0), rsInvalidArgument);
+  EXPECT_EQ(comm, nullptr);
+  int here = 0;
+  EXPECT_EQ(rsMemFree(&here), rsInvalidArgument);
+  with_ranks(1, [](int, rsComm_t one) {
+    int value = 3;
+    EXPECT_EQ(rsAllReduce(&value, &value, 1, static_cast<rsDataType_t>(15), rsSum, one, nullptr),
+              rsInvalidArgument);
+    EXPECT_EQ(rsAllReduce(&value, &value, 1, rsInt32, static_cast<rsRedOp_t>(7), one, nullptr),
+              rsInvalidArgument);
+    end(one);
+  });
+  int version = -1;
+  EXPECT_EQ(rsGetVersion(&version), rsSuccess);
+  EXPECT_GE(version, 0);
+  EXPECT_STRNE(rsGetErrorString(rsRemoteError), rsGetErrorString(rsSuccess));
+}
+
+}  // namespace

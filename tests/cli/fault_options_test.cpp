@@ -1,0 +1,76 @@
+// Faults from the command line, what they leave, and who reads it.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/program.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+Outcome bench(std::vector<std::string> more) {
+  std::vector<std::string> words{"bench", "all_reduce", "-n",      "4",  "-b",           "4K",
+                                 "-e",    "4K",         "--iters", "20", "--op-timeout", "500ms"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run_program(words);
+}
+
+TEST(FaultOptions, APlantedStallIsFoundInTheDumpsThatItLeaves) {
+  const std::string folder = temporary_path("fault_dumps");
+  fs::remove_all(folder);
+  const Outcome run = bench({"--fault", "stall:rank=2,call=9", "--dumps", folder});
+  EXPECT_EQ(run.status, 3) << run.out;
+  const Outcome verdict = run_program({"hang", "--json", folder});
+  EXPECT_EQ(verdict.status, 1) << verdict.err;
+  EXPECT_EQ(json::parse(verdict.out)["verdict"]["culprits"], json::parse("[2]")) << verdict.out;
+  fs::remove_all(folder);
+}
+
+TEST(FaultOptions, APlanIsReadFromAFileAndOneThatIsOnlyLateEndsWell) {
+  const std::string plan = temporary_path("plan.yaml");
+  std::ofstream(plan) << "ringside: faults/1\nfaults:\n- late: {rank: 1, call: 3, by: 5ms}\n";
+  const Outcome run = bench({"--fault-plan", plan, "--json"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)["results"][0]["wrong"], 0);
+  fs::remove(plan);
+}
+
+TEST(FaultOptions, WhatCannotBeMeantIsBadUsageWithTheMend) {
+  const Outcome kind = bench({"--fault", "skipp"});
+  EXPECT_EQ(kind.status, 2);
+  EXPECT_NE(kind.err.find("did you mean 'skip'"), std::string::npos) << kind.err;
+  const Outcome rank = bench({"--fault", "skip:rank=7"});
+  EXPECT_EQ(rank.status, 2);
+  EXPECT_NE(rank.err.find("rank 7 in a job of 4 ranks"), std::string::npos) << rank.err;
+  EXPECT_EQ(bench({"--fault-plan", "/is/not/there"}).status, 2);
+  EXPECT_EQ(bench({"--status", "0"}).status, 2);
+  EXPECT_EQ(bench({"--dumps", "/dev/null/folder"}).status, 2);
+}
+
+TEST(LiveHang, APortThatIsNoneIsBadUsageAndOneWithoutAServiceFails) {
+  EXPECT_EQ(run_program({"hang", "--live", "0"}).status, 2);
+  const Outcome nobody = run_program({"hang", "--live", "1"});
+  EXPECT_EQ(nobody.status, 3);
+  EXPECT_NE(nobody.err.find("127.0.0.1:1"), std::string::npos) << nobody.err;
+}
+
+TEST(Overlap, TheTimesAreToldAndOtherCollectivesRefused) {
+  const Outcome run = run_program({"bench", "all_reduce", "-n", "2", "-e", "1M", "--overlap", "5ms",
+                                   "--iters", "2", "--bucket-cap", "256K", "--json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json overlap = json::parse(run.out)["overlap"];
+  EXPECT_GE(overlap["compute_us"], 5000);
+  EXPECT_GE(overlap["total_us"], overlap["compute_us"]);
+  EXPECT_EQ(run_program({"bench", "broadcast", "--overlap", "5ms"}).status, 2);
+  EXPECT_EQ(run_program({"bench", "all_reduce", "--overlap", "5"}).status, 2);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,211 @@
+// The status service: what ranks tell of themselves, to whom, and who cannot disturb it. Ranks are threads.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "engine/runtime/status_report.h"
+#include "engine/runtime/status_service.h"
+#include "engine/transport/socket.h"
+#include "tests/runtime/ranks.h"
+#include "tests/support/environment_table.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+RankStatus rank_status(std::int64_t launched, std::int64_t completed) {
+  RankStatus status;
+  status.is_answering = true;
+  status.host = "node \"7\"";
+  status.pid = 4711;
+  FlightRecorder::GroupView& group = status.groups.emplace_back();
+  group.name = "0";
+  group.ranks = {0, 1, 2};
+  group.state = FlightRecorder::GroupState::Running;
+  group.launched[static_cast<std::size_t>(Collective::AllReduce)] = launched;
+  group.completed[static_cast<std::size_t>(Collective::AllReduce)] = completed;
+  return status;
+}
+
+TEST(StatusReport, WhatARankTellsIsReadBack) {
+  const auto read = parse_rank_status(to_wire(rank_status(9, 8)));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->is_answering);
+  EXPECT_EQ(read->host, "node \"7\"");
+  EXPECT_EQ(read->pid, 4711);
+  ASSERT_EQ(read->groups.size(), 1U);
+  EXPECT_EQ(read->groups[0].ranks, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(read->groups[0].launched, rank_status(9, 8).groups[0].launched);
+  EXPECT_EQ(read->groups[0].completed, rank_status(9, 8).groups[0].completed);
+}
+
+TEST(StatusReport, WhatIsNoStatusIsRefused) {
+  for (const char* text : {"", "{}", "[]", "{\"host\":1,\"pid\":2,\"groups\":[]}",
+                           "{\"host\":\"a\",\"pid\":2,\"groups\":[{}]}", "\xff\xfe"}) {
+    const auto read = parse_rank_status(text);
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().code, ErrorCode::Corrupt);
+  }
+  std::string wire = to_wire(rank_status(1, 1));
+  wire.replace(wire.find("\"state\":1"), 9, "\"state\":9");
+  EXPECT_FALSE(parse_rank_status(wire));
+}
+
+// Rank 1 has launched one fewer, rank 2 does not answer.
+TEST(StatusReport, TheJsonIsRassWithCompletionsAndTheTextNamesWhoDiffers) {
+  const std::vector<RankStatus> ranks{rank_status(9, 8), rank_status(8, 8), RankStatus{}};
+  const json report = json::parse(status_json(ranks, Seconds{0.5}));
+  const json& communicator = report["communicators"][0];
+  EXPECT_EQ(communicator["size"], 3);
+  EXPECT_EQ(communicator["ranks_count"], 2);
+  EXPECT_EQ(communicator["missing_ranks"][0]["rank"], 2);
+  EXPECT_EQ(communicator["ranks"][0]["collective_counts"]["AllReduce"], 9);
+  EXPECT_EQ(communicator["ranks"][0]["completed_counts"]["AllReduce"], 8);
+  EXPECT_EQ(communicator["ranks"][1]["operations"]["launched"], 8);
+  const std::string text = status_text(ranks, Seconds{0.5}, false);
+  EXPECT_NE(text.find("3 processes, 2 answer"), std::string::npos) << text;
+  EXPECT_NE(text.find("INCOMPLETE: no answer of rank 2"), std::string::npos) << text;
+  EXPECT_NE(text.find("8 launched: rank 1"), std::string::npos) << text;
+}
+
+TEST(StatusPort, NcclsVariablesNameIt) {
+  EXPECT_EQ(*status_port(environment_of({})), std::nullopt);
+  EXPECT_EQ(*status_port(environment_of({{"NCCL_RAS_ADDR", "localhost:4000"}})), 4000);
+  EXPECT_EQ(
+      *status_port(environment_of({{"NCCL_RAS_ADDR", "localhost:4000"}, {"NCCL_RAS_ENABLE", "0"}})),
+      std::nullopt);
+  EXPECT_FALSE(status_port(environment_of({{"NCCL_RAS_ADDR", "4000"}})));
+}
+
+/// Three ranks with their services; the test asks while they stand.
+class StatusServices : public testing::Test {
+ protected:
+  void with_services(Nanoseconds patience, const std::function<void(const SocketAddress&)>& body) {
+    const auto root = make_root(3);
+    std::barrier all_there(3);
+    std::barrier all_done(3);
+    run_ranks(first_ranks(3), [&](int rank) {
+      FlightRecorder recorder({}, rank);
+      FlightRecorder::Group& group = recorder.join({"0", "", {0, 1, 2}, rank, {}}, {}, {});
+      const FlightFacts facts{Collective::AllReduce, DataType::Float32, 1, 1};
+      recorder.end(recorder.begin(group, facts, Nanoseconds{1}), true, Nanoseconds{2});
+      if (rank != 1) recorder.begin(group, facts, Nanoseconds{3});
+      const auto bootstrap = must_join(rank, 3, root->id());
+      auto service = StatusService::start(
+          *bootstrap, recorder, {.port = 0, .client_patience = patience}, deadline_in(kPlenty));
+      ASSERT_TRUE(service) << service.error().message;
+      if (rank == 2 && is_last_silent_) service->reset();
+      all_there.arrive_and_wait();
+      if (rank == 0) body(*(*service)->address());
+      all_done.arrive_and_wait();
+    });
+  }
+  static std::string ask(const SocketAddress& address) {
+    const auto answer = ask_status(address, false, deadline_in(kPlenty));
+    EXPECT_TRUE(answer) << answer.error().message;
+    return answer ? *answer : std::string();
+  }
+  static UniqueFd connect(const SocketAddress& address) {
+    return *connect_tcp(address, deadline_in(kPlenty));
+  }
+  static void say(const UniqueFd& fd, const std::string& text) {
+    EXPECT_TRUE(send_all(fd.get(), std::as_bytes(std::span(text)), deadline_in(kPlenty)));
+  }
+  /// What comes until a line's end, or the connection's.
+  static std::string hear(const UniqueFd& fd) {
+    std::string line;
+    for (std::byte letter{}; !line.ends_with('\n');) {
+      if (!recv_all(fd.get(), std::span(&letter, 1), deadline_in(kPlenty))) break;
+      line += static_cast<char>(letter);
+    }
+    return line;
+  }
+
+  static constexpr Nanoseconds kLong = std::chrono::seconds(30);
+  bool is_last_silent_ = false;
+};
+
+TEST_F(StatusServices, OneRankAnswersForAll) {
+  with_services(kLong, [](const SocketAddress& address) {
+    const auto answer = ask_status(address, true, deadline_in(kPlenty));
+    ASSERT_TRUE(answer) << answer.error().message;
+    const json report = json::parse(*answer);
+    const json& ranks = report["communicators"][0]["ranks"];
+    ASSERT_EQ(ranks.size(), 3U);
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      EXPECT_EQ(ranks[rank]["collective_counts"]["AllReduce"], rank == 1 ? 1 : 2);
+      EXPECT_EQ(ranks[rank]["completed_counts"]["AllReduce"], 1);
+    }
+    EXPECT_NE(ask(address).find("1 launched: rank 1"), std::string::npos);
+  });
+}
+
+TEST_F(StatusServices, ARankThatHasGoneIsToldDead) {
+  is_last_silent_ = true;
+  with_services(kLong, [](const SocketAddress& address) {
+    EXPECT_NE(ask(address).find("DEAD: nobody listens for rank 2"), std::string::npos);
+  });
+}
+
+TEST_F(StatusServices, CommandsAnswerAsRassDo) {
+  with_services(kLong, [](const SocketAddress& address) {
+    const UniqueFd client = connect(address);
+    const std::pair<const char*, const char*> all[] = {
+        {"client protocol 2\r\n", "SERVER PROTOCOL 2\n"},
+        {"TIMEOUT 3\n", "OK\n"},
+        {"TIMEOUT soon\n", "ERROR: Invalid timeout value soon\n"},
+        {"SET FORMAT xml\n", "ERROR: Invalid format xml\n"},
+        {"SET FORMAT text\n", "OK\n"},
+        {"HELLO\n", "ERROR: Unknown command HELLO\n"}};
+    for (const auto& [command, answer] : all) {
+      say(client, command);
+      EXPECT_EQ(hear(client), answer) << command;
+    }
+    say(client, "STATUS\n");
+    EXPECT_EQ(hear(client), "Job summary\n");
+  });
+}
+
+TEST_F(StatusServices, GarbageAndHalfLinesDisturbNobody) {
+  with_services(kLong, [](const SocketAddress& address) {
+    for (int i = 0; i < 20; ++i) {
+      const UniqueFd client = connect(address);
+      std::string garbage;
+      for (int k = 0; k < 200; ++k) garbage += static_cast<char>((i * 131 + k * 37) % 256);
+      say(client, i % 2 == 0 ? garbage : "VERBOSE STA");
+    }
+    {
+      const UniqueFd client = connect(address);
+      say(client, std::string(5000, 'x'));
+      EXPECT_EQ(hear(client), "ERROR: a line of more than 256 bytes\n");
+    }
+    EXPECT_NE(ask(address).find("3 processes, 3 answer"), std::string::npos);
+  });
+}
+
+// One that says something now and then would hold the service for ever, were there no end to patience.
+TEST_F(StatusServices, ASlowClientIsLetGo) {
+  with_services(std::chrono::milliseconds(300), [](const SocketAddress& address) {
+    const UniqueFd slow = connect(address);
+    std::atomic<bool> is_over{false};
+    std::jthread dripping([&] {
+      const std::string_view command = "TIMEOUT 3\n";
+      while (!is_over) {
+        // It may have been let go by now.
+        static_cast<void>(send_some(slow.get(), std::as_bytes(std::span(command))));
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+    });
+    EXPECT_NE(ask(address).find("3 processes, 3 answer"), std::string::npos);
+    is_over = true;
+  });
+}
+
+}  // namespace
+}  // namespace ringside
