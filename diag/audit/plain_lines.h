@@ -52,10 +52,8 @@ enum class PlainLine : std::uint8_t {
   PeerGpuHidden,         ///< a process does not see its peer's GPU
   HipIpcFailed,          ///< memory handles of HIP
   GlooNoInterface,       ///< GLOO_SOCKET_IFNAME names nothing
-  HostOutOfMemory,       ///< the kernel or the container ended a process for memory
   NcclSymbolMissing,     ///< another library than the one that the program was built for
   NcclNotBuilt,          ///< a PyTorch without NCCL
-  PortInUse,             ///< an address is in use
   NvlsUnavailable,       ///< multicast memory cannot be had
   ImexMissing,           ///< NVLink between hosts without its service
   Count
@@ -63,6 +61,17 @@ enum class PlainLine : std::uint8_t {
 
 /// The first of those that are reasons.
 inline constexpr PlainLine kFirstReason = PlainLine::GdrCopyMissing;
+
+/// Words that any program's lines have, so that they say nothing of whose they are.
+inline constexpr std::uint64_t kWordsOfAnybody = [] {
+  std::uint64_t bits = 0;
+  for (const PlainLine line : {PlainLine::Crash, PlainLine::BusError, PlainLine::Progress,
+                               PlainLine::GpuName, PlainLine::NameWithoutAddress, PlainLine::Saving,
+                               PlainLine::Saved, PlainLine::IommuFault, PlainLine::StackWord}) {
+    bits |= std::uint64_t{1} << static_cast<unsigned>(line);
+  }
+  return bits;
+}();
 
 inline constexpr std::size_t kPlainLines = static_cast<std::size_t>(PlainLine::Count);
 

@@ -142,6 +142,8 @@ class Shard : public logs::RecordSink {
   MessageLog messages = {};
   AllPlainLines plain = {};
   UnreadLines unread = {};
+  std::size_t longest_ring = 0;     ///< ranks, of an order that a line gives
+  bool is_of_job = false;           ///< a line is of a job, by its kind or its words
   std::size_t longest = 0;          ///< characters of a line
   std::uint64_t longest_kinds = 0;  ///< bit RecordKind: a line of that kind is as long
 

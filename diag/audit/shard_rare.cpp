@@ -185,6 +185,11 @@ void Shard::take_plain(const Record& record) {
   }
   std::uint64_t lines = plain_lines_of(record.line);
   note_unread(record, lines);
+  is_of_job = is_of_job || (lines & ~kWordsOfAnybody) != 0;
+  if (version_facts.empty() && (lines & bit_of(PlainLine::StackWord)) != 0) {
+    const std::string_view version = library_version_in(record.line);
+    if (!version.empty()) version_facts.emplace(version, VersionFact{.is_of_text = true});
+  }
   const auto is_progress = bit_of(PlainLine::Progress);
   if ((lines & is_progress) == 0 && record.kind == RecordKind::Text && !record.line.empty()) {
     before_.assign(record.line.substr(0, kQuotedBytes));
@@ -220,8 +225,8 @@ void Shard::take_rare(const Record& record) {
       const std::string text(version.text);
       versions[text].add(record);
       version_facts.emplace(
-          text, VersionFact{version.library == Library::Rccl, version.is_of_benchmark,
-                            version.is_of_torch, version.code, std::string(version.toolkit)});
+          text, VersionFact{version.library == Library::Rccl, version.is_of_benchmark, false,
+                            version.code, std::string(version.toolkit)});
       return;
     }
     case RecordKind::Environment: {
@@ -302,6 +307,7 @@ void Shard::take_rare(const Record& record) {
       std::int32_t rank = -1;
       for (IntCursor cursor(ring.ranks); cursor.next(rank);) ring_ranks.push_back(rank);
       list.count = static_cast<std::uint32_t>(ring_ranks.size()) - list.at;
+      longest_ring = std::max<std::size_t>(longest_ring, list.count);
       ring_lists.push_back(list);
       return;
     }

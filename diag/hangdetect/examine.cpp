@@ -148,7 +148,9 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.bad = std::move(read.bad);
   all.facts = read_log_facts(all.files, *all.names, all.dumps);
   read_stacks(all.files, all.facts);
-  const std::vector<RasReport> reports = load_ras_reports(all.files, all.bad);
+  std::vector<RasReport> reports = load_ras_reports(all.files, all.bad);
+  reports.insert(reports.end(), all.facts.reports.begin(), all.facts.reports.end());
+  sort_by_time(reports);
   state_reports(reports, all.facts);
   const bool has_dumps = !all.dumps.empty();
   if (has_dumps) all.facts.moved.clear();  // they are of a later moment

@@ -4,6 +4,7 @@
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/waits.h"
+#include "diag/logparse/job_words.h"
 
 namespace ringside::audit {
 
@@ -68,6 +69,15 @@ Finding& add_dead(Findings& findings, std::string title) {
   return finding;
 }
 
+constexpr std::int64_t kKilled = -9;
+
+void say_killed(Finding& finding) {
+  finding.cause =
+      "killed from outside: most often the host or the container ran out of memory (the kernel's "
+      "OOM killer), else the scheduler ended it";
+  finding.fix = "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
+}
+
 /// A crash that nobody but the process itself reports. At the end of a job that succeeded it has no effect.
 bool find_crash(const JobFacts& facts, Findings& findings) {
   const PlainLines& crash = facts.plain_of(PlainLine::Crash);
@@ -94,7 +104,6 @@ void find_dead(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   for (const Failure& failure : failures_of(facts)) {
     if (!is_own_death(failure.exit_code)) continue;
-    constexpr std::int64_t kKilled = -9;
     const bool is_killed = failure.exit_code == kKilled;
     Finding& finding =
         add_dead(findings, fmt::format("rank {} died of signal {}{}{}{}", failure.rank,
@@ -106,13 +115,8 @@ void find_dead(const JobFacts& facts, Findings& findings) {
         messages[MessageId::ChildFailed],
         [](const KeptMessage& message) { return is_own_death(message.number("exitcode", 0)); }));
     finding.ranks = {static_cast<int>(failure.rank)};
-    finding.cause = is_killed
-                        ? "killed from outside: most often the host or the container ran out of "
-                          "memory (the kernel's OOM killer), else the scheduler ended it"
-                        : "it crashed by itself";
-    if (is_killed)
-      finding.fix =
-          "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
+    finding.cause = "it crashed by itself";
+    if (is_killed) say_killed(finding);
     return;
   }
   for (const MessageId id :
@@ -122,6 +126,7 @@ void find_dead(const JobFacts& facts, Findings& findings) {
         MessageId::RayEnded}) {
     const auto is_death = [&](const KeptMessage& message) {
       if (id == MessageId::KubernetesEnded) return !contains(message.text(), "Back-off");
+      if (id == MessageId::KernelOom) return !is_other_program(killed_process(message.record()));
       if (id == MessageId::ChildFailed) return is_own_death(message.number("exitcode", 0));
       if (id == MessageId::SlurmTaskEnded) {
         return contains_any(message.text(),
@@ -156,8 +161,16 @@ void find_dead(const JobFacts& facts, Findings& findings) {
     const bool is_of_memory =
         id == MessageId::SlurmOom || id == MessageId::KernelOom ||
         std::any_of(evidence.lines().begin(), evidence.lines().end(), [](const QuotedLine& line) {
-          return contains_any(line.text, {"OOMKilled", "Out Of Memory", "oom_kill"});
+          return contains_any(line.text, {"OOMKilled", "Out Of Memory", "oom_kill", "oom-kill",
+                                          "memory pressure", "low on memory"});
         });
+    const bool is_killed = std::any_of(
+        messages[id].kept.begin(), messages[id].kept.end(), [&](const KeptMessage& message) {
+          return is_death(message) && (message.number("exitcode", 0) == kKilled ||
+                                       message.number("signal", 0) == -kKilled ||
+                                       contains(message.argument("how"), "Killed"));
+        });
+    if (is_killed && !is_of_memory) say_killed(finding);
     if (is_of_memory) {
       finding.title += ": its host or container ran out of memory";
       finding.cause =

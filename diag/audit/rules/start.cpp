@@ -139,7 +139,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   finding.cause = cause;
   finding.fix = far.empty() ? "use a new MASTER_PORT for each job; check that all ranks start, on "
                               "addresses that all can reach"
-                            : "mend the way to that address, the finding above";
+                            : "mend the way to that address (net_unreachable)";
 }
 
 void look_for_limits(const JobFacts& facts, Findings& findings) {

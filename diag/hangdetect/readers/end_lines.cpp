@@ -7,6 +7,7 @@
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/run_lines.h"
+#include "diag/logparse/job_words.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -132,10 +133,13 @@ bool EndLines::take_message(const Record& record, int rank) {
     case MessageId::SlurmTaskEnded:
       take_task(record);
       return true;
+    case MessageId::KernelOom:
+      if (!logs::is_other_program(logs::killed_process(record)))
+        statements_.state_of(record, What::HostDeath, rank);
+      return true;
     case MessageId::SlurmNodeFailure:
     case MessageId::KubernetesEnded:
     case MessageId::RayEnded:
-    case MessageId::KernelOom:
     case MessageId::FallenOffBus:
       statements_.state_of(record, What::HostDeath, rank);
       return true;

@@ -87,6 +87,7 @@ void LogDumps::add_timeout(std::string_view text, const logs::Record& record, in
     return one.operation.empty() && one.sequence == work.sequence;
   });
   if (open != all.end()) {
+    open->has_timed_out = true;
     open->operation = work.operation;
     open->numel_in = work.numel_in;
     open->numel_out = work.numel_out;
@@ -94,6 +95,7 @@ void LogDumps::add_timeout(std::string_view text, const logs::Record& record, in
     return;
   }
   Waiting one;
+  one.has_timed_out = true;
   one.sequence = work.sequence >= 0 ? work.sequence : 0;
   one.operation = work.operation;
   one.numel_in = work.numel_in;
@@ -106,8 +108,11 @@ void LogDumps::add_timeout(std::string_view text, const logs::Record& record, in
 }
 
 void LogDumps::take_status(const logs::Record& record, int rank) {
-  const std::int64_t at = logs::message_number(record, "at");
   const std::int64_t enqueued = logs::message_number(record, "enqueued");
+  const std::int64_t completed = logs::message_number(record, "completed");
+  std::int64_t at = logs::message_number(record, "at");
+  // Without the number that failed: the call after the last completed one, if one was enqueued.
+  if (at < 0 && enqueued >= 0) at = std::min(std::max<std::int64_t>(completed, 0) + 1, enqueued);
   const logs::TorchPrefix prefix = logs::torch_prefix(record);
   std::vector<Waiting>& all = waiting_[rank];
   // Two groups of a rank can wait at the same number: a status belongs to the time-out before it.
@@ -125,6 +130,7 @@ void LogDumps::take_status(const logs::Record& record, int rank) {
   }
   // What was never set is garbage in 2.2 and 2.3: no job has a thousand million calls in flight.
   if (enqueued >= at && enqueued < at + 1'000'000) same->enqueued = enqueued;
+  same->completed = std::max(same->completed, completed);
   if (!prefix.pg_guid.empty()) same->group = prefix.pg_guid;
   if (!prefix.pg_desc.empty()) same->description = prefix.pg_desc;
   if (prefix.pg_id >= 0) same->group_number = prefix.pg_id;
@@ -253,7 +259,11 @@ void LogDumps::add_call(const Waiting& one, const GroupName& group, std::int64_t
   });
   call.is_p2p = op == Op::Send || op == Op::Recv;
   dump.timeout_ms = std::max(dump.timeout_ms, one.timeout_ms);
-  dump.statuses.push_back({call.pg, std::max(one.enqueued, one.sequence), -1, one.sequence - 1});
+  // Completed as far as enqueued: nothing waits there.
+  const bool is_idle = !one.has_timed_out && one.completed >= std::max(one.sequence, one.enqueued);
+  if (is_idle) call.state = CallState::Completed;
+  dump.statuses.push_back({call.pg, std::max(one.enqueued, one.sequence), -1,
+                           is_idle ? one.completed : one.sequence - 1});
   dump.calls.push_back(call);
 }
 

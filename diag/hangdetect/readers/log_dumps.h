@@ -48,6 +48,9 @@ class LogDumps {
   struct Waiting {
     std::int64_t sequence = -1;
     std::int64_t enqueued = -1;
+    std::int64_t completed = -1;
+    bool has_timed_out =
+        false;  ///< a line says so of this very call; else only a status tells of it
     std::string operation;
     std::int64_t numel_in = -1;
     std::int64_t numel_out = -1;

@@ -27,6 +27,7 @@
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/init_records.h"
+#include "diag/logparse/job_words.h"
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parse_logs.h"
@@ -103,6 +104,7 @@ class Sink : public logs::RecordSink {
   }
 
   void take_one(const Record& record, const logs::SpeakerTable& speakers) {
+    if (!facts_.is_of_job) facts_.is_of_job = logs::is_of_job(record);
     switch (record.kind) {
       case RecordKind::Message:
         take_message(record, speakers);
@@ -487,13 +489,17 @@ class PasteReader {
     std::vector<bool> used;
     const std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
     facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
+    std::vector<bool> reported;
+    const std::vector<RasReport> reports = ras_reports_in(lines, name, reported);
+    facts_.reports.insert(facts_.reports.end(), reports.begin(), reports.end());
+    facts_.is_of_job |= !reports.empty() || !stacks.empty();
     const auto number = static_cast<std::uint32_t>(names_.size());
     parser_.begin(kPasteFrom + number, number, name);
     names_.push_back(name);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       // Names of functions in a stack are words of errors and waits, and tell of none.
       PasteLine& line = lines[i];
-      if (used[i] && !stacks.empty()) {
+      if (reported[i] || (used[i] && !stacks.empty())) {
         ++facts_.lines;
         continue;
       }

@@ -12,6 +12,7 @@
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/names.h"
 #include "diag/hangdetect/readers/process_stacks.h"
+#include "diag/hangdetect/readers/ras_report.h"
 
 namespace ringside::hang {
 
@@ -100,11 +101,13 @@ struct LogFacts {
   std::vector<RankDump>
       dumps;  ///< of ranks whose watchdog tells what they wait in; `version` is "log"
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
-  std::string moved;    ///< two reports of ncclras show that the job went on; empty: none do
-  int world = 0;        ///< largest number of ranks that a line names
-  int known_world = 0;  ///< ranks of the job, where a line says how many there are; 0: none does
+  std::string moved;       ///< two reports of ncclras show that the job went on; empty: none do
+  int world = 0;           ///< largest number of ranks that a line names
+  int known_world = 0;     ///< ranks of the job, where a line says how many there are; 0: none does
+  bool is_of_job = false;  ///< a line is of a job of several processes, not of any program
   bool is_ras_healthy = false;  ///< a text of ncclras in which every communicator is OK
   RunNotes run;
+  std::vector<RasReport> reports;         ///< of ncclras, as JSON between other lines
   std::vector<ProcessStack> stacks;       ///< of processes, in the order of the input
   std::map<int, ProcessPlace> processes;  ///< by global rank
   Stack call_stack;                       ///< of the collective that failed, as PyTorch prints it
