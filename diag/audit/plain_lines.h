@@ -36,6 +36,7 @@ enum class PlainLine : std::uint8_t {
   Saving,               ///< a checkpoint is being written
   Saved,                ///< and has been written
   NameWithoutAddress,   ///< a host name that nothing resolves
+  WorldSize,            ///< a program says how many ranks there are
   BusyStack,  ///< py-spy's stack of a thread that writes a checkpoint or waits for its data
   StackWord,  ///< a word of the communication stack: worth a second look where nothing reads the line
   // Reasons, each of which says by itself what is wrong: rules/reasons.cpp has what follows from them.
@@ -65,9 +66,10 @@ inline constexpr PlainLine kFirstReason = PlainLine::GdrCopyMissing;
 /// Words that any program's lines have, so that they say nothing of whose they are.
 inline constexpr std::uint64_t kWordsOfAnybody = [] {
   std::uint64_t bits = 0;
-  for (const PlainLine line : {PlainLine::Crash, PlainLine::BusError, PlainLine::Progress,
-                               PlainLine::GpuName, PlainLine::NameWithoutAddress, PlainLine::Saving,
-                               PlainLine::Saved, PlainLine::IommuFault, PlainLine::StackWord}) {
+  for (const PlainLine line :
+       {PlainLine::Crash, PlainLine::BusError, PlainLine::Progress, PlainLine::GpuName,
+        PlainLine::NameWithoutAddress, PlainLine::Saving, PlainLine::Saved, PlainLine::WorldSize,
+        PlainLine::IommuFault, PlainLine::StackWord}) {
     bits |= std::uint64_t{1} << static_cast<unsigned>(line);
   }
   return bits;

@@ -139,7 +139,7 @@ void Shard::note_unread(const Record& record, std::uint64_t lines) {
   const bool is_after_frame = last_plain_ == RecordKind::Traceback;
   last_plain_ = record.kind;
   const std::uint64_t told = lines & ~(bit_of(PlainLine::StackWord) | bit_of(PlainLine::Progress) |
-                                       bit_of(PlainLine::GpuName));
+                                       bit_of(PlainLine::GpuName) | bit_of(PlainLine::WorldSize));
   switch (record.kind) {
     case RecordKind::Unknown:
     case RecordKind::Fragment:

@@ -4,7 +4,7 @@
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/waits.h"
-#include "diag/logparse/job_words.h"
+#include "diag/job/job_words.h"
 
 namespace ringside::audit {
 
@@ -126,7 +126,8 @@ void find_dead(const JobFacts& facts, Findings& findings) {
         MessageId::RayEnded}) {
     const auto is_death = [&](const KeptMessage& message) {
       if (id == MessageId::KubernetesEnded) return !contains(message.text(), "Back-off");
-      if (id == MessageId::KernelOom) return !is_other_program(killed_process(message.record()));
+      if (id == MessageId::KernelOom)
+        return !job::is_other_program(job::killed_process(message.record()));
       if (id == MessageId::ChildFailed) return is_own_death(message.number("exitcode", 0));
       if (id == MessageId::SlurmTaskEnded) {
         return contains_any(message.text(),

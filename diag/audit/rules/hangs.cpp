@@ -445,15 +445,16 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       findings.has("pcie_acs", Severity::Error);
   if (!is_explained && !find_blocked(facts, waits, findings) &&
       !find_slow(facts, waits, findings)) {
-    const std::vector<std::int32_t> silent = waits.silent();
-    const bool is_one_of_many =
-        !silent.empty() && silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
+    const std::vector<std::int32_t> silent = few_silent(waits);
+    const bool is_one_of_many = !silent.empty() && silent.size() * 3 <= waits.timed_out.size();
     find_out_of_step(waits, findings);
     if (is_one_of_many) find_silent(waits, silent, findings);
-    // Between hosts, who says nothing may also have been ended before its own watchdog spoke.
+    // Between hosts, who says nothing may also have been ended before its own watchdog spoke; so may a rank of a
+    // job of unknown size.
     const CommFacts* world = facts.world();
     const bool is_over_a_network = world != nullptr && world->nodes() > 1;
-    if (!is_one_of_many || is_over_a_network) find_stall(facts, waits, findings);
+    if (!is_one_of_many || is_over_a_network || waits.nranks < 0)
+      find_stall(facts, waits, findings);
   }
 
   // Of several groups, the operation that most ranks wait in.

@@ -7,7 +7,7 @@
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/run_lines.h"
-#include "diag/logparse/job_words.h"
+#include "diag/job/job_words.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -134,7 +134,7 @@ bool EndLines::take_message(const Record& record, int rank) {
       take_task(record);
       return true;
     case MessageId::KernelOom:
-      if (!logs::is_other_program(logs::killed_process(record)))
+      if (!job::is_other_program(job::killed_process(record)))
         statements_.state_of(record, What::HostDeath, rank);
       return true;
     case MessageId::SlurmNodeFailure:

@@ -25,15 +25,17 @@
 #include "diag/hangdetect/readers/ras_text.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/hangdetect/readers/statements.h"
+#include "diag/job/job_words.h"
+#include "diag/job/line_rank.h"
+#include "diag/job/world_size.h"
+#include "diag/job/xid_meaning.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/init_records.h"
-#include "diag/logparse/job_words.h"
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parse_logs.h"
 #include "diag/logparse/ras_records.h"
 #include "diag/logparse/torch_lines.h"
-#include "diag/logparse/xid_meaning.h"
 
 namespace ringside::hang {
 namespace {
@@ -78,15 +80,16 @@ class Sink : public logs::RecordSink {
     words_.finish();
     state_ras();
     compare_engine_waits();
+    world_.know(dumps_.waits().world());
     said_.finish(where);
-    facts_.known_world = std::max(facts_.known_world, dumps_.world());
+    said_.know_world(world_.ranks());
     facts_.world = std::max(facts_.world, facts_.known_world);
     for (ProcessStack& stack : facts_.stacks) name_stack(stack);
     name_processes();
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     for (const int rank : dumps_.unplaced()) said_.note(rank).is_waiting = true;
-    facts_.timeouts = dumps_.timeouts();
+    facts_.timeouts = dumps_.waits().timeouts();
   }
 
  private:
@@ -104,7 +107,8 @@ class Sink : public logs::RecordSink {
   }
 
   void take_one(const Record& record, const logs::SpeakerTable& speakers) {
-    if (!facts_.is_of_job) facts_.is_of_job = logs::is_of_job(record);
+    if (!facts_.is_of_job) facts_.is_of_job = job::is_of_job(record);
+    world_.take(record);
     switch (record.kind) {
       case RecordKind::Message:
         take_message(record, speakers);
@@ -123,8 +127,8 @@ class Sink : public logs::RecordSink {
         const auto owner = rank_of_bus_.find(xid.bus_id);
         std::vector<int> ranks;
         if (owner != rank_of_bus_.end() && owner->second >= 0) ranks.push_back(owner->second);
-        const logs::XidMeaning* meaning = logs::meaning_of_xid(xid.code);
-        if (!xid.is_switch && meaning != nullptr && meaning->weight == logs::XidWeight::Fault) {
+        const job::XidMeaning* meaning = job::meaning_of_xid(xid.code);
+        if (!xid.is_switch && meaning != nullptr && meaning->weight == job::XidWeight::Fault) {
           said_.state(record, What::GpuFault, std::move(ranks), xid.code);
         }
         break;
@@ -149,7 +153,6 @@ class Sink : public logs::RecordSink {
     calls_.take_comm(comm, speakers[record.speaker]);
     if (comm.rank < 0 || comm.nranks <= 0) return;
     facts_.world = std::max(facts_.world, std::min(comm.nranks, kMostRanks));
-    facts_.known_world = std::max(facts_.known_world, std::min(comm.nranks, kMostRanks));
     // The rank in the largest communicator of the process is the rank in the job.
     const logs::Speaker& speaker = speakers[record.speaker];
     auto& size = size_of_process_[{speaker.host, speaker.pid}];
@@ -181,17 +184,8 @@ class Sink : public logs::RecordSink {
         said_.state(record, What::AnalyserMissing, ranks("ranks"));
         break;
       case MessageId::AnalyserField:
-        said_.know_world(logs::message_number(record, "size"));
-        break;
       case MessageId::TorchGroupOptions:
-        said_.know_world(
-            parse_whole(logs::value_of_key(logs::message_argument(record, "pairs"), "size"))
-                .value_or(0));
-        break;
-      case MessageId::InitBarrierTimeout:
-        said_.know_world(logs::message_number(record, "world"));
-        take_text(record, speakers);
-        break;
+        break;  // how many ranks there are: world_
       case MessageId::WorkerDied:
         // Of torch.multiprocessing.spawn: the traceback of that process follows.
         if (logs::message_number(record, "rank") >= 0)
@@ -290,7 +284,7 @@ class Sink : public logs::RecordSink {
     take_text(record, speakers);
     int rank = rank_of(record, speakers);
     if (rank < 0) rank = logs::torch_prefix(record).group_rank;
-    if (rank < 0) rank = rank_in_text(record.line);
+    if (rank < 0) rank = job::rank_in_text(record.line);
     if (record.line.find("CUDA error: ") == std::string_view::npos) return;
     take_fault(record, speakers, rank);
   }
@@ -448,6 +442,7 @@ class Sink : public logs::RecordSink {
   }
 
   LogFacts& facts_;
+  job::WorldSize world_;
   Statements said_;
   EndLines ends_;
   OwnWords words_;

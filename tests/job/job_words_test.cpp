@@ -1,4 +1,4 @@
-#include "diag/logparse/job_words.h"
+#include "diag/job/job_words.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,10 @@
 
 #include "diag/logparse/parse_logs.h"
 
-namespace ringside::logs {
+namespace ringside::job {
 namespace {
+
+using namespace logs;  // records are what it is asked about
 
 class Answers : public RecordSink {
  public:
@@ -60,4 +62,4 @@ TEST(JobWords, TheKernelNamesWhomItKillsInTwoWays) {
 }
 
 }  // namespace
-}  // namespace ringside::logs
+}  // namespace ringside::job

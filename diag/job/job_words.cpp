@@ -1,11 +1,14 @@
-#include "diag/logparse/job_words.h"
+#include "diag/job/job_words.h"
 
 #include <algorithm>
 #include <array>
 
 #include "diag/logparse/text_search.h"
 
-namespace ringside::logs {
+namespace ringside::job {
+
+using namespace logs;  // its records are this folder's daily words
+
 namespace {
 
 /// Of programs that train and serve on GPUs, their launchers, and what only they deal with. "trainer" and not "train":
@@ -116,4 +119,4 @@ bool is_other_program(std::string_view process) {
                      [&](std::string_view name) { return process.starts_with(name); });
 }
 
-}  // namespace ringside::logs
+}  // namespace ringside::job
