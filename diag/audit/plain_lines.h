@@ -12,31 +12,28 @@ namespace ringside::audit {
 
 /// Lines of programs other than NCCL that tell something to a rule, by words that stand in them.
 enum class PlainLine : std::uint8_t {
-  Crash,                ///< a process died of a signal of its own
-  CrashFrameOfPlugin,   ///< a frame of a network plugin or its library in a stack
-  PmixNoise,            ///< PMIx complains of a lock
-  RecorderMismatch,     ///< the flight recorder's analyser names culprits
-  FingerprintMismatch,  ///< TORCH_DISTRIBUTED_DEBUG=DETAIL
-  DeviceAssert,         ///< device-side assert
-  OutOfGpuMemory,       ///< CUDA out of memory
-  ShmOfLoader,          ///< a data loader's bus error for want of shared memory
-  UniqueIdTimeout,      ///< the unique id did not come through the store
-  SystemError,          ///< "unhandled system error", without more
-  Progress,             ///< a progress bar
-  LoopbackMesh,         ///< Gloo meets itself on the loopback address
-  RecorderAbsent,       ///< the flight recorder's analyser: ranks that did not join
-  RecorderLost,         ///< and ranks without a dump
-  CudaCallFailed,       ///< "unhandled cuda error", without more
-  RemoteFailed,         ///< "remote process exited or there was a network error", without more
-  OtherNcclError,       ///< invalid usage and internal errors, without more
-  GpuName,              ///< lists of GPUs by product, as nvidia-smi -L prints them
-  BusError,             ///< a process died of SIGBUS
-  IommuFault,           ///< the kernel: a device's access was refused by the IOMMU
-  NoVerbsDriver,        ///< libibverbs knows a device's driver in the kernel only
-  Saving,               ///< a checkpoint is being written
-  Saved,                ///< and has been written
-  NameWithoutAddress,   ///< a host name that nothing resolves
-  WorldSize,            ///< a program says how many ranks there are
+  Crash,               ///< a process died of a signal of its own
+  CrashFrameOfPlugin,  ///< a frame of a network plugin or its library in a stack
+  PmixNoise,           ///< PMIx complains of a lock
+  DeviceAssert,        ///< device-side assert
+  OutOfGpuMemory,      ///< CUDA out of memory
+  ShmOfLoader,         ///< a data loader's bus error for want of shared memory
+  UniqueIdTimeout,     ///< the unique id did not come through the store
+  SystemError,         ///< "unhandled system error", without more
+  Progress,            ///< a progress bar
+  LoopbackMesh,        ///< Gloo meets itself on the loopback address
+  RecorderLost,        ///< and ranks without a dump
+  CudaCallFailed,      ///< "unhandled cuda error", without more
+  RemoteFailed,        ///< "remote process exited or there was a network error", without more
+  OtherNcclError,      ///< invalid usage and internal errors, without more
+  GpuName,             ///< lists of GPUs by product, as nvidia-smi -L prints them
+  BusError,            ///< a process died of SIGBUS
+  IommuFault,          ///< the kernel: a device's access was refused by the IOMMU
+  NoVerbsDriver,       ///< libibverbs knows a device's driver in the kernel only
+  Saving,              ///< a checkpoint is being written
+  Saved,               ///< and has been written
+  NameWithoutAddress,  ///< a host name that nothing resolves
+  WorldSize,           ///< a program says how many ranks there are
   BusyStack,  ///< py-spy's stack of a thread that writes a checkpoint or waits for its data
   StackWord,  ///< a word of the communication stack: worth a second look where nothing reads the line
   // Reasons, each of which says by itself what is wrong: rules/reasons.cpp has what follows from them.
@@ -84,7 +81,6 @@ std::uint64_t plain_lines_of(std::string_view line);
 struct KeptLine {
   QuotedLine quoted;
   std::int32_t launcher_rank = -1;
-  std::string whole = {};  ///< of a fingerprint: the line, which says at its end what differs
 };
 
 struct PlainLines {

@@ -172,11 +172,7 @@ void Shard::keep_plain(const Record& record, std::size_t line) {
   constexpr std::size_t kMostKept = 1'000;
   plain[line].evidence.add(record.place, record.speaker, record.line);
   if (plain[line].kept.size() >= kMostKept) return;
-  constexpr std::size_t kMostOfLine = 4'096;
-  const bool is_fingerprint = line == static_cast<std::size_t>(PlainLine::FingerprintMismatch);
-  plain[line].kept.push_back(
-      {quote(record), speakers[record.speaker].launcher_rank,
-       std::string(record.line.substr(0, is_fingerprint ? kMostOfLine : 0))});
+  plain[line].kept.push_back({quote(record), speakers[record.speaker].launcher_rank});
 }
 
 void Shard::take_plain(const Record& record) {

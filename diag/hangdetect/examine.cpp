@@ -128,27 +128,10 @@ void compare_lines(Examination& all) {
 
 }  // namespace
 
-Result<Examination> examine(const std::vector<std::string>& arguments) {
-  Examination all;
-  RINGSIDE_TRY(all.files, find_inputs(arguments));
-  all.names = std::make_unique<Names>();
-  Dumps read = load_dumps(all.files, *all.names);
-  Traces traces = load_traces(all.files, *all.names);
-  read.bad.insert(read.bad.end(), traces.bad.begin(), traces.bad.end());
-  if (read.dumps.empty() && traces.dumps.empty() && !read.bad.empty()) {
-    return read.bad.front().error;
-  }
-  all.dumps = std::move(read.dumps);
-  // A trace stands in for the dumps of a job that has none: the two count their calls apart.
-  if (all.dumps.empty()) {
-    all.dumps = std::move(traces.dumps);
-    all.connections = std::move(traces.connections);
-  }
-  all.later = std::move(read.later);
-  all.bad = std::move(read.bad);
-  all.facts = read_log_facts(all.files, *all.names, all.dumps);
-  read_stacks(all.files, all.facts);
-  std::vector<RasReport> reports = load_ras_reports(all.files, all.bad);
+namespace {
+
+/// What follows from what was read. `all` has its files, names, dumps and facts.
+void conclude(Examination& all, std::vector<RasReport> reports) {
   reports.insert(reports.end(), all.facts.reports.begin(), all.facts.reports.end());
   sort_by_time(reports);
   state_reports(reports, all.facts);
@@ -172,12 +155,45 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   all.standing = standing_of(*all.job);
   all.verdict = decide(*all.job, all.facts);
   compare_lines(all);
+}
+
+}  // namespace
+
+Result<Examination> examine(const std::vector<std::string>& arguments) {
+  Examination all;
+  RINGSIDE_TRY(all.files, find_inputs(arguments));
+  all.names = std::make_unique<Names>();
+  Dumps read = load_dumps(all.files, *all.names);
+  Traces traces = load_traces(all.files, *all.names);
+  read.bad.insert(read.bad.end(), traces.bad.begin(), traces.bad.end());
+  if (read.dumps.empty() && traces.dumps.empty() && !read.bad.empty()) {
+    return read.bad.front().error;
+  }
+  all.dumps = std::move(read.dumps);
+  // A trace stands in for the dumps of a job that has none: the two count their calls apart.
+  if (all.dumps.empty()) {
+    all.dumps = std::move(traces.dumps);
+    all.connections = std::move(traces.connections);
+  }
+  all.later = std::move(read.later);
+  all.bad = std::move(read.bad);
+  all.facts = read_log_facts(all.files, *all.names, all.dumps);
+  read_stacks(all.files, all.facts);
+  conclude(all, load_ras_reports(all.files, all.bad));
   name_connections(all.connections, *all.job, all.verdict.best);
   const auto show = [&](Explanation& one) {
     for (Evidence& evidence : one.evidence) evidence.file = shown_name(all.files, evidence.file);
   };
   show(all.verdict.best);
   for (Explanation& other : all.verdict.others) show(other);
+  return all;
+}
+
+Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where) {
+  Examination all;
+  all.names = std::make_unique<Names>();
+  all.facts = read_log_records(records, where, *all.names);
+  conclude(all, {});
   return all;
 }
 

@@ -72,7 +72,13 @@ class Sink : public logs::RecordSink {
         calls_(names) {}
 
   void take(std::span<const Record> records, const logs::SpeakerTable& speakers) override {
-    for (const Record& record : records) take_one(record, speakers);
+    for (const Record& record : records) take_one(record, speakers[record.speaker]);
+  }
+
+  void take_one(const Record& record, const logs::Speaker& speaker) {
+    if (!facts_.is_of_job) facts_.is_of_job = job::is_of_job(record);
+    world_.take(record);
+    take_kind(record, speaker);
   }
 
   /// Places are files and lines only once everything is read.
@@ -94,10 +100,9 @@ class Sink : public logs::RecordSink {
 
  private:
   /// The global rank that wrote the line; -1 where it does not say.
-  int rank_of(const Record& record, const logs::SpeakerTable& speakers) {
+  int rank_of(const Record& record, const logs::Speaker& speaker) {
     const logs::TorchPrefix prefix = logs::torch_prefix(record);
     if (prefix.global_rank >= 0) return prefix.global_rank;
-    const logs::Speaker& speaker = speakers[record.speaker];
     if (speaker.launcher_rank >= 0) return speaker.launcher_rank;
     if (const auto known = rank_of_process_.find({speaker.host, speaker.pid});
         known != rank_of_process_.end() && speaker.pid >= 0) {
@@ -106,21 +111,19 @@ class Sink : public logs::RecordSink {
     return -1;
   }
 
-  void take_one(const Record& record, const logs::SpeakerTable& speakers) {
-    if (!facts_.is_of_job) facts_.is_of_job = job::is_of_job(record);
-    world_.take(record);
+  void take_kind(const Record& record, const logs::Speaker& speaker) {
     switch (record.kind) {
       case RecordKind::Message:
-        take_message(record, speakers);
+        take_message(record, speaker);
         break;
       case RecordKind::CommEvent:
-        take_comm(record, speakers);
+        take_comm(record, speaker);
         break;
       case RecordKind::CollCall:
-        calls_.take(record, speakers[record.speaker], rank_of(record, speakers));
+        calls_.take(record, speaker, rank_of(record, speaker));
         break;
       case RecordKind::PythonError:
-        take_error(record, speakers);
+        take_error(record, speaker);
         break;
       case RecordKind::Xid: {
         const auto& xid = record.as<logs::Xid>();
@@ -143,18 +146,17 @@ class Sink : public logs::RecordSink {
         ras_.take_rank(record);
         break;
       default:
-        take_text(record, speakers);
+        take_text(record, speaker);
         break;
     }
   }
 
-  void take_comm(const Record& record, const logs::SpeakerTable& speakers) {
+  void take_comm(const Record& record, const logs::Speaker& speaker) {
     const auto& comm = record.as<logs::CommEvent>();
-    calls_.take_comm(comm, speakers[record.speaker]);
+    calls_.take_comm(comm, speaker);
     if (comm.rank < 0 || comm.nranks <= 0) return;
     facts_.world = std::max(facts_.world, std::min(comm.nranks, kMostRanks));
     // The rank in the largest communicator of the process is the rank in the job.
-    const logs::Speaker& speaker = speakers[record.speaker];
     auto& size = size_of_process_[{speaker.host, speaker.pid}];
     if (comm.nranks < size) return;
     size = comm.nranks;
@@ -166,8 +168,8 @@ class Sink : public logs::RecordSink {
     }
   }
 
-  void take_message(const Record& record, const logs::SpeakerTable& speakers) {
-    const int rank = rank_of(record, speakers);
+  void take_message(const Record& record, const logs::Speaker& speaker) {
+    const int rank = rank_of(record, speaker);
     const auto ranks = [&](const char* name) {
       return logs::parse_rank_list(logs::message_argument(record, name));
     };
@@ -178,7 +180,7 @@ class Sink : public logs::RecordSink {
         dumps_.take(record, rank);
         break;
       case MessageId::WatchdogException:
-        take_exception(record, speakers);
+        take_exception(record, speaker);
         break;
       case MessageId::AnalyserMissing:
         said_.state(record, What::AnalyserMissing, ranks("ranks"));
@@ -246,7 +248,7 @@ class Sink : public logs::RecordSink {
       case MessageId::IbAsyncFatal:
       case MessageId::IbAsyncEvent:
       case MessageId::IbDevicesLost:
-        if (auto failure = network_failure(record, speakers[record.speaker].host)) {
+        if (auto failure = network_failure(record, speaker.host)) {
           said_.state(record, What::NetworkError,
                       rank >= 0 ? std::vector<int>{rank} : std::vector<int>{},
                       failure->is_consequence ? 1 : 0, std::move(failure->text));
@@ -273,25 +275,25 @@ class Sink : public logs::RecordSink {
         break;
       default:
         if (!ras_.take_message(record) && !ends_.take_message(record, rank))
-          take_text(record, speakers);
+          take_text(record, speaker);
         break;
     }
   }
 
   /// The text of an exception that ended a watchdog or a process: it repeats the cause, and often is all that
   /// somebody kept.
-  void take_exception(const Record& record, const logs::SpeakerTable& speakers) {
-    take_text(record, speakers);
-    int rank = rank_of(record, speakers);
+  void take_exception(const Record& record, const logs::Speaker& speaker) {
+    take_text(record, speaker);
+    int rank = rank_of(record, speaker);
     if (rank < 0) rank = logs::torch_prefix(record).group_rank;
     if (rank < 0) rank = job::rank_in_text(record.line);
     if (record.line.find("CUDA error: ") == std::string_view::npos) return;
-    take_fault(record, speakers, rank);
+    take_fault(record, speaker, rank);
   }
 
   /// A GPU that failed under a rank; torchrun's tag alone tells the local one.
-  void take_fault(const Record& record, const logs::SpeakerTable& speakers, int rank) {
-    const int local = speakers[record.speaker].local_rank;
+  void take_fault(const Record& record, const logs::Speaker& speaker, int rank) {
+    const int local = speaker.local_rank;
     if (rank >= 0) {
       said_.state(record, What::GpuFault, {rank});
     } else {
@@ -322,14 +324,14 @@ class Sink : public logs::RecordSink {
                 std::move(host));
   }
 
-  void take_error(const Record& record, const logs::SpeakerTable& speakers) {
+  void take_error(const Record& record, const logs::Speaker& speaker) {
     const auto& error = record.as<logs::PythonError>();
-    const int rank = rank_of(record, speakers);
-    take_text(record, speakers);
+    const int rank = rank_of(record, speaker);
+    take_text(record, speaker);
     ++facts_.run.alarming;
     if (error.text.find("CUDA error") != std::string_view::npos ||
         error.text.find("CUDA out of memory") != std::string_view::npos) {
-      take_fault(record, speakers, rank);
+      take_fault(record, speaker, rank);
       return;
     }
     if (error.text.find("gloo/transport") != std::string_view::npos) {
@@ -420,18 +422,18 @@ class Sink : public logs::RecordSink {
   }
 
   /// Phrases that stand in lines of several kinds.
-  void take_text(const Record& record, const logs::SpeakerTable& speakers) {
+  void take_text(const Record& record, const logs::Speaker& speaker) {
     const std::string_view line = record.line;
     if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
         record.kind == RecordKind::Fragment || record.kind == RecordKind::Unknown) {
-      words_.take(record, rank_of(record, speakers));
+      words_.take(record, rank_of(record, speaker));
     }
     if (line.find("CollectiveFingerPrint(") != std::string_view::npos)
       take_fingerprints(record, said_);
     take_culprits(record, said_);
     if (line.find("Watchdog caught collective operation timeout: WorkNCCL(") !=
         std::string_view::npos) {
-      dumps_.take_line(record, rank_of(record, speakers));
+      dumps_.take_line(record, rank_of(record, speaker));
     }
     const std::size_t asks = line.find("] is setting up NCCL communicator");
     const std::size_t open = asks == std::string_view::npos ? asks : line.rfind('[', asks);
@@ -520,6 +522,16 @@ class PasteReader {
 };
 
 }  // namespace
+
+LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+                          Names& names) {
+  LogFacts facts;
+  Sink sink(facts, names);
+  for (const SpokenRecord& one : records) sink.take_one(one.record, one.speaker);
+  facts.lines = records.size();
+  sink.finish(where, LogGroups(names, {}));
+  return facts;
+}
 
 LogFacts read_log_text(std::string_view text, const std::string& name, Names& names) {
   LogFacts facts;

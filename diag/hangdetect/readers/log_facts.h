@@ -10,9 +10,12 @@
 
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/names.h"
 #include "diag/hangdetect/readers/process_stacks.h"
 #include "diag/hangdetect/readers/ras_report.h"
+#include "diag/logparse/record.h"
+#include "diag/logparse/speakers.h"
 
 namespace ringside::hang {
 
@@ -120,6 +123,16 @@ struct LogFacts {
 /// Files of a paste's size are put in order first: read_paste(). The dumps tell which groups there are: up to 2.4 the watchdog's lines leave that open.
 LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
                         std::span<const RankDump> dumps);
+
+/// A line that somebody else has read, and who wrote it.
+struct SpokenRecord {
+  logs::Record record;
+  logs::Speaker speaker;
+};
+
+/// The same of records, in the order of their log. `where` says what becomes of a record's place.
+LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+                          Names& names);
 
 /// The same of one text that is already in memory, called `name`, beside no dumps.
 LogFacts read_log_text(std::string_view text, const std::string& name, Names& names);
