@@ -32,6 +32,7 @@ enum class PlainLine : std::uint8_t {
   NoVerbsDriver,       ///< libibverbs knows a device's driver in the kernel only
   Saving,              ///< a checkpoint is being written
   Saved,               ///< and has been written
+  LastError,           ///< what follows `Last error:`: NCCL's last warning
   NameWithoutAddress,  ///< a host name that nothing resolves
   WorldSize,           ///< a program says how many ranks there are
   BusyStack,  ///< py-spy's stack of a thread that writes a checkpoint or waits for its data
@@ -50,6 +51,9 @@ enum class PlainLine : std::uint8_t {
   PeerGpuHidden,         ///< a process does not see its peer's GPU
   HipIpcFailed,          ///< memory handles of HIP
   GlooNoInterface,       ///< GLOO_SOCKET_IFNAME names nothing
+  CudaForked,            ///< a child of fork() uses CUDA that its parent has initialised
+  CudaDriverOld,         ///< PyTorch refuses the driver
+  NoLibuv,               ///< a store is asked for that this PyTorch does not have
   NcclSymbolMissing,     ///< another library than the one that the program was built for
   NcclNotBuilt,          ///< a PyTorch without NCCL
   NvlsUnavailable,       ///< multicast memory cannot be had
@@ -65,8 +69,8 @@ inline constexpr std::uint64_t kWordsOfAnybody = [] {
   std::uint64_t bits = 0;
   for (const PlainLine line :
        {PlainLine::Crash, PlainLine::BusError, PlainLine::Progress, PlainLine::GpuName,
-        PlainLine::NameWithoutAddress, PlainLine::Saving, PlainLine::Saved, PlainLine::WorldSize,
-        PlainLine::IommuFault, PlainLine::StackWord}) {
+        PlainLine::NameWithoutAddress, PlainLine::Saving, PlainLine::Saved, PlainLine::LastError,
+        PlainLine::WorldSize, PlainLine::IommuFault, PlainLine::StackWord}) {
     bits |= std::uint64_t{1} << static_cast<unsigned>(line);
   }
   return bits;

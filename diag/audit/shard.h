@@ -182,6 +182,7 @@ class Shard : public logs::RecordSink {
   std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
   logs::Place before_place_ = {};
   logs::RecordKind last_plain_ = logs::RecordKind::Text;
+  bool is_after_last_error_ = false;
   JsonLines json_ = {};
   LinkMatrixLines matrix_lines_ = {};
   std::set<std::string> dumpers_ = {};  ///< hosts of which a dump is kept

@@ -182,6 +182,13 @@ void Shard::take_plain(const Record& record) {
   std::uint64_t lines = plain_lines_of(record.line);
   note_unread(record, lines);
   is_of_job = is_of_job || (lines & ~kWordsOfAnybody) != 0;
+  const bool is_head =
+      record.kind == RecordKind::Message && is_message(record, MessageId::LastError);
+  if (is_after_last_error_ && !is_head && !trimmed(record.text()).empty()) {
+    lines |= bit_of(PlainLine::LastError);
+    is_after_last_error_ = false;
+  }
+  is_after_last_error_ = is_after_last_error_ || is_head;
   if (version_facts.empty() && (lines & bit_of(PlainLine::StackWord)) != 0) {
     const std::string_view version = library_version_in(record.line);
     if (!version.empty()) version_facts.emplace(version, VersionFact{.is_of_text = true});

@@ -275,6 +275,13 @@ Parsed parse_environment(std::string_view text, Record& record) {
   return Parsed::Open;
 }
 
+Parsed parse_echo(std::string_view text, Record& record) {
+  const std::string_view name = text.substr(0, text.find(' '));
+  const bool is_echo = name.find('_') != std::string_view::npos &&
+                       text.substr(name.size()).starts_with(" set by environment to ");
+  return is_echo ? parse_environment(text, record) : Parsed::No;
+}
+
 namespace {
 
 /// Families of variables that steer a job's communication.

@@ -172,6 +172,13 @@ void find_dead(const JobFacts& facts, Findings& findings) {
                                        contains(message.argument("how"), "Killed"));
         });
     if (is_killed && !is_of_memory) say_killed(finding);
+    constexpr std::string_view kLow = "low on resource: ";
+    const std::string_view line = evidence.lines().front().text;
+    if (const std::size_t at = line.find(kLow); at != std::string_view::npos) {
+      const std::string_view what = line.substr(at + kLow.size());
+      finding.title +=
+          fmt::format(": the node was low on {}", what.substr(0, what.find_first_of(". ,")));
+    }
     if (is_of_memory) {
       finding.title += ": its host or container ran out of memory";
       finding.cause =

@@ -122,7 +122,9 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
                             "--gpu-memory-utilization); NCCL_BUFFSIZE or fewer communicators";
 }
 
-bool is_of_driver(std::string_view low) { return contains_any(low, {"driver", "version"}); }
+bool is_of_driver(std::string_view low) {
+  return contains_any(low, {"driver", "version", "toolchain"});
+}
 
 std::string cause_of(std::string_view text) {
   const std::string low = lower(text);

@@ -463,8 +463,9 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
 void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   Finding draft;
   std::vector<std::uint32_t> closed;  // who finds its peers gone
-  for (const MessageId id : {MessageId::RemoteClosed, MessageId::SocketCallFailed,
-                             MessageId::GlooClosed, MessageId::MpiDisconnect}) {
+  for (const MessageId id :
+       {MessageId::RemoteClosed, MessageId::SocketCallFailed, MessageId::GlooClosed,
+        MessageId::GlooPairError, MessageId::MpiDisconnect}) {
     const Evidence evidence = evidence_of(facts.messages[id], is_warning);
     draft.evidence.mix(evidence);
     if (evidence.empty()) continue;
@@ -485,8 +486,11 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
                finding.id != "socket_fallback" && finding.id != "gdr_missing";
       });
   // At the end of a job that succeeded, the last to close find the others gone.
+  const bool has_raised =
+      std::any_of(draft.evidence.lines().begin(), draft.evidence.lines().end(),
+                  [](const QuotedLine& line) { return contains(line.text, "RuntimeError: "); });
   const bool has_failed =
-      !facts.python_errors.empty() || !store.empty() ||
+      !facts.python_errors.empty() || !store.empty() || has_raised ||
       std::any_of(facts.results.begin(), facts.results.end(), [&](const auto& result) {
         const std::vector<std::uint32_t>& failed = result.second.processes;
         return std::any_of(closed.begin(), closed.end(), [&](std::uint32_t process) {
