@@ -114,6 +114,10 @@ bool EndLines::take_message(const Record& record, int rank) {
       return true;
     case MessageId::SlurmCancelled:
       has_step_ended_ = true;
+      if (logs::message_argument(record, "reason").starts_with("NODE FAIL")) {
+        statements_.state(record, What::HostDeath, {}, 0, "its node failed");
+        return true;
+      }
       statements_.state(record, What::Cancelled, {}, 0,
                         std::string(logs::message_argument(record, "reason")));
       return true;

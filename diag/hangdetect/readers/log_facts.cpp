@@ -185,6 +185,14 @@ class Sink : public logs::RecordSink {
       case MessageId::AnalyserMissing:
         said_.state(record, What::AnalyserMissing, ranks("ranks"));
         break;
+      case MessageId::InitBarrierTimeout: {
+        const std::int64_t came = logs::message_number(record, "joined");
+        const std::int64_t world = logs::message_number(record, "world");
+        if (came >= 0 && came < world)
+          said_.state(record, What::FewerCame, {}, came, std::to_string(world));
+        take_text(record, speaker);
+        break;
+      }
       case MessageId::AnalyserField:
       case MessageId::TorchGroupOptions:
         break;  // how many ranks there are: world_

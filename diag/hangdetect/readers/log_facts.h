@@ -50,6 +50,7 @@ struct LogStatement {
     HostDeath,  ///< a container, node or process ended from outside: memory, eviction; nothing says whose
     PeerLost,   ///< a rank's connection to a peer ended; detail: the peer, where the call names it
     StoreLost,  ///< a rank's connection to the store ended; detail: the store's host
+    FewerCame,  ///< to a rendezvous: code: how many did; detail: of how many
     Cancelled,  ///< the scheduler ended the job; detail: why
     DeviceMissing,  ///< a rank's network adapter cannot be opened
     NetworkError,   ///< a failed transfer or port, `detail` says which; code 1: a consequence

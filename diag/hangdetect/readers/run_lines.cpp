@@ -34,7 +34,7 @@ std::int64_t number_at(std::string_view text, std::size_t& at) {
 /// `step 1/10`, `iteration   42780/ 115311`, `Step: 300, loss`, `[step=12]`, `epoch 3: `
 bool read_step(std::string_view text, RunLine& line) {
   for (const std::string_view word :
-       {"step", "iteration", "iter", "epoch", "batch", "it/s", "s/it"}) {
+       {"it/s", "s/it", "step", "iteration", "iter", "batch", "epoch"}) {
     for (std::size_t at = text.find(word); at != std::string_view::npos;
          at = text.find(word, at + 1)) {
       if (word == "it/s" || word == "s/it") {

@@ -268,10 +268,13 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
   // Of a text that is about no job, the process was any.
   if (some.empty() || !facts.is_of_job) return;
   const std::vector<int> ranks = ranks_of(some);
+  const std::string& how = some.front()->detail;
   out.push_back(told(
       Kind::DeadRank, some, ranks.size() == 1 ? ranks : std::vector<int>{},
       confidence::kDeathOfNobody,
-      "a process ended from a signal, or from outside; nothing says for sure which rank it was"));
+      fmt::format("a process ended from a signal, or from outside{}; nothing says for sure which "
+                  "rank it was",
+                  how.empty() ? "" : ": " + how)));
 }
 
 /// Others lost the store, or the connection to a peer: whoever held the other end went first.
@@ -359,6 +362,15 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
 }
 
 void add_start(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto fewer = all_of(facts, What::FewerCame);
+  if (!fewer.empty()) {
+    const LogStatement& one = *fewer.back();
+    out.push_back(told(Kind::MissingRank, fewer, {}, confidence::kFewerCame,
+                       fmt::format("{} of {} processes came to the start of the job, and the "
+                                   "others waited; no line says which did not",
+                                   one.code, one.detail)));
+    out.back().missing.push_back("the launcher's log: which processes it started, and where");
+  }
   const auto said = all_of(facts, What::NoUniqueId);
   if (said.empty()) return;
   out.push_back(
