@@ -423,13 +423,15 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
     const std::vector<std::int32_t> silent = few_silent(waits);
     const bool is_one_of_many = !silent.empty() && silent.size() * 3 <= waits.timed_out.size();
     find_out_of_step(waits, findings);
-    if (is_one_of_many) find_silent(waits, silent, findings);
-    // Between hosts, who says nothing may also have been ended before its own watchdog spoke; so may a rank of a
-    // job of unknown size.
+    // Between hosts, who says nothing may also have been ended before its own watchdog spoke. In a job of unknown size
+    // silence says little: it counts where nothing tells of a stall.
     const CommFacts* world = facts.world();
     const bool is_over_a_network = world != nullptr && world->nodes() > 1;
-    if (!is_one_of_many || is_over_a_network || waits.nranks < 0)
-      find_stall(facts, waits, findings);
+    const bool is_size_known = waits.nranks >= 0;
+    if (is_one_of_many && is_size_known) find_silent(waits, silent, findings);
+    if (!is_one_of_many || is_over_a_network || !is_size_known) find_stall(facts, waits, findings);
+    if (is_one_of_many && !is_size_known && !findings.has("hang_network_stall"))
+      find_silent(waits, silent, findings);
   }
 
   // Of several groups, the operation that most ranks wait in.
