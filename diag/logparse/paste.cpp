@@ -337,6 +337,30 @@ void strip_collector(std::vector<MendedLine>& lines) {
   }
 }
 
+/// `trainer-7f9c4 | `, `web_1  | `: whose line it is, as collectors of containers' output write it.
+/// returns  bytes taken; 0: there is none
+std::size_t bar_label(std::string_view line) {
+  std::size_t end = 0;
+  const auto is_of_name = [](char c) { return is_host(c) || c == '/'; };
+  while (end < line.size() && is_of_name(line[end])) ++end;
+  // A word alone heads the row of a table.
+  const bool is_numbered =
+      line.substr(0, end).find_first_of("-_0123456789") != std::string_view::npos;
+  if (end < 2 || !is_letter(line.front()) || !is_numbered) return 0;
+  const std::size_t bar = line.find_first_not_of(' ', end);
+  if (bar == end || bar == std::string_view::npos || line[bar] != '|') return 0;
+  return bar + 1 < line.size() && line[bar + 1] == ' ' ? bar + 2 : bar + 1;
+}
+
+/// Takes such labels off where all lines have one.
+void strip_labels(std::vector<MendedLine>& lines) {
+  const bool have_all = std::all_of(lines.begin(), lines.end(), [](const MendedLine& line) {
+    return trimmed(line.text).empty() || bar_label(line.text) > 0;
+  });
+  if (!have_all) return;
+  for (MendedLine& line : lines) line.text.erase(0, bar_label(line.text));
+}
+
 /// Blanks that all lines begin with.
 std::size_t common_indent(const std::vector<MendedLine>& lines) {
   std::size_t least = std::string::npos;
@@ -436,6 +460,7 @@ std::vector<MendedLine> mend_paste(std::string_view text) {
   for (MendedLine& line : plain) line.text.erase(0, std::min(indent, line.text.size()));
 
   strip_collector(plain);
+  strip_labels(plain);
 
   const Width width = width_of(plain, raw);
   std::vector<MendedLine> mended;
