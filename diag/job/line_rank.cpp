@@ -29,10 +29,13 @@ std::vector<std::int32_t> ranks_in_brackets(std::string_view line) {
   const std::size_t at = line.find(kOpen);
   const std::size_t end = at == std::string_view::npos ? at : line.find(']', at);
   constexpr std::size_t kLongest = 80;
+  constexpr std::size_t kMostListed = 4'096;  // that somebody speaks of in one line
   if (end == std::string_view::npos || end - at > kLongest) return {};
   const std::string_view list = line.substr(at + kOpen.size(), end - at - kOpen.size());
   if (list.find_first_not_of("0123456789-, ") != std::string_view::npos) return {};
-  return logs::parse_rank_list(list);
+  std::vector<std::int32_t> ranks = logs::parse_rank_list(list);
+  if (ranks.size() > kMostListed) ranks.clear();
+  return ranks;
 }
 
 }  // namespace ringside::job

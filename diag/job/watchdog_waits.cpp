@@ -12,7 +12,6 @@ namespace {
 using logs::MessageId;
 
 constexpr int kMostRanks = 1 << 20;  // what says more is not believed
-constexpr std::size_t kShown = 400;  // characters of a line
 
 std::optional<std::int64_t> number_of(const logs::Record& record, std::string_view name) {
   constexpr std::int64_t kNothing = -2;
@@ -104,7 +103,6 @@ void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& reco
   set_work(work, one);
   one.sequence = work.sequence;
   one.place = record.place;
-  one.text = record.line.substr(0, kShown);
   // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix.
   one.group_rank = rank_in_text(record.line);
   all.push_back(std::move(one));
@@ -130,7 +128,6 @@ void WatchdogWaits::take_status(const logs::Record& record, int rank) {
     Wait one;
     one.sequence = at;
     one.place = record.place;
-    one.text = record.line.substr(0, kShown);
     all.push_back(std::move(one));
     same = all.end() - 1;
   }
@@ -140,10 +137,8 @@ void WatchdogWaits::take_status(const logs::Record& record, int rank) {
     same->enqueued = std::max(same->enqueued.value_or(-1), *enqueued);
   }
   if (completed) same->completed = std::max(same->completed.value_or(-1), *completed);
-  if (same->status.empty()) {
-    same->status_place = record.place;
-    same->status = record.line.substr(0, kShown);
-  }
+  if (!same->has_status) same->status_place = record.place;
+  same->has_status = true;
   name_group(prefix, *same);
 }
 
@@ -154,7 +149,7 @@ void WatchdogWaits::take_signal(const logs::Record& record, int rank) {
   if (!signal.enqueued || !signal.completed) return;
   name_group(logs::torch_prefix(record), signal);
   signal.place = signal.status_place = record.place;
-  signal.text = signal.status = record.line.substr(0, kShown);
+  signal.has_status = true;
   signals_.insert_or_assign(rank, std::move(signal));
 }
 

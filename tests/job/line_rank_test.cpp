@@ -21,6 +21,7 @@ TEST(LineRank, PeopleWriteManyLinesAsOne) {
   EXPECT_THAT(ranks_in_brackets("[Rank 1-3] Watchdog caught"), ElementsAre(1, 2, 3));
   EXPECT_THAT(ranks_in_brackets("[Rank 0, 2] x"), ElementsAre(0, 2));
   EXPECT_THAT(ranks_in_brackets("[Rank of nobody]"), IsEmpty());
+  EXPECT_THAT(ranks_in_brackets("[Rank 0-1000000]"), IsEmpty());
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ Waiting waiting_of(const std::vector<job::Wait>& waits, const Quotes& quotes) {
     waiting.quoted = quotes.at(wait.place);
   }
   const auto status = std::find_if(waits.begin(), waits.end(),
-                                   [](const job::Wait& wait) { return !wait.status.empty(); });
+                                   [](const job::Wait& wait) { return wait.has_status; });
   if (status != waits.end()) take_status(*status, quotes, waiting);
   return waiting;
 }
