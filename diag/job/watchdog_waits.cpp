@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diag/job/line_rank.h"
+#include "diag/job/world_size.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -10,8 +11,6 @@ namespace ringside::job {
 namespace {
 
 using logs::MessageId;
-
-constexpr int kMostRanks = 1 << 20;  // what says more is not believed
 
 std::optional<std::int64_t> number_of(const logs::Record& record, std::string_view name) {
   constexpr std::int64_t kNothing = -2;

@@ -14,30 +14,32 @@ using namespace logs;  // its records are this folder's daily words
 namespace {
 
 /// A kind of hang, and the finding that it is.
-struct Row {
+struct Translation {
   hang::Kind kind;
   std::string_view id;
   std::string_view fix;  ///< where hangdetect's next step is not enough
 };
 
-constexpr std::array kRows{
-    Row{hang::Kind::MissingRank, "hang_diverged_rank", ""},
-    Row{hang::Kind::DivergedControlFlow, "hang_diverged_rank", ""},
-    Row{hang::Kind::DeadRank, "hang_dead_rank", ""},
-    Row{hang::Kind::Straggler, "hang_slow_rank", ""},
-    Row{hang::Kind::OrderMismatch, "hang_op_mismatch", ""},
-    Row{hang::Kind::OpMismatch, "hang_op_mismatch",
-        "make every branch around a collective the same on all ranks"},
-    Row{hang::Kind::ShapeMismatch, "hang_shape_mismatch",
+constexpr std::array kTranslations{
+    Translation{hang::Kind::MissingRank, "hang_diverged_rank", ""},
+    Translation{hang::Kind::DivergedControlFlow, "hang_diverged_rank", ""},
+    Translation{hang::Kind::DeadRank, "hang_dead_rank", ""},
+    Translation{hang::Kind::Straggler, "hang_slow_rank", ""},
+    Translation{hang::Kind::OrderMismatch, "hang_op_mismatch", ""},
+    Translation{hang::Kind::OpMismatch, "hang_op_mismatch",
+                "make every branch around a collective the same on all ranks"},
+    Translation{
+        hang::Kind::ShapeMismatch, "hang_shape_mismatch",
         "make the shapes equal on all ranks: uneven data sets need padding, a sampler or join()"},
-    Row{hang::Kind::DtypeMismatch, "hang_shape_mismatch", "make the types equal on all ranks"},
-    Row{hang::Kind::RootMismatch, "hang_op_mismatch", ""},
+    Translation{hang::Kind::DtypeMismatch, "hang_shape_mismatch",
+                "make the types equal on all ranks"},
+    Translation{hang::Kind::RootMismatch, "hang_op_mismatch", ""},
 };
 
-const Row* row_of(hang::Kind kind) {
-  const auto row =
-      std::find_if(kRows.begin(), kRows.end(), [&](const Row& one) { return one.kind == kind; });
-  return row == kRows.end() ? nullptr : &*row;
+const Translation* translation_of(hang::Kind kind) {
+  const auto row = std::find_if(kTranslations.begin(), kTranslations.end(),
+                                [&](const Translation& one) { return one.kind == kind; });
+  return row == kTranslations.end() ? nullptr : &*row;
 }
 
 /// In hangdetect's tenths: 0.8 is evidence that is complete for its kind (verdict/confidence.h).
@@ -68,10 +70,10 @@ bool translate_hang(std::initializer_list<MessageId> ids, const JobFacts& facts,
   if (!has_any) return false;
   constexpr double kWorthTelling = 0.4;
   bool is_told = false;
-  std::vector<const Row*> told;
+  std::vector<const Translation*> told;
   const HangView& view = findings.hang();
   for (const hang::Explanation* one : view.resting_on(ids)) {
-    const Row* row = row_of(one->kind);
+    const Translation* row = translation_of(one->kind);
     const bool is_new = std::find(told.begin(), told.end(), row) == told.end();
     if (row == nullptr || one->confidence < kWorthTelling || !is_new) continue;
     told.push_back(row);

@@ -34,6 +34,7 @@
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parse_logs.h"
+#include "diag/logparse/paste.h"
 #include "diag/logparse/ras_records.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -477,10 +478,10 @@ constexpr std::uint64_t kMostOfPastes =
     4U << 20U;  ///< all together: a folder of many logs is a cluster's
 constexpr std::uint32_t kPasteFrom = 1U << 31U;  ///< places from here on are of pastes
 
-/// Text that can be put in order: not compressed, and not binary.
+/// Text that is to be put in order: not compressed, not binary, and not as its library wrote it.
 bool is_paste(std::string_view text) {
-  return !text.starts_with("\x1f\x8b") && !text.starts_with("\x28\xb5\x2f\xfd") &&
-         text.find('\0') == std::string_view::npos;
+  return !logs::is_as_written(text) && !text.starts_with("\x1f\x8b") &&
+         !text.starts_with("\x28\xb5\x2f\xfd") && text.find('\0') == std::string_view::npos;
 }
 
 /// Texts of a paste's size, one after another: their lines go to the sink, their stacks to the facts.
