@@ -70,7 +70,8 @@ VerbResult run_hang(const HangArguments& arguments) {
                  "name the folder that holds the job's dumps and logs: ringside hang dumps/"};
   }
   RINGSIDE_TRY(const hang::Examination all, hang::examine(arguments.paths));
-  const bool says_nothing = all.facts.notes.empty() && all.facts.statements.empty();
+  const bool says_nothing = all.facts.notes.empty() && all.facts.statements.empty() &&
+                            all.facts.stacks.empty() && all.facts.reports.empty();
   if (all.dumps.empty() && all.facts.lines == 0 && says_nothing) {
     return Error{
         ErrorCode::NotFound,

@@ -44,6 +44,7 @@ constexpr std::array kArrows{
     Arrow{"truncated_table", "plugin_crash"},
     Arrow{"truncated_table", "net_init_error"},
     Arrow{"cuda_error", "nvls_unavailable"},
+    Arrow{"cuda_error", "mnnvl_unavailable"},
     Arrow{"cuda_error", "xid_error"},
     Arrow{"cuda_error", "ipc_failed"},
     Arrow{"bootstrap_failure", "version_mismatch"},

@@ -160,6 +160,10 @@ struct JobFacts {
   AllPlainLines plain = {};
   UnreadLines unread = {};
   std::uint64_t lines = 0;  ///< of all logs
+  std::size_t longest_ring =
+      0;  ///< ranks, of an order that a line gives, also where nothing tells of what communicator
+  bool is_of_job =
+      true;  ///< false: every line could be any program's, a browser's or a web server's
   std::uint64_t stack_lines =
       0;  ///< of them read, and of the stack, a launcher, a driver or a benchmark
   std::size_t cut_at =

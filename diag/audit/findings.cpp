@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "diag/audit/finding_types.h"
+#include "diag/audit/hang_view.h"
 
 namespace ringside::audit {
 
@@ -33,6 +34,15 @@ const char* to_string(Confidence confidence) {
       break;
   }
   return "high";
+}
+
+Findings::Findings(const JobFacts& facts) : facts_(facts) {}
+
+Findings::~Findings() = default;
+
+const HangView& Findings::hang() {
+  if (!hang_) hang_ = std::make_unique<HangView>(facts_);
+  return *hang_;
 }
 
 Finding& Findings::add(std::string_view id, Severity severity, std::string title) {

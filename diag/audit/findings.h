@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,10 +13,15 @@
 
 namespace ringside::audit {
 
+class HangView;
+
 /// What the rules have found so far. A rule may look at what others found: rules.cpp runs causes first.
 class Findings {
  public:
-  explicit Findings(const JobFacts& facts) : facts_(facts) {}
+  explicit Findings(const JobFacts& facts);
+  ~Findings();
+  Findings(const Findings&) = delete;
+  Findings& operator=(const Findings&) = delete;
 
   /// A new finding; the rule fills the rest before the next call.
   Finding& add(std::string_view id, Severity severity, std::string title);
@@ -33,9 +39,13 @@ class Findings {
   [[nodiscard]] std::vector<Finding>& all() { return all_; }
   [[nodiscard]] const JobFacts& facts() const { return facts_; }
 
+  /// What hangdetect says of the job: asked once, by the first rule that wants to know.
+  [[nodiscard]] const HangView& hang();
+
  private:
   const JobFacts& facts_;
   std::vector<Finding> all_ = {};
+  std::unique_ptr<HangView> hang_;
 };
 
 /// Kept lines that a predicate picks, as evidence.

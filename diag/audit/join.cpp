@@ -58,6 +58,7 @@ class Joiner {
              std::tie(b.via, b.direction, b.gdr, b.net);
     });
     find_cut();
+    find_job();
     name_ranks();
     name_devices();
     return std::move(facts_);
@@ -245,6 +246,13 @@ class Joiner {
     constexpr std::size_t kNarrow = 40;
     if (std::popcount(kinds) >= kSeveral && longest >= kNarrow && longest < kQuotedBytes)
       facts_.cut_at = longest;
+  }
+
+  void find_job() {
+    for (const auto& shard : shards_)
+      facts_.longest_ring = std::max(facts_.longest_ring, shard->longest_ring);
+    facts_.is_of_job = std::any_of(shards_.begin(), shards_.end(),
+                                   [](const auto& shard) { return shard->is_of_job; });
   }
 
   void name_ranks() {

@@ -88,4 +88,15 @@ const MessageLines& MessageLog::operator[](MessageId id) const {
   return index < by_id_.size() ? by_id_[index] : kNothing;
 }
 
+std::vector<const KeptMessage*> MessageLog::kept_lines() const {
+  std::vector<const KeptMessage*> lines;
+  for (const MessageLines& one : by_id_) {
+    for (const KeptMessage& message : one.kept) lines.push_back(&message);
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const KeptMessage* a, const KeptMessage* b) {
+    return a->place() < b->place();
+  });
+  return lines;
+}
+
 }  // namespace ringside::audit

@@ -56,6 +56,8 @@ class MessageLog {
   void append(MessageLog&& later, const std::vector<std::uint32_t>& process_of_speaker);
 
   [[nodiscard]] const MessageLines& operator[](logs::MessageId id) const;
+  /// All that are kept, in the order of the logs.
+  [[nodiscard]] std::vector<const KeptMessage*> kept_lines() const;
   [[nodiscard]] bool has(logs::MessageId id) const { return !(*this)[id].evidence.empty(); }
 
  private:

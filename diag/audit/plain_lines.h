@@ -12,30 +12,29 @@ namespace ringside::audit {
 
 /// Lines of programs other than NCCL that tell something to a rule, by words that stand in them.
 enum class PlainLine : std::uint8_t {
-  Crash,                ///< a process died of a signal of its own
-  CrashFrameOfPlugin,   ///< a frame of a network plugin or its library in a stack
-  PmixNoise,            ///< PMIx complains of a lock
-  RecorderMismatch,     ///< the flight recorder's analyser names culprits
-  FingerprintMismatch,  ///< TORCH_DISTRIBUTED_DEBUG=DETAIL
-  DeviceAssert,         ///< device-side assert
-  OutOfGpuMemory,       ///< CUDA out of memory
-  ShmOfLoader,          ///< a data loader's bus error for want of shared memory
-  UniqueIdTimeout,      ///< the unique id did not come through the store
-  SystemError,          ///< "unhandled system error", without more
-  Progress,             ///< a progress bar
-  LoopbackMesh,         ///< Gloo meets itself on the loopback address
-  RecorderAbsent,       ///< the flight recorder's analyser: ranks that did not join
-  RecorderLost,         ///< and ranks without a dump
-  CudaCallFailed,       ///< "unhandled cuda error", without more
-  RemoteFailed,         ///< "remote process exited or there was a network error", without more
-  OtherNcclError,       ///< invalid usage and internal errors, without more
-  GpuName,              ///< lists of GPUs by product, as nvidia-smi -L prints them
-  BusError,             ///< a process died of SIGBUS
-  IommuFault,           ///< the kernel: a device's access was refused by the IOMMU
-  NoVerbsDriver,        ///< libibverbs knows a device's driver in the kernel only
-  Saving,               ///< a checkpoint is being written
-  Saved,                ///< and has been written
-  NameWithoutAddress,   ///< a host name that nothing resolves
+  Crash,               ///< a process died of a signal of its own
+  CrashFrameOfPlugin,  ///< a frame of a network plugin or its library in a stack
+  PmixNoise,           ///< PMIx complains of a lock
+  DeviceAssert,        ///< device-side assert
+  OutOfGpuMemory,      ///< CUDA out of memory
+  ShmOfLoader,         ///< a data loader's bus error for want of shared memory
+  UniqueIdTimeout,     ///< the unique id did not come through the store
+  SystemError,         ///< "unhandled system error", without more
+  Progress,            ///< a progress bar
+  LoopbackMesh,        ///< Gloo meets itself on the loopback address
+  RecorderLost,        ///< and ranks without a dump
+  CudaCallFailed,      ///< "unhandled cuda error", without more
+  RemoteFailed,        ///< "remote process exited or there was a network error", without more
+  OtherNcclError,      ///< invalid usage and internal errors, without more
+  GpuName,             ///< lists of GPUs by product, as nvidia-smi -L prints them
+  BusError,            ///< a process died of SIGBUS
+  IommuFault,          ///< the kernel: a device's access was refused by the IOMMU
+  NoVerbsDriver,       ///< libibverbs knows a device's driver in the kernel only
+  Saving,              ///< a checkpoint is being written
+  Saved,               ///< and has been written
+  LastError,           ///< what follows `Last error:`: NCCL's last warning
+  NameWithoutAddress,  ///< a host name that nothing resolves
+  WorldSize,           ///< a program says how many ranks there are
   BusyStack,  ///< py-spy's stack of a thread that writes a checkpoint or waits for its data
   StackWord,  ///< a word of the communication stack: worth a second look where nothing reads the line
   // Reasons, each of which says by itself what is wrong: rules/reasons.cpp has what follows from them.
@@ -52,10 +51,11 @@ enum class PlainLine : std::uint8_t {
   PeerGpuHidden,         ///< a process does not see its peer's GPU
   HipIpcFailed,          ///< memory handles of HIP
   GlooNoInterface,       ///< GLOO_SOCKET_IFNAME names nothing
-  HostOutOfMemory,       ///< the kernel or the container ended a process for memory
+  CudaForked,            ///< a child of fork() uses CUDA that its parent has initialised
+  CudaDriverOld,         ///< PyTorch refuses the driver
+  NoLibuv,               ///< a store is asked for that this PyTorch does not have
   NcclSymbolMissing,     ///< another library than the one that the program was built for
   NcclNotBuilt,          ///< a PyTorch without NCCL
-  PortInUse,             ///< an address is in use
   NvlsUnavailable,       ///< multicast memory cannot be had
   ImexMissing,           ///< NVLink between hosts without its service
   Count
@@ -63,6 +63,18 @@ enum class PlainLine : std::uint8_t {
 
 /// The first of those that are reasons.
 inline constexpr PlainLine kFirstReason = PlainLine::GdrCopyMissing;
+
+/// Words that any program's lines have, so that they say nothing of whose they are.
+inline constexpr std::uint64_t kWordsOfAnybody = [] {
+  std::uint64_t bits = 0;
+  for (const PlainLine line :
+       {PlainLine::Crash, PlainLine::BusError, PlainLine::Progress, PlainLine::GpuName,
+        PlainLine::NameWithoutAddress, PlainLine::Saving, PlainLine::Saved, PlainLine::LastError,
+        PlainLine::WorldSize, PlainLine::IommuFault, PlainLine::StackWord}) {
+    bits |= std::uint64_t{1} << static_cast<unsigned>(line);
+  }
+  return bits;
+}();
 
 inline constexpr std::size_t kPlainLines = static_cast<std::size_t>(PlainLine::Count);
 
@@ -73,7 +85,6 @@ std::uint64_t plain_lines_of(std::string_view line);
 struct KeptLine {
   QuotedLine quoted;
   std::int32_t launcher_rank = -1;
-  std::string whole = {};  ///< of a fingerprint: the line, which says at its end what differs
 };
 
 struct PlainLines {

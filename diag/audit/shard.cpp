@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "diag/job/job_words.h"
 #include "diag/logparse/init_records.h"
 #include "diag/logparse/quick_text.h"
 #include "diag/logparse/topo_records.h"
@@ -152,6 +153,7 @@ void Shard::fetch(const Record& record) const {
 void Shard::take_one(const Record& record) {
   SpeakerParts& speaker = spoken[record.speaker];
   ++speaker.records;
+  if (!is_of_job) is_of_job = job::is_of_job(record);
   note_thread(speaker, record.tid);
   if (record.level == Level::None && json_.wants(record.text())) json_.take(record, tables, ras);
   switch (record.kind) {

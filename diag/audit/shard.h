@@ -142,6 +142,8 @@ class Shard : public logs::RecordSink {
   MessageLog messages = {};
   AllPlainLines plain = {};
   UnreadLines unread = {};
+  std::size_t longest_ring = 0;     ///< ranks, of an order that a line gives
+  bool is_of_job = false;           ///< a line is of a job, by its kind or its words
   std::size_t longest = 0;          ///< characters of a line
   std::uint64_t longest_kinds = 0;  ///< bit RecordKind: a line of that kind is as long
 
@@ -180,6 +182,7 @@ class Shard : public logs::RecordSink {
   std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
   logs::Place before_place_ = {};
   logs::RecordKind last_plain_ = logs::RecordKind::Text;
+  bool is_after_last_error_ = false;
   JsonLines json_ = {};
   LinkMatrixLines matrix_lines_ = {};
   std::set<std::string> dumpers_ = {};  ///< hosts of which a dump is kept

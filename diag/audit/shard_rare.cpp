@@ -139,7 +139,7 @@ void Shard::note_unread(const Record& record, std::uint64_t lines) {
   const bool is_after_frame = last_plain_ == RecordKind::Traceback;
   last_plain_ = record.kind;
   const std::uint64_t told = lines & ~(bit_of(PlainLine::StackWord) | bit_of(PlainLine::Progress) |
-                                       bit_of(PlainLine::GpuName));
+                                       bit_of(PlainLine::GpuName) | bit_of(PlainLine::WorldSize));
   switch (record.kind) {
     case RecordKind::Unknown:
     case RecordKind::Fragment:
@@ -172,11 +172,7 @@ void Shard::keep_plain(const Record& record, std::size_t line) {
   constexpr std::size_t kMostKept = 1'000;
   plain[line].evidence.add(record.place, record.speaker, record.line);
   if (plain[line].kept.size() >= kMostKept) return;
-  constexpr std::size_t kMostOfLine = 4'096;
-  const bool is_fingerprint = line == static_cast<std::size_t>(PlainLine::FingerprintMismatch);
-  plain[line].kept.push_back(
-      {quote(record), speakers[record.speaker].launcher_rank,
-       std::string(record.line.substr(0, is_fingerprint ? kMostOfLine : 0))});
+  plain[line].kept.push_back({quote(record), speakers[record.speaker].launcher_rank});
 }
 
 void Shard::take_plain(const Record& record) {
@@ -185,6 +181,18 @@ void Shard::take_plain(const Record& record) {
   }
   std::uint64_t lines = plain_lines_of(record.line);
   note_unread(record, lines);
+  is_of_job = is_of_job || (lines & ~kWordsOfAnybody) != 0;
+  const bool is_head =
+      record.kind == RecordKind::Message && is_message(record, MessageId::LastError);
+  if (is_after_last_error_ && !is_head && !trimmed(record.text()).empty()) {
+    lines |= bit_of(PlainLine::LastError);
+    is_after_last_error_ = false;
+  }
+  is_after_last_error_ = is_after_last_error_ || is_head;
+  if (version_facts.empty() && (lines & bit_of(PlainLine::StackWord)) != 0) {
+    const std::string_view version = library_version_in(record.line);
+    if (!version.empty()) version_facts.emplace(version, VersionFact{.is_of_text = true});
+  }
   const auto is_progress = bit_of(PlainLine::Progress);
   if ((lines & is_progress) == 0 && record.kind == RecordKind::Text && !record.line.empty()) {
     before_.assign(record.line.substr(0, kQuotedBytes));
@@ -220,8 +228,8 @@ void Shard::take_rare(const Record& record) {
       const std::string text(version.text);
       versions[text].add(record);
       version_facts.emplace(
-          text, VersionFact{version.library == Library::Rccl, version.is_of_benchmark,
-                            version.is_of_torch, version.code, std::string(version.toolkit)});
+          text, VersionFact{version.library == Library::Rccl, version.is_of_benchmark, false,
+                            version.code, std::string(version.toolkit)});
       return;
     }
     case RecordKind::Environment: {
@@ -302,6 +310,7 @@ void Shard::take_rare(const Record& record) {
       std::int32_t rank = -1;
       for (IntCursor cursor(ring.ranks); cursor.next(rank);) ring_ranks.push_back(rank);
       list.count = static_cast<std::uint32_t>(ring_ranks.size()) - list.at;
+      longest_ring = std::max<std::size_t>(longest_ring, list.count);
       ring_lists.push_back(list);
       return;
     }

@@ -55,7 +55,7 @@ std::map<std::string, std::uint64_t> transports_of(const JobFacts& facts) {
 std::string versions_text(const JobFacts& facts) {
   std::vector<std::string> names;
   for (const auto& [text, version] : facts.version_facts) {
-    if (version.is_of_benchmark || version.is_of_torch) continue;
+    if (version.is_of_benchmark || version.is_of_text) continue;
     names.push_back((version.is_rccl ? "RCCL " : "NCCL ") + text);
   }
   if (names.empty()) {

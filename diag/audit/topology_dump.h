@@ -37,7 +37,7 @@ struct PatternFact {
 
 /// A version of NCCL or RCCL that a line names.
 struct VersionFact {
-  bool is_rccl = false, is_of_benchmark = false, is_of_torch = false;
+  bool is_rccl = false, is_of_benchmark = false, is_of_text = false;
   int code = 0;
   std::string toolkit = {};
 };

@@ -130,6 +130,38 @@ void compare_lines(Examination& all) {
 
 }  // namespace
 
+namespace {
+
+/// What follows from what was read. `all` has its files, names, dumps and facts.
+void conclude(Examination& all, std::vector<RasReport> reports) {
+  reports.insert(reports.end(), all.facts.reports.begin(), all.facts.reports.end());
+  sort_by_time(reports);
+  state_reports(reports, all.facts);
+  const bool has_dumps = !all.dumps.empty();
+  if (has_dumps) all.facts.moved.clear();  // they are of a later moment
+  std::vector<RankDump> launched = ras_dumps(reports, *all.names, all.dumps);
+  add_from_logs(all.dumps, all.facts);
+  // Beside logs alone, nothing tells which group of theirs a communicator is.
+  if (has_dumps || all.dumps.empty()) add_absent(all.dumps, launched);
+  std::stable_sort(all.dumps.begin(), all.dumps.end(),
+                   [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
+  if (all.dumps.empty()) {
+    for (const auto& [rank, notes] : all.facts.notes) {
+      if (notes.has_stack) all.facts.world = std::max(all.facts.world, rank + 1);
+    }
+  }
+  all.job = std::make_unique<Job>(*all.names, all.dumps, all.later, all.facts.world);
+  for (const auto& [rank, notes] : all.facts.notes) {
+    if (rank >= 0 && rank < all.job->world()) all.job->rank(rank).notes = notes;
+  }
+  all.standing = standing_of(*all.job);
+  all.verdict = decide(*all.job, all.facts);
+  compare_lines(all);
+  if (all.has_both_ends) blame_connections(all.connections, all.verdict);
+}
+
+}  // namespace
+
 Result<Examination> examine(const std::vector<std::string>& arguments) {
   Examination all;
   RINGSIDE_TRY(all.files, find_inputs(arguments));
@@ -157,35 +189,21 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
     all.has_both_ends = !all.connections.empty();
   }
   read_stacks(all.files, all.facts);
-  const std::vector<RasReport> reports = load_ras_reports(all.files, all.bad);
-  state_reports(reports, all.facts);
-  const bool has_dumps = !all.dumps.empty();
-  if (has_dumps) all.facts.moved.clear();  // they are of a later moment
-  std::vector<RankDump> launched = ras_dumps(reports, *all.names, all.dumps);
-  add_from_logs(all.dumps, all.facts);
-  // Beside logs alone, nothing tells which group of theirs a communicator is.
-  if (has_dumps || all.dumps.empty()) add_absent(all.dumps, launched);
-  std::stable_sort(all.dumps.begin(), all.dumps.end(),
-                   [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
-  if (all.dumps.empty()) {
-    for (const auto& [rank, notes] : all.facts.notes) {
-      if (notes.has_stack) all.facts.world = std::max(all.facts.world, rank + 1);
-    }
-  }
-  all.job = std::make_unique<Job>(*all.names, all.dumps, all.later, all.facts.world);
-  for (const auto& [rank, notes] : all.facts.notes) {
-    if (rank >= 0 && rank < all.job->world()) all.job->rank(rank).notes = notes;
-  }
-  all.standing = standing_of(*all.job);
-  all.verdict = decide(*all.job, all.facts);
-  compare_lines(all);
-  if (all.has_both_ends) blame_connections(all.connections, all.verdict);
+  conclude(all, load_ras_reports(all.files, all.bad));
   name_connections(all.connections, *all.job, all.verdict.best);
   const auto show = [&](Explanation& one) {
     for (Evidence& evidence : one.evidence) evidence.file = shown_name(all.files, evidence.file);
   };
   show(all.verdict.best);
   for (Explanation& other : all.verdict.others) show(other);
+  return all;
+}
+
+Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where) {
+  Examination all;
+  all.names = std::make_unique<Names>();
+  all.facts = read_log_records(records, where, *all.names);
+  conclude(all, {});
   return all;
 }
 

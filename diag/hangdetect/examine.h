@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,5 +38,9 @@ struct Examination {
 ///
 /// errors  NotFound: an argument names nothing.  Corrupt: there are dumps, none of which can be read
 Result<Examination> examine(const std::vector<std::string>& arguments);
+
+/// The same of lines that somebody else has read, in the order of their logs: what audit asks. Places in the evidence are
+/// what `where` makes of them.
+Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where);
 
 }  // namespace ringside::hang

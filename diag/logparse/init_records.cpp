@@ -1,5 +1,6 @@
 #include "diag/logparse/init_records.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "diag/logparse/cursor.h"
@@ -274,6 +275,13 @@ Parsed parse_environment(std::string_view text, Record& record) {
   return Parsed::Open;
 }
 
+Parsed parse_echo(std::string_view text, Record& record) {
+  const std::string_view name = text.substr(0, text.find(' '));
+  const bool is_echo = name.find('_') != std::string_view::npos &&
+                       text.substr(name.size()).starts_with(" set by environment to ");
+  return is_echo ? parse_environment(text, record) : Parsed::No;
+}
+
 namespace {
 
 /// Families of variables that steer a job's communication.
@@ -337,6 +345,25 @@ std::int32_t code_of_header(std::int32_t number) {
 }
 
 }  // namespace
+
+std::string_view library_version_in(std::string_view text) {
+  for (std::size_t at = text.find("CCL"); at != std::string_view::npos;
+       at = text.find("CCL", at + 3)) {
+    if (at == 0 || (text[at - 1] != 'N' && text[at - 1] != 'R')) continue;
+    Cursor cursor(text.substr(at + 3));
+    cursor.skip_blanks();
+    cursor.eat("version") || cursor.eat("Version") || cursor.eat("==");
+    cursor.eat(':') || cursor.eat('=');
+    cursor.skip_blanks();
+    std::string_view word;
+    if (!is_digit(cursor.peek()) || !cursor.word(word)) continue;
+    word = word.substr(0, word.find_first_not_of("0123456789."));
+    while (word.ends_with('.')) word.remove_suffix(1);
+    // `2.21.5`: a major number of the library's, and two more.
+    if (word.starts_with("2.") && std::count(word.begin(), word.end(), '.') == 2) return word;
+  }
+  return {};
+}
 
 Parsed parse_version(std::string_view text, Record& record) {
   Cursor cursor(text);

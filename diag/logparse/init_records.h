@@ -16,11 +16,14 @@ struct LibraryVersion {
   static constexpr RecordKind kKind = RecordKind::LibraryVersion;
   Library library = Library::Nccl;
   bool is_of_benchmark = false;  ///< from nccl-tests' header: a number, no build
-  bool is_of_torch = false;      ///< from an exception or an environment line of PyTorch
   std::int32_t code = 0;         ///< 2.19.3 is 21903
   std::string_view text;         ///< `2.19.3+cuda12.3`
   std::string_view toolkit;      ///< `12.3`: the CUDA or HIP that it was compiled with
 };
+
+/// The version of the library that a text names in passing: `NCCL error in: .., NCCL version 2.19.3`, `RCCL 2.20.5`.
+/// returns  empty: it names none
+std::string_view library_version_in(std::string_view text);
 
 /// An echo of a variable. `value` is as printed; the final period of integer echoes is left out.
 struct Environment {

@@ -174,6 +174,7 @@ class Run {
     LineReader reader;
     LineParser parser(*sinks_[shard]);
     ShardResult& result = results_[shard];
+    std::string head;  // of one file after another: its memory stays
     for (std::size_t p = plan_.first[shard]; p < plan_.first[shard + 1]; ++p) {
       if (options_.stop.stop_requested()) break;
       const PlannedPiece& piece = plan_.pieces[p];
@@ -190,7 +191,6 @@ class Run {
       const bool is_whole = piece.range.begin == 0 && piece.range.end == LineRange::kEnd;
       const bool may_be_paste = is_whole && (file.is_stream || file.size.value <= kMaxPaste);
       Status read;
-      std::string head;
       if (!may_be_paste) {
         read = reader.read(**source, piece.range, parser, progress, lines_[p]);
       } else if (read_head(**source, head, read)) {

@@ -141,7 +141,7 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
   switch (first_four(text)) {
     case four("NCCL"):
     case four("RCCL"): {
-      const Parsed parsed = parse_version(text, record);
+      const Parsed parsed = first_of(text, record, parse_version, parse_echo);
       if (parsed != Parsed::No) return parsed;
       break;
     }

@@ -31,6 +31,8 @@ Parsed parse_connected(std::string_view text, Record& record);  ///< `Connected 
 Parsed parse_comm(std::string_view text, Record& record);       ///< `comm 0x`, `nccl.. comm 0x`
 Parsed parse_init(std::string_view text, Record& record);  ///< timings, counts, bootstrap, network
 Parsed parse_environment(std::string_view text, Record& record);  ///< `NCCL_X set by environment`
+/// The same without the library's prefix before it: nothing but that sentence, as a program's own words are many.
+Parsed parse_echo(std::string_view text, Record& record);
 Parsed parse_shell_variable(std::string_view text, Record& record);  ///< `+ export NCCL_X=y`
 Parsed parse_version(std::string_view text, Record& record);   ///< `NCCL version`, `RCCL version`
 Parsed parse_net(std::string_view text, Record& record);       ///< `NET/`

@@ -255,6 +255,12 @@ bool stays_known(std::string_view alone, std::string_view joined) {
   return parse_joined(joined, record) == Parsed::Whole;
 }
 
+/// Of the stack, or of a launcher, a kernel or a program that says what went wrong: people wrap those too.
+bool may_go_on(std::string_view text) {
+  return is_of_stack(text) ||
+         has_any(text, {"rror: ", "illed ", " failed", "srun: ", "slurmstepd"});
+}
+
 /// How the line `next` follows the piece `last` of what is joined so far; `text` joined is the result.
 /// raw  columns of `last` with what stood around it
 bool joins(const std::string& text, std::string_view last, std::size_t raw, std::string_view next,
@@ -331,6 +337,30 @@ void strip_collector(std::vector<MendedLine>& lines) {
   }
 }
 
+/// `trainer-7f9c4 | `, `web_1  | `: whose line it is, as collectors of containers' output write it.
+/// returns  bytes taken; 0: there is none
+std::size_t bar_label(std::string_view line) {
+  std::size_t end = 0;
+  const auto is_of_name = [](char c) { return is_host(c) || c == '/'; };
+  while (end < line.size() && is_of_name(line[end])) ++end;
+  // A word alone heads the row of a table.
+  const bool is_numbered =
+      line.substr(0, end).find_first_of("-_0123456789") != std::string_view::npos;
+  if (end < 2 || !is_letter(line.front()) || !is_numbered) return 0;
+  const std::size_t bar = line.find_first_not_of(' ', end);
+  if (bar == end || bar == std::string_view::npos || line[bar] != '|') return 0;
+  return bar + 1 < line.size() && line[bar + 1] == ' ' ? bar + 2 : bar + 1;
+}
+
+/// Takes such labels off where all lines have one.
+void strip_labels(std::vector<MendedLine>& lines) {
+  const bool have_all = std::all_of(lines.begin(), lines.end(), [](const MendedLine& line) {
+    return trimmed(line.text).empty() || bar_label(line.text) > 0;
+  });
+  if (!have_all) return;
+  for (MendedLine& line : lines) line.text.erase(0, bar_label(line.text));
+}
+
 /// Blanks that all lines begin with.
 std::size_t common_indent(const std::vector<MendedLine>& lines) {
   std::size_t least = std::string::npos;
@@ -344,13 +374,13 @@ std::size_t common_indent(const std::vector<MendedLine>& lines) {
 }  // namespace
 
 bool is_of_stack(std::string_view text) {
-  return has_any(text, {"NCCL ",        "NCCL:",        "NCCL_",    "RCCL ",    "nccl",
-                        "rccl",         "NET/",         "ibv_",     "ibverbs",  "Gloo",
-                        "gloo/",        "ProcessGroup", "Watchdog", "watchdog", "WorkNCCL",
-                        "libfabric",    "GIN/",         "c10d",     "TCPStore", "Cuda failure",
-                        "HIP failure",  "hipIpc",       "cudaIpc",  "NVLS",     "Got completion",
-                        "[rank",        "[Rank",        "NVRM",     "Xid",      "undefined symbol",
-                        "out of memory"});
+  return has_any(text, {"NCCL ",         "NCCL:",        "NCCL_",    "RCCL ",    "nccl",
+                        "rccl",          "NET/",         "ibv_",     "ibverbs",  "Gloo",
+                        "gloo/",         "ProcessGroup", "Watchdog", "watchdog", "WorkNCCL",
+                        "libfabric",     "GIN/",         "c10d",     "TCPStore", "Cuda failure",
+                        "HIP failure",   "hipIpc",       "cudaIpc",  "NVLS",     "Got completion",
+                        "[rank",         "[Rank",        "NVRM",     "Xid",      "undefined symbol",
+                        "out of memory", "Out of memory"});
 }
 
 bool is_trouble_of_stack(std::string_view text) {
@@ -390,11 +420,20 @@ std::string undecorated(std::string_view raw) {
 }
 
 bool is_as_written(std::string_view text) {
+  // A process says most of its lines from few threads, and their prefixes are alike to the byte.
+  std::array<std::string_view, 8> known;
+  std::size_t next = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
+    const bool is_known = std::any_of(known.begin(), known.end(), [&](std::string_view one) {
+      return !one.empty() && line.starts_with(one);
+    });
     NcclPrefix prefix;
-    if (!line.empty() && !read_nccl_prefix(line, prefix)) return false;
+    if (!line.empty() && !is_known) {
+      if (!read_nccl_prefix(line, prefix)) return false;
+      known[next++ % known.size()] = line.substr(0, prefix.end);
+    }
     if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
   }
@@ -421,6 +460,7 @@ std::vector<MendedLine> mend_paste(std::string_view text) {
   for (MendedLine& line : plain) line.text.erase(0, std::min(indent, line.text.size()));
 
   strip_collector(plain);
+  strip_labels(plain);
 
   const Width width = width_of(plain, raw);
   std::vector<MendedLine> mended;
@@ -429,7 +469,7 @@ std::vector<MendedLine> mend_paste(std::string_view text) {
     MendedLine line = plain[at];
     while (line.lines < kMostJoined && at + 1 < plain.size() &&
            line.text.size() + plain[at + 1].text.size() < kLongestJoined &&
-           !begins_line(plain[at + 1].text) && is_of_stack(line.text) &&
+           !begins_line(plain[at + 1].text) && may_go_on(line.text) &&
            joins(line.text, plain[at].text, raw[at], plain[at + 1].text, width, joined)) {
       line.text = joined;
       ++line.lines;

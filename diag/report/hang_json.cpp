@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "diag/hangdetect/verdict/decide.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "diag/report/hang_report.h"
 
@@ -81,11 +82,17 @@ Json report_json(const Examination& all) {
   for (const BadFile& bad : all.bad) {
     unread.push_back({{"file", bad.path}, {"error", bad.error.message}});
   }
-  return {{"schema", "ringside.hang/1"}, {"verdict", explanation_json(all.verdict.best)},
-          {"others", std::move(others)}, {"groups", groups_json(all)},
-          {"ranks", std::move(rows)},    {"nranks", all.job->world()},
-          {"ndumps", dumps_read(all)},   {"log_lines", all.facts.lines},
-          {"unread", std::move(unread)}, {"log_lines_unread", all.facts.unread}};
+  return {{"schema", "ringside.hang/1"},
+          {"verdict", explanation_json(all.verdict.best)},
+          {"others", std::move(others)},
+          {"groups", groups_json(all)},
+          {"ranks", std::move(rows)},
+          {"nranks", all.job->world()},
+          {"ndumps", dumps_read(all)},
+          {"log_lines", all.facts.lines},
+          {"unread", std::move(unread)},
+          {"log_lines_unread", all.facts.unread},
+          {"nranks_known", is_world_known(*all.job, all.facts)}};
 }
 
 }  // namespace ringside::hang

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "diag/hangdetect/verdict/decide.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "diag/report/hang_report.h"
 
@@ -78,9 +79,13 @@ std::string read_text(const Examination& all) {
                                     [](const RankDump& dump) { return dump.version == "trace"; });
   int stacks = 0;
   for (const ProcessStack& one : all.facts.stacks) stacks += one.count;
-  std::string out = fmt::format(
-      "\nread: {} of {} of {} ranks, {}{} lines of logs\n", is_trace ? "traces" : "dumps", dumps,
-      all.job->world(), stacks > 0 ? fmt::format("{} stacks, ", stacks) : "", all.facts.lines);
+  // The highest rank that a line names is no size of a job.
+  const std::string ranks = is_world_known(*all.job, all.facts)
+                                ? fmt::format("{} of {} ranks", dumps, all.job->world())
+                                : fmt::format("{} ranks", dumps);
+  std::string out =
+      fmt::format("\nread: {} of {}, {}{} lines of logs\n", is_trace ? "traces" : "dumps", ranks,
+                  stacks > 0 ? fmt::format("{} stacks, ", stacks) : "", all.facts.lines);
   // Beside dumps the logs are extra, and most of their lines are the program's own.
   if (dumps == 0 && all.facts.unread > 0 && all.verdict.best.confidence < 0.8) {
     out += fmt::format("  {} of {} lines not understood\n", all.facts.unread, all.facts.lines);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diag/audit/audit.h"
+#include "tests/support/paste_variants.h"
 
 /// Audits labelled pastes as they are and in the forms that people give them, and compares with pastes.txt.
 namespace ringside::pastes {
@@ -33,18 +34,6 @@ std::map<std::string, Expectation> load_expectations(const std::string& path);
 
 /// Whether an audit says what it must; `why` tells what is wrong where it does not.
 bool is_as_expected(const Paste& paste, const audit::Audit& audited, std::string& why);
-
-/// A way in which people change a log before they paste it.
-struct Variant {
-  std::string_view name;
-  std::string (*change)(std::string_view text);
-};
-
-/// All of them; the first leaves the text alone.
-const std::vector<Variant>& variants();
-
-/// Wrapped at that many columns, as a terminal does it.
-std::string wrapped_at(std::string_view text, std::size_t columns);
 
 struct Score {
   int right = 0, all = 0;

@@ -23,7 +23,8 @@ TEST_F(AuditPastes, AreAnsweredInAllForms) {
     EXPECT_GE(share(Answerable::Yes), 0.85);
     EXPECT_GE(share(Answerable::Partly), 0.70);
     EXPECT_EQ(share(Answerable::No), 1.0);
-    EXPECT_EQ(share(Answerable::Healthy), 1.0);
+    // That a bridge's address is harmless can only be seen of the address.
+    EXPECT_GE(share(Answerable::Healthy), variant.hides_names ? 0.75 : 1.0);
     for (const std::string& wrong : scores.wrong) GTEST_LOG_(INFO) << variant.name << ": " << wrong;
   }
 }
@@ -32,13 +33,15 @@ TEST(AuditPasteVariants, EachChangesTheTextInItsOwnWay) {
   const std::string line =
       "n01:411:980 [3] init.cc:943 NCCL WARN Duplicate GPU detected : rank 0 and rank 1 both on "
       "CUDA device 1000, said by a line that is longer than any terminal of people who paste\n";
+  const std::string logger =
+      "[rank1]:[E612 08:15:40.101 ProcessGroupNCCL.cpp:616] [Rank 1] lost 10.1.0.2 on node1\n";
   std::vector<std::string> seen;
   for (const Variant& variant : variants()) {
-    const std::string text = variant.change(line + line);
+    const std::string text = variant.change(line + logger);
     for (const std::string& other : seen) EXPECT_NE(text, other) << variant.name;
     seen.push_back(text);
   }
-  EXPECT_GE(seen.size(), 11U);  // ten, and the text as it is
+  EXPECT_GE(seen.size(), 27U);
 }
 
 }  // namespace

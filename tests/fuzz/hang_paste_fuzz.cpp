@@ -15,9 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(read_json_stack(text, "rank_1.json"));
   Names names;
   const LogFacts facts = read_log_text(text, "paste.txt", names);
-  constexpr int kMostRanks = 512;
-  if (facts.world > kMostRanks) return 0;
+  constexpr int kLargest = 512;
+  if (facts.world > kLargest) return 0;
   const Job job(names, facts.dumps, {}, facts.world);
-  if (job.world() <= kMostRanks) static_cast<void>(decide(job, facts));
+  if (job.world() <= kLargest) static_cast<void>(decide(job, facts));
   return 0;
 }

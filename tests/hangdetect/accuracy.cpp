@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "harness/hangs/generate.h"
-#include "tests/hangdetect/paste_variants.h"
 #include "tests/hangdetect/pastes.h"
 #include "tests/hangdetect/perturb.h"
 #include "tests/hangdetect/score.h"
+#include "tests/hangdetect/varied.h"
 #include "tests/support/shared.h"
 
 /// Regenerates docs/hang-accuracy.md: every case of the corpus and a thousand made-up ones, scored.
@@ -141,7 +141,7 @@ struct PasteTable {
 
   void add(const std::string& folder) {
     for (const Paste& paste : load_pastes(folder)) {
-      for (const PasteVariant& variant : paste_variants()) {
+      for (const pastes::Variant& variant : pastes::variants()) {
         const PasteScore score = score_paste(ringside::hang::varied(paste, variant));
         const int right = score.is_right() ? 1 : 0;
         const auto count = [&](PasteTally& tally) {
@@ -149,7 +149,7 @@ struct PasteTable {
           tally.right += right;
         };
         count(varied[paste.answerable]);
-        if (&variant == paste_variants().data()) count(plain[paste.answerable]);
+        if (&variant == pastes::variants().data()) count(plain[paste.answerable]);
         count(by_tenth[static_cast<int>(score.confidence * 10 + 1e-9)]);
       }
     }
@@ -161,12 +161,13 @@ std::string pastes() {
       "\n## Pastes\n\n"
       "Text as people paste it: 25 excerpts of public threads (`corpus/hang-pastes`), which the "
       "rules were written "
-      "beside, and\n52 of our own (`tests/hangdetect/invented`), whose kinds and culprits were "
-      "fixed before any was "
-      "run; 47 of those 52 were\nright the first time. Right is a kind and a set of culprits that "
+      "beside, and\n79 of our own (`tests/hangdetect/invented`). Of 69 of these, kinds and "
+      "culprits were "
+      "fixed before any was run:\n63 were right the first time. Right is a kind and a set of "
+      "culprits that "
       "the label has; of "
       "`no`, nobody blamed. Variants are\nwrapped, quoted, indented, labelled, cut, coloured "
-      "(`tests/hangdetect/paste_variants.cpp`).\n\n"
+      "(`tests/support/paste_variants.cpp`).\n\n"
       "| answerable | public | in all variants | ours | in all variants |\n|---|---|---|---|---|\n";
   PasteTable theirs;
   PasteTable ours;

@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
-#include "tests/hangdetect/paste_variants.h"
 #include "tests/hangdetect/pastes.h"
+#include "tests/hangdetect/varied.h"
 
 int main(int count, char** arguments) {
   using namespace ringside::hang;
@@ -17,12 +17,12 @@ int main(int count, char** arguments) {
     return 2;
   }
   try {
-    const auto pastes = load_pastes(arguments[1]);
+    const auto all = load_pastes(arguments[1]);
     const bool with_variants = count > 2;
     std::map<std::string, PasteTally> total;
-    for (const PasteVariant& variant : paste_variants()) {
+    for (const ringside::pastes::Variant& variant : ringside::pastes::variants()) {
       std::map<std::string, PasteTally> tally;
-      for (const Paste& paste : pastes) {
+      for (const Paste& paste : all) {
         const Paste one = varied(paste, variant);
         const PasteScore score = score_paste(one);
         for (auto* sums : {&tally, &total}) {

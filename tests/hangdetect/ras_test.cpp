@@ -170,5 +170,19 @@ TEST(Ras, WhatIsCutOrIsNoReportIsAnError) {
   EXPECT_FALSE(parse_ras_report(std::string(1'000'000, '[')));
 }
 
+// In an issue the report stands between words, quoted, and broken where the terminal ended.
+TEST(Ras, AReportBetweenOtherLinesIsRead) {
+  const std::string text = report({{"0xa", {{0, 4}, {1, 4}, {2, -1}}}}, "2026-03-01 10:00:00");
+  std::string paste = "What does it mean?\n\n```json\n";
+  constexpr std::size_t kWidth = 80;
+  for (std::size_t at = 0; at < text.size(); at += kWidth) paste += text.substr(at, kWidth) + "\n";
+  Names names;
+  const LogFacts facts = read_log_text(paste + "```\nThanks!\n", "issue.md", names);
+  ASSERT_EQ(facts.reports.size(), 1U);
+  ASSERT_EQ(facts.reports[0].communicators.size(), 1U);
+  EXPECT_EQ(facts.reports[0].communicators[0].members.size(), 3U);
+  EXPECT_TRUE(read_log_text("{\"a\": 1}\n", "issue.md", names).reports.empty());
+}
+
 }  // namespace
 }  // namespace ringside::hang

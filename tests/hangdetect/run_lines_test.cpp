@@ -32,15 +32,6 @@ TEST(RunLines, WarningsOfJobsThatRunWellAreNoAlarm) {
             What::Finished);
 }
 
-TEST(RunLines, TheSizeOfTheJobIsReadAndThatOfAGroupIsNot) {
-  EXPECT_EQ(world_in("using world size: 16, data-parallel-size: 4"), 16);
-  EXPECT_EQ(world_in("GLOBAL_RANK: 0, MEMBER: 1/8"), 8);
-  EXPECT_EQ(world_in("tensor_model_parallel_world_size=4"), 0);
-  EXPECT_EQ(world_in("LOCAL_WORLD_SIZE=8"), 0);
-  EXPECT_EQ(world_in("world_size="), 0);
-  EXPECT_EQ(world_in("world_size=99999999999999999999"), 0);
-}
-
 TEST(RunLines, SrunsWordsAreReadAsTheyAre) {
   EXPECT_EQ(exit_code_of("Segmentation fault (core dumped)"), -11);
   EXPECT_EQ(exit_code_of("Aborted"), -6);

@@ -2,13 +2,13 @@
 
 #include <string>
 
-#include "tests/hangdetect/paste_variants.h"
+#include "tests/hangdetect/varied.h"
 #include "tests/support/shared.h"
 
 namespace ringside::hang {
 namespace {
 
-class SharedPastes : public testing::TestWithParam<PasteVariant> {};
+class SharedPastes : public testing::TestWithParam<pastes::Variant> {};
 
 TEST_P(SharedPastes, OfPublicThreadsAreReadWhateverHappenedToTheirText) {
   PasteResult result = score_pastes(shared_folder() + "/corpus/hang-pastes", GetParam());
@@ -18,7 +18,7 @@ TEST_P(SharedPastes, OfPublicThreadsAreReadWhateverHappenedToTheirText) {
   EXPECT_EQ(result.tally["not_a_hang"].share(), 1) << "a false alarm" << result.wrong;
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, SharedPastes, testing::ValuesIn(paste_variants()),
+INSTANTIATE_TEST_SUITE_P(Variants, SharedPastes, testing::ValuesIn(pastes::variants()),
                          [](const auto& one) { return test_name(one.param); });
 
 }  // namespace

@@ -81,6 +81,12 @@ TEST(Pastes, WhatStandsAroundALineIsTakenOff) {
   EXPECT_EQ(texts("    NCCL INFO a\n      b\n"), (Lines{"NCCL INFO a", "  b"}));
 }
 
+TEST(Pastes, LabelsThatAllLinesHaveAreTakenOffAndRowsOfTablesAreNone) {
+  EXPECT_EQ(texts("web-7f9c4 | NCCL INFO a\nweb-7f9c4 |   b\n"), (Lines{"NCCL INFO a", "  b"}));
+  EXPECT_EQ(texts("web-7f9c4 | NCCL INFO a\nb\n"), (Lines{"web-7f9c4 | NCCL INFO a", "b"}));
+  EXPECT_EQ(texts("AllReduce |  7.4/ 5.1 |\n"), (Lines{"AllReduce |  7.4/ 5.1 |"}));
+}
+
 TEST(Pastes, LinesKeepTheirNumbers) {
   const auto mended = mend_paste("a\n" + wrapped(kWarn, 80) + "b\n");
   ASSERT_EQ(mended.size(), 3U);

@@ -23,8 +23,8 @@ std::string fields(const Message& r, const Record& record) {
   return text;
 }
 std::string fields(const LibraryVersion& r) {
-  return fmt::format("{} {} '{}' '{}' {} {}", static_cast<int>(r.library), r.code, r.text,
-                     r.toolkit, r.is_of_benchmark, r.is_of_torch);
+  return fmt::format("{} {} '{}' '{}' {}", static_cast<int>(r.library), r.code, r.text, r.toolkit,
+                     r.is_of_benchmark);
 }
 std::string fields(const Environment& r) {
   return fmt::format("{}='{}' how {} integer {}", r.name, r.value, static_cast<int>(r.how),

@@ -199,7 +199,7 @@ bool always_echoes(const JobFacts& facts) {
   constexpr int kAsked = 21200, kDefault = 21600;  // 2.12 to 2.15 echo on demand
   bool is_known = false;
   for (const auto& [text, version] : facts.version_facts) {
-    if (version.is_of_benchmark || version.is_of_torch || version.code == 0) continue;
+    if (version.is_of_benchmark || version.is_of_text || version.code == 0) continue;
     if (version.is_rccl || (version.code >= kAsked && version.code < kDefault)) return false;
     is_known = true;
   }
@@ -409,7 +409,7 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
   // Of the library alone: what a benchmark was compiled with, or PyTorch believes, is another matter.
   std::map<int, std::vector<std::string>> codes;
   for (const auto& [text, version] : facts.version_facts) {
-    if (version.is_of_benchmark || version.is_of_torch || version.is_rccl || version.code == 0)
+    if (version.is_of_benchmark || version.is_of_text || version.is_rccl || version.code == 0)
       continue;
     codes[version.code].push_back(text);
   }

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/waits.h"
+#include "diag/job/job_words.h"
 
 namespace ringside::audit {
 
@@ -68,6 +70,15 @@ Finding& add_dead(Findings& findings, std::string title) {
   return finding;
 }
 
+constexpr std::int64_t kKilled = -9;
+
+void say_killed(Finding& finding) {
+  finding.cause =
+      "killed from outside: most often the host or the container ran out of memory (the kernel's "
+      "OOM killer), else the scheduler ended it";
+  finding.fix = "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
+}
+
 /// A crash that nobody but the process itself reports. At the end of a job that succeeded it has no effect.
 bool find_crash(const JobFacts& facts, Findings& findings) {
   const PlainLines& crash = facts.plain_of(PlainLine::Crash);
@@ -90,11 +101,10 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
   return true;
 }
 
-void find_dead(const JobFacts& facts, Findings& findings) {
-  const MessageLog& messages = facts.messages;
+/// torchrun's summary names the first of its children that fell.
+bool find_in_summary(const JobFacts& facts, Findings& findings) {
   for (const Failure& failure : failures_of(facts)) {
     if (!is_own_death(failure.exit_code)) continue;
-    constexpr std::int64_t kKilled = -9;
     const bool is_killed = failure.exit_code == kKilled;
     Finding& finding =
         add_dead(findings, fmt::format("rank {} died of signal {}{}{}{}", failure.rank,
@@ -103,129 +113,194 @@ void find_dead(const JobFacts& facts, Findings& findings) {
     if (!failure.host.empty()) finding.hosts = {failure.host};
     finding.evidence.add(failure.quoted.place, failure.quoted.process, failure.quoted.text);
     finding.evidence.mix(evidence_of(
-        messages[MessageId::ChildFailed],
+        facts.messages[MessageId::ChildFailed],
         [](const KeptMessage& message) { return is_own_death(message.number("exitcode", 0)); }));
     finding.ranks = {static_cast<int>(failure.rank)};
-    finding.cause = is_killed
-                        ? "killed from outside: most often the host or the container ran out of "
-                          "memory (the kernel's OOM killer), else the scheduler ended it"
-                        : "it crashed by itself";
-    if (is_killed)
-      finding.fix =
-          "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
-    return;
+    finding.cause = "it crashed by itself";
+    if (is_killed) say_killed(finding);
+    return true;
   }
-  for (const MessageId id :
-       {MessageId::MpiFirstDeath, MessageId::SlurmOom, MessageId::KernelOom,
-        MessageId::KubernetesEnded, MessageId::SlurmNodeFailure, MessageId::RasDeadProcesses,
-        MessageId::MpiDaemonLost, MessageId::ChildFailed, MessageId::SlurmTaskEnded,
-        MessageId::RayEnded}) {
-    const auto is_death = [&](const KeptMessage& message) {
-      if (id == MessageId::KubernetesEnded) return !contains(message.text(), "Back-off");
-      if (id == MessageId::ChildFailed) return is_own_death(message.number("exitcode", 0));
-      if (id == MessageId::SlurmTaskEnded) {
-        return contains_any(message.text(),
-                            {"Killed", "Segmentation", "Bus error", "Out Of Memory"});
-      }
-      if (id == MessageId::MpiFirstDeath && contains(message.text(), "exited on signal")) {
-        const std::int64_t signal = message.number("signal", 0);
-        return is_own_death(-signal);
-      }
-      return id != MessageId::MpiFirstDeath;
-    };
-    const Evidence evidence = evidence_of(messages[id], is_death);
+  return false;
+}
+
+/// A message that tells of a death, the one that says most first.
+struct Death {
+  MessageId id;
+  std::array<std::string_view, 4> words = {};  ///< one of them stands in it; none: any will do
+  std::string_view but_not = {};               ///< what it says of no death
+};
+constexpr std::array kDeaths{
+    Death{MessageId::MpiFirstDeath, {"exited on signal"}},
+    Death{MessageId::SlurmOom},
+    Death{MessageId::KernelOom},
+    Death{MessageId::KubernetesEnded, {}, "Back-off"},
+    Death{MessageId::SlurmNodeFailure},
+    Death{MessageId::RasDeadProcesses},
+    Death{MessageId::MpiDaemonLost},
+    Death{MessageId::ChildFailed},
+    Death{MessageId::SlurmTaskEnded, {"Killed", "Segmentation", "Bus error", "Out Of Memory"}},
+    Death{MessageId::RayEnded},
+};
+
+/// What falls by SIGKILL after srun or the scheduler has begun to end the step, fell by that.
+bool is_ended_by_srun(const JobFacts& facts, const KeptMessage& message) {
+  if (!contains(message.argument("how"), "Killed")) return false;
+  for (const MessageId id : {MessageId::SlurmStepEnds, MessageId::SlurmCancelled}) {
+    const MessageLines& ends = facts.messages[id];
+    if (!ends.kept.empty() && ends.kept.front().place() < message.place()) return true;
+  }
+  return false;
+}
+
+bool is_death(const JobFacts& facts, const Death& death, const KeptMessage& message) {
+  const std::string_view text = message.text();
+  const bool needs_words = !death.words.front().empty();
+  const bool has_words =
+      std::any_of(death.words.begin(), death.words.end(),
+                  [&](std::string_view word) { return !word.empty() && contains(text, word); });
+  if (needs_words && !has_words) return false;
+  if (!death.but_not.empty() && contains(text, death.but_not)) return false;
+  const bool has_code = message.number("exitcode", 0) != 0 || message.number("signal", 0) != 0;
+  const std::int64_t code = message.number("exitcode", -message.number("signal", 0));
+  if (has_code && !is_own_death(code)) return false;
+  if (death.id == MessageId::ChildFailed && !has_code) return false;
+  return !job::is_other_program(job::killed_process(message.record())) &&
+         !is_ended_by_srun(facts, message);
+}
+
+/// `rank 3`, `task 13`, and where, as far as the line says it.
+void name_dead(const KeptMessage& message, Finding& finding) {
+  const std::int64_t rank = message.number("rank");
+  if (rank >= 0) finding.ranks.push_back(static_cast<int>(rank));
+  const bool is_titled = !finding.hosts.empty() || finding.ranks.size() > 1;
+  if (is_titled) return;
+  std::string who = rank >= 0 ? fmt::format("rank {}", rank) : std::string("a process of the job");
+  const std::string_view tasks = message.argument("tasks");
+  if (!tasks.empty()) who = tasks.starts_with("task") ? tasks : fmt::format("task {}", tasks);
+  std::string_view node = message.argument("node");
+  if (node.empty()) node = message.argument("host");
+  finding.title = fmt::format("{} died{}{}", who, node.empty() ? "" : " on ", node);
+  if (!node.empty()) finding.hosts.emplace_back(node);
+}
+
+/// Memory, a signal from outside, a resource of the node: what the lines say beside the death.
+void say_why(const Death& death, bool is_killed, Finding& finding) {
+  const std::vector<QuotedLine>& lines = finding.evidence.lines();
+  const bool is_of_memory =
+      death.id == MessageId::SlurmOom || death.id == MessageId::KernelOom ||
+      std::any_of(lines.begin(), lines.end(), [](const QuotedLine& line) {
+        return contains_any(line.text, {"OOMKilled", "Out Of Memory", "oom_kill", "oom-kill",
+                                        "memory pressure", "low on memory"});
+      });
+  if (is_of_memory) {
+    finding.title += ": its host or container ran out of memory";
+    finding.cause =
+        "the kernel killed it for want of host memory: the machine's is used up, or the limit of "
+        "the container or the job is reached (OOM killer); what the others see follows from it";
+    finding.fix =
+        "more memory for the container or the job (Kubernetes: limits.memory, Slurm: --mem); "
+        "fewer data loader workers; load checkpoints on one rank at a time";
+  } else if (is_killed) {
+    say_killed(finding);
+  }
+  constexpr std::string_view kLow = "low on resource: ";
+  const std::string_view line = lines.front().text;
+  if (const std::size_t at = line.find(kLow); at != std::string_view::npos) {
+    const std::string_view what = line.substr(at + kLow.size());
+    finding.title +=
+        fmt::format(": the node was low on {}", what.substr(0, what.find_first_of(". ,")));
+  }
+}
+
+/// A launcher, a scheduler or the kernel says that a process died.
+bool find_told(const JobFacts& facts, Findings& findings) {
+  for (const Death& death : kDeaths) {
+    Evidence evidence;
+    bool is_killed = false;
+    std::vector<const KeptMessage*> told;
+    for (const KeptMessage& message : facts.messages[death.id].kept) {
+      if (!is_death(facts, death, message)) continue;
+      evidence.add(message.place(), message.process(), message.line());
+      told.push_back(&message);
+      is_killed = is_killed || message.number("exitcode", 0) == kKilled ||
+                  message.number("signal", 0) == -kKilled ||
+                  contains(message.argument("how"), "Killed");
+    }
     if (evidence.empty()) continue;
     Finding& finding = add_dead(findings, "a process of the job died");
     finding.evidence = evidence;
-    for (const KeptMessage& message : messages[id].kept) {
-      if (!is_death(message)) continue;
-      const std::int64_t rank = message.number("rank");
-      if (rank >= 0) finding.ranks.push_back(static_cast<int>(rank));
-      const bool is_titled = !finding.hosts.empty() || finding.ranks.size() > 1;
-      if (is_titled) continue;
-      std::string who =
-          rank >= 0 ? fmt::format("rank {}", rank) : std::string("a process of the job");
-      const std::string_view tasks = message.argument("tasks");
-      if (!tasks.empty()) who = tasks.starts_with("task") ? tasks : fmt::format("task {}", tasks);
-      std::string_view node = message.argument("node");
-      if (node.empty()) node = message.argument("host");
-      finding.title = fmt::format("{} died{}{}", who, node.empty() ? "" : " on ", node);
-      if (!node.empty()) finding.hosts.emplace_back(node);
-    }
-    finding.cause = std::string(facts_of(id).meaning);
-    const bool is_of_memory =
-        id == MessageId::SlurmOom || id == MessageId::KernelOom ||
-        std::any_of(evidence.lines().begin(), evidence.lines().end(), [](const QuotedLine& line) {
-          return contains_any(line.text, {"OOMKilled", "Out Of Memory", "oom_kill"});
-        });
-    if (is_of_memory) {
-      finding.title += ": its host or container ran out of memory";
-      finding.cause =
-          "the kernel killed it for want of host memory: the machine's is used up, or the limit of "
-          "the container or the job is reached (OOM killer); what the others see follows from it";
-      finding.fix =
-          "more memory for the container or the job (Kubernetes: limits.memory, Slurm: --mem); "
-          "fewer data loader workers; load checkpoints on one rank at a time";
-    }
-    return;
+    finding.cause = std::string(facts_of(death.id).meaning);
+    for (const KeptMessage* message : told) name_dead(*message, finding);
+    say_why(death, is_killed, finding);
+    return true;
   }
+  return false;
+}
+
+bool find_in_ras(const JobFacts& facts, Findings& findings) {
   Finding missing;
   for (const RasFact& fact : facts.ras) {
     if (!fact.is_rank || (!fact.is_dead && !fact.is_missing)) continue;
     missing.evidence.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
     missing.ranks.push_back(fact.rank);
   }
-  if (messages.has(MessageId::RasMissingProcesses)) {
-    missing.evidence.mix(messages[MessageId::RasMissingProcesses].evidence);
-  }
-  if (!missing.evidence.empty()) {
-    Finding& finding = add_dead(findings, "processes do not answer the RAS network");
-    const bool is_dead = std::any_of(facts.ras.begin(), facts.ras.end(),
-                                     [](const RasFact& fact) { return fact.is_dead; });
-    finding.severity = is_dead ? Severity::Error : Severity::Warning;
-    finding.confidence = Confidence::Medium;
-    finding.evidence = missing.evidence;
-    finding.ranks = missing.ranks;
-    finding.cause = "they have crashed, were stopped, or their host is starved";
-    return;
-  }
-  if (find_crash(facts, findings)) return;
-  // A rank that says why it ends, while the others wait for it.
+  missing.evidence.mix(facts.messages[MessageId::RasMissingProcesses].evidence);
+  if (missing.evidence.empty()) return false;
+  Finding& finding = add_dead(findings, "processes do not answer the RAS network");
+  const bool is_dead = std::any_of(facts.ras.begin(), facts.ras.end(),
+                                   [](const RasFact& fact) { return fact.is_dead; });
+  finding.severity = is_dead ? Severity::Error : Severity::Warning;
+  finding.confidence = Confidence::Medium;
+  finding.evidence = missing.evidence;
+  finding.ranks = missing.ranks;
+  finding.cause = "they have crashed, were stopped, or their host is starved";
+  return true;
+}
+
+/// A rank that says itself why it ends, or leaves, while the others wait for it.
+void find_leaver(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
   const Waits waits = waits_of(facts);
+  if (waits.timed_out.empty()) return;
+  const auto has_left = [&](std::int32_t rank) {
+    return rank >= 0 && waits.timed_out.count(rank) == 0;
+  };
+  const auto add = [&](std::int32_t rank, std::string_view how, const QuotedLine& line,
+                       std::string cause) {
+    Finding& finding = add_dead(findings, fmt::format("rank {} {}", rank, how));
+    finding.evidence.add(line.place, line.process, line.text);
+    finding.ranks = {rank};
+    finding.cause = std::move(cause);
+  };
+  const auto quote = [](const KeptMessage& message) {
+    return QuotedLine{message.place(), message.process(), std::string(message.line())};
+  };
   for (const PythonErrorFact& error : facts.python_errors) {
-    const bool is_first = error.rank >= 0 && waits.timed_out.count(error.rank) == 0;
-    if (!is_first || waits.timed_out.empty() || !is_own_error(error)) continue;
-    Finding& finding =
-        add_dead(findings, fmt::format("rank {} ended with an error of its own", error.rank));
-    finding.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
-    finding.ranks = {error.rank};
-    finding.cause = fmt::format("{}: {}", error.type, error.text.substr(0, 120));
-    return;
+    if (!has_left(error.rank) || !is_own_error(error)) continue;
+    return add(error.rank, "ended with an error of its own", error.quoted,
+               fmt::format("{}: {}", error.type, error.text.substr(0, 120)));
   }
   for (const KeptMessage& message : messages[MessageId::GroupClosed].kept) {
     const std::int32_t rank = rank_of(facts, message);
-    if (rank < 0 || waits.timed_out.empty() || waits.timed_out.count(rank) > 0) continue;
     const Evidence& timeouts = messages[MessageId::WatchdogTimeout].evidence;
     const bool is_before = !timeouts.empty() && message.place() < timeouts.lines().front().place;
-    if (!is_before) continue;
-    Finding& finding = add_dead(
-        findings, fmt::format("rank {} closed its process group while others waited", rank));
-    finding.evidence.add(message.place(), message.process(), message.line());
-    finding.ranks = {rank};
-    finding.cause =
-        "it left the job, most likely after an error of its own; what the others wait in "
-        "cannot end without it";
-    return;
+    if (!has_left(rank) || !is_before) continue;
+    return add(rank, "closed its process group while others waited", quote(message),
+               "it left the job, most likely after an error of its own; what the others wait in "
+               "cannot end without it");
   }
   for (const KeptMessage& message : messages[MessageId::CudaError].kept) {
     const std::int32_t rank = rank_of(facts, message);
-    if (rank < 0 || waits.timed_out.empty() || waits.timed_out.count(rank) > 0) continue;
-    Finding& finding = add_dead(findings, fmt::format("rank {} ended with a CUDA error", rank));
-    finding.evidence.add(message.place(), message.process(), message.line());
-    finding.ranks = {rank};
-    finding.cause = std::string(message.text().substr(0, 120));
-    return;
+    if (!has_left(rank)) continue;
+    return add(rank, "ended with a CUDA error", quote(message),
+               std::string(message.text().substr(0, 120)));
   }
+}
+
+void find_dead(const JobFacts& facts, Findings& findings) {
+  const bool is_found = find_in_summary(facts, findings) || find_told(facts, findings) ||
+                        find_in_ras(facts, findings) || find_crash(facts, findings);
+  if (!is_found) find_leaver(facts, findings);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/waits.h"
 #include "diag/audit/rules/words.h"
 
 namespace ringside::audit {
@@ -55,7 +56,8 @@ MemoryUse memory_use(std::string_view text) {
 
 bool is_out_of_memory(std::string_view text) {
   const std::string low = lower(text);
-  return contains_any(low, {"out of memory", "cudaerrormemoryallocation", "hip_error_outofmemory"});
+  return contains_any(low, {"out of memory", "cudaerrormemoryallocation", "hip_error_outofmemory",
+                            "cuda failure 2 '"});
 }
 
 /// A text that says a reason has a finding of that reason.
@@ -120,6 +122,10 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
                             "--gpu-memory-utilization); NCCL_BUFFSIZE or fewer communicators";
 }
 
+bool is_of_driver(std::string_view low) {
+  return contains_any(low, {"driver", "version", "toolchain"});
+}
+
 std::string cause_of(std::string_view text) {
   const std::string low = lower(text);
   if (contains_any(low, {"illegal memory access", "unspecified launch", "assert", "misaligned"})) {
@@ -131,12 +137,26 @@ std::string cause_of(std::string_view text) {
     return "the process was forked after CUDA had been initialised";
   if (contains_any(low, {"busy or unavailable", "exclusive"}))
     return "another process holds the GPU, and its compute mode lets one use it at a time";
-  if (contains_any(low, {"driver", "version"}))
-    return "the driver is too old for this CUDA, or was replaced while in use";
+  if (is_of_driver(low)) return "the driver is too old for this CUDA, or was replaced while in use";
   if (contains(low, "peer access"))
     return "peer access between these GPUs is not possible: another class of GPU, a virtual "
            "machine, or a container that does not see both";
   return "the GPU, its driver or an earlier kernel";
+}
+
+std::string fix_of(std::string_view text) {
+  const std::string low = lower(text);
+  if (contains_any(low, {"busy or unavailable", "exclusive"}))
+    return "nvidia-smi on that host shows who holds it; nvidia-smi -c DEFAULT lets several use it";
+  if (contains(low, "initialization error"))
+    return "start the processes with spawn, not fork, or before CUDA is touched";
+  if (is_of_driver(low))
+    return "nvidia-smi names the driver and the newest CUDA that it serves: a newer driver, or an "
+           "image of an older CUDA (cuda-compat bridges one step)";
+  if (contains(low, "peer access"))
+    return "NCCL_P2P_DISABLE=1 (vLLM: --disable-custom-all-reduce); nvidia-smi topo -p2p r";
+  return "the first rank that says so is the suspect: dmesg there for Xid lines; "
+         "CUDA_LAUNCH_BLOCKING=1 to find the kernel";
 }
 
 }  // namespace
@@ -169,6 +189,14 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
     full.add(line.quoted, line.launcher_rank, "CUDA out of memory");
   for (const KeptLine& line : facts.plain_of(PlainLine::DeviceAssert).kept)
     other.add(line.quoted, -1, "device-side assert");
+  // A watchdog ends with the error of somebody's kernel.
+  for (const KeptMessage& message : facts.messages[MessageId::WatchdogException].kept) {
+    constexpr std::string_view kKey = "CUDA error: ";
+    const std::size_t at = message.text().find(kKey);
+    if (at == std::string_view::npos) continue;
+    take({message.place(), message.process(), quotable(message.line())}, rank_of(facts, message),
+         first_sentence(message.text().substr(at + kKey.size())));
+  }
   for (const PythonErrorFact& error : facts.python_errors) {
     if (!contains_any(error.text, {"CUDA error", "HIP error"})) continue;
     take(error.quoted, error.rank, first_sentence(error.text));
@@ -184,13 +212,11 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
   const bool is_of_nvls = findings.has("nvls_unavailable", Severity::Error) &&
                           facts.messages[MessageId::CudaError].evidence.empty();
   if (is_of_nvls) {
-    finding.cause = "the call that sets NVLink SHARP up, the finding above";
+    finding.cause = "the call that sets NVLink SHARP up (nvls_unavailable)";
     finding.fix = "as above";
     return;
   }
-  finding.fix =
-      "the first rank that says so is the suspect: dmesg there for Xid lines; "
-      "CUDA_LAUNCH_BLOCKING=1 to find the kernel";
+  finding.fix = fix_of(other.text);
 }
 
 }  // namespace ringside::audit

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/translate.h"
 #include "diag/audit/rules/transports.h"
 #include "diag/audit/rules/waits.h"
 #include "diag/logparse/torch_lines.h"
@@ -26,17 +27,13 @@ void quote_waiting(const Waiting& waiting, Evidence& evidence) {
 }
 
 bool find_diverged(const JobFacts& facts, const Waits& waits, Findings& findings) {
-  const MessageLog& messages = facts.messages;
+  const bool is_said = translate_hang({MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
+                                       MessageId::BarrierMissing, MessageId::AnalyserMissing},
+                                      facts, findings);
+  if (is_said) return true;
   Finding draft;
   std::set<std::int32_t> ranks;
-  for (const MessageId id :
-       {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined, MessageId::BarrierMissing}) {
-    for (const KeptMessage& message : messages[id].kept) {
-      draft.evidence.add(message.place(), message.process(), message.line());
-      for (const std::int32_t rank : parse_rank_list(message.argument("ranks"))) ranks.insert(rank);
-    }
-  }
-  std::string cause = "the report of the other ranks names those that did not join";
+  std::string cause;
   if (ranks.empty()) {
     // Ranks that answer but have not enqueued what the others wait for.
     std::map<std::string, std::int64_t> wanted;
@@ -236,30 +233,8 @@ void find_stall(const JobFacts& facts, const Waits& waits, Findings& findings) {
                               "ib_write_bw between the hosts";
 }
 
-/// Numbers between the first pair of braces, as `missing ranks: {3, 7}`.
-std::vector<std::int32_t> ranks_in_braces(std::string_view text) {
-  const std::size_t from = text.find('{');
-  const std::size_t to = text.find('}', from);
-  if (from == std::string_view::npos || to == std::string_view::npos) return {};
-  return parse_rank_list(text.substr(from + 1, to - from - 1));
-}
-
-/// What the flight recorder's stock analyser prints of ranks that did not join, or have no dump.
-void find_missing_in_dumps(const JobFacts& facts, Findings& findings) {
-  const PlainLines& absent = facts.plain_of(PlainLine::RecorderAbsent);
-  if (!absent.evidence.empty()) {
-    Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
-                                    "the flight recorder's analyser names ranks that did not join");
-    finding.evidence = absent.evidence;
-    for (const KeptLine& line : absent.kept) {
-      for (const std::int32_t rank : ranks_in_braces(line.quoted.text))
-        finding.ranks.push_back(rank);
-    }
-    std::sort(finding.ranks.begin(), finding.ranks.end());
-    finding.confidence = Confidence::Medium;
-    finding.cause = "their dumps do not have the collective that the others are in";
-    finding.fix = "py-spy dump --pid of these ranks; ringside hang on the dumps";
-  }
+/// What the flight recorder's stock analyser prints of ranks that have no dump.
+void find_lost_dumps(const JobFacts& facts, Findings& findings) {
   const PlainLines& lost = facts.plain_of(PlainLine::RecorderLost);
   if (!lost.evidence.empty()) {
     Finding& finding =
@@ -429,7 +404,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const MessageLines& timeouts = facts.messages[MessageId::WatchdogTimeout];
   const Waits waits = waits_of(facts);
   const bool has_report = find_diverged(facts, waits, findings);
-  find_missing_in_dumps(facts, findings);
+  find_lost_dumps(facts, findings);
   find_engine_waits(facts, findings);
   if (timeouts.evidence.empty()) {
     find_stuck_watchdog(facts, findings);
@@ -445,15 +420,18 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       findings.has("pcie_acs", Severity::Error);
   if (!is_explained && !find_blocked(facts, waits, findings) &&
       !find_slow(facts, waits, findings)) {
-    const std::vector<std::int32_t> silent = waits.silent();
-    const bool is_one_of_many =
-        !silent.empty() && silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
+    const std::vector<std::int32_t> silent = few_silent(waits);
+    const bool is_one_of_many = !silent.empty() && silent.size() * 3 <= waits.timed_out.size();
     find_out_of_step(waits, findings);
-    if (is_one_of_many) find_silent(waits, silent, findings);
-    // Between hosts, who says nothing may also have been ended before its own watchdog spoke.
+    // Between hosts, who says nothing may also have been ended before its own watchdog spoke. In a job of unknown size
+    // silence says little: it counts where nothing tells of a stall.
     const CommFacts* world = facts.world();
     const bool is_over_a_network = world != nullptr && world->nodes() > 1;
-    if (!is_one_of_many || is_over_a_network) find_stall(facts, waits, findings);
+    const bool is_size_known = waits.nranks >= 0;
+    if (is_one_of_many && is_size_known) find_silent(waits, silent, findings);
+    if (!is_one_of_many || is_over_a_network || !is_size_known) find_stall(facts, waits, findings);
+    if (is_one_of_many && !is_size_known && !findings.has("hang_network_stall"))
+      find_silent(waits, silent, findings);
   }
 
   // Of several groups, the operation that most ranks wait in.
@@ -487,8 +465,9 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
 void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   Finding draft;
   std::vector<std::uint32_t> closed;  // who finds its peers gone
-  for (const MessageId id : {MessageId::RemoteClosed, MessageId::SocketCallFailed,
-                             MessageId::GlooClosed, MessageId::MpiDisconnect}) {
+  for (const MessageId id :
+       {MessageId::RemoteClosed, MessageId::SocketCallFailed, MessageId::GlooClosed,
+        MessageId::GlooPairError, MessageId::MpiDisconnect}) {
     const Evidence evidence = evidence_of(facts.messages[id], is_warning);
     draft.evidence.mix(evidence);
     if (evidence.empty()) continue;
@@ -509,8 +488,11 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
                finding.id != "socket_fallback" && finding.id != "gdr_missing";
       });
   // At the end of a job that succeeded, the last to close find the others gone.
+  const bool has_raised =
+      std::any_of(draft.evidence.lines().begin(), draft.evidence.lines().end(),
+                  [](const QuotedLine& line) { return contains(line.text, "RuntimeError: "); });
   const bool has_failed =
-      !facts.python_errors.empty() || !store.empty() ||
+      !facts.python_errors.empty() || !store.empty() || has_raised ||
       std::any_of(facts.results.begin(), facts.results.end(), [&](const auto& result) {
         const std::vector<std::uint32_t>& failed = result.second.processes;
         return std::any_of(closed.begin(), closed.end(), [&](std::uint32_t process) {

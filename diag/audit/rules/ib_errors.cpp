@@ -249,6 +249,9 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
                                           : "requests of the network plugin fail");
     finding.evidence = evidence;
     findings.say_who(finding, lines.processes);
+    const std::string_view device =
+        lines.kept.empty() ? std::string_view() : lines.kept.front().argument("device");
+    if (!device.empty()) finding.title += fmt::format(": {}", device);
     finding.cause = std::string(facts_of(id).meaning);
     finding.fix = id == MessageId::IbMixedDevices
                       ? "NCCL_IB_HCA=<devices of one link layer, in one order on all hosts>"

@@ -154,7 +154,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     severity = findings.find("p2p_disabled")->severity;
     confidence = Confidence::High;
     cause = "peer-to-peer is off, so that all traffic within a host goes through shared memory";
-    fix = "switch peer-to-peer on again (the finding above)";
+    fix = "switch peer-to-peer on again (p2p_disabled)";
   } else if (!odd_hosts.empty()) {
     severity = has_none ? Severity::Error : Severity::Warning;
     cause = fmt::format("the GPUs of {} talk through {}, those of the other hosts directly",
@@ -315,12 +315,22 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   Finding draft;
   std::vector<std::uint32_t> who;
+  // Without its own place, the line's error is returned through the file's functions.
+  const bool returns_through_it =
+      std::any_of(facts.results.begin(), facts.results.end(), [](const auto& result) {
+        const std::vector<QuotedLine>& lines = result.second.evidence.lines();
+        return std::any_of(lines.begin(), lines.end(),
+                           [](const QuotedLine& line) { return contains(line.text, "nvls.cc"); });
+      });
+  const auto is_of_nvls = [&](const KeptMessage& message) {
+    const bool has_place = contains(message.line(), ".cc:");
+    return message.level() == Level::Warn &&
+           (is_nvls_line(message) || (returns_through_it && !has_place));
+  };
   for (const KeptMessage& message : messages[MessageId::CudaFailure].kept) {
-    if (message.level() == Level::Warn && is_nvls_line(message)) who.push_back(message.process());
+    if (is_of_nvls(message)) who.push_back(message.process());
   }
-  draft.evidence = evidence_of(messages[MessageId::CudaFailure], [](const KeptMessage& message) {
-    return message.level() == Level::Warn && is_nvls_line(message);
-  });
+  draft.evidence = evidence_of(messages[MessageId::CudaFailure], is_of_nvls);
   const MessageLines& bind = messages[MessageId::NvlsBindFailed];
   const auto is_fatal = [](const KeptMessage& message) { return message.level() == Level::Warn; };
   draft.evidence.mix(evidence_of(bind, is_fatal));
@@ -409,10 +419,25 @@ void look_for_broken_handles(const JobFacts& facts, Findings& findings) {
     finding.fix =
         "unset NCCL_P2P_DISABLE NCCL_SHM_DISABLE NCCL_NET; then look at the network's lines";
   }
-  if (messages.has(MessageId::MnnvlUnavailable)) {
-    Finding& finding = findings.add("mnnvl_unavailable", Severity::Warning,
-                                    "NVLink between hosts is there and does not work");
-    findings.quote(finding, messages[MessageId::MnnvlUnavailable]);
+  // A handle of another host's memory that may not be imported, on machines whose NVLink joins hosts.
+  const bool spans_hosts =
+      !evidence_of(messages[MessageId::MnnvlState],
+                   [](const KeptMessage& message) { return message.number("mnnvl", 0) > 0; })
+           .empty() ||
+      std::any_of(facts.comms.begin(), facts.comms.end(),
+                  [](const CommFacts& comm) { return comm.mnnvl > 0; });
+  const Evidence refused =
+      evidence_of(messages[MessageId::CudaFailure], [&](const KeptMessage& message) {
+        return spans_hosts && is_warning(message) &&
+               contains_any(message.text(), {"not permitted", "NOT_PERMITTED"});
+      });
+  if (messages.has(MessageId::MnnvlUnavailable) || !refused.empty()) {
+    Finding& finding =
+        findings.add("mnnvl_unavailable", refused.empty() ? Severity::Warning : Severity::Error,
+                     "NVLink between hosts is there and does not work");
+    if (messages.has(MessageId::MnnvlUnavailable))
+      findings.quote(finding, messages[MessageId::MnnvlUnavailable]);
+    finding.evidence.mix(refused);
     finding.cause =
         "nvidia-imex is not running, its list of nodes is wrong, or its channel is not in the "
         "container";

@@ -7,7 +7,7 @@
 #include "diag/audit/rules/transports.h"
 #include "diag/audit/rules/words.h"
 #include "diag/audit/summary.h"
-#include "diag/logparse/xid_meaning.h"
+#include "diag/job/xid_meaning.h"
 
 namespace ringside::audit {
 
@@ -20,13 +20,13 @@ bool is_port_down(std::string_view text) {
   return contains_any(low, {"port error", "port_err"});
 }
 
-Severity severity_of(XidWeight weight) {
+Severity severity_of(job::XidWeight weight) {
   switch (weight) {
-    case XidWeight::Event:
+    case job::XidWeight::Event:
       return Severity::Info;
-    case XidWeight::Warning:
+    case job::XidWeight::Warning:
       return Severity::Warning;
-    case XidWeight::Fault:
+    case job::XidWeight::Fault:
       break;
   }
   return Severity::Error;
@@ -35,13 +35,13 @@ Severity severity_of(XidWeight weight) {
 }  // namespace
 
 void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
-  const XidMeaning* worst = nullptr;
+  const job::XidMeaning* worst = nullptr;
   bool has_unknown = false, has_fatal_event = false;
   Finding draft;
   std::string title;
   for (const XidFact& xid : facts.xids) {
     draft.evidence.add(xid.quoted.place, xid.quoted.process, xid.quoted.text);
-    const XidMeaning* meaning = xid.is_switch ? nullptr : meaning_of_xid(xid.code);
+    const job::XidMeaning* meaning = xid.is_switch ? nullptr : job::meaning_of_xid(xid.code);
     has_unknown = has_unknown || (meaning == nullptr && !xid.is_switch);
     // NVLink 5 says by a word whether an event is of any consequence.
     const bool is_event = meaning != nullptr && contains(xid.text, "Nonfatal");

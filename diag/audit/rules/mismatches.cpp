@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/translate.h"
 #include "diag/audit/rules/waits.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -21,18 +22,6 @@ bool is_even(std::string_view operation) {
     if (operation == even) return true;
   }
   return false;
-}
-
-/// The operations that fingerprints of calls name, as `OpType=ALLREDUCE`.
-std::vector<std::string_view> operations_of(std::string_view line) {
-  constexpr std::string_view kKey = "OpType=";
-  std::vector<std::string_view> operations;
-  for (std::size_t at = line.find(kKey); at != std::string_view::npos; at = line.find(kKey, at)) {
-    at += kKey.size();
-    const std::size_t end = std::min(line.find_first_of(",) ", at), line.size());
-    operations.push_back(line.substr(at, end - at));
-  }
-  return operations;
 }
 
 /// The smaller side of a mismatch of watchdogs at one sequence number of one group.
@@ -164,39 +153,8 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
         "call is named";
   }
 
-  const PlainLines& fingerprints = facts.plain_of(PlainLine::FingerprintMismatch);
-  const PlainLines& recorder = facts.plain_of(PlainLine::RecorderMismatch);
-  if (!fingerprints.evidence.empty()) {
-    std::set<std::string_view> operations;
-    for (const KeptLine& line : fingerprints.kept) {
-      for (const std::string_view operation : operations_of(line.whole))
-        operations.insert(operation);
-    }
-    const bool is_operation = operations.size() > 1;
-    Finding& finding =
-        findings.add(is_operation ? "hang_op_mismatch" : "hang_shape_mismatch", Severity::Error,
-                     "ranks call one collective with different arguments");
-    finding.evidence = fingerprints.evidence;
-    finding.cause = "PyTorch compared the calls of the ranks before it made them";
-    finding.fix =
-        "make the shapes equal on all ranks: uneven data sets need padding, a sampler or join()";
-  }
-  if (!recorder.evidence.empty()) {
-    const std::string& text = recorder.kept.front().quoted.text;
-    const bool is_operation = contains_any(text, {"COLLECTIVE_TYPE_MISMATCH", "TYPE_MISMATCH"});
-    Finding& finding =
-        findings.add(is_operation ? "hang_op_mismatch" : "hang_shape_mismatch", Severity::Error,
-                     "the flight recorder's analyser names ranks whose call differs");
-    finding.evidence = recorder.evidence;
-    for (std::size_t at = text.find("Culprit rank "); at != std::string::npos;
-         at = text.find("Culprit rank ", at + 1)) {
-      finding.ranks.push_back(std::atoi(text.c_str() + at + 13));
-    }
-    finding.confidence = Confidence::Medium;
-    finding.cause =
-        "sizes or operations differ; the ranks named may also be the ones that are right";
-    finding.fix = "ringside hang on the dumps: it groups the ranks by what they called";
-  }
+  translate_hang({MessageId::FingerprintMismatch, MessageId::FlightRecorderMismatch}, facts,
+                 findings);
 
   const bool is_stuck = messages.has(MessageId::WatchdogTimeout) || !facts.results.empty();
   const bool is_last = !facts.desyncs.empty() && ends_the_calls(facts, facts.desyncs.front());

@@ -76,12 +76,36 @@ bool failed_to_connect(const JobFacts& facts) {
   return false;
 }
 
+/// Gloo announces the address that the host's own name stands for: others that connect to it meet themselves.
+void find_gloo_on_loopback(const JobFacts& facts, Findings& findings) {
+  Evidence own = facts.plain_of(PlainLine::LoopbackMesh).evidence;
+  const bool cannot_connect = !own.empty();
+  if (!cannot_connect) {
+    // Jobs of one host may well talk over 127.0.0.1; a name that stands for 127.0.1.1 is no choice.
+    for (const MessageId id : {MessageId::GlooPairError, MessageId::GlooClosed}) {
+      own.mix(evidence_of(facts.messages[id], [&](const KeptMessage& message) {
+        return contains(message.text(), "[127.0.1.1]");
+      }));
+    }
+  }
+  if (own.empty()) return;
+  Finding& finding =
+      findings.add("wrong_interface", Severity::Error,
+                   cannot_connect ? "Gloo meets on the loopback address"
+                                  : "Gloo talks over 127.0.1.1, an address of the host's own");
+  finding.evidence = own;
+  finding.cause =
+      "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian and Ubuntu has it";
+  finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
+}
+
 void find_missing_plugin(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   const bool is_slow = socket_use(facts).is_used;
   if (messages.has(MessageId::OfiNoProvider)) {
     const bool matters = is_slow || facts.nodes() > 1;
-    Finding& finding = findings.add("plugin_missing", matters ? Severity::Error : Severity::Info,
+    const Severity otherwise = is_size_unknown(facts) ? Severity::Warning : Severity::Info;
+    Finding& finding = findings.add("plugin_missing", matters ? Severity::Error : otherwise,
                                     "the libfabric plugin finds no provider of the fabric");
     findings.quote(finding, messages[MessageId::OfiNoProvider]);
     finding.cause =
@@ -347,13 +371,27 @@ void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
     finding.fix = "unset NCCL_IB_DISABLE";
   } else if (findings.has("plugin_missing", Severity::Error) ||
              findings.has("plugin_incompatible", Severity::Error)) {
-    finding.fix = "make the plugin load, the finding above";
+    finding.fix = "make the plugin load";
   } else if (net != nullptr && is_socket(net->value)) {
     finding.evidence.mix(net->evidence);
     finding.cause = "NCCL_NET=Socket demands it";
     finding.fix = "unset NCCL_NET";
   }
 }
+
+namespace {
+
+constexpr std::size_t kMostOfAHost = 8;  // GPUs; seldom sixteen
+
+/// An excerpt of a job that may have several hosts: one is heard of, or none, and nothing says that it is all.
+bool may_span_hosts(const JobFacts& facts) {
+  const std::size_t ranks = facts.longest_ring;
+  const bool is_large = ranks > kMostOfAHost;
+  const bool is_small = (ranks > 0 && !is_large) || (facts.hosts.size() == 1 && !is_large);
+  return is_size_unknown(facts) && !is_small;
+}
+
+}  // namespace
 
 void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   const auto chosen = facts.networks.find("Socket");
@@ -364,33 +402,23 @@ void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
       std::any_of(findings.all().begin(), findings.all().end(),
                   [](const Finding& finding) { return finding.severity == Severity::Error; });
   if (is_other) return;
-  const bool knows_job = std::any_of(facts.comms.begin(), facts.comms.end(), [](const auto& comm) {
-    return comm.nnodes > 0 || !comm.links.empty() ||
-           std::any_of(comm.members.begin(), comm.members.end(),
-                       [](const Member& member) { return member.is_complete; });
-  });
-  const bool is_of_one_host = facts.hosts.size() == 1;
-  if (knows_job || is_of_one_host || has_consumer_gpus(facts)) return;
-  // The ring's order tells how many ranks there are: a host has eight GPUs, seldom sixteen.
-  std::size_t ranks = 0;
-  for (const CommFacts& comm : facts.comms) {
-    for (const Ring& ring : comm.rings) ranks = std::max(ranks, ring.ranks.size());
-  }
-  constexpr std::size_t kOneHost = 8;
-  if (ranks > 0 && ranks <= kOneHost) return;
-  const bool has_no_device = facts.net_devices.contains({"IB", std::string()});
+  if (!may_span_hosts(facts) || has_consumer_gpus(facts)) return;
+  const std::size_t ranks = facts.longest_ring;
+  const bool has_no_device = facts.net_devices.contains({"IB", std::string()}) ||
+                             facts.messages.has(MessageId::IbverbsNotFound);
   Finding& finding =
       findings.add("socket_fallback", Severity::Warning,
                    has_no_device ? "NCCL found no RDMA device and takes TCP between hosts"
                                  : "NCCL takes TCP between hosts");
   findings.quote(finding, chosen->second);
+  finding.evidence.mix(facts.messages[MessageId::IbverbsNotFound].evidence);
   for (const auto& [key, said] : facts.net_devices) {
     const bool is_none = key.first == "IB" && key.second.empty();
     if (key.first == "Socket" || is_none) finding.evidence.mix(said.evidence);
   }
-  finding.confidence = ranks > kOneHost ? Confidence::Medium : Confidence::Low;
+  finding.confidence = ranks > kMostOfAHost ? Confidence::Medium : Confidence::Low;
   finding.cause =
-      ranks > kOneHost
+      ranks > kMostOfAHost
           ? fmt::format("{} ranks are more than one host has: what they exchange goes over TCP",
                         ranks)
           : "if this job has more than one host, what they exchange goes over TCP; on one host "
@@ -414,24 +442,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     }
     finding.fix = "ip -br addr   # then NCCL_SOCKET_IFNAME=<an interface that every host has>";
   }
-  const PlainLines& mesh = facts.plain_of(PlainLine::LoopbackMesh);
-  if (!mesh.evidence.empty()) {
-    Finding& finding =
-        findings.add("wrong_interface", Severity::Error, "Gloo meets on the loopback address");
-    finding.evidence.mix(mesh.evidence);
-    finding.cause = "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian has it";
-    finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
-  }
-  const MessageLines& closed = facts.messages[MessageId::GlooClosed];
-  const Evidence own = evidence_of(
-      closed, [](const KeptMessage& message) { return contains(message.text(), "[127.0.1.1]"); });
-  if (!own.empty() && mesh.evidence.empty()) {
-    Finding& finding = findings.add("wrong_interface", Severity::Error,
-                                    "Gloo talks over 127.0.1.1, an address of the host's own");
-    finding.evidence = own;
-    finding.cause = "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian has it";
-    finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
-  }
+  find_gloo_on_loopback(facts, findings);
   if (has_joined_hosts(facts)) return;  // it works as it is
 
   struct Use {

@@ -140,7 +140,7 @@ Cores cores_in(std::string_view text, bool is_list) {
 constexpr int kLists = 22700;
 bool lists_cores(const JobFacts& facts) {
   return std::any_of(facts.version_facts.begin(), facts.version_facts.end(), [](const auto& one) {
-    return !one.second.is_of_benchmark && !one.second.is_of_torch && one.second.code >= kLists;
+    return !one.second.is_of_benchmark && !one.second.is_of_text && one.second.code >= kLists;
   });
 }
 

@@ -64,6 +64,22 @@ constexpr std::array kReasons{
            "another libnccl.so.2 comes first on the library path, or none is there",
            "ldd and LD_DEBUG=libs show which one; pip install the nvidia-nccl package that this "
            "PyTorch names; clear LD_LIBRARY_PATH and LD_PRELOAD"},
+    Reason{PlainLine::CudaForked, "cuda_error", Severity::Error,
+           "a child process uses CUDA that its parent has initialised",
+           "fork() copies a CUDA context that works in the parent alone: data loaders and process "
+           "pools start so",
+           "torch.multiprocessing.set_start_method(\"spawn\"), or touch CUDA in the children only"},
+    Reason{
+        PlainLine::CudaDriverOld, "cuda_error", Severity::Error,
+        "the driver is too old for the CUDA of this PyTorch",
+        "the image brings a newer CUDA than the host's driver serves",
+        "a newer driver, or an image of an older CUDA (cuda-compat bridges one step); nvidia-smi "
+        "names the newest CUDA that the driver serves"},
+    Reason{PlainLine::NoLibuv, "store_timeout", Severity::Error,
+           "the rendezvous store does not start: this PyTorch was built without libuv",
+           "the default back end of the store is not in this build, as on Windows and in some "
+           "builds from source",
+           "USE_LIBUV=0; or init_method=tcp://HOST:PORT?use_libuv=0"},
     Reason{PlainLine::NcclNotBuilt, "nccl_not_built", Severity::Error,
            "this PyTorch has no NCCL in it",
            "a build for the CPU, macOS or Windows, or of a platform without NCCL",

@@ -139,7 +139,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   finding.cause = cause;
   finding.fix = far.empty() ? "use a new MASTER_PORT for each job; check that all ranks start, on "
                               "addresses that all can reach"
-                            : "mend the way to that address, the finding above";
+                            : "mend the way to that address (net_unreachable)";
 }
 
 void look_for_limits(const JobFacts& facts, Findings& findings) {
@@ -265,7 +265,8 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     const bool is_store = contains(error.type, "DistStoreError") ||
                           contains(error.text, "Socket Timeout") ||
                           contains(error.text, "wait timeout after");
-    if (!is_store || !draft.evidence.empty()) continue;
+    const bool is_build = contains(error.text, "without libuv");  // rules/reasons.cpp
+    if (!is_store || is_build || !draft.evidence.empty()) continue;
     draft.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
     if (cause.empty()) cause = "a process waited for a key that another one did not write in time";
   }
@@ -318,6 +319,43 @@ void look_for_slow_starts(const JobFacts& facts, Findings& findings) {
   finding.fix = "compare the parts of Init timings between ranks";
 }
 
+namespace {
+
+/// `[rank7]: Error while ..` without the rank.
+std::string text_behind_labels(std::string_view text) {
+  const std::size_t end = text.starts_with('[') ? text.find("]: ") : std::string_view::npos;
+  if (end != std::string_view::npos) text.remove_prefix(end + 3);
+  return std::string(text.substr(0, 160));
+}
+
+/// Warnings of the library's that no finding quotes. `reason` says what the first grave one means, else what the first
+/// says: most are harmless, unless a call fails behind them.
+Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::string& reason) {
+  Evidence warnings;
+  bool is_grave = false;
+  for (const KeptMessage* message : facts.messages.kept_lines()) {
+    if (message->level() != Level::Warn) continue;
+    const bool is_quoted =
+        std::any_of(findings.all().begin(), findings.all().end(), [&](const Finding& finding) {
+          const std::vector<QuotedLine>& lines = finding.evidence.lines();
+          return std::any_of(lines.begin(), lines.end(), [&](const QuotedLine& line) {
+            return line.place == message->place();
+          });
+        });
+    if (is_quoted) continue;
+    const MessageFacts known = facts_of(message->record().as<Message>().id);
+    if (warnings.empty()) reason = message->text();
+    if (!is_grave && (known.weight == 'F' || known.weight == 'D')) {
+      is_grave = true;
+      reason = known.meaning;
+    }
+    warnings.add(message->place(), message->process(), message->line());
+  }
+  return warnings;
+}
+
+}  // namespace
+
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const bool is_explained =
       std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
@@ -325,6 +363,16 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
                finding.id != "low_bandwidth";
       });
   if (is_explained) return;
+  // What follows `Last error:` is NCCL's last warning: the reason, in words that no rule knows.
+  const PlainLines& last = facts.plain_of(PlainLine::LastError);
+  if (!last.kept.empty()) {
+    const std::string reason = text_behind_labels(last.kept.front().quoted.text);
+    Finding& finding = findings.add("system_error", Severity::Error, "NCCL failed: " + reason);
+    finding.evidence = last.evidence;
+    finding.cause = "NCCL's last warning before it failed: " + reason;
+    finding.fix = "NCCL_DEBUG=INFO shows what came before it";
+    return;
+  }
   const Evidence benchmark = evidence_of(
       facts.messages[MessageId::BenchmarkError],
       [](const KeptMessage& message) { return contains(message.text(), "NCCL failure"); });
@@ -332,6 +380,24 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const Evidence& system = facts.plain_of(PlainLine::SystemError).evidence;
   const Evidence& remote = facts.plain_of(PlainLine::RemoteFailed).evidence;
   const Evidence& other = facts.plain_of(PlainLine::OtherNcclError).evidence;
+  // A call of the library's returned an error, and it has warned: that is the reason, as far as it says.
+  std::string reason;
+  // Behind a start that was completed, calls fail when the job ends, and nothing is wrong.
+  const bool is_start_lost =
+      !facts.results.empty() &&
+      std::none_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+        return std::any_of(comm.members.begin(), comm.members.end(),
+                           [](const Member& member) { return member.is_complete; });
+      });
+  const Evidence warned = is_start_lost ? unquoted_warnings(facts, findings, reason) : Evidence{};
+  if (!warned.empty()) {
+    Finding& finding = findings.add("system_error", Severity::Error, "NCCL failed: " + reason);
+    finding.evidence = warned;
+    finding.cause = warned.lines().front().text;
+    finding.fix =
+        "the line quoted names what is missing; NCCL_DEBUG=INFO shows what came before it";
+    return;
+  }
   const auto add = [&](std::string_view id, Severity severity, std::string_view title,
                        const Evidence& evidence, std::string_view cause) {
     Finding& finding = findings.add(id, severity, std::string(title));

@@ -165,6 +165,14 @@ bool fails_to_open(const JobFacts& facts, std::string_view text) {
                                                    "address vector", "initializ"});
 }
 
+bool is_size_unknown(const JobFacts& facts) {
+  return std::none_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+    return comm.nnodes > 0 || !comm.links.empty() ||
+           std::any_of(comm.members.begin(), comm.members.end(),
+                       [](const Member& member) { return member.is_complete; });
+  });
+}
+
 bool has_joined_hosts(const JobFacts& facts) {
   return std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
     const bool is_complete = std::any_of(comm.members.begin(), comm.members.end(),

@@ -42,6 +42,9 @@ std::string faster_fabric(const JobFacts& facts);
 /// Names of interfaces or variables say that the fabric is not InfiniBand's verbs but a plugin's.
 bool wants_plugin(const JobFacts& facts);
 
+/// Nothing says on how many hosts the job runs: a few lines of a start.
+bool is_size_unknown(const JobFacts& facts);
+
 /// Some communicator over several hosts was completed.
 bool has_joined_hosts(const JobFacts& facts);
 

@@ -8,10 +8,35 @@ namespace ringside::audit {
 
 using namespace logs;  // its records are this folder's daily words
 
+namespace {
+
+void add_nothing_read(const JobFacts& facts, Findings& findings) {
+  Finding& finding =
+      findings.add("nothing_read", Severity::Info,
+                   fmt::format("none of the {} lines is one of NCCL, RCCL, a plugin or a launcher",
+                               facts.lines));
+  finding.cause =
+      "this log says nothing about communication: neither that it is well nor that it is not";
+  finding.fix = "NCCL_DEBUG=INFO   # and give audit the output of all ranks";
+}
+
+/// What is found stands in words of any program, and nothing says that it was one of the job's.
+void doubt_all(const JobFacts& facts, Findings& findings) {
+  for (Finding& finding : findings.all()) {
+    finding.severity = Severity::Info;
+    finding.confidence = Confidence::Low;
+    finding.cause += "; no line here tells that this process belongs to a job";
+  }
+  add_nothing_read(facts, findings);
+}
+
+}  // namespace
+
 /// Silence about a line that was not understood would look like health. A warning of the library's, or a text that
 /// tells of trouble, may be the very answer; notes of a release that is newer than this audit seldom are, unless there
 /// are many of them.
 void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
+  if (!facts.is_of_job && facts.lines > 0) return doubt_all(facts, findings);
   const UnreadLines& unread = facts.unread;
   const bool is_explained =
       std::any_of(findings.all().begin(), findings.all().end(),
@@ -38,13 +63,7 @@ void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
     return;
   }
   if (facts.stack_lines > 0 || facts.lines == 0 || !findings.all().empty()) return;
-  Finding& finding =
-      findings.add("nothing_read", Severity::Info,
-                   fmt::format("none of the {} lines is one of NCCL, RCCL, a plugin or a launcher",
-                               facts.lines));
-  finding.cause =
-      "this log says nothing about communication: neither that it is well nor that it is not";
-  finding.fix = "NCCL_DEBUG=INFO   # and give audit the output of all ranks";
+  add_nothing_read(facts, findings);
 }
 
 }  // namespace ringside::audit

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "diag/job/world_size.h"
+
 namespace ringside::hang {
 
-/// Far beyond any job; what says more is not believed.
-inline constexpr int kMostRanks = 1 << 20;
+using job::kMostRanks;
 
 /// What a call does, without its backend. Names of all recorder versions fold onto these.
 enum class Op : std::uint8_t {

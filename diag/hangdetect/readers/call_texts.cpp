@@ -52,14 +52,6 @@ void take_culprits(const logs::Record& record, Statements& statements) {
   }
 }
 
-int rank_in_text(std::string_view line) {
-  const std::size_t at = line.rfind("[Rank ");
-  if (at == std::string_view::npos) return -1;
-  const std::string_view rest = line.substr(at + 6);
-  const auto rank = parse_whole(rest.substr(0, rest.find_first_not_of("0123456789")));
-  return rank && *rank < kMostRanks ? static_cast<int>(*rank) : -1;
-}
-
 int peer_in(std::string_view line) {
   for (const std::string_view call : {"recv(", "send("}) {
     const std::size_t at = line.find(call);

@@ -17,9 +17,6 @@ void take_fingerprints(const logs::Record& record, Statements& statements);
 /// `Culprit rank 17; Error type: ..`, as often as the line has it.
 void take_culprits(const logs::Record& record, Statements& statements);
 
-/// `[Rank 3]` in the text of an exception: the last one.  returns  -1: none
-int rank_in_text(std::string_view line);
-
 /// The peer in a traceback's source line: `dist.recv(input, 0)`, `dist.send(tensor, dst=1)`.  returns  -1: none
 int peer_in(std::string_view line);
 

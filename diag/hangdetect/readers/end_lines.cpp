@@ -7,6 +7,7 @@
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/run_lines.h"
+#include "diag/job/job_words.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -113,6 +114,10 @@ bool EndLines::take_message(const Record& record, int rank) {
       return true;
     case MessageId::SlurmCancelled:
       has_step_ended_ = true;
+      if (logs::message_argument(record, "reason").starts_with("NODE FAIL")) {
+        statements_.state(record, What::HostDeath, {}, 0, "its node failed");
+        return true;
+      }
       statements_.state(record, What::Cancelled, {}, 0,
                         std::string(logs::message_argument(record, "reason")));
       return true;
@@ -132,10 +137,13 @@ bool EndLines::take_message(const Record& record, int rank) {
     case MessageId::SlurmTaskEnded:
       take_task(record);
       return true;
+    case MessageId::KernelOom:
+      if (!job::is_other_program(job::killed_process(record)))
+        statements_.state_of(record, What::HostDeath, rank);
+      return true;
     case MessageId::SlurmNodeFailure:
     case MessageId::KubernetesEnded:
     case MessageId::RayEnded:
-    case MessageId::KernelOom:
     case MessageId::FallenOffBus:
       statements_.state_of(record, What::HostDeath, rank);
       return true;

@@ -25,14 +25,18 @@
 #include "diag/hangdetect/readers/ras_text.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/hangdetect/readers/statements.h"
+#include "diag/job/job_words.h"
+#include "diag/job/line_rank.h"
+#include "diag/job/world_size.h"
+#include "diag/job/xid_meaning.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/init_records.h"
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parse_logs.h"
+#include "diag/logparse/paste.h"
 #include "diag/logparse/ras_records.h"
 #include "diag/logparse/torch_lines.h"
-#include "diag/logparse/xid_meaning.h"
 
 namespace ringside::hang {
 namespace {
@@ -69,7 +73,13 @@ class Sink : public logs::RecordSink {
         calls_(names) {}
 
   void take(std::span<const Record> records, const logs::SpeakerTable& speakers) override {
-    for (const Record& record : records) take_one(record, speakers);
+    for (const Record& record : records) take_one(record, speakers[record.speaker]);
+  }
+
+  void take_one(const Record& record, const logs::Speaker& speaker) {
+    if (!facts_.is_of_job) facts_.is_of_job = job::is_of_job(record);
+    world_.take(record);
+    take_kind(record, speaker);
   }
 
   /// Places are files and lines only once everything is read.
@@ -77,23 +87,23 @@ class Sink : public logs::RecordSink {
     words_.finish();
     state_ras();
     compare_engine_waits();
+    world_.know(dumps_.waits().world());
     said_.finish(where);
-    facts_.known_world = std::max(facts_.known_world, dumps_.world());
+    said_.know_world(world_.ranks());
     facts_.world = std::max(facts_.world, facts_.known_world);
     for (ProcessStack& stack : facts_.stacks) name_stack(stack);
     name_processes();
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     for (const int rank : dumps_.unplaced()) said_.note(rank).is_waiting = true;
-    facts_.timeouts = dumps_.timeouts();
+    facts_.timeouts = dumps_.waits().timeouts();
   }
 
  private:
   /// The global rank that wrote the line; -1 where it does not say.
-  int rank_of(const Record& record, const logs::SpeakerTable& speakers) {
+  int rank_of(const Record& record, const logs::Speaker& speaker) {
     const logs::TorchPrefix prefix = logs::torch_prefix(record);
     if (prefix.global_rank >= 0) return prefix.global_rank;
-    const logs::Speaker& speaker = speakers[record.speaker];
     if (speaker.launcher_rank >= 0) return speaker.launcher_rank;
     if (const auto known = rank_of_process_.find({speaker.host, speaker.pid});
         known != rank_of_process_.end() && speaker.pid >= 0) {
@@ -102,27 +112,27 @@ class Sink : public logs::RecordSink {
     return -1;
   }
 
-  void take_one(const Record& record, const logs::SpeakerTable& speakers) {
+  void take_kind(const Record& record, const logs::Speaker& speaker) {
     switch (record.kind) {
       case RecordKind::Message:
-        take_message(record, speakers);
+        take_message(record, speaker);
         break;
       case RecordKind::CommEvent:
-        take_comm(record, speakers);
+        take_comm(record, speaker);
         break;
       case RecordKind::CollCall:
-        calls_.take(record, speakers[record.speaker], rank_of(record, speakers));
+        calls_.take(record, speaker, rank_of(record, speaker));
         break;
       case RecordKind::PythonError:
-        take_error(record, speakers);
+        take_error(record, speaker);
         break;
       case RecordKind::Xid: {
         const auto& xid = record.as<logs::Xid>();
         const auto owner = rank_of_bus_.find(xid.bus_id);
         std::vector<int> ranks;
         if (owner != rank_of_bus_.end() && owner->second >= 0) ranks.push_back(owner->second);
-        const logs::XidMeaning* meaning = logs::meaning_of_xid(xid.code);
-        if (!xid.is_switch && meaning != nullptr && meaning->weight == logs::XidWeight::Fault) {
+        const job::XidMeaning* meaning = job::meaning_of_xid(xid.code);
+        if (!xid.is_switch && meaning != nullptr && meaning->weight == job::XidWeight::Fault) {
           said_.state(record, What::GpuFault, std::move(ranks), xid.code);
         }
         break;
@@ -137,19 +147,17 @@ class Sink : public logs::RecordSink {
         ras_.take_rank(record);
         break;
       default:
-        take_text(record, speakers);
+        take_text(record, speaker);
         break;
     }
   }
 
-  void take_comm(const Record& record, const logs::SpeakerTable& speakers) {
+  void take_comm(const Record& record, const logs::Speaker& speaker) {
     const auto& comm = record.as<logs::CommEvent>();
-    calls_.take_comm(comm, speakers[record.speaker]);
+    calls_.take_comm(comm, speaker);
     if (comm.rank < 0 || comm.nranks <= 0) return;
     facts_.world = std::max(facts_.world, std::min(comm.nranks, kMostRanks));
-    facts_.known_world = std::max(facts_.known_world, std::min(comm.nranks, kMostRanks));
     // The rank in the largest communicator of the process is the rank in the job.
-    const logs::Speaker& speaker = speakers[record.speaker];
     auto& size = size_of_process_[{speaker.host, speaker.pid}];
     if (comm.nranks < size) return;
     size = comm.nranks;
@@ -161,8 +169,8 @@ class Sink : public logs::RecordSink {
     }
   }
 
-  void take_message(const Record& record, const logs::SpeakerTable& speakers) {
-    const int rank = rank_of(record, speakers);
+  void take_message(const Record& record, const logs::Speaker& speaker) {
+    const int rank = rank_of(record, speaker);
     const auto ranks = [&](const char* name) {
       return logs::parse_rank_list(logs::message_argument(record, name));
     };
@@ -173,23 +181,22 @@ class Sink : public logs::RecordSink {
         dumps_.take(record, rank);
         break;
       case MessageId::WatchdogException:
-        take_exception(record, speakers);
+        take_exception(record, speaker);
         break;
       case MessageId::AnalyserMissing:
         said_.state(record, What::AnalyserMissing, ranks("ranks"));
         break;
+      case MessageId::InitBarrierTimeout: {
+        const std::int64_t came = logs::message_number(record, "joined");
+        const std::int64_t world = logs::message_number(record, "world");
+        if (came >= 0 && came < world)
+          said_.state(record, What::FewerCame, {}, came, std::to_string(world));
+        take_text(record, speaker);
+        break;
+      }
       case MessageId::AnalyserField:
-        said_.know_world(logs::message_number(record, "size"));
-        break;
       case MessageId::TorchGroupOptions:
-        said_.know_world(
-            parse_whole(logs::value_of_key(logs::message_argument(record, "pairs"), "size"))
-                .value_or(0));
-        break;
-      case MessageId::InitBarrierTimeout:
-        said_.know_world(logs::message_number(record, "world"));
-        take_text(record, speakers);
-        break;
+        break;  // how many ranks there are: world_
       case MessageId::WorkerDied:
         // Of torch.multiprocessing.spawn: the traceback of that process follows.
         if (logs::message_number(record, "rank") >= 0)
@@ -250,7 +257,7 @@ class Sink : public logs::RecordSink {
       case MessageId::IbAsyncFatal:
       case MessageId::IbAsyncEvent:
       case MessageId::IbDevicesLost:
-        if (auto failure = network_failure(record, speakers[record.speaker].host)) {
+        if (auto failure = network_failure(record, speaker.host)) {
           said_.state(record, What::NetworkError,
                       rank >= 0 ? std::vector<int>{rank} : std::vector<int>{},
                       failure->is_consequence ? 1 : 0, std::move(failure->text));
@@ -277,25 +284,25 @@ class Sink : public logs::RecordSink {
         break;
       default:
         if (!ras_.take_message(record) && !ends_.take_message(record, rank))
-          take_text(record, speakers);
+          take_text(record, speaker);
         break;
     }
   }
 
   /// The text of an exception that ended a watchdog or a process: it repeats the cause, and often is all that
   /// somebody kept.
-  void take_exception(const Record& record, const logs::SpeakerTable& speakers) {
-    take_text(record, speakers);
-    int rank = rank_of(record, speakers);
+  void take_exception(const Record& record, const logs::Speaker& speaker) {
+    take_text(record, speaker);
+    int rank = rank_of(record, speaker);
     if (rank < 0) rank = logs::torch_prefix(record).group_rank;
-    if (rank < 0) rank = rank_in_text(record.line);
+    if (rank < 0) rank = job::rank_in_text(record.line);
     if (record.line.find("CUDA error: ") == std::string_view::npos) return;
-    take_fault(record, speakers, rank);
+    take_fault(record, speaker, rank);
   }
 
   /// A GPU that failed under a rank; torchrun's tag alone tells the local one.
-  void take_fault(const Record& record, const logs::SpeakerTable& speakers, int rank) {
-    const int local = speakers[record.speaker].local_rank;
+  void take_fault(const Record& record, const logs::Speaker& speaker, int rank) {
+    const int local = speaker.local_rank;
     if (rank >= 0) {
       said_.state(record, What::GpuFault, {rank});
     } else {
@@ -326,14 +333,14 @@ class Sink : public logs::RecordSink {
                 std::move(host));
   }
 
-  void take_error(const Record& record, const logs::SpeakerTable& speakers) {
+  void take_error(const Record& record, const logs::Speaker& speaker) {
     const auto& error = record.as<logs::PythonError>();
-    const int rank = rank_of(record, speakers);
-    take_text(record, speakers);
+    const int rank = rank_of(record, speaker);
+    take_text(record, speaker);
     ++facts_.run.alarming;
     if (error.text.find("CUDA error") != std::string_view::npos ||
         error.text.find("CUDA out of memory") != std::string_view::npos) {
-      take_fault(record, speakers, rank);
+      take_fault(record, speaker, rank);
       return;
     }
     if (error.text.find("gloo/transport") != std::string_view::npos) {
@@ -424,18 +431,18 @@ class Sink : public logs::RecordSink {
   }
 
   /// Phrases that stand in lines of several kinds.
-  void take_text(const Record& record, const logs::SpeakerTable& speakers) {
+  void take_text(const Record& record, const logs::Speaker& speaker) {
     const std::string_view line = record.line;
     if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
         record.kind == RecordKind::Fragment || record.kind == RecordKind::Unknown) {
-      words_.take(record, rank_of(record, speakers));
+      words_.take(record, rank_of(record, speaker));
     }
     if (line.find("CollectiveFingerPrint(") != std::string_view::npos)
       take_fingerprints(record, said_);
     take_culprits(record, said_);
     if (line.find("Watchdog caught collective operation timeout: WorkNCCL(") !=
         std::string_view::npos) {
-      dumps_.take_line(record, rank_of(record, speakers));
+      dumps_.take_line(record, rank_of(record, speaker));
     }
     const std::size_t asks = line.find("] is setting up NCCL communicator");
     const std::size_t open = asks == std::string_view::npos ? asks : line.rfind('[', asks);
@@ -446,6 +453,7 @@ class Sink : public logs::RecordSink {
   }
 
   LogFacts& facts_;
+  job::WorldSize world_;
   Statements said_;
   EndLines ends_;
   OwnWords words_;
@@ -470,10 +478,10 @@ constexpr std::uint64_t kMostOfPastes =
     4U << 20U;  ///< all together: a folder of many logs is a cluster's
 constexpr std::uint32_t kPasteFrom = 1U << 31U;  ///< places from here on are of pastes
 
-/// Text that can be put in order: not compressed, and not binary.
+/// Text that is to be put in order: not compressed, not binary, and not as its library wrote it.
 bool is_paste(std::string_view text) {
-  return !text.starts_with("\x1f\x8b") && !text.starts_with("\x28\xb5\x2f\xfd") &&
-         text.find('\0') == std::string_view::npos;
+  return !logs::is_as_written(text) && !text.starts_with("\x1f\x8b") &&
+         !text.starts_with("\x28\xb5\x2f\xfd") && text.find('\0') == std::string_view::npos;
 }
 
 /// Texts of a paste's size, one after another: their lines go to the sink, their stacks to the facts.
@@ -487,13 +495,17 @@ class PasteReader {
     std::vector<bool> used;
     const std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
     facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
+    std::vector<bool> reported;
+    const std::vector<RasReport> reports = ras_reports_in(lines, name, reported);
+    facts_.reports.insert(facts_.reports.end(), reports.begin(), reports.end());
+    facts_.is_of_job |= !reports.empty() || !stacks.empty();
     const auto number = static_cast<std::uint32_t>(names_.size());
     parser_.begin(kPasteFrom + number, number, name);
     names_.push_back(name);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       // Names of functions in a stack are words of errors and waits, and tell of none.
       PasteLine& line = lines[i];
-      if (used[i] && !stacks.empty()) {
+      if (reported[i] || (used[i] && !stacks.empty())) {
         ++facts_.lines;
         continue;
       }
@@ -519,6 +531,16 @@ class PasteReader {
 };
 
 }  // namespace
+
+LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+                          Names& names) {
+  LogFacts facts;
+  Sink sink(facts, names);
+  for (const SpokenRecord& one : records) sink.take_one(one.record, one.speaker);
+  facts.lines = records.size();
+  sink.finish(where, LogGroups(names, {}));
+  return facts;
+}
 
 LogFacts read_log_text(std::string_view text, const std::string& name, Names& names) {
   LogFacts facts;

@@ -10,8 +10,12 @@
 
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/names.h"
 #include "diag/hangdetect/readers/process_stacks.h"
+#include "diag/hangdetect/readers/ras_report.h"
+#include "diag/logparse/record.h"
+#include "diag/logparse/speakers.h"
 
 namespace ringside::hang {
 
@@ -46,6 +50,7 @@ struct LogStatement {
     HostDeath,  ///< a container, node or process ended from outside: memory, eviction; nothing says whose
     PeerLost,   ///< a rank's connection to a peer ended; detail: the peer, where the call names it
     StoreLost,  ///< a rank's connection to the store ended; detail: the store's host
+    FewerCame,  ///< to a rendezvous: code: how many did; detail: of how many
     Cancelled,  ///< the scheduler ended the job; detail: why
     DeviceMissing,  ///< a rank's network adapter cannot be opened
     NetworkError,   ///< a failed transfer or port, `detail` says which; code 1: a consequence
@@ -102,11 +107,13 @@ struct LogFacts {
   std::vector<RankDump>
       dumps;  ///< of ranks whose watchdog tells what they wait in; `version` is "log"
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
-  std::string moved;    ///< two reports of ncclras show that the job went on; empty: none do
-  int world = 0;        ///< largest number of ranks that a line names
-  int known_world = 0;  ///< ranks of the job, where a line says how many there are; 0: none does
+  std::string moved;       ///< two reports of ncclras show that the job went on; empty: none do
+  int world = 0;           ///< largest number of ranks that a line names
+  int known_world = 0;     ///< ranks of the job, where a line says how many there are; 0: none does
+  bool is_of_job = false;  ///< a line is of a job of several processes, not of any program
   bool is_ras_healthy = false;  ///< a text of ncclras in which every communicator is OK
   RunNotes run;
+  std::vector<RasReport> reports;         ///< of ncclras, as JSON between other lines
   std::vector<ProcessStack> stacks;       ///< of processes, in the order of the input
   std::map<int, ProcessPlace> processes;  ///< by global rank
   Stack call_stack;                       ///< of the collective that failed, as PyTorch prints it
@@ -119,6 +126,16 @@ struct LogFacts {
 /// Files of a paste's size are put in order first: read_paste(). The dumps tell which groups there are: up to 2.4 the watchdog's lines leave that open.
 LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
                         std::span<const RankDump> dumps);
+
+/// A line that somebody else has read, and who wrote it.
+struct SpokenRecord {
+  logs::Record record;
+  logs::Speaker speaker;
+};
+
+/// The same of records, in the order of their log. `where` says what becomes of a record's place.
+LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+                          Names& names);
 
 /// The same of one text that is already in memory, called `name`, beside no dumps.
 LogFacts read_log_text(std::string_view text, const std::string& name, Names& names);

@@ -6,6 +6,7 @@
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/run_lines.h"
+#include "diag/job/world_size.h"
 
 namespace ringside::hang {
 
@@ -44,7 +45,7 @@ void OwnWords::read(const logs::Record& record, int rank) {
   }
   are_stalled_ranks_next_ = false;
   statements_.note_run(record, read_run_line(text), rank);
-  statements_.know_world(world_in(text));
+  statements_.know_world(job::world_in(text));
   if (const int peer = peer_in(text); peer >= 0) peer_ = peer;
 }
 

@@ -267,10 +267,20 @@ bool begins(std::string_view text) {
   return !literal.empty() && text.starts_with(literal);
 }
 
-/// Whether nothing can follow: a frame of a stack, the last words of a known message.
+/// Whether nothing can follow: a rule across the page, a frame of a stack, the last words of a known message.
 bool ends(std::string_view text) {
-  return is_frame_line(text) || text.ends_with("before timing out.") ||
+  const bool is_rule = text.find_first_not_of("-=*#_+ ") == std::string_view::npos;
+  return is_rule || is_frame_line(text) || text.ends_with("before timing out.") ||
          text.ends_with("(most recent call first):") || text.ends_with("(most recent call last):");
+}
+
+/// Whether something must follow: `terminated with exception: [Rank 1]` announces what a watchdog caught.
+bool announces(std::string_view text) {
+  const std::size_t at = text.rfind("[Rank ");
+  const bool ends_in_rank =
+      at != std::string_view::npos && text.ends_with(']') && text.find(']', at) + 1 == text.size();
+  return text.ends_with("exception:") ||
+         (ends_in_rank && trimmed(text.substr(0, at)).ends_with("exception:"));
 }
 
 /// The width at which the text was broken: few lines are wider, and several are nearly as wide.
@@ -314,7 +324,8 @@ std::vector<PasteLine> joined(const std::vector<Part>& parts, std::size_t width,
     if (is_part) {
       const bool is_wide =
           is_terminal ? before->width + 1 >= width : before->width + 1 + first_word(own) > width;
-      is_part = is_wide && !begins(own) && !ends(lines.back().text);
+      const bool is_new = begins(own) && !announces(lines.back().text);
+      is_part = is_wide && !is_new && !ends(lines.back().text);
     }
     if (is_part) {
       const bool has_blank = !is_terminal || before->width < width || part.is_indented;

@@ -266,6 +266,62 @@ Result<RasReport> parse_ras_report(std::string_view text) {
   return report;
 }
 
+namespace {
+
+/// Whether the text closes every brace that it opens.
+class Braces {
+ public:
+  bool are_closed_by(std::string_view text) {
+    for (const char c : text) {
+      if (is_escaped_) {
+        is_escaped_ = false;
+      } else if (c == '\\') {
+        is_escaped_ = is_in_text_;
+      } else if (c == '"') {
+        is_in_text_ = !is_in_text_;
+      } else if (!is_in_text_) {
+        depth_ += c == '{' ? 1 : c == '}' ? -1 : 0;
+      }
+    }
+    return depth_ <= 0;
+  }
+
+ private:
+  int depth_ = 0;
+  bool is_in_text_ = false;
+  bool is_escaped_ = false;
+};
+
+}  // namespace
+
+std::vector<RasReport> ras_reports_in(const std::vector<PasteLine>& lines, const std::string& path,
+                                      std::vector<bool>& used) {
+  std::vector<RasReport> reports;
+  used.resize(lines.size());
+  for (std::size_t first = 0; first < lines.size(); ++first) {
+    if (!lines[first].text.starts_with('{')) continue;
+    Braces braces;
+    std::string text;   // as its lines are
+    std::string tight;  // where a terminal has broken it within a word
+    std::size_t last = first;
+    for (bool is_whole = false; last < lines.size() && !is_whole; ++last) {
+      text += lines[last].text + "\n";
+      tight += lines[last].text;
+      is_whole = braces.are_closed_by(lines[last].text);
+    }
+    if (text.find("\"communicators\"") == std::string::npos) continue;
+    auto report = parse_ras_report(text);
+    if (!report) report = parse_ras_report(tight);
+    if (!report) continue;
+    report->path = path;
+    reports.push_back(*std::move(report));
+    std::fill(used.begin() + static_cast<std::ptrdiff_t>(first),
+              used.begin() + static_cast<std::ptrdiff_t>(last), true);
+    first = last - 1;
+  }
+  return reports;
+}
+
 std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
                                         std::vector<BadFile>& bad) {
   constexpr std::uint64_t kLargest = 256U << 20U;
@@ -283,9 +339,12 @@ std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
       bad.push_back({file.path, std::move(error)});
     }
   }
+  return reports;
+}
+
+void sort_by_time(std::vector<RasReport>& reports) {
   std::stable_sort(reports.begin(), reports.end(),
                    [](const RasReport& a, const RasReport& b) { return a.time < b.time; });
-  return reports;
 }
 
 bool has_moved(const std::vector<RasReport>& reports) {

@@ -11,6 +11,7 @@
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/log_groups.h"
 #include "diag/hangdetect/readers/names.h"
+#include "diag/hangdetect/readers/paste_text.h"
 
 namespace ringside::hang {
 
@@ -52,9 +53,17 @@ struct RasReport {
 /// source  docs/formats 7.1
 Result<RasReport> parse_ras_report(std::string_view text);
 
-/// The reports among the files, oldest first. Files that cannot be read go to `bad`.
+/// The reports that stand between the lines of a paste. `used` says of which lines they are made.
+/// path  of the paste, for the reports
+std::vector<RasReport> ras_reports_in(const std::vector<PasteLine>& lines, const std::string& path,
+                                      std::vector<bool>& used);
+
+/// The reports among the files. Files that cannot be read go to `bad`.
 std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
                                         std::vector<BadFile>& bad);
+
+/// Oldest first.
+void sort_by_time(std::vector<RasReport>& reports);
 
 /// Whether a rank launched something between the first report and the last.
 bool has_moved(const std::vector<RasReport>& reports);

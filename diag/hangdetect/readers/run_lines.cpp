@@ -34,7 +34,7 @@ std::int64_t number_at(std::string_view text, std::size_t& at) {
 /// `step 1/10`, `iteration   42780/ 115311`, `Step: 300, loss`, `[step=12]`, `epoch 3: `
 bool read_step(std::string_view text, RunLine& line) {
   for (const std::string_view word :
-       {"step", "iteration", "iter", "epoch", "batch", "it/s", "s/it"}) {
+       {"it/s", "s/it", "step", "iteration", "iter", "batch", "epoch"}) {
     for (std::size_t at = text.find(word); at != std::string_view::npos;
          at = text.find(word, at + 1)) {
       if (word == "it/s" || word == "s/it") {
@@ -157,39 +157,6 @@ RunLine read_run_line(std::string_view text) {
     line.what = RunLine::What::Step;
   }
   return line;
-}
-
-int world_in(std::string_view text) {
-  struct SizeWord {
-    std::string_view before;
-    bool is_fraction;  ///< the number stands behind a slash
-  };
-  constexpr std::array kKeys = {SizeWord{"world_size", false},    SizeWord{"world size", false},
-                                SizeWord{"WORLD_SIZE", false},    SizeWord{"MEMBER:", true},
-                                SizeWord{"Starting with", false}, SizeWord{"nranks", false},
-                                SizeWord{"num_processes", false}, SizeWord{"Num processes", false},
-                                SizeWord{"total_gpus", false}};
-  for (const SizeWord& key : kKeys) {
-    const std::size_t at = text.find(key.before);
-    if (at == std::string_view::npos) continue;
-    // Sizes of groups within the job are named so too: `tensor_model_parallel_world_size`.
-    const std::string_view before = text.substr(0, at);
-    if (before.ends_with("parallel_") || before.ends_with("parallel ") ||
-        before.ends_with("local_") || before.ends_with("local ") || before.ends_with("LOCAL_")) {
-      continue;
-    }
-    std::size_t from = at + key.before.size();
-    if (key.is_fraction) {
-      from = text.find('/', from);
-      if (from == std::string_view::npos) continue;
-    }
-    const std::size_t number = text.find_first_of("0123456789", from);
-    if (number == std::string_view::npos || number - from > 4) continue;
-    std::size_t end = number;
-    const std::int64_t world = number_at(text, end);
-    if (world >= 2 && world <= kMostRanks) return static_cast<int>(world);
-  }
-  return 0;
 }
 
 int exit_code_of(std::string_view words) {

@@ -22,9 +22,6 @@ struct RunLine {
 /// shape  a line without its prefix
 RunLine read_run_line(std::string_view text);
 
-/// How many ranks the job has, where a line says it: `world_size=8`, `MEMBER: 1/8`, `nranks 8`.  returns  0: it does not
-int world_in(std::string_view text);
-
 /// The signal or status that srun's words for a task's end stand for: `Segmentation fault` -11, `Killed` -9,
 /// `Exited with exit code 3` 3; negative: a signal.  returns  0: words that we do not know
 int exit_code_of(std::string_view words);

@@ -74,8 +74,8 @@ Explanation unexplained(const Job& job, const Standing& standing) {
     }
   }
   if (is_transfer) out.kind = Kind::P2pUnmatched;
-  out.why = fmt::format("{} wait, first in {}, and nothing that is left says for whom",
-                        ranks_text(ranks), out.call);
+  out.why = fmt::format("{}, first in {}, and nothing that is left says for whom",
+                        ranks_that(ranks, "waits", "wait"), out.call);
   out.missing.push_back("Flight Recorder dumps of all ranks: a log line leaves out the peer");
   return out;
 }
@@ -123,12 +123,6 @@ void join_stacks(const LogFacts& facts, Explanation& best) {
     best.evidence.push_back({stack.file, -1, stack.line, text});
   }
   if (best.stack.empty() && best.kind != Kind::NotAHang) best.stack = facts.call_stack;
-}
-
-/// Whether silence says something: there are dumps, which ranks write that are told to, or a line says how many ranks
-/// there are.
-bool is_world_known(const Job& job, const LogFacts& facts) {
-  return has_dumps(job) || (facts.known_world > 0 && facts.known_world >= job.world());
 }
 
 /// Two kinds of evidence for the same ranks are surer than either: a rank that the dumps find absent and
@@ -212,6 +206,10 @@ std::optional<Explanation> explain_lines(const Job& lines) {
       [](const Explanation& a, const Explanation& b) { return a.confidence < b.confidence; });
   if (best == found.end()) return std::nullopt;
   return std::move(*best);
+}
+
+bool is_world_known(const Job& job, const LogFacts& facts) {
+  return has_dumps(job) || (facts.known_world > 0 && facts.known_world >= job.world());
 }
 
 Verdict decide(const Job& job, const LogFacts& facts) {

@@ -8,6 +8,10 @@
 
 namespace ringside::hang {
 
+/// Whether the number of ranks is more than the highest that was heard of, so that silence says something: there are
+/// dumps, which ranks write that are told to, or a line says how many ranks there are.
+bool is_world_known(const Job& job, const LogFacts& facts);
+
 /// The verdict on a job, and what else was weighed.
 ///
 /// First: does it stand at all? A job that moved while it was written down is not accused. Then every

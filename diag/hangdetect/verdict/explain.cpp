@@ -98,6 +98,10 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fold_ranks(ranks));
 }
 
+std::string ranks_that(const std::vector<int>& ranks, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", ranks_text(ranks), ranks.size() > 1 ? many : one);
+}
+
 std::string call_text(const Signature& signature) {
   if (signature.op == Op::Barrier) return "barrier";
   const std::string name = signature.op == Op::Other ? signature.name : to_string(signature.op);

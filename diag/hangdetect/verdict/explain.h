@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "diag/hangdetect/model/blocks.h"
@@ -62,5 +63,7 @@ Evidence evidence_of(const Job& job, int rank, const Call& call, std::string tex
 std::string fold_ranks(const std::vector<int>& ranks);
 /// `rank 3`, `ranks 0-3,7`
 std::string ranks_text(const std::vector<int>& ranks);
+/// The same with what they do: `rank 3 waits`, `ranks 0-3,7 wait`.
+std::string ranks_that(const std::vector<int>& ranks, std::string_view one, std::string_view many);
 
 }  // namespace ringside::hang

@@ -78,8 +78,8 @@ void add_front(const Scene& scene, const Front& front, Explanation& out) {
   const Call* call = scene.job.find(rank, front.group, front.sequence);
   if (call == nullptr) return;
   out.call = call_title(scene.job, front.group, *call);
-  out.details.push_back(fmt::format("{} wait in {}: {}", ranks_text(front.waiting), out.call,
-                                    call_text(scene.job.signature(*call))));
+  out.details.push_back(fmt::format("{} in {}: {}", ranks_that(front.waiting, "waits", "wait"),
+                                    out.call, call_text(scene.job.signature(*call))));
   out.evidence.push_back(evidence_of(scene.job, rank, *call, "waits: " + out.call));
 }
 
@@ -146,9 +146,8 @@ Explanation lonely(const Scene& scene, int rank, const std::vector<int>& heads) 
                                     call_text(scene.job.signature(call))));
   out.evidence.push_back(evidence_of(scene.job, rank, call, "waits: " + out.call));
   out.why = fmt::format(
-      "{} alone went on to {}, while {} stand at one place behind it: it did not do what they wait "
-      "for",
-      ranks_text(out.culprits), out.call, ranks_text(heads));
+      "{} alone went on to {}, while {} at one place behind it: it did not do what is waited for",
+      ranks_text(out.culprits), out.call, ranks_that(heads, "stands", "stand"));
   add_last_calls(scene, heads, out);
   out.stack = last_stack(scene.job, rank);
   out.missing.push_back("stacks of the idle ranks (py-spy dump): what they wait in");
@@ -174,8 +173,8 @@ Explanation with_dump(const Scene& scene, const Front& front, const std::vector<
   out.kind = kind_of_absence(notes);
   add_front(scene, front, out);
   add_last_calls(scene, heads, out);
-  out.why = fmt::format("{} never came to {}: nothing is pending there, and {} wait",
-                        ranks_text(heads), out.call, ranks_text(waiters_of(scene.standing, heads)));
+  out.why = fmt::format("{} never came to {}: nothing is pending there, and {}", ranks_text(heads),
+                        out.call, ranks_that(waiters_of(scene.standing, heads), "waits", "wait"));
   out.confidence = 0.85;
   if (notes.has_exception) {
     out.why += "; its log has an exception of the program's own";
@@ -250,8 +249,8 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
     // Receivers wait for the root. That rank 0 is it holds for nearly every program, and no line shows it.
     out.culprits = {0};
     out.confidence = confidence::kSilentRoot;
-    out.why = fmt::format("{} wait in {}, and rank 0, the usual root, prints nothing",
-                          ranks_text(front.waiting), out.call);
+    out.why = fmt::format("{} in {}, and rank 0, the usual root, prints nothing",
+                          ranks_that(front.waiting, "waits", "wait"), out.call);
     out.missing.push_back("the log and the stack (py-spy dump) of rank 0");
     return out;
   }
@@ -261,9 +260,9 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
     out.culprits.clear();
     out.confidence = 0.5;
     out.why = fmt::format(
-        "{} timed out in {}, and {} print nothing: in a call with a root that can mean "
-        "that they ended it",
-        ranks_text(front.waiting), out.call, ranks_text(heads));
+        "{} timed out in {}, and {} nothing: in a call with a root that can mean that it ended "
+        "there",
+        ranks_text(front.waiting), out.call, ranks_that(heads, "prints", "print"));
     out.missing.push_back("Flight Recorder dumps of all ranks, and the network's counters");
     return out;
   }
@@ -272,17 +271,21 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
     out.kind = Kind::Unknown;
     out.culprits.clear();
     out.confidence = confidence::kSequenceParted;
-    out.why = fmt::format(
-        "{} of {} ranks timed out in {}; of {} there is no line here, and silence accuses nobody",
-        waiting, scene.job.world(), out.call, ranks_text(heads));
+    // The highest rank that a line names is no size of a job.
+    const std::string who = scene.is_world_known
+                                ? fmt::format("{} of {} ranks", waiting, scene.job.world())
+                                : ranks_text(front.waiting);
+    out.why =
+        fmt::format("{} timed out in {}; of {} there is no line here, and silence accuses nobody",
+                    who, out.call, ranks_text(heads));
     out.missing.push_back("the logs of " + ranks_text(heads));
     return out;
   }
   int lost = 0;
   for (int r = 0; r < scene.job.world(); ++r) lost += scene.job.rank(r).dump == nullptr ? 1 : 0;
   const bool are_all_lost = lost == static_cast<int>(heads.size());
-  out.why = fmt::format("{} left no dump, and {} of those that did all wait for {} in {}",
-                        ranks_text(heads), ranks_text(waiters_of(scene.standing, heads)),
+  out.why = fmt::format("{} left no dump, and of those that did {} for {} in {}", ranks_text(heads),
+                        ranks_that(waiters_of(scene.standing, heads), "waits", "all wait"),
                         heads.size() == 1 ? "it" : "them", out.call);
   out.confidence =
       are_all_lost ? (heads.size() == 1 ? 0.7 : 0.55) : (heads.size() == 1 ? 0.55 : 0.35);
@@ -337,9 +340,9 @@ Explanation on_its_way(const Scene& scene, const Front& front, const std::vector
   out.confidence = 0.4;
   add_front(scene, front, out);
   out.why = fmt::format(
-      "{} wait in {} for {}, which is no later than its usual pause between calls: nothing here is "
+      "{} in {} for {}, which is no later than its usual pause between calls: nothing here is "
       "older",
-      ranks_text(front.waiting), out.call, ranks_text(heads));
+      ranks_that(front.waiting, "waits", "wait"), out.call, ranks_text(heads));
   out.missing.push_back(
       "a second set of dumps some seconds later: does anybody stand where they stood?");
   return out;

@@ -139,8 +139,8 @@ std::optional<Explanation> explain_lone_transfers(const Scene& scene) {
   out.call = call_title(scene.job, block->group, call);
   out.stack = scene.job.names().stack(call.stack);
   out.why = fmt::format(
-      "{} stand in a transfer, and all others wait for them; a log's line leaves out the peer",
-      ranks_text(ends));
+      "{} in a transfer, and all others wait for that; a log's line leaves out the peer",
+      ranks_that(ends, "stands", "stand"));
   out.evidence.push_back(evidence_of(scene.job, ends.front(), call, "waits: " + out.call));
   out.missing.push_back("Flight Recorder dumps of " + ranks_text(ends));
   return out;

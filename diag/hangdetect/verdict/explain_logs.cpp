@@ -270,12 +270,16 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto outside = all_of(facts, What::HostDeath);
   some.insert(some.end(), outside.begin(), outside.end());
   std::erase_if(some, [](const LogStatement* one) { return is_consequence(one->code); });
-  if (some.empty()) return;
+  // Of a text that is about no job, the process was any.
+  if (some.empty() || !facts.is_of_job) return;
   const std::vector<int> ranks = ranks_of(some);
+  const std::string& how = some.front()->detail;
   out.push_back(told(
       Kind::DeadRank, some, ranks.size() == 1 ? ranks : std::vector<int>{},
       confidence::kDeathOfNobody,
-      "a process ended from a signal, or from outside; nothing says for sure which rank it was"));
+      fmt::format("a process ended from a signal, or from outside{}; nothing says for sure which "
+                  "rank it was",
+                  how.empty() ? "" : ": " + how)));
 }
 
 /// Others lost the store, or the connection to a peer: whoever held the other end went first.
@@ -290,12 +294,13 @@ void add_lost(const LogFacts& facts, std::vector<Explanation>& out) {
     }
     const std::string where = host.empty() ? "" : fmt::format(", on {},", host);
     const bool may_name = !has_root && !losers.empty() && !has_waited(facts, 0);
-    out.push_back(told(
-        Kind::DeadRank, store, may_name ? std::vector<int>{0} : std::vector<int>{},
-        facts.timeouts > 0 ? 0.3 : confidence::kStoreLost,
-        fmt::format("{} lost the connection to the store{} and follow: the process that holds it, "
-                    "rank 0 or its launcher, went away before",
-                    losers.empty() ? "ranks" : ranks_text(losers), where)));
+    out.push_back(
+        told(Kind::DeadRank, store, may_name ? std::vector<int>{0} : std::vector<int>{},
+             facts.timeouts > 0 ? 0.3 : confidence::kStoreLost,
+             fmt::format(
+                 "{} lost the connection to the store{}, a consequence: the process that holds it, "
+                 "rank 0 or its launcher, went away before",
+                 losers.empty() ? "ranks" : ranks_text(losers), where)));
     out.back().missing.push_back("the log of that process: why it ended, and when");
   }
   const auto peer = all_of(facts, What::PeerLost);
@@ -362,6 +367,15 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
 }
 
 void add_start(const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto fewer = all_of(facts, What::FewerCame);
+  if (!fewer.empty()) {
+    const LogStatement& one = *fewer.back();
+    out.push_back(told(Kind::MissingRank, fewer, {}, confidence::kFewerCame,
+                       fmt::format("{} of {} processes came to the start of the job, and the "
+                                   "others waited; no line says which did not",
+                                   one.code, one.detail)));
+    out.back().missing.push_back("the launcher's log: which processes it started, and where");
+  }
   const auto said = all_of(facts, What::NoUniqueId);
   if (said.empty()) return;
   out.push_back(
@@ -434,7 +448,8 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto failed = all_of(facts, What::RasError);
   if (const std::vector<int> ranks = ranks_of(failed); !ranks.empty()) {
     out.push_back(told(Kind::DeadRank, failed, ranks, ranks.size() == 1 ? 0.7 : 0.45,
-                       fmt::format("{} hold an error of their own by ncclras", ranks_text(ranks))));
+                       fmt::format("{} by ncclras", ranks_that(ranks, "holds an error of its own",
+                                                               "hold errors of their own"))));
   }
   const auto behind = all_of(facts, What::RasBehind);
   if (const std::vector<int> ranks = ranks_of(behind); !ranks.empty()) {
@@ -450,9 +465,9 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
   if (const std::vector<int> ranks = ranks_of(ahead); !ranks.empty()) {
     out.push_back(
         told(Kind::Unknown, ahead, {}, 0.3,
-             fmt::format("{} are ahead of the others in one ncclras report: the others lag, and "
-                         "the report does not tell which of them was late",
-                         ranks_text(ranks))));
+             fmt::format("{} ahead of the others in one ncclras report: the others lag, and the "
+                         "report does not tell which of them was late",
+                         ranks_that(ranks, "is", "are"))));
     out.back().missing.push_back("two more reports, 15 s apart, and stacks of the ranks that lag");
   }
 }

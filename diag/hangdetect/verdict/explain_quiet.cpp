@@ -163,8 +163,20 @@ Explanation told(const LogFacts& facts) {
   if (!facts.stacks.empty()) {
     const ProcessStack& one = facts.stacks.front();
     out.confidence = 0.2;
-    out.why = fmt::format("{} {} ({}); the stacks of the others are not here", one.who(),
-                          to_string(one.doing), one.place());
+    int count = 0;
+    std::string who;
+    for (const ProcessStack& stack : facts.stacks) {
+      count += stack.count;
+      constexpr std::size_t kLong = 400;
+      if (who.size() < kLong)
+        who += fmt::format("{}{} {} ({})", who.empty() ? "" : "; ", stack.who(),
+                           to_string(stack.doing), stack.place());
+    }
+    if (count > 1) who = fmt::format("of {} processes none waits for another: {}", count, who);
+    const bool are_all = facts.known_world > 0 && count >= facts.known_world;
+    out.why = who + (are_all     ? "; these are all ranks of the job"
+                     : count > 1 ? "; if the job has more ranks, their stacks are not here"
+                                 : "; the stacks of the others are not here");
     for (const ProcessStack& stack : facts.stacks) {
       if (out.evidence.size() < 6)
         out.evidence.push_back(
@@ -181,7 +193,11 @@ Explanation told(const LogFacts& facts) {
         run.alarming, run.alarming == 1 ? "" : "s");
     return out;
   }
-  out.why = "there is neither a dump nor a line that tells of a hang";
+  out.why =
+      facts.is_of_job || facts.lines == 0
+          ? "there is neither a dump nor a line that tells of a hang"
+          : "no line here is of a job of several processes: nothing tells of a hang, nor that "
+            "all is well";
   return out;
 }
 

@@ -23,9 +23,10 @@ void doubt_members(const Front& front, Explanation& out) {
                          front.waiting.back() + 1 == static_cast<int>(front.waiting.size());
   out.confidence = std::min(out.confidence, confidence::kStallUnsure);
   out.why = fmt::format(
-      "{} have entered {} with equal arguments, and it does not end: if they are all of its ranks, "
-      "nobody is to blame, and the transport or a GPU stands still",
-      ranks_text(front.waiting), out.call);
+      "{} entered {}{}, and it does not end: if nobody else is a member of its group, no rank is "
+      "to blame, and the transport or a GPU stands still",
+      ranks_that(front.waiting, "has", "have"), out.call,
+      front.waiting.size() > 1 ? " with equal arguments" : "");
   out.missing.insert(out.missing.begin(), "how many ranks the job has, and the logs of all");
   if (!are_first) {
     out.kind = Kind::Unknown;
@@ -44,8 +45,8 @@ Explanation stalled(const Scene& scene, const Front& front) {
   std::vector<int> gone;
   std::set_difference(front.entered.begin(), front.entered.end(), front.waiting.begin(),
                       front.waiting.end(), std::back_inserter(gone));
-  out.details.push_back(
-      fmt::format("{} wait in {}: {}", ranks_text(front.waiting), out.call, call_text(signature)));
+  out.details.push_back(fmt::format("{} in {}: {}", ranks_that(front.waiting, "waits", "wait"),
+                                    out.call, call_text(signature)));
   if (!gone.empty()) out.details.push_back(fmt::format("{} went on", ranks_text(gone)));
   out.evidence.push_back(evidence_of(scene.job, rank, *call, "waits: " + out.call));
   if (has_root(signature.op) && signature.backend != "nccl") {

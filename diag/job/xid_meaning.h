@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace ringside::logs {
+namespace ringside::job {
 
 /// What a fault line of the GPU's driver means for a job that uses the GPU.
 enum class XidWeight : std::uint8_t {
@@ -23,4 +23,4 @@ struct XidMeaning {
 /// source   docs/formats 8.1
 const XidMeaning* meaning_of_xid(int code);
 
-}  // namespace ringside::logs
+}  // namespace ringside::job

@@ -1,8 +1,8 @@
-#include "diag/logparse/xid_meaning.h"
+#include "diag/job/xid_meaning.h"
 
 #include <array>
 
-namespace ringside::logs {
+namespace ringside::job {
 namespace {
 
 constexpr XidWeight kInfo = XidWeight::Event;
@@ -70,4 +70,4 @@ const XidMeaning* meaning_of_xid(int code) {
   return nullptr;
 }
 
-}  // namespace ringside::logs
+}  // namespace ringside::job

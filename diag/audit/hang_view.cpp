@@ -1,0 +1,81 @@
+#include "diag/audit/hang_view.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "diag/audit/facts.h"
+#include "diag/hangdetect/examine.h"
+
+namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
+namespace {
+
+Speaker speaker_of(const JobFacts& facts, std::uint32_t index) {
+  const ProcessFacts& process = facts.processes[index];
+  Speaker speaker;
+  if (process.host >= 0) speaker.host = facts.hosts[static_cast<std::size_t>(process.host)].name;
+  speaker.pid = process.pid;
+  speaker.launcher_rank = process.launcher_rank;
+  return speaker;
+}
+
+bool is_one_of(const Record& record, std::initializer_list<MessageId> ids) {
+  return std::any_of(ids.begin(), ids.end(), [&](MessageId id) { return is_message(record, id); });
+}
+
+}  // namespace
+
+HangView::HangView(const JobFacts& facts) : facts_(facts) {
+  lines_ = facts.messages.kept_lines();
+  std::vector<hang::SpokenRecord> records;
+  records.reserve(lines_.size());
+  // Each line's place is its number among these: hangdetect names it so.
+  for (const KeptMessage* line : lines_) {
+    records.push_back({line->record(), speaker_of(facts, line->process())});
+    records.back().record.place = {0, static_cast<std::uint32_t>(records.size() - 1)};
+  }
+  const auto where = [](Place place) -> std::pair<std::string, std::int64_t> {
+    return {std::string(), place.line};
+  };
+  said_ = std::make_unique<hang::Examination>(hang::examine_records(records, where));
+}
+
+HangView::~HangView() = default;
+
+const KeptMessage* HangView::line_of(std::int64_t line) const {
+  const bool is_there = line >= 0 && line < static_cast<std::int64_t>(lines_.size());
+  return is_there ? lines_[static_cast<std::size_t>(line)] : nullptr;
+}
+
+std::vector<const hang::Explanation*> HangView::resting_on(
+    std::initializer_list<MessageId> ids) const {
+  std::vector<const hang::Explanation*> found;
+  const auto take = [&](const hang::Explanation& one) {
+    const bool rests =
+        std::any_of(one.evidence.begin(), one.evidence.end(), [&](const hang::Evidence& evidence) {
+          const KeptMessage* line = line_of(evidence.line);
+          return line != nullptr && is_one_of(line->record(), ids);
+        });
+    if (rests) found.push_back(&one);
+  };
+  take(said_->verdict.best);
+  for (const hang::Explanation& other : said_->verdict.others) take(other);
+  return found;
+}
+
+Evidence HangView::evidence_of(const hang::Explanation& one,
+                               std::initializer_list<MessageId> ids) const {
+  Evidence evidence;
+  for (const KeptMessage* line : lines_) {
+    const bool is_quoted =
+        std::any_of(one.evidence.begin(), one.evidence.end(),
+                    [&](const hang::Evidence& quoted) { return line_of(quoted.line) == line; });
+    if (is_quoted || is_one_of(line->record(), ids))
+      evidence.add(line->place(), line->process(), line->line());
+  }
+  return evidence;
+}
+
+}  // namespace ringside::audit

@@ -1,0 +1,92 @@
+#include "diag/audit/rules/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "diag/audit/hang_view.h"
+#include "diag/hangdetect/verdict/verdict.h"
+
+namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
+namespace {
+
+/// A kind of hang, and the finding that it is.
+struct Translation {
+  hang::Kind kind;
+  std::string_view id;
+  std::string_view fix;  ///< where hangdetect's next step is not enough
+};
+
+constexpr std::array kTranslations{
+    Translation{hang::Kind::MissingRank, "hang_diverged_rank", ""},
+    Translation{hang::Kind::DivergedControlFlow, "hang_diverged_rank", ""},
+    Translation{hang::Kind::DeadRank, "hang_dead_rank", ""},
+    Translation{hang::Kind::Straggler, "hang_slow_rank", ""},
+    Translation{hang::Kind::OrderMismatch, "hang_op_mismatch", ""},
+    Translation{hang::Kind::OpMismatch, "hang_op_mismatch",
+                "make every branch around a collective the same on all ranks"},
+    Translation{
+        hang::Kind::ShapeMismatch, "hang_shape_mismatch",
+        "make the shapes equal on all ranks: uneven data sets need padding, a sampler or join()"},
+    Translation{hang::Kind::DtypeMismatch, "hang_shape_mismatch",
+                "make the types equal on all ranks"},
+    Translation{hang::Kind::RootMismatch, "hang_op_mismatch", ""},
+};
+
+const Translation* translation_of(hang::Kind kind) {
+  const auto row = std::find_if(kTranslations.begin(), kTranslations.end(),
+                                [&](const Translation& one) { return one.kind == kind; });
+  return row == kTranslations.end() ? nullptr : &*row;
+}
+
+/// In hangdetect's tenths: 0.8 is evidence that is complete for its kind (verdict/confidence.h).
+Confidence confidence_of(double confidence) {
+  constexpr double kComplete = 0.8, kOneSided = 0.5;
+  return confidence >= kComplete   ? Confidence::High
+         : confidence >= kOneSided ? Confidence::Medium
+                                   : Confidence::Low;
+}
+
+/// What a reader needs first: up to the reason that follows.
+std::string title_of(const std::string& why) {
+  return why.substr(0, std::min(why.find(": "), why.find("; ")));
+}
+
+std::string cause_of(const hang::Explanation& one) {
+  std::string cause = one.why;
+  for (const std::string& detail : one.details) cause += "; " + detail;
+  return cause;
+}
+
+}  // namespace
+
+bool translate_hang(std::initializer_list<MessageId> ids, const JobFacts& facts,
+                    Findings& findings) {
+  const bool has_any =
+      std::any_of(ids.begin(), ids.end(), [&](MessageId id) { return facts.messages.has(id); });
+  if (!has_any) return false;
+  constexpr double kWorthTelling = 0.4;
+  bool is_told = false;
+  std::vector<const Translation*> told;
+  const HangView& view = findings.hang();
+  for (const hang::Explanation* one : view.resting_on(ids)) {
+    const Translation* row = translation_of(one->kind);
+    const bool is_new = std::find(told.begin(), told.end(), row) == told.end();
+    if (row == nullptr || one->confidence < kWorthTelling || !is_new) continue;
+    told.push_back(row);
+    is_told = true;
+    Finding& finding = findings.add(row->id, Severity::Error, title_of(one->why));
+    finding.evidence = view.evidence_of(*one, ids);
+    finding.ranks.assign(one->culprits.begin(), one->culprits.end());
+    finding.confidence = confidence_of(one->confidence);
+    finding.cause = cause_of(*one);
+    finding.fix = row->fix.empty() ? one->next : std::string(row->fix);
+    if (finding.fix.empty() && !one->missing.empty()) finding.fix = one->missing.front();
+  }
+  return is_told;
+}
+
+}  // namespace ringside::audit

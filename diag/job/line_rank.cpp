@@ -1,0 +1,41 @@
+#include "diag/job/line_rank.h"
+
+#include <charconv>
+
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::job {
+namespace {
+
+/// Behind the last of these words.
+int number_behind(std::string_view line, std::string_view word) {
+  const std::size_t at = line.rfind(word);
+  if (at == std::string_view::npos) return -1;
+  int number = -1;
+  const char* const digits = line.data() + at + word.size();
+  const auto [end, error] = std::from_chars(digits, line.data() + line.size(), number);
+  return error == std::errc() && number >= 0 ? number : -1;
+}
+
+}  // namespace
+
+int rank_in_text(std::string_view line) {
+  const int rank = number_behind(line, "[Rank ");
+  return rank >= 0 ? rank : number_behind(line, "[rank");
+}
+
+std::vector<std::int32_t> ranks_in_brackets(std::string_view line) {
+  constexpr std::string_view kOpen = "[Rank ";
+  const std::size_t at = line.find(kOpen);
+  const std::size_t end = at == std::string_view::npos ? at : line.find(']', at);
+  constexpr std::size_t kLongest = 80;
+  constexpr std::size_t kMostListed = 4'096;  // that somebody speaks of in one line
+  if (end == std::string_view::npos || end - at > kLongest) return {};
+  const std::string_view list = line.substr(at + kOpen.size(), end - at - kOpen.size());
+  if (list.find_first_not_of("0123456789-, ") != std::string_view::npos) return {};
+  std::vector<std::int32_t> ranks = logs::parse_rank_list(list);
+  if (ranks.size() > kMostListed) ranks.clear();
+  return ranks;
+}
+
+}  // namespace ringside::job

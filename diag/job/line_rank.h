@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace ringside::job {
+
+/// `3` of the last `[Rank 3]`, else `[rank3]`, inside a line: before PyTorch 2.2 the place in the group, which there is the
+/// default one.  returns  -1: there is none
+int rank_in_text(std::string_view line);
+
+/// The ranks of a `[Rank 1-7]` or `[Rank 0, 2]`, as people write for many lines.
+/// returns  empty: there is none, or it names more ranks than anybody would
+std::vector<std::int32_t> ranks_in_brackets(std::string_view line);
+
+}  // namespace ringside::job

@@ -1,0 +1,177 @@
+#include "diag/job/watchdog_waits.h"
+
+#include <algorithm>
+
+#include "diag/job/line_rank.h"
+#include "diag/job/world_size.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::job {
+namespace {
+
+using logs::MessageId;
+
+std::optional<std::int64_t> number_of(const logs::Record& record, std::string_view name) {
+  constexpr std::int64_t kNothing = -2;
+  const std::int64_t number = logs::message_number(record, name, kNothing);
+  return number == kNothing ? std::nullopt : std::optional(number);
+}
+
+/// Whom a line speaks for: one rank, or those of the `[Rank 1-7]` that people write for many lines.
+std::vector<std::int32_t> ranks_of(const logs::Record& record, int rank) {
+  std::vector<std::int32_t> ranks = ranks_in_brackets(record.line);
+  if (ranks.size() > 1) return ranks;
+  if (rank < 0) rank = logs::torch_prefix(record).group_rank;
+  if (rank < 0) rank = rank_in_text(record.line);
+  if (rank < 0 || rank > kMostRanks) return {};
+  return {rank};
+}
+
+void name_group(const logs::TorchPrefix& prefix, Wait& wait) {
+  if (!prefix.pg_guid.empty()) wait.group = prefix.pg_guid;
+  if (!prefix.pg_desc.empty()) wait.description = prefix.pg_desc;
+  if (prefix.pg_id >= 0) wait.group_number = prefix.pg_id;
+  if (prefix.group_rank >= 0) wait.group_rank = prefix.group_rank;
+}
+
+void set_work(const logs::TorchWork& work, Wait& wait) {
+  wait.has_timed_out = true;
+  wait.operation = work.operation;
+  wait.shape = work.tensor_shape;
+  wait.numel_in = work.numel_in;
+  wait.numel_out = work.numel_out;
+  wait.timeout_ms = work.timeout_ms;
+}
+
+/// Of an all-gather what comes out over what goes in, of a reduce-scatter the inverse.  returns  0: it does not tell
+int group_size_of(const logs::TorchWork& work) {
+  const bool gathers = work.operation.find("ALLGATHER") != std::string_view::npos;
+  const bool scatters = work.operation.find("REDUCE_SCATTER") != std::string_view::npos;
+  const std::int64_t more = gathers ? work.numel_out : work.numel_in;
+  const std::int64_t less = gathers ? work.numel_in : work.numel_out;
+  const bool tells = (gathers || scatters) && less > 0 && more % less == 0 && more / less >= 2 &&
+                     more / less <= kMostRanks;
+  return tells ? static_cast<int>(more / less) : 0;
+}
+
+}  // namespace
+
+bool Wait::is_idle() const {
+  return !has_timed_out && enqueued && completed && *completed >= *enqueued &&
+         *completed >= sequence;
+}
+
+void WatchdogWaits::take(const logs::Record& record, int rank) {
+  for (const std::int32_t one : ranks_of(record, rank)) {
+    if (logs::is_message(record, MessageId::WatchdogTimeout)) {
+      take_timeout(logs::message_argument(record, "work"), record, one);
+    } else if (logs::is_message(record, MessageId::WatchdogStatus)) {
+      take_status(record, one);
+    } else if (logs::is_message(record, MessageId::DumpSignal)) {
+      take_signal(record, one);
+    }
+  }
+}
+
+void WatchdogWaits::take_line(const logs::Record& record, int rank) {
+  const std::size_t at = record.line.find("WorkNCCL(");
+  if (at == std::string_view::npos) return;
+  if (rank < 0) rank = rank_in_text(record.line);
+  if (rank < 0 || rank > kMostRanks) return;
+  const std::string_view rest = record.line.substr(at);
+  take_timeout(rest.substr(0, rest.find(") ran for") + 1), record, rank);
+}
+
+void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& record, int rank) {
+  const logs::TorchWork work = logs::parse_work(text);
+  ++timeouts_;
+  world_ = std::max(world_, group_size_of(work));
+  std::vector<Wait>& all = waits_[rank];
+  const bool is_known = std::any_of(all.begin(), all.end(), [&](const Wait& one) {
+    return one.has_timed_out && one.sequence == work.sequence && one.operation == work.operation &&
+           one.numel_in == work.numel_in && one.numel_out == work.numel_out;
+  });
+  if (is_known) return;
+  // The status can stand before the exception whose text has the work.
+  const auto open = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
+    return one.operation.empty() && one.sequence == work.sequence;
+  });
+  if (open != all.end()) return set_work(work, *open);
+  Wait one;
+  set_work(work, one);
+  one.sequence = work.sequence;
+  one.place = record.place;
+  // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix.
+  one.group_rank = rank_in_text(record.line);
+  all.push_back(std::move(one));
+}
+
+void WatchdogWaits::take_status(const logs::Record& record, int rank) {
+  const std::optional<std::int64_t> enqueued = number_of(record, "enqueued");
+  const std::optional<std::int64_t> completed = number_of(record, "completed");
+  std::int64_t at = logs::message_number(record, "at");
+  // Without the number that failed: the call after the last completed one, if one was enqueued.
+  if (at < 0 && enqueued.value_or(-1) >= 0) {
+    at = std::min(std::max<std::int64_t>(completed.value_or(-1), 0) + 1, *enqueued);
+  }
+  const logs::TorchPrefix prefix = logs::torch_prefix(record);
+  std::vector<Wait>& all = waits_[rank];
+  // Two groups of a rank can wait at the same number: a status belongs to the time-out before it.
+  auto same = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
+    return one.sequence == at &&
+           (!one.has_group() || prefix.pg_id < 0 ||
+            (one.group == prefix.pg_guid && one.group_number == prefix.pg_id));
+  });
+  if (same == all.end()) {
+    Wait one;
+    one.sequence = at;
+    one.place = record.place;
+    all.push_back(std::move(one));
+    same = all.end() - 1;
+  }
+  // What was never set is garbage in 2.2 and 2.3: no job has a thousand million calls in flight.
+  constexpr std::int64_t kMostInFlight = 1'000'000;
+  if (enqueued && (*enqueued < 0 || *enqueued < at + kMostInFlight)) {
+    same->enqueued = std::max(same->enqueued.value_or(-1), *enqueued);
+  }
+  if (completed) same->completed = std::max(same->completed.value_or(-1), *completed);
+  if (!same->has_status) same->status_place = record.place;
+  same->has_status = true;
+  name_group(prefix, *same);
+}
+
+void WatchdogWaits::take_signal(const logs::Record& record, int rank) {
+  Wait signal;
+  signal.enqueued = number_of(record, "enqueued");
+  signal.completed = number_of(record, "completed");
+  if (!signal.enqueued || !signal.completed) return;
+  name_group(logs::torch_prefix(record), signal);
+  signal.place = signal.status_place = record.place;
+  signal.has_status = true;
+  signals_.insert_or_assign(rank, std::move(signal));
+}
+
+void WatchdogWaits::adopt(Wait& one) const {
+  for (const auto& [rank, all] : waits_) {
+    for (const Wait& other : all) {
+      if (other.operation.empty() || other.sequence != one.sequence) continue;
+      if (other.has_group() != one.has_group() || other.group != one.group) continue;
+      if (other.description != one.description) continue;
+      one.operation = other.operation;
+      one.numel_in = other.numel_in;
+      one.numel_out = other.numel_out;
+      return;
+    }
+  }
+}
+
+void WatchdogWaits::complete() {
+  for (auto& [rank, all] : waits_) {
+    for (Wait& one : all) {
+      if (one.operation.empty()) adopt(one);
+    }
+  }
+}
+
+}  // namespace ringside::job

@@ -1,0 +1,79 @@
+#include "diag/job/world_size.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "diag/logparse/init_records.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::job {
+namespace {
+
+using logs::MessageId;
+
+std::int64_t number_in(std::string_view text) {
+  std::int64_t number = -1;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+void WorldSize::know(std::int64_t ranks) {
+  if (ranks > 1 && ranks <= kMostRanks) ranks_ = std::max(ranks_, static_cast<int>(ranks));
+}
+
+void WorldSize::take(const logs::Record& record) {
+  if (record.kind == logs::RecordKind::CommEvent) {
+    const auto& comm = record.as<logs::CommEvent>();
+    if (comm.rank >= 0) know(comm.nranks);
+    return;
+  }
+  if (record.kind != logs::RecordKind::Message) return;
+  switch (record.as<logs::Message>().id) {
+    case MessageId::AnalyserField:
+      return know(logs::message_number(record, "size"));
+    case MessageId::TorchGroupOptions:
+      return know(number_in(logs::value_of_key(logs::message_argument(record, "pairs"), "size")));
+    case MessageId::InitBarrierTimeout:
+      return know(logs::message_number(record, "world"));
+    default:
+      return;
+  }
+}
+
+int world_in(std::string_view text) {
+  struct SizeWord {
+    std::string_view before;
+    bool is_fraction;  ///< the number stands behind a slash
+  };
+  constexpr std::array kKeys = {SizeWord{"world_size", false},    SizeWord{"world size", false},
+                                SizeWord{"WORLD_SIZE", false},    SizeWord{"MEMBER:", true},
+                                SizeWord{"Starting with", false}, SizeWord{"nranks", false},
+                                SizeWord{"num_processes", false}, SizeWord{"Num processes", false},
+                                SizeWord{"total_gpus", false}};
+  for (const SizeWord& key : kKeys) {
+    const std::size_t at = text.find(key.before);
+    if (at == std::string_view::npos) continue;
+    // Sizes of groups within the job are named so too: `tensor_model_parallel_world_size`.
+    const std::string_view before = text.substr(0, at);
+    if (before.ends_with("parallel_") || before.ends_with("parallel ") ||
+        before.ends_with("local_") || before.ends_with("local ") || before.ends_with("LOCAL_")) {
+      continue;
+    }
+    std::size_t from = at + key.before.size();
+    if (key.is_fraction) {
+      from = text.find('/', from);
+      if (from == std::string_view::npos) continue;
+    }
+    const std::size_t number = text.find_first_of("0123456789", from);
+    if (number == std::string_view::npos || number - from > 4) continue;
+    const std::int64_t world = number_in(text.substr(number));
+    if (world >= 2 && world <= kMostRanks) return static_cast<int>(world);
+  }
+  return 0;
+}
+
+}  // namespace ringside::job

@@ -1,0 +1,92 @@
+#include "diag/job/watchdog_waits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "diag/logparse/message.h"
+#include "diag/logparse/parse_logs.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::job {
+namespace {
+
+WatchdogWaits waits_in(const std::string& text) {
+  class Sink : public logs::RecordSink {
+   public:
+    void take(std::span<const logs::Record> records, const logs::SpeakerTable&) override {
+      for (const logs::Record& record : records) {
+        if (record.kind == logs::RecordKind::Message)
+          waits.take(record, logs::torch_prefix(record).global_rank);
+      }
+    }
+    WatchdogWaits waits;
+  } sink;
+  logs::parse_text(text, sink);
+  sink.waits.complete();
+  return sink.waits;
+}
+
+std::string timeout_of(int rank, const std::string& work) {
+  const std::string r = std::to_string(rank);
+  return "[rank" + r + "]:[E612 08:15:40.101 ProcessGroupNCCL.cpp:616] [Rank " + r +
+         "] Watchdog caught collective operation timeout: WorkNCCL(" + work +
+         ", Timeout(ms)=600000) ran for 600010 milliseconds before timing out.\n";
+}
+
+std::string status_of(int rank, int at, int enqueued, int completed) {
+  const std::string r = std::to_string(rank);
+  return "[rank" + r +
+         "]:[E612 08:15:40.355 ProcessGroupNCCL.cpp:1834] [PG ID 0 PG GUID 0(default_pg) Rank " +
+         r + "] failure detected by watchdog at work sequence id: " + std::to_string(at) +
+         " PG status: last enqueued work: " + std::to_string(enqueued) +
+         ", last completed work: " + std::to_string(completed) + "\n";
+}
+
+TEST(WatchdogWaits, AStatusBelongsToTheTimeoutBeforeIt) {
+  const WatchdogWaits waits =
+      waits_in(timeout_of(3, "SeqNum=41, OpType=ALLREDUCE, NumelIn=64, NumelOut=64") +
+               status_of(3, 41, 44, 40));
+  ASSERT_EQ(waits.by_rank().count(3), 1U);
+  ASSERT_EQ(waits.by_rank().at(3).size(), 1U);
+  const Wait& wait = waits.by_rank().at(3).front();
+  EXPECT_EQ(wait.sequence, 41);
+  EXPECT_EQ(wait.operation, "ALLREDUCE");
+  EXPECT_EQ(wait.enqueued, 44);
+  EXPECT_EQ(wait.completed, 40);
+  EXPECT_EQ(wait.group, "0");
+  EXPECT_TRUE(wait.has_timed_out);
+  EXPECT_FALSE(wait.is_idle());
+  EXPECT_EQ(waits.timeouts(), 1);
+}
+
+TEST(WatchdogWaits, WhoHasCompletedAllIsIdleUnlessALineSaysThatItTimedOut) {
+  EXPECT_TRUE(waits_in(status_of(2, 40, 40, 40)).by_rank().at(2).front().is_idle());
+  EXPECT_FALSE(waits_in(status_of(2, 40, 40, 39)).by_rank().at(2).front().is_idle());
+  EXPECT_FALSE(waits_in(timeout_of(2, "SeqNum=40, OpType=ALLREDUCE, NumelIn=1, NumelOut=1") +
+                        status_of(2, 40, 40, 40))
+                   .by_rank()
+                   .at(2)
+                   .front()
+                   .is_idle());
+}
+
+TEST(WatchdogWaits, TheSizesOfAnAllGatherTellHowManyTakePart) {
+  EXPECT_EQ(waits_in(timeout_of(0, "SeqNum=9, OpType=_ALLGATHER_BASE, NumelIn=128, NumelOut=1024"))
+                .world(),
+            8);
+  EXPECT_EQ(
+      waits_in(timeout_of(0, "SeqNum=9, OpType=ALLREDUCE, NumelIn=128, NumelOut=128")).world(), 0);
+}
+
+TEST(WatchdogWaits, AStatusWithoutItsWorkTakesThatOfTheOthers) {
+  const WatchdogWaits waits =
+      waits_in(timeout_of(0, "SeqNum=9, OpType=ALLREDUCE, NumelIn=128, NumelOut=128") +
+               status_of(0, 9, 9, 8) + status_of(1, 9, 9, 8));
+  EXPECT_EQ(waits.by_rank().at(1).front().operation, "ALLREDUCE");
+  EXPECT_FALSE(waits.by_rank().at(1).front().has_timed_out);
+}
+
+}  // namespace
+}  // namespace ringside::job

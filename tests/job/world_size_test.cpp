@@ -1,0 +1,52 @@
+#include "diag/job/world_size.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "diag/logparse/parse_logs.h"
+
+namespace ringside::job {
+namespace {
+
+int size_in(const std::string& text) {
+  class Sink : public logs::RecordSink {
+   public:
+    void take(std::span<const logs::Record> records, const logs::SpeakerTable&) override {
+      for (const logs::Record& record : records) size.take(record);
+    }
+    WorldSize size;
+  } sink;
+  logs::parse_text(text, sink);
+  return sink.size.ranks();
+}
+
+TEST(WorldSize, TheSizeOfTheJobIsReadAndThatOfAGroupIsNot) {
+  EXPECT_EQ(world_in("using world size: 16, data-parallel-size: 4"), 16);
+  EXPECT_EQ(world_in("GLOBAL_RANK: 0, MEMBER: 1/8"), 8);
+  EXPECT_EQ(world_in("tensor_model_parallel_world_size=4"), 0);
+  EXPECT_EQ(world_in("LOCAL_WORLD_SIZE=8"), 0);
+  EXPECT_EQ(world_in("world_size="), 0);
+  EXPECT_EQ(world_in("world_size=99999999999999999999"), 0);
+}
+
+TEST(WorldSize, LinesOfTheStackSayIt) {
+  EXPECT_EQ(
+      size_in("n01:1:2 [0] NCCL INFO comm 0x55aa0 rank 3 nranks 16 cudaDev 0 busId 1b000 - Init "
+              "COMPLETE\n"),
+      16);
+  EXPECT_EQ(size_in("torch.distributed.DistStoreError: Timed out after 601 seconds waiting for "
+                    "clients. 7/8 clients joined.\n"),
+            8);
+}
+
+TEST(WorldSize, WhoSpeaksSaysNothingOfIt) {
+  EXPECT_EQ(size_in("[rank5]:[E612 08:15:40.101 ProcessGroupNCCL.cpp:616] [Rank 5] Watchdog caught "
+                    "collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, "
+                    "NumelIn=64, NumelOut=64, Timeout(ms)=600000) ran for 600010 milliseconds "
+                    "before timing out.\n"),
+            0);
+}
+
+}  // namespace
+}  // namespace ringside::job
