@@ -33,12 +33,13 @@ void line(const char* label, const std::string& text) { fmt::print("  {:<12}{}\n
 
 void print_times(const study::StepTimes& times) {
   const auto part = [&times](Seconds time) {
-    return fmt::format("{:>10}{:>7.1f} %", format_time(time), 100 * (time / times.step));
+    const double share = times.step > Seconds{} ? time / times.step : 0;
+    return fmt::format("{:>10}{:>7.1f} %", format_time(time), 100 * share);
   };
   line("step", fmt::format("{:>10}", format_time(times.step)));
   line("compute", part(times.compute));
   line("exposed", part(times.exposed) + "  in calls, with nothing computed beside them");
-  line("idle", part(times.idle()) + "  neither: bubbles, hosts that come late");
+  line("idle", part(times.idle()) + "  neither: bubbles, ranks and hosts that come late");
 }
 
 void print_calls(const std::vector<study::CallTime>& calls) {

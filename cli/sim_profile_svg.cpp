@@ -76,9 +76,8 @@ class Drawing {
       // A little wider: neighbours leave no hair of white between them.
       if (x < end) svg_.box({x, y, end - x + 0.3, kBar}, shade(link.over_time[i]), "none", 0);
     }
-    if (link.over_time.empty()) {
-      svg_.box({kLeft, y, kStrip * std::min(1.0, link.share), kBar}, shade(0.6), "none", 0);
-    }
+    // When it carries is not known: as dark as it is busy on the whole.
+    if (link.over_time.empty()) svg_.box({kLeft, y, kStrip, kBar}, shade(link.share), "none", 0);
     svg_.box({kLeft, y, kStrip, kBar}, "none", "#999", 0);
     svg_.text(kWidth - 8, y + 13, fmt::format("{:.0f} %", 100 * link.share), 11, "end");
   }

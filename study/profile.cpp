@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -120,6 +121,11 @@ std::vector<LinkUsage> usage_of(const SimNetwork& network, const LinkLoads& load
     for (const double bytes : load.over_time) {
       usage.over_time.push_back(std::min(1.0, bytes / (link.rate.value * loads.span.count())));
     }
+    // Nothing is carried any more until the call is through.
+    if (!usage.over_time.empty()) {
+      const auto spans = static_cast<std::size_t>(std::ceil(time / loads.span));
+      usage.over_time.resize(std::max(usage.over_time.size(), spans));
+    }
     usage.busiest = std::move(link);
   }
   std::vector<LinkUsage> sorted;
@@ -184,13 +190,18 @@ std::vector<Sums> slices_of(const std::vector<Stretch>& parts, Seconds slice) {
   return slices;
 }
 
-/// What prevails around each slice of the call: steps come in turns, and each has its latency and its bytes. Slices of
-/// the same make a phase.
+const std::string& most_of(const Sums& sums) {
+  return std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; })->first;
+}
+
+/// What prevails around each slice of the call, for steps come in turns, and each has its latency and its bytes: slices
+/// with the same are a phase, which is called by what most of itself went into.
 std::vector<Phase> phases_of(const std::vector<Stretch>& parts, Seconds time) {
   constexpr std::size_t kAround = 4;
   const Seconds slice = time / static_cast<double>(kSlices);
   const std::vector<Sums> slices = slices_of(parts, slice);
-  std::vector<Phase> phases;
+  std::vector<std::pair<std::size_t, std::size_t>> runs;  // of slices: first, behind the last
+  std::string before;
   for (std::size_t i = 0; i < kSlices; ++i) {
     Sums around;
     const std::size_t last = std::min(kSlices - 1, i + kAround);
@@ -198,18 +209,28 @@ std::vector<Phase> phases_of(const std::vector<Stretch>& parts, Seconds time) {
       for (const auto& [what, sum] : slices[at]) around[what] += sum;
     }
     if (around.empty()) continue;
-    const auto most =
-        std::ranges::max_element(around, {}, [](const auto& one) { return one.second; });
-    const Seconds begin = slice * static_cast<double>(i);
-    if (phases.empty() || phases.back().what != most->first) {
-      phases.push_back({begin, begin, most->first, 0});
-    }
-    Phase& phase = phases.back();
-    const auto own = slices[i].find(phase.what);
-    if (own != slices[i].end()) phase.share += own->second / slice;
-    phase.end = begin + slice;
+    if (runs.empty() || most_of(around) != before) runs.emplace_back(i, i);
+    before = most_of(around);
+    runs.back().second = i + 1;
   }
-  for (Phase& phase : phases) phase.share /= (phase.end - phase.begin) / slice;
+  std::vector<Phase> phases;
+  std::vector<Sums> own;
+  for (const auto& [first, last] : runs) {
+    Sums sums;
+    for (std::size_t i = first; i < last; ++i) {
+      for (const auto& [what, sum] : slices[i]) sums[what] += sum;
+    }
+    if (sums.empty()) continue;
+    if (phases.empty() || phases.back().what != most_of(sums)) {
+      phases.push_back({slice * static_cast<double>(first), {}, most_of(sums), 0});
+      own.emplace_back();
+    }
+    for (const auto& [what, sum] : sums) own.back()[what] += sum;
+    phases.back().end = slice * static_cast<double>(last);
+  }
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    phases[i].share = own[i][phases[i].what] / (phases[i].end - phases[i].begin);
+  }
   return phases;
 }
 
@@ -245,7 +266,7 @@ Status trace_path(const SimPlan& plan, const SimCall& call, Ways& ways,
   const Seconds time = profile.row.result.time;
   const Seconds steps_end = profile.path.empty() ? Seconds{} : profile.path.back().end;
   if (time > steps_end)
-    parts.push_back({steps_end, time, "what no step waits for (ramp, kernels)"});
+    parts.push_back({steps_end, time, "after the last step: ramps of pipelines, ends of kernels"});
   profile.terms = terms_of(parts);
   profile.phases = phases_of(parts, time);
   return {};

@@ -10,6 +10,7 @@
 #include "harness/hangs/hang_case.h"
 #include "harness/scenario/fold_program.h"
 #include "harness/scenario/plan_faults.h"
+#include "sim/fidelity.h"
 #include "study/scenario_parts.h"
 
 namespace ringside::study {
@@ -43,41 +44,34 @@ std::int64_t length(const std::vector<Span>& spans) {
   return sum;
 }
 
-/// Of the last iteration, from the end of the one before.
+/// The mean over all iterations.
 StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int iterations) {
-  std::int64_t before = 0;
   std::int64_t end = 0;
-  const auto see = [&](int iteration, std::int64_t time) {
-    if (iteration + 1 < iterations) before = std::max(before, time);
-    end = std::max(end, time);
-  };
-  for (const hangs::RankHistory& rank : play.ranks) {
-    for (const hangs::Record& record : rank.records) see(record.iteration, record.completed);
-    for (const hangs::Kernel& kernel : rank.kernels) see(kernel.iteration, kernel.completed);
-  }
   double compute = 0;
   double exposed = 0;
   double ranks = 0;
   for (std::size_t i = 0; i < play.ranks.size(); ++i) {
+    const hangs::RankHistory& rank = play.ranks[i];
+    end = std::max(end, rank.end.host_time);
     std::vector<Span> kernels;
-    std::vector<Span> busy;
-    const auto add = [&](std::vector<Span>& to, std::int64_t from, std::int64_t until) {
-      if (until > before) to.emplace_back(std::max(from, before), until);
-    };
-    for (const hangs::Kernel& kernel : play.ranks[i].kernels) {
-      add(kernels, kernel.started, kernel.completed);
-      add(busy, kernel.started, kernel.completed);
+    for (const hangs::Kernel& kernel : rank.kernels) {
+      kernels.emplace_back(kernel.started, kernel.completed);
+      end = std::max(end, kernel.completed);
     }
-    for (const hangs::Record& record : play.ranks[i].records)
-      add(busy, record.started, record.completed);
+    std::vector<Span> busy = kernels;
+    for (const hangs::Record& record : rank.records) {
+      // Whoever waits for a late one stands still.
+      busy.emplace_back(std::max(record.started, record.moving), record.completed);
+      end = std::max(end, record.completed);
+    }
     const std::int64_t in_kernels = length(joined(std::move(kernels)));
     const std::int64_t in_all = length(joined(std::move(busy)));
     compute += copies[i] * static_cast<double>(in_kernels);
     exposed += copies[i] * static_cast<double>(in_all - in_kernels);
     ranks += copies[i];
   }
-  const auto mean = [ranks](double sum) { return Seconds{sum / ranks * 1e-9}; };
-  return {.step = Seconds{static_cast<double>(end - before) * 1e-9},
+  const auto mean = [&](double sum) { return Seconds{sum / ranks / iterations * 1e-9}; };
+  return {.step = Seconds{static_cast<double>(end) / iterations * 1e-9},
           .compute = mean(compute),
           .exposed = mean(exposed)};
 }
@@ -90,6 +84,9 @@ class SimulatedRun {
       : question_(question), scenario_(question.scenario) {}
 
   Result<ScenarioOutcome> run() {
+    RINGSIDE_TRY(check_size());
+    RINGSIDE_TRY([[maybe_unused]] const Fidelity* const fidelity,
+                 parse_fidelity(question_.fidelity));
     hangs::Outline outline = scenario_.outline;
     if (!scenario_.on.empty()) {
       RINGSIDE_TRY(
@@ -100,7 +97,6 @@ class SimulatedRun {
       clock_.emplace(std::move(clock));
     }
     whole_ = hangs::make_program(outline);
-    RINGSIDE_TRY(check_size());
     RINGSIDE_TRY(const FaultPlan drawn,
                  scenario_.faults.drawn_for(outline.ranks, most_calls(whole_)));
     RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_));
@@ -117,19 +113,21 @@ class SimulatedRun {
  private:
   /// Whatever is folded later: each step of each rank is there once, and played again and again.
   [[nodiscard]] Status check_size() const {
-    constexpr std::int64_t kMostSteps = 200'000'000;
+    constexpr std::int64_t kMostSteps = 40'000'000;  // some 100 bytes each
+    const hangs::Outline& outline = scenario_.outline;
     std::int64_t steps = 0;
-    std::int64_t played = 0;
-    for (const hangs::RankProgram& own : whole_.programs) {
-      const auto body = static_cast<std::int64_t>(own.body.size());
-      steps += body;
-      played = std::max(played, body * own.iterations);
+    for (const hangs::OutlineStep& step : outline.steps) {
+      const int family = step.at ? step.at->family : step.family;
+      const auto groups = outline.families[static_cast<std::size_t>(family)].members.size();
+      steps += step.at ? static_cast<std::int64_t>(groups) : outline.ranks;
     }
-    if (steps <= kMostSteps && played <= kMostSteps / 10) return {};
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{}: {} steps of all ranks, up to {} of one with its iterations",
-                             scenario_.name, steps, played),
-                 "give fewer iterations, microbatches or ranks"};
+    const auto most = static_cast<std::int64_t>(outline.steps.size()) * outline.iterations;
+    if (steps <= kMostSteps && most <= kMostSteps) return {};
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("{}: {} steps of all ranks in an iteration, {} iterations", scenario_.name,
+                    steps, outline.iterations),
+        fmt::format("give fewer ranks, microbatches or iterations: {} steps at most", kMostSteps)};
   }
 
   Status learn(const Program& program, const std::vector<int>& group_of) {
@@ -154,15 +152,19 @@ class SimulatedRun {
   [[nodiscard]] hangs::PlayTimes times(const Program& program, const std::vector<int>& group_of,
                                        const std::vector<Fault>& slow) const {
     hangs::PlayTimes times{.call = {}, .is_even = true};
-    if (clock_) {
-      times.call = [this, &program, &group_of, &slow](const hangs::Step& step,
-                                                      const hangs::Group& group) {
-        const auto index = static_cast<std::size_t>(&group - program.groups.data());
-        const Seconds time = clock_->time(step, group_of[index]);
-        return std::chrono::round<Nanoseconds>(std::max(time, slowed(slow, step, group)));
-      };
-    }
+    times.call = [this, &program, &group_of, &slow](const hangs::Step& step,
+                                                    const hangs::Group& group) {
+      const int whole = group_of[static_cast<std::size_t>(&group - program.groups.data())];
+      const Seconds time = clock_ ? clock_->time(step, whole) : usual_time_of(step, whole);
+      return std::chrono::round<Nanoseconds>(std::max(time, slowed(slow, step, group)));
+    };
     return times;
+  }
+
+  /// On hosts of no kind. A rank that is alone moves nothing.
+  [[nodiscard]] Seconds usual_time_of(const hangs::Step& step, int group) const {
+    const bool is_alone = whole_.groups[static_cast<std::size_t>(group)].ranks.size() < 2;
+    return is_alone ? Seconds{} : Seconds{hangs::usual_time(step)};
   }
 
   Result<ScenarioOutcome> run_folded(FoldedProgram folded, int iterations) {

@@ -20,12 +20,12 @@ struct ScenarioQuestion {
   Seconds timeout{2};             ///< real: a call in which nothing moves for so long fails
 };
 
-/// Where a rank's GPU spends a step. Means over the job's ranks; of simulated runs.
+/// Where a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
 struct StepTimes {
-  Seconds step{};     ///< from iteration to iteration; of one, from begin to end
+  Seconds step{};     ///< of an iteration
   Seconds compute{};  ///< in kernels that are no calls
-  Seconds exposed{};  ///< in calls, with no such kernel beside them
-  /// Neither: the pipeline's bubble, hosts that come late.
+  Seconds exposed{};  ///< in calls that everybody is in, with no such kernel beside them
+  /// Neither: the pipeline's bubble, ranks that come late, hosts.
   [[nodiscard]] Seconds idle() const { return step - compute - exposed; }
 };
 

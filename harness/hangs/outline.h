@@ -44,7 +44,7 @@ struct OutlineStep {
     Transfer,     ///< send on group rank `from`, recv on `to`, nothing on the others
     Compute,      ///< keeps the host busy for `time`
     Kernel,       ///< keeps the GPU busy for `time`: what follows on the GPU waits for it
-    Join,         ///< the GPU waits for every asynchronous call so far
+    Join,         ///< the GPU waits for every asynchronous call so far, or those of `family` alone
     Synchronize,  ///< the host waits for the GPU
     Rendezvous,   ///< the host waits for the group, through the store: no recorder sees it
   };
@@ -57,6 +57,7 @@ struct OutlineStep {
   int to = 0;
   bool async = false;
   Nanoseconds time{};
+  bool is_of_family = false;  ///< of Join
   /// A rank of each group of a family.
   struct Place {
     int family = 0;

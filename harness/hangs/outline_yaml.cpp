@@ -124,13 +124,21 @@ class ProgramReader {
         "all_to_all", "barrier",    "transfer",       "compute",   "synchronize",
         "rendezvous", "join",       "kernel"};
     const auto found = std::find(kWords.begin(), kWords.end(), word);
-    if (found == kWords.end() || !is_pair || word == "synchronize" || word == "join") {
+    if (found == kWords.end() || !is_pair || word == "synchronize") {
       return root_.bad(node, fmt::format("'{}' is not a step", word), suggestion(word, kWords));
     }
     const YAML::Node value = node.begin()->second;
     if (word == "compute" || word == "kernel") {
       step.kind = word == "compute" ? Kind::Compute : Kind::Kernel;
       return read_work(node, word, value, step);
+    }
+    if (word == "join") {
+      const YamlMapping keys(value, root_.where());
+      RINGSIDE_TRY(keys.check(std::array<std::string_view, 1>{"on"}));
+      RINGSIDE_TRY(step.family, read_family(keys));
+      step.kind = Kind::Join;
+      step.is_of_family = true;
+      return step;
     }
     step.kind = word == "transfer"     ? Kind::Transfer
                 : word == "rendezvous" ? Kind::Rendezvous

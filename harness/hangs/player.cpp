@@ -168,7 +168,7 @@ class Player {
         enqueue(rank, step);
         return true;
       case Step::Kind::Join:
-        wait_for_all(own);
+        wait_for_calls(own, step.group);
         return true;
       case Step::Kind::Synchronize:
         return synchronize(rank, step);
@@ -191,8 +191,10 @@ class Player {
     end.host_time = state(rank).time;
   }
 
-  static void wait_for_all(RankState& own) {
+  /// group  -1: of all
+  static void wait_for_calls(RankState& own, int group) {
     for (std::size_t s = 0; s < own.streams.size(); ++s) {
+      if (group >= 0 && own.streams[s].group != group) continue;
       own.waited[s] = own.streams[s].enqueued;
     }
   }
@@ -354,17 +356,18 @@ class Player {
       if (step.op == Op::Broadcast && bytes <= kEagerBytes &&
           group_rank(group, member.rank) == step.peer) {
         instance.members.back().is_gone = true;
-        complete(member, record.started + busy);
+        complete(member, record.started, record.started + busy);
       }
       return;
     }
     const std::vector<Member> members = std::move(instance.members);
-    const std::int64_t end = instance.ready + busy;
+    const std::int64_t ready = instance.ready;
+    const std::int64_t end = ready + busy;
     // A rank is in one call of the group at a time, so the oldest one is full first.
     shared.instances.pop_front();
     ++shared.base;
     for (const Member& each : members) {
-      if (!each.is_gone) complete(each, end + late());
+      if (!each.is_gone) complete(each, ready, end + late());
     }
   }
 
@@ -389,10 +392,10 @@ class Player {
       return;
     }
     theirs.pop_front();
-    const std::int64_t end =
-        std::max(far.started, near.started) + kernel_time(step, group_of(step.group));
-    complete(other, end + late());
-    complete(member, end + late());
+    const std::int64_t ready = std::max(far.started, near.started);
+    const std::int64_t end = ready + kernel_time(step, group_of(step.group));
+    complete(other, ready, end + late());
+    complete(member, ready, end + late());
   }
 
   const Record& head_record(const Member& member) {
@@ -400,9 +403,11 @@ class Player {
     return record_of(member.rank, stream.queue.front());
   }
 
-  void complete(const Member& member, std::int64_t time) {
+  void complete(const Member& member, std::int64_t ready, std::int64_t time) {
     Stream& stream = state(member.rank).streams[static_cast<std::size_t>(member.stream)];
-    record_of(member.rank, stream.queue.front()).completed = time;
+    Record& record = record_of(member.rank, stream.queue.front());
+    record.moving = ready;
+    record.completed = time;
     leave(member.rank, stream, time);
   }
 
@@ -422,8 +427,7 @@ class Player {
 
   [[nodiscard]] std::int64_t kernel_time(const Step& step, const Group& group) const {
     if (times_.call) return times_.call(step, group).count();
-    const auto bytes = static_cast<std::int64_t>(size_of(step.type).value) * step.count;
-    return kKernelTime + bytes / kBytesPerNanosecond;
+    return usual_time(step).count();
   }
 
   const Program& program_;
@@ -449,6 +453,11 @@ bool Play::is_hung() const {
     }
   }
   return false;
+}
+
+Nanoseconds usual_time(const Step& call) {
+  const auto bytes = static_cast<std::int64_t>(size_of(call.type).value) * call.count;
+  return Nanoseconds{kKernelTime + bytes / kBytesPerNanosecond};
 }
 
 Play play(const Program& program, const NetworkFault& network, std::uint64_t seed,

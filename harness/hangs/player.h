@@ -16,6 +16,7 @@ struct Record {
   const Step* step = nullptr;     ///< lives as long as the program
   std::int64_t created = 0;       ///< the host enqueued it
   std::int64_t started = kNever;  ///< its stream reached it
+  std::int64_t moving = kNever;   ///< everybody had come whom it waits for
   std::int64_t completed = kNever;
   std::int32_t collective_seq = 0;  ///< calls of the group so far; a transfer leaves it as it was
   std::int32_t p2p_seq = 0;
@@ -64,11 +65,14 @@ struct Play {
 
 /// How long things take.
 struct PlayTimes {
-  /// Of a call, from when its last member has come; empty: 20 us and its bytes at 50 GB/s.
+  /// Of a call, from when its last member has come; empty: usual_time().
   std::function<Nanoseconds(const Step& call, const Group& group)> call = {};
   bool is_even =
       false;  ///< everything takes just that; else some per cent more or less, by the seed
 };
+
+/// 20 us and its bytes at 50 GB/s.
+Nanoseconds usual_time(const Step& call);
 
 /// Plays all ranks against each other until nothing moves.
 ///

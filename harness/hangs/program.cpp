@@ -33,7 +33,8 @@ bool expand(const Program& program, const OutlineStep& line, int site, int rank,
       return true;
     case Kind::Join:
       step.kind = Step::Kind::Join;
-      return true;
+      if (line.is_of_family) step.group = groups[static_cast<std::size_t>(line.family)];
+      return !line.is_of_family || step.group >= 0;
     case Kind::Synchronize:
       step.kind = Step::Kind::Synchronize;
       return true;

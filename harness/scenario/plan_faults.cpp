@@ -156,7 +156,7 @@ Result<hangs::NetworkFault> stalled_call(const Fault& fault, const hangs::Progra
         return hangs::NetworkFault{step.group, seq};
     }
   }
-  return Error{ErrorCode::Unsupported,
+  return Error{ErrorCode::InvalidArgument,
                fmt::format("{}: no collective uses that connection once the fault has set in",
                            to_string(fault.kind)),
                "give two ranks of one group, and less than they send"};
@@ -178,8 +178,13 @@ Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program
       planned.slow.push_back(fault);
       continue;
     }
+    if (fault.kind == FaultKind::StallLink && fault.by) {
+      return Error{
+          ErrorCode::InvalidArgument, "a connection that stalls for a while, in simulated time",
+          "leave out by: it stalls for ever; slow_link carries less; or run it on real ranks"};
+    }
     if (planned.network.group >= 0) {
-      return Error{ErrorCode::Unsupported, "several connections that fail, in simulated time",
+      return Error{ErrorCode::InvalidArgument, "several connections that fail, in simulated time",
                    "give one of them, or run it on real ranks"};
     }
     RINGSIDE_TRY(planned.network, stalled_call(fault, program));

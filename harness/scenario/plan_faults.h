@@ -19,7 +19,7 @@ struct PlannedFaults {
 /// (engine/faults/rank_faults.h). Groups' names in the plan are those of the outline.
 ///
 /// plan    drawn
-/// errors  Unsupported: faults of several connections, or of one that no collective uses
+/// errors  InvalidArgument: faults of several connections, of one that no collective uses, or for a while alone
 Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program);
 
 /// What slow connections add to a call of such a group.

@@ -92,7 +92,7 @@ class ScenarioWriter {
   [[nodiscard]] std::string step_text(const OutlineStep& step) const {
     switch (step.kind) {
       case Kind::Join:
-        return "join";
+        return step.is_of_family ? fmt::format("join: {{on: {}}}", family(step.family)) : "join";
       case Kind::Synchronize:
         return "synchronize";
       case Kind::Compute:

@@ -36,6 +36,12 @@ class ScenarioReader {
     if (root_.has("about")) {
       RINGSIDE_TRY(scenario_.about, root_.word("about", "one rank leaves"));
     }
+    for (const std::string* const text : {&scenario_.name, &scenario_.about}) {
+      const bool is_plain =
+          std::ranges::none_of(*text, [](unsigned char c) { return c < ' ' || c == 127; });
+      if (!is_plain)
+        return root_.bad(root_.node(), "name or about: what steers a terminal", "leave it out");
+    }
     RINGSIDE_TRY(read_cluster());
     if (root_.has("workload")) {
       RINGSIDE_TRY(read_workload());
@@ -245,6 +251,10 @@ class ScenarioReader {
       RINGSIDE_TRY(scenario_.expect.at_most,
                    finished.quantity<Seconds>("at_most", "20ms", parse_time));
     }
+    if (scenario_.expect.at_least && scenario_.expect.at_most &&
+        *scenario_.expect.at_least > *scenario_.expect.at_most) {
+      return finished.bad(finished.node(), "at_least is more than at_most", "swap them");
+    }
     return {};
   }
 
@@ -273,6 +283,14 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& wher
 }
 
 Result<Scenario> load_scenario(const std::string& path) {
+  constexpr std::uintmax_t kMostBytes = 64 << 20;
+  std::error_code failed;
+  if (std::filesystem::exists(path, failed) &&
+      (!std::filesystem::is_regular_file(path, failed) ||
+       std::filesystem::file_size(path, failed) > kMostBytes)) {
+    return Error{ErrorCode::InvalidArgument, path + ": no file that a scenario could be",
+                 "give a YAML file of 64 MiB at most"};
+  }
   RINGSIDE_TRY(const std::string text, read_file(path));
   return parse_scenario(text, path);
 }

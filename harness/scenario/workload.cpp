@@ -196,7 +196,9 @@ class Writer {
   int copy_family(int family, const char* name) {
     hangs::Family copy = outline_.families[static_cast<std::size_t>(family)];
     copy.name = name;
-    copy.desc += "_BACKWARD";
+    copy.desc = name;
+    for (char& c : copy.desc) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    copy.desc += "_GROUP";
     outline_.families.push_back(std::move(copy));
     return static_cast<int>(outline_.families.size()) - 1;
   }
@@ -234,6 +236,14 @@ class Writer {
   void join() {
     OutlineStep step;
     step.kind = Kind::Join;
+    add(step);
+  }
+  /// For the calls of those groups alone.
+  void join(int family) {
+    OutlineStep step;
+    step.kind = Kind::Join;
+    step.family = family;
+    step.is_of_family = true;
     add(step);
   }
   void synchronize() {
@@ -289,21 +299,23 @@ Result<Outline> make_fsdp(const Keys& keys) {
   Writer writer(data, dimensions);
   const TransformerShape& model = training.model;
   const int group = writer.family("data");
+  // FSDP reduces on a stream of its own: gathers of the next layers do not wait for it.
+  const int scatters = writer.copy_family(group, "data_scatter");
   const auto shard = std::llround(model.layer_weights() / data);
   const auto gather = [&] { writer.call(Op::AllGather, group, shard, DataType::Bfloat16, true); };
   gather();
   for (int layer = 0; layer < model.layers; ++layer) {
-    writer.join();
+    writer.join(group);
     if (layer + 1 < model.layers) gather();  // the next one's while this one computes
     writer.kernel(training.time_of(training.layer_flops()));
   }
   writer.kernel(training.time_of(3 * training.head_flops()));
   gather();
   for (int layer = 0; layer < model.layers; ++layer) {
-    writer.join();
+    writer.join(group);
     if (layer + 1 < model.layers) gather();
     writer.kernel(training.time_of(training.backward_times() * training.layer_flops()));
-    writer.call(Op::ReduceScatter, group, shard, training.gradients, true);
+    writer.call(Op::ReduceScatter, scatters, shard, training.gradients, true);
   }
   writer.join();
   writer.synchronize();

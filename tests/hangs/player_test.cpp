@@ -56,11 +56,20 @@ TEST(Player, AJoinMakesLaterCallsWaitForEarlierAsynchronousOnes) {
   SmallProgram small(2);
   const int other = small.group({0, 1});
   small.call(0, Op::AllReduce, other).async = true;  // rank 1 never makes it
-  small.plain(0, Kind::Join);
+  small.plain(0, Kind::Join).group = -1;
   for (const int rank : {0, 1}) small.call(rank, Op::AllReduce, kWorld);
   const Play play = small.play();
   EXPECT_EQ(record(play, 0, 1).started, kNever);
   EXPECT_FALSE(is_done(play, 1, 0));
+}
+
+TEST(Player, AJoinOfOneGroupDoesNotWaitForAnother) {
+  SmallProgram small(2);
+  const int other = small.group({0, 1});
+  small.call(0, Op::AllReduce, other).async = true;  // rank 1 never makes it
+  small.plain(0, Kind::Join).group = kWorld;
+  for (const int rank : {0, 1}) small.call(rank, Op::AllReduce, kWorld);
+  EXPECT_TRUE(is_done(small.play(), 1, 0));
 }
 
 // Rank 0 is in group A and comes to B after it; rank 1 the other way round. Neither comes.

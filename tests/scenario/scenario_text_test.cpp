@@ -68,6 +68,7 @@ steps:
 - broadcast: {on: world, root: 3, count: 8}
 - barrier: {on: world}
 - rendezvous: {on: world}
+- join: {on: tensor}
 - join
 - synchronize
 seed: 12

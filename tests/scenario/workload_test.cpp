@@ -132,6 +132,25 @@ TEST(Workload, BucketsHoldEachGradientOnce) {
   EXPECT_EQ(first->count * 4, 1 << 20);  // DDP's first bucket
 }
 
+// Gathers and scatters of 1 ms beside layers of some 4 and 8: what is seen of them is the first gather and the last scatter.
+TEST(Workload, ShardsMoveBesideTheLayers) {
+  const hangs::Program program = made("fsdp", {{"model", "llama3-8b"},
+                                               {"gpu", "h100"},
+                                               {"efficiency", "0.5"},
+                                               {"data", "8"},
+                                               {"sequence", "4096"}});
+  const hangs::PlayTimes times{
+      .call = [](const Step&, const hangs::Group&) { return Nanoseconds{1'000'000}; },
+      .is_even = true};
+  const hangs::Play play = hangs::play(program, {}, 1, times);
+  ASSERT_FALSE(play.is_hung());
+  std::int64_t end = 0;
+  for (const hangs::Record& record : play.ranks.front().records) {
+    if (record.iteration == 0) end = std::max(end, record.completed);
+  }
+  EXPECT_NEAR(static_cast<double>(end) * 1e-9, kernels(program.programs.front()) + 0.003, 0.002);
+}
+
 TEST(Workload, ShardsAreGatheredTwiceAndScatteredOnce) {
   const hangs::Program program = made("fsdp", {{"model", "llama3-8b"},
                                                {"gpu", "h100"},

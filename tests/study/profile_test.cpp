@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 namespace ringside::study {
 namespace {
@@ -49,6 +50,18 @@ void expect_sound(const Profile& profile, const std::string& what) {
     EXPECT_FALSE(link.over_time.empty()) << what << link.kind;
   }
   EXPECT_NEAR(profile.links.front().share, profile.row.busy_share(), 1e-9) << what;
+  // A phase is called by what most of it went into.
+  for (const Phase& phase : profile.phases) {
+    std::map<std::string, double> sums;
+    for (const Stretch& one : profile.stretches) {
+      const double inside =
+          (std::min(one.end, phase.end) - std::max(one.begin, phase.begin)).count();
+      if (inside > 0) sums[one.what] += inside / (phase.end - phase.begin).count();
+    }
+    for (const auto& [term_name, part] : sums)
+      EXPECT_LE(part, phase.share + 1e-6) << what << term_name;
+    EXPECT_NEAR(sums[phase.what], phase.share, 1e-6) << what;
+  }
   for (std::size_t i = 1; i < profile.phases.size(); ++i) {
     EXPECT_GE(profile.phases[i].begin - profile.phases[i - 1].end, Seconds{-1e-12}) << what;
   }
