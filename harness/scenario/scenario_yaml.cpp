@@ -145,7 +145,8 @@ class ScenarioReader {
       return root_.bad(node, "a workload is one name with its keys", kExample);
     }
     WorkloadKeys keys;
-    for (const auto& entry : node.begin()->second) {
+    const YAML::Node values = node.begin()->second;  // an iterator's node goes with it
+    for (const auto& entry : values) {
       if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
         return root_.bad(entry.first, "keys and values of a workload are words", kExample);
       }
