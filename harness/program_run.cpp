@@ -7,35 +7,13 @@
 #include <vector>
 
 #include "base/mixed.h"
+#include "harness/hangs/calls.h"
 
 namespace ringside {
 namespace {
 
 using hangs::Op;
 using hangs::Step;
-
-Collective collective_of(Op op) {
-  switch (op) {
-    case Op::AllGather:
-      return Collective::AllGather;
-    case Op::ReduceScatter:
-      return Collective::ReduceScatter;
-    case Op::Broadcast:
-      return Collective::Broadcast;
-    case Op::Reduce:
-      return Collective::Reduce;
-    case Op::AllToAll:
-      return Collective::AllToAll;
-    case Op::Send:
-      return Collective::Send;
-    case Op::Recv:
-      return Collective::Recv;
-    case Op::AllReduce:
-    case Op::Barrier:  // PyTorch's barrier of NCCL is an all-reduce of one element
-      break;
-  }
-  return Collective::AllReduce;
-}
 
 class ProgramRun {
  public:
@@ -105,7 +83,7 @@ class ProgramRun {
   Status call(const Step& step) {
     Communicator& communicator = of(step.group);
     CollectiveCall call;
-    call.collective = collective_of(step.op);
+    call.collective = hangs::collective_of(step.op);
     call.type = step.type;
     call.count = elements_of(step.count);
     if (hangs::has_root(step.op)) call.root = Rank{step.peer};

@@ -179,8 +179,8 @@ Result<CallClock> CallClock::make(JobOptions job, int ranks, std::string fidelit
   impl->fidelity = std::move(fidelity);
   JobOptions one = impl->job;
   one.nodes = 1;
-  RINGSIDE_TRY(const JobHosts hosts, load_job_hosts(one));
-  impl->gpus_per_host = static_cast<int>(gpus_of(hosts.runs.front().host).size());
+  RINGSIDE_TRY(const AskedJob asked, load_job(one));
+  impl->gpus_per_host = static_cast<int>(gpus_of(asked.hosts.runs.front().host).size());
   const int nhosts = (ranks + impl->gpus_per_host - 1) / impl->gpus_per_host;
   if (impl->job.nodes && *impl->job.nodes < nhosts) {
     return Error{ErrorCode::InvalidArgument,
@@ -189,7 +189,6 @@ Result<CallClock> CallClock::make(JobOptions job, int ranks, std::string fidelit
                              impl->gpus_per_host),
                  fmt::format("give nodes: {}", nhosts)};
   }
-  RINGSIDE_TRY(const AskedJob asked, load_job(one));
   impl->has_fabric = asked.fabric.has_value();
   return CallClock(std::move(impl));
 }
