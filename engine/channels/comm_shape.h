@@ -13,16 +13,20 @@ namespace ringside {
 /// source  NCCL 2.30.7: struct ncclComm as ncclTopoTuneModel and the scheduler read it
 struct CommShape {
   int nranks = 1, nnodes = 1;
-  int min_local_ranks = 1, max_local_ranks = 1;  ///< ranks of the smallest and of the largest node
-  int min_cc = 0, max_cc = 0;                    ///< compute capability, 10 x major + minor
-  CpuArch cpu_arch = CpuArch::Unknown;
-  CpuVendor cpu_vendor = CpuVendor::Unknown;
+  int min_local_ranks = 1, max_local_ranks = 1;   ///< ranks of the smallest and of the largest node
+  int min_cc = 0, max_cc = 0;                     ///< compute capability, 10 x major + minor
+  CpuArch cpu_arch = CpuArch::Unknown;            ///< of all hosts: Mixed where they differ
+  CpuVendor cpu_vendor = CpuVendor::Unknown;      ///< the same
+  CpuArch own_cpu_arch = CpuArch::Unknown;        ///< of rank 0's host; Unknown: as cpu_arch
+  CpuVendor own_cpu_vendor = CpuVendor::Unknown;  ///< the same
 
   std::array<GraphSummary, kGraphs> graphs;  ///< merged over the ranks, by GraphId
   Pattern max_tree_pattern = Pattern::BalancedTree;
   bool has_nvswitch = false;
 
   int nchannels = 0;  ///< after doubling and limits
+  /// Those of them that were there before NVLS asked for more (2.20 .. 2.27); 0: all.
+  int collective_channels = 0;
   int nvls_channels = 0;
   int nvls_heads = 0;  ///< of the node that has fewest
   bool has_nvls = false;

@@ -33,6 +33,8 @@ CommShape shape_of(const NodeReport& report) {
   shape.max_cc = report.max_cc;
   shape.cpu_arch = report.cpu_arch;
   shape.cpu_vendor = report.cpu_vendor;
+  shape.own_cpu_arch = report.cpu_arch;
+  shape.own_cpu_vendor = report.cpu_vendor;
   shape.max_tree_pattern = report.graphs[GraphId::Tree].pattern;
   shape.has_nvswitch = report.has_nvswitch;
   shape.nvls_heads = head_count(report.graphs[GraphId::Nvls]);

@@ -17,8 +17,8 @@ double at(const TuningModel::PerClass& table, const CostInputs& in) {
 float ll_bus(const CostInputs& in) {
   GpuClass row = in.gpu_class();
   if (in.shape.nnodes > 1) {
-    const bool amd =
-        in.shape.cpu_vendor == CpuVendor::Amd || in.shape.cpu_vendor == CpuVendor::Mixed;
+    const CpuVendor vendor = in.cpu_vendor(in.model.cpus_of_own_host);
+    const bool amd = vendor == CpuVendor::Amd || vendor == CpuVendor::Mixed;
     row = amd ? GpuClass::Ampere : GpuClass::Volta;
   }
   return static_cast<float>(in.model.ll_bus[static_cast<std::size_t>(row)][in.nodes_column()]);
@@ -40,7 +40,9 @@ void nvls_channel(const CostInputs& in, Collective collective, Algorithm algorit
   float intra = graph.bw_intra;
   float inter = graph.bw_inter;
   float cap = std::numeric_limits<float>::max();
-  if (in.model.nvls_from_efficiency) {
+  if (in.model.nvls_speed == NvlsSpeed::ByNodes) {
+    (in.shape.nnodes <= 2 ? inter : intra) = cap;
+  } else if (in.model.nvls_speed == NvlsSpeed::Efficiency) {
     const double efficiency = in.model.nvls_efficiency[static_cast<std::size_t>(in.gpu_class())];
     intra = static_cast<float>(graph.bw_intra * efficiency * static_cast<double>(k - 1) /
                                static_cast<double>(k));
@@ -113,6 +115,14 @@ void bind_collnet_direct(const CostInputs& in, Collective collective, const Grap
                          Speed& speed) {
   float& bus = speed.terms.bus_gbs;
   const float ppn = in.ranks_per_node();
+  if (is_gather(collective) && in.model.collnet_direct_gather_blends) {
+    const float full = (ppn - 1) / 7.0F;
+    const auto share = static_cast<float>(in.model.collnet_direct_gather_full * full +
+                                          in.model.collnet_direct_gather_lone * (1.0 - full));
+    bus = ppn * graph.bw_intra * share;
+    speed.terms.bound = Bound::LocalLinks;
+    return;
+  }
   if (is_gather(collective)) {
     const auto net =
         static_cast<float>(graph.bw_inter * static_cast<float>(in.model.collnet_direct_gather_net));
@@ -129,6 +139,9 @@ void bind_collnet_direct(const CostInputs& in, Collective collective, const Grap
 
 /// What of the bus bandwidth the algorithm makes: bytes of the buffer over bytes that a link carries.
 float algorithm_share(const CostInputs& in, Collective collective, Algorithm algorithm) {
+  if (algorithm == Algorithm::Nvls && is_gather(collective)) {
+    return static_cast<float>(in.model.nvls_gather_ratio);
+  }
   if (algorithm != Algorithm::Ring && is_gather(collective)) return 1;
   const double of_ring = (1.0 * in.shape.nranks) / ring_steps(collective, in.shape.nranks);
   switch (algorithm) {

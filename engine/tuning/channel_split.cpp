@@ -8,8 +8,6 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kLeastTraffic = 32768;  // bytes a channel
-
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 std::uint64_t rounded_up(std::uint64_t a, std::uint64_t to) { return divided_up(a, to) * to; }
 
@@ -19,38 +17,43 @@ std::size_t kind_of(const SplitTask& task, const SplitShape& shape) {
   return (facts.uses_collnet(shape.nnodes) ? 2U : 0U) + (facts.takes_nvswitch ? 1U : 0U);
 }
 
-std::uint64_t traffic_factor(const SplitTask& task, int nranks) {
-  return traffic_per_byte(task.collective, nranks) * (task.protocol == Protocol::LL ? 4 : 1);
+std::uint64_t traffic_factor(const SplitTask& task, int nranks, const SchedulerModel& scheduler) {
+  const auto times = static_cast<std::uint64_t>(scheduler.ll_traffic);
+  return traffic_per_byte(task.collective, nranks) * (task.protocol == Protocol::LL ? times : 1);
 }
 
 /// The channels of one kind and how far they are filled.
 struct Filling {
-  std::uint64_t per_channel = kLeastTraffic;
+  std::uint64_t per_channel = 0;
   int nchannels = 0;
   int channel = 0;         ///< that is being filled
   std::uint64_t used = 0;  ///< of it
 };
 
-std::array<Filling, 4> budgets(std::span<const SplitTask> tasks, const SplitShape& shape) {
+std::array<Filling, 4> budgets(std::span<const SplitTask> tasks, const SplitShape& shape,
+                               const SchedulerModel& scheduler) {
   const int both = std::min(shape.nchannels, shape.nvls_channels);
   const std::array<int, 4> caps{shape.nchannels, shape.nvls_channels, shape.nchannels, both};
+  const auto floor = static_cast<std::uint64_t>(scheduler.traffic_floor);
   std::array<std::uint64_t, 4> traffic{};
   std::array<Filling, 4> kinds;
   for (const SplitTask& task : tasks) {
     const std::size_t kind = kind_of(task, shape);
-    traffic[kind] +=
-        std::max(kLeastTraffic, task.count * task.element * traffic_factor(task, shape.nranks));
+    const std::uint64_t own =
+        task.count * task.element * traffic_factor(task, shape.nranks, scheduler);
+    traffic[kind] += scheduler.is_plain ? own : std::max(floor, own);
     kinds[kind].nchannels = std::min(kinds[kind].nchannels + task.max_channels, caps[kind]);
   }
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind].nchannels == 0) continue;
-    const auto count = static_cast<std::uint64_t>(kinds[kind].nchannels);
-    kinds[kind].per_channel = rounded_up(traffic[kind] / count, 16);
+    const std::uint64_t share = traffic[kind] / static_cast<std::uint64_t>(kinds[kind].nchannels);
+    kinds[kind].per_channel =
+        scheduler.share_has_floor ? std::max(floor, share) : rounded_up(share, 16);
   }
   return kinds;
 }
 
-/// A task is handed out in cells of at least 32 KiB traffic: `lo` of them on the channel that is being
+/// A task is handed out in cells: `lo` of them on the channel that is being
 /// filled, `each` on the next `nmid` channels, the rest, `hi`, on one more.
 struct CellSplit {
   std::uint64_t lo = 0, each = 0, hi = 0;
@@ -59,13 +62,15 @@ struct CellSplit {
   [[nodiscard]] int nchannels() const { return (lo != 0 ? 1 : 0) + nmid + (hi != 0 ? 1 : 0); }
 };
 
-CellSplit split_cells(std::uint64_t cells, std::uint64_t cell_traffic, const Filling& filling) {
+CellSplit split_cells(std::uint64_t cells, std::uint64_t cell_traffic, bool is_plain,
+                      const Filling& filling) {
   CellSplit split;
   const int left = filling.nchannels - filling.channel;
   split.each = std::min(cells, divided_up(filling.per_channel, cell_traffic));
   const std::uint64_t room =
       filling.per_channel > filling.used ? filling.per_channel - filling.used : 0;
-  split.lo = left == 1 ? cells : std::min(cells, divided_up(room, cell_traffic));
+  const std::uint64_t fitting = is_plain ? room / cell_traffic : divided_up(room, cell_traffic);
+  split.lo = left == 1 ? cells : std::min(cells, fitting);
   const std::uint64_t rest = cells - split.lo;
   split.nmid = static_cast<int>(rest / split.each);
   split.hi = rest % split.each;
@@ -83,12 +88,14 @@ CellSplit split_cells(std::uint64_t cells, std::uint64_t cell_traffic, const Fil
 }
 
 /// Hands the task out, and moves `filling` on to where the next one begins.
-ChannelSplit split_task(const SplitTask& task, int nranks, Filling& filling) {
-  const std::uint64_t factor = traffic_factor(task, nranks);
-  const std::uint64_t cell = rounded_up(divided_up(kLeastTraffic, factor), 16);
+ChannelSplit split_task(const SplitTask& task, int nranks, const SchedulerModel& scheduler,
+                        Filling& filling) {
+  const std::uint64_t factor = traffic_factor(task, nranks, scheduler);
+  const auto floor = static_cast<std::uint64_t>(scheduler.traffic_floor);
+  const std::uint64_t cell = scheduler.is_plain ? 16 : rounded_up(divided_up(floor, factor), 16);
   const std::uint64_t per_cell = cell / task.element;  // elements
   const std::uint64_t cells = divided_up(task.count * task.element, cell);
-  CellSplit split = split_cells(cells, cell * factor, filling);
+  CellSplit split = split_cells(cells, cell * factor, scheduler.is_plain, filling);
   if (split.lo == 0) {  // the channel is full: the next one is the first
     ++filling.channel;
     filling.used = 0;
@@ -107,12 +114,16 @@ ChannelSplit split_task(const SplitTask& task, int nranks, Filling& filling) {
                    .hi = split.hi * per_cell};
   (out.hi != 0 ? out.hi : out.lo) -= cells * per_cell - task.count;
 
+  // Before 2.23 only what the last cell truly holds counted.
+  const std::uint64_t cell_traffic = cell * factor;
+  const std::uint64_t unused =
+      scheduler.is_plain ? (cells * per_cell - task.count) * task.element * factor : 0;
   if (split.hi != 0) {
-    filling.used = split.hi * cell * factor;
+    filling.used = split.hi * cell_traffic - unused;
   } else if (split.nmid > 0) {
-    filling.used = split.each * cell * factor;
+    filling.used = split.each * cell_traffic - unused;
   } else {
-    filling.used += split.lo * cell * factor;
+    filling.used += split.lo * cell_traffic - unused;
   }
   filling.channel = out.last;
   if (filling.used >= filling.per_channel && filling.channel + 1 < filling.nchannels) {
@@ -136,19 +147,84 @@ std::uint64_t traffic_per_byte(Collective collective, int nranks) {
   }
 }
 
-std::vector<ChannelSplit> split_channels(std::span<const SplitTask> tasks,
-                                         const SplitShape& shape) {
-  std::array<Filling, 4> kinds = budgets(tasks, shape);
+namespace {
+
+/// What a block of the protocol moves at once.
+std::uint64_t byte_grain(const SplitTask& task) {
+  const auto nthreads = static_cast<std::uint64_t>(task.nthreads);
+  switch (task.protocol) {
+    case Protocol::LL:
+      return 8 * nthreads;
+    case Protocol::LL128:
+      return 480 * (nthreads / 32);
+    case Protocol::Simple:
+      break;
+  }
+  return 4096;
+}
+
+/// The channels' limit of bytes.
+Filling byte_budget(std::span<const SplitTask> tasks, const SplitShape& shape) {
+  std::uint64_t bytes = 0;
+  Filling filling;
+  int most = shape.nchannels;
+  for (const SplitTask& task : tasks) {
+    if (kind_of(task, shape) >= 2) continue;
+    bytes += task.count * task.element;
+    filling.nchannels += task.max_channels;
+    if (facts_of(task.algorithm).takes_nvswitch) most = std::max(most, shape.nvls_channels);
+  }
+  filling.nchannels = std::min(filling.nchannels, most);
+  if (filling.nchannels > 0) {
+    filling.per_channel =
+        rounded_up(divided_up(bytes, static_cast<std::uint64_t>(filling.nchannels)), 16);
+  }
+  return filling;
+}
+
+ChannelSplit split_bytes(const SplitTask& task, Filling& filling) {
+  const std::uint64_t grain = std::max(byte_grain(task), task.element);
+  ChannelSplit out{.first = filling.channel, .last = filling.channel};
+  std::uint64_t left = task.count * task.element;
+  for (bool is_first = true; left > 0; is_first = false) {
+    const bool is_last = filling.channel + 1 >= filling.nchannels;
+    const std::uint64_t room = std::max(filling.per_channel, filling.used + 1) - filling.used;
+    const std::uint64_t piece = is_last ? left : std::min(left, rounded_up(room, grain));
+    left -= piece;
+    out.last = filling.channel;
+    if (is_first) {
+      out.lo = piece / task.element;
+    } else {
+      out.mid = left > 0 ? piece / task.element : out.mid;
+      out.hi = piece / task.element;
+    }
+    filling.used += piece;
+    if (filling.used >= filling.per_channel && !is_last) {
+      ++filling.channel;
+      filling.used = 0;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<ChannelSplit> split_channels(std::span<const SplitTask> tasks, const SplitShape& shape,
+                                         const SchedulerModel& scheduler) {
+  std::array<Filling, 4> kinds = budgets(tasks, shape, scheduler);
+  Filling bytes = byte_budget(tasks, shape);
   std::vector<ChannelSplit> splits;
   splits.reserve(tasks.size());
   for (const SplitTask& task : tasks) {
     RINGSIDE_ASSERT(task.count > 0 && task.max_channels > 0, "{} elements on {} channels",
                     task.count, task.max_channels);
     const std::size_t kind = kind_of(task, shape);
-    if (kind >= 2) {
+    if (kind >= 2 || scheduler.kind == Scheduler::Loops) {
       splits.push_back({.first = 0, .last = task.max_channels - 1, .lo = task.count});
+    } else if (scheduler.kind == Scheduler::Bytes) {
+      splits.push_back(split_bytes(task, bytes));
     } else {
-      splits.push_back(split_task(task, shape.nranks, kinds[kind]));
+      splits.push_back(split_task(task, shape.nranks, scheduler, kinds[kind]));
     }
   }
   return splits;

@@ -35,13 +35,15 @@ Width width_for(const TuningModel& model, const CommShape& shape, const CostTabl
   const auto a = static_cast<std::size_t>(algorithm);
   const auto p = static_cast<std::size_t>(protocol);
   const int threshold = table.thread_thresholds[a][p];
-  Width width{shape.nchannels, table.max_threads[a][p]};
+  const bool fewer = !model.loop_takes_all_channels && shape.collective_channels > 0;
+  Width width{fewer ? shape.collective_channels : shape.nchannels, table.max_threads[a][p]};
   if (algorithm == Algorithm::CollNetDirect) {
     width.nchannels = collnet_channels(shape, bytes, width.nchannels, width.nthreads, threshold);
   } else if (facts_of(algorithm).takes_nvswitch) {
-    width.nchannels = facts_of(algorithm).uses_collnet(shape.nnodes)
-                          ? std::min(shape.nvls_channels, shape.nchannels)
-                          : shape.nvls_channels;
+    width.nchannels = shape.nvls_channels;
+    if (facts_of(algorithm).uses_collnet(shape.nnodes) && model.nvls_channels_are_bounded) {
+      width.nchannels = std::min(shape.nvls_channels, shape.nchannels);
+    }
   } else {
     while (width.nchannels >= 2 && is_scarce(bytes, width.nchannels, width.nthreads, threshold)) {
       --width.nchannels;

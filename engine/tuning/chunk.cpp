@@ -39,6 +39,7 @@ std::uint64_t cut(std::uint64_t chunk, std::uint64_t bytes, std::uint64_t sharer
 
 /// What an algorithm's rule for its chunks looks at.
 struct ChunkInputs {
+  const TuningModel& model;
   const CommShape& shape;
   const CostTable& table;
   const ChunkRequest& request;
@@ -53,9 +54,14 @@ struct ChunkInputs {
 };
 
 std::uint64_t tree(const ChunkInputs& in, std::uint64_t chunk) {
+  const int levels = log2_floor(static_cast<std::uint64_t>(in.shape.nnodes));
+  if (in.request.protocol == Protocol::Simple && in.model.tree_halves_chunks) {
+    const double depth = in.shape.nranks / in.shape.nnodes - 1 + levels;
+    const Halving rules[] = {{depth * 8, 131072}, {depth * 4, 65536}, {depth, 32768}};
+    return halved(chunk, in.bytes(), in.sharers(), rules);
+  }
   if (in.request.protocol != Protocol::LL128) return chunk;
   const float ppn = static_cast<float>(in.shape.nranks) / static_cast<float>(in.shape.nnodes);
-  const int levels = log2_floor(static_cast<std::uint64_t>(in.shape.nnodes));
   const auto depth = static_cast<float>(1 + levels + 0.1 * static_cast<double>(ppn));
   const Halving rules[] = {{static_cast<double>(depth * 64 / ppn), 131072},
                            {static_cast<double>(depth * 16 / ppn), 32768}};
@@ -78,18 +84,20 @@ std::uint64_t collnet_chain(const ChunkInputs& in, std::uint64_t /*chunk*/) {
 }
 
 std::uint64_t nvls(const ChunkInputs& in, std::uint64_t chunk) {
-  constexpr float kSlowNetwork = 150;  // GB/s
   auto longest = static_cast<std::uint64_t>(in.shape.nvls_chunk);
   const Cost& all_reduce = in.table.cost(Collective::AllReduce, Algorithm::Nvls, Protocol::Simple);
-  if (in.shape.nnodes > 1 && all_reduce.bandwidth_gbs < kSlowNetwork) longest = 32768;
+  const auto narrow = static_cast<float>(in.model.nvls_narrow_gbs);
+  if (in.shape.nnodes > 1 && all_reduce.bandwidth_gbs < narrow) longest = 32768;
   constexpr Cut kRules[] = {{64, 65536}, {8, 32768}, {2, 16384}};
   return cut(std::min(chunk, longest), in.bytes(), in.sharers(in.shape.nvls_heads), kRules);
 }
 
 std::uint64_t nvls_tree(const ChunkInputs& in, std::uint64_t /*chunk*/) {
   constexpr Cut kRules[] = {{32, 262144}, {16, 131072}, {4, 65536}, {1, 32768}};
-  return cut(static_cast<std::uint64_t>(std::min(in.shape.nvls_chunk, in.shape.nvls_tree_chunk)),
-             in.bytes(), in.sharers(in.shape.nvls_heads), kRules);
+  const int fixed = in.model.nvls_tree_chunk[in.shape.nnodes >= 4 ? 1 : 0];
+  const int first = fixed > 0 ? fixed : std::min(in.shape.nvls_chunk, in.shape.nvls_tree_chunk);
+  return cut(static_cast<std::uint64_t>(first), in.bytes(), in.sharers(in.shape.nvls_heads),
+             kRules);
 }
 
 std::uint64_t pat(const ChunkInputs& in, std::uint64_t chunk) {
@@ -125,13 +133,19 @@ Bytes grain_of(Protocol protocol) {
   return Bytes{512};
 }
 
-Bytes chunk_for(const CommShape& shape, const CostTable& table, const ChunkRequest& request) {
-  const ChunkInputs in{shape, table, request};
+Bytes chunk_for(const TuningModel& model, const CommShape& shape, const CostTable& table,
+                const ChunkRequest& request) {
+  const ChunkInputs in{model, shape, table, request};
   std::uint64_t chunk =
       in.slot(request.protocol) * static_cast<std::uint64_t>(slots_per_chunk(request));
   if (request.protocol == Protocol::LL) chunk /= 2;
-  if (request.protocol == Protocol::LL128) chunk = chunk / 16 * 15;
+  // Up to 2.19 chunks halved with their flags.
+  const bool is_late = model.scheduler.kind == Scheduler::Loops;
+  const bool has_flags = request.protocol == Protocol::LL128;
+  if (has_flags && !is_late) chunk = chunk / 16 * 15;
   chunk = kRules[static_cast<std::size_t>(request.algorithm)](in, chunk);
+  if (has_flags && is_late) chunk = chunk / 16 * 15;
+  if (model.scheduler.kind != Scheduler::Cells) return Bytes{chunk};
   const std::uint64_t grain = grain_of(request.protocol).value;
   return Bytes{chunk / grain * grain};
 }

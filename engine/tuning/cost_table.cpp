@@ -33,17 +33,20 @@ Obstacle collnet_obstacle(const CommShape& shape, Algorithm a) {
   return needs_switch && !shape.has_nvswitch ? Obstacle::NoNvSwitch : Obstacle::None;
 }
 
-Obstacle nvls_obstacle(const CommShape& shape, Algorithm a) {
+Obstacle nvls_obstacle(const CostInputs& in, Algorithm a) {
+  const CommShape& shape = in.shape;
   if (!shape.has_nvls) return Obstacle::NoNvls;
   if (a == Algorithm::NvlsTree && shape.nnodes == 1) return Obstacle::OneNode;
   if (a == Algorithm::Nvls && shape.nnodes > 1 && !shape.has_collnet) return Obstacle::SeveralNodes;
-  return shape.graph(GraphId::Nvls).nchannels < 2 ? Obstacle::TooFewHeads : Obstacle::None;
+  const bool too_few = in.model.nvls_needs_two_heads && shape.graph(GraphId::Nvls).nchannels < 2;
+  return too_few ? Obstacle::TooFewHeads : Obstacle::None;
 }
 
-Obstacle pat_obstacle(const CommShape& shape, const TuningParameters& parameters) {
+Obstacle pat_obstacle(const CostInputs& in) {
+  const auto& [model, shape, parameters] = in;
   if (parameters.pat_enable == 0) return Obstacle::Variable;
+  if (shape.min_cc < model.pat_capability) return Obstacle::Capability;
   if (parameters.pat_enable == 1) return Obstacle::None;
-  if (shape.min_cc < 60) return Obstacle::Capability;
   return shape.nranks == shape.nnodes ? Obstacle::None : Obstacle::SeveralRanksPerNode;
 }
 
@@ -54,25 +57,32 @@ Obstacle shape_obstacle(const CostInputs& in, Collective c, Algorithm a) {
     if (const Obstacle found = collnet_obstacle(in.shape, a); found != Obstacle::None) return found;
   }
   if (is_nvls(a)) {
-    if (const Obstacle found = nvls_obstacle(in.shape, a); found != Obstacle::None) return found;
+    if (const Obstacle found = nvls_obstacle(in, a); found != Obstacle::None) return found;
   }
-  if (a == Algorithm::Pat) return pat_obstacle(in.shape, in.parameters);
+  if (a == Algorithm::Pat) return pat_obstacle(in);
   // Across nodes a gather through the network needs a head for each rank of a node.
-  if (is_gather(c) && in.shape.nnodes > 1 &&
-      (a == Algorithm::Nvls || a == Algorithm::CollNetDirect)) {
+  const bool needs_heads =
+      a == Algorithm::CollNetDirect || (a == Algorithm::Nvls && in.model.nvls_gathers_across_nodes);
+  if (is_gather(c) && in.shape.nnodes > 1 && needs_heads) {
     const int heads = a == Algorithm::Nvls ? in.shape.nvls_heads : in.shape.collnet_heads;
     if (in.shape.max_local_ranks > heads) return Obstacle::TooManyLocalRanks;
   }
   return Obstacle::None;
 }
 
+/// What lies beyond PXB, from Hopper on.
+bool is_hopper_safe(const CostInputs& in, PathType type) {
+  if (in.shape.min_cc < 90 || type > PathType::Pxn) return false;
+  if (in.model.ll128_p2c_is_last) return type == PathType::Pxn || in.parameters.ll128_c2c;
+  return !in.model.ll128_over_c2c || in.parameters.ll128_c2c;
+}
+
 /// LL128 counts on stores of 128 bytes arriving whole.
 bool is_ll128_safe(const CostInputs& in, Algorithm a) {
   const CommShape& s = in.shape;
   const GraphSummary& graph = s.graph(facts_of(a).graph);
-  const bool over_c2c = in.model.ll128_over_c2c && s.min_cc >= 90 && in.parameters.ll128_c2c;
-  if (graph.type_inter > (over_c2c ? PathType::Pxn : PathType::Pxb)) return false;
-  if (graph.type_intra > PathType::Nvb) return false;
+  if (graph.type_inter > PathType::Pxb && !is_hopper_safe(in, graph.type_inter)) return false;
+  if (graph.type_intra > (in.model.ll128_over_nvb ? PathType::Nvb : PathType::Nvl)) return false;
   const bool may_differ = s.min_cc >= 90 && !in.model.ll128_needs_one_capability;
   if (s.min_cc != s.max_cc && !may_differ) return false;
   const std::vector<int>& listed = in.model.ll128_capabilities;
@@ -80,9 +90,24 @@ bool is_ll128_safe(const CostInputs& in, Algorithm a) {
   return std::find(listed.begin(), listed.end(), s.min_cc) != listed.end();
 }
 
+/// NCCL_ALGO leaves nothing else.
+bool names_only_collnet(const std::array<Permission, kAlgorithms>& algorithms) {
+  for (std::size_t a = 0; a < kAlgorithms; ++a) {
+    const bool collnet = is_collnet(static_cast<Algorithm>(a));
+    if (!collnet && algorithms[a] != Permission::No) return false;
+  }
+  return true;
+}
+
 Obstacle permission_obstacle(const CostInputs& in, Collective c, Algorithm a, Protocol p) {
   const auto row = static_cast<std::size_t>(c);
-  if (in.parameters.algorithms[row][static_cast<std::size_t>(a)] == Permission::No) {
+  const bool ring_stays = a == Algorithm::Ring && c != Collective::AllReduce &&
+                          in.model.ring_fallback == RingFallback::Always;
+  const bool came_back = (a == Algorithm::Ring || a == Algorithm::Tree) &&
+                         in.model.collnet_lists_are_ignored && !in.shape.has_collnet &&
+                         names_only_collnet(in.parameters.algorithms[row]);
+  if (!ring_stays && !came_back &&
+      in.parameters.algorithms[row][static_cast<std::size_t>(a)] == Permission::No) {
     return Obstacle::Algorithm;
   }
   const Permission protocol = in.parameters.protocols[row][static_cast<std::size_t>(p)];
@@ -93,11 +118,16 @@ Obstacle permission_obstacle(const CostInputs& in, Collective c, Algorithm a, Pr
 }
 
 /// What NCCL finds out only when it chooses: its table, and its log, still have the numbers.
-Obstacle late_obstacle(const CommShape& shape, Collective c, Algorithm a) {
+Obstacle late_obstacle(const CostInputs& in, Collective c, Algorithm a) {
   constexpr int kCollNetRanks = 8;
-  constexpr int kNvlsGatherRanks = 32;
-  const bool too_many = (is_collnet(a) && shape.max_local_ranks > kCollNetRanks) ||
-                        (is_nvls(a) && is_gather(c) && shape.max_local_ranks > kNvlsGatherRanks);
+  const auto& [model, shape, parameters] = in;
+  const bool is_limited =
+      a == Algorithm::CollNetDirect || (is_collnet(a) && model.collnet_chain_is_limited);
+  if (is_limited && shape.max_local_ranks > kCollNetRanks) return Obstacle::TooManyLocalRanks;
+  if (!is_nvls(a) || !is_gather(c)) return Obstacle::None;
+  if (shape.nnodes > 1 && !model.nvls_gathers_across_nodes) return Obstacle::OnlyOneNode;
+  const bool too_many =
+      model.nvls_gather_ranks > 0 && shape.max_local_ranks > model.nvls_gather_ranks;
   return too_many ? Obstacle::TooManyLocalRanks : Obstacle::None;
 }
 
@@ -117,7 +147,7 @@ Cost make_cost(const CostInputs& in, Collective c, Algorithm a, Protocol p) {
   const Delay delay = latency_of(in, c, a, p);
   cost.latency_us = delay.us;
   cost.latency = delay.terms;
-  cost.obstacle = late_obstacle(in.shape, c, a);
+  cost.obstacle = late_obstacle(in, c, a);
   return cost;
 }
 
@@ -171,6 +201,8 @@ const char* to_string(Obstacle obstacle) {
       return "needs several nodes";
     case Obstacle::SeveralNodes:
       return "on several nodes it needs CollNet";
+    case Obstacle::OnlyOneNode:
+      return "on one node only";
     case Obstacle::NoCollNet:
       return "CollNet is off";
     case Obstacle::NoChainSupport:

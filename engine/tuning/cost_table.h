@@ -19,6 +19,7 @@ enum class Obstacle : std::uint8_t {
   NotInVersion,      ///< this version of NCCL lacks it
   OneNode,           ///< needs several nodes
   SeveralNodes,      ///< NVLS on several nodes, without CollNet
+  OnlyOneNode,       ///< this version does it within a node
   NoCollNet,         ///< CollNet is off, or the network does not reduce
   NoChainSupport,    ///< the network's plugin knows no chain
   NoNvSwitch,

@@ -15,6 +15,15 @@ struct CostInputs {
     return static_cast<float>(shape.nranks) / static_cast<float>(shape.nnodes);
   }
   [[nodiscard]] GpuClass gpu_class() const;
+  /// Of the hosts that the version looks at.
+  [[nodiscard]] CpuArch cpu_arch() const {
+    const bool own = model.cpus_of_own_host && shape.own_cpu_arch != CpuArch::Unknown;
+    return own ? shape.own_cpu_arch : shape.cpu_arch;
+  }
+  [[nodiscard]] CpuVendor cpu_vendor(bool of_own_host) const {
+    const bool own = of_own_host && shape.own_cpu_vendor != CpuVendor::Unknown;
+    return own ? shape.own_cpu_vendor : shape.cpu_vendor;
+  }
   [[nodiscard]] std::size_t nodes_column() const {
     return shape.nnodes <= 2 ? static_cast<std::size_t>(shape.nnodes - 1) : 2;
   }

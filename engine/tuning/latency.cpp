@@ -11,7 +11,7 @@ namespace {
 float step_us(const CostInputs& in, StepLink link, Algorithm algorithm, Protocol protocol) {
   const auto p = static_cast<std::size_t>(protocol);
   // On POWER a tree's step over PCI costs what a ring's does.
-  const bool as_ring = in.shape.cpu_arch == CpuArch::Power && link == StepLink::Pci &&
+  const bool as_ring = in.cpu_arch() == CpuArch::Power && link == StepLink::Pci &&
                        algorithm == Algorithm::Tree && protocol == Protocol::Simple;
   const Algorithm row = as_ring ? Algorithm::Ring : algorithm;
   return static_cast<float>(
@@ -21,7 +21,8 @@ float step_us(const CostInputs& in, StepLink link, Algorithm algorithm, Protocol
 /// What the network costs a ring's rank in each step, were it to cross it or not.
 float net_overhead(const CostInputs& in) {
   if (in.parameters.net_overhead_us) return static_cast<float>(*in.parameters.net_overhead_us);
-  const bool amd = in.shape.cpu_arch == CpuArch::X86 && in.shape.cpu_vendor == CpuVendor::Amd;
+  const bool amd = in.cpu_arch() == CpuArch::X86 &&
+                   in.cpu_vendor(in.model.overhead_of_own_host) == CpuVendor::Amd;
   return static_cast<float>(amd ? in.model.net_overhead_amd_us : in.model.net_overhead_us);
 }
 
@@ -110,9 +111,11 @@ void nvls(const Steps& steps, Delay& delay) {
 
 void nvls_tree(const Steps& steps, Delay& delay) {
   LatencyTerms& t = delay.terms;
+  const int nnodes = steps.in.shape.nnodes;
+  const int net_steps = steps.in.model.nvls_counts_nodes ? 2 * (nnodes - 1) : 2 * steps.levels();
   t.local_steps = 1;
-  t.net_steps = 2 * steps.levels();
-  delay.us += t.local_us + static_cast<float>(2 * steps.levels()) * t.net_us;
+  t.net_steps = net_steps;
+  delay.us += t.local_us + static_cast<float>(net_steps) * t.net_us;
 }
 
 void pat(const Steps& steps, Delay& delay) {
@@ -144,8 +147,10 @@ Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorith
   // One rank a node: nothing inside it hides the network's latency.
   const bool lone = m.lone_rank_pays_tree_latency && in.shape.nranks == in.shape.nnodes;
   t.net_us = step_us(in, StepLink::Net, lone ? Algorithm::Tree : algorithm, protocol);
-  t.net_us += graph.latency_inter;
-  if (protocol == Protocol::Simple) t.net_us += graph.latency_inter;  // the flush crosses it too
+  if (!(facts_of(algorithm).takes_nvswitch && m.nvls_counts_nodes)) {
+    t.net_us += graph.latency_inter;
+    if (protocol == Protocol::Simple) t.net_us += graph.latency_inter;  // the flush crosses it too
+  }
 
   delay.us = t.base_us;
   kSteps[static_cast<std::size_t>(algorithm)]({in, graph, collective, protocol}, delay);

@@ -12,8 +12,33 @@
 namespace ringside {
 namespace {
 
-constexpr std::string_view kVersions[] = {"2.30", "2.29", "2.28", "2.27", "2.26", "2.25", "2.24",
-                                          "2.23", "2.22", "2.21", "2.20", "2.19", "2.18"};
+/// "nccl-2.27.3" is {2, 27, 3}; empty: no name of a release's file.
+std::vector<int> numbers_of(std::string_view version) {
+  std::vector<int> numbers;
+  while (true) {
+    const std::size_t dot = version.find('.');
+    const Result<std::int64_t> number = parse_int(version.substr(0, dot));
+    if (!number || *number < 0 || *number > 9999) return {};
+    numbers.push_back(static_cast<int>(*number));
+    if (dot == std::string_view::npos) return numbers;
+    version.remove_prefix(dot + 1);
+  }
+}
+
+/// The releases that have a file, of so many numbers, newest first.
+std::vector<std::string> described(std::size_t count) {
+  std::vector<std::vector<int>> found;
+  for (const EmbeddedModel& model : kTuningModels) {
+    if (!model.name.starts_with("nccl-")) continue;
+    std::vector<int> numbers = numbers_of(model.name.substr(5));
+    if (numbers.size() == count) found.push_back(std::move(numbers));
+  }
+  std::sort(found.begin(), found.end(), std::greater<>());
+  std::vector<std::string> names;
+  names.reserve(found.size());
+  for (const auto& numbers : found) names.push_back(fmt::format("{}", fmt::join(numbers, ".")));
+  return names;
+}
 
 /// `changes` over `base`: mappings join key by key, everything else is replaced.
 YAML::Node overlaid(const YAML::Node& base, const YAML::Node& changes) {
@@ -80,7 +105,10 @@ Status read_factors(YamlKeys keys, TuningModel& m) {
   keys.read("pat", m.pat);
   keys.read("collnet_direct_hopper", m.collnet_direct_hopper);
   keys.read("collnet_direct_gather_net", m.collnet_direct_gather_net);
+  keys.read("collnet_direct_gather_full", m.collnet_direct_gather_full);
+  keys.read("collnet_direct_gather_lone", m.collnet_direct_gather_lone);
   keys.read("nvls_gather_net", m.nvls_gather_net);
+  keys.read("nvls_gather_ratio", m.nvls_gather_ratio);
   keys.read("nvls_ratio", m.nvls_ratio);
   keys.read("nvls_tree_ratio", m.nvls_tree_ratio);
   keys.read("ring_plateau", m.ring_plateau);
@@ -94,21 +122,54 @@ Status read_factors(YamlKeys keys, TuningModel& m) {
 }
 
 Status read_rules(YamlKeys keys, TuningModel& m) {
-  keys.read("nvls_from_efficiency", m.nvls_from_efficiency);
+  keys.read("nvls_speed", {"efficiency", "narrower", "nodes"}, m.nvls_speed);
+  keys.read("nvls_counts_nodes", m.nvls_counts_nodes);
+  keys.read("nvls_needs_two_heads", m.nvls_needs_two_heads);
+  keys.read("nvls_channels_are_bounded", m.nvls_channels_are_bounded);
   keys.read("nvls_gathers", m.nvls_gathers);
+  keys.read("nvls_gathers_across_nodes", m.nvls_gathers_across_nodes);
+  keys.read("nvls_tests_gather_type", m.nvls_tests_gather_type);
   keys.read("nvls_gathers_skip_self", m.nvls_gathers_skip_self);
   keys.read("nvls_tree_ratio_by_nodes", m.nvls_tree_ratio_by_nodes);
   keys.read("collnet_direct_gathers", m.collnet_direct_gathers);
+  keys.read("collnet_direct_gather_blends", m.collnet_direct_gather_blends);
+  keys.read("collnet_chain_is_limited", m.collnet_chain_is_limited);
+  keys.read("collnet_lists_are_ignored", m.collnet_lists_are_ignored);
   keys.read("has_pat", m.has_pat);
   keys.read("lone_rank_pays_tree_latency", m.lone_rank_pays_tree_latency);
   keys.read("all_reduce_crosses_all_nodes", m.all_reduce_crosses_all_nodes);
   keys.read("tree_pattern_of_all_nodes", m.tree_pattern_of_all_nodes);
   keys.read("tree_corrects_nvls_tree", m.tree_corrects_nvls_tree);
+  keys.read("tree_corrects_tiny", m.tree_corrects_tiny);
   keys.read("tree_uses_all_threads", m.tree_uses_all_threads);
+  keys.read("tree_halves_chunks", m.tree_halves_chunks);
+  keys.read("overhead_of_own_host", m.overhead_of_own_host);
+  keys.read("cpus_of_own_host", m.cpus_of_own_host);
+  keys.read("loop_takes_all_channels", m.loop_takes_all_channels);
+  keys.read("ll128_over_nvb", m.ll128_over_nvb);
   keys.read("ll128_over_c2c", m.ll128_over_c2c);
   keys.read("ll128_needs_one_capability", m.ll128_needs_one_capability);
-  keys.read("falls_back_to_ring", m.falls_back_to_ring);
+  keys.read("ll128_p2c_is_last", m.ll128_p2c_is_last);
+  keys.read("ring_fallback", {"none", "always", "protocol", "any"}, m.ring_fallback);
   keys.read("lists_name_collectives", m.lists_name_collectives);
+  return keys.finish();
+}
+
+Status read_scheduler(YamlKeys keys, SchedulerModel& scheduler) {
+  keys.read("kind", {"loops", "bytes", "cells"}, scheduler.kind);
+  keys.read("traffic_floor", scheduler.traffic_floor);
+  keys.read("share_has_floor", scheduler.share_has_floor);
+  keys.read("is_plain", scheduler.is_plain);
+  keys.read("ll_traffic", scheduler.ll_traffic);
+  return keys.finish();
+}
+
+Status read_limits(YamlKeys keys, TuningModel& m) {
+  keys.read("tasks_per_batch", m.tasks_per_batch);
+  keys.read("pat_capability", m.pat_capability);
+  keys.read("nvls_gather_ranks", m.nvls_gather_ranks);
+  keys.read("nvls_narrow_gbs", m.nvls_narrow_gbs);
+  keys.read("nvls_tree_chunk", m.nvls_tree_chunk);
   return keys.finish();
 }
 
@@ -124,6 +185,8 @@ Result<TuningModel> read_model(const YAML::Node& document, const std::string& wh
   RINGSIDE_TRY(read_bandwidths(root, model));
   RINGSIDE_TRY(read_factors({root.take("factors"), where + ": factors"}, model));
   RINGSIDE_TRY(read_rules({root.take("rules"), where + ": rules"}, model));
+  RINGSIDE_TRY(read_scheduler({root.take("scheduler"), where + ": scheduler"}, model.scheduler));
+  RINGSIDE_TRY(read_limits({root.take("limits"), where + ": limits"}, model));
   model.ll128_capabilities = root.take("ll128_capabilities").as<std::vector<int>>();
   RINGSIDE_TRY(root.finish());
   return model;
@@ -144,7 +207,7 @@ YAML::Node whole_document(const std::string& version) {
 
 Error unknown_version(std::string_view version) {
   return {ErrorCode::NotFound, fmt::format("NCCL '{}' is not described", version),
-          fmt::format("known: {}", fmt::join(kVersions, ", "))};
+          fmt::format("known: {}", fmt::join(tuning_versions(), ", "))};
 }
 
 }  // namespace
@@ -155,29 +218,43 @@ GpuClass class_of_gpu(int capability) {
   return capability >= 80 ? GpuClass::Ampere : GpuClass::Volta;
 }
 
-std::span<const std::string_view> tuning_versions() { return kVersions; }
+std::span<const std::string> tuning_versions() {
+  static const std::vector<std::string> kMinors = described(2);
+  return kMinors;
+}
+
+std::span<const std::string> tuning_patches() {
+  static const std::vector<std::string> kPatches = described(3);
+  return kPatches;
+}
 
 Result<TuningModel> load_tuning_model(std::string_view version) {
+  const std::vector<int> asked = numbers_of(version);
+  const auto minors = tuning_versions();
   const std::size_t dot = version.find('.', version.find('.') + 1);
-  const std::string release(version.substr(0, dot));
-  if (version.find('.') == std::string_view::npos ||
-      std::find(std::begin(kVersions), std::end(kVersions), release) == std::end(kVersions)) {
+  const std::string minor(version.substr(0, dot));
+  if (asked.size() < 2 || asked.size() > 3 || std::ranges::find(minors, minor) == minors.end()) {
     return unknown_version(version);
+  }
+  std::string file = minor;
+  if (asked.size() == 3) {
+    // Newest first: the last one that is not older than what was asked for.
+    for (const std::string& patch : tuning_patches()) {
+      const std::vector<int> numbers = numbers_of(patch);
+      if (numbers[0] == asked[0] && numbers[1] == asked[1] && numbers[2] >= asked[2]) file = patch;
+    }
   }
   TuningModel model;
   try {
-    const Result<TuningModel> read = read_model(whole_document(release), "nccl-" + release);
+    const Result<TuningModel> read = read_model(whole_document(file), "nccl-" + file);
     if (!read) return read.error();
     model = *read;
   } catch (const YAML::Exception& exception) {
-    return Error{ErrorCode::Corrupt, fmt::format("nccl-{}: {}", release, exception.what())};
+    return Error{ErrorCode::Corrupt, fmt::format("nccl-{}: {}", file, exception.what())};
   }
-  if (dot == std::string_view::npos) return model;
-  const Result<std::int64_t> patch = parse_int(version.substr(dot + 1));
-  const Result<std::int64_t> newest = parse_int(model.patch.substr(release.size() + 1));
-  if (!patch || *patch < 0 || *patch > newest.value()) {
+  if (asked.size() == 3 && numbers_of(model.patch) < asked) {
     Error unknown = unknown_version(version);
-    unknown.help += fmt::format("; {} goes up to {}", release, model.patch);
+    unknown.help += fmt::format("; {} goes up to {}", minor, model.patch);
     return unknown;
   }
   return model;

@@ -1,5 +1,7 @@
 #include "engine/tuning/predict.h"
 
+#include <algorithm>
+
 namespace ringside {
 namespace {
 
@@ -7,7 +9,8 @@ namespace {
 double tree_correction(const TuningModel& model, const CommShape& shape, Collective collective,
                        Algorithm algorithm, Protocol protocol, Bytes bytes) {
   if (collective != Collective::AllReduce) return 1;
-  const int size = log2_floor(bytes.value >> 6);
+  int size = log2_floor(bytes.value >> 6);
+  if (model.tree_corrects_tiny) size = std::max(size, 0);
   const auto& factors = model.tree_correction[static_cast<std::size_t>(protocol)];
   const auto count = static_cast<int>(factors.size());
   const bool is_tree = algorithm == Algorithm::Tree && size < count - 1;
@@ -36,7 +39,6 @@ double ring_plateau(const TuningModel& model, const CommShape& shape, Collective
 std::optional<Prediction> predict(const TuningModel& model, const CommShape& shape,
                                   const CostTable& table, Collective collective,
                                   Algorithm algorithm, Protocol protocol, Bytes bytes, int ntasks) {
-  constexpr int kTasksPerBatch = 8;  // that all but rings take in one pass
   const Cost& cost = table.cost(collective, algorithm, protocol);
   if (!cost.is_available()) return std::nullopt;
   Prediction prediction;
@@ -44,8 +46,9 @@ std::optional<Prediction> predict(const TuningModel& model, const CommShape& sha
       cost.bandwidth_gbs * tree_correction(model, shape, collective, algorithm, protocol, bytes));
   const auto latency = static_cast<float>(
       cost.latency_us * ring_plateau(model, shape, collective, algorithm, protocol, bytes));
-  const int passes =
-      algorithm == Algorithm::Ring ? ntasks : (ntasks + kTasksPerBatch - 1) / kTasksPerBatch;
+  const int passes = algorithm == Algorithm::Ring
+                         ? ntasks
+                         : (ntasks + model.tasks_per_batch - 1) / model.tasks_per_batch;
   prediction.latency_us = latency * static_cast<float>(passes);
   prediction.time_us =
       prediction.latency_us + static_cast<float>(bytes.value) / (1000 * prediction.bandwidth_gbs);

@@ -28,13 +28,22 @@ std::uint64_t element_bytes(const TuningCall& call) {
 bool shrinks(Collective c) { return c == Collective::AllGather || c == Collective::ReduceScatter; }
 
 /// One chunk size for each share of a split.
-void set_chunks(const CommShape& shape, const CostTable& table, const TuningCall& call,
-                TunedChoice& choice) {
+void set_chunks(const TuningModel& model, const CommShape& shape, const CostTable& table,
+                const TuningCall& call, const TuningCall& whole, TunedChoice& choice) {
+  if (model.scheduler.kind != Scheduler::Cells) {  // one size for all channels, by all that they do
+    choice.chunk = chunk_for(model, shape, table,
+                             {.collective = choice.collective,
+                              .algorithm = choice.algorithm,
+                              .protocol = choice.protocol,
+                              .bytes = whole.bytes,
+                              .nchannels = choice.max_channels});
+    return;
+  }
   const bool is_collnet = facts_of(choice.algorithm).uses_collnet(shape.nnodes);
   const std::uint64_t buffers =
       shrinks(call.collective) ? static_cast<std::uint64_t>(shape.nranks) : 1;
   const auto chunk = [&](std::uint64_t elements) {
-    return chunk_for(shape, table,
+    return chunk_for(model, shape, table,
                      {.collective = choice.collective,
                       .algorithm = choice.algorithm,
                       .protocol = choice.protocol,
@@ -49,7 +58,10 @@ void set_chunks(const CommShape& shape, const CostTable& table, const TuningCall
 }  // namespace
 
 Tuner::Tuner(TuningModel model, const CommShape& shape, const TuningParameters& parameters)
-    : model_(std::move(model)), shape_(shape), table_(make_cost_table(model_, shape, parameters)) {}
+    : model_(std::move(model)),
+      shape_(shape),
+      parameters_(parameters),
+      table_(make_cost_table(model_, shape, parameters)) {}
 
 Result<Tuner> Tuner::make(const CommShape& shape, const TuningParameters& parameters,
                           std::string_view version) {
@@ -72,7 +84,11 @@ std::vector<Candidate> Tuner::candidates(const TuningCall& call, int ntasks) con
       candidate.obstacle =
           table_.cost(call.collective, candidate.algorithm, candidate.protocol).obstacle;
       if (candidate.obstacle == Obstacle::None) {
-        if (is_reduction(call.collective) && !can_reduce(candidate.algorithm, call.type, call.op)) {
+        const bool reduces =
+            is_reduction(call.collective) ||
+            (model_.nvls_tests_gather_type && call.collective == Collective::AllGather &&
+             candidate.algorithm == Algorithm::Nvls);
+        if (reduces && !can_reduce(candidate.algorithm, call.type, call.op)) {
           candidate.obstacle = Obstacle::Reduction;
         }
       }
@@ -95,7 +111,28 @@ std::optional<Candidate> Tuner::fastest(const TuningCall& call, int ntasks) cons
     if (candidate.obstacle != Obstacle::None) continue;
     if (!best || candidate.prediction.time_us < best->prediction.time_us) best = candidate;
   }
-  if (!best && model_.falls_back_to_ring) return Candidate{Algorithm::Ring, Protocol::Simple};
+  return best ? best : fallback(call, ntasks);
+}
+
+std::optional<Candidate> Tuner::fallback(const TuningCall& call, int ntasks) const {
+  if (model_.ring_fallback != RingFallback::Protocol && model_.ring_fallback != RingFallback::Any) {
+    return std::nullopt;
+  }
+  TuningParameters parameters = parameters_;
+  for (auto& permissions : parameters.algorithms) permissions.fill(Permission::Default);
+  if (model_.ring_fallback == RingFallback::Any) {
+    for (auto& permissions : parameters.protocols) permissions.fill(Permission::Default);
+  }
+  const CostTable table = make_cost_table(model_, shape_, parameters);
+  std::optional<Candidate> best;
+  for (int p = 0; p < kProtocols; ++p) {
+    Candidate candidate{Algorithm::Ring, static_cast<Protocol>(p)};
+    const auto found = predict(model_, shape_, table, call.collective, candidate.algorithm,
+                               candidate.protocol, call.bytes, ntasks);
+    if (!found) continue;
+    candidate.prediction = *found;
+    if (!best || found->time_us < best->prediction.time_us) best = candidate;
+  }
   return best;
 }
 
@@ -131,13 +168,19 @@ Result<std::vector<TunedChoice>> Tuner::choose_group(std::span<const TuningCall>
   std::vector<TunedChoice> choices(calls.size());
   std::vector<SplitTask> tasks;
   std::vector<std::size_t> order;
+  std::vector<TuningCall> wholes(calls.size());
   for (const Aggregate& aggregate : aggregates(calls, shape_.nranks)) {
-    const int ntasks = (static_cast<int>(calls.size()) + shape_.nchannels - 1) / shape_.nchannels;
+    // Before 2.22 a launch was one pass.
+    const int ntasks =
+        model_.scheduler.kind != Scheduler::Cells
+            ? 1
+            : (static_cast<int>(calls.size()) + shape_.nchannels - 1) / shape_.nchannels;
     const std::optional<Candidate> best = fastest(aggregate.whole, ntasks);
     if (!best) return nothing_left(aggregate.whole);
     const Width width =
         width_for(model_, shape_, table_, best->algorithm, best->protocol, aggregate.whole.bytes);
     for (const std::size_t i : aggregate.members) {
+      wholes[i] = aggregate.whole;
       choices[i] = {.collective = calls[i].collective,
                     .algorithm = best->algorithm,
                     .protocol = best->protocol,
@@ -149,17 +192,22 @@ Result<std::vector<TunedChoice>> Tuner::choose_group(std::span<const TuningCall>
       const std::uint64_t count = element_count(calls[i], shape_.nranks);
       if (count == 0 || shape_.nranks == 1) continue;
       tasks.push_back({calls[i].collective, best->algorithm, best->protocol, count,
-                       element_bytes(calls[i]), width.nchannels});
+                       element_bytes(calls[i]), width.nchannels, width.nthreads});
       order.push_back(i);
     }
   }
-  const std::vector<ChannelSplit> splits =
-      split_channels(tasks, {.nranks = shape_.nranks,
-                             .nnodes = shape_.nnodes,
-                             .nchannels = shape_.nchannels,
-                             .nvls_channels = shape_.nvls_channels});
+  const bool fewer = !model_.loop_takes_all_channels && shape_.collective_channels > 0;
+  const int nchannels = fewer ? shape_.collective_channels : shape_.nchannels;
+  const std::vector<ChannelSplit> splits = split_channels(tasks,
+                                                          {.nranks = shape_.nranks,
+                                                           .nnodes = shape_.nnodes,
+                                                           .nchannels = nchannels,
+                                                           .nvls_channels = shape_.nvls_channels},
+                                                          model_.scheduler);
   for (std::size_t k = 0; k < order.size(); ++k) choices[order[k]].channels = splits[k];
-  for (std::size_t i = 0; i < calls.size(); ++i) set_chunks(shape_, table_, calls[i], choices[i]);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    set_chunks(model_, shape_, table_, calls[i], wholes[i], choices[i]);
+  }
   return choices;
 }
 

@@ -58,8 +58,8 @@ class Tuner {
   /// ntasks  collectives that are launched together
   [[nodiscard]] std::vector<Candidate> candidates(const TuningCall& call, int ntasks = 1) const;
 
-  /// The fastest candidate; of several, the first. Without one: nothing, or ring with Simple where the
-  /// version falls back to it, with a time of 0.
+  /// The fastest candidate; of several, the first. Without one: nothing, or, where the version falls back
+  /// to it, the ring's fastest protocol.
   [[nodiscard]] std::optional<Candidate> fastest(const TuningCall& call, int ntasks = 1) const;
 
   /// The choice for one collective launched alone.
@@ -79,10 +79,12 @@ class Tuner {
 
  private:
   Tuner(TuningModel model, const CommShape& shape, const TuningParameters& parameters);
+  [[nodiscard]] std::optional<Candidate> fallback(const TuningCall& call, int ntasks) const;
   [[nodiscard]] Error nothing_left(const TuningCall& call) const;
 
   TuningModel model_;
   CommShape shape_;
+  TuningParameters parameters_;
   CostTable table_;
 };
 

@@ -31,18 +31,34 @@ class YamlKeys {
   void read(const std::string& key, double& value) {
     if (const YAML::Node found = take(key)) value = found.as<double>();
   }
+  void read(const std::string& key, int& value) {
+    if (const YAML::Node found = take(key)) value = found.as<int>();
+  }
+  /// One of `words`, by its place.
+  template <typename Word, std::size_t N>
+  void read(const std::string& key, const char* const (&words)[N], Word& value) {
+    const YAML::Node found = take(key);
+    if (!found) return;
+    const auto text = found.as<std::string>();
+    const auto* const word = std::find(std::begin(words), std::end(words), text);
+    if (word == std::end(words)) {
+      missing_ = fmt::format("{} (one of {}; it says '{}')", key, fmt::join(words, ", "), text);
+      return;
+    }
+    value = static_cast<Word>(word - std::begin(words));
+  }
   void read(const std::string& key, bool& value) {
     if (const YAML::Node found = take(key)) value = found.as<bool>();
   }
-  template <std::size_t N>
-  void read(const std::string& key, std::array<double, N>& values) {
+  template <typename Number, std::size_t N>
+  void read(const std::string& key, std::array<Number, N>& values) {
     const YAML::Node found = take(key);
     if (!found) return;
     if (!found.IsSequence() || found.size() != N) {
       missing_ = fmt::format("{} (of {} numbers)", key, N);
       return;
     }
-    for (std::size_t i = 0; i < N; ++i) values[i] = found[i].as<double>();
+    for (std::size_t i = 0; i < N; ++i) values[i] = found[i].as<Number>();
   }
   [[nodiscard]] const std::string& where() const { return where_; }
 

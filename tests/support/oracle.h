@@ -9,11 +9,15 @@
 /// have: all of this throws where shared_folder() does.
 namespace ringside::oracle {
 
-/// "dgx-h100-2nodes", ... sorted.
-std::vector<std::string> golden_names();
+/// The releases older than 2.30.7 whose answers are there, sorted: "2.18.5", ...
+std::vector<std::string> golden_releases();
 
-/// golden/<name>.json.
-Json load_golden(const std::string& name);
+/// "dgx-h100-2nodes", ... sorted.
+/// release  one of golden_releases(); empty: 2.30.7
+std::vector<std::string> golden_names(const std::string& release = {});
+
+/// golden/<name>.json, or versions/<release>/<name>.json.
+Json load_golden(const std::string& name, const std::string& release = {});
 
 /// The path of topologies/<xml>, of a "hosts" entry.
 std::string topology_path(const std::string& xml);

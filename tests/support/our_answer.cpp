@@ -167,7 +167,9 @@ Json costs_json(const CostTable& table, Collective collective, Algorithm algorit
 }
 
 Json choice_json(const Tuner& tuner, Collective collective, Bytes bytes) {
-  const auto chosen = tuner.choose({.collective = collective, .bytes = bytes});
+  // The golden files gather and broadcast bytes.
+  const DataType type = is_reduction(collective) ? DataType::Float32 : DataType::Int8;
+  const auto chosen = tuner.choose({.collective = collective, .bytes = bytes, .type = type});
   if (!chosen) return {{"bytes", bytes.value}, {"refused", chosen.error().message}};
   Json row{{"bytes", bytes.value},
            {"algo", nccl_name(chosen->algorithm)},

@@ -24,8 +24,22 @@ float bandwidth(std::string_view version, const CommShape& shape, Algorithm a, P
       .bandwidth_gbs;
 }
 
+// The patches of 2.28 on a Blackwell ring's LL128: 73.4 a channel, 34.6 with two nodes from .7 on.
+TEST(TuningModel, APatchReleaseIsTheNextDescribedOne) {
+  const auto ring = [](const char* version) {
+    return load_tuning_model(version)
+        ->ring_ll128_channel[static_cast<std::size_t>(GpuClass::Blackwell)][1];
+  };
+  EXPECT_EQ(ring("2.28.1"), 73.4);
+  EXPECT_EQ(ring("2.28.3"), 73.4);
+  EXPECT_EQ(ring("2.28.4"), 34.6);
+  EXPECT_EQ(ring("2.28"), 34.6);
+  EXPECT_EQ(load_tuning_model("2.28.3")->patch, "2.28.3");
+  EXPECT_EQ(load_tuning_model("2.28.8")->patch, "2.28.9");
+}
+
 TEST(TuningModel, EveryVersionLoads) {
-  for (const std::string_view version : tuning_versions()) {
+  for (const std::string& version : tuning_versions()) {
     const auto model = load_tuning_model(version);
     ASSERT_TRUE(model) << version << ": " << model.error().message << " " << model.error().help;
     EXPECT_EQ(model->version, version);
@@ -65,9 +79,11 @@ TEST(TuningModel, NvlsIsPricedByItsVersion) {
   EXPECT_NEAR(latency("2.21", shape, Algorithm::Nvls, Protocol::Simple), 25, 1e-4F);
   EXPECT_NEAR(latency("2.20", shape, Algorithm::Nvls, Protocol::Simple), 23, 1e-4F);
   EXPECT_NEAR(latency("2.18", shape, Algorithm::Nvls, Protocol::Simple), 23, 1e-4F);
-  // 4 nodes, NVLSTree of 2.18: min(40, 48 / 2) x 8 x 0.7 x 4 / (2 x 3)
+  // 4 nodes, NVLSTree of 2.18: the NICs' 48 x 8 x 0.7 x 4 / (2 x 3); of 2.19: min(40, 48 / 2) x 8 x 5/6
   EXPECT_NEAR(bandwidth("2.18", h100_shape(4), Algorithm::NvlsTree, Protocol::Simple),
-              24.0F * 8 * 0.7F * 4 / 6, 1e-3F);
+              48.0F * 8 * 0.7F * 4 / 6, 1e-3F);
+  EXPECT_NEAR(bandwidth("2.19", h100_shape(4), Algorithm::NvlsTree, Protocol::Simple),
+              24.0F * 8 * 5 / 6, 1e-3F);
 }
 
 // 2 nodes of 8, ring LL128: 14 + 26 x 1.9 + 4 x 4.0 with 2N network steps, before 2.23.

@@ -140,6 +140,62 @@ TEST(Tuner, NothingLeftIsAnErrorOrARingByVersion) {
   const auto then = tuner_of(h100_shape(1), only, "2.19").choose({.bytes = 1_MiB});
   ASSERT_TRUE(then);
   EXPECT_EQ(then->algorithm, Algorithm::Ring);
+  // 1 MiB: LL is the fastest of the ring's, with a time of its own; 2.22 asks NCCL_PROTO, 2.21 did not.
+  EXPECT_EQ(then->protocol, Protocol::LL);
+  EXPECT_GT(then->prediction.time_us, 0);
+  for (auto& row : only.protocols) row.fill(Permission::No);
+  for (auto& row : only.protocols) row[static_cast<int>(Protocol::Simple)] = Permission::Yes;
+  const auto protocol = [&](const char* version) {
+    return tuner_of(h100_shape(1), only, version).choose({.bytes = 1_MiB})->protocol;
+  };
+  EXPECT_EQ(protocol("2.22"), Protocol::Simple);
+  EXPECT_EQ(protocol("2.21"), Protocol::LL);
+}
+
+// 2.18 never took rings away but from all-reduce.
+TEST(Tuner, RingsStayedWhatever) {
+  TuningParameters trees;
+  for (auto& row : trees.algorithms) row.fill(Permission::No);
+  for (auto& row : trees.algorithms) row[static_cast<int>(Algorithm::Tree)] = Permission::Yes;
+  const Tuner old = tuner_of(h100_shape(2), trees, "2.18");
+  EXPECT_EQ(old.choose({.collective = Collective::AllGather, .bytes = 1_MiB})->algorithm,
+            Algorithm::Ring);
+  EXPECT_EQ(old.choose({.bytes = 1_MiB})->algorithm, Algorithm::Tree);
+  const Tuner now = tuner_of(h100_shape(2), trees);
+  EXPECT_FALSE(now.choose({.collective = Collective::AllGather, .bytes = 1_MiB}));
+}
+
+// NCCL_ALGO=CollNetDirect without CollNet: up to 2.23 that brought rings and trees back.
+TEST(Tuner, AskingForCollNetAloneWasNoError) {
+  TuningParameters collnet;
+  for (auto& row : collnet.algorithms) row.fill(Permission::No);
+  for (auto& row : collnet.algorithms) {
+    row[static_cast<int>(Algorithm::CollNetDirect)] = Permission::Yes;
+  }
+  EXPECT_EQ(tuner_of(h100_shape(2), collnet, "2.23").choose({.bytes = 64_B})->algorithm,
+            Algorithm::Tree);
+  EXPECT_FALSE(tuner_of(h100_shape(2), collnet, "2.24").choose({.bytes = 64_B}));
+}
+
+// PXN between nodes of Hopper: always, but from 2.27.5 on where NCCL_LL128_C2C lets it.
+TEST(Tuner, Ll128OverPxnIsAskedForByVersion) {
+  CommShape shape = h100_shape(2);
+  for (GraphSummary& graph : shape.graphs) graph.type_inter = PathType::Pxn;
+  TuningParameters without;
+  without.ll128_c2c = false;
+  const auto obstacle = [&](const TuningParameters& parameters, const char* version) {
+    return tuner_of(shape, parameters, version)
+        .table()
+        .cost(Collective::AllReduce, Algorithm::Ring, Protocol::LL128)
+        .obstacle;
+  };
+  for (const char* version : {"2.18", "2.26", "2.27.3"}) {
+    EXPECT_EQ(obstacle(without, version), Obstacle::None) << version;
+  }
+  EXPECT_EQ(obstacle(without, "2.27.5"), Obstacle::UnsafeLl128);
+  EXPECT_EQ(obstacle({}, "2.27.5"), Obstacle::None);
+  shape.min_cc = shape.max_cc = 80;
+  EXPECT_EQ(obstacle({}, "2.26"), Obstacle::UnsafeLl128);
 }
 
 // The switch sums floats and takes maxima of integers only.
