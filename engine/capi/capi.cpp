@@ -2,44 +2,24 @@
 
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "engine/capi/ringside.h"
+#include "engine/capi/handles.h"
 #include "engine/runtime/bootstrap_root.h"
 #include "engine/runtime/call_group.h"
-#include "engine/runtime/communicator.h"
-#include "engine/runtime/host_stream.h"
-#include "engine/runtime/pending_communicator.h"
 #include "engine/transport/interface.h"
-#include "engine/transport/shared_memory.h"
-
-struct rsStream {
-  ringside::HostStream queue;
-};
-
-/// A communicator, or one that is on its way.
-struct rsComm {
-  int nranks = 0;
-  int rank = 0;
-  std::mutex waiting;  ///< held by whoever waits for `pending`; taken before the other
-  std::mutex mutex;    ///< guards what follows
-  std::unique_ptr<ringside::PendingCommunicator> pending;
-  std::unique_ptr<ringside::Communicator> ready;
-  std::optional<ringside::Error> failed;  ///< why it could not be made
-  std::string name;
-};
 
 namespace ringside {
-namespace {
 
 thread_local std::string last_error;
+
+namespace {
 
 rsResult_t result_of(ErrorCode code) {
   switch (code) {
@@ -61,6 +41,8 @@ rsResult_t result_of(ErrorCode code) {
   return rsInternalError;
 }
 
+}  // namespace
+
 rsResult_t refuse(const Error& error) {
   last_error = error.help.empty() ? error.message : error.message + "; " + error.help;
   return result_of(error.code);
@@ -70,18 +52,28 @@ rsResult_t refuse(const char* what, const char* help) {
   return refuse(Error{ErrorCode::InvalidArgument, what, help});
 }
 
-/// Runs what a call does: nothing that is thrown leaves it.
-template <typename Body>
-rsResult_t guarded(Body&& body) noexcept {
-  try {
-    const Status done = body();
-    return done ? rsSuccess : refuse(done.error());
-  } catch (const std::bad_alloc&) {
-    return refuse(Error{ErrorCode::System, "out of memory"});
-  } catch (const std::exception& thrown) {
-    return refuse(Error{ErrorCode::Corrupt, thrown.what()});
+Result<Communicator*> communicator_of(rsComm_t comm) {
+  if (comm == nullptr) {
+    return Error{ErrorCode::InvalidArgument, "no communicator",
+                 "give one that rsCommInit* has made"};
   }
+  // Only who holds this one resets it, so it stays while it is waited for; others may abort it.
+  const std::lock_guard waiting(comm->waiting);
+  if (comm->pending) {
+    auto made = comm->pending->take();
+    const std::lock_guard lock(comm->mutex);
+    comm->pending.reset();
+    if (made) {
+      comm->ready = *std::move(made);
+    } else {
+      comm->failed = made.error();
+    }
+  }
+  if (comm->failed) return *comm->failed;
+  return comm->ready.get();
 }
+
+namespace {
 
 /// Roots that wait for the ranks of this process's ids, until the rank that joins here takes them along.
 class Roots {
@@ -117,28 +109,6 @@ struct GroupState {
   CallGroup calls;
 };
 thread_local GroupState group;
-
-/// The communicator itself; waits for one that is on its way.
-Result<Communicator*> communicator_of(rsComm_t comm) {
-  if (comm == nullptr) {
-    return Error{ErrorCode::InvalidArgument, "no communicator",
-                 "give one that rsCommInit* has made"};
-  }
-  // Only who holds this one resets it, so it stays while it is waited for; others may abort it.
-  const std::lock_guard waiting(comm->waiting);
-  if (comm->pending) {
-    auto made = comm->pending->take();
-    const std::lock_guard lock(comm->mutex);
-    comm->pending.reset();
-    if (made) {
-      comm->ready = *std::move(made);
-    } else {
-      comm->failed = made.error();
-    }
-  }
-  if (comm->failed) return *comm->failed;
-  return comm->ready.get();
-}
 
 rsComm_t handle_of(std::unique_ptr<Communicator> part) {
   auto made = std::make_unique<rsComm>();
@@ -196,6 +166,43 @@ Status make_id(rsUniqueId* id) {
   return {};
 }
 
+/// The operation that a number stands for.
+Status set_op(CollectiveCall& made, rsComm_t comm, rsRedOp_t op) {
+  if (op >= rsSum && op <= rsAvg) {
+    made.op = static_cast<RedOp>(op);
+    return {};
+  }
+  const std::lock_guard lock(comm->mutex);
+  const auto found = comm->ops.find(op);
+  if (found == comm->ops.end()) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("no op {}", static_cast<int>(op)),
+                 "give rsSum .. rsAvg, or what rsRedOpCreatePreMulSum() has made for this comm"};
+  }
+  if (found->second.type != made.type) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("an op for {} in a call of {}", to_string(found->second.type),
+                             to_string(made.type)),
+                 "make an op of the call's type"};
+  }
+  made.op = RedOp::PreMulSum;
+  made.scalar = found->second.scalar;
+  return {};
+}
+
+Status create_op(rsRedOp_t* op, const void* scalar, rsDataType_t type, rsComm_t comm) {
+  if (op == nullptr || scalar == nullptr || comm == nullptr || type < rsInt8 ||
+      type > rsFloat8e5m2) {
+    return Error{ErrorCode::InvalidArgument, "a null argument, or a type that is none",
+                 "give op's place, a scalar, its type and a communicator"};
+  }
+  rsComm::PreMulSum made{static_cast<DataType>(type), {}};
+  std::memcpy(&made.scalar, scalar, size_of(made.type).value);
+  const std::lock_guard lock(comm->mutex);
+  *op = static_cast<rsRedOp_t>(comm->next_op);
+  comm->ops.emplace(comm->next_op++, made);
+  return {};
+}
+
 /// What the calls have in common; `fill` adds what is theirs.
 template <typename Fill>
 rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t comm,
@@ -212,9 +219,7 @@ rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t
     made.collective = collective;
     made.count = static_cast<std::int64_t>(count);
     made.type = static_cast<DataType>(type);
-    fill(made);
-    const bool is_known_op = made.op >= RedOp::Sum && made.op <= RedOp::Avg;
-    if (!is_known_op) return Error{ErrorCode::InvalidArgument, "no such op", "give rsSum .. rsAvg"};
+    RINGSIDE_TRY(fill(made));
     group.calls.add(*communicator, queue_of(stream), std::move(made));
     return group.depth > 0 ? Status{} : group.calls.launch();
   });
@@ -228,35 +233,8 @@ rsResult_t message(Collective collective, size_t count, rsDataType_t type, int p
     const Transfer one{Rank{peer}, 0, made.count};
     (collective == Collective::Send ? made.sends : made.recvs).push_back(one);
     fill(made);
+    return Status{};
   });
-}
-
-/// What rsMemAlloc() has given.
-class Allocations {
- public:
-  Status allocate(void** place, size_t size) {
-    if (place == nullptr) return Error{ErrorCode::InvalidArgument, "ptr is null", "give its place"};
-    RINGSIDE_TRY(SharedMemory memory, SharedMemory::allocate(Bytes{size}));
-    *place = memory.data();
-    const std::lock_guard lock(mutex_);
-    all_.emplace(*place, std::move(memory));
-    return {};
-  }
-  Status free(void* place) {
-    const std::lock_guard lock(mutex_);
-    if (place == nullptr || all_.erase(place) == 1) return {};
-    return Error{ErrorCode::InvalidArgument, "rsMemFree of memory that rsMemAlloc has not given",
-                 "give what it gave, once"};
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<void*, SharedMemory> all_;
-};
-
-Allocations& allocations() {
-  static Allocations all;
-  return all;
 }
 
 }  // namespace
@@ -411,11 +389,15 @@ rsResult_t rsCommUserRank(rsComm_t comm, int* rank) {
   return rsSuccess;
 }
 
-rsResult_t rsMemAlloc(void** ptr, size_t size) {
-  return guarded([&] { return allocations().allocate(ptr, size); });
+rsResult_t rsRedOpCreatePreMulSum(rsRedOp_t* op, void* scalar, rsDataType_t datatype,
+                                  rsScalarResidence_t /*residence*/, rsComm_t comm) {
+  return guarded([&] { return create_op(op, scalar, datatype, comm); });
 }
-rsResult_t rsMemFree(void* ptr) {
-  return guarded([&] { return allocations().free(ptr); });
+rsResult_t rsRedOpDestroy(rsRedOp_t op, rsComm_t comm) {
+  if (comm == nullptr) return refuse("comm is null", "give the op's");
+  const std::lock_guard lock(comm->mutex);
+  if (comm->ops.erase(op) == 1) return rsSuccess;
+  return refuse("no such op of this communicator", "destroy what it has, once");
 }
 
 rsResult_t rsStreamCreate(rsStream_t* stream) {
@@ -458,8 +440,8 @@ rsResult_t rsReduce(const void* sendbuff, void* recvbuff, size_t count, rsDataTy
   return call(Collective::Reduce, count, datatype, comm, stream, [&](CollectiveCall& made) {
     made.input = sendbuff;
     made.output = recvbuff;
-    made.op = static_cast<RedOp>(op);
     made.root = Rank{root};
+    return set_op(made, comm, op);
   });
 }
 rsResult_t rsBroadcast(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
@@ -468,6 +450,7 @@ rsResult_t rsBroadcast(const void* sendbuff, void* recvbuff, size_t count, rsDat
     made.input = sendbuff;
     made.output = recvbuff;
     made.root = Rank{root};
+    return Status{};
   });
 }
 rsResult_t rsAllReduce(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
@@ -475,7 +458,7 @@ rsResult_t rsAllReduce(const void* sendbuff, void* recvbuff, size_t count, rsDat
   return call(Collective::AllReduce, count, datatype, comm, stream, [&](CollectiveCall& made) {
     made.input = sendbuff;
     made.output = recvbuff;
-    made.op = static_cast<RedOp>(op);
+    return set_op(made, comm, op);
   });
 }
 rsResult_t rsReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
@@ -484,7 +467,7 @@ rsResult_t rsReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcoun
               [&](CollectiveCall& made) {
                 made.input = sendbuff;
                 made.output = recvbuff;
-                made.op = static_cast<RedOp>(op);
+                return set_op(made, comm, op);
               });
 }
 rsResult_t rsAllGather(const void* sendbuff, void* recvbuff, size_t sendcount,
@@ -492,6 +475,21 @@ rsResult_t rsAllGather(const void* sendbuff, void* recvbuff, size_t sendcount,
   return call(Collective::AllGather, sendcount, datatype, comm, stream, [&](CollectiveCall& made) {
     made.input = sendbuff;
     made.output = recvbuff;
+    return Status{};
+  });
+}
+rsResult_t rsAllGatherV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                        rsDataType_t datatype, rsComm_t comm, rsStream_t stream) {
+  const bool has_counts = comm != nullptr && recvcounts != nullptr;
+  const size_t mine = has_counts ? recvcounts[comm->rank] : 0;
+  return call(Collective::AllGatherV, mine, datatype, comm, stream, [&](CollectiveCall& made) {
+    if (!has_counts) {
+      return Status{Error{ErrorCode::InvalidArgument, "recvcounts is null", "give each rank's"}};
+    }
+    made.input = sendbuff;
+    made.output = recvbuff;
+    made.counts.assign(recvcounts, recvcounts + comm->nranks);
+    return Status{};
   });
 }
 rsResult_t rsAlltoAll(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
@@ -499,6 +497,7 @@ rsResult_t rsAlltoAll(const void* sendbuff, void* recvbuff, size_t count, rsData
   return call(Collective::AllToAll, count, datatype, comm, stream, [&](CollectiveCall& made) {
     made.input = sendbuff;
     made.output = recvbuff;
+    return Status{};
   });
 }
 rsResult_t rsGather(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
@@ -507,6 +506,7 @@ rsResult_t rsGather(const void* sendbuff, void* recvbuff, size_t count, rsDataTy
     made.input = sendbuff;
     made.output = recvbuff;
     made.root = Rank{root};
+    return Status{};
   });
 }
 rsResult_t rsScatter(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
@@ -515,6 +515,7 @@ rsResult_t rsScatter(const void* sendbuff, void* recvbuff, size_t count, rsDataT
     made.input = sendbuff;
     made.output = recvbuff;
     made.root = Rank{root};
+    return Status{};
   });
 }
 rsResult_t rsSend(const void* sendbuff, size_t count, rsDataType_t datatype, int peer,

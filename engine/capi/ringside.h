@@ -48,7 +48,18 @@ typedef enum {
   rsFloat8e4m3 = 10,
   rsFloat8e5m2 = 11
 } rsDataType_t;
-typedef enum { rsSum = 0, rsProd = 1, rsMax = 2, rsMin = 3, rsAvg = 4 } rsRedOp_t;
+/* Numbers from rsNumOps on are those that rsRedOpCreatePreMulSum() has made. */
+typedef enum {
+  rsSum = 0,
+  rsProd = 1,
+  rsMax = 2,
+  rsMin = 3,
+  rsAvg = 4,
+  rsNumOps = 5,
+  rsMaxRedOp = 0x7fffffff
+} rsRedOp_t;
+/* Where a scalar lies: host memory is all there is, and it is read at once. */
+typedef enum { rsScalarDevice = 0, rsScalarHostImmediate = 1 } rsScalarResidence_t;
 
 /* Begin with RS_CONFIG_INITIALIZER. */
 typedef struct {
@@ -88,6 +99,22 @@ rsResult_t rsCommUserRank(rsComm_t comm, int* rank);
 rsResult_t rsMemAlloc(void** ptr, size_t size);
 rsResult_t rsMemFree(void* ptr);
 
+/* A buffer that all ranks name together, each its own, equally long. It lies in memory of rsMemAlloc(), which calls find
+ * by themselves: a window makes nothing faster, it makes sure that all ranks have such memory. */
+typedef struct rsWindow* rsWindow_t;
+enum { RS_WIN_DEFAULT = 0, RS_WIN_COLL_SYMMETRIC = 1 };
+rsResult_t rsCommWindowRegister(rsComm_t comm, void* buff, size_t size, rsWindow_t* win,
+                                int winFlags);
+rsResult_t rsCommWindowDeregister(rsComm_t comm, rsWindow_t win);
+/* The same of one rank alone. */
+rsResult_t rsCommRegister(rsComm_t comm, void* buff, size_t size, void** handle);
+rsResult_t rsCommDeregister(rsComm_t comm, void* handle);
+
+/* A sum of what each rank has multiplied by its own scalar, of the type of the calls that use it. */
+rsResult_t rsRedOpCreatePreMulSum(rsRedOp_t* op, void* scalar, rsDataType_t datatype,
+                                  rsScalarResidence_t residence, rsComm_t comm);
+rsResult_t rsRedOpDestroy(rsRedOp_t op, rsComm_t comm);
+
 rsResult_t rsStreamCreate(rsStream_t* stream);
 rsResult_t rsStreamSynchronize(rsStream_t stream);
 rsResult_t rsStreamQuery(rsStream_t stream); /* rsInProgress while something is left to do */
@@ -106,6 +133,9 @@ rsResult_t rsReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcoun
                            rsDataType_t datatype, rsRedOp_t op, rsComm_t comm, rsStream_t stream);
 rsResult_t rsAllGather(const void* sendbuff, void* recvbuff, size_t sendcount,
                        rsDataType_t datatype, rsComm_t comm, rsStream_t stream);
+/* Blocks of different lengths: recvcounts has each rank's, and its own is what it sends. */
+rsResult_t rsAllGatherV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                        rsDataType_t datatype, rsComm_t comm, rsStream_t stream);
 rsResult_t rsAlltoAll(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,
                       rsComm_t comm, rsStream_t stream);
 rsResult_t rsGather(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,

@@ -19,6 +19,7 @@
 
 #include "base/remark.h"
 #include "engine/flight/dump_file.h"
+#include "engine/flight/dump_pipe.h"
 #include "engine/flight/stack.h"
 #include "trace/clock.h"
 
@@ -143,8 +144,15 @@ class FlightRecorder::Impl {
         slots_(settings_.capacity),
         times_(settings_.has_timing ? settings_.capacity : 0),
         stacks_(settings_.has_stacks ? settings_.capacity : 0) {
-    if (!settings_.prefix.empty()) {
-      thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    if (settings_.prefix.empty()) return;
+    thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    if (settings_.pipe.empty()) return;
+    auto pipe = DumpPipe::make(fmt::format("{}{}.pipe", settings_.pipe, rank_),
+                               [this] { ask({.dump = snapshot("asked for by the pipe")}); });
+    if (pipe) {
+      pipe_ = *std::move(pipe);
+    } else {
+      remark({"engine/flight/recorder.cpp", __LINE__, __func__}, pipe.error().message);
     }
   }
 
@@ -153,6 +161,7 @@ class FlightRecorder::Impl {
       ::sigaction(SIGUSR1, &before_, nullptr);
       has_signal_owner = false;
     }
+    pipe_.reset();
     thread_.request_stop();
     bell().ring();
   }
@@ -488,6 +497,7 @@ class FlightRecorder::Impl {
   Bell own_bell_;
   std::atomic<bool> owns_signal_{false};
   struct sigaction before_ {};
+  std::unique_ptr<DumpPipe> pipe_;
 
   std::jthread thread_;  // last: it uses all
 };

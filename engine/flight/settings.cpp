@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -12,6 +13,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kMostEntries = 1 << 24;
+constexpr std::int64_t kLongestWaitMs = 3'600'000;
 
 struct Named {
   const char* name;
@@ -44,6 +46,20 @@ Result<bool> flag(const Environment& environment, std::initializer_list<const ch
                fmt::format("{}={} is neither yes nor no", found->name, found->text), "give 1 or 0"};
 }
 
+/// PyTorch's watchdog ends what has timed out unless it is told to keep its hands off, and nobody waits himself.
+/// source  PyTorch ProcessGroupNCCL.hpp, ErrorHandlingMode; its older names go without `TORCH_`
+Result<bool> ends_at_timeout(const Environment& environment) {
+  RINGSIDE_TRY(const bool waits,
+               flag(environment, {"TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT"}, false));
+  constexpr std::int64_t kMostModes = 3;
+  bool handles = true;
+  for (const char* const name : {"NCCL_ASYNC_ERROR_HANDLING", "TORCH_NCCL_ASYNC_ERROR_HANDLING"}) {
+    RINGSIDE_TRY(const auto mode, env_int(environment, name, 0, kMostModes));
+    if (mode) handles = *mode != 0;
+  }
+  return waits || handles;
+}
+
 }  // namespace
 
 Result<FlightSettings> flight_settings(const Environment& environment) {
@@ -62,6 +78,13 @@ Result<FlightSettings> flight_settings(const Environment& environment) {
   RINGSIDE_TRY(settings.has_timing, flag(environment, {"TORCH_NCCL_ENABLE_TIMING"}, false));
   RINGSIDE_TRY(settings.has_stacks,
                flag(environment, {"TORCH_FR_CPP_STACK", "TORCH_NCCL_TRACE_CPP_STACK"}, false));
+  if (auto pipe = find(environment, {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE"})) {
+    settings.pipe = std::move(pipe->text);
+  }
+  RINGSIDE_TRY(const auto wait,
+               env_int(environment, "TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", 0, kLongestWaitMs));
+  if (wait) settings.dump_wait = std::chrono::milliseconds(*wait);
+  RINGSIDE_TRY(settings.ends_at_timeout, ends_at_timeout(environment));
   RINGSIDE_TRY(settings.is_json, flag(environment, {"RINGSIDE_DUMP_JSON"}, false));
   return settings;
 }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 
 #include "base/env.h"
 #include "base/result.h"
+#include "base/units.h"
 
 namespace ringside {
 
@@ -17,6 +19,12 @@ struct FlightSettings {
   bool has_timing = false;
   bool has_stacks = false;
   bool is_json = false;
+  /// Whether a call in which nothing moves for its time-out fails; else it is waited for without end.
+  bool ends_at_timeout = true;
+  /// How long a broken communicator waits for its rank's dump: the file system may hang.
+  Nanoseconds dump_wait = std::chrono::seconds(2);
+  std::string pipe =
+      {};  ///< a dump is taken when somebody writes to PIPE<rank>.pipe; empty: there is none
 };
 
 /// What PyTorch's variables say; the newer name before the older one.

@@ -17,6 +17,7 @@
 #include "engine/runtime/ring_links.h"
 #include "engine/transport/acceptor.h"
 #include "engine/transport/socket.h"
+#include "engine/transport/wakeup.h"
 
 namespace ringside {
 namespace {
@@ -77,7 +78,7 @@ struct BlockTransfer {
 
 class Bootstrap::Impl {
  public:
-  explicit Impl(const BootstrapOptions& options) : options_(options) {
+  Impl(const BootstrapOptions& options, Wakeup off) : options_(options), off_(std::move(off)) {
     address_ = with_port(options.listen.value_or(loopback_address()), 0);
     if (options_.who.empty()) options_.who = host_and_pid();
   }
@@ -87,6 +88,7 @@ class Bootstrap::Impl {
   [[nodiscard]] const Secret& secret() const { return options_.id.secret; }
   [[nodiscard]] Clock& clock() const { return *options_.clock; }
   [[nodiscard]] const SocketAddress& address() const { return address_; }
+  [[nodiscard]] Patience patience(Deadline until) const { return {until, off_}; }
 
   Status join() {
     RINGSIDE_TRY(const UniqueFd root, reach_root());
@@ -131,6 +133,7 @@ class Bootstrap::Impl {
 
   void abort() noexcept {
     is_aborted_ = true;
+    off_.signal();
     // The descriptors stay open until this object goes, so they cannot have become somebody else's.
     if (links_.next) ::shutdown(links_.next.get(), SHUT_RDWR);
     if (links_.previous) ::shutdown(links_.previous.get(), SHUT_RDWR);
@@ -262,6 +265,7 @@ class Bootstrap::Impl {
   }
 
   BootstrapOptions options_;
+  const Wakeup off_;  ///< signalled by abort()
   SocketAddress address_;
   RingLinks links_;  ///< empty when there is one rank
   std::uint32_t calls_ = 0;
@@ -275,7 +279,8 @@ Result<std::unique_ptr<Bootstrap>> Bootstrap::join(const BootstrapOptions& optio
                  fmt::format("rank {} of {} ranks", rank, options.nranks),
                  "ranks count from 0 to one less than their number"};
   }
-  auto impl = std::make_unique<Impl>(options);
+  RINGSIDE_TRY(Wakeup off, Wakeup::make());
+  auto impl = std::make_unique<Impl>(options, std::move(off));
   DebugOutput& output = DebugOutput::of_process();
   output.announce(rank == 0);
   const Status joined = options.nranks > 1 ? impl->join() : Status{};
@@ -306,6 +311,7 @@ Result<std::vector<std::byte>> Bootstrap::all_gather(std::span<const std::byte> 
 Status Bootstrap::barrier() { return barrier(deadline_in(kPatience, clock())); }
 
 void Bootstrap::abort() noexcept { impl_->abort(); }
+Patience Bootstrap::patience(Deadline until) const { return impl_->patience(until); }
 Rank Bootstrap::rank() const { return impl_->rank(); }
 int Bootstrap::nranks() const { return impl_->nranks(); }
 Rank Bootstrap::next() const { return next_of(rank(), nranks()); }

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "engine/runtime/bootstrap_root.h"
 #include "engine/runtime/unique_id.h"
+#include "engine/transport/patience.h"
 
 namespace ringside {
 
@@ -33,7 +34,7 @@ struct BootstrapOptions {
 /// are fast connections: TCP to the next rank and from the previous one, both proven.
 ///
 /// Ordering   every rank makes the same calls in the same order
-/// Threads    one at a time, but for abort(), rank(), nranks(), secret() and address()
+/// Threads    one at a time, but for abort(), patience(), rank(), nranks(), secret() and address()
 class Bootstrap {
  public:
   /// Goes to the root and comes back with the ring.
@@ -61,8 +62,11 @@ class Bootstrap {
   Result<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
   Status barrier();
 
-  /// Ends a call under way, and all later ones, with Aborted.
+  /// Ends a call under way, all later ones, and waits with patience(), with Aborted.
   void abort() noexcept;
+
+  /// For what else of the communicator's making waits for other ranks: until then, or until abort().
+  [[nodiscard]] Patience patience(Deadline until) const;
 
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] int nranks() const;

@@ -51,22 +51,22 @@ Status check_memory(int fd, std::size_t size) {
 }
 
 /// The lowest rank hands the memory to all others of the host.
-Status hand_out(int memory, const Endpoint& name, std::size_t others, const Secret& secret,
-                Deadline deadline) {
+Status hand_out(int memory, const Endpoint& name, std::size_t others, const Bootstrap& bootstrap,
+                const Patience& patience) {
   if (others == 0) return {};
   RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
-               Acceptor::listen(name, secret, {}, deadline.clock()));
+               Acceptor::listen(name, bootstrap.secret(), {}, bootstrap.clock()));
   for (std::size_t i = 0; i < others; ++i) {
-    RINGSIDE_TRY(const Accepted accepted, acceptor->accept(deadline));
-    RINGSIDE_TRY(send_fd(accepted.fd.get(), memory, deadline));
+    RINGSIDE_TRY(const Accepted accepted, acceptor->accept(patience));
+    RINGSIDE_TRY(send_fd(accepted.fd.get(), memory, patience));
   }
   return {};
 }
 
 Result<UniqueFd> fetch(const Endpoint& name, std::size_t size, const Secret& secret,
-                       Deadline deadline) {
-  RINGSIDE_TRY(const UniqueFd peer, connect_authenticated(name, secret, {}, deadline));
-  RINGSIDE_TRY(UniqueFd memory, recv_fd(peer.get(), deadline));
+                       const Patience& patience) {
+  RINGSIDE_TRY(const UniqueFd peer, connect_authenticated(name, secret, {}, patience));
+  RINGSIDE_TRY(UniqueFd memory, recv_fd(peer.get(), patience));
   RINGSIDE_TRY(check_memory(memory.get(), size));
   return memory;
 }
@@ -95,15 +95,15 @@ Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const s
   first.name.back() = '\0';
   const Endpoint name = AbstractName{first.name.data()};
   const bool is_first = ranks.front() == bootstrap.rank();
+  const Patience patience = bootstrap.patience(deadline);
   RINGSIDE_TRY(const UniqueFd memory,
-               is_first ? make_sealed_file(size) : fetch(name, size, bootstrap.secret(), deadline));
+               is_first ? make_sealed_file(size) : fetch(name, size, bootstrap.secret(), patience));
   void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (mapped == MAP_FAILED) return system_error("cannot map the board of calls", errno);
   std::unique_ptr<CallBoard> board(
       new CallBoard(std::move(ranks), static_cast<std::byte*>(mapped), size));
   if (is_first) {
-    RINGSIDE_TRY(
-        hand_out(memory.get(), name, board->ranks_.size() - 1, bootstrap.secret(), deadline));
+    RINGSIDE_TRY(hand_out(memory.get(), name, board->ranks_.size() - 1, bootstrap, patience));
   }
   return board;
 }

@@ -29,8 +29,6 @@ namespace {
 /// How long a rank that has noticed something waits for the word of who noticed first.
 constexpr std::chrono::milliseconds kVerdictWait{1000};
 
-/// How long a broken communicator waits for its rank's dump: the file system may hang.
-constexpr Nanoseconds kDumpWait = std::chrono::seconds(2);
 constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
@@ -159,7 +157,9 @@ struct Communicator::Impl {
     if (is_difference(failure.get()->code)) let_others_come();
     Error why = verdict();
     dump(why);
-    if (options.recorder != nullptr) options.recorder->wait_written(kDumpWait);
+    if (options.recorder != nullptr) {
+      options.recorder->wait_written(options.recorder->settings().dump_wait);
+    }
     if (log) log->failed(why, {"engine/runtime/communicator.cpp", __LINE__, __func__});
     return why;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/text.h"
@@ -97,6 +98,16 @@ Result<std::optional<LaunchInfo>> read_slurm(const Environment& environment) {
   return info;
 }
 
+/// `srun --mpi=pmi2` says who is who by Hydra's names, too. Hydra itself, started by srun as one process a host, counts
+/// other ranks than Slurm does.
+bool counts_as_slurm(const Environment& environment, const LaunchInfo& hydra) {
+  const auto is = [&](const char* name, int value) {
+    return environment(name) == std::to_string(value);
+  };
+  return environment("SLURM_STEP_ID") && is("SLURM_PROCID", hydra.rank) &&
+         (is("SLURM_STEP_NUM_TASKS", hydra.nranks) || is("SLURM_NTASKS", hydra.nranks));
+}
+
 }  // namespace
 
 const char* to_string(Launcher launcher) {
@@ -116,11 +127,14 @@ const char* to_string(Launcher launcher) {
 bool is_single_host(const LaunchInfo& info) { return info.local_ranks == info.nranks; }
 
 Result<std::optional<LaunchInfo>> launch_from_environment(const Environment& environment) {
-  for (const Names& names : {kTorchrun, kOpenMpi, kHydra}) {
+  for (const Names& names : {kTorchrun, kOpenMpi}) {
     RINGSIDE_TRY(std::optional<LaunchInfo> info, read(environment, names));
     if (info) return info;
   }
-  return read_slurm(environment);
+  RINGSIDE_TRY(std::optional<LaunchInfo> hydra, read(environment, kHydra));
+  if (hydra && !counts_as_slurm(environment, *hydra)) return hydra;
+  RINGSIDE_TRY(std::optional<LaunchInfo> slurm, read_slurm(environment));
+  return slurm ? slurm : hydra;
 }
 
 Result<std::string> first_host_of(std::string_view hostlist) {

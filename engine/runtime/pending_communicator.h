@@ -34,7 +34,7 @@ class PendingCommunicator {
   /// errors  as Bootstrap::join() and Communicator::make()
   Result<std::unique_ptr<Communicator>> take();
 
-  /// Ends the making with Aborted, or what the other ranks then say; within CommunicatorOptions::connect_timeout.
+  /// Ends the making at once, with Aborted or what the other ranks then say.
   void abort();
 
  private:

@@ -8,11 +8,14 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <span>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "engine/runtime/messages.h"
 #include "engine/runtime/ring_links.h"
 #include "engine/transport/frame.h"
@@ -24,15 +27,17 @@ namespace {
 
 constexpr Nanoseconds kLastWords = std::chrono::milliseconds(200);
 
+/// The first number of a death's precedence.
+constexpr int kDeath = 0;
+
 /// The order in which reasons of one moment are preferred; equal for the same news by two ways.
 std::tuple<int, int> precedence(const WatchMessage& news) {
-  if (news.dead != kNoRank) return {0, to_int(news.dead)};
+  if (news.dead != kNoRank) return {kDeath, to_int(news.dead)};
   const bool is_consequence =
       news.error.code == ErrorCode::PeerGone || news.error.code == ErrorCode::Aborted;
   return {is_consequence ? 2 : 1, to_int(news.origin)};
 }
 
-/// The same words whoever notices: all ranks are to report the same.
 /// Of where all ranks listen, which no two jobs have in common at one time.
 /// source  Fowler, Noll, Vo: FNV-1a
 std::uint64_t hash_of(std::span<const std::byte> bytes) {
@@ -43,11 +48,19 @@ std::uint64_t hash_of(std::span<const std::byte> bytes) {
   return hash;
 }
 
-Error death_of(Rank dead) {
-  return {ErrorCode::PeerGone,
-          fmt::format("rank {} is gone: its process or host ended without a goodbye", to_int(dead)),
+/// The same words whoever notices: all ranks are to report the same.
+/// dead  ascending
+Error death_of(const std::vector<int>& dead) {
+  std::string text =
+      fmt::format("rank {} is gone: its process or host ended without a goodbye", dead.front());
+  if (dead.size() > 1) {
+    const std::span<const int> rest = std::span(dead).subspan(1);
+    text += fmt::format(", and so did rank{} {}", rest.size() > 1 ? "s" : "", format_ranks(rest));
+  }
+  return {ErrorCode::PeerGone, std::move(text),
           "look at that rank's own messages and exit status; the others stopped because of it"};
 }
+Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
 
 /// One of the two connections.
 struct Link {
@@ -89,6 +102,7 @@ class Watch::Impl {
   Impl(const Bootstrap& bootstrap, RingLinks links, Wakeup wake, Wakeup settled, OnAbort on_abort,
        OnCall on_call, OnDump on_dump, std::uint64_t job)
       : me_(bootstrap.rank()),
+        nranks_(bootstrap.nranks()),
         clock_(bootstrap.clock()),
         job_(job),
         wake_(std::move(wake)),
@@ -194,10 +208,9 @@ class Watch::Impl {
       link.flush();
     }
     if (!is_settling() || !has_passed(settled_at_)) return false;
-    reason_ = best_->error;
-    // Rank 0 tells it to the user; its own death the next rank does.
-    const Rank teller = best_->dead == Rank{0} ? Rank{1} : Rank{0};
-    reason_->is_told_elsewhere = me_ != teller;
+    const std::vector<int> dead = deaths();
+    reason_ = dead.size() > 1 ? death_of(dead) : best_->error;
+    reason_->is_told_elsewhere = !is_teller(dead);
     return true;
   }
 
@@ -279,6 +292,29 @@ class Watch::Impl {
     return std::exchange(is_dump_wanted_, false);
   }
 
+  /// Whether this rank tells the user: rank 0, and of deaths the next living ones to both sides of the first, since one
+  /// of them may be dying, too.
+  [[nodiscard]] bool is_teller(const std::vector<int>& dead) const {
+    if (dead.empty()) return me_ == Rank{0};
+    const auto lives_beside = [&](int step) {
+      int rank = dead.front();
+      for (std::size_t i = 0; i < dead.size() && std::ranges::binary_search(dead, rank); ++i) {
+        rank = (rank + step + nranks_) % nranks_;
+      }
+      return rank;
+    };
+    return to_int(me_) == lives_beside(1) || to_int(me_) == lives_beside(-1);
+  }
+
+  /// Of which there are news, ascending.
+  [[nodiscard]] std::vector<int> deaths() const {
+    std::vector<int> dead;
+    for (const auto& [kind, rank] : heard_) {
+      if (kind == kDeath) dead.push_back(rank);
+    }
+    return dead;
+  }
+
   [[nodiscard]] bool is_settling() const { return best_ && !reason_; }
 
   /// In the second half of the settling time, and after it, what this rank notices by itself is a
@@ -304,6 +340,7 @@ class Watch::Impl {
   }
 
   const Rank me_;
+  const int nranks_;
   Clock& clock_;
   const std::uint64_t job_;
   const Wakeup wake_;
@@ -344,8 +381,9 @@ Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadl
     std::memcpy(text.data(), &all[static_cast<std::size_t>(to_int(bootstrap.next())) * text.size()],
                 text.size() - 1);
     RINGSIDE_TRY(const Endpoint next, parse_endpoint(text.data()));
-    RINGSIDE_TRY(links, link_ring(RingHello::Purpose::Watch, bootstrap.rank(), bootstrap.nranks(),
-                                  *acceptor, next, bootstrap.secret(), deadline));
+    RINGSIDE_TRY(
+        links, link_ring(RingHello::Purpose::Watch, bootstrap.rank(), bootstrap.nranks(), *acceptor,
+                         next, bootstrap.secret(), bootstrap.patience(deadline)));
     enable_keepalive(links.next.get());
     enable_keepalive(links.previous.get());
   }

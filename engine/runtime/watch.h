@@ -22,11 +22,11 @@ inline constexpr Nanoseconds kSettleTime = std::chrono::milliseconds(200);
 /// Each rank keeps a connection to both neighbours on a ring of its own. A neighbour whose connection
 /// ends without a goodbye has died; whoever sees that, or calls abort(), sends the news both ways
 /// round, so that one break in the ring cuts nobody off. When several things fail in one moment, all
-/// ranks hear of all and choose alike: a death before what a rank says (the lowest dead rank first),
+/// ranks hear of all and choose alike: deaths before what a rank says (all of them, the lowest rank first),
 /// what a rank found wrong by itself before what it lost to others (PeerGone, Aborted), then the lowest
 /// rank that says so. The choice stands when `kSettleTime` has passed; what comes later is a consequence.
 /// Deaths in three or more places at once cut the ring into stretches that cannot talk: each then names
-/// a death at one of its own ends.
+/// the deaths at its own ends.
 ///
 /// A rank that has hung is none of this class's business: its kernel still answers. A host that has gone
 /// without a word is noticed by keepalives within about 8 s.

@@ -76,6 +76,75 @@ TEST(CApi, EveryCollectiveGivesWhatNcclsWould) {
   });
 }
 
+TEST(CApi, BlocksOfDifferentLengthsAreGathered) {
+  with_ranks(3, [](int rank, rsComm_t comm) {
+    rsStream_t stream = nullptr;
+    ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
+    const size_t counts[3] = {2, 0, 3};
+    const int mine[3] = {10 * rank, 10 * rank + 1, 10 * rank + 2};
+    int all[5] = {};
+    EXPECT_EQ(rsAllGatherV(mine, all, counts, rsInt32, comm, stream), rsSuccess)
+        << rsGetLastError(nullptr);
+    EXPECT_EQ(rsAllGatherV(mine, all, nullptr, rsInt32, comm, stream), rsInvalidArgument);
+    EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
+    EXPECT_EQ(std::vector<int>(all, all + 5), (std::vector<int>{0, 1, 20, 21, 22}));
+    EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
+    end(comm);
+  });
+}
+
+TEST(CApi, ASumOfWhatEachRankMultipliesByItsOwnFactor) {
+  with_ranks(3, [](int rank, rsComm_t comm) {
+    rsStream_t stream = nullptr;
+    ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
+    double factor = rank + 1;
+    rsRedOp_t op = rsSum;
+    ASSERT_EQ(rsRedOpCreatePreMulSum(&op, &factor, rsFloat64, rsScalarHostImmediate, comm),
+              rsSuccess);
+    EXPECT_GE(op, rsNumOps);
+    factor = 1000;  // it was read at once
+    const double one = 10;
+    double sum = 0;
+    EXPECT_EQ(rsAllReduce(&one, &sum, 1, rsFloat64, op, comm, stream), rsSuccess);
+    EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
+    EXPECT_EQ(sum, 60);
+    const float other = 1;
+    float result = 0;
+    EXPECT_EQ(rsAllReduce(&other, &result, 1, rsFloat32, op, comm, stream), rsInvalidArgument);
+    EXPECT_EQ(rsRedOpDestroy(op, comm), rsSuccess);
+    EXPECT_EQ(rsRedOpDestroy(op, comm), rsInvalidArgument);
+    EXPECT_EQ(rsAllReduce(&one, &sum, 1, rsFloat64, op, comm, stream), rsInvalidArgument);
+    EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
+    end(comm);
+  });
+}
+
+TEST(CApi, AWindowIsOfEqualMemoryOnEveryRank) {
+  with_ranks(2, [](int rank, rsComm_t comm) {
+    void* memory = nullptr;
+    ASSERT_EQ(rsMemAlloc(&memory, 4096), rsSuccess);
+    rsWindow_t window = nullptr;
+    EXPECT_EQ(rsCommWindowRegister(comm, memory, 4096, &window, RS_WIN_COLL_SYMMETRIC), rsSuccess);
+    EXPECT_NE(window, nullptr);
+    EXPECT_EQ(rsCommWindowDeregister(comm, window), rsSuccess);
+    // Unequal, beyond the memory, and of rank 1 none at all.
+    const size_t half = rank == 0 ? 2048 : 1024;
+    EXPECT_EQ(rsCommWindowRegister(comm, memory, half, &window, RS_WIN_DEFAULT), rsInvalidArgument);
+    EXPECT_EQ(window, nullptr);
+    EXPECT_EQ(rsCommWindowRegister(comm, memory, 8192, &window, RS_WIN_DEFAULT), rsInvalidArgument);
+    int private_memory[2] = {};
+    void* const buffer = rank == 0 ? memory : static_cast<void*>(private_memory);
+    EXPECT_EQ(rsCommWindowRegister(comm, buffer, 8, &window, RS_WIN_DEFAULT), rsInvalidArgument);
+    EXPECT_NE(std::string(rsGetLastError(nullptr)).find("rsMemAlloc"), std::string::npos);
+    void* handle = nullptr;
+    EXPECT_EQ(rsCommRegister(comm, memory, 100, &handle), rsSuccess);
+    EXPECT_EQ(rsCommDeregister(comm, handle), rsSuccess);
+    EXPECT_EQ(rsCommRegister(comm, private_memory, 8, &handle), rsInvalidArgument);
+    end(comm);
+    EXPECT_EQ(rsMemFree(memory), rsSuccess);
+  });
+}
+
 TEST(CApi, AGroupOfSendsAndReceivesIsARingWithoutWaiting) {
   with_ranks(3, [](int rank, rsComm_t comm) {
     void* memory = nullptr;

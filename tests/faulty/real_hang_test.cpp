@@ -52,6 +52,26 @@ TEST_F(RealHangs, DumpsNameTheRankThatTheFaultWasPlantedIn) {
   }
 }
 
+// Ranks next to each other, and a whole host of four of which nobody is left to miss the inner two.
+TEST_F(RealHangs, AllRanksThatDieTogetherAreNamed) {
+  RealHang one;
+  for (std::uint64_t seed = 1; one.workload != "data"; seed += 15) one = draw_real_hang(seed);
+  ASSERT_EQ(one.plan.faults[0].kind, FaultKind::Kill);
+  for (const std::vector<int>& dead : {std::vector{0, 1}, {2, 6}, {3, 4, 5, 6}}) {
+    RealHang hang = one;
+    hang.culprits = dead;
+    hang.plan.faults.clear();
+    for (const int rank : dead) {
+      hang.plan.faults.push_back(one.plan.faults[0]);
+      hang.plan.faults.back().rank = rank;
+    }
+    const auto verdict = run_and_examine(hang, folder_, 20);
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_EQ(verdict->culprits, dead) << verdict->why;
+    EXPECT_EQ(verdict->kind, "dead_rank") << verdict->why;
+  }
+}
+
 TEST_F(RealHangs, AHealthyRunLeavesNoDumps) {
   RealHang hang = draw_real_hang(1);
   hang.plan.faults.clear();

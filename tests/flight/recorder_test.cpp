@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -224,6 +225,26 @@ TEST_F(WrittenDumps, NothingIsWrittenWhereNobodyWantsIt) {
     recorder.failed("why");
   }
   EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(WrittenDumps, AWordInThePipeWritesADumpAndThePipeGoesWithTheRecorder) {
+  settings_.pipe = settings_.prefix + "ask";
+  const std::string pipe = settings_.pipe + "7.pipe";
+  {
+    FlightRecorder recorder(settings_, 7);
+    FlightRecorder::Group& group = join(recorder);
+    for (int round = 1; round <= 2; ++round) {
+      recorder.begin(group, all_reduce(round), Nanoseconds{round});
+      fs::remove(settings_.prefix + "7.json");
+      std::ofstream(pipe) << "1\n" << std::flush;
+      for (int i = 0; i < 2000 && read(7).is_null(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      ASSERT_FALSE(read(7).is_null());
+      EXPECT_EQ(read(7)["entries"].size(), static_cast<std::size_t>(round));
+    }
+  }
+  EXPECT_FALSE(fs::exists(pipe));
 }
 
 TEST_F(WrittenDumps, ASignalWritesADumpAndTheJobGoesOn) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "tests/support/environment_table.h"
 
 namespace ringside {
@@ -44,6 +47,30 @@ TEST(FlightSettings, WhatIsNoNumberAndNeitherYesNorNoIsNamed) {
   const auto flag = flight_settings(environment_of({{"TORCH_NCCL_ENABLE_TIMING", "maybe"}}));
   ASSERT_FALSE(flag);
   EXPECT_NE(flag.error().message.find("TORCH_NCCL_ENABLE_TIMING=maybe"), std::string::npos);
+}
+
+TEST(FlightSettings, WithoutErrorHandlingNothingEndsAtItsTimeoutUnlessSomebodyWaits) {
+  const auto ends = [](const std::map<std::string, std::string>& table) {
+    const auto settings = flight_settings(environment_of(table));
+    return settings && settings->ends_at_timeout;
+  };
+  EXPECT_TRUE(ends({}));
+  EXPECT_TRUE(ends({{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"}}));
+  EXPECT_FALSE(ends({{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "0"}}));
+  EXPECT_FALSE(ends({{"NCCL_ASYNC_ERROR_HANDLING", "0"}}));
+  EXPECT_TRUE(ends({{"NCCL_ASYNC_ERROR_HANDLING", "0"}, {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "3"}}));
+  EXPECT_TRUE(ends({{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "0"}, {"TORCH_NCCL_BLOCKING_WAIT", "1"}}));
+  EXPECT_FALSE(flight_settings(environment_of({{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "4"}})));
+}
+
+TEST(FlightSettings, ThePipeAndTheTimeForADumpAreTakenOver) {
+  const auto settings =
+      flight_settings(environment_of({{"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", "/run/dump_"},
+                                      {"TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "150"}}));
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->pipe, "/run/dump_");
+  EXPECT_EQ(settings->dump_wait, std::chrono::milliseconds(150));
+  EXPECT_EQ(flight_settings(environment_of({}))->dump_wait, std::chrono::seconds(2));
 }
 
 }  // namespace

@@ -47,6 +47,19 @@ TEST(DumpReasons, ADeathIsToldByItsRankInTheWholeJob) {
   }
 }
 
+TEST(DumpReasons, EveryDeathThatTheReasonNamesIsTold) {
+  Names names;
+  const auto ranks_in = [&](const std::string& rest) {
+    const std::vector<RankDump> dumps{read_back(
+        dump_of("rank 0 is gone: its process or host ended without a goodbye" + rest), 3, names)};
+    const auto said = reasons_of(dumps, names);
+    return said.size() == 1 ? said[0].ranks : std::vector<int>{};
+  };
+  EXPECT_THAT(ranks_in(", and so did rank 2"), testing::ElementsAre(0, 2));
+  EXPECT_THAT(ranks_in(", and so did ranks 1-3,7"), testing::ElementsAre(0, 1, 2, 3, 7));
+  EXPECT_THAT(ranks_in(", and so did rank"), testing::ElementsAre(0));
+}
+
 TEST(DumpReasons, ABrokenConnectionAccusesNobodyAndATimeoutSaysNothing) {
   Names names;
   const std::vector<RankDump> cut{

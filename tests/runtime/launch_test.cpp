@@ -52,6 +52,22 @@ TEST(Launch, EachLaunchersVariablesAreRead) {
             "Slurm 5/7 local 1/2");
 }
 
+TEST(Launch, SrunThatSpeaksPmi2IsSlurmAndHydraBelowItIsNot) {
+  // srun --mpi=pmi2 -n 4
+  const Table srun{{"PMI_RANK", "2"},      {"PMI_SIZE", "4"},
+                   {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "2"},
+                   {"SLURM_NTASKS", "4"},  {"SLURM_LOCALID", "0"},
+                   {"SLURM_NODEID", "1"},  {"SLURM_STEP_TASKS_PER_NODE", "2(x2)"}};
+  EXPECT_EQ(launched(srun), "Slurm 2/4 local 0/2");
+  // mpiexec of Hydra in a job of two nodes: srun has started its proxies.
+  Table hydra = srun;
+  hydra["PMI_RANK"] = "5";
+  hydra["PMI_SIZE"] = "8";
+  hydra["SLURM_PROCID"] = "1";
+  hydra["SLURM_NTASKS"] = "2";
+  EXPECT_EQ(launched(hydra), "Hydra 5/8 local ?/?");
+}
+
 TEST(Launch, TheInnerLauncherCounts) {
   // mpirun -np 2 torchrun --nproc-per-node 4: eight ranks, of which Open MPI knows two.
   EXPECT_EQ(launched({{"OMPI_COMM_WORLD_RANK", "1"},

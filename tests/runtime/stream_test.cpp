@@ -2,15 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <numeric>
+#include <span>
 #include <thread>
 
 #include "engine/runtime/call_group.h"
 #include "engine/runtime/communicator.h"
 #include "engine/runtime/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
+#include "engine/transport/socket.h"
 #include "tests/runtime/ranks.h"
 
 namespace ringside {
@@ -263,6 +267,32 @@ TEST(PendingCommunicator, ItCanBeCalledOffWhileItWaitsForTheOthers) {
   (*started)->abort();
   EXPECT_FALSE((*started)->take());
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+}
+
+// The other rank has come, and then answers no more: its socket lets everybody in and says nothing.
+TEST(PendingCommunicator, ItCanBeCalledOffWhileItConnects) {
+  auto root = make_root(2);
+  const UniqueId id = root->id();
+  auto silent = listen_on(Endpoint{loopback_address()});
+  ASSERT_TRUE(silent);
+  std::jthread other([&] {
+    const auto bootstrap = must_join(1, 2, id);
+    ASSERT_TRUE(bootstrap);
+    std::array<char, 64> text{};
+    const std::string address = to_string(*local_endpoint(silent->get()));
+    std::copy(address.begin(), address.end(), text.begin());
+    EXPECT_TRUE(bootstrap->all_gather(std::as_bytes(std::span(text))));
+  });
+  auto started = PendingCommunicator::start({.rank = Rank{0}, .nranks = 2, .id = id},
+                                            options_with(), std::move(root));
+  ASSERT_TRUE(started);
+  other.join();
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_FALSE((*started)->is_ready());
+  const auto began = std::chrono::steady_clock::now();
+  (*started)->abort();
+  EXPECT_FALSE((*started)->take());
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
 }  // namespace

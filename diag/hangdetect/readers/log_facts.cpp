@@ -273,9 +273,9 @@ class Sink : public logs::RecordSink {
         }
         break;
       case MessageId::RasDeadProcesses:
-        if (logs::message_number(record, "rank") >= 0) {
+        if (const std::int64_t dead = logs::message_number(record, "rank"); dead >= 0) {
           said_.state(record, What::EngineGone,
-                      {static_cast<int>(logs::message_number(record, "rank"))});
+                      ranks_gone(static_cast<int>(dead), logs::message_argument(record, "how")));
         }
         break;
       case MessageId::CollectiveMismatch:

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "diag/logparse/torch_lines.h"
+
 namespace ringside::hang {
 
 void Statements::state(const logs::Record& record, LogStatement::What what, std::vector<int> ranks,
@@ -76,6 +78,18 @@ void Statements::finish(const WhereFunction& where) {
   for (std::size_t i = 0; i < facts_.run.shown.size(); ++i) {
     std::tie(facts_.run.shown[i].file, facts_.run.shown[i].line) = where(shown_places_[i]);
   }
+}
+
+std::vector<int> ranks_gone(int first, std::string_view how) {
+  std::vector<int> dead{first};
+  constexpr std::string_view kOthers = ", and so did rank";
+  const std::size_t at = how.find(kOthers);
+  if (at == std::string_view::npos) return dead;
+  how.remove_prefix(at + kOthers.size());
+  const std::vector<int> others =
+      logs::parse_rank_list(how.substr(std::min(how.size(), how.find(' ') + 1)));
+  dead.insert(dead.end(), others.begin(), others.end());
+  return dead;
 }
 
 }  // namespace ringside::hang

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diag/hangdetect/readers/log_dumps.h"
@@ -10,6 +11,9 @@
 #include "diag/logparse/record.h"
 
 namespace ringside::hang {
+
+/// The ranks that ringside's engine misses: `first`, and those behind `..., and so did ranks 5,6`.
+std::vector<int> ranks_gone(int first, std::string_view how);
 
 /// Collects what lines say into facts, with their places, which are files and lines only once everything is read.
 ///

@@ -24,7 +24,10 @@ std::optional<double> least_usual(const Scene& scene, int rank, std::size_t bloc
   constexpr std::size_t kBefore = 32;
   constexpr std::size_t kBehind = 4;
   const RankView& view = scene.job.rank(rank);
-  const std::size_t first = block > kBefore ? block - kBefore : 0;
+  // At the beginning of a history there is too little before a call to tell what is due.
+  constexpr std::size_t kBegins = 8;
+  const std::size_t begins = block > 2 * kBegins ? kBegins : 0;
+  const std::size_t first = std::max(begins, block > kBefore ? block - kBefore : 0);
   const std::size_t end = std::min(view.dump->calls.size(), block + kBehind);
   std::optional<double> least;
   for (std::size_t i = first; i < end; ++i) {

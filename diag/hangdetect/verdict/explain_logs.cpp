@@ -68,12 +68,39 @@ void add_analyser_missing(const LogFacts& facts, std::vector<Explanation>& out) 
                        ranks_text(ranks))));
 }
 
+/// The ranks that are told of and those between two of them without a dump: each is watched by its neighbours in the ring
+/// of ranks, so where a host dies its first and last rank are missed and nobody is left to miss the others.
+std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead) {
+  if (!has_dumps(scene.job)) return dead;
+  std::vector<int> all = dead;
+  const int world = scene.job.world();
+  const auto is_told = [&](int rank) { return std::count(dead.begin(), dead.end(), rank) > 0; };
+  const auto is_silent = [&](int rank) {
+    return scene.job.rank(rank).dump == nullptr || scene.job.rank(rank).is_from_log;
+  };
+  // The first rank told of in that direction, over ranks without a dump.
+  const auto end_of = [&](int rank, int step) {
+    for (int hop = 0; hop < world && is_silent(rank); ++hop, rank = (rank + step + world) % world) {
+      if (is_told(rank)) return rank;
+    }
+    return -1;
+  };
+  for (int rank = 0; rank < world; ++rank) {
+    if (is_told(rank) || !is_silent(rank)) continue;
+    const int before = end_of(rank, -1), after = end_of(rank, 1);
+    if (before >= 0 && after >= 0 && before != after) all.push_back(rank);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 /// What ringside's own engine says of a rank that did not come, or is gone.
-void add_engine(const LogFacts& facts, std::vector<Explanation>& out) {
+void add_engine(const Scene& scene, const LogFacts& facts, std::vector<Explanation>& out) {
   const auto add = [&](What what, Kind kind, double confidence, std::string_view how) {
     const auto said = all_of(facts, what);
-    const std::vector<int> ranks = ranks_of(said);
+    std::vector<int> ranks = ranks_of(said);
     if (ranks.empty()) return;
+    if (what == What::EngineGone) ranks = with_unwatched(scene, ranks);
     out.push_back(
         told(kind, said, ranks, confidence, fmt::format("{} {}", ranks_text(ranks), how)));
   };
@@ -548,7 +575,7 @@ std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts)
   add_barrier(facts, out);
   add_laggards(facts, out);
   add_analyser_missing(facts, out);
-  add_engine(facts, out);
+  add_engine(scene, facts, out);
   add_deaths(facts, out);
   // Beside dumps, which show who waits for whom, the end of a connection is late news: everybody's ends at last.
   if (!has_dumps(scene.job)) add_lost(facts, out);

@@ -25,6 +25,32 @@ std::optional<double> usual_of(const Scene& scene, const Front& front, const Sid
   return sum;
 }
 
+/// How often members of the group have made exactly this side's call before.
+int times_before(const Scene& scene, const Front& front, const Side& side) {
+  int times = 0;
+  for (const int rank : front.entered) {
+    const GroupCalls* mine = scene.job.calls(rank, front.group);
+    if (mine == nullptr) continue;
+    for (const std::uint32_t index : mine->collectives) {
+      const Call& call = scene.job.rank(rank).dump->calls[index];
+      times += call.sequence < front.sequence && call.signature == side.signature ? 1 : 0;
+    }
+  }
+  return times;
+}
+
+/// Of two sides, the one whose call the group knows, where it has never made the other's; else null. Tells sizes of an
+/// all-to-all apart, which habits take for alike.
+const Side* known_of(const Scene& scene, const Front& front, const Side& first,
+                     const Side& second) {
+  constexpr int kOften = 3;
+  const int a = times_before(scene, front, first);
+  const int b = times_before(scene, front, second);
+  if (a >= kOften && b == 0) return &first;
+  if (b >= kOften && a == 0) return &second;
+  return nullptr;
+}
+
 /// A call that one side should have made and the other made: what comes next for the many is what the
 /// few are at (they left one out), or the few do again what the many have just done (one too many).
 bool is_out_of_step(const Scene& scene, const Front& front, const Side& many, const Side& few) {
@@ -36,6 +62,7 @@ bool is_out_of_step(const Scene& scene, const Front& front, const Side& many, co
   const std::vector<Call>& calls = scene.job.rank(rank).dump->calls;
   const std::uint64_t due = likeness_of(scene.job.signature(*call));
   const std::uint64_t other = likeness_of(theirs);
+  if (due == other) return false;  // they differ in what a place in the order does not show
   for (std::size_t i = 0; i < mine->collectives.size(); ++i) {
     if (likeness_of(scene.job.signature(calls[mine->collectives[i]])) != due) continue;
     for (const std::size_t beside : {i - 1, i + 1}) {
@@ -120,6 +147,12 @@ std::optional<Explanation> explain_front(const Scene& scene, const Front& front)
     const double b = second.value_or(0.5);
     by_habit = std::max(a, b) > 0.3 && std::max(a, b) > 3 * std::min(a, b);
     if (by_habit && b > a) many = &sides[1];
+    const Side* const known =
+        by_habit || sides.size() > 2 ? nullptr : known_of(scene, front, sides[0], sides[1]);
+    if (known != nullptr) {
+      by_habit = true;
+      many = known;
+    }
   }
   const Side* odd = nullptr;
   for (const Side& side : sides) {

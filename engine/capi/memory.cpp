@@ -1,0 +1,128 @@
+// Memory that the ranks of a host read and write in place, and what is registered of it.
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/capi/handles.h"
+#include "engine/transport/shared_memory.h"
+
+/// Memory that was registered; it is found without, so this is all that there is to it.
+struct rsWindow {
+  rsComm_t comm = nullptr;
+};
+
+namespace ringside {
+namespace {
+
+/// Whether the bytes lie in memory of rsMemAlloc().
+bool is_shared(const void* place, size_t size) {
+  const auto region = find_shared(place);
+  if (region == nullptr) return false;
+  const auto offset = static_cast<size_t>(static_cast<const std::byte*>(place) - region->data());
+  return size <= region->size() - offset;
+}
+
+Error not_shared() {
+  return {ErrorCode::InvalidArgument, "the buffer does not lie in memory of rsMemAlloc()",
+          "allocate it so; calls take any memory, and read that one in place"};
+}
+
+/// All ranks say what they register before any of them returns.
+Status register_window(rsComm_t comm, const void* buff, size_t size, rsWindow_t* win) {
+  if (win == nullptr) return Error{ErrorCode::InvalidArgument, "win is null", "give its place"};
+  *win = nullptr;
+  RINGSIDE_TRY(Communicator* const communicator, communicator_of(comm));
+  const std::uint64_t mine = buff != nullptr && is_shared(buff, size) ? size : 0;
+  RINGSIDE_TRY(const std::vector<std::byte> all,
+               communicator->all_gather_bytes(std::as_bytes(std::span(&mine, 1))));
+  for (std::size_t at = 0; at < all.size(); at += sizeof mine) {
+    std::uint64_t one = 0;
+    std::memcpy(&one, &all[at], sizeof one);
+    const std::size_t rank = at / sizeof mine;
+    if (one == 0 && mine != 0) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("rank {} has no such memory for the window", rank),
+                   "allocate it with rsMemAlloc() on every rank"};
+    }
+    if (one != mine && mine != 0) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("a window of {} bytes here and of {} on rank {}", mine, one, rank),
+                   "register equally many bytes on every rank"};
+    }
+  }
+  if (mine == 0) return not_shared();
+  *win = std::make_unique<rsWindow>(rsWindow{comm}).release();
+  return {};
+}
+
+/// What rsMemAlloc() has given.
+class Allocations {
+ public:
+  Status allocate(void** place, size_t size) {
+    if (place == nullptr) return Error{ErrorCode::InvalidArgument, "ptr is null", "give its place"};
+    RINGSIDE_TRY(SharedMemory memory, SharedMemory::allocate(Bytes{size}));
+    *place = memory.data();
+    const std::lock_guard lock(mutex_);
+    all_.emplace(*place, std::move(memory));
+    return {};
+  }
+  Status free(void* place) {
+    const std::lock_guard lock(mutex_);
+    if (place == nullptr || all_.erase(place) == 1) return {};
+    return Error{ErrorCode::InvalidArgument, "rsMemFree of memory that rsMemAlloc has not given",
+                 "give what it gave, once"};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<void*, SharedMemory> all_;
+};
+
+Allocations& allocations() {
+  static Allocations all;
+  return all;
+}
+
+}  // namespace
+}  // namespace ringside
+
+using namespace ringside;
+
+rsResult_t rsMemAlloc(void** ptr, size_t size) {
+  return guarded([&] { return allocations().allocate(ptr, size); });
+}
+rsResult_t rsMemFree(void* ptr) {
+  return guarded([&] { return allocations().free(ptr); });
+}
+
+rsResult_t rsCommWindowRegister(rsComm_t comm, void* buff, size_t size, rsWindow_t* win,
+                                int /*winFlags*/) {
+  return guarded([&] { return register_window(comm, buff, size, win); });
+}
+rsResult_t rsCommWindowDeregister(rsComm_t comm, rsWindow_t win) {
+  if (win == nullptr) return rsSuccess;
+  if (win->comm != comm) return refuse("a window of another communicator", "give its own");
+  const std::unique_ptr<rsWindow> mine(win);
+  return rsSuccess;
+}
+rsResult_t rsCommRegister(rsComm_t comm, void* buff, size_t size, void** handle) {
+  return guarded([&]() -> Status {
+    if (comm == nullptr || buff == nullptr || handle == nullptr) {
+      return Error{ErrorCode::InvalidArgument, "null argument", "give all three"};
+    }
+    *handle = nullptr;
+    if (!is_shared(buff, size)) return not_shared();
+    *handle = std::make_unique<rsWindow>(rsWindow{comm}).release();
+    return {};
+  });
+}
+rsResult_t rsCommDeregister(rsComm_t comm, void* handle) {
+  return rsCommWindowDeregister(comm, static_cast<rsWindow_t>(handle));
+}
