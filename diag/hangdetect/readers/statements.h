@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diag/hangdetect/readers/log_dumps.h"
@@ -10,6 +11,9 @@
 #include "diag/logparse/record.h"
 
 namespace ringside::hang {
+
+/// Detail of a death that a full memory of its host or container caused.
+inline constexpr std::string_view kNoMemory = "out of host memory";
 
 /// Collects what lines say into facts, with their places, which are files and lines only once everything is read.
 ///
