@@ -13,7 +13,7 @@ namespace {
 /// What may follow from what, the likeliest cause first.
 struct Arrow {
   std::string_view effect, cause;
-  std::string_view title = {};  ///< words of the cause's title, where its id is of several things
+  Forced forces = Forced::Nothing;  ///< of a cause that is a variable: what it decides
 };
 constexpr std::array kArrows{
     Arrow{"socket_fallback", "plugin_missing"},
@@ -21,16 +21,15 @@ constexpr std::array kArrows{
     Arrow{"socket_fallback", "net_init_error"},
     Arrow{"socket_fallback", "no_rdma_device"},
     Arrow{"socket_fallback", "ib_device_unusable"},
-    Arrow{"socket_fallback", "env_override", "NCCL_IB_DISABLE"},
+    Arrow{"socket_fallback", "env_override", Forced::NoRdma},
     Arrow{"no_rdma_device", "ib_device_unusable"},
     Arrow{"plugin_missing", "plugin_incompatible"},
-    Arrow{"gdr_missing", "env_override", "NCCL_NET_GDR_LEVEL"},
+    Arrow{"gdr_missing", "env_override", Forced::GdrReach},
     Arrow{"no_rdma_device", "plugin_missing"},
     Arrow{"no_rdma_device", "plugin_incompatible"},
     Arrow{"shm_fallback", "p2p_disabled"},
     Arrow{"few_channels", "p2p_disabled"},
-    Arrow{"few_channels", "env_override", "NCHANNELS"},
-    Arrow{"few_channels", "env_override", "CTAS"},
+    Arrow{"few_channels", "env_override", Forced::Channels},
     Arrow{"few_channels", "socket_fallback"},
     Arrow{"asymmetric_config", "no_rdma_device"},
     Arrow{"asymmetric_config", "version_mismatch"},
@@ -43,6 +42,7 @@ constexpr std::array kArrows{
     Arrow{"truncated_table", "pcie_acs"},
     Arrow{"truncated_table", "plugin_crash"},
     Arrow{"truncated_table", "net_init_error"},
+    Arrow{"truncated_table", "benchmark_without_mpi"},
     Arrow{"cuda_error", "nvls_unavailable"},
     Arrow{"cuda_error", "mnnvl_unavailable"},
     Arrow{"cuda_error", "xid_error"},
@@ -123,7 +123,7 @@ std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
     for (std::size_t i = 0; i < findings.size(); ++i) {
       if (!is_a(findings[i].id, arrow.cause) || i == effect) continue;
       if (findings[i].severity == Severity::Info) continue;
-      if (findings[i].title.find(arrow.title) == std::string::npos) continue;
+      if (findings[i].forces != arrow.forces) continue;
       return i;
     }
   }

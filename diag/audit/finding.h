@@ -30,6 +30,9 @@ struct Cost {
   double expected_gbs = 0;  ///< busbw, GB/s; 0: not known
 };
 
+/// What a variable decides in the library's place; of findings of other things, nothing.
+enum class Forced : std::uint8_t { Nothing, NoRdma, GdrReach, Channels };
+
 /// One thing that the logs say is wrong, or alarming and harmless.
 struct Finding {
   std::string id;  ///< of the corpus' list where it has one
@@ -44,6 +47,7 @@ struct Finding {
   std::string fix = {};        ///< a command or a variable first, then words
   std::string reference = {};  ///< where the rule comes from; a rule may leave it to its row
   std::optional<Cost> cost = {};
+  Forced forces = Forced::Nothing;  ///< what may follow from it depends on this too
   /// Index of the finding that this one follows from; nothing: it is a first cause.
   std::optional<std::size_t> caused_by = {};
 };

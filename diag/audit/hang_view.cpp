@@ -5,6 +5,7 @@
 
 #include "diag/audit/facts.h"
 #include "diag/hangdetect/examine.h"
+#include "diag/job/world_size.h"
 
 namespace ringside::audit {
 
@@ -21,8 +22,17 @@ Speaker speaker_of(const JobFacts& facts, std::uint32_t index) {
   return speaker;
 }
 
-bool is_one_of(const Record& record, std::initializer_list<MessageId> ids) {
+bool is_one_of(const Record& record, std::span<const MessageId> ids) {
   return std::any_of(ids.begin(), ids.end(), [&](MessageId id) { return is_message(record, id); });
+}
+
+/// How many ranks the job has, where something beside the catalogue's lines says it.  returns  0: nothing does
+int ranks_of_job(const JobFacts& facts) {
+  if (facts.world() != nullptr && facts.world()->nranks > 0) return facts.world()->nranks;
+  job::WorldSize size;
+  for (const KeptLine& line : facts.plain_of(PlainLine::WorldSize).kept)
+    size.know(job::world_in(line.quoted.text));
+  return size.ranks();
 }
 
 }  // namespace
@@ -39,18 +49,20 @@ HangView::HangView(const JobFacts& facts) : facts_(facts) {
   const auto where = [](Place place) -> std::pair<std::string, std::int64_t> {
     return {std::string(), place.line};
   };
-  said_ = std::make_unique<hang::Examination>(hang::examine_records(records, where));
+  said_ = std::make_unique<hang::Examination>(
+      hang::examine_records(records, where, {ranks_of_job(facts), facts.is_of_job}));
 }
 
 HangView::~HangView() = default;
+
+int HangView::ranks() const { return said_->facts.known_world; }
 
 const KeptMessage* HangView::line_of(std::int64_t line) const {
   const bool is_there = line >= 0 && line < static_cast<std::int64_t>(lines_.size());
   return is_there ? lines_[static_cast<std::size_t>(line)] : nullptr;
 }
 
-std::vector<const hang::Explanation*> HangView::resting_on(
-    std::initializer_list<MessageId> ids) const {
+std::vector<const hang::Explanation*> HangView::resting_on(std::span<const MessageId> ids) const {
   std::vector<const hang::Explanation*> found;
   const auto take = [&](const hang::Explanation& one) {
     const bool rests =
@@ -65,17 +77,28 @@ std::vector<const hang::Explanation*> HangView::resting_on(
   return found;
 }
 
-Evidence HangView::evidence_of(const hang::Explanation& one,
-                               std::initializer_list<MessageId> ids) const {
-  Evidence evidence;
+std::vector<const KeptMessage*> HangView::quoted_by(const hang::Explanation& one) const {
+  std::vector<const KeptMessage*> lines;
+  for (const hang::Evidence& evidence : one.evidence) {
+    const KeptMessage* line = line_of(evidence.line);
+    if (line != nullptr) lines.push_back(line);
+  }
+  return lines;
+}
+
+Evidence HangView::evidence_of(const hang::Explanation& one, std::span<const MessageId> ids) const {
+  Evidence quoted;
+  Evidence others;
   for (const KeptMessage* line : lines_) {
     const bool is_quoted =
         std::any_of(one.evidence.begin(), one.evidence.end(),
-                    [&](const hang::Evidence& quoted) { return line_of(quoted.line) == line; });
-    if (is_quoted || is_one_of(line->record(), ids))
-      evidence.add(line->place(), line->process(), line->line());
+                    [&](const hang::Evidence& some) { return line_of(some.line) == line; });
+    if (is_quoted) quoted.add(line->place(), line->process(), line->line());
+    if (!is_quoted && is_one_of(line->record(), ids))
+      others.add(line->place(), line->process(), line->line());
   }
-  return evidence;
+  if (!others.empty()) quoted.mix(others);
+  return quoted;
 }
 
 }  // namespace ringside::audit

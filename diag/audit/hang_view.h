@@ -1,7 +1,7 @@
 #pragma once
 
-#include <initializer_list>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "diag/audit/evidence.h"
@@ -28,13 +28,19 @@ class HangView {
   HangView(const HangView&) = delete;
   HangView& operator=(const HangView&) = delete;
 
+  /// How many ranks the job has, where a line says it.  returns  0: none does
+  [[nodiscard]] int ranks() const;
+
   /// Explanations that rest on a line of one of these messages, the surest first.
   [[nodiscard]] std::vector<const hang::Explanation*> resting_on(
-      std::initializer_list<logs::MessageId> ids) const;
+      std::span<const logs::MessageId> ids) const;
+
+  /// The lines that an explanation quotes.
+  [[nodiscard]] std::vector<const KeptMessage*> quoted_by(const hang::Explanation& one) const;
 
   /// The lines that an explanation quotes, and all others of these messages.
   [[nodiscard]] Evidence evidence_of(const hang::Explanation& one,
-                                     std::initializer_list<logs::MessageId> ids) const;
+                                     std::span<const logs::MessageId> ids) const;
 
  private:
   [[nodiscard]] const KeptMessage* line_of(std::int64_t line) const;

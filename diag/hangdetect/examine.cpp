@@ -199,10 +199,11 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   return all;
 }
 
-Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where) {
+Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+                            const KnownJob& known) {
   Examination all;
   all.names = std::make_unique<Names>();
-  all.facts = read_log_records(records, where, *all.names);
+  all.facts = read_log_records(records, where, known, *all.names);
   conclude(all, {});
   return all;
 }

@@ -41,6 +41,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments);
 
 /// The same of lines that somebody else has read, in the order of their logs: what audit asks. Places in the evidence are
 /// what `where` makes of them.
-Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where);
+Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+                            const KnownJob& known);
 
 }  // namespace ringside::hang

@@ -102,8 +102,10 @@ void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& reco
   set_work(work, one);
   one.sequence = work.sequence;
   one.place = record.place;
-  // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix.
-  one.group_rank = rank_in_text(record.line);
+  // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix; `[Rank 1-7]`
+  // has those of many.
+  const bool speaks_for_many = ranks_in_brackets(record.line).size() > 1;
+  one.group_rank = speaks_for_many ? rank : rank_in_text(record.line);
   all.push_back(std::move(one));
 }
 

@@ -73,14 +73,16 @@ void LineParser::parse(std::string_view line, std::uint32_t number, bool is_odd,
   parse_line(line, number, is_odd);
 }
 
-void LineParser::parse_mended(std::string_view line, std::uint32_t number, bool is_odd,
-                              std::uint32_t pieces) {
-  const bool is_cut = line.size() > kMaxLine;
+void LineParser::parse_mended(const MendedLine& mended, bool is_odd) {
+  const std::string whole = mended.stamped();
+  const bool is_cut = whole.size() > kMaxLine;
   is_paste_ = true;
-  parse(kept(line.substr(0, kMaxLine)), number, is_odd, is_cut);
+  label_host_ = mended.host;
+  parse(kept(std::string_view(whole).substr(0, kMaxLine)), mended.number, is_odd, is_cut);
   is_paste_ = false;
+  label_host_ = {};
   if (is_cut) ++counts_.overlong;
-  counts_.lines += pieces - 1;
+  counts_.lines += mended.lines - 1;
 }
 
 void LineParser::parse_lines(const char* begin, const char* block,
@@ -150,6 +152,7 @@ void LineParser::parse_line(std::string_view line, std::uint32_t number, bool is
 
 /// A text behind a prefix that is known.
 void LineParser::parse_with_prefix(std::string_view line, const LineMatch& match) {
+  level_ = rank_ = {};
   const KnownPrefix& known = known_.prefix(match);
   Record& record = open_record(line, match.text_at);
   record.level = Level::Info;
@@ -196,11 +199,11 @@ std::uint32_t LineParser::speaker_of(const NcclPrefix& prefix, const Wrapping& w
 }
 
 std::uint32_t LineParser::speaker_of(const Wrapping& wrapping) {
-  if (wrapping.launcher_rank < 0 && wrapping.local_rank < 0 && wrapping.host.empty() &&
-      wrapping.pid < 0) {
+  const std::string_view host = wrapping.host.empty() ? label_host_ : wrapping.host;
+  if (wrapping.launcher_rank < 0 && wrapping.local_rank < 0 && host.empty() && wrapping.pid < 0) {
     return speakers_.impl().speaker_of(file_, path_);
   }
-  return speakers_.impl().find({.host = wrapping.host,
+  return speakers_.impl().find({.host = host,
                                 .pid = wrapping.pid,
                                 .launcher_rank = wrapping.launcher_rank,
                                 .local_rank = wrapping.local_rank,
@@ -209,6 +212,7 @@ std::uint32_t LineParser::speaker_of(const Wrapping& wrapping) {
 
 /// One line without control characters.
 void LineParser::parse_clean(std::string_view line) {
+  level_ = rank_ = {};
   while (!line.empty()) line = parse_first(line);
 }
 
@@ -272,7 +276,7 @@ std::string_view LineParser::parse_first(std::string_view line) {
     prefix.end += wrapping.size;
     return parse_beginnings(line, wrapping.size, prefix, wrapping);
   }
-  if (find_text(line, " NCCL ", wrapping.size) != std::string_view::npos &&
+  if (find_once(line, " NCCL ", wrapping.size, level_) != std::string_view::npos &&
       find_nccl_prefix(line, wrapping.size, prefix)) {
     return parse_beginnings(line, wrapping.size, prefix, wrapping);
   }
@@ -331,6 +335,18 @@ void LineParser::finish_text(Record& record, Parsed parsed) {
   close_record();
 }
 
+/// find_text() of a word in what is left of a line.
+std::size_t LineParser::find_once(std::string_view line, std::string_view word, std::size_t from,
+                                  Sought& sought) {
+  const char* const end = line.data() + line.size();
+  if (sought.end != end || sought.at < line.data() + from) {
+    const std::size_t at = find_text(line, word, from);
+    sought = {at == std::string_view::npos ? end : line.data() + at, end};
+  }
+  if (sought.at == end) return std::string_view::npos;
+  return static_cast<std::size_t>(sought.at - line.data());
+}
+
 /// A text behind a prefix, and those behind the prefixes in it.
 std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefix,
                                          std::uint32_t speaker, const Wrapping& wrapping) {
@@ -340,12 +356,18 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
     record.device = prefix.device;
     record.tid = prefix.tid;
     record.speaker = speaker;
-    const Parsed parsed = parse_nccl_text(record.text(), record.level, record);
     NcclPrefix next;
     std::size_t end = line.size();
-    if (parsed == Parsed::Whole || !find_second(line, prefix.end, next, end)) {
-      finish_text(record, parsed);
-      return {};
+    // Where many lines ran into one, each is parsed by itself at once.
+    constexpr std::size_t kLong = 4'096;
+    const bool is_long = record.text().size() > kLong;
+    const bool has_second = is_long && find_second(line, prefix.end, next, end);
+    if (!has_second) {
+      const Parsed parsed = parse_nccl_text(record.text(), record.level, record);
+      if (is_long || parsed == Parsed::Whole || !find_second(line, prefix.end, next, end)) {
+        finish_text(record, parsed);
+        return {};
+      }
     }
     // Another line begins in this one: parse what is left of it again.
     ++counts_.torn;
@@ -357,6 +379,9 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
     if (next.level == Level::None) {
       return line.substr(end);
     }
+    line.remove_prefix(next.begin);
+    next.end -= next.begin;
+    next.begin = 0;
     prefix = next;
     speaker = speaker_of(prefix, wrapping);
   }
@@ -366,7 +391,7 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
 /// `end`: where the text before it ends; a launcher's tag before it belongs to the later line.
 bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix& next,
                              std::size_t& end) {
-  const std::size_t torch = find_text(line, "[rank", from);
+  const std::size_t torch = find_once(line, "[rank", from, rank_);
   if (torch != std::string_view::npos) {
     Wrapping wrapping = strip_wrappers(line.substr(torch), false);
     NcclPrefix before;
@@ -498,84 +523,6 @@ void LineParser::parse_plain(std::string_view line, std::size_t from, const Wrap
 
 void LineParser::count_unparsed(const Record& record) {
   unparsed_.add(record.text(), record.place);
-}
-
-/// The pieces of a container's long line are one line.
-void LineParser::join_partial(std::string_view text, bool goes_on) {
-  if (partial_.size() < kMaxLine) partial_ += text.substr(0, kMaxLine - partial_.size());
-  if (goes_on) return;
-  std::string whole;
-  whole.swap(partial_);
-  parse_clean(kept(whole));
-}
-
-/// The unescaped text of an object: whole lines, or a piece of one without its end.
-void LineParser::parse_json(const std::string& text, std::int64_t time_us) {
-  std::string_view rest = text;
-  if (time_us != 0) time_us_ = time_us;
-  const bool is_whole = rest.ends_with('\n');
-  // Collectors other than docker leave the end out of every line; only docker's long pieces go on.
-  constexpr std::size_t kDockerPiece = 16 << 10;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end);
-    const bool is_last = end == std::string_view::npos;
-    if (is_last && !is_whole && text.size() >= kDockerPiece) {
-      join_partial(line, true);
-      return;
-    }
-    if (!partial_.empty()) {
-      join_partial(line, false);
-    } else {
-      parse_odd(kept(line));
-    }
-    if (is_last) break;
-    rest.remove_prefix(end + 1);
-  }
-}
-
-namespace {
-
-/// Takes colours and other escape sequences of a terminal, and NUL bytes, out of a line.
-/// returns  whether there were NUL bytes
-bool clean_into(std::string_view line, std::string& clean) {
-  bool has_nul = false;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    if (c == '\0') {
-      has_nul = true;
-    } else if (c != '\x1b') {
-      clean += c;
-    } else if (at + 1 < line.size() && line[at + 1] == '[') {
-      at += 2;
-      while (at < line.size() && !(line[at] >= '@' && line[at] <= '~')) ++at;
-    } else if (at + 1 < line.size() && line[at + 1] == ']') {
-      while (at < line.size() && line[at] != '\a') ++at;
-    } else {
-      ++at;
-    }
-  }
-  return has_nul;
-}
-
-}  // namespace
-
-/// A line with control characters: CR parts it (a progress bar that a log line follows), the rest is taken out.
-void LineParser::parse_odd(std::string_view line) {
-  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  const bool is_dirty = line.find_first_of(std::string_view("\0\x1b", 2)) != std::string_view::npos;
-  if (is_dirty) {
-    std::string clean;
-    if (clean_into(line, clean)) ++counts_.binary;
-    line = kept(clean);
-  }
-  while (!line.empty()) {
-    const std::size_t end = line.find('\r');
-    const std::string_view part = line.substr(0, end);
-    if (!part.empty()) parse_clean(part);
-    if (end == std::string_view::npos) break;
-    line.remove_prefix(end + 1);
-  }
 }
 
 ParseCounts& ParseCounts::operator+=(const ParseCounts& other) {

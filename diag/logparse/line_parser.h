@@ -11,6 +11,7 @@
 #include "diag/logparse/nccl_prefix.h"
 #include "diag/logparse/parse_logs.h"
 #include "diag/logparse/parsers.h"
+#include "diag/logparse/paste.h"
 #include "diag/logparse/speaker_table.h"
 #include "diag/logparse/unparsed.h"
 #include "diag/logparse/wrappers.h"
@@ -33,8 +34,8 @@ class LineParser {
   /// One line without its '\n'. `is_odd`: it has control characters. `is_cut`: its end is left out.
   void parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut);
 
-  /// The same for a line that `pieces` lines of a paste were joined to; its bytes need not stay.
-  void parse_mended(std::string_view line, std::uint32_t number, bool is_odd, std::uint32_t pieces);
+  /// The same for a line of a paste; its bytes need not stay.
+  void parse_mended(const MendedLine& line, bool is_odd);
 
   /// Lines that follow each other, the first of them with that number.
   /// begin  where the first one starts
@@ -53,6 +54,11 @@ class LineParser {
   [[nodiscard]] const UnparsedShapes& unparsed() const { return unparsed_; }
 
  private:
+  /// Where a word is next in a line that is parsed piece by piece: its rest is not searched for each piece.
+  struct Sought {
+    const char* at = nullptr;   ///< `end`: nowhere
+    const char* end = nullptr;  ///< of that line
+  };
   static constexpr std::size_t kBatch = 64;  ///< ten KiB: they stay in the first cache
 
   Record& open_record(std::string_view line, std::size_t text_at);
@@ -75,6 +81,8 @@ class LineParser {
   void parse_inside(Record& record);
   bool parse_bare(Record& record, const Wrapping& wrapping, bool is_place_alone);
   void parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping, bool is_torn);
+  static std::size_t find_once(std::string_view line, std::string_view word, std::size_t from,
+                               Sought& sought);
   bool find_second(std::string_view line, std::size_t from, NcclPrefix& next, std::size_t& end);
   void settle_host(std::string_view line, std::size_t from, NcclPrefix& prefix);
   void count_unparsed(const Record& record);
@@ -96,8 +104,9 @@ class LineParser {
   std::string path_;
   std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
   bool is_cut_ = false;
-  bool is_paste_ = false;  ///< this line is one of a paste
-  std::string partial_;    ///< a container's line in pieces
+  bool is_paste_ = false;        ///< this line is one of a paste
+  std::string_view label_host_;  ///< that a label before it named
+  std::string partial_;          ///< a container's line in pieces
   KnownLines known_;
   std::unique_ptr<LineMatch[]> matches_;  ///< of the lines that are parsed together
   std::span<LineMatch>
@@ -105,6 +114,8 @@ class LineParser {
   const char* matched_ = nullptr;  ///< where that line starts
   bool continues_ = false;         ///< the last record may have more lines
   std::uint32_t continued_speaker_ = 0;
+  Sought level_;  ///< ` NCCL `
+  Sought rank_;   ///< `[rank`
 };
 
 }  // namespace ringside::logs

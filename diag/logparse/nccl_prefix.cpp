@@ -51,6 +51,10 @@ bool find_anchor(std::string_view line, std::size_t from, std::size_t& at, std::
 
 /// The host:pid:tid that belongs to an anchor: the last one before it, right before it for INFO and CALL.
 bool find_numbers(std::string_view line, std::size_t from, std::size_t anchor, NcclPrefix& prefix) {
+  // A host's name has at most 253 characters, a source's place fewer: what is longer is no prefix, and a long line has
+  // many anchors.
+  constexpr std::size_t kLongest = 1'024;
+  if (anchor - from > kLongest) from = anchor - kLongest;
   for (std::size_t at = anchor; at-- > from;) {
     if (line[at] != ':' || at == from || !is_host(line[at - 1]) || at + 1 >= anchor ||
         !is_digit(line[at + 1])) {

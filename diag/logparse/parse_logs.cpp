@@ -106,7 +106,7 @@ void parse_whole(std::string_view text, LineReader& reader, LineParser& parser,
   for (const MendedLine& line : mend_paste(text)) {
     constexpr std::string_view kControls("\0\r\x1b", 3);
     const bool is_odd = line.text.find_first_of(kControls) != std::string::npos;
-    parser.parse_mended(line.text, line.number, is_odd, line.lines);
+    parser.parse_mended(line, is_odd);
     lines = line.number + line.lines;
   }
 }

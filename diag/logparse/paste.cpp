@@ -2,76 +2,28 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <span>
 
 #include "diag/logparse/bare_prefix.h"
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/frame_line.h"
+#include "diag/logparse/matcher.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parsers.h"
 #include "diag/logparse/torch_prefix.h"
+#include "diag/logparse/undress.h"
 #include "diag/logparse/wrappers.h"
 
 namespace ringside::logs {
 namespace {
 
 constexpr std::size_t kLongestJoined = 4'096;
-constexpr std::uint32_t kMostJoined = 12;
-
-/// Characters as a terminal counts them.
-std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
+constexpr std::uint32_t kMostJoined = 64;
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return find_text(text, word) != std::string_view::npos;
   });
-}
-
-/// Without escape sequences of a terminal and carriage returns at its end.
-std::string without_colours(std::string_view line) {
-  std::string clean;
-  clean.reserve(line.size());
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    if (line[at] != '\x1b') {
-      clean += line[at];
-      continue;
-    }
-    if (at + 1 >= line.size() || line[at + 1] != '[') continue;
-    at += 2;
-    while (at < line.size() && !(line[at] >= '@' && line[at] <= '~')) ++at;
-  }
-  while (!clean.empty() && clean.back() == '\r') clean.pop_back();
-  return clean;
-}
-
-/// Of `| 12:00:01 | worker-3 | NCCL WARN ... |` the cell that the stack wrote; the line where none is one.
-std::string_view cell_of(std::string_view line) {
-  std::string_view rest = line.substr(1);
-  const std::size_t first = rest.find('|');
-  std::int64_t time = 0;
-  if (first != std::string_view::npos && read_time(trimmed(rest.substr(0, first)), time) > 0) {
-    rest.remove_prefix(first + 1);
-    if (rest.starts_with(' ')) rest.remove_prefix(1);  // what is indented stays so
-    rest = trimmed_right(rest);
-    if (rest.ends_with('|')) rest.remove_suffix(1);
-    return trimmed_right(rest);
-  }
-  while (!rest.empty()) {
-    const std::size_t bar = rest.find('|');
-    const std::string_view cell = trimmed(rest.substr(0, bar));
-    if (is_of_stack(cell)) {
-      // A bar in the text itself ends no cell: the last one closes the row.
-      std::string_view whole = trimmed_right(rest);
-      if (whole.ends_with('|')) whole.remove_suffix(1);
-      return trimmed(whole);
-    }
-    if (bar == std::string_view::npos) break;
-    rest.remove_prefix(bar + 1);
-  }
-  return line;
 }
 
 /// A level within a line whose prefix is gone or stands where a prefix does: not what a wrapped line goes on with.
@@ -180,6 +132,95 @@ bool begins_line(std::string_view line) {
   return read_torch_prefix(text, torch) > 0;
 }
 
+bool starts_with_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.starts_with(word); });
+}
+
+/// A line of the report that PyTorch's analyser prints, or of ncclras: short, and nothing goes on in the next one.
+bool is_report_line(std::string_view text) {
+  static constexpr std::array kKeys = {
+      std::string_view{"sequence number:"},  std::string_view{"internal record id:"},
+      std::string_view{"group info:"},       std::string_view{"missing ranks:"},
+      std::string_view{"input sizes:"},      std::string_view{"output sizes:"},
+      std::string_view{"world size:"},       std::string_view{"expected ranks:"},
+      std::string_view{"collective state:"}, std::string_view{"collective stack trace:"},
+      std::string_view{"error msg:"},        std::string_view{"collective: nccl:"},
+      std::string_view{"collective: gloo:"}, std::string_view{"found ranks:"}};
+  if (starts_with_any(text, kKeys)) return true;
+  return (text.starts_with("Process ") && text.size() > 8 && is_digit(text[8])) ||
+         (text.starts_with("Rank ") && text.find(" -- GPU ") < 64) ||
+         (text.starts_with("Rank ") && text.find(" has ") < 12);
+}
+
+/// A pattern that may start with anything says nothing of where a line begins, unless it started with nothing; a
+/// number or a word does.
+bool begins_as_message(std::string_view text) {
+  Message message;
+  if (!Matcher::of_catalogue().match(text, message)) return false;
+  std::string_view pattern = message_patterns()[message.pattern].pattern;
+  if (!pattern.starts_with('{')) return true;
+  const std::string_view hole = pattern.substr(0, pattern.find('}'));
+  if (hole.ends_with(":d") || hole.ends_with(":w")) return true;
+  pattern.remove_prefix(std::min(hole.size() + 1, pattern.size()));
+  const std::string_view literal = pattern.substr(0, pattern.find('{'));
+  return !literal.empty() && text.starts_with(literal);
+}
+
+/// A row of a table: of nccl-tests, `nvidia-smi`, `nvidia-smi topo -m`.
+bool is_row(std::string_view text) {
+  Record record;
+  record.line = text;
+  record.text_at = 0;
+  if (parse_benchmark(text, record) != Parsed::No) return true;
+  const bool is_device = text.starts_with("GPU") || text.starts_with("NIC");
+  return (is_device && text.size() > 3 && is_digit(text[3])) || text.starts_with('|') ||
+         text.starts_with("+-");
+}
+
+/// Whether a line of a full page can be the first of what a program said: a header, a tag, a label, a frame, a row,
+/// words that begin messages. More than begins_line() knows: a page is full by chance, too.
+bool begins_on_full_page(std::string_view text) {
+  static constexpr std::array kWords = {
+      std::string_view{"[default"},   std::string_view{"[E"},
+      std::string_view{"[W"},         std::string_view{"[I"},
+      std::string_view{"[PG "},       std::string_view{"[c10d]"},
+      std::string_view{"Thread "},    std::string_view{"Current thr"},
+      std::string_view{"(Worker"},    std::string_view{"Python v"},
+      std::string_view{"terminate "}, std::string_view{"what():"},
+      std::string_view{"---"},        std::string_view{"***"},
+      std::string_view{"WARNING"},    std::string_view{"INFO"},
+      std::string_view{"ERROR"},      std::string_view{"Exception ra"},
+      std::string_view{"RuntimeErr"}, std::string_view{"torch."},
+      std::string_view{"Root Cause"}, std::string_view{"Missing "},
+      std::string_view{"Group "},     std::string_view{"Errors"},
+      std::string_view{"Warnings"},   std::string_view{"Not all "},
+      std::string_view{"Channel "},   std::string_view{"Connected "},
+      std::string_view{"Fatal "},     std::string_view{"Collective se"},
+      std::string_view{"Detected "},  std::string_view{"sending "}};
+  if (text.empty() || starts_with_any(text, kWords)) return true;
+  if (is_frame_line(text) || is_report_line(text) || is_row(text)) return true;
+  Record record;
+  record.line = text;
+  return parse_ras(text, record) != Parsed::No || begins_as_message(text);
+}
+
+/// Whether nothing can follow: a rule across the page, a frame of a stack, the last words of a known message.
+bool ends_line(std::string_view text) {
+  const bool is_rule = text.find_first_not_of("-=*#_+ ") == std::string_view::npos;
+  return is_rule || is_frame_line(text) || text.ends_with("before timing out.") ||
+         text.ends_with("(most recent call first):") || text.ends_with("(most recent call last):");
+}
+
+/// Whether something must follow: `terminated with exception: [Rank 1]` announces what a watchdog caught.
+bool announces(std::string_view text) {
+  const std::size_t at = text.rfind("[Rank ");
+  const bool ends_in_rank =
+      at != std::string_view::npos && text.ends_with(']') && text.find(']', at) + 1 == text.size();
+  return text.ends_with("exception:") ||
+         (ends_in_rank && trimmed(text.substr(0, at)).ends_with("exception:"));
+}
+
 /// A line of a library, as far as its words tell, and not one that only mentions a rank.
 Parsed parse_joined(std::string_view line, Record& record) {
   const Wrapping wrapping = strip_wrappers(line, false);
@@ -221,33 +262,6 @@ bool becomes_known(std::string_view alone, std::string_view joined) {
          after.as<Message>().fields > fields;
 }
 
-/// The width at which a text is wrapped, where its longest lines say so.
-struct Width {
-  std::size_t columns = 0;              ///< of the longest line
-  std::size_t lines = 0;                ///< that long
-  std::size_t parted = 0;               ///< of them, before what begins no line of its own
-  std::vector<std::size_t> sizes = {};  ///< of all lines, sorted
-
-  /// Nearly all lines are no wider: an editor leaves a long word as it is.
-  [[nodiscard]] bool is_within(std::size_t edge) const {
-    const auto wider = sizes.end() - std::upper_bound(sizes.begin(), sizes.end(), edge);
-    return 8 * static_cast<std::size_t>(wider) <= sizes.size();
-  }
-};
-
-Width width_of(const std::vector<MendedLine>& lines, const std::vector<std::size_t>& raw) {
-  Width width;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    width.sizes.push_back(columns(lines[i].text));
-    if (raw[i] > width.columns) width.columns = raw[i], width.lines = width.parted = 0;
-    if (raw[i] != width.columns) continue;
-    ++width.lines;
-    if (i + 1 < lines.size() && !begins_line(lines[i + 1].text)) ++width.parted;
-  }
-  std::sort(width.sizes.begin(), width.sizes.end());
-  return width;
-}
-
 /// What a joined line says is no less than what its beginning says alone.
 bool stays_known(std::string_view alone, std::string_view joined) {
   Record record;
@@ -261,36 +275,75 @@ bool may_go_on(std::string_view text) {
          has_any(text, {"rror: ", "illed ", " failed", "srun: ", "slurmstepd"});
 }
 
-/// How the line `next` follows the piece `last` of what is joined so far; `text` joined is the result.
-/// raw  columns of `last` with what stood around it
-bool joins(const std::string& text, std::string_view last, std::size_t raw, std::string_view next,
-           const Width& width, std::string& joined) {
-  constexpr std::size_t kNarrowest = 60, kWidest = 200;
-  const std::size_t size = columns(last);
-  const std::string_view go_on = trimmed_left(next);
-  const bool is_indented = go_on.size() < next.size();
-  // A terminal's edge: the line is as wide as the widest, to the column, and that is no chance.
-  constexpr std::array<std::size_t, 5> kUsual = {80, 100, 120, 132, 160};
-  const bool is_usual = std::find(kUsual.begin(), kUsual.end(), raw) != kUsual.end() ||
-                        std::find(kUsual.begin(), kUsual.end(), size) != kUsual.end();
-  const bool is_edge = 2 * width.parted > width.lines && (width.lines > 1 || is_usual);
-  if (raw == width.columns && is_edge && raw >= kNarrowest && raw <= kWidest) {
-    const std::string tight = text + std::string(next);
-    const std::string loose = text + " " + std::string(go_on);
-    // A blank at the edge may have been lost.
-    joined = becomes_known(tight, loose) ? loose : tight;
-    return stays_known(text, joined);
+/// What a paste's lines are, each asked at most once.
+class Lines {
+ public:
+  explicit Lines(const std::vector<UndressedLine>& lines) : lines_(lines), known_(lines.size()) {}
+
+  [[nodiscard]] std::size_t size() const { return lines_.size(); }
+  [[nodiscard]] const UndressedLine& operator[](std::size_t at) const { return lines_[at]; }
+  [[nodiscard]] bool begins(std::size_t at) {
+    return ask(at, kAsked, kBegins, [](std::string_view text) { return begins_line(text); });
   }
-  joined = text + " " + std::string(go_on);
-  // Wrapped between words: the next word did not fit any more.
-  const std::size_t word = std::min(go_on.find(' '), go_on.size());
-  for (const std::size_t edge : kUsual) {
-    if (!width.is_within(edge) || width.sizes.back() + 24 < edge) continue;
-    if (size + 1 + word > edge && size <= edge && size + 24 >= edge)
-      return stays_known(text, joined);
+  [[nodiscard]] bool begins_on_page(std::size_t at) {
+    return begins(at) || ask(at, kAskedOnPage, kBeginsOnPage, [](std::string_view text) {
+             return begins_on_full_page(trimmed(text));
+           });
   }
-  // By hand, or by an editor: only of what tells of trouble, which is what people keep.
+
+ private:
+  enum : std::uint8_t { kAsked = 1, kBegins = 2, kAskedOnPage = 4, kBeginsOnPage = 8 };
+  template <typename Question>
+  bool ask(std::size_t at, std::uint8_t asked, std::uint8_t yes, Question question) {
+    if ((known_[at] & asked) == 0) {
+      const bool is_so = question(lines_[at].text);
+      known_[at] = static_cast<std::uint8_t>(known_[at] | asked | (is_so ? yes : 0));
+    }
+    return (known_[at] & yes) != 0;
+  }
+
+  const std::vector<UndressedLine>& lines_;
+  std::vector<std::uint8_t> known_;
+};
+
+/// The width at which a text was broken: few lines are wider, and several are nearly as wide.
+struct Page {
+  std::size_t width = 0;  ///< 0: it was not
+  bool is_alone = false;  ///< one line is that wide, which may be chance
+};
+
+Page page_of(const std::vector<UndressedLine>& lines) {
+  std::vector<std::size_t> widths;
+  for (const UndressedLine& line : lines) {
+    if (!line.is_gap) widths.push_back(line.columns);
+  }
+  if (widths.size() < 2) return {};
+  std::sort(widths.begin(), widths.end());
+  constexpr std::size_t kLeast = 60;
+  constexpr std::size_t kMost = 240;
+  // Words that are wider than a page stand out of it: at most one line in eight.
+  std::size_t last = widths.size() - 1;
+  const std::size_t lowest = widths.size() - 1 - widths.size() / 8;
+  while (last > lowest && widths[last] > widths[last - 1] + 8) --last;
+  // One wide line alone is a long line, unless it is as wide as pages are.
+  constexpr std::size_t kPage = 160;
+  const bool is_alone = last == 0 || widths[last - 1] + 16 < widths[last];
+  const std::size_t width = widths[last] > (is_alone ? kPage : kMost) ? 0 : widths[last];
+  return {width < kLeast ? 0 : width, is_alone};
+}
+
+/// How much of a line stands before its first blank: an editor would have put it on the line before if it fitted.
+std::size_t first_word(std::string_view text) { return std::min(text.find(' '), text.size()); }
+
+/// Parted by hand, or by an editor: only of what tells of trouble, which is what people keep.
+bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_view next,
+                     const std::string& joined) {
+  if (has_any(next, {"CCL INFO ", "CCL WARN ", "NCCL version "}))
+    return false;  // a label before it
   if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
+  const std::string_view go_on = trimmed_left(next);
+  if (go_on.starts_with('[')) return false;  // a tag, whose program no rule here knows
+  const bool is_indented = go_on.size() < next.size();
   const char first = go_on.front();
   const char end = trimmed_right(last).empty() ? ' ' : trimmed_right(last).back();
   const bool is_parted = end == ',' || end == ':' || end == '(' || end == ';' || first == ')';
@@ -301,123 +354,124 @@ bool joins(const std::string& text, std::string_view last, std::size_t raw, std:
          becomes_known(text, joined);
 }
 
-/// A collector's columns before a line: a time, and the pod or host whose line it is.
-/// returns  bytes taken; 0: there is no such time
-std::size_t collector_columns(std::string_view line, std::size_t& time_end) {
-  std::int64_t time = 0;
-  Cursor cursor(line);
-  time_end = read_time(line, time);
-  if (time_end == 0) return 0;
-  cursor.skip(time_end);
-  // The runtime of a container writes more behind the time, which has a reader of its own.
-  if (!cursor.eat(' ') || cursor.rest().starts_with("std")) return 0;
-  time_end += 1;
-  const Cursor before = cursor;
-  std::string_view word;
-  const bool is_pod = cursor.word(word) && cursor.eat(' ') && word.size() > 3 &&
-                      is_letter(word.front()) && word.find('-') != std::string_view::npos &&
-                      std::all_of(word.begin(), word.end(), is_host);
-  if (!is_pod) cursor = before;
-  return line.size() - cursor.left();
-}
+/// Puts together the lines of a page that was broken by a terminal, which fills its lines, or by an editor, which
+/// leaves off before a word.
+class Joiner {
+ public:
+  Joiner(Lines& lines, const Page& page, bool is_terminal)
+      : lines_(lines), page_(page), is_terminal_(is_terminal) {}
 
-/// Takes a collector's columns off where all lines have them. The time stays before what begins a line.
-void strip_collector(std::vector<MendedLine>& lines) {
-  std::size_t time_end = 0;
-  const bool have_all = std::all_of(lines.begin(), lines.end(), [&](const MendedLine& line) {
-    return trimmed(line.text).empty() || collector_columns(line.text, time_end) > 0 ||
-           collector_columns(line.text + " ", time_end) > 0;
-  });
-  if (!have_all) return;
-  for (MendedLine& line : lines) {
-    const std::size_t end = collector_columns(line.text, time_end);
-    if (end == 0) continue;
-    const std::string rest = line.text.substr(end);
-    line.text = begins_line(rest) ? line.text.substr(0, time_end) + rest : rest;
+  std::vector<MendedLine> join() {
+    std::vector<MendedLine> mended;
+    std::string joined;
+    for (std::size_t at = 0; at < lines_.size(); ++at) {
+      MendedLine line{
+          lines_[at].text,  static_cast<std::uint32_t>(at), 1, lines_[at].stamp, lines_[at].host,
+          lines_[at].is_gap};
+      while (goes_on(line, at, joined)) {
+        line.text = joined;
+        ++line.lines;
+        ++at;
+      }
+      mended.push_back(std::move(line));
+    }
+    return mended;
   }
-}
 
-/// `trainer-7f9c4 | `, `web_1  | `: whose line it is, as collectors of containers' output write it.
-/// returns  bytes taken; 0: there is none
-std::size_t bar_label(std::string_view line) {
-  std::size_t end = 0;
-  const auto is_of_name = [](char c) { return is_host(c) || c == '/'; };
-  while (end < line.size() && is_of_name(line[end])) ++end;
-  // A word alone heads the row of a table.
-  const bool is_numbered =
-      line.substr(0, end).find_first_of("-_0123456789") != std::string_view::npos;
-  if (end < 2 || !is_letter(line.front()) || !is_numbered) return 0;
-  const std::size_t bar = line.find_first_not_of(' ', end);
-  if (bar == end || bar == std::string_view::npos || line[bar] != '|') return 0;
-  return bar + 1 < line.size() && line[bar + 1] == ' ' ? bar + 2 : bar + 1;
-}
+ private:
+  /// Whether the line behind `at` goes on with `line`; `joined` is then both.
+  bool goes_on(const MendedLine& line, std::size_t at, std::string& joined) {
+    if (line.lines >= kMostJoined || at + 1 >= lines_.size()) return false;
+    const UndressedLine& next = lines_[at + 1];
+    if (line.is_gap || next.is_gap || line.text.size() + next.text.size() >= kLongestJoined)
+      return false;
+    const bool is_announced = announces(line.text);
+    if (lines_.begins(at + 1) && !is_announced) return false;
+    if (fills_page(line, at, is_announced, joined)) return true;
+    if (lines_.begins(at + 1) || !may_go_on(line.text)) return false;
+    joined = line.text + " " + std::string(trimmed_left(next.text));
+    return goes_on_by_hand(line.text, lines_[at].text, next.text, joined);
+  }
 
-/// Takes such labels off where all lines have one.
-void strip_labels(std::vector<MendedLine>& lines) {
-  const bool have_all = std::all_of(lines.begin(), lines.end(), [](const MendedLine& line) {
-    return trimmed(line.text).empty() || bar_label(line.text) > 0;
-  });
-  if (!have_all) return;
-  for (MendedLine& line : lines) line.text.erase(0, bar_label(line.text));
-}
+  bool fills_page(const MendedLine& line, std::size_t at, bool is_announced, std::string& joined) {
+    const UndressedLine& before = lines_[at];
+    const UndressedLine& next = lines_[at + 1];
+    const std::string_view own = trimmed(next.text);
+    // A collector's time stands before what a program wrote as a line.
+    if (page_.width == 0 || !next.stamp.empty()) return false;
+    const bool is_wide = is_terminal_ ? before.columns + 1 >= page_.width
+                                      : before.columns + 1 + first_word(own) > page_.width;
+    if (!is_wide || ends_line(trimmed(line.text))) return false;
+    if (page_.is_alone && !may_go_on(line.text)) return false;
+    if (!is_announced && lines_.begins_on_page(at + 1)) return false;
+    const bool has_blank = !is_terminal_ || before.columns < page_.width || next.is_indented;
+    joined = line.text + (has_blank ? " " : "");
+    joined += own;
+    return stays_known(line.text, joined);
+  }
 
-/// Blanks that all lines begin with.
-std::size_t common_indent(const std::vector<MendedLine>& lines) {
-  std::size_t least = std::string::npos;
+  Lines& lines_;
+  Page page_;
+  bool is_terminal_;
+};
+
+/// How often phrases stand in the lines that are long enough to be broken often.
+std::size_t sense_of(const std::vector<MendedLine>& lines) {
+  static constexpr std::array kPhrases = {
+      std::string_view{"Watchdog caught collective operation timeout: WorkNCCL(SeqNum="},
+      std::string_view{"milliseconds before timing out."},
+      std::string_view{"is running collective: CollectiveFingerPrint("},
+      std::string_view{"watchdog thread terminated with exception: "},
+      std::string_view{"failure detected by watchdog at work sequence id: "},
+      std::string_view{"PG status: last enqueued work: "},
+      std::string_view{"last completed work: "},
+      std::string_view{"last enqueued NCCL work: "},
+      std::string_view{"last completed NCCL work: "},
+      std::string_view{" local_rank: "},
+      std::string_view{" of binary: "},
+      std::string_view{" error: "},
+      std::string_view{" failed "},
+      std::string_view{" on node "},
+      std::string_view{" exited on signal "},
+      std::string_view{" but "},
+      std::string_view{" and "},
+      std::string_view{" the "},
+      std::string_view{" of "},
+      std::string_view{" to "}};
+  std::size_t found = 0;
   for (const MendedLine& line : lines) {
-    const std::size_t blanks = line.text.find_first_not_of(' ');
-    if (blanks != std::string::npos) least = std::min(least, blanks);
+    if (line.lines == 1) continue;  // alike in all readings, or part of another one's line
+    if (is_known(line.text)) ++found;
+    for (const std::string_view phrase : kPhrases) {
+      for (std::size_t at = line.text.find(phrase); at != std::string::npos;
+           at = line.text.find(phrase, at + 1)) {
+        ++found;
+      }
+    }
   }
-  return least == std::string::npos ? 0 : least;
+  return found;
+}
+
+/// Whether lines that go on in the next one are as wide as a terminal.
+bool are_full(Lines& lines, std::size_t width) {
+  std::size_t full = 0;
+  std::size_t broken = 0;
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    const bool is_near = !lines[i].is_gap && lines[i].columns + 16 >= width;
+    if (!is_near || lines[i + 1].is_gap || lines.begins_on_page(i + 1)) continue;
+    ++broken;
+    full += lines[i].columns + 1 >= width ? 1U : 0U;  // a blank at the cut is gone
+  }
+  // One break alone does not tell which of them it was: terminals have some widths, editors any.
+  static constexpr std::array kTerminals = {
+      std::size_t{72},  std::size_t{80},  std::size_t{90},  std::size_t{100}, std::size_t{110},
+      std::size_t{120}, std::size_t{128}, std::size_t{132}, std::size_t{140}, std::size_t{150},
+      std::size_t{160}, std::size_t{180}, std::size_t{200}};
+  const bool is_usual = std::find(kTerminals.begin(), kTerminals.end(), width) != kTerminals.end();
+  return full * 10 >= broken * 8 && (broken > 2 || is_usual);
 }
 
 }  // namespace
-
-bool is_of_stack(std::string_view text) {
-  return has_any(text, {"NCCL ",         "NCCL:",        "NCCL_",    "RCCL ",    "nccl",
-                        "rccl",          "NET/",         "ibv_",     "ibverbs",  "Gloo",
-                        "gloo/",         "ProcessGroup", "Watchdog", "watchdog", "WorkNCCL",
-                        "libfabric",     "GIN/",         "c10d",     "TCPStore", "Cuda failure",
-                        "HIP failure",   "hipIpc",       "cudaIpc",  "NVLS",     "Got completion",
-                        "[rank",         "[Rank",        "NVRM",     "Xid",      "undefined symbol",
-                        "out of memory", "Out of memory"});
-}
-
-bool is_trouble_of_stack(std::string_view text) {
-  if (find_text(text, "CCL INFO ") != std::string_view::npos) return false;
-  if (has_any(text, {"CCL WARN", "atchdog caught", "Got completion", "WorkNCCL("})) return true;
-  constexpr std::size_t kHead =
-      200;  // further on, it is a value among those of a program's settings
-  return is_of_stack(text.substr(0, kHead)) &&
-         has_any(text,
-                 {" error",  "Error",   "ERROR",    "fail",    "Fail",     "FAIL",     "annot ",
-                  "can't",   "Can't",   "ould not", "ouldn't", "nable to", "imed out", "timeout",
-                  "Timeout", "refused", "reset by", "ismatch", "nvalid ",  "nexpected"});
-}
-
-std::string undecorated(std::string_view raw) {
-  const std::string clean = without_colours(raw);
-  std::string_view line = clean;
-  // Quotations may be nested; a shell's `>` of its own is followed by no blank.
-  for (std::string_view text = trimmed_left(line); text.starts_with("> ") || text == ">";
-       text = trimmed_left(line)) {
-    line = text.substr(std::min<std::size_t>(2, text.size()));
-  }
-  const std::string_view text = trimmed(line);
-  if (text.starts_with("```") || text.starts_with("~~~")) return {};
-  if (text.starts_with('|')) {
-    const std::string_view cell = cell_of(text);
-    if (cell != text) return std::string(cell);
-  }
-  if (text.starts_with('`') && text.size() > 1 && is_of_stack(text)) {
-    std::string_view inside = text.substr(1);
-    if (inside.ends_with('`')) inside.remove_suffix(1);
-    return std::string(inside);
-  }
-  if ((text.starts_with("- ") || text.starts_with("* ")) && is_of_stack(text))
-    return std::string(trimmed_left(text.substr(2)));
-  return std::string(line);
-}
 
 bool is_as_written(std::string_view text) {
   // A process says most of its lines from few threads, and their prefixes are alike to the byte.
@@ -440,44 +494,21 @@ bool is_as_written(std::string_view text) {
   return true;
 }
 
+std::string MendedLine::stamped() const { return stamp.empty() ? text : stamp + " " + text; }
+
 std::vector<MendedLine> mend_paste(std::string_view text) {
-  std::vector<MendedLine> plain;
-  std::vector<std::size_t> raw;  // columns as they stand in the paste
-  std::uint32_t number = 0;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    // A progress bar redraws itself within a line: who parses it parts it.
-    const bool is_bar = line.find('\r') != std::string_view::npos && !line.ends_with('\r');
-    const bool is_binary = line.find('\0') != std::string_view::npos;
-    raw.push_back(columns(line.find('\x1b') == std::string_view::npos ? std::string(line)
-                                                                      : without_colours(line)));
-    plain.push_back({is_bar || is_binary ? std::string(line) : undecorated(line), number++});
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  const std::size_t indent = common_indent(plain);
-  for (MendedLine& line : plain) line.text.erase(0, std::min(indent, line.text.size()));
-
-  strip_collector(plain);
-  strip_labels(plain);
-
-  const Width width = width_of(plain, raw);
-  std::vector<MendedLine> mended;
-  std::string joined;
-  for (std::size_t at = 0; at < plain.size(); ++at) {
-    MendedLine line = plain[at];
-    while (line.lines < kMostJoined && at + 1 < plain.size() &&
-           line.text.size() + plain[at + 1].text.size() < kLongestJoined &&
-           !begins_line(plain[at + 1].text) && may_go_on(line.text) &&
-           joins(line.text, plain[at].text, raw[at], plain[at + 1].text, width, joined)) {
-      line.text = joined;
-      ++line.lines;
-      ++at;
-    }
-    mended.push_back(std::move(line));
-  }
-  return mended;
+  const std::vector<UndressedLine> undressed = undress(text);
+  Lines lines(undressed);
+  const Page page = page_of(undressed);
+  std::vector<MendedLine> by_editor = Joiner(lines, page, false).join();
+  if (by_editor.size() == undressed.size() || page.width == 0) return by_editor;
+  // What makes more sense is what it was; where both make as much, terminals have some widths, and their lines are
+  // full.
+  std::vector<MendedLine> by_terminal = Joiner(lines, page, true).join();
+  const std::size_t sense = sense_of(by_terminal);
+  const std::size_t other = sense_of(by_editor);
+  if (sense != other) return sense > other ? by_terminal : by_editor;
+  return are_full(lines, page.width) ? by_terminal : by_editor;
 }
 
 }  // namespace ringside::logs

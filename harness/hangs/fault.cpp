@@ -12,13 +12,6 @@ namespace {
 
 using Kind = Step::Kind;
 
-constexpr std::array<std::string_view, kFaultClasses> kNames{
-    "missing_rank",   "dead_rank",      "diverged_control_flow",
-    "op_mismatch",    "shape_mismatch", "dtype_mismatch",
-    "root_mismatch",  "order_mismatch", "p2p_unmatched",
-    "deadlock_cycle", "straggler",      "network_stall",
-    "not_a_hang"};
-
 /// A call in the program of one rank.
 struct Place {
   int rank = 0;
@@ -82,6 +75,8 @@ class Injector {
       case FaultClass::NotAHang:
         fault_.text = "nothing";
         return true;
+      case FaultClass::Unknown:
+        break;
     }
     return false;
   }
@@ -386,15 +381,15 @@ class Injector {
 
 }  // namespace
 
-const char* to_string(FaultClass fault) { return kNames[static_cast<std::size_t>(fault)].data(); }
-
 Result<FaultClass> parse_fault_class(std::string_view text) {
-  const auto found = std::find(kNames.begin(), kNames.end(), text);
-  if (found == kNames.end()) {
+  const std::vector<std::string_view> names(kHangClassNames.begin(),
+                                            kHangClassNames.begin() + kFaultClasses);
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end()) {
     return Error{ErrorCode::InvalidArgument, "unknown class '" + std::string(text) + "'",
-                 suggestion(text, kNames)};
+                 suggestion(text, names)};
   }
-  return static_cast<FaultClass>(found - kNames.begin());
+  return static_cast<FaultClass>(found - names.begin());
 }
 
 std::optional<Fault> inject(Program& program, FaultClass kind, int first, Random& random) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hang_class.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "harness/hangs/player.h"
@@ -12,27 +13,12 @@
 
 namespace ringside::hangs {
 
-/// What can be wrong with a job, in the words of `ringside hang`.
-enum class FaultClass : std::uint8_t {
-  MissingRank,
-  DeadRank,
-  DivergedControlFlow,
-  OpMismatch,
-  ShapeMismatch,
-  DtypeMismatch,
-  RootMismatch,
-  OrderMismatch,
-  P2pUnmatched,
-  DeadlockCycle,
-  Straggler,
-  NetworkStall,
-  NotAHang,
-};
+/// What can be wrong with a job, in the words of `ringside hang`: all but Unknown.
+using FaultClass = HangClass;
+using ringside::to_string;
 
-inline constexpr int kFaultClasses = 13;
+inline constexpr int kFaultClasses = kHangClasses;
 
-/// missing_rank, dead_rank, ...
-const char* to_string(FaultClass fault);
 /// errors  InvalidArgument: unknown; the nearest known one is named
 Result<FaultClass> parse_fault_class(std::string_view text);
 

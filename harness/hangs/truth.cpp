@@ -56,6 +56,7 @@ class Judge {
         break;
       case FaultClass::ShapeMismatch:
       case FaultClass::DtypeMismatch:
+      case FaultClass::Unknown:
         break;
     }
     if (fault_.is_group_missing) judge_missing_group();

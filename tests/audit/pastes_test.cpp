@@ -23,8 +23,7 @@ TEST_F(AuditPastes, AreAnsweredInAllForms) {
     EXPECT_GE(share(Answerable::Yes), 0.85);
     EXPECT_GE(share(Answerable::Partly), 0.70);
     EXPECT_EQ(share(Answerable::No), 1.0);
-    // That a bridge's address is harmless can only be seen of the address.
-    EXPECT_GE(share(Answerable::Healthy), variant.hides_names ? 0.75 : 1.0);
+    EXPECT_EQ(share(Answerable::Healthy), 1.0);
     for (const std::string& wrong : scores.wrong) GTEST_LOG_(INFO) << variant.name << ": " << wrong;
   }
 }

@@ -60,6 +60,20 @@ TEST(EndLines, ALauncherOfOneHostKnowsLocalRanksOnly) {
 
 TEST(EndLines, AnAbortIsAConsequenceAndNamesNobody) {
   EXPECT_THAT(Ends("n01.cluster: rank 3 died from signal 6 and dumped core\n").all(), IsEmpty());
+  EXPECT_THAT(Ends("n01.cluster: rank 3 died from signal 15\n").all(), IsEmpty());
+}
+
+TEST(EndLines, ASignalIsTheOneThatTheLineNames) {
+  const Ends ends("n01.cluster: rank 3 died from signal 7 and dumped core\n");
+  ASSERT_EQ(ends.all().size(), 1U);
+  EXPECT_EQ(ends.all()[0].code, -7);
+}
+
+TEST(EndLines, AContainerThatIsNotStartedAgainTellsOfNoDeath) {
+  EXPECT_THAT(Ends("Warning  BackOff  Back-off restarting failed container\n").all(), IsEmpty());
+  const Ends ends("    Reason:       OOMKilled\n");
+  ASSERT_EQ(ends.all().size(), 1U);
+  EXPECT_EQ(ends.all()[0].detail, kNoMemory);
 }
 
 }  // namespace

@@ -234,6 +234,74 @@ TEST(LogFacts, TimeoutsThatStandInAnyOrderAreStillFound) {
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
+std::string status_line(int rank, int at, int enqueued) {
+  const std::string r = std::to_string(rank);
+  return "[rank" + r + "]:[E301 10:20:30.123456790 ProcessGroupNCCL.cpp:2271] [PG ID 0 PG GUID " +
+         "0(default_pg) Rank " + r +
+         "]  failure detected by watchdog at work sequence id: " + std::to_string(at) +
+         " PG status: last enqueued work: " + std::to_string(enqueued) +
+         ", last completed work: " + std::to_string(at - 1) + "\n";
+}
+
+// Without a status line nothing tells which of the two has made a call too many.
+TEST(LogFacts, RanksThatTimeOutInDifferentCallsAreOutOfStep) {
+  const Explanation best = Log("[rank0]: Watchdog caught collective operation timeout: "
+                               "WorkNCCL(SeqNum=425, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
+                               "Timeout(ms)=1000) ran for 1001 milliseconds before timing out.\n"
+                               "[rank1]: Watchdog caught collective operation timeout: "
+                               "WorkNCCL(SeqNum=423, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
+                               "Timeout(ms)=1000) ran for 1001 milliseconds before timing out.\n")
+                               .verdict();
+  EXPECT_EQ(best.kind, Kind::DivergedControlFlow);
+  EXPECT_THAT(best.culprits, IsEmpty());
+}
+
+TEST(LogFacts, OneThatHasNotEnqueuedWhatTheOthersWaitInIsNamed) {
+  std::string text = timeout_line(5, 411, 64) + status_line(5, 411, 411);
+  for (const int rank : {0, 1, 2, 3, 4})
+    text += timeout_line(rank, 412, 64) + status_line(rank, 412, 412);
+  const Explanation best = Log(text).verdict();
+  EXPECT_EQ(best.kind, Kind::DivergedControlFlow);
+  EXPECT_THAT(best.culprits, ElementsAre(5));
+}
+
+TEST(LogFacts, OneThatHasEnqueuedWhatTheOthersWaitInIsNotBehind) {
+  std::string text = timeout_line(5, 411, 64) + status_line(5, 411, 420);
+  for (const int rank : {0, 1, 2, 3, 4})
+    text += timeout_line(rank, 412, 64) + status_line(rank, 412, 420);
+  EXPECT_NE(Log(text).verdict().kind, Kind::DivergedControlFlow);
+}
+
+TEST(LogFacts, ALineThatSpeaksForManyRanksCountsForEach) {
+  const Explanation best = Log("[Rank 1-7] Watchdog caught collective operation timeout: "
+                               "WorkNCCL(SeqNum=70003, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
+                               "Timeout(ms)=1000) ran for 1001 milliseconds before timing out.\n")
+                               .verdict();
+  EXPECT_THAT(best.culprits, ElementsAre(0));
+}
+
+TEST(LogFacts, ShapesOfOldReleasesAreCompared) {
+  const auto line = [](int rank, const std::string& shape) {
+    return "[E ProcessGroupNCCL.cpp:828] [Rank " + std::to_string(rank) +
+           "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=511, "
+           "OpType=ALLREDUCE, TensorShape=[" +
+           shape + "], Timeout(ms)=1800000) ran for 1800100 milliseconds before timing out.\n";
+  };
+  const Explanation best =
+      Log(line(0, "16, 64") + line(1, "16, 64") + line(2, "16, 128")).verdict();
+  EXPECT_EQ(best.kind, Kind::ShapeMismatch);
+  EXPECT_THAT(best.culprits, ElementsAre(2));
+}
+
+TEST(LogFacts, AReceiveThatWaitsAloneBlamesNobody) {
+  const Explanation best = Log("[rank4]: Watchdog caught collective operation timeout: "
+                               "WorkNCCL(SeqNum=5510, OpType=RECV, NumelIn=64, NumelOut=64, "
+                               "Timeout(ms)=1000) ran for 1001 milliseconds before timing out.\n")
+                               .verdict();
+  EXPECT_EQ(best.kind, Kind::P2pUnmatched);
+  EXPECT_THAT(best.culprits, IsEmpty());
+}
+
 TEST(LogFacts, MonitoredBarrierNamesWhoDidNotCome) {
   const Explanation best = Log("[rank0]: RuntimeError: [Rank 0]: Ranks 3, 5 failed to pass "
                                "monitoredBarrier in 60000 ms\n")

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "diag/hangdetect/readers/frame_line.h"
+#include "diag/logparse/frame_line.h"
 
 namespace ringside::hang {
 namespace {
@@ -19,22 +19,22 @@ std::vector<ProcessStack> stacks(const std::string& text, const std::string& pat
 }
 
 TEST(FrameLine, EachToolsFramesAreReadAndTracebacksAreNot) {
-  FrameLine frame;
-  ASSERT_TRUE(parse_frame("all_reduce (torch/distributed/distributed_c10d.py:1316)", frame));
+  logs::FrameLine frame;
+  ASSERT_TRUE(logs::parse_frame("all_reduce (torch/distributed/distributed_c10d.py:1316)", frame));
   EXPECT_EQ(frame.function, "all_reduce");
   EXPECT_EQ(frame.line, 1316);
-  ASSERT_TRUE(parse_frame("File \"train.py\", line 12 in main", frame));
+  ASSERT_TRUE(logs::parse_frame("File \"train.py\", line 12 in main", frame));
   EXPECT_EQ(frame.file, "train.py");
-  ASSERT_TRUE(parse_frame("#3  0x00007f00 in poll () from /lib/libc.so.6", frame));
+  ASSERT_TRUE(logs::parse_frame("#3  0x00007f00 in poll () from /lib/libc.so.6", frame));
   EXPECT_EQ(frame.function, "poll");
-  ASSERT_TRUE(parse_frame("#2 buggy from mismatch.py:8", frame));
+  ASSERT_TRUE(logs::parse_frame("#2 buggy from mismatch.py:8", frame));
   EXPECT_EQ(frame.line, 8);
-  ASSERT_TRUE(parse_frame("ncclGroupEnd (libnccl.so.2)", frame));
+  ASSERT_TRUE(logs::parse_frame("ncclGroupEnd (libnccl.so.2)", frame));
   EXPECT_EQ(frame.file, "libnccl.so.2");
-  EXPECT_FALSE(parse_frame("File \"train.py\", line 12, in main", frame));
-  EXPECT_FALSE(
-      parse_frame("frame #0: c10::Error::Error(std::string) + 0x57 (0x7f in /x/libc10.so)", frame));
-  EXPECT_FALSE(parse_frame("we saw this (see notes.md:12) on Monday", frame));
+  EXPECT_FALSE(logs::parse_frame("File \"train.py\", line 12, in main", frame));
+  EXPECT_FALSE(logs::parse_frame(
+      "frame #0: c10::Error::Error(std::string) + 0x57 (0x7f in /x/libc10.so)", frame));
+  EXPECT_FALSE(logs::parse_frame("we saw this (see notes.md:12) on Monday", frame));
 }
 
 TEST(ProcessStacks, HeadsWithoutFramesBetweenThemStandForOneStack) {

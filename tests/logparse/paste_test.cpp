@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "diag/logparse/bare_prefix.h"
+#include "diag/logparse/undress.h"
 #include "tests/logparse/records.h"
 
 namespace ringside::logs {
@@ -15,7 +16,7 @@ namespace {
 
 std::vector<std::string> texts(std::string_view paste) {
   std::vector<std::string> all;
-  for (const MendedLine& line : mend_paste(paste)) all.push_back(line.text);
+  for (const MendedLine& line : mend_paste(paste)) all.push_back(line.stamped());
   return all;
 }
 
@@ -85,6 +86,43 @@ TEST(Pastes, LabelsThatAllLinesHaveAreTakenOffAndRowsOfTablesAreNone) {
   EXPECT_EQ(texts("web-7f9c4 | NCCL INFO a\nweb-7f9c4 |   b\n"), (Lines{"NCCL INFO a", "  b"}));
   EXPECT_EQ(texts("web-7f9c4 | NCCL INFO a\nb\n"), (Lines{"web-7f9c4 | NCCL INFO a", "b"}));
   EXPECT_EQ(texts("AllReduce |  7.4/ 5.1 |\n"), (Lines{"AllReduce |  7.4/ 5.1 |"}));
+}
+
+TEST(Pastes, DevicesAndRanksAreNoNumbersOfAViewer) {
+  const Lines devices = {"[1] NCCL INFO a", "[2] NCCL INFO b", "[3] NCCL INFO c"};
+  EXPECT_EQ(texts(devices[0] + "\n" + devices[1] + "\n" + devices[2] + "\n"), devices);
+  const Lines ranks = {"0: step 1", "1: step 1", "2: step 1"};
+  EXPECT_EQ(texts(ranks[0] + "\n" + ranks[1] + "\n" + ranks[2] + "\n"), ranks);
+  EXPECT_EQ(texts("12: a\n13: b\n14: c\n"), (Lines{"a", "b", "c"}));
+}
+
+TEST(Pastes, ANodeBeforeADeviceIsOfThePrefixAndNoLabel) {
+  const Lines lines = {"node-2 [3] NCCL INFO a", "node-2 [3] NCCL INFO b"};
+  EXPECT_EQ(texts(lines[0] + "\n" + lines[1] + "\n"), lines);
+}
+
+TEST(Pastes, RowsOfATableAreNotJoinedHoweverWideTheyAre) {
+  const std::string row =
+      "     1048576        262144     float     sum      -1    171.2    6.12   10.72      0";
+  EXPECT_EQ(texts(row + "\n" + row + "\n" + row + "\n").size(), 3U);
+}
+
+TEST(Pastes, TheHostThatALabelNamesSpeaks) {
+  std::string host;
+  each_record("ip-10-1-0-7: RuntimeError: NCCL error\nip-10-1-0-7: and no more\n",
+              [&](const Record&, const Speaker& speaker) { host = speaker.host; });
+  EXPECT_EQ(host, "ip-10-1-0-7");
+}
+
+TEST(Pastes, ALineWithALevelOrAVersionBehindALabelIsOneOfItsOwn) {
+  const Lines lines = {"node a: NCCL version 2.21.5+cuda12.4",
+                       "node b: NCCL version 2.27.3+cuda12.9"};
+  EXPECT_EQ(texts(lines[0] + "\n" + lines[1] + "\n"), lines);
+}
+
+TEST(Pastes, ATagOfAnyProgramBeginsALine) {
+  EXPECT_EQ(texts("RuntimeError: Gloo failed:\n[gloo] Rank 6 failed\n"),
+            (Lines{"RuntimeError: Gloo failed:", "[gloo] Rank 6 failed"}));
 }
 
 TEST(Pastes, LinesKeepTheirNumbers) {

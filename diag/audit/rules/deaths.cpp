@@ -3,53 +3,19 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+#include "diag/audit/hang_view.h"
 #include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/translate.h"
 #include "diag/audit/rules/waits.h"
-#include "diag/job/job_words.h"
+#include "diag/hangdetect/readers/statements.h"
+#include "diag/hangdetect/verdict/verdict.h"
 
 namespace ringside::audit {
 
 using namespace logs;  // its records are this folder's daily words
 
 namespace {
-
-/// Signals that others send when a job ends: no cause of it.
-bool is_own_death(std::int64_t exit_code) {
-  constexpr std::int64_t kAborted = -6, kTerminated = -15;
-  return exit_code < 0 && exit_code != kAborted && exit_code != kTerminated;
-}
-
-/// The summary of torchrun: the rank and the exit code of each failure, in the order of its lines.
-struct Failure {
-  std::int64_t rank = -1, exit_code = 0;
-  std::string host;  ///< empty: not said
-  QuotedLine quoted;
-};
-std::vector<Failure> failures_of(const JobFacts& facts) {
-  std::vector<Failure> failures;
-  std::string host;
-  for (const KeptMessage& message : facts.messages[MessageId::TorchrunSummary].kept) {
-    if (const std::string_view name = message.argument("host"); !name.empty()) host = name;
-    const std::int64_t rank = message.number("rank");
-    if (rank >= 0 && contains(message.text(), "local_rank")) {
-      failures.push_back(
-          {rank, 0, host, {message.place(), message.process(), quotable(message.line())}});
-      host.clear();
-    }
-    const bool is_code = contains(message.text(), "exitcode");
-    if (is_code && !failures.empty()) failures.back().exit_code = message.number("exitcode", 0);
-  }
-  // An agent ends the other children with signals: only the one that it saw first tells.
-  std::vector<Failure> first;
-  for (const KeptMessage& head : facts.messages[MessageId::TorchrunRootCause].kept) {
-    for (const Failure& failure : failures) {
-      if (!(head.place() < failure.quoted.place)) continue;
-      first.push_back(failure);
-      break;
-    }
-  }
-  return first.empty() ? failures : first;
-}
 
 /// Errors of the program itself, not of those that waited for it.
 bool is_own_error(const PythonErrorFact& error) {
@@ -101,97 +67,57 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
   return true;
 }
 
-/// torchrun's summary names the first of its children that fell.
-bool find_in_summary(const JobFacts& facts, Findings& findings) {
-  for (const Failure& failure : failures_of(facts)) {
-    if (!is_own_death(failure.exit_code)) continue;
-    const bool is_killed = failure.exit_code == kKilled;
-    Finding& finding =
-        add_dead(findings, fmt::format("rank {} died of signal {}{}{}{}", failure.rank,
-                                       -failure.exit_code, is_killed ? " (SIGKILL)" : "",
-                                       failure.host.empty() ? "" : " on ", failure.host));
-    if (!failure.host.empty()) finding.hosts = {failure.host};
-    finding.evidence.add(failure.quoted.place, failure.quoted.process, failure.quoted.text);
-    finding.evidence.mix(evidence_of(
-        facts.messages[MessageId::ChildFailed],
-        [](const KeptMessage& message) { return is_own_death(message.number("exitcode", 0)); }));
-    finding.ranks = {static_cast<int>(failure.rank)};
-    finding.cause = "it crashed by itself";
-    if (is_killed) say_killed(finding);
-    return true;
+/// Lines of launchers, schedulers and kernels that tell of deaths. Who died first, and of what, hangdetect says.
+constexpr std::array kDeathLines = {
+    MessageId::TorchrunSummary, MessageId::MpiFirstDeath,    MessageId::SlurmOom,
+    MessageId::KernelOom,       MessageId::KubernetesEnded,  MessageId::SlurmNodeFailure,
+    MessageId::SlurmCancelled,  MessageId::RasDeadProcesses, MessageId::MpiDaemonLost,
+    MessageId::ChildFailed,     MessageId::SlurmTaskEnded,   MessageId::RayEnded,
+    MessageId::ChildEnded};
+
+/// A status that a program chose is the end of an error that it tells of itself.
+bool is_own_status(std::int64_t exit_code) { return exit_code > 0 && exit_code < 128; }
+
+/// Of torchrun's summary: the host that it names before the rank.
+std::string host_of_summary(const JobFacts& facts, const KeptMessage& line) {
+  std::string host;
+  for (const KeptMessage& message : facts.messages[MessageId::TorchrunSummary].kept) {
+    if (line.place() < message.place()) break;
+    if (const std::string_view name = message.argument("host"); !name.empty()) host = name;
   }
-  return false;
+  return host;
 }
 
-/// A message that tells of a death, the one that says most first.
-struct Death {
-  MessageId id;
-  std::array<std::string_view, 4> words = {};  ///< one of them stands in it; none: any will do
-  std::string_view but_not = {};               ///< what it says of no death
-};
-constexpr std::array kDeaths{
-    Death{MessageId::MpiFirstDeath, {"exited on signal"}},
-    Death{MessageId::SlurmOom},
-    Death{MessageId::KernelOom},
-    Death{MessageId::KubernetesEnded, {}, "Back-off"},
-    Death{MessageId::SlurmNodeFailure},
-    Death{MessageId::RasDeadProcesses},
-    Death{MessageId::MpiDaemonLost},
-    Death{MessageId::ChildFailed},
-    Death{MessageId::SlurmTaskEnded, {"Killed", "Segmentation", "Bus error", "Out Of Memory"}},
-    Death{MessageId::RayEnded},
-};
-
-/// What falls by SIGKILL after srun or the scheduler has begun to end the step, fell by that.
-bool is_ended_by_srun(const JobFacts& facts, const KeptMessage& message) {
-  if (!contains(message.argument("how"), "Killed")) return false;
-  for (const MessageId id : {MessageId::SlurmStepEnds, MessageId::SlurmCancelled}) {
-    const MessageLines& ends = facts.messages[id];
-    if (!ends.kept.empty() && ends.kept.front().place() < message.place()) return true;
+/// `rank 3`, `task 13`, and where, as far as the lines say it.
+void name_dead(const JobFacts& facts, const hang::Explanation& death,
+               const std::vector<const KeptMessage*>& lines, Finding& finding) {
+  std::string who = "a process of the job";
+  std::string where;
+  for (const KeptMessage* line : lines) {
+    const std::string_view tasks = line->argument("tasks");
+    if (!tasks.empty() && finding.ranks.empty())
+      who = tasks.starts_with("task") ? tasks : fmt::format("task {}", tasks);
+    std::string_view node = line->argument("node");
+    if (node.empty()) node = line->argument("host");
+    if (where.empty()) where = node;
+    if (where.empty() && is_message(line->record(), MessageId::TorchrunSummary))
+      where = host_of_summary(facts, *line);
   }
-  return false;
-}
-
-bool is_death(const JobFacts& facts, const Death& death, const KeptMessage& message) {
-  const std::string_view text = message.text();
-  const bool needs_words = !death.words.front().empty();
-  const bool has_words =
-      std::any_of(death.words.begin(), death.words.end(),
-                  [&](std::string_view word) { return !word.empty() && contains(text, word); });
-  if (needs_words && !has_words) return false;
-  if (!death.but_not.empty() && contains(text, death.but_not)) return false;
-  const bool has_code = message.number("exitcode", 0) != 0 || message.number("signal", 0) != 0;
-  const std::int64_t code = message.number("exitcode", -message.number("signal", 0));
-  if (has_code && !is_own_death(code)) return false;
-  if (death.id == MessageId::ChildFailed && !has_code) return false;
-  return !job::is_other_program(job::killed_process(message.record())) &&
-         !is_ended_by_srun(facts, message);
-}
-
-/// `rank 3`, `task 13`, and where, as far as the line says it.
-void name_dead(const KeptMessage& message, Finding& finding) {
-  const std::int64_t rank = message.number("rank");
-  if (rank >= 0) finding.ranks.push_back(static_cast<int>(rank));
-  const bool is_titled = !finding.hosts.empty() || finding.ranks.size() > 1;
-  if (is_titled) return;
-  std::string who = rank >= 0 ? fmt::format("rank {}", rank) : std::string("a process of the job");
-  const std::string_view tasks = message.argument("tasks");
-  if (!tasks.empty()) who = tasks.starts_with("task") ? tasks : fmt::format("task {}", tasks);
-  std::string_view node = message.argument("node");
-  if (node.empty()) node = message.argument("host");
-  finding.title = fmt::format("{} died{}{}", who, node.empty() ? "" : " on ", node);
-  if (!node.empty()) finding.hosts.emplace_back(node);
+  if (!finding.ranks.empty())
+    who = fmt::format("{} {}", finding.ranks.size() == 1 ? "rank" : "ranks",
+                      format_ranks(finding.ranks));
+  finding.title = who + " died";
+  if (death.exit_code < 0) finding.title += fmt::format(" of signal {}", -death.exit_code);
+  if (death.exit_code == kKilled) finding.title += " (SIGKILL)";
+  if (where.empty()) return;
+  finding.title += " on " + where;
+  finding.hosts.push_back(where);
 }
 
 /// Memory, a signal from outside, a resource of the node: what the lines say beside the death.
-void say_why(const Death& death, bool is_killed, Finding& finding) {
-  const std::vector<QuotedLine>& lines = finding.evidence.lines();
+void say_why(const hang::Explanation& death, Finding& finding) {
   const bool is_of_memory =
-      death.id == MessageId::SlurmOom || death.id == MessageId::KernelOom ||
-      std::any_of(lines.begin(), lines.end(), [](const QuotedLine& line) {
-        return contains_any(line.text, {"OOMKilled", "Out Of Memory", "oom_kill", "oom-kill",
-                                        "memory pressure", "low on memory"});
-      });
+      contains(death.why, hang::kNoMemory) || contains(death.why, "ran out of memory");
   if (is_of_memory) {
     finding.title += ": its host or container ran out of memory";
     finding.cause =
@@ -200,11 +126,11 @@ void say_why(const Death& death, bool is_killed, Finding& finding) {
     finding.fix =
         "more memory for the container or the job (Kubernetes: limits.memory, Slurm: --mem); "
         "fewer data loader workers; load checkpoints on one rank at a time";
-  } else if (is_killed) {
+  } else if (death.exit_code == kKilled) {
     say_killed(finding);
   }
   constexpr std::string_view kLow = "low on resource: ";
-  const std::string_view line = lines.front().text;
+  const std::string_view line = finding.evidence.lines().front().text;
   if (const std::size_t at = line.find(kLow); at != std::string_view::npos) {
     const std::string_view what = line.substr(at + kLow.size());
     finding.title +=
@@ -212,26 +138,49 @@ void say_why(const Death& death, bool is_killed, Finding& finding) {
   }
 }
 
+/// Of what a launcher or ncclras writes down in several lines, the others.
+Evidence also_told(const JobFacts& facts, const hang::Explanation& death,
+                   const std::vector<const KeptMessage*>& lines) {
+  const auto has = [&](MessageId id) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [id](const KeptMessage* line) { return is_message(line->record(), id); });
+  };
+  Evidence evidence;
+  if (has(MessageId::TorchrunSummary)) {
+    evidence = evidence_of(facts.messages[MessageId::ChildFailed], [&](const KeptMessage& message) {
+      return message.number("exitcode", 0) == death.exit_code;
+    });
+    evidence.mix(
+        evidence_of(facts.messages[MessageId::TorchrunSummary], [&](const KeptMessage& message) {
+          return !death.culprits.empty() && message.number("rank") == death.culprits.front();
+        }));
+  }
+  if (has(MessageId::RasDeadProcesses))
+    evidence.mix(facts.messages[MessageId::RasDeadProcesses].evidence);
+  return evidence;
+}
+
 /// A launcher, a scheduler or the kernel says that a process died.
 bool find_told(const JobFacts& facts, Findings& findings) {
-  for (const Death& death : kDeaths) {
-    Evidence evidence;
-    bool is_killed = false;
-    std::vector<const KeptMessage*> told;
-    for (const KeptMessage& message : facts.messages[death.id].kept) {
-      if (!is_death(facts, death, message)) continue;
-      evidence.add(message.place(), message.process(), message.line());
-      told.push_back(&message);
-      is_killed = is_killed || message.number("exitcode", 0) == kKilled ||
-                  message.number("signal", 0) == -kKilled ||
-                  contains(message.argument("how"), "Killed");
-    }
-    if (evidence.empty()) continue;
-    Finding& finding = add_dead(findings, "a process of the job died");
-    finding.evidence = evidence;
-    finding.cause = std::string(facts_of(death.id).meaning);
-    for (const KeptMessage* message : told) name_dead(*message, finding);
-    say_why(death, is_killed, finding);
+  const bool has_any = std::any_of(kDeathLines.begin(), kDeathLines.end(),
+                                   [&](MessageId id) { return facts.messages.has(id); });
+  if (!has_any) return false;
+  const HangView& view = findings.hang();
+  for (const hang::Explanation* death : view.resting_on(kDeathLines)) {
+    const bool is_told = death->kind == hang::Kind::DeadRank &&
+                         death->confidence >= kWorthTelling && !is_own_status(death->exit_code);
+    if (!is_told) continue;
+    const std::vector<const KeptMessage*> lines = view.quoted_by(*death);
+    Finding& finding = add_dead(findings, {});
+    finding.evidence = view.evidence_of(*death, {});
+    finding.evidence.mix(also_told(facts, *death, lines));
+    finding.confidence = confidence_of(death->confidence);
+    // A launcher of one host knows local ranks only.
+    const bool is_local = is_message(lines.front()->record(), MessageId::ChildFailed);
+    if (!is_local) finding.ranks.assign(death->culprits.begin(), death->culprits.end());
+    finding.cause = death->why;
+    name_dead(facts, *death, lines, finding);
+    say_why(*death, finding);
     return true;
   }
   return false;
@@ -245,9 +194,11 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
     missing.ranks.push_back(fact.rank);
   }
   missing.evidence.mix(facts.messages[MessageId::RasMissingProcesses].evidence);
+  missing.evidence.mix(facts.messages[MessageId::RasDeadProcesses].evidence);
   if (missing.evidence.empty()) return false;
   Finding& finding = add_dead(findings, "processes do not answer the RAS network");
-  const bool is_dead = std::any_of(facts.ras.begin(), facts.ras.end(),
+  const bool is_dead = facts.messages.has(MessageId::RasDeadProcesses) ||
+                       std::any_of(facts.ras.begin(), facts.ras.end(),
                                    [](const RasFact& fact) { return fact.is_dead; });
   finding.severity = is_dead ? Severity::Error : Severity::Warning;
   finding.confidence = Confidence::Medium;
@@ -260,7 +211,7 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
 /// A rank that says itself why it ends, or leaves, while the others wait for it.
 void find_leaver(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
-  const Waits waits = waits_of(facts);
+  const Waits waits = waits_of(facts, findings);
   if (waits.timed_out.empty()) return;
   const auto has_left = [&](std::int32_t rank) {
     return rank >= 0 && waits.timed_out.count(rank) == 0;
@@ -298,8 +249,8 @@ void find_leaver(const JobFacts& facts, Findings& findings) {
 }
 
 void find_dead(const JobFacts& facts, Findings& findings) {
-  const bool is_found = find_in_summary(facts, findings) || find_told(facts, findings) ||
-                        find_in_ras(facts, findings) || find_crash(facts, findings);
+  const bool is_found =
+      find_told(facts, findings) || find_in_ras(facts, findings) || find_crash(facts, findings);
   if (!is_found) find_leaver(facts, findings);
 }
 

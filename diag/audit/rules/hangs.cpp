@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
@@ -19,78 +20,10 @@ std::string words(std::span<const std::int32_t> ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranks(ranks));
 }
 
-/// What it waits for, and how far it is.
-void quote_waiting(const Waiting& waiting, Evidence& evidence) {
-  for (const QuotedLine& line : {waiting.quoted, waiting.status}) {
-    if (!line.text.empty()) evidence.add(line.place, line.process, line.text);
-  }
-}
-
-bool find_diverged(const JobFacts& facts, const Waits& waits, Findings& findings) {
-  const bool is_said = translate_hang({MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
-                                       MessageId::BarrierMissing, MessageId::AnalyserMissing},
-                                      facts, findings);
-  if (is_said) return true;
-  Finding draft;
-  std::set<std::int32_t> ranks;
-  std::string cause;
-  if (ranks.empty()) {
-    // Ranks that answer but have not enqueued what the others wait for.
-    std::map<std::string, std::int64_t> wanted;
-    for (const auto& [rank, waiting] : waits.by_rank) {
-      if (waits.timed_out.count(rank) == 0 || waiting.at < 0) continue;
-      const auto [at, is_new] = wanted.emplace(waiting.group, waiting.at);
-      if (!is_new) at->second = std::min(at->second, waiting.at);
-    }
-    for (const auto& [rank, waiting] : waits.by_rank) {
-      const auto at = wanted.find(waiting.group);
-      if (waits.timed_out.count(rank) > 0 || waiting.enqueued < -1 || at == wanted.end()) continue;
-      if (waiting.enqueued >= at->second) continue;
-      ranks.insert(rank);
-      quote_waiting(waiting, draft.evidence);
-      cause = fmt::format("it has enqueued #{} while the others wait in #{}", waiting.enqueued,
-                          at->second);
-    }
-  }
-  if (ranks.empty()) {
-    // All report, most of a group in one operation, and a few have not enqueued it yet.
-    std::map<std::pair<std::string, std::int64_t>, std::size_t> waiters;
-    std::map<std::string, std::size_t> reporters;
-    for (const std::int32_t rank : waits.timed_out) {
-      const Waiting& waiting = waits.by_rank.at(rank);
-      if (waiting.at < 0 || waiting.enqueued < -1) continue;
-      ++waiters[{waiting.group, waiting.at}];
-      ++reporters[waiting.group];
-    }
-    for (const auto& [place, count] : waiters) {
-      if (4 * count < 3 * reporters[place.first]) continue;
-      for (const std::int32_t rank : waits.timed_out) {
-        const Waiting& waiting = waits.by_rank.at(rank);
-        const bool is_behind = waiting.group == place.first && waiting.enqueued >= -1 &&
-                               waiting.enqueued < place.second;
-        if (!is_behind) continue;
-        ranks.insert(rank);
-        quote_waiting(waiting, draft.evidence);
-        cause = fmt::format("it has enqueued #{} while {} others wait in #{}", waiting.enqueued,
-                            count, place.second);
-      }
-    }
-  }
-  if (ranks.empty()) return false;
-  const std::vector<std::int32_t> list(ranks.begin(), ranks.end());
-  Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
-                                  words(list) + " left the path of the others");
-  finding.evidence = draft.evidence;
-  finding.ranks.assign(list.begin(), list.end());
-  finding.cause = cause;
-  finding.fix = "py-spy dump --pid of that rank; ringside hang on the flight recorder's dumps";
-  return true;
-}
-
 /// Ranks that no timeout names, if they are few: those of a job of known size, else the one that is missing
 /// among those that are heard of.
 std::vector<std::int32_t> few_silent(const Waits& waits) {
-  if (waits.nranks >= 0) {
+  if (waits.nranks > 0) {
     std::vector<std::int32_t> silent = waits.silent();
     const bool is_few =
         silent.size() == 1 || silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
@@ -189,50 +122,6 @@ bool find_blocked(const JobFacts& facts, const Waits& waits, Findings& findings)
   return true;
 }
 
-void find_silent(const Waits& waits, const std::vector<std::int32_t>& silent, Findings& findings) {
-  Finding& finding = findings.add("hang_diverged_rank", Severity::Warning,
-                                  fmt::format("{} printed no timeout: the others waited for {}",
-                                              words(silent), silent.size() == 1 ? "it" : "them"));
-  for (const auto& [rank, waiting] : waits.by_rank) {
-    if (waiting.has_timed_out)
-      finding.evidence.add(waiting.quoted.place, waiting.quoted.process, waiting.quoted.text);
-  }
-  finding.ranks.assign(silent.begin(), silent.end());
-  finding.confidence = Confidence::Low;
-  finding.cause = "a rank that never enters an operation does not time out in it";
-  finding.fix = "py-spy dump --pid of that rank; TORCH_NCCL_DESYNC_DEBUG=1";
-}
-
-void find_stall(const JobFacts& facts, const Waits& waits, Findings& findings) {
-  const MessageLines& status = facts.messages[MessageId::WatchdogStatus];
-  bool all_have_it = true;
-  std::size_t reporters = 0;
-  for (const std::int32_t rank : waits.timed_out) {
-    const Waiting& waiting = waits.by_rank.at(rank);
-    // Lines are lost where ranks share a stream: who does not say what it has enqueued says nothing against it.
-    if (waiting.enqueued < -1) continue;
-    ++reporters;
-    if (waiting.enqueued < waiting.at) all_have_it = false;
-  }
-  if (status.evidence.empty() || !all_have_it || reporters < 2) return;
-  const CommFacts* world = facts.world();
-  const bool is_one_host = world != nullptr && world->nodes() == 1;
-  Finding& finding =
-      findings.add("hang_network_stall", is_one_host ? Severity::Warning : Severity::Error,
-                   fmt::format("{} are in the operation they wait for, and nothing moves",
-                               plural(waits.timed_out.size(), "rank", "ranks")));
-  finding.evidence = status.evidence;
-  finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
-  finding.confidence = Confidence::Medium;
-  finding.cause =
-      "every rank that reports has enqueued the operation: the transport does not make progress";
-  if (const std::vector<std::int32_t> silent = waits.silent(); !silent.empty())
-    finding.cause += fmt::format("; {} printed no timeout", words(silent));
-  finding.fix = is_one_host ? "NCCL_P2P_DISABLE=1 to confirm that peer-to-peer is at fault; dmesg"
-                            : "the fabric's settings (on Slingshot FI_CXI_*, on RoCE PFC and GID); "
-                              "ib_write_bw between the hosts";
-}
-
 /// What the flight recorder's stock analyser prints of ranks that have no dump.
 void find_lost_dumps(const JobFacts& facts, Findings& findings) {
   const PlainLines& lost = facts.plain_of(PlainLine::RecorderLost);
@@ -328,47 +217,6 @@ void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --native --pid of that rank";
 }
 
-/// Ranks of one group that wait in different calls of the same operation: they have not made as many.
-void find_out_of_step(const Waits& waits, Findings& findings) {
-  std::map<std::int64_t, std::vector<std::int32_t>> at;  // by sequence
-  std::string operation;
-  const Waiting* first = nullptr;
-  for (const std::int32_t rank : waits.timed_out) {
-    const Waiting& waiting = waits.by_rank.at(rank);
-    // Who also says what it has enqueued is judged by that.
-    if (waiting.enqueued >= -1) return;
-    if (waiting.sequence < 0) continue;
-    if (first == nullptr) first = &waiting;
-    const bool is_other_group = waiting.group != first->group;
-    const bool is_other_call =
-        !waiting.operation.empty() && !operation.empty() && waiting.operation != operation;
-    if (is_other_group || is_other_call) return;
-    if (operation.empty()) operation = waiting.operation;
-    at[waiting.sequence].push_back(rank);
-  }
-  constexpr std::int64_t kFar = 64;  // counts of other groups may be anywhere
-  if (at.size() < 2 || at.rbegin()->first - at.begin()->first > kFar) return;
-  std::vector<std::string> texts;
-  for (const auto& [sequence, ranks] : at)
-    texts.push_back(fmt::format("{} in #{}", words(ranks), sequence));
-  Finding& finding =
-      findings.add("hang_diverged_rank", Severity::Error,
-                   fmt::format("ranks are out of step: {} of {}", list_of(texts),
-                               operation.empty() ? std::string("their calls") : operation));
-  for (const auto& [rank, waiting] : waits.by_rank) {
-    if (waiting.has_timed_out)
-      finding.evidence.add(waiting.quoted.place, waiting.quoted.process, waiting.quoted.text);
-  }
-  finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
-  finding.confidence = Confidence::Medium;
-  finding.cause =
-      "the ranks have made different numbers of calls: a branch, a loop's length or a batch that "
-      "differs between them";
-  finding.fix =
-      "ringside hang on the flight recorder's dumps names the first call that differs; make the "
-      "loop's length and every branch around a collective the same on all ranks";
-}
-
 /// Says more of a timeout where the operation does: the very first one, or a receive.
 void explain_operation(const MessageLines& timeouts, Finding& finding) {
   bool is_first = true, is_receive = true, is_known = false;
@@ -402,8 +250,10 @@ void explain_operation(const MessageLines& timeouts, Finding& finding) {
 
 void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const MessageLines& timeouts = facts.messages[MessageId::WatchdogTimeout];
-  const Waits waits = waits_of(facts);
-  const bool has_report = find_diverged(facts, waits, findings);
+  const Waits waits = waits_of(facts, findings);
+  constexpr std::array kReports = {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
+                                   MessageId::BarrierMissing, MessageId::AnalyserMissing};
+  const bool has_report = translate_hang(kReports, HangsOf::Any, facts, findings);
   find_lost_dumps(facts, findings);
   find_engine_waits(facts, findings);
   if (timeouts.evidence.empty()) {
@@ -420,24 +270,13 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       findings.has("pcie_acs", Severity::Error);
   if (!is_explained && !find_blocked(facts, waits, findings) &&
       !find_slow(facts, waits, findings)) {
-    const std::vector<std::int32_t> silent = few_silent(waits);
-    const bool is_one_of_many = !silent.empty() && silent.size() * 3 <= waits.timed_out.size();
-    find_out_of_step(waits, findings);
-    // Between hosts, who says nothing may also have been ended before its own watchdog spoke. In a job of unknown size
-    // silence says little: it counts where nothing tells of a stall.
-    const CommFacts* world = facts.world();
-    const bool is_over_a_network = world != nullptr && world->nodes() > 1;
-    const bool is_size_known = waits.nranks >= 0;
-    if (is_one_of_many && is_size_known) find_silent(waits, silent, findings);
-    if (!is_one_of_many || is_over_a_network || !is_size_known) find_stall(facts, waits, findings);
-    if (is_one_of_many && !is_size_known && !findings.has("hang_network_stall"))
-      find_silent(waits, silent, findings);
+    translate_hang(kWatchdogLines, HangsOf::Path, facts, findings);
   }
 
   // Of several groups, the operation that most ranks wait in.
   std::map<std::pair<std::string, std::int64_t>, std::size_t> waiters;
-  for (const auto& [rank, waiting] : waits.by_rank) {
-    if (waiting.has_timed_out && !waiting.operation.empty())
+  for (const auto& [rank, waiting] : waits.calls) {
+    if (!waiting.operation.empty())
       ++waiters[{fmt::format("{} #{}", waiting.operation, waiting.sequence), waiting.timeout_ms}];
   }
   const auto most =

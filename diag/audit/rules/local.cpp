@@ -49,14 +49,25 @@ void quote_edges_of(const JobFacts& facts, const std::vector<std::string>& hosts
   finding.hosts = hosts;
 }
 
+/// An address that somebody has made unreadable (`x.x.x.x`, `<ip>`) tells of no network.
+bool is_readable(std::string_view address) {
+  const std::string_view number = address.substr(0, address.find_first_of("<%"));
+  return number.find_first_of("0123456789") != std::string_view::npos &&
+         number.find_first_not_of("0123456789abcdefABCDEF.:") == std::string_view::npos;
+}
+
 /// One host with a few GPUs and no RDMA device in a home's or an office's network: a workstation, whose cards seldom
 /// have peer-to-peer.
 bool is_desktop(const JobFacts& facts) {
   constexpr int kFew = 4;
-  const bool is_at_home =
-      std::any_of(facts.bootstraps.begin(), facts.bootstraps.end(),
-                  [](const auto& entry) { return entry.first.second.starts_with("192.168."); });
-  return is_at_home && facts.nodes() == 1 && ranks_of_a_host(facts) <= kFew &&
+  const auto is_elsewhere = [](const auto& entry) {
+    const std::string& address = entry.first.second;
+    return is_readable(address) && !address.starts_with("192.168.");
+  };
+  const bool may_be_at_home =
+      !facts.bootstraps.empty() &&
+      std::none_of(facts.bootstraps.begin(), facts.bootstraps.end(), is_elsewhere);
+  return may_be_at_home && facts.nodes() == 1 && ranks_of_a_host(facts) <= kFew &&
          facts.net_devices.contains({"IB", std::string()});
 }
 

@@ -1,72 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
-#include "base/text.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/translate.h"
 #include "diag/audit/rules/waits.h"
-#include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
 
 using namespace logs;  // its records are this folder's daily words
 
 namespace {
-
-/// Operations whose size is equal on all ranks.
-bool is_even(std::string_view operation) {
-  for (const std::string_view even :
-       {"ALLREDUCE", "BROADCAST", "REDUCE", "ALLGATHER", "_ALLGATHER_BASE", "REDUCE_SCATTER",
-        "_REDUCE_SCATTER_BASE", "BARRIER"}) {
-    if (operation == even) return true;
-  }
-  return false;
-}
-
-/// The smaller side of a mismatch of watchdogs at one sequence number of one group.
-void compare_waits(const JobFacts& facts, Findings& findings) {
-  const Waits waits = waits_of(facts);
-  std::map<std::pair<std::string, std::int64_t>, std::vector<std::int32_t>> at;
-  for (const auto& [rank, waiting] : waits.by_rank) {
-    // Sends meet receives, and count by themselves.
-    const bool is_pair = waiting.operation == "SEND" || waiting.operation == "RECV";
-    if (waiting.has_timed_out && waiting.sequence >= 0 && !is_pair)
-      at[{waiting.group, waiting.sequence}].push_back(rank);
-  }
-  std::set<std::string> groups;
-  for (const auto& [key, ranks] : at) groups.insert(key.first);
-  for (const auto& [key, ranks] : at) {
-    // Without a group's name, several groups may count alike.
-    if (key.first.empty() && groups.size() > 1) continue;
-    std::map<std::pair<std::string, std::string>, std::vector<std::int32_t>> kinds;
-    for (const std::int32_t rank : ranks) {
-      const Waiting& waiting = waits.by_rank.at(rank);
-      const std::string size = waiting.shape.empty() ? fmt::format("{} elements", waiting.numel_in)
-                                                     : fmt::format("shape [{}]", waiting.shape);
-      kinds[{waiting.operation, is_even(waiting.operation) ? size : "some size"}].push_back(rank);
-    }
-    if (kinds.size() < 2) continue;
-    const auto fewest = std::min_element(
-        kinds.begin(), kinds.end(),
-        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    const bool is_shape = kinds.begin()->first.first == std::prev(kinds.end())->first.first;
-    Finding& finding = findings.add(
-        is_shape ? "hang_shape_mismatch" : "hang_op_mismatch", Severity::Error,
-        fmt::format("at #{} rank {} is in {} of {}, others are not", key.second,
-                    format_ranks(fewest->second), fewest->first.first, fewest->first.second));
-    for (const std::int32_t rank : fewest->second) {
-      const QuotedLine& line = waits.by_rank.at(rank).quoted;
-      finding.evidence.add(line.place, line.process, line.text);
-    }
-    finding.ranks.assign(fewest->second.begin(), fewest->second.end());
-    finding.cause = "the ranks took different paths through the program, or have different data";
-    finding.fix =
-        "TORCH_DISTRIBUTED_DEBUG=DETAIL names the call; ringside hang on the flight recorder's "
-        "dumps";
-    return;
-  }
-}
 
 /// `AllReduce` of a line `AllReduce: opCount ..`
 std::string_view function_of(std::string_view line) {
@@ -153,8 +98,9 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
         "call is named";
   }
 
-  translate_hang({MessageId::FingerprintMismatch, MessageId::FlightRecorderMismatch}, facts,
-                 findings);
+  constexpr std::array kReports = {MessageId::FingerprintMismatch,
+                                   MessageId::FlightRecorderMismatch};
+  translate_hang(kReports, HangsOf::Any, facts, findings);
 
   const bool is_stuck = messages.has(MessageId::WatchdogTimeout) || !facts.results.empty();
   const bool is_last = !facts.desyncs.empty() && ends_the_calls(facts, facts.desyncs.front());
@@ -177,7 +123,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
     finding.fix = "look at what that rank does differently before this call";
   }
   if (!findings.has("hang_shape_mismatch") && !findings.has("hang_op_mismatch"))
-    compare_waits(facts, findings);
+    translate_hang(kWatchdogLines, HangsOf::Mismatch, facts, findings);
 
   Finding ras;
   for (const RasFact& fact : facts.ras) {

@@ -131,17 +131,27 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
 
   // One table a process: each believes to be alone.
   std::set<std::uint32_t> speakers;
+  // In one stream, tables of several processes that begin before any has a row; one after another they may be several
+  // runs.
+  std::set<std::pair<std::string, std::int32_t>> waiting;
   Finding alone;
   for (const BenchmarkTable& table : facts.tables) {
-    const bool is_alone = table.devices.size() == 1 && table.devices.front().rank == 0;
-    if (!is_alone || table.speaker == 0) continue;
-    speakers.insert(table.speaker);
+    const bool is_alone =
+        !table.devices.empty() &&
+        std::all_of(table.devices.begin(), table.devices.end(),
+                    [](const BenchmarkDevice& device) { return device.rank == 0; });
+    if (!is_alone) continue;
+    for (const BenchmarkDevice& device : table.devices) {
+      if (table.rows.empty() && device.pid >= 0) waiting.emplace(device.host, device.pid);
+    }
+    if (table.speaker != 0) speakers.insert(table.speaker);
     alone.evidence.mix(table.begin);
   }
-  if (speakers.size() > 1) {
+  const std::size_t processes = std::max(speakers.size(), waiting.size());
+  if (processes > 1) {
     Finding& finding =
         findings.add("benchmark_without_mpi", Severity::Warning,
-                     fmt::format("{} processes each measure themselves alone", speakers.size()));
+                     fmt::format("{} processes each measure themselves alone", processes));
     finding.evidence = alone.evidence;
     finding.cause = "nccl-tests was built without MPI: every process is rank 0 of 1";
     finding.fix = "make MPI=1 MPI_HOME=/path/of/mpi   # in nccl-tests";

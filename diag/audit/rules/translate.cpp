@@ -5,6 +5,7 @@
 #include <string>
 
 #include "diag/audit/hang_view.h"
+#include "diag/audit/rules/waits.h"
 #include "diag/hangdetect/verdict/verdict.h"
 
 namespace ringside::audit {
@@ -17,23 +18,28 @@ namespace {
 struct Translation {
   hang::Kind kind;
   std::string_view id;
-  std::string_view fix;  ///< where hangdetect's next step is not enough
+  HangsOf of = HangsOf::Path;
+  std::string_view fix = {};  ///< where hangdetect's next step is not enough
 };
 
 constexpr std::array kTranslations{
-    Translation{hang::Kind::MissingRank, "hang_diverged_rank", ""},
-    Translation{hang::Kind::DivergedControlFlow, "hang_diverged_rank", ""},
-    Translation{hang::Kind::DeadRank, "hang_dead_rank", ""},
-    Translation{hang::Kind::Straggler, "hang_slow_rank", ""},
-    Translation{hang::Kind::OrderMismatch, "hang_op_mismatch", ""},
-    Translation{hang::Kind::OpMismatch, "hang_op_mismatch",
+    Translation{hang::Kind::MissingRank, "hang_diverged_rank"},
+    Translation{hang::Kind::DivergedControlFlow, "hang_diverged_rank"},
+    Translation{hang::Kind::DeadRank, "hang_dead_rank"},
+    Translation{hang::Kind::Straggler, "hang_slow_rank"},
+    Translation{hang::Kind::NetworkStall, "hang_network_stall", HangsOf::Path,
+                "the fabric's settings (on Slingshot FI_CXI_*, on RoCE PFC and GID); ib_write_bw "
+                "between the hosts; on one host NCCL_P2P_DISABLE=1 to confirm that peer-to-peer is "
+                "at fault, and dmesg"},
+    Translation{hang::Kind::OrderMismatch, "hang_op_mismatch", HangsOf::Mismatch},
+    Translation{hang::Kind::OpMismatch, "hang_op_mismatch", HangsOf::Mismatch,
                 "make every branch around a collective the same on all ranks"},
     Translation{
-        hang::Kind::ShapeMismatch, "hang_shape_mismatch",
+        hang::Kind::ShapeMismatch, "hang_shape_mismatch", HangsOf::Mismatch,
         "make the shapes equal on all ranks: uneven data sets need padding, a sampler or join()"},
-    Translation{hang::Kind::DtypeMismatch, "hang_shape_mismatch",
+    Translation{hang::Kind::DtypeMismatch, "hang_shape_mismatch", HangsOf::Mismatch,
                 "make the types equal on all ranks"},
-    Translation{hang::Kind::RootMismatch, "hang_op_mismatch", ""},
+    Translation{hang::Kind::RootMismatch, "hang_op_mismatch", HangsOf::Mismatch},
 };
 
 const Translation* translation_of(hang::Kind kind) {
@@ -42,7 +48,28 @@ const Translation* translation_of(hang::Kind kind) {
   return row == kTranslations.end() ? nullptr : &*row;
 }
 
-/// In hangdetect's tenths: 0.8 is evidence that is complete for its kind (verdict/confidence.h).
+std::string cause_of(const hang::Explanation& one) {
+  std::string cause = one.why;
+  for (const std::string& detail : one.details) cause += "; " + detail;
+  return cause;
+}
+
+/// Lines of these messages that the ranks themselves wrote.
+Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
+                 const JobFacts& facts) {
+  Evidence evidence;
+  for (const MessageId id : ids) {
+    for (const KeptMessage& message : facts.messages[id].kept) {
+      if (std::find(ranks.begin(), ranks.end(), rank_of(facts, message)) != ranks.end())
+        evidence.add(message.place(), message.process(), message.line());
+    }
+  }
+  return evidence;
+}
+
+}  // namespace
+
+// In hangdetect's tenths 0.8 is evidence that is complete for its kind (verdict/confidence.h).
 Confidence confidence_of(double confidence) {
   constexpr double kComplete = 0.8, kOneSided = 0.5;
   return confidence >= kComplete   ? Confidence::High
@@ -50,25 +77,15 @@ Confidence confidence_of(double confidence) {
                                    : Confidence::Low;
 }
 
-/// What a reader needs first: up to the reason that follows.
 std::string title_of(const std::string& why) {
   return why.substr(0, std::min(why.find(": "), why.find("; ")));
 }
 
-std::string cause_of(const hang::Explanation& one) {
-  std::string cause = one.why;
-  for (const std::string& detail : one.details) cause += "; " + detail;
-  return cause;
-}
-
-}  // namespace
-
-bool translate_hang(std::initializer_list<MessageId> ids, const JobFacts& facts,
+bool translate_hang(std::span<const MessageId> ids, HangsOf which, const JobFacts& facts,
                     Findings& findings) {
   const bool has_any =
       std::any_of(ids.begin(), ids.end(), [&](MessageId id) { return facts.messages.has(id); });
   if (!has_any) return false;
-  constexpr double kWorthTelling = 0.4;
   bool is_told = false;
   std::vector<const Translation*> told;
   const HangView& view = findings.hang();
@@ -76,10 +93,16 @@ bool translate_hang(std::initializer_list<MessageId> ids, const JobFacts& facts,
     const Translation* row = translation_of(one->kind);
     const bool is_new = std::find(told.begin(), told.end(), row) == told.end();
     if (row == nullptr || one->confidence < kWorthTelling || !is_new) continue;
+    if (which != HangsOf::Any && row->of != which) continue;
     told.push_back(row);
     is_told = true;
-    Finding& finding = findings.add(row->id, Severity::Error, title_of(one->why));
+    // Within a host a collective that stands is a GPU's or a driver's matter, and often ends by itself.
+    const bool is_within_host = one->kind == hang::Kind::NetworkStall && facts.world() != nullptr &&
+                                facts.world()->nodes() == 1;
+    Finding& finding = findings.add(row->id, is_within_host ? Severity::Warning : Severity::Error,
+                                    title_of(one->why));
     finding.evidence = view.evidence_of(*one, ids);
+    finding.evidence.mix(said_by(one->culprits, ids, facts));
     finding.ranks.assign(one->culprits.begin(), one->culprits.end());
     finding.confidence = confidence_of(one->confidence);
     finding.cause = cause_of(*one);

@@ -1,16 +1,34 @@
 #pragma once
 
-#include <initializer_list>
+#include <cstdint>
+#include <span>
+#include <string>
 
 #include "diag/audit/findings.h"
 #include "diag/logparse/message.h"
 
 namespace ringside::audit {
 
+/// Which of hangdetect's explanations a rule asks for.
+enum class HangsOf : std::uint8_t {
+  Mismatch,  ///< ranks called different things
+  Path,      ///< a rank did not come, or all came and nothing moves
+  Any,
+};
+
 /// Adds a finding for what hangdetect says of lines of these messages: the row of its kind, its ranks, reasons and next
 /// step. Of several explanations the surest of each row counts.
 /// returns  whether it says something that is sure enough to be told
-bool translate_hang(std::initializer_list<logs::MessageId> ids, const JobFacts& facts,
+bool translate_hang(std::span<const logs::MessageId> ids, HangsOf which, const JobFacts& facts,
                     Findings& findings);
+
+/// Of an explanation's confidence, in audit's steps.
+Confidence confidence_of(double confidence);
+
+/// What hangdetect's why says first, up to the reason that follows.
+std::string title_of(const std::string& why);
+
+/// Below it an explanation is a guess, and no finding.
+inline constexpr double kWorthTelling = 0.4;
 
 }  // namespace ringside::audit

@@ -19,34 +19,40 @@ bool is_harmless(std::string_view name) {
   return false;
 }
 
-/// What makes a setting costly; empty: nothing that is known.
-std::string harm_of(const Setting& setting, const JobFacts& facts) {
+/// What makes a setting costly.
+struct Harm {
+  std::string_view why = {};  ///< empty: nothing that is known
+  Forced forces = Forced::Nothing;
+};
+
+Harm harm_of(const Setting& setting, const JobFacts& facts) {
   const long value = std::strtol(setting.value.c_str(), nullptr, 0);
   const bool is_wide = ranks_of_a_host(facts) > 1;
   if (setting.name == "NCCL_SHM_DISABLE" && value != 0 && is_wide) {
-    return "without shared memory, pairs that lack peer-to-peer go over the network";
+    return {"without shared memory, pairs that lack peer-to-peer go over the network"};
   }
   const bool has_plugin =
       std::any_of(facts.networks.begin(), facts.networks.end(),
                   [](const auto& entry) { return entry.first != "IB" && !is_socket(entry.first); });
   if (setting.name == "NCCL_IB_DISABLE" && value != 0 && facts.nodes() > 1 && !has_plugin) {
-    return "the RDMA network is off: hosts talk over TCP";
+    return {"the RDMA network is off: hosts talk over TCP", Forced::NoRdma};
   }
   if (setting.name == "NCCL_NET_GDR_LEVEL" && (setting.value == "LOC" || setting.value == "0") &&
       facts.nodes() > 1) {
-    return "GPUDirect RDMA is off";
+    return {"GPUDirect RDMA is off", Forced::GdrReach};
   }
   constexpr long kFew = 2;
   if ((setting.name == "NCCL_MAX_NCHANNELS" || setting.name == "NCCL_MAX_CTAS") && value >= 1 &&
       value <= kFew && is_wide) {
-    return "so few channels do not fill NVLink or several NICs";
+    return {"so few channels do not fill NVLink or several NICs", Forced::Channels};
   }
   constexpr long kLeastBuffer = 1 << 20, kMostBuffer = 64 << 20;
   if (setting.name == "NCCL_BUFFSIZE" && value > 0 &&
       (value < kLeastBuffer || value > kMostBuffer)) {
-    return "buffers this far from 4 MiB cost latency or memory";
+    return {"buffers this far from 4 MiB cost latency or memory"};
   }
-  if (setting.name == "CUDA_LAUNCH_BLOCKING" && value == 1) return "every kernel waits for its end";
+  if (setting.name == "CUDA_LAUNCH_BLOCKING" && value == 1)
+    return {"every kernel waits for its end"};
   return {};
 }
 
@@ -63,8 +69,8 @@ void look_for_overrides(const JobFacts& facts, Findings& findings) {
     if (is_harmless(setting.name)) continue;
     const bool is_told = setting.name == "NCCL_P2P_DISABLE" || setting.name == "NCCL_P2P_LEVEL";
     if (is_told && findings.has("p2p_disabled")) continue;
-    const std::string harm = harm_of(setting, facts);
-    if (harm.empty()) {
+    const Harm harm = harm_of(setting, facts);
+    if (harm.why.empty()) {
       names.push_back(name_of(setting));
       harmless.evidence.mix(setting.evidence);
       continue;
@@ -73,13 +79,14 @@ void look_for_overrides(const JobFacts& facts, Findings& findings) {
         findings.add("env_override", Severity::Warning, name_of(setting) + " is in force");
     finding.evidence = setting.evidence;
     findings.say_who(finding, setting.processes);
-    finding.cause = harm;
+    finding.cause = std::string(harm.why);
+    finding.forces = harm.forces;
     finding.fix = "unset " + setting.name;
   }
   for (const auto& [key, said] : facts.exports) {
     const Setting setting{.name = key.first, .value = key.second};
     const bool is_ours = contains_any(key.first, {"NCCL_", "RCCL_", "FI_"});
-    if (is_harmless(key.first) || (!is_ours && harm_of(setting, facts).empty())) continue;
+    if (is_harmless(key.first) || (!is_ours && harm_of(setting, facts).why.empty())) continue;
     if (facts.setting(key.first) != nullptr) continue;  // the library has read it
     names.push_back(name_of(setting));
     harmless.evidence.mix(said.evidence);

@@ -96,6 +96,8 @@ struct GroupStatus {
   std::int64_t enqueued = -1;
   std::int64_t started = -1;
   std::int64_t completed = -1;
+  bool is_said =
+      true;  ///< false: no line says how much is enqueued; it is the call that the rank waits in
 };
 
 /// How far one direction of one connection had come: of dumps of ringside's own engine.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "diag/hangdetect/readers/dump_keys.h"
-#include "diag/hangdetect/readers/frame_line.h"
+#include "diag/logparse/frame_line.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::hang {
@@ -77,8 +77,8 @@ void take_call_stack(std::vector<PasteLine>& lines, LogFacts& facts) {
       is_in = true;
       return false;
     }
-    FrameLine frame;
-    if (!is_in || !parse_frame(line.text, frame)) {
+    logs::FrameLine frame;
+    if (!is_in || !logs::parse_frame(line.text, frame)) {
       is_in = false;
       return false;
     }

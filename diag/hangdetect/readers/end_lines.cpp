@@ -17,6 +17,19 @@ using logs::MessageId;
 using logs::Record;
 using What = LogStatement::What;
 
+namespace {
+
+/// What a container's runtime or Ray says of a death for want of memory.
+std::string memory_in(std::string_view text) {
+  for (const std::string_view words :
+       {"OOMKilled", "memory pressure", "low on memory", "OutOfMemory", "resource: memory"}) {
+    if (text.find(words) != std::string_view::npos) return std::string(kNoMemory);
+  }
+  return {};
+}
+
+}  // namespace
+
 /// The other failures stand before the first one. Those that fell by the same signal in the same second
 /// fell with it: what the launcher itself ends, it ends with SIGTERM, and with SIGKILL half a minute later.
 void EndLines::take_summary(const Record& record) {
@@ -80,14 +93,16 @@ void EndLines::take_crash(const Record& record, int rank) {
   const std::int64_t named = logs::message_number(record, "rank");
   if (named >= 0) rank = static_cast<int>(named);
   const std::string_view line = record.line;
+  constexpr std::int64_t kAborted = 6, kSegmentationFault = 11, kTerminated = 15;
+  const std::int64_t signal = logs::message_number(record, "signal", kSegmentationFault);
   // Whom a watchdog or its launcher ends, ends with these.
-  const bool is_victim = line.find("Aborted") != std::string_view::npos ||
+  const bool is_victim = signal == kAborted || signal == kTerminated ||
+                         line.find("Aborted") != std::string_view::npos ||
                          line.find("SIGABRT") != std::string_view::npos ||
-                         line.find("signal 6") != std::string_view::npos ||
                          line.find("SIGTERM") != std::string_view::npos;
   if (is_victim) return;
   if (rank >= 0) {
-    statements_.state(record, What::Ended, {rank}, -11, "crashed");
+    statements_.state(record, What::Ended, {rank}, -signal, "crashed");
   } else {
     statements_.state(record, What::Crashed, {});
   }
@@ -131,7 +146,7 @@ bool EndLines::take_message(const Record& record, int rank) {
     case MessageId::SlurmOom: {
       std::vector<int> tasks = logs::parse_rank_list(logs::message_argument(record, "tasks"));
       const What what = tasks.empty() ? What::HostDeath : What::Ended;
-      statements_.state(record, what, std::move(tasks), -9, "out of host memory");
+      statements_.state(record, what, std::move(tasks), -9, std::string(kNoMemory));
       return true;
     }
     case MessageId::SlurmTaskEnded:
@@ -139,11 +154,18 @@ bool EndLines::take_message(const Record& record, int rank) {
       return true;
     case MessageId::KernelOom:
       if (!job::is_other_program(job::killed_process(record)))
-        statements_.state_of(record, What::HostDeath, rank);
+        statements_.state_of(record, What::HostDeath, rank, 0, std::string(kNoMemory));
+      return true;
+    case MessageId::KubernetesEnded:
+      // That a container is not started again tells of no death.
+      if (record.text().find("Back-off") == std::string_view::npos)
+        statements_.state_of(record, What::HostDeath, rank, 0, memory_in(record.text()));
+      return true;
+    case MessageId::RayEnded:
+      statements_.state_of(record, What::HostDeath, rank, 0, memory_in(record.text()));
       return true;
     case MessageId::SlurmNodeFailure:
-    case MessageId::KubernetesEnded:
-    case MessageId::RayEnded:
+    case MessageId::MpiDaemonLost:
     case MessageId::FallenOffBus:
       statements_.state_of(record, What::HostDeath, rank);
       return true;

@@ -6,6 +6,25 @@
 #include "diag/hangdetect/readers/op_name.h"
 
 namespace ringside::hang {
+namespace {
+
+/// `1024, 8`: their product; 0 where it is no shape.
+std::uint64_t elements_of(std::string_view shape) {
+  std::uint64_t product = 1;
+  while (!shape.empty()) {
+    const std::size_t first = std::min(shape.find_first_of("0123456789"), shape.size());
+    shape.remove_prefix(first);
+    const std::size_t end = std::min(shape.find_first_not_of("0123456789"), shape.size());
+    const auto size = parse_whole(shape.substr(0, end));
+    if (!size) break;
+    product *= static_cast<std::uint64_t>(*size);
+    shape.remove_prefix(end);
+  }
+  return product;
+}
+
+}  // namespace
+
 std::optional<GroupName> LogDumps::group_of(const job::Wait& one, int rank, std::int64_t sequence,
                                             const LogGroups& groups) {
   if (!one.group.empty()) {
@@ -99,7 +118,7 @@ void LogDumps::add_call(const job::Wait& one, const GroupName& group, std::int64
   const Op op = op_of(one.operation);
   const std::uint64_t hash =
       mix(mix(hash_text(one.operation), static_cast<std::uint64_t>(one.numel_in)),
-          static_cast<std::uint64_t>(one.numel_out));
+          mix(hash_text(one.shape), static_cast<std::uint64_t>(one.numel_out)));
   call.signature = names_.add_signature(hash, [&] {
     Signature made;
     made.name = one.operation;
@@ -108,6 +127,10 @@ void LogDumps::add_call(const job::Wait& one, const GroupName& group, std::int64
     made.input_count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.numel_in));
     made.output_count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.numel_out));
     made.inputs = "[[" + std::to_string(made.input_count) + "]]";
+    if (!one.shape.empty()) {  // before 2.1 a line has the shape, and no numbers of elements
+      made.inputs = "[[" + one.shape + "]]";
+      made.input_count = elements_of(one.shape);
+    }
     made.outputs = "[[" + std::to_string(made.output_count) + "]]";
     return made;
   });
@@ -116,7 +139,8 @@ void LogDumps::add_call(const job::Wait& one, const GroupName& group, std::int64
   // Completed as far as enqueued: nothing waits there.
   if (one.is_idle()) call.state = CallState::Completed;
   dump.statuses.push_back({call.pg, std::max(one.enqueued.value_or(-1), sequence), -1,
-                           one.is_idle() ? *one.completed : sequence - 1});
+                           one.is_idle() ? *one.completed : sequence - 1,
+                           one.enqueued.has_value()});
   dump.calls.push_back(call);
 }
 

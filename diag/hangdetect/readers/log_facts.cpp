@@ -510,7 +510,8 @@ class PasteReader {
         continue;
       }
       if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
-      parser_.parse(line.text, static_cast<std::uint32_t>(line.number), false, false);
+      const bool is_odd = line.text.find('\r') != std::string::npos;  // a progress bar
+      parser_.parse(line.text, static_cast<std::uint32_t>(line.number), is_odd, false);
     }
     parser_.flush();
   }
@@ -533,8 +534,10 @@ class PasteReader {
 }  // namespace
 
 LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
-                          Names& names) {
+                          const KnownJob& known, Names& names) {
   LogFacts facts;
+  facts.known_world = std::clamp(known.ranks, 0, kMostRanks);
+  facts.is_of_job = known.is_of_job;
   Sink sink(facts, names);
   for (const SpokenRecord& one : records) sink.take_one(one.record, one.speaker);
   facts.lines = records.size();

@@ -133,9 +133,15 @@ struct SpokenRecord {
   logs::Speaker speaker;
 };
 
+/// What somebody else has learned of the job, from lines that are not among these.
+struct KnownJob {
+  int ranks = 0;           ///< 0: nothing says how many there are
+  bool is_of_job = false;  ///< of several processes, not of any program
+};
+
 /// The same of records, in the order of their log. `where` says what becomes of a record's place.
 LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
-                          Names& names);
+                          const KnownJob& known, Names& names);
 
 /// The same of one text that is already in memory, called `name`, beside no dumps.
 LogFacts read_log_text(std::string_view text, const std::string& name, Names& names);

@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_keys.h"
-#include "diag/hangdetect/readers/frame_line.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/stack_words.h"
+#include "diag/logparse/frame_line.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::hang {
@@ -170,8 +170,8 @@ class Reader {
   /// returns  whether the line is of a stack: a frame, or a head that nothing else reads
   bool take(const PasteLine& line) {
     const std::string_view text = line.text;
-    FrameLine frame;
-    if (parse_frame(text, frame)) {
+    logs::FrameLine frame;
+    if (logs::parse_frame(text, frame)) {
       take_frame(line, frame);
       return true;
     }
@@ -294,7 +294,7 @@ class Reader {
     return true;
   }
 
-  void take_frame(const PasteLine& line, const FrameLine& frame) {
+  void take_frame(const PasteLine& line, const logs::FrameLine& frame) {
     // Without heads, a blank line parts one process from the next.
     const bool is_new = !is_in_frames_ && threads_.empty();
     const bool is_parted = line.follows_blank && !threads_.empty() && is_headless_ && is_in_frames_;

@@ -283,8 +283,9 @@ class Braces {
         depth_ += c == '{' ? 1 : c == '}' ? -1 : 0;
       }
     }
-    return depth_ <= 0;
+    return are_closed();
   }
+  [[nodiscard]] bool are_closed() const { return depth_ <= 0; }
 
  private:
   int depth_ = 0;
@@ -298,6 +299,13 @@ std::vector<RasReport> ras_reports_in(const std::vector<PasteLine>& lines, const
                                       std::vector<bool>& used) {
   std::vector<RasReport> reports;
   used.resize(lines.size());
+  const auto names_report = [](const PasteLine& line) {
+    return line.text.find("\"communicators\"") != std::string::npos;
+  };
+  if (std::none_of(lines.begin(), lines.end(), names_report)) return reports;
+  // What opens and does not close is looked through to the end: not for each of its braces.
+  constexpr int kMostOpen = 8;
+  int open = 0;
   for (std::size_t first = 0; first < lines.size(); ++first) {
     if (!lines[first].text.starts_with('{')) continue;
     Braces braces;
@@ -309,6 +317,7 @@ std::vector<RasReport> ras_reports_in(const std::vector<PasteLine>& lines, const
       tight += lines[last].text;
       is_whole = braces.are_closed_by(lines[last].text);
     }
+    if (!braces.are_closed() && ++open == kMostOpen) break;
     if (text.find("\"communicators\"") == std::string::npos) continue;
     auto report = parse_ras_report(text);
     if (!report) report = parse_ras_report(tight);

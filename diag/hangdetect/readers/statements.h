@@ -15,6 +15,9 @@ namespace ringside::hang {
 /// The ranks that ringside's engine misses: `first`, and those behind `..., and so did ranks 5,6`.
 std::vector<int> ranks_gone(int first, std::string_view how);
 
+/// Detail of a death that a full memory of its host or container caused.
+inline constexpr std::string_view kNoMemory = "out of host memory";
+
 /// Collects what lines say into facts, with their places, which are files and lines only once everything is read.
 ///
 /// Ownership  the facts must outlive it

@@ -6,40 +6,6 @@
 
 namespace ringside::hang {
 
-const char* to_string(Kind kind) {
-  switch (kind) {
-    case Kind::MissingRank:
-      return "missing_rank";
-    case Kind::DeadRank:
-      return "dead_rank";
-    case Kind::DivergedControlFlow:
-      return "diverged_control_flow";
-    case Kind::OpMismatch:
-      return "op_mismatch";
-    case Kind::ShapeMismatch:
-      return "shape_mismatch";
-    case Kind::DtypeMismatch:
-      return "dtype_mismatch";
-    case Kind::RootMismatch:
-      return "root_mismatch";
-    case Kind::OrderMismatch:
-      return "order_mismatch";
-    case Kind::P2pUnmatched:
-      return "p2p_unmatched";
-    case Kind::DeadlockCycle:
-      return "deadlock_cycle";
-    case Kind::Straggler:
-      return "straggler";
-    case Kind::NetworkStall:
-      return "network_stall";
-    case Kind::NotAHang:
-      return "not_a_hang";
-    case Kind::Unknown:
-      break;
-  }
-  return "unknown";
-}
-
 const char* reference_of(Kind kind) {
   switch (kind) {
     case Kind::MissingRank:
@@ -131,8 +97,11 @@ Stack last_stack(const Job& job, int rank) {
 }
 
 Evidence evidence_of(const Job& job, int rank, const Call& call, std::string text) {
-  const RankView& view = job.rank(rank);
-  return {view.dump->path, static_cast<std::int64_t>(call.record), -1, std::move(text)};
+  const RankDump& dump = *job.rank(rank).dump;
+  const auto number = static_cast<std::int64_t>(call.record);
+  // What was put together from lines counts these.
+  if (dump.version == "log") return {dump.path, -1, number, std::move(text)};
+  return {dump.path, number, -1, std::move(text)};
 }
 
 }  // namespace ringside::hang

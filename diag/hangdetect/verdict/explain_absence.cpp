@@ -138,7 +138,7 @@ Explanation lonely(const Scene& scene, int rank, const std::vector<int>& heads) 
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
   out.culprits = {rank};
-  out.confidence = 0.55;
+  out.confidence = confidence::kLonely;
   const auto& block = scene.standing.blocks[static_cast<std::size_t>(rank)];
   const Call& call = scene.job.rank(rank).dump->calls[block->call];
   out.call = call_title(scene.job, block->group, call);
@@ -155,7 +155,7 @@ Explanation lonely(const Scene& scene, int rank, const std::vector<int>& heads) 
     return scene.job.rank(head).notes.is_in_group_creation;
   });
   if (in_creation) {
-    out.confidence = 0.75;
+    out.confidence = confidence::kLonelyBesideCreation;
     out.why += "; their stacks are in the creation of a group, which nobody records";
   }
   return out;
@@ -175,16 +175,16 @@ Explanation with_dump(const Scene& scene, const Front& front, const std::vector<
   add_last_calls(scene, heads, out);
   out.why = fmt::format("{} never came to {}: nothing is pending there, and {}", ranks_text(heads),
                         out.call, ranks_that(waiters_of(scene.standing, heads), "waits", "wait"));
-  out.confidence = 0.85;
+  out.confidence = confidence::kAbsent;
   if (notes.has_exception) {
     out.why += "; its log has an exception of the program's own";
-    out.confidence = 0.9;
+    out.confidence = confidence::kAbsentWithError;
   }
   if (notes.is_busy) out.why += fmt::format("; its stack is in {}", notes.busy_with);
   const bool is_from_log = std::any_of(heads.begin(), heads.end(),
                                        [&](int head) { return scene.job.rank(head).is_from_log; });
   if (is_from_log) {
-    out.confidence = std::min(out.confidence, 0.7);
+    out.confidence = std::min(out.confidence, confidence::kAbsentByLog);
     const bool is_launched = scene.job.rank(heads.front()).dump->version == "ras";
     out.why += is_launched
                    ? "; there is no dump of it, and by ncclras it has launched less"
@@ -221,7 +221,7 @@ Explanation in_transfer(const Scene& scene, int waiter, const std::vector<int>& 
   const bool has_dump = scene.job.rank(block->peer).dump != nullptr;
   out.kind = has_dump ? kind_of_absence(scene.job.rank(block->peer).notes) : Kind::MissingRank;
   out.culprits = heads;
-  out.confidence = has_dump ? 0.75 : 0.55;
+  out.confidence = has_dump ? confidence::kOwesTransfer : confidence::kOwesTransferUnseen;
   out.call = call_title(scene.job, block->group, call);
   out.why =
       fmt::format("rank {} stands at {}, and {} never made the other half: {}", waiter, out.call,
@@ -243,7 +243,8 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   const bool is_from_log = scene.job.rank(front.waiting.front()).is_from_log;
   const std::size_t waiting = front.waiting.size();
   const bool is_broadcast = waited != nullptr && scene.job.signature(*waited).op == Op::Broadcast;
-  const bool is_root_silent = heads.front() == 0 && waiting > heads.size();
+  // Where others are as silent as the root, their logs are cut.
+  const bool is_root_silent = heads == std::vector<int>{0} && waiting > heads.size();
   const bool are_logs_alone = is_from_log && !has_dumps(scene.job);
   if (are_logs_alone && is_broadcast && is_root_silent) {
     // Receivers wait for the root. That rank 0 is it holds for nearly every program, and no line shows it.
@@ -258,7 +259,7 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
     // Who has done its part of a broadcast goes on and prints nothing: silence accuses nobody.
     out.kind = Kind::NetworkStall;
     out.culprits.clear();
-    out.confidence = 0.5;
+    out.confidence = confidence::kSilentInRooted;
     out.why = fmt::format(
         "{} timed out in {}, and {} nothing: in a call with a root that can mean that it ended "
         "there",
@@ -288,7 +289,8 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
                         ranks_that(waiters_of(scene.standing, heads), "waits", "all wait"),
                         heads.size() == 1 ? "it" : "them", out.call);
   out.confidence =
-      are_all_lost ? (heads.size() == 1 ? 0.7 : 0.55) : (heads.size() == 1 ? 0.55 : 0.35);
+      are_all_lost ? (heads.size() == 1 ? confidence::kOneUnseen : confidence::kSomeUnseen)
+                   : (heads.size() == 1 ? confidence::kSomeUnseen : confidence::kSequenceParted);
   if (is_from_log && !scene.is_world_known) {
     out.confidence = std::min(out.confidence, confidence::kStallUnsure);
     out.why += "; no line says how many ranks the job has";

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "diag/hangdetect/verdict/wait_graph.h"
 
@@ -135,15 +136,18 @@ std::optional<Explanation> explain_lone_transfers(const Scene& scene) {
   if (ends.empty() || ends.size() > kMost) return std::nullopt;
   Explanation out;
   out.kind = Kind::P2pUnmatched;
-  out.culprits = ends;
-  out.confidence = 0.45;
+  // One that waits alone is whom somebody left waiting.
+  const bool is_alone = blocked.size() == 1;
+  if (!is_alone) out.culprits = ends;
+  out.confidence = is_alone ? confidence::kLoneTransfer : confidence::kTransferEnds;
   const auto& block = scene.standing.blocks[static_cast<std::size_t>(ends.front())];
   const Call& call = scene.job.rank(ends.front()).dump->calls[block->call];
   out.call = call_title(scene.job, block->group, call);
   out.stack = scene.job.names().stack(call.stack);
-  out.why = fmt::format(
-      "{} in a transfer, and all others wait for that; a log's line leaves out the peer",
-      ranks_that(ends, "stands", "stand"));
+  out.why = fmt::format("{} in a transfer{}; a log's line leaves out the peer",
+                        ranks_that(ends, "stands", "stand"),
+                        is_alone ? ", and whoever should make its other half did not"
+                                 : ", and all others wait for that");
   out.evidence.push_back(evidence_of(scene.job, ends.front(), call, "waits: " + out.call));
   out.missing.push_back("Flight Recorder dumps of " + ranks_text(ends));
   return out;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
 
@@ -49,7 +50,7 @@ void add_laggards(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto said = all_of(facts, What::Laggards);
   const std::vector<int> ranks = ranks_of(said);
   if (ranks.empty()) return;
-  out.push_back(told(Kind::MissingRank, said, ranks, 0.85,
+  out.push_back(told(Kind::MissingRank, said, ranks, confidence::kDesyncReport,
                      fmt::format("PyTorch's desync report names {} as those that did not join",
                                  ranks_text(ranks))));
 }
@@ -104,15 +105,17 @@ void add_engine(const Scene& scene, const LogFacts& facts, std::vector<Explanati
     out.push_back(
         told(kind, said, ranks, confidence, fmt::format("{} {}", ranks_text(ranks), how)));
   };
-  add(What::EngineGone, Kind::DeadRank, 0.95, "ended without a goodbye: the others say so");
+  add(What::EngineGone, Kind::DeadRank, confidence::kEngineGone,
+      "ended without a goodbye: the others say so");
   if (const auto cut = all_of(facts, What::EngineCut); !cut.empty()) {
     out.push_back(told(
-        Kind::NetworkStall, cut, {}, 0.75,
+        Kind::NetworkStall, cut, {}, confidence::kEngineCut,
         fmt::format("a connection broke between two ranks that live on: {}", cut.front()->text)));
   }
-  add(What::EngineAbsent, Kind::MissingRank, 0.9, "did not come to the start of the job");
+  add(What::EngineAbsent, Kind::MissingRank, confidence::kEngineAbsent,
+      "did not come to the start of the job");
   if (all_of(facts, What::EngineGone).empty()) {
-    add(What::EngineSilent, Kind::MissingRank, 0.85,
+    add(What::EngineSilent, Kind::MissingRank, confidence::kEngineSilent,
         "did not come: the others gave up, and of these there is no such report, or fewer calls");
   }
 }
@@ -121,14 +124,14 @@ void add_barrier(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto absent = all_of(facts, What::BarrierAbsent);
   if (const std::vector<int> ranks = ranks_of(absent); !ranks.empty()) {
     out.push_back(
-        told(Kind::MissingRank, absent, ranks, 0.9,
+        told(Kind::MissingRank, absent, ranks, confidence::kBarrierAbsent,
              fmt::format("rank 0 waited for {} in monitored_barrier in vain", ranks_text(ranks))));
     return;
   }
   const auto left = all_of(facts, What::BarrierLeft);
   if (left.empty()) return;
   out.push_back(
-      told(Kind::MissingRank, left, {0}, 0.8,
+      told(Kind::MissingRank, left, {0}, confidence::kBarrierLeft,
            fmt::format("{} came to monitored_barrier and rank 0 did not: without it nobody is "
                        "let through, and it says of nobody else that he is missing",
                        ranks_text(ranks_of(left)))));
@@ -218,7 +221,7 @@ void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
   if (part_of(a, "TensorShape=") != part_of(b, "TensorShape=")) kind = Kind::ShapeMismatch;
   if (part_of(a, "OpType=") != part_of(b, "OpType=")) kind = Kind::OpMismatch;
   Explanation one = told(
-      kind, said, few, is_tie ? 0.5 : 0.9,
+      kind, said, few, is_tie ? confidence::kFingerprintTie : confidence::kFingerprint,
       fmt::format("{} called something else, as the check of every call saw it", ranks_text(few)));
   for (const auto& [detail, ranks] : order) {
     if (one.details.size() < 8)
@@ -256,6 +259,18 @@ bool has_waited(const LogFacts& facts, int rank) {
   });
 }
 
+constexpr std::int64_t kKilled = -9;
+
+/// Who was killed while the kernel or the container ran out of memory was killed for that.
+void add_want_of_memory(const LogFacts& facts, Explanation& death) {
+  for (const LogStatement* one : all_of(facts, What::HostDeath)) {
+    if (one->detail != kNoMemory) continue;
+    death.why += "; its host or container ran out of memory";
+    death.evidence.push_back(evidence_of(*one));
+    return;
+  }
+}
+
 /// The first process that ended by itself: not one that a watchdog or launcher ended.
 void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
   std::vector<const LogStatement*> own;
@@ -279,6 +294,8 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
                        fmt::format("the process of {} ended first, with {}{}", ranks_text(ranks),
                                    signal_text(code),
                                    own.front()->detail.empty() ? "" : ": " + own.front()->detail)));
+    out.back().exit_code = code;
+    if (code == kKilled || code == 128 - kKilled) add_want_of_memory(facts, out.back());
     return;
   }
   // A launcher of one host knows local ranks only.
@@ -291,6 +308,8 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
              fmt::format("the process of local rank {} ended first, with {}; it is the global rank "
                          "too if the job has one host",
                          local.front()->ranks.front(), signal_text(local.front()->code))));
+    out.back().exit_code = local.front()->code;
+    if (local.front()->code == kKilled) add_want_of_memory(facts, out.back());
     return;
   }
   std::vector<const LogStatement*> some = all_of(facts, What::Crashed);
@@ -307,6 +326,7 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
       fmt::format("a process ended from a signal, or from outside{}; nothing says for sure which "
                   "rank it was",
                   how.empty() ? "" : ": " + how)));
+  out.back().exit_code = some.front()->code;
 }
 
 /// Others lost the store, or the connection to a peer: whoever held the other end went first.
@@ -323,7 +343,7 @@ void add_lost(const LogFacts& facts, std::vector<Explanation>& out) {
     const bool may_name = !has_root && !losers.empty() && !has_waited(facts, 0);
     out.push_back(
         told(Kind::DeadRank, store, may_name ? std::vector<int>{0} : std::vector<int>{},
-             facts.timeouts > 0 ? 0.3 : confidence::kStoreLost,
+             facts.timeouts > 0 ? confidence::kConsequence : confidence::kStoreLost,
              fmt::format(
                  "{} lost the connection to the store{}, a consequence: the process that holds it, "
                  "rank 0 or its launcher, went away before",
@@ -341,7 +361,8 @@ void add_lost(const LogFacts& facts, std::vector<Explanation>& out) {
       gone = {named};
   }
   if (gone.empty() && facts.known_world == 2 && losers.size() == 1) gone = {1 - losers.front()};
-  out.push_back(told(Kind::DeadRank, peer, gone, gone.empty() ? 0.3 : confidence::kPeerLost,
+  out.push_back(told(Kind::DeadRank, peer, gone,
+                     gone.empty() ? confidence::kConsequence : confidence::kPeerLost,
                      fmt::format("{} lost the connection to a peer, which ended before{}",
                                  losers.empty() ? "a rank" : ranks_text(losers),
                                  gone.empty() ? "" : ": " + ranks_text(gone))));
@@ -355,9 +376,9 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
     const bool is_one = ranks.size() == 1;
     const bool is_local = said.front()->detail == "local";
     out.push_back(told(Kind::DeadRank, said, is_one ? ranks : ranks_of({said.front()}),
-                       facts.timeouts == 0 ? 0.5
-                       : is_one            ? 0.85
-                                           : 0.55,
+                       facts.timeouts == 0 ? confidence::kGpuFaultAlone
+                       : is_one            ? confidence::kGpuFault
+                                           : confidence::kGpuFaults,
                        fmt::format("the GPU of {} failed under it", ranks_text(ranks))));
     if (is_local) {
       out.back().confidence = std::min(out.back().confidence, confidence::kLocalRankOnly);
@@ -371,12 +392,13 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
   const std::vector<int> raisers = ranks_of(raised);
   if (!raisers.empty() && raisers.size() <= 2) {
     out.push_back(
-        told(Kind::MissingRank, raised, raisers, raisers.size() == 1 ? 0.6 : 0.4,
+        told(Kind::MissingRank, raised, raisers,
+             raisers.size() == 1 ? confidence::kOneRaised : confidence::kSomeRaised,
              fmt::format("the program of {} raised an error of its own", ranks_text(raisers))));
   }
   if (raisers.empty() && !raised.empty() && facts.timeouts > 0) {
     out.push_back(
-        told(Kind::MissingRank, raised, {}, 0.4,
+        told(Kind::MissingRank, raised, {}, confidence::kSomeRaised,
              "a program raised an error of its own while others waited, and no line says on which "
              "rank"));
     out.back().missing.push_back(
@@ -386,7 +408,7 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
   const std::vector<int> frozen = ranks_of(stuck);
   if (frozen.size() == 1 && facts.run.finished == 0) {
     out.push_back(
-        told(Kind::Straggler, stuck, frozen, 0.6,
+        told(Kind::Straggler, stuck, frozen, confidence::kWatchdogStuck,
              fmt::format("the watchdog of {} itself stands still: a CUDA call or Python's lock "
                          "holds the process",
                          ranks_text(frozen))));
@@ -406,7 +428,7 @@ void add_start(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto said = all_of(facts, What::NoUniqueId);
   if (said.empty()) return;
   out.push_back(
-      told(Kind::MissingRank, said, {0}, 0.7,
+      told(Kind::MissingRank, said, {0}, confidence::kNoUniqueId,
            fmt::format("{} waited for the communicator's id, which rank 0 of the group never "
                        "made: it has not come to its first collective",
                        ranks_text(ranks_of(said)))));
@@ -440,11 +462,12 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
   if (const std::vector<int> ranks = ranks_of(dead); !ranks.empty()) {
     // A launcher ends the other processes of a host whose first one fell.
     out.push_back(
-        told(Kind::DeadRank, dead, ranks, ranks.size() == 1 ? 0.85 : 0.6,
+        told(Kind::DeadRank, dead, ranks,
+             ranks.size() == 1 ? confidence::kRasDead : confidence::kRasDeadMany,
              fmt::format("ncclras considers {} dead{}", ranks_text(ranks), processes(dead))));
   } else if (!dead.empty()) {
     out.push_back(
-        told(Kind::DeadRank, dead, {}, 0.8,
+        told(Kind::DeadRank, dead, {}, confidence::kRasDeadUnnamed,
              fmt::format("ncclras considers a process dead{}; the report does not say which rank "
                          "it was",
                          processes(dead))));
@@ -454,27 +477,28 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto silent = all_of(facts, What::RasSilent);
   if (const std::vector<int> ranks = ranks_of(silent); !ranks.empty()) {
     out.push_back(
-        told(Kind::DeadRank, silent, ranks, 0.5,
+        told(Kind::DeadRank, silent, ranks, confidence::kRasSilent,
              fmt::format("{} did not answer ncclras{}", ranks_text(ranks), processes(silent))));
     out.back().missing.push_back(
         "a second report: a process that stays silent for a minute is dead");
   }
   if (ranks_of(silent).empty() && !silent.empty() && dead.empty()) {
-    out.push_back(told(Kind::DeadRank, silent, {}, 0.5,
+    out.push_back(told(Kind::DeadRank, silent, {}, confidence::kRasSilent,
                        "a process did not answer ncclras" + processes(silent)));
   }
   add_status(facts, out);
   const auto odd = all_of(facts, What::RasOdd);
   if (const std::vector<int> ranks = ranks_of(odd); !ranks.empty()) {
     out.push_back(
-        told(Kind::OpMismatch, odd, ranks, 0.7,
+        told(Kind::OpMismatch, odd, ranks, confidence::kRasOdd,
              fmt::format("{} launched as many operations as the others of a communicator by "
                          "ncclras, and other ones",
                          ranks_text(ranks))));
   }
   const auto failed = all_of(facts, What::RasError);
   if (const std::vector<int> ranks = ranks_of(failed); !ranks.empty()) {
-    out.push_back(told(Kind::DeadRank, failed, ranks, ranks.size() == 1 ? 0.7 : 0.45,
+    out.push_back(told(Kind::DeadRank, failed, ranks,
+                       ranks.size() == 1 ? confidence::kRasError : confidence::kRasErrors,
                        fmt::format("{} by ncclras", ranks_that(ranks, "holds an error of its own",
                                                                "hold errors of their own"))));
   }
@@ -482,7 +506,8 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
   if (const std::vector<int> ranks = ranks_of(behind); !ranks.empty()) {
     const std::int64_t lag = behind.front()->code;
     out.push_back(
-        told(Kind::MissingRank, behind, ranks, lag > 1 ? 0.6 : 0.45,
+        told(Kind::MissingRank, behind, ranks,
+             lag > 1 ? confidence::kRasBehind : confidence::kRasOneBehind,
              fmt::format("{} launched {} operation{} fewer than the others in one ncclras "
                          "report",
                          ranks_text(ranks), lag, lag == 1 ? "" : "s")));
@@ -491,7 +516,7 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto ahead = all_of(facts, What::RasAhead);
   if (const std::vector<int> ranks = ranks_of(ahead); !ranks.empty()) {
     out.push_back(
-        told(Kind::Unknown, ahead, {}, 0.3,
+        told(Kind::Unknown, ahead, {}, confidence::kConsequence,
              fmt::format("{} ahead of the others in one ncclras report: the others lag, and the "
                          "report does not tell which of them was late",
                          ranks_that(ranks, "is", "are"))));
@@ -515,7 +540,9 @@ std::optional<Explanation> explain_network(const LogFacts& facts) {
   });
   const bool is_first_cause = said.front()->code == 0;
   Explanation out =
-      told(Kind::NetworkStall, said, {}, facts.timeouts > 0 && is_first_cause ? 0.7 : 0.45,
+      told(Kind::NetworkStall, said, {},
+           facts.timeouts > 0 && is_first_cause ? confidence::kAdapterFailed
+                                                : confidence::kAdapterMayHave,
            "adapters report failed transfers: the network, not a rank, holds the job; " +
                said.front()->detail);
   std::set<std::string> seen;
@@ -541,7 +568,7 @@ void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
         : first.find("DTYPE") != std::string::npos ? Kind::DtypeMismatch
                                                    : Kind::ShapeMismatch;
     out.push_back(
-        told(kind, analysed, ranks, 0.5,
+        told(kind, analysed, ranks, confidence::kAnalyserCulprit,
              fmt::format("an analyser's report names {}; it presumes its first rank innocent",
                          ranks_text(ranks))));
     out.back().missing.push_back("the dumps themselves");
@@ -561,7 +588,7 @@ void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto library = all_of(facts, What::LibraryMismatch);
   if (!library.empty()) {
     out.push_back(
-        told(Kind::ShapeMismatch, library, {}, 0.7,
+        told(Kind::ShapeMismatch, library, {}, confidence::kLibraryMismatch,
              "NCCL itself saw that two ranks disagree on a call, and does not say which"));
     out.back().missing.push_back("NCCL_DEBUG_SUBSYS=COLL on all ranks, or Flight Recorder dumps");
   }

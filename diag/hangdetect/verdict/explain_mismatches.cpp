@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "diag/hangdetect/verdict/compare.h"
+#include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
 
 namespace ringside::hang {
@@ -137,7 +138,7 @@ std::optional<Explanation> explain_front(const Scene& scene, const Front& front)
   const Side* many = &sides.front();
   const bool is_tie = sides[1].ranks.size() == sides[0].ranks.size();
   Explanation out;
-  out.confidence = is_tie ? 0.5 : 0.9;
+  out.confidence = is_tie ? confidence::kMismatchTie : confidence::kMismatch;
   std::vector<int> few;
   bool by_habit = false;
   if (is_tie) {
@@ -173,7 +174,7 @@ std::optional<Explanation> explain_front(const Scene& scene, const Front& front)
   out.why = reason(out.kind, ranks_text(out.culprits), out.call);
   describe(scene, front, sides, out);
   if (by_habit) {
-    out.confidence = 0.65;
+    out.confidence = confidence::kMismatchByHabit;
     out.why += "; as many stand on each side, and what they called before tells which is usual";
   } else if (is_tie) {
     out.why = fmt::format("{} disagree at {}, and neither side is a majority",

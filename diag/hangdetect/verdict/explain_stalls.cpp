@@ -34,6 +34,59 @@ void doubt_members(const Front& front, Explanation& out) {
   }
 }
 
+/// Ranks that time out in different calls of one group, as lines of logs tell it: they have not made as many. Only what
+/// they called before would tell who is wrong, unless few are behind.
+std::optional<Explanation> out_of_step(const Scene& scene, const Front& front,
+                                       const std::vector<int>& ahead) {
+  constexpr std::uint32_t kFar = 64;  // counts of other groups may be anywhere
+  if (ahead.empty() || has_dumps(scene.job)) return std::nullopt;
+  const Call& call = *scene.job.find(front.waiting.front(), front.group, front.sequence);
+  const Signature& signature = scene.job.signature(call);
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  for (const int rank : ahead) {
+    const auto& block = scene.standing.blocks[static_cast<std::size_t>(rank)];
+    if (!block || block->group != front.group || block->is_p2p) return std::nullopt;
+    const Call& theirs = scene.job.rank(rank).dump->calls[block->call];
+    const Signature& other = scene.job.signature(theirs);
+    const bool is_same = signature.name.empty() || other.name.empty() || signature.op == other.op;
+    if (!is_same || theirs.sequence > front.sequence + kFar) return std::nullopt;
+    first = first == 0 ? theirs.sequence : std::min(first, theirs.sequence);
+    last = std::max(last, theirs.sequence);
+  }
+  // Who has enqueued what the others wait in has come to it.
+  bool is_said = true;
+  for (const int rank : front.waiting) {
+    const Call& own = *scene.job.find(rank, front.group, front.sequence);
+    for (const GroupStatus& status : scene.job.rank(rank).dump->statuses) {
+      if (status.pg != own.pg) continue;
+      is_said = is_said && status.is_said;
+      if (status.is_said && status.enqueued >= std::int64_t{first}) return std::nullopt;
+    }
+  }
+  // Through a call with a root one goes while another has not come.
+  if (is_said && !needs_everybody(signature.op)) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::DivergedControlFlow;
+  const bool are_few = is_said && front.waiting.size() * 4 <= front.waiting.size() + ahead.size();
+  if (are_few) out.culprits = front.waiting;
+  out.confidence = are_few ? confidence::kFewOutOfStep : confidence::kOutOfStep;
+  out.call = call_title(scene.job, front.group, call);
+  out.why = fmt::format(
+      "ranks are out of step, {} in {} and {} in call {}: they have made different numbers of "
+      "calls, by a branch, a loop's length or a batch that differs between them",
+      ranks_text(front.waiting), out.call, ranks_text(ahead), last);
+  for (const int rank : {front.waiting.front(), ahead.front()}) {
+    const auto& block = scene.standing.blocks[static_cast<std::size_t>(rank)];
+    if (!block) continue;
+    const Call& own = scene.job.rank(rank).dump->calls[block->call];
+    out.evidence.push_back(
+        evidence_of(scene.job, rank, own, "waits: " + call_title(scene.job, block->group, own)));
+  }
+  out.missing.push_back("Flight Recorder dumps of all ranks: the first call in which they differ");
+  return out;
+}
+
 /// All have come, all called the same, and it does not end.
 Explanation stalled(const Scene& scene, const Front& front) {
   Explanation out;
@@ -47,11 +100,12 @@ Explanation stalled(const Scene& scene, const Front& front) {
                       front.waiting.end(), std::back_inserter(gone));
   out.details.push_back(fmt::format("{} in {}: {}", ranks_that(front.waiting, "waits", "wait"),
                                     out.call, call_text(signature)));
+  if (auto parted = out_of_step(scene, front, gone)) return *std::move(parted);
   if (!gone.empty()) out.details.push_back(fmt::format("{} went on", ranks_text(gone)));
   out.evidence.push_back(evidence_of(scene.job, rank, *call, "waits: " + out.call));
   if (has_root(signature.op) && signature.backend != "nccl") {
     out.kind = Kind::RootMismatch;
-    out.confidence = 0.4;
+    out.confidence = confidence::kRootUnseen;
     out.why = fmt::format(
         "every member made {} with equal sizes, and {} did not end it: ranks that do not agree on "
         "the "
@@ -61,7 +115,7 @@ Explanation stalled(const Scene& scene, const Front& front) {
     return out;
   }
   out.kind = Kind::NetworkStall;
-  out.confidence = front.unseen.empty() ? 0.65 : 0.4;
+  out.confidence = front.unseen.empty() ? confidence::kStall : confidence::kStallSomeUnseen;
   out.why = fmt::format(
       "every member has entered {} with equal arguments, and it does not end: no rank is to blame, "
       "the "
@@ -80,7 +134,7 @@ Explanation stuck(const Scene& scene, const std::vector<int>& ranks) {
   Explanation out;
   out.kind = Kind::DeadRank;
   out.culprits = ranks;
-  out.confidence = 0.8;
+  out.confidence = confidence::kStuckDevice;
   const int first = ranks.front();
   const auto& block = scene.standing.blocks[static_cast<std::size_t>(first)];
   const Call& call = scene.job.rank(first).dump->calls[block->call];
@@ -98,7 +152,7 @@ Explanation stuck(const Scene& scene, const std::vector<int>& ranks) {
         "process was gone or stood still",
         ranks_text(ranks), out.call);
     // Nobody gave up: how long they waited when the job was ended is not in the trace.
-    out.confidence = 0.7;
+    out.confidence = confidence::kStuckInTrace;
   }
   for (const int rank : ranks) {
     const auto& one = scene.standing.blocks[static_cast<std::size_t>(rank)];
@@ -118,7 +172,7 @@ Explanation stalled_transfer(const Scene& scene, int rank, int peer) {
   const auto& block = scene.standing.blocks[static_cast<std::size_t>(rank)];
   const Call& call = scene.job.rank(rank).dump->calls[block->call];
   out.kind = Kind::NetworkStall;
-  out.confidence = 0.6;
+  out.confidence = confidence::kStalledTransfer;
   out.call = call_title(scene.job, block->group, call);
   out.stack = scene.job.names().stack(call.stack);
   out.why = fmt::format(
@@ -154,7 +208,7 @@ std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& e
   const int odd = lead < -kClearly ? ends.rank : lead > kClearly ? ends.peer : -1;
   Explanation out;
   out.kind = is_length ? Kind::ShapeMismatch : Kind::DtypeMismatch;
-  out.confidence = odd >= 0 ? 0.8 : 0.65;
+  out.confidence = odd >= 0 ? confidence::kUnequalEnds : confidence::kUnequalEndsTie;
   if (odd >= 0) out.culprits = {odd};
   out.call = call_title(
       scene.job, scene.standing.blocks[static_cast<std::size_t>(ends.rank)]->group, *ends.call);

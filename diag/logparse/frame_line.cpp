@@ -1,17 +1,24 @@
-#include "diag/hangdetect/readers/frame_line.h"
+#include "diag/logparse/frame_line.h"
 
-#include "diag/hangdetect/readers/dump_keys.h"
+#include <optional>
 
-namespace ringside::hang {
+#include "diag/logparse/cursor.h"
+
+namespace ringside::logs {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  Cursor cursor(text);
+  std::int64_t number = 0;
+  if (!is_digit(cursor.peek()) || !cursor.number(number) || !cursor.is_done()) return std::nullopt;
+  return number;
+}
 
 /// `train.py:12` -> file and line.
-bool place(std::string_view text, FrameLine& frame) {
+bool source_line(std::string_view text, FrameLine& frame) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 >= text.size()) return false;
-  const auto number = parse_whole(text.substr(colon + 1));
+  const auto number = whole_number(text.substr(colon + 1));
   const std::string_view file = text.substr(0, colon);
   if (!number || file.find(' ') != std::string_view::npos ||
       file.find('.') == std::string_view::npos)
@@ -22,7 +29,7 @@ bool place(std::string_view text, FrameLine& frame) {
 }
 
 /// `name (file.py:12)`, `name (libnccl.so.2)`, `0x7f00 (libcuda.so.1)`
-bool py_spy(std::string_view text, FrameLine& frame) {
+bool py_spy_frame(std::string_view text, FrameLine& frame) {
   if (!text.ends_with(')')) return false;
   const std::size_t open = text.rfind(" (");
   if (open == std::string_view::npos || open == 0) return false;
@@ -33,13 +40,13 @@ bool py_spy(std::string_view text, FrameLine& frame) {
                        frame.function.find("::") != std::string_view::npos ||
                        frame.function.find('(') != std::string_view::npos;
   if (!is_word || frame.function.ends_with(':') || frame.function.ends_with(',')) return false;
-  if (place(inside, frame)) return true;
+  if (source_line(inside, frame)) return true;
   frame.file = inside;
   return inside.find(".so") != std::string_view::npos && inside.find(' ') == std::string_view::npos;
 }
 
 /// `File "train.py", line 12 in main`
-bool faulthandler(std::string_view text, FrameLine& frame) {
+bool python_frame(std::string_view text, FrameLine& frame) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
   if (text.starts_with("(Python) ")) text.remove_prefix(9);  // pystack
@@ -49,7 +56,7 @@ bool faulthandler(std::string_view text, FrameLine& frame) {
   std::string_view rest = text.substr(end + kLine.size());
   const std::size_t digits = rest.find_first_not_of("0123456789");
   if (digits == 0 || digits == std::string_view::npos) return false;
-  const auto number = parse_whole(rest.substr(0, digits));
+  const auto number = whole_number(rest.substr(0, digits));
   rest.remove_prefix(digits);
   if (!number || !rest.starts_with(" in ")) return false;
   frame.file = text.substr(kFile.size(), end - kFile.size());
@@ -59,7 +66,7 @@ bool faulthandler(std::string_view text, FrameLine& frame) {
 }
 
 /// `#3  0x00007f00 in poll () from /lib/libc.so.6`, `#4 main () at main.c:12`, `#2 buggy from mismatch.py:8`
-bool numbered(std::string_view text, FrameLine& frame) {
+bool gdb_frame(std::string_view text, FrameLine& frame) {
   if (text.size() < 4 || text[0] != '#' || !is_digit(text[1])) return false;
   std::string_view rest = text.substr(1);
   const std::size_t digits = rest.find_first_not_of("0123456789");
@@ -77,21 +84,21 @@ bool numbered(std::string_view text, FrameLine& frame) {
   const std::size_t from = rest.rfind(" from ");
   const std::size_t at = rest.rfind(" at ");
   if (from != std::string_view::npos) {
-    if (!place(rest.substr(from + 6), frame)) frame.file = rest.substr(from + 6);
+    if (!source_line(rest.substr(from + 6), frame)) frame.file = rest.substr(from + 6);
     return true;
   }
-  if (at != std::string_view::npos) return place(rest.substr(at + 4), frame);
+  if (at != std::string_view::npos) return source_line(rest.substr(at + 4), frame);
   return rest.find('(') != std::string_view::npos;
 }
 
 /// `sync_buffers at /app/models/splatting.py:650`
-bool recorded(std::string_view text, FrameLine& frame) {
+bool recorded_frame(std::string_view text, FrameLine& frame) {
   const std::size_t at = text.find(" at ");
   if (at == std::string_view::npos || at == 0) return false;
   frame.function = text.substr(0, at);
   const std::string_view behind = text.substr(at + 4);
   return frame.function.find(' ') == std::string_view::npos &&
-         behind.find(".py:") != std::string_view::npos && place(behind, frame);
+         behind.find(".py:") != std::string_view::npos && source_line(behind, frame);
 }
 
 }  // namespace
@@ -99,11 +106,11 @@ bool recorded(std::string_view text, FrameLine& frame) {
 bool parse_frame(std::string_view text, FrameLine& frame) {
   frame = {};
   if (text.size() < 5 || text.size() > 2048) return false;
-  for (auto* const read : {numbered, faulthandler, py_spy, recorded}) {
+  for (auto* const read : {gdb_frame, python_frame, py_spy_frame, recorded_frame}) {
     if (read(text, frame)) return true;
     frame = {};
   }
   return false;
 }
 
-}  // namespace ringside::hang
+}  // namespace ringside::logs

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace ringside::hang {
+namespace ringside::logs {
 
 /// A line of a stack.
 struct FrameLine {
@@ -29,4 +29,4 @@ inline bool is_frame_line(std::string_view text) {
   return parse_frame(text, frame);
 }
 
-}  // namespace ringside::hang
+}  // namespace ringside::logs

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace ringside {
+
+/// What can be wrong with a job that stands: what hang says of one, and what is injected into one.
+enum class HangClass : std::uint8_t {
+  MissingRank,
+  DeadRank,
+  DivergedControlFlow,
+  OpMismatch,
+  ShapeMismatch,
+  DtypeMismatch,
+  RootMismatch,
+  OrderMismatch,
+  P2pUnmatched,
+  DeadlockCycle,
+  Straggler,
+  NetworkStall,
+  NotAHang,
+  Unknown,  ///< something is wrong, and nothing says what: an answer, and no cause
+};
+
+/// Without Unknown: those that a job can have.
+inline constexpr int kHangClasses = 13;
+
+/// Their names, as `verdict.kind` of the JSON and files of scenarios have them.
+inline constexpr std::array<const char*, kHangClasses + 1> kHangClassNames{
+    "missing_rank",   "dead_rank",      "diverged_control_flow",
+    "op_mismatch",    "shape_mismatch", "dtype_mismatch",
+    "root_mismatch",  "order_mismatch", "p2p_unmatched",
+    "deadlock_cycle", "straggler",      "network_stall",
+    "not_a_hang",     "unknown"};
+
+constexpr const char* to_string(HangClass one) {
+  return kHangClassNames[static_cast<std::size_t>(one)];
+}
+
+}  // namespace ringside

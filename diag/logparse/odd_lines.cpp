@@ -1,0 +1,84 @@
+#include "diag/logparse/line_parser.h"
+
+// Lines that are no line of a program's: pieces, objects around them, control characters in them.
+namespace ringside::logs {
+
+/// The pieces of a container's long line are one line.
+void LineParser::join_partial(std::string_view text, bool goes_on) {
+  if (partial_.size() < kMaxLine) partial_ += text.substr(0, kMaxLine - partial_.size());
+  if (goes_on) return;
+  std::string whole;
+  whole.swap(partial_);
+  parse_clean(kept(whole));
+}
+
+/// The unescaped text of an object: whole lines, or a piece of one without its end.
+void LineParser::parse_json(const std::string& text, std::int64_t time_us) {
+  std::string_view rest = text;
+  if (time_us != 0) time_us_ = time_us;
+  const bool is_whole = rest.ends_with('\n');
+  // Collectors other than docker leave the end out of every line; only docker's long pieces go on.
+  constexpr std::size_t kDockerPiece = 16 << 10;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    const bool is_last = end == std::string_view::npos;
+    if (is_last && !is_whole && text.size() >= kDockerPiece) {
+      join_partial(line, true);
+      return;
+    }
+    if (!partial_.empty()) {
+      join_partial(line, false);
+    } else {
+      parse_odd(kept(line));
+    }
+    if (is_last) break;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+namespace {
+
+/// Takes colours and other escape sequences of a terminal, and NUL bytes, out of a line.
+/// returns  whether there were NUL bytes
+bool clean_into(std::string_view line, std::string& clean) {
+  bool has_nul = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (c == '\0') {
+      has_nul = true;
+    } else if (c != '\x1b') {
+      clean += c;
+    } else if (at + 1 < line.size() && line[at + 1] == '[') {
+      at += 2;
+      while (at < line.size() && !(line[at] >= '@' && line[at] <= '~')) ++at;
+    } else if (at + 1 < line.size() && line[at + 1] == ']') {
+      while (at < line.size() && line[at] != '\a') ++at;
+    } else {
+      ++at;
+    }
+  }
+  return has_nul;
+}
+
+}  // namespace
+
+/// A line with control characters: CR parts it (a progress bar that a log line follows), the rest is taken out.
+void LineParser::parse_odd(std::string_view line) {
+  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  const bool is_dirty = line.find_first_of(std::string_view("\0\x1b", 2)) != std::string_view::npos;
+  if (is_dirty) {
+    std::string clean;
+    if (clean_into(line, clean)) ++counts_.binary;
+    line = kept(clean);
+  }
+  while (!line.empty()) {
+    const std::size_t end = line.find('\r');
+    const std::string_view part = line.substr(0, end);
+    if (!part.empty()) parse_clean(part);
+    if (end == std::string_view::npos) break;
+    line.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace ringside::logs

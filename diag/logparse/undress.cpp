@@ -1,0 +1,318 @@
+#include "diag/logparse/undress.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+
+#include "diag/logparse/cursor.h"
+#include "diag/logparse/paste.h"
+#include "diag/logparse/wrappers.h"
+
+namespace ringside::logs {
+namespace {
+
+/// Without escape sequences of a terminal and other control characters.
+std::string without_colours(std::string_view line) {
+  std::string clean;
+  clean.reserve(line.size());
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (c == '\x1b') {
+      if (at + 1 >= line.size() || line[at + 1] != '[') continue;
+      at += 2;
+      while (at < line.size() && !(line[at] >= '@' && line[at] <= '~')) ++at;
+    } else if (static_cast<unsigned char>(c) >= ' ' || c == '\t') {
+      if (c != 127) clean += c;
+    }
+  }
+  return clean;
+}
+
+/// Quotations may be nested; a shell's `>` of its own, and `>` of a text, is followed by no blank.
+std::string_view without_quotes(std::string_view line) {
+  for (std::string_view rest = line;;) {
+    const std::size_t first = rest.find_first_not_of(' ');
+    if (first == std::string_view::npos || rest[first] != '>') return line;
+    rest.remove_prefix(first + 1);
+    if (!rest.empty() && rest.front() != ' ' && rest.front() != '>') return line;
+    if (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+    line = rest;
+  }
+}
+
+/// Of `| 12:00:01 | worker-3 | NCCL WARN ... |` the cell that the stack wrote; the line where none is one.
+std::string_view cell_of(std::string_view line, std::string& stamp) {
+  std::string_view rest = line.substr(1);
+  const std::size_t first = rest.find('|');
+  const std::string_view head = trimmed(rest.substr(0, first));
+  std::int64_t time = 0;
+  if (first != std::string_view::npos && read_time(head, time) == head.size() && !head.empty()) {
+    stamp = head;
+    rest.remove_prefix(first + 1);
+    if (rest.starts_with(' ')) rest.remove_prefix(1);  // what is indented stays so
+    rest = trimmed_right(rest);
+    if (rest.ends_with('|')) rest.remove_suffix(1);
+    return trimmed_right(rest);
+  }
+  while (!rest.empty()) {
+    const std::size_t bar = rest.find('|');
+    const std::string_view cell = trimmed(rest.substr(0, bar));
+    if (is_of_stack(cell)) {
+      // A bar in the text itself ends no cell: the last one closes the row.
+      std::string_view whole = trimmed_right(rest);
+      if (whole.ends_with('|')) whole.remove_suffix(1);
+      return trimmed(whole);
+    }
+    if (bar == std::string_view::npos) break;
+    rest.remove_prefix(bar + 1);
+  }
+  return line;
+}
+
+/// What Markdown puts around a line.
+std::string_view without_markup(std::string_view line, std::string& stamp) {
+  const std::string_view text = trimmed(line);
+  if (text.starts_with("```") || text.starts_with("~~~")) return {};
+  if (text.starts_with('|')) {
+    const std::string_view cell = cell_of(text, stamp);
+    if (cell != text) return cell;
+  }
+  if (text.starts_with('`') && text.size() > 1 && is_of_stack(text)) {
+    std::string_view inside = text.substr(1);
+    if (inside.ends_with('`')) inside.remove_suffix(1);
+    return inside;
+  }
+  if ((text.starts_with("- ") || text.starts_with("* ")) && is_of_stack(text))
+    return trimmed_left(text.substr(2));
+  return line;
+}
+
+UndressedLine undressed(std::string_view raw) {
+  UndressedLine line;
+  while (!raw.empty() && raw.back() == '\r') raw.remove_suffix(1);
+  // A progress bar redraws itself within a line: who parses it parts it. What is binary stays as it is.
+  if (raw.find_first_of(std::string_view("\r\0", 2)) != std::string_view::npos) {
+    line.text = raw;
+    line.columns = columns_of(raw);
+    return line;
+  }
+  const std::string clean = without_colours(raw);
+  const std::string_view inside = trimmed_right(without_quotes(clean));
+  line.columns = columns_of(inside);
+  line.is_indented = inside.starts_with(' ');
+  line.text = without_markup(inside, line.stamp);
+  const bool is_fence = line.text.empty();
+  line.is_gap = is_fence || is_gap(trimmed(line.text));
+  return line;
+}
+
+/// A collector's time before most lines, and what a container's runtime says of the line behind it.
+void take_stamps(std::vector<UndressedLine>& lines) {
+  std::vector<std::size_t> sizes(lines.size());
+  std::size_t all = 0;
+  std::size_t timed = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].is_gap) continue;
+    ++all;
+    const std::string_view text = trimmed_left(lines[i].text);
+    std::int64_t time = 0;
+    const std::size_t size = read_time(text, time);
+    if (size == 0 || (size < text.size() && text[size] != ' ')) continue;
+    sizes[i] = size;
+    ++timed;
+  }
+  if (timed * 2 < all) return;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (sizes[i] == 0) continue;
+    UndressedLine& line = lines[i];
+    std::string_view rest = trimmed_left(line.text);
+    line.stamp = rest.substr(0, sizes[i]);
+    rest.remove_prefix(sizes[i]);
+    if (rest.starts_with(' ')) rest.remove_prefix(1);
+    for (const std::string_view stream : {"stdout F", "stderr F", "stdout P", "stderr P"}) {
+      if (!rest.starts_with(stream)) continue;
+      line.stamp += " " + std::string(stream);
+      rest.remove_prefix(stream.size());
+      if (rest.starts_with(' ')) rest.remove_prefix(1);
+    }
+    line.text = std::string(rest);
+    line.is_gap = is_gap(trimmed(line.text));
+  }
+}
+
+/// `train-worker-0 `, `trainer_1  | `, `ip-10-0-0-1: `: a name as pods and hosts have it, before what a program wrote.
+struct Label {
+  std::size_t size = 0;   ///< 0: there is none
+  std::string_view host;  ///< of a name with a colon behind it
+  bool has_bar = false;
+};
+
+/// `node-2 [3] NCCL INFO`, `n01:411:980 [3] NCCL INFO`: what is left of NCCL's own prefix.
+bool goes_on_as_prefix(std::string_view rest) {
+  if (rest.starts_with("NCCL ")) return false;
+  constexpr std::size_t kNear = 100;
+  return rest.size() > 1 && rest.front() == '[' && is_digit(rest[1]) &&
+         rest.substr(0, kNear).find("NCCL ") != std::string_view::npos;
+}
+
+Label label_of(std::string_view text) {
+  Label label;
+  std::size_t end = 0;
+  bool has_hyphen = false;
+  bool has_digit = false;
+  bool has_underscore = false;
+  while (end < text.size() && (is_host(text[end]) || text[end] == '/')) {
+    has_hyphen |= text[end] == '-';
+    has_underscore |= text[end] == '_';
+    has_digit |= is_digit(text[end]);
+    ++end;
+  }
+  if (end < 2 || !is_letter(text.front())) return label;
+  std::size_t behind = end;
+  if (behind < text.size() && text[behind] == ':') ++behind;
+  const bool has_colon = behind > end;
+  if (behind < text.size() && text[behind] != ' ') return label;
+  const std::size_t next = text.find_first_not_of(' ', behind);
+  // A word alone heads the row of a table.
+  if (next != std::string_view::npos && text[next] == '|' && next > end &&
+      (has_hyphen || has_underscore || has_digit)) {
+    label.size = next + 1 < text.size() && text[next + 1] == ' ' ? next + 2 : next + 1;
+    label.has_bar = true;
+    return label;
+  }
+  if (end < 3 || !has_hyphen || !has_digit) return label;
+  const std::string_view rest =
+      next == std::string_view::npos ? std::string_view{} : text.substr(next);
+  // `n-1: rank 3 died` is a program's own.
+  if ((has_colon && rest.starts_with("rank ")) || goes_on_as_prefix(rest)) return label;
+  label.size = std::min(behind + 1, text.size());
+  if (has_colon) label.host = text.substr(0, end);
+  return label;
+}
+
+/// Names that differ in their numbers are of one shape; before a bar, all are.
+std::string shape_of(std::string_view text, const Label& label) {
+  if (label.has_bar) return "|";
+  std::string shape;
+  for (const char c : trimmed(text.substr(0, label.size))) {
+    if (!is_digit(c)) {
+      shape += c;
+    } else if (shape.empty() || shape.back() != '#') {
+      shape += '#';
+    }
+  }
+  return shape;
+}
+
+void take_labels(std::vector<UndressedLine>& lines) {
+  std::map<std::string, std::size_t> shapes;
+  std::size_t all = 0;
+  for (const UndressedLine& line : lines) {
+    if (line.is_gap) continue;
+    ++all;
+    const Label label = label_of(line.text);
+    if (label.size > 0) ++shapes[shape_of(line.text, label)];
+  }
+  constexpr std::size_t kMostOf = 6, kTen = 10;
+  std::erase_if(shapes, [&](const auto& shape) { return shape.second * kTen < all * kMostOf; });
+  if (shapes.empty()) return;
+  for (UndressedLine& line : lines) {
+    if (line.is_gap) continue;
+    const Label label = label_of(line.text);
+    if (label.size == 0 || shapes.count(shape_of(line.text, label)) == 0) continue;
+    line.host = label.host;
+    line.text.erase(0, label.size);
+    line.is_gap = is_gap(trimmed(line.text));
+  }
+}
+
+/// `[70746] `, `  12: `, `12 | `: the number before every line of a viewer.  returns  -1: none
+std::int64_t viewer_number(std::string_view line, std::size_t& size) {
+  const std::string_view text = trimmed_left(line);
+  Cursor cursor(text);
+  std::int64_t number = -1;
+  const bool is_open = cursor.eat('[');
+  constexpr std::int64_t kMost = 999'999'999;
+  if (!is_digit(cursor.peek()) || !cursor.number(number) || number > kMost) return -1;
+  if (is_open && !cursor.eat(']')) return -1;
+  const std::string_view rest = cursor.rest();
+  const bool is_closed = is_open || rest.starts_with(':') || rest.starts_with('|') ||
+                         rest.starts_with(" |") || rest.starts_with("  ");
+  // `[3] NCCL INFO` has a device.
+  if (!is_closed || goes_on_as_prefix(text)) return -1;
+  const std::size_t end = rest.find_first_not_of(" :|");
+  size = line.size() - (end == std::string_view::npos ? 0 : rest.size() - end);
+  return number;
+}
+
+/// Lines numbered one after the other: the numbers are a viewer's, which begins at one or within a file. Ranks begin at
+/// zero.
+void take_viewer_numbers(std::vector<UndressedLine>& lines) {
+  std::size_t all = 0;
+  std::size_t in_order = 0;
+  std::int64_t last = -2;
+  for (const UndressedLine& line : lines) {
+    if (line.is_gap) continue;
+    ++all;
+    std::size_t size = 0;
+    const std::int64_t number = viewer_number(line.text, size);
+    if (all == 1 && number == 0) return;
+    if (number >= 0 && (number == last + 1 || all == 1)) ++in_order;
+    last = number;
+  }
+  if (all < 3 || in_order * 10 < all * 8) return;
+  for (UndressedLine& line : lines) {
+    std::size_t size = 0;
+    if (viewer_number(line.text, size) >= 0) line.text.erase(0, size);
+  }
+}
+
+/// Blanks that all lines begin with.
+void take_indent(std::vector<UndressedLine>& lines) {
+  std::size_t least = std::string::npos;
+  for (const UndressedLine& line : lines) {
+    const std::size_t blanks = line.text.find_first_not_of(' ');
+    if (blanks != std::string::npos) least = std::min(least, blanks);
+  }
+  if (least == std::string::npos || least == 0) return;
+  for (UndressedLine& line : lines) line.text.erase(0, std::min(least, line.text.size()));
+}
+
+}  // namespace
+
+bool is_gap(std::string_view text) {
+  static constexpr std::array kGaps = {
+      std::string_view{""},      std::string_view{"..."},    std::string_view{"[...]"},
+      std::string_view{"(...)"}, std::string_view{"\u2026"}, std::string_view{"<snip>"},
+      std::string_view{"....."}, std::string_view{"...."},   std::string_view{"[snip]"}};
+  if (std::find(kGaps.begin(), kGaps.end(), text) != kGaps.end()) return true;
+  if (text.starts_with("```") || text.starts_with("~~~")) return true;
+  return text.starts_with("<details") || text.starts_with("</details") ||
+         text.starts_with("<summary") || text.starts_with("<pre") || text.starts_with("</pre") ||
+         text.starts_with("<code") || text.starts_with("</code");
+}
+
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string undecorated(std::string_view line) { return undressed(line).text; }
+
+std::vector<UndressedLine> undress(std::string_view paste) {
+  std::vector<UndressedLine> lines;
+  while (!paste.empty()) {
+    const std::size_t end = std::min(paste.find('\n'), paste.size());
+    lines.push_back(undressed(paste.substr(0, end)));
+    paste.remove_prefix(std::min(end + 1, paste.size()));
+  }
+  take_indent(lines);
+  take_stamps(lines);
+  take_labels(lines);
+  take_viewer_numbers(lines);
+  return lines;
+}
+
+}  // namespace ringside::logs

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside::logs {
+
+/// A line of a paste, and what was put before it on its way there.
+struct UndressedLine {
+  std::string text;   ///< indented as its program wrote it
+  std::string stamp;  ///< a collector's time, and what a container's runtime puts behind it
+  std::string host;   ///< that a label before it names: `n01` of `n01: `
+  std::size_t columns =
+      0;  ///< with all that, without quotation marks: as wide as a page or a terminal shows it
+  bool is_gap = false;       ///< nothing, a fence, `...`: what stands for lines, or dresses them
+  bool is_indented = false;  ///< blanks stand before it
+};
+
+/// Takes off what is put around the lines of a text between a program and a thread: colours, quotation marks, code
+/// fences, tables' bars, a collector's times and pod names, viewers' numbers, a block's indent.
+///
+/// What stands before every line is taken for a label only where most lines have one of its shape. Ranks' own tags
+/// (`[rank3]:`, `3: `) stay.
+/// returns  as many as the text has lines
+std::vector<UndressedLine> undress(std::string_view paste);
+
+/// Of one line alone: without colours, `> `, `| a | b |`, fences, backquotes, bullets.
+/// returns  empty for a fence
+std::string undecorated(std::string_view line);
+
+/// What stands for lines that were left out, and what only dresses a paste.
+/// shape  without blanks at its ends
+bool is_gap(std::string_view text);
+
+/// Characters as a terminal counts them.
+std::size_t columns_of(std::string_view text);
+
+}  // namespace ringside::logs
