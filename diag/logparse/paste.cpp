@@ -342,7 +342,8 @@ bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_v
     return false;  // a label before it
   if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
   const std::string_view go_on = trimmed_left(next);
-  if (go_on.starts_with('[')) return false;  // a tag, whose program no rule here knows
+  // A tag, whose program no rule here knows; a stack, which no message goes on with.
+  if (go_on.starts_with('[') || is_frame_line(trimmed(go_on))) return false;
   const bool is_indented = go_on.size() < next.size();
   const char first = go_on.front();
   const char end = trimmed_right(last).empty() ? ' ' : trimmed_right(last).back();
