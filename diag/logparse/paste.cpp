@@ -214,11 +214,10 @@ bool ends_line(std::string_view text) {
 
 /// Whether something must follow: `terminated with exception: [Rank 1]` announces what a watchdog caught.
 bool announces(std::string_view text) {
+  if (!text.ends_with(']')) return text.ends_with("exception:");
   const std::size_t at = text.rfind("[Rank ");
-  const bool ends_in_rank =
-      at != std::string_view::npos && text.ends_with(']') && text.find(']', at) + 1 == text.size();
-  return text.ends_with("exception:") ||
-         (ends_in_rank && trimmed(text.substr(0, at)).ends_with("exception:"));
+  const bool ends_in_rank = at != std::string_view::npos && text.find(']', at) + 1 == text.size();
+  return ends_in_rank && trimmed(text.substr(0, at)).ends_with("exception:");
 }
 
 /// A line of a library, as far as its words tell, and not one that only mentions a rank.
