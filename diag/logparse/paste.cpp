@@ -214,11 +214,10 @@ bool ends_line(std::string_view text) {
 
 /// Whether something must follow: `terminated with exception: [Rank 1]` announces what a watchdog caught.
 bool announces(std::string_view text) {
+  if (!text.ends_with(']')) return text.ends_with("exception:");
   const std::size_t at = text.rfind("[Rank ");
-  const bool ends_in_rank =
-      at != std::string_view::npos && text.ends_with(']') && text.find(']', at) + 1 == text.size();
-  return text.ends_with("exception:") ||
-         (ends_in_rank && trimmed(text.substr(0, at)).ends_with("exception:"));
+  const bool ends_in_rank = at != std::string_view::npos && text.find(']', at) + 1 == text.size();
+  return ends_in_rank && trimmed(text.substr(0, at)).ends_with("exception:");
 }
 
 /// A line of a library, as far as its words tell, and not one that only mentions a rank.
@@ -342,7 +341,8 @@ bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_v
     return false;  // a label before it
   if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
   const std::string_view go_on = trimmed_left(next);
-  if (go_on.starts_with('[')) return false;  // a tag, whose program no rule here knows
+  // A tag, whose program no rule here knows; a stack, which no message goes on with.
+  if (go_on.starts_with('[') || is_frame_line(trimmed(go_on))) return false;
   const bool is_indented = go_on.size() < next.size();
   const char first = go_on.front();
   const char end = trimmed_right(last).empty() ? ' ' : trimmed_right(last).back();

@@ -14,6 +14,10 @@ namespace {
 
 /// Without escape sequences of a terminal and other control characters.
 std::string without_colours(std::string_view line) {
+  const bool is_clean = std::none_of(line.begin(), line.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == 127;
+  });
+  if (is_clean) return std::string(line);
   std::string clean;
   clean.reserve(line.size());
   for (std::size_t at = 0; at < line.size(); ++at) {
