@@ -71,6 +71,14 @@ Result<UniqueFd> fetch(const Endpoint& name, std::size_t size, const Secret& sec
   return memory;
 }
 
+/// Ranks that call their hosts alike and do not reach each other within one are on two.
+Error two_hosts(Rank me, Rank first, const std::string& host, const Error& why) {
+  return {why.code,
+          fmt::format("rank {} does not reach rank {} within their host, {}: {}", to_int(me),
+                      to_int(first), host, why.message),
+          "where these are two hosts with one id, give each a name or an NCCL_HOSTID of its own"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const std::string& host,
@@ -96,14 +104,16 @@ Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const s
   const Endpoint name = AbstractName{first.name.data()};
   const bool is_first = ranks.front() == bootstrap.rank();
   const Patience patience = bootstrap.patience(deadline);
-  RINGSIDE_TRY(const UniqueFd memory,
-               is_first ? make_sealed_file(size) : fetch(name, size, bootstrap.secret(), patience));
-  void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+  auto memory = is_first ? make_sealed_file(size) : fetch(name, size, bootstrap.secret(), patience);
+  const bool is_told = is_first || (!memory && memory.error().code == ErrorCode::Aborted);
+  if (!memory && is_told) return memory.error();
+  if (!memory) return two_hosts(bootstrap.rank(), ranks.front(), host, memory.error());
+  void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory->get(), 0);
   if (mapped == MAP_FAILED) return system_error("cannot map the board of calls", errno);
   std::unique_ptr<CallBoard> board(
       new CallBoard(std::move(ranks), static_cast<std::byte*>(mapped), size));
   if (is_first) {
-    RINGSIDE_TRY(hand_out(memory.get(), name, board->ranks_.size() - 1, bootstrap, patience));
+    RINGSIDE_TRY(hand_out(memory->get(), name, board->ranks_.size() - 1, bootstrap, patience));
   }
   return board;
 }

@@ -184,5 +184,30 @@ TEST(Ras, AReportBetweenOtherLinesIsRead) {
   EXPECT_TRUE(read_log_text("{\"a\": 1}\n", "issue.md", names).reports.empty());
 }
 
+/// With what has ended, as ringside's own service tells: all but the last all-reduce.
+std::string with_completions(std::string text, int launched) {
+  const std::string counts = R"("AllReduce":)" + std::to_string(launched) + "}";
+  const std::string more =
+      counts + R"(,"completed_counts":{"AllReduce":)" + std::to_string(launched - 1) + "}";
+  for (std::size_t at = 0; (at = text.find(counts, at)) != std::string::npos; at += more.size()) {
+    text.replace(at, counts.size(), more);
+  }
+  return text;
+}
+
+// Nobody differs from anybody, and two reports show no call that ended: they are all inside one.
+TEST(Ras, WhereAllStandInOneCallItIsNamedAndNobodyIsToBlame) {
+  const Folder folder;
+  const std::vector<Communicator> all{{"0xa", {{0, 11}, {1, 11}, {2, 11}}}};
+  for (const char* const second : {"00", "02"}) {
+    const std::string time = std::string("2026-01-01 00:00:") + second;
+    folder.write(std::string("ras") + second + ".json", with_completions(report(all, time), 11));
+  }
+  const Explanation verdict = folder.verdict();
+  EXPECT_EQ(verdict.kind, Kind::NetworkStall) << verdict.why;
+  EXPECT_THAT(verdict.culprits, IsEmpty());
+  EXPECT_NE(verdict.why.find("all_reduce 11"), std::string::npos) << verdict.why;
+}
+
 }  // namespace
 }  // namespace ringside::hang

@@ -1,6 +1,7 @@
 #include "engine/runtime/call_check.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <chrono>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/runtime/call_board.h"
 #include "engine/runtime/communicator.h"
 #include "tests/runtime/ranks.h"
 #include "tests/support/fake_clock.h"
@@ -301,6 +303,27 @@ TEST(CallCheckBetweenHosts, WhoeverCallsOtherwiseIsFoundByANeighbourElsewhere) {
   EXPECT_NE(heard[1].find("rank 1 called all_reduce of 8 float sum, rank 2 called all_reduce of 9"),
             std::string::npos)
       << heard[1];
+}
+
+// A machine that was copied while it ran: its twin has the same name and boot. Rank 1 does not see the abstract sockets
+// of rank 0's host, though the two hosts have one id.
+TEST(CallBoards, TwoHostsWithOneIdAreFoundOutAndToldHowToMendIt) {
+  const auto root = make_root(2);
+  run_ranks(first_ranks(2), [&](int rank) {
+    const auto bootstrap = must_join(rank, 2, root->id());
+    if (rank == 1 && ::unshare(CLONE_NEWNET) != 0) {
+      bootstrap->abort();
+      GTEST_SKIP() << "no network of its own may be made here";
+    }
+    const auto board = CallBoard::make(*bootstrap, "twin/boot/net", true,
+                                       deadline_in(std::chrono::milliseconds(800)));
+    ASSERT_FALSE(board);
+    if (rank != 1) return;
+    EXPECT_NE(board.error().message.find("rank 1 does not reach rank 0 within their host"),
+              std::string::npos)
+        << board.error().message;
+    EXPECT_NE(board.error().help.find("NCCL_HOSTID"), std::string::npos);
+  });
 }
 
 }  // namespace

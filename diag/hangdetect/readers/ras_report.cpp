@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::array<const char*, 5> kCounts{"Broadcast", "Reduce", "AllGather", "ReduceScatter",
                                              "AllReduce"};
+constexpr std::array<Op, 5> kOps{Op::Broadcast, Op::Reduce, Op::AllGather, Op::ReduceScatter,
+                                 Op::AllReduce};
 
 std::int64_t number_in(const Json& object, const char* key, std::int64_t otherwise) {
   const auto found = object.find(key);
@@ -62,10 +64,14 @@ RasMember member_of(const Json& json, bool is_missing) {
   }
   if (const auto ended = json.find("completed_counts"); ended != json.end() && ended->is_object()) {
     member.completed = 0;
+    std::vector<int> pending;
     for (std::size_t i = 0; i < kCounts.size(); ++i) {
-      member.completed +=
+      const std::int64_t done =
           std::clamp<std::int64_t>(number_in(*ended, kCounts[i], 0), 0, member.counts[i]);
+      member.completed += done;
+      if (done < member.counts[i]) pending.push_back(static_cast<int>(i));
     }
+    if (pending.size() == 1) member.pending = pending.front();
   }
   return member;
 }
@@ -151,7 +157,8 @@ class Placer {
       const bool knows_ends = member.completed >= 0;
       const std::int64_t ended = knows_ends ? member.completed : std::min(least, member.total());
       const bool waits = member.total() > ended;
-      add(member.global, group, waits ? ended + 1 : ended, waits, path, 0);
+      add(member.global, group, waits ? ended + 1 : ended, waits, path, 0,
+          waits ? member.pending : -1);
     }
   }
 
@@ -212,7 +219,7 @@ class Placer {
   }
 
   void add(int rank, const GroupName& group, std::int64_t sequence, bool waits,
-           const std::string& path, std::int64_t created_ns) {
+           const std::string& path, std::int64_t created_ns, int kind = -1) {
     RankDump& dump = made_[rank];
     dump.rank = rank;
     dump.version = "ras";
@@ -224,7 +231,20 @@ class Placer {
     call.state = waits ? CallState::Scheduled : CallState::Completed;
     call.group = names_.add_group(mix(hash_text(group.name), hash_text(group.description)),
                                   [&] { return group; });
+    if (kind >= 0) call.signature = signature_of(kOps.at(static_cast<std::size_t>(kind)));
     dump.calls.push_back(call);
+  }
+
+  /// Of a call of which nothing but its kind is known.
+  std::uint32_t signature_of(Op op) {
+    return names_.add_signature(mix(hash_text("counted by ras"), static_cast<std::uint64_t>(op)),
+                                [op] {
+                                  Signature signature;
+                                  signature.op = op;
+                                  signature.name = to_string(op);
+                                  signature.backend = "nccl";
+                                  return signature;
+                                });
   }
 
   Names& names_;

@@ -28,6 +28,8 @@ struct RasMember {
   /// Launched Broadcast, Reduce, AllGather, ReduceScatter, AllReduce. Sends and receives do not count.
   std::array<std::int64_t, 5> counts{};
   std::int64_t completed = -1;  ///< of those, ended: ringside's own service alone counts them
+  int pending =
+      -1;  ///< by that, the place among them of the only kind that has calls which have not ended
 
   [[nodiscard]] std::int64_t total() const {
     return counts[0] + counts[1] + counts[2] + counts[3] + counts[4];
