@@ -17,6 +17,7 @@
 #include "cli/options.h"
 #include "engine/faults/fault_text.h"
 #include "engine/transport/transport.h"
+#include "study/calls.h"
 
 namespace ringside::cli {
 namespace {
@@ -142,6 +143,7 @@ Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(const Bytes to, parse_bytes(arguments.to));
   RINGSIDE_TRY(bench.sizes, size_range(from, to, static_cast<std::uint64_t>(arguments.factor)));
   RINGSIDE_TRY(bench.type, parse_data_type(arguments.type));
+  RINGSIDE_TRY(study::check_sizes(bench.sizes, bench.type));
   RINGSIDE_TRY(bench.op, parse_redop(arguments.op));
   bench.root = Rank{arguments.root};
   bench.warmup = arguments.warmup;

@@ -26,8 +26,10 @@ std::string ratio(double over) { return fmt::format("{:.3g}:1", over); }
 /// What the file asks for and whole numbers of links do not give.
 std::string asked_instead(const AskedFabric& asked, std::size_t tier, double is) {
   const FabricSettings& settings = asked.fabric->settings();
-  if (settings.kind == FabricKind::Torus || settings.kind == FabricKind::Switch || tier == 0)
-    return {};
+  const bool has_ratio = settings.kind != FabricKind::Torus &&
+                         settings.kind != FabricKind::Switch &&
+                         settings.kind != FabricKind::Platform;
+  if (!has_ratio || tier == 0) return {};
   const double wanted = tier == 1 ? settings.oversubscription : settings.spine_oversubscription;
   const bool is_close = is > 0.99 * wanted && is < 1.01 * wanted;
   return is_close ? "" : fmt::format(" ({} asked)", ratio(wanted));
@@ -68,6 +70,7 @@ const char* name_of(Placement::Kind kind) {
 
 std::string routing_of(const FabricSettings& settings) {
   if (settings.kind == FabricKind::Torus) return "dimension by dimension";
+  if (settings.kind == FabricKind::Platform) return "ways as SimGrid finds them";
   return settings.routing == Routing::Adaptive
              ? "adaptive routing"
              : fmt::format("static routing, seed {}", settings.seed);
@@ -85,7 +88,9 @@ std::string fabric_text(const AskedFabric& asked) {
       fmt::format("fabric of {}: {}", asked.cluster.file.name, to_string(settings.kind));
   if (settings.rails != Rails::None) text += fmt::format(", rails {}", to_string(settings.rails));
   text += fmt::format(", {}\n\n", routing_of(settings));
-  for (std::size_t i = shape.levels.size(); i-- > 0;) {
+  for (const std::string& part : shape.parts) text += fmt::format("  {}\n", part);
+  if (!shape.parts.empty()) text += "\n";
+  for (std::size_t i = shape.parts.empty() ? shape.levels.size() : 0; i-- > 0;) {
     const FabricLevel& level = shape.levels[i];
     if (i + 1 < shape.levels.size() || shape.tiers.size() > shape.levels.size()) {
       const FabricTier& tier = shape.tiers[i + 1];
@@ -143,6 +148,7 @@ Json fabric_document(const AskedFabric& asked) {
           {"hosts", shape.hosts},
           {"levels", std::move(levels)},
           {"tiers", std::move(tiers)},
+          {"parts", shape.parts},
           {"bisection_gbs", in_gbs(shape.bisection)},
           {"hop_latency_us", in_us(settings.hop_latency)},
           {"core_latency_us", in_us(settings.core_latency)},

@@ -41,10 +41,10 @@ Result<SimResult> predict(const SimRequest& request) {
 }
 
 constexpr std::array kTable{
-    Fidelity{"chunk", "each chunk is a flow of SimGrid's, the algorithms run as they are",
-             simulate},
+    Fidelity{"chunk", "each chunk is a flow of SimGrid's, the algorithms run as they are", simulate,
+             true},
     Fidelity{"event", "each chunk is a flow of our own loop, over the recorded steps",
-             simulate_events},
+             simulate_events, true},
     Fidelity{
         "flow",
         "channels are coupled flows over all links; steps by events at the rates that they get",

@@ -14,6 +14,7 @@ struct Fidelity {
   std::string_view name;
   std::string_view what;  ///< for people, in a line
   Result<SimResult> (*run)(const SimRequest& request);
+  bool takes_steps = false;  ///< that a trace can hold
 };
 
 inline constexpr std::string_view kAutoFidelity = "auto";

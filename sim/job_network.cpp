@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mixed.h"
 #include "sim/fabric/cluster.h"
 
 namespace ringside {
@@ -184,7 +185,7 @@ SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
   if (out < 0 || in < 0) return route;
   const auto number = [](auto value) { return static_cast<std::uint64_t>(value); };
   const std::uint64_t flow =
-      flow_hash(flow_hash(number(to_int(from)), number(to_int(to))), number(channel));
+      mixed_with(mixed_with(number(to_int(from)), number(to_int(to))), number(channel));
   if (!append_fabric(a, out, b, in, flow, route)) return {};
   append_net(a, out, Way::Out, route);
   append_net(b, in, Way::In, route);

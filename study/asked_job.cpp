@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "engine/topology/load_hosts.h"
 #include "engine/tuning/parameters.h"
+#include "sim/fabric/platform.h"
 
 namespace ringside::study {
 namespace {
@@ -48,13 +49,26 @@ Result<std::vector<ClusterChange>> cluster_changes(const JobOptions& options) {
 
 /// Whether the word is the file of a cluster, and not of a host.
 bool is_cluster_file(const std::string& on) {
-  constexpr std::uintmax_t kMostBytes = 1 << 20;
+  constexpr std::uintmax_t kMostBytes = 16 << 20;
   std::error_code failed;
   if (!std::filesystem::is_regular_file(on, failed)) return false;
   const std::uintmax_t size = std::filesystem::file_size(on, failed);
   if (failed || size > kMostBytes) return false;
   const Result<std::string> text = read_file(on);
-  return text && is_cluster_text(*text);
+  return text && is_cluster(*text);
+}
+
+/// `dgx-h100@platform.xml`: the file, and what its hosts are that do not say so.
+struct AskedCluster {
+  std::string path, node;
+};
+std::optional<AskedCluster> find_cluster(const std::string& on) {
+  if (is_cluster_file(on)) return AskedCluster{on, {}};
+  for (std::size_t at = on.find('@'); at != std::string::npos; at = on.find('@', at + 1)) {
+    if (is_cluster_file(on.substr(at + 1)))
+      return AskedCluster{on.substr(at + 1), on.substr(0, at)};
+  }
+  return std::nullopt;
 }
 
 /// A cluster's file says all of a job: it has no count, and nothing stands beside it.
@@ -94,7 +108,10 @@ Status check_joined(const AskedFabric& asked) {
     int first = 0;
     const auto kind = std::ranges::find_if(
         asked.cluster.kinds, [&](const HostRun& run) { return host < (first += run.count); });
-    return fmt::format("host {} ({})", host, kind->host.name);
+    const Platform* const platform = fabric.settings().platform.get();
+    if (platform == nullptr) return fmt::format("host {} ({})", host, kind->host.name);
+    return fmt::format("host {} ({}, {})", host,
+                       platform->hosts[static_cast<std::size_t>(host)].name, kind->host.name);
   };
   for (std::size_t i = 1; i < hosts.size(); ++i) {
     if (is_way(hosts[i - 1], hosts[i])) continue;
@@ -111,10 +128,15 @@ struct FoundHosts {
   std::optional<AskedFabric> fabric;
 };
 
-Result<FoundHosts> hosts_of_cluster(const JobOptions& options) {
+Result<FoundHosts> hosts_of_cluster(const AskedCluster& asked, const JobOptions& options) {
   RINGSIDE_TRY(const auto changes, cluster_changes(options));
   AskedFabric found;
-  RINGSIDE_TRY(found.cluster, load_cluster(options.on, changes, options.nvl_domain));
+  RINGSIDE_TRY(found.cluster, load_cluster(asked.path, changes, options.nvl_domain, asked.node));
+  if (!asked.node.empty() && found.cluster.file.fabric.platform == nullptr) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("--on {}: {} says itself which nodes it has", options.on, asked.path),
+                 "NODE@FILE is for a SimGrid platform; give the file alone"};
+  }
   for (HostRun& run : found.cluster.kinds) {
     RINGSIDE_TRY(change_host(run.host, options.hosts));
   }
@@ -127,8 +149,8 @@ Result<FoundHosts> hosts_of_cluster(const JobOptions& options) {
 
 Result<FoundHosts> find_hosts(const JobOptions& options) {
   FoundHosts found;
-  if (is_cluster_file(options.on)) {
-    RINGSIDE_TRY(found, hosts_of_cluster(options));
+  if (const auto cluster = find_cluster(options.on)) {
+    RINGSIDE_TRY(found, hosts_of_cluster(*cluster, options));
   } else {
     const auto lost = std::ranges::find_if(options.set, is_for_cluster);
     if (lost != options.set.end()) {

@@ -29,7 +29,11 @@ struct Calls {
   }
 };
 
-/// errors  InvalidArgument: a word that is none, the nearest is named; as parse_size_range()
+/// A size that is not 0 and has no room for one element would be a call of nothing.
+/// errors  InvalidArgument: there is one; the smallest that has is named
+Status check_sizes(const std::vector<Bytes>& sizes, DataType type);
+
+/// errors  InvalidArgument: as check_sizes(); a word that is none, the nearest is named; as parse_size_range()
 Result<Calls> parse_calls(const CallWords& words);
 
 }  // namespace ringside::study

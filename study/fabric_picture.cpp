@@ -96,6 +96,7 @@ class Painting {
       if (!wire.is_there) continue;
       const auto from = known_.find(name_of(wire.from)), to = known_.find(name_of(wire.to));
       if (from == known_.end() || to == known_.end()) continue;
+      if (from->second == to->second) continue;  // within a platform's zone
       const auto [low, high] = std::minmax(from->second, to->second);
       FabricPicture::Line& line = lines_[{low, high}];
       line.from = low;

@@ -235,11 +235,7 @@ std::vector<Phase> phases_of(const std::vector<Stretch>& parts, Seconds time) {
 }
 
 /// Where the network's steps end the launch lies before, and what is lost after them.
-Status trace_path(const SimPlan& plan, const SimCall& call, Ways& ways,
-                  const std::function<void(double)>& progress, Profile& profile) {
-  TraceMemorySink trace;
-  const auto traced = simulate_call(plan, call, {.progress = progress, .trace = &trace});
-  if (!traced) return traced.error();
+Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways, Profile& profile) {
   const std::vector<std::byte> bytes = trace.bytes();
   RINGSIDE_TRY(TraceFile file, TraceFile::parse(bytes, "the simulation's trace"));
   RINGSIDE_TRY(const Replay replay, Replay::make(std::move(file)));
@@ -289,7 +285,12 @@ std::string link_kind(const std::string& name) {
 Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
                              const std::function<void(double)>& progress) {
   Profile profile;
-  RINGSIDE_TRY(profile.row, simulate_call(plan, call, {.progress = progress, .wants_loads = true}));
+  TraceMemorySink trace;
+  RINGSIDE_TRY(
+      profile.row,
+      simulate_call(
+          plan, call,
+          {.progress = progress, .wants_loads = true, .trace = &trace, .most_steps = kMostSteps}));
   const SimResult& result = profile.row.result;
   const JobNetwork network = network_of(plan, call);
   profile.links = usage_of(network, result.loads, result.time);
@@ -298,14 +299,14 @@ Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
     profile.no_path = fmt::format("{} takes no steps: --fidelity event does", profile.row.fidelity);
     return profile;
   }
-  if (result.steps > kMostSteps) {
+  if (!profile.row.is_traced) {
     profile.no_path =
         fmt::format("{} steps are too many to keep ({} at most): give fewer bytes or nodes",
                     result.steps, kMostSteps);
     return profile;
   }
   Ways ways(network, call, result.loads);
-  RINGSIDE_TRY(trace_path(plan, call, ways, progress, profile));
+  RINGSIDE_TRY(trace_path(call, trace, ways, profile));
   return profile;
 }
 

@@ -67,7 +67,7 @@ struct Profile {
   std::vector<Phase> phases;       ///< in the order of time
 };
 
-/// Simulates the call twice: for what links carry, and step by step where steps are few enough to be kept.
+/// Simulates the call once: what links carry, and each step where steps are few enough to be kept.
 ///
 /// errors  as simulate_call()
 Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,

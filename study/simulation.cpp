@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "base/assert.h"
+#include "engine/collectives/plan.h"
+#include "engine/collectives/record.h"
 #include "trace/file_sink.h"
 
 namespace ringside::study {
@@ -69,6 +71,33 @@ Result<Surroundings> surroundings_of(const SimQuestion& question, const Job& job
   return found;
 }
 
+/// What comes goes to the one, if it is there, and to the other.
+struct BothSinks : TraceSink {
+  BothSinks(TraceSink* one, TraceSink* other) : first(one), second(other) {}
+  Status write(std::span<const std::byte> block) override {
+    if (first != nullptr) {
+      RINGSIDE_TRY(first->write(block));
+    }
+    return second->write(block);
+  }
+  TraceSink* first;
+  TraceSink* second;
+};
+
+/// Whether all ranks and channels together take so few steps.
+Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
+  RINGSIDE_TRY(const TaskPlanner planner,
+               TaskPlanner::make(request.choice, request.channels, request.call));
+  ProgramBook book;
+  std::int64_t steps = 0;
+  for (int rank = 0; rank < planner.nranks(); ++rank) {
+    RINGSIDE_TRY(const std::vector<ChannelTask> tasks, planner.tasks(Rank{rank}));
+    for (const ChannelTask& task : tasks) steps += count_steps(*book.of(task).program);
+    if (steps > most) return false;
+  }
+  return true;
+}
+
 std::optional<Seconds> predicted_of(const SimTuned& tuned) {
   if (!tuned.prediction) return std::nullopt;
   return Seconds{tuned.prediction->time_us * 1e-6};
@@ -116,26 +145,31 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
   const AskedJob& asked = plan.job.asked;
   const JobNetwork network = network_of(plan, call);
   std::shared_ptr<TraceFileSink> file;
-  if (wishes.trace == nullptr && !plan.question.trace.empty()) {
+  if (!plan.question.trace.empty()) {
     RINGSIDE_TRY(file, TraceFileSink::create(plan.question.trace));
   }
   SimRow row;
   row.call = std::move(call);
-  const SimRequest request{.network = &network,
-                           .channels = plan.channels,
-                           .choice = row.call.tuned.choice,
-                           .call = row.call.shape,
-                           .costs = row.call.tuned.costs,
-                           .overheads = row.call.tuned.overheads,
-                           .predicted = predicted_of(row.call.tuned),
-                           .trace = wishes.trace != nullptr ? wishes.trace : file.get(),
-                           .trace_label = plan.question.job.on,
-                           .wants_loads = wishes.wants_loads,
-                           .progress = wishes.progress};
+  SimRequest request{.network = &network,
+                     .channels = plan.channels,
+                     .choice = row.call.tuned.choice,
+                     .call = row.call.shape,
+                     .costs = row.call.tuned.costs,
+                     .overheads = row.call.tuned.overheads,
+                     .predicted = predicted_of(row.call.tuned),
+                     .trace = file.get(),
+                     .trace_label = plan.question.job.on,
+                     .wants_loads = wishes.wants_loads,
+                     .progress = wishes.progress};
   PickedFidelity picked{plan.fidelity, {}};
   if (plan.fidelity->name == kAutoFidelity) {
     RINGSIDE_TRY(picked, pick_fidelity(request));
   }
+  if (wishes.trace != nullptr && picked.fidelity->takes_steps) {
+    RINGSIDE_TRY(row.is_traced, has_at_most(wishes.most_steps, request));
+  }
+  BothSinks both(file.get(), wishes.trace);
+  if (row.is_traced) request.trace = &both;
   row.fidelity = picked.fidelity->name;
   row.why = std::move(picked.why);
   auto result = picked.fidelity->run(request);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,6 +74,7 @@ struct SimRow {
   BytesPerSecond algbw;
   BytesPerSecond busbw;
   std::string fidelity = {};  ///< that it was simulated by
+  bool is_traced = false;     ///< SimWishes::trace has its steps
   std::string why = {};       ///< of auto: why by that one; else empty
   double error_percent = 0;   ///< SimModel::error_percent()
 
@@ -84,7 +86,9 @@ struct SimRow {
 struct SimWishes {
   std::function<void(double)> progress = {};  ///< as SimRequest::progress
   bool wants_loads = false;                   ///< SimResult::loads
-  TraceSink* trace = nullptr;  ///< takes the steps; null: the question's file does, if it names one
+  /// Takes the steps, if a fidelity takes steps at all, and not more than most_steps; beside the question's file.
+  TraceSink* trace = nullptr;
+  std::int64_t most_steps = std::numeric_limits<std::int64_t>::max();
 };
 
 /// errors  as simulate(); System: the trace cannot be written, which is found before simulating

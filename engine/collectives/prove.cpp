@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/vocabulary.h"
+#include "engine/collectives/program_cursor.h"
 #include "engine/collectives/prove_goal.h"
 #include "engine/collectives/prove_lines.h"
 
@@ -15,15 +16,13 @@ namespace ringside {
 namespace {
 
 struct StrandState {
-  std::vector<std::vector<Step>> steps;  ///< by turn
-  std::int64_t loop = 0;
-  std::size_t next = 0;
+  ProgramCursor at;
   std::int64_t clock = 0;  ///< of ProofSummary::rounds
 };
 
 struct RankState {
   const ChannelTask* task = nullptr;
-  std::int64_t loops = 0;
+  const Program* program = nullptr;
   std::vector<StrandState> strands;
   std::vector<PortEnd> recv, send;
   std::unordered_map<std::int64_t, Contributions> output;  ///< by piece x chunks + chunk
@@ -39,14 +38,9 @@ class Proof {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       RankState& rank = ranks_.emplace_back();
       rank.task = &tasks[i];
-      rank.loops = programs[i].loops;
-      rank.strands.resize(static_cast<std::size_t>(programs[i].strands.count));
-      for (StrandState& strand : rank.strands) {
-        strand.steps.resize(static_cast<std::size_t>(programs[i].turns));
-      }
-      for (const StepRun& run : programs[i].steps) {
-        std::vector<Step>& steps = rank.strands[run.strand].steps[run.turn];
-        for_each_step(programs[i], run, [&steps](const Step& step) { steps.push_back(step); });
+      rank.program = &programs[i];
+      for (int s = 0; s < programs[i].strands.count; ++s) {
+        rank.strands.push_back({ProgramCursor(s)});
       }
     }
   }
@@ -71,6 +65,7 @@ class Proof {
   }
 
  private:
+  std::int64_t loops_of(int rank) { return here(rank).program->loops; }
   RankState& here(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
   Status connect() {
@@ -104,26 +99,26 @@ class Proof {
   Status check_strands(int rank) {
     RankState& state = here(rank);
     std::map<std::pair<bool, int>, std::size_t> used_by;
-    for (std::size_t s = 0; s < state.strands.size(); ++s) {
-      for (const std::vector<Step>& steps : state.strands[s].steps) {
-        for (const Step& step : steps) {
-          for (const bool sends : {false, true}) {
-            const std::vector<PortEnd>& ends = sends ? state.send : state.recv;
-            Status fine;
-            for_each_port(sends ? step.to : step.from, [&](int number) {
-              const auto index = static_cast<std::size_t>(number);
-              const auto user = used_by.try_emplace({sends, number}, s).first->second;
-              if (index >= ends.size() || ends[index].line == nullptr || user != s) {
-                fine = Error{ErrorCode::Corrupt,
-                             fmt::format("rank {} strand {}: {} port {} {}", rank, s,
-                                         sends ? "send" : "receive", number,
-                                         user != s ? "is another strand's" : "leads nowhere")};
-              }
-            });
-            RINGSIDE_TRY(fine);
-          }
-        }
-      }
+    Status fine;
+    for (const StepRun& run : state.program->steps) {
+      const std::size_t s = run.strand;
+      const auto check = [&](const Step& step, bool sends) {
+        const std::vector<PortEnd>& ends = sends ? state.send : state.recv;
+        for_each_port(sends ? step.to : step.from, [&](int number) {
+          const auto index = static_cast<std::size_t>(number);
+          const auto user = used_by.try_emplace({sends, number}, s).first->second;
+          if (index < ends.size() && ends[index].line != nullptr && user == s) return;
+          fine = Error{
+              ErrorCode::Corrupt,
+              fmt::format("rank {} strand {}: {} port {} {}", rank, s, sends ? "send" : "receive",
+                          number, user != s ? "is another strand's" : "leads nowhere")};
+        });
+      };
+      for_each_step(*state.program, run, [&](const Step& step) {
+        check(step, false);
+        check(step, true);
+      });
+      RINGSIDE_TRY(fine);
     }
     return {};
   }
@@ -141,7 +136,7 @@ class Proof {
       again = false;
       for (std::size_t i = 0; i < count && !again; ++i) {
         const bool first = options_.interleaving == Interleaving::FirstAhead;
-        RINGSIDE_TRY(again, try_step(rank, first ? i : count - 1 - i));
+        RINGSIDE_TRY(again, try_step(rank, first ? i : count - 1 - i, loops_of(rank)));
       }
       moved |= again;
     }
@@ -153,14 +148,14 @@ class Proof {
     RankState& state = here(rank);
     const Strands& strands = state.task->strands;
     bool moved = false;
-    while (state.time < state.loops + strands.last_lag()) {
-      StrandState& strand = state.strands[state.turn];
+    while (state.time < loops_of(rank) + strands.last_lag()) {
+      const ProgramCursor& at = state.strands[state.turn].at;
       const std::int64_t loop = state.time - strands.lag[state.turn];
-      if (strand.loop == loop && loop < state.loops) {
-        RINGSIDE_TRY(const bool stepped, try_step(rank, state.turn));
-        if (!stepped) return moved;
+      if (at.loop() == loop && loop < loops_of(rank)) {
+        RINGSIDE_TRY(const bool stepped, try_step(rank, state.turn, loop + 1));
+        if (!stepped && at.loop() == loop) return moved;
         moved = true;
-        if (strand.loop == loop) continue;
+        if (at.loop() == loop) continue;
       }
       state.turn = (state.turn + 1) % state.strands.size();
       if (state.turn == 0) ++state.time;
@@ -169,41 +164,26 @@ class Proof {
   }
 
   Error broken(int rank, const StrandState& strand, std::string_view what) {
-    const ChannelTask& task = *here(rank).task;
-    const auto turn = static_cast<std::size_t>(task.map.turn_of(strand.loop));
-    const std::vector<Step>& steps = strand.steps[turn];
-    const auto number = &strand - here(rank).strands.data();
-    return {
-        ErrorCode::Corrupt,
-        strand.next < steps.size()
-            ? fmt::format("rank {} loop {} strand {} step {} ({} chunk {}): {}", rank, strand.loop,
-                          number, strand.next, to_string(steps[strand.next].primitive),
-                          steps[strand.next].chunk, what)
-            : fmt::format("rank {} loop {} strand {} at its end: {}", rank, strand.loop, number,
-                          what)};
+    const ProgramCursor& at = strand.at;
+    return {ErrorCode::Corrupt,
+            fmt::format("rank {} loop {} strand {} step {} ({} chunk {}): {}", rank, at.loop(),
+                        &strand - here(rank).strands.data(), at.number(),
+                        to_string(at.step().primitive), at.step().chunk, what)};
   }
 
-  /// returns  false: the strand is through, or waits
-  Result<bool> try_step(int rank, std::size_t number) {
+  /// returns  false: the strand is through with so many loops, or waits
+  Result<bool> try_step(int rank, std::size_t number, std::int64_t loops) {
     RankState& state = here(rank);
     StrandState& strand = state.strands[number];
-    if (strand.loop == state.loops) return false;
-    const auto turn = static_cast<std::size_t>(state.task->map.turn_of(strand.loop));
-    const std::vector<Step>& steps = strand.steps[turn];
-    if (strand.next < steps.size()) {
-      const Step& step = steps[strand.next];
-      const ChunkSpan span = state.task->map.at(strand.loop, step.chunk);
-      if (span.count > 0) {
-        if (!is_ready(state, step)) return false;
-        RINGSIDE_TRY(take_step(rank, strand, step, span));
-      }
-      ++summary_.steps;
-      ++strand.next;
+    if (!strand.at.load(*state.program, 0, loops)) return false;
+    const Step& step = strand.at.step();
+    const ChunkSpan span = state.task->map.at(strand.at.loop(), step.chunk);
+    if (span.count > 0) {
+      if (!is_ready(state, step)) return false;
+      RINGSIDE_TRY(take_step(rank, strand, step, span));
     }
-    if (strand.next == steps.size()) {
-      strand.next = 0;
-      ++strand.loop;
-    }
+    ++summary_.steps;
+    strand.at.pass(*state.program);
     return true;
   }
 
@@ -234,7 +214,7 @@ class Proof {
         fine = receive(rank, strand, state.recv[static_cast<std::size_t>(port)], step, span, value);
     });
     RINGSIDE_TRY(fine);
-    const std::int64_t piece = state.task->map.piece_of(strand.loop);
+    const std::int64_t piece = state.task->map.piece_of(strand.at.loop());
     const std::int64_t key = piece * state.task->map.chunks() + step.chunk;
     if (parts.reads_input) {
       if (!goal_.has_input(*state.task, rank, step.chunk)) {
@@ -267,7 +247,7 @@ class Proof {
     for (const auto& sent : line.sent) {
       const Message& message = sent[at];
       if (message.chunk != step.chunk ||
-          message.piece != here(rank).task->map.piece_of(strand.loop) ||
+          message.piece != here(rank).task->map.piece_of(strand.at.loop()) ||
           message.count != span.count) {
         return broken(rank, strand,
                       fmt::format("chunk {} of piece {} with {} elements arrived where {} are due",
@@ -296,14 +276,14 @@ class Proof {
   Status check_end(int rank) {
     RankState& state = here(rank);
     for (std::size_t i = 0; i < state.strands.size(); ++i) {
-      if (state.strands[i].loop == state.loops) continue;
+      if (state.strands[i].at.loop() == loops_of(rank)) continue;
       const bool is_alone = options_.interleaving == Interleaving::OneThread;
       return broken(rank, state.strands[is_alone ? state.turn : i], "waits for ever: a deadlock");
     }
     const ChannelTask& task = *state.task;
     std::size_t wanted = 0;
     const int turns = task.map.turns();
-    for (std::int64_t piece = 0; piece < state.loops / turns; ++piece) {
+    for (std::int64_t piece = 0; piece < loops_of(rank) / turns; ++piece) {
       for (const int chunk : goal_.chunks(task, rank)) {
         const auto goal = goal_.output(task, rank, chunk);
         if (!goal || task.map.at(piece * turns, chunk).count == 0) continue;

@@ -90,15 +90,20 @@ class ProgramBook {
 /// Steps over all loops.
 std::int64_t count_steps(const Program& program);
 
+/// From one step of a run to the next.
+inline void advance(Step& step, const Program& program, const StepRun& run) {
+  step.chunk = (step.chunk + run.stride) % program.chunks;
+  step.from.first = static_cast<std::uint16_t>(step.from.first + run.from_stride);
+  step.to.first = static_cast<std::uint16_t>(step.to.first + run.to_stride);
+}
+
 /// Calls visit(step) for each step of one run, in order.
 template <typename Visit>
 void for_each_step(const Program& program, const StepRun& run, Visit&& visit) {
   Step step{run.primitive, run.first_chunk, run.from, run.to};
   for (std::int32_t i = 0; i < run.repeat; ++i) {
     visit(step);
-    step.chunk = (step.chunk + run.stride) % program.chunks;
-    step.from.first = static_cast<std::uint16_t>(step.from.first + run.from_stride);
-    step.to.first = static_cast<std::uint16_t>(step.to.first + run.to_stride);
+    advance(step, program, run);
   }
 }
 

@@ -115,7 +115,8 @@ Result<std::uint64_t> XmlElement::hex(const char* key, const char* example) cons
 }
 
 Result<XmlElement> open_xml(pugi::xml_document& document, std::string_view text,
-                            const XmlSource& source, const char* root, const char* help) {
+                            const XmlSource& source, const char* root, const char* help,
+                            XmlDoctype doctype) {
   if (text.size() > kMaxXmlBytes) {
     return source.bad(0, fmt::format("the file is larger than {} MiB", kMaxXmlBytes >> 20),
                       "one host takes some ten KiB");
@@ -133,6 +134,8 @@ Result<XmlElement> open_xml(pugi::xml_document& document, std::string_view text,
   pugi::xml_node found;
   for (const pugi::xml_node child : document.children()) {
     if (child.type() == pugi::node_doctype) {
+      const bool declares = std::string_view(child.value()).find('[') != std::string_view::npos;
+      if (doctype == XmlDoctype::Skipped && !declares) continue;
       return source.bad(child.offset_debug(), "a document type declaration",
                         "entities are not expanded; leave <!DOCTYPE ...> out");
     }

@@ -64,11 +64,18 @@ class XmlElement {
   const XmlSource* source_;
 };
 
+/// What is done with `<!DOCTYPE ...>`. Entities are expanded in neither case.
+enum class XmlDoctype : std::uint8_t {
+  Refused,
+  Skipped  ///< one that names where its grammar stands, and declares nothing itself
+};
+
 /// Parses `text` into `document`, which the element refers to.
 /// help    says where files with such a root element come from
 /// errors  Corrupt: larger than kMaxXmlBytes, a zero byte, not XML, another root element, anything
 ///         beside it; entity declarations are refused, not expanded
 Result<XmlElement> open_xml(pugi::xml_document& document, std::string_view text,
-                            const XmlSource& source, const char* root, const char* help);
+                            const XmlSource& source, const char* root, const char* help,
+                            XmlDoctype doctype = XmlDoctype::Refused);
 
 }  // namespace ringside

@@ -18,10 +18,6 @@ using hangs::Step;
 using Kind = hangs::Step::Kind;
 using Colour = std::uint64_t;
 
-Colour with(Colour before, std::uint64_t value) {
-  return mixed(before ^ (value + 0x9e3779b97f4a7c15U));
-}
-
 bool names_a_peer(const Step& step) {
   return step.kind == Kind::Call && (hangs::is_p2p(step.op) || hangs::has_root(step.op));
 }
@@ -55,15 +51,15 @@ class Folder {
 
   [[nodiscard]] Colour of_steps(Colour colour, const std::vector<Step>& steps) const {
     for (const Step& step : steps) {
-      colour = with(colour, static_cast<std::uint64_t>(step.kind));
-      colour =
-          with(colour, static_cast<std::uint64_t>(step.op) << 32 |
-                           static_cast<std::uint64_t>(step.type) << 16 |
-                           static_cast<std::uint64_t>(step.halt) << 8 | (step.async ? 1U : 0U));
-      colour = with(colour,
-                    step.group < 0 ? 0 : static_cast<std::uint64_t>(group(step.group).family) + 1);
-      colour = with(colour, static_cast<std::uint64_t>(step.count));
-      colour = with(colour, static_cast<std::uint64_t>(step.time.count()));
+      colour = mixed_with(colour, static_cast<std::uint64_t>(step.kind));
+      colour = mixed_with(colour, static_cast<std::uint64_t>(step.op) << 32 |
+                                      static_cast<std::uint64_t>(step.type) << 16 |
+                                      static_cast<std::uint64_t>(step.halt) << 8 |
+                                      (step.async ? 1U : 0U));
+      colour = mixed_with(
+          colour, step.group < 0 ? 0 : static_cast<std::uint64_t>(group(step.group).family) + 1);
+      colour = mixed_with(colour, static_cast<std::uint64_t>(step.count));
+      colour = mixed_with(colour, static_cast<std::uint64_t>(step.time.count()));
     }
     return colour;
   }
@@ -71,7 +67,7 @@ class Folder {
   [[nodiscard]] Colour of_body(int rank) const {
     Colour colour = of_steps(static_cast<Colour>(own(rank).iterations), own(rank).body);
     for (const auto& [iteration, body] : own(rank).odd) {
-      colour = of_steps(with(colour, static_cast<std::uint64_t>(iteration)), body);
+      colour = of_steps(mixed_with(colour, static_cast<std::uint64_t>(iteration)), body);
     }
     return colour;
   }
@@ -91,10 +87,10 @@ class Folder {
     for (int rank = 0; rank < program_.ranks; ++rank) {
       Colour next = colour(rank);
       for (const int number : program_.group_of[static_cast<std::size_t>(rank)]) {
-        next = with(next, number < 0 ? 0 : members[static_cast<std::size_t>(number)]);
+        next = mixed_with(next, number < 0 ? 0 : members[static_cast<std::size_t>(number)]);
       }
       for (const Step& step : own(rank).body) {
-        if (names_a_peer(step)) next = with(next, colour(peer_of(step)));
+        if (names_a_peer(step)) next = mixed_with(next, colour(peer_of(step)));
       }
       refined.push_back(next);
     }

@@ -11,7 +11,7 @@
 #include <queue>
 #include <utility>
 
-#include "engine/collectives/record.h"
+#include "engine/collectives/program_cursor.h"
 #include "sim/call_trace.h"
 #include "sim/event/fair_share.h"
 #include "sim/event/fold.h"
@@ -28,14 +28,9 @@ struct EventStrand {
   enum class Phase : std::uint8_t { Begin, Await, Acquire, Post, Drain, Done };
 
   EventTask* task = nullptr;
-  std::int32_t number = 0;
   Phase phase = Phase::Begin;
   std::int32_t port = 0;  ///< of the phase: those below it are through
-  std::int64_t loop = 0;
-  std::size_t run = 0;      ///< of the program's
-  std::size_t end_run = 0;  ///< of this turn and strand
-  std::int32_t repeated = 0;
-  Step step;
+  ProgramCursor at;
   std::int64_t count = 0;  ///< elements of the step's chunk
   double begin = 0;        ///< of the step
   double now = 0;  ///< its own clock: ahead of the simulation's where nothing shared is touched
@@ -125,7 +120,7 @@ class EventEngine {
   /// What is to be sent, or expected. One that stands for others has chunks of other numbers.
   [[nodiscard]] EventMessage message_of(const EventStrand& s) const {
     if (job_.is_folded) return {};
-    return {s.task->task.map.piece_of(s.loop), s.step.chunk};
+    return {s.task->task.map.piece_of(s.at.loop()), s.at.step().chunk};
   }
 
   void make_strands() {
@@ -133,7 +128,7 @@ class EventEngine {
       for (std::int32_t number = 0; number < task.task.strands.count; ++number) {
         EventStrand& strand = strands_.emplace_back();
         strand.task = &task;
-        strand.number = number;
+        strand.at = ProgramCursor(number);
         strand.now = request_.costs.launch.count();
         strand.sends = task.sends_of(number);
       }
@@ -221,35 +216,20 @@ class EventEngine {
   /// Loads the step that is due. returns  false: all loops are through
   bool next_step(EventStrand& s) {
     const Program& program = s.task->program();
-    while (s.run == s.end_run) {
-      if (s.loop == std::min(program.loops, loops_)) return false;
-      const auto [first, last] = s.task->runs_of(s.task->task.turn_of(s.loop), s.number);
-      s.run = first;
-      s.end_run = last;
-      if (first == last) ++s.loop;
-    }
-    const StepRun& run = program.steps[s.run];
-    if (s.repeated == 0) s.step = {run.primitive, s.task->chunk(run.first_chunk), run.from, run.to};
-    s.count = s.task->task.map.at(s.loop, job_.is_even ? 0 : s.step.chunk).count;
+    if (!s.at.load(program, s.task->steps_of.turned, std::min(program.loops, loops_))) return false;
+    s.count = s.task->task.map.at(s.at.loop(), job_.is_even ? 0 : s.at.step().chunk).count;
     s.begin = s.now;
     return true;
   }
 
   void end_step(EventStrand& s) {
-    const Program& program = s.task->program();
-    const StepRun& run = program.steps[s.run];
-    if (request_.trace != nullptr) traced_.push_back({s.task, s.step, s.loop, s.begin, s.now});
+    if (request_.trace != nullptr) {
+      traced_.push_back({s.task, s.at.step(), s.at.loop(), s.begin, s.now});
+    }
     if (++steps_ >= tell_at_) [[unlikely]]
       tell();
     ++s.task->steps;
-    if (++s.repeated < run.repeat) {
-      s.step.chunk = (s.step.chunk + run.stride) % program.chunks;
-      s.step.from.first = static_cast<std::uint16_t>(s.step.from.first + run.from_stride);
-      s.step.to.first = static_cast<std::uint16_t>(s.step.to.first + run.to_stride);
-      return;
-    }
-    s.repeated = 0;
-    if (++s.run == s.end_run) ++s.loop;
+    s.at.pass(s.task->program());
   }
 
   /// Calls visit(end) for each port of the set from s.port on. returns  false: a visit returned it, and is made
@@ -265,7 +245,7 @@ class EventEngine {
   }
 
   bool await(EventStrand& s, std::int32_t id) {
-    return for_each_end(s, s.task->recv, s.step.from, [&](LineEnd& end) {
+    return for_each_end(s, s.task->recv, s.at.step().from, [&](LineEnd& end) {
       EventLine& line = line_of(end);
       if (line.carried <= end.count) {
         end.waiter = id;
@@ -283,7 +263,7 @@ class EventEngine {
   }
 
   bool acquire(EventStrand& s, std::int32_t id) {
-    return for_each_end(s, s.task->send, s.step.to, [&](LineEnd& end) {
+    return for_each_end(s, s.task->send, s.at.step().to, [&](LineEnd& end) {
       EventLine& line = line_of(end);
       const std::int64_t before = end.count - capacity_;
       if (before < 0) return true;
@@ -298,7 +278,7 @@ class EventEngine {
 
   void release(EventStrand& s) {
     s.port = 0;
-    for_each_end(s, s.task->recv, s.step.from, [&](LineEnd& end) {
+    for_each_end(s, s.task->recv, s.at.step().from, [&](LineEnd& end) {
       EventLine& line = line_of(end);
       EventLine::Slot& slot = line.slot(end.count);
       slot.last_taken = std::max(slot.last_taken, s.now);
@@ -316,7 +296,7 @@ class EventEngine {
   bool post(EventStrand& s, std::int32_t id) {
     const EventMessage what = message_of(s);
     const double bytes = static_cast<double>(s.count) * per_element_;
-    return for_each_end(s, s.task->send, s.step.to, [&](LineEnd& end) {
+    return for_each_end(s, s.task->send, s.at.step().to, [&](LineEnd& end) {
       EventLine& line = line_of(end);
       if (!line.is_group) {
         // One message at a time: its sender waits until the last one has crossed.
@@ -460,7 +440,7 @@ class EventEngine {
       time = std::max(time, s.now);
       if (s.phase != Phase::Await && s.phase != Phase::Acquire) continue;
       const bool receives = s.phase == Phase::Await;
-      const Ports ports = receives ? s.step.from : s.step.to;
+      const Ports ports = receives ? s.at.step().from : s.at.step().to;
       const auto& ends = receives ? s.task->recv : s.task->send;
       const LineEnd& end =
           job_.ends[static_cast<std::size_t>(ends[static_cast<std::size_t>(ports.first + s.port)])];

@@ -16,8 +16,6 @@ namespace {
 
 using Colour = std::uint64_t;
 
-constexpr Colour kOdd = 0x9e3779b97f4a7c15;  // so that 0 is a value as others are: the golden ratio
-
 /// A sequence: order counts.
 class Sequence {
  public:
@@ -26,7 +24,7 @@ class Sequence {
     if constexpr (std::is_floating_point_v<Value>) {
       return add(std::bit_cast<std::uint64_t>(static_cast<double>(value)));
     } else {
-      colour_ = mixed((colour_ ^ static_cast<Colour>(value)) + kOdd) * 3;
+      colour_ = mixed_with(colour_, static_cast<Colour>(value));
       return *this;
     }
   }
@@ -39,7 +37,7 @@ class Sequence {
 /// A multiset: order does not.
 class Heap {
  public:
-  void add(Colour colour) { sum_ += mixed(colour + kOdd); }
+  void add(Colour colour) { sum_ += mixed_with(0, colour); }
   [[nodiscard]] Colour colour() const { return sum_; }
 
  private:

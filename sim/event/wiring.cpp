@@ -174,14 +174,6 @@ class Wiring {
 
 }  // namespace
 
-std::pair<std::size_t, std::size_t> EventTask::runs_of(int turn, int strand) const {
-  const auto is_its = [&](const StepRun& run) { return run.turn == turn && run.strand == strand; };
-  const auto first = std::ranges::find_if(program().steps, is_its);
-  const auto last = std::find_if_not(first, program().steps.end(), is_its);
-  return {static_cast<std::size_t>(first - program().steps.begin()),
-          static_cast<std::size_t>(last - program().steps.begin())};
-}
-
 std::vector<std::int32_t> EventTask::sends_of(int strand) const {
   std::vector<std::int32_t> ends;
   for (const StepRun& run : program().steps) {

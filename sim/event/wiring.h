@@ -27,8 +27,6 @@ struct EventTask {
   [[nodiscard]] std::int32_t chunk(std::int32_t of_program) const {
     return (of_program + steps_of.turned) % program().chunks;
   }
-  /// The runs of a turn and a strand: [first, last) of the program's.
-  [[nodiscard]] std::pair<std::size_t, std::size_t> runs_of(int turn, int strand) const;
   /// The ends that a strand's steps send by.
   [[nodiscard]] std::vector<std::int32_t> sends_of(int strand) const;
 };

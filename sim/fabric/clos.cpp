@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/mixed.h"
 #include "base/wording.h"
 
 namespace ringside {
@@ -461,7 +462,7 @@ std::vector<int> Clos::static_links(const Leaf& from, const Leaf& to, std::uint6
 /// Chosen switch by switch, among links that are up and lead on.
 std::vector<int> Clos::links_left(const Leaf& from, const Leaf& to, std::uint64_t flow) const {
   const auto of = [flow](const std::vector<int>& some, std::uint64_t stage) {
-    return some[flow_hash(flow, stage) % some.size()];
+    return some[mixed_with(flow, stage) % some.size()];
   };
   const auto nspines = static_cast<std::size_t>(plan_.spines);
   std::vector<std::vector<int>> ups(nspines), downs(nspines);  // by spine

@@ -11,6 +11,7 @@
 #include "engine/topology/link_speeds.h"
 #include "engine/topology/load_hosts.h"
 #include "sim/fabric/kinds.h"
+#include "sim/fabric/platform.h"
 
 namespace ringside {
 namespace {
@@ -33,6 +34,27 @@ std::string source_of(const std::string& word, const std::string& path) {
   return std::filesystem::is_regular_file(beside, ignored) ? beside.string() : word;
 }
 
+Result<Platform> load_platform(const std::string& path) {
+  RINGSIDE_TRY(const std::string text, read_file(path));
+  return parse_platform(text, path);
+}
+
+Result<ClusterFile> load_cluster_file(const std::string& path,
+                                      const std::vector<ClusterChange>& changes,
+                                      const std::string& node) {
+  RINGSIDE_TRY(const std::string text, read_file(path));
+  if (is_platform_text(text)) {
+    RINGSIDE_TRY(Platform platform, parse_platform(text, path));
+    return cluster_of_platform(std::move(platform), node, changes);
+  }
+  RINGSIDE_TRY(ClusterFile file, parse_cluster(text, path, changes));
+  if (file.fabric.kind == FabricKind::Platform) {
+    RINGSIDE_TRY(Platform platform, load_platform(source_of(file.fabric.file, path)));
+    file.fabric.platform = std::make_shared<const Platform>(std::move(platform));
+  }
+  return file;
+}
+
 /// The entry of `kinds` that a host of the cluster is of.
 std::size_t kind_of(const std::vector<int>& first_hosts, int host) {
   const auto after = std::ranges::upper_bound(first_hosts, host);
@@ -46,11 +68,12 @@ int Cluster::nhosts() const {
                          [](int sum, const HostRun& run) { return sum + run.count; });
 }
 
+bool is_cluster(std::string_view text) { return is_cluster_text(text) || is_platform_text(text); }
+
 Result<Cluster> load_cluster(const std::string& path, const std::vector<ClusterChange>& changes,
-                             std::optional<int> nvl_domain) {
-  RINGSIDE_TRY(const std::string text, read_file(path));
+                             std::optional<int> nvl_domain, const std::string& node) {
   Cluster cluster;
-  RINGSIDE_TRY(cluster.file, parse_cluster(text, path, changes));
+  RINGSIDE_TRY(cluster.file, load_cluster_file(path, changes, node));
   const std::optional<int> domain = nvl_domain ? nvl_domain : cluster.file.nvl_domain;
   std::optional<int> known = domain;
   std::int64_t all = 0;

@@ -22,11 +22,16 @@ struct Cluster {
   [[nodiscard]] int nnodes() const { return nhosts() / hosts_per_domain; }
 };
 
-/// path        of a cluster/1; its nodes' files are looked for beside it
+/// path        of a cluster/1, or of a SimGrid platform; the files that it names are looked for beside it
 /// nvl_domain  so many consecutive hosts share one NVLink domain; none: what the file and its hosts say
-/// errors      as read_file(), parse_cluster(). Those of load_hosts(), with the line of the entry
+/// node        what a platform's hosts are that do not say so, as --on takes it
+/// errors      as read_file(), parse_cluster(), parse_platform(), cluster_of_platform(). Those of load_hosts(), with
+///             the line of the entry
 Result<Cluster> load_cluster(const std::string& path, const std::vector<ClusterChange>& changes,
-                             std::optional<int> nvl_domain);
+                             std::optional<int> nvl_domain, const std::string& node = {});
+
+/// Whether the text is one that load_cluster() reads.
+bool is_cluster(std::string_view text);
 
 /// The cluster's fabric, between the NICs that its hosts have now.
 /// errors  as make_fabric()

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <span>
 
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/topology/yaml_mapping.h"
 #include "sim/fabric/kinds.h"
+#include "sim/fabric/platform.h"
 
 namespace ringside {
 namespace {
@@ -101,21 +103,24 @@ Result<YAML::Node> list_at(const YamlMapping& keys, const char* key, const char*
 }
 
 /// `degraded` says what is left, `background` what is gone.
+/// changes  a list of theirs has lines of its own, which are not the file's
 Status read_rules(const YamlMapping& keys, const char* key, bool is_taken,
-                  std::vector<LinkRule>& rules) {
+                  const std::vector<ClusterChange>& changes, std::vector<LinkRule>& rules) {
   if (!keys.has(key)) return {};
   constexpr std::string_view kKeys[] = {"link", "share"};
   const char* const example = "[{link: leaf 3 -> spine 2, share: 0.5}]";
   RINGSIDE_TRY(const YAML::Node list, list_at(keys, key, example, kMostRules));
+  const std::string name = std::string(kFabric) + key;
+  const bool is_set = std::ranges::find(changes, name, &ClusterChange::first) != changes.end();
   for (const YAML::Node& entry : list) {
-    const YamlMapping one{entry, keys.where()};
+    const YamlMapping one{entry, is_set ? "--set " + name : keys.where()};
     RINGSIDE_TRY(one.check(kKeys));
     RINGSIDE_TRY(const std::string text, one.word("link", "leaf 3 -> spine 2"));
     auto rule = parse_link_rule(text);
     if (!rule) return one.bad(entry, rule.error().message, rule.error().help);
     RINGSIDE_TRY(const double share, ratio(one, "share", 0, 1, "0.5"));
     rule->share = is_taken ? 1 - share : share;
-    rule->where = place_of(keys, entry);
+    rule->where = is_set ? one.where() : place_of(keys, entry);
     if (is_taken && share == 1) {
       return one.bad(entry, "background traffic that takes all of a link", "give less than 1");
     }
@@ -139,7 +144,8 @@ Status read_dims(const YamlMapping& keys, std::vector<int>& dims) {
   return {};
 }
 
-Result<FabricSettings> read_fabric(const YAML::Node& node, const std::string& where) {
+Result<FabricSettings> read_fabric(const YAML::Node& node, const std::string& where,
+                                   const std::vector<ClusterChange>& changes) {
   const YamlMapping keys{node, where};
   if (!node.IsMap()) {
     return keys.bad(node, "fabric must be a mapping", "such as fabric: {kind: switch}");
@@ -148,12 +154,16 @@ Result<FabricSettings> read_fabric(const YAML::Node& node, const std::string& wh
   for (const FabricKindRow& row : fabric_kinds()) names.push_back(row.name);
   RINGSIDE_TRY(const std::size_t kind, choice(keys, "kind", names));
   const FabricKindRow& row = fabric_kinds()[kind];
-  std::vector<std::string_view> known(common_fabric_keys().begin(), common_fabric_keys().end());
+  std::vector<std::string_view> known;
+  if (!row.is_elsewhere) known.assign(common_fabric_keys().begin(), common_fabric_keys().end());
   known.insert(known.end(), row.keys.begin(), row.keys.end());
   RINGSIDE_TRY(keys.check(known));
 
   FabricSettings fabric{.kind = row.kind};
   fabric.where = place_of(keys, node);
+  if (row.is_elsewhere) {
+    RINGSIDE_TRY(fabric.file, keys.word("file", "platform.xml"));
+  }
   if (keys.has("rails")) {
     constexpr std::string_view kNames[] = {"none", "optimised", "only"};
     RINGSIDE_TRY(const std::size_t rails, choice(keys, "rails", kNames));
@@ -188,8 +198,8 @@ Result<FabricSettings> read_fabric(const YAML::Node& node, const std::string& wh
   RINGSIDE_TRY(read_rate(keys, "core_rate", fabric.core_rate));
   RINGSIDE_TRY(read_latency(keys, "hop_latency", fabric.hop_latency));
   RINGSIDE_TRY(read_latency(keys, "core_latency", fabric.core_latency));
-  RINGSIDE_TRY(read_rules(keys, "degraded", false, fabric.rules));
-  RINGSIDE_TRY(read_rules(keys, "background", true, fabric.rules));
+  RINGSIDE_TRY(read_rules(keys, "degraded", false, changes, fabric.rules));
+  RINGSIDE_TRY(read_rules(keys, "background", true, changes, fabric.rules));
   return fabric;
 }
 
@@ -234,6 +244,9 @@ Result<Placement> read_placement(const YamlMapping& root) {
   if (node.IsSequence()) {
     placement.kind = Placement::Kind::Listed;
     RINGSIDE_TRY(const YAML::Node list, list_at(root, "placement", "[3, 1, 7]", kMostFabricHosts));
+    if (list.size() == 0) {
+      return root.bad(node, "a placement that lists no node", "such as [3, 1, 7], or packed");
+    }
     for (const YAML::Node& entry : list) {
       const auto number = parse_int(entry.IsScalar() ? entry.Scalar() : std::string{});
       if (!number || *number < 0 || *number >= kMostFabricHosts) {
@@ -294,7 +307,7 @@ Result<ClusterFile> read_cluster(YAML::Node document, const std::string& where,
     RINGSIDE_TRY(cluster.nvl_domain, root.whole("nvl_domain", 1, kMostFabricHosts, "18"));
   }
   RINGSIDE_TRY(const YAML::Node fabric, root.find("fabric", "{kind: switch}"));
-  RINGSIDE_TRY(cluster.fabric, read_fabric(fabric, where));
+  RINGSIDE_TRY(cluster.fabric, read_fabric(fabric, where, changes));
   RINGSIDE_TRY(cluster.placement, read_placement(root));
   return cluster;
 }
@@ -322,6 +335,51 @@ bool is_cluster_text(std::string_view text) {
     return line.starts_with("cluster/");
   }
   return false;
+}
+
+Result<ClusterFile> cluster_of_platform(Platform platform, const std::string& node,
+                                        const std::vector<ClusterChange>& changes) {
+  ClusterFile cluster;
+  cluster.name = std::filesystem::path(platform.where).stem().string();
+  for (const Platform::Host& host : platform.hosts) {
+    const std::string& source = host.node.empty() ? node : host.node;
+    if (source.empty()) {
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("{}: nothing says which node host {} is", host.where, host.name),
+                   "add <prop id=\"ringside_node\" value=\"dgx-h100\"/> to it or to its zone, or "
+                   "give --on dgx-h100@" +
+                       platform.where};
+    }
+    if (cluster.nodes.empty() || cluster.nodes.back().source != source) {
+      if (cluster.nodes.size() == kMostEntries) {
+        return Error{ErrorCode::Corrupt,
+                     fmt::format("{}: more than {} runs of alike nodes", host.where, kMostEntries),
+                     "order the hosts by their node"};
+      }
+      cluster.nodes.push_back({.source = source, .count = 0, .where = host.where});
+    }
+    ++cluster.nodes.back().count;
+  }
+  for (const auto& [name, value] : changes) {
+    if (name != "placement") {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("--set {}: {} says all of its fabric", name, platform.where),
+                   "change the platform's file; placement can be set"};
+    }
+    try {
+      YAML::Node document(YAML::NodeType::Map);
+      RINGSIDE_TRY(change(document, {name, value}));
+      RINGSIDE_TRY(cluster.placement, read_placement(YamlMapping{document, "--set"}));
+    } catch (const YAML::Exception& error) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("--set placement={}: not YAML: {}", value, error.msg),
+                   "packed, scattered 7 or [3, 1, 7]"};
+    }
+  }
+  cluster.fabric.kind = FabricKind::Platform;
+  cluster.fabric.where = platform.where;
+  cluster.fabric.platform = std::make_shared<const Platform>(std::move(platform));
+  return cluster;
 }
 
 bool is_cluster_key(std::string_view name) {

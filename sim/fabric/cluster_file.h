@@ -35,6 +35,14 @@ using ClusterChange = std::pair<std::string, std::string>;
 Result<ClusterFile> parse_cluster(const std::string& text, const std::string& where,
                                   const std::vector<ClusterChange>& changes = {});
 
+struct Platform;
+
+/// A platform of SimGrid's as a cluster; its hosts are nodes in the order of the file.
+/// node    what a host is that does not say so; empty: each must
+/// errors  Corrupt: a host of which nothing says what it is. InvalidArgument: a change of what the file says itself
+Result<ClusterFile> cluster_of_platform(Platform platform, const std::string& node,
+                                        const std::vector<ClusterChange>& changes);
+
 /// Whether the text opens as such a file does: `ringside: cluster/...`.
 bool is_cluster_text(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/mixed.h"
 #include "base/suggest.h"
 
 namespace ringside {
@@ -99,7 +100,8 @@ FabricLink Fabric::link(int id) const {
     return {.rate = {sum}, .name = one.name, .tier = one.tier};
   }
   const Wire one = wire(id);
-  std::string name = fmt::format("{} -> {}", one.from.text(), one.to.text());
+  std::string name =
+      one.name.empty() ? fmt::format("{} -> {}", one.from.text(), one.to.text()) : one.name;
   if (one.number >= 0) name += fmt::format(" link {}", one.number);
   return {.rate = left_of(one), .name = std::move(name), .tier = one.tier};
 }
@@ -110,7 +112,7 @@ Fabric::Trunk Fabric::trunk(int id) const {
 }
 
 FabricWay Fabric::way(FabricPort from, FabricPort to, std::uint64_t flow) const {
-  FabricWay found = find_way(from, to, flow_hash(settings_.seed, flow));
+  FabricWay found = find_way(from, to, mixed_with(settings_.seed, flow));
   if (found.links.empty()) return {};
   found.latency += std::max(found.switches - kSwitchesInStep, 0) * settings_.hop_latency;
   return found;

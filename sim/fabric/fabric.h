@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mixed.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "sim/fabric/link_rules.h"
@@ -62,6 +61,8 @@ struct FabricShape {
   std::vector<FabricTier> tiers = {};    ///< lowest first: the cables of the NICs
   /// What one half of the hosts can send to the other half at once, numbered halves; one direction.
   BytesPerSecond bisection;
+  std::vector<std::string> parts =
+      {};  ///< of what a file lists, a line each: "zone pod0: star, 16 hosts"
 };
 
 /// The switches and cables between a cluster's NICs. Links are numbered by arithmetic and ways found on demand: a
@@ -87,7 +88,7 @@ class Fabric {
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
 
-  /// flow   alike numbers take alike ways
+  /// flow   a hash of what it depends on (mixed_with()): alike numbers take alike ways
   /// shape  ports that are there
   [[nodiscard]] FabricWay way(FabricPort from, FabricPort to, std::uint64_t flow) const;
 
@@ -106,7 +107,8 @@ class Fabric {
     int number = -1;      ///< among alike cables between the two; -1: there is but one
     BytesPerSecond rate;  ///< as built
     int tier = 0;
-    bool is_there = true;  ///< a number that no cable has: a host with fewer NICs than others
+    bool is_there = true;   ///< a number that no cable has: a host with fewer NICs than others
+    std::string name = {};  ///< where the file gives it one; empty: its ends are
   };
   /// shape  below nlinks()
   [[nodiscard]] virtual Wire wire(int id) const = 0;
@@ -159,10 +161,5 @@ class Fabric {
   int most_nics_ = 0;
   bool is_any_down_ = false;
 };
-
-/// A number for a flow, by which static routing chooses: the one before, and one thing more that it depends on.
-constexpr std::uint64_t flow_hash(std::uint64_t before, std::uint64_t value) {
-  return mixed(before ^ (value + 0x9e3779b97f4a7c15U));
-}
 
 }  // namespace ringside

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "sim/fabric/clos.h"
+#include "sim/fabric/platform_fabric.h"
 #include "sim/fabric/torus.h"
 
 namespace ringside {
@@ -14,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 7> kCommonKeys{
     "kind", "nic_rate", "hop_latency", "routing", "degraded", "background", "seed"};
 
-const std::array<FabricKindRow, 5>& table() {
-  static const std::array<FabricKindRow, 5> rows{{
+const std::array<FabricKindRow, 6>& table() {
+  static const std::array<FabricKindRow, 6> rows{{
       {FabricKind::Switch, "switch", "one switch that holds nobody up", {"rails"}, make_clos},
       {FabricKind::LeafSpine,
        "leaf_spine",
@@ -39,6 +40,12 @@ const std::array<FabricKindRow, 5>& table() {
        "a router a host, in rows that close to rings",
        {"rate", "dims"},
        make_torus},
+      {FabricKind::Platform,
+       "platform",
+       "links and ways as SimGrid's XML has them",
+       {"kind", "file"},
+       make_platform_fabric,
+       true},
   }};
   return rows;
 }

@@ -16,6 +16,7 @@ struct FabricKindRow {
   std::string_view what;
   std::vector<std::string_view> keys;  ///< beside those that every fabric has
   Result<std::unique_ptr<const Fabric>> (*make)(FabricSettings, std::vector<FabricHosts>);
+  bool is_elsewhere = false;  ///< all is in a file of its own: the common keys say nothing
 };
 std::span<const FabricKindRow> fabric_kinds();
 

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "sim/fabric/fabric.h"
+#include "base/mixed.h"
 
 namespace ringside {
 namespace {
@@ -49,7 +49,7 @@ Result<std::vector<int>> place_nodes(const Placement& placement, int nodes, int 
   if (placement.kind == Placement::Kind::Scattered) {
     // source  Fisher and Yates' shuffle, as far as it is needed
     for (std::size_t i = 0; i < static_cast<std::size_t>(wanted); ++i) {
-      std::swap(placed[i], placed[i + flow_hash(placement.seed, i) % (placed.size() - i)]);
+      std::swap(placed[i], placed[i + mixed_with(placement.seed, i) % (placed.size() - i)]);
     }
   }
   placed.resize(static_cast<std::size_t>(wanted));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,8 +12,10 @@
 
 namespace ringside {
 
+struct Platform;
+
 /// Which switches stand between hosts.
-enum class FabricKind : std::uint8_t { Switch, LeafSpine, FatTree, DragonflyPlus, Torus };
+enum class FabricKind : std::uint8_t { Switch, LeafSpine, FatTree, DragonflyPlus, Torus, Platform };
 
 /// What the NICs of a host are wired to.
 enum class Rails : std::uint8_t {
@@ -48,6 +51,9 @@ struct FabricSettings {
   std::optional<BytesPerSecond> core_rate = {};  ///< between pods; none: as `rate`
   Seconds hop_latency{};                         ///< of a switch
   Seconds core_latency{};                        ///< of a cable between pods
+
+  std::string file = {};                               ///< of a platform
+  std::shared_ptr<const Platform> platform = nullptr;  ///< what stands in it; null: not read yet
 
   std::vector<LinkRule> rules = {};  ///< what is degraded, and what others take
 

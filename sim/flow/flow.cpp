@@ -219,45 +219,57 @@ class FlowEngine {
     return rates;
   }
 
+  /// Lines that lie over a link, each as it uses the link now.
+  struct LinkUser {
+    const FlowShape* shape = nullptr;
+    int kind = 0;
+    double count = 0;
+    double use = 0;     ///< bytes/s
+    double active = 0;  ///< of the time: of all, through empty pipes of its span
+    LineSpan span = {};
+  };
+  [[nodiscard]] std::vector<std::vector<LinkUser>> users_of_links(const Regime& regime) const {
+    std::vector<std::vector<LinkUser>> users(kinds_.links.size());
+    for (std::size_t number = 0; number < users.size(); ++number) {
+      for (const LinesOver& lines : kinds_.links[number].lines) {
+        const auto of_class = static_cast<std::size_t>(lines.of_class);
+        const auto kind = static_cast<std::size_t>(lines.kind);
+        const FlowShape& shape = shape_of(lines.of_class);
+        const double all = regime.times[of_class].count();
+        LinkUser user{
+            .shape = &shape, .kind = lines.kind, .count = static_cast<double>(lines.count)};
+        user.use = bytes_of(lines) * (regime.is_full ? 1 : shape.first) / all;
+        user.active = std::min(1.0, user.use / regime.rates[of_class][kind]);
+        if (!regime.is_full) {
+          user.span = regime.spans[of_class][kind];
+          const double length = user.span.last - user.span.first;
+          user.active = length > 0 ? std::min(1.0, user.active * all / length) : 1;
+        }
+        users[number].push_back(user);
+      }
+    }
+    return users;
+  }
+
   /// New rates, where the classes' bytes take the times that they do. Lines that are alike carry something at the same
   /// times and share the link then; others meet them by chance, or through empty pipes where their spans do.
   void use_links(Regime& regime) const {
-    const auto use = [&](const LinesOver& lines) {  // bytes/s
-      const FlowShape& shape = shape_of(lines.of_class);
-      const double bytes = bytes_of(lines) * (regime.is_full ? 1 : shape.first);
-      return bytes / regime.times[static_cast<std::size_t>(lines.of_class)].count();
-    };
-    const auto rate = [&](const LinesOver& lines) {
-      return regime
-          .rates[static_cast<std::size_t>(lines.of_class)][static_cast<std::size_t>(lines.kind)];
-    };
-    const auto span = [&](const LinesOver& lines) -> const LineSpan& {
-      return regime
-          .spans[static_cast<std::size_t>(lines.of_class)][static_cast<std::size_t>(lines.kind)];
-    };
-    /// Of the time that `of` carries something, how long one of the others does.
-    const auto meets = [&](const LinesOver& of, const LinesOver& other) {
-      const double active = std::min(1.0, use(other) / rate(other));  // of all the time
-      if (regime.is_full) return active;
-      const LineSpan& its = span(other);
-      const double all = regime.times[static_cast<std::size_t>(other.of_class)].count();
-      const double within = its.last > its.first ? active * all / (its.last - its.first) : 1;
-      return covered(span(of), its) * std::min(1.0, within);
-    };
-    const auto are_alike = [&](const LinesOver& a, const LinesOver& b) {
-      return a.kind == b.kind && &shape_of(a.of_class) == &shape_of(b.of_class);
-    };
+    const std::vector<std::vector<LinkUser>> users = users_of_links(regime);
     for (std::size_t i = 0; i < kinds_.classes.size(); ++i) {
+      const FlowShape* const shape = kinds_.classes[i].shape.get();
       const KindRates now = rates_of(i, [&](const AlikeLinks& link, const LinesOver& mine) {
+        const LineSpan own =
+            regime.is_full ? LineSpan{} : regime.spans[i][static_cast<std::size_t>(mine.kind)];
         double together = 0;
         double others = 0;     // lines, on the average
         double elsewhere = 0;  // bytes/s
-        for (const LinesOver& lines : link.lines) {
-          if (are_alike(lines, mine)) {
-            together += lines.count;
+        for (const LinkUser& user : users[static_cast<std::size_t>(&link - kinds_.links.data())]) {
+          if (user.kind == mine.kind && user.shape == shape) {
+            together += user.count;
           } else {
-            others += lines.count * meets(mine, lines);
-            elsewhere += lines.count * use(lines);
+            const double met = regime.is_full ? 1 : covered(own, user.span);
+            others += user.count * user.active * met;
+            elsewhere += user.count * user.use;
           }
         }
         const double fair = link.rate / (together + others);

@@ -24,20 +24,23 @@ std::string text_of(const std::string& path) {
 /// docs/clusters.md: its example, and the command lines below it.
 struct Page {
   std::string cluster;
+  std::string platform;  ///< SimGrid's
   std::vector<std::vector<std::string>> commands;
 };
 
 Page read_page() {
   Page page;
   std::istringstream lines(text_of(std::string(RINGSIDE_SOURCE) + "/docs/clusters.md"));
-  bool is_cluster = false;
+  bool is_cluster = false, is_platform = false;
   for (std::string line; std::getline(lines, line);) {
     const bool is_code = line.starts_with("    ");
     const std::string code = is_code ? line.substr(4) : "";
     if (code == "ringside: cluster/1" || code.starts_with("ringside: cluster/1 "))
       is_cluster = true;
-    if (!is_code) is_cluster = false;
+    if (code.starts_with("<?xml")) is_platform = true;
+    if (!is_code) is_cluster = is_platform = false;
     if (is_cluster) page.cluster += code + "\n";
+    if (is_platform) page.platform += code + "\n";
     if (!is_cluster && code.starts_with("ringside ")) {
       std::istringstream words(code);
       std::vector<std::string>& command = page.commands.emplace_back();
@@ -75,7 +78,8 @@ TEST_F(Clusters, ThePagesExampleAndItsCommandsRun) {
   const Page page = read_page();
   ASSERT_NE(page.cluster, "");
   std::ofstream("two-pods.yaml") << page.cluster;
-  EXPECT_EQ(page.commands.size(), 5U);
+  std::ofstream("site.xml") << page.platform;
+  EXPECT_EQ(page.commands.size(), 7U);
   for (const std::vector<std::string>& command : page.commands) {
     const Outcome outcome = run_program(command);
     EXPECT_EQ(outcome.status, 0) << testing::PrintToString(command) << outcome.err;
@@ -98,7 +102,59 @@ TEST_F(Clusters, TheExamplesRun) {
     EXPECT_THAT(sim.out, HasSubstr("# fabric: the busiest link, "));
     ++count;
   }
-  EXPECT_EQ(count, 6);
+  EXPECT_EQ(count, 7);
+}
+
+// Hosts that do not say what they are; nothing joins the second with the third.
+TEST_F(Clusters, APlatformsHostsAreNodes) {
+  std::ofstream("p.xml") << R"(<platform version="4.1">
+<zone id="z" routing="Full">
+  <host id="first"/><host id="second"/><host id="third"/>
+  <link id="thin" bandwidth="80Gbps" latency="1us"/>
+  <route src="first" dst="second"><link_ctn id="thin"/></route>
+</zone>
+</platform>
+)";
+  const Outcome unsaid = run_program({"topo", "--on", "p.xml"});
+  EXPECT_EQ(unsaid.status, 2);
+  EXPECT_THAT(unsaid.err, HasSubstr("p.xml:3: nothing says which node host first is"));
+  EXPECT_THAT(unsaid.err, HasSubstr("--on dgx-h100@p.xml"));
+  const Outcome topo = run_program({"topo", "--on", "dgx-h100@p.xml", "--nodes", "2"});
+  EXPECT_EQ(topo.status, 0) << topo.err;
+  EXPECT_THAT(topo.out, HasSubstr("fabric of p: platform, ways as SimGrid finds them\n"));
+  EXPECT_THAT(topo.out, HasSubstr("zone 0 z: ways as written, 3 hosts, 1 link of 80 Gbit/s\n"));
+  const Outcome cut = run_program({"topo", "--on", "dgx-h100@p.xml"});
+  EXPECT_EQ(cut.status, 2);
+  EXPECT_THAT(cut.err,
+              HasSubstr("no way from host 1 (second, dgx-h100) to host 2 (third, dgx-h100)"));
+  // 10 GB/s for two nodes of eight GPUs: of 64 MiB half crosses each way at least.
+  const json sim = json_answer("sim", {"all_reduce", "--bytes", "64M", "--on", "dgx-h100@p.xml",
+                                       "--nodes", "2", "--fidelity", "event"});
+  EXPECT_GT(sim["results"][0]["time_us"], 6710);
+  const Outcome set = run_program({"topo", "--on", "dgx-h100@p.xml", "--set", "fabric.seed=2"});
+  EXPECT_EQ(set.status, 2);
+  EXPECT_THAT(set.err, HasSubstr("says all of its fabric"));
+  std::ofstream("c.yaml") << "ringside: cluster/1\nname: two\nnodes: [dgx-a100 x3]\n"
+                             "fabric: {kind: platform, file: p.xml}\nplacement: [1, 0]\n";
+  const Outcome named = run_program({"topo", "--on", "c.yaml"});
+  EXPECT_EQ(named.status, 0) << named.err;
+  EXPECT_THAT(named.out, HasSubstr("placement: listed, nodes 1,0 of 3"));
+}
+
+TEST_F(Clusters, AnEmptyPlacementIsAnErrorOfItsOwn) {
+  write("c.yaml", "{kind: switch}", "dgx-h100 x8", "placement: []\n");
+  const Outcome topo = run_program({"topo", "--on", "c.yaml"});
+  EXPECT_EQ(topo.status, 2);
+  EXPECT_THAT(topo.err, HasSubstr("c.yaml:5: a placement that lists no node"));
+}
+
+// What is set has no line in the file.
+TEST_F(Clusters, ARuleThatIsSetIsNamedByItsOption) {
+  write("c.yaml", "{kind: leaf_spine, hosts_per_leaf: 2}");
+  const Outcome topo = run_program({"topo", "--on", "c.yaml", "--set",
+                                    "fabric.degraded=[{link: leaf 0 -> spine 99, share: 0.5}]"});
+  EXPECT_EQ(topo.status, 2);
+  EXPECT_THAT(topo.err, HasSubstr("error: --set fabric.degraded: no cable has the numbers"));
 }
 
 TEST_F(Clusters, TopoShowsTheTiers) {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "sim/fabric/fabric.h"
+
+namespace ringside {
+
+/// Links and ways of a SimGrid platform: host k of the cluster is the platform's k-th. All NICs of a host share what the
+/// file gives the host, each with a cable of its own rate before it. Links' latencies add up, all of them: the file says
+/// what they are. A FATPIPE holds nobody up who has a rate below it, and is left out; a slower one is an error.
+///
+/// errors  Corrupt: no platform was read, fewer hosts than the cluster has, a FATPIPE slower than a NIC
+Result<std::unique_ptr<const Fabric>> make_platform_fabric(FabricSettings settings,
+                                                           std::vector<FabricHosts> hosts);
+
+}  // namespace ringside
