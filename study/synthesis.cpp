@@ -33,6 +33,8 @@ constexpr std::size_t kMostShown = 8;
 /// How much likelier it is to see one call less standing otherwise. Fitted to nothing: a call that is off is all but an
 /// exclusion, where dumps are whole.
 constexpr double kCost = 2;
+/// Of a call that the culprit made beyond what others needed of it: whatever it is, it says little.
+constexpr double kExtra = 0.25;
 
 bool is_transfer(const RecordedCall& call) { return call.step.kind == OutlineStep::Kind::Transfer; }
 
@@ -58,6 +60,7 @@ struct Trial {
   int culprit = -1;  ///< -1: nobody
   Calls calls;       ///< the culprit's
   bool halts = false;
+  double extra = 0;  ///< of misfit: calls that it does not explain
   hangs::NetworkFault network = {};
   std::string what;
 };
@@ -208,16 +211,21 @@ class Synthesis {
   void add_trials(int rank, const Calls& script, std::vector<Trial>& all) const {
     const Calls& made = tails_[at(rank)];
     const auto add = [&](Kind kind, Calls calls, bool halts, std::string what) {
-      // Nobody could see a fault that changes none of the calls that were made.
-      if (!halts &&
-          std::ranges::equal(calls, std::span(script).first(std::min(script.size(), calls.size())),
-                             looks_like)) {
-        return;
+      double extra = 0;
+      if (!halts) {
+        if (made.size() > calls.size()) {
+          extra = kExtra * static_cast<double>(made.size() - calls.size());
+        }
+        calls = as_far_as(std::move(calls), made);
+        // Nobody could see a fault that changes none of the calls that were made.
+        const auto due = std::span(script).first(std::min(script.size(), calls.size()));
+        if (std::ranges::equal(calls, due, looks_like)) return;
       }
       all.push_back({.kind = kind,
                      .culprit = rank,
                      .calls = std::move(calls),
                      .halts = halts,
+                     .extra = extra,
                      .what = fmt::format("rank {} {}", rank, what)});
     };
     const std::size_t places = std::min(script.size(), kMostPlaces);
@@ -234,23 +242,23 @@ class Synthesis {
       const bool is_p2p = is_transfer(script[k]);
       Calls left_out = script;
       left_out.erase(left_out.begin() + place);
-      add(is_p2p ? Kind::P2pUnmatched : Kind::DivergedControlFlow, as_far_as(left_out, made), false,
+      add(is_p2p ? Kind::P2pUnmatched : Kind::DivergedControlFlow, left_out, false,
           "leaves out " + text_of(script[k]));
       Calls twice = script;
       twice.insert(twice.begin() + place, script[k]);
-      add(is_p2p ? Kind::P2pUnmatched : Kind::DivergedControlFlow, as_far_as(twice, made), false,
+      add(is_p2p ? Kind::P2pUnmatched : Kind::DivergedControlFlow, twice, false,
           "makes one call more: " + text_of(script[k]));
       if (k + 1 < script.size() && !looks_like(script[k], script[k + 1])) {
         Calls swapped = script;
         std::swap(swapped[k], swapped[k + 1]);
         const bool is_across = script[k].group != script[k + 1].group;
-        add(is_across ? Kind::DeadlockCycle : Kind::OrderMismatch, as_far_as(swapped, made), false,
+        add(is_across ? Kind::DeadlockCycle : Kind::OrderMismatch, swapped, false,
             fmt::format("makes {} before {}", text_of(script[k + 1]), text_of(script[k])));
       }
       if (k < made.size() && made[k].group == script[k].group && !looks_like(made[k], script[k])) {
         Calls changed = script;
         changed[k].step = made[k].step;
-        add(difference(made[k], script[k]), as_far_as(changed, made), false,
+        add(difference(made[k], script[k]), changed, false,
             fmt::format("calls {} where {} is due", text_of(made[k]), text_of(script[k])));
       }
     }
@@ -342,7 +350,7 @@ class Synthesis {
   [[nodiscard]] double misfit(const Trial& trial) const {
     const hangs::Program program = program_of(trial);
     const hangs::Play play = hangs::play(program, trial.network, 1, {.call = {}, .is_even = true});
-    double sum = 0;
+    double sum = trial.extra;
     for (int rank = 0; rank < world(); ++rank) {
       if (is_silent(rank)) continue;
       const Calls& made = tails_[at(rank)];
