@@ -19,6 +19,7 @@
 #include "diag/hangdetect/examine.h"
 #include "diag/report/hang_pages.h"
 #include "diag/report/hang_report.h"
+#include "study/synthesis.h"
 
 namespace ringside::cli {
 namespace {
@@ -31,10 +32,37 @@ struct HangArguments {
   double watch_for_s = 0;
   std::optional<int> live;
   bool json = false;
+  bool verify = false;
 };
 
 int status_of(const hang::Verdict& verdict) {
   return verdict.best.kind == hang::Kind::NotAHang ? kFine : kFinding;
+}
+
+Json document_of(const std::vector<study::Hypothesis>& tried) {
+  Json list = Json::array();
+  for (const study::Hypothesis& one : tried) {
+    list.push_back({{"kind", hang::to_string(one.kind)},
+                    {"culprits", one.culprits},
+                    {"likelihood", one.likelihood},
+                    {"misfit", one.misfit},
+                    {"what", one.what}});
+  }
+  return list;
+}
+
+void print_tried(const std::vector<study::Hypothesis>& tried) {
+  if (tried.empty()) {
+    fmt::print("by synthesis: no dump has calls that stand\n");
+    return;
+  }
+  fmt::print("by synthesis: what each fault would leave, beside what is there\n");
+  for (const study::Hypothesis& one : tried) {
+    constexpr double kShown = 0.001;
+    if (one.likelihood < kShown) continue;
+    fmt::print("  {:>6.1f} %  {:<22} {}\n", 100 * one.likelihood, hang::to_string(one.kind),
+               one.what);
+  }
 }
 
 VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
@@ -42,7 +70,13 @@ VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
     RINGSIDE_TRY(write_text(arguments.html, hang::report_html(all)));
     fmt::print(stderr, "note: the page is in {}\n", arguments.html);
   }
-  fmt::print("{}", arguments.json ? to_text(hang::report_json(all)) : hang::report_text(all));
+  Json document;
+  if (arguments.json) {
+    document = hang::report_json(all);
+    if (arguments.verify) document["synthesis"] = document_of(study::synthesize(all));
+  }
+  fmt::print("{}", arguments.json ? to_text(document) : hang::report_text(all));
+  if (arguments.verify && !arguments.json) print_tried(study::synthesize(all));
   return status_of(all.verdict);
 }
 
@@ -86,30 +120,33 @@ VerbResult run_hang(const HangArguments& arguments) {
 }  // namespace
 
 Verb hang_verb() {
-  return {"hang",
-          "Say which rank left the path, on which call, and why",
-          {"ringside hang dumps/", "ringside hang --json dumps/"},
-          [](Options& app) {
-            auto arguments = std::make_shared<HangArguments>();
-            HangArguments& a = *arguments;
-            app.add_option("what", a.paths,
-                           "folders and files of one job: dumps, logs, stacks, ncclras reports; - "
-                           "is standard input");
-            app.add_flag("--json", a.json, "one JSON document on stdout");
-            app.add_option("--html", a.html, "also draw each rank's last calls, as a page, here");
-            app.add_option("--live", a.live,
-                           "ask the running job at this port of loopback (bench --status, or "
-                           "NCCL's RAS service)");
-            app.add_option("--about", a.about,
-                           "print what a kind of verdict means, how to confirm and to mend it");
-            app.add_option(
-                "--watch", a.watch,
-                "follow the folder of a running job from outside; report when it stands");
-            app.add_option("--watch-for", a.watch_for_s,
-                           "stop watching after so many seconds (0: never)");
-            return [arguments] { return run_hang(*arguments); };
-          },
-          {{"--generate", "ringside generate hangs -o DIR"}}};
+  return {
+      "hang",
+      "Say which rank left the path, on which call, and why",
+      {"ringside hang dumps/", "ringside hang --json dumps/"},
+      [](Options& app) {
+        auto arguments = std::make_shared<HangArguments>();
+        HangArguments& a = *arguments;
+        app.add_option("what", a.paths,
+                       "folders and files of one job: dumps, logs, stacks, ncclras reports; - "
+                       "is standard input");
+        app.add_flag("--json", a.json, "one JSON document on stdout");
+        app.add_flag("--verify", a.verify,
+                     "beside the verdict: play each plausible fault from the last call that all "
+                     "made on, and say how likely it left these dumps");
+        app.add_option("--html", a.html, "also draw each rank's last calls, as a page, here");
+        app.add_option("--live", a.live,
+                       "ask the running job at this port of loopback (bench --status, or "
+                       "NCCL's RAS service)");
+        app.add_option("--about", a.about,
+                       "print what a kind of verdict means, how to confirm and to mend it");
+        app.add_option("--watch", a.watch,
+                       "follow the folder of a running job from outside; report when it stands");
+        app.add_option("--watch-for", a.watch_for_s,
+                       "stop watching after so many seconds (0: never)");
+        return [arguments] { return run_hang(*arguments); };
+      },
+      {{"--generate", "ringside generate hangs -o DIR"}}};
 }
 
 }  // namespace ringside::cli

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/wording.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "cli/write_text.h"
+#include "study/audit_replay.h"
 #include "study/reproduction.h"
 #include "study/scenario_run.h"
 
@@ -21,6 +23,8 @@ struct ReproduceArguments {
   std::string file;
   int keep = 24;
   bool json = false;
+  bool has_findings = false;
+  std::string cluster;
 };
 
 Json verdict_document(const hang::Explanation& verdict) {
@@ -37,7 +41,58 @@ std::string verdict_text(const hang::Explanation& verdict) {
                          : fmt::format("{}", fmt::join(verdict.culprits, ", ")));
 }
 
+Json replayed_document(const study::Replayed& one, const study::Replayed& healthy) {
+  return {{"what", one.what},           {"finding", one.finding},
+          {"title", one.title},         {"scenario", one.scenario},
+          {"time_us", in_us(one.time)}, {"ratio", one.time / healthy.time}};
+}
+
+/// The calls of a job's logs, as it should be and as it was found.
+VerbResult run_findings(const ReproduceArguments& arguments) {
+  if (arguments.file.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--findings writes several scenarios",
+                 "name a folder for them: -o replay/"};
+  }
+  RINGSIDE_TRY(
+      const study::AuditReplay replay,
+      study::replay_findings(
+          {.logs = arguments.paths, .cluster = arguments.cluster, .folder = arguments.file}));
+  const int status = replay.findings.empty() ? kFine : kFinding;
+  if (arguments.json) {
+    Json document{{"schema", "ringside.reproduce/1"},
+                  {"hosts", replay.source},
+                  {"healthy", replayed_document(replay.healthy, replay.healthy)},
+                  {"findings", Json::array()},
+                  {"together", nullptr},
+                  {"unmodelled", replay.unmodelled},
+                  {"unknown", replay.unknown}};
+    for (const study::Replayed& one : replay.findings) {
+      document["findings"].push_back(replayed_document(one, replay.healthy));
+    }
+    for (const study::Replayed& one : replay.together) {
+      document["together"] = replayed_document(one, replay.healthy);
+    }
+    fmt::print("{}", to_text(document));
+    return status;
+  }
+  const auto row = [&](const study::Replayed& one) {
+    fmt::print("{:>12}{:>8.2f} x  {}{}\n", format_time(one.time), one.time / replay.healthy.time,
+               one.what, one.finding.empty() ? "" : fmt::format(" ({})", one.finding));
+  };
+  fmt::print("the calls that were logged, simulated on {}:\n", replay.source);
+  row(replay.healthy);
+  for (const study::Replayed& one : replay.findings) row(one);
+  for (const study::Replayed& one : replay.together) row(one);
+  if (!replay.unmodelled.empty()) {
+    fmt::print("not modelled  {}\n", fmt::join(replay.unmodelled, ", "));
+  }
+  for (const std::string& one : replay.unknown) fmt::print("not known     {}\n", one);
+  fmt::print("scenarios     {}: ringside run {}\n", arguments.file, replay.healthy.scenario);
+  return status;
+}
+
 VerbResult run(const ReproduceArguments& arguments) {
+  if (arguments.has_findings) return run_findings(arguments);
   RINGSIDE_TRY(check_writable("--output", arguments.file));
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments.paths));
   RINGSIDE_TRY(const study::Reproduction made, study::reproduction_of(evidence, arguments.keep));
@@ -91,6 +146,12 @@ Verb reproduce_verb() {
             app.add_option("--keep", a.keep, "calls before the first that differs, at most")
                 ->capture_default_str()
                 ->check_range(0, 10000);
+            app.add_flag("--findings", a.has_findings,
+                         "of logs with COLL lines: simulate the calls on the hosts as they should "
+                         "be, and as each finding of audit has them; -o is a folder");
+            app.add_option("--cluster", a.cluster,
+                           "with --findings: the hosts, as --on of sim takes them (default: what "
+                           "the logs tell)");
             app.add_flag("--json", a.json, "one JSON document on stdout: both verdicts");
             return [arguments] { return run(*arguments); };
           }};

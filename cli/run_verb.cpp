@@ -44,12 +44,12 @@ void print_times(const study::StepTimes& times) {
 
 void print_calls(const std::vector<study::CallTime>& calls) {
   if (calls.empty()) return;
-  fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {}\n", "groups", "call", "ranks",
-             "hosts", "bytes", "alone", "beside", "limited by");
+  fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {:<10}{}\n", "groups", "call", "ranks",
+             "hosts", "bytes", "alone", "beside", "fidelity", "limited by");
   for (const study::CallTime& one : calls) {
-    fmt::print("  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {}\n", one.groups, one.call, one.ranks,
-               one.hosts, one.bytes.value, format_time(one.alone), format_time(one.time),
-               one.limit);
+    fmt::print("  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {:<10}{}\n", one.groups, one.call,
+               one.ranks, one.hosts, one.bytes.value, format_time(one.alone), format_time(one.time),
+               one.fidelity, one.limit);
   }
   fmt::print("  beside: while groups like it on the same hosts call, too\n");
 }
@@ -76,6 +76,7 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
     line("why", outcome.verdict->why);
   }
   if (!arguments.folder.empty()) line("files", arguments.folder);
+  for (const std::string& one : outcome.notes) line("note", one);
   for (const std::string& one : outcome.unmet) line("not met", one);
   if (outcome.is_anything_expected && outcome.unmet.empty()) line("expected", "just that");
   print_calls(outcome.calls);
@@ -89,7 +90,7 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
       {"step_time_us", nullptr},    {"compute_us", nullptr},  {"exposed_us", nullptr},
       {"idle_us", nullptr},         {"failure", nullptr},     {"verdict", nullptr},
       {"expected", nullptr},        {"met", nullptr},         {"unmet", outcome.unmet},
-      {"files", nullptr},           {"calls", Json::array()}};
+      {"files", nullptr},           {"calls", Json::array()}, {"notes", outcome.notes}};
   if (outcome.times) {
     document["step_time_us"] = in_us(outcome.times->step);
     document["compute_us"] = in_us(outcome.times->compute);
@@ -122,7 +123,8 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
                                  {"bytes", one.bytes.value},
                                  {"alone_us", in_us(one.alone)},
                                  {"time_us", in_us(one.time)},
-                                 {"limit", one.limit}});
+                                 {"limit", one.limit},
+                                 {"fidelity", one.fidelity}});
   }
   return document;
 }

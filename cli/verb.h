@@ -41,6 +41,7 @@ Verb generate_verb();
 Verb hang_verb();
 Verb reproduce_verb();
 Verb run_verb();
+Verb scenario_verb();
 Verb sim_verb();
 Verb topo_verb();
 Verb trace_verb();

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "base/wording.h"
 #include "harness/hangs/calls.h"
 #include "study/simulation.h"
@@ -135,7 +136,14 @@ struct CallClock::Impl {
     if (const auto found = times.find(key); found != times.end()) return found->second;
     RINGSIDE_TRY(const CallTime told, simulate_beside(program, call, group, seat, bytes));
     times.emplace(key, told.time);
-    calls.push_back(told);
+    // Other GPUs of a host, the same times: one row says it.
+    const bool is_told = std::ranges::any_of(calls, [&](const CallTime& one) {
+      return one.groups == told.groups && one.call == told.call && one.ranks == told.ranks &&
+             one.hosts == told.hosts && one.bytes == told.bytes &&
+             format_time(one.alone) == format_time(told.alone) &&
+             format_time(one.time) == format_time(told.time);
+    });
+    if (!is_told) calls.push_back(told);
     return told.time;
   }
 
@@ -149,7 +157,8 @@ struct CallClock::Impl {
                   .hosts = static_cast<int>(seat.hosts.size()),
                   .bytes = Bytes{bytes},
                   .alone = mine.row.result.time,
-                  .limit = limit_text(mine.row)};
+                  .limit = limit_text(mine.row),
+                  .fidelity = mine.row.fidelity};
     std::map<std::string, double> sums;
     for (const auto& [name, wire] : mine.wires) sums[name] = wire.first;
     if (!hangs::is_p2p(call.op)) {

@@ -17,9 +17,10 @@ struct CallTime {
   int ranks = 0;
   int hosts = 0;
   Bytes bytes;
-  Seconds alone{};    ///< with the links for itself
-  Seconds time{};     ///< while its like on the same hosts call, too
-  std::string limit;  ///< "latency", or the link that limits
+  Seconds alone{};       ///< with the links for itself
+  Seconds time{};        ///< while its like on the same hosts call, too
+  std::string limit;     ///< "latency", or the link that limits
+  std::string fidelity;  ///< that it was simulated by
 };
 
 /// How long the calls of a program's groups take on a cluster: each kind is simulated once.

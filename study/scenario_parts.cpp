@@ -1,9 +1,14 @@
 #include "study/scenario_parts.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
 #include <filesystem>
 
 #include "diag/hangdetect/examine.h"
@@ -12,11 +17,44 @@ namespace ringside::study {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A process of its own that removes the folder once nobody holds the pipe's other end any more: no signal's handler
+/// could. It is nobody's child, so that whoever waits for ranks does not meet it.
+UniqueFd start_keeper(const std::string& folder) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};  // then a signal leaves the folder
+  UniqueFd read_end(ends[0]), write_end(ends[1]);
+  const pid_t child = ::fork();
+  if (child != 0) {
+    if (child > 0) ::waitpid(child, nullptr, 0);
+    return write_end;
+  }
+  if (::fork() != 0) ::_exit(0);
+  ::setsid();  // Ctrl-C is for those in the foreground
+  write_end = {};
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(standard);
+  char byte = 0;
+  while (::read(read_end.get(), &byte, 1) < 0 && errno == EINTR) {
+  }
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  ::_exit(0);
+}
+
+/// No other of this process has had it: its keeper may still be about to remove that.
+std::string new_path() {
+  static std::atomic<int> made = 0;
+  return (fs::temp_directory_path() / fmt::format("ringside-run-{}-{}", ::getpid(), made++))
+      .string();
+}
+
+}  // namespace
+
 EvidenceFolder::EvidenceFolder(const std::string& named)
-    : path_(named.empty()
-                ? (fs::temp_directory_path() / fmt::format("ringside-run-{}", ::getpid())).string()
-                : named),
-      is_kept_(!named.empty()) {}
+    : path_(named.empty() ? new_path() : named), is_kept_(!named.empty()) {
+  if (!is_kept_) alive_ = start_keeper(path_);
+}
 
 EvidenceFolder::~EvidenceFolder() {
   std::error_code ignored;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "harness/hangs/program.h"
 #include "study/scenario_run.h"
@@ -9,7 +10,8 @@
 /// What runs on real ranks and on simulated ones have in common.
 namespace ringside::study {
 
-/// A folder that goes when it is no longer needed, unless somebody named it.
+/// A folder that goes when it is no longer needed, unless somebody named it; also where this process and those that it
+/// started are ended by a signal.
 class EvidenceFolder {
  public:
   explicit EvidenceFolder(const std::string& named);
@@ -22,6 +24,7 @@ class EvidenceFolder {
  private:
   const std::string path_;
   const bool is_kept_;
+  UniqueFd alive_;  ///< closed when all of them are gone
 };
 
 /// That a rank of the program makes, of the rank that makes most.

@@ -6,6 +6,7 @@
 #include "base/folder.h"
 #include "harness/job.h"
 #include "harness/program_run.h"
+#include "harness/scenario/plan_faults.h"
 #include "study/scenario_parts.h"
 
 namespace ringside::study {
@@ -40,6 +41,10 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   const hangs::Program program = hangs::make_program(scenario.outline);
   RINGSIDE_TRY(const FaultPlan drawn,
                scenario.faults.drawn_for(scenario.outline.ranks, most_calls(program)));
+  {
+    hangs::Program tried = program;
+    if (const auto planned = plan_faults(drawn, tried)) outcome.notes = planned->idle;
+  }
   const EvidenceFolder folder(question.folder);
   RINGSIDE_TRY(make_empty_folder(folder.path()));
   ringside::JobOptions job;  // the other one is a question's

@@ -89,17 +89,18 @@ class SimulatedRun {
                  parse_fidelity(question_.fidelity));
     hangs::Outline outline = scenario_.outline;
     if (!scenario_.on.empty()) {
-      RINGSIDE_TRY(
-          CallClock clock,
+      auto clock =
           CallClock::make({.on = scenario_.on, .nodes = scenario_.nodes, .set = scenario_.set},
-                          outline.ranks, question_.fidelity));
-      outline.ranks_per_host = clock.gpus_per_host();
-      clock_.emplace(std::move(clock));
+                          outline.ranks, question_.fidelity);
+      if (!clock) return of_the_cluster(clock.error());
+      outline.ranks_per_host = clock->gpus_per_host();
+      clock_.emplace(*std::move(clock));
     }
     whole_ = hangs::make_program(outline);
     RINGSIDE_TRY(const FaultPlan drawn,
                  scenario_.faults.drawn_for(outline.ranks, most_calls(whole_)));
     RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_));
+    outcome_.notes = faults.idle;
     outcome_.ranks = outline.ranks;
     outcome_.kinds = outline.ranks;
     const bool is_healthy = drawn.faults.empty();
@@ -130,12 +131,22 @@ class SimulatedRun {
         fmt::format("give fewer ranks, microbatches or iterations: {} steps at most", kMostSteps)};
   }
 
+  /// Refused where the scenario names it, if it is a file's.
+  [[nodiscard]] Error of_the_cluster(Error error) const {
+    if (!scenario_.cluster_place.empty()) {
+      error.message = fmt::format("{}: {}", scenario_.cluster_place, error.message);
+    }
+    return error;
+  }
+
   Status learn(const Program& program, const std::vector<int>& group_of) {
     if (!clock_) return {};
     const auto learn_all = [&](const std::vector<hangs::Step>& body) -> Status {
       for (const hangs::Step& step : body) {
         if (step.kind != Kind::Call) continue;
-        RINGSIDE_TRY(clock_->learn(whole_, step, group_of[static_cast<std::size_t>(step.group)]));
+        const Status learnt =
+            clock_->learn(whole_, step, group_of[static_cast<std::size_t>(step.group)]);
+        if (!learnt) return of_the_cluster(learnt.error());
       }
       return {};
     };

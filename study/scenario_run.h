@@ -38,7 +38,9 @@ struct ScenarioOutcome {
   int ranks = 0;
   int kinds = 0;  ///< of ranks that were played; as many as ranks where each was
   std::optional<hang::Explanation> verdict =
-      {};                          ///< of a hang: what `ringside hang` makes of what was left
+      {};  ///< of a hang: what `ringside hang` makes of what was left
+  std::vector<std::string> notes =
+      {};  ///< what of the scenario came to nothing, such as a fault at a call that is never made
   std::vector<std::string> unmet;  ///< what was expected and did not come; empty: all did
   bool is_anything_expected = false;
 };

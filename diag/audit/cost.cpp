@@ -114,6 +114,40 @@ CostModel cost_model_of(const Finding& finding) {
 
 }  // namespace
 
+std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, JobHosts expected) {
+  AsFound found{.hosts = std::move(expected)};
+  switch (cost_model_of(finding)) {
+    case CostModel::Tcp:
+      with_one_nic(found.hosts, kTcpMbits);
+      without_gdr(found.hosts);
+      found.text = "over TCP at 10 Gbit/s a host";
+      return found;
+    case CostModel::NoGdr:
+      without_gdr(found.hosts);
+      found.text = "without GPUDirect RDMA";
+      return found;
+    case CostModel::SharedMemory:
+      found.variables["NCCL_P2P_LEVEL"] = "LOC";
+      found.text = "through shared memory";
+      return found;
+    case CostModel::OneNic:
+      with_one_nic(found.hosts, 0);
+      found.text = "over one NIC a host";
+      return found;
+    case CostModel::FewChannels: {
+      if (facts.world() == nullptr) return std::nullopt;
+      const std::string channels = std::to_string(std::max(1, facts.world()->ring_channels));
+      found.variables["NCCL_MAX_NCHANNELS"] = channels;
+      found.text = fmt::format("with {} channels", channels);
+      return found;
+    }
+    case CostModel::None:
+    case CostModel::Table:
+      break;
+  }
+  return std::nullopt;
+}
+
 Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
   const bool matters =
       std::any_of(audit.findings.begin(), audit.findings.end(), [](const Finding& finding) {
@@ -129,40 +163,18 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
 
   for (Finding& finding : audit.findings) {
     if (finding.severity < Severity::Warning) continue;
-    JobHosts hosts = expected.hosts;
-    Variables variables;
-    std::string as_is;
-    const CostModel model = cost_model_of(finding);
-    if (model == CostModel::Tcp) {
-      with_one_nic(hosts, kTcpMbits);
-      without_gdr(hosts);
-      as_is = "over TCP at 10 Gbit/s a host";
-    } else if (model == CostModel::NoGdr) {
-      without_gdr(hosts);
-      as_is = "without GPUDirect RDMA";
-    } else if (model == CostModel::SharedMemory) {
-      variables["NCCL_P2P_LEVEL"] = "LOC";
-      as_is = "through shared memory";
-    } else if (model == CostModel::OneNic) {
-      with_one_nic(hosts, 0);
-      as_is = "over one NIC a host";
-    } else if (model == CostModel::FewChannels && audit.facts.world() != nullptr) {
-      variables["NCCL_MAX_NCHANNELS"] =
-          std::to_string(std::max(1, audit.facts.world()->ring_channels));
-      as_is = fmt::format("with {} channels", variables["NCCL_MAX_NCHANNELS"]);
-    } else {
-      continue;
-    }
+    const std::optional<AsFound> found = as_found(finding, audit.facts, expected.hosts);
+    if (!found) continue;
     const Result<Answer> actual =
-        predict_job(hosts, variables, version, Collective::AllReduce, kSize);
+        predict_job(found->hosts, found->variables, version, Collective::AllReduce, kSize);
     constexpr double kNoticeable = 1.02;
     if (!actual || actual->busbw_gbs * kNoticeable > best.busbw_gbs) continue;
     finding.cost =
         Cost{fmt::format(
                  "{}, {} channels: the model predicts {:.1f} GB/s busbw for an all-reduce of {}; "
                  "as it should be {:.1f} GB/s, {} x ({})",
-                 as_is, actual->channels, actual->busbw_gbs, format_bytes(kSize), best.busbw_gbs,
-                 factor_text(best.busbw_gbs, actual->busbw_gbs), expected.source),
+                 found->text, actual->channels, actual->busbw_gbs, format_bytes(kSize),
+                 best.busbw_gbs, factor_text(best.busbw_gbs, actual->busbw_gbs), expected.source),
              actual->busbw_gbs, best.busbw_gbs};
   }
 

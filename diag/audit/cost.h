@@ -1,10 +1,24 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 
 #include "diag/audit/audit.h"
+#include "engine/topology/host.h"
 
 namespace ringside::audit {
+
+/// The job as a finding has it.
+struct AsFound {
+  JobHosts hosts;
+  std::map<std::string, std::string> variables = {};  ///< NCCL's
+  std::string text = {};                              ///< "without GPUDirect RDMA"
+};
+
+/// expected  as it should be
+/// returns   nothing where the finding changes nothing that a model of the job knows
+std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, JobHosts expected);
 
 /// What the engine says of the job: Finding::cost of findings on transports, BenchmarkTable's expectation.
 ///

@@ -71,7 +71,8 @@ Result<std::vector<Fault>> read_faults(const YamlMapping& root) {
 
 Result<FaultPlan> parse_fault_plan(const std::string& text, const std::string& where) {
   try {
-    return read_plan(YamlMapping(YAML::Load(text), where));
+    RINGSIDE_TRY(YAML::Node document, load_yaml_document(text, where));
+    return read_plan(YamlMapping(std::move(document), where));
   } catch (const YAML::Exception& exception) {
     return yaml_error(exception, where);
   }

@@ -261,7 +261,8 @@ Result<DescribedHost> read_host(const YamlMapping& root) {
 
 Result<DescribedHost> parse_host_yaml(const std::string& text, const std::string& where) {
   try {
-    return read_host(YamlMapping{YAML::Load(text), where});
+    RINGSIDE_TRY(YAML::Node document, load_yaml_document(text, where));
+    return read_host(YamlMapping{std::move(document), where});
   } catch (const YAML::Exception& exception) {
     return yaml_error(exception, where);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "base/suggest.h"
 #include "base/text.h"
@@ -90,6 +91,14 @@ Status check_yaml_document(const YamlMapping& root, const std::string& version,
   }
   RINGSIDE_TRY(root.check(known));
   return check_version(root, version, what);
+}
+
+Result<YAML::Node> load_yaml_document(const std::string& text, const std::string& where) {
+  const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+  if (documents.size() < 2) return documents.empty() ? YAML::Node() : documents.front();
+  return Error{ErrorCode::Corrupt,
+               fmt::format("{}: a second document", place_of(documents[1].Mark(), where)),
+               "one file holds one document: take out what follows the line ---"};
 }
 
 Error yaml_error(const YAML::Exception& exception, const std::string& where) {

@@ -61,6 +61,10 @@ class YamlMapping {
 Status check_yaml_document(const YamlMapping& root, const std::string& version,
                            const std::string& what, std::span<const std::string_view> known);
 
+/// The document of a text.
+/// errors  Corrupt: a second one, which nobody would read. As YamlMapping
+Result<YAML::Node> load_yaml_document(const std::string& text, const std::string& where);
+
 /// The Error for an exception of yaml-cpp.
 Error yaml_error(const YAML::Exception& exception, const std::string& where);
 

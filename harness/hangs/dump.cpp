@@ -39,6 +39,7 @@ FlightDump flight_dump(const Program& program, const Snapshot& snapshot, const R
       made.input = std::move(text.input);
       made.output = std::move(text.output);
       made.type = text.type;
+      if (recorder.has_roots && has_root(step.op)) made.root = step.peer;
       if (recorder.has_frames) made.frames = frames_of(program, step, recorder.frames);
       call = &made;
     }

@@ -267,6 +267,7 @@ HangCase kept_case(std::string name, Program program, Play play) {
   hang.play = std::move(play);
   hang.recorder.release = releases().back();
   hang.recorder.has_timing = true;
+  hang.recorder.has_roots = true;
   Evidence& evidence = hang.evidence;
   const bool is_hung = hang.play.is_hung();
   evidence.moment = is_hung ? Moment::Timeout : Moment::Finished;

@@ -68,7 +68,7 @@ struct CaseOptions {
 /// errors  InvalidArgument: the outline, or that number of ranks, has no place for such a fault
 Result<HangCase> make_case(const CaseOptions& options, std::uint64_t seed);
 
-/// What such a job leaves when nothing is lost: every dump, in the newest release's layout, the watchdogs' lines,
+/// What such a job leaves when nothing is lost: every dump, in the newest release's layout with roots beside, the watchdogs' lines,
 /// torchrun's where ranks died, Python's stacks of ranks that compute.
 /// Nobody drew its fault: the play shows what there is.
 /// play  of the program

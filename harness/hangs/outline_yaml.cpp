@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "engine/topology/yaml_mapping.h"
 #include "harness/hangs/outline.h"
+#include "harness/hangs/outline_schema.h"
 
 namespace ringside::hangs {
 namespace {
@@ -115,45 +116,61 @@ class ProgramReader {
       step.kind = node.Scalar() == "join" ? Kind::Join : Kind::Synchronize;
       return step;
     }
+    const std::vector<std::string_view> words = step_words();
     const bool is_pair = node.IsMap() && node.size() == 1 && node.begin()->first.IsScalar();
     const std::string word = is_pair           ? node.begin()->first.Scalar()
                              : node.IsScalar() ? node.Scalar()
                                                : std::string{};
-    constexpr std::array<std::string_view, 13> kWords{
-        "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
-        "all_to_all", "barrier",    "transfer",       "compute",   "synchronize",
-        "rendezvous", "join",       "kernel"};
-    const auto found = std::find(kWords.begin(), kWords.end(), word);
-    if (found == kWords.end() || !is_pair || word == "synchronize") {
-      return root_.bad(node, fmt::format("'{}' is not a step", word), suggestion(word, kWords));
+    const auto schema = std::ranges::find(step_schema(), word, &SchemaStep::word);
+    if (schema == step_schema().end() || !is_pair) {
+      return root_.bad(node, fmt::format("'{}' is not a step", word), suggestion(word, words));
     }
     const YAML::Node value = node.begin()->second;
     if (word == "compute" || word == "kernel") {
       step.kind = word == "compute" ? Kind::Compute : Kind::Kernel;
-      return read_work(node, word, value, step);
+      return read_work(node, *schema, value, step);
     }
-    if (word == "join") {
+    if (word == "join" || word == "synchronize") {
+      step.kind = word == "join" ? Kind::Join : Kind::Synchronize;
       const YamlMapping keys(value, root_.where());
-      RINGSIDE_TRY(keys.check(std::array<std::string_view, 1>{"on"}));
+      RINGSIDE_TRY(keys.check(schema->keys));
+      RINGSIDE_TRY(read_only(keys, step));
+      if (!keys.has("on")) return step;
       RINGSIDE_TRY(step.family, read_family(keys));
-      step.kind = Kind::Join;
       step.is_of_family = true;
       return step;
     }
     step.kind = word == "transfer"     ? Kind::Transfer
                 : word == "rendezvous" ? Kind::Rendezvous
                                        : Kind::Call;
-    if (step.kind == Kind::Call) step.op = static_cast<Op>(found - kWords.begin());
-    return read_call(YamlMapping(value, root_.where()), step);
+    if (step.kind == Kind::Call) {
+      while (to_string(step.op) != word) step.op = static_cast<Op>(static_cast<int>(step.op) + 1);
+    }
+    return read_call(YamlMapping(value, root_.where()), *schema, step);
+  }
+
+  static std::vector<std::string_view> step_words() {
+    std::vector<std::string_view> words;
+    for (const SchemaStep& one : step_schema()) words.push_back(one.word);
+    return words;
+  }
+
+  /// `only: {on: stages, at: 0}`, if it is there.
+  Status read_only(const YamlMapping& keys, OutlineStep& step) {
+    if (!keys.has("only")) return {};
+    RINGSIDE_TRY(const YamlMapping only, keys.child("only", "{on: stages, at: 0}",
+                                                    std::array<std::string_view, 2>{"on", "at"}));
+    RINGSIDE_TRY(step.at, read_place(only));
+    return {};
   }
 
   /// `2ms` on all ranks, or `{time: 2ms, on: stages, at: 0}` on one rank of each group.
-  Result<OutlineStep> read_work(const YAML::Node& node, const std::string& word,
+  Result<OutlineStep> read_work(const YAML::Node& node, const SchemaStep& schema,
                                 const YAML::Node& value, OutlineStep step) {
     std::string text = value.IsScalar() ? value.Scalar() : std::string{};
     if (value.IsMap()) {
       const YamlMapping keys(value, root_.where());
-      RINGSIDE_TRY(keys.check(std::array<std::string_view, 3>{"time", "on", "at"}));
+      RINGSIDE_TRY(keys.check(schema.keys));
       RINGSIDE_TRY(text, keys.word("time", "2ms"));
       if (keys.has("on") || keys.has("at")) {
         RINGSIDE_TRY(step.at, read_place(keys));
@@ -163,7 +180,7 @@ class ProgramReader {
     if (!time || *time > kMaxTime) {
       const std::string what =
           time ? fmt::format("'{}' is longer than a day", text) : time.error().message;
-      return root_.bad(node, fmt::format("{}: {}", word, what), fmt::format("{}: 2ms", word));
+      return root_.bad(node, fmt::format("{}: {}", schema.word, what), std::string(schema.form));
     }
     step.time = std::chrono::duration_cast<Nanoseconds>(*time);
     return step;
@@ -193,21 +210,13 @@ class ProgramReader {
     return static_cast<int>(smallest) - 1;
   }
 
-  Result<OutlineStep> read_call(const YamlMapping& call, OutlineStep step) {
-    std::vector<std::string_view> known{"on", "only"};
-    if (step.kind == Kind::Transfer) known.insert(known.end(), {"from", "to"});
-    if (step.kind == Kind::Call && has_root(step.op)) known.emplace_back("root");
-    if (step.kind != Kind::Rendezvous) known.emplace_back("async");
-    const bool has_data = step.kind != Kind::Rendezvous && step.op != Op::Barrier;
-    if (has_data) known.insert(known.end(), {"count", "type"});
-    RINGSIDE_TRY(call.check(known));
+  Result<OutlineStep> read_call(const YamlMapping& call, const SchemaStep& schema,
+                                OutlineStep step) {
+    const bool has_data = std::ranges::find(schema.keys, "count") != schema.keys.end();
+    RINGSIDE_TRY(call.check(schema.keys));
     RINGSIDE_TRY(step.family, read_family(call));
     const int last = last_of(step.family);
-    if (call.has("only")) {
-      RINGSIDE_TRY(const YamlMapping only, call.child("only", "{on: stages, at: 0}",
-                                                      std::array<std::string_view, 2>{"on", "at"}));
-      RINGSIDE_TRY(step.at, read_place(only));
-    }
+    RINGSIDE_TRY(read_only(call, step));
     step.count = 1;
     if (has_data) {
       RINGSIDE_TRY(const std::string text, call.word("count", "4096"));
@@ -286,7 +295,8 @@ Result<int> read_iterations(const YamlMapping& root, int least) {
 
 Result<Outline> parse_outline(const std::string& text, const std::string& where) {
   try {
-    const YamlMapping root(YAML::Load(text), where);
+    RINGSIDE_TRY(YAML::Node document, load_yaml_document(text, where));
+    const YamlMapping root(std::move(document), where);
     RINGSIDE_TRY(check_yaml_document(
         root, "hang-program/1", "a program of groups and calls",
         std::array<std::string_view, 7>{"ringside", "name", "ranks", "ranks_per_host", "iterations",

@@ -33,6 +33,8 @@ struct Recorder {
   bool has_timing = false;      ///< TORCH_NCCL_ENABLE_TIMING: start events
   bool is_only_active = false;  ///< completed entries are left out
   bool has_frames = true;
+  bool has_roots =
+      false;            ///< of broadcasts and reduces: ringside's own keeps them, PyTorch's do not
   int frames = 6;       ///< of a stack, at least: deeper ones run through nested modules
   int capacity = 2000;  ///< entries of the ring, all groups together
   std::int64_t timeout_ms = 600'000;

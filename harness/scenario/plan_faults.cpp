@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/wording.h"
 #include "engine/faults/rank_faults.h"
 #include "harness/hangs/calls.h"
 
@@ -40,11 +44,29 @@ Step halt_step(const Step& at, Halt how) {
 class RankEditor {
  public:
   RankEditor(const FaultPlan& plan, int rank, hangs::Program& program)
-      : faults_(plan, rank),
+      : rank_(rank),
+        faults_(plan, rank),
         program_(program),
         own_(program.programs[static_cast<std::size_t>(rank)]) {}
 
   void run() {
+    edit();
+    if (put_off_) idle_.push_back(fmt::format("rank {} puts its last call off, for ever", rank_));
+    for (const Fault& fault : faults_.plan().faults) {
+      if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
+      const std::int64_t calls = fault.on.empty() ? asked_ : asked_on_[fault.on];
+      if (fault.call.value_or(0) < calls) continue;
+      idle_.push_back(fmt::format("{} of rank {} at call {}{}: it comes to {}, from 0 on",
+                                  to_string(fault.kind), rank_, fault.call.value_or(0),
+                                  fault.on.empty() ? "" : " of " + fault.on,
+                                  plural(static_cast<std::size_t>(calls), "call", "calls")));
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::string>& idle() const { return idle_; }
+
+ private:
+  void edit() {
     for (int iteration = 0; iteration < own_.iterations; ++iteration) {
       std::vector<Step> body;
       bool is_plain = !put_off_;
@@ -53,7 +75,10 @@ class RankEditor {
           body.push_back(step);
           continue;
         }
-        const CallFate fate = faults_.fate_of(family_of(step));
+        const std::string& family = family_of(step);
+        ++asked_;
+        ++asked_on_[family];
+        const CallFate fate = faults_.fate_of(family);
         is_plain = is_plain && fate.is_plain() && !put_off_;
         if (!take(step, fate, body)) {
           own_.odd[iteration] = std::move(body);
@@ -64,7 +89,6 @@ class RankEditor {
     }
   }
 
- private:
   /// returns  false: the rank goes no further
   bool take(const Step& call, const CallFate& fate, std::vector<Step>& body) {
     if (fate.end != nullptr) {
@@ -117,10 +141,14 @@ class RankEditor {
     return call;
   }
 
+  const int rank_;
   RankFaults faults_;
   hangs::Program& program_;
   hangs::RankProgram& own_;
   std::optional<Step> put_off_;
+  std::vector<std::string> idle_;
+  std::int64_t asked_ = 0;
+  std::map<std::string, std::int64_t> asked_on_;  ///< by family
 };
 
 bool uses(const Fault& fault, const Step& call, const hangs::Group& group,
@@ -134,6 +162,16 @@ bool uses(const Fault& fault, const Step& call, const hangs::Group& group,
 
 std::uint64_t bytes_of(const Step& call) {
   return size_of(call.type).value * static_cast<std::uint64_t>(call.count);
+}
+
+bool is_used(const Fault& fault, const hangs::Program& program) {
+  const hangs::RankProgram& own =
+      program.programs[static_cast<std::size_t>(fault.from.value_or(0))];
+  return std::ranges::any_of(own.body, [&](const Step& step) {
+    if (step.kind != Kind::Call) return false;
+    const hangs::Group& group = program.groups[static_cast<std::size_t>(step.group)];
+    return uses(fault, step, group, program.families[static_cast<std::size_t>(group.family)]);
+  });
 }
 
 /// The first collective that the connection's messages are part of once the fault has set in.
@@ -170,12 +208,19 @@ Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program
     const bool is_hit = std::ranges::any_of(plan.faults, [rank](const Fault& fault) {
       return !is_link_fault(fault.kind) && fault.rank == rank;
     });
-    if (is_hit) RankEditor(plan, rank, program).run();
+    if (!is_hit) continue;
+    RankEditor editor(plan, rank, program);
+    editor.run();
+    planned.idle.insert(planned.idle.end(), editor.idle().begin(), editor.idle().end());
   }
   for (const Fault& fault : plan.faults) {
     if (!is_link_fault(fault.kind)) continue;
     if (fault.kind == FaultKind::SlowLink) {
       planned.slow.push_back(fault);
+      if (!is_used(fault, program)) {
+        planned.idle.push_back(
+            fmt::format("{}: no collective uses that connection", to_string(fault.kind)));
+      }
       continue;
     }
     if (fault.kind == FaultKind::StallLink && fault.by) {

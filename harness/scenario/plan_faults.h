@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -11,8 +12,9 @@ namespace ringside {
 
 /// What a plan makes of a program that is played in simulated time.
 struct PlannedFaults {
-  hangs::NetworkFault network = {};  ///< group -1: none
-  std::vector<Fault> slow = {};      ///< connections that carry less
+  hangs::NetworkFault network = {};    ///< group -1: none
+  std::vector<Fault> slow = {};        ///< connections that carry less
+  std::vector<std::string> idle = {};  ///< faults that nothing comes to: a sentence each
 };
 
 /// Edits the program by what the plan says of its ranks: each call is asked for as a real rank asks

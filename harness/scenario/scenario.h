@@ -24,8 +24,9 @@ struct Expectation {
 /// for simulated ones.
 struct Scenario {
   std::string name;
-  std::string about = {};  ///< for people, in a sentence
-  std::string on = {};     ///< as `--on` takes it; empty: hosts of no kind
+  std::string about = {};          ///< for people, in a sentence
+  std::string on = {};             ///< as `--on` takes it; empty: hosts of no kind
+  std::string cluster_place = {};  ///< `file:line` of it, for messages
   std::optional<int> nodes = {};
   std::vector<std::string> set = {};  ///< NAME=VALUE, NCCL's variables
   hangs::Outline outline;

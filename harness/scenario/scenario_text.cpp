@@ -89,12 +89,20 @@ class ScenarioWriter {
     return fmt::format("on: {}, at: {}", family(place.family), place.rank);
   }
 
+  [[nodiscard]] std::string only_text(const OutlineStep::Place& place) const {
+    return fmt::format("only: {{{}}}", place_text(place));
+  }
+
   [[nodiscard]] std::string step_text(const OutlineStep& step) const {
     switch (step.kind) {
       case Kind::Join:
-        return step.is_of_family ? fmt::format("join: {{on: {}}}", family(step.family)) : "join";
+        if (step.is_of_family) {
+          const std::string only = step.at ? ", " + only_text(*step.at) : std::string();
+          return fmt::format("join: {{on: {}{}}}", family(step.family), only);
+        }
+        return step.at ? fmt::format("join: {{{}}}", only_text(*step.at)) : "join";
       case Kind::Synchronize:
-        return "synchronize";
+        return step.at ? fmt::format("synchronize: {{{}}}", only_text(*step.at)) : "synchronize";
       case Kind::Compute:
       case Kind::Kernel: {
         const char* const word = step.kind == Kind::Compute ? "compute" : "kernel";
@@ -122,7 +130,7 @@ class ScenarioWriter {
       text += fmt::format(", count: {}, type: {}", step.count, to_string(step.type));
     }
     if (step.async) text += ", async: yes";
-    if (step.at) text += fmt::format(", only: {{{}}}", place_text(*step.at));
+    if (step.at) text += ", " + only_text(*step.at);
     return text + "}";
   }
 

@@ -2,8 +2,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <map>
 
 #include "base/fd.h"
 #include "base/suggest.h"
@@ -13,6 +13,7 @@
 #include "harness/hangs/fault.h"
 #include "harness/hangs/outline_yaml.h"
 #include "harness/scenario/scenario.h"
+#include "harness/scenario/schema.h"
 #include "harness/scenario/workload.h"
 
 namespace ringside {
@@ -27,11 +28,9 @@ class ScenarioReader {
   explicit ScenarioReader(const YamlMapping& root) : root_(root) {}
 
   Result<Scenario> read() {
-    RINGSIDE_TRY(check_yaml_document(
-        root_, "scenario/1", "a job, what goes wrong in it, and what comes of it",
-        std::array<std::string_view, 14>{"ringside", "name", "about", "cluster", "ranks",
-                                         "ranks_per_host", "iterations", "parallel", "groups",
-                                         "steps", "workload", "seed", "faults", "expect"}));
+    RINGSIDE_TRY(check_yaml_document(root_, "scenario/1",
+                                     "a job, what goes wrong in it, and what comes of it",
+                                     names_of(scenario_keys())));
     RINGSIDE_TRY(scenario_.name, root_.word("name", "skipped-collective"));
     if (root_.has("about")) {
       RINGSIDE_TRY(scenario_.about, root_.word("about", "one rank leaves"));
@@ -62,10 +61,11 @@ class ScenarioReader {
   Status read_cluster() {
     if (!root_.has("cluster")) return {};
     constexpr const char* kExample = "{on: dgx-h100, nodes: 2}";
-    RINGSIDE_TRY(
-        const YamlMapping cluster,
-        root_.child("cluster", kExample, std::array<std::string_view, 3>{"on", "nodes", "set"}));
+    RINGSIDE_TRY(const YamlMapping cluster,
+                 root_.child("cluster", kExample, names_of(cluster_keys())));
     RINGSIDE_TRY(scenario_.on, cluster.word("on", "dgx-h100"));
+    RINGSIDE_TRY(const YAML::Node at, cluster.find("on", "dgx-h100"));
+    scenario_.cluster_place = place_of(at);
     if (cluster.has("nodes")) {
       RINGSIDE_TRY(scenario_.nodes, cluster.whole("nodes", 1, kMostRanks, "2"));
     }
@@ -79,6 +79,11 @@ class ScenarioReader {
       scenario_.set.push_back(entry.first.Scalar() + "=" + entry.second.Scalar());
     }
     return {};
+  }
+
+  /// Where what a later reader refuses stands.
+  [[nodiscard]] std::string place_of(const YAML::Node& at) const {
+    return fmt::format("{}:{}", root_.where(), at.Mark().line + 1);
   }
 
   Status read_program() {
@@ -145,6 +150,8 @@ class ScenarioReader {
       return root_.bad(node, "a workload is one name with its keys", kExample);
     }
     WorkloadKeys keys;
+    std::map<std::string, YAML::Node, std::less<>> places;
+    const YAML::Node name = node.begin()->first;
     const YAML::Node values = node.begin()->second;  // an iterator's node goes with it
     for (const auto& entry : values) {
       if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
@@ -154,10 +161,13 @@ class ScenarioReader {
         return root_.bad(entry.first, fmt::format("key '{}' comes twice", entry.first.Scalar()),
                          "keep one of them");
       }
+      places[entry.first.Scalar()] = entry.first;
     }
-    auto outline = make_training(node.begin()->first.Scalar(), keys);
-    if (!outline) return root_.bad(node, outline.error().message, outline.error().help);
-    scenario_.outline = *std::move(outline);
+    const auto bad = [&](std::string_view key, const std::string& what, const std::string& help) {
+      const auto place = places.find(key);
+      return root_.bad(place == places.end() ? name : place->second, what, help);
+    };
+    RINGSIDE_TRY(scenario_.outline, make_workload(name.Scalar(), keys, bad));
     scenario_.outline.name = scenario_.name;
     if (root_.has("iterations")) {
       RINGSIDE_TRY(scenario_.outline.iterations, hangs::read_iterations(root_, 1));
@@ -191,17 +201,15 @@ class ScenarioReader {
 
   Status read_expectation() {
     constexpr const char* kExample = "{hang: {kind: missing_rank, culprits: [3]}}";
-    RINGSIDE_TRY(
-        const YamlMapping expect,
-        root_.child("expect", kExample, std::array<std::string_view, 2>{"hang", "finished"}));
+    RINGSIDE_TRY(const YamlMapping expect,
+                 root_.child("expect", kExample, names_of(expect_keys())));
     if (expect.has("hang") == expect.has("finished")) {
       return root_.bad(expect.node(), "a job hangs or is finished", kExample);
     }
     if (expect.has("finished")) return read_finished(expect);
     scenario_.expect.outcome = Expectation::Outcome::Hang;
-    RINGSIDE_TRY(
-        const YamlMapping hang,
-        expect.child("hang", kExample, std::array<std::string_view, 2>{"kind", "culprits"}));
+    RINGSIDE_TRY(const YamlMapping hang,
+                 expect.child("hang", kExample, names_of(expect_hang_keys())));
     RINGSIDE_TRY(const YAML::Node kinds, hang.find("kind", "missing_rank"));
     if (kinds.IsScalar()) {
       RINGSIDE_TRY(add_kind(hang, kinds));
@@ -242,8 +250,7 @@ class ScenarioReader {
     RINGSIDE_TRY(const YAML::Node node, expect.find("finished", "{at_most: 20ms}"));
     if (node.IsNull() || (node.IsScalar() && node.Scalar() == "yes")) return {};
     RINGSIDE_TRY(const YamlMapping finished,
-                 expect.child("finished", "{at_most: 20ms}",
-                              std::array<std::string_view, 2>{"at_least", "at_most"}));
+                 expect.child("finished", "{at_most: 20ms}", names_of(expect_finished_keys())));
     if (finished.has("at_least")) {
       RINGSIDE_TRY(scenario_.expect.at_least,
                    finished.quantity<Seconds>("at_least", "10ms", parse_time));
@@ -268,7 +275,8 @@ class ScenarioReader {
 
 Result<Scenario> parse_scenario(const std::string& text, const std::string& where) {
   try {
-    const YamlMapping root(YAML::Load(text), where);
+    RINGSIDE_TRY(YAML::Node document, load_yaml_document(text, where));
+    const YamlMapping root(std::move(document), where);
     // The older of the two languages: a program alone.
     if (root.node().IsMap() && root.has("ringside") && root.node()["ringside"].IsScalar() &&
         root.node()["ringside"].Scalar() == "hang-program/1") {

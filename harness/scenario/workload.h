@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -32,11 +33,28 @@ struct TransformerShape {
   int ffn = 0;       ///< width of one of the feed-forward matrices
   int matrices = 3;  ///< of the feed-forward: 3 where it is gated (SwiGLU), else 2
   int vocabulary = 0;
+  int experts = 0;  ///< of a layer, that tokens are routed to; 0: none
+  int top_k = 0;    ///< of them, that one token goes to
+  int expert_ffn = 0;
+  int shared_experts = 0;  ///< that every token goes to
+  int dense_layers = 0;    ///< the first ones, which have no experts
+  double attention = 0;    ///< weights of a layer's; 0: four matrices, two of them of kv_heads
+  int scores = 0;          ///< half of the channels of queries and of values; 0: as many as hidden
   std::string_view source = {};
 
-  /// Of one layer: weights of attention and feed-forward.
-  [[nodiscard]] double layer_weights() const;
-  [[nodiscard]] double weights() const;  ///< all, with both embeddings
+  [[nodiscard]] double attention_weights() const;  ///< of one layer
+  [[nodiscard]] double feed_forward_weights() const;
+  [[nodiscard]] double layer_weights() const;   ///< of one without experts
+  [[nodiscard]] double expert_weights() const;  ///< of one expert
+  /// What of a layer with experts every rank has: attention, router, shared experts.
+  [[nodiscard]] double common_weights() const;
+  [[nodiscard]] double weights() const { return weights_with(experts); }  ///< and both embeddings
+  /// That one token meets.
+  [[nodiscard]] double active_weights() const { return weights_with(top_k); }
+  [[nodiscard]] int score_width() const { return scores > 0 ? scores : hidden; }
+
+ private:
+  [[nodiscard]] double weights_with(int experts_of_layer) const;
 };
 std::span<const TransformerShape> known_transformers();
 /// errors  InvalidArgument: unknown; the nearest is named
@@ -44,16 +62,24 @@ Result<TransformerShape> find_transformer(std::string_view name);
 
 using WorkloadKeys = std::map<std::string, std::string, std::less<>>;
 
+/// The Error for a key of a workload that cannot be meant, or for all of it (an empty key): where it stands is its
+/// reader's to say.
+using BadKey =
+    std::function<Error(std::string_view key, const std::string& what, const std::string& help)>;
+/// `what` alone.
+Error bad_key(std::string_view key, const std::string& what, const std::string& help);
+
 /// One row of the table of workloads.
-struct TrainingKind {
+struct WorkloadKind {
   std::string_view name;
   std::string_view what;
-  std::vector<std::string_view> keys;
+  std::vector<std::string_view> keys;  ///< all, its own first
 };
-std::span<const TrainingKind> training_kinds();
+std::span<const WorkloadKind> workload_kinds();
 
-/// A training step as a program.
-/// errors  InvalidArgument: an unknown workload or key (the nearest is named), a value that cannot be meant
-Result<hangs::Outline> make_training(std::string_view kind, const WorkloadKeys& keys);
+/// A training step, or a batch of inference, as a program.
+/// errors  InvalidArgument, by `bad`: an unknown workload or key (the nearest is named), a value that cannot be meant
+Result<hangs::Outline> make_workload(std::string_view kind, const WorkloadKeys& keys,
+                                     const BadKey& bad = bad_key);
 
 }  // namespace ringside

@@ -317,7 +317,8 @@ Result<ClusterFile> read_cluster(YAML::Node document, const std::string& where,
 Result<ClusterFile> parse_cluster(const std::string& text, const std::string& where,
                                   const std::vector<ClusterChange>& changes) {
   try {
-    return read_cluster(YAML::Load(text), where, changes);
+    RINGSIDE_TRY(const YAML::Node document, load_yaml_document(text, where));
+    return read_cluster(document, where, changes);
   } catch (const YAML::Exception& exception) {
     return yaml_error(exception, where);
   }

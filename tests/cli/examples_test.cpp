@@ -57,7 +57,13 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
                   .status,
               0);
   }
-  if (std::string(GetParam()) == "run") {
+  if (std::string(GetParam()) == "scenario") {
+    ASSERT_EQ(
+        run_program({"generate", "hangs", "-o", "dumps", "--class", "not_a_hang", "--ranks", "4"})
+            .status,
+        0);
+  }
+  if (std::string(GetParam()) == "run" || std::string(GetParam()) == "scenario") {
     std::filesystem::create_directory_symlink(std::filesystem::path(RINGSIDE_SOURCE) / "scenarios",
                                               "scenarios");
   }
@@ -75,7 +81,8 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
                          testing::Values("audit", "bench", "hang", "sim", "explain", "validate",
-                                         "topo", "generate", "trace", "demo", "run", "reproduce"),
+                                         "topo", "generate", "trace", "demo", "run", "reproduce",
+                                         "scenario"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST(FoldProgram, ReplicasAreOneAndTakeTheSameTime) {
                             {"data", std::to_string(data)},
                             {"microbatches", std::to_string(random.between(1, 6))},
                             {"sequence_parallel", random.chance(50) ? "yes" : "no"}};
-    const auto outline = make_training("megatron", keys);
+    const auto outline = make_workload("megatron", keys);
     ASSERT_TRUE(outline) << outline.error().message;
     expect_the_same(*outline, pipeline, std::to_string(i));
   }
@@ -78,7 +78,7 @@ TEST(FoldProgram, BuiltInWorkloadsTakeTheSameTime) {
 }
 
 TEST(FoldProgram, ADifferenceIsAKindOfItsOwn) {
-  const auto outline = make_training("ddp", {{"model", "llama3-8b"},
+  const auto outline = make_workload("ddp", {{"model", "llama3-8b"},
                                              {"gpu", "h100"},
                                              {"efficiency", "0.5"},
                                              {"data", "6"},
@@ -95,7 +95,7 @@ TEST(FoldProgram, ADifferenceIsAKindOfItsOwn) {
 
 // Stages that are alike but for whom they send to, and one that computes for longer.
 TEST(FoldProgram, TimesAndPeersTellRanksApart) {
-  const auto outline = make_training("ddp", {{"model", "llama3-8b"},
+  const auto outline = make_workload("ddp", {{"model", "llama3-8b"},
                                              {"gpu", "h100"},
                                              {"efficiency", "0.5"},
                                              {"data", "4"},

@@ -91,6 +91,19 @@ TEST(PlanFaults, ARankEndsWhereThePlanSays) {
   }
 }
 
+// A fault at a call that is never made changes nothing, and is told.
+TEST(PlanFaults, WhatNothingComesToIsTold) {
+  hangs::Program program = program_of(kSteps);
+  const auto planned = plan_faults(
+      {.seed = 1,
+       .faults = {*parse_fault("skip:rank=1,call=999"), *parse_fault("skip:rank=1,call=0")}},
+      program);
+  ASSERT_TRUE(planned);
+  ASSERT_EQ(planned->idle.size(), 1U);
+  EXPECT_NE(planned->idle.front().find("skip of rank 1 at call 999"), std::string::npos)
+      << planned->idle.front();
+}
+
 TEST(PlanFaults, LateIsNotNever) {
   hangs::Program program = program_of(kSteps);
   ASSERT_TRUE(plan("late:rank=1,call=5,by=5ms", program));

@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -78,6 +82,88 @@ TEST(ScenarioRun, WhatDoesNotComeIsNotMet) {
   outcome = run_scenario({.scenario = *scenario});
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(outcome->unmet.empty());
+}
+
+TEST(ScenarioRun, FaultsThatNothingComesToAreSaid) {
+  auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/killed-rank.yaml");
+  ASSERT_TRUE(scenario);
+  scenario->faults.faults.front().call = 100'000;
+  for (const bool is_real : {false, true}) {
+    const auto outcome = run_scenario({.scenario = *scenario, .is_real = is_real});
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    ASSERT_EQ(outcome->notes.size(), 1U);
+    EXPECT_NE(outcome->notes.front().find("call 100000"), std::string::npos);
+  }
+}
+
+// What only the simulation of the cluster finds is told where the scenario names it.
+TEST(ScenarioRun, AClusterIsRefusedWithItsLine) {
+  for (const char* const cluster : {"{on: dgx-h1000}", "{on: dgx-h100, nodes: 1}"}) {
+    const auto scenario =
+        parse_scenario(std::string("ringside: scenario/1\nname: x\nranks: 16\ncluster: ") +
+                           cluster + "\nsteps:\n- all_reduce: {on: world, count: 4}\n",
+                       "x.yaml");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    const auto outcome = run_scenario({.scenario = *scenario});
+    ASSERT_FALSE(outcome);
+    EXPECT_TRUE(outcome.error().message.starts_with("x.yaml:4: ")) << outcome.error().message;
+  }
+}
+
+// Pairs on other GPUs of a host take the same time: one row.
+TEST(ScenarioRun, CallsThatAreAlikeAreOneRow) {
+  const auto scenario = parse_scenario(
+      "ringside: scenario/1\nname: x\nparallel: {tensor: 2, data: 4}\ncluster: {on: dgx-h100}\n"
+      "steps:\n- all_reduce: {on: tensor, count: 1000000}\n",
+      "x.yaml");
+  ASSERT_TRUE(scenario);
+  auto faulty = *scenario;
+  Fault late;  // rank by rank, not one for all that are like it
+  late.kind = FaultKind::Late;
+  late.rank = 0;
+  late.call = 0;
+  late.by = Seconds{0};
+  faulty.faults.faults = {late};
+  const auto outcome = run_scenario({.scenario = faulty});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->calls.size(), 1U);
+  EXPECT_FALSE(outcome->calls.front().fidelity.empty());
+}
+
+/// Folders of runs in the folder for such.
+int run_folders(const std::string& below) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(below)) {
+    count += entry.path().filename().string().starts_with("ringside-run-") ? 1 : 0;
+  }
+  return count;
+}
+
+// Ctrl-C in the middle of a run on real ranks: nothing is left in the folder for temporary files.
+TEST(ScenarioRun, ASignalLeavesNoFolder) {
+  const std::string below = testing::TempDir() + "a_signal_leaves_no_folder";
+  fs::remove_all(below);
+  fs::create_directories(below);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::setpgid(0, 0);
+    ::setenv("TMPDIR", below.c_str(), 1);
+    const auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/late-rank.yaml");
+    auto slow = *scenario;
+    slow.outline.steps.front().time = Nanoseconds{2'000'000'000};  // there is time for a signal
+    static_cast<void>(run_scenario({.scenario = slow, .is_real = true, .timeout = Seconds{30}}));
+    ::_exit(0);
+  }
+  const auto wait_for = [&](int folders) {
+    for (int i = 0; i < 400 && run_folders(below) != folders; ++i) ::usleep(50'000);
+    return run_folders(below);
+  };
+  EXPECT_EQ(wait_for(1), 1);
+  ::kill(-child, SIGINT);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(wait_for(0), 0);
+  fs::remove_all(below);
 }
 
 // The same job by folded kinds and rank by rank (a fault that does nothing keeps it from being folded).

@@ -83,7 +83,7 @@ expect:
 
 TEST(ScenarioText, AWorkloadIsItsSteps) {
   Scenario scenario;
-  auto outline = make_training("megatron", {{"layers", "4"},
+  auto outline = make_workload("megatron", {{"layers", "4"},
                                             {"hidden", "64"},
                                             {"heads", "4"},
                                             {"vocabulary", "100"},

@@ -129,6 +129,13 @@ TEST(ScenarioYaml, WhatCannotBeMeantIsRefusedWithItsLineAndTheMend) {
       {"name: x\n", "s.yaml", "ringside"},
       {"[1, 2]", "s.yaml", "mapping"},
       {"a: b: c", "s.yaml:1", "YAML"},
+      {std::string(kWhole) + "---\nringside: scenario/1\n", "s.yaml:25", "second document"},
+      {"ringside: scenario/1\nname: x\nworkload:\n  ddp:\n    model: llama3-8b\n    gpu: h100\n"
+       "    efficiency: 2\n    data: 8\n",
+       "s.yaml:7", "efficiency"},
+      {"ringside: scenario/1\nname: x\nworkload:\n  megatron:\n    tensr: 2\n", "s.yaml:5",
+       "tensor"},
+      {"ringside: scenario/1\nname: x\nworkload:\n  ddp:\n    gpu: h100\n", "s.yaml:4", "model"},
   };
   for (const Bad& one : all) {
     const std::string answer = refusal(one.text);

@@ -15,7 +15,7 @@ using hangs::Op;
 using hangs::Step;
 
 hangs::Program made(const char* kind, const WorkloadKeys& keys) {
-  const auto outline = make_training(kind, keys);
+  const auto outline = make_workload(kind, keys);
   EXPECT_TRUE(outline) << outline.error().message << outline.error().help;
   return hangs::make_program(*outline);
 }
@@ -46,6 +46,22 @@ TEST(Workload, KnownModelsHaveTheirSizes) {
   EXPECT_NEAR(billions("llama3-8b"), 8.03, 0.05);
   EXPECT_NEAR(billions("llama3-70b"), 70.6, 0.3);
   EXPECT_NEAR(billions("llama3-405b"), 405.9, 1);
+  EXPECT_NEAR(billions("mixtral-8x7b"), 46.7, 0.1);
+  EXPECT_NEAR(billions("mixtral-8x22b"), 140.6, 0.3);
+  EXPECT_NEAR(billions("dbrx"), 132, 1);
+  EXPECT_NEAR(billions("deepseek-v3"), 671, 1);
+}
+
+// And what they are said to use of them for one token.
+TEST(Workload, ATokenMeetsTheExpertsThatAreActive) {
+  const auto billions = [](const char* name) {
+    return find_transformer(name)->active_weights() / 1e9;
+  };
+  EXPECT_NEAR(billions("mixtral-8x7b"), 12.9, 0.1);
+  EXPECT_NEAR(billions("mixtral-8x22b"), 39, 0.3);
+  EXPECT_NEAR(billions("dbrx"), 36, 1);
+  EXPECT_NEAR(billions("deepseek-v3"), 37, 1);
+  EXPECT_EQ(billions("llama3-8b"), find_transformer("llama3-8b")->weights() / 1e9);
 }
 
 // Narayanan et al. 2021, (3): 96 B s l h^2 (1 + s/6h + V/16lh) operations with recomputation, whatever the parallelism.
@@ -162,6 +178,149 @@ TEST(Workload, ShardsAreGatheredTwiceAndScatteredOnce) {
   const hangs::RankProgram& own = program.programs.front();
   EXPECT_NEAR(static_cast<double>(elements(own, Op::AllGather)) / shard, 2, 1e-6);
   EXPECT_NEAR(static_cast<double>(elements(own, Op::ReduceScatter)) / shard, 1, 1e-6);
+}
+
+/// Elements of one type that a rank gives to calls of one kind.
+std::int64_t elements(const hangs::RankProgram& own, Op op, DataType type) {
+  std::int64_t sum = 0;
+  for (const Step& step : own.body) {
+    if (step.kind == Step::Kind::Call && step.op == op && step.type == type) sum += step.count;
+  }
+  return sum;
+}
+
+WorkloadKeys mixtral(const char* data) {
+  return {{"model", "mixtral-8x7b"}, {"gpu", "h100"}, {"efficiency", "0.5"},
+          {"expert", "8"},           {"data", data},  {"gradients", "bfloat16"}};
+}
+
+// Dispatch and combine, forward and backward: each moves every token's hidden vector once for each of its top_k experts.
+TEST(Workload, ExpertsGetEachTokenTopKTimesAndGiveItBack) {
+  const hangs::RankProgram own = made("moe", mixtral("8")).programs.front();
+  constexpr std::int64_t kTokens = 4096, kTopK = 2, kHidden = 4096, kLayers = 32;
+  EXPECT_EQ(elements(own, Op::AllToAll), 4 * kLayers * kTokens * kTopK * kHidden);
+  // DeepSeek-V3, 3.3.3: what is dispatched is FP8, what is combined BF16; one sequence a microbatch.
+  const hangs::Program deep = made("moe", {{"model", "deepseek-v3"},
+                                           {"gpu", "h100"},
+                                           {"efficiency", "0.4"},
+                                           {"expert", "64"},
+                                           {"data", "64"},
+                                           {"pipeline", "2"},
+                                           {"microbatches", "2"},
+                                           {"dispatch", "f8e4m3"}});
+  // 61 layers: 31 in the first stage, three of them without experts; 30 in the second.
+  constexpr std::int64_t kEach = 4096LL * 8 * 7168;
+  EXPECT_EQ(elements(deep.programs.front(), Op::AllToAll, DataType::Float8E4m3),
+            2 * 2 * 28 * kEach);
+  EXPECT_EQ(elements(deep.programs.front(), Op::AllToAll, DataType::Bfloat16), 2 * 2 * 28 * kEach);
+  EXPECT_EQ(elements(deep.programs.back(), Op::AllToAll, DataType::Bfloat16), 2 * 2 * 30 * kEach);
+}
+
+// GShard, Switch: an expert takes tokens x top_k / experts x factor, 2 x 4096 / 8 x 1.25 = 1280, and all is padded to that.
+TEST(Workload, ACapacityPadsWhatGoesToTheExperts) {
+  WorkloadKeys keys = mixtral("8");
+  const double plain = kernels(made("moe", keys).programs.front());
+  keys["capacity"] = "1.25";
+  const hangs::RankProgram own = made("moe", keys).programs.front();
+  EXPECT_EQ(elements(own, Op::AllToAll), 4LL * 32 * 8 * 1280 * 4096);
+  const double experts = 3 * 32 * 4096.0 * 2 * 2 * 3 * 4096 * 14336 / (989e12 * 0.5);
+  EXPECT_NEAR(kernels(own), plain + experts / 4, 1e-6);
+}
+
+// 6 operations a token and active weight (the embedding that is looked up has none), and attention's 6 l s h.
+TEST(Workload, ExpertsComputeWhatTheActiveWeightsSay) {
+  const TransformerShape model = *find_transformer("mixtral-8x7b");
+  const double busy = kernels(made("moe", mixtral("8")).programs.front()) * 989e12 * 0.5;
+  const double weights = model.active_weights() - 32000.0 * 4096;
+  EXPECT_NEAR(busy / (4096 * (6 * weights + 6.0 * 32 * 4096 * 4096)), 1, 1e-3);
+}
+
+// What every rank has is reduced over all of them, an expert over those that have it, too: of 16 ranks with 8 experts two.
+TEST(Workload, GradientsOfExpertsAreReducedWhereTheyAre) {
+  const TransformerShape model = *find_transformer("mixtral-8x7b");
+  const double common = 32 * model.common_weights() + 2.0 * 32000 * 4096;
+  const auto reduced = [](const char* data) {
+    return static_cast<double>(
+        elements(made("moe", mixtral(data)).programs.front(), Op::AllReduce));
+  };
+  EXPECT_NEAR(reduced("8"), common, 1);
+  EXPECT_NEAR(reduced("16"), common + 32 * model.expert_weights(), 2);
+}
+
+// Experts divide a stage's ranks, whatever their tensor parallelism: each rank sends its part of the tokens.
+TEST(Workload, ExpertsDivideTensorParallelRanks) {
+  WorkloadKeys keys = mixtral("4");
+  keys["tensor"] = "2";
+  keys["sequence_parallel"] = "yes";
+  const hangs::Program program = made("moe", keys);
+  EXPECT_EQ(elements(program.programs.front(), Op::AllToAll), 4LL * 32 * 4096 / 2 * 2 * 4096);
+  for (const hangs::Group& group : program.groups) {
+    if (group.desc != "EXPERT_PARALLEL_GROUP") continue;
+    EXPECT_EQ(group.ranks.size(), 8U);
+  }
+}
+
+WorkloadKeys serving(const char* tensor, const char* pipeline) {
+  return {{"model", "llama3-70b"},    {"gpu", "h100"},    {"efficiency", "1"},
+          {"memory_efficiency", "1"}, {"tensor", tensor}, {"pipeline", pipeline},
+          {"prompt", "1000"},         {"tokens", "11"},   {"batch", "4"}};
+}
+
+// Megatron-LM, vLLM: two all-reduces a layer and the embedding's, of every token's hidden vector.
+TEST(Workload, EachTokenIsReducedTwiceALayer) {
+  const hangs::RankProgram own = made("inference", serving("8", "1")).programs.front();
+  constexpr std::int64_t kFed = 4 * (1000 + 10);
+  EXPECT_EQ(elements(own, Op::AllReduce), kFed * 8192 * (2 * 80 + 1));
+  EXPECT_EQ(elements(own, Op::AllGather), 11LL * 4 * 128256 / 8);
+}
+
+// Decode reads all weights but the embedding's and what is cached: (70.55e9 - 1.05e9) x 2 B / 8 / 3.35 TB/s = 5.19 ms a
+// token; the cache of 4 x 1005 tokens x 80 layers x 2 x 1024 channels x 2 B adds 0.05 ms. Prefill computes.
+TEST(Workload, TokensTakeAsLongAsTheirWeightsTakeToBeRead) {
+  const hangs::RankProgram own = made("inference", serving("8", "1")).programs.front();
+  const TransformerShape model = *find_transformer("llama3-70b");
+  const double weights = model.weights() - 128256.0 * 8192;
+  const double decode =
+      10 * 2 * weights / 8 / 3.35e12 + 4 * 80 * 2 * 1024 * 2.0 * (10 * 1000 + 45) / 8 / 3.35e12;
+  const double layers = 80 * model.layer_weights();
+  const double prefill = 4000 * (2 * layers + 2 * 80 * 1000.0 * 8192) / 8 / 989e12 +
+                         2 * 128256.0 * 8192 / 8 / 3.35e12;  // the head's weights, for 4 tokens
+  EXPECT_NEAR(kernels(own) / (decode + prefill), 1, 1e-3);
+}
+
+// Every microbatch passes every stage once a token, and the token goes back to the first one.
+TEST(Workload, StagesPassActivationsOnAndTokensBack) {
+  const hangs::Program program = made("inference", serving("2", "4"));
+  const hangs::RankProgram& first = program.programs.front();
+  EXPECT_EQ(elements(first, Op::Send, DataType::Bfloat16), 4LL * 4 * 1010 * 8192);
+  EXPECT_EQ(elements(first, Op::Recv, DataType::Int64), 4 * 4 * 10);
+  EXPECT_EQ(elements(program.programs.back(), Op::Send, DataType::Int64), 4 * 4 * 10);
+  const hangs::PlayTimes times{
+      .call = [](const Step&, const hangs::Group&) { return Nanoseconds{1}; }, .is_even = true};
+  EXPECT_FALSE(hangs::play(program, {}, 1, times).is_hung());
+}
+
+TEST(Workload, WhatDoesNotFitIsRefused) {
+  const auto refusal = [](const char* kind, WorkloadKeys keys, const char* key, const char* value) {
+    keys[key] = value;
+    std::string at;
+    const auto outline =
+        make_workload(kind, keys, [&](std::string_view bad, const std::string& what, const auto&) {
+          at = bad;
+          return bad_key(bad, what, "");
+        });
+    return outline ? "accepted" : at + ": " + outline.error().message;
+  };
+  EXPECT_EQ(refusal("moe", mixtral("8"), "expert", "3").substr(0, 7), "expert:");
+  EXPECT_EQ(refusal("moe", mixtral("12"), "zero", "no").substr(0, 7), "expert:");
+  EXPECT_EQ(refusal("moe", mixtral("8"), "tensor", "2").substr(0, 7), "tensor:");
+  EXPECT_EQ(refusal("moe", mixtral("8"), "model", "llama3-8b").substr(0, 6), "model:");
+  EXPECT_EQ(refusal("moe", mixtral("8"), "top_k", "2").substr(0, 6), "top_k:");
+  EXPECT_EQ(refusal("inference", serving("8", "1"), "model", "dbrx").substr(0, 6), "model:");
+  EXPECT_EQ(refusal("inference", serving("8", "1"), "tokens", "60000").substr(0, 7), "tokens:");
+  EXPECT_EQ(refusal("inference", serving("8", "1"), "gpu_memory", "1").substr(0, 11),
+            "gpu_memory:");
+  EXPECT_EQ(refusal("inference", serving("8", "1"), "prompts", "1").substr(0, 8), "prompts:");
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+#include "harness/hangs/outline_schema.h"
+
+#include <array>
+
+namespace ringside::hangs {
+
+std::span<const SchemaStep> step_schema() {
+  using Keys = std::vector<std::string_view>;
+  static const Keys call{"on", "count", "type", "async", "only"};
+  static const Keys rooted{"on", "root", "count", "type", "async", "only"};
+  static const std::array<SchemaStep, 13> all{{
+      {"compute", "compute: 2ms", {"time", "on", "at"}, "the host is busy"},
+      {"kernel",
+       "kernel: 2ms",
+       {"time", "on", "at"},
+       "the GPU is; what follows on the GPU waits for it"},
+      {"all_reduce", "all_reduce: {on: world, count: 4096}", call,
+       "a call, which what follows on the GPU waits for, unless it is asynchronous"},
+      {"all_gather", "all_gather: {on: data, count: 4096}", call, "likewise"},
+      {"reduce_scatter", "reduce_scatter: {on: data, count: 4096}", call, "likewise"},
+      {"all_to_all", "all_to_all: {on: expert, count: 4096}", call, "likewise"},
+      {"broadcast", "broadcast: {on: world, root: 0, count: 64}", rooted, "likewise"},
+      {"reduce", "reduce: {on: world, root: 0, count: 64}", rooted, "likewise"},
+      {"barrier", "barrier: {on: world}", {"on", "async", "only"}, "an all-reduce of one element"},
+      {"transfer",
+       "transfer: {on: pipeline, from: 0, to: 1, count: 64}",
+       {"on", "from", "to", "count", "type", "async", "only"},
+       "a send and a receive between two ranks of each group"},
+      {"join",
+       "join",
+       {"on", "only"},
+       "the GPU waits for all asynchronous calls, or for those of these groups"},
+      {"synchronize", "synchronize", {"only"}, "the host waits for the GPU"},
+      {"rendezvous",
+       "rendezvous: {on: world}",
+       {"on", "only"},
+       "the hosts wait for each other, through the store: no recorder sees it"},
+  }};
+  return all;
+}
+
+std::span<const SchemaKey> step_keys() {
+  static const std::array<SchemaKey, 10> all{{
+      {"on", "tensor", "the groups that call, each by itself"},
+      {"count", "4096", "elements that one rank gives; of reduce_scatter those that it gets"},
+      {"type", "bfloat16", "of the elements: float where it is left out"},
+      {"root", "0", "rank in the group"},
+      {"from", "0", "rank in the group that sends"},
+      {"to", "1", "rank in the group that receives"},
+      {"async", "yes", "the GPU does not wait for it before the next `join`"},
+      {"only", "{on: pipeline, at: 0}", "one rank of each group of that name takes the step"},
+      {"time", "2ms", "how long"},
+      {"at", "0", "of compute and kernel: one rank of each group alone, beside `on`"},
+  }};
+  return all;
+}
+
+}  // namespace ringside::hangs

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "base/result.h"
+#include "harness/hangs/outline.h"
+#include "harness/scenario/workload_keys.h"
+
+namespace ringside::workload {
+
+/// A batch of requests: the prompts at once, then token by token, over tensor parallel ranks and stages.
+Result<hangs::Outline> make_inference(const Keys& keys);
+
+/// Its keys beside the model's and the GPU's.
+std::span<const std::string_view> inference_keys();
+
+}  // namespace ringside::workload

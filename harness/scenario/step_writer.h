@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "harness/hangs/outline.h"
+#include "harness/scenario/workload.h"
+
+namespace ringside::workload {
+
+/// Puts a workload's outline together, step by step.
+class StepWriter {
+ public:
+  StepWriter(int ranks, std::span<const ParallelDimension> dimensions);
+
+  /// A second division of the same ranks.
+  void add_groups(std::span<const ParallelDimension> dimensions) {
+    add_parallel_groups(dimensions, outline_);
+  }
+
+  [[nodiscard]] int family(std::string_view name) const;
+  /// The same groups once more, so that their calls do not wait for the others'.
+  int copy_family(int family, const char* name);
+
+  /// From here on steps are those of one rank of each group of the family; none: of all.
+  void only(std::optional<hangs::OutlineStep::Place> at) { at_ = at; }
+
+  void kernel(Nanoseconds time);
+  void call(hangs::Op op, int family, std::int64_t count, DataType type, bool is_async = false);
+  /// The one end of a transfer that the place of only() has. What follows on the GPU waits for what it receives.
+  void transfer(int family, int from, int to, std::int64_t count,
+                DataType type = DataType::Bfloat16);
+  void join();
+  /// For the calls of those groups alone.
+  void join(int family);
+  void synchronize();
+
+  hangs::Outline take() { return std::move(outline_); }
+
+ private:
+  void add(hangs::OutlineStep step);
+
+  hangs::Outline outline_;
+  std::optional<hangs::OutlineStep::Place> at_;
+};
+
+}  // namespace ringside::workload

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "base/vocabulary.h"
+#include "harness/scenario/workload.h"
+#include "harness/scenario/workload_keys.h"
+
+namespace ringside::workload {
+
+/// What a GPU can do.
+struct Gpu {
+  double flops = 0;             ///< in a second: its peak times what of it is reached
+  double bytes_per_second = 0;  ///< of its memory, as published; 0: not asked for
+};
+
+/// errors  InvalidArgument: `gpu` unknown, neither it nor `gpu_tflops`, no `efficiency`
+Result<Gpu> read_gpu(const Keys& keys);
+
+/// By name, or by numbers.
+/// has_experts  whether a layer may be made of experts
+Result<TransformerShape> read_model(const Keys& keys, bool has_experts);
+
+/// Keys that read_model() and read_gpu() take, and those of a model made of experts.
+std::span<const std::string_view> model_keys();
+std::span<const std::string_view> expert_keys();
+std::span<const std::string_view> gpu_keys();
+
+/// The model, how it is fed, and how fast a GPU computes.
+struct Training {
+  TransformerShape model;
+  int sequence = 0;  ///< tokens
+  int batch = 0;     ///< sequences that a GPU, or its pipeline, takes at once
+  double flops = 0;  ///< that a GPU does in a second
+  DataType gradients = DataType::Float32;
+  bool recomputes =
+      false;  ///< layers' activations are thrown away, and computed again before backward
+
+  [[nodiscard]] double backward_times() const { return recomputes ? 3 : 2; }
+  [[nodiscard]] double tokens() const { return static_cast<double>(sequence) * batch; }
+
+  /// Forward of one layer's attention. A weight is multiplied and added once a token; attention does twice (scores,
+  /// values) a multiply and an add for each pair of tokens and channel, of which the causal mask leaves half.
+  /// source  Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, 2021,
+  ///         appendix
+  [[nodiscard]] double attention_flops() const;
+  /// Of a layer without experts.
+  [[nodiscard]] double layer_flops() const;
+  /// Of the output embedding.
+  [[nodiscard]] double head_flops() const;
+  [[nodiscard]] Nanoseconds time_of(double work) const {
+    return std::chrono::round<Nanoseconds>(Seconds{work / flops});
+  }
+  [[nodiscard]] std::int64_t activations() const {
+    return static_cast<std::int64_t>(tokens()) * model.hidden;
+  }
+};
+
+/// Keys beside the model's and the GPU's.
+std::span<const std::string_view> training_keys();
+
+Result<Training> read_training(const Keys& keys, bool has_experts = false);
+
+}  // namespace ringside::workload

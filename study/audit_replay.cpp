@@ -1,0 +1,108 @@
+#include "study/audit_replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <utility>
+
+#include "base/folder.h"
+#include "diag/audit/audit.h"
+#include "diag/audit/cost.h"
+#include "diag/audit/expected_job.h"
+#include "engine/topology/nccl_xml.h"
+#include "study/interchange/import.h"
+
+namespace ringside::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Replayer {
+ public:
+  Replayer(const ReplayOptions& options, Scenario calls)
+      : options_(options), calls_(std::move(calls)) {}
+
+  /// Writes the hosts and the scenario, and runs it.
+  Result<Replayed> run(const audit::AsFound& found, const std::string& name) {
+    Scenario scenario = calls_;
+    scenario.name = name;
+    scenario.about = "the job's calls, " + found.text;
+    for (std::size_t i = 0; i < found.hosts.runs.size(); ++i) {
+      const HostRun& run = found.hosts.runs[i];
+      const std::string path =
+          path_of(fmt::format("{}-host{}.xml", name, i == 0 ? "" : fmt::format("-{}", i)));
+      RINGSIDE_TRY(write(path, to_nccl_xml(run.host)));
+      scenario.on += fmt::format("{}{}:{}", scenario.on.empty() ? "" : ",", path, run.count);
+    }
+    for (const auto& [variable, value] : found.variables) {
+      scenario.set.push_back(variable + "=" + value);
+    }
+    Replayed done{.what = found.text, .scenario = path_of(name + ".yaml")};
+    RINGSIDE_TRY(write(done.scenario, to_yaml(scenario)));
+    RINGSIDE_TRY(const ScenarioOutcome outcome,
+                 run_scenario({.scenario = scenario, .fidelity = options_.fidelity}));
+    if (!outcome.times) {
+      return Error{ErrorCode::InvalidArgument, "the calls that were logged do not fit each other",
+                   "logs of one whole job are needed; of one that hangs: ringside reproduce"};
+    }
+    done.time = outcome.times->step;
+    return done;
+  }
+
+ private:
+  [[nodiscard]] std::string path_of(const std::string& name) const {
+    return (fs::path(options_.folder) / name).string();
+  }
+  static Status write(const std::string& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    if (file) return {};
+    return Error{ErrorCode::System, path + ": cannot be written", "check the folder and its space"};
+  }
+
+  const ReplayOptions& options_;
+  const Scenario calls_;
+};
+
+}  // namespace
+
+Result<AuditReplay> replay_findings(const ReplayOptions& options) {
+  RINGSIDE_TRY(const audit::Audit audited, audit::audit_logs(options.logs, {}));
+  RINGSIDE_TRY(const audit::ExpectedJob expected,
+               audit::expected_job(audited.facts, options.cluster));
+  RINGSIDE_TRY(ImportedScenario imported, import_scenario(options.logs, options.keep));
+  RINGSIDE_TRY(make_empty_folder(options.folder));
+  AuditReplay replay{.source = expected.source, .healthy = {}, .unknown = imported.unknown};
+  Replayer replayer(options, std::move(imported.scenario));
+  RINGSIDE_TRY(replay.healthy,
+               replayer.run({.hosts = expected.hosts, .text = "as it should be"}, "healthy"));
+  audit::AsFound all{.hosts = expected.hosts, .text = "all of them together"};
+  std::set<std::string> tried;  // findings of one kind are one change
+  for (const audit::Finding& finding : audited.findings) {
+    if (finding.severity < audit::Severity::Warning) continue;
+    auto found = audit::as_found(finding, audited.facts, expected.hosts);
+    if (!found) {
+      replay.unmodelled.push_back(finding.id);
+      continue;
+    }
+    if (!tried.insert(found->text).second) continue;
+    RINGSIDE_TRY(Replayed one, replayer.run(*found, finding.id));
+    one.finding = finding.id;
+    one.title = finding.title;
+    replay.findings.push_back(std::move(one));
+    all.hosts = audit::as_found(finding, audited.facts, std::move(all.hosts))->hosts;
+    all.variables.merge(found->variables);
+  }
+  std::ranges::stable_sort(replay.findings, std::ranges::greater{}, &Replayed::time);
+  if (replay.findings.size() > 1) {
+    RINGSIDE_TRY(Replayed one, replayer.run(all, "as-found"));
+    replay.together.push_back(std::move(one));
+  }
+  return replay;
+}
+
+}  // namespace ringside::study

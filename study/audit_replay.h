@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "study/scenario_run.h"
+
+/// What findings cost: the calls that a job logged, simulated on the hosts as they should be and as they were found.
+namespace ringside::study {
+
+struct ReplayOptions {
+  std::vector<std::string> logs = {};
+  std::string cluster = {};  ///< the hosts, as --on takes them; empty: what the logs tell
+  std::string folder = {};   ///< new or empty: scenarios and hosts' descriptions are written there
+  std::string fidelity = "auto";
+  std::size_t keep = 2000;  ///< rounds of calls, the last ones
+};
+
+struct Replayed {
+  std::string what = {};      ///< "as it should be", "without GPUDirect RDMA"
+  std::string finding = {};   ///< its id; empty: of none, or of all
+  std::string title = {};     ///< the finding's
+  std::string scenario = {};  ///< path
+  Seconds time{};             ///< of the calls
+};
+
+struct AuditReplay {
+  std::string source = {};  ///< what the hosts were taken from
+  Replayed healthy;
+  std::vector<Replayed> findings = {};  ///< each alone, dearest first
+  std::vector<Replayed> together = {};  ///< all at once, if there are several; else empty
+  std::vector<std::string> unmodelled =
+      {};  ///< ids of findings that the model of a job knows nothing of
+  std::vector<std::string> unknown = {};
+};
+
+/// errors  as audit_logs(), expected_job(), import_scenario(), run_scenario(), make_empty_folder()
+Result<AuditReplay> replay_findings(const ReplayOptions& options);
+
+}  // namespace ringside::study

@@ -1,0 +1,480 @@
+#include "study/interchange/chakra_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <queue>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "study/interchange/chakra_file.h"
+
+namespace ringside::study {
+namespace {
+
+using hangs::Op;
+using hangs::OutlineStep;
+using Kind = OutlineStep::Kind;
+
+constexpr std::size_t kMostNodes = 10'000'000;
+constexpr int kMostRanks = 65536;
+
+/// What a node is to a program.
+struct Item {
+  std::uint64_t id = 0;
+  OutlineStep step;
+  bool is_nothing = false;  ///< takes no time and says nothing
+  std::string group, description;
+  std::int64_t bytes = 0;
+  std::optional<DataType> type;
+  int root = -1, source = -1, target = -1;  ///< global
+  std::vector<std::uint64_t> after;
+  // Once all are known:
+  std::vector<std::size_t> waits;  ///< places of those it waits for
+  int group_number = -1;
+
+  [[nodiscard]] bool is_call() const {
+    return step.kind == Kind::Call || step.kind == Kind::Transfer;
+  }
+  /// Of one rank: who is on the same stream waits for the one before anyway.
+  [[nodiscard]] bool shares_stream(const Item& other) const {
+    if (step.kind == Kind::Transfer || other.step.kind == Kind::Transfer) {
+      return step.kind == other.step.kind && group == other.group && source == other.source &&
+             target == other.target;
+    }
+    return step.kind == other.step.kind && group == other.group;
+  }
+};
+
+std::int64_t number_of(const chakra::Attribute& attribute) {
+  using Case = chakra::Attribute::ValueCase;
+  switch (attribute.value_case()) {
+    case Case::kInt32Val:
+      return attribute.int32_val();
+    case Case::kInt64Val:
+      return attribute.int64_val();
+    case Case::kUint32Val:
+      return attribute.uint32_val();
+    case Case::kUint64Val:
+      return static_cast<std::int64_t>(attribute.uint64_val());
+    case Case::kSint32Val:
+      return attribute.sint32_val();
+    case Case::kSint64Val:
+      return attribute.sint64_val();
+    case Case::kBoolVal:
+      return attribute.bool_val() ? 1 : 0;
+    default:
+      return -1;
+  }
+}
+
+std::optional<Op> op_of_type(std::int64_t type) {
+  switch (type) {
+    case chakra::ALL_REDUCE:
+      return Op::AllReduce;
+    case chakra::REDUCE:
+      return Op::Reduce;
+    case chakra::ALL_GATHER:
+      return Op::AllGather;
+    case chakra::BROADCAST:
+      return Op::Broadcast;
+    case chakra::ALL_TO_ALL:
+      return Op::AllToAll;
+    case chakra::REDUCE_SCATTER:
+    case chakra::REDUCE_SCATTER_BLOCK:
+      return Op::ReduceScatter;
+    case chakra::BARRIER:
+      return Op::Barrier;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The nodes of one rank, in an order in which each comes after those that it waits for.
+class RankImport {
+ public:
+  RankImport(const GivenFile& file, int rank, RecordedJob& job)
+      : file_(file), rank_(rank), job_(job) {}
+
+  Status read() {
+    RINGSIDE_TRY(
+        read_chakra(file_.bytes, file_.name, [&](const chakra::Node& node) { return take(node); }));
+    return sort();
+  }
+
+  [[nodiscard]] std::vector<Item>& items() { return items_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] const std::string& name() const { return file_.name; }
+
+  /// The program's steps: calls, and what the rank does before each.
+  Status write(RecordedRank& own) {
+    own.is_silent = false;
+    std::vector<OutlineStep> before;
+    std::map<std::size_t, std::size_t>
+        open;  ///< asynchronous calls that nothing has waited for yet, and their places in own.calls
+    std::map<int, std::int64_t> numbers;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const Item& item = items_[i];
+      if (item.is_nothing) continue;
+      join(i, open, own, before);
+      if (!item.is_call()) {
+        if (item.step.time.count() > 0) before.push_back(item.step);
+        continue;
+      }
+      RecordedCall call{.step = item.step, .group = item.group_number};
+      const RecordedGroup& group = job_.groups[static_cast<std::size_t>(item.group_number)];
+      RINGSIDE_TRY(place(item, group, call));
+      call.step.async = is_async(i);
+      if (call.step.async) open.emplace(i, own.calls.size());
+      call.before = std::exchange(before, {});
+      if (call.step.kind != Kind::Transfer) call.number = numbers[call.group]++;
+      own.calls.push_back(std::move(call));
+    }
+    own.after = std::move(before);
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Error bad(std::uint64_t id, const std::string& what,
+                          const std::string& help) const {
+    return {ErrorCode::Corrupt, fmt::format("{}: node {}: {}", file_.name, id, what), help};
+  }
+
+  Status take(const chakra::Node& node) {
+    if (items_.size() >= kMostNodes) {
+      return bad(node.id(), fmt::format("more than {} nodes", kMostNodes), "give a shorter trace");
+    }
+    Item item;
+    item.id = node.id();
+    for (const std::uint64_t id : node.data_deps()) item.after.push_back(id);
+    for (const std::uint64_t id : node.ctrl_deps()) item.after.push_back(id);
+    item.step.time = Nanoseconds{std::chrono::microseconds{static_cast<std::int64_t>(
+        std::min<std::uint64_t>(node.duration_micros(), 86'400'000'000))}};
+    std::int64_t type = 0;
+    bool is_host = false;
+    for (const chakra::Attribute& attribute : node.attr()) {
+      const std::string& name = attribute.name();
+      const std::int64_t number = number_of(attribute);
+      if (name == "comm_size") item.bytes = number;
+      if (name == "comm_type") type = number;
+      if (name == "comm_src") item.source = whole(number);
+      if (name == "comm_dst") item.target = whole(number);
+      if (name == "root_rank") item.root = whole(number);
+      if (name == "is_cpu_op") is_host = number == 1;
+      if (name == "pg_name") item.group = attribute.string_val();
+      if (name == "pg_desc") item.description = attribute.string_val();
+      if (name == "data_type") {
+        if (const auto known = parse_data_type(attribute.string_val())) item.type = *known;
+      }
+      constexpr std::int64_t kDay = 86'400'000'000'000;
+      if (name == "duration_nanos" && number >= 0) {
+        item.step.time = Nanoseconds{std::min(number, kDay)};
+      }
+    }
+    switch (node.type()) {
+      case chakra::COMP_NODE:
+      case chakra::MEM_LOAD_NODE:
+      case chakra::MEM_STORE_NODE:
+        item.step.kind = is_host ? Kind::Compute : Kind::Kernel;
+        if (item.step.time.count() == 0 && !is_host) {
+          job_.note("nodes without a duration take no time");
+        }
+        break;
+      case chakra::COMM_COLL_NODE: {
+        const auto op = op_of_type(type);
+        item.is_nothing = !op;
+        if (!op) job_.note(fmt::format("collectives of type {}: programs have no word", type));
+        item.step.op = op.value_or(Op::AllReduce);
+        break;
+      }
+      case chakra::COMM_SEND_NODE:
+      case chakra::COMM_RECV_NODE: {
+        item.step.kind = Kind::Transfer;
+        const bool is_send = node.type() == chakra::COMM_SEND_NODE;
+        int& self = is_send ? item.source : item.target;
+        const int other = is_send ? item.target : item.source;
+        if (self < 0) self = rank_;
+        if (self != rank_ || other < 0 || other == rank_) {
+          return bad(node.id(), fmt::format("a transfer from {} to {}", item.source, item.target),
+                     "comm_src and comm_dst are ranks of the job, one of them the file's");
+        }
+        break;
+      }
+      default:
+        item.is_nothing = true;
+    }
+    const bool needs_bytes = item.is_call() && !item.is_nothing && item.step.op != Op::Barrier;
+    if (needs_bytes && item.bytes < 1) {
+      return bad(node.id(), "a call without its size", "comm_size is its bytes on a rank");
+    }
+    if (item.is_call()) item.step.time = {};
+    items_.push_back(std::move(item));
+    return {};
+  }
+
+  static int whole(std::int64_t number) {
+    return number < 0 || number >= kMostRanks ? -1 : static_cast<int>(number);
+  }
+
+  /// By the file's order as far as what nodes wait for allows.
+  Status sort() {
+    std::unordered_map<std::uint64_t, std::size_t> places;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (!places.try_emplace(items_[i].id, i).second) {
+        return bad(items_[i].id, "its number comes twice", "each node has one of its own");
+      }
+    }
+    std::vector<std::vector<std::size_t>> next(items_.size());
+    std::vector<std::size_t> waits(items_.size());
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      for (const std::uint64_t id : std::set(items_[i].after.begin(), items_[i].after.end())) {
+        const auto place = places.find(id);
+        if (place == places.end()) {
+          job_.note("nodes wait for some that are not there: they do not");
+          continue;
+        }
+        next[place->second].push_back(i);
+        ++waits[i];
+      }
+    }
+    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (waits[i] == 0) ready.push(i);
+    }
+    std::vector<Item> sorted;
+    std::vector<std::size_t> place_of(items_.size());
+    while (!ready.empty()) {
+      const std::size_t i = ready.top();
+      ready.pop();
+      place_of[i] = sorted.size();
+      sorted.push_back(std::move(items_[i]));
+      for (const std::size_t other : next[i]) {
+        if (--waits[other] == 0) ready.push(other);
+      }
+    }
+    if (sorted.size() < items_.size()) {
+      const auto stuck = std::ranges::find_if(waits, [](std::size_t left) { return left > 0; });
+      return bad(items_[static_cast<std::size_t>(stuck - waits.begin())].id,
+                 "nodes wait for each other in a circle", "a trace is a graph without circles");
+    }
+    for (Item& item : sorted) {
+      for (const std::uint64_t id : item.after) {
+        if (const auto place = places.find(id); place != places.end()) {
+          item.waits.push_back(place_of[place->second]);
+        }
+      }
+    }
+    items_ = std::move(sorted);
+    return {};
+  }
+
+  /// Whether the GPU goes on beside a call: the next thing on another stream does not wait for it.
+  [[nodiscard]] bool is_async(std::size_t call) const {
+    std::set<std::size_t> chain{call};
+    for (std::size_t i = call + 1; i < items_.size(); ++i) {
+      const Item& item = items_[i];
+      if (item.is_nothing || item.step.kind == Kind::Compute) continue;
+      const bool waits =
+          std::ranges::any_of(item.waits, [&](std::size_t one) { return chain.contains(one); });
+      if (!item.shares_stream(items_[call])) return !waits;
+      if (waits) chain.insert(i);
+    }
+    return true;
+  }
+
+  /// What waits for asynchronous calls needs a join in front of it; if it waits for one of a group and not for the next of
+  /// that group, in front of the next.
+  void join(std::size_t place, std::map<std::size_t, std::size_t>& open, RecordedRank& own,
+            std::vector<OutlineStep>& before) const {
+    const Item& item = items_[place];
+    OutlineStep step;
+    if (item.step.kind == Kind::Compute) {
+      const bool waits_for_gpu = std::ranges::any_of(item.waits, [&](std::size_t one) {
+        return !items_[one].is_nothing && items_[one].step.kind != Kind::Compute;
+      });
+      if (!waits_for_gpu) return;
+      step.kind = Kind::Synchronize;
+      before.push_back(step);
+      open.clear();
+      return;
+    }
+    step.kind = Kind::Join;
+    std::map<int, std::size_t> last;  ///< by group: the last one that is waited for
+    for (const std::size_t one : item.waits) {
+      if (!open.contains(one) || items_[one].shares_stream(item)) continue;
+      std::size_t& newest = last.try_emplace(items_[one].group_number, one).first->second;
+      newest = std::max(newest, one);
+    }
+    if (last.empty()) return;
+    const bool are_all = std::ranges::all_of(open, [&](const auto& one) {
+      const auto joined = last.find(items_[one.first].group_number);
+      return joined != last.end() && one.first <= joined->second;
+    });
+    if (are_all) {
+      before.push_back(step);
+      open.clear();
+      return;
+    }
+    step.is_of_family = true;
+    for (const auto& [group, newest] : last) {
+      step.family = group;
+      const auto next = std::ranges::find_if(open, [&, until = newest](const auto& one) {
+        return one.first > until && items_[one.first].group_number == step.family;
+      });
+      (next == open.end() ? before : own.calls[next->second].before).push_back(step);
+      std::erase_if(open, [&, until = newest](const auto& one) {
+        return one.first <= until && items_[one.first].group_number == step.family;
+      });
+    }
+  }
+
+  Status place(const Item& item, const RecordedGroup& group, RecordedCall& call) const {
+    OutlineStep& step = call.step;
+    step.type = item.type.value_or(DataType::Uint8);
+    const auto size = static_cast<std::int64_t>(size_of(step.type).value);
+    std::int64_t bytes = item.bytes;
+    if (step.op == Op::ReduceScatter) bytes /= static_cast<std::int64_t>(group.members.size());
+    constexpr std::int64_t kMostCount = std::int64_t{1} << 40;
+    step.count = std::clamp<std::int64_t>((bytes + size - 1) / size, 1, kMostCount);
+    if (step.op == Op::Barrier && step.kind == Kind::Call) {
+      step.count = 1;
+      step.type = DataType::Float32;
+    }
+    if (step.kind == Kind::Transfer) {
+      step.from = group.index_of(item.source);
+      step.to = group.index_of(item.target);
+      if (step.from < 0 || step.to < 0) {
+        return bad(item.id,
+                   fmt::format("a transfer from {} to {} in group '{}', which has not both",
+                               item.source, item.target, item.group),
+                   "comm_src and comm_dst are ranks of the job");
+      }
+    } else if (hangs::has_root(step.op)) {
+      step.from = std::max(0, group.index_of(item.root));
+      if (item.root < 0) job_.note("roots are not in the trace: the first rank of each group");
+    }
+    return {};
+  }
+
+  const GivenFile& file_;
+  const int rank_;
+  RecordedJob& job_;
+  std::vector<Item> items_;
+};
+
+/// `name.12.et`: 12.
+std::optional<int> rank_of(const std::string& name) {
+  const std::size_t slash = name.rfind('/');
+  const std::string file = slash == std::string::npos ? name : name.substr(slash + 1);
+  std::size_t end = file.size();
+  while (end > 0 && std::isdigit(static_cast<unsigned char>(file[end - 1])) == 0) --end;
+  std::size_t begin = end;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(file[begin - 1])) != 0) --begin;
+  const auto rank = parse_int(file.substr(begin, end - begin));
+  if (!rank || *rank >= kMostRanks) return std::nullopt;
+  return static_cast<int>(*rank);
+}
+
+using Members = std::map<std::string, std::vector<int>>;
+
+Result<Members> read_groups(const GivenFile& file, int world) {
+  const auto bad = [&](const std::string& what) {
+    return Error{ErrorCode::Corrupt, fmt::format("{}: {}", file.name, what),
+                 R"(such as {"1": [0, 1], "2": [2, 3]}: ranks of the job, by the groups' names)"};
+  };
+  const auto json = nlohmann::json::parse(file.bytes, nullptr, false);
+  if (!json.is_object()) return bad("no JSON object");
+  Members groups;
+  for (const auto& [name, list] : json.items()) {
+    if (!list.is_array() || list.empty()) return bad(fmt::format("group '{}' has no ranks", name));
+    std::vector<int>& members = groups[name];
+    for (const auto& one : list) {
+      if (!one.is_number_unsigned() || one.get<std::uint64_t>() >= static_cast<unsigned>(world)) {
+        return bad(fmt::format("group '{}' has a rank that is none of {}", name, world));
+      }
+      members.push_back(one.get<int>());
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+Result<RecordedJob> import_chakra(const std::vector<GivenFile>& traces, const GivenFile* groups) {
+  RecordedJob job;
+  std::map<int, const GivenFile*> files;
+  for (const GivenFile& file : traces) {
+    const auto rank = rank_of(file.name);
+    if (!rank || !files.try_emplace(*rank, &file).second) {
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("{}: {}", file.name,
+                               rank ? "a second file of its rank" : "no rank in its name"),
+                   "the files of a job are called NAME.0.et, NAME.1.et, ..."};
+    }
+  }
+  const int world = files.empty() ? 0 : files.rbegin()->first + 1;
+  if (static_cast<std::size_t>(world) != files.size() || world == 0) {
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("{} traces, of ranks up to {}", files.size(), world - 1),
+                 "give the traces of all ranks, from 0 on"};
+  }
+  job.ranks.resize(static_cast<std::size_t>(world));
+  std::vector<RankImport> ranks;
+  ranks.reserve(files.size());
+  for (const auto& [rank, file] : files) {
+    ranks.emplace_back(*file, rank, job);
+    RINGSIDE_TRY(ranks.back().read());
+  }
+  Members members;
+  if (groups != nullptr) {
+    RINGSIDE_TRY(members, read_groups(*groups, world));
+  }
+  std::vector<int> all;
+  for (int rank = 0; rank < world; ++rank) all.push_back(rank);
+  Members seen;
+  for (RankImport& rank : ranks) {
+    for (const Item& item : rank.items()) {
+      if (!item.is_call() || item.is_nothing || item.group.empty()) continue;
+      std::vector<int>& list = seen[item.group];
+      if (list.empty() || list.back() != rank.rank()) list.push_back(rank.rank());
+    }
+  }
+  std::map<std::string, int> numbers;
+  const auto number_of_group = [&](const Item& item) {
+    const auto [place, is_new] = numbers.try_emplace(item.group, 0);
+    if (!is_new) return place->second;
+    const auto given = members.find(item.group);
+    std::vector<int> own = all;
+    if (given != members.end()) {
+      own = given->second;
+    } else if (!item.group.empty()) {
+      own = seen[item.group];
+      job.note("members of groups: the ranks that call in them");
+    }
+    place->second = job.group_of(item.group, item.description, std::move(own));
+    return place->second;
+  };
+  for (RankImport& rank : ranks) {
+    for (Item& item : rank.items()) {
+      if (!item.is_call() || item.is_nothing) continue;
+      item.group_number = number_of_group(item);
+      const RecordedGroup& group = job.groups[static_cast<std::size_t>(item.group_number)];
+      if (group.index_of(rank.rank()) < 0) {
+        return Error{ErrorCode::Corrupt,
+                     fmt::format("{}: node {}: group '{}' has not rank {}", rank.name(), item.id,
+                                 item.group, rank.rank()),
+                     "the file of the groups is of another job"};
+      }
+    }
+    RINGSIDE_TRY(rank.write(job.ranks[static_cast<std::size_t>(rank.rank())]));
+  }
+  return job;
+}
+
+}  // namespace ringside::study

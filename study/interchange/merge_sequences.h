@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "harness/hangs/outline.h"
+#include "study/interchange/recorded.h"
+
+namespace ringside::study {
+
+/// Makes one program of what each rank was recorded to call: what all members made is one step, what one of them made by
+/// itself is a step of that rank alone.
+///
+/// Ownership  the job and the outline outlive it
+class SequenceMerger {
+ public:
+  /// outline  of the job's ranks, with the family of all of them; gets families and steps
+  SequenceMerger(RecordedJob& job, hangs::Outline& outline);
+
+  /// The family that a group is in: groups of one description that share no rank are one family.
+  [[nodiscard]] int family_of(int group) const {
+    return family_of_[static_cast<std::size_t>(group)];
+  }
+
+  /// Counts transfers by their peers, which no recorder does. Each rank's history begins elsewhere, but what both ends have
+  /// done is the same, so they are counted back from there. Those that the other end no longer has are left out.
+  void align_transfers();
+
+  /// Takes off the ranks what all made, in rounds of one call a rank at most, and emits the last `keep` rounds.
+  /// returns  rounds that were left out
+  std::size_t emit_common(std::size_t keep);
+
+  /// What each rank made from here on, by itself.
+  void emit_own();
+
+  /// One step of those ranks.
+  void emit(const hangs::OutlineStep& step, const std::vector<int>& ranks);
+
+  /// Who takes part in a call.
+  [[nodiscard]] std::vector<int> parties(const RecordedCall& call) const;
+  /// Calls that a rank makes in the outline so far.
+  [[nodiscard]] std::int64_t made(int rank) const { return made_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  using Steps = std::vector<hangs::OutlineStep>;
+  struct Common {
+    RecordedCall call;
+    std::map<int, Steps> before = {};   ///< by rank of those that were heard
+    std::map<int, bool> is_async = {};  ///< likewise: of a transfer the ends may differ
+
+    [[nodiscard]] bool is_async_of(int rank) const {
+      const auto own = is_async.find(rank);
+      return own == is_async.end() ? call.step.async : own->second;
+    }
+  };
+  [[nodiscard]] RecordedRank& rank(int number) {
+    return job_.ranks[static_cast<std::size_t>(number)];
+  }
+  [[nodiscard]] int world() const { return static_cast<int>(job_.ranks.size()); }
+  int add_family(const RecordedGroup& group);
+  [[nodiscard]] bool is_common(const RecordedCall& call);
+  void emit_round(std::vector<Common> round);
+  /// What each was busy with before; of ranks that nobody heard the first one's.
+  void emit_before(const std::map<int, Steps>& before, const std::vector<int>& ranks);
+  void emit_alone(const Steps& steps, int rank);
+
+  RecordedJob& job_;
+  hangs::Outline& outline_;
+  std::vector<int> family_of_;      ///< by group
+  std::vector<std::int64_t> made_;  ///< by rank
+};
+
+}  // namespace ringside::study

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/examine.h"
+
+/// Verdict by synthesis: which fault would have left what is there?
+namespace ringside::study {
+
+/// What one fault would have to be, and how well what it would leave fits.
+struct Hypothesis {
+  hang::Kind kind = hang::Kind::Unknown;
+  std::vector<int> culprits = {};  ///< empty: nobody's
+  double likelihood = 0;           ///< of all that were tried: they sum to 1
+  double misfit = 0;               ///< calls that would stand otherwise than they do
+  std::string what = {};           ///< "rank 3 leaves out all_reduce of tensor"
+};
+
+/// Plays each plausible fault of each rank from the last call that all made on, and compares what ranks would have recorded
+/// with what they did: which calls the culprit made, and which of everybody's stand.
+///
+/// returns  those that fit best first, one for each kind and culprit; empty where no dump has calls, or nothing stands
+std::vector<Hypothesis> synthesize(const hang::Examination& evidence);
+
+}  // namespace ringside::study

@@ -1,0 +1,86 @@
+// Jobs in and out of others' formats, what findings cost, and verdicts by synthesis: from the command line.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/program.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const std::string kDdp = std::string(RINGSIDE_SOURCE) + "/scenarios/training/ddp-8.yaml";
+
+std::string new_path(const std::string& name) {
+  const std::string path = temporary_path(name);
+  fs::remove_all(path);
+  return path;
+}
+
+// Two iterations there, one of twice the time back: a recording does not say where they end.
+TEST(ScenarioVerb, WhatIsExportedIsImported) {
+  const std::string traces = new_path("chakra");
+  const std::string back = new_path("back.yaml");
+  ASSERT_EQ(run_program({"scenario", "export", kDdp, "-o", traces}).status, 0);
+  const Outcome read = run_program({"scenario", "import", traces, "-o", back, "--json"});
+  ASSERT_EQ(read.status, 0) << read.err;
+  EXPECT_EQ(json::parse(read.out)["nranks"], 8);
+  EXPECT_EQ(json::parse(read.out)["format"], "Chakra execution traces");
+  const auto compute = [](const std::string& file) {
+    const Outcome run = run_program({"run", file, "--json"});
+    EXPECT_EQ(run.status, 0) << run.err;
+    return json::parse(run.out)["compute_us"].get<double>();
+  };
+  EXPECT_NEAR(compute(back) / compute(kDdp), 2, 0.01);
+  // A folder that holds anything is not written into.
+  EXPECT_EQ(run_program({"scenario", "export", kDdp, "-o", traces}).status, 2);
+  fs::remove_all(traces);
+  fs::remove(back);
+}
+
+TEST(ScenarioVerb, WhatAFindingCostsIsATime) {
+  const std::string logs = new_path("logs");
+  const std::string replay = new_path("replay");
+  ASSERT_EQ(run_program({"generate", "logs", "--on", "dgx-h100", "--nodes", "2", "--calls", "4",
+                         "--subsys", "INIT,GRAPH,NET,COLL", "--break", "gdr", "-o", logs})
+                .status,
+            0);
+  const Outcome done = run_program({"reproduce", logs, "--findings", "-o", replay, "--json"});
+  ASSERT_EQ(done.status, 1) << done.err;
+  const json answer = json::parse(done.out);
+  ASSERT_EQ(answer["findings"].size(), 1U) << done.out;
+  EXPECT_EQ(answer["findings"][0]["finding"], "gdr_missing");
+  EXPECT_GT(answer["findings"][0]["ratio"], 1.2);
+  EXPECT_EQ(answer["healthy"]["ratio"], 1);
+  // Each is a scenario that runs by itself.
+  const Outcome again =
+      run_program({"run", answer["findings"][0]["scenario"].get<std::string>(), "--json"});
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_NEAR(json::parse(again.out)["step_time_us"].get<double>() /
+                  answer["findings"][0]["time_us"].get<double>(),
+              1, 1e-6);
+  fs::remove_all(logs);
+  fs::remove_all(replay);
+}
+
+TEST(ScenarioVerb, AVerdictIsVerified) {
+  const std::string dumps = new_path("dumps");
+  ASSERT_EQ(run_program({"generate", "hangs", "--class", "missing_rank", "--ranks", "8", "--seed",
+                         "3", "-o", dumps})
+                .status,
+            0);
+  const Outcome verified = run_program({"hang", "--verify", "--json", dumps});
+  ASSERT_EQ(verified.status, 1) << verified.err;
+  const json answer = json::parse(verified.out);
+  ASSERT_FALSE(answer["synthesis"].empty());
+  EXPECT_EQ(answer["synthesis"][0]["culprits"], answer["verdict"]["culprits"]) << verified.out;
+  fs::remove_all(dumps);
+}
+
+}  // namespace
+}  // namespace ringside

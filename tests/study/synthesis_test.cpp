@@ -1,0 +1,115 @@
+#include "study/synthesis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "harness/hangs/generate.h"
+#include "harness/hangs/truth.h"
+#include "study/scenario_run.h"
+
+namespace ringside::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The hypotheses on what a scenario of `steps` and a fault leaves.
+std::vector<Hypothesis> tried(const std::string& fault) {
+  const auto scenario = parse_scenario(
+      "ringside: scenario/1\nname: s\nparallel: {tensor: 4, data: 2}\niterations: 4\nsteps:\n"
+      "- all_reduce: {on: tensor, count: 64}\n- all_gather: {on: data, count: 128}\n"
+      "- broadcast: {on: world, root: 0, count: 1000000}\n- synchronize\nfaults:\n- " +
+          fault + "\n",
+      "s.yaml");
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  const std::string folder = testing::TempDir() + "synthesis_dumps";
+  fs::remove_all(folder);
+  const auto outcome = run_scenario({.scenario = *scenario, .folder = folder});
+  EXPECT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, ScenarioOutcome::End::Hang);
+  const auto evidence = hang::examine({folder});
+  EXPECT_TRUE(evidence);
+  const auto all = synthesize(*evidence);
+  fs::remove_all(folder);
+  return all;
+}
+
+// What would leave just these dumps comes first, and its likelihoods are shares of one.
+TEST(Synthesis, TheFaultThatWasPlayedFitsBest) {
+  struct Case {
+    const char* fault;
+    hang::Kind kind;
+  };
+  for (const Case& one :
+       {Case{"throw: {rank: 3, call: 5}", hang::Kind::MissingRank},
+        Case{"kill: {rank: 3, call: 5}", hang::Kind::DeadRank},
+        Case{"skip: {rank: 3, call: 4}", hang::Kind::DivergedControlFlow},
+        Case{"wrong_count: {rank: 3, call: 3, count: 96}", hang::Kind::ShapeMismatch},
+        Case{"wrong_root: {rank: 3, call: 5, root: 2}", hang::Kind::RootMismatch}}) {
+    const auto all = tried(one.fault);
+    ASSERT_FALSE(all.empty()) << one.fault;
+    EXPECT_EQ(all.front().kind, one.kind) << one.fault << ": " << all.front().what;
+    EXPECT_THAT(all.front().culprits, testing::ElementsAre(3)) << one.fault;
+    EXPECT_EQ(all.front().misfit, 0) << one.fault;
+    double sum = 0;
+    for (const Hypothesis& hypothesis : all) sum += hypothesis.likelihood;
+    EXPECT_LE(sum, 1 + 1e-9);
+    EXPECT_GT(sum, 0.6);  // the others are less likely each
+  }
+}
+
+TEST(Synthesis, WhatNobodyStraysFromIsTheNetworks) {
+  const auto all = tried("stall_link: {from: 0, to: 1, on: tensor}");
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all.front().kind, hang::Kind::NetworkStall);
+  EXPECT_TRUE(all.front().culprits.empty());
+}
+
+// Made-up hangs: whom synthesis blames is right about as often as whom the rules blame. RINGSIDE_CASES=1000 measures more.
+TEST(Synthesis, IsRightAboutAsOftenAsTheRules) {
+  const char* const wanted = std::getenv("RINGSIDE_CASES");
+  const int cases = wanted == nullptr ? 52 : std::atoi(wanted);
+  int looked_at = 0, rules = 0, synthesis = 0, both = 0, agree = 0;
+  for (int i = 0; i < cases; ++i) {
+    hangs::GenerateOptions options;
+    if (wanted == nullptr) options.each.ranks = 8;
+    const auto made = hangs::make_case(hangs::options_of(options, i), hangs::case_seed(1, i));
+    ASSERT_TRUE(made);
+    const hangs::Truth truth = hangs::find_truth(*made);
+    const std::string folder = testing::TempDir() + "synthesis_case";
+    fs::remove_all(folder);
+    ASSERT_TRUE(hangs::write_evidence(*made, folder));
+    const auto evidence = hang::examine({folder});
+    fs::remove_all(folder);
+    ASSERT_TRUE(evidence);
+    const auto all = synthesize(*evidence);
+    if (all.empty()) continue;
+    const auto is_right = [&](const std::vector<int>& culprits) {
+      return std::ranges::find(truth.culprits, culprits) != truth.culprits.end();
+    };
+    ++looked_at;
+    const bool by_rules = is_right(evidence->verdict.best.culprits);
+    const bool by_synthesis = is_right(all.front().culprits);
+    rules += by_rules;
+    synthesis += by_synthesis;
+    agree += evidence->verdict.best.culprits == all.front().culprits;
+    both += by_rules && evidence->verdict.best.culprits == all.front().culprits;
+  }
+  RecordProperty("looked_at", looked_at);
+  RecordProperty("rules", rules);
+  RecordProperty("synthesis", synthesis);
+  RecordProperty("agree", agree);
+  RecordProperty("both", both);
+  if (wanted != nullptr) {
+    std::printf("%d looked at; rules %d, synthesis %d, agree %d, of these right %d\n", looked_at,
+                rules, synthesis, agree, both);
+  }
+  EXPECT_GT(looked_at, cases / 2);
+  EXPECT_GE(synthesis * 10, looked_at * 7);
+}
+
+}  // namespace
+}  // namespace ringside::study
