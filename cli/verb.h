@@ -42,6 +42,7 @@ Verb hang_verb();
 Verb reproduce_verb();
 Verb run_verb();
 Verb sim_verb();
+Verb sweep_verb();
 Verb topo_verb();
 Verb trace_verb();
 Verb validate_verb();

@@ -188,6 +188,8 @@ class Writer {
     add_parallel_groups(dimensions, outline_);
   }
 
+  void trains_on(double tokens) { outline_.tokens = tokens; }
+
   [[nodiscard]] int family(std::string_view name) const {
     const auto found = std::ranges::find(outline_.families, name, &hangs::Family::name);
     return static_cast<int>(found - outline_.families.begin());
@@ -270,6 +272,7 @@ Result<Outline> make_ddp(const Keys& keys) {
   RINGSIDE_TRY(const double cap, keys.number("bucket_cap_mb", 25, 0.001, 1e6));
   const std::array dimensions{ParallelDimension{"data", data}};
   Writer writer(data, dimensions);
+  writer.trains_on(training.tokens() * data);
   const TransformerShape& model = training.model;
   const double forward = model.layers * training.layer_flops() + training.head_flops();
   writer.kernel(training.time_of(forward));
@@ -297,6 +300,7 @@ Result<Outline> make_fsdp(const Keys& keys) {
   RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
   const std::array dimensions{ParallelDimension{"data", data}};
   Writer writer(data, dimensions);
+  writer.trains_on(training.tokens() * data);
   const TransformerShape& model = training.model;
   const int group = writer.family("data");
   // FSDP reduces on a stream of its own: gathers of the next layers do not wait for it.
@@ -342,6 +346,7 @@ class Megatron {
   /// One forward and one backward in turn, once the pipeline is full.
   /// source  Narayanan et al. 2021, 2.2: PipeDream-Flush (1F1B)
   Outline run() {
+    writer_.trains_on(training_.tokens() * sizes_.data * sizes_.microbatches);
     for (int stage = 0; stage < sizes_.pipeline; ++stage) {
       writer_.only(OutlineStep::Place{pipeline_, stage});
       const int ahead = std::min(sizes_.pipeline - stage - 1, sizes_.microbatches);

@@ -57,7 +57,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
                   .status,
               0);
   }
-  if (std::string(GetParam()) == "run") {
+  if (std::string(GetParam()) == "run" || std::string(GetParam()) == "sweep") {
     std::filesystem::create_directory_symlink(std::filesystem::path(RINGSIDE_SOURCE) / "scenarios",
                                               "scenarios");
   }
@@ -75,7 +75,8 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
                          testing::Values("audit", "bench", "hang", "sim", "explain", "validate",
-                                         "topo", "generate", "trace", "demo", "run", "reproduce"),
+                                         "topo", "generate", "trace", "demo", "run", "reproduce",
+                                         "sweep"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace
