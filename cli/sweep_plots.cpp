@@ -78,7 +78,7 @@ std::optional<double> number_of(const std::string& text) {
 }  // namespace
 
 std::string step_bars(const SweepReport& report, const std::vector<std::size_t>& rows) {
-  constexpr double kBar = 20, kRow = 32, kTop = 34, kLabelWidth = 330, kRight = 90;
+  constexpr double kBar = 20, kRow = 32, kTop = 34, kLabelWidth = 410, kRight = 90;
   double most = 0;
   for (const std::size_t i : rows) {
     const SweepRow& row = report.rows[i];
@@ -111,7 +111,7 @@ std::string step_bars(const SweepReport& report, const std::vector<std::size_t>&
   for (const std::size_t i : rows) {
     const SweepRow& row = report.rows[i];
     const PointResult& result = *row.result;
-    svg.text(kLabelWidth - 10, y + kBar / 2 + 4.5, cut(report.label(row), 46), 13, "end", kInk);
+    svg.text(kLabelWidth - 10, y + kBar / 2 + 4.5, cut(report.label(row), 58), 13, "end", kInk);
     double from = 0;
     const std::array<Seconds, 3> parts{result.compute, result.exposed, result.idle()};
     for (std::size_t part = 0; part < parts.size(); ++part) {
@@ -180,7 +180,8 @@ std::string money_plot(const SweepReport& report, const std::vector<std::size_t>
   }
   constexpr std::size_t kMostWords = 8;
   const std::vector<study::SweepCluster>& clusters = report.sweep.clusters;
-  for (std::size_t i = 0; clusters.size() <= kColours.size() && i < clusters.size(); ++i) {
+  const bool has_legend = dots.size() > kMostWords && clusters.size() <= kColours.size();
+  for (std::size_t i = 0; has_legend && i < clusters.size(); ++i) {
     const double y = kTop + 8 + 20 * static_cast<double>(i);
     svg.circle(kWidth - kRight + 30, y - 4, 6, kColours[i], kInk);
     svg.text(kWidth - kRight + 44, y, cut(clusters[i].name, 30), 12.5, "start", kInk);

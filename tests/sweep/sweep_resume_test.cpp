@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -125,6 +126,13 @@ TEST_F(Sweeps, AreContinuedAfterKillMinusNine) {
   for (const char* const name : {"points.csv", "points.json", "index.html"}) {
     EXPECT_TRUE(fs::exists(results() + "/" + name)) << name;
   }
+
+  // The page has all within it, and draws.
+  std::ifstream file_of_page(results() + "/index.html");
+  const std::string page((std::istreambuf_iterator<char>(file_of_page)), {});
+  EXPECT_NE(page.find("<svg"), std::string::npos);
+  EXPECT_NE(page.find("class=\"assumed\""), std::string::npos);
+  EXPECT_EQ(page.find("http"), std::string::npos);
 
   // All is done: only the report is made.
   ASSERT_EQ(run_program({"sweep", file(), "-o", results()}).status, 0);
