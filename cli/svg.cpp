@@ -45,6 +45,13 @@ void Svg::text(double x, double y, const std::string& text, double size, const s
       x, y, size, anchor, colour, escaped_markup(text));
 }
 
+std::string Svg::in_page(double width, double height, const std::string& label) const {
+  return fmt::format(
+      "<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" style=\"width:100%;max-width:{0:.0f}px;height:auto\" "
+      "role=\"img\" aria-label=\"{2}\" font-family=\"system-ui,sans-serif\">\n{3}</svg>\n",
+      width, height, escaped_markup(label), body_);
+}
+
 std::string Svg::finish(double width, double height) const {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "

@@ -43,6 +43,7 @@ Verb reproduce_verb();
 Verb run_verb();
 Verb scenario_verb();
 Verb sim_verb();
+Verb sweep_verb();
 Verb topo_verb();
 Verb trace_verb();
 Verb validate_verb();

@@ -21,13 +21,18 @@ using hangs::Group;
 using hangs::Op;
 using hangs::Step;
 
-/// Where a group's ranks are: the same GPUs on each of some hosts.
+/// Where a group's ranks are: the same GPUs on each of some hosts, as many hosts in each of some nodes. A node is a host, or
+/// an NVLink domain of several.
 struct Seat {
-  std::vector<int> hosts, gpus;
+  std::vector<int> nodes;
+  std::vector<int> hosts_within;  ///< of the first node: numbers within it
+  std::vector<int> gpus;
+
+  [[nodiscard]] int hosts() const { return static_cast<int>(nodes.size() * hosts_within.size()); }
 };
 
-/// What of it counts: without a fabric hosts are alike.
-using Place = std::pair<std::vector<int>, std::vector<int>>;
+/// What of it counts: without a fabric nodes are alike, as are the hosts of an NVLink domain.
+using Place = std::tuple<std::vector<int>, std::size_t, std::vector<int>>;
 
 /// What a call's time depends on.
 using CallKey =
@@ -51,19 +56,27 @@ std::uint64_t bytes_of(const Step& call, std::size_t members) {
 }  // namespace
 
 struct CallClock::Impl {
-  JobOptions job;
-  std::string fidelity;
+  SimQuestion base;
   int gpus_per_host = 0;
+  int hosts_per_node = 1;
+  int nnodes = 0;
   bool has_fabric = false;
-  std::map<CallKey, Seconds> times;
-  std::map<StepKey, Seconds> steps;
+  std::vector<int> placed;  ///< of a fabric: the cluster's number of each node
+  /// A call's time, and its place in `calls`; none: it moves nothing.
+  struct Known {
+    Seconds time{};
+    std::optional<std::size_t> call = {};
+  };
+  std::map<CallKey, Known> places;
+  std::map<StepKey, Known> steps;
   std::vector<CallTime> calls;
 
-  /// errors  InvalidArgument: other GPUs on one host than on another
+  /// errors  InvalidArgument: other GPUs on one host than on another, other numbers of hosts in one node than in another
   [[nodiscard]] Result<Seat> seat_of(const std::vector<int>& ranks) const {
     std::map<int, std::vector<int>> gpus;  // by host
     for (const int rank : ranks) gpus[rank / gpus_per_host].push_back(rank % gpus_per_host);
-    Seat seat{.hosts = {}, .gpus = gpus.begin()->second};
+    Seat seat{.nodes = {}, .hosts_within = {}, .gpus = gpus.begin()->second};
+    std::map<int, std::size_t> hosts;  // by node
     for (const auto& [host, list] : gpus) {
       if (list != seat.gpus) {
         return Error{ErrorCode::InvalidArgument,
@@ -71,24 +84,51 @@ struct CallClock::Impl {
                                  plural(ranks.size(), "rank", "ranks"), host, gpus.begin()->first),
                      "sizes of groups that divide the GPUs of a host, or are multiples of them"};
       }
-      seat.hosts.push_back(host);
+      const int node = host / hosts_per_node;
+      if (hosts[node]++ == 0) seat.nodes.push_back(node);
+      if (node == seat.nodes.front()) seat.hosts_within.push_back(host % hosts_per_node);
+    }
+    for (const auto& [node, count] : hosts) {
+      if (count == seat.hosts_within.size()) continue;
+      return Error{
+          ErrorCode::InvalidArgument,
+          fmt::format("a group of {} on {} hosts of NVLink domain {} and on {} of domain {}",
+                      plural(ranks.size(), "rank", "ranks"), count, node, seat.hosts_within.size(),
+                      seat.nodes.front()),
+          "sizes of groups that divide the GPUs of a domain, or are multiples of them"};
     }
     return seat;
   }
 
+  [[nodiscard]] std::vector<int> cluster_nodes(const Seat& seat) const {
+    std::vector<int> numbers;
+    for (const int node : seat.nodes) numbers.push_back(placed[static_cast<std::size_t>(node)]);
+    return numbers;
+  }
+
   /// The question for such a call alone on the cluster.
-  [[nodiscard]] SimQuestion question(const Seat& seat, Op op, std::uint64_t bytes) const {
-    SimQuestion asked;
-    asked.job = job;
-    asked.job.nodes = static_cast<int>(seat.hosts.size());
-    if (static_cast<int>(seat.gpus.size()) < gpus_per_host) asked.job.hosts.gpus = seat.gpus;
+  /// errors  Unsupported: a part of the hosts of a domain, in a fabric
+  [[nodiscard]] Result<SimQuestion> question(const Seat& seat, Op op, std::uint64_t bytes) const {
+    SimQuestion asked = base;
+    const int hosts_each = static_cast<int>(seat.hosts_within.size());
     if (has_fabric) {
-      asked.job.set.push_back(fmt::format("placement=[{}]", fmt::join(seat.hosts, ", ")));
+      if (hosts_each < hosts_per_node) {
+        return Error{
+            ErrorCode::Unsupported,
+            fmt::format("{}: a group on {} of the {} hosts of an NVLink domain, in a fabric",
+                        base.job.on, hosts_each, hosts_per_node),
+            "give groups whole domains, or the hosts without a fabric"};
+      }
+      asked.job.nodes = static_cast<int>(seat.nodes.size());
+      asked.job.set.push_back(fmt::format("placement=[{}]", fmt::join(cluster_nodes(seat), ", ")));
+    } else {
+      asked.job.nodes = seat.hosts();  // counted one by one, where the size of a domain is told
+      if (hosts_per_node > 1) asked.job.nvl_domain = hosts_each;
     }
+    if (static_cast<int>(seat.gpus.size()) < gpus_per_host) asked.job.hosts.gpus = seat.gpus;
     asked.calls.collective = collective_text(op);
     asked.calls.sizes = std::to_string(bytes);
     asked.calls.type = "uint8";
-    asked.fidelity = fidelity;
     return asked;
   }
 
@@ -98,7 +138,8 @@ struct CallClock::Impl {
   };
 
   [[nodiscard]] Result<Simulated> simulate(const Seat& seat, Op op, std::uint64_t bytes) const {
-    RINGSIDE_TRY(const SimPlan plan, plan_simulation(question(seat, op, bytes)));
+    RINGSIDE_TRY(const SimQuestion asked, question(seat, op, bytes));
+    RINGSIDE_TRY(const SimPlan plan, plan_simulation(asked));
     RINGSIDE_TRY(const SimCall call, tune_call(plan, Bytes{bytes}));
     Simulated done;
     RINGSIDE_TRY(done.row, simulate_call(plan, call, {.wants_loads = true}));
@@ -117,34 +158,46 @@ struct CallClock::Impl {
     for (const Group& other : program.groups) {
       if (other.family != group.family || other.ranks.size() != group.ranks.size()) continue;
       const auto found = seat_of(other.ranks);
-      if (found && found->hosts == seat.hosts && found->gpus != seat.gpus) seats.push_back(*found);
+      if (!found || found->nodes != seat.nodes) continue;
+      // Within a domain NVLink joins all hosts, but each has wires of its own.
+      if (found->hosts_within == seat.hosts_within && found->gpus != seat.gpus) {
+        seats.push_back(*found);
+      }
     }
     return seats;
   }
 
   /// What it is, and where.
-  [[nodiscard]] Result<Seconds> time_of(const hangs::Program& program, const Step& call,
-                                        const Group& group) {
+  [[nodiscard]] Result<Known> time_of(const hangs::Program& program, const Step& call,
+                                      const Group& group) {
     std::vector<int> members = group.ranks;
     if (hangs::is_p2p(call.op)) members.resize(std::min<std::size_t>(2, members.size()));
-    if (members.size() < 2) return Seconds{};
+    if (members.size() < 2) return Known{};
     RINGSIDE_TRY(const Seat seat, seat_of(members));
     const std::uint64_t bytes = bytes_of(call, members.size());
-    const std::vector<int> hosts =
-        has_fabric ? seat.hosts : std::vector<int>{static_cast<int>(seat.hosts.size())};
-    const CallKey key{group.family, collective_text(call.op), bytes, {hosts, seat.gpus}};
-    if (const auto found = times.find(key); found != times.end()) return found->second;
-    RINGSIDE_TRY(const CallTime told, simulate_beside(program, call, group, seat, bytes));
-    times.emplace(key, told.time);
+    const std::vector<int> nodes =
+        has_fabric ? seat.nodes : std::vector<int>{static_cast<int>(seat.nodes.size())};
+    const CallKey key{group.family,
+                      collective_text(call.op),
+                      bytes,
+                      {nodes, seat.hosts_within.size(), seat.gpus}};
+    if (const auto found = places.find(key); found != places.end()) return found->second;
+    RINGSIDE_TRY(CallTime told, simulate_beside(program, call, group, seat, bytes));
+    Known known{told.time, calls.size()};
     // Other GPUs of a host, the same times: one row says it.
-    const bool is_told = std::ranges::any_of(calls, [&](const CallTime& one) {
+    const auto like = std::ranges::find_if(calls, [&](const CallTime& one) {
       return one.groups == told.groups && one.call == told.call && one.ranks == told.ranks &&
              one.hosts == told.hosts && one.bytes == told.bytes &&
              format_time(one.alone) == format_time(told.alone) &&
              format_time(one.time) == format_time(told.time);
     });
-    if (!is_told) calls.push_back(told);
-    return told.time;
+    if (like == calls.end()) {
+      calls.push_back(std::move(told));
+    } else {
+      known.call = static_cast<std::size_t>(like - calls.begin());
+    }
+    places.emplace(key, known);
+    return known;
   }
 
   [[nodiscard]] Result<CallTime> simulate_beside(const hangs::Program& program, const Step& call,
@@ -153,12 +206,13 @@ struct CallClock::Impl {
     RINGSIDE_TRY(Simulated mine, simulate(seat, call.op, bytes));
     CallTime told{.groups = program.families[static_cast<std::size_t>(group.family)],
                   .call = hangs::to_string(call.op),
-                  .ranks = static_cast<int>(seat.hosts.size() * seat.gpus.size()),
-                  .hosts = static_cast<int>(seat.hosts.size()),
+                  .ranks = seat.hosts() * static_cast<int>(seat.gpus.size()),
+                  .hosts = seat.hosts(),
                   .bytes = Bytes{bytes},
                   .alone = mine.row.result.time,
                   .limit = limit_text(mine.row),
-                  .fidelity = mine.row.fidelity};
+                  .fidelity = mine.row.fidelity,
+                  .error_percent = mine.row.error_percent};
     std::map<std::string, double> sums;
     for (const auto& [name, wire] : mine.wires) sums[name] = wire.first;
     if (!hangs::is_p2p(call.op)) {
@@ -182,41 +236,56 @@ CallClock::CallClock(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 CallClock::~CallClock() = default;
 CallClock::CallClock(CallClock&&) noexcept = default;
 
-Result<CallClock> CallClock::make(JobOptions job, int ranks, std::string fidelity) {
+Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
   auto impl = std::make_unique<Impl>();
-  impl->job = std::move(job);
-  impl->fidelity = std::move(fidelity);
-  JobOptions one = impl->job;
-  one.nodes = 1;
+  impl->base = std::move(base);
+  JobOptions one = impl->base.job;
+  one.nodes = one.nvl_domain.value_or(1);
   RINGSIDE_TRY(const AskedJob asked, load_job(one));
   impl->gpus_per_host = static_cast<int>(gpus_of(asked.hosts.runs.front().host).size());
-  const int nhosts = (ranks + impl->gpus_per_host - 1) / impl->gpus_per_host;
-  if (impl->job.nodes && *impl->job.nodes < nhosts) {
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} ranks on {} of {} GPUs", ranks,
-                             plural(static_cast<std::size_t>(*impl->job.nodes), "node", "nodes"),
-                             impl->gpus_per_host),
-                 fmt::format("give nodes: {}", nhosts)};
-  }
+  impl->hosts_per_node = asked.hosts.hosts_per_nvl_domain;
   impl->has_fabric = asked.fabric.has_value();
+  const int gpus = impl->gpus_per_host * impl->hosts_per_node;
+  impl->nnodes = (ranks + gpus - 1) / gpus;
+  // Where the size of a domain is told, hosts are counted one by one.
+  const bool are_hosts = impl->base.job.nvl_domain && !impl->has_fabric;
+  const int needed = impl->nnodes * (are_hosts ? impl->hosts_per_node : 1);
+  if (impl->base.job.nodes && *impl->base.job.nodes < needed) {
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("{} ranks on {} of {} GPUs", ranks,
+                    plural(static_cast<std::size_t>(*impl->base.job.nodes), "node", "nodes"),
+                    are_hosts ? impl->gpus_per_host : gpus),
+        fmt::format("give nodes: {}", needed)};
+  }
+  if (impl->has_fabric) {
+    JobOptions all = impl->base.job;
+    all.nodes = impl->nnodes;
+    RINGSIDE_TRY(const AskedJob whole, load_job(all));
+    impl->placed = whole.fabric->nodes;
+  }
   return CallClock(std::move(impl));
 }
 
 int CallClock::gpus_per_host() const { return impl_->gpus_per_host; }
 
+int CallClock::hosts() const { return impl_->nnodes * impl_->hosts_per_node; }
+
 const std::vector<CallTime>& CallClock::calls() const { return impl_->calls; }
 
 Status CallClock::learn(const hangs::Program& program, const Step& call, int group) {
   const auto [place, is_new] = impl_->steps.try_emplace(key_of(call, group));
-  if (!is_new) return {};
-  RINGSIDE_TRY(place->second,
-               impl_->time_of(program, call, program.groups[static_cast<std::size_t>(group)]));
+  if (is_new) {
+    RINGSIDE_TRY(place->second,
+                 impl_->time_of(program, call, program.groups[static_cast<std::size_t>(group)]));
+  }
+  if (place->second.call) ++impl_->calls[*place->second.call].times;
   return {};
 }
 
 Seconds CallClock::time(const Step& call, int group) const {
   const auto found = impl_->steps.find(key_of(call, group));
-  return found == impl_->steps.end() ? Seconds{} : found->second;
+  return found == impl_->steps.end() ? Seconds{} : found->second.time;
 }
 
 }  // namespace ringside::study

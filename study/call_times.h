@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "harness/hangs/program.h"
-#include "study/asked_job.h"
+#include "study/simulation.h"
 
 namespace ringside::study {
 
@@ -17,28 +17,32 @@ struct CallTime {
   int ranks = 0;
   int hosts = 0;
   Bytes bytes;
-  Seconds alone{};       ///< with the links for itself
-  Seconds time{};        ///< while its like on the same hosts call, too
-  std::string limit;     ///< "latency", or the link that limits
-  std::string fidelity;  ///< that it was simulated by
+  Seconds alone{};           ///< with the links for itself
+  Seconds time{};            ///< while its like on the same hosts call, too
+  std::string limit;         ///< "latency", or the link that limits
+  std::string fidelity;      ///< that it was simulated by
+  double error_percent = 0;  ///< SimRow::error_percent
+  std::int64_t times = 0;    ///< that the programs which were played make it
 };
 
 /// How long the calls of a program's groups take on a cluster: each kind is simulated once.
 ///
-/// Rank r is GPU r mod G of host r / G, where each host has G. Groups of one family that lie on the same hosts call at the
+/// Rank r is GPU r mod G of host r / G, where each host has G; hosts of an NVLink domain are filled one after the other. Groups of one family that lie on the same hosts call at the
 /// same time, as they do in training: a NIC's wire that several of them use carries what all of them send, so a call takes
 /// what that takes longer than the busiest link for its own bytes. Groups of different families do not slow each other down.
 ///
 /// Threads  one
 class CallClock {
  public:
-  /// job     what `--on` and its like say; nodes none: as many as the ranks need
+  /// base    the cluster and how it is simulated: its calls are set here; nodes none: as many as the ranks need
   /// errors  as load_job(). InvalidArgument: hosts with different numbers of GPUs, more ranks than GPUs
-  static Result<CallClock> make(JobOptions job, int ranks, std::string fidelity);
+  static Result<CallClock> make(SimQuestion base, int ranks);
   ~CallClock();
   CallClock(CallClock&&) noexcept;
 
   [[nodiscard]] int gpus_per_host() const;
+  /// That the ranks stand on, whole NVLink domains of them.
+  [[nodiscard]] int hosts() const;
 
   /// Simulates such a call of a group, if none like it is known. A transfer counts as one between the group's first two
   /// ranks.

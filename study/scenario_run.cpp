@@ -12,6 +12,7 @@
 #include "harness/scenario/plan_faults.h"
 #include "sim/fidelity.h"
 #include "study/scenario_parts.h"
+#include "study/what_if.h"
 
 namespace ringside::study {
 namespace {
@@ -89,11 +90,16 @@ class SimulatedRun {
                  parse_fidelity(question_.fidelity));
     hangs::Outline outline = scenario_.outline;
     if (!scenario_.on.empty()) {
-      auto clock =
-          CallClock::make({.on = scenario_.on, .nodes = scenario_.nodes, .set = scenario_.set},
-                          outline.ranks, question_.fidelity);
+      SimQuestion base;
+      base.job = {.on = scenario_.on, .nodes = scenario_.nodes, .set = scenario_.set};
+      base.fidelity = question_.fidelity;
+      for (const auto& [key, value] : question_.settings) {
+        RINGSIDE_TRY(apply_setting(base, key, value));
+      }
+      auto clock = CallClock::make(std::move(base), outline.ranks);
       if (!clock) return of_the_cluster(clock.error());
       outline.ranks_per_host = clock->gpus_per_host();
+      outcome_.hosts = clock->hosts();
       clock_.emplace(*std::move(clock));
     }
     whole_ = hangs::make_program(outline);

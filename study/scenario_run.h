@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -17,7 +18,9 @@ struct ScenarioQuestion {
   bool is_real = false;
   std::string folder = {};        ///< for dumps and logs: none, or an empty one; made
   std::string fidelity = "auto";  ///< of simulated calls
-  Seconds timeout{2};             ///< real: a call in which nothing moves for so long fails
+  /// KEY and VALUE as `--vary` has them, over what the scenario says of its cluster; of simulated calls.
+  std::vector<std::pair<std::string, std::string>> settings = {};
+  Seconds timeout{2};  ///< real: a call in which nothing moves for so long fails
 };
 
 /// Where a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
@@ -36,6 +39,7 @@ struct ScenarioOutcome {
   std::optional<StepTimes> times = {};
   std::vector<CallTime> calls;  ///< simulated on the scenario's cluster
   int ranks = 0;
+  int hosts = 0;  ///< of the scenario's cluster that the ranks need; 0: it has none
   int kinds = 0;  ///< of ranks that were played; as many as ranks where each was
   std::optional<hang::Explanation> verdict =
       {};  ///< of a hang: what `ringside hang` makes of what was left

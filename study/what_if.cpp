@@ -32,6 +32,11 @@ constexpr std::array kKeys{
                 RINGSIDE_TRY(question.job.nodes, whole("nodes", value));
                 return {};
               }},
+    WhatIfKey{"nvl_domain", "hosts that share one NVLink domain",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                RINGSIDE_TRY(question.job.nvl_domain, whole("nvl_domain", value));
+                return {};
+              }},
     WhatIfKey{"nics", "NICs of each host",
               [](SimQuestion& question, const std::string& value) -> Status {
                 RINGSIDE_TRY(question.job.hosts.nics, whole("nics", value));
@@ -84,8 +89,18 @@ constexpr std::array kKeys{
               }},
 };
 
-/// errors  InvalidArgument: an unknown key, or a value that is none
-Status apply(SimQuestion& question, const std::string& key, const std::string& value) {
+Error of_vary(const Error& error) { return {error.code, "--vary: " + error.message, error.help}; }
+
+Error of_variant(const Variant& variant, const Error& error) {
+  if (variant.settings.empty()) return error;
+  return {error.code, fmt::format("{}: {}", variant.label(), error.message), error.help};
+}
+
+}  // namespace
+
+std::span<const WhatIfKey> what_if_keys() { return kKeys; }
+
+Status apply_setting(SimQuestion& question, const std::string& key, const std::string& value) {
   const auto row = std::ranges::find(kKeys, key, &WhatIfKey::name);
   if (row != kKeys.end()) return row->apply(question, value);
   std::vector<std::string_view> known = known_variables();
@@ -100,24 +115,18 @@ Status apply(SimQuestion& question, const std::string& key, const std::string& v
   for (const WhatIfKey& one : kKeys) few.push_back(one.name);
   const std::string_view nearest = nearest_word(key, known);
   return Error{
-      ErrorCode::InvalidArgument, fmt::format("--vary: nothing is called '{}'", key),
+      ErrorCode::InvalidArgument, fmt::format("nothing is called '{}'", key),
       fmt::format("{}known: {}, placement, fabric.KEY of a cluster's file, NCCL's variables",
                   nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest),
                   fmt::join(few, ", "))};
 }
 
-struct Axis {
-  std::string key;
-  std::vector<std::string> values;
-};
-
-Result<Axis> parse_axis(const std::string& text) {
+Result<VaryAxis> parse_vary(const std::string& text) {
   const std::size_t equals = text.find('=');
-  const Error bad{ErrorCode::InvalidArgument,
-                  fmt::format("--vary '{}' is not KEY=VALUE,VALUE", text),
-                  "such as --vary nics=4,8"};
+  const Error bad{ErrorCode::InvalidArgument, fmt::format("'{}' is not KEY=VALUE,VALUE", text),
+                  "such as nics=4,8"};
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return bad;
-  Axis axis{.key = text.substr(0, equals), .values = {}};
+  VaryAxis axis{.key = text.substr(0, equals), .values = {}};
   for (std::size_t from = equals + 1; from <= text.size();) {
     const std::size_t comma = std::min(text.find(',', from), text.size());
     if (comma == from) return bad;
@@ -126,15 +135,6 @@ Result<Axis> parse_axis(const std::string& text) {
   }
   return axis;
 }
-
-Error of_variant(const Variant& variant, const Error& error) {
-  if (variant.settings.empty()) return error;
-  return {error.code, fmt::format("{}: {}", variant.label(), error.message), error.help};
-}
-
-}  // namespace
-
-std::span<const WhatIfKey> what_if_keys() { return kKeys; }
 
 std::string Variant::label() const {
   std::string text;
@@ -151,11 +151,13 @@ Result<std::vector<Variant>> variants_of(const SimQuestion& base,
     return Error{ErrorCode::InvalidArgument, "--trace with what-ifs",
                  "a trace holds one simulation: leave --vary and --drop-rail out"};
   }
-  std::vector<Axis> axes;
+  std::vector<VaryAxis> axes;
   std::size_t all = 1;
   for (const std::string& text : vary) {
-    RINGSIDE_TRY(Axis axis, parse_axis(text));
-    if (std::ranges::find(axes, axis.key, &Axis::key) != axes.end()) {
+    auto parsed = parse_vary(text);
+    if (!parsed) return of_vary(parsed.error());
+    VaryAxis axis = *std::move(parsed);
+    if (std::ranges::find(axes, axis.key, &VaryAxis::key) != axes.end()) {
       return Error{ErrorCode::InvalidArgument, fmt::format("--vary {} comes twice", axis.key),
                    "give its values once, with commas between"};
     }
@@ -171,18 +173,20 @@ Result<std::vector<Variant>> variants_of(const SimQuestion& base,
     Variant one{.settings = {}, .question = base};
     std::size_t rest = number;  // the last axis changes fastest
     std::size_t block = all;
-    for (const Axis& axis : axes) {
+    for (const VaryAxis& axis : axes) {
       block /= axis.values.size();
       const std::string& value = axis.values[rest / block];
       rest %= block;
-      RINGSIDE_TRY(apply(one.question, axis.key, value));
+      if (const Status set = apply_setting(one.question, axis.key, value); !set) {
+        return of_vary(set.error());
+      }
       one.settings.emplace_back(axis.key, value);
     }
     variants.push_back(std::move(one));
   }
   if (drop_rail) {
     Variant one{.settings = {{"drop_rail", std::to_string(*drop_rail)}}, .question = base};
-    RINGSIDE_TRY(apply(one.question, one.settings[0].first, one.settings[0].second));
+    RINGSIDE_TRY(apply_setting(one.question, one.settings[0].first, one.settings[0].second));
     variants.push_back(std::move(one));
   }
   return variants;

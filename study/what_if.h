@@ -23,6 +23,19 @@ struct WhatIfKey {
 };
 std::span<const WhatIfKey> what_if_keys();
 
+/// What is to be varied, and its values.
+struct VaryAxis {
+  std::string key;
+  std::vector<std::string> values;
+};
+/// text    KEY=V1,V2,...
+/// errors  InvalidArgument: no KEY=VALUE, or an empty value
+Result<VaryAxis> parse_vary(const std::string& text);
+
+/// Sets one key; a later one stands over an earlier one.
+/// errors  InvalidArgument: an unknown key (the nearest is named), or a value that is none
+Status apply_setting(SimQuestion& question, const std::string& key, const std::string& value);
+
 struct Variant {
   std::vector<std::pair<std::string, std::string>> settings = {};  ///< none: the base
   SimQuestion question;

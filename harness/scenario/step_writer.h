@@ -14,6 +14,9 @@ class StepWriter {
  public:
   StepWriter(int ranks, std::span<const ParallelDimension> dimensions);
 
+  /// So many tokens in an iteration, of all ranks.
+  void trains_on(double tokens) { outline_.tokens = tokens; }
+
   /// A second division of the same ranks.
   void add_groups(std::span<const ParallelDimension> dimensions) {
     add_parallel_groups(dimensions, outline_);

@@ -63,7 +63,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
             .status,
         0);
   }
-  if (std::string(GetParam()) == "run" || std::string(GetParam()) == "scenario") {
+  if (const std::string verb = GetParam(); verb == "run" || verb == "scenario" || verb == "sweep") {
     std::filesystem::create_directory_symlink(std::filesystem::path(RINGSIDE_SOURCE) / "scenarios",
                                               "scenarios");
   }
@@ -82,7 +82,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
                          testing::Values("audit", "bench", "hang", "sim", "explain", "validate",
                                          "topo", "generate", "trace", "demo", "run", "reproduce",
-                                         "scenario"),
+                                         "scenario", "sweep"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace

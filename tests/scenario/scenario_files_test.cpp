@@ -7,21 +7,36 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "study/scenario_run.h"
+#include "study/sweep_points.h"
 
 namespace ringside::study {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> files(const std::string& below) {
+/// Whether its head says that it is that; comments may stand above.
+bool is_of(const std::string& path, const std::string& kind) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("ringside: ")) return line.starts_with("ringside: " + kind);
+  }
+  return false;
+}
+
+std::vector<std::string> files(const std::string& below, const std::string& kind = "scenario/") {
   std::vector<std::string> all;
   for (const auto& entry :
        fs::recursive_directory_iterator(std::string(RINGSIDE_SCENARIOS) + below)) {
-    if (entry.path().extension() == ".yaml") all.push_back(entry.path().string());
+    if (entry.path().extension() == ".yaml" && is_of(entry.path().string(), kind)) {
+      all.push_back(entry.path().string());
+    }
   }
   std::ranges::sort(all);
   return all;
@@ -41,6 +56,7 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 class Scenarios : public testing::TestWithParam<std::string> {};
+class SweepFiles : public testing::TestWithParam<std::string> {};
 /// Small jobs, which need no cluster.
 class SmallScenarios : public testing::TestWithParam<std::string> {};
 
@@ -63,6 +79,22 @@ TEST_P(SmallScenarios, ComeOutTheSameOnRealRanks) {
   EXPECT_TRUE(outcome->unmet.empty()) << joined(outcome->unmet) << outcome->failure;
 }
 
+// Each cluster with each workload, at the first value of each setting.
+TEST_P(SweepFiles, HavePointsThatFinish) {
+  const auto sweep = load_sweep(GetParam());
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  const auto points = points_of(*sweep, {});
+  ASSERT_TRUE(points) << points.error().message;
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  for (const SweepPoint& point : *points) {
+    if (!seen.emplace(point.cluster, point.workload).second) continue;
+    const PointResult result = run_point(*sweep, point, {});
+    EXPECT_EQ(result.end, PointResult::End::Finished) << result.reason;
+    EXPECT_GT(result.step, result.compute);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Buying, SweepFiles, testing::ValuesIn(files("", "sweep/")), name_of);
 INSTANTIATE_TEST_SUITE_P(Files, Scenarios, testing::ValuesIn(files("")), name_of);
 INSTANTIATE_TEST_SUITE_P(Hangs, SmallScenarios, testing::ValuesIn(files("/hangs")), name_of);
 

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "harness/scenario/workload.h"
+#include "study/what_if.h"
+
+/// A sweep as its file has it: clusters x workloads x settings, and what they cost.
+namespace ringside::study {
+
+/// A number that somebody gave, and where it is from.
+struct SweepFigure {
+  double value = 0;
+  std::string source = {};
+  bool is_assumed = true;  ///< unless its source is a measurement, a contract, a data sheet
+};
+
+/// What a host costs: rented by the hour, or bought and written off evenly.
+struct SweepPrice {
+  std::optional<SweepFigure> host_hour = {}, gpu_hour = {};
+  std::optional<SweepFigure> host = {}, fabric = {};  ///< bought; fabric: its part of the network
+  std::optional<SweepFigure> years = {};
+  std::optional<SweepFigure> kwh = {};  ///< for whoever pays for the energy beside it
+};
+
+/// What a host takes, in W; the network and the cooling stand in `overhead`.
+struct SweepPower {
+  std::optional<SweepFigure> host = {};      ///< while its GPUs compute
+  std::optional<SweepFigure> waiting = {};   ///< while they do not; none: as much
+  std::optional<SweepFigure> overhead = {};  ///< of the site, over what the hosts take: 1.3
+};
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+struct SweepCluster {
+  std::string name, about = {};
+  std::string on = {};  ///< as `--on` takes it; of a file its path from here
+  std::optional<int> nodes = {};
+  Settings set = {};       ///< keys as `--vary` has them
+  Settings workload = {};  ///< keys over those of each workload
+  SweepPrice price = {};
+  SweepPower power = {};
+  int line = 0;
+};
+
+/// Made by formulas, or a scenario's file.
+struct SweepWorkload {
+  std::string name;
+  std::string kind = {};  ///< of training_kinds(); empty: a scenario
+  WorkloadKeys keys = {};
+  std::string scenario = {};  ///< its path from here
+  int line = 0;
+};
+
+struct Sweep {
+  std::string name, about = {}, where = {};
+  std::string currency = {};
+  bool is_one_job =
+      false;  ///< workloads are ways to do one job: the best is looked for among all of them
+  std::optional<SweepFigure> tokens = {};         ///< of a whole training run
+  std::optional<SweepFigure> compute_error = {};  ///< of compute times, in %
+  std::vector<SweepCluster> clusters = {};
+  std::vector<SweepWorkload> workloads = {};
+  std::vector<VaryAxis> vary = {};  ///< keys as `--vary` has them, or `workload.KEY`
+  std::vector<std::string> assumptions = {};
+};
+
+/// A setting of the workload itself, not of the cluster: `workload.tensor`.
+inline constexpr std::string_view kWorkloadPrefix = "workload.";
+
+/// where   for messages: the file; paths in it start at its folder
+/// errors  Corrupt: `where:line: what`, with the mend
+Result<Sweep> parse_sweep(const std::string& text, const std::string& where);
+
+/// errors  as read_file(), parse_sweep()
+Result<Sweep> load_sweep(const std::string& path);
+
+}  // namespace ringside::study

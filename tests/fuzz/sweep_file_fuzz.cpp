@@ -1,0 +1,32 @@
+#include <cstdint>
+#include <string>
+
+#include "base/assert.h"
+#include "study/sweep_points.h"
+
+/// A sweep from a stranger: refused with its place and the mend, or a grid whose points are all told apart by what they are.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ringside::study;
+  const auto sweep = parse_sweep(std::string(data, data + size), "s.yaml");
+  if (!sweep) {
+    RINGSIDE_ASSERT(sweep.error().message.starts_with("s.yaml"), "an error without its place: {}",
+                    sweep.error().message);
+    RINGSIDE_ASSERT(!sweep.error().help.empty(), "no mend: {}", sweep.error().message);
+    return 0;
+  }
+  // What a cluster is called is a word of --on, which may name any file: other targets read these.
+  Sweep own = *sweep;
+  for (SweepCluster& cluster : own.clusters) {
+    cluster.on = "one-gpu-one-nic";
+    cluster.set.clear();
+  }
+  for (SweepWorkload& workload : own.workloads) {
+    if (workload.kind.empty()) return 0;
+  }
+  std::size_t all = own.clusters.size() * own.workloads.size();
+  for (const VaryAxis& axis : own.vary) all *= axis.values.size();
+  if (all > 1000) return 0;
+  const auto points = points_of(own, {});
+  RINGSIDE_ASSERT(points && points->size() == all, "{} points", all);
+  return 0;
+}

@@ -1,0 +1,174 @@
+#include "study/sweep_points.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "study/sweep_report.h"
+
+namespace ringside::study {
+namespace {
+
+using testing::HasSubstr;
+
+Sweep sweep_of(const std::string& rest) {
+  auto sweep = parse_sweep("ringside: sweep/1\nname: s\ncurrency: EUR\n" + rest, "s.yaml");
+  EXPECT_TRUE(sweep) << sweep.error().message;
+  return *std::move(sweep);
+}
+
+constexpr const char* kTwo = R"(clusters:
+  slow: {on: dgx-h100, set: {nics: 1}, price: {gpu_hour: 2}}
+  fast: {on: dgx-h100, price: {host_hour: 20, kwh: 0.25}, power: {host: 10kW, waiting: 4kW, overhead: 1.5}}
+workloads: {8B: {ddp: {model: llama3-8b, sequence: 512, gpu: h100, efficiency: 0.5, data: 16}}}
+vary: ['nccl=2.27,2.30', 'workload.bucket_cap_mb=25,100']
+)";
+
+TEST(SweepPoints, AreTheGridWithTheLastSettingFastest) {
+  const Sweep sweep = sweep_of(kTwo);
+  const auto points = points_of(sweep, {});
+  ASSERT_TRUE(points) << points.error().message;
+  ASSERT_EQ(points->size(), 8U);
+  EXPECT_EQ((*points)[1].settings_text(), "nccl=2.27 workload.bucket_cap_mb=100");
+  EXPECT_EQ((*points)[4].cluster, 1U);
+  std::set<std::string> keys;
+  for (const SweepPoint& point : *points) keys.insert(point.key);
+  EXPECT_EQ(keys.size(), 8U);
+}
+
+// Prices, names and notes may change after the points are done; what they depend on may not.
+TEST(SweepPoints, AKeyIsOfWhatTheResultDependsOnAlone) {
+  const auto first_key = [](const std::string& text, const SweepMethod& method = {}) {
+    const auto points = points_of(sweep_of(text), method);
+    EXPECT_TRUE(points) << points.error().message;
+    return points->front().key;
+  };
+  const auto with = [](std::string from, std::string to) {
+    std::string text = kTwo;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const std::string key = first_key(kTwo);
+  EXPECT_EQ(first_key(with("gpu_hour: 2", "gpu_hour: 3")), key);
+  EXPECT_EQ(first_key(with("slow:", "other:")), key);
+  EXPECT_NE(first_key(with("nics: 1", "nics: 2")), key);
+  EXPECT_NE(first_key(with("efficiency: 0.5", "efficiency: 0.6")), key);
+  EXPECT_NE(first_key(with("on: dgx-h100", "on: dgx-b200")), key);
+  EXPECT_NE(first_key(kTwo, {.fidelity = "flow"}), key);
+  EXPECT_NE(first_key(kTwo, {.version = "9"}), key);
+}
+
+TEST(SweepPoints, ANarrowNetworkExposesMore) {
+  const Sweep sweep = sweep_of(kTwo);
+  const auto points = points_of(sweep, {});
+  ASSERT_TRUE(points);
+  const PointResult slow = run_point(sweep, (*points)[0], {});
+  const PointResult fast = run_point(sweep, (*points)[4], {});
+  ASSERT_EQ(slow.end, PointResult::End::Finished) << slow.reason;
+  ASSERT_EQ(fast.end, PointResult::End::Finished) << fast.reason;
+  EXPECT_GT(slow.exposed, fast.exposed);
+  EXPECT_EQ(slow.compute, fast.compute);
+  EXPECT_EQ(slow.ranks, 16);
+  EXPECT_EQ(slow.hosts, 2);
+  EXPECT_EQ(slow.tokens, 16 * 512);  // a GPU takes one sequence
+  EXPECT_THAT(slow.limit, HasSubstr("all_reduce of data (16 ranks on 2 hosts"));
+  EXPECT_GT(slow.call_error_percent, 1);
+  EXPECT_LT(slow.call_error_percent, 100);
+}
+
+TEST(SweepPoints, WhatCannotBeIsRefusedWithItsReason) {
+  const Sweep sweep = sweep_of(R"(clusters: {one: {on: dgx-h100, nodes: 1}}
+workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, data: 16}}}
+)");
+  const auto points = points_of(sweep, {});
+  ASSERT_TRUE(points);
+  const PointResult result = run_point(sweep, points->front(), {});
+  EXPECT_EQ(result.end, PointResult::End::Refused);
+  EXPECT_THAT(result.reason, HasSubstr("16 ranks on 1 node"));
+}
+
+// A rack of NVLink: 16 of its hosts are one node, and tensor parallel groups of 8 stand on two of them.
+TEST(SweepPoints, GroupsMayStandOnPartsOfAnNvlinkDomain) {
+  const Sweep sweep = sweep_of(R"(clusters:
+  rack: {on: gb200-nvl72, set: {nvl_domain: 16}}
+  hosts: {on: gb200-nvl72, set: {nvl_domain: 1}}
+workloads: {8B: {megatron: {model: llama3-8b, sequence: 512, gpu: gb200, efficiency: 0.5, tensor: 8, data: 16}}}
+)");
+  const auto points = points_of(sweep, {});
+  ASSERT_TRUE(points) << points.error().message;
+  const PointResult rack = run_point(sweep, (*points)[0], {});
+  const PointResult hosts = run_point(sweep, (*points)[1], {});
+  ASSERT_EQ(rack.end, PointResult::End::Finished) << rack.reason;
+  ASSERT_EQ(hosts.end, PointResult::End::Finished) << hosts.reason;
+  EXPECT_EQ(rack.hosts, 32);  // two domains of 64 GPUs
+  EXPECT_EQ(hosts.hosts, 32);
+  // Without NVLink between hosts the tensor parallel calls cross the network.
+  EXPECT_GT(hosts.exposed / rack.exposed, 1.5);
+}
+
+// 16 GPUs on 2 hosts for 2 s of which 1.5 s compute; by hand.
+TEST(SweepReport, MoneyAndEnergyFollowFromTheTime) {
+  const Sweep sweep = sweep_of(kTwo);
+  SweepRow row{.point = {.cluster = 0}};
+  row.result = PointResult{.end = PointResult::End::Finished,
+                           .step = Seconds{2},
+                           .compute = Seconds{1.5},
+                           .exposed = Seconds{0.4},
+                           .call_error_percent = 10,
+                           .ranks = 16,
+                           .hosts = 2};
+  add_costs(sweep, row);
+  EXPECT_DOUBLE_EQ(*row.money, 16 * 2 * 2.0 / 3600);
+  EXPECT_FALSE(row.joules);
+  EXPECT_DOUBLE_EQ(row.error.count(), 0.04);
+  row.point.cluster = 1;
+  add_costs(sweep, row);
+  const double joules = 2 * (10e3 * 1.5 + 4e3 * 0.5) * 1.5;
+  EXPECT_DOUBLE_EQ(*row.joules, joules);
+  EXPECT_DOUBLE_EQ(*row.money, 20 * 2 * 2.0 / 3600 + 0.25 * joules / 3.6e6);
+}
+
+TEST(SweepReport, BoughtHostsAreWrittenOffEvenly) {
+  const Sweep sweep =
+      sweep_of(R"(clusters: {one: {on: dgx-h100, price: {host: 350640, fabric: 0, years: 4}}}
+workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, data: 8}}}
+)");
+  SweepRow row;
+  row.result = PointResult{.end = PointResult::End::Finished, .step = Seconds{3600}, .hosts = 3};
+  add_costs(sweep, row);
+  EXPECT_DOUBLE_EQ(*row.money, 3 * 10.0);  // 350,640 over 35,064 hours
+}
+
+TEST(SweepReport, NamesTheBestAndWhetherItIsTold) {
+  const Sweep sweep = sweep_of(kTwo);
+  const auto points = points_of(sweep, {});
+  ASSERT_TRUE(points);
+  std::vector<SweepRow> rows;
+  for (std::size_t i = 0; i < points->size(); ++i) {
+    SweepRow row{.point = (*points)[i]};
+    if (i != 3) {
+      row.result = PointResult{.end = PointResult::End::Finished,
+                               .step = Seconds{10.0 - static_cast<double>(i)},
+                               .exposed = Seconds{1},
+                               .call_error_percent = 50,
+                               .ranks = 16,
+                               .hosts = 2};
+    }
+    rows.push_back(std::move(row));
+  }
+  // The last takes 3 s, and the other cluster's best one 8 s, each give or take 0.5 s.
+  const SweepReport report = make_sweep_report(sweep, rows, {});
+  EXPECT_EQ(report.done, 7U);
+  ASSERT_EQ(report.workloads.size(), 1U);
+  ASSERT_TRUE(report.workloads[0].fastest);
+  EXPECT_EQ(report.workloads[0].fastest->row, 7U);
+  EXPECT_EQ(report.workloads[0].fastest->second, 2U);
+  EXPECT_TRUE(report.workloads[0].fastest->is_beyond_error);
+  for (SweepRow& row : rows) {
+    if (row.result) row.result->call_error_percent = 400;  // 4 s each
+  }
+  EXPECT_FALSE(make_sweep_report(sweep, rows, {}).workloads[0].fastest->is_beyond_error);
+}
+
+}  // namespace
+}  // namespace ringside::study

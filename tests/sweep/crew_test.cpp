@@ -1,0 +1,132 @@
+#include "harness/sweep/crew.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Crews : public testing::Test {
+ protected:
+  Crews() { fs::remove_all(folder_); }
+  ~Crews() override { fs::remove_all(folder_); }
+
+  ResultStore store_of(const std::vector<std::string>& keys) const {
+    auto store = ResultStore::open(folder_);
+    EXPECT_TRUE(store) << store.error().message;
+    std::vector<StoredPoint> points;
+    for (const std::string& key : keys) points.push_back({key, key});
+    EXPECT_TRUE(store->set_points(points));
+    return *std::move(store);
+  }
+
+  /// How often a point was begun: a file in the folder, for the work is another process's.
+  [[nodiscard]] int tries(const std::string& key) const {
+    std::ifstream lines(folder_ + "/" + key);
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) ++count;
+    return count;
+  }
+  void note(const std::string& key) const {
+    std::ofstream(folder_ + "/" + key, std::ios::app) << "begun\n";
+  }
+
+  static std::map<std::string, PointResult> results_of(ResultStore& store) {
+    std::map<std::string, PointResult> results;
+    const auto done = store.done();
+    EXPECT_TRUE(done);
+    for (const auto& one : *done) results[one.key] = parse_point_result(one.result).value();
+    return results;
+  }
+
+  const std::string folder_ = testing::TempDir() + "crew_" +
+                              testing::UnitTest::GetInstance()->current_test_info()->name() +
+                              std::to_string(::getpid());
+};
+
+PointResult finished(double step_s) {
+  return {.end = PointResult::End::Finished, .step = Seconds{step_s}};
+}
+
+TEST_F(Crews, WorkOutEveryPointOnce) {
+  ResultStore store = store_of({"1", "2", "3", "4", "5"});
+  std::int64_t told = 0;
+  const auto work = [&](const std::string& key) {
+    note(key);
+    return finished(std::stod(key));
+  };
+  const CrewOptions options{.jobs = 2, .progress = [&](const SweepProgress& now) {
+                              EXPECT_GE(now.done, told);
+                              told = now.done;
+                            }};
+  ASSERT_TRUE(run_crew(store, work, options));
+  EXPECT_EQ(told, 5);
+  const auto results = results_of(store);
+  ASSERT_EQ(results.size(), 5U);
+  for (const auto& [key, result] : results) {
+    EXPECT_EQ(result.step.count(), std::stod(key));
+    EXPECT_EQ(tries(key), 1);
+  }
+}
+
+// A point that dies is a result with what it said last; the others come.
+TEST_F(Crews, DeathIsAResult) {
+  ResultStore store = store_of({"aborts", "exits", "throws", "fine"});
+  const auto work = [](const std::string& key) -> PointResult {
+    if (key == "aborts") {
+      std::fputs("first\nrank 3 of 2\n", stderr);
+      std::abort();
+    }
+    if (key == "exits") ::_exit(7);
+    if (key == "throws") throw std::runtime_error("no such thing");
+    return finished(1);
+  };
+  ASSERT_TRUE(run_crew(store, work, {.jobs = 4}));
+  auto results = results_of(store);
+  EXPECT_EQ(results["aborts"].end, PointResult::End::Failed);
+  EXPECT_THAT(results["aborts"].reason, HasSubstr("rank 3 of 2"));
+  EXPECT_THAT(results["exits"].reason, HasSubstr("left with 7"));
+  EXPECT_EQ(results["throws"].reason, "no such thing");
+  EXPECT_EQ(results["fine"].end, PointResult::End::Finished);
+}
+
+// Killed from outside it is begun anew; the third time it is said.
+TEST_F(Crews, AKilledPointIsBegunAnew) {
+  ResultStore store = store_of({"once", "ever"});
+  const auto work = [&](const std::string& key) {
+    note(key);
+    if (key == "ever" || tries(key) == 1) ::raise(SIGKILL);
+    return finished(2);
+  };
+  ASSERT_TRUE(run_crew(store, work, {.jobs = 1}));
+  auto results = results_of(store);
+  EXPECT_EQ(results["once"].end, PointResult::End::Finished);
+  EXPECT_EQ(tries("once"), 2);
+  EXPECT_EQ(results["ever"].end, PointResult::End::Failed);
+  EXPECT_EQ(tries("ever"), 3);
+}
+
+TEST_F(Crews, APointThatTakesTooLongIsEnded) {
+  ResultStore store = store_of({"slow"});
+  const auto work = [&](const std::string& key) {
+    note(key);
+    for (;;) ::pause();
+    return finished(1);
+  };
+  ASSERT_TRUE(run_crew(store, work, {.jobs = 1, .limit = Seconds{0.05}}));
+  EXPECT_THAT(results_of(store)["slow"].reason, HasSubstr("longer than 0.05 s"));
+  EXPECT_EQ(tries("slow"), 1);
+}
+
+}  // namespace
+}  // namespace ringside
