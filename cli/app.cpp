@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/suggest.h"
+#include "cli/gui_verb.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 
@@ -22,9 +23,9 @@ constexpr const char* kStdoutMend = "free space where stdout leads to, or send i
 
 /// Every verb, in the order of `ringside --help`.
 std::vector<Verb> all_verbs() {
-  return {demo_verb(),  audit_verb(), hang_verb(),      bench_verb(),    sim_verb(),
-          sweep_verb(), run_verb(),   reproduce_verb(), scenario_verb(), explain_verb(),
-          validate_verb(), topo_verb(), generate_verb(), trace_verb()};
+  return {demo_verb(),  audit_verb(),     hang_verb(),     bench_verb(),    sim_verb(),
+          sweep_verb(), run_verb(),       reproduce_verb(), scenario_verb(), explain_verb(),
+          validate_verb(), topo_verb(),   generate_verb(), trace_verb(),    gui_verb()};
 }
 
 /// Whether the word is an option that the verb has lost to another one.
@@ -109,6 +110,10 @@ int run_verb(std::vector<std::string> words) {
   app.set_version_flag("--version", RINGSIDE_VERSION);
   app.allow_extras();
   const std::vector<Verb> verbs = all_verbs();
+  if (!words.empty() && words.front() == kGuiVerb) {
+    const VerbResult result = start_gui({words.begin() + 1, words.end()});
+    return result ? *result : report(result.error());
+  }
   std::vector<std::pair<CLI::App*, std::function<VerbResult()>>> runs;
   std::vector<std::string> names;
   std::deque<Options> options;

@@ -50,6 +50,9 @@ VerbResult run(const std::string& folder) {
       "  ringside trace export --perfetto {0}/demo-real.rtrace\n"
       "                                                     then open the .json in "
       "ui.perfetto.dev\n"
+      "  ringside gui {0}/demo-real.rtrace                  watch it (./run gui builds the "
+      "window)\n"
+      "  ringside trace export --html run.html {0}/demo-real.rtrace   or in any browser\n"
       "  ringside --help                                    all verbs\n",
       folder);
   return kFine;

@@ -20,6 +20,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
+#include "trace/html.h"
 #include "trace/perfetto.h"
 #include "trace/reader.h"
 #include "trace/statistics.h"
@@ -36,7 +37,8 @@ struct TraceArguments {
   Options* perfetto = nullptr;
   std::string file;
   bool all = false;
-  bool to_perfetto = false;  ///< the only format so far, and to be named
+  bool to_perfetto = false;
+  std::string html;  ///< the page to be written
   bool json = false;
   std::string out;
 };
@@ -287,6 +289,25 @@ Result<PerfettoCounts> export_to(const TraceFile& file, const std::string& path)
   return error;
 }
 
+VerbResult run_html(const TraceArguments& arguments) {
+  RINGSIDE_TRY(const TraceFile file, TraceFile::open(arguments.file));
+  std::ofstream out(arguments.html, std::ios::binary | std::ios::trunc);
+  if (!out) {
+    return system_error(fmt::format("{}: cannot write the page", arguments.html), errno,
+                        "give another path with --html");
+  }
+  const std::string title = std::filesystem::path(arguments.file).filename().string();
+  auto counts = export_html(file, title, out);
+  if (!counts) {
+    out.close();
+    remove_if_regular(arguments.html);
+    return std::move(counts).error();
+  }
+  fmt::print("{}: {}, {} bytes; open it in a browser\n", arguments.html,
+             plural(counts->events, "event", "events"), counts->bytes);
+  return kFine;
+}
+
 VerbResult run_perfetto(const TraceArguments& arguments) {
   const std::string out =
       arguments.out.empty()
@@ -312,6 +333,15 @@ VerbResult run_perfetto(const TraceArguments& arguments) {
   return kFine;
 }
 
+VerbResult run_export(const TraceArguments& arguments) {
+  if (arguments.to_perfetto == !arguments.html.empty()) {
+    return Error{ErrorCode::InvalidArgument,
+                 arguments.to_perfetto ? "two formats at once" : "no format",
+                 "give --perfetto, or --html F.html"};
+  }
+  return arguments.to_perfetto ? run_perfetto(arguments) : run_html(arguments);
+}
+
 }  // namespace
 
 Verb trace_verb() {
@@ -328,15 +358,15 @@ Verb trace_verb() {
         a.info->add_flag("--all", a.all, "every channel, however many");
         a.info->add_flag("--json", a.json, "one JSON document on stdout");
         a.perfetto = app.add_subcommand("export", "Write it in another format");
-        a.perfetto
-            ->add_flag("--perfetto", a.to_perfetto,
-                       "Chrome's JSON, for ui.perfetto.dev and chrome://tracing")
-            ->required();
+        a.perfetto->add_flag("--perfetto", a.to_perfetto,
+                             "Chrome's JSON, for ui.perfetto.dev and chrome://tracing");
+        a.perfetto->add_option("--html", a.html,
+                               "one page that plays it in a browser, written here");
         a.perfetto->add_option("file", a.file, "the .rtrace file")->required();
         a.perfetto->add_option("-o,--out", a.out,
                                "where to; - is stdout (default: FILE with .json)");
         return [arguments] {
-          return arguments->info->parsed() ? run_info(*arguments) : run_perfetto(*arguments);
+          return arguments->info->parsed() ? run_info(*arguments) : run_export(*arguments);
         };
       }};
 }

@@ -85,6 +85,8 @@ endif()
 
 pkg_check_modules(PMIX QUIET IMPORTED_TARGET pmix)
 ringside_optional(PMIx "${PMIX_FOUND}" "finding the other ranks under mpirun and srun --mpi=pmix")
+include(RingsideWindow)
+ringside_optional("ImGui, GLFW, EGL" "${RINGSIDE_HAS_WINDOW}" "ringside-gui, the replay window")
 if(RINGSIDE_BUILD_TESTS)
   find_package(benchmark 1.7 QUIET)
   ringside_optional("Google Benchmark" "${benchmark_FOUND}" "microbenchmarks")

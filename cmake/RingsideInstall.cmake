@@ -8,6 +8,9 @@ install(TARGETS ${libraries} EXPORT ringside_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringside)
 install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET ringside_gui)
+  install(TARGETS ringside_gui RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(TARGETS ringside_simgrid EXPORT ringside_targets
         RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/ringside)
 install(EXPORT ringside_targets NAMESPACE ringside::

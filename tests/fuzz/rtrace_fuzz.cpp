@@ -6,7 +6,8 @@
 #include <streambuf>
 #include <vector>
 
-#include "trace/format.h"
+#include "tests/fuzz/vouched.h"
+#include "trace/html.h"
 #include "trace/perfetto.h"
 #include "trace/reader.h"
 #include "trace/replay/replay.h"
@@ -49,26 +50,8 @@ void read_all(std::span<const std::byte> bytes) {
   Nowhere nowhere;
   std::ostream out(&nowhere);
   static_cast<void>(ringside::export_perfetto(*file, out));
+  static_cast<void>(ringside::export_html(*file, "fuzz", out));
   replay_all(*file);
-}
-
-void mend_checksums(std::span<std::byte> bytes) {
-  using namespace ringside::rtrace;
-  if (bytes.size() < sizeof(FileHeader)) return;
-  const FileHeader header;
-  std::memcpy(bytes.data(), &header, sizeof header);
-  for (std::size_t at = sizeof header; at + sizeof(Frame) <= bytes.size();) {
-    const auto behind = bytes.subspan(at + sizeof(Frame));
-    auto frame = read_fixed<Frame>(bytes.subspan(at));
-    frame.magic = kFrameMagic;
-    if (!is_plausible(frame, behind.size())) {
-      ++at;
-      continue;
-    }
-    frame.checksum = checksum_of(behind.first(frame.payload_bytes), frame.pid);
-    std::memcpy(bytes.data() + at, &frame, sizeof frame);
-    at += sizeof frame + frame.payload_bytes;
-  }
 }
 
 }  // namespace
@@ -77,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::byte> bytes(size);
   if (size > 0) std::memcpy(bytes.data(), data, size);
   read_all(bytes);
-  mend_checksums(bytes);
+  ringside::mend_checksums(bytes);
   read_all(bytes);
   return 0;
 }

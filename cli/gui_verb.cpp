@@ -1,0 +1,70 @@
+#include "cli/gui_verb.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/options.h"
+
+namespace ringside::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVariable = "RINGSIDE_GUI";
+constexpr const char* kProgram = "ringside-gui";
+
+/// Where the window's program is: named, beside this one, or in the build tree that holds both. It is one of its own, so
+/// that no other verb loads GL.
+Result<std::string> find_gui() {
+  std::vector<fs::path> places;
+  if (const char* const named = std::getenv(kVariable); named != nullptr && *named != '\0') {
+    places.emplace_back(named);
+  } else {
+    std::error_code ignored;
+    const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    places = {folder / kProgram, folder.parent_path() / "gui" / "window" / kProgram};
+  }
+  std::string tried;
+  for (const fs::path& place : places) {
+    std::error_code ignored;
+    if (fs::is_regular_file(place, ignored) && ::access(place.c_str(), X_OK) == 0)
+      return place.string();
+    tried += (tried.empty() ? "" : ", ") + place.string();
+  }
+  return Error{ErrorCode::Unsupported,
+               fmt::format("{}, the window, is not there: looked for {}", kProgram, tried),
+               fmt::format("./run gui installs what it needs and builds it; or name it: {}=PATH",
+                           kVariable)};
+}
+
+}  // namespace
+
+VerbResult start_gui(const std::vector<std::string>& words) {
+  RINGSIDE_TRY(const std::string program, find_gui());
+  std::string first = program;
+  std::vector<std::string> rest = words;
+  std::vector<char*> arguments{first.data()};
+  for (std::string& word : rest) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::fflush(stdout);
+  ::execv(program.c_str(), arguments.data());
+  return system_error(fmt::format("{}: cannot be started", program), errno, "build it anew");
+}
+
+Verb gui_verb() {
+  return {.name = kGuiVerb,
+          .summary = "Watch a collective run, channel by channel: a trace, a simulation, a lesson",
+          .examples = {"ringside gui run.rtrace",
+                       "ringside gui --lesson ring --screenshot ring.png --at 40%"},
+          .declare = [](Options&) { return [] { return start_gui({}); }; }};
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,17 @@
+# RINGSIDE_HAS_WINDOW: whether ringside-gui can be built; then ringside::imgui is there. Without, all else builds.
+pkg_check_modules(IMGUI QUIET IMPORTED_TARGET imgui>=1.86)
+find_package(glfw3 3.3 QUIET)
+find_package(OpenGL QUIET COMPONENTS OpenGL EGL)
+find_package(Freetype QUIET)
+find_path(STB_DIR stb/stb_image_write.h)
+set(RINGSIDE_HAS_WINDOW FALSE)
+if(IMGUI_FOUND AND glfw3_FOUND AND TARGET OpenGL::EGL AND TARGET OpenGL::OpenGL AND Freetype_FOUND AND STB_DIR)
+  set(RINGSIDE_HAS_WINDOW TRUE)
+  add_library(ringside_imgui INTERFACE)
+  add_library(ringside::imgui ALIAS ringside_imgui)
+  # The archive's own needs follow it on the link line; glfw and GL come with its backends.
+  target_link_libraries(ringside_imgui INTERFACE PkgConfig::IMGUI glfw OpenGL::OpenGL Freetype::Freetype ${CMAKE_DL_LIBS})
+  set_property(TARGET PkgConfig::IMGUI APPEND PROPERTY INTERFACE_LINK_LIBRARIES glfw OpenGL::GL Freetype::Freetype ${CMAKE_DL_LIBS})
+  pkg_get_variable(imgui_include imgui includedir)
+  target_include_directories(ringside_imgui SYSTEM INTERFACE ${imgui_include}/backends)
+endif()

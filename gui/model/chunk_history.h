@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gui/model/document.h"
+
+namespace ringside::gui {
+
+/// Whose input a rank's chunk holds, through a call: what the primitives of the trace did, each to its parts (parts_of()),
+/// as the proof does it for recorded programs.
+///
+/// takes  O(primitives of the call) once, O(log) a question
+class ChunkHistory {
+ public:
+  /// Of one rank's chunk at one time.
+  struct Holding {
+    std::span<const std::uint64_t> ranks;  ///< a bit for each whose input is in it
+    bool is_kept = false;  ///< in its buffer; else it had it in hands and passed it on
+    [[nodiscard]] bool has(int rank) const;
+    [[nodiscard]] int count() const;
+  };
+
+  /// errors  Unsupported: more steps than are gone over at once; no primitives
+  static Result<ChunkHistory> make(const Document& document, const CallFacts& call);
+
+  [[nodiscard]] std::int32_t ranks() const { return ranks_; }
+  /// Offsets of the chunks, ascending.
+  [[nodiscard]] const std::vector<std::uint64_t>& chunks() const { return chunks_; }
+  [[nodiscard]] Holding at(std::int32_t rank, std::size_t chunk, std::int64_t time_ns) const;
+  /// Contributions that a chunk has when the call is done: all ranks of a reduction, else one.
+  [[nodiscard]] int whole() const { return whole_; }
+
+  /// A chunk on its way: from the end of its send to the end of its receive.
+  struct Flight {
+    std::int64_t sent_ns, taken_ns;
+    std::int32_t from, to;
+    std::uint32_t chunk;
+  };
+  [[nodiscard]] const std::vector<Flight>& flights() const { return flights_; }
+
+  /// As many as of a rank's steps wait for one before them, at most: each chunk that is passed on comes one later than it
+  /// came to whoever passed it on. What the header of an algorithm states.
+  [[nodiscard]] int rounds() const { return rounds_; }
+
+  static constexpr std::size_t kMostSteps = 400'000;
+
+ private:
+  class Maker;
+  struct Change {
+    std::int64_t time_ns;
+    std::uint32_t set;  ///< place in sets_, in units of words_
+    bool is_kept;
+  };
+  std::int32_t ranks_ = 0;
+  std::size_t words_ = 1;
+  int whole_ = 1;
+  int rounds_ = 0;
+  std::vector<std::uint64_t> chunks_;
+  std::vector<std::uint64_t> sets_;
+  std::vector<std::vector<Change>> cells_;  ///< [rank x chunks + chunk]
+  std::vector<Flight> flights_;             ///< by their beginning
+};
+
+}  // namespace ringside::gui

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace ringside::gui {
+
+/// Everything that a key does. One table: it is what keys are looked up in, and what `?` shows.
+enum class Command : std::uint8_t {
+  Play,
+  Loop,
+  Faster,
+  Slower,
+  NextPrimitive,
+  LastPrimitive,
+  NextRound,
+  LastRound,
+  NextChunk,
+  LastChunk,
+  NextCall,
+  LastCall,
+  ToBegin,
+  ToEnd,
+  ZoomIn,
+  ZoomOut,
+  Fit,
+  FitChosen,
+  Left,
+  Right,
+  Up,
+  Down,
+  RulerFrom,
+  RulerTo,
+  NoRuler,
+  Bookmark,
+  NextBookmark,
+  Search,
+  FindNext,
+  FindLast,
+  FindLongest,
+  Group,
+  FoldAll,
+  NextChannel,
+  LastChannel,
+  Theme,
+  Help,
+  Escape,
+  View1,
+  View2,
+  View3,
+  View4,
+  View5,
+  View6,
+  View7,
+};
+
+struct CommandRow {
+  Command command;
+  std::string_view key;  ///< what is typed, or the name of a key: Left, Home, Escape
+  std::string_view what;
+};
+
+std::span<const CommandRow> commands();
+
+}  // namespace ringside::gui

@@ -1,0 +1,153 @@
+#include "gui/model/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/text.h"
+#include "base/vocabulary.h"
+#include "base/wording.h"
+
+namespace ringside::gui {
+namespace {
+
+constexpr std::size_t kFewRows = 40;
+
+std::int64_t length_of(const CallFacts& call) { return call.time.end_ns - call.time.begin_ns; }
+
+struct Pair {
+  const CallFacts* here;
+  const CallFacts* there;
+  double ratio;
+};
+
+using Numbered = std::map<std::pair<std::size_t, std::size_t>, const CallFacts*>;
+
+/// By the communicator's place among those of the file, and the call's place among its calls: numbers differ from job to
+/// job.
+Numbered numbered(const Document& document) {
+  std::map<std::uint32_t, std::vector<const CallFacts*>> calls;
+  for (const CallFacts& call : document.calls) calls[call.communicator].push_back(&call);
+  Numbered all;
+  std::size_t communicator = 0;
+  for (auto& [number, own] : calls) {
+    std::ranges::sort(own, {}, &CallFacts::sequence);
+    for (std::size_t i = 0; i < own.size(); ++i) all[{communicator, i}] = own[i];
+    ++communicator;
+  }
+  return all;
+}
+
+Cell ratio_cell(double ratio) {
+  const Ink ink = ratio > 1.1 ? Ink::Bad : ratio < 0.9 ? Ink::Good : Ink::Text;
+  return {fmt::format("{:.2f} x", ratio),
+          static_cast<float>(std::min(1.0, std::abs(std::log2(ratio)) / 4)), ink, ink};
+}
+
+}  // namespace
+
+void prepare_compare(const Document& document, const Document* other, const State&, Panel& into) {
+  if (other == nullptr) {
+    into.lines.emplace_back(
+        "Open a second trace to compare with: ringside gui A.rtrace --beside B.rtrace, or drop it "
+        "here.");
+    return;
+  }
+  const Numbered here = numbered(document);
+  const Numbered there = numbered(*other);
+  std::vector<Pair> pairs;
+  std::size_t alone = 0;
+  std::size_t unlike = 0;
+  for (const auto& [place, call] : here) {
+    const auto found = there.find(place);
+    if (found == there.end()) {
+      ++alone;
+      continue;
+    }
+    if (found->second->collective != call->collective) {
+      ++unlike;
+      continue;
+    }
+    const auto a = static_cast<double>(std::max<std::int64_t>(length_of(*call), 1));
+    const auto b = static_cast<double>(std::max<std::int64_t>(length_of(*found->second), 1));
+    pairs.push_back({call, found->second, b / a});
+  }
+  const std::size_t more =
+      there.size() > pairs.size() + unlike ? there.size() - pairs.size() - unlike : 0;
+  std::ranges::stable_sort(pairs, std::ranges::greater{},
+                           [](const Pair& pair) { return std::abs(std::log(pair.ratio)); });
+  into.lines.push_back(fmt::format("{} beside {}: {} stand in both", document.title, other->title,
+                                   plural(pairs.size(), "call", "calls")));
+  if (alone + more + unlike > 0) {
+    into.lines.push_back(
+        fmt::format("{} only in the first, {} only in the second, {} of other collectives", alone,
+                    more, unlike));
+  }
+  Table table{
+      .title = "Calls, the largest difference first",
+      .head = {"call", "collective", "bytes", "first", "second", "second / first", "changed"},
+      .rows = {}};
+  for (std::size_t i = 0; i < std::min(pairs.size(), kFewRows); ++i) {
+    const auto& [a, b, ratio] = pairs[i];
+    std::vector<std::string> changed;
+    if (a->algorithm != b->algorithm)
+      changed.push_back(fmt::format("{} -> {}", to_string(a->algorithm), to_string(b->algorithm)));
+    if (a->protocol != b->protocol)
+      changed.push_back(fmt::format("{} -> {}", to_string(a->protocol), to_string(b->protocol)));
+    if (a->bytes != b->bytes)
+      changed.push_back(fmt::format("{} -> {}", format_bytes(a->bytes), format_bytes(b->bytes)));
+    if (a->ranks != b->ranks) changed.push_back(fmt::format("{} -> {} ranks", a->ranks, b->ranks));
+    std::string text;
+    for (const std::string& one : changed) text += (text.empty() ? "" : ", ") + one;
+    table.rows.push_back({{{fmt::format("{}", a->sequence)},
+                           {to_string(a->collective)},
+                           {format_bytes(a->bytes)},
+                           {format_time(Seconds{Nanoseconds{length_of(*a)}})},
+                           {format_time(Seconds{Nanoseconds{length_of(*b)}})},
+                           ratio_cell(ratio),
+                           {text}},
+                          {Target::Kind::Call, a->communicator, a->sequence, a->time.begin_ns}});
+  }
+  if (pairs.size() > kFewRows) table.note = fmt::format("{} more", pairs.size() - kFewRows);
+  into.tables.push_back(std::move(table));
+  Table sums{.title = "Primitives", .head = {"", "first", "second"}, .rows = {}};
+  const TraceStatistics& a = document.replay->statistics();
+  const TraceStatistics& b = other->replay->statistics();
+  const auto row = [&](const char* name, std::string x, std::string y) {
+    sums.rows.push_back({{{name}, {std::move(x)}, {std::move(y)}}});
+  };
+  row("ranks", fmt::format("{}", a.ranks), fmt::format("{}", b.ranks));
+  row("steps", fmt::format("{}", a.primitives), fmt::format("{}", b.primitives));
+  row("span", format_time(Seconds{a.span()}), format_time(Seconds{b.span()}));
+  into.tables.push_back(std::move(sums));
+}
+
+void prepare_findings(const Document& document, Panel& into) {
+  if (document.findings.empty()) {
+    into.lines.emplace_back(
+        "Nothing was found: every rank came to the end of its calls, and the file is whole.");
+    return;
+  }
+  for (const Finding& finding : document.findings) {
+    Table table{.title = finding.title, .head = {}, .rows = {}};
+    const Ink ink = finding.weight == Finding::Weight::Fault     ? Ink::Bad
+                    : finding.weight == Finding::Weight::Warning ? Ink::Warn
+                                                                 : Ink::Text;
+    for (const std::string& line : finding.lines) {
+      table.rows.push_back({{{line, 0, table.rows.empty() ? ink : Ink::Text}},
+                            finding.ranks.empty()
+                                ? Target{}
+                                : Target{Target::Kind::Rank,
+                                         static_cast<std::uint32_t>(finding.ranks.front()), 0, 0}});
+    }
+    if (!finding.ranks.empty()) {
+      table.note = fmt::format("of rank {}: its lanes are marked in the timeline",
+                               format_ranks(finding.ranks));
+    }
+    into.tables.push_back(std::move(table));
+  }
+}
+
+}  // namespace ringside::gui

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <vector>
+
+#include "gui/model/state.h"
+
+namespace ringside::gui {
+
+/// What went over one direction of one channel between two ranks, message by message: the nth use of its slots.
+class ConnectionHistory {
+ public:
+  struct Message {
+    EventId send = kNoEvent;
+    EventId receive = kNoEvent;  ///< none: nobody has taken it
+    TimeRange sending;
+    TimeRange taking;  ///< {INT64_MAX, INT64_MAX}: never
+    std::uint64_t bytes = 0;
+  };
+
+  static ConnectionHistory make(const Replay& replay, const ConnectionKey& key);
+
+  /// In the order that they were sent.
+  [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }
+
+  struct Moment {
+    std::size_t posted = 0;  ///< messages whose send had ended
+    std::size_t taken = 0;   ///< messages whose receive had ended
+    bool is_sending = false;
+    bool is_receiving = false;
+  };
+  [[nodiscard]] Moment at(std::int64_t time_ns) const;
+
+ private:
+  std::vector<Message> messages_;
+};
+
+/// Connections that a call uses, the busiest first. most  no more than these
+std::vector<ConnectionKey> connections_of(const Document& document, std::size_t most);
+
+/// One connection's FIFO at the moment: 8 slots, head and tail, who waits for whom, and the protocol's line.
+class Slots {
+ public:
+  void prepare(const Document& document, const State& state, const Canvas& canvas, Panel& into);
+
+ private:
+  const Document* document_ = nullptr;
+  std::optional<ConnectionKey> key_;
+  ConnectionHistory history_;
+  std::vector<ConnectionKey> known_;  ///< of the document
+};
+
+}  // namespace ringside::gui

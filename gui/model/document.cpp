@@ -1,0 +1,241 @@
+#include "gui/model/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "base/vocabulary.h"
+#include "base/wording.h"
+
+namespace ringside::gui {
+namespace {
+
+/// Calls as their ranks recorded them; where nobody has come to an end, what their primitives say.
+class CallBook {
+ public:
+  explicit CallBook(const Replay& replay) : replay_(replay) {}
+
+  std::vector<CallFacts> run() {
+    const auto lanes = replay_.lanes();
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (lanes[i].channel == LaneKey::kCalls) take(LaneId{static_cast<std::uint32_t>(i)});
+    }
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (lanes[i].channel == LaneKey::kCalls) continue;
+      const LaneId lane{static_cast<std::uint32_t>(i)};
+      const auto events = replay_.events(lane);
+      // What stands behind the last call that came to its end has none; before that all calls are known.
+      for (auto id = events.rbegin(); id != events.rend(); ++id) {
+        const TraceEvent event = replay_.event(*id);
+        const auto known = calls_.find({event.communicator, event.sequence});
+        if (known != calls_.end() && known->second.ranks > 0) break;
+        add(event, false);
+      }
+    }
+    std::vector<CallFacts> all;
+    all.reserve(calls_.size());
+    for (const auto& [key, call] : calls_) all.push_back(call);
+    std::ranges::stable_sort(all, {}, [](const CallFacts& call) { return call.time.begin_ns; });
+    return all;
+  }
+
+ private:
+  void take(LaneId lane) {
+    for (const EventId id : replay_.events(lane)) add(replay_.event(id), true);
+  }
+
+  void add(const TraceEvent& event, bool is_whole) {
+    const auto [found, is_new] = calls_.try_emplace({event.communicator, event.sequence});
+    CallFacts& call = found->second;
+    if (is_new) {
+      call = {.communicator = event.communicator,
+              .sequence = event.sequence,
+              .collective = event.collective,
+              .algorithm = event.algorithm,
+              .protocol = event.protocol,
+              .has_steps = replay_.statistics().primitives > 0,
+              .bytes = {is_whole ? event.bytes : 0},
+              .time = {event.begin_ns, event.end_ns}};
+    }
+    call.is_modelled |= event.is_modelled;
+    call.time.begin_ns = std::min(call.time.begin_ns, event.begin_ns);
+    call.time.end_ns = std::max(call.time.end_ns, event.end_ns);
+    if (is_whole) ++call.ranks;
+  }
+
+  const Replay& replay_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, CallFacts> calls_;
+};
+
+Finding losses_of(const Replay& replay) {
+  const TraceCounts& counts = replay.file().counts();
+  Finding lost{.weight = Finding::Weight::Warning,
+               .title = "the file is not whole",
+               .lines = {},
+               .ranks = {}};
+  const auto say = [&](std::uint64_t count, const char* what) {
+    if (count > 0) lost.lines.push_back(fmt::format("{} {}", count, what));
+  };
+  if (counts.is_torn_at_end)
+    lost.lines.emplace_back("it ends within a block: a process was killed, or the disk was full");
+  say(counts.skipped_bytes, "bytes belong to no whole block");
+  say(counts.malformed_blocks, "blocks go against the format");
+  say(counts.unknown_blocks, "blocks are of a newer ringside");
+  say(counts.unreadable_events, "events cannot be read");
+  say(replay.statistics().unmatched_halves, "sends or receives have no other half in the file");
+  return lost;
+}
+
+}  // namespace
+
+TimeRange Document::whole() const {
+  // Times of a file lie within 2^62; what is reckoned with them has to lie within 2^63.
+  constexpr std::int64_t kFar = std::int64_t{1} << 60;
+  const TraceStatistics& all = replay->statistics();
+  const std::int64_t begin = std::clamp(all.begin_ns, -kFar, kFar);
+  return {begin, std::max(std::clamp(all.end_ns, -kFar, kFar), begin + 1)};
+}
+
+const CallFacts* Document::call_at(std::int64_t time_ns) const {
+  if (calls.empty()) return nullptr;
+  const auto behind = std::ranges::upper_bound(
+      calls, time_ns, {}, [](const CallFacts& call) { return call.time.begin_ns; });
+  return behind == calls.begin() ? &calls.front() : &*std::prev(behind);
+}
+
+const CallFacts* Document::find_call(std::uint32_t communicator, std::uint32_t sequence) const {
+  const auto found = std::ranges::find_if(calls, [&](const CallFacts& call) {
+    return call.communicator == communicator && call.sequence == sequence;
+  });
+  return found == calls.end() ? nullptr : &*found;
+}
+
+Document make_document(std::string title, Replay replay) {
+  Document made;
+  made.title = std::move(title);
+  made.replay = std::make_shared<const Replay>(std::move(replay));
+  made.calls = CallBook(*made.replay).run();
+  if (Finding lost = losses_of(*made.replay); !lost.lines.empty()) {
+    made.findings.push_back(std::move(lost));
+  }
+  if (!made.replay->file().processes().empty()) {
+    for (const auto& [key, value] : made.replay->file().processes().front().values) {
+      if (key == "cluster") made.surround.machine = value;
+    }
+  }
+  return made;
+}
+
+std::string title_of(const CallFacts& call) {
+  std::string title = fmt::format("{} {}, ", to_string(call.collective), format_bytes(call.bytes));
+  if (call.has_steps) {
+    title += fmt::format("{}/{}, ", to_string(call.algorithm), to_string(call.protocol));
+  }
+  title += fmt::format("call {}", call.sequence);
+  if (call.communicator != 0) title += fmt::format(" of communicator {}", call.communicator);
+  return title;
+}
+
+Nanoseconds waiting_of(const Replay& replay, EventId id, const TraceEvent& event,
+                       std::vector<EventId>& scratch) {
+  if (event.recv_peer < 0) return Nanoseconds{0};
+  scratch.clear();
+  replay.senders_of(id, scratch);
+  std::int64_t began = event.begin_ns;
+  for (const EventId sender : scratch) began = std::max(began, replay.event(sender).begin_ns);
+  return Nanoseconds{std::min(began, event.end_ns) - event.begin_ns};
+}
+
+std::vector<std::string> describe(const Document& document, EventId id) {
+  const Replay& replay = *document.replay;
+  const TraceEvent event = replay.event(id);
+  const auto time = [](std::int64_t ns) { return format_time(Seconds{Nanoseconds{ns}}); };
+  const std::int64_t origin = document.whole().begin_ns;
+  const std::string when =
+      fmt::format("{} long, from {} to {}", time(event.end_ns - event.begin_ns),
+                  time(event.begin_ns - origin), time(event.end_ns - origin));
+  if (event.kind == EventKind::Collective) {
+    return {fmt::format("rank {}: {} of {}, call {}", event.rank, to_string(event.collective),
+                        format_bytes({event.bytes}), event.sequence),
+            replay.statistics().primitives > 0
+                ? fmt::format("{} / {}", to_string(event.algorithm), to_string(event.protocol))
+                : std::string("no steps were recorded"),
+            when};
+  }
+  std::vector<std::string> lines{
+      fmt::format("rank {}, channel {}: {}", event.rank, event.channel, to_string(event.primitive)),
+      fmt::format("{} bytes at {}, step {} of call {}", format_bytes({event.bytes}),
+                  format_bytes({event.offset}), event.step, event.sequence),
+      when};
+  std::vector<EventId> others;
+  if (const Nanoseconds waited = waiting_of(replay, id, event, others); waited.count() > 0) {
+    lines.push_back(fmt::format("{} of that its sender had not begun", time(waited.count())));
+  }
+  const auto ranks = [&] {
+    std::vector<std::string> names;
+    for (const EventId other : others) names.push_back(fmt::format("{}", replay.event(other).rank));
+    return list_of(names, 8);
+  };
+  others.clear();
+  replay.senders_of(id, others);
+  if (!others.empty()) lines.push_back("from rank " + ranks());
+  if (others.empty() && event.recv_peer >= 0) {
+    lines.push_back(fmt::format("from rank {}, whose send is not in the file", event.recv_peer));
+  }
+  others.clear();
+  replay.receivers_of(id, others);
+  if (!others.empty()) lines.push_back("to rank " + ranks());
+  if (others.empty() && event.send_peer >= 0) {
+    lines.push_back(fmt::format("to rank {}, whose receive is not in the file", event.send_peer));
+  }
+  return lines;
+}
+
+Ink ink_of(Primitive primitive) {
+  switch (primitive) {
+    case Primitive::Copy:
+      return Ink::Copy;
+    case Primitive::Send:
+    case Primitive::CopySend:
+      return Ink::Send;
+    case Primitive::Recv:
+      return Ink::Receive;
+    case Primitive::RecvCopySend:
+    case Primitive::RecvSend:
+      return Ink::PassOn;
+    case Primitive::RecvReduceSend:
+    case Primitive::RecvReduceCopy:
+    case Primitive::RecvReduceCopySend:
+      return Ink::Reduce;
+  }
+  return Ink::Copy;
+}
+
+const char* short_name(Primitive primitive) {
+  switch (primitive) {
+    case Primitive::Copy:
+      return "copy";
+    case Primitive::Send:
+      return "send";
+    case Primitive::CopySend:
+      return "CS";
+    case Primitive::Recv:
+      return "recv";
+    case Primitive::RecvCopySend:
+      return "RCS";
+    case Primitive::RecvSend:
+      return "RS";
+    case Primitive::RecvReduceSend:
+      return "RRS";
+    case Primitive::RecvReduceCopy:
+      return "RRC";
+    case Primitive::RecvReduceCopySend:
+      return "RRCS";
+  }
+  return "?";
+}
+
+}  // namespace ringside::gui

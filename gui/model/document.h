@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/model/picture.h"
+#include "trace/replay/replay.h"
+
+namespace ringside::gui {
+
+/// One collective, over all ranks that were in it.
+struct CallFacts {
+  std::uint32_t communicator = 0;
+  std::uint32_t sequence = 0;
+  Collective collective = Collective::AllReduce;
+  Algorithm algorithm = Algorithm::Ring;
+  Protocol protocol = Protocol::Simple;
+  bool is_modelled = false;
+  bool has_steps = false;  ///< else nobody knows by which algorithm
+  Bytes bytes;
+  TimeRange time;
+  std::int32_t ranks = 0;
+};
+
+/// What somebody found out: by `hang` of what was opened, or by the reader of the file.
+struct Finding {
+  enum class Weight : std::uint8_t { Note, Warning, Fault };
+  Weight weight = Weight::Note;
+  std::string title;
+  std::vector<std::string> lines;
+  std::vector<int> ranks;  ///< that it speaks of
+};
+
+/// A lesson's words, from a moment of the call on.
+struct Caption {
+  std::int64_t from_ns = 0;
+  std::string text;
+};
+
+/// What is known beside the events.
+struct Surround {
+  std::vector<std::int32_t> node_of;  ///< by rank; empty: nobody said
+  int nodes = 0;
+  std::string machine;  ///< "dgx-h100"
+  bool has_nvswitch = false;
+  std::vector<Table> tables = {};  ///< what the tuner reckoned, links: for the view of numbers
+};
+
+/// What was opened. Never changes.
+///
+/// Threads  any
+struct Document {
+  std::string title;
+  std::shared_ptr<const Replay> replay;
+  std::vector<CallFacts> calls;  ///< by their beginning
+  Surround surround;
+  std::vector<Finding> findings;
+  std::vector<Caption> captions;      ///< by their time
+  std::shared_ptr<const void> keeps;  ///< what the replay points into, where that is no file
+
+  [[nodiscard]] TimeRange whole() const;
+  /// The call that is going on then, else the last one that had begun, else the first; none: no calls.
+  [[nodiscard]] const CallFacts* call_at(std::int64_t time_ns) const;
+  [[nodiscard]] const CallFacts* find_call(std::uint32_t communicator,
+                                           std::uint32_t sequence) const;
+};
+
+/// A document of events alone; what the file's readers had to pass over is a finding.
+Document make_document(std::string title, Replay replay);
+
+/// `recv_reduce_send, 64K at 128K, 12.3us`, what it waited for, its peers: a line each.
+std::vector<std::string> describe(const Document& document, EventId id);
+
+/// `all_reduce 4M, ring/simple, call 0`
+std::string title_of(const CallFacts& call);
+
+/// The part of a receive's time in which its sender had not begun.
+Nanoseconds waiting_of(const Replay& replay, EventId id, const TraceEvent& event,
+                       std::vector<EventId>& scratch);
+
+Ink ink_of(Primitive primitive);
+const char* short_name(Primitive primitive);  ///< `RRCS`, as in NCCL's own talk
+
+}  // namespace ringside::gui

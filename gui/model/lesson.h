@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gui/model/state.h"
+#include "study/simulation.h"
+
+namespace ringside::gui {
+
+/// A file of scenarios/lessons, as it comes with the program.
+struct EmbeddedLesson {
+  std::string_view name;
+  std::string_view text;
+};
+
+}  // namespace ringside::gui
+
+namespace ringside {
+using gui::EmbeddedLesson;
+/// scenarios/lessons/*.yaml, in alphabetical order; embedded at build time.
+extern const std::span<const EmbeddedLesson> kLessons;
+}  // namespace ringside
+
+namespace ringside::gui {
+
+/// A simulated run that shows one thing, and what is said at its moments: `ringside: lesson/1`.
+struct Lesson {
+  struct Said {
+    std::string at;  ///< `25%` of the call, or `round 3`: when that round is over
+    std::string text;
+  };
+  std::string name;
+  std::string title;
+  View view = View::Chunks;
+  study::SimQuestion question;  ///< unless it is a scenario
+  std::string scenario;         ///< the text of a scenario/1; empty: it is a simulation of one call
+  std::vector<Said> captions;
+};
+
+/// errors  Corrupt: `where:line: what`, with the mend
+Result<Lesson> parse_lesson(const std::string& text, const std::string& where);
+
+/// One that comes with the program.
+/// errors  InvalidArgument: no such lesson; the nearest is named
+Result<Lesson> find_lesson(std::string_view name);
+
+/// How many ranks take part, of one host's GPUs or of hosts of 8: what the slider of the lesson sets.
+/// errors  InvalidArgument: neither a part of one host nor whole hosts
+Status set_ranks(study::SimQuestion& question, int ranks);
+
+/// The moments of a lesson's words in a run.
+std::vector<Caption> captions_of(const Lesson& lesson, const Document& document);
+
+}  // namespace ringside::gui

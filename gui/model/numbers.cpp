@@ -1,0 +1,197 @@
+#include "gui/model/numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.h"
+#include "base/vocabulary.h"
+#include "trace/replay/critical_path.h"
+
+namespace ringside::gui {
+namespace {
+
+constexpr std::size_t kMostPathSteps = 1'000'000;
+constexpr std::size_t kFewRows = 12;
+
+std::string time_text(std::int64_t ns) { return format_time(Seconds{Nanoseconds{ns}}); }
+
+std::string short_size(std::uint64_t bytes) {
+  constexpr std::string_view kSteps = "KMGT";
+  if (bytes < 10'000) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t step = 0;
+  for (; value >= 1024 && step + 1 < kSteps.size(); ++step) value /= 1024;
+  return fmt::format("{:.1f} {}iB", value, kSteps[step]);
+}
+
+const char* word_of(PathCause cause) {
+  switch (cause) {
+    case PathCause::Begin:
+      return "its first step";
+    case PathCause::Own:
+      return "the step before, on its own rank";
+    case PathCause::Message:
+      return "a chunk on its way";
+    case PathCause::Link:
+      return "a way that carried the chunk before";
+    case PathCause::Room:
+      return "a slot to become free";
+  }
+  return "";
+}
+
+/// Where the longest chain's time went: by cause, and its longest legs.
+Table path_table(const Document& document, const CallFacts& call) {
+  Table table{.title = "The longest chain of steps: what each waited for",
+              .head = {"waited for", "time", "share", "legs"},
+              .rows = {}};
+  const Replay& replay = *document.replay;
+  if (replay.statistics().primitives > kMostPathSteps) {
+    table.note = "not looked for: the trace has too many steps";
+    return table;
+  }
+  const std::vector<PathLeg> path = critical_path(replay, call.communicator, call.sequence);
+  std::map<PathCause, std::pair<std::int64_t, int>> terms;
+  std::int64_t all = 0;
+  for (const PathLeg& leg : path) {
+    const std::int64_t time = leg.time.end_ns - leg.time.begin_ns;
+    terms[leg.cause].first += time;
+    ++terms[leg.cause].second;
+    all += time;
+  }
+  for (const auto& [cause, term] : terms) {
+    const double share = all > 0 ? static_cast<double>(term.first) / static_cast<double>(all) : 0;
+    table.rows.push_back(
+        {{{word_of(cause)},
+          {time_text(term.first)},
+          {fmt::format("{:.0f} %", 100 * share), static_cast<float>(share), Ink::Text, Ink::Reduce},
+          {fmt::format("{}", term.second)}}});
+  }
+  const auto longest = std::ranges::max_element(
+      path, {}, [](const PathLeg& leg) { return leg.time.end_ns - leg.time.begin_ns; });
+  if (longest != path.end()) {
+    const TraceEvent event = replay.event(longest->step);
+    table.rows.push_back({{{fmt::format("longest leg: rank {}, channel {}, {}, step {}", event.rank,
+                                        event.channel, to_string(event.primitive), event.step)},
+                           {time_text(longest->time.end_ns - longest->time.begin_ns)},
+                           {""},
+                           {""}},
+                          {Target::Kind::Event, to_int(longest->step), 1, 0}});
+  }
+  if (path.empty()) table.note = "the trace has no steps of this call";
+  return table;
+}
+
+Table slowest_table(const Document& document) {
+  Table table{
+      .title = "Ranks and channels by the time that they waited for senders that had not begun",
+      .head = {"rank", "channel", "in primitives", "waiting", "GB/s"},
+      .rows = {}};
+  const TraceStatistics& all = document.replay->statistics();
+  std::vector<const ChannelStatistics*> order;
+  for (const ChannelStatistics& one : all.channels) order.push_back(&one);
+  const std::size_t shown = std::min(order.size(), kFewRows);
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(shown),
+                            [](const ChannelStatistics* a, const ChannelStatistics* b) {
+                              return std::pair(a->waiting, a->busy) >
+                                     std::pair(b->waiting, b->busy);
+                            });
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ChannelStatistics& one = *order[i];
+    const double busy = static_cast<double>(std::max<std::int64_t>(one.busy.count(), 1));
+    table.rows.push_back(
+        {{{fmt::format("{}", to_int(one.rank))},
+          {fmt::format("{}", to_int(one.channel))},
+          {time_text(one.busy.count())},
+          {time_text(one.waiting.count()),
+           static_cast<float>(static_cast<double>(one.waiting.count()) / busy), Ink::Text,
+           Ink::Waiting},
+          {fmt::format("{:.2f}", in_gbs(one.achieved()))}},
+         {Target::Kind::Rank, static_cast<std::uint32_t>(to_int(one.rank)), 0, 0}});
+  }
+  if (order.size() > shown) table.note = fmt::format("{} more", order.size() - shown);
+  return table;
+}
+
+}  // namespace
+
+void Numbers::prepare(const Document& document, const State& state, const Canvas&, Panel& into) {
+  const CallFacts* const call = document.call_at(state.now_ns);
+  if (call == nullptr) {
+    into.lines.emplace_back("The trace has no collective.");
+    return;
+  }
+  if (document_ != &document || !has_call_ || communicator_ != call->communicator ||
+      sequence_ != call->sequence) {
+    document_ = &document;
+    has_call_ = true;
+    communicator_ = call->communicator;
+    sequence_ = call->sequence;
+    transfers_ = transfers_of(document, *call);
+    path_ = path_table(document, *call);
+  }
+  const auto ranks = static_cast<int>(document.replay->statistics().ranks);
+  const std::int64_t length = std::max<std::int64_t>(call->time.end_ns - call->time.begin_ns, 1);
+  const std::int64_t passed =
+      std::clamp<std::int64_t>(state.now_ns - call->time.begin_ns, 0, length);
+  std::uint64_t moved = 0;
+  std::uint64_t all = 0;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::uint64_t, EventId>> by_link;
+  for (const Transfer& one : transfers_.all) {
+    all += one.bytes;
+    if (one.sent_ns > state.now_ns) continue;
+    moved += one.bytes;
+    auto& link = by_link[{one.from, one.to}];
+    link.first += one.bytes;
+    link.second = one.send;
+  }
+  const double share = all > 0 ? static_cast<double>(moved) / static_cast<double>(all) : 0;
+  into.lines.push_back(title_of(*call));
+  const Seconds time{Nanoseconds{std::max<std::int64_t>(passed, 1)}};
+  // So much of the call as its messages have been sent.
+  const BytesPerSecond algbw{
+      passed > 0 ? static_cast<double>(call->bytes.value) * share / time.count() : 0};
+  const double factor = busbw_factor(call->collective, std::max(ranks, 1));
+  Table now{.title = "So far", .head = {"", ""}, .rows = {}};
+  const auto row = [&](std::string name, std::string text, double bar) {
+    now.rows.push_back({{{std::move(name)}, {std::move(text), static_cast<float>(bar)}}});
+  };
+  row("time of the call", fmt::format("{} of {}", time_text(passed), time_text(length)),
+      static_cast<double>(passed) / static_cast<double>(length));
+  row("bytes sent",
+      fmt::format("{} of {}{}", short_size(moved), short_size(all),
+                  transfers_.is_cut ? " and more" : ""),
+      share);
+  row("algbw", fmt::format("{:.2f} GB/s", in_gbs(algbw)), 0);
+  row("busbw", fmt::format("{:.2f} GB/s", in_gbs(algbw) * factor), 0);
+  into.tables.push_back(std::move(now));
+
+  Table links{
+      .title = "Bytes from rank to rank", .head = {"from", "to", "bytes", "GB/s"}, .rows = {}};
+  std::vector<std::pair<std::pair<std::int32_t, std::int32_t>, std::pair<std::uint64_t, EventId>>>
+      order(by_link.begin(), by_link.end());
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [](const auto& one) { return one.second.first; });
+  const std::size_t shown = std::min(order.size(), kFewRows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [ends, sum] = order[i];
+    const float bar = static_cast<float>(sum.first) /
+                      static_cast<float>(std::max<std::uint64_t>(order[0].second.first, 1));
+    links.rows.push_back(
+        {{{fmt::format("{}", ends.first)},
+          {fmt::format("{}", ends.second)},
+          {short_size(sum.first), bar},
+          {fmt::format("{:.2f}", static_cast<double>(sum.first) / time.count() / 1e9)}},
+         {Target::Kind::Event, to_int(sum.second), 1, 0}});
+  }
+  if (order.size() > shown) links.note = fmt::format("{} more", order.size() - shown);
+  into.tables.push_back(std::move(links));
+  into.tables.push_back(path_);
+  into.tables.push_back(slowest_table(document));
+  for (const Table& table : document.surround.tables) into.tables.push_back(table);
+}
+
+}  // namespace ringside::gui

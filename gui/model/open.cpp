@@ -1,0 +1,261 @@
+#include "gui/model/open.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "base/fd.h"
+#include "base/text.h"
+#include "base/vocabulary.h"
+#include "base/wording.h"
+#include "diag/hangdetect/examine.h"
+#include "gui/model/dump_calls.h"
+#include "harness/scenario/scenario.h"
+#include "study/explanation.h"
+#include "study/scenario_run.h"
+#include "trace/format.h"
+#include "trace/sink.h"
+
+namespace ringside::gui {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_trace(const std::string& path) { return path.ends_with(".rtrace"); }
+bool is_scenario(const std::string& path) {
+  return path.ends_with(".yaml") || path.ends_with(".yml");
+}
+
+Opened from_bytes(std::string title, std::vector<std::byte> bytes, const OnProgress& on_progress) {
+  auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  RINGSIDE_TRY(TraceFile file, TraceFile::parse(*kept, title));
+  RINGSIDE_TRY(Replay replay, Replay::make(std::move(file), on_progress));
+  auto document = std::make_shared<Document>(make_document(std::move(title), std::move(replay)));
+  document->keeps = kept;
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+Opened open_trace(const std::string& path, const OnProgress& on_progress) {
+  RINGSIDE_TRY(Replay replay, Replay::open(path, on_progress));
+  return std::shared_ptr<const Document>(std::make_shared<Document>(
+      make_document(fs::path(path).filename().string(), std::move(replay))));
+}
+
+/// Files of one job behind each other: blocks stand for themselves (docs/rtrace-format.md).
+Opened open_traces(const std::vector<std::string>& paths, const OnProgress& on_progress) {
+  std::string all;
+  for (const std::string& path : paths) {
+    RINGSIDE_TRY(const std::string text, read_file(path));
+    RINGSIDE_TRY(const TraceFile checked, TraceFile::parse(std::as_bytes(std::span(text)), path));
+    all += all.empty() ? text : text.substr(sizeof(rtrace::FileHeader));
+  }
+  std::vector<std::byte> bytes(all.size());
+  std::memcpy(bytes.data(), all.data(), all.size());
+  return from_bytes(
+      fmt::format("{} and {} more", fs::path(paths.front()).filename().string(), paths.size() - 1),
+      std::move(bytes), on_progress);
+}
+
+Finding finding_of(const hang::Verdict& verdict) {
+  const hang::Explanation& best = verdict.best;
+  const bool is_fault = best.kind != hang::Kind::NotAHang;
+  Finding finding{
+      .weight = is_fault ? Finding::Weight::Fault : Finding::Weight::Note,
+      .title = fmt::format("{}{}", hang::to_string(best.kind),
+                           best.culprits.empty() ? "" : ": rank " + format_ranks(best.culprits)),
+      .lines = {fmt::format("{} (confidence {:.2f})", best.why, best.confidence)},
+      .ranks = best.culprits};
+  if (!best.call.empty()) finding.lines.push_back("call: " + best.call);
+  for (const std::string& line : best.details) finding.lines.push_back(line);
+  if (!best.next.empty()) finding.lines.push_back("next: " + best.next);
+  return finding;
+}
+
+Opened open_dumps(const std::vector<std::string>& paths, std::vector<Finding> more = {}) {
+  RINGSIDE_TRY(const hang::Examination all, hang::examine(paths));
+  RINGSIDE_TRY(std::vector<std::byte> bytes, trace_of(*all.job));
+  RINGSIDE_TRY(const auto opened,
+               from_bytes(fs::path(paths.front()).filename().string(), std::move(bytes), {}));
+  auto document = std::make_shared<Document>(*opened);
+  document->findings.insert(document->findings.begin(), finding_of(all.verdict));
+  for (Finding& one : more) document->findings.push_back(std::move(one));
+  if (document->calls.empty()) {
+    return Error{ErrorCode::NotFound, fmt::format("{}: no dump that names a call", paths.front()),
+                 "ringside hang says what else the files tell"};
+  }
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+/// A folder that goes with the object.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make() {
+    std::error_code failed;
+    const fs::path base = fs::temp_directory_path(failed);
+    std::string name = (failed ? fs::path("/tmp") : base) / "ringside-gui-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) {
+      return system_error(fmt::format("{}: cannot be made", name), errno,
+                          "name a folder that can be written to: TMPDIR=PATH");
+    }
+    return TemporaryFolder(std::move(name));
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+Opened open_scenario(Scenario scenario) {
+  RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
+  const std::string name = scenario.name;
+  const std::string about = scenario.about;
+  const std::string files = folder.path() + "/job";
+  RINGSIDE_TRY(const study::ScenarioOutcome outcome,
+               study::run_scenario({.scenario = std::move(scenario), .folder = files}));
+  Finding said{.weight = Finding::Weight::Note,
+               .title = fmt::format("{}: {}", name, study::to_string(outcome.end)),
+               .lines = {},
+               .ranks = {}};
+  if (!about.empty()) said.lines.push_back(about);
+  if (outcome.times) {
+    said.lines.push_back(
+        fmt::format("a step takes {}, {} of it in calls beside which nothing is computed",
+                    format_time(outcome.times->step), format_time(outcome.times->exposed)));
+  }
+  RINGSIDE_TRY(const auto opened, open_dumps({files}, {std::move(said)}));
+  auto document = std::make_shared<Document>(*opened);
+  document->title = name;
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+// ---- simulations -------------------------------------------------------------------------------
+
+Table tuner_table(const study::SimPlan& plan, Bytes size) {
+  Table table{.title = fmt::format("What NCCL's tuner reckons for {}", format_bytes(size)),
+              .head = {"algorithm", "protocol", "time (us)"},
+              .rows = {}};
+  const auto explained = study::make_explanation({}, plan.job.tuner,
+                                                 {.collective = plan.calls.collective,
+                                                  .type = plan.calls.type,
+                                                  .op = plan.calls.op,
+                                                  .sizes = {size}});
+  if (!explained || explained->sizes.empty()) {
+    table.note = "it has no way to do this";
+    return table;
+  }
+  std::vector<Candidate> candidates = explained->sizes.front().candidates;
+  std::erase_if(candidates, [](const Candidate& one) { return one.obstacle != Obstacle::None; });
+  std::ranges::stable_sort(candidates, {},
+                           [](const Candidate& one) { return one.prediction.time_us; });
+  for (const Candidate& one : candidates) {
+    const bool is_best = table.rows.empty();
+    const float share =
+        candidates.front().prediction.time_us / std::max(one.prediction.time_us, 1e-6F);
+    table.rows.push_back({{{to_string(one.algorithm), 0, is_best ? Ink::Good : Ink::Text},
+                           {to_string(one.protocol)},
+                           {fmt::format("{:.2f}", one.prediction.time_us), share}}});
+  }
+  return table;
+}
+
+Surround surround_of(const study::SimPlan& plan, const study::SimRow& row) {
+  Surround surround;
+  const Job& job = plan.job.asked.job;
+  surround.machine = plan.question.job.on;
+  surround.nodes = static_cast<int>(job.nodes.size());
+  surround.node_of.resize(static_cast<std::size_t>(job.nranks()));
+  for (std::size_t node = 0; node < job.nodes.size(); ++node) {
+    for (const int rank : job.nodes[node].ranks) {
+      surround.node_of[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(node);
+    }
+    const auto report = static_cast<std::size_t>(job.nodes[node].report);
+    surround.has_nvswitch |= job.reports[report].has_nvswitch;
+  }
+  surround.tables.push_back(tuner_table(plan, row.call.bytes));
+  Table result{.title = "The simulation", .head = {"", ""}, .rows = {}};
+  const auto line = [&](const char* name, std::string text) {
+    result.rows.push_back({{{name}, {std::move(text)}}});
+  };
+  line("time, with the launch", format_time(row.result.time));
+  line("busbw", format_bandwidth(row.busbw));
+  if (row.busiest) {
+    line("busiest link", fmt::format("{}, {} of the time", row.busiest->name,
+                                     fmt::format("{:.0f} %", 100 * row.busy_share())));
+  }
+  line("limited by", study::limit_of(row));
+  surround.tables.push_back(std::move(result));
+  return surround;
+}
+
+}  // namespace
+
+Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress) {
+  if (paths.empty()) {
+    return Error{ErrorCode::InvalidArgument, "nothing to show",
+                 "name a trace, a scenario, or a folder of dumps"};
+  }
+  if (std::ranges::all_of(paths, is_trace)) {
+    return paths.size() == 1 ? open_trace(paths.front(), on_progress)
+                             : open_traces(paths, on_progress);
+  }
+  if (paths.size() == 1 && is_scenario(paths.front())) {
+    RINGSIDE_TRY(Scenario scenario, load_scenario(paths.front()));
+    return open_scenario(std::move(scenario));
+  }
+  if (std::ranges::any_of(paths, is_trace)) {
+    return Error{ErrorCode::InvalidArgument, "traces and other files of one job at once",
+                 "name the traces alone, or the dumps and logs alone"};
+  }
+  return open_dumps(paths);
+}
+
+Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_progress) {
+  RINGSIDE_TRY(const study::SimPlan plan, study::plan_simulation(question));
+  if (plan.calls.sizes.size() != 1) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("{} sizes", plan.calls.sizes.size()),
+                 "give one: --bytes 64M"};
+  }
+  RINGSIDE_TRY(study::SimCall call, study::tune_call(plan, plan.calls.sizes.front()));
+  TraceMemorySink sink;
+  const study::SimWishes wishes{.progress =
+                                    [&](double share) {
+                                      if (on_progress) on_progress(share);
+                                    },
+                                .trace = &sink};
+  RINGSIDE_TRY(const study::SimRow row, study::simulate_call(plan, std::move(call), wishes));
+  RINGSIDE_TRY(const auto opened,
+               from_bytes(fmt::format("{} on {}, simulated", to_string(plan.calls.collective),
+                                      question.job.on),
+                          sink.bytes(), {}));
+  auto document = std::make_shared<Document>(*opened);
+  document->surround = surround_of(plan, row);
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+Opened open_lesson(const Lesson& lesson, const OnProgress& on_progress) {
+  std::shared_ptr<const Document> opened;
+  if (lesson.scenario.empty()) {
+    RINGSIDE_TRY(opened, open_simulation(lesson.question, on_progress));
+  } else {
+    RINGSIDE_TRY(Scenario scenario, parse_scenario(lesson.scenario, lesson.name + ".yaml"));
+    RINGSIDE_TRY(opened, open_scenario(std::move(scenario)));
+  }
+  auto document = std::make_shared<Document>(*opened);
+  document->title = lesson.title;
+  document->captions = captions_of(lesson, *document);
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+}  // namespace ringside::gui

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gui/model/lesson.h"
+#include "study/simulation.h"
+
+namespace ringside::gui {
+
+using Opened = Result<std::shared_ptr<const Document>>;
+using OnProgress = std::function<bool(double)>;  ///< share that is done; false ends it
+
+/// Whatever the paths name: one .rtrace, several of one job, a scenario (which is run in simulation), a folder or files of
+/// Flight Recorder dumps and logs (calls of each rank, with the verdict).
+///
+/// errors  those of whoever reads such a file; InvalidArgument: nothing is named, kinds are mixed
+Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress = {});
+
+/// Simulates the call, and shows its steps on its machine.
+/// errors  as study::plan_simulation(), study::simulate_call()
+Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_progress = {});
+
+Opened open_lesson(const Lesson& lesson, const OnProgress& on_progress = {});
+
+}  // namespace ringside::gui

@@ -1,0 +1,75 @@
+#include "gui/model/picture.h"
+
+#include <array>
+#include <string_view>
+
+#include "base/append.h"
+
+namespace ringside::gui {
+namespace {
+
+constexpr std::array<std::string_view, kInks> kInkNames{
+    "page",   "panel",   "line", "text",   "faint", "call", "copy", "send",   "receive", "pass_on",
+    "reduce", "waiting", "now",  "chosen", "good",  "warn", "bad",  "nvlink", "network"};
+constexpr std::array<std::string_view, 4> kFillNames{"solid", "soft", "hatched", "outline"};
+
+std::string_view name_of(Ink ink) { return kInkNames[static_cast<std::size_t>(ink)]; }
+std::string_view name_of(Fill fill) { return kFillNames[static_cast<std::size_t>(fill)]; }
+
+}  // namespace
+
+void Picture::clear() {
+  boxes.clear();
+  strokes.clear();
+  discs.clear();
+  words.clear();
+  spots.clear();
+}
+
+void Panel::clear() {
+  lines.clear();
+  picture.clear();
+  tables.clear();
+}
+
+Target target_at(const Picture& picture, float x, float y) {
+  for (auto spot = picture.spots.rbegin(); spot != picture.spots.rend(); ++spot) {
+    if (x >= spot->x0 && x < spot->x1 && y >= spot->y0 && y < spot->y1) return spot->target;
+  }
+  return {};
+}
+
+std::string to_text(const Panel& panel) {
+  std::string text;
+  for (const std::string& line : panel.lines) append(text, "line    {}\n", line);
+  for (const Box& box : panel.picture.boxes) {
+    append(text, "box     {:.1f} {:.1f} {:.1f} {:.1f} {} {}\n", box.x0, box.y0, box.x1, box.y1,
+           name_of(box.ink), name_of(box.fill));
+  }
+  for (const Stroke& one : panel.picture.strokes) {
+    append(text, "{} {:.1f} {:.1f} {:.1f} {:.1f} {} {:.1f}\n", one.has_head ? "arrow  " : "stroke ",
+           one.x0, one.y0, one.x1, one.y1, name_of(one.ink), one.width);
+  }
+  for (const Disc& disc : panel.picture.discs) {
+    append(text, "disc    {:.1f} {:.1f} {:.1f} {} {}\n", disc.x, disc.y, disc.radius,
+           name_of(disc.ink), name_of(disc.fill));
+  }
+  for (const Words& words : panel.picture.words) {
+    append(text, "words   {:.1f} {:.1f} {} {}\n", words.x, words.y, name_of(words.ink), words.text);
+  }
+  for (const Table& table : panel.tables) {
+    append(text, "table   {}\n", table.title);
+    std::string head;
+    for (const std::string& name : table.head) append(head, " {} |", name);
+    append(text, "head   {}\n", head);
+    for (const Table::Row& row : table.rows) {
+      std::string cells;
+      for (const Cell& cell : row.cells) append(cells, " {} |", cell.text);
+      append(text, "row    {}\n", cells);
+    }
+    if (!table.note.empty()) append(text, "note    {}\n", table.note);
+  }
+  return text;
+}
+
+}  // namespace ringside::gui

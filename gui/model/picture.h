@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// What a view wants to be seen, as plain data: shapes in pixels, tables, lines of text. Whoever draws it decides nothing.
+namespace ringside::gui {
+
+/// What something is, for the palette to colour: two palettes, and a pattern or a word beside each colour.
+enum class Ink : std::uint8_t {
+  Page,
+  Panel,  ///< behind rows and boxes
+  Line,   ///< rules, edges of boxes
+  Text,
+  Faint,  ///< text of less weight
+  Call,   ///< a collective as a whole
+  Copy,
+  Send,
+  Receive,
+  PassOn,  ///< received and sent on
+  Reduce,
+  Waiting,
+  Now,
+  Chosen,
+  Good,
+  Warn,
+  Bad,
+  Nvlink,
+  Network,
+};
+inline constexpr int kInks = static_cast<int>(Ink::Network) + 1;
+
+enum class Fill : std::uint8_t { Solid, Soft, Hatched, Outline };
+
+/// What a click or the pointer is on. Which of the numbers mean something is the kind's business.
+struct Target {
+  enum class Kind : std::uint8_t { None, Event, Row, Fold, Call, Connection, Rank, Time };
+  Kind kind = Kind::None;
+  std::uint32_t a = 0;  ///< event, row, call, rank; of a connection the sender
+  std::uint32_t b = 0;  ///< of a connection the receiver
+  std::int64_t c = 0;   ///< time in ns; of a connection the channel
+  friend bool operator==(const Target&, const Target&) = default;
+};
+
+struct Box {
+  float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  Ink ink = Ink::Panel;
+  Fill fill = Fill::Solid;
+};
+
+struct Stroke {
+  float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  float width = 1;
+  Ink ink = Ink::Line;
+  bool has_head = false;  ///< an arrow's, at its end
+};
+
+struct Disc {
+  float x = 0, y = 0, radius = 0;
+  Ink ink = Ink::Text;
+  Fill fill = Fill::Solid;
+};
+
+struct Words {
+  enum class Align : std::uint8_t { Left, Middle, Right };
+  float x = 0, y = 0;  ///< of the top, at the side that `align` names
+  float width = 0;     ///< what is longer is cut; 0: nothing is
+  Align align = Align::Left;
+  Ink ink = Ink::Text;
+  std::string text;
+};
+
+struct Spot {
+  float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  Target target;
+};
+
+/// Drawn in this order: boxes, strokes, discs, words; within each as they stand.
+struct Picture {
+  std::vector<Box> boxes;
+  std::vector<Stroke> strokes;
+  std::vector<Disc> discs;
+  std::vector<Words> words;
+  std::vector<Spot> spots;  ///< of those that overlap the last one counts
+  void clear();
+};
+
+/// The last spot at that place.
+Target target_at(const Picture& picture, float x, float y);
+
+struct Cell {
+  std::string text;
+  float bar = 0;  ///< share of the cell that is filled, behind the text: 0 .. 1
+  Ink ink = Ink::Text;
+  Ink bar_ink = Ink::Send;
+};
+
+struct Table {
+  struct Row {
+    std::vector<Cell> cells;
+    Target target = {};
+  };
+  std::string title;
+  std::vector<std::string> head;
+  std::vector<Row> rows;
+  std::string note = {};  ///< what it does not show
+};
+
+/// Where a picture goes, and how large letters are there.
+struct Canvas {
+  float width = 0, height = 0;
+  float line = 16;   ///< height of a line of text
+  float letter = 7;  ///< mean width of a letter
+};
+
+/// One view, prepared.
+struct Panel {
+  std::vector<std::string> lines;  ///< above the rest
+  Picture picture;
+  std::vector<Table> tables;
+  void clear();
+};
+
+/// All of it as text, a shape a line: for tests, and for whoever wants it as data.
+std::string to_text(const Panel& panel);
+
+}  // namespace ringside::gui

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gui/model/chunks.h"
+#include "gui/model/commands.h"
+#include "gui/model/connection.h"
+#include "gui/model/document.h"
+#include "gui/model/numbers.h"
+#include "gui/model/state.h"
+#include "gui/model/timeline.h"
+#include "gui/model/topology_view.h"
+
+namespace ringside::gui {
+
+/// What is open, what the person has set, and the views of it: all of the window but its pixels.
+///
+/// Threads  one
+class Session {
+ public:
+  void open(std::shared_ptr<const Document> document);
+  void compare_with(std::shared_ptr<const Document> other) { other_ = std::move(other); }
+
+  [[nodiscard]] const Document* document() const { return document_.get(); }
+  [[nodiscard]] const Document* other() const { return other_.get(); }
+  [[nodiscard]] State& state() { return state_; }
+  [[nodiscard]] const State& state() const { return state_; }
+
+  /// The view that is shown, for a canvas of that size. Valid until the next call.
+  const Panel& prepare(const Canvas& canvas);
+  const Panel& prepare(View view, const Canvas& canvas);
+
+  /// The time that stands at that place of the timeline.
+  [[nodiscard]] const Timeline& timeline() const { return timeline_; }
+
+  void press(Command command);
+  /// A click: on a row it folds, on an event it chooses, on the time it goes there.
+  void click(const Target& target, std::int64_t time_ns);
+  /// What the pointer is on, in words.
+  [[nodiscard]] std::vector<std::string> tip(const Target& target) const;
+
+  /// The lesson's words of the moment; empty: none.
+  [[nodiscard]] std::string_view caption() const;
+  /// What went wrong last, or what was found: shown below; empty: nothing.
+  std::string message;
+
+ private:
+  enum class Search { Next, Last, Longest };
+  void search(Search what);
+  void fit_chosen();
+  void next_bookmark();
+  void turn_channel(int by);
+  void fold_all();
+  void go_to_rank(std::int32_t rank);
+  void scroll_to(EventId event);
+
+  std::shared_ptr<const Document> document_;
+  std::shared_ptr<const Document> other_;
+  State state_;
+  Timeline timeline_;
+  Chunks chunks_;
+  Slots slots_;
+  Numbers numbers_;
+  TopologyView topology_;
+  Panel panel_;
+};
+
+}  // namespace ringside::gui

@@ -1,0 +1,227 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/vocabulary.h"
+#include "gui/model/connection.h"
+
+namespace ringside::gui {
+namespace {
+
+using Message = ConnectionHistory::Message;
+
+class SlotsFrame {
+ public:
+  SlotsFrame(const Document& document, const ConnectionKey& key, const ConnectionHistory& history,
+             const State& state, const Canvas& canvas, Panel& into)
+      : document_(document),
+        key_(key),
+        history_(history),
+        moment_(history.at(state.now_ns)),
+        state_(state),
+        canvas_(canvas),
+        panel_(into),
+        into_(into.picture) {}
+
+  void run() {
+    panel_.lines.push_back(fmt::format(
+        "rank {} to rank {}, channel {}: {} messages, {} sent, {} taken", key_.sender,
+        key_.receiver, key_.channel, history_.messages().size(), moment_.posted, moment_.taken));
+    panel_.lines.push_back(who_waits());
+    slots();
+    protocol();
+  }
+
+ private:
+  [[nodiscard]] std::size_t held() const {
+    return moment_.posted > moment_.taken ? moment_.posted - moment_.taken : 0;
+  }
+
+  [[nodiscard]] std::string who_waits() const {
+    const bool is_full = held() >= static_cast<std::size_t>(kSlots);
+    if (is_full && moment_.is_sending) {
+      return fmt::format("rank {} waits: all {} slots are full until rank {} takes one",
+                         key_.sender, kSlots, key_.receiver);
+    }
+    if (held() == 0 && moment_.is_receiving) {
+      return fmt::format("rank {} waits: no slot is filled until rank {} posts one", key_.receiver,
+                         key_.sender);
+    }
+    if (moment_.is_sending && moment_.is_receiving)
+      return "nobody waits: one end fills, the other takes";
+    if (moment_.is_sending) return fmt::format("rank {} fills a slot", key_.sender);
+    if (moment_.is_receiving) return fmt::format("rank {} takes from a slot", key_.receiver);
+    if (moment_.taken == history_.messages().size()) return "all messages have been taken";
+    if (held() > 0)
+      return fmt::format("{} filled, and rank {} is elsewhere", held(), key_.receiver);
+    return "both ends are elsewhere";
+  }
+
+  [[nodiscard]] const Message* message_in(std::size_t slot) const {
+    // The one in flight or being filled that uses this slot: number modulo 8.
+    const std::size_t behind = moment_.posted + (moment_.is_sending ? 1 : 0);
+    for (std::size_t i = moment_.taken; i < std::min(behind, history_.messages().size()); ++i) {
+      if (i % static_cast<std::size_t>(kSlots) == slot) return &history_.messages()[i];
+    }
+    return nullptr;
+  }
+
+  void slots() {
+    const float width =
+        std::min((canvas_.width - 40) / static_cast<float>(kSlots), canvas_.letter * 17);
+    const float top = canvas_.line * 3.4F;
+    const float bottom = top + canvas_.line * 5.4F;
+    for (int slot = 0; slot < kSlots; ++slot) {
+      const float x = 20 + width * static_cast<float>(slot);
+      one_slot(static_cast<std::size_t>(slot), x, top, x + width - 6, bottom);
+    }
+    const auto x_of = [&](std::size_t number) {
+      return 20 + width * (static_cast<float>(number % static_cast<std::size_t>(kSlots)) + 0.5F) -
+             3;
+    };
+    marker(x_of(moment_.posted), top - 4, -canvas_.line,
+           fmt::format("tail {}: rank {} fills next", moment_.posted, key_.sender), Ink::Send);
+    marker(x_of(moment_.taken), bottom + 4, canvas_.line,
+           fmt::format("head {}: rank {} takes next", moment_.taken, key_.receiver), Ink::Receive);
+  }
+
+  void marker(float x, float y, float away, std::string text, Ink ink) {
+    into_.strokes.push_back({x, y + away, x, y, 2, ink, true});
+    const float y_text = away < 0 ? y + away - canvas_.line - 2 : y + away + 2;
+    const auto half = static_cast<float>(text.size()) * canvas_.letter / 2;
+    into_.words.push_back(
+        {.x = std::clamp(x, half + 4, std::max(half + 4, canvas_.width - half - 4)),
+         .y = y_text,
+         .align = Words::Align::Middle,
+         .ink = ink,
+         .text = std::move(text)});
+  }
+
+  void one_slot(std::size_t slot, float x, float y, float x1, float y1) {
+    into_.boxes.push_back({x, y, x1, y1, Ink::Panel, Fill::Solid});
+    into_.boxes.push_back({x, y, x1, y1, Ink::Line, Fill::Outline});
+    const auto say = [&](float row, std::string text, Ink ink) {
+      into_.words.push_back({.x = (x + x1) / 2,
+                             .y = y + 4 + row * canvas_.line,
+                             .width = x1 - x - 4,
+                             .align = Words::Align::Middle,
+                             .ink = ink,
+                             .text = std::move(text)});
+    };
+    say(0, fmt::format("slot {}", slot), Ink::Faint);
+    const Message* const message = message_in(slot);
+    if (message == nullptr) return say(2, "free", Ink::Faint);
+    const bool is_posted = message->sending.end_ns <= state_.now_ns;
+    const bool is_read = is_posted && message->taking.begin_ns <= state_.now_ns;
+    const TimeRange time = is_read ? message->taking : message->sending;
+    const auto length = static_cast<float>(std::max<std::int64_t>(time.end_ns - time.begin_ns, 1));
+    const float part =
+        std::clamp(static_cast<float>(state_.now_ns - time.begin_ns) / length, 0.0F, 1.0F);
+    const float fill_top = y + canvas_.line * 1.2F;
+    if (!is_posted) {
+      into_.boxes.push_back(
+          {x + 2, y1 - (y1 - fill_top) * part, x1 - 2, y1 - 2, Ink::Send, Fill::Hatched});
+    } else {
+      into_.boxes.push_back({x + 2, is_read ? fill_top + (y1 - fill_top) * part : fill_top, x1 - 2,
+                             y1 - 2, is_read ? Ink::Receive : Ink::Send,
+                             is_read ? Fill::Hatched : Fill::Soft});
+    }
+    const TraceEvent sent = document_.replay->event(message->send);
+    say(1.6F, !is_posted ? "is filled" : is_read ? "is taken" : "full", Ink::Text);
+    say(2.6F, format_bytes({sent.bytes}), Ink::Text);
+    say(3.6F, fmt::format("at {}", format_bytes({sent.offset})), Ink::Faint);
+    into_.spots.push_back({x, y, x1, y1, {Target::Kind::Event, to_int(message->send), 1, 0}});
+  }
+
+  // ---- a line of the protocol ----------------------------------------------------------------
+
+  void field(float x, float y, float width, Ink ink, Fill fill, const std::string& text) {
+    into_.boxes.push_back({x, y, x + width - 1, y + canvas_.line * 1.4F, ink, fill});
+    into_.words.push_back({.x = x + width / 2,
+                           .y = y + canvas_.line * 0.2F,
+                           .width = width - 2,
+                           .align = Words::Align::Middle,
+                           .text = text});
+  }
+
+  void protocol() {
+    const CallFacts* const call = document_.call_at(state_.now_ns);
+    if (call == nullptr) return;
+    float y = canvas_.line * 12;
+    const float width = canvas_.width - 40;
+    const auto say = [&](std::string text) {
+      into_.words.push_back(
+          {.x = 20, .y = y, .width = width, .ink = Ink::Faint, .text = std::move(text)});
+      y += canvas_.line * 1.3F;
+    };
+    const std::size_t flag = moment_.posted + 1;
+    switch (call->protocol) {
+      case Protocol::LL: {
+        say("LL: 8 bytes are stored at once, 4 of data and 4 of flag. Half the bytes on the wire "
+            "are flags; nothing waits for a counter.");
+        const float each = width / 8;
+        for (int i = 0; i < 4; ++i) {
+          field(20 + each * static_cast<float>(2 * i), y, each, Ink::Send, Fill::Soft, "4 B data");
+          field(20 + each * static_cast<float>(2 * i + 1), y, each, Ink::Chosen, Fill::Soft,
+                fmt::format("flag {}", flag));
+        }
+        break;
+      }
+      case Protocol::LL128:
+        say("LL128: a line of 128 bytes is stored at once, 120 of data and 8 of flag: a sixteenth "
+            "of the wire.");
+        for (int i = 0; i < 15; ++i) {
+          field(20 + width / 16 * static_cast<float>(i), y, width / 16, Ink::Send, Fill::Soft,
+                "8 B");
+        }
+        field(20 + width / 16 * 15, y, width / 16, Ink::Chosen, Fill::Soft,
+              fmt::format("flag {}", flag));
+        break;
+      case Protocol::Simple:
+        say("Simple: the data first, then a counter each way: two messages one after the other, "
+            "and no byte of a slot is a flag.");
+        field(20, y, width / 2, Ink::Send, Fill::Soft,
+              fmt::format("tail, written by the sender: {}", moment_.posted));
+        field(20 + width / 2, y, width / 2, Ink::Receive, Fill::Soft,
+              fmt::format("head, written by the receiver: {}", moment_.taken));
+        break;
+    }
+    y += canvas_.line * 2;
+    say("Messages take slots in turn, each one here; NCCL's chunks may take several.");
+  }
+
+  const Document& document_;
+  const ConnectionKey& key_;
+  const ConnectionHistory& history_;
+  const ConnectionHistory::Moment moment_;
+  const State& state_;
+  const Canvas& canvas_;
+  Panel& panel_;
+  Picture& into_;
+};
+
+}  // namespace
+
+void Slots::prepare(const Document& document, const State& state, const Canvas& canvas,
+                    Panel& into) {
+  if (document_ != &document) {
+    known_ = connections_of(document, 1);
+    key_.reset();
+  }
+  const std::optional<ConnectionKey> wanted = state.connection ? state.connection
+                                              : known_.empty() ? std::nullopt
+                                                               : std::optional(known_.front());
+  if (!wanted) {
+    into.lines.emplace_back("The trace has no message between two ranks, so no slot was used.");
+    return;
+  }
+  if (document_ != &document || key_ != wanted) {
+    document_ = &document;
+    key_ = wanted;
+    history_ = ConnectionHistory::make(*document.replay, *wanted);
+  }
+  SlotsFrame(document, *key_, history_, state, canvas, into).run();
+}
+
+}  // namespace ringside::gui

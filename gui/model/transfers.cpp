@@ -1,0 +1,56 @@
+#include "gui/model/transfers.h"
+
+#include <algorithm>
+
+namespace ringside::gui {
+namespace {
+
+constexpr std::size_t kMost = 2'000'000;
+
+}  // namespace
+
+Transfers transfers_of(const Document& document, const CallFacts& call) {
+  Transfers made;
+  const Replay& replay = *document.replay;
+  std::vector<EventId> found;
+  std::vector<EventId> others;
+  const auto [first, last] = replay.lanes_of(call.communicator);
+  for (std::size_t i = first; i < last; ++i) {
+    if (replay.lanes()[i].channel == LaneKey::kCalls) continue;
+    found.clear();
+    replay.overlapping(LaneId{static_cast<std::uint32_t>(i)},
+                       {call.time.begin_ns, call.time.end_ns + 1}, found);
+    for (const EventId id : found) {
+      const TraceEvent event = replay.event(id);
+      if (event.sequence != call.sequence || event.kind != EventKind::Primitive ||
+          event.send_peer < 0) {
+        continue;
+      }
+      if (made.all.size() >= kMost) {
+        made.is_cut = true;
+        break;
+      }
+      Transfer one{.begin_ns = event.begin_ns,
+                   .sent_ns = event.end_ns,
+                   .taken_ns = INT64_MAX,
+                   .bytes = event.bytes,
+                   .from = event.rank,
+                   .to = event.send_peer,
+                   .channel = event.channel,
+                   .send = id};
+      others.clear();
+      replay.receivers_of(id, others);
+      if (others.empty()) made.all.push_back(one);
+      for (const EventId other : others) {
+        const TraceEvent taken = replay.event(other);
+        one.to = taken.rank;
+        one.taken_ns = taken.end_ns;
+        made.all.push_back(one);
+      }
+    }
+  }
+  std::ranges::stable_sort(made.all, {}, &Transfer::begin_ns);
+  return made;
+}
+
+}  // namespace ringside::gui

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gui/model/document.h"
+
+namespace ringside::gui {
+
+/// A chunk that went from one rank to another.
+struct Transfer {
+  std::int64_t begin_ns = 0;  ///< of its send
+  std::int64_t sent_ns = 0;   ///< the end of its send
+  std::int64_t taken_ns = 0;  ///< the end of its receive; INT64_MAX: never
+  std::uint64_t bytes = 0;
+  std::int32_t from = 0, to = 0;
+  std::int32_t channel = 0;
+  EventId send = kNoEvent;
+};
+
+struct Transfers {
+  std::vector<Transfer> all;  ///< of one call, by the beginning of their sends
+  bool is_cut = false;        ///< there are more
+};
+
+/// takes  O(primitives of the call); the first 2 million are taken
+Transfers transfers_of(const Document& document, const CallFacts& call);
+
+}  // namespace ringside::gui

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "gui/model/open.h"
+
+namespace ringside::gui {
+
+/// What the command line of ringside-gui asks for, all of it checked.
+struct Arguments {
+  std::vector<std::string> paths;
+  std::string beside;  ///< a second trace, to be compared with
+  std::optional<study::SimQuestion> simulation = {};
+  std::string lesson;
+  int ranks = 0;  ///< of the lesson; 0: its own
+  std::string screenshot;
+  std::optional<Seconds> at = {};      ///< from the beginning of the trace
+  std::optional<int> at_percent = {};  ///< of the trace
+  std::optional<View> view = {};
+  std::optional<std::pair<Seconds, Seconds>> range = {};
+  std::string choose;  ///< a search whose first hit is chosen
+  int width = 1400, height = 900;
+  double scale = 1;
+  bool is_light = false;
+  bool prints = false;  ///< the view as text, and no window
+};
+
+/// What is left to do is in `status` where the words asked for help, or were wrong.
+struct ParsedArguments {
+  Arguments arguments;
+  std::optional<int> status = {};
+};
+
+ParsedArguments parse_arguments(int argc, char** argv);
+
+}  // namespace ringside::gui

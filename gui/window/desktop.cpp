@@ -1,0 +1,291 @@
+#include "gui/window/desktop.h"
+
+#include <GL/gl.h>
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+#include <imgui_impl_opengl3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/text.h"
+#include "gui/draw/palette.h"
+#include "gui/window/fonts.h"
+#include "gui/window/loader.h"
+#include "gui/window/settings.h"
+
+namespace ringside::gui {
+namespace {
+
+/// What GLFW's callbacks say of dropped files, until the next frame.
+struct Dropped {
+  std::vector<std::string> paths;
+};
+
+class Window {
+ public:
+  explicit Window(const Arguments& arguments)
+      : arguments_(arguments),
+        settings_path_(settings_path()),
+        settings_(load_settings(settings_path_)) {}
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  ~Window() {
+    if (window_ == nullptr) return;
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui_ImplGlfw_Shutdown();
+    ImGui::DestroyContext();
+    glfwDestroyWindow(window_);
+    glfwTerminate();
+  }
+
+  Status run() {
+    RINGSIDE_TRY(open_window());
+    session_.state().is_dark = arguments_.is_light ? false : settings_.is_dark;
+    lesson_ = lesson_bar(arguments_);
+    const bool is_asked =
+        !arguments_.paths.empty() || arguments_.simulation || !arguments_.lesson.empty();
+    if (is_asked) {
+      key_ = arguments_.paths.empty()
+                 ? std::string()
+                 : std::filesystem::absolute(arguments_.paths.front()).string();
+      load(key_.empty() ? "simulating" : "opening " + arguments_.paths.front(),
+           [arguments = arguments_](const OnProgress& progress) {
+             return open_asked(arguments, progress);
+           });
+    }
+    while (glfwWindowShouldClose(window_) == 0) frame();
+    remember();
+    glfwGetWindowSize(window_, &settings_.width, &settings_.height);
+    save_settings(settings_, settings_path_);
+    return {};
+  }
+
+ private:
+  Status open_window() {
+    const char* words = nullptr;
+    if (glfwInit() == GLFW_FALSE) {
+      glfwGetError(&words);
+      return Error{ErrorCode::Unsupported,
+                   fmt::format("no window: {}", words == nullptr ? "no display" : words),
+                   "--screenshot F.png draws without a display; ringside trace export --html "
+                   "F.html writes a page for any browser"};
+    }
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    window_ = glfwCreateWindow(settings_.width, settings_.height, "ringside", nullptr, nullptr);
+    if (window_ == nullptr) {
+      glfwGetError(&words);
+      const std::string why = words == nullptr ? "no OpenGL 3.3" : words;
+      glfwTerminate();
+      return Error{ErrorCode::Unsupported, fmt::format("no window: {}", why),
+                   "--screenshot F.png draws without a display; ringside trace export --html "
+                   "F.html writes a page for any browser"};
+    }
+    glfwMakeContextCurrent(window_);
+    glfwSwapInterval(1);
+    glfwSetWindowUserPointer(window_, &dropped_);
+    glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
+      auto* const dropped = static_cast<Dropped*>(glfwGetWindowUserPointer(window));
+      dropped->paths.assign(paths, paths + count);
+    });
+    float x = 1;
+    float y = 1;
+    glfwGetWindowContentScale(window_, &x, &y);
+    scale_ = static_cast<float>(arguments_.scale) * std::max(1.0F, x);
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;
+    load_fonts(scale_);
+    ImGui_ImplGlfw_InitForOpenGL(window_, true);
+    ImGui_ImplOpenGL3_Init("#version 330");
+    return {};
+  }
+
+  void load(std::string what, std::function<Opened(const OnProgress&)> open) {
+    remember();
+    loader_.start(std::move(what), std::move(open));
+  }
+
+  void remember() {
+    if (session_.document() != nullptr && !shown_key_.empty())
+      settings_.remember(shown_key_, session_.state());
+    settings_.is_dark = session_.state().is_dark;
+  }
+
+  void frame() {
+    // Nothing moves while nothing is done: a window that is looked at costs nothing.
+    if (session_.state().is_playing || !loader_.what().empty() || fresh_frames_ > 0) {
+      glfwPollEvents();
+      fresh_frames_ = std::max(fresh_frames_ - 1, 0);
+    } else {
+      glfwWaitEventsTimeout(0.5);
+      fresh_frames_ = 3;
+    }
+    take_loaded();
+    take_dropped();
+    ImGui_ImplOpenGL3_NewFrame();
+    ImGui_ImplGlfw_NewFrame();
+    ImGui::NewFrame();
+    if (session_.document() != nullptr) {
+      advance(session_.state(), *session_.document(),
+              static_cast<double>(ImGui::GetIO().DeltaTime));
+    }
+    const FrameWishes wishes =
+        frame_.draw(session_, loader_.what(), loader_.done(), lesson_, scale_);
+    ImGui::Render();
+    int width = 0;
+    int height = 0;
+    glfwGetFramebufferSize(window_, &width, &height);
+    glViewport(0, 0, width, height);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    glfwSwapBuffers(window_);
+    take(wishes);
+  }
+
+  void take_loaded() {
+    auto opened = loader_.poll();
+    if (!opened) return;
+    if (!*opened) {
+      session_.message = fmt::format("{}; {}", opened->error().message, opened->error().help);
+      return;
+    }
+    if (is_second_) {
+      is_second_ = false;
+      session_.compare_with(std::move(**opened));
+      session_.state().view = View::Compare;
+      return;
+    }
+    const bool is_first = session_.document() == nullptr;
+    session_.open(std::move(**opened));
+    shown_key_ = key_;
+    glfwSetWindowTitle(window_, fmt::format("{} - ringside", session_.document()->title).c_str());
+    settings_.restore(shown_key_, *session_.document(), session_.state());
+    if (is_first) {
+      if (const Status went = go_where_asked(arguments_, session_); !went)
+        session_.message = went.error().message;
+      if (!arguments_.beside.empty()) {
+        is_second_ = true;
+        load("opening " + arguments_.beside,
+             [path = arguments_.beside](const OnProgress& progress) {
+               return open_paths({path}, progress);
+             });
+      }
+    } else if (lesson_) {
+      session_.state().is_playing = true;
+    }
+  }
+
+  void take_dropped() {
+    if (dropped_.paths.empty()) return;
+    std::vector<std::string> paths = std::move(dropped_.paths);
+    dropped_.paths.clear();
+    // Onto the view that compares, it is what to compare with.
+    is_second_ = session_.document() != nullptr && session_.state().view == View::Compare;
+    if (!is_second_) {
+      key_ = paths.front();
+      lesson_.reset();
+    }
+    load("opening " + paths.front(),
+         [paths](const OnProgress& progress) { return open_paths(paths, progress); });
+  }
+
+  void take(const FrameWishes& wishes) {
+    if (!wishes.lesson.empty()) start_lesson({wishes.lesson, 0, {}});
+    if (wishes.again) start_lesson(*wishes.again);
+  }
+
+  void start_lesson(const LessonBar& wanted) {
+    Arguments arguments;
+    arguments.lesson = wanted.name;
+    arguments.ranks = wanted.ranks;
+    lesson_ = lesson_bar(arguments);
+    if (lesson_ && !wanted.bytes.empty()) lesson_->bytes = wanted.bytes;
+    key_.clear();
+    load("simulating", [arguments, bytes = wanted.bytes](const OnProgress& progress) -> Opened {
+      RINGSIDE_TRY(Lesson lesson, find_lesson(arguments.lesson));
+      if (arguments.ranks > 0) RINGSIDE_TRY(set_ranks(lesson.question, arguments.ranks));
+      if (!bytes.empty()) lesson.question.calls.sizes = bytes;
+      return open_lesson(lesson, progress);
+    });
+  }
+
+  const Arguments& arguments_;
+  std::string settings_path_;
+  Settings settings_;
+  GLFWwindow* window_ = nullptr;
+  Session session_;
+  Frame frame_;
+  Loader loader_;
+  Dropped dropped_;
+  std::optional<LessonBar> lesson_;
+  std::string key_;         ///< of what is being opened, in the settings
+  std::string shown_key_;   ///< of what is shown
+  bool is_second_ = false;  ///< what is being opened is to be compared with
+  float scale_ = 1;
+  int fresh_frames_ = 3;
+};
+
+}  // namespace
+
+std::optional<LessonBar> lesson_bar(const Arguments& arguments) {
+  if (arguments.lesson.empty()) return std::nullopt;
+  const auto lesson = find_lesson(arguments.lesson);
+  if (!lesson || !lesson->scenario.empty()) return std::nullopt;
+  LessonBar bar{lesson->name, arguments.ranks, lesson->question.calls.sizes};
+  if (bar.ranks == 0) {
+    const auto& gpus = lesson->question.job.hosts.gpus;
+    bar.ranks =
+        gpus.empty() ? 8 * lesson->question.job.nodes.value_or(1) : static_cast<int>(gpus.size());
+  }
+  return bar;
+}
+
+Opened open_asked(const Arguments& arguments, const OnProgress& on_progress) {
+  if (!arguments.lesson.empty()) {
+    RINGSIDE_TRY(Lesson lesson, find_lesson(arguments.lesson));
+    if (arguments.ranks > 0) RINGSIDE_TRY(set_ranks(lesson.question, arguments.ranks));
+    return open_lesson(lesson, on_progress);
+  }
+  if (arguments.simulation) return open_simulation(*arguments.simulation, on_progress);
+  return open_paths(arguments.paths, on_progress);
+}
+
+Status go_where_asked(const Arguments& arguments, Session& session) {
+  State& state = session.state();
+  const Document& document = *session.document();
+  const TimeRange whole = document.whole();
+  const auto moment = [&](Seconds time) -> std::int64_t {
+    return whole.begin_ns + std::llround(time.count() * 1e9);
+  };
+  if (!arguments.lesson.empty()) {
+    RINGSIDE_TRY(const Lesson lesson, find_lesson(arguments.lesson));
+    state.view = lesson.view;
+  }
+  const bool is_hang = std::ranges::any_of(document.findings, [](const Finding& finding) {
+    return finding.weight == Finding::Weight::Fault;
+  });
+  if (is_hang && arguments.lesson.empty()) state.view = View::Findings;
+  if (arguments.view) state.view = *arguments.view;
+  if (arguments.range)
+    show_range(state, document, {moment(arguments.range->first), moment(arguments.range->second)});
+  if (!arguments.choose.empty()) {
+    state.search = arguments.choose;
+    session.press(Command::FindNext);
+    if (state.event == kNoEvent) return Error{ErrorCode::InvalidArgument, session.message, ""};
+    session.message.clear();
+  }
+  if (arguments.at) state.now_ns = std::clamp(moment(*arguments.at), whole.begin_ns, whole.end_ns);
+  if (arguments.at_percent)
+    state.now_ns = whole.begin_ns + (whole.end_ns - whole.begin_ns) / 100 * *arguments.at_percent;
+  return {};
+}
+
+Status run_window(const Arguments& arguments) { return Window(arguments).run(); }
+
+}  // namespace ringside::gui

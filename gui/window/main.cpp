@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "gui/window/arguments.h"
+#include "gui/window/desktop.h"
+#include "gui/window/headless.h"
+
+namespace ringside::gui {
+namespace {
+
+/// What the arguments ask for, opened here and now: for a picture, or for text.
+Result<std::unique_ptr<Session>> opened_session(const Arguments& arguments) {
+  auto session = std::make_unique<Session>();
+  RINGSIDE_TRY(auto document, open_asked(arguments, {}));
+  session->state().is_dark = !arguments.is_light;
+  session->open(std::move(document));
+  if (!arguments.beside.empty()) {
+    RINGSIDE_TRY(auto other, open_paths({arguments.beside}));
+    session->compare_with(std::move(other));
+  }
+  RINGSIDE_TRY(go_where_asked(arguments, *session));
+  return session;
+}
+
+Status run(const Arguments& arguments) {
+  if (arguments.screenshot.empty() && !arguments.prints) return run_window(arguments);
+  RINGSIDE_TRY(const auto session, opened_session(arguments));
+  if (arguments.prints) {
+    fmt::print("{}", to_text(session->prepare({.width = static_cast<float>(arguments.width),
+                                               .height = static_cast<float>(arguments.height)})));
+    if (arguments.screenshot.empty()) return {};
+  }
+  Frame frame;
+  const auto lesson = lesson_bar(arguments);
+  const auto scale = static_cast<float>(arguments.scale);
+  return write_screenshot(arguments.screenshot, arguments.width, arguments.height, scale,
+                          [&] { frame.draw(*session, {}, 0, lesson, scale); });
+}
+
+}  // namespace
+}  // namespace ringside::gui
+
+int main(int argc, char** argv) {
+  const auto parsed = ringside::gui::parse_arguments(argc, argv);
+  if (parsed.status) return *parsed.status;
+  const ringside::Status done = ringside::gui::run(parsed.arguments);
+  if (done) return 0;
+  fmt::print(stderr, "error: {}\n", done.error().message);
+  if (!done.error().help.empty()) fmt::print(stderr, "help:  {}\n", done.error().help);
+  return ringside::exit_status(done.error().code);
+}

@@ -1,0 +1,77 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/gui/documents.h"
+
+namespace ringside::gui {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+TEST(Document, ACallLastsFromItsFirstRankToItsLast) {
+  const auto document = late_document();
+  ASSERT_EQ(document->calls.size(), 1U);
+  const CallFacts& call = document->calls.front();
+  EXPECT_EQ(call.time.begin_ns, 0);
+  EXPECT_EQ(call.time.end_ns, 100'000);
+  EXPECT_EQ(call.ranks, 2);
+  EXPECT_EQ(title_of(call), "all_reduce 1000, ring/simple, call 0");
+}
+
+TEST(Document, ACallThatNobodyEndedIsKnownByItsSteps) {
+  std::vector<TraceEvent> events = late_all_reduce();
+  std::erase_if(events,
+                [](const TraceEvent& event) { return event.kind == EventKind::Collective; });
+  const auto document = document_of(events);
+  ASSERT_EQ(document->calls.size(), 1U);
+  EXPECT_EQ(document->calls.front().ranks, 0) << "that came to its end";
+  EXPECT_EQ(document->calls.front().time.end_ns, 100'000);
+}
+
+TEST(Document, CallAtIsTheOneGoingOnElseTheLastBegun) {
+  std::vector<TraceEvent> events;
+  for (const std::int64_t begin : {100, 200, 300}) {
+    TraceEvent event;
+    event.kind = EventKind::Collective;
+    event.sequence = static_cast<std::uint32_t>(begin / 100);
+    event.begin_ns = begin;
+    event.end_ns = begin + 50;
+    events.push_back(event);
+  }
+  const auto document = document_of(events);
+  EXPECT_EQ(document->call_at(0)->sequence, 1U);
+  EXPECT_EQ(document->call_at(220)->sequence, 2U);
+  EXPECT_EQ(document->call_at(280)->sequence, 2U);
+  EXPECT_EQ(document->call_at(999)->sequence, 3U);
+}
+
+TEST(Document, TheTimeBeforeTheSenderBeganIsWaiting) {
+  // Rank 0's step 1 is from 10 to 70 us; what it takes was sent from 40 on.
+  const auto document = late_document();
+  std::vector<EventId> scratch;
+  const EventId step{1};
+  EXPECT_EQ(waiting_of(*document->replay, step, document->replay->event(step), scratch).count(),
+            30'000);
+  EXPECT_THAT(describe(*document, step),
+              Contains(HasSubstr("30.00us of that its sender had not begun")));
+}
+
+TEST(Document, ATornFileIsAFinding) {
+  FileBytes bytes = file_header();
+  append_bytes(bytes, events_block(late_all_reduce()));
+  bytes.resize(bytes.size() + 7);
+  const Document document = make_document("torn", *Replay::make(*TraceFile::parse(bytes, "torn")));
+  ASSERT_EQ(document.findings.size(), 1U);
+  EXPECT_THAT(document.findings.front().lines,
+              Contains(HasSubstr("bytes belong to no whole block")));
+}
+
+TEST(Document, AnEmptyTraceHasAnEndAndNoCall) {
+  const auto document = document_of({});
+  EXPECT_EQ(document->call_at(0), nullptr);
+  EXPECT_GT(document->whole().end_ns, document->whole().begin_ns);
+}
+
+}  // namespace
+}  // namespace ringside::gui

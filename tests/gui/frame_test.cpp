@@ -1,0 +1,110 @@
+#include "gui/draw/frame.h"
+
+#include <gtest/gtest.h>
+#include <imgui.h>
+
+#include "tests/gui/documents.h"
+
+namespace ringside::gui {
+namespace {
+
+/// ImGui without a window: fonts, frames, and a pointer that goes where it is told.
+class FrameTest : public testing::Test {
+ protected:
+  FrameTest() {
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {1200, 800};
+    io.DeltaTime = 1.0F / 60;
+    io.MousePos = {-1, -1};
+    unsigned char* pixels = nullptr;
+    int width = 0;
+    int height = 0;
+    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+  }
+  ~FrameTest() override { ImGui::DestroyContext(); }
+
+  FrameWishes draw() {
+    ImGui::NewFrame();
+    FrameWishes wishes = frame_.draw(session_, {}, 0, lesson_, 1);
+    ImGui::Render();
+    return wishes;
+  }
+  void type(char letter) {
+    ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(letter));
+    draw();
+  }
+
+  Session session_;
+  Frame frame_;
+  std::optional<LessonBar> lesson_;
+};
+
+TEST_F(FrameTest, EveryViewIsDrawnForSixtyFrames) {
+  std::mt19937 random(2);
+  session_.open(document_of(random_events(random, 2000, {.ranks = 6})));
+  for (int view = 0; view < kViews; ++view) {
+    session_.state().view = static_cast<View>(view);
+    session_.state().is_playing = true;
+    for (int frame = 0; frame < 60; ++frame) {
+      session_.state().is_dark = frame % 2 == 0;
+      advance(session_.state(), *session_.document(), 0.1);
+      ImGui::GetIO().MousePos = {20.0F * static_cast<float>(frame), 300};
+      ImGui::GetIO().MouseWheel = frame % 10 == 0 ? 1.0F : 0.0F;
+      draw();
+    }
+    EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 1000) << to_string(static_cast<View>(view));
+  }
+}
+
+TEST_F(FrameTest, AKeyDoesWhatItsRowSays) {
+  session_.open(late_document());
+  draw();
+  type('3');
+  EXPECT_EQ(session_.state().view, View::Chunks);
+  type('.');
+  EXPECT_EQ(session_.state().now_ns, 10'000);
+  type('?');
+  EXPECT_TRUE(session_.state().shows_help);
+}
+
+TEST_F(FrameTest, WhatIsTypedIntoTheSearchIsNoCommand) {
+  session_.open(late_document());
+  draw();
+  type('/');
+  draw();
+  draw();
+  type('3');
+  EXPECT_EQ(session_.state().view, View::Timeline);
+  EXPECT_EQ(session_.state().search, "3");
+}
+
+TEST_F(FrameTest, AClickOnABoxChoosesIt) {
+  session_.open(late_document());
+  draw();
+  draw();
+  // Rank 0's first box: the row of its channel is the second one.
+  const Timeline& timeline = session_.timeline();
+  const float x = timeline.axis().x_of(5'000);
+  const float y = timeline.top() + timeline.row_height() * 1.5F;
+  ImVec2 origin{};
+  for (float down = 40; down < 200 && session_.state().event == kNoEvent; down += 8) {
+    origin = {8, down};
+    ImGui::GetIO().MousePos = {origin.x + x, origin.y + y};
+    draw();
+    ImGui::GetIO().MouseDown[0] = true;
+    draw();
+    ImGui::GetIO().MouseDown[0] = false;
+    draw();
+  }
+  EXPECT_NE(session_.state().event, kNoEvent);
+}
+
+TEST_F(FrameTest, WithoutADocumentLessonsAreOffered) {
+  draw();
+  EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 100);
+}
+
+}  // namespace
+}  // namespace ringside::gui

@@ -1,0 +1,59 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gui/model/lesson.h"
+#include "tests/gui/documents.h"
+
+namespace ringside::gui {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kText =
+    "ringside: lesson/1\nname: x\ntitle: y\nview: chunks\n"
+    "sim: {collective: all_reduce, bytes: 1M, on: dgx-h100, ranks: 4, algorithm: ring}\n"
+    "captions:\n- {at: 50%, text: half}\n- {at: round 1, text: first}\n";
+
+TEST(LessonText, IsRead) {
+  const auto lesson = parse_lesson(kText, "x.yaml");
+  ASSERT_TRUE(lesson) << lesson.error().message;
+  EXPECT_EQ(lesson->view, View::Chunks);
+  EXPECT_EQ(lesson->question.job.hosts.gpus.size(), 4U);
+  const auto document = late_document();
+  const auto captions = captions_of(*lesson, *document);
+  ASSERT_EQ(captions.size(), 2U);
+  EXPECT_EQ(captions[0].from_ns, 50'000);
+  EXPECT_EQ(captions[0].text, "half");
+  EXPECT_EQ(captions[1].from_ns, 50'000) << "step 0 of both ranks has ended";
+}
+
+TEST(LessonText, WhatIsWrongIsToldWithItsLine) {
+  const auto wrong = [](std::string from, const std::string& to) {
+    std::string text = kText;
+    text.replace(text.find(from), from.size(), to);
+    const auto lesson = parse_lesson(text, "x.yaml");
+    return lesson ? std::string("read") : lesson.error().message;
+  };
+  EXPECT_THAT(wrong("at: 50%", "at: noon"), HasSubstr("x.yaml:7: at: 'noon' is no moment"));
+  EXPECT_THAT(wrong("view: chunks", "view: chunk"), HasSubstr("x.yaml:4: unknown view 'chunk'"));
+  EXPECT_THAT(wrong("title: y", "titel: y"), HasSubstr("unknown key 'titel'"));
+  EXPECT_THAT(wrong("ranks: 4", "ranks: 9"), HasSubstr("9 ranks"));
+  EXPECT_THAT(wrong("lesson/1", "lesson/2"), HasSubstr("not a version"));
+  EXPECT_FALSE(parse_lesson("[", "x.yaml"));
+}
+
+TEST(LessonText, AllThatComeWithTheProgramAreRead) {
+  EXPECT_EQ(kLessons.size(), 7U);
+  for (const EmbeddedLesson& one : kLessons) {
+    const auto lesson = find_lesson(one.name);
+    ASSERT_TRUE(lesson) << lesson.error().message;
+    EXPECT_EQ(lesson->name, one.name);
+    EXPECT_GE(lesson->captions.size(), 2U);
+  }
+  const auto unknown = find_lesson("rings");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().help, HasSubstr("ring"));
+}
+
+}  // namespace
+}  // namespace ringside::gui

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# screenshots.sh RINGSIDE: every view is drawn where there is no display, and what is wrong is told with status 2.
+set -euo pipefail
+ringside=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+unset DISPLAY WAYLAND_DISPLAY
+die() {
+  echo "$1" >&2
+  exit 1
+}
+"$ringside" sim all_reduce --bytes 1M --on dgx-h100 --algo ring --trace "$folder/run.rtrace" >/dev/null
+for view in timeline topology chunks slots numbers findings compare; do
+  "$ringside" gui "$folder/run.rtrace" --beside "$folder/run.rtrace" --view $view --at 40% --size 640x400 --screenshot "$folder/$view.png"
+  # An empty page of that size takes 2 KB.
+  (($(stat -c %s "$folder/$view.png") > 9000)) || die "$view: too little is drawn"
+done
+"$ringside" gui "$folder/run.rtrace" --print --view chunks | grep -q "14 rounds" || die "--print"
+refused() {
+  local status=0
+  "$ringside" gui "$@" 2>"$folder/err" >/dev/null || status=$?
+  [[ $status == 2 ]] || die "$*: status $status"
+}
+refused "$folder/run.rtrace" --view chunk --print
+refused "$folder/none.rtrace" --print
+refused --lesson rings --print
+refused "$folder/run.rtrace" --size 3 --print
+refused --print
+status=0
+"$ringside" gui "$folder/run.rtrace" 2>"$folder/err" || status=$?
+[[ $status != 0 ]] || die "a window without a display"
+grep -q -- "--screenshot" "$folder/err" || die "it does not say what else there is"

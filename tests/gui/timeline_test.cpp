@@ -1,0 +1,131 @@
+#include "gui/model/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/gui/documents.h"
+
+namespace ringside::gui {
+namespace {
+
+constexpr Canvas kCanvas{.width = 1200, .height = 700};
+
+std::vector<Box> boxes_of(const Panel& panel, Ink ink) {
+  std::vector<Box> found;
+  std::ranges::copy_if(panel.picture.boxes, std::back_inserter(found),
+                       [&](const Box& box) { return box.ink == ink; });
+  return found;
+}
+
+TEST(Timeline, WaitingIsShownBeforeTheWork) {
+  const auto document = late_document();
+  const State state = first_state(*document);
+  Timeline timeline;
+  Panel panel;
+  timeline.prepare(*document, state, kCanvas, panel);
+  const auto waiting = boxes_of(panel, Ink::Waiting);
+  // Rank 0's step 1 waits from 10 to 40 us. Nobody else takes what had not been begun.
+  ASSERT_EQ(waiting.size(), 1U);
+  EXPECT_NEAR(waiting[0].x0, timeline.axis().x_of(10'000), 1.5);
+  EXPECT_NEAR(waiting[0].x1, timeline.axis().x_of(40'000), 1.5);
+  EXPECT_EQ(waiting[0].fill, Fill::Hatched);
+}
+
+TEST(Timeline, NothingIsDrawnOutsideOfItsCanvas) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 20; ++trial) {
+    const auto document = document_of(random_events(random, 400, {.ranks = 20}));
+    State state = first_state(*document);
+    zoom(state, *document, 0.1, state.now_ns + static_cast<std::int64_t>(random() % 5000));
+    state.scroll = static_cast<float>(random() % 500);
+    Timeline timeline;
+    Panel panel;
+    timeline.prepare(*document, state, kCanvas, panel);
+    for (const Box& box : panel.picture.boxes) {
+      ASSERT_GE(box.x0, -1);
+      ASSERT_LE(box.x1, kCanvas.width + 1.5F);
+      ASSERT_LE(box.x0, box.x1);
+      ASSERT_LE(box.y0, box.y1);
+    }
+  }
+}
+
+/// The property that makes it fit to search with: however far one is zoomed out, what lasts long is seen for itself.
+TEST(Timeline, TheLongestAlwaysHasASpotOfItsOwn) {
+  std::vector<TraceEvent> events = regular_events(2, 1, 100'000);
+  events[150'001].end_ns += 2'000'000;  // rank 1, a fiftieth of the whole
+  const auto document = document_of(events);
+  const State state = first_state(*document);
+  Timeline timeline;
+  Panel panel;
+  timeline.prepare(*document, state, kCanvas, panel);
+  const bool is_seen = std::ranges::any_of(panel.picture.spots, [](const Spot& spot) {
+    return spot.target.kind == Target::Kind::Event && spot.target.a == 150'001U &&
+           spot.target.b == 1;
+  });
+  EXPECT_TRUE(is_seen);
+}
+
+TEST(Timeline, ItTakesNoMoreShapesForMoreEvents) {
+  const auto few = document_of(regular_events(4, 2, 2'000));
+  const auto many = document_of(regular_events(4, 2, 40'000));
+  const auto shapes_of = [](const Document& document) {
+    Timeline timeline;
+    Panel panel;
+    timeline.prepare(document, first_state(document), kCanvas, panel);
+    return panel.picture.boxes.size();
+  };
+  EXPECT_LT(shapes_of(*many), shapes_of(*few) * 3 / 2);
+}
+
+TEST(Timeline, RanksComeFoldedWhereThereAreManyAndChannelsCanStandFirst) {
+  const auto document = document_of(regular_events(40, 2, 3));
+  State state = first_state(*document);
+  Timeline timeline;
+  Panel panel;
+  timeline.prepare(*document, state, kCanvas, panel);
+  EXPECT_EQ(timeline.rows().rows().size(), 40U);
+  EXPECT_EQ(timeline.rows().rows()[1].lanes.size(), 2U);
+  state.grouping = Grouping::ByChannel;
+  timeline.prepare(*document, state, kCanvas, panel);
+  ASSERT_EQ(timeline.rows().rows().size(), 2U);
+  EXPECT_EQ(timeline.rows().rows()[1].label, "channel 1");
+  EXPECT_EQ(timeline.rows().rows()[1].lanes.size(), 40U);
+}
+
+TEST(Timeline, TheChosenEventHasArrowsToItsPartners) {
+  const auto document = late_document();
+  State state = first_state(*document);
+  select(state, *document, EventId{1});
+  Timeline timeline;
+  Panel panel;
+  timeline.prepare(*document, state, kCanvas, panel);
+  const auto arrows = std::ranges::count_if(panel.picture.strokes, [](const Stroke& stroke) {
+    return stroke.has_head && stroke.ink == Ink::Chosen;
+  });
+  EXPECT_EQ(arrows, 2);  // from rank 1's send, to rank 1's receive
+}
+
+TEST(TimeAxis, TicksStandAtRoundTimesAndCanBeToldApart) {
+  for (std::int64_t length = 20; length < 4'000'000'000'000; length *= 7) {
+    const TimeAxis axis{{1'000'000'123, 1'000'000'123 + length}, 100, 1200, 1'000'000'000};
+    const auto ticks = ticks_of(axis, 80);
+    ASSERT_GE(ticks.size(), 4U) << length;
+    ASSERT_LE(ticks.size(), 15U) << length;
+    for (std::size_t i = 1; i < ticks.size(); ++i) {
+      EXPECT_NE(ticks[i].text, ticks[i - 1].text);
+      EXPECT_GE(axis.x_of(ticks[i].time_ns) - axis.x_of(ticks[i - 1].time_ns), 79.0F);
+    }
+  }
+}
+
+TEST(TimeAxis, ExactTimesKeepTheirNanoseconds) {
+  EXPECT_EQ(exact_time(1'234'567, 1'000'000), "1.234567 ms");
+  EXPECT_EQ(exact_time(2'000'000, 1'000'000), "2 ms");
+  EXPECT_EQ(exact_time(17, 10), "17 ns");
+  EXPECT_EQ(exact_time(-1'500, 1'000), "-1.5 us");
+}
+
+}  // namespace
+}  // namespace ringside::gui

@@ -1,0 +1,79 @@
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
+
+#include "gui/model/timeline.h"
+#include "trace/recorder.h"
+#include "trace/sink.h"
+
+/// What a frame of the timeline costs to prepare: everything in sight, and zoomed in, over traces of a million events and of
+/// ten.
+namespace ringside::gui {
+namespace {
+
+constexpr int kRanks = 64;
+constexpr int kChannels = 4;
+
+/// Rings as 64 processes record them.
+const Document& document(std::int64_t events) {
+  static std::unordered_map<std::int64_t, std::unique_ptr<Document>> known;
+  auto& made = known[events];
+  if (made) return *made;
+  const auto sink = std::make_shared<TraceMemorySink>();
+  auto recorder = TraceRecorder::start(sink, this_process_info(TraceClock::Simulated));
+  std::vector<TraceLane*> lanes;
+  for (int rank = 0; rank < kRanks; ++rank) lanes.push_back((*recorder)->add_lane());
+  const auto steps = static_cast<std::uint32_t>(events / (kRanks * kChannels));
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    for (int rank = 0; rank < kRanks; ++rank) {
+      for (int channel = 0; channel < kChannels; ++channel) {
+        TraceEvent event;
+        event.begin_ns = std::int64_t{1000} * step + 10 * channel;
+        event.end_ns = event.begin_ns + 700 + (step * 37 + static_cast<std::uint32_t>(rank)) % 200;
+        event.rank = rank;
+        event.channel = static_cast<std::uint16_t>(channel);
+        event.step = step % 1000;
+        event.sequence = step / 1000;
+        event.bytes = 65536;
+        event.primitive = Primitive::RecvReduceSend;
+        event.recv_peer = (rank + kRanks - 1) % kRanks;
+        event.send_peer = (rank + 1) % kRanks;
+        lanes[static_cast<std::size_t>(rank)]->record(event);
+      }
+    }
+  }
+  (*recorder)->flush();
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(sink->bytes());
+  made = std::make_unique<Document>(
+      make_document("bench", *Replay::make(*TraceFile::parse(*bytes, "memory"))));
+  made->keeps = bytes;
+  return *made;
+}
+
+/// events, then what is in sight: 1 of so many parts of the whole; then whether all lanes stand for themselves
+void GuiPrepareTimeline(benchmark::State& state) {
+  const Document& shown = document(state.range(0));
+  State view = first_state(shown);
+  Timeline timeline;
+  Panel panel;
+  const Canvas canvas{.width = 1600, .height = 1000};
+  timeline.prepare(shown, view, canvas, panel);
+  if (state.range(2) != 0) {
+    for (const LaneRow& row : timeline.rows().rows()) view.turned.insert(row.key);
+  }
+  const std::int64_t middle = (view.visible.begin_ns + view.visible.end_ns) / 2;
+  zoom(view, shown, 1.0 / static_cast<double>(state.range(1)), middle);
+  for (auto _ : state) {
+    panel.clear();
+    timeline.prepare(shown, view, canvas, panel);
+    benchmark::DoNotOptimize(panel.picture.boxes.data());
+  }
+  state.counters["boxes"] = static_cast<double>(panel.picture.boxes.size());
+}
+BENCHMARK(GuiPrepareTimeline)
+    ->ArgsProduct({{1'000'000, 10'000'000}, {1, 10, 30, 100, 1000}, {0, 1}})
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace ringside::gui

@@ -1,0 +1,64 @@
+#include "trace/html.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/trace/small_trace.h"
+
+namespace ringside {
+namespace {
+
+std::string page_of(std::span<const TraceEvent> events, const std::string& title) {
+  FileBytes bytes = file_header();
+  while (!events.empty()) {
+    const std::size_t count = std::min<std::size_t>(events.size(), 4096);
+    append_bytes(bytes, events_block(events.first(count)));
+    events = events.subspan(count);
+  }
+  std::ostringstream out;
+  const auto counts = export_html(*TraceFile::parse(bytes, "memory"), title, out);
+  EXPECT_TRUE(counts);
+  EXPECT_EQ(counts->bytes, out.str().size());
+  return out.str();
+}
+
+TEST(Html, NothingIsLoadedFromElsewhere) {
+  const std::string page = page_of(late_all_reduce(), "a trace");
+  EXPECT_EQ(page.find("http"), std::string::npos);
+  EXPECT_EQ(page.find("src="), std::string::npos);
+  EXPECT_EQ(page.find("/*WORDS*/"), std::string::npos);
+  EXPECT_THAT(page, testing::HasSubstr("\"title\":\"a trace\""));
+}
+
+TEST(Html, ATitleCannotEndTheScript) {
+  const std::string page = page_of({}, "</script><b>");
+  EXPECT_EQ(page.find("</script><b>"), std::string::npos);
+  EXPECT_THAT(page, testing::HasSubstr("<\\/script><b>"));
+}
+
+TEST(Html, AHundredThousandEventsTakeLessThanThreeMegabytes) {
+  std::vector<TraceEvent> events;
+  for (int i = 0; i < 100'000; ++i) {
+    TraceEvent event;
+    event.rank = i % 64;
+    event.channel = static_cast<std::uint16_t>(i / 64 % 16);
+    event.begin_ns = 1'700'000'000'000'000'000 + i * 977;
+    event.end_ns = event.begin_ns + 123'457 + i % 1000;
+    event.step = static_cast<std::uint32_t>(i / 1024);
+    event.sequence = event.step / 10;
+    event.offset = static_cast<std::uint64_t>(i) * 7919 * 4096 % (1U << 30);
+    event.bytes = 524'288;
+    event.primitive = Primitive::RecvReduceSend;
+    event.recv_peer = (event.rank + 63) % 64;
+    event.send_peer = (event.rank + 1) % 64;
+    events.push_back(event);
+  }
+  const std::size_t size = page_of(events, "many").size();
+  EXPECT_LT(size, 3'000'000U);
+  EXPECT_GT(size, 1'000'000U);
+}
+
+}  // namespace
+}  // namespace ringside
