@@ -66,7 +66,7 @@ FrameWishes Frame::draw(Session& session, const std::string& loading, double loa
             : session.message.c_str());
     lessons(session, lesson, wishes);
   } else {
-    keys(session);
+    wishes.closes = keys(session);
     bar(session);
     lessons(session, lesson, wishes);
     tabs(session);
@@ -78,13 +78,15 @@ FrameWishes Frame::draw(Session& session, const std::string& loading, double loa
   return wishes;
 }
 
-void Frame::keys(Session& session) {
+bool Frame::keys(Session& session) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (is_typing_) return;
+  if (is_typing_) return false;
+  bool closes = false;
   const auto press = [&](std::string_view key) {
     for (const CommandRow& row : commands()) {
       if (row.key != key) continue;
       if (row.command == Command::Search) wants_search_ = true;
+      if (row.command == Command::Close) closes = true;
       session.press(row.command);
     }
   };
@@ -94,6 +96,7 @@ void Frame::keys(Session& session) {
   for (const NamedKey& named : kNamedKeys) {
     if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(named.key))) press(named.name);
   }
+  return closes;
 }
 
 void Frame::bar(Session& session) {

@@ -32,7 +32,7 @@ class Frame {
                    const std::optional<LessonBar>& lesson, float scale);
 
  private:
-  void keys(Session& session);
+  bool keys(Session& session);  ///< whether to close
   void bar(Session& session);
   void lessons(Session& session, const std::optional<LessonBar>& lesson, FrameWishes& wishes);
   void tabs(Session& session);

@@ -46,7 +46,7 @@ class ChunkHistory::Maker {
     std::vector<std::uint32_t> senders = {};
     std::uint64_t place = 0;    ///< offset that names its chunk
     std::uint32_t message = 0;  ///< set that it sends
-    int round = 0;              ///< in which its message goes out
+    int round = 0;              ///< in which what it receives has come
     bool is_done = false;
   };
 
@@ -184,7 +184,8 @@ class ChunkHistory::Maker {
     const std::uint32_t value = new_set();
     for (const std::uint32_t sender : step.senders) {
       add(value, steps_[sender].message);
-      round = std::max(round, steps_[sender].round);
+      const bool is_other = steps_[sender].event.rank != step.event.rank;
+      round = std::max(round, steps_[sender].round + (is_other ? 1 : 0));
       made_.flights_.push_back({steps_[sender].event.end_ns, step.event.end_ns,
                                 steps_[sender].event.rank, step.event.rank,
                                 static_cast<std::uint32_t>(chunk)});
@@ -195,7 +196,7 @@ class ChunkHistory::Maker {
       add(value, is_result ? kept : own_[index(step.event.rank)]);
     }
     step.message = value;
-    step.round = round + (parts.sends ? 1 : 0);
+    step.round = round;
     made_.rounds_ = std::max(made_.rounds_, step.round);
     if (parts.writes_output) held_[cell] = value;
     if (parts.writes_output || parts.sends) {

@@ -41,8 +41,8 @@ class ChunkHistory {
   };
   [[nodiscard]] const std::vector<Flight>& flights() const { return flights_; }
 
-  /// As many as of a rank's steps wait for one before them, at most: each chunk that is passed on comes one later than it
-  /// came to whoever passed it on. What the header of an algorithm states.
+  /// Messages between ranks in the longest chain of them, each of which waited for the one before: what the header of an
+  /// algorithm states.
   [[nodiscard]] int rounds() const { return rounds_; }
 
   static constexpr std::size_t kMostSteps = 400'000;

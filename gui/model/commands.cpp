@@ -45,6 +45,7 @@ constexpr std::array kCommands{
     CommandRow{Command::Theme, "t", "dark or light"},
     CommandRow{Command::Help, "?", "this list"},
     CommandRow{Command::Escape, "Escape", "close this, choose nothing"},
+    CommandRow{Command::Close, "q", "close the window"},
     CommandRow{Command::View1, "1", "timeline"},
     CommandRow{Command::View2, "2", "topology"},
     CommandRow{Command::View3, "3", "chunks"},

@@ -46,6 +46,7 @@ enum class Command : std::uint8_t {
   Theme,
   Help,
   Escape,
+  Close,
   View1,
   View2,
   View3,

@@ -278,7 +278,8 @@ void Session::press(Command command) {
     case Command::NextBookmark:
       return next_bookmark();
     case Command::Search:
-      return;  // the window puts the cursor there
+    case Command::Close:
+      return;  // the window's
     case Command::FindNext:
       return search(Search::Next);
     case Command::FindLast:

@@ -16,6 +16,7 @@ namespace {
 constexpr float kFoldPx = 1.5F;          // narrower than this is folded
 constexpr float kWaitPx = 8;             // wide enough to show which part was waiting
 constexpr float kBucketPx = 3;           // of rows that show several lanes
+constexpr float kMostFolds = 16'000;     // of all folded rows in sight
 constexpr std::size_t kMostLanes = 256;  // that one folded row asks
 constexpr std::size_t kMostArrows = 120;
 constexpr int kMostTracks = 4;
@@ -135,18 +136,23 @@ class Timeline::Frame {
     const auto resolution = Nanoseconds{std::max<std::int64_t>(
         1, static_cast<std::int64_t>(axis_.ns_per_px() * static_cast<double>(kFoldPx)))};
     replay_.fold(id, axis_.visible, resolution, own_.folds_);
+    is_calls_ = replay_.lanes()[static_cast<std::size_t>(id)].channel == LaneKey::kCalls;
     const int tracks = tracks_of(id);
     std::array<std::int64_t, kMostTracks> ends{};
     ends.fill(INT64_MIN);
     const float height = (y1 - y) / static_cast<float>(tracks);
-    for (const Fold& fold : own_.folds_) {
+    for (std::size_t i = 0; i < own_.folds_.size(); ++i) {
+      const Fold& fold = own_.folds_[i];
       int track = 0;
       while (track + 1 < tracks && ends[static_cast<std::size_t>(track)] > fold.time.begin_ns)
         ++track;
       ends[static_cast<std::size_t>(track)] =
           std::max(ends[static_cast<std::size_t>(track)], fold.time.end_ns);
       const float top = y + static_cast<float>(track) * height;
-      this->fold(fold, top, tracks > 1 ? top + height - 0.5F : y1);
+      const bool is_covered = is_calls_ && i + 1 < own_.folds_.size();
+      const std::int64_t until =
+          is_covered ? own_.folds_[i + 1].time.begin_ns : axis_.visible.end_ns;
+      this->fold(fold, until, top, tracks > 1 ? top + height - 0.5F : y1);
     }
   }
 
@@ -154,41 +160,31 @@ class Timeline::Frame {
   [[nodiscard]] int tracks_of(LaneId id) const {
     const ChannelStatistics* const statistics = replay_.statistics(id);
     const TimeRange span = replay_.span(id);
-    if (statistics == nullptr) return have_overlaps() ? 2 : 1;
-    if (span.end_ns <= span.begin_ns) return 1;
+    if (statistics == nullptr || span.end_ns <= span.begin_ns) return 1;
     const double mean = static_cast<double>(statistics->busy.count()) /
                         static_cast<double>(span.end_ns - span.begin_ns);
     return std::clamp(static_cast<int>(std::ceil(mean - 0.01)), 1, kMostTracks);
   }
 
-  /// Whether one of those in sight begins before another has ended: calls that never ended do.
-  [[nodiscard]] bool have_overlaps() const {
-    std::int64_t end = INT64_MIN;
-    for (const Fold& fold : own_.folds_) {
-      if (fold.time.begin_ns < end) return true;
-      end = std::max(end, fold.time.end_ns);
-    }
-    return false;
-  }
-
-  void fold(const Fold& fold, float y, float y1) {
+  /// until  where the next one on the lane covers it: calls that never ended overlap
+  void fold(const Fold& fold, std::int64_t until, float y, float y1) {
     const float x = clip_x(axis_.x_of(fold.time.begin_ns));
     const float x1 = clip_x(std::max(axis_.x_of(fold.time.end_ns), x + 1));
     const Target target{Target::Kind::Event, to_int(fold.longest), fold.count, 0};
     if (fold.count > 1 || x1 - x < kWaitPx) {
       const bool is_mixed = fold.count > 1 && std::popcount(fold.primitives) > 1;
-      const Ink ink = fold.primitives == 0 ? Ink::Call : ink_of_mask(fold.primitives);
+      const Ink ink = is_calls_ ? Ink::Call : ink_of_mask(fold.primitives);
       into_.boxes.push_back({x, y, x1, y1, ink, is_mixed ? Fill::Soft : Fill::Solid});
       if (fold.count == 1) own_.shown_.push_back(fold.longest);
       if (x1 - x >= 2) into_.spots.push_back({x, y, x1, y1, target});
       return;
     }
     own_.shown_.push_back(fold.longest);
-    single(fold.longest, x, x1, y, y1);
+    single(fold.longest, x, x1, clip_x(axis_.x_of(until)), y, y1);
     into_.spots.push_back({x, y, x1, y1, target});
   }
 
-  void single(EventId id, float x, float x1, float y, float y1) {
+  void single(EventId id, float x, float x1, float covered, float y, float y1) {
     const TraceEvent event = replay_.event(id);
     const bool is_call = event.kind == EventKind::Collective;
     const Nanoseconds waited =
@@ -204,7 +200,8 @@ class Timeline::Frame {
     if (id == state_.event) {
       into_.boxes.push_back({x - 1, y - 1, x1 + 1, y1 + 1, Ink::Chosen, Fill::Outline});
     }
-    if (y1 - y < canvas_.line * 0.6F || x1 - x < 5 * canvas_.letter) return;
+    x1 = std::min(x1, covered);
+    if (y1 - y < canvas_.line * 0.9F || x1 - x < 5 * canvas_.letter) return;
     into_.words.push_back({.x = x + 3,
                            .y = y + (y1 - y - canvas_.line) / 2,
                            .width = x1 - x - 6,
@@ -236,8 +233,10 @@ class Timeline::Frame {
     const std::size_t asked = (row.lanes.size() + stride - 1) / stride;
     const auto buckets = static_cast<std::size_t>((axis_.right - axis_.left) / kBucketPx) + 1;
     own_.shares_.assign(buckets, {});
-    // The more lanes there are, the coarser each is asked; a long event is told exactly all the same.
-    const float px = kBucketPx * std::max(1.0F, static_cast<float>(asked) / 16);
+    // The more lanes are in sight, the coarser each is asked; a long event is told exactly all the same.
+    const float rows = (canvas_.height - own_.top_) / own_.row_height_;
+    const float lanes = rows * static_cast<float>(asked);
+    const float px = std::max(kBucketPx, lanes * (axis_.right - axis_.left) / kMostFolds);
     const auto resolution = Nanoseconds{std::max<std::int64_t>(
         1, static_cast<std::int64_t>(axis_.ns_per_px() * static_cast<double>(px)))};
     for (std::size_t i = 0; i < row.lanes.size(); i += stride) {
@@ -245,13 +244,15 @@ class Timeline::Frame {
       replay_.fold(row.lanes[i], axis_.visible, resolution, own_.folds_);
       for (const Fold& fold : own_.folds_) add(fold, 1.0F / static_cast<float>(asked));
     }
+    const bool is_calls =
+        replay_.lanes()[static_cast<std::size_t>(row.lanes.front())].channel == LaneKey::kCalls;
     for (std::size_t i = 0; i < buckets; ++i) {
       const Share& share = own_.shares_[i];
       if (share.busy <= 0) continue;
       const float x = axis_.left + static_cast<float>(i) * kBucketPx;
       const float height = std::max(1.5F, (y1 - y) * std::min(share.busy, 1.0F));
       into_.boxes.push_back({x, y1 - height, std::min(x + kBucketPx, axis_.right), y1,
-                             share.primitives == 0 ? Ink::Call : ink_of_mask(share.primitives),
+                             is_calls ? Ink::Call : ink_of_mask(share.primitives),
                              std::popcount(share.primitives) > 1 ? Fill::Soft : Fill::Solid});
     }
     if (stride > 1) {
@@ -375,6 +376,7 @@ class Timeline::Frame {
   const Canvas& canvas_;
   Picture& into_;
   const TimeAxis& axis_;
+  bool is_calls_ = false;  ///< the lane that is being drawn
 };
 
 void Timeline::prepare(const Document& document, const State& state, const Canvas& canvas,

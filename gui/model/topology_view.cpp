@@ -244,7 +244,8 @@ class TopologyView::Frame {
     for (const auto& [ends, sum] : bytes) {
       const auto& [a, b] = ends;
       const auto share = static_cast<float>(sum / most);
-      const bool is_network = is_nic(a) || is_nic(b);
+      const bool is_network =
+          is_nic(a) || is_nic(b) || (net_y_ > 0 && a.y == net_y_ && b.y == net_y_);
       const Ink ink = share > 0.85F ? Ink::Reduce : is_network ? Ink::Network : Ink::Nvlink;
       into_.strokes.push_back({a.x, a.y, b.x, b.y, 1 + 6 * share, ink, false});
     }

@@ -196,6 +196,7 @@ class Window {
   }
 
   void take(const FrameWishes& wishes) {
+    if (wishes.closes) glfwSetWindowShouldClose(window_, GLFW_TRUE);
     if (!wishes.lesson.empty()) start_lesson({wishes.lesson, 0, {}});
     if (wishes.again) start_lesson(*wishes.again);
   }

@@ -47,7 +47,7 @@ for key in b 7 2 5 3 question question; do
   sleep 0.3
 done
 kill -0 "$window_pid" || die "the window is gone"
-xdotool windowquit "$window"
+xdotool key --window "$window" q
 for _ in {1..100}; do
   kill -0 "$window_pid" 2>/dev/null || break
   sleep 0.1

@@ -94,7 +94,7 @@ TEST(Lessons, EachOpensAndEachOfItsViewsShowsSomething) {
     EXPECT_EQ(session.caption(), lesson->captions.back().text) << one.name;
     session.state().view = lesson->view;
     const Panel& panel = session.prepare({.width = 1000, .height = 600});
-    EXPECT_GT(panel.picture.boxes.size() + panel.tables.size(), 5U) << one.name;
+    EXPECT_GT(panel.picture.boxes.size() + panel.picture.strokes.size(), 5U) << one.name;
   }
 }
 

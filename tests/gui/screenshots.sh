@@ -15,7 +15,8 @@ for view in timeline topology chunks slots numbers findings compare; do
   # An empty page of that size takes 2 KB.
   (($(stat -c %s "$folder/$view.png") > 9000)) || die "$view: too little is drawn"
 done
-"$ringside" gui "$folder/run.rtrace" --print --view chunks | grep -q "14 rounds" || die "--print"
+"$ringside" gui "$folder/run.rtrace" --print --view chunks >"$folder/text"
+grep -q "14 rounds" "$folder/text" || die "--print"
 refused() {
   local status=0
   "$ringside" gui "$@" 2>"$folder/err" >/dev/null || status=$?
