@@ -13,9 +13,12 @@
 namespace ringside::gui {
 namespace {
 
-constexpr float kFoldPx = 1.5F;          // narrower than this is folded
-constexpr float kWaitPx = 8;             // wide enough to show which part was waiting
-constexpr float kBucketPx = 3;           // of rows that show several lanes
+constexpr float kFoldPx = 1.5F;     // narrower than this is folded
+constexpr float kWaitPx = 8;        // wide enough to show which part was waiting
+constexpr float kBucketPx = 3;      // of rows that show several lanes
+constexpr double kCrowd = 100'000;  // events in sight
+constexpr double kFoldedCrowd =
+    50'000;  // of rows that show several lanes, where nobody sees single ones
 constexpr float kMostFolds = 16'000;     // of all folded rows in sight
 constexpr std::size_t kMostLanes = 256;  // that one folded row asks
 constexpr std::size_t kMostArrows = 120;
@@ -55,8 +58,10 @@ class Timeline::Frame {
   void run() {
     time();
     const auto& rows = own_.rows_.rows();
-    const float first = std::floor(state_.scroll / own_.row_height_);
-    for (std::size_t i = static_cast<std::size_t>(std::max(first, 0.0F)); i < rows.size(); ++i) {
+    const auto first =
+        static_cast<std::size_t>(std::max(std::floor(state_.scroll / own_.row_height_), 0.0F));
+    count_in_sight(first);
+    for (std::size_t i = first; i < rows.size(); ++i) {
       const float y = y_of(static_cast<int>(i));
       if (y >= canvas_.height) break;
       row(rows[i], static_cast<std::uint32_t>(i), y);
@@ -133,8 +138,7 @@ class Timeline::Frame {
   void lane(LaneId id, float y, float y1) {
     background(y, y1);
     own_.folds_.clear();
-    const auto resolution = Nanoseconds{std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(axis_.ns_per_px() * static_cast<double>(kFoldPx)))};
+    const Nanoseconds resolution = resolution_of(id, kFoldPx, kCrowd);
     replay_.fold(id, axis_.visible, resolution, own_.folds_);
     is_calls_ = replay_.lanes()[static_cast<std::size_t>(id)].channel == LaneKey::kCalls;
     const int tracks = tracks_of(id);
@@ -153,6 +157,42 @@ class Timeline::Frame {
       const std::int64_t until =
           is_covered ? own_.folds_[i + 1].time.begin_ns : axis_.visible.end_ns;
       this->fold(fold, until, top, tracks > 1 ? top + height - 0.5F : y1);
+    }
+  }
+
+  /// Of a lane's events, those in sight, were they spread evenly.
+  [[nodiscard]] double events_in_sight(LaneId id) const {
+    const TimeRange span = replay_.span(id);
+    const std::int64_t from = std::max(span.begin_ns, axis_.visible.begin_ns);
+    const std::int64_t to = std::min(span.end_ns, axis_.visible.end_ns);
+    if (from >= to) return 0;
+    return static_cast<double>(replay_.events(id).size()) * static_cast<double>(to - from) /
+           static_cast<double>(span.end_ns - span.begin_ns);
+  }
+
+  /// What so many pixels last. In a crowd, folds of so many events that the index has them ready: looking at each of a
+  /// hundred thousand would take longer than a frame.
+  [[nodiscard]] Nanoseconds resolution_of(LaneId id, float px, double crowd) const {
+    double ns = axis_.ns_per_px() * static_cast<double>(px);
+    if (in_sight_ > crowd) {
+      const TimeRange span = replay_.span(id);
+      const double spacing =
+          static_cast<double>(span.end_ns - span.begin_ns) /
+          static_cast<double>(std::max<std::size_t>(replay_.events(id).size(), 1));
+      constexpr double kReady = 1.3 * IntervalIndex::kFanOut;
+      ns = std::max(ns, kReady * spacing);
+    }
+    return Nanoseconds{std::max<std::int64_t>(1, static_cast<std::int64_t>(ns))};
+  }
+
+  void count_in_sight(std::size_t first) {
+    const auto& rows = own_.rows_.rows();
+    in_sight_ = 0;
+    for (std::size_t i = first; i < rows.size() && y_of(static_cast<int>(i)) < canvas_.height;
+         ++i) {
+      const std::size_t stride = (rows[i].lanes.size() + kMostLanes - 1) / kMostLanes;
+      for (std::size_t k = 0; k < rows[i].lanes.size(); k += stride)
+        in_sight_ += events_in_sight(rows[i].lanes[k]);
     }
   }
 
@@ -237,11 +277,10 @@ class Timeline::Frame {
     const float rows = (canvas_.height - own_.top_) / own_.row_height_;
     const float lanes = rows * static_cast<float>(asked);
     const float px = std::max(kBucketPx, lanes * (axis_.right - axis_.left) / kMostFolds);
-    const auto resolution = Nanoseconds{std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(axis_.ns_per_px() * static_cast<double>(px)))};
     for (std::size_t i = 0; i < row.lanes.size(); i += stride) {
       own_.folds_.clear();
-      replay_.fold(row.lanes[i], axis_.visible, resolution, own_.folds_);
+      replay_.fold(row.lanes[i], axis_.visible, resolution_of(row.lanes[i], px, kFoldedCrowd),
+                   own_.folds_);
       for (const Fold& fold : own_.folds_) add(fold, 1.0F / static_cast<float>(asked));
     }
     const bool is_calls =
@@ -377,6 +416,7 @@ class Timeline::Frame {
   Picture& into_;
   const TimeAxis& axis_;
   bool is_calls_ = false;  ///< the lane that is being drawn
+  double in_sight_ = 0;    ///< events
 };
 
 void Timeline::prepare(const Document& document, const State& state, const Canvas& canvas,

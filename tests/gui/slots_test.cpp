@@ -55,6 +55,7 @@ TEST(Slots, AReceiverWaitsForWhatNobodyHasPosted) {
   State state = first_state(*document);
   state.connection = ConnectionKey{0, 1, 0, 0};
   state.now_ns = 30'000;  // rank 0 has been in its step since 10 us, rank 1 begins at 40
+  EXPECT_FALSE(ConnectionHistory::make(*document->replay, *state.connection).at(30'000).is_sending);
   Slots slots;
   Panel panel;
   slots.prepare(*document, state, {.width = 1000, .height = 600}, panel);
