@@ -13,7 +13,8 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// What was mixed before, and one value more: order counts, and 0 is a value as others are.
+/// What was mixed before, and one value more: order counts, and 0 is a value as others are. Begin with a constant: two
+/// plain numbers as the first pair would often cancel each other.
 constexpr std::uint64_t mixed_with(std::uint64_t before, std::uint64_t value) {
   constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15U;
   return mixed(before ^ (value + kGoldenRatio));

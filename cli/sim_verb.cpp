@@ -136,15 +136,18 @@ std::string picked_lines(const std::vector<SimRow>& rows) {
 }
 
 /// Of the smallest and the largest size.
-std::string error_bars(const std::vector<SimRow>& rows) {
+std::string error_bars(const std::vector<SimRow>& rows, const Surroundings& surroundings) {
   const double first = rows.front().error_percent;
   const double last = rows.back().error_percent;
   const std::string span = first == last ? fmt::format("+-{:g} %", last)
                                          : fmt::format("+-{:g} % at {} B, +-{:g} % at {} B", first,
                                                        rows.front().call.bytes.value, last,
                                                        rows.back().call.bytes.value);
+  const char* const assumed = surroundings.net == NetKind::Tcp
+                                  ? "; what sockets cost is assumed, no such system was measured"
+                                  : "";
   return fmt::format(
-      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md)", span);
+      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md){}", span, assumed);
 }
 
 /// `nodes: ...; nics: ...`
@@ -309,7 +312,7 @@ VerbResult run_variants(const SimArguments& arguments) {
     }
   }
   if (!arguments.json) {
-    fmt::print("{}\n", error_bars(base));
+    fmt::print("{}\n", error_bars(base, planned.front().plan.surroundings));
     return kFine;
   }
   Json document = head_document(planned.front().plan);
@@ -366,7 +369,7 @@ VerbResult run(const SimArguments& arguments) {
     return kFine;
   }
   fmt::print("{}\n{}{}{}\n", perspective(rows), fabric_line(rows), picked_lines(rows),
-             error_bars(rows));
+             error_bars(rows, plan.surroundings));
   if (!arguments.plot.empty()) fmt::print("# drawn in {}\n", arguments.plot);
   return kFine;
 }

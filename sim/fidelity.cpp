@@ -49,7 +49,7 @@ constexpr std::array kTable{
         "flow",
         "channels are coupled flows over all links; steps by events at the rates that they get",
         simulate_flows},
-    Fidelity{"model", "the closed form that NCCL's tuner chooses by: no link is looked at",
+    Fidelity{kModelFidelity, "the closed form that NCCL's tuner chooses by: no link is looked at",
              predict},
     Fidelity{kAutoFidelity, "event for what it does in a second, and traces; else flow",
              simulate_as_fits},

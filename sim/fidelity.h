@@ -18,6 +18,7 @@ struct Fidelity {
 };
 
 inline constexpr std::string_view kAutoFidelity = "auto";
+inline constexpr std::string_view kModelFidelity = "model";
 
 /// All of them, the closest first; the one that chooses last.
 std::span<const Fidelity> fidelities();

@@ -54,6 +54,14 @@ std::string name_of(const System& system, NodeRef ref) {
 
 }  // namespace
 
+std::uint64_t flow_key(Rank from, Rank to, int channel) {
+  std::uint64_t key = 0;
+  for (const int part : {to_int(from), to_int(to), channel}) {
+    key = mixed_with(key, static_cast<std::uint64_t>(part));
+  }
+  return key;
+}
+
 JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
                        const TopologyParameters& parameters, const SimModel* model,
                        JobFabric fabric)
@@ -183,10 +191,7 @@ SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
   const int out = net_towards(a, b, channel);
   const int in = net_of(b, channel);
   if (out < 0 || in < 0) return route;
-  const auto number = [](auto value) { return static_cast<std::uint64_t>(value); };
-  const std::uint64_t flow =
-      mixed_with(mixed_with(number(to_int(from)), number(to_int(to))), number(channel));
-  if (!append_fabric(a, out, b, in, flow, route)) return {};
+  if (!append_fabric(a, out, b, in, flow_key(from, to, channel), route)) return {};
   append_net(a, out, Way::Out, route);
   append_net(b, in, Way::In, route);
   return route;

@@ -20,6 +20,9 @@ struct JobFabric {
   std::vector<int> first_hosts = {};  ///< by node: its host, or the first of its NVLink domain's
 };
 
+/// What static routing tells flows apart by: the ranks of a pair, and the channel. Two that differ have nothing in common.
+std::uint64_t flow_key(Rank from, Rank to, int channel);
+
 /// The links of a job's nodes, joined by a fabric: its links come between the wires of two NICs. Without one, nobody is
 /// held up there.
 ///

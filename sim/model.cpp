@@ -90,7 +90,8 @@ Status check(const SimModel& model, const std::string& where) {
     return !(value >= kLeastShare && value <= kMostShare);
   };
   if (std::ranges::any_of(model.error_one_node, is_negative) ||
-      std::ranges::any_of(model.error_several, is_negative)) {
+      std::ranges::any_of(model.error_several, is_negative) ||
+      std::ranges::any_of(model.error_nccl, is_negative)) {
     return refuse("error: a share is from 0 to 1e9 %");
   }
   if (std::ranges::any_of(model.kernel, is_negative))
@@ -142,6 +143,7 @@ Result<SimModel> read_model(const YAML::Node& document, const std::string& where
   YamlKeys error{root.take("error"), where + ": error"};
   error.read("one_node", model.error_one_node);
   error.read("several", model.error_several);
+  error.read("nccl", model.error_nccl);
   RINGSIDE_TRY(error.finish());
   RINGSIDE_TRY(root.finish());
   RINGSIDE_TRY(check(model, where));

@@ -61,6 +61,8 @@ struct SimModel {
   /// Half of what was measured on systems that the constants had not seen is nearer than this, in %, by size class.
   std::array<double, kSizeClasses> error_one_node{}, error_several{};
   [[nodiscard]] double error_percent(Bytes bytes, int nodes) const;
+  /// The same of the times by which NCCL chooses, on all systems.
+  std::array<double, kSizeClasses> error_nccl{};
 };
 
 /// The model that comes with ringside.

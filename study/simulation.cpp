@@ -22,6 +22,14 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
                  fmt::format("--algo and --proto with {}", to_string(collective)),
                  "it is made of sends and receives, by Simple"};
   }
+  if (!question.net.empty()) {
+    RINGSIDE_TRY(const NetKind net, parse_net_kind(question.net));
+    if (net == NetKind::Tcp && job.hosts.gdr.value_or(false)) {
+      return Error{ErrorCode::InvalidArgument, "GPUDirect RDMA with --net tcp",
+                   "NCCL's sockets read and write the hosts' memory; tcpx and fastrak do otherwise"};
+    }
+    if (net == NetKind::Tcp) job.hosts.gdr = false;
+  }
   if (!question.algorithm.empty()) {
     RINGSIDE_TRY(const Algorithm algorithm, parse_algorithm(question.algorithm));
     job.set.push_back(fmt::format("NCCL_ALGO={}", nccl_name(algorithm)));
@@ -179,7 +187,9 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
                  "give it links that do (docs/clusters.md), or another placement"};
   }
   RINGSIDE_TRY(row.result, std::move(result));
-  row.error_percent = plan.model.error_percent(row.call.bytes, plan.job.shape().nnodes);
+  row.error_percent = row.fidelity == kModelFidelity
+                          ? plan.model.error_nccl[size_class_of(row.call.bytes)]
+                          : plan.model.error_percent(row.call.bytes, plan.job.shape().nnodes);
   if (row.result.busiest_link >= 0) row.busiest = network.link(row.result.busiest_link);
   if (row.result.busiest_fabric_link >= 0) {
     const Fabric& fabric = *asked.fabric->fabric;

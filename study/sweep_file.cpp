@@ -282,7 +282,7 @@ class SweepReader {
     constexpr const char* kExample = "{70B: {megatron: {model: llama3-70b, tensor: 8, data: 32}}}";
     RINGSIDE_TRY(const auto all, named("workloads", kExample, kMostWorkloads));
     std::vector<std::string_view> kinds{"scenario"};
-    for (const TrainingKind& kind : training_kinds()) kinds.push_back(kind.name);
+    for (const WorkloadKind& kind : workload_kinds()) kinds.push_back(kind.name);
     for (const auto& [name, node] : all) {
       if (!node.IsMap() || node.size() != 1 || !node.begin()->first.IsScalar()) {
         return root_.bad(node, "a workload is one kind with its keys", kExample);
@@ -316,7 +316,7 @@ class SweepReader {
   Status check_keys(const YAML::Node& at, const SweepWorkload& workload, const KeyValues& keys) {
     RINGSIDE_TRY(check_known(at, workload.kind, keys));
     for (const SweepCluster& cluster : sweep_.clusters) {
-      const auto row = std::ranges::find(training_kinds(), workload.kind, &TrainingKind::name);
+      const auto row = std::ranges::find(workload_kinds(), workload.kind, &WorkloadKind::name);
       for (const auto& [key, value] : cluster.workload) {
         if (std::ranges::find(row->keys, key) != row->keys.end()) continue;
         return Error{ErrorCode::Corrupt,
@@ -329,7 +329,7 @@ class SweepReader {
   }
 
   Status check_known(const YAML::Node& at, const std::string& kind, const KeyValues& keys) const {
-    const auto row = std::ranges::find(training_kinds(), kind, &TrainingKind::name);
+    const auto row = std::ranges::find(workload_kinds(), kind, &WorkloadKind::name);
     for (const auto& [key, value] : keys) {
       if (std::ranges::find(row->keys, key) != row->keys.end()) continue;
       return root_.bad(at, fmt::format("{}: unknown key '{}'", kind, key),

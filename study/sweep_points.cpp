@@ -79,7 +79,7 @@ Result<Scenario> scenario_of(const Sweep& sweep, const SweepPoint& point) {
   if (workload.kind.empty()) {
     RINGSIDE_TRY(scenario, load_scenario(workload.scenario));
   } else {
-    RINGSIDE_TRY(scenario.outline, make_training(workload.kind, keys_of(sweep, point)));
+    RINGSIDE_TRY(scenario.outline, make_workload(workload.kind, keys_of(sweep, point)));
   }
   scenario.name = workload.name;
   scenario.on = cluster.on;

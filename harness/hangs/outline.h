@@ -73,7 +73,7 @@ struct Outline {
   int ranks = 0;
   int ranks_per_host = 8;
   int iterations = 1;
-  double tokens = 0;  ///< that an iteration trains on, of all ranks; 0: it trains nothing
+  double tokens = 0;  ///< that an iteration trains on or writes, of all ranks; 0: not known
   std::vector<Family> families;  ///< the first one is the default group of all ranks
   std::vector<OutlineStep> steps;
 };

@@ -47,6 +47,7 @@ class Inference {
         back_(writer_.copy_family(pipeline_, "next_token")) {}
 
   Outline run() {
+    writer_.takes(static_cast<double>(serving_.batch) * serving_.microbatches * serving_.tokens);
     for (int stage = 0; stage < serving_.pipeline; ++stage) {
       writer_.only(OutlineStep::Place{pipeline_, stage});
       for (int token = 0; token < serving_.tokens; ++token) {

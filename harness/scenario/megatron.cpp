@@ -49,7 +49,7 @@ class Megatron {
   /// One forward and one backward in turn, once the pipeline is full.
   /// source  Narayanan et al. 2021, 2.2: PipeDream-Flush (1F1B)
   Outline run() {
-    writer_.trains_on(training_.tokens() * sizes_.data * sizes_.microbatches);
+    writer_.takes(training_.tokens() * sizes_.data * sizes_.microbatches);
     for (int stage = 0; stage < sizes_.pipeline; ++stage) {
       writer_.only(OutlineStep::Place{pipeline_, stage});
       const int ahead = std::min(sizes_.pipeline - stage - 1, sizes_.microbatches);

@@ -14,8 +14,8 @@ class StepWriter {
  public:
   StepWriter(int ranks, std::span<const ParallelDimension> dimensions);
 
-  /// So many tokens in an iteration, of all ranks.
-  void trains_on(double tokens) { outline_.tokens = tokens; }
+  /// So many tokens in an iteration, of all ranks: trained on, or written.
+  void takes(double tokens) { outline_.tokens = tokens; }
 
   /// A second division of the same ranks.
   void add_groups(std::span<const ParallelDimension> dimensions) {

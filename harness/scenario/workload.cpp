@@ -28,7 +28,7 @@ Result<Outline> make_ddp(const Keys& keys) {
   RINGSIDE_TRY(const double cap, keys.number("bucket_cap_mb", 25, 0.001, 1e6));
   const std::array dimensions{ParallelDimension{"data", data}};
   StepWriter writer(data, dimensions);
-  writer.trains_on(training.tokens() * data);
+  writer.takes(training.tokens() * data);
   const TransformerShape& model = training.model;
   const double forward = model.layers * training.layer_flops() + training.head_flops();
   writer.kernel(training.time_of(forward));
@@ -56,7 +56,7 @@ Result<Outline> make_fsdp(const Keys& keys) {
   RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
   const std::array dimensions{ParallelDimension{"data", data}};
   StepWriter writer(data, dimensions);
-  writer.trains_on(training.tokens() * data);
+  writer.takes(training.tokens() * data);
   const TransformerShape& model = training.model;
   const int group = writer.family("data");
   // FSDP reduces on a stream of its own: gathers of the next layers do not wait for it.

@@ -40,6 +40,29 @@ TEST(Simulation, ACallHasItsTimeAndTheLinkThatLimitsIt) {
   EXPECT_LE(row->busy_share(), 1);
 }
 
+// NCCL's sockets know no GPUDirect: what leaves a GPU passes its CPU.
+TEST(Simulation, SocketsGoThroughTheHostsMemory) {
+  SimQuestion question = on_two_dgx_h100("all_reduce", "4M");
+  question.net = "tcp";
+  const Result<SimPlan> plan = plan_simulation(question);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_GT(plan->job.shape().graph(GraphId::Ring).type_inter, PathType::Pxn);
+  question.job.hosts.gdr = true;
+  EXPECT_THAT(refusal(question), HasSubstr("GPUDirect RDMA with --net tcp"));
+}
+
+// How far NCCL's own model is off is not how far the simulation is.
+TEST(Simulation, TheModelHasAnErrorOfItsOwn) {
+  SimQuestion question = on_two_dgx_h100("all_reduce", "4M");
+  const auto error_of = [](const SimQuestion& asked) {
+    const SimPlan plan = plan_simulation(asked).value();
+    return simulate_call(plan, tune_call(plan, plan.calls.sizes[0]).value())->error_percent;
+  };
+  const double simulated = error_of(question);
+  question.fidelity = "model";
+  EXPECT_GT(error_of(question), simulated);
+}
+
 // 1000 B are the gathered result of 16 ranks: 62.5 B each, 15 whole floats, 16 x 60 B in all.
 TEST(Simulation, ASizeIsRoundedDownToWholeElementsOfEachRank) {
   const Result<SimPlan> plan = plan_simulation(on_two_dgx_h100("all_gather", "1000"));
