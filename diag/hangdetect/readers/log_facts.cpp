@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/coll_lines.h"
+#include "diag/hangdetect/readers/comm_starts.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/end_lines.h"
 #include "diag/hangdetect/readers/log_dumps.h"
@@ -82,9 +83,20 @@ class Sink : public logs::RecordSink {
     take_kind(record, speaker);
   }
 
+  /// Whose GPU had an Xid, once every communicator is known.
+  void name_xids() {
+    for (const auto& [index, bus_id] : xids_) {
+      const auto owner = rank_of_bus_.find(bus_id);
+      if (owner != rank_of_bus_.end() && owner->second >= 0)
+        facts_.statements[index].ranks = {owner->second};
+    }
+  }
+
   /// Places are files and lines only once everything is read.
   void finish(const WhereFunction& where, const LogGroups& groups) {
     words_.finish();
+    name_xids();
+    starts_.state(said_);
     state_ras();
     compare_engine_waits();
     world_.know(dumps_.waits().world());
@@ -128,12 +140,12 @@ class Sink : public logs::RecordSink {
         break;
       case RecordKind::Xid: {
         const auto& xid = record.as<logs::Xid>();
-        const auto owner = rank_of_bus_.find(xid.bus_id);
-        std::vector<int> ranks;
-        if (owner != rank_of_bus_.end() && owner->second >= 0) ranks.push_back(owner->second);
         const job::XidMeaning* meaning = job::meaning_of_xid(xid.code);
         if (!xid.is_switch && meaning != nullptr && meaning->weight == job::XidWeight::Fault) {
-          said_.state(record, What::GpuFault, std::move(ranks), xid.code);
+          // Kernel's and library's lines come in any order, or in two files.
+          const std::size_t index = facts_.statements.size();
+          said_.state(record, What::GpuFault, {}, xid.code);
+          if (facts_.statements.size() > index) xids_.emplace_back(index, xid.bus_id);
         }
         break;
       }
@@ -156,11 +168,14 @@ class Sink : public logs::RecordSink {
     const auto& comm = record.as<logs::CommEvent>();
     calls_.take_comm(comm, speaker);
     if (comm.rank < 0 || comm.nranks <= 0) return;
+    starts_.take(record);
     facts_.world = std::max(facts_.world, std::min(comm.nranks, kMostRanks));
     // The rank in the largest communicator of the process is the rank in the job.
     auto& size = size_of_process_[{speaker.host, speaker.pid}];
     if (comm.nranks < size) return;
     size = comm.nranks;
+    if (comm.event == logs::CommEventType::DestroyComplete)
+      said_.note_run(record, {RunLine::What::Finished, -1, -1}, comm.rank);
     rank_of_process_[{speaker.host, speaker.pid}] = comm.rank;
     if (comm.bus_id >= 0) {
       const auto [owner, is_new] = rank_of_bus_.try_emplace(comm.bus_id, comm.rank);
@@ -227,7 +242,7 @@ class Sink : public logs::RecordSink {
         said_.state(record, What::Laggards, ranks("ranks"));
         break;
       case MessageId::BarrierMissing:
-        said_.state(record, What::BarrierAbsent, ranks("ranks"));
+        said_.state(record, What::BarrierAbsent, absent_ranks(record));
         break;
       case MessageId::BarrierWaitsForRoot:
         said_.state(record, What::BarrierLeft,
@@ -283,10 +298,28 @@ class Sink : public logs::RecordSink {
         said_.state(record, What::LibraryMismatch, {});
         break;
       default:
-        if (!ras_.take_message(record) && !ends_.take_message(record, rank))
+        if (!ras_.take_message(record) && !ends_.take_message(record, rank)) {
           take_text(record, speaker);
+          take_failure(record);
+        }
         break;
     }
+  }
+
+  /// `3, 5` of monitored_barrier's words, also where a cut has left `k 0]: Ranks 3, 5`.
+  static std::vector<int> absent_ranks(const Record& record) {
+    std::string_view list = logs::message_argument(record, "ranks");
+    constexpr std::string_view kHead = "Rank";
+    if (const std::size_t at = list.rfind(kHead); at != std::string_view::npos)
+      list = list.substr(at + kHead.size());
+    return logs::parse_rank_list(list);
+  }
+
+  /// What audit judges: a warning that tells of a failure.
+  void take_failure(const Record& record) {
+    const logs::MessageFacts known = logs::facts_of(record.as<logs::Message>().id);
+    if (record.level == logs::Level::Warn && known.weight == 'F')
+      said_.state(record, What::Failure, {}, 0, std::string(known.meaning));
   }
 
   /// The text of an exception that ended a watchdog or a process: it repeats the cause, and often is all that
@@ -463,6 +496,8 @@ class Sink : public logs::RecordSink {
   std::map<int, std::pair<logs::Place, std::string>> engine_waits_;  ///< by rank: its line
   std::map<std::pair<std::string, int>, int> size_of_process_;
   std::map<std::int64_t, int> rank_of_bus_;
+  std::vector<std::pair<std::size_t, std::int64_t>> xids_;  ///< statements, and their GPU's bus
+  CommStarts starts_;
   RasText ras_;
   std::map<std::int64_t, int> rank_of_pid_;
   int spawned_ = -1;  ///< the process of torch.multiprocessing.spawn whose traceback is read

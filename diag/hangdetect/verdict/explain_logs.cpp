@@ -104,10 +104,12 @@ void add_barrier(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto left = all_of(facts, What::BarrierLeft);
   if (left.empty()) return;
   out.push_back(
-      told(Kind::MissingRank, left, {0}, confidence::kBarrierLeft,
-           fmt::format("{} came to monitored_barrier and rank 0 did not: without it nobody is "
-                       "let through, and it says of nobody else that he is missing",
+      told(Kind::MissingRank, left, {}, confidence::kBarrierLeft,
+           fmt::format("{} came to monitored_barrier and rank 0 let nobody through: it waited for "
+                       "another, and its own log names that one, or it did not come itself",
                        ranks_text(ranks_of(left)))));
+  out.back().missing.push_back(
+      "the log of rank 0: its `failed to pass monitoredBarrier` names who did not come");
 }
 
 /// `OpType=ALLREDUCE TensorShape=[7] TensorDtypes=Float`
@@ -342,6 +344,21 @@ void add_lost(const LogFacts& facts, std::vector<Explanation>& out) {
   out.back().missing.push_back("the log and exit status of the peer");
 }
 
+/// What a line says of a GPU's failure: most are the program's own doing, and the device is well.
+std::string fault_text(const LogStatement& one, const std::string& who) {
+  const auto says = [&](std::string_view words) {
+    return one.text.find(words) != std::string::npos;
+  };
+  constexpr std::int64_t kIllegal = 13, kPageFault = 31;
+  if (says("out of memory") || says("OutOfMemory"))
+    return fmt::format("the memory of the GPU of {} is full, and its process ended of that", who);
+  const bool is_own = says("device-side assert") || says("illegal memory access") ||
+                      says("illegal instruction") || says("misaligned address") ||
+                      one.code == kIllegal || one.code == kPageFault;
+  if (is_own) return fmt::format("a kernel of {} failed by what it did itself, not the GPU", who);
+  return fmt::format("the GPU of {} failed under it", who);
+}
+
 void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
   auto said = all_of(facts, What::GpuFault);
   const std::vector<int> ranks = ranks_of(said);
@@ -352,7 +369,7 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
                        facts.timeouts == 0 ? confidence::kGpuFaultAlone
                        : is_one            ? confidence::kGpuFault
                                            : confidence::kGpuFaults,
-                       fmt::format("the GPU of {} failed under it", ranks_text(ranks))));
+                       fault_text(*said.front(), ranks_text(ranks))));
     if (is_local) {
       out.back().confidence = std::min(out.back().confidence, confidence::kLocalRankOnly);
       out.back().why += "; that is a local rank, and the global one too if the job has one host";
@@ -397,6 +414,16 @@ void add_start(const LogFacts& facts, std::vector<Explanation>& out) {
                                    "others waited; no line says which did not",
                                    one.code, one.detail)));
     out.back().missing.push_back("the launcher's log: which processes it started, and where");
+  }
+  const auto begun = all_of(facts, What::StartAbsent);
+  if (const std::vector<int> ranks = ranks_of(begun); !ranks.empty()) {
+    out.push_back(
+        told(Kind::MissingRank, begun, ranks, confidence::kStartAbsent,
+             fmt::format("{} not begun to make the communicator, and the others wait in it: nobody "
+                         "comes through without all",
+                         ranks_that(ranks, "has", "have"))));
+    out.back().missing.push_back("the log of " + ranks_text(ranks) +
+                                 ", and the launcher's: whether they were started");
   }
   const auto said = all_of(facts, What::NoUniqueId);
   if (said.empty()) return;
