@@ -1,7 +1,5 @@
 #include "diag/hangdetect/readers/log_facts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -10,7 +8,6 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "base/fd.h"
@@ -19,6 +16,7 @@
 #include "diag/hangdetect/readers/comm_starts.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/end_lines.h"
+#include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
 #include "diag/hangdetect/readers/own_words.h"
@@ -48,20 +46,6 @@ using logs::RecordKind;
 using What = LogStatement::What;
 
 constexpr std::size_t kShown = Statements::kShown;
-
-/// Errors that only say that something else went wrong elsewhere.
-bool is_of_communication(std::string_view type, std::string_view text) {
-  for (const std::string_view word :
-       {"gloo", "Connection", "connection", "NCCL", "nccl", "monitoredBarrier", "TCPStore",
-        "Broken pipe", "Socket", "store", "Timed out", "timed out", "collectives on ranks"}) {
-    if (text.find(word) != std::string_view::npos) return true;
-  }
-  return type.find("Dist") != std::string_view::npos ||
-         type.find("ChildFailed") != std::string_view::npos ||
-         type.find("SignalException") != std::string_view::npos ||
-         type.find("Rendezvous") != std::string_view::npos ||
-         type.find("KeyboardInterrupt") != std::string_view::npos;
-}
 
 class Sink : public logs::RecordSink {
  public:
@@ -306,15 +290,6 @@ class Sink : public logs::RecordSink {
     }
   }
 
-  /// `3, 5` of monitored_barrier's words, also where a cut has left `k 0]: Ranks 3, 5`.
-  static std::vector<int> absent_ranks(const Record& record) {
-    std::string_view list = logs::message_argument(record, "ranks");
-    constexpr std::string_view kHead = "Rank";
-    if (const std::size_t at = list.rfind(kHead); at != std::string_view::npos)
-      list = list.substr(at + kHead.size());
-    return logs::parse_rank_list(list);
-  }
-
   /// What audit judges: a warning that tells of a failure.
   void take_failure(const Record& record) {
     const logs::MessageFacts known = logs::facts_of(record.as<logs::Message>().id);
@@ -355,15 +330,9 @@ class Sink : public logs::RecordSink {
 
   /// `remote=[n01]:29500`: where the store was.
   void take_store(const Record& record, int rank) {
-    std::string host;
-    const std::size_t at = record.line.find("remote=[");
-    if (at != std::string_view::npos) {
-      const std::string_view rest = record.line.substr(at + 8);
-      host = std::string(rest.substr(0, std::min<std::size_t>(rest.find(']'), 80)));
-    }
     if (rank < 0) rank = logs::torch_prefix(record).group_rank;
     said_.state(record, What::StoreLost, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, 0,
-                std::move(host));
+                std::string(store_host(record.line)));
   }
 
   void take_error(const Record& record, const logs::Speaker& speaker) {
@@ -477,12 +446,8 @@ class Sink : public logs::RecordSink {
         std::string_view::npos) {
       dumps_.take_line(record, rank_of(record, speaker));
     }
-    const std::size_t asks = line.find("] is setting up NCCL communicator");
-    const std::size_t open = asks == std::string_view::npos ? asks : line.rfind('[', asks);
-    if (open != std::string_view::npos && line.find("got error") != std::string_view::npos) {
-      const auto rank = parse_whole(line.substr(open + 1, asks - open - 1));
-      if (rank) said_.state(record, What::NoUniqueId, {static_cast<int>(*rank)});
-    }
+    if (const int rank = rank_without_id(line); rank >= 0)
+      said_.state(record, What::NoUniqueId, {rank});
   }
 
   LogFacts& facts_;

@@ -10,6 +10,7 @@
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/verdict/confidence.h"
+#include "diag/hangdetect/verdict/end_words.h"
 #include "diag/hangdetect/verdict/explain.h"
 
 namespace ringside::hang {
@@ -205,27 +206,6 @@ void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
   out.push_back(std::move(one));
 }
 
-/// What a watchdog, a launcher or a scheduler does to a process: an abort after a time-out, a termination.
-bool is_consequence(std::int64_t code) {
-  return code == -6 || code == -15 || code == 134 || code == 143 || code == -2 || code == -1;
-}
-
-std::string signal_text(std::int64_t code) {
-  switch (code) {
-    case -9:
-    case 137:
-      return "signal 9 (killed: often the kernel, for want of host memory)";
-    case -11:
-    case 139:
-      return "signal 11 (segmentation fault)";
-    case -7:
-    case 135:
-      return "signal 7 (bus error: often a full /dev/shm)";
-    default:
-      return code < 0 ? fmt::format("signal {}", -code) : fmt::format("exit status {}", code);
-  }
-}
-
 /// Ranks whose watchdog timed out: they waited, and what ended them then is no cause.
 bool has_waited(const LogFacts& facts, int rank) {
   return std::any_of(facts.dumps.begin(), facts.dumps.end(), [&](const RankDump& dump) {
@@ -342,21 +322,6 @@ void add_lost(const LogFacts& facts, std::vector<Explanation>& out) {
                                  losers.empty() ? "a rank" : ranks_text(losers),
                                  gone.empty() ? "" : ": " + ranks_text(gone))));
   out.back().missing.push_back("the log and exit status of the peer");
-}
-
-/// What a line says of a GPU's failure: most are the program's own doing, and the device is well.
-std::string fault_text(const LogStatement& one, const std::string& who) {
-  const auto says = [&](std::string_view words) {
-    return one.text.find(words) != std::string::npos;
-  };
-  constexpr std::int64_t kIllegal = 13, kPageFault = 31;
-  if (says("out of memory") || says("OutOfMemory"))
-    return fmt::format("the memory of the GPU of {} is full, and its process ended of that", who);
-  const bool is_own = says("device-side assert") || says("illegal memory access") ||
-                      says("illegal instruction") || says("misaligned address") ||
-                      one.code == kIllegal || one.code == kPageFault;
-  if (is_own) return fmt::format("a kernel of {} failed by what it did itself, not the GPU", who);
-  return fmt::format("the GPU of {} failed under it", who);
 }
 
 void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
