@@ -211,6 +211,40 @@ class Grouping {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> live_ = {};
 };
 
+/// From 2.22 on a communicator connects when it is first used, after its `Init COMPLETE`. Where the excerpt lacks its
+/// `Init START`, what is connected then looks like the beginning of a next communicator: it is that one's, if that has
+/// no connections of its own and nothing contradicts.
+void adopt_late_connections(std::vector<Chain>& chains,
+                            const std::vector<std::unique_ptr<Shard>>& shards) {
+  const auto all_links = [&](const Chain& chain, const auto& holds) {
+    return std::all_of(chain.pieces.begin(), chain.pieces.end(), [&](const Piece piece) {
+      const std::vector<Link>& links = shards[piece.shard]->links[piece.part];
+      return std::all_of(links.begin(), links.end(), holds);
+    });
+  };
+  std::map<std::uint32_t, std::size_t> last;  // of each process
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    const auto [at, is_first] = last.try_emplace(chains[i].process, i);
+    if (is_first) continue;
+    Chain& before = chains[at->second];
+    Chain& late = chains[i];
+    at->second = i;
+    const bool is_nameless = late.part.comm == 0 && late.part.nranks < 1 && !late.part.is_started;
+    const bool may_be_lazy =
+        before.part.is_complete && !before.part.is_started && before.part.nranks > 0;
+    if (!is_nameless || !may_be_lazy) continue;
+    if (!all_links(before, [](const Link&) { return false; })) continue;
+    const bool fits = all_links(late, [&](const Link& link) {
+      return link.rank == before.part.rank && link.peer < before.part.nranks;
+    });
+    if (!fits) continue;
+    fold(before.part, late.part);
+    before.pieces.insert(before.pieces.end(), late.pieces.begin(), late.pieces.end());
+    late.pieces.clear();
+    at->second = static_cast<std::size_t>(&before - chains.data());
+  }
+}
+
 /// Excerpts of logs often hold connections and not one line that names their communicator, and before 2.18 a
 /// rank that fails in its connections has no such line at all. Their ranks are those of their own connections.
 /// The communicator is the only one there is: with its name where other ranks say it.
@@ -347,6 +381,7 @@ void for_each_on_threads(std::size_t count, std::size_t threads, const Work& wor
 void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,
                 const std::vector<std::vector<std::uint16_t>>& nets, JobFacts& facts) {
   Chains chains(shards, processes, nets);
+  adopt_late_connections(chains.all(), shards);
   name_excerpt(chains.all(), shards);
   Grouping grouping(chains.all());
 

@@ -58,6 +58,8 @@ enum class PlainLine : std::uint8_t {
   NcclNotBuilt,          ///< a PyTorch without NCCL
   NvlsUnavailable,       ///< multicast memory cannot be had
   ImexMissing,           ///< NVLink between hosts without its service
+  ServerStalled,         ///< a server's engine gave up on its workers
+  LauncherSignalled,     ///< a launcher was ended by a signal from outside
   Count
 };
 

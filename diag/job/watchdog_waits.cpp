@@ -18,21 +18,36 @@ std::optional<std::int64_t> number_of(const logs::Record& record, std::string_vi
   return number == kNothing ? std::nullopt : std::optional(number);
 }
 
+void name_group(const logs::TorchPrefix& prefix, Wait& wait) {
+  if (!prefix.pg_guid.empty()) wait.group = prefix.pg_guid;
+  if (!prefix.pg_desc.empty()) wait.description = prefix.pg_desc;
+  if (prefix.pg_id >= 0) wait.group_number = prefix.pg_id;
+  if (prefix.group_rank >= 0) wait.group_rank = prefix.group_rank;
+}
+
+/// What a line says of the group, before its text or within it.
+logs::TorchPrefix group_in(const logs::Record& record) {
+  logs::TorchPrefix prefix = logs::torch_prefix(record);
+  if (prefix.pg_id < 0 && prefix.pg_guid.empty())
+    logs::find_torch_group(record.line.substr(0, record.line.find("WorkNCCL(")), prefix);
+  return prefix;
+}
+
+/// Whether the line may speak of the group in which the rank waits: it names none, or that one.
+bool may_be_of(const logs::TorchPrefix& prefix, const Wait& wait) {
+  if (prefix.pg_id < 0 && prefix.pg_guid.empty()) return true;
+  return !wait.has_group() || (wait.group == prefix.pg_guid && wait.group_number == prefix.pg_id);
+}
+
 /// Whom a line speaks for: one rank, or those of the `[Rank 1-7]` that people write for many lines.
 std::vector<std::int32_t> ranks_of(const logs::Record& record, int rank) {
   std::vector<std::int32_t> ranks = ranks_in_brackets(record.line);
   if (ranks.size() > 1) return ranks;
   if (rank < 0) rank = logs::torch_prefix(record).group_rank;
   if (rank < 0) rank = rank_in_text(record.line);
+  if (rank < 0) rank = group_in(record).group_rank;
   if (rank < 0 || rank > kMostRanks) return {};
   return {rank};
-}
-
-void name_group(const logs::TorchPrefix& prefix, Wait& wait) {
-  if (!prefix.pg_guid.empty()) wait.group = prefix.pg_guid;
-  if (!prefix.pg_desc.empty()) wait.description = prefix.pg_desc;
-  if (prefix.pg_id >= 0) wait.group_number = prefix.pg_id;
-  if (prefix.group_rank >= 0) wait.group_rank = prefix.group_rank;
 }
 
 void set_work(const logs::TorchWork& work, Wait& wait) {
@@ -88,14 +103,16 @@ void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& reco
   ++timeouts_;
   world_ = std::max(world_, group_size_of(work));
   std::vector<Wait>& all = waits_[rank];
-  const bool is_known = std::any_of(all.begin(), all.end(), [&](const Wait& one) {
+  const logs::TorchPrefix prefix = group_in(record);
+  const auto known = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
     return one.has_timed_out && one.sequence == work.sequence && one.operation == work.operation &&
-           one.numel_in == work.numel_in && one.numel_out == work.numel_out;
+           one.numel_in == work.numel_in && one.numel_out == work.numel_out &&
+           may_be_of(prefix, one);
   });
-  if (is_known) return;
+  if (known != all.end()) return name_group(prefix, *known);
   // The status can stand before the exception whose text has the work.
   const auto open = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
-    return one.operation.empty() && one.sequence == work.sequence;
+    return one.operation.empty() && one.sequence == work.sequence && may_be_of(prefix, one);
   });
   if (open != all.end()) return set_work(work, *open);
   Wait one;
@@ -106,6 +123,7 @@ void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& reco
   // has those of many.
   const bool speaks_for_many = ranks_in_brackets(record.line).size() > 1;
   one.group_rank = speaks_for_many ? rank : rank_in_text(record.line);
+  name_group(prefix, one);
   all.push_back(std::move(one));
 }
 
@@ -121,9 +139,7 @@ void WatchdogWaits::take_status(const logs::Record& record, int rank) {
   std::vector<Wait>& all = waits_[rank];
   // Two groups of a rank can wait at the same number: a status belongs to the time-out before it.
   auto same = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
-    return one.sequence == at &&
-           (!one.has_group() || prefix.pg_id < 0 ||
-            (one.group == prefix.pg_guid && one.group_number == prefix.pg_id));
+    return one.sequence == at && may_be_of(prefix, one);
   });
   if (same == all.end()) {
     Wait one;

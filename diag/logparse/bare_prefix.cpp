@@ -47,6 +47,16 @@ std::string_view host_of(std::string_view word, std::int32_t& pid) {
   return host;
 }
 
+/// `n01:4711:4712`, `n01:XXXX`, and `n01:` where a line begins. `init_net:210` is a function and its line, and `said:`
+/// within a sentence is a word.
+bool may_name_host(std::string_view word, bool is_first) {
+  const std::size_t colon = word.find(':');
+  const std::string_view behind = word.substr(colon + 1);
+  if (behind.empty()) return is_first;
+  const bool is_number = behind.find_first_not_of("0123456789") == std::string_view::npos;
+  return !is_number || word.substr(0, colon).find('_') == std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_source_place(std::string_view word) {
@@ -89,7 +99,8 @@ bool read_bare_prefix(std::string_view text, NcclPrefix& prefix) {
   for (words.skip_blanks(); words.word(word); words.skip_blanks()) {
     if (device_of(word, prefix.device)) {
       prefix.host = host_of(last, pid);
-    } else if (prefix.host.empty() && word.find(':') != std::string_view::npos) {
+    } else if (prefix.host.empty() && word.find(':') != std::string_view::npos &&
+               may_name_host(word, last.empty())) {
       prefix.host = host_of(word, pid);
     }
     last = word;

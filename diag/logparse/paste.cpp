@@ -118,10 +118,27 @@ bool begins_like_others(std::string_view text) {
   return word.ends_with("Error") || word.ends_with("Exception") || word.ends_with("Warning");
 }
 
+/// `[Tue Mar  4 10:11:12 2025] `, `[ 4021.771203] `: dmesg, with and without -T.
+bool begins_like_kernel(std::string_view text) {
+  if (!text.starts_with('[')) return false;
+  const std::size_t end = text.find("] ");
+  constexpr std::size_t kLongest = 32;
+  if (end == std::string_view::npos || end > kLongest) return false;
+  const std::string_view stamp = trimmed(text.substr(1, end - 1));
+  const std::size_t dot = stamp.find('.');
+  if (dot != std::string_view::npos && dot > 0)
+    return stamp.size() == dot + 7 &&
+           stamp.find_first_not_of("0123456789.") == std::string_view::npos;
+  constexpr std::size_t kWithYear = 24;
+  return stamp.size() == kWithYear && stamp[3] == ' ' && stamp[13] == ':' && stamp[16] == ':' &&
+         is_digit(stamp[20]) && is_digit(stamp[23]);
+}
+
 bool begins_line(std::string_view line) {
   const std::string_view text = trimmed_left(line);
   if (text.empty()) return true;
-  if (has_prefix_at_start(text) || begins_like_others(text)) return true;
+  if (has_prefix_at_start(text) || begins_like_others(text) || begins_like_kernel(text))
+    return true;
   if (strip_wrappers(text, false).size > 0) return true;
   // `node2: `, as pdsh and DeepSpeed have it, where what follows begins a line.
   const std::size_t colon = text.find(": ");
@@ -486,6 +503,7 @@ bool is_as_written(std::string_view text) {
     NcclPrefix prefix;
     if (!line.empty() && !is_known) {
       if (!read_nccl_prefix(line, prefix)) return false;
+      if (line.find("&lt;") != std::string_view::npos) return false;  // from a web page
       known[next++ % known.size()] = line.substr(0, prefix.end);
     }
     if (end == std::string_view::npos) break;

@@ -107,6 +107,19 @@ TorchPrefix torch_prefix(const Record& record) {
   return prefix;
 }
 
+bool find_torch_group(std::string_view text, TorchPrefix& prefix) {
+  constexpr std::string_view kOpen = "[PG ";
+  for (std::size_t at = text.rfind(kOpen); at != std::string_view::npos;
+       at = at == 0 ? std::string_view::npos : text.rfind(kOpen, at - 1)) {
+    const std::string_view inside = text.substr(at + 1);
+    TorchPrefix found = prefix;
+    if (!group(inside.substr(0, inside.find(']')), found)) continue;
+    prefix = found;
+    return true;
+  }
+  return false;
+}
+
 TorchWork parse_work(std::string_view text) {
   TorchWork work;
   const std::size_t open = text.find("WorkNCCL(");

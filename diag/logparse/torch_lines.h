@@ -27,6 +27,11 @@ struct TorchPrefix {
 /// The prefix of a record's line: what stands before record.text().
 TorchPrefix torch_prefix(const Record& record);
 
+/// The same of `[PG ID 4 PG GUID 11(tp) Rank 1]` anywhere in a text: an exception and a line without its logger have it
+/// there. The last one counts.
+/// returns  whether there is one
+bool find_torch_group(std::string_view text, TorchPrefix& prefix);
+
 /// `WorkNCCL(SeqNum=812, OpType=ALLREDUCE, NumelIn=1048576, NumelOut=1048576, Timeout(ms)=600000)`
 struct TorchWork {
   std::int64_t sequence = -1;

@@ -88,5 +88,35 @@ TEST(WatchdogWaits, AStatusWithoutItsWorkTakesThatOfTheOthers) {
   EXPECT_FALSE(waits.by_rank().at(1).front().has_timed_out);
 }
 
+/// As timeout_of(), of a release that names the group in the line of the time-out.
+std::string timeout_in(const std::string& group, int rank, int sequence) {
+  return "[rank" + std::to_string(rank) + "]:[E612 08:15:40.101 ProcessGroupNCCL.cpp:616] [" +
+         group + "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=" +
+         std::to_string(sequence) +
+         ", OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000) ran for 600010 "
+         "milliseconds before timing out.\n";
+}
+
+TEST(WatchdogWaits, TheGroupMayStandInTheLineOfTheTimeOut) {
+  const WatchdogWaits waits = waits_in(timeout_in("PG ID 2 PG GUID 17(tp) Rank 1", 5, 30) +
+                                       timeout_in("PG ID 4 PG GUID 9(dp) Rank 2", 5, 30));
+  ASSERT_EQ(waits.by_rank().at(5).size(), 2U) << "two groups wait at one number";
+  EXPECT_EQ(waits.by_rank().at(5)[0].group, "17");
+  EXPECT_EQ(waits.by_rank().at(5)[0].group_rank, 1);
+  EXPECT_EQ(waits.by_rank().at(5)[1].description, "dp");
+}
+
+TEST(WatchdogWaits, AnExceptionRepeatsTheWorkAndNamesTheGroup) {
+  const WatchdogWaits waits = waits_in(
+      timeout_of(3, "SeqNum=41, OpType=ALLREDUCE, NumelIn=64, NumelOut=64") +
+      "[rank3]:   what():  [PG ID 0 PG GUID 0(default_pg) Rank 3] Process group watchdog thread "
+      "terminated with exception: [Rank 3] Watchdog caught collective operation timeout: "
+      "WorkNCCL(SeqNum=41, OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000) ran for "
+      "600010 milliseconds before timing out.\n");
+  ASSERT_EQ(waits.by_rank().size(), 1U);
+  ASSERT_EQ(waits.by_rank().at(3).size(), 1U);
+  EXPECT_EQ(waits.by_rank().at(3).front().group, "0");
+}
+
 }  // namespace
 }  // namespace ringside::job

@@ -33,6 +33,23 @@ std::string wrapped(std::string_view text, std::size_t columns) {
   return out + std::string(text) + "\n";
 }
 
+TEST(Pastes, WhatTypesettingMadeOfCharactersIsUndone) {
+  std::string set = kWarn;
+  for (std::size_t at = set.find(' '); at != std::string::npos; at = set.find(' ', at + 2))
+    set.replace(at, 1, "\u00a0");
+  set.replace(set.find('<'), 1, "&lt;");
+  set.replace(set.find("\u00a0NCCL"), 2, "\u200b\u00a0");
+  EXPECT_EQ(texts(set + "\n"), Lines{kWarn});
+}
+
+TEST(Pastes, ALineOfTheKernelsBeginsByItself) {
+  const std::string fault = "NVRM: Xid (PCI:0000:1b:00): 79, pid=4411, GPU has fallen off the bus.";
+  for (const std::string stamp : {"[Thu Oct  9 04:10:55 2025] ", "[80211.402118] "}) {
+    const std::vector<std::string> lines = texts(std::string(kWarn) + "\n" + stamp + fault + "\n");
+    EXPECT_EQ(lines.size(), 2U) << stamp;
+  }
+}
+
 TEST(Pastes, ALineThatATerminalWrappedIsWholeAgain) {
   for (const std::size_t columns : {80U, 100U, 120U})
     EXPECT_EQ(texts(wrapped(kWarn, columns)), Lines{kWarn}) << columns;

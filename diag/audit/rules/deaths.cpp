@@ -45,6 +45,17 @@ void say_killed(Finding& finding) {
   finding.fix = "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
 }
 
+/// Communicators were closed, or a benchmark came to its end: what is said after that has no effect.
+bool has_ended_well(const JobFacts& facts) {
+  const bool is_closed =
+      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+        return std::any_of(comm.members.begin(), comm.members.end(),
+                           [](const Member& member) { return member.is_destroyed; });
+      });
+  return is_closed || std::any_of(facts.tables.begin(), facts.tables.end(),
+                                  [](const BenchmarkTable& table) { return table.is_concluded; });
+}
+
 /// A crash that nobody but the process itself reports. At the end of a job that succeeded it has no effect.
 bool find_crash(const JobFacts& facts, Findings& findings) {
   const PlainLines& crash = facts.plain_of(PlainLine::Crash);
@@ -58,12 +69,16 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
     crashed.add(line.quoted.place, line.quoted.process, line.quoted.text);
     if (line.launcher_rank >= 0) ranks.push_back(line.launcher_rank);
   }
-  if (!has_failed || crashed.empty() || findings.has("plugin_crash")) return false;
+  if (crashed.empty() || findings.has("plugin_crash")) return false;
+  if (!has_failed && (!facts.is_of_job || has_ended_well(facts))) return false;
   Finding& finding = add_dead(findings, "a process crashed");
+  if (!has_failed) finding.severity = Severity::Warning;
   finding.evidence = crashed;
   finding.ranks = ranks;
   finding.confidence = Confidence::Medium;
-  finding.cause = "it died of a signal of its own, and the others lost their connection to it";
+  finding.cause = has_failed
+                      ? "it died of a signal of its own, and the others lost their connection to it"
+                      : "it died of a signal of its own; the stack below the line says where";
   return true;
 }
 
@@ -161,14 +176,21 @@ Evidence also_told(const JobFacts& facts, const hang::Explanation& death,
 }
 
 /// A launcher, a scheduler or the kernel says that a process died.
+///
+/// A status that a program chose counts where nothing in the text says why it chose it.
 bool find_told(const JobFacts& facts, Findings& findings) {
   const bool has_any = std::any_of(kDeathLines.begin(), kDeathLines.end(),
                                    [&](MessageId id) { return facts.messages.has(id); });
   if (!has_any) return false;
   const HangView& view = findings.hang();
+  const bool says_why =
+      !facts.python_errors.empty() || !facts.results.empty() ||
+      std::any_of(findings.all().begin(), findings.all().end(),
+                  [](const Finding& finding) { return finding.severity >= Severity::Warning; });
   for (const hang::Explanation* death : view.resting_on(kDeathLines)) {
+    const bool is_own = is_own_status(death->exit_code);
     const bool is_told = death->kind == hang::Kind::DeadRank &&
-                         death->confidence >= kWorthTelling && !is_own_status(death->exit_code);
+                         death->confidence >= kWorthTelling && !(is_own && says_why);
     if (!is_told) continue;
     const std::vector<const KeptMessage*> lines = view.quoted_by(*death);
     Finding& finding = add_dead(findings, {});
@@ -180,6 +202,10 @@ bool find_told(const JobFacts& facts, Findings& findings) {
     if (!is_local) finding.ranks.assign(death->culprits.begin(), death->culprits.end());
     finding.cause = death->why;
     name_dead(facts, *death, lines, finding);
+    if (is_own) {
+      finding.severity = Severity::Warning;
+      finding.title += fmt::format(" with exit status {}", death->exit_code);
+    }
     say_why(*death, finding);
     return true;
   }

@@ -57,9 +57,8 @@ Evidence unfinished_save(const JobFacts& facts, const Place& first_timeout) {
   return evidence;
 }
 
-bool find_slow(const JobFacts& facts, const Waits& waits, Findings& findings) {
-  const Place first_timeout =
-      facts.messages[MessageId::WatchdogTimeout].evidence.lines().front().place;
+bool find_slow(const JobFacts& facts, const Waits& waits, const Place& first_timeout,
+               Findings& findings) {
   const Evidence save = unfinished_save(facts, first_timeout);
   if (!save.empty()) {
     Finding& finding = findings.add("hang_slow_rank", Severity::Error,
@@ -137,7 +136,8 @@ void find_lost_dumps(const JobFacts& facts, Findings& findings) {
 /// Operations of CPU groups time out in Gloo, and no watchdog speaks.
 void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   Finding draft;
-  for (const MessageId id : {MessageId::GlooTimeout, MessageId::BarrierTimedOut}) {
+  for (const MessageId id :
+       {MessageId::GlooTimeout, MessageId::BarrierTimedOut, MessageId::BarrierWaitsForRoot}) {
     if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
   }
   if (draft.evidence.empty()) return;
@@ -249,7 +249,10 @@ void explain_operation(const MessageLines& timeouts, Finding& finding) {
 }  // namespace
 
 void look_for_timeouts(const JobFacts& facts, Findings& findings) {
-  const MessageLines& timeouts = facts.messages[MessageId::WatchdogTimeout];
+  // Where an excerpt lacks the line of the time-out, the status tells of it.
+  const MessageLines& timeouts = facts.messages.has(MessageId::WatchdogTimeout)
+                                     ? facts.messages[MessageId::WatchdogTimeout]
+                                     : facts.messages[MessageId::WatchdogStatus];
   const Waits waits = waits_of(facts, findings);
   constexpr std::array kReports = {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
                                    MessageId::BarrierMissing, MessageId::AnalyserMissing};
@@ -269,7 +272,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       findings.has("link_flap") || findings.has("cuda_error", Severity::Error) ||
       findings.has("pcie_acs", Severity::Error);
   if (!is_explained && !find_blocked(facts, waits, findings) &&
-      !find_slow(facts, waits, findings)) {
+      !find_slow(facts, waits, timeouts.evidence.lines().front().place, findings)) {
     translate_hang(kWatchdogLines, HangsOf::Path, facts, findings);
   }
 
@@ -338,8 +341,10 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
           return std::binary_search(failed.begin(), failed.end(), process);
         });
       });
+  // Of an excerpt without communicators nothing says that the job had come to its end.
+  const bool is_excerpt = facts.comms.empty() && facts.tables.empty() && facts.is_of_job;
   const bool is_ended_from_outside = facts.messages.has(MessageId::SlurmCancelled);
-  const bool is_harmless = is_explained || !has_failed || is_ended_from_outside;
+  const bool is_harmless = is_explained || !(has_failed || is_excerpt) || is_ended_from_outside;
   Finding& finding = findings.add("remote_closed", is_harmless ? Severity::Info : Severity::Warning,
                                   "peers closed their connections");
   finding.evidence = draft.evidence;

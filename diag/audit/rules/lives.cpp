@@ -81,7 +81,7 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
   const bool is_fault = is_waiting && was_ended(facts);
   Finding& finding = findings.add(
       is_fault ? "bootstrap_failure" : "missing_ranks",
-      is_fault ? Severity::Warning : Severity::Info,
+      is_waiting ? Severity::Warning : Severity::Info,
       is_waiting
           ? fmt::format("{} never came; the other {} wait in their start", who, seen.size())
           : fmt::format("nothing of {} in these logs; the job has {} ranks", who, world->nranks));

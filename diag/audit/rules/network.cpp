@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diag/audit/rules/hca_filter.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 
@@ -309,7 +310,7 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
   const auto none = facts.net_devices.find({"IB", std::string()});
   const MessageLines& no_library = messages[MessageId::IbverbsNotFound];
   if (none == facts.net_devices.end() && no_library.evidence.empty()) return;
-  if (!is_multinode) return;
+  if (!is_multinode) return find_empty_filter(facts, findings);
   const bool others_have = std::any_of(
       facts.net_devices.begin(), facts.net_devices.end(),
       [](const auto& entry) { return entry.first.first == "IB" && !entry.first.second.empty(); });

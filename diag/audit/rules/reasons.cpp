@@ -138,6 +138,17 @@ constexpr std::array kReasons{
            "container",
            "systemctl status nvidia-imex; nvidia-imex-ctl -N; pass "
            "/dev/nvidia-caps-imex-channels"},
+    Reason{PlainLine::ServerStalled, "collective_timeout", Severity::Error,
+           "the engine of an inference server gave up on its workers",
+           "a symptom: a worker process died, or hangs in a step that the others wait for",
+           "the log of each worker before this line; py-spy dump --pid of the workers while they "
+           "stand, then ringside hang on the stacks"},
+    Reason{PlainLine::LauncherSignalled, "job_cancelled", Severity::Info,
+           "the launcher was ended by a signal from outside",
+           "signal 15 is sent by a scheduler, a container's runtime or a person, signal 1 by a "
+           "terminal that was closed: the ranks did not fail by themselves",
+           "the scheduler's record of the job (sacct, kubectl describe pod); nohup, tmux or sbatch "
+           "where a terminal was closed"},
 };
 
 /// `fi_addr_efa://[fe80::1]:0:77` of the peer of an EFA request; empty: it is not said.

@@ -137,9 +137,13 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   finding.ranks = draft.ranks;
   finding.hosts = draft.hosts;
   finding.cause = cause;
-  finding.fix = far.empty() ? "use a new MASTER_PORT for each job; check that all ranks start, on "
-                              "addresses that all can reach"
-                            : "mend the way to that address (net_unreachable)";
+  // A port helps where somebody else knocks at it, and nowhere else.
+  const bool is_shared_port = has_hurt && !foreign.evidence.empty();
+  finding.fix = !far.empty() ? "mend the way to that address (net_unreachable)"
+                : is_shared_port
+                    ? "use a new MASTER_PORT for each job; the same release on all ranks"
+                    : "check that all ranks start, on addresses that all can reach: ip "
+                      "-br addr; nc -vz <address> <port> from the other hosts";
 }
 
 void look_for_limits(const JobFacts& facts, Findings& findings) {

@@ -54,12 +54,17 @@ std::string cause_of(const hang::Explanation& one) {
   return cause;
 }
 
-/// Lines of these messages that the ranks themselves wrote.
+/// Lines of these messages that the ranks themselves wrote, without those that are quoted.
 Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
-                 const JobFacts& facts) {
+                 const JobFacts& facts, const Evidence& quoted) {
+  const auto is_quoted = [&](const KeptMessage& message) {
+    return std::any_of(quoted.lines().begin(), quoted.lines().end(),
+                       [&](const QuotedLine& line) { return line.place == message.place(); });
+  };
   Evidence evidence;
   for (const MessageId id : ids) {
     for (const KeptMessage& message : facts.messages[id].kept) {
+      if (is_quoted(message)) continue;
       if (std::find(ranks.begin(), ranks.end(), rank_of(facts, message)) != ranks.end())
         evidence.add(message.place(), message.process(), message.line());
     }
@@ -102,7 +107,7 @@ bool translate_hang(std::span<const MessageId> ids, HangsOf which, const JobFact
     Finding& finding = findings.add(row->id, is_within_host ? Severity::Warning : Severity::Error,
                                     title_of(one->why));
     finding.evidence = view.evidence_of(*one, ids);
-    finding.evidence.mix(said_by(one->culprits, ids, facts));
+    finding.evidence.mix(said_by(one->culprits, ids, facts, finding.evidence));
     finding.ranks.assign(one->culprits.begin(), one->culprits.end());
     finding.confidence = confidence_of(one->confidence);
     finding.cause = cause_of(*one);

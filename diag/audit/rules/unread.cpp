@@ -45,7 +45,8 @@ void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
     const bool has_trouble = !unread.warnings.empty() || !unread.texts.empty();
     constexpr std::uint64_t kSeveral = 3;
     const bool is_much =
-        unread.lines.count() >= kSeveral && unread.lines.count() * 5 > facts.stack_lines;
+        (unread.lines.count() >= kSeveral && unread.lines.count() * 5 > facts.stack_lines) ||
+        (unread.lines.count() >= facts.stack_lines && findings.all().empty());
     const std::uint64_t stack_lines = facts.stack_lines + unread.lines.count();
     Finding& finding =
         findings.add("unread_lines",
@@ -62,7 +63,7 @@ void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
     finding.fix = "read them; ringside audit --explain-unparsed shows all, by shape";
     return;
   }
-  if (facts.stack_lines > 0 || facts.lines == 0 || !findings.all().empty()) return;
+  if (facts.stack_lines > 0 || !findings.all().empty()) return;
   add_nothing_read(facts, findings);
 }
 

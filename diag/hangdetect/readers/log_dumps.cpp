@@ -41,15 +41,29 @@ std::optional<GroupName> LogDumps::group_of(const job::Wait& one, int rank, std:
   return groups.find(hint);
 }
 
+bool LogDumps::shows_subgroups() const {
+  for (const auto& [rank, all] : waits_.by_rank()) {
+    for (const job::Wait& one : all) {
+      if (one.group_rank >= 0 && one.group_rank != rank) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<RankDump> LogDumps::finish(const WhereFunction& where, const LogGroups& groups) {
   waits_.complete();
+  // Then a call whose line names no group may be of any.
+  const bool may_be_of_any = !groups.has_any() && shows_subgroups();
   std::vector<RankDump> dumps;
   for (const auto& [rank, all] : waits_.by_rank()) {
     RankDump dump;
     dump.rank = rank;
     dump.version = "log";
     for (const job::Wait& one : all) {
-      const auto group = group_of(one, rank, std::max<std::int64_t>(0, one.sequence), groups);
+      const bool is_named = one.has_group() || !one.description.empty();
+      const auto group = may_be_of_any && !is_named
+                             ? std::nullopt
+                             : group_of(one, rank, std::max<std::int64_t>(0, one.sequence), groups);
       const bool is_said = one.sequence >= 0 || !one.operation.empty();
       if (!is_said || !group) continue;
       const auto [file, line] = where(one.place);

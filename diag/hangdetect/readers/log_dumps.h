@@ -44,6 +44,8 @@ class LogDumps {
   [[nodiscard]] static std::optional<GroupName> group_of(const job::Wait& one, int rank,
                                                          std::int64_t sequence,
                                                          const LogGroups& groups);
+  /// A rank whose place in its group is not its place in the job shows that there are others than the default one.
+  [[nodiscard]] bool shows_subgroups() const;
 
   Names& names_;
   job::WatchdogWaits waits_;

@@ -1,7 +1,5 @@
 #include "diag/hangdetect/readers/log_facts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -10,14 +8,15 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "base/fd.h"
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/coll_lines.h"
+#include "diag/hangdetect/readers/comm_starts.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/end_lines.h"
+#include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
 #include "diag/hangdetect/readers/own_words.h"
@@ -48,20 +47,6 @@ using What = LogStatement::What;
 
 constexpr std::size_t kShown = Statements::kShown;
 
-/// Errors that only say that something else went wrong elsewhere.
-bool is_of_communication(std::string_view type, std::string_view text) {
-  for (const std::string_view word :
-       {"gloo", "Connection", "connection", "NCCL", "nccl", "monitoredBarrier", "TCPStore",
-        "Broken pipe", "Socket", "store", "Timed out", "timed out", "collectives on ranks"}) {
-    if (text.find(word) != std::string_view::npos) return true;
-  }
-  return type.find("Dist") != std::string_view::npos ||
-         type.find("ChildFailed") != std::string_view::npos ||
-         type.find("SignalException") != std::string_view::npos ||
-         type.find("Rendezvous") != std::string_view::npos ||
-         type.find("KeyboardInterrupt") != std::string_view::npos;
-}
-
 class Sink : public logs::RecordSink {
  public:
   explicit Sink(LogFacts& facts, Names& names)
@@ -82,9 +67,20 @@ class Sink : public logs::RecordSink {
     take_kind(record, speaker);
   }
 
+  /// Whose GPU had an Xid, once every communicator is known.
+  void name_xids() {
+    for (const auto& [index, bus_id] : xids_) {
+      const auto owner = rank_of_bus_.find(bus_id);
+      if (owner != rank_of_bus_.end() && owner->second >= 0)
+        facts_.statements[index].ranks = {owner->second};
+    }
+  }
+
   /// Places are files and lines only once everything is read.
   void finish(const WhereFunction& where, const LogGroups& groups) {
     words_.finish();
+    name_xids();
+    starts_.state(said_);
     state_ras();
     compare_engine_waits();
     world_.know(dumps_.waits().world());
@@ -128,12 +124,12 @@ class Sink : public logs::RecordSink {
         break;
       case RecordKind::Xid: {
         const auto& xid = record.as<logs::Xid>();
-        const auto owner = rank_of_bus_.find(xid.bus_id);
-        std::vector<int> ranks;
-        if (owner != rank_of_bus_.end() && owner->second >= 0) ranks.push_back(owner->second);
         const job::XidMeaning* meaning = job::meaning_of_xid(xid.code);
         if (!xid.is_switch && meaning != nullptr && meaning->weight == job::XidWeight::Fault) {
-          said_.state(record, What::GpuFault, std::move(ranks), xid.code);
+          // Kernel's and library's lines come in any order, or in two files.
+          const std::size_t index = facts_.statements.size();
+          said_.state(record, What::GpuFault, {}, xid.code);
+          if (facts_.statements.size() > index) xids_.emplace_back(index, xid.bus_id);
         }
         break;
       }
@@ -156,11 +152,14 @@ class Sink : public logs::RecordSink {
     const auto& comm = record.as<logs::CommEvent>();
     calls_.take_comm(comm, speaker);
     if (comm.rank < 0 || comm.nranks <= 0) return;
+    starts_.take(record);
     facts_.world = std::max(facts_.world, std::min(comm.nranks, kMostRanks));
     // The rank in the largest communicator of the process is the rank in the job.
     auto& size = size_of_process_[{speaker.host, speaker.pid}];
     if (comm.nranks < size) return;
     size = comm.nranks;
+    if (comm.event == logs::CommEventType::DestroyComplete)
+      said_.note_run(record, {RunLine::What::Finished, -1, -1}, comm.rank);
     rank_of_process_[{speaker.host, speaker.pid}] = comm.rank;
     if (comm.bus_id >= 0) {
       const auto [owner, is_new] = rank_of_bus_.try_emplace(comm.bus_id, comm.rank);
@@ -227,7 +226,7 @@ class Sink : public logs::RecordSink {
         said_.state(record, What::Laggards, ranks("ranks"));
         break;
       case MessageId::BarrierMissing:
-        said_.state(record, What::BarrierAbsent, ranks("ranks"));
+        said_.state(record, What::BarrierAbsent, absent_ranks(record));
         break;
       case MessageId::BarrierWaitsForRoot:
         said_.state(record, What::BarrierLeft,
@@ -283,10 +282,19 @@ class Sink : public logs::RecordSink {
         said_.state(record, What::LibraryMismatch, {});
         break;
       default:
-        if (!ras_.take_message(record) && !ends_.take_message(record, rank))
+        if (!ras_.take_message(record) && !ends_.take_message(record, rank)) {
           take_text(record, speaker);
+          take_failure(record);
+        }
         break;
     }
+  }
+
+  /// What audit judges: a warning that tells of a failure.
+  void take_failure(const Record& record) {
+    const logs::MessageFacts known = logs::facts_of(record.as<logs::Message>().id);
+    if (record.level == logs::Level::Warn && known.weight == 'F')
+      said_.state(record, What::Failure, {}, 0, std::string(known.meaning));
   }
 
   /// The text of an exception that ended a watchdog or a process: it repeats the cause, and often is all that
@@ -322,15 +330,9 @@ class Sink : public logs::RecordSink {
 
   /// `remote=[n01]:29500`: where the store was.
   void take_store(const Record& record, int rank) {
-    std::string host;
-    const std::size_t at = record.line.find("remote=[");
-    if (at != std::string_view::npos) {
-      const std::string_view rest = record.line.substr(at + 8);
-      host = std::string(rest.substr(0, std::min<std::size_t>(rest.find(']'), 80)));
-    }
     if (rank < 0) rank = logs::torch_prefix(record).group_rank;
     said_.state(record, What::StoreLost, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, 0,
-                std::move(host));
+                std::string(store_host(record.line)));
   }
 
   void take_error(const Record& record, const logs::Speaker& speaker) {
@@ -444,12 +446,8 @@ class Sink : public logs::RecordSink {
         std::string_view::npos) {
       dumps_.take_line(record, rank_of(record, speaker));
     }
-    const std::size_t asks = line.find("] is setting up NCCL communicator");
-    const std::size_t open = asks == std::string_view::npos ? asks : line.rfind('[', asks);
-    if (open != std::string_view::npos && line.find("got error") != std::string_view::npos) {
-      const auto rank = parse_whole(line.substr(open + 1, asks - open - 1));
-      if (rank) said_.state(record, What::NoUniqueId, {static_cast<int>(*rank)});
-    }
+    if (const int rank = rank_without_id(line); rank >= 0)
+      said_.state(record, What::NoUniqueId, {rank});
   }
 
   LogFacts& facts_;
@@ -463,6 +461,8 @@ class Sink : public logs::RecordSink {
   std::map<int, std::pair<logs::Place, std::string>> engine_waits_;  ///< by rank: its line
   std::map<std::pair<std::string, int>, int> size_of_process_;
   std::map<std::int64_t, int> rank_of_bus_;
+  std::vector<std::pair<std::size_t, std::int64_t>> xids_;  ///< statements, and their GPU's bus
+  CommStarts starts_;
   RasText ras_;
   std::map<std::int64_t, int> rank_of_pid_;
   int spawned_ = -1;  ///< the process of torch.multiprocessing.spawn whose traceback is read

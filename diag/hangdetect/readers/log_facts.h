@@ -34,16 +34,17 @@ struct RankNotes {
 /// A line of a log that says something of the hang by itself.
 struct LogStatement {
   enum class What : std::uint8_t {
-    Laggards,         ///< PyTorch's desync report names ranks that did not join
-    BarrierAbsent,    ///< monitored_barrier names ranks that did not come
-    BarrierLeft,      ///< a rank came to the barrier, and rank 0 failed it
-    Fingerprint,      ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
-    Ended,            ///< a launcher or scheduler: this process ended first
-    GpuFault,         ///< a rank's GPU failed under it
-    Exception,        ///< a rank's program raised an error of its own
-    WatchdogStuck,    ///< the heartbeat monitor: the watchdog itself stands still
-    NoUniqueId,       ///< rank 0 of a group never made its communicator
-    Analyser,         ///< the stock analyser's `Culprit rank`
+    Laggards,       ///< PyTorch's desync report names ranks that did not join
+    BarrierAbsent,  ///< monitored_barrier names ranks that did not come
+    BarrierLeft,    ///< a rank came to the barrier, and rank 0 failed it
+    Fingerprint,    ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
+    Ended,          ///< a launcher or scheduler: this process ended first
+    GpuFault,       ///< a rank's GPU failed under it
+    Exception,      ///< a rank's program raised an error of its own
+    WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself stands still
+    StartAbsent,  ///< others are in the start of a communicator, and these ranks have not begun it
+    NoUniqueId,   ///< rank 0 of a group never made its communicator
+    Analyser,     ///< the stock analyser's `Culprit rank`
     AnalyserMissing,  ///< the stock analyser's `missing ranks`
     EndedLocal,  ///< a launcher of one host: the process of this local rank ended; detail: why local
     Crashed,     ///< a process died of a signal; nothing says whose
@@ -64,8 +65,9 @@ struct LogStatement {
     EngineAbsent,   ///< ringside's own engine: ranks did not come to the start of the job
     EngineSilent,  ///< the same: all report a failure but these, or these have made the fewest calls
     EngineGone,    ///< the same: a rank's process ended without a goodbye
-    EngineDiffers,    ///< the same: ranks call different things, and had time to come to the call
-    EngineCut,        ///< the same: a connection between two that live broke
+    EngineDiffers,  ///< the same: ranks call different things, and had time to come to the call
+    EngineCut,      ///< the same: a connection between two that live broke
+    Failure,  ///< a warning of the stack's that tells of a failure, and of no hang; detail: what it means
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
   };
   What what = What::Laggards;
@@ -88,14 +90,15 @@ struct Evidence {
 
 /// How the program fares by its own words.
 struct RunNotes {
-  std::uint64_t steps = 0;      ///< lines that tell of a step done
-  std::int64_t last_step = -1;  ///< the newest step that a line tells of
-  std::int64_t steps_of = -1;   ///< steps in all, where the line says it
-  std::set<int> at_last_step;   ///< ranks that tell of that step
-  std::set<int> ranks;          ///< ranks that tell of any step
-  bool has_finished = false;    ///< an end or a server's start is told, and no step after it
-  std::uint64_t finished = 0;   ///< lines that tell of it
-  std::uint64_t harmless = 0;   ///< warnings that jobs which run well give too
+  std::uint64_t steps = 0;         ///< lines that tell of a step done
+  std::int64_t last_step = -1;     ///< the newest step that a line tells of
+  std::int64_t steps_of = -1;      ///< steps in all, where the line says it
+  std::set<int> at_last_step;      ///< ranks that tell of that step
+  std::set<int> ranks;             ///< ranks that tell of any step
+  bool has_finished = false;       ///< an end or a server's start is told, and no step after it
+  std::uint64_t finished = 0;      ///< lines that tell of it
+  std::uint64_t harmless = 0;      ///< warnings that jobs which run well give too
+  std::uint64_t server_waits = 0;  ///< a server's engine waits for its workers: once is harmless
   std::uint64_t alarming = 0;   ///< lines with words of an error or a wait that no rule here reads
   std::vector<Evidence> shown;  ///< the first of each
 };

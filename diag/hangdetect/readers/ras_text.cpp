@@ -177,6 +177,18 @@ std::vector<RasText::Finding> RasText::finish() {
     const auto rank = rank_of_pid_.find(processes_[i].first);
     if (rank != rank_of_pid_.end()) found_[of_process_[i]].ranks = {rank->second};
   }
+  // As many dead processes that no line gives a rank as there are ranks missing: these are theirs.
+  std::vector<int> missing;
+  std::size_t unnamed = 0;
+  for (const Finding& one : found_) {
+    if (one.section == Section::Missing)
+      missing.insert(missing.end(), one.ranks.begin(), one.ranks.end());
+    if (one.section == Section::Dead && one.ranks.empty()) ++unnamed;
+  }
+  if (unnamed != missing.size()) return std::move(found_);
+  for (Finding& one : found_) {
+    if (one.section == Section::Dead && one.ranks.empty()) one.ranks = missing;
+  }
   return std::move(found_);
 }
 

@@ -101,6 +101,7 @@ constexpr std::array kHarmless = {
     std::string_view{"process group has not been destroyed"},
     std::string_view{"destroy_process_group() was not called"},
     std::string_view{"no available shared memory broadcast block found"},
+    std::string_view{"no available block found in"},
     std::string_view{"setting omp_num_threads environment variable"},
     std::string_view{"hostname of the client socket cannot be retrieved"},
     std::string_view{"devices used by this process are currently unknown"},

@@ -55,6 +55,9 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       show(++run.finished);
       break;
     case RunLine::What::Harmless:
+      if (record.text().find(" found in ") != std::string_view::npos &&
+          record.text().find("No available ") != std::string_view::npos)
+        ++run.server_waits;
       show(++run.harmless);
       break;
     case RunLine::What::Alarming:

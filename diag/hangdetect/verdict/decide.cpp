@@ -247,7 +247,12 @@ Verdict decide(const Job& job, const LogFacts& facts) {
   verdict.best = std::move(all.front());
   join_stacks(facts, verdict.best);
   verdict.best.next = next_step(scene, facts, verdict.best);
+  bool is_doubt_told = verdict.best.kind == Kind::Unknown;
   for (std::size_t i = 1; i < all.size(); ++i) {
+    // That nothing is known for sure is said once.
+    const bool is_doubt = all[i].kind == Kind::Unknown && all[i].culprits.empty();
+    if (is_doubt && is_doubt_told) continue;
+    is_doubt_told = is_doubt_told || is_doubt;
     all[i].against = against(verdict.best, all[i]);
     verdict.others.push_back(std::move(all[i]));
   }

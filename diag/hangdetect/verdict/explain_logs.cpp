@@ -10,6 +10,7 @@
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/verdict/confidence.h"
+#include "diag/hangdetect/verdict/end_words.h"
 #include "diag/hangdetect/verdict/explain.h"
 
 namespace ringside::hang {
@@ -131,10 +132,12 @@ void add_barrier(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto left = all_of(facts, What::BarrierLeft);
   if (left.empty()) return;
   out.push_back(
-      told(Kind::MissingRank, left, {0}, confidence::kBarrierLeft,
-           fmt::format("{} came to monitored_barrier and rank 0 did not: without it nobody is "
-                       "let through, and it says of nobody else that he is missing",
+      told(Kind::MissingRank, left, {}, confidence::kBarrierLeft,
+           fmt::format("{} came to monitored_barrier and rank 0 let nobody through: it waited for "
+                       "another, and its own log names that one, or it did not come itself",
                        ranks_text(ranks_of(left)))));
+  out.back().missing.push_back(
+      "the log of rank 0: its `failed to pass monitoredBarrier` names who did not come");
 }
 
 /// `OpType=ALLREDUCE TensorShape=[7] TensorDtypes=Float`
@@ -228,27 +231,6 @@ void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
       one.details.push_back(fmt::format("{} called {}", ranks_text(ranks), detail));
   }
   out.push_back(std::move(one));
-}
-
-/// What a watchdog, a launcher or a scheduler does to a process: an abort after a time-out, a termination.
-bool is_consequence(std::int64_t code) {
-  return code == -6 || code == -15 || code == 134 || code == 143 || code == -2 || code == -1;
-}
-
-std::string signal_text(std::int64_t code) {
-  switch (code) {
-    case -9:
-    case 137:
-      return "signal 9 (killed: often the kernel, for want of host memory)";
-    case -11:
-    case 139:
-      return "signal 11 (segmentation fault)";
-    case -7:
-    case 135:
-      return "signal 7 (bus error: often a full /dev/shm)";
-    default:
-      return code < 0 ? fmt::format("signal {}", -code) : fmt::format("exit status {}", code);
-  }
 }
 
 /// Ranks whose watchdog timed out: they waited, and what ended them then is no cause.
@@ -379,7 +361,7 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
                        facts.timeouts == 0 ? confidence::kGpuFaultAlone
                        : is_one            ? confidence::kGpuFault
                                            : confidence::kGpuFaults,
-                       fmt::format("the GPU of {} failed under it", ranks_text(ranks))));
+                       fault_text(*said.front(), ranks_text(ranks))));
     if (is_local) {
       out.back().confidence = std::min(out.back().confidence, confidence::kLocalRankOnly);
       out.back().why += "; that is a local rank, and the global one too if the job has one host";
@@ -424,6 +406,16 @@ void add_start(const LogFacts& facts, std::vector<Explanation>& out) {
                                    "others waited; no line says which did not",
                                    one.code, one.detail)));
     out.back().missing.push_back("the launcher's log: which processes it started, and where");
+  }
+  const auto begun = all_of(facts, What::StartAbsent);
+  if (const std::vector<int> ranks = ranks_of(begun); !ranks.empty()) {
+    out.push_back(
+        told(Kind::MissingRank, begun, ranks, confidence::kStartAbsent,
+             fmt::format("{} not begun to make the communicator, and the others wait in it: nobody "
+                         "comes through without all",
+                         ranks_that(ranks, "has", "have"))));
+    out.back().missing.push_back("the log of " + ranks_text(ranks) +
+                                 ", and the launcher's: whether they were started");
   }
   const auto said = all_of(facts, What::NoUniqueId);
   if (said.empty()) return;

@@ -58,9 +58,35 @@ std::vector<int> not_at_last_step(const RunNotes& run) {
   return away;
 }
 
+/// An engine that says once or twice that it waits for a block of its workers' may be warming up; one that says it again
+/// and again waits for ever.
+constexpr std::uint64_t kManyServerWaits = 3;
+
+/// Lines of failures that audit judges, and no other statement.
+bool has_failures_alone(const LogFacts& facts) {
+  return !facts.statements.empty() &&
+         std::all_of(facts.statements.begin(), facts.statements.end(),
+                     [](const LogStatement& one) { return one.what == What::Failure; });
+}
+
+/// The job failed, and nobody waits: no hang. What failed, audit says.
+Explanation failed(const LogFacts& facts) {
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.confidence = confidence::kFailure;
+  const LogStatement& first = facts.statements.front();
+  out.why = fmt::format(
+      "no line tells of a hang; the library reports a failure: {}. `ringside audit` says what "
+      "follows from it",
+      first.detail);
+  out.evidence.push_back(evidence_of(first));
+  return out;
+}
+
 /// The program says itself that it is well.
 std::optional<Explanation> healthy(const LogFacts& facts) {
   const RunNotes& run = facts.run;
+  if (run.server_waits >= kManyServerWaits) return std::nullopt;
   Explanation out;
   out.kind = Kind::NotAHang;
   out.evidence = run.shown;
@@ -185,12 +211,23 @@ Explanation told(const LogFacts& facts) {
     out.stack = one.frames;
     return out;
   }
+  if (run.server_waits >= kManyServerWaits) {
+    out.confidence = 0.3;
+    out.why = fmt::format(
+        "a server's engine says {} times that it waits for its workers: one of them hangs, or does "
+        "not come to read; no line says which",
+        run.server_waits);
+    out.evidence = run.shown;
+    out.missing.push_back("py-spy dump of each worker process (VLLM::Worker_TP*)");
+    return out;
+  }
+  if (has_failures_alone(facts)) return failed(facts);
   if (run.alarming > 0) {
     out.confidence = 0.2;
     out.why = fmt::format(
-        "{} line{} tell of an error or a wait in words that are not known here, and no line says "
-        "which collective stands",
-        run.alarming, run.alarming == 1 ? "" : "s");
+        "{} {} of an error or a wait in words that are not known here, and no line says which "
+        "collective stands",
+        run.alarming, run.alarming == 1 ? "line tells" : "lines tell");
     return out;
   }
   out.why =
@@ -247,7 +284,9 @@ Explanation explain_quiet(const Scene& scene, const LogFacts& facts) {
   }
   if (dumps > 0) return of_dumps(job, dumps, ras);
   Explanation out;
-  std::optional<Explanation> well = facts.statements.empty() ? healthy(facts) : std::nullopt;
+  const bool may_be_well =
+      facts.statements.empty() || (has_failures_alone(facts) && facts.run.has_finished);
+  std::optional<Explanation> well = may_be_well ? healthy(facts) : std::nullopt;
   out = well ? *std::move(well) : told(facts);
   if (out.kind != Kind::NotAHang) {
     out.missing.push_back("Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000), or the ranks' logs");

@@ -65,7 +65,7 @@ std::optional<Explanation> out_of_step(const Scene& scene, const Front& front,
     }
   }
   // Through a call with a root one goes while another has not come.
-  if (is_said && !needs_everybody(signature.op)) return std::nullopt;
+  if (is_said && !signature.name.empty() && !needs_everybody(signature.op)) return std::nullopt;
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
   const bool are_few = is_said && front.waiting.size() * 4 <= front.waiting.size() + ahead.size();
@@ -87,6 +87,40 @@ std::optional<Explanation> out_of_step(const Scene& scene, const Front& front,
   return out;
 }
 
+/// By lines of logs alone, all but few have ended a call that none can end alone, and wait in a later one for those few.
+std::optional<Explanation> behind(const Scene& scene, const Front& front,
+                                  const std::vector<int>& ahead) {
+  const bool are_few = front.waiting.size() * 4 <= front.waiting.size() + ahead.size();
+  if (!are_few || has_dumps(scene.job)) return std::nullopt;
+  const Call& call = *scene.job.find(front.waiting.front(), front.group, front.sequence);
+  const Signature& signature = scene.job.signature(call);
+  if (!signature.name.empty() && !needs_everybody(signature.op)) return std::nullopt;
+  const Call* later = nullptr;
+  for (const int rank : ahead) {
+    const auto& block = scene.standing.blocks[static_cast<std::size_t>(rank)];
+    if (!block || block->group != front.group || block->is_p2p) return std::nullopt;
+    const Call& theirs = scene.job.rank(rank).dump->calls[block->call];
+    if (later != nullptr && later->sequence != theirs.sequence) return std::nullopt;
+    later = &theirs;
+  }
+  if (later == nullptr || later->sequence != front.sequence + 1) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::MissingRank;
+  out.culprits = front.waiting;
+  out.confidence = confidence::kFewBehind;
+  out.call = call_title(scene.job, front.group, call);
+  const std::string next = call_title(scene.job, front.group, *later);
+  out.why = fmt::format(
+      "{} in {}, which {} ended, and these wait in {}: it is one call behind, or its GPU or stream "
+      "has not ended what is over for the others",
+      ranks_that(front.waiting, "stands", "stand"), out.call, ranks_that(ahead, "has", "have"),
+      next);
+  out.evidence.push_back(evidence_of(scene.job, front.waiting.front(), call, "waits: " + out.call));
+  out.evidence.push_back(evidence_of(scene.job, ahead.front(), *later, "waits: " + next));
+  out.missing.push_back("the stack and the kernel's log (Xid) of " + ranks_text(front.waiting));
+  return out;
+}
+
 /// All have come, all called the same, and it does not end.
 Explanation stalled(const Scene& scene, const Front& front) {
   Explanation out;
@@ -100,7 +134,10 @@ Explanation stalled(const Scene& scene, const Front& front) {
                       front.waiting.end(), std::back_inserter(gone));
   out.details.push_back(fmt::format("{} in {}: {}", ranks_that(front.waiting, "waits", "wait"),
                                     out.call, call_text(signature)));
-  if (auto parted = out_of_step(scene, front, gone)) return *std::move(parted);
+  auto parted = out_of_step(scene, front, gone);
+  if (parted && !parted->culprits.empty()) return *std::move(parted);
+  if (auto few = behind(scene, front, gone)) return *std::move(few);
+  if (parted) return *std::move(parted);
   if (!gone.empty()) out.details.push_back(fmt::format("{} went on", ranks_text(gone)));
   out.evidence.push_back(evidence_of(scene.job, rank, *call, "waits: " + out.call));
   if (has_root(signature.op) && signature.backend != "nccl") {
@@ -254,8 +291,9 @@ std::vector<Explanation> explain_stalls(const Scene& scene) {
           const auto& waits = scene.standing.waits[static_cast<std::size_t>(rank)];
           return waits.empty() || waits == front.unseen;
         });
+    // Where only a status tells of a call, its name is not known, and nothing differs.
     if (nobody_away && holds_itself && !front.waiting.empty() &&
-        sides_of(scene.job, front).size() == 1) {
+        sides_of(scene.job, front).size() <= 1) {
       found.push_back(stalled(scene, front));
     }
   }

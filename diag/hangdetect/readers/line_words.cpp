@@ -1,0 +1,49 @@
+#include "diag/hangdetect/readers/line_words.h"
+
+#include <algorithm>
+
+#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::hang {
+
+bool is_of_communication(std::string_view type, std::string_view text) {
+  for (const std::string_view word :
+       {"gloo", "Connection", "connection", "NCCL", "nccl", "monitoredBarrier", "TCPStore",
+        "Broken pipe", "Socket", "store", "Timed out", "timed out", "collectives on ranks"}) {
+    if (text.find(word) != std::string_view::npos) return true;
+  }
+  return type.find("Dist") != std::string_view::npos ||
+         type.find("ChildFailed") != std::string_view::npos ||
+         type.find("SignalException") != std::string_view::npos ||
+         type.find("Rendezvous") != std::string_view::npos ||
+         type.find("KeyboardInterrupt") != std::string_view::npos;
+}
+
+std::vector<int> absent_ranks(const logs::Record& record) {
+  std::string_view list = logs::message_argument(record, "ranks");
+  constexpr std::string_view kHead = "Rank";
+  if (const std::size_t at = list.rfind(kHead); at != std::string_view::npos)
+    list = list.substr(at + kHead.size());
+  return logs::parse_rank_list(list);
+}
+
+std::string_view store_host(std::string_view line) {
+  constexpr std::string_view kHead = "remote=[";
+  constexpr std::size_t kLongest = 80;
+  const std::size_t at = line.find(kHead);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = line.substr(at + kHead.size());
+  return rest.substr(0, std::min(rest.find(']'), kLongest));
+}
+
+int rank_without_id(std::string_view line) {
+  const std::size_t asks = line.find("] is setting up NCCL communicator");
+  const std::size_t open = asks == std::string_view::npos ? asks : line.rfind('[', asks);
+  if (open == std::string_view::npos || line.find("got error") == std::string_view::npos) return -1;
+  const auto rank = parse_whole(line.substr(open + 1, asks - open - 1));
+  return rank ? static_cast<int>(*rank) : -1;
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "diag/logparse/record.h"
+
+namespace ringside::hang {
+
+/// Errors that only say that something else went wrong elsewhere.
+bool is_of_communication(std::string_view type, std::string_view text);
+
+/// `3, 5` of monitored_barrier's words, also where a cut has left `k 0]: Ranks 3, 5`.
+std::vector<int> absent_ranks(const logs::Record& record);
+
+/// `n01` of `remote=[n01]:29500`: where the store was.  returns  empty: the line does not say
+std::string_view store_host(std::string_view line);
+
+/// Who waited for a communicator's id in vain: `[3] is setting up NCCL communicator and .. got error`.  returns  -1: nobody
+int rank_without_id(std::string_view line);
+
+}  // namespace ringside::hang
