@@ -293,6 +293,7 @@ class Sink : public logs::RecordSink {
   /// What audit judges: a warning that tells of a failure.
   void take_failure(const Record& record) {
     const logs::MessageFacts known = logs::facts_of(record.as<logs::Message>().id);
+    if (logs::is_message(record, MessageId::RemoteClosed)) return;  // another process ended: whose?
     if (record.level == logs::Level::Warn && known.weight == 'F')
       said_.state(record, What::Failure, {}, 0, std::string(known.meaning));
   }
