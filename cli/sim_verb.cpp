@@ -147,7 +147,8 @@ std::string error_bars(const std::vector<SimRow>& rows, const Surroundings& surr
                                   ? "; what sockets cost is assumed, no such system was measured"
                                   : "";
   return fmt::format(
-      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md){}", span, assumed);
+      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md){}", span,
+      assumed);
 }
 
 /// `nodes: ...; nics: ...`

@@ -33,7 +33,8 @@ const Typeset* typeset_at(std::string_view text) {
 /// Without escape sequences of a terminal, other control characters, and what typesetting has made of it.
 std::string without_colours(std::string_view line) {
   const bool is_clean = std::none_of(line.begin(), line.end(), [](char c) {
-    return static_cast<unsigned char>(c) < ' ' || c == 127;
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < ' ' || byte >= 127 || c == '&';
   });
   if (is_clean) return std::string(line);
   std::string clean;
@@ -210,6 +211,8 @@ Label label_of(std::string_view text) {
     return label;
   }
   if (end < 3 || !has_hyphen || !has_digit) return label;
+  // So does one with a column behind it: `trainer-3   0/1   OOMKilled`.
+  if (!has_colon && next != std::string_view::npos && next > behind + 1) return label;
   const std::string_view rest =
       next == std::string_view::npos ? std::string_view{} : text.substr(next);
   // `n-1: rank 3 died` is a program's own.

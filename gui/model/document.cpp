@@ -93,7 +93,7 @@ Finding losses_of(const Replay& replay) {
 
 TimeRange Document::whole() const {
   // Times of a file lie within 2^62; what is reckoned with them has to lie within 2^63.
-  constexpr std::int64_t kFar = std::int64_t{1} << 60;
+  constexpr std::int64_t kFar = std::int64_t{1} << 61;  // the year 2043
   const TraceStatistics& all = replay->statistics();
   const std::int64_t begin = std::clamp(all.begin_ns, -kFar, kFar);
   return {begin, std::max(std::clamp(all.end_ns, -kFar, kFar), begin + 1)};

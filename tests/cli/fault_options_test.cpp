@@ -67,7 +67,7 @@ TEST(Overlap, TheTimesAreToldAndOtherCollectivesRefused) {
   ASSERT_EQ(run.status, 0) << run.err;
   const json overlap = json::parse(run.out)["overlap"];
   EXPECT_GE(overlap["compute_us"], 5000);
-  EXPECT_GE(overlap["total_us"], overlap["compute_us"]);
+  EXPECT_GE(overlap["total_us"], 5000);  // compute alone is timed apart, and may be held up more
   EXPECT_EQ(run_program({"bench", "broadcast", "--overlap", "5ms"}).status, 2);
   EXPECT_EQ(run_program({"bench", "all_reduce", "--overlap", "5"}).status, 2);
 }

@@ -12,6 +12,7 @@
 #include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/end_words.h"
 #include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/fingerprint.h"
 
 namespace ringside::hang {
 namespace {
@@ -140,56 +141,28 @@ void add_barrier(const LogFacts& facts, std::vector<Explanation>& out) {
       "the log of rank 0: its `failed to pass monitoredBarrier` names who did not come");
 }
 
-/// `OpType=ALLREDUCE TensorShape=[7] TensorDtypes=Float`
-std::string part_of(const std::string& detail, const std::string& key) {
-  const std::size_t at = detail.find(key);
-  if (at == std::string::npos) return {};
-  const std::size_t from = at + key.size();
-  const std::size_t next = detail.find(" Tensor", from);
-  return detail.substr(from, next == std::string::npos ? next : next - from);
-}
-
-/// `12` of `SequenceNumber=12 OpType=...`; -1: none
-std::int64_t sequence_of(const std::string& detail) {
-  constexpr std::string_view kKey = "SequenceNumber=";
-  const std::size_t at = detail.find(kKey);
-  if (at == std::string::npos) return -1;
-  std::int64_t value = 0;
-  std::size_t i = at + kKey.size();
-  if (i >= detail.size() || detail[i] < '0' || detail[i] > '9') return -1;
-  for (; i < detail.size() && detail[i] >= '0' && detail[i] <= '9' && value < (1LL << 40); ++i)
-    value = value * 10 + (detail[i] - '0');
-  return value;
-}
-
-/// The same call, and another place in the order of calls.
-bool is_other_sequence(const std::string& a, const std::string& b) {
-  const auto rest = [](const std::string& detail) {
-    const std::size_t at = detail.find("OpType=");
-    return at == std::string::npos ? std::string() : detail.substr(at);
-  };
-  return rest(a) == rest(b) && sequence_of(a) != sequence_of(b);
-}
-
 /// Ranks make the same call as their n-th and their m-th: some have made a call more than others before it.
 Explanation of_other_sequence(const std::vector<const LogStatement*>& said,
                               const std::vector<std::pair<std::string, std::vector<int>>>& order,
                               const std::vector<int>& few) {
-  const auto behind = std::min_element(
-      order.begin(), order.end(),
-      [](const auto& a, const auto& b) { return sequence_of(a.first) < sequence_of(b.first); });
+  const auto behind =
+      std::min_element(order.begin(), order.end(), [](const auto& a, const auto& b) {
+        return fingerprint_sequence(a.first) < fingerprint_sequence(b.first);
+      });
   const auto ahead = std::max_element(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return sequence_of(a.first) < sequence_of(b.first);
+    return fingerprint_sequence(a.first) < fingerprint_sequence(b.first);
   });
-  const std::int64_t calls = sequence_of(ahead->first) - sequence_of(behind->first);
+  const std::int64_t calls =
+      fingerprint_sequence(ahead->first) - fingerprint_sequence(behind->first);
   Explanation out = told(
       few.empty() ? Kind::Unknown : Kind::DivergedControlFlow, said, few,
       few.empty() ? confidence::kSequenceParted : confidence::kSequenceBehind,
       fmt::format("{} and {} make the same call, and count it as {} and {}: the one has made {} "
                   "call{} more "
                   "than the other before it",
-                  ranks_text(ahead->second), ranks_text(behind->second), sequence_of(ahead->first),
-                  sequence_of(behind->first), calls, calls == 1 ? "" : "s"));
+                  ranks_text(ahead->second), ranks_text(behind->second),
+                  fingerprint_sequence(ahead->first), fingerprint_sequence(behind->first), calls,
+                  calls == 1 ? "" : "s"));
   out.missing.push_back("the same check's lines of all ranks: whose count most of them share");
   return out;
 }
@@ -220,9 +193,11 @@ void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
     return;
   }
   Kind kind = Kind::ShapeMismatch;
-  if (part_of(a, "TensorDtypes=") != part_of(b, "TensorDtypes=")) kind = Kind::DtypeMismatch;
-  if (part_of(a, "TensorShape=") != part_of(b, "TensorShape=")) kind = Kind::ShapeMismatch;
-  if (part_of(a, "OpType=") != part_of(b, "OpType=")) kind = Kind::OpMismatch;
+  if (fingerprint_part(a, "TensorDtypes=") != fingerprint_part(b, "TensorDtypes="))
+    kind = Kind::DtypeMismatch;
+  if (fingerprint_part(a, "TensorShape=") != fingerprint_part(b, "TensorShape="))
+    kind = Kind::ShapeMismatch;
+  if (fingerprint_part(a, "OpType=") != fingerprint_part(b, "OpType=")) kind = Kind::OpMismatch;
   Explanation one = told(
       kind, said, few, is_tie ? confidence::kFingerprintTie : confidence::kFingerprint,
       fmt::format("{} called something else, as the check of every call saw it", ranks_text(few)));

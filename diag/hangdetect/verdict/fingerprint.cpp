@@ -1,0 +1,35 @@
+#include "diag/hangdetect/verdict/fingerprint.h"
+
+#include <string_view>
+
+namespace ringside::hang {
+
+std::string fingerprint_part(const std::string& detail, const std::string& key) {
+  const std::size_t at = detail.find(key);
+  if (at == std::string::npos) return {};
+  const std::size_t from = at + key.size();
+  const std::size_t next = detail.find(" Tensor", from);
+  return detail.substr(from, next == std::string::npos ? next : next - from);
+}
+
+std::int64_t fingerprint_sequence(const std::string& detail) {
+  constexpr std::string_view kKey = "SequenceNumber=";
+  const std::size_t at = detail.find(kKey);
+  if (at == std::string::npos) return -1;
+  std::int64_t value = 0;
+  std::size_t i = at + kKey.size();
+  if (i >= detail.size() || detail[i] < '0' || detail[i] > '9') return -1;
+  for (; i < detail.size() && detail[i] >= '0' && detail[i] <= '9' && value < (1LL << 40); ++i)
+    value = value * 10 + (detail[i] - '0');
+  return value;
+}
+
+bool is_other_sequence(const std::string& a, const std::string& b) {
+  const auto rest = [](const std::string& detail) {
+    const std::size_t at = detail.find("OpType=");
+    return at == std::string::npos ? std::string() : detail.substr(at);
+  };
+  return rest(a) == rest(b) && fingerprint_sequence(a) != fingerprint_sequence(b);
+}
+
+}  // namespace ringside::hang
