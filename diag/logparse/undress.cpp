@@ -214,8 +214,8 @@ Label label_of(std::string_view text) {
   const std::string_view rest =
       next == std::string_view::npos ? std::string_view{} : text.substr(next);
   // So does a pod with how many of its containers are ready: `trainer-3   0/1   OOMKilled`.
-  const bool is_pod = rest.size() > 3 && is_digit(rest[0]) && rest[1] == '/' && is_digit(rest[2]) &&
-                      rest[3] == ' ';
+  const bool is_pod =
+      rest.size() > 3 && is_digit(rest[0]) && rest[1] == '/' && is_digit(rest[2]) && rest[3] == ' ';
   if (is_pod) return label;
   // `n-1: rank 3 died` is a program's own.
   if ((has_colon && rest.starts_with("rank ")) || goes_on_as_prefix(rest)) return label;

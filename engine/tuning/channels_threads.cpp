@@ -30,13 +30,17 @@ int collnet_channels(const CommShape& shape, Bytes bytes, int nchannels, int nth
 
 }  // namespace
 
+int collective_channels(const TuningModel& model, const CommShape& shape) {
+  const bool fewer = !model.loop_takes_all_channels && shape.collective_channels > 0;
+  return fewer ? shape.collective_channels : shape.nchannels;
+}
+
 Width width_for(const TuningModel& model, const CommShape& shape, const CostTable& table,
                 Algorithm algorithm, Protocol protocol, Bytes bytes) {
   const auto a = static_cast<std::size_t>(algorithm);
   const auto p = static_cast<std::size_t>(protocol);
   const int threshold = table.thread_thresholds[a][p];
-  const bool fewer = !model.loop_takes_all_channels && shape.collective_channels > 0;
-  Width width{fewer ? shape.collective_channels : shape.nchannels, table.max_threads[a][p]};
+  Width width{collective_channels(model, shape), table.max_threads[a][p]};
   if (algorithm == Algorithm::CollNetDirect) {
     width.nchannels = collnet_channels(shape, bytes, width.nchannels, width.nthreads, threshold);
   } else if (facts_of(algorithm).takes_nvswitch) {

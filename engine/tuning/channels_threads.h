@@ -11,6 +11,10 @@ struct Width {
   int nthreads = 0;   ///< of a block
 };
 
+/// Channels that a collective begins with and that bytes are dealt out to, but for NVLS: without those that were added for
+/// it, where the version leaves them out.
+int collective_channels(const TuningModel& model, const CommShape& shape);
+
 /// Fewer channels, then fewer threads, until each thread has enough bytes.
 /// bytes   of the larger of one rank's buffers
 /// source  NCCL 2.30.7 enqueue.cc: topoGetAlgoInfo

@@ -196,14 +196,13 @@ Result<std::vector<TunedChoice>> Tuner::choose_group(std::span<const TuningCall>
       order.push_back(i);
     }
   }
-  const bool fewer = !model_.loop_takes_all_channels && shape_.collective_channels > 0;
-  const int nchannels = fewer ? shape_.collective_channels : shape_.nchannels;
-  const std::vector<ChannelSplit> splits = split_channels(tasks,
-                                                          {.nranks = shape_.nranks,
-                                                           .nnodes = shape_.nnodes,
-                                                           .nchannels = nchannels,
-                                                           .nvls_channels = shape_.nvls_channels},
-                                                          model_.scheduler);
+  const std::vector<ChannelSplit> splits =
+      split_channels(tasks,
+                     {.nranks = shape_.nranks,
+                      .nnodes = shape_.nnodes,
+                      .nchannels = collective_channels(model_, shape_),
+                      .nvls_channels = shape_.nvls_channels},
+                     model_.scheduler);
   for (std::size_t k = 0; k < order.size(); ++k) choices[order[k]].channels = splits[k];
   for (std::size_t i = 0; i < calls.size(); ++i) {
     set_chunks(model_, shape_, table_, calls[i], wholes[i], choices[i]);
