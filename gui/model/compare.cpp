@@ -13,7 +13,7 @@
 namespace ringside::gui {
 namespace {
 
-constexpr std::size_t kFewRows = 40;
+constexpr std::size_t kMostPairs = 40;
 
 std::int64_t length_of(const CallFacts& call) { return call.time.end_ns - call.time.begin_ns; }
 
@@ -89,7 +89,7 @@ void prepare_compare(const Document& document, const Document* other, const Stat
       .title = "Calls, the largest difference first",
       .head = {"call", "collective", "bytes", "first", "second", "second / first", "changed"},
       .rows = {}};
-  for (std::size_t i = 0; i < std::min(pairs.size(), kFewRows); ++i) {
+  for (std::size_t i = 0; i < std::min(pairs.size(), kMostPairs); ++i) {
     const auto& [a, b, ratio] = pairs[i];
     std::vector<std::string> changed;
     if (a->algorithm != b->algorithm)
@@ -110,7 +110,7 @@ void prepare_compare(const Document& document, const Document* other, const Stat
                            {text}},
                           {Target::Kind::Call, a->communicator, a->sequence, a->time.begin_ns}});
   }
-  if (pairs.size() > kFewRows) table.note = fmt::format("{} more", pairs.size() - kFewRows);
+  if (pairs.size() > kMostPairs) table.note = fmt::format("{} more", pairs.size() - kMostPairs);
   into.tables.push_back(std::move(table));
   Table sums{.title = "Primitives", .head = {"", "first", "second"}, .rows = {}};
   const TraceStatistics& a = document.replay->statistics();

@@ -15,24 +15,24 @@
 namespace ringside::gui {
 namespace {
 
-struct Point {
-  float x = 0, y = 0;
-  friend auto operator<=>(const Point&, const Point&) = default;
-};
-
-struct Place {
-  Point gpu;
-  Point hub;  ///< its node's NVSwitch, or the middle of its node
-  Point nic;
-  std::int32_t node = -1;  ///< -1: on a circle, among no nodes
-};
-
 constexpr int kMostDots = 600;
 constexpr std::int32_t kMostRanks = 2048;
 
 }  // namespace
 
 class TopologyView::Frame {
+  struct Point {
+    float x = 0, y = 0;
+    friend auto operator<=>(const Point&, const Point&) = default;
+  };
+
+  struct Place {
+    Point gpu;
+    Point hub;  ///< its node's NVSwitch, or the middle of its node
+    Point nic;
+    std::int32_t node = -1;  ///< -1: on a circle, among no nodes
+  };
+
  public:
   Frame(const Document& document, const CallFacts& call, const Transfers& transfers,
         const State& state, const Canvas& canvas, Panel& into)
