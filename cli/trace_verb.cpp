@@ -20,7 +20,9 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
+#include "trace/file_sink.h"
 #include "trace/html.h"
+#include "trace/merge.h"
 #include "trace/perfetto.h"
 #include "trace/reader.h"
 #include "trace/statistics.h"
@@ -35,7 +37,9 @@ constexpr std::size_t kFewPids = 8;
 struct TraceArguments {
   Options* info = nullptr;
   Options* perfetto = nullptr;
+  Options* merge = nullptr;
   std::string file;
+  std::vector<std::string> files;  ///< of a merge
   bool all = false;
   bool to_perfetto = false;
   std::string html;  ///< the page to be written
@@ -86,14 +90,24 @@ void print_writers(const TraceFile& file, const TraceStatistics& all) {
                             format_time(to_seconds(all.span()))));
   const std::string began = wall_time(creator, all.begin_ns);
   if (creator.clock == TraceClock::HostMonotonic && !began.empty()) line("began", began);
-  std::string pids;
-  for (std::size_t i = 0; i < std::min(kFewPids, file.processes().size()); ++i) {
-    pids += fmt::format("{}{}", i == 0 ? "" : ", ", file.processes()[i].pid);
+  std::vector<std::string> hosts;
+  for (const TraceInfo& one : file.processes()) {
+    if (std::ranges::find(hosts, one.host) == hosts.end()) hosts.push_back(one.host);
   }
   const std::uint64_t processes = file.counts().processes;
-  line("written by",
-       fmt::format("{} on {} (pid {}{}), ringside {}", plural(processes, "process", "processes"),
-                   creator.host, pids, processes > kFewPids ? ", ..." : "", creator.version));
+  std::string where = creator.host;
+  if (hosts.size() == 1) {
+    std::string pids;
+    for (std::size_t i = 0; i < std::min(kFewPids, file.processes().size()); ++i) {
+      pids += fmt::format("{}{}", i == 0 ? "" : ", ", file.processes()[i].pid);
+    }
+    where += fmt::format(" (pid {}{})", pids, processes > kFewPids ? ", ..." : "");
+  } else {
+    for (std::size_t i = 1; i < std::min(kFewPids, hosts.size()); ++i) where += ", " + hosts[i];
+    if (hosts.size() > kFewPids) where += fmt::format(" and {} more", hosts.size() - kFewPids);
+  }
+  line("written by", fmt::format("{} on {}, ringside {}", plural(processes, "process", "processes"),
+                                 where, creator.version));
   if (!creator.command_line.empty()) line("command", creator.command_line);
   for (const auto& [key, value] : creator.values) line(key, value);
 }
@@ -342,13 +356,88 @@ VerbResult run_export(const TraceArguments& arguments) {
   return arguments.to_perfetto ? run_perfetto(arguments) : run_html(arguments);
 }
 
+// ---- merge -------------------------------------------------------------------------------------
+
+void print_merge(const TraceMerge& made, const TraceArguments& arguments) {
+  fmt::print("{}: {} of {} on the clock of {}\n", arguments.out,
+             plural(made.events, "event", "events"), plural(made.processes, "process", "processes"),
+             printable(made.clocks.front().host));
+  fmt::print("\n  {:<20}{:>10}{:>12}{:>12}{:>11}  {}\n", "host", "processes", "moved by",
+             "known to", "transfers", "by");
+  for (const AlignedClock& clock : made.clocks) {
+    const bool is_known = clock.evidence == ClockEvidence::Messages;
+    fmt::print("  {:<20}{:>10}{:>12}{:>12}{:>11}  {}{}\n", printable(clock.host), clock.processes,
+               format_time(to_seconds(clock.moved)),
+               is_known ? "+-" + format_time(to_seconds(clock.uncertainty)) : "", clock.messages,
+               to_string(clock.evidence),
+               clock.pieces > 1 ? fmt::format(", drifting: {} pieces", clock.pieces) : "");
+  }
+  fmt::print("\n  moved by: beyond what the hosts' wall clocks say\n");
+  if (made.unreadable_events > 0) {
+    fmt::print(stderr, "note: {} left behind\n",
+               plural(made.unreadable_events, "unreadable event", "unreadable events"));
+  }
+}
+
+Json document(const TraceMerge& made, const std::string& path) {
+  Json clocks = Json::array();
+  for (const AlignedClock& clock : made.clocks) {
+    clocks.push_back({{"host", clock.host},
+                      {"nprocesses", clock.processes},
+                      {"by", to_string(clock.evidence)},
+                      {"moved_ns", clock.moved.count()},
+                      {"uncertainty_ns", clock.uncertainty.count()},
+                      {"transfers", clock.messages},
+                      {"pieces", clock.pieces}});
+  }
+  return {{"schema", "ringside.trace_merge/1"},
+          {"file", path},
+          {"events", made.events},
+          {"nprocesses", made.processes},
+          {"unreadable_events", made.unreadable_events},
+          {"clocks", std::move(clocks)}};
+}
+
+VerbResult run_merge(const TraceArguments& arguments) {
+  std::vector<TraceFile> files;
+  for (const std::string& path : arguments.files) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(arguments.out, path, ignored)) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{}: the merge would overwrite what it reads", path),
+                   "give another path with -o"};
+    }
+    RINGSIDE_TRY(TraceFile file, TraceFile::open(path));
+    files.push_back(std::move(file));
+  }
+  std::vector<const TraceFile*> places;
+  places.reserve(files.size());
+  for (const TraceFile& file : files) places.push_back(&file);
+  RINGSIDE_TRY(const std::shared_ptr<TraceFileSink> sink, TraceFileSink::create(arguments.out));
+  Progress progress("merge");
+  const Result<TraceMerge> made =
+      merge_traces(places, arguments.files, *sink, [&](double share) { progress.show(share); });
+  if (!made) {
+    remove_if_regular(arguments.out);
+    return made.error();
+  }
+  if (arguments.json) {
+    fmt::print("{}", to_text(document(*made, arguments.out)));
+  } else {
+    print_merge(*made, arguments);
+  }
+  return kFine;
+}
+
 }  // namespace
 
 Verb trace_verb() {
   return {
       "trace",
-      "Look into an .rtrace file, or export it for Perfetto",
-      {"ringside trace info run.rtrace", "ringside trace export --perfetto run.rtrace -o run.json"},
+      "Look into an .rtrace file, export it for Perfetto or a browser, merge those of several "
+      "hosts",
+      {"ringside trace info run.rtrace", "ringside trace export --perfetto run.rtrace -o run.json",
+       "ringside trace merge job.n01.rtrace job.n02.rtrace -o job.rtrace"},
       [](Options& app) {
         auto arguments = std::make_shared<TraceArguments>();
         TraceArguments& a = *arguments;
@@ -365,8 +454,17 @@ Verb trace_verb() {
         a.perfetto->add_option("file", a.file, "the .rtrace file")->required();
         a.perfetto->add_option("-o,--out", a.out,
                                "where to; - is stdout (default: FILE with .json)");
+        a.merge =
+            app.add_subcommand("merge", "One file of several hosts' or processes', clocks aligned");
+        a.merge
+            ->add_option("files", a.files,
+                         "the .rtrace files of one job; the first one's clock stays")
+            ->required();
+        a.merge->add_option("-o,--out", a.out, "the .rtrace file to be written")->required();
+        a.merge->add_flag("--json", a.json, "one JSON document on stdout");
         return [arguments] {
-          return arguments->info->parsed() ? run_info(*arguments) : run_export(*arguments);
+          if (arguments->info->parsed()) return run_info(*arguments);
+          return arguments->merge->parsed() ? run_merge(*arguments) : run_export(*arguments);
         };
       }};
 }

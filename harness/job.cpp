@@ -3,9 +3,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/env.h"
+#include "base/host_name.h"
+#include "base/path_pattern.h"
 #include "engine/flight/recorder.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/call_faults.h"
@@ -127,16 +135,29 @@ Result<int> run_local_job(int nranks, const JobOptions& options, const JobMain& 
       options.grace);
 }
 
-/// Rank 0 makes the trace file, which the others then join.
+/// Of the ranks that record into one file, which is all of them unless the path tells hosts or processes apart, the
+/// first makes it; the others join it then.
 Status create_shared_trace(Bootstrap& bootstrap, const JobOptions& options) {
   if (options.trace_path.empty()) return {};
+  const std::uint64_t own = std::hash<std::string>{}(options.trace_path);
+  RINGSIDE_TRY(const std::vector<std::byte> paths,
+               bootstrap.all_gather(std::as_bytes(std::span(&own, 1))));
+  const auto path_of = [&](int rank) {
+    std::uint64_t path = 0;
+    std::memcpy(&path, paths.data() + static_cast<std::size_t>(rank) * sizeof path, sizeof path);
+    return path;
+  };
+  const int me = to_int(bootstrap.rank());
+  int first = 0;
+  while (path_of(first) != own) ++first;
   Status created;
-  if (bootstrap.rank() == Rank{0}) created = create_trace(options);
+  if (first == me) created = create_trace(options);
   const std::byte failed{static_cast<unsigned char>(created ? 0 : 1)};
   RINGSIDE_TRY(const std::vector<std::byte> all, bootstrap.all_gather(std::span(&failed, 1)));
-  if (!created || all[0] == std::byte{0}) return created;
+  const auto who = std::ranges::find(all, std::byte{1});
+  if (!created || who == all.end()) return created;
   return Error{.code = ErrorCode::System,
-               .message = "rank 0 cannot write the trace",
+               .message = fmt::format("rank {} cannot write the trace", who - all.begin()),
                .is_told_elsewhere = true};
 }
 
@@ -159,18 +180,20 @@ Result<int> run_launched_rank(const LaunchInfo& info, const JobOptions& options,
 }  // namespace
 
 Result<int> run_job(const JobOptions& options, const JobMain& main) {
+  JobOptions own = options;
+  own.trace_path = filled_in_path(options.trace_path, host_name("localhost"), ::getpid());
   RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
   if (!launched) {
-    return run_local_job(options.local_ranks.value_or(kDefaultLocalRanks), options, main);
+    return run_local_job(own.local_ranks.value_or(kDefaultLocalRanks), own, main);
   }
-  if (options.local_ranks) {
+  if (own.local_ranks) {
     return Error{
         ErrorCode::InvalidArgument,
-        fmt::format("-n {} under {}, which has started this as rank {} of {}", *options.local_ranks,
+        fmt::format("-n {} under {}, which has started this as rank {} of {}", *own.local_ranks,
                     to_string(launched->launcher), launched->rank, launched->nranks),
         "leave -n away, or start one process without the launcher"};
   }
-  return run_launched_rank(*launched, options, main);
+  return run_launched_rank(*launched, own, main);
 }
 
 }  // namespace ringside

@@ -26,9 +26,10 @@ enum class JobStage {
 struct JobOptions {
   std::optional<int> local_ranks;  ///< -n: so many processes here; none: a launcher's, else 2
   Seconds join_timeout{8};         ///< counted anew with every rank that comes
-  std::string trace_path;          ///< empty: nothing is recorded
-  std::string command;             ///< noted in the trace
-  std::string dumps;  ///< the folder for flight recorder dumps; empty: as PyTorch's variables say
+  /// Empty: nothing is recorded. %h is the host, %p the process (with -n the one that started them all).
+  std::string trace_path;
+  std::string command;  ///< noted in the trace
+  std::string dumps;    ///< the folder for flight recorder dumps; empty: as PyTorch's variables say
   std::optional<std::uint16_t> status_port;  ///< of the status service; none: as NCCL_RAS_ADDR says
   Seconds grace{3};  ///< -n: what the others get to notice by themselves that one failed
   CommunicatorOptions communicator;

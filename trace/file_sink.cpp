@@ -35,7 +35,10 @@ Result<std::shared_ptr<TraceFileSink>> TraceFileSink::join(const std::string& pa
     Error error = system_error(fmt::format("{}: cannot join the trace", path), why, kPathHelp);
     if (why == ENOENT) {
       error.code = ErrorCode::NotFound;
-      error.help = "one process creates the file before the others join it";
+      error.help =
+          "one process of the host creates it before the others join; hosts that share no file "
+          "system "
+          "need a file each: --trace job.%h.rtrace";
     }
     return error;
   }

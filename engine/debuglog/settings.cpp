@@ -1,11 +1,10 @@
 #include "engine/debuglog/settings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "base/path_pattern.h"
 #include "engine/debuglog/words.h"
 
 namespace ringside {
@@ -26,29 +25,6 @@ DebugLevel level_of(std::string_view text) {
   return DebugLevel::None;
 }
 
-/// %h the host, %p the process, %% a percent sign; other letters behind one stay as they are.
-std::string filled_in(std::string_view pattern, std::string_view host, int pid) {
-  std::string path;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] != '%' || i + 1 == pattern.size()) {
-      path += pattern[i];
-      continue;
-    }
-    const char what = pattern[++i];
-    if (what == 'h') {
-      path += host;
-    } else if (what == 'p') {
-      path += fmt::format("{}", pid);
-    } else if (what == '%') {
-      path += '%';
-    } else {
-      path += '%';
-      path += what;
-    }
-  }
-  return path;
-}
-
 }  // namespace
 
 DebugSettings debug_settings(const Environment& environment, NcclVersion version,
@@ -58,7 +34,7 @@ DebugSettings debug_settings(const Environment& environment, NcclVersion version
   const auto subsystems = environment("NCCL_DEBUG_SUBSYS");
   settings.shown = subsystems ? known_subsystems(*subsystems) : default_subsystems(version);
   const auto file = environment("NCCL_DEBUG_FILE");
-  if (file && settings.has(DebugLevel::Warn)) settings.file = filled_in(*file, host, pid);
+  if (file && settings.has(DebugLevel::Warn)) settings.file = filled_in_path(*file, host, pid);
   settings.times = Timestamps::from(environment, Timestamps::Zone::Local);
   return settings;
 }

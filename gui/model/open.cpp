@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -18,7 +17,7 @@
 #include "harness/scenario/scenario.h"
 #include "study/explanation.h"
 #include "study/scenario_run.h"
-#include "trace/format.h"
+#include "trace/merge.h"
 #include "trace/sink.h"
 
 namespace ringside::gui {
@@ -46,19 +45,21 @@ Opened open_trace(const std::string& path, const OnProgress& on_progress) {
       make_document(fs::path(path).filename().string(), std::move(replay))));
 }
 
-/// Files of one job behind each other: blocks stand for themselves (docs/rtrace-format.md).
+/// Files of one job, a host's or a process's each: clocks of several hosts are laid over each other.
 Opened open_traces(const std::vector<std::string>& paths, const OnProgress& on_progress) {
-  std::string all;
+  std::vector<TraceFile> files;
+  std::vector<const TraceFile*> places;
   for (const std::string& path : paths) {
-    RINGSIDE_TRY(const std::string text, read_file(path));
-    RINGSIDE_TRY(const TraceFile checked, TraceFile::parse(std::as_bytes(std::span(text)), path));
-    all += all.empty() ? text : text.substr(sizeof(rtrace::FileHeader));
+    RINGSIDE_TRY(TraceFile file, TraceFile::open(path));
+    files.push_back(std::move(file));
   }
-  std::vector<std::byte> bytes(all.size());
-  std::memcpy(bytes.data(), all.data(), all.size());
+  places.reserve(files.size());
+  for (const TraceFile& file : files) places.push_back(&file);
+  TraceMemorySink sink;
+  RINGSIDE_TRY([[maybe_unused]] const TraceMerge merged, merge_traces(places, paths, sink));
   return from_bytes(
       fmt::format("{} and {} more", fs::path(paths.front()).filename().string(), paths.size() - 1),
-      std::move(bytes), on_progress);
+      sink.bytes(), on_progress);
 }
 
 Finding finding_of(const hang::Verdict& verdict) {

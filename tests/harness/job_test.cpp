@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/host_name.h"
 #include "harness/bench.h"
 #include "tests/transport/two_ranks.h"
 #include "trace/reader.h"
@@ -79,6 +80,19 @@ Result<int> reduce_for_ever(JobRank& rank, const std::function<void(int)>& befor
                                         .output = data.data(),
                                         .count = static_cast<std::int64_t>(data.size())}));
   }
+}
+
+TEST(JobTrace, ThePathTellsHostsAndProcessesApart) {
+  JobOptions job;
+  job.trace_path = testing::TempDir() + "job_test_%h_%p.rtrace";
+  const auto status = run_job(job, [](JobRank&) -> Result<int> { return 0; });
+  ASSERT_TRUE(status) << status.error().message;
+  const std::string filled_in = testing::TempDir() + "job_test_" + host_name("localhost") + "_" +
+                                std::to_string(::getpid()) + ".rtrace";
+  const auto trace = TraceFile::open(filled_in);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->counts().processes, 3U);  // who made it, and both ranks
+  std::filesystem::remove(filled_in);
 }
 
 /// The promise for every failure: soon, one clear message, no process, no memory, a readable trace.
