@@ -2,12 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 namespace ringside {
 namespace {
 
+/// Read once each: a model is kilobytes of YAML.
+const SchedulerModel& scheduler_of(const std::string& version) {
+  static std::map<std::string, SchedulerModel> known;
+  const auto [place, is_new] = known.try_emplace(version);
+  if (is_new) place->second = load_tuning_model(version)->scheduler;
+  return place->second;
+}
+
 std::vector<ChannelSplit> split_channels(std::span<const SplitTask> tasks, const SplitShape& shape,
                                          const char* version = "2.30") {
-  return split_channels(tasks, shape, load_tuning_model(version)->scheduler);
+  return split_channels(tasks, shape, scheduler_of(version));
 }
 
 std::uint64_t elements(const ChannelSplit& split) {
