@@ -22,7 +22,7 @@ namespace {
 /// within a second of each other are rare, and wall clocks are stepped by less.
 constexpr std::int64_t kSameBootNs = 1'000'000'000;
 /// Sums of two such stay within 64 bits.
-constexpr std::int64_t kFarthestNs = std::int64_t{1} << 61;
+constexpr std::int64_t kMostClockNs = std::int64_t{1} << 61;
 constexpr std::size_t kBuckets = 64;
 
 std::int64_t middle(std::int64_t a, std::int64_t b) { return a + (b - a) / 2; }
@@ -207,7 +207,7 @@ class AlignedClocks::Builder {
               "to see two runs side by side: ringside gui A.rtrace --beside B.rtrace"};
         }
         const std::int64_t realtime = info.realtime_offset.count();
-        if (realtime <= -kFarthestNs || realtime >= kFarthestNs) return far_apart(names_[file]);
+        if (realtime <= -kMostClockNs || realtime >= kMostClockNs) return far_apart(names_[file]);
         const std::size_t clock = clock_for(file, info.host, realtime);
         // Who made the file and then joined it has introduced itself twice.
         if (std::ranges::find(processes, info.pid, &Process::pid) != processes.end()) continue;
@@ -244,7 +244,7 @@ class AlignedClocks::Builder {
         const TraceBlock block = files_[file]->block(b);
         const std::size_t clock = made_.clock_of(file, block.pid());
         block.for_each_event([&](const TraceEvent& event) {
-          if (event.begin_ns <= -kFarthestNs || event.end_ns >= kFarthestNs) {
+          if (event.begin_ns <= -kMostClockNs || event.end_ns >= kMostClockNs) {
             is_absurd = true;
             return;
           }

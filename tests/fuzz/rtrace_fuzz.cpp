@@ -1,16 +1,21 @@
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <ostream>
 #include <span>
 #include <streambuf>
+#include <string>
 #include <vector>
 
 #include "tests/fuzz/vouched.h"
+#include "trace/encode.h"
 #include "trace/html.h"
+#include "trace/merge.h"
 #include "trace/perfetto.h"
 #include "trace/reader.h"
 #include "trace/replay/replay.h"
+#include "trace/sink.h"
 #include "trace/statistics.h"
 
 /// An .rtrace file from a stranger: opened, counted, exported and replayed, it must neither crash nor grow. A
@@ -43,6 +48,46 @@ void replay_all(const ringside::TraceFile& file) {
   }
 }
 
+/// What another host saw of ranks 0 and 1: two chunks each way.
+std::vector<std::byte> other_host() {
+  using namespace ringside;
+  TraceMemorySink sink;
+  BlockEncoder encoder;
+  TraceInfo info;
+  info.host = "another";
+  info.realtime_offset = Nanoseconds{1'000'000'000'000};
+  std::vector<TraceEvent> events(8);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const bool is_send = i % 2 == 0;
+    events[i].rank = static_cast<std::int32_t>(i / 4);
+    events[i].primitive = is_send ? Primitive::Send : Primitive::Recv;
+    (is_send ? events[i].send_peer : events[i].recv_peer) = 1 - events[i].rank;
+    events[i].begin_ns = static_cast<std::int64_t>(i) * 1000;
+    events[i].end_ns = events[i].begin_ns + 10;
+  }
+  static_cast<void>(sink.write(encoder.info(info)));
+  static_cast<void>(sink.write(encoder.events(events, ClockMap(), 1)));
+  return sink.bytes();
+}
+
+/// Beside another host's, before and behind it: what comes out is a whole trace.
+void merge_all(const ringside::TraceFile& file) {
+  using namespace ringside;
+  static const std::vector<std::byte> bytes = other_host();
+  static const auto other = TraceFile::parse(bytes, "another.rtrace");
+  const std::vector<std::string> names{"a", "b"};
+  for (const bool is_first : {true, false}) {
+    const std::vector<const TraceFile*> files{is_first ? &file : &*other,
+                                              is_first ? &*other : &file};
+    TraceMemorySink sink;
+    if (!merge_traces(files, names, sink)) continue;
+    const std::vector<std::byte> merged = sink.bytes();
+    const auto again = TraceFile::parse(merged, "merged");
+    if (!again || again->counts().malformed_blocks > 0 || again->counts().skipped_bytes > 0)
+      std::abort();
+  }
+}
+
 void read_all(std::span<const std::byte> bytes) {
   const auto file = ringside::TraceFile::parse(bytes, "fuzz.rtrace");
   if (!file) return;
@@ -52,6 +97,7 @@ void read_all(std::span<const std::byte> bytes) {
   static_cast<void>(ringside::export_perfetto(*file, out));
   static_cast<void>(ringside::export_html(*file, "fuzz", out));
   replay_all(*file);
+  merge_all(*file);
 }
 
 }  // namespace
