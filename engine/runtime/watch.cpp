@@ -178,6 +178,9 @@ class Watch::Impl {
       if (is_dump_wanted() && on_dump_) on_dump_();
       if (!is_settled) continue;
       if (on_abort_) on_abort_(*reason_);  // written once, by this thread
+      // Whoever waits for the signal takes the mutex behind it, and so sees what on_abort_ did: a poll alone orders
+      // nothing between threads.
+      { const std::lock_guard lock(mutex_); }
       settled_.signal();
     }
     say_last_words();
