@@ -139,11 +139,13 @@ class FlowEngine {
   void find_busiest(SimResult& result) const {
     BusiestLink busiest(network_);
     for (const AlikeLinks& link : kinds_.links) {
-      busiest.note(link.link, Seconds{link.load / link.rate});
-      if (request_.wants_loads) {
-        result.loads.links.push_back({.link = link.link, .bytes = link.load, .alike = link.count});
-      }
+      busiest.note(link.links.front(), Seconds{link.load / link.rate});
+      if (!request_.wants_loads) continue;
+      // Links that carry the same may well be of different sorts: a GPU's way out and its way in.
+      for (const int id : link.links)
+        result.loads.links.push_back({.link = id, .bytes = link.load});
     }
+    std::ranges::sort(result.loads.links, {}, &LinkLoad::link);
     busiest.tell(result);
   }
 
