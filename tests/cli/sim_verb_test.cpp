@@ -139,6 +139,24 @@ TEST(SimVerb, HostsThatNothingJoinsAreBadInput) {
   EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
 }
 
+// docs/accuracy.md says of each size class what `sim` prints behind an answer.
+TEST(SimVerb, ItsErrorBarsStandInThePageOfAccuracy) {
+  std::ifstream file(std::string(RINGSIDE_SOURCE) + "/docs/accuracy.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const auto row = [](const std::string& nodes, const std::string& fidelity) {
+    const json answer = simulate({"all_reduce", "--bytes", "64K:64M:32", "--on", "2x-l4", "--nodes",
+                                  nodes, "--fidelity", fidelity});
+    std::string text = "|";
+    for (const json& result : answer["results"]) {
+      text += " " + std::to_string(result["error_percent"].get<int>()) + " |";
+    }
+    return text;
+  };
+  EXPECT_NE(page.find("| one node " + row("1", "event")), std::string::npos);
+  EXPECT_NE(page.find("| several nodes " + row("2", "event")), std::string::npos);
+  EXPECT_NE(page.find("| NCCL's own model " + row("1", "model")), std::string::npos);
+}
+
 // The first of three cannot be; the table, and the document, have the other two.
 TEST(SimVerb, AVariantThatCannotBeIsARowAndAStatus) {
   const std::vector<std::string> words{"sim",      "all_reduce", "--bytes", "1M",     "--on",
