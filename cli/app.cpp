@@ -40,10 +40,21 @@ Status check_moved(const Verb& verb, const std::vector<std::string>& words) {
   return {};
 }
 
+/// Words of files and options stand in messages: a terminal is not to do what their control characters say.
+std::string shown(const std::string& text) {
+  std::string plain;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    const bool is_control = (code < 0x20 && c != '\n' && c != '\t') || code == 0x7f;
+    plain += is_control ? fmt::format("\\x{:02x}", code) : std::string(1, c);
+  }
+  return plain;
+}
+
 int report(const Error& error) {
   if (error.is_told_elsewhere) return exit_status(error.code);
-  fmt::print(stderr, "error: {}\n", error.message);
-  if (!error.help.empty()) fmt::print(stderr, "help:  {}\n", error.help);
+  fmt::print(stderr, "error: {}\n", shown(error.message));
+  if (!error.help.empty()) fmt::print(stderr, "help:  {}\n", shown(error.help));
   return exit_status(error.code);
 }
 

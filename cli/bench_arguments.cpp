@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "engine/faults/fault_text.h"
+#include "engine/topology/description_file.h"
 #include "engine/transport/transport.h"
 #include "study/calls.h"
 
@@ -121,7 +121,7 @@ Result<FaultPlan> fault_plan_of(const BenchArguments& arguments) {
   RINGSIDE_TRY(at_least("--fault-seed", arguments.fault_seed, 0, 1 << 30));
   plan.seed = static_cast<std::uint64_t>(arguments.fault_seed);
   if (!arguments.fault_file.empty()) {
-    RINGSIDE_TRY(const std::string text, read_file(arguments.fault_file));
+    RINGSIDE_TRY(const std::string text, read_description(arguments.fault_file));
     RINGSIDE_TRY(plan, parse_fault_plan(text, arguments.fault_file));
   }
   for (const std::string& text : arguments.faults) {

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/fd.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/options.h"
+#include "engine/topology/description_file.h"
 #include "harness/hangs/generate.h"
 
 namespace ringside::cli {
@@ -56,7 +56,7 @@ Result<hangs::GenerateOptions> checked(const HangOptions& options) {
       return Error{ErrorCode::InvalidArgument, "--ranks beside --program",
                    "the program says how many ranks there are"};
     }
-    RINGSIDE_TRY(const std::string text, read_file(options.program));
+    RINGSIDE_TRY(const std::string text, read_description(options.program));
     RINGSIDE_TRY(out.each.outline, hangs::parse_outline(text, options.program));
   }
   return out;

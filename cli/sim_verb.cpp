@@ -19,6 +19,7 @@
 #include "cli/sim_profile.h"
 #include "cli/verb.h"
 #include "cli/write_text.h"
+#include "engine/tuning/choice.h"
 #include "study/profile.h"
 #include "study/simulation.h"
 #include "study/what_if.h"
@@ -153,7 +154,9 @@ std::string error_bars(const std::vector<SimRow>& rows, const Surroundings& surr
 
 /// `nodes: ...; nics: ...`
 std::string vary_help() {
-  std::string help = "KEY=V1,V2: what if; each value beside the base, several give the grid.";
+  std::string help =
+      "KEY=V1,V2: what if; each value beside the base, several give the grid. A value with commas "
+      "stands in brackets or quotes: 'NCCL_ALGO=\"Ring,Tree\",NVLS'.";
   for (const study::WhatIfKey& one : study::what_if_keys()) {
     help += fmt::format(" {}: {};", one.name, one.what);
   }
@@ -230,9 +233,9 @@ Json document(const SimPlan& plan, const std::vector<SimRow>& rows) {
 // ---- what-ifs ----------------------------------------------------------------------------------
 
 void print_variants_head(const study::PlannedVariant& base, std::size_t width) {
-  const CommShape& shape = base.plan.job.shape();
+  const CommShape& shape = base.plan->job.shape();
   fmt::print("# {} simulated on {}: {}, {}; each beside the base\n",
-             to_string(base.plan.calls.collective), base.plan.question.job.on,
+             to_string(base.plan->calls.collective), base.plan->question.job.on,
              plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
              plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
   constexpr std::string_view kHead = "{:<{}}{:>13}{:>7}{:>15}{:>9}{:>13}{:>10}{:>9}  {}\n";
@@ -244,7 +247,8 @@ void print_variants_head(const study::PlannedVariant& base, std::size_t width) {
 void print_variant(const study::PlannedVariant& planned, const study::VariantCall& call,
                    const SimRow& base, std::size_t width) {
   const std::string label = planned.variant.label();
-  const int nranks = planned.plan.job.shape().nranks;
+  const std::string nranks =
+      planned.plan ? std::to_string(planned.plan->job.shape().nranks) : std::string("-");
   if (!call.row) {
     fmt::print(" {:<{}}{:>13}{:>7}  not done: {}\n", label, width, base.call.bytes.value, nranks,
                call.refusal);
@@ -276,11 +280,24 @@ Json variant_document(const study::PlannedVariant& planned,
     result["limit"] = study::limit_text(row);
     results.push_back(std::move(result));
   }
-  const CommShape& shape = planned.plan.job.shape();
-  return {{"settings", std::move(settings)},
-          {"nodes", shape.nnodes},
-          {"nranks", shape.nranks},
-          {"results", std::move(results)}};
+  Json document{{"settings", std::move(settings)},
+                {"nodes", nullptr},
+                {"nranks", nullptr},
+                {"results", std::move(results)}};
+  if (planned.plan) {
+    document["nodes"] = planned.plan->job.shape().nnodes;
+    document["nranks"] = planned.plan->job.shape().nranks;
+  }
+  return document;
+}
+
+/// A variant that was not done is a finding.
+int status_of(const std::vector<std::vector<study::VariantCall>>& calls) {
+  const auto is_refused = [](const study::VariantCall& call) { return !call.row; };
+  const auto has_refusal = [&](const auto& of_one) {
+    return std::ranges::any_of(of_one, is_refused);
+  };
+  return std::ranges::any_of(calls, has_refusal) ? kFinding : kFine;
 }
 
 VerbResult run_variants(const SimArguments& arguments) {
@@ -295,7 +312,7 @@ VerbResult run_variants(const SimArguments& arguments) {
   std::size_t width = std::string_view("variant").size();
   for (const study::PlannedVariant& one : planned)
     width = std::max(width, one.variant.label().size());
-  const std::vector<Bytes>& sizes = planned.front().plan.calls.sizes;
+  const std::vector<Bytes>& sizes = planned.front().plan->calls.sizes;
   std::vector<std::vector<study::VariantCall>> calls(planned.size());
   std::vector<SimRow> base;
   for (std::size_t size = 0; size < sizes.size(); ++size) {
@@ -313,10 +330,10 @@ VerbResult run_variants(const SimArguments& arguments) {
     }
   }
   if (!arguments.json) {
-    fmt::print("{}\n", error_bars(base, planned.front().plan.surroundings));
-    return kFine;
+    fmt::print("{}\n", error_bars(base, planned.front().plan->surroundings));
+    return status_of(calls);
   }
-  Json document = head_document(planned.front().plan);
+  Json document = head_document(*planned.front().plan);
   document["fidelity"] = arguments.question.fidelity;
   document["base"] = variant_document(planned.front(), calls.front(), base);
   document["variants"] = Json::array();
@@ -324,7 +341,7 @@ VerbResult run_variants(const SimArguments& arguments) {
     document["variants"].push_back(variant_document(planned[i], calls[i], base));
   }
   fmt::print("{}", to_text(document));
-  return kFine;
+  return status_of(calls);
 }
 
 /// Of one size what its time went into, of several their times.
@@ -398,7 +415,8 @@ Verb sim_verb() {
             ->capture_default_str();
         app.add_option("--algo", question.algorithm, "algorithm (default: NCCL's choice)");
         app.add_option("--proto", question.protocol, "protocol (default: NCCL's choice)");
-        app.add_option("--channels", question.channels, "channels to use (default: NCCL's choice)");
+        app.add_option("--channels", question.channels, "channels to use (default: NCCL's choice)")
+            ->check_range(1, kMaxChannels);
         app.add_option("--nccl", question.nccl, "version of NCCL whose choices are simulated")
             ->capture_default_str();
         app.add_option(

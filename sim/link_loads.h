@@ -14,7 +14,6 @@ namespace ringside {
 struct LinkLoad {
   int link = -1;                       ///< id in the network
   double bytes = 0;                    ///< on the wire, of the whole call
-  int alike = 1;                       ///< links that carry the same, this one among them
   std::vector<double> over_time = {};  ///< bytes in each span; empty: only their sum is known
 };
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/fd.h"
+#include "engine/topology/description_file.h"
+#include "engine/topology/yaml_mapping.h"
 #include "engine/tuning/yaml_keys.h"
 #include "sim/models.h"
 
@@ -152,7 +153,8 @@ Result<SimModel> read_model(const YAML::Node& document, const std::string& where
 
 Result<SimModel> parse_model(const std::string& text, const std::string& where) {
   try {
-    return read_model(YAML::Load(text), where);
+    RINGSIDE_TRY(const YAML::Node document, load_yaml_document(text, where));
+    return read_model(document, where);
   } catch (const YAML::Exception& exception) {
     return Error{ErrorCode::Corrupt,
                  fmt::format("{}:{}: {}", where, exception.mark.line + 1, exception.msg)};
@@ -177,7 +179,7 @@ Result<SimModel> load_sim_model() {
 }
 
 Result<SimModel> load_sim_model(const std::string& path) {
-  RINGSIDE_TRY(const std::string text, read_file(path));
+  RINGSIDE_TRY(const std::string text, read_description(path));
   return parse_model(text, path);
 }
 

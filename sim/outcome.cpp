@@ -47,8 +47,9 @@ Status check_request(const SimRequest& request) {
 namespace {
 
 Error no_way(const std::string& what) {
-  return {ErrorCode::Unsupported, fmt::format("no links lead {}", what),
-          "give hosts with NICs, or a collective whose ranks need not talk"};
+  return {ErrorCode::InvalidArgument, fmt::format("no links lead {}", what),
+          "give hosts with NICs (a host without any can only be one node: --nodes 1), or a "
+          "collective whose ranks need not talk"};
 }
 
 std::string place_text(int rank, int channel, std::uint32_t step) {

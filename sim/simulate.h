@@ -59,8 +59,8 @@ struct SimResult {
 /// errors   as plan_channels; the trace sink's; Unsupported: no ringside-simgrid, with where it was looked for;
 ///          System: no process to be had, or the simulator crashed; Timeout: a deadlock, with who waits
 ///          for what;
-///          InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's;
-///          Unsupported: two ranks that must talk, and no way between them;
+///          InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's, two ranks
+///          that must talk, and no way between them;
 ///          Corrupt: a chunk arrives that its receiver does not expect, or is never received
 Result<SimResult> simulate(const SimRequest& request);
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <map>
 
-#include "base/fd.h"
 #include "base/suggest.h"
+#include "engine/topology/description_file.h"
 #include "engine/topology/load_hosts.h"
 #include "engine/tuning/parameters.h"
 #include "sim/fabric/platform.h"
@@ -49,12 +49,9 @@ Result<std::vector<ClusterChange>> cluster_changes(const JobOptions& options) {
 
 /// Whether the word is the file of a cluster, and not of a host.
 bool is_cluster_file(const std::string& on) {
-  constexpr std::uintmax_t kMostBytes = 16 << 20;
   std::error_code failed;
   if (!std::filesystem::is_regular_file(on, failed)) return false;
-  const std::uintmax_t size = std::filesystem::file_size(on, failed);
-  if (failed || size > kMostBytes) return false;
-  const Result<std::string> text = read_file(on);
+  const Result<std::string> text = read_description(on);
   return text && is_cluster(*text);
 }
 

@@ -111,8 +111,8 @@ std::vector<LinkUsage> usage_of(const SimNetwork& network, const LinkLoads& load
     const double share = load.bytes / link.rate.value / time.count();
     std::string kind = link_kind(link.name);
     LinkUsage& usage = kinds[kind];
-    usage.links += load.alike;
-    usage.mean_share += share * load.alike;
+    ++usage.links;
+    usage.mean_share += share;
     if (usage.share >= share) continue;
     usage.kind = std::move(kind);
     usage.bytes = load.bytes;

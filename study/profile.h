@@ -16,9 +16,10 @@ struct LinkUsage {
   std::string kind;  ///< their names without numbers: "node *: GPU * -> NVSwitch"
   SimLink busiest;
   std::int64_t links = 0;  ///< that carried something
-  double bytes = 0;        ///< of the busiest, on the wire
-  double share = 0;        ///< of the time, what it needs for its bytes: 0 .. 1
-  double mean_share = 0;   ///< of them all
+  double bytes =
+      0;  ///< of the busiest, on the wire: the payload over the share of the rate that carries it
+  double share = 0;       ///< of the time, what it needs for its bytes: 0 .. 1
+  double mean_share = 0;  ///< of them all
   std::vector<double> over_time =
       {};  ///< of its rate, what it carries in each span: 0 .. 1; empty: not known
 };

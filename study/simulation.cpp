@@ -33,6 +33,11 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
   }
   if (!question.algorithm.empty()) {
     RINGSIDE_TRY(const Algorithm algorithm, parse_algorithm(question.algorithm));
+    if (static_cast<int>(algorithm) >= kNcclAlgorithms) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("--algo {}: NCCL has no such algorithm", question.algorithm),
+                   "it runs between processes of this machine: ringside bench"};
+    }
     job.set.push_back(fmt::format("NCCL_ALGO={}", nccl_name(algorithm)));
   }
   // NCCL makes nothing else of it.
@@ -44,6 +49,28 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
     job.set.push_back(fmt::format("NCCL_PROTO={}", nccl_name(protocol)));
   }
   return job;
+}
+
+/// NCCL has no way by what the options force: told by the options, and by what stands against each combination that they
+/// leave.
+Error no_way_by_options(const SimPlan& plan, const TuningCall& call) {
+  const SimQuestion& question = plan.question;
+  std::string options;
+  if (!question.algorithm.empty()) options += fmt::format(" --algo {}", question.algorithm);
+  if (!question.protocol.empty()) options += fmt::format(" --proto {}", question.protocol);
+  std::vector<std::string> reasons;
+  for (const Candidate& one : plan.job.tuner.candidates(call)) {
+    const std::string_view algorithm = to_string(one.algorithm);
+    const std::string_view protocol = to_string(one.protocol);
+    const bool is_meant = (question.algorithm.empty() || question.algorithm == algorithm) &&
+                          (question.protocol.empty() || question.protocol == protocol);
+    if (!is_meant || one.obstacle == Obstacle::None) continue;
+    reasons.push_back(fmt::format("{}/{}: {}", algorithm, protocol, to_string(one.obstacle)));
+  }
+  return {ErrorCode::InvalidArgument,
+          fmt::format("NCCL has no {} by{} on {}", to_string(call.collective), options,
+                      question.job.on),
+          fmt::format("leave it to NCCL, or give another ({})", fmt::join(reasons, "; "))};
 }
 
 Status check_calls(const SimQuestion& question, const Calls& calls) {
@@ -139,8 +166,13 @@ Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
   SimCall call;
   call.shape = shape_of(plan.calls, static_cast<std::int64_t>(size.value / one_each.value), nranks);
   call.bytes = call_bytes(collective, call.shape, nranks);
-  RINGSIDE_TRY(call.tuned,
-               tune(plan.job.tuner, plan.model, plan.surroundings, plan.calls.at(call.bytes)));
+  const TuningCall tuning = plan.calls.at(call.bytes);
+  auto tuned = tune(plan.job.tuner, plan.model, plan.surroundings, tuning);
+  const bool is_forced = !plan.question.algorithm.empty() || !plan.question.protocol.empty();
+  if (!tuned && is_forced && static_cast<int>(collective) < kTunedCollectives) {
+    return no_way_by_options(plan, tuning);
+  }
+  RINGSIDE_TRY(call.tuned, std::move(tuned));
   if (plan.question.channels > 0) call.tuned.choice.nchannels = plan.question.channels;
   return call;
 }
@@ -185,7 +217,10 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
   if (const std::string unjoined = network.unjoined(); !result && !unjoined.empty()) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{}: the fabric does not join {}", plan.question.job.on, unjoined),
-                 "give it links that do (docs/clusters.md), or another placement"};
+                 asked.fabric->fabric->settings().rails == Rails::Only
+                     ? "its rails are apart: let PXN hand messages to the GPU of the other rail "
+                       "(NCCL_PXN_DISABLE=0), or give rails: optimised"
+                     : "give it links that do (docs/clusters.md), or another placement"};
   }
   RINGSIDE_TRY(row.result, std::move(result));
   row.error_percent = row.fidelity == kModelFidelity

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "base/fd.h"
 #include "base/suggest.h"
+#include "engine/topology/description_file.h"
 #include "engine/topology/yaml_mapping.h"
 
 namespace ringside::study {
@@ -406,7 +406,8 @@ class SweepReader {
 
 Result<Sweep> parse_sweep(const std::string& text, const std::string& where) {
   try {
-    const YamlMapping root(YAML::Load(text), where);
+    RINGSIDE_TRY(const YAML::Node document, load_yaml_document(text, where));
+    const YamlMapping root(document, where);
     return SweepReader(root).read();
   } catch (const YAML::Exception& exception) {
     return yaml_error(exception, where);
@@ -414,14 +415,7 @@ Result<Sweep> parse_sweep(const std::string& text, const std::string& where) {
 }
 
 Result<Sweep> load_sweep(const std::string& path) {
-  constexpr std::uintmax_t kMostBytes = 16 << 20;
-  std::error_code failed;
-  if (fs::exists(path, failed) &&
-      (!fs::is_regular_file(path, failed) || fs::file_size(path, failed) > kMostBytes)) {
-    return Error{ErrorCode::InvalidArgument, path + ": no file that a sweep could be",
-                 "give a YAML file of 16 MiB at most"};
-  }
-  RINGSIDE_TRY(const std::string text, read_file(path));
+  RINGSIDE_TRY(const std::string text, read_description(path));
   return parse_sweep(text, path);
 }
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/fd.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "engine/topology/description_file.h"
 #include "engine/topology/nccl_xml.h"
 #include "harness/scenario/scenario.h"
 #include "sim/fidelity.h"
@@ -46,7 +46,7 @@ Result<std::string> identity_of(const SweepCluster& cluster) {
   std::string text;
   std::error_code failed;
   if (std::filesystem::is_regular_file(cluster.on, failed)) {
-    RINGSIDE_TRY(const std::string file, read_file(cluster.on));
+    RINGSIDE_TRY(const std::string file, read_description(cluster.on));
     add_part(text, file);
   }
   for (const HostRun& run : asked.hosts.runs) add_part(text, to_nccl_xml(run.host));
@@ -152,7 +152,7 @@ Result<std::vector<SweepPoint>> points_of(const Sweep& sweep, const SweepMethod&
     if (const auto scenario = load_scenario(workload.scenario); !scenario) {
       return at_line(sweep, workload.line, "workload " + workload.name, scenario.error());
     }
-    RINGSIDE_TRY(scenarios.back(), read_file(workload.scenario));
+    RINGSIDE_TRY(scenarios.back(), read_description(workload.scenario));
   }
   std::vector<SweepPoint> points;
   for (std::size_t cluster = 0; cluster < sweep.clusters.size(); ++cluster) {

@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "base/fd.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "study/simulation.h"
 
@@ -279,6 +280,20 @@ void choose_rows(const ValidationQuestion& question, Validation& out) {
   out.skipped.assign(skipped.begin(), skipped.end());
 }
 
+/// errors  InvalidArgument: no system has the word in its name; the nearest is told
+Status check_only(const ValidationQuestion& question, const Published& published) {
+  if (question.only.empty()) return {};
+  std::vector<std::string_view> names;
+  for (const PublishedRow& row : published.rows) {
+    if (has(row.system, question.only)) return {};
+    if (names.empty() || names.back() != row.system) names.emplace_back(row.system);
+  }
+  return Error{
+      ErrorCode::InvalidArgument,
+      fmt::format("--only {}: no system of {} is called so", question.only, question.published),
+      suggestion(question.only, names)};
+}
+
 void score(Validation& out) {
   std::vector<std::pair<std::string, bool>> order;
   std::map<std::pair<std::string, bool>, std::vector<const ScoredRow*>> by_system;
@@ -310,6 +325,7 @@ Result<Validation> validate(const ValidationQuestion& question,
   RINGSIDE_TRY(question.model.empty() ? load_sim_model() : load_sim_model(question.model));
   Validation out;
   RINGSIDE_TRY(out.published, read_published(question.published));
+  RINGSIDE_TRY(check_only(question, out.published));
   choose_rows(question, out);
   if (out.rows.empty()) {
     return Error{ErrorCode::InvalidArgument, "no row to score",

@@ -80,7 +80,9 @@ constexpr std::array kKeys{
     WhatIfKey{"channels", "as --channels",
               [](SimQuestion& question, const std::string& value) -> Status {
                 RINGSIDE_TRY(question.channels, whole("channels", value));
-                return {};
+                if (question.channels > 0) return {};
+                return Error{ErrorCode::InvalidArgument, "channels: 0 of them carry nothing",
+                             "give 1 or more"};
               }},
     WhatIfKey{"fidelity", "as --fidelity",
               [](SimQuestion& question, const std::string& value) -> Status {
@@ -91,9 +93,39 @@ constexpr std::array kKeys{
 
 Error of_vary(const Error& error) { return {error.code, "--vary: " + error.message, error.help}; }
 
-Error of_variant(const Variant& variant, const Error& error) {
-  if (variant.settings.empty()) return error;
-  return {error.code, fmt::format("{}: {}", variant.label(), error.message), error.help};
+/// The base was asked for: without it there is nothing to compare with.
+bool is_base(const Variant& variant) { return variant.settings.empty(); }
+
+std::string refusal_of(const Error& error) {
+  return error.help.empty() ? error.message : fmt::format("{}; {}", error.message, error.help);
+}
+
+/// How long the value at the start of the text is: up to the comma that no bracket or quote has around it.
+/// returns  npos: one of them has no end
+std::size_t value_length(std::string_view text) {
+  std::string open;  // the ends that are still to come
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char one = text[i];
+    const bool is_quoted = !open.empty() && (open.back() == '"' || open.back() == '\'');
+    if (!open.empty() && one == open.back()) {
+      open.pop_back();
+    } else if (is_quoted) {
+      continue;
+    } else if (one == '"' || one == '\'') {
+      open += one;
+    } else if (one == '[' || one == '{') {
+      open += one == '[' ? ']' : '}';
+    } else if (one == ',' && open.empty()) {
+      return i;
+    }
+  }
+  return open.empty() ? text.size() : std::string_view::npos;
+}
+
+std::string unquoted(std::string_view value) {
+  const bool is_quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+                         value.find(value.front(), 1) == value.size() - 1;
+  return std::string(is_quoted ? value.substr(1, value.size() - 2) : value);
 }
 
 }  // namespace
@@ -128,10 +160,17 @@ Result<VaryAxis> parse_vary(const std::string& text) {
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return bad;
   VaryAxis axis{.key = text.substr(0, equals), .values = {}};
   for (std::size_t from = equals + 1; from <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', from), text.size());
-    if (comma == from) return bad;
-    axis.values.push_back(text.substr(from, comma - from));
-    from = comma + 1;
+    const std::string_view rest = std::string_view(text).substr(from);
+    const std::size_t length = value_length(rest);
+    if (length == std::string_view::npos) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("'{}' opens a bracket or a quote that nothing ends", text),
+                   "such as NCCL_ALGO=\"Ring,Tree\",NVLS or fabric.dims=[4,2],[8,1]"};
+    }
+    std::string value = unquoted(rest.substr(0, length));
+    if (value.empty()) return bad;
+    axis.values.push_back(std::move(value));
+    from += length + 1;
   }
   return axis;
 }
@@ -196,23 +235,27 @@ Result<std::vector<PlannedVariant>> plan_variants(std::vector<Variant> variants)
   std::vector<PlannedVariant> planned;
   for (Variant& variant : variants) {
     auto plan = plan_simulation(variant.question);
-    if (!plan) return of_variant(variant, plan.error());
-    planned.push_back({std::move(variant), *std::move(plan)});
+    if (plan) {
+      planned.push_back({.variant = std::move(variant), .plan = *std::move(plan)});
+      continue;
+    }
+    if (is_base(variant)) return plan.error();
+    planned.push_back({.variant = std::move(variant), .refusal = refusal_of(plan.error())});
   }
   return planned;
 }
 
 Result<VariantCall> simulate_variant(const PlannedVariant& planned, Bytes size,
                                      const std::function<void(double)>& progress) {
-  auto call = tune_call(planned.plan, size);
-  if (!call) {
-    // The base was asked for; of the others the rest of the table still says something.
-    if (planned.variant.settings.empty()) return call.error();
-    return VariantCall{.row = {}, .refusal = call.error().message};
-  }
-  auto row = simulate_call(planned.plan, *std::move(call), {.progress = progress});
-  if (!row) return of_variant(planned.variant, row.error());
-  return VariantCall{.row = *std::move(row), .refusal = {}};
+  if (!planned.plan) return VariantCall{.row = {}, .refusal = planned.refusal};
+  const auto simulated = [&]() -> Result<SimRow> {
+    RINGSIDE_TRY(SimCall call, tune_call(*planned.plan, size));
+    return simulate_call(*planned.plan, std::move(call), {.progress = progress});
+  };
+  auto row = simulated();
+  if (row) return VariantCall{.row = *std::move(row), .refusal = {}};
+  if (is_base(planned.variant) || row.error().code == ErrorCode::Aborted) return row.error();
+  return VariantCall{.row = {}, .refusal = refusal_of(row.error())};
 }
 
 std::string limit_text(const SimRow& row) {

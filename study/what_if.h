@@ -28,8 +28,9 @@ struct VaryAxis {
   std::string key;
   std::vector<std::string> values;
 };
-/// text    KEY=V1,V2,...
-/// errors  InvalidArgument: no KEY=VALUE, or an empty value
+/// text    KEY=V1,V2,... A comma within brackets or quotes is the value's own: NCCL_ALGO="Ring,Tree",NVLS and
+///         fabric.dims=[4,2],[8,1] have two values each; quotes around a whole value are not part of it
+/// errors  InvalidArgument: no KEY=VALUE, an empty value, a bracket or quote without its end
 Result<VaryAxis> parse_vary(const std::string& text);
 
 /// Sets one key; a later one stands over an earlier one.
@@ -55,23 +56,24 @@ Result<std::vector<Variant>> variants_of(const SimQuestion& base,
 
 inline constexpr std::size_t kMostVariants = 256;
 
-/// One variant, checked.
+/// One variant, checked. The base has a plan always.
 struct PlannedVariant {
   Variant variant;
-  SimPlan plan;
+  std::optional<SimPlan> plan = {};  ///< none: it cannot be simulated
+  std::string refusal = {};          ///< why not, and the mend
 };
 
-/// errors  as plan_simulation(); the message opens with the variant
+/// errors  as plan_simulation(), of the base: of the others the rest of the table still says something
 Result<std::vector<PlannedVariant>> plan_variants(std::vector<Variant> variants);
 
-/// One call of a variant, or why NCCL does not do it.
+/// One call of a variant, or why it cannot be simulated.
 struct VariantCall {
   std::optional<SimRow> row = {};
   std::string refusal = {};
 };
 
 /// progress  as simulate_call()
-/// errors    as simulate_call(), opening with the variant
+/// errors    as tune_call() and simulate_call(), of the base; Aborted: of any
 Result<VariantCall> simulate_variant(const PlannedVariant& planned, Bytes size,
                                      const std::function<void(double)>& progress = {});
 

@@ -23,7 +23,7 @@ thread_local Watched watched;
 std::mutex watch_mutex;
 int mappings = 0;          // under watch_mutex, as is what follows
 bool is_watching = false;  // our handler is in place, or is called by who came behind it
-struct sigaction before {};
+struct sigaction sigbus_before {};
 const auto page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
 /// Puts zeros where the file has gone. Calls only what is allowed in a handler: mmap() is a bare system call.
@@ -39,10 +39,12 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
       return;
     }
   }
-  if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
-  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-    return before.sa_handler(signal);
-  ::sigaction(SIGBUS, &before, nullptr);  // the access is made again, and ends the program
+  if ((sigbus_before.sa_flags & SA_SIGINFO) != 0) {
+    return sigbus_before.sa_sigaction(signal, info, context);
+  }
+  if (sigbus_before.sa_handler != SIG_DFL && sigbus_before.sa_handler != SIG_IGN)
+    return sigbus_before.sa_handler(signal);
+  ::sigaction(SIGBUS, &sigbus_before, nullptr);  // the access is made again, and ends the program
 }
 
 void begin_watch() {
@@ -53,7 +55,7 @@ void begin_watch() {
   action.sa_sigaction = on_bus_error;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   ::sigemptyset(&action.sa_mask);
-  ::sigaction(SIGBUS, &action, &before);
+  ::sigaction(SIGBUS, &action, &sigbus_before);
   is_watching = true;
 }
 
@@ -65,7 +67,7 @@ void end_watch() {
   ::sigaction(SIGBUS, nullptr, &now);
   const bool is_ours = (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_bus_error;
   if (!is_ours) return;
-  ::sigaction(SIGBUS, &before, nullptr);
+  ::sigaction(SIGBUS, &sigbus_before, nullptr);
   is_watching = false;
 }
 

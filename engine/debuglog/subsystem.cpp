@@ -13,13 +13,13 @@ namespace ringside {
 namespace {
 
 /// In the order of the enumerators' bits.
-constexpr std::array<std::string_view, 17> kNames{
+constexpr std::array<std::string_view, 17> kSubsystemNames{
     "INIT", "COLL",  "P2P",  "SHM",       "NET", "GRAPH",   "TUNING", "ENV",    "ALLOC",
     "CALL", "PROXY", "NVLS", "BOOTSTRAP", "REG", "PROFILE", "RAS",    "DESTROY"};
 
 constexpr Subsystems all_of_them() {
   Subsystems all;
-  for (std::size_t bit = 0; bit < kNames.size(); ++bit) {
+  for (std::size_t bit = 0; bit < kSubsystemNames.size(); ++bit) {
     all = all | Subsystems{static_cast<Subsystem>(1U << bit)};
   }
   return all;
@@ -28,9 +28,9 @@ constexpr Subsystems all_of_them() {
 /// The word as a set; none: there is no such word.
 Subsystems subsystems_of(const std::string& word) {
   if (word == "ALL") return all_of_them();
-  const auto known = std::ranges::find(kNames, word);
-  if (known == kNames.end()) return {};
-  return static_cast<Subsystem>(1U << (known - kNames.begin()));
+  const auto known = std::ranges::find(kSubsystemNames, word);
+  if (known == kSubsystemNames.end()) return {};
+  return static_cast<Subsystem>(1U << (known - kSubsystemNames.begin()));
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Result<Subsystems> parse_subsystems(std::string_view text) {
   for (const std::string& word : DebugWords(text).list) {
     if (subsystems_of(word) != Subsystems{}) continue;
     return Error{ErrorCode::InvalidArgument, fmt::format("unknown subsystem '{}'", word),
-                 suggestion(word, kNames)};
+                 suggestion(word, kSubsystemNames)};
   }
   return known_subsystems(text);
 }

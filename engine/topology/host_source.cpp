@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/fd.h"
+#include "engine/topology/description_file.h"
 #include "engine/topology/hwloc_source.h"
 #include "engine/topology/nccl_xml.h"
 #include "engine/topology/nvml_source.h"
@@ -73,7 +73,7 @@ std::string_view xml_root_name(std::string_view text) {
 }
 
 Result<DescribedHost> load_host_file(const std::string& path) {
-  RINGSIDE_TRY(const std::string text, read_file(path));
+  RINGSIDE_TRY(const std::string text, read_description(path));
   const std::string_view root = xml_root_name(text);
   if (root == "system") {
     RINGSIDE_TRY(Host host, parse_nccl_xml(text, path));
@@ -89,10 +89,10 @@ Result<DescribedHost> load_host_file(const std::string& path) {
   }
   return Error{
       ErrorCode::Corrupt,
-      root.empty() ? fmt::format("{}: describes no host", path)
+      root.empty() ? fmt::format("{}: describes neither a host nor a cluster", path)
                    : fmt::format("{}: the root element is <{}>", path, root),
       "give NCCL's topology XML (<system>), hwloc's XML (<topology>), or a YAML that opens "
-      "with ringside: host/1"};
+      "with the line 'ringside: host/1' or, of a cluster, 'ringside: cluster/1'"};
 }
 
 }  // namespace ringside

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <limits>
 
-#include "base/fd.h"
 #include "base/suggest.h"
 #include "engine/topology/bus_id.h"
+#include "engine/topology/description_file.h"
 #include "engine/topology/xml_element.h"
 #include "engine/topology/xml_inventory.h"
 
@@ -290,7 +290,7 @@ Result<Host> parse_nccl_xml(std::string_view text, const std::string& where) {
 }
 
 Result<Host> load_nccl_xml(const std::string& path) {
-  RINGSIDE_TRY(const std::string text, read_file(path));
+  RINGSIDE_TRY(const std::string text, read_description(path));
   return parse_nccl_xml(text, path);
 }
 

@@ -18,6 +18,13 @@ std::string place_of(const YAML::Mark& mark, const std::string& where) {
   return mark.is_null() ? where : fmt::format("{}:{}", where, mark.line + 1);
 }
 
+bool has_control_character(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return (code < 0x20 && c != '\n' && c != '\t') || code == 0x7f;
+  });
+}
+
 Status check_version(const YamlMapping& root, const std::string& version, const std::string& what) {
   RINGSIDE_TRY(const std::string found, root.word("ringside", version.c_str()));
   if (found == version) return {};
@@ -58,6 +65,11 @@ Result<std::string> YamlMapping::word(const char* key, const char* example) cons
   if (!value.IsScalar() || value.Scalar().empty()) {
     return bad(value, fmt::format("{} must be one word", key), fmt::format("such as {}", example));
   }
+  // A terminal would do what they say wherever the word is printed.
+  if (has_control_character(value.Scalar())) {
+    return bad(value, fmt::format("{} has a control character", key),
+               fmt::format("such as {}", example));
+  }
   return value.Scalar();
 }
 
@@ -86,7 +98,12 @@ Error YamlMapping::bad(const YAML::Node& at, const std::string& what,
 
 Status check_yaml_document(const YamlMapping& root, const std::string& version,
                            const std::string& what, std::span<const std::string_view> known) {
-  if (root.node().IsMap() && root.has("ringside")) {
+  if (root.node().IsMap()) {
+    // Of a file that does not say what it is, not the keys are wrong.
+    if (!root.has("ringside")) {
+      return root.bad(root.node(), fmt::format("the line 'ringside: {}' is missing", version),
+                      fmt::format("it is the first line of {}", what));
+    }
     RINGSIDE_TRY(check_version(root, version, what));
   }
   RINGSIDE_TRY(root.check(known));

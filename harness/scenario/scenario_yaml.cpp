@@ -2,13 +2,12 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
-#include "base/fd.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/faults/fault_text.h"
+#include "engine/topology/description_file.h"
 #include "engine/topology/yaml_mapping.h"
 #include "harness/hangs/fault.h"
 #include "harness/hangs/outline_yaml.h"
@@ -292,15 +291,9 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& wher
 }
 
 Result<Scenario> load_scenario(const std::string& path) {
-  constexpr std::uintmax_t kMostBytes = 64 << 20;
-  std::error_code failed;
-  if (std::filesystem::exists(path, failed) &&
-      (!std::filesystem::is_regular_file(path, failed) ||
-       std::filesystem::file_size(path, failed) > kMostBytes)) {
-    return Error{ErrorCode::InvalidArgument, path + ": no file that a scenario could be",
-                 "give a YAML file of 64 MiB at most"};
-  }
-  RINGSIDE_TRY(const std::string text, read_file(path));
+  // Those of `scenario import` hold whole traces.
+  constexpr Bytes kMostScenario{std::uint64_t{64} << 20};
+  RINGSIDE_TRY(const std::string text, read_description(path, kMostScenario));
   return parse_scenario(text, path);
 }
 

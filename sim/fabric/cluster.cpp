@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "base/fd.h"
+#include "engine/topology/description_file.h"
 #include "engine/topology/host_edit.h"
 #include "engine/topology/link_speeds.h"
 #include "engine/topology/load_hosts.h"
@@ -35,14 +35,14 @@ std::string source_of(const std::string& word, const std::string& path) {
 }
 
 Result<Platform> load_platform(const std::string& path) {
-  RINGSIDE_TRY(const std::string text, read_file(path));
+  RINGSIDE_TRY(const std::string text, read_description(path));
   return parse_platform(text, path);
 }
 
 Result<ClusterFile> load_cluster_file(const std::string& path,
                                       const std::vector<ClusterChange>& changes,
                                       const std::string& node) {
-  RINGSIDE_TRY(const std::string text, read_file(path));
+  RINGSIDE_TRY(const std::string text, read_description(path));
   if (is_platform_text(text)) {
     RINGSIDE_TRY(Platform platform, parse_platform(text, path));
     return cluster_of_platform(std::move(platform), node, changes);
@@ -100,8 +100,14 @@ Result<Cluster> load_cluster(const std::string& path, const std::vector<ClusterC
   }
   cluster.hosts_per_domain = *known;
   if (all % *known != 0) {
+    std::string where = path;
+    if (nvl_domain) {
+      where += fmt::format(" with --nvl-domain {}", *nvl_domain);
+    } else if (cluster.file.nvl_domain) {
+      where = cluster.file.nvl_domain_where;
+    }
     return Error{ErrorCode::Corrupt,
-                 fmt::format("{}: {} hosts in NVLink domains of {}", path, all, *known),
+                 fmt::format("{}: {} hosts in NVLink domains of {}", where, all, *known),
                  "give a number of hosts that the domains divide"};
   }
   return cluster;

@@ -305,6 +305,8 @@ Result<ClusterFile> read_cluster(YAML::Node document, const std::string& where,
   RINGSIDE_TRY(cluster.nodes, read_nodes(root));
   if (root.has("nvl_domain")) {
     RINGSIDE_TRY(cluster.nvl_domain, root.whole("nvl_domain", 1, kMostFabricHosts, "18"));
+    RINGSIDE_TRY(const YAML::Node node, root.find("nvl_domain", "18"));
+    cluster.nvl_domain_where = place_of(root, node);
   }
   RINGSIDE_TRY(const YAML::Node fabric, root.find("fabric", "{kind: switch}"));
   RINGSIDE_TRY(cluster.fabric, read_fabric(fabric, where, changes));

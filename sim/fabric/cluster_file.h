@@ -22,6 +22,7 @@ struct ClusterFile {
   std::string name;
   std::vector<Nodes> nodes;
   std::optional<int> nvl_domain = {};
+  std::string nvl_domain_where = {};  ///< of the file; for messages
   FabricSettings fabric;
   Placement placement;
 };

@@ -13,6 +13,7 @@
 #include "sim/flow/channel_flow.h"
 #include "sim/flow/coupled.h"
 #include "sim/flow/link_kinds.h"
+#include "sim/flow/link_users.h"
 #include "sim/outcome.h"
 
 namespace ringside {
@@ -26,13 +27,18 @@ constexpr int kMostTurns = 12;
 constexpr double kSettled = 1e-3;  // of a channel's time, what a turn may still change
 constexpr double kSteady = 1e-3;   // of the time that a loop takes, what it may still change by
 
-/// Calls work(0), .. work(count - 1), on all cores. returns  the first that failed
-template <typename Work>
-Status for_each_on_cores(int count, const Work& work) {
+/// Calls work(0), .. work(count - 1), on all cores, and begun(i) now and then, from the calling thread.
+/// returns  the first that failed
+template <typename Work, typename Begun>
+Status for_each_on_cores(int count, const Work& work, const Begun& begun) {
   std::vector<Status> failed(static_cast<std::size_t>(count));
   std::atomic<int> next = 0;
+  const auto caller = std::this_thread::get_id();
   const auto take_turns = [&] {
-    for (int i = next++; i < count; i = next++) failed[static_cast<std::size_t>(i)] = work(i);
+    for (int i = next++; i < count; i = next++) {
+      if (std::this_thread::get_id() == caller) begun(static_cast<std::size_t>(i));
+      failed[static_cast<std::size_t>(i)] = work(i);
+    }
   };
   {
     std::vector<std::jthread> others;
@@ -60,13 +66,6 @@ std::vector<std::int64_t> rounded(const KindRates& rates) {
 /// How long one loop of a shape takes alone, and which of its lines are in use when.
 using Filling = LinesRun;
 
-/// The share of one span that another one covers.
-double covered(const LineSpan& one, const LineSpan& other) {
-  const double both = std::min(one.last, other.last) - std::max(one.first, other.first);
-  if (both <= 0) return 0;
-  return one.last > one.first ? both / (one.last - one.first) : 1;
-}
-
 /// What lines carry of a call, in what time: all of it through full pipes, or what one loop sends through empty ones.
 struct Regime {
   bool is_full = true;
@@ -84,9 +83,10 @@ class FlowEngine {
     RINGSIDE_TRY(read_channels(result));
     find_busiest(result);
     share_links();
-    RINGSIDE_TRY(settle(full_));
-    RINGSIDE_TRY(settle(empty_));
+    RINGSIDE_TRY(settle(full_, {0.3, 0.5}));
+    RINGSIDE_TRY(settle(empty_, {0.5, 0.7}));
     for (std::size_t i = 0; i < kinds_.classes.size(); ++i) {
+      tell({0.7, 1}, i, kinds_.classes.size());
       RINGSIDE_TRY(const Seconds time, time_of(i));
       result.time = std::max(result.time, time);
     }
@@ -97,6 +97,16 @@ class FlowEngine {
   }
 
  private:
+  /// A part of the whole: how long each takes hangs on the fabric, the shares are those of a static one.
+  struct Part {
+    double from = 0, to = 1;
+  };
+  void tell(const Part& part, std::size_t done, std::size_t all) const {
+    if (!request_.progress || all == 0) return;
+    const double share = static_cast<double>(done) / static_cast<double>(all);
+    request_.progress(part.from + share * (part.to - part.from));
+  }
+
   Status read_channels(SimResult& result) {
     RINGSIDE_TRY(const TaskPlanner planner,
                  TaskPlanner::make(request_.choice, request_.channels, request_.call));
@@ -116,16 +126,24 @@ class FlowEngine {
     const auto at = [&](int number) -> ChannelFlow& {
       return channels[static_cast<std::size_t>(number)];
     };
-    RINGSIDE_TRY(for_each_on_cores(static_cast<int>(firsts.size()), [&](int i) -> Status {
-      const int number = firsts[static_cast<std::size_t>(i)];
-      RINGSIDE_TRY(at(number), shapes.channel(request_, planner, number));
-      return {};
-    }));
-    RINGSIDE_TRY(for_each_on_cores(static_cast<int>(followers.size()), [&](int i) -> Status {
-      const auto [number, first] = followers[static_cast<std::size_t>(i)];
-      RINGSIDE_TRY(at(number), shapes.channel_like(request_, planner, number, at(first)));
-      return {};
-    }));
+    const auto count = static_cast<std::size_t>(request_.choice.nchannels);
+    const auto made = [&](std::size_t number) { tell({0, 0.3}, number, count); };
+    RINGSIDE_TRY(for_each_on_cores(
+        static_cast<int>(firsts.size()),
+        [&](int i) -> Status {
+          const int number = firsts[static_cast<std::size_t>(i)];
+          RINGSIDE_TRY(at(number), shapes.channel(request_, planner, number));
+          return {};
+        },
+        made));
+    RINGSIDE_TRY(for_each_on_cores(
+        static_cast<int>(followers.size()),
+        [&](int i) -> Status {
+          const auto [number, first] = followers[static_cast<std::size_t>(i)];
+          RINGSIDE_TRY(at(number), shapes.channel_like(request_, planner, number, at(first)));
+          return {};
+        },
+        [&](std::size_t done) { made(firsts.size() + done); }));
     for (const ChannelFlow& channel : channels) {
       result.steps += channel.shape->steps;
       result.transfers += channel.shape->transfers;
@@ -139,11 +157,13 @@ class FlowEngine {
   void find_busiest(SimResult& result) const {
     BusiestLink busiest(network_);
     for (const AlikeLinks& link : kinds_.links) {
-      busiest.note(link.link, Seconds{link.load / link.rate});
-      if (request_.wants_loads) {
-        result.loads.links.push_back({.link = link.link, .bytes = link.load, .alike = link.count});
-      }
+      busiest.note(link.links.front(), Seconds{link.load / link.rate});
+      if (!request_.wants_loads) continue;
+      // Links that carry the same may well be of different sorts: a GPU's way out and its way in.
+      for (const int id : link.links)
+        result.loads.links.push_back({.link = id, .bytes = link.load});
     }
+    std::ranges::sort(result.loads.links, {}, &LinkLoad::link);
     busiest.tell(result);
   }
 
@@ -173,20 +193,25 @@ class FlowEngine {
 
   /// Lines get rates by how much of the time others use their links; that depends on how long the loops take, and that
   /// on the rates: so in turns, until it stays.
-  Status settle(Regime& regime) {
+  Status settle(Regime& regime, const Part& part) {
     const std::size_t classes = kinds_.classes.size();
     regime.times.resize(classes);
     regime.spans.resize(classes);
+    std::vector<double> fair;  // of each link, while all its lines are in use
+    for (const AlikeLinks& link : kinds_.links) {
+      int all = 0;
+      for (const LinesOver& lines : link.lines) all += lines.count;
+      fair.push_back(link.rate / all);
+    }
     for (std::size_t i = 0; i < classes; ++i) {
       regime.rates.push_back(rates_of(i, [&](const AlikeLinks& link, const LinesOver& /*lines*/) {
-        int all = 0;
-        for (const LinesOver& other : link.lines) all += other.count;
-        return link.rate / all;
+        return fair[static_cast<std::size_t>(&link - kinds_.links.data())];
       }));
     }
     for (int turn = 0; turn < kMostTurns; ++turn) {
       bool is_settled = true;
       for (std::size_t i = 0; i < classes; ++i) {
+        tell(part, static_cast<std::size_t>(turn) * classes + i, kMostTurns * classes);
         const Seconds before = regime.times[i];
         if (regime.is_full) {
           RINGSIDE_TRY(regime.times[i], steady_time(i, regime.rates[i]));
@@ -219,18 +244,12 @@ class FlowEngine {
     return rates;
   }
 
-  /// Lines that lie over a link, each as it uses the link now.
-  struct LinkUser {
-    const FlowShape* shape = nullptr;
-    int kind = 0;
-    double count = 0;
-    double use = 0;     ///< bytes/s
-    double active = 0;  ///< of the time: of all, through empty pipes of its span
-    LineSpan span = {};
-  };
-  [[nodiscard]] std::vector<std::vector<LinkUser>> users_of_links(const Regime& regime) const {
-    std::vector<std::vector<LinkUser>> users(kinds_.links.size());
-    for (std::size_t number = 0; number < users.size(); ++number) {
+  [[nodiscard]] std::vector<LinkUsers> users_of_links(const Regime& regime) const {
+    std::vector<LinkUsers> all_users;
+    all_users.reserve(kinds_.links.size());
+    std::vector<LinkUser> users;
+    for (std::size_t number = 0; number < kinds_.links.size(); ++number) {
+      users.clear();
       for (const LinesOver& lines : kinds_.links[number].lines) {
         const auto of_class = static_cast<std::size_t>(lines.of_class);
         const auto kind = static_cast<std::size_t>(lines.kind);
@@ -245,36 +264,27 @@ class FlowEngine {
           const double length = user.span.last - user.span.first;
           user.active = length > 0 ? std::min(1.0, user.active * all / length) : 1;
         }
-        users[number].push_back(user);
+        users.push_back(user);
       }
+      all_users.emplace_back(users, !regime.is_full);
     }
-    return users;
+    return all_users;
   }
 
   /// New rates, where the classes' bytes take the times that they do. Lines that are alike carry something at the same
   /// times and share the link then; others meet them by chance, or through empty pipes where their spans do.
   void use_links(Regime& regime) const {
-    const std::vector<std::vector<LinkUser>> users = users_of_links(regime);
+    const std::vector<LinkUsers> users = users_of_links(regime);
     for (std::size_t i = 0; i < kinds_.classes.size(); ++i) {
       const FlowShape* const shape = kinds_.classes[i].shape.get();
       const KindRates now = rates_of(i, [&](const AlikeLinks& link, const LinesOver& mine) {
         const LineSpan own =
             regime.is_full ? LineSpan{} : regime.spans[i][static_cast<std::size_t>(mine.kind)];
-        double together = 0;
-        double others = 0;     // lines, on the average
-        double elsewhere = 0;  // bytes/s
-        for (const LinkUser& user : users[static_cast<std::size_t>(&link - kinds_.links.data())]) {
-          if (user.kind == mine.kind && user.shape == shape) {
-            together += user.count;
-          } else {
-            const double met = regime.is_full ? 1 : covered(own, user.span);
-            others += user.count * user.active * met;
-            elsewhere += user.count * user.use;
-          }
-        }
-        const double fair = link.rate / (together + others);
+        const auto number = static_cast<std::size_t>(&link - kinds_.links.data());
+        const LinkUsers::Company with = users[number].company(shape, mine.kind, own);
+        const double fair = link.rate / (with.together + with.others);
         if (!regime.is_full) return fair;
-        return std::max(fair, (link.rate - elsewhere) / together);
+        return std::max(fair, (link.rate - with.elsewhere) / with.together);
       });
       for (std::size_t kind = 0; kind < now.size(); ++kind) {
         if (std::isinf(now[kind])) continue;

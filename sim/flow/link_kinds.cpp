@@ -67,12 +67,8 @@ class Kinds {
       const auto [place, is_new] = known.try_emplace({lines_[link], rate, link >= first_fabric_},
                                                      static_cast<int>(kinds_.links.size()));
       kind_of_[link] = place->second;
-      if (is_new) {
-        kinds_.links.push_back(
-            {.link = static_cast<int>(link), .rate = rate, .load = loads_[link]});
-      } else {
-        ++kinds_.links[static_cast<std::size_t>(place->second)].count;
-      }
+      if (is_new) kinds_.links.push_back({.rate = rate, .load = loads_[link]});
+      kinds_.links[static_cast<std::size_t>(place->second)].links.push_back(static_cast<int>(link));
     }
   }
 
@@ -99,7 +95,7 @@ class Kinds {
     for (std::size_t i = 0; i < channels_.size(); ++i) {
       for_each_use(channels_[i], [&](std::size_t link, std::size_t kind) {
         const auto number = static_cast<std::size_t>(kind_of_[link]);
-        if (static_cast<std::size_t>(kinds_.links[number].link) != link) return;
+        if (static_cast<std::size_t>(kinds_.links[number].links.front()) != link) return;
         ++lines[number][{kinds_.class_of[i], static_cast<int>(kind)}];
       });
     }

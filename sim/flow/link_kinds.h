@@ -25,10 +25,9 @@ struct LinesOver {
 
 /// Links of one rate over which the same kinds of lines lie.
 struct AlikeLinks {
-  int link = 0;  ///< the first of them
+  std::vector<int> links = {};  ///< ids, ascending
   double rate = 0;
-  double load = 0;  ///< bytes on the wire, of the whole call
-  int count = 1;    ///< of them
+  double load = 0;  ///< bytes on the wire, of the whole call, on each
   std::vector<LinesOver> lines = {};
 };
 

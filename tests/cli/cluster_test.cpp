@@ -105,6 +105,25 @@ TEST_F(Clusters, TheExamplesRun) {
   EXPECT_EQ(count, 7);
 }
 
+// Rails that nothing joins, and PXN off: a message to a GPU of another rail has no way.
+TEST_F(Clusters, RailsApartAskForPxn) {
+  write("c.yaml", "{kind: leaf_spine, rails: only, hosts_per_leaf: 4}", "dgx-h100 x2");
+  const std::vector<std::string> words{"sim", "all_to_all", "--bytes", "1M", "--on", "c.yaml"};
+  EXPECT_EQ(run_program(words).status, 0);
+  std::vector<std::string> without = words;
+  without.insert(without.end(), {"--set", "NCCL_PXN_DISABLE=1"});
+  const Outcome outcome = run_program(without);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("(NCCL_PXN_DISABLE=0)"));
+}
+
+TEST_F(Clusters, AMessagesControlCharactersDoNothing) {
+  const Outcome outcome = run_program({"topo", "--on", "\x1b[31mred"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("\\x1b[31mred"));
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("\x1b")));
+}
+
 // Hosts that do not say what they are; nothing joins the second with the third.
 TEST_F(Clusters, APlatformsHostsAreNodes) {
   std::ofstream("p.xml") << R"(<platform version="4.1">

@@ -102,7 +102,77 @@ TEST(SimVerb, SaysWhyAnAlgorithmIsNotThere) {
   const Outcome outcome = run_program(
       {"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-a100", "--nodes", "2", "--algo", "nvls"});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_NE(outcome.err.find("no algorithm is left"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("NCCL has no all_reduce by --algo nvls on dgx-a100"),
+            std::string::npos)
+      << outcome.err;
+}
+
+// What was typed is what the answer is about.
+TEST(SimVerb, RefusalsNameTheOptionThatWasGiven) {
+  const auto refusal = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-h100"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.status, 2) << outcome.err;
+    EXPECT_EQ(outcome.err.find("NCCL_"), std::string::npos) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_NE(refusal({"--algo", "one_shot"}).find("--algo one_shot: NCCL has no such algorithm"),
+            std::string::npos);
+  const std::string two = refusal({"-N", "2", "--algo", "nvls_tree", "--proto", "ll"});
+  EXPECT_NE(two.find("by --algo nvls_tree --proto ll on dgx-h100"), std::string::npos) << two;
+  EXPECT_NE(refusal({"--channels", "0"}).find("--channels"), std::string::npos);
+  EXPECT_NE(refusal({"--model", "/nonexistent/m.yaml"}).find("/nonexistent/m.yaml"),
+            std::string::npos);
+}
+
+// A host of one GPU and nothing else: two of them have no way to each other.
+TEST(SimVerb, HostsThatNothingJoinsAreBadInput) {
+  const std::string path = temporary_path("bare.yaml");
+  std::ofstream(path) << "ringside: host/1\nname: bare\ncpu: {arch: x86_64}\nkinds:\n"
+                         "  gpu: {is: gpu, pcie: gen4 x16, id: 10de:2330, sm: 90}\n"
+                         "tree:\n- numa 0: [gpu 0 01:00.0]\n";
+  const Outcome outcome =
+      run_program({"sim", "all_reduce", "--bytes", "1M", "--on", path, "--nodes", "2"});
+  std::remove(path.c_str());
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
+}
+
+// docs/accuracy.md says of each size class what `sim` prints behind an answer.
+TEST(SimVerb, ItsErrorBarsStandInThePageOfAccuracy) {
+  std::ifstream file(std::string(RINGSIDE_SOURCE) + "/docs/accuracy.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const auto row = [](const std::string& nodes, const std::string& fidelity) {
+    const json answer = simulate({"all_reduce", "--bytes", "64K:64M:32", "--on", "2x-l4", "--nodes",
+                                  nodes, "--fidelity", fidelity});
+    std::string text = "|";
+    for (const json& result : answer["results"]) {
+      text += " " + std::to_string(result["error_percent"].get<int>()) + " |";
+    }
+    return text;
+  };
+  EXPECT_NE(page.find("| one node " + row("1", "event")), std::string::npos);
+  EXPECT_NE(page.find("| several nodes " + row("2", "event")), std::string::npos);
+  EXPECT_NE(page.find("| NCCL's own model " + row("1", "model")), std::string::npos);
+}
+
+// The first of three cannot be; the table, and the document, have the other two.
+TEST(SimVerb, AVariantThatCannotBeIsARowAndAStatus) {
+  const std::vector<std::string> words{"sim",      "all_reduce", "--bytes", "1M",     "--on",
+                                       "dgx-h100", "--nodes",    "2",       "--vary", "nics=16,4"};
+  const Outcome table = run_program(words);
+  EXPECT_EQ(table.status, 1) << table.err;
+  EXPECT_NE(table.out.find("not done: dgx-h100 has 8 NICs"), std::string::npos) << table.out;
+  std::vector<std::string> with_json = words;
+  with_json.emplace_back("--json");
+  const Outcome outcome = run_program(with_json);
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  const json document = json::parse(outcome.out);
+  ASSERT_EQ(document["variants"].size(), 2U);
+  EXPECT_TRUE(document["variants"][0]["nranks"].is_null());
+  EXPECT_NE(document["variants"][0]["results"][0]["refusal"], "");
+  EXPECT_GT(document["variants"][1]["results"][0]["time_us"].get<double>(), 0);
 }
 
 TEST(SimVerb, ASweepGivesEachSizeTheResultThatItHasAlone) {

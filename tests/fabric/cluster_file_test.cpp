@@ -129,6 +129,13 @@ TEST(ClusterFile, RefusesWithLineAndMend) {
           "ringside: cluster/1\nname: a\nnodes: [a x60000, b x60000]\nfabric: {kind: switch}\n"),
       HasSubstr("120000 nodes"));
   EXPECT_THAT(refusal("[1, 2"), StartsWith("c.yaml:"));
+  EXPECT_THAT(refusal("name: a\nnodes: [dgx-h100]\n"),
+              AllOf(StartsWith("c.yaml:1: the line 'ringside: cluster/1' is missing"),
+                    HasSubstr("it is the first line of a cluster")));
+  EXPECT_THAT(refusal("ringside: cluster/1\nname: \"\\e[31mred\"\n"),
+              StartsWith("c.yaml:2: name has a control character"));
+  EXPECT_THAT(refusal(head + "fabric: {kind: switch}\n---\nname: more\n"),
+              StartsWith("c.yaml:6: a second document"));
   EXPECT_THAT(refusal(""), HasSubstr("mapping"));
 }
 
@@ -207,6 +214,26 @@ TEST_F(LoadedCluster, CountsNvlinkDomainsAsNodes) {
   const auto job = make_job(placed->hosts, {}, {});
   ASSERT_TRUE(job) << job.error().message;
   EXPECT_THAT(first_hosts(*job, *placed), testing::ElementsAre(36, 18));
+}
+
+// 16 hosts, 3 to a domain: 16 / 3 is no whole number.
+TEST_F(LoadedCluster, DomainsThatDoNotComeOutAreToldWithTheirLine) {
+  const std::string path =
+      write("c.yaml", std::string(kHead) + "nvl_domain: 3\nfabric: {kind: switch}\n");
+  const auto by_file = load_cluster(path, {}, {});
+  ASSERT_FALSE(by_file);
+  EXPECT_THAT(by_file.error().message, HasSubstr("c.yaml:4: 16 hosts in NVLink domains of 3"));
+  const auto by_option = load_cluster(path, {}, 5);
+  ASSERT_FALSE(by_option);
+  EXPECT_THAT(by_option.error().message, HasSubstr("c.yaml with --nvl-domain 5: 16 hosts"));
+}
+
+// Some editors put one in front of whatever they save.
+TEST_F(LoadedCluster, AByteOrderMarkIsNoPartOfIt) {
+  const auto cluster = load_cluster(
+      write("c.yaml", "\xef\xbb\xbf" + std::string(kHead) + "fabric: {kind: switch}\n"), {}, {});
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  EXPECT_EQ(cluster->nhosts(), 16);
 }
 
 TEST_F(LoadedCluster, FindsHostsBesideItsFile) {

@@ -101,7 +101,7 @@ TEST(FaultPlanYaml, ABadLineIsNamed) {
     const char* what;
   };
   for (const Bad& bad :
-       {Bad{"faults: []", "'ringside' is missing"},
+       {Bad{"faults: []", "'ringside: faults/1' is missing"},
         Bad{"ringside: faults/2\nfaults: []", "not a version"},
         Bad{"ringside: faults/1\nfaults: 3", "plan.yaml:2: faults must be a list"},
         Bad{"ringside: faults/1\nfaults:\n- skipp", "plan.yaml:3: unknown fault 'skipp'"},

@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "sim/fidelity.h"
 #include "sim/flow/channel_flow.h"
 #include "sim/flow/coupled.h"
+#include "sim/flow/link_users.h"
 #include "tests/sim/compare.h"
 #include "tests/sim/requests.h"
 #include "trace/sink.h"
@@ -141,6 +143,34 @@ TEST(Flow, AChannelOverSlowerLinksIsNotLikeTheOthers) {
   ASSERT_TRUE(slow);
   EXPECT_NE(slow->shape, first->shape);
   EXPECT_NE(slow->links, first->links);
+}
+
+TEST(Flow, TellsHowFarItIs) {
+  auto one =
+      forced_case("dgx-h100", 4, Collective::AllReduce, 256_MiB, Algorithm::Tree, Protocol::Simple);
+  ASSERT_TRUE(one) << one.error().message;
+  std::vector<double> told;
+  one->request.progress = [&told](double share) { told.push_back(share); };
+  ASSERT_TRUE(by("flow", one->request));
+  ASSERT_GE(told.size(), 4U);
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_GE(told.front(), 0);
+  EXPECT_LE(told.back(), 1);
+}
+
+// Spans of 10, 4 and 2 s over the own one of 8: 8/8 of one, 2 x 3/8 of another, none of the one that is alike.
+TEST(LinkUsers, MeetAsFarAsTheirSpansDo) {
+  const FlowShape shape{.job = {}};
+  const std::vector<LinkUser> users{
+      {.shape = &shape, .kind = 0, .count = 3, .use = 7, .active = 1, .span = {2, 10}},
+      {.shape = &shape, .kind = 1, .count = 1, .use = 5, .active = 0.5, .span = {1, 11}},
+      {.shape = &shape, .kind = 2, .count = 2, .use = 1, .active = 1, .span = {7, 11}},
+      {.shape = &shape, .kind = 3, .count = 9, .use = 0, .active = 1, .span = {}}};
+  const auto met = LinkUsers(users, true).company(&shape, 0, {2, 10});
+  EXPECT_DOUBLE_EQ(met.together, 3);
+  EXPECT_DOUBLE_EQ(met.others, 0.5 * 8 / 8 + 2 * 3.0 / 8);
+  EXPECT_DOUBLE_EQ(met.elsewhere, 5 + 2);
+  EXPECT_DOUBLE_EQ(LinkUsers(users, false).company(&shape, 2, {}).others, 3 + 0.5 + 9);
 }
 
 TEST(Flow, ATraceNeedsSteps) {

@@ -49,6 +49,17 @@ TEST_F(ValidationTest, ScoresWhatIsDescribedAndSaysWhatIsLeftOut) {
   EXPECT_EQ(validation->simulated[1].rows, 0);
 }
 
+TEST_F(ValidationTest, APartThatNoNameHasIsRefused) {
+  ValidationQuestion asked = question();
+  asked.only = "two-h10";
+  EXPECT_TRUE(validate(asked));
+  asked.only = "tow-h100";
+  const auto refused = validate(asked);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("--only tow-h100: no system"));
+  EXPECT_THAT(refused.error().help, HasSubstr("did you mean 'two-h100'"));
+}
+
 TEST_F(ValidationTest, AnotherLibrarysRowsAreInNoMedian) {
   write_published(folder_, "two-h100,AllReduce,2,1,auto,auto,,float,oop,1024,1,RCCL 2.27,\n");
   const auto validation = validate(question());

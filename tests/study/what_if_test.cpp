@@ -29,7 +29,8 @@ std::string refusal(const std::vector<std::string>& vary) {
   auto variants = variants_of(base(), vary, {});
   if (!variants) return variants.error().message + ": " + variants.error().help;
   auto planned = plan_variants(*std::move(variants));
-  return planned ? "accepted" : planned.error().message + ": " + planned.error().help;
+  if (!planned) return planned.error().message + ": " + planned.error().help;
+  return planned->size() > 1 ? (*planned)[1].refusal : "accepted";
 }
 
 /// Of the base and each variant.
@@ -41,7 +42,7 @@ std::vector<SimRow> rows_of(const SimQuestion& question, const std::vector<std::
   auto planned = plan_variants(*std::move(variants));
   EXPECT_TRUE(planned) << planned.error().message;
   for (const PlannedVariant& one : *planned) {
-    auto call = simulate_variant(one, one.plan.calls.sizes.front());
+    auto call = simulate_variant(one, one.plan->calls.sizes.front());
     EXPECT_TRUE(call) << call.error().message;
     EXPECT_TRUE(call->row) << call->refusal;
     rows.push_back(*std::move(call->row));
@@ -105,11 +106,11 @@ TEST(WhatIf, RefusesWithTheNearestKey) {
   EXPECT_THAT(refusal({"=4"}), HasSubstr("is not KEY=VALUE"));
   EXPECT_THAT(refusal({"nics=4", "nics=8"}), HasSubstr("comes twice"));
   EXPECT_THAT(refusal({"nics=four"}), HasSubstr("'four' is no count"));
-  EXPECT_THAT(refusal({"nics=16"}), HasSubstr("nics=16: dgx-h100 has 8 NICs: give 1 to 8"));
+  EXPECT_THAT(refusal({"nics=16"}), HasSubstr("dgx-h100 has 8 NICs; give 1 to 8"));
   EXPECT_THAT(refusal({"drop_rail=8"}), HasSubstr("drop one of 0 to 7"));
   EXPECT_THAT(refusal({"gdr=yes"}), HasSubstr("neither on nor off"));
   EXPECT_THAT(refusal({"net=ibb"}), HasSubstr("did you mean 'ib'"));
-  EXPECT_THAT(refusal({"nccl=9.9"}), HasSubstr("nccl=9.9: "));
+  EXPECT_THAT(refusal({"nccl=9.9"}), HasSubstr("9.9"));
   EXPECT_THAT(refusal({"fabric.oversubscription=2"}), HasSubstr("which has no fabric"));
   SimQuestion traced = base();
   traced.trace = "/nowhere/x.rtrace";
@@ -117,6 +118,32 @@ TEST(WhatIf, RefusesWithTheNearestKey) {
   std::string many = "channels=1";
   for (int i = 2; i < 30; ++i) many += "," + std::to_string(i);
   EXPECT_THAT(refusal({many, "nics=1,2,3,4,5,6,7,8", "gdr=on,off"}), HasSubstr("too many"));
+}
+
+TEST(WhatIf, ACommaWithinBracketsOrQuotesIsTheValuesOwn) {
+  EXPECT_THAT(parse_vary("NCCL_ALGO=\"Ring,Tree\",NVLS")->values, ElementsAre("Ring,Tree", "NVLS"));
+  EXPECT_THAT(parse_vary("NCCL_ALGO='Ring,Tree'")->values, ElementsAre("Ring,Tree"));
+  EXPECT_THAT(parse_vary("fabric.dims=[4,2],[8,1]")->values, ElementsAre("[4,2]", "[8,1]"));
+  EXPECT_THAT(parse_vary("fabric.degraded=[{link: a, share: 1}]")->values,
+              ElementsAre("[{link: a, share: 1}]"));
+  EXPECT_THAT(refusal({"fabric.dims=[4,2"}), HasSubstr("that nothing ends"));
+  EXPECT_THAT(refusal({"nics=\"\",4"}), HasSubstr("is not KEY=VALUE"));
+}
+
+// 8 NICs are all that there are: the variant behind it is simulated all the same, and only a base ends the whole.
+TEST(WhatIf, AVariantThatCannotBeLeavesTheOthers) {
+  const auto planned = plan_variants(*variants_of(base(), {"nics=16,4"}, {}));
+  ASSERT_TRUE(planned) << planned.error().message;
+  ASSERT_EQ(planned->size(), 3U);
+  const auto refused = simulate_variant((*planned)[1], 1_MiB);
+  ASSERT_TRUE(refused) << refused.error().message;
+  EXPECT_FALSE(refused->row);
+  EXPECT_THAT(refused->refusal, HasSubstr("dgx-h100 has 8 NICs"));
+  const auto other = simulate_variant((*planned)[2], 1_MiB);
+  ASSERT_TRUE(other && other->row);
+  SimQuestion question = base();
+  question.job.hosts.nics = 16;
+  EXPECT_FALSE(plan_variants(*variants_of(question, {"gdr=on"}, {})));
 }
 
 // Switches that reduce are not there on A100: the rest of the table still says something.

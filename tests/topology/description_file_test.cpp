@@ -1,0 +1,41 @@
+#include "engine/topology/description_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace ringside {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(DescriptionFile, IsItsTextWithoutAByteOrderMark) {
+  const std::string path = testing::TempDir() + "description.yaml";
+  std::ofstream(path) << "\xef\xbb\xbf"
+                         "ringside: host/1\n";
+  const auto text = read_description(path);
+  std::remove(path.c_str());
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(*text, "ringside: host/1\n");
+}
+
+TEST(DescriptionFile, WhatNeverEndsIsRefused) {
+  const auto zeros = read_description("/dev/zero");
+  ASSERT_FALSE(zeros);
+  EXPECT_EQ(zeros.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(zeros.error().message, HasSubstr("/dev/zero: more than 16MiB"));
+}
+
+TEST(DescriptionFile, SaysWhatItIsInstead) {
+  const auto folder = read_description(testing::TempDir());
+  ASSERT_FALSE(folder);
+  EXPECT_THAT(folder.error().message, HasSubstr("is a folder"));
+  const auto nothing = read_description("/nonexistent/c.yaml");
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().code, ErrorCode::NotFound);
+}
+
+}  // namespace
+}  // namespace ringside
