@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "base/assert.h"
 #include "diag/logparse/cursor.h"
@@ -70,6 +71,7 @@ Matcher::Matcher() : start_filter_(kFilterBits / 64), piece_filter_(kFilterBits 
   for (const MessagePattern& row : message_patterns()) {
     Pattern pattern;
     pattern.id = row.id;
+    pattern.row = static_cast<std::uint16_t>(patterns_.size());
     std::string_view rest = row.pattern;
     for (bool is_end = false; !is_end;) {
       Element element;
@@ -95,8 +97,13 @@ Matcher::Matcher() : start_filter_(kFilterBits / 64), piece_filter_(kFilterBits 
     const Element& front = pattern.elements.front();
     if (!front.literal.empty() || front.hole != Hole::Text) pattern.says += 1 << 16;
     patterns_.push_back(std::move(pattern));
-    const auto index = static_cast<std::uint16_t>(patterns_.size() - 1);
-    if (patterns_.back().elements.front().literal.size() >= 4) {
+  }
+  // In the order in which they are tried, so that candidates compare as numbers.
+  std::ranges::stable_sort(patterns_, std::ranges::greater(), &Pattern::says);
+  place_of_.resize(patterns_.size());
+  for (std::uint16_t index = 0; index < patterns_.size(); ++index) {
+    place_of_[patterns_[index].row] = index;
+    if (patterns_[index].elements.front().literal.size() >= 4) {
       index_start(index);
     } else {
       index_piece(index);
@@ -166,15 +173,14 @@ bool Matcher::match(std::string_view text, Message& message) const {
   }
   search(text, candidates);
   if (candidates.empty()) return false;
-  std::sort(candidates.begin(), candidates.end(), [this](std::uint16_t a, std::uint16_t b) {
-    return patterns_[a].says != patterns_[b].says ? patterns_[a].says > patterns_[b].says : a < b;
-  });
+  // Those of one key are in order already.
+  if (!std::ranges::is_sorted(candidates)) std::ranges::sort(candidates);
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   for (const std::uint16_t candidate : candidates) {
     const Pattern& pattern = patterns_[candidate];
     if (!fits(pattern, text, message)) continue;
     message.id = pattern.id;
-    message.pattern = candidate;
+    message.pattern = pattern.row;
     return true;
   }
   return false;
@@ -238,7 +244,7 @@ bool Matcher::fits(const Pattern& pattern, std::string_view text, Message& messa
 
 int Matcher::hole(std::uint16_t pattern, std::string_view name) const {
   int index = 0;
-  for (const Element& element : patterns_[pattern].elements) {
+  for (const Element& element : patterns_[place_of_[pattern]].elements) {
     if (element.name.empty()) continue;
     if (element.name == name) return index;
     ++index;

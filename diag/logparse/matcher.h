@@ -41,6 +41,7 @@ class Matcher {
   };
   struct Pattern {
     MessageId id{};
+    std::uint16_t row = 0;  ///< of message_patterns()
     std::vector<Element> elements;
     std::string_view piece;  ///< to search for; empty: it starts with text
     std::uint32_t says = 0;  ///< how much: characters of text, and more if it starts with them
@@ -58,9 +59,10 @@ class Matcher {
   static void collect(const std::vector<Entry>& entries, std::uint32_t key,
                       std::vector<std::uint16_t>& candidates);
 
-  std::vector<Pattern> patterns_;
-  std::vector<Entry> starts_;  ///< by the first four characters
-  std::vector<Entry> pieces_;  ///< by four characters of a piece
+  std::vector<Pattern> patterns_;        ///< what says most first
+  std::vector<std::uint16_t> place_of_;  ///< [row]: among patterns_
+  std::vector<Entry> starts_;            ///< by the first four characters
+  std::vector<Entry> pieces_;            ///< by four characters of a piece
   std::vector<std::uint64_t> start_filter_;
   std::vector<std::uint64_t> piece_filter_;
   std::string short_starts_;  ///< first characters of patterns that start with less than four
