@@ -436,8 +436,7 @@ Verb trace_verb() {
       "trace",
       "Look into an .rtrace file, export it for Perfetto or a browser, merge those of several "
       "hosts",
-      {"ringside trace info run.rtrace", "ringside trace export --perfetto run.rtrace -o run.json",
-       "ringside trace merge job.n01.rtrace job.n02.rtrace -o job.rtrace"},
+      {"ringside trace info run.rtrace", "ringside trace export --perfetto run.rtrace -o run.json"},
       [](Options& app) {
         auto arguments = std::make_shared<TraceArguments>();
         TraceArguments& a = *arguments;
