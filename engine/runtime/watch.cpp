@@ -259,8 +259,9 @@ class Watch::Impl {
       is_dump_wanted_ = pass_on_dump(&from) || is_dump_wanted_;
       return {};
     }
-    // Who says that the job is broken may end at once: that is no second failure.
-    if (message.origin == from.peer) from.has_said_goodbye = true;
+    // Who says that it has broken the job may end at once: that is no second failure. To have seen another's death is
+    // no reason to end.
+    if (message.origin == from.peer && message.dead == kNoRank) from.has_said_goodbye = true;
     hear(message, &from);
     return {};
   }

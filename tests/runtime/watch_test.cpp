@@ -278,33 +278,44 @@ TEST(Watch, MayGoAtAnyTimeWhileOthersAbort) {
   }
 }
 
-/// What a rank of the next test does in a process of its own: joins, and writes the reason to `out`.
-[[noreturn]] void run_killable_rank(int rank, int nranks, bool is_victim, int in, int out) {
+/// What a killed rank still does before the signal.
+using LastDeed = std::function<void(int rank, Watched& self)>;
+
+/// What a rank of the next tests does in a process of its own: joins, and writes the reason to `out`.
+[[noreturn]] void run_killable_rank(int rank, int nranks, const LastDeed* last_deed, int in,
+                                    int out) {
   std::array<char, 256> text{};
   const ssize_t size = ::read(in, text.data(), text.size());
   const auto id =
       parse_unique_id({text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))});
   Watched self;
   if (!id || !self.start(rank, nranks, *id) || !self.bootstrap->barrier()) ::_exit(1);
-  if (is_victim) ::raise(SIGKILL);
+  if (last_deed != nullptr) {
+    (*last_deed)(rank, self);
+    ::raise(SIGKILL);
+  }
   const std::string reason = self.told.get_future().get().message;
   const bool is_written = ::write(out, reason.data(), reason.size()) > 0;
   ::_exit(is_written ? 0 : 1);
 }
 
-TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
-  constexpr int kRanks = 8;  // ranks 3, 4 and 5 die
+/// Runs ranks as processes, kills `victims`, and gives what the others were told.
+void kill_ranks(int nranks, const std::set<int>& victims, const LastDeed& last_deed,
+                std::set<std::string>& reasons) {
   std::vector<pid_t> children;
   std::vector<UniqueFd> inputs;
   std::vector<UniqueFd> outputs;
-  for (int rank = 0; rank < kRanks; ++rank) {  // before this process has a thread
+  for (int rank = 0; rank < nranks; ++rank) {  // before this process has a thread
     int down[2];
     int up[2];
     ASSERT_EQ(::pipe2(down, O_CLOEXEC), 0);
     ASSERT_EQ(::pipe2(up, O_CLOEXEC), 0);
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
-    if (child == 0) run_killable_rank(rank, kRanks, rank >= 3 && rank <= 5, down[0], up[1]);
+    if (child == 0) {
+      run_killable_rank(rank, nranks, victims.contains(rank) ? &last_deed : nullptr, down[0],
+                        up[1]);
+    }
     children.push_back(child);
     ::close(down[0]);
     ::close(up[1]);
@@ -312,32 +323,45 @@ TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
     outputs.emplace_back(up[0]);
   }
   {
-    const auto root = make_root(kRanks);
+    const auto root = make_root(nranks);
     const std::string id = to_string(root->id());
     for (const UniqueFd& input : inputs) {
       ASSERT_TRUE(write_all(input.get(), std::as_bytes(std::span(id))));
     }
-    std::set<std::string> reasons;
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (const UniqueFd& output : outputs) {
       std::array<char, 256> text{};
-      const ssize_t size =
-          ::read(outputs[static_cast<std::size_t>(rank)].get(), text.data(), text.size());
+      const ssize_t size = ::read(output.get(), text.data(), text.size());
       if (size > 0) reasons.emplace(text.data(), static_cast<std::size_t>(size));
     }
-    // Whose end is missed, and whether all in time, is a race; that all are told the same is not.
-    ASSERT_EQ(reasons.size(), 1U);
-    EXPECT_THAT(*reasons.begin(), AnyOf(StartsWith(gone(3)), StartsWith(gone(4)), gone(5)));
   }
-  for (int rank = 0; rank < kRanks; ++rank) {
+  for (int rank = 0; rank < nranks; ++rank) {
     int status = 0;
     ASSERT_EQ(::waitpid(children[static_cast<std::size_t>(rank)], &status, 0),
               children[static_cast<std::size_t>(rank)]);
-    const bool is_victim = rank >= 3 && rank <= 5;
-    EXPECT_EQ(WIFSIGNALED(status), is_victim) << "rank " << rank;
-    if (!is_victim) {
+    EXPECT_EQ(WIFSIGNALED(status), victims.contains(rank)) << "rank " << rank;
+    if (!victims.contains(rank)) {
       EXPECT_EQ(WEXITSTATUS(status), 0) << "rank " << rank;
     }
   }
+}
+
+TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
+  std::set<std::string> reasons;
+  kill_ranks(
+      8, {3, 4, 5}, [](int, Watched&) {}, reasons);
+  // Whose end is missed, and whether all in time, is a race; that all are told the same is not.
+  ASSERT_EQ(reasons.size(), 1U);
+  EXPECT_THAT(*reasons.begin(), AnyOf(StartsWith(gone(3)), StartsWith(gone(4)), gone(5)));
+}
+
+// It has passed on the other's death: that is not why it ends.
+TEST(Watch, WhoIsKilledAfterItSawAnotherDieIsNamedToo) {
+  std::set<std::string> reasons;
+  const LastDeed tells_of_4 = [](int rank, Watched& self) {
+    if (rank == 3) self.watch->abort({ErrorCode::PeerGone, "lost"}, Rank{4});
+  };
+  kill_ranks(8, {3, 4}, tells_of_4, reasons);
+  EXPECT_THAT(reasons, ElementsAre(gone(3) + ", and so did rank 4"));
 }
 
 }  // namespace
