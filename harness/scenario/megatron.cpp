@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/scenario/pipeline_schedule.h"
 #include "harness/scenario/step_writer.h"
 #include "harness/scenario/training.h"
 
@@ -16,12 +17,28 @@ using hangs::Outline;
 using hangs::OutlineStep;
 
 struct Sizes {
-  int tensor = 1, pipeline = 1, data = 1, microbatches = 1;
+  int tensor = 1, context = 1, pipeline = 1, data = 1, microbatches = 1;
+  int chunks = 1;  ///< of layers on each rank of a pipeline, p stages apart
   bool has_sequence_parallel = false, has_zero = false;
   int expert = 1;       ///< ranks that share the experts of a layer out
   double capacity = 0;  ///< of an expert, in shares of an even split of the tokens; 0: what comes
   DataType dispatched = DataType::Bfloat16;
+
+  /// Ranks of one stage.
+  [[nodiscard]] int stage_ranks() const { return tensor * context * data; }
+  /// Those with the same weights.
+  [[nodiscard]] int replicas() const { return context * data; }
 };
+
+/// Ranks next to each other share a layer, then a sequence.
+/// source  Megatron Core, parallel_state: order tp-cp-ep-dp-pp
+std::vector<ParallelDimension> dimensions_of(const Sizes& sizes) {
+  std::vector<ParallelDimension> all{{"tensor", sizes.tensor}};
+  if (sizes.context > 1) all.push_back({"context", sizes.context});
+  all.push_back({"data", sizes.data});
+  all.push_back({"pipeline", sizes.pipeline});
+  return all;
+}
 
 class Megatron {
  public:
@@ -29,36 +46,46 @@ class Megatron {
       : training_(training),
         model_(training.model),
         sizes_(sizes),
-        writer_(sizes.tensor * sizes.data * sizes.pipeline,
-                std::vector<ParallelDimension>{
-                    {"tensor", sizes.tensor}, {"data", sizes.data}, {"pipeline", sizes.pipeline}}) {
+        writer_(sizes.stage_ranks() * sizes.pipeline, dimensions_of(sizes)) {
     if (model_.experts > 0) {
       // Experts divide the ranks of a stage in their own way.
       // source  Liu et al. 2025, MoE Parallel Folding
       writer_.add_groups(std::vector<ParallelDimension>{
-          {"expert", sizes.expert}, {"expert_data", sizes.tensor * sizes.data / sizes.expert}});
+          {"expert", sizes.expert}, {"expert_data", sizes.stage_ranks() / sizes.expert}});
+    }
+    if (sizes.context > 1) {
+      writer_.add_groups(
+          std::vector<ParallelDimension>{{"", sizes.tensor}, {"data_context", sizes.replicas()}});
+      context_ = writer_.family("context");
     }
     tensor_ = writer_.family("tensor");
-    data_ = writer_.family("data");
+    replicas_ = writer_.family(sizes.context > 1 ? "data_context" : "data");
     pipeline_ = writer_.family("pipeline");
     expert_ = writer_.family("expert");
     expert_data_ = writer_.family("expert_data");
     backward_ = writer_.copy_family(pipeline_, "pipeline_backward");
+    if (sizes.chunks > 1) {
+      // From the last stage round to the first: what waits there holds up nothing else.
+      round_ = writer_.copy_family(pipeline_, "pipeline_round");
+      round_backward_ = writer_.copy_family(pipeline_, "pipeline_round_backward");
+    }
   }
 
-  /// One forward and one backward in turn, once the pipeline is full.
-  /// source  Narayanan et al. 2021, 2.2: PipeDream-Flush (1F1B)
   Outline run() {
     writer_.takes(training_.tokens() * sizes_.data * sizes_.microbatches);
     for (int stage = 0; stage < sizes_.pipeline; ++stage) {
       writer_.only(OutlineStep::Place{pipeline_, stage});
-      const int ahead = std::min(sizes_.pipeline - stage - 1, sizes_.microbatches);
-      for (int i = 0; i < ahead; ++i) forward(stage);
-      for (int i = ahead; i < sizes_.microbatches; ++i) {
-        forward(stage);
-        backward(stage);
+      for (const PipelinePass& pass :
+           pipeline_schedule(stage, {.stages = sizes_.pipeline,
+                                    .chunks = sizes_.chunks,
+                                    .microbatches = sizes_.microbatches})) {
+        const Part part{stage, pass.chunk};
+        if (pass.is_backward) {
+          backward(part);
+        } else {
+          forward(part);
+        }
       }
-      for (int i = 0; i < ahead; ++i) backward(stage);
       reduce_gradients(stage);
     }
     writer_.only(std::nullopt);
@@ -68,26 +95,53 @@ class Megatron {
   }
 
  private:
-  [[nodiscard]] int layers_of(int stage) const {
-    return model_.layers / sizes_.pipeline + (stage < model_.layers % sizes_.pipeline ? 1 : 0);
+  /// Layers next to each other on one rank of a pipeline.
+  struct Part {
+    int stage = 0;
+    int chunk = 0;
+  };
+
+  /// The part's place among all, in the order of the layers.
+  [[nodiscard]] int place_of(Part part) const { return part.chunk * sizes_.pipeline + part.stage; }
+  [[nodiscard]] int parts() const { return sizes_.pipeline * sizes_.chunks; }
+  [[nodiscard]] bool is_first(Part part) const { return place_of(part) == 0; }
+  [[nodiscard]] bool is_last(Part part) const { return place_of(part) + 1 == parts(); }
+
+  [[nodiscard]] int layers_of(Part part) const {
+    return model_.layers / parts() + (place_of(part) < model_.layers % parts() ? 1 : 0);
   }
-  [[nodiscard]] int first_layer_of(int stage) const {
-    return stage * (model_.layers / sizes_.pipeline) +
-           std::min(stage, model_.layers % sizes_.pipeline);
+  [[nodiscard]] int first_layer_of(Part part) const {
+    return place_of(part) * (model_.layers / parts()) +
+           std::min(place_of(part), model_.layers % parts());
   }
   [[nodiscard]] bool has_experts(int layer) const {
     return model_.experts > 0 && layer >= model_.dense_layers;
   }
-  /// Layers with experts among a stage's.
-  [[nodiscard]] int expert_layers_of(int stage) const {
-    int count = 0;
-    for (int i = 0; i < layers_of(stage); ++i) count += has_experts(first_layer_of(stage) + i);
+  /// Of all chunks of a stage.
+  struct LayerCounts {
+    int all = 0;
+    int with_experts = 0;
+  };
+  [[nodiscard]] LayerCounts count_layers(int stage) const {
+    LayerCounts count;
+    for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
+      const Part part{stage, chunk};
+      count.all += layers_of(part);
+      for (int i = 0; i < layers_of(part); ++i) {
+        count.with_experts += has_experts(first_layer_of(part) + i);
+      }
+    }
     return count;
+  }
+
+  /// Of one rank's part of a sequence: elements between two layers.
+  [[nodiscard]] std::int64_t activations() const {
+    return training_.activations() / sizes_.context;
   }
 
   /// What crosses between stages.
   [[nodiscard]] std::int64_t passed() const {
-    return training_.activations() / (sizes_.has_sequence_parallel ? sizes_.tensor : 1);
+    return activations() / (sizes_.has_sequence_parallel ? sizes_.tensor : 1);
   }
 
   /// Behind attention and behind the feed-forward, forward and backward alike. With sequence parallelism the same bytes
@@ -95,7 +149,7 @@ class Megatron {
   /// source  Shoeybi et al., Megatron-LM, 2019, 3; Korthikanti et al., Reducing Activation Recomputation, 2022, 4.2
   void reduce_activations() {
     if (sizes_.tensor == 1) return;
-    const std::int64_t all = training_.activations();
+    const std::int64_t all = activations();
     if (!sizes_.has_sequence_parallel) {
       writer_.call(Op::AllReduce, tensor_, all, DataType::Bfloat16);
       return;
@@ -104,13 +158,32 @@ class Megatron {
     writer_.call(Op::AllGather, tensor_, all / sizes_.tensor, DataType::Bfloat16);
   }
 
-  void kernel(double work) { writer_.kernel(training_.time_of(work)); }
+  /// work  of all ranks that share the sequence
+  void kernel(double work) { writer_.kernel(training_.time_of(work / sizes_.context)); }
 
-  void dense_layer(double times) {
-    for (int part = 0; part < 2; ++part) {
-      kernel(times * training_.layer_flops() / sizes_.tensor / 2);
-      reduce_activations();
-    }
+  /// Keys and values of this rank's part of the sequence, for all who share it.
+  void exchange_keys(Op op) {
+    if (sizes_.context == 1) return;
+    const double own = training_.tokens() / sizes_.context * model_.key_value_width();
+    writer_.call(op, context_, std::llround(own / sizes_.tensor), DataType::Bfloat16);
+  }
+
+  /// A half of a layer is a kernel and what is reduced behind it. Every rank's queries meet the keys of the whole sequence;
+  /// backward those are gathered once more, and their gradients scattered.
+  /// source  Llama Team 2024, The Llama 3 Herd of Models, 3.3.2: context parallelism by all-gather
+  void attention(double work, bool is_backward) {
+    exchange_keys(Op::AllGather);
+    kernel(work / sizes_.tensor);
+    if (is_backward) exchange_keys(Op::ReduceScatter);
+    reduce_activations();
+  }
+
+  void dense_layer(double times, bool is_backward) {
+    const double half = times * training_.layer_flops() / 2;
+    if (!is_backward) attention(half, is_backward);
+    kernel(half / sizes_.tensor);
+    reduce_activations();
+    if (is_backward) attention(half, is_backward);
   }
 
   /// Tokens of this rank, each once for every expert that it goes to. With a capacity every expert takes that many,
@@ -118,7 +191,7 @@ class Megatron {
   /// source  Lepikhin et al. 2020, GShard, 2.2; Fedus et al. 2021, Switch Transformers, (3): expert capacity =
   ///         tokens per batch / number of experts x capacity factor, here for top_k experts a token
   [[nodiscard]] double routed_tokens() const {
-    const double tokens = training_.tokens() / sizes_.tensor * model_.top_k;
+    const double tokens = training_.tokens() / sizes_.context / sizes_.tensor * model_.top_k;
     if (sizes_.capacity == 0) return tokens;
     return model_.experts * std::ceil(tokens / model_.experts * sizes_.capacity);
   }
@@ -132,11 +205,6 @@ class Megatron {
     writer_.call(Op::AllToAll, expert_, each * sizes_.expert, type);
   }
 
-  void attention(double times) {
-    kernel(times * training_.attention_flops() / sizes_.tensor);
-    reduce_activations();
-  }
-
   /// What goes to the experts may be narrower than what comes back: forward the tokens, backward their gradients.
   /// source  DeepSeek-AI 2024, DeepSeek-V3 Technical Report, 3.3.3
   void experts(double times) {
@@ -145,46 +213,62 @@ class Megatron {
     kernel(times * training_.tokens() * 2 * common / sizes_.tensor);
     if (model_.shared_experts > 0) reduce_activations();
     exchange(sizes_.dispatched);
-    kernel(times * routed_tokens() * 2 * model_.expert_weights());
+    writer_.kernel(training_.time_of(times * routed_tokens() * 2 * model_.expert_weights()));
     exchange(DataType::Bfloat16);
   }
 
-  void layers(int stage, double times, bool is_backward) {
-    const int first = first_layer_of(stage);
-    for (int i = 0; i < layers_of(stage); ++i) {
-      const int layer = is_backward ? first + layers_of(stage) - 1 - i : first + i;
+  void layers(Part part, double times, bool is_backward) {
+    const int first = first_layer_of(part);
+    for (int i = 0; i < layers_of(part); ++i) {
+      const int layer = is_backward ? first + layers_of(part) - 1 - i : first + i;
       if (!has_experts(layer)) {
-        dense_layer(times);
-      } else if (is_backward) {
-        experts(times);
-        attention(times);
-      } else {
-        attention(times);
-        experts(times);
+        dense_layer(times, is_backward);
+        continue;
       }
+      if (is_backward) experts(times);
+      attention(times * training_.attention_flops(), is_backward);
+      if (!is_backward) experts(times);
     }
   }
 
-  void forward(int stage) {
-    if (stage > 0) writer_.transfer(pipeline_, stage - 1, stage, passed());
-    layers(stage, 1, false);
-    if (stage + 1 == sizes_.pipeline) {
-      kernel(training_.head_flops() / sizes_.tensor);
-    } else {
-      writer_.transfer(pipeline_, stage, stage + 1, passed());
+  /// What goes back has streams of its own: Megatron-LM posts both directions as one batch.
+  enum class Way : std::uint8_t { Forward, Backward };
+
+  /// This part's end of a transfer from the part before it in the layers' order, or to it.
+  void pass_before(Part part, Way way) {
+    if (part.stage > 0) {
+      transfer(way == Way::Forward ? pipeline_ : backward_, part.stage - 1, part.stage, way);
+    } else if (part.chunk > 0) {
+      transfer(way == Way::Forward ? round_ : round_backward_, sizes_.pipeline - 1, 0, way);
     }
   }
-
-  /// What goes back has a stream of its own: Megatron-LM posts both directions as one batch.
-  void backward(int stage) {
-    if (stage + 1 == sizes_.pipeline) {
-      kernel(2 * training_.head_flops() / sizes_.tensor);
-    } else {
-      writer_.transfer(backward_, stage + 1, stage, passed());
+  /// The same for the part behind it.
+  void pass_behind(Part part, Way way) {
+    const bool goes_round = part.stage + 1 == sizes_.pipeline;
+    if (!goes_round) {
+      pass_before({part.stage + 1, part.chunk}, way);
+    } else if (!is_last(part)) {
+      pass_before({0, part.chunk + 1}, way);
     }
-    if (training_.recomputes) layers(stage, 1, false);
-    layers(stage, 2, true);
-    if (stage > 0) writer_.transfer(backward_, stage, stage - 1, passed());
+  }
+  void transfer(int family, int before, int behind, Way way) {
+    if (way == Way::Backward) std::swap(before, behind);
+    writer_.transfer(family, before, behind, passed());
+  }
+
+  void forward(Part part) {
+    pass_before(part, Way::Forward);
+    layers(part, 1, false);
+    if (is_last(part)) kernel(training_.head_flops() / sizes_.tensor);
+    pass_behind(part, Way::Forward);
+  }
+
+  void backward(Part part) {
+    pass_behind(part, Way::Backward);
+    if (is_last(part)) kernel(2 * training_.head_flops() / sizes_.tensor);
+    if (training_.recomputes) layers(part, 1, false);
+    layers(part, 2, true);
+    pass_before(part, Way::Backward);
   }
 
   void reduce(int group, int members, double weights) {
@@ -200,15 +284,15 @@ class Megatron {
 
   /// Of an expert over those ranks alone that have it, too.
   void reduce_gradients(int stage) {
-    const int with_experts = expert_layers_of(stage);
-    double weights = (layers_of(stage) - with_experts) * model_.layer_weights();
+    const auto [all, with_experts] = count_layers(stage);
+    double weights = (all - with_experts) * model_.layer_weights();
     if (with_experts > 0) weights += with_experts * model_.common_weights();
     const double embedding = static_cast<double>(model_.vocabulary) * model_.hidden;
     if (stage == 0) weights += embedding;
     if (stage + 1 == sizes_.pipeline) weights += embedding;
-    reduce(data_, sizes_.data, weights / sizes_.tensor);
+    reduce(replicas_, sizes_.replicas(), weights / sizes_.tensor);
     if (with_experts == 0) return;
-    reduce(expert_data_, sizes_.tensor * sizes_.data / sizes_.expert,
+    reduce(expert_data_, sizes_.stage_ranks() / sizes_.expert,
            with_experts * model_.expert_weights() * model_.experts / sizes_.expert);
   }
 
@@ -216,21 +300,38 @@ class Megatron {
   const TransformerShape& model_;
   const Sizes sizes_;
   StepWriter writer_;
-  int tensor_ = 0, data_ = 0, pipeline_ = 0, expert_ = 0, expert_data_ = 0, backward_ = 0;
+  int tensor_ = 0, context_ = 0, replicas_ = 0, expert_ = 0, expert_data_ = 0;
+  int pipeline_ = 0, backward_ = 0, round_ = 0, round_backward_ = 0;
 };
 
 Result<Sizes> read_sizes(const Keys& keys, const Training& training) {
   Sizes sizes;
   RINGSIDE_TRY(sizes.tensor, keys.whole("tensor", 1, 1, 1024));
+  RINGSIDE_TRY(sizes.context, keys.whole("context", 1, 1, 1024));
   RINGSIDE_TRY(sizes.pipeline, keys.whole("pipeline", 1, 1, training.model.layers));
+  RINGSIDE_TRY(sizes.chunks, keys.whole("chunks", 1, 1, training.model.layers));
   RINGSIDE_TRY(sizes.data, keys.whole("data", 1, 1, 65536));
   RINGSIDE_TRY(sizes.microbatches, keys.whole("microbatches", sizes.pipeline, 1, 4096));
   RINGSIDE_TRY(sizes.has_sequence_parallel, keys.yes("sequence_parallel", false));
   RINGSIDE_TRY(sizes.has_zero, keys.yes("zero", false));
-  const std::int64_t ranks = std::int64_t{sizes.tensor} * sizes.pipeline * sizes.data;
+  const std::int64_t ranks =
+      std::int64_t{sizes.tensor} * sizes.context * sizes.pipeline * sizes.data;
   if (ranks > 65536 || ranks < 2) {
     return keys.bad("", fmt::format("{} ranks", ranks),
-                    "tensor x pipeline x data must be 2 to 65536");
+                    "tensor x context x pipeline x data must be 2 to 65536");
+  }
+  // source  Megatron-LM: an interleaved schedule goes by groups of as many microbatches as there are stages
+  if (sizes.chunks > 1 &&
+      (sizes.pipeline == 1 || sizes.chunks > training.model.layers / sizes.pipeline ||
+       sizes.microbatches % sizes.pipeline != 0)) {
+    return keys.bad(
+        "chunks",
+        fmt::format("{} chunks of {} layers on each of {} stages, {} microbatches", sizes.chunks,
+                    training.model.layers, sizes.pipeline, sizes.microbatches),
+        "each chunk needs a layer, chunks need stages, and those divide the microbatches");
+  }
+  if (training.sequence % sizes.context != 0) {
+    return keys.bad_value("context", "it must divide the sequence");
   }
   constexpr std::int64_t kMostParts = 1 << 18;  // each is some ten steps
   if (std::int64_t{training.model.layers} * sizes.microbatches > kMostParts) {
@@ -253,13 +354,13 @@ Result<Outline> make_megatron(const Keys& keys) {
 Result<Outline> make_moe(const Keys& keys) {
   RINGSIDE_TRY(const Training training, read_training(keys, true));
   RINGSIDE_TRY(Sizes sizes, read_sizes(keys, training));
-  const int ranks = sizes.tensor * sizes.data;
+  const int ranks = sizes.stage_ranks();
   RINGSIDE_TRY(sizes.expert, keys.whole("expert", std::nullopt, 1, training.model.experts));
   if (ranks % sizes.expert != 0 || training.model.experts % sizes.expert != 0) {
     return keys.bad("expert",
                     fmt::format("{} experts of a layer over {} of {} ranks", training.model.experts,
                                 sizes.expert, ranks),
-                    "expert must divide the experts, and tensor x data");
+                    "expert must divide the experts, and tensor x context x data");
   }
   if (sizes.tensor > 1 && !sizes.has_sequence_parallel) {
     // source  Megatron-LM, megatron/training/arguments.py

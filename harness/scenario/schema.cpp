@@ -88,7 +88,7 @@ std::span<const SchemaKey> expect_finished_keys() {
 }
 
 std::span<const SchemaKey> workload_keys() {
-  static const std::array<SchemaKey, 34> all{{
+  static const std::array<SchemaKey, 36> all{{
       {"model", "llama3-70b", "a transformer by its name; or the next numbers"},
       {"layers", "80", ""},
       {"hidden", "8192", "channels"},
@@ -112,11 +112,14 @@ std::span<const SchemaKey> workload_keys() {
       {"data", "32", "replicas: 1"},
       {"bucket_cap_mb", "25", "of DDP's buckets: 25"},
       {"tensor", "8", "ranks that share each layer out: 1"},
+      {"context", "2", "ranks that share each sequence out: 1"},
       {"pipeline", "4", "stages: 1"},
+      {"chunks", "2", "of layers on each stage, taken in turn (interleaved 1F1B): 1"},
       {"microbatches", "16", "under way in the pipeline: as many as stages"},
       {"sequence_parallel", "yes", "between layers each rank has a part of the tokens: no"},
       {"zero", "yes", "gradients are scattered, weights gathered: no"},
-      {"expert", "8", "ranks that share the experts of a layer out; they divide tensor x data"},
+      {"expert", "8",
+       "ranks that share the experts of a layer out; they divide tensor x context x data"},
       {"capacity", "1.25",
        "an expert takes so many times an even share of the tokens, and is padded to that: what "
        "comes, "

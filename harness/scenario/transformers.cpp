@@ -126,6 +126,11 @@ double TransformerShape::attention_weights() const {
   return 2 * h * h + 2 * h * h * kv_heads / heads;
 }
 
+double TransformerShape::key_value_width() const {
+  if (attention > 0) return 2.0 * score_width();
+  return 2.0 * hidden * kv_heads / heads;
+}
+
 double TransformerShape::feed_forward_weights() const {
   return static_cast<double>(matrices) * hidden * ffn;
 }

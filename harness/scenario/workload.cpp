@@ -96,8 +96,8 @@ std::vector<std::string_view> joined(std::initializer_list<Words> lists) {
 }
 
 constexpr std::array<std::string_view, 2> kDdpKeys{"data", "bucket_cap_mb"};
-constexpr std::array<std::string_view, 6> kMegatronKeys{
-    "tensor", "pipeline", "data", "microbatches", "sequence_parallel", "zero"};
+constexpr std::array<std::string_view, 8> kMegatronKeys{
+    "tensor", "context", "pipeline", "chunks", "data", "microbatches", "sequence_parallel", "zero"};
 constexpr std::array<std::string_view, 3> kMoeKeys{"expert", "capacity", "dispatch"};
 
 const std::vector<Row>& rows() {
@@ -111,7 +111,8 @@ const std::vector<Row>& rows() {
       {{"fsdp", "fully sharded: layers gathered ahead, gradients scattered behind",
         training({Words(kDdpKeys).first(1)})},
        make_fsdp},
-      {{"megatron", "tensor, pipeline (1F1B) and data parallel", training({kMegatronKeys})},
+      {{"megatron", "tensor, context, pipeline (1F1B, interleaved or not) and data parallel",
+        training({kMegatronKeys})},
        make_megatron},
       {{"moe", "megatron with experts: tokens go to theirs and come back in each layer",
         training({kMoeKeys, kMegatronKeys, expert_keys()})},
@@ -141,7 +142,7 @@ void add_parallel_groups(std::span<const ParallelDimension> dimensions, hangs::O
         family.members.push_back(std::move(members));
       }
     }
-    outline.families.push_back(std::move(family));
+    if (!dimension.name.empty()) outline.families.push_back(std::move(family));
     stride = block;
   }
 }

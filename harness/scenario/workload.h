@@ -15,7 +15,8 @@ namespace ringside {
 
 /// One dimension of parallelism; ranks next to each other differ in the first.
 struct ParallelDimension {
-  std::string name;  ///< of its groups: tensor, pipeline, data
+  std::string
+      name;  ///< of its groups: tensor, pipeline, data; empty: it only counts, and makes none
   int size = 1;
 };
 
@@ -52,6 +53,8 @@ struct TransformerShape {
   /// That one token meets.
   [[nodiscard]] double active_weights() const { return weights_with(top_k); }
   [[nodiscard]] int score_width() const { return scores > 0 ? scores : hidden; }
+  /// Channels of a token's keys and values together, as attention reads them.
+  [[nodiscard]] double key_value_width() const;
 
  private:
   [[nodiscard]] double weights_with(int experts_of_layer) const;

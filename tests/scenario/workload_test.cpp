@@ -135,6 +135,84 @@ TEST(Workload, ThePipelinesBubbleIsTheFormulas) {
   EXPECT_NEAR(static_cast<double>(first_end) * 1e-9 / expected, 1, 0.01);
 }
 
+// Narayanan et al. 2021, 2.2: with v chunks a stage the bubble is (p - 1) / (v m) of the work.
+TEST(Workload, ChunksMakeTheBubbleSmallerByTheirNumber) {
+  constexpr int kStages = 4;
+  constexpr int kMicrobatches = 8;
+  for (const int chunks : {2, 3}) {
+    const hangs::Program program =
+        made("megatron", {{"layers", std::to_string(kStages * chunks)},
+                          {"hidden", "8192"},
+                          {"heads", "64"},
+                          {"vocabulary", "1"},
+                          {"sequence", "8192"},
+                          {"gpu", "a100"},
+                          {"efficiency", "0.5"},
+                          {"pipeline", std::to_string(kStages)},
+                          {"chunks", std::to_string(chunks)},
+                          {"microbatches", std::to_string(kMicrobatches)}});
+    const hangs::PlayTimes times{
+        .call = [](const Step&, const hangs::Group&) { return Nanoseconds{1}; }, .is_even = true};
+    const hangs::Play play = hangs::play(program, {}, 1, times);
+    ASSERT_FALSE(play.is_hung()) << chunks;
+    std::int64_t first_end = 0;
+    for (const hangs::Kernel& kernel : play.ranks.front().kernels) {
+      if (kernel.iteration == 0) first_end = std::max(first_end, kernel.completed);
+    }
+    const double busy = kernels(program.programs.front());
+    const double expected = busy * (1 + (kStages - 1.0) / (chunks * kMicrobatches));
+    EXPECT_NEAR(static_cast<double>(first_end) * 1e-9 / expected, 1, 0.01) << chunks;
+    // Each microbatch goes from rank to rank once a chunk, but for the model's two ends.
+    const std::int64_t activations = 8192 * 8192;
+    EXPECT_EQ(elements(program.programs.front(), Op::Recv),
+              (2 * chunks - 1) * kMicrobatches * activations);
+    EXPECT_EQ(elements(program.programs[1], Op::Recv), 2 * chunks * kMicrobatches * activations);
+  }
+}
+
+// Llama Team 2024, 3.3.2: keys and values of the whole sequence are gathered, less than activations as far as heads share
+// them; what is computed, and what is passed on, is divided.
+TEST(Workload, ThoseWhoShareASequenceGatherItsKeysAndValues) {
+  WorkloadKeys keys{{"layers", "6"},   {"hidden", "1024"},      {"heads", "16"},
+                    {"kv_heads", "4"}, {"vocabulary", "32000"}, {"sequence", "512"},
+                    {"gpu", "h100"},   {"efficiency", "0.5"},   {"tensor", "2"},
+                    {"pipeline", "2"}, {"data", "2"},           {"microbatches", "3"}};
+  const hangs::Program whole = made("megatron", keys);
+  keys["context"] = "4";
+  const hangs::Program shared = made("megatron", keys);
+  ASSERT_EQ(shared.ranks, 4 * whole.ranks);
+  const hangs::RankProgram& own = shared.programs.front();
+  EXPECT_NEAR(kernels(own), kernels(whole.programs.front()) / 4, 1e-7);
+  // Of 3 layers and 3 microbatches, of a quarter of the tokens and half of 4 heads of 64 channels.
+  const std::int64_t own_keys_and_values = 3 * 3 * 512 / 4 * 2 * 4 * 64 / 2;
+  EXPECT_EQ(elements(own, Op::AllGather), 2 * own_keys_and_values);
+  EXPECT_EQ(elements(own, Op::ReduceScatter), own_keys_and_values);
+  EXPECT_EQ(elements(own, Op::Send), elements(whole.programs.front(), Op::Send) / 4);
+  // Gradients are the sum over all who have the weights, whichever tokens they saw.
+  const auto gradients = std::ranges::find_if(own.body, [&](const Step& step) {
+    return step.kind == Step::Kind::Call && step.op == Op::AllReduce &&
+           shared.groups[static_cast<std::size_t>(step.group)].ranks.size() == 8;
+  });
+  EXPECT_NE(gradients, own.body.end());
+}
+
+TEST(Workload, ChunksThatCannotGoRoundAreRefused) {
+  const WorkloadKeys fine{{"model", "llama3-8b"}, {"gpu", "h100"}, {"efficiency", "0.5"},
+                          {"pipeline", "4"},      {"chunks", "2"}, {"microbatches", "8"},
+                          {"data", "2"}};
+  EXPECT_TRUE(make_workload("megatron", fine));
+  const auto refused = [&](const char* key, const char* value) {
+    WorkloadKeys keys = fine;
+    keys[key] = value;
+    const auto outline = make_workload("megatron", keys);
+    return outline ? std::string{} : outline.error().message + outline.error().help;
+  };
+  EXPECT_NE(refused("microbatches", "9").find("divide the microbatches"), std::string::npos);
+  EXPECT_NE(refused("chunks", "9").find("each chunk needs a layer"), std::string::npos);
+  EXPECT_NE(refused("pipeline", "1").find("chunks need stages"), std::string::npos);
+  EXPECT_NE(refused("context", "3").find("divide the sequence"), std::string::npos);
+}
+
 TEST(Workload, BucketsHoldEachGradientOnce) {
   const hangs::Program program = made("ddp", {{"model", "llama3-8b"},
                                               {"gpu", "h100"},
