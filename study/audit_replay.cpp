@@ -25,8 +25,8 @@ class Replayer {
   Replayer(const ReplayOptions& options, Scenario calls)
       : options_(options), calls_(std::move(calls)) {}
 
-  /// Writes the hosts and the scenario, and runs it.
-  Result<Replayed> run(const audit::AsFound& found, const std::string& name) {
+  /// Writes the hosts.
+  [[nodiscard]] Result<Scenario> make(const audit::AsFound& found, const std::string& name) const {
     Scenario scenario = calls_;
     scenario.name = name;
     scenario.about = "the job's calls, " + found.text;
@@ -40,6 +40,12 @@ class Replayer {
     for (const auto& [variable, value] : found.variables) {
       scenario.set.push_back(variable + "=" + value);
     }
+    return scenario;
+  }
+
+  /// Writes the scenario too, and runs it.
+  [[nodiscard]] Result<Replayed> run(const audit::AsFound& found, const std::string& name) const {
+    RINGSIDE_TRY(const Scenario scenario, make(found, name));
     Replayed done{.what = found.text, .scenario = path_of(name + ".yaml")};
     RINGSIDE_TRY(write(done.scenario, to_yaml(scenario)));
     RINGSIDE_TRY(const ScenarioOutcome outcome,
@@ -68,22 +74,58 @@ class Replayer {
   const Scenario calls_;
 };
 
-}  // namespace
+/// What logs tell of a job.
+struct Logged {
+  audit::Audit audited;
+  audit::ExpectedJob expected;
+  ImportedScenario imported;
+};
 
-Result<AuditReplay> replay_findings(const ReplayOptions& options) {
-  RINGSIDE_TRY(const audit::Audit audited, audit::audit_logs(options.logs, {}));
-  RINGSIDE_TRY(const audit::ExpectedJob expected,
-               audit::expected_job(audited.facts, options.cluster));
+Result<Logged> read_logs(const ReplayOptions& options) {
+  RINGSIDE_TRY(audit::Audit audited, audit::audit_logs(options.logs, {}));
+  RINGSIDE_TRY(audit::ExpectedJob expected, audit::expected_job(audited.facts, options.cluster));
   RINGSIDE_TRY(ImportedScenario imported, import_scenario(options.logs, options.keep));
   RINGSIDE_TRY(make_empty_folder(options.folder));
+  return Logged{std::move(audited), std::move(expected), std::move(imported)};
+}
+
+/// Of which the model of a job may know something.
+bool is_cause(const audit::Finding& finding) {
+  return finding.severity >= audit::Severity::Warning;
+}
+
+}  // namespace
+
+Result<LoggedJob> job_of_logs(const ReplayOptions& options) {
+  RINGSIDE_TRY(Logged logged, read_logs(options));
+  audit::AsFound all{.hosts = logged.expected.hosts, .text = "on its hosts as they were found"};
+  for (const audit::Finding& finding : logged.audited.findings) {
+    if (!is_cause(finding)) continue;
+    auto found = audit::as_found(finding, logged.audited.facts, all.hosts);
+    if (!found) continue;
+    all.hosts = std::move(found->hosts);
+    all.variables.merge(found->variables);
+  }
+  const Replayer replayer(options, std::move(logged.imported.scenario));
+  LoggedJob job{.source = logged.expected.source,
+                .scenario = {},
+                .findings = std::move(logged.audited.findings),
+                .unknown = std::move(logged.imported.unknown)};
+  RINGSIDE_TRY(job.scenario, replayer.make(all, "logged-job"));
+  return job;
+}
+
+Result<AuditReplay> replay_findings(const ReplayOptions& options) {
+  RINGSIDE_TRY(Logged logged, read_logs(options));
+  const auto& [audited, expected, imported] = logged;
   AuditReplay replay{.source = expected.source, .healthy = {}, .unknown = imported.unknown};
-  Replayer replayer(options, std::move(imported.scenario));
+  const Replayer replayer(options, std::move(logged.imported.scenario));
   RINGSIDE_TRY(replay.healthy,
                replayer.run({.hosts = expected.hosts, .text = "as it should be"}, "healthy"));
   audit::AsFound all{.hosts = expected.hosts, .text = "all of them together"};
   std::set<std::string> tried;  // findings of one kind are one change
   for (const audit::Finding& finding : audited.findings) {
-    if (finding.severity < audit::Severity::Warning) continue;
+    if (!is_cause(finding)) continue;
     auto found = audit::as_found(finding, audited.facts, expected.hosts);
     if (!found) {
       replay.unmodelled.push_back(finding.id);

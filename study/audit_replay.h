@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "diag/audit/finding.h"
 #include "study/scenario_run.h"
 
 /// What findings cost: the calls that a job logged, simulated on the hosts as they should be and as they were found.
@@ -35,6 +36,17 @@ struct AuditReplay {
       {};  ///< ids of findings that the model of a job knows nothing of
   std::vector<std::string> unknown = {};
 };
+
+/// The calls that a job logged, on the hosts as its findings have them.
+struct LoggedJob {
+  std::string source = {};  ///< what the hosts were taken from
+  Scenario scenario;        ///< its hosts are described by files in the options' folder
+  std::vector<audit::Finding> findings = {};
+  std::vector<std::string> unknown = {};  ///< what the logs do not say, in words
+};
+
+/// errors  as audit_logs(), expected_job(), import_scenario(), make_empty_folder()
+Result<LoggedJob> job_of_logs(const ReplayOptions& options);
 
 /// errors  as audit_logs(), expected_job(), import_scenario(), run_scenario(), make_empty_folder()
 Result<AuditReplay> replay_findings(const ReplayOptions& options);

@@ -110,7 +110,7 @@ class SimulatedRun {
     outcome_.ranks = outline.ranks;
     outcome_.kinds = outline.ranks;
     const bool is_healthy = drawn.faults.empty();
-    if (is_healthy) {
+    if (is_healthy && question_.folder.empty()) {  // each rank leaves a dump of its own
       if (auto folded = fold_program(whole_))
         return run_folded(*std::move(folded), outline.iterations);
     }

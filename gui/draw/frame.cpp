@@ -232,13 +232,13 @@ void Frame::view(Session& session) {
   // Lines first: what is left of the height is the picture's.
   ImVec2 left = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
-  const bool has_picture = state.view <= View::Slots;
   const float above = state.view == View::Timeline ? 0 : 2 * line;
   const Panel& panel = session.prepare(canvas_of({left.x, std::max(left.y - above, line)}));
   for (const std::string& text : panel.lines) ImGui::TextWrapped("%s", text.c_str());
-  if (has_picture) {
+  if (state.view <= View::Slots || panel.picture.height > 0) {
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     left = ImGui::GetContentRegionAvail();
+    if (panel.picture.height > 0) left.y = panel.picture.height;
     ImGui::InvisibleButton("picture", {std::max(left.x, 1.0F), std::max(left.y, 1.0F)},
                            ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight |
                                ImGuiButtonFlags_MouseButtonMiddle);

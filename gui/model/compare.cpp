@@ -124,7 +124,8 @@ void prepare_compare(const Document& document, const Document* other, const Stat
   into.tables.push_back(std::move(sums));
 }
 
-void prepare_findings(const Document& document, Panel& into) {
+void prepare_findings(const Document& document, const Canvas& canvas, Panel& into) {
+  draw_waits(document.waits, canvas, into.picture);
   if (document.findings.empty()) {
     into.lines.emplace_back(
         "Nothing was found: every rank came to the end of its calls, and the file is whole.");

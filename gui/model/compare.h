@@ -8,7 +8,7 @@ namespace ringside::gui {
 void prepare_compare(const Document& document, const Document* other, const State& state,
                      Panel& into);
 
-/// What was found: a table of it, each tied to the ranks that it speaks of.
-void prepare_findings(const Document& document, Panel& into);
+/// What was found: who waits for whom, and a table of each finding, tied to the ranks that it speaks of.
+void prepare_findings(const Document& document, const Canvas& canvas, Panel& into);
 
 }  // namespace ringside::gui

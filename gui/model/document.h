@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gui/model/picture.h"
+#include "gui/model/waits.h"
 #include "trace/replay/replay.h"
 
 namespace ringside::gui {
@@ -58,6 +59,7 @@ struct Document {
   std::vector<CallFacts> calls;  ///< by their beginning
   Surround surround;
   std::vector<Finding> findings;
+  std::vector<WaitingRank> waits;     ///< of a job that hung, by rank
   std::vector<Caption> captions;      ///< by their time
   std::shared_ptr<const void> keeps;  ///< what the replay points into, where that is no file
 

@@ -13,8 +13,10 @@
 #include "base/vocabulary.h"
 #include "base/wording.h"
 #include "diag/hangdetect/examine.h"
+#include "diag/hangdetect/verdict/explain.h"
 #include "gui/model/dump_calls.h"
 #include "harness/scenario/scenario.h"
+#include "study/audit_replay.h"
 #include "study/explanation.h"
 #include "study/scenario_run.h"
 #include "trace/merge.h"
@@ -77,18 +79,35 @@ Finding finding_of(const hang::Verdict& verdict) {
   return finding;
 }
 
+/// Where each rank of a job that hung stands, and for whom.
+std::vector<WaitingRank> waits_of(const hang::Examination& all) {
+  std::vector<WaitingRank> ranks;
+  if (all.verdict.best.kind == hang::Kind::NotAHang) return ranks;
+  for (std::size_t rank = 0; rank < all.standing.waits.size(); ++rank) {
+    WaitingRank one{.rank = static_cast<int>(rank), .for_whom = all.standing.waits[rank], .at = {}};
+    one.is_culprit = std::ranges::binary_search(all.verdict.best.culprits, one.rank);
+    const auto& block = all.standing.blocks[rank];
+    const hang::Call* const call =
+        block ? all.job->find(one.rank, block->group, block->sequence) : nullptr;
+    if (call != nullptr) one.at = hang::call_title(*all.job, block->group, *call);
+    ranks.push_back(std::move(one));
+  }
+  return ranks;
+}
+
 Opened open_dumps(const std::vector<std::string>& paths, std::vector<Finding> more = {}) {
   RINGSIDE_TRY(const hang::Examination all, hang::examine(paths));
   RINGSIDE_TRY(std::vector<std::byte> bytes, trace_of(*all.job));
   RINGSIDE_TRY(const auto opened,
                from_bytes(fs::path(paths.front()).filename().string(), std::move(bytes), {}));
   auto document = std::make_shared<Document>(*opened);
-  document->findings.insert(document->findings.begin(), finding_of(all.verdict));
-  for (Finding& one : more) document->findings.push_back(std::move(one));
   if (document->calls.empty()) {
     return Error{ErrorCode::NotFound, fmt::format("{}: no dump that names a call", paths.front()),
                  "ringside hang says what else the files tell"};
   }
+  document->findings.insert(document->findings.begin(), finding_of(all.verdict));
+  document->waits = waits_of(all);
+  for (Finding& one : more) document->findings.push_back(std::move(one));
   return std::shared_ptr<const Document>(std::move(document));
 }
 
@@ -118,7 +137,8 @@ class TemporaryFolder {
   std::string path_;
 };
 
-Opened open_scenario(Scenario scenario) {
+/// more  what is known of it beside its calls
+Opened open_scenario(Scenario scenario, std::vector<Finding> more = {}) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
   const std::string name = scenario.name;
   const std::string about = scenario.about;
@@ -135,9 +155,41 @@ Opened open_scenario(Scenario scenario) {
         fmt::format("a step takes {}, {} of it in calls beside which nothing is computed",
                     format_time(outcome.times->step), format_time(outcome.times->exposed)));
   }
-  RINGSIDE_TRY(const auto opened, open_dumps({files}, {std::move(said)}));
+  more.insert(more.begin(), std::move(said));
+  RINGSIDE_TRY(const auto opened, open_dumps({files}, std::move(more)));
   auto document = std::make_shared<Document>(*opened);
   document->title = name;
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+// ---- logs --------------------------------------------------------------------------------------
+
+Finding finding_of(const audit::Finding& found) {
+  Finding finding{.weight = found.severity >= audit::Severity::Error     ? Finding::Weight::Fault
+                            : found.severity >= audit::Severity::Warning ? Finding::Weight::Warning
+                                                                         : Finding::Weight::Note,
+                  .title = found.title,
+                  .lines = {},
+                  .ranks = found.ranks};
+  if (!found.cause.empty()) finding.lines.push_back(found.cause);
+  if (!found.fix.empty()) finding.lines.push_back("mend: " + found.fix);
+  return finding;
+}
+
+/// Logs have no times of a call's steps: its calls are simulated on the hosts that they describe.
+Opened open_logs(const std::vector<std::string>& paths) {
+  RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
+  RINGSIDE_TRY(study::LoggedJob job,
+               study::job_of_logs({.logs = paths, .folder = folder.path() + "/hosts"}));
+  Finding source{.weight = Finding::Weight::Note,
+                 .title = "Simulated: the calls that were logged, on " + job.source,
+                 .lines = std::move(job.unknown),
+                 .ranks = {}};
+  std::vector<Finding> findings{std::move(source)};
+  for (const audit::Finding& one : job.findings) findings.push_back(finding_of(one));
+  RINGSIDE_TRY(const auto opened, open_scenario(std::move(job.scenario), std::move(findings)));
+  auto document = std::make_shared<Document>(*opened);
+  document->title = fs::path(paths.front()).filename().string() + ", simulated";
   return std::shared_ptr<const Document>(std::move(document));
 }
 
@@ -205,7 +257,7 @@ Surround surround_of(const study::SimPlan& plan, const study::SimRow& row) {
 Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress) {
   if (paths.empty()) {
     return Error{ErrorCode::InvalidArgument, "nothing to show",
-                 "name a trace, a scenario, or a folder of dumps"};
+                 "name a trace, a scenario, or a folder of dumps or logs"};
   }
   if (std::ranges::all_of(paths, is_trace)) {
     return paths.size() == 1 ? open_trace(paths.front(), on_progress)
@@ -219,7 +271,9 @@ Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_pr
     return Error{ErrorCode::InvalidArgument, "traces and other files of one job at once",
                  "name the traces alone, or the dumps and logs alone"};
   }
-  return open_dumps(paths);
+  Opened dumps = open_dumps(paths);
+  if (dumps || dumps.error().code != ErrorCode::NotFound) return dumps;
+  return open_logs(paths);
 }
 
 Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_progress) {

@@ -14,7 +14,8 @@ using Opened = Result<std::shared_ptr<const Document>>;
 using OnProgress = std::function<bool(double)>;  ///< share that is done; false ends it
 
 /// Whatever the paths name: one .rtrace, several of one job, a scenario (which is run in simulation), a folder or files of
-/// Flight Recorder dumps and logs (calls of each rank, with the verdict).
+/// Flight Recorder dumps and logs (calls of each rank, with the verdict), or of logs alone (their calls, simulated on the
+/// hosts that they describe, with what is to be found in them).
 ///
 /// errors  those of whoever reads such a file; InvalidArgument: nothing is named, kinds are mixed
 Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress = {});

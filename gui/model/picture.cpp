@@ -24,6 +24,7 @@ void Picture::clear() {
   discs.clear();
   words.clear();
   spots.clear();
+  height = 0;
 }
 
 void Panel::clear() {

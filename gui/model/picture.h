@@ -83,6 +83,7 @@ struct Picture {
   std::vector<Disc> discs;
   std::vector<Words> words;
   std::vector<Spot> spots;  ///< of those that overlap the last one counts
+  float height = 0;         ///< 0: the canvas'
   void clear();
 };
 

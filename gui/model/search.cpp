@@ -13,8 +13,8 @@
 namespace ringside::gui {
 namespace {
 
-constexpr std::array<std::string_view, 6> kKeys{"rank", "channel", "call",
-                                                "step", "peer",    "waiting"};
+constexpr std::array<std::string_view, 6> kQueryKeys{"rank", "channel", "call",
+                                                     "step", "peer",    "waiting"};
 constexpr const char* kHelp =
     "words: rank=3 channel=2 call=5 step=7 peer=1 waiting >10us, a primitive (recv_reduce_send) or "
     "a collective";
@@ -41,7 +41,7 @@ Status take_number(Query& query, std::string_view key, std::string_view text) {
     query.peer = number;
   else
     return Error{ErrorCode::InvalidArgument, fmt::format("unknown word '{}'", key),
-                 suggestion(key, kKeys)};
+                 suggestion(key, kQueryKeys)};
   return {};
 }
 

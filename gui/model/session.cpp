@@ -55,7 +55,7 @@ const Panel& Session::prepare(View view, const Canvas& canvas) {
       numbers_.prepare(*document_, state_, canvas, panel_);
       break;
     case View::Findings:
-      prepare_findings(*document_, panel_);
+      prepare_findings(*document_, canvas, panel_);
       break;
     case View::Compare:
       prepare_compare(*document_, other_.get(), state_, panel_);

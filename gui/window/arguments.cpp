@@ -79,7 +79,13 @@ Status check(const Spoken& words, Arguments& arguments) {
     return Error{ErrorCode::InvalidArgument, "files, --sim and --lesson at once",
                  "give one of them"};
   }
-  if (sources == 0 && (!arguments.screenshot.empty() || arguments.prints)) {
+  if (!arguments.record.empty() && !arguments.screenshot.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--record and --screenshot at once",
+                 "give one of them"};
+  }
+  const bool is_headless =
+      !arguments.screenshot.empty() || !arguments.record.empty() || arguments.prints;
+  if (sources == 0 && is_headless) {
     return Error{ErrorCode::InvalidArgument, "nothing to show",
                  "name a trace, a scenario or a folder of dumps; or --lesson ring"};
   }
@@ -118,6 +124,13 @@ ParsedArguments parse_arguments(int argc, char** argv) {
   app.add_option("--proto", words.question.protocol, "protocol (default: NCCL's choice)");
   app.add_option("--channels", words.question.channels, "channels (default: NCCL's choice)");
   app.add_option("--screenshot", arguments.screenshot, "write one frame as PNG; needs no display");
+  app.add_option(
+      "--record", arguments.record,
+      "play it into a film, F.webm, .mp4 or .gif, with --range a part of it; needs ffmpeg and no "
+      "display");
+  app.add_option("--seconds", arguments.seconds, "how long the film is")
+      ->check(CLI::Range(0.1, 600.0))
+      ->capture_default_str();
   app.add_flag("--print", arguments.prints, "print what the view shows as text; needs no display");
   app.add_option("--at", words.at, "moment: a time from the beginning, or 50%");
   app.add_option("--view", words.view,

@@ -17,6 +17,8 @@ struct Arguments {
   std::string lesson;
   int ranks = 0;  ///< of the lesson; 0: its own
   std::string screenshot;
+  std::string record;
+  double seconds = 10;                 ///< that what is recorded plays
   std::optional<Seconds> at = {};      ///< from the beginning of the trace
   std::optional<int> at_percent = {};  ///< of the trace
   std::optional<View> view = {};

@@ -257,6 +257,16 @@ Opened open_asked(const Arguments& arguments, const OnProgress& on_progress) {
   return open_paths(arguments.paths, on_progress);
 }
 
+TimeRange played_range(const Arguments& arguments, const Document& document) {
+  const TimeRange whole = document.whole();
+  if (!arguments.range) return whole;
+  const auto moment = [&](Seconds time) {
+    return std::clamp<std::int64_t>(whole.begin_ns + std::llround(time.count() * 1e9),
+                                    whole.begin_ns, whole.end_ns);
+  };
+  return {moment(arguments.range->first), moment(arguments.range->second)};
+}
+
 Status go_where_asked(const Arguments& arguments, Session& session) {
   State& state = session.state();
   const Document& document = *session.document();
@@ -273,8 +283,7 @@ Status go_where_asked(const Arguments& arguments, Session& session) {
   });
   if (is_hang && arguments.lesson.empty()) state.view = View::Findings;
   if (arguments.view) state.view = *arguments.view;
-  if (arguments.range)
-    show_range(state, document, {moment(arguments.range->first), moment(arguments.range->second)});
+  if (arguments.range) show_range(state, document, played_range(arguments, document));
   if (!arguments.choose.empty()) {
     state.search = arguments.choose;
     session.press(Command::FindNext);

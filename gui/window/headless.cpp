@@ -17,8 +17,6 @@
 namespace ringside::gui {
 namespace {
 
-constexpr int kFrames = 4;
-
 Error no_egl(const char* what) {
   return {ErrorCode::Unsupported,
           fmt::format("no picture without a display: {} (EGL error 0x{:x})", what, eglGetError()),
@@ -90,24 +88,35 @@ class Offscreen {
   EGLContext context_ = EGL_NO_CONTEXT;
 };
 
-std::vector<unsigned char> read_pixels(int width, int height) {
+/// RGB, the uppermost row first.
+void read_pixels(int width, int height, std::vector<unsigned char>& below,
+                 std::vector<unsigned char>& pixels) {
   const auto row = static_cast<std::size_t>(width) * 3;
-  std::vector<unsigned char> below(row * static_cast<std::size_t>(height));
+  below.resize(row * static_cast<std::size_t>(height));
+  pixels.resize(below.size());
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
   glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, below.data());
   // GL counts rows from below.
-  std::vector<unsigned char> pixels(below.size());
   for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y) {
     std::memcpy(&pixels[y * row], &below[(static_cast<std::size_t>(height) - 1 - y) * row], row);
   }
-  return pixels;
 }
 
 }  // namespace
 
-Status write_screenshot(const std::string& path, int width, int height, float scale,
-                        const std::function<void()>& draw) {
-  RINGSIDE_TRY(const auto offscreen, Offscreen::make(width, height));
+struct Headless::Impl {
+  int width = 0, height = 0;
+  std::unique_ptr<Offscreen> offscreen;
+  std::vector<unsigned char> below, pixels;
+};
+
+Headless::Headless(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::unique_ptr<Headless>> Headless::make(int width, int height, float scale) {
+  auto impl = std::make_unique<Impl>();
+  impl->width = width;
+  impl->height = height;
+  RINGSIDE_TRY(impl->offscreen, Offscreen::make(width, height));
   ImGui::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
@@ -115,20 +124,33 @@ Status write_screenshot(const std::string& path, int width, int height, float sc
   io.MousePos = {-1, -1};
   load_fonts(scale);
   ImGui_ImplOpenGL3_Init("#version 330");
-  for (int i = 0; i < kFrames; ++i) {
-    io.DeltaTime = 1.0F / 60;
-    ImGui_ImplOpenGL3_NewFrame();
-    ImGui::NewFrame();
-    draw();
-    ImGui::Render();
-    glViewport(0, 0, width, height);
-    glClear(GL_COLOR_BUFFER_BIT);
-    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  }
-  glFinish();
-  const std::vector<unsigned char> pixels = read_pixels(width, height);
+  return std::unique_ptr<Headless>(new Headless(std::move(impl)));
+}
+
+Headless::~Headless() {
   ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext();
+}
+
+std::span<const unsigned char> Headless::frame(const std::function<void()>& draw) {
+  ImGui::GetIO().DeltaTime = 1.0F / 60;
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui::NewFrame();
+  draw();
+  ImGui::Render();
+  glViewport(0, 0, impl_->width, impl_->height);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  glFinish();
+  read_pixels(impl_->width, impl_->height, impl_->below, impl_->pixels);
+  return impl_->pixels;
+}
+
+Status write_screenshot(const std::string& path, int width, int height, float scale,
+                        const std::function<void()>& draw) {
+  RINGSIDE_TRY(const auto headless, Headless::make(width, height, scale));
+  for (int i = 1; i < kSettlingFrames; ++i) headless->frame(draw);
+  const std::span<const unsigned char> pixels = headless->frame(draw);
   if (stbi_write_png(path.c_str(), width, height, 3, pixels.data(), width * 3) == 0) {
     return Error{ErrorCode::System, fmt::format("{}: cannot be written", path),
                  "give another path"};

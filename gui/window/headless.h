@@ -1,16 +1,41 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 
 #include "base/result.h"
 
 namespace ringside::gui {
 
-/// Draws frames where nobody looks, by EGL without a surface, and writes the last one.
+/// So many frames until ImGui's parts have their sizes.
+inline constexpr int kSettlingFrames = 4;
+
+/// Draws where nobody looks, by EGL without a surface.
 ///
-/// draw    called between ImGui's NewFrame and Render, a few times: sizes of ImGui's parts settle
-/// errors  Unsupported: no EGL that draws without a display; System: the file cannot be written
+/// Threads  one at a time, and one of these at a time: ImGui has one context
+class Headless {
+ public:
+  /// width, height  pixels
+  /// errors  Unsupported: no EGL that draws without a display
+  static Result<std::unique_ptr<Headless>> make(int width, int height, float scale);
+  Headless(const Headless&) = delete;
+  Headless& operator=(const Headless&) = delete;
+  ~Headless();
+
+  /// draw     called between ImGui's NewFrame and Render
+  /// returns  RGB, the uppermost row first; until the next frame
+  std::span<const unsigned char> frame(const std::function<void()>& draw);
+
+ private:
+  struct Impl;
+  explicit Headless(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Draws a few frames, and writes the last one.
+/// errors  as Headless::make(); System: the file cannot be written
 Status write_screenshot(const std::string& path, int width, int height, float scale,
                         const std::function<void()>& draw);
 

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 
 #include "gui/window/arguments.h"
 #include "gui/window/desktop.h"
 #include "gui/window/headless.h"
+#include "gui/window/recording.h"
 
 namespace ringside::gui {
 namespace {
@@ -24,16 +26,29 @@ Result<std::unique_ptr<Session>> opened_session(const Arguments& arguments) {
 }
 
 Status run(const Arguments& arguments) {
-  if (arguments.screenshot.empty() && !arguments.prints) return run_window(arguments);
+  if (arguments.screenshot.empty() && arguments.record.empty() && !arguments.prints) {
+    return run_window(arguments);
+  }
   RINGSIDE_TRY(const auto session, opened_session(arguments));
   if (arguments.prints) {
     fmt::print("{}", to_text(session->prepare({.width = static_cast<float>(arguments.width),
                                                .height = static_cast<float>(arguments.height)})));
-    if (arguments.screenshot.empty()) return {};
+    if (arguments.screenshot.empty() && arguments.record.empty()) return {};
   }
   Frame frame;
   const auto lesson = lesson_bar(arguments);
   const auto scale = static_cast<float>(arguments.scale);
+  if (!arguments.record.empty()) {
+    const TimeRange played = played_range(arguments, *session->document());
+    return write_recording(
+        {arguments.record, arguments.width, arguments.height, scale, arguments.seconds},
+        [&](double share) {
+          session->state().now_ns =
+              played.begin_ns +
+              std::llround(share * static_cast<double>(played.end_ns - played.begin_ns));
+          frame.draw(*session, {}, 0, lesson, scale);
+        });
+  }
   return write_screenshot(arguments.screenshot, arguments.width, arguments.height, scale,
                           [&] { frame.draw(*session, {}, 0, lesson, scale); });
 }

@@ -15,6 +15,20 @@ for view in timeline topology chunks slots numbers findings compare; do
   # An empty page of that size takes 2 KB.
   (($(stat -c %s "$folder/$view.png") > 9000)) || die "$view: too little is drawn"
 done
+# A stand-in for the encoder: 20 frames come to it, and they are not all the same.
+mkdir "$folder/bin"
+cat >"$folder/bin/ffmpeg" <<'END'
+#!/bin/bash
+cat >"${@: -1}"
+END
+chmod +x "$folder/bin/ffmpeg"
+PATH="$folder/bin:$PATH" "$ringside" gui "$folder/run.rtrace" --view chunks --size 640x400 --seconds 0.8 --record "$folder/film.gif"
+[[ $(stat -c %s "$folder/film.gif") == $((20 * 640 * 400 * 3)) ]] || die "--record: $(stat -c %s "$folder/film.gif") bytes"
+cmp -s <(head -c 768000 "$folder/film.gif") <(tail -c 768000 "$folder/film.gif") && die "--record: nothing moves"
+printf '#!/bin/bash\nexit 1\n' >"$folder/bin/ffmpeg"
+status=0
+PATH="$folder/bin:$PATH" "$ringside" gui "$folder/run.rtrace" --size 200x100 --seconds 0.8 --record "$folder/film.gif" 2>"$folder/err" || status=$?
+grep -q "ffmpeg gave up" "$folder/err" || die "an encoder that gives up: status $status"
 "$ringside" gui "$folder/run.rtrace" --print --view chunks >"$folder/text"
 grep -q "14 rounds" "$folder/text" || die "--print"
 refused() {
@@ -27,6 +41,7 @@ refused "$folder/none.rtrace" --print
 refused --lesson rings --print
 refused "$folder/run.rtrace" --size 3 --print
 refused --print
+refused "$folder/run.rtrace" --record "$folder/film.txt"
 status=0
 "$ringside" gui "$folder/run.rtrace" 2>"$folder/err" || status=$?
 [[ $status != 0 ]] || die "a window without a display"
