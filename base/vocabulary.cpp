@@ -119,6 +119,11 @@ bool is_reduction(Collective collective) {
          collective == Collective::Reduce;
 }
 
+bool has_root(Collective collective) {
+  return collective == Collective::Broadcast || collective == Collective::Reduce ||
+         collective == Collective::Gather || collective == Collective::Scatter;
+}
+
 bool can_reduce(Algorithm algorithm, DataType type, RedOp op) {
   const Reductions reductions = facts_of(algorithm).reductions;
   if (reductions == Reductions::All) return true;

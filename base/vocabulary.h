@@ -43,6 +43,9 @@ Bytes size_of(DataType type);  ///< of one element
 /// Whether the collective reduces: all_reduce, reduce_scatter, reduce.
 bool is_reduction(Collective collective);
 
+/// Whether one rank gives, or gets, what the others do not.
+bool has_root(Collective collective);
+
 /// Whether NCCL has kernels of the algorithm that reduce elements of the type so. NVSwitches sum, and
 /// compare all but the long floats; PAT scales no element.
 /// source  NCCL 2.30.7 device/generate.py, enqueue.cc

@@ -20,9 +20,6 @@ bool is_host_bridge(const Link& link) {
          (link.kind == LinkKind::Pci && is(NodeKind::Cpu) && !is(NodeKind::Nic));
 }
 
-NodeRef gpu_ref(int gpu) { return {NodeKind::Gpu, gpu}; }
-NodeRef net_ref(int net) { return {NodeKind::Net, net}; }
-
 bool is_within_node(const Path& path) {
   return path.type != PathType::Net && path.type != PathType::Dis;
 }

@@ -179,8 +179,16 @@ Result<SimModel> load_sim_model() {
 }
 
 Result<SimModel> load_sim_model(const std::string& path) {
-  RINGSIDE_TRY(const std::string text, read_description(path));
-  return parse_model(text, path);
+  const Result<std::string> text = read_description(path);
+  if (text) return parse_model(*text, path);
+  Error error = text.error();
+  if (error.help.empty()) {
+    error.help = fmt::format(
+        "give a file of constants in the form of sim/models/{}.yaml, or nothing: that one is built "
+        "in",
+        kSimModels.front().name);
+  }
+  return error;
 }
 
 }  // namespace ringside

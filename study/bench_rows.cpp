@@ -5,16 +5,9 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/vocabulary.h"
 
 namespace ringside::study {
-namespace {
-
-bool has_root(Collective collective) {
-  return collective == Collective::Broadcast || collective == Collective::Reduce ||
-         collective == Collective::Gather || collective == Collective::Scatter;
-}
-
-}  // namespace
 
 std::int64_t wrong_in(const std::vector<BenchRow>& rows) {
   std::int64_t wrong = 0;

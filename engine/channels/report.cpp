@@ -17,8 +17,6 @@ constexpr int kChannelsToLocal =
     2;  ///< for a peer of the node beyond PCI; source  NCCL graph/paths.cc
 constexpr int kChannelsWithoutNic = 2;
 
-NodeRef gpu_ref(int index) { return {NodeKind::Gpu, index}; }
-
 bool has_nvls(const System& system, const ChannelParameters& channels) {
   if (channels.nvls_enable == 0 || system.count(NodeKind::Gpu) < kLeastForNvls) return false;
   return channels.nvls_enable == 1 ||

@@ -7,8 +7,6 @@ namespace {
 
 constexpr int kWarmUpSteps = 1 << 10;  ///< of the walk in index order; source  NCCL graph/search.cc
 
-NodeRef gpu_ref(int index) { return {NodeKind::Gpu, index}; }
-NodeRef net_ref(int index) { return {NodeKind::Net, index}; }
 constexpr NodeRef kSwitch{NodeKind::Nvs, 0};
 
 /// The PCI function behind a network device.

@@ -24,7 +24,6 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostRanks = 1 << 20;
 constexpr std::size_t kMostNotes = 3;
 
 /// A message to a rank is a few hundred bytes into an empty socket buffer: this is never waited for

@@ -5,15 +5,11 @@
 #include <numeric>
 #include <vector>
 
+#include "base/vocabulary.h"
 #include "engine/runtime/call.h"
 
 namespace ringside {
 namespace {
-
-bool has_root(Collective collective) {
-  return collective == Collective::Broadcast || collective == Collective::Reduce ||
-         collective == Collective::Gather || collective == Collective::Scatter;
-}
 
 /// FNV-1a.
 std::uint64_t digest(const std::vector<std::int64_t>& counts) {

@@ -2,17 +2,10 @@
 
 #include <numeric>
 
+#include "base/vocabulary.h"
 #include "engine/runtime/ring_links.h"
 
 namespace ringside {
-namespace {
-
-bool has_root(Collective collective) {
-  return collective == Collective::Broadcast || collective == Collective::Reduce ||
-         collective == Collective::Gather || collective == Collective::Scatter;
-}
-
-}  // namespace
 
 FlightFacts flight_facts(const CollectiveCall& call, int nranks) {
   FlightFacts facts;

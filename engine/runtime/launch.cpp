@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "engine/runtime/messages.h"
 
 namespace ringside {
 namespace {
-
-constexpr int kMostRanks = 1 << 20;
 
 /// The names under which one launcher says who is who; null where it has none.
 struct Names {

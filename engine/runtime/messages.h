@@ -19,6 +19,7 @@
 namespace ringside {
 
 inline constexpr std::size_t kMessageLimit = 8192;  ///< bytes of a frame that holds one of these
+inline constexpr int kMostRanks = 1 << 20;          ///< of a job
 
 /// rank -> root, as the hello of its connection.
 struct JoinMessage {

@@ -19,10 +19,13 @@ inline constexpr int kMaxGpusPerHost = 72;
 /// A PCI address "dddddddd:bb:dd.f" without its separators: 0000:1b:00.0 is 0x1b000.
 using BusId = std::int64_t;
 
+/// PCI class of an NVSwitch: what NVLinks say they end at.
+inline constexpr std::uint32_t kNvSwitchClass = 0x068000;
+
 struct HostNvLink {
   std::string target;              ///< bus id of the other end
   int count = 0;                   ///< links to it
-  std::uint32_t target_class = 0;  ///< 0x068000 NVSwitch, 0x0302xx GPU, 0x068001 POWER CPU
+  std::uint32_t target_class = 0;  ///< kNvSwitchClass, 0x0302xx GPU, 0x068001 POWER CPU
 };
 
 struct HostC2c {

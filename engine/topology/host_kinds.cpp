@@ -11,8 +11,6 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint32_t kNvSwitchClass = 0x068000;
-
 struct Generation {
   std::string_view name, speed;
 };

@@ -7,8 +7,6 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint32_t kNvSwitchClass = 0x068000;
-
 /// `00000000:1B:00.0` as the rest of the world writes it: 0000:1b:00.0.
 std::string short_bus_id(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

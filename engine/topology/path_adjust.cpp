@@ -6,8 +6,6 @@
 namespace ringside {
 namespace {
 
-NodeRef gpu_ref(int index) { return {NodeKind::Gpu, index}; }
-NodeRef net_ref(int index) { return {NodeKind::Net, index}; }
 NodeRef cpu_ref(int index) { return {NodeKind::Cpu, index}; }
 
 /// The type of two paths joined end to end.

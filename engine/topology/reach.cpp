@@ -9,8 +9,6 @@ namespace {
 /// source  NCCL 2.30.7 include/device.h
 constexpr int kMaxChannels = 64;
 
-NodeRef gpu_ref(int index) { return {NodeKind::Gpu, index}; }
-
 const GpuInfo& gpu_info(const System& system, int gpu) {
   return system.gpus[static_cast<std::size_t>(gpu)];
 }

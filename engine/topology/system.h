@@ -32,6 +32,8 @@ struct NodeRef {
   int index = 0;  ///< within its kind, in NCCL's order
   friend bool operator==(NodeRef, NodeRef) = default;
 };
+inline NodeRef gpu_ref(int index) { return {NodeKind::Gpu, index}; }
+inline NodeRef net_ref(int index) { return {NodeKind::Net, index}; }
 
 using LinkId = std::int32_t;
 

@@ -8,8 +8,6 @@
 namespace ringside {
 namespace {
 
-NodeRef gpu_ref(int gpu) { return {NodeKind::Gpu, gpu}; }
-
 /// The first GPU that a path passes, besides its ends; -1: none.
 int gpu_between(const System& system, const Path& path, int from, int to) {
   for (const LinkId id : path.links) {

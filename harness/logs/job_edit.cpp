@@ -11,7 +11,6 @@ namespace {
 
 enum Of : std::uint64_t { kStruck = 400 };
 
-constexpr std::uint32_t kNvSwitchClass = 0x068000;
 constexpr int kHopper = 90;
 
 Host first_host(const LogRequest& request) { return request.hosts.runs.front().host; }

@@ -5,18 +5,18 @@
 namespace ringside::hang {
 namespace {
 
-using What = RunLine::What;
+using RunWhat = RunLine::What;
 
 TEST(RunLines, StepsAreReadInTheWordsOfManyLoops) {
   const RunLine megatron =
       read_run_line("iteration   42780/ 115311 | consumed samples: 71455664 |");
-  EXPECT_EQ(megatron.what, What::Step);
+  EXPECT_EQ(megatron.what, RunWhat::Step);
   EXPECT_EQ(megatron.step, 42780);
   EXPECT_EQ(megatron.of, 115311);
   EXPECT_EQ(read_run_line("RANK 21: running step 1/10").step, 1);
   EXPECT_EQ(read_run_line(" 45%|####     | 450/1000 [00:45<00:55, 10.0it/s]").step, 450);
   EXPECT_EQ(read_run_line("Epoch 3: loss 0.1").step, 3);
-  EXPECT_EQ(read_run_line("footsteps 12").what, What::Other);
+  EXPECT_EQ(read_run_line("footsteps 12").what, RunWhat::Other);
 }
 
 TEST(RunLines, WarningsOfJobsThatRunWellAreNoAlarm) {
@@ -25,11 +25,11 @@ TEST(RunLines, WarningsOfJobsThatRunWellAreNoAlarm) {
           "No available shared memory broadcast block found in 60 seconds. This typically happens "
           "when some processes are hanging")
           .what,
-      What::Harmless);
-  EXPECT_EQ(read_run_line("TimeoutError: RPC call timed out").what, What::Alarming);
-  EXPECT_EQ(read_run_line("number of errors: 0").what, What::Other);
+      RunWhat::Harmless);
+  EXPECT_EQ(read_run_line("TimeoutError: RPC call timed out").what, RunWhat::Alarming);
+  EXPECT_EQ(read_run_line("number of errors: 0").what, RunWhat::Other);
   EXPECT_EQ(read_run_line("Training completed. Do not forget to share your model").what,
-            What::Finished);
+            RunWhat::Finished);
 }
 
 TEST(RunLines, SrunsWordsAreReadAsTheyAre) {

@@ -65,7 +65,9 @@ TEST(SimModel, BadFilesAreRefusedWithThePlace) {
         << kernel;
   }
   EXPECT_THAT(model_with("  efa:", "  afe:").error().message, HasSubstr("net efa"));
-  EXPECT_EQ(load_sim_model("/nowhere.yaml").error().code, ErrorCode::NotFound);
+  const auto nowhere = load_sim_model("/nowhere.yaml");
+  EXPECT_EQ(nowhere.error().code, ErrorCode::NotFound);
+  EXPECT_NE(nowhere.error().help.find("sim/models/measured.yaml"), std::string::npos);
 }
 
 TEST(SimCosts, AreTheModelsAndTheNicsTogether) {

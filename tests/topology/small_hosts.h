@@ -82,7 +82,4 @@ inline std::vector<System> systems_of(const std::string& xml, int nranks,
   return systems ? *std::move(systems) : std::vector<System>(1);
 }
 
-inline NodeRef gpu_ref(int index) { return {NodeKind::Gpu, index}; }
-inline NodeRef net_ref(int index) { return {NodeKind::Net, index}; }
-
 }  // namespace ringside::small_hosts
