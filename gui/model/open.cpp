@@ -155,6 +155,8 @@ Opened open_scenario(Scenario scenario, std::vector<Finding> more = {}) {
         fmt::format("a step takes {}, {} of it in calls beside which nothing is computed",
                     format_time(outcome.times->step), format_time(outcome.times->exposed)));
   }
+  said.lines.emplace_back(
+      "the timeline has a call from when its rank enqueued it to when it enqueued the next one");
   more.insert(more.begin(), std::move(said));
   RINGSIDE_TRY(const auto opened, open_dumps({files}, std::move(more)));
   auto document = std::make_shared<Document>(*opened);
