@@ -73,7 +73,11 @@ std::string_view host_in_word(std::string_view word) {
   const bool has_digit = std::any_of(word.begin(), word.end(), is_digit);
   // `dgx-a`: a hyphen and a letter stand for a number.
   const bool is_lettered = word.size() > 3 && word[word.size() - 2] == '-';
-  return is_name && (has_digit || is_lettered) ? word : std::string_view{};
+  // `nodeA`.
+  bool is_numbered = false;
+  for (const std::string_view what : {"node", "host", "server", "machine"})
+    is_numbered = is_numbered || (word.starts_with(what) && word.size() == what.size() + 1);
+  return is_name && (has_digit || is_lettered || is_numbered) ? word : std::string_view{};
 }
 
 std::string_view without_extension(std::string_view word) {

@@ -147,9 +147,12 @@ bool is_shell(std::string_view text) {
 bool is_c(std::string_view text) {
   if (text.starts_with("#include ") || text.starts_with("//") || text.starts_with("/*"))
     return true;
-  // `NCCLCHECK(ncclCommDestroy(comm));`; a sentence ends with a semicolon, too.
-  return text.ends_with(");") && is_letter(text.front()) &&
-         find_text(text, ": ") == std::string_view::npos;
+  if (text.ends_with(") {") || find_text(text, "printf(") != text.npos) return true;
+  // `NCCLCHECK(ncclCommDestroy(comm));`, `ncclComm_t comms[2];`; a sentence ends with a semicolon, too.
+  if (!text.ends_with(';') || !is_letter(text.front()) || find_text(text, ": ") != text.npos)
+    return false;
+  return text.ends_with(");") || text.starts_with("return ") ||
+         (text.ends_with("];") && std::count(text.begin(), text.end(), ' ') < 3);
 }
 
 /// What begins a line that a program printed.
@@ -194,6 +197,16 @@ bool begins_with_variable(std::string_view row) {
   return cell.size() > 4 && cell.find('_') != std::string_view::npos &&
          std::all_of(cell.begin(), cell.end(),
                      [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
+}
+
+/// `` - `NCCL_IB_DISABLE=1`: falls back to sockets ``: an item of a list that explains.
+bool explains_variable(std::string_view text) {
+  if (text.starts_with("- ") || text.starts_with("* ")) text.remove_prefix(2);
+  if (!text.starts_with('`')) return false;
+  const std::size_t end = text.find('`', 1);
+  constexpr std::size_t kShortest = 16;  // of what is said behind it
+  return end != std::string_view::npos && text.size() - end > kShortest &&
+         begins_with_variable(text.substr(0, end));
 }
 
 void take_tables(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
@@ -241,7 +254,7 @@ bool is_source_line(std::string_view text) {
   if (text.empty() || is_tagged(text)) return false;
   // A row that has lost its first bar, and no echo of a value.
   const bool is_row = text.ends_with('|') && begins_with_variable(text);
-  return is_python(text) || is_shell(text) || is_c(text) || is_row;
+  return is_python(text) || is_shell(text) || is_c(text) || is_row || explains_variable(text);
 }
 
 std::vector<bool> source_lines(const std::vector<std::string>& lines,

@@ -68,6 +68,21 @@ TEST(LineOwners, ALocalRankWhoseProcessIsKnownIsTheGlobalOne) {
   EXPECT_THAT(best.culprits, ElementsAre(13));
 }
 
+// Both fell in the same second: the table says so, and the line before it names the first alone.
+TEST(LineOwners, WhatALaunchersTableSaysOfSeveralStays) {
+  const auto fallen = [](int number, int rank, int pid) {
+    return "[" + std::to_string(number) +
+           "]:\n  time      : 2025-03-11_15:25:53\n  host      : n4\n" +
+           "  rank      : " + std::to_string(rank) +
+           " (local_rank: 2)\n  exitcode  : -9 (pid: " + std::to_string(pid) + ")\n";
+  };
+  const Explanation best = verdict_of(
+      "torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9) local_rank: 2 "
+      "(pid: 4234) of binary: /usr/bin/python\nFailures:\n" +
+      fallen(1, 35, 4235) + "Root Cause (first observed failure):\n" + fallen(0, 34, 4234));
+  EXPECT_THAT(best.culprits, ElementsAre(34, 35));
+}
+
 // The same bus is on both hosts.
 TEST(LineOwners, AnXidIsOfTheGpuOfTheHostWhoseKernelReportsIt) {
   const std::string text = begun("dgx-a", 701, 3, "52000") + begun("dgx-b", 821, 11, "52000");

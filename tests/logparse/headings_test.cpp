@@ -31,6 +31,9 @@ TEST(Headings, NameAHostAndARankOnIt) {
     EXPECT_EQ(heading->host, "node-2") << line;
     EXPECT_EQ(heading->rank, -1) << line;
   }
+  const auto lettered = heading_of("--- nodeA ---");
+  ASSERT_TRUE(lettered);
+  EXPECT_EQ(lettered->host, "nodea") << "its own lines tell how it is written";
   const auto both = heading_of("### rank 12 on node-2");
   ASSERT_TRUE(both);
   EXPECT_EQ(both->rank, 12);

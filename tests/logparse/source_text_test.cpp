@@ -9,15 +9,30 @@ namespace {
 
 TEST(SourceText, WhatPeopleWriteForMachinesIsSource) {
   for (const std::string line :
-       {"import torch.distributed as dist", "from torch import nn", "dist.all_reduce(x)",
+       {"import torch.distributed as dist",
+        "from torch import nn",
+        "dist.all_reduce(x)",
         "dist.init_process_group(\"nccl\", timeout=timedelta(seconds=1800))",
-        "def train(rank, world_size):", "if rank == 0:", "except RuntimeError as e:",
+        "def train(rank, world_size):",
+        "if rank == 0:",
+        "except RuntimeError as e:",
         "raise RuntimeError(f\"NCCL error on rank {rank}\") from e",
-        "os.environ[\"TORCH_NCCL_ASYNC_ERROR_HANDLING\"] = \"1\"", "loss = model(batch)",
-        ">>> torch.cuda.nccl.version()", "NCCLCHECK(ncclCommInitRank(&comm, n, id, rank));",
-        "#include <nccl.h>", "srun --nodes=2 python train.py", "docker run --gpus all \\",
+        "os.environ[\"TORCH_NCCL_ASYNC_ERROR_HANDLING\"] = \"1\"",
+        "loss = model(batch)",
+        ">>> torch.cuda.nccl.version()",
+        "NCCLCHECK(ncclCommInitRank(&comm, n, id, rank));",
+        "#include <nccl.h>",
+        "ncclComm_t comms[2];",
+        "return 0;",
+        "int main(int argc, char** argv) {",
+        "if (rc) { fprintf(stderr, \"NCCL error %s\", text); }",
+        "- `NCCL_IB_DISABLE=1`: falls back to sockets if it fails",
+        "srun --nodes=2 python train.py",
+        "docker run --gpus all \\",
         "NCCL_DEBUG=INFO NCCL_P2P_DISABLE=1 torchrun --nproc_per_node 8 train.py",
-        "ENV NCCL_SOCKET_IFNAME=eth0", "- name: NCCL_IB_DISABLE", "#SBATCH --nodes=4"}) {
+        "ENV NCCL_SOCKET_IFNAME=eth0",
+        "- name: NCCL_IB_DISABLE",
+        "#SBATCH --nodes=4"}) {
     EXPECT_TRUE(is_source_line(line)) << line;
   }
 }
@@ -32,7 +47,9 @@ TEST(SourceText, WhatProgramsPrintIsNone) {
         "srun: error: n01: task 3: Killed", "#0  0x00007f in poll () from /lib/libc.so.6",
         "[rank0]: dist.all_reduce(x)", "export NCCL_DEBUG=INFO",
         "Call to ibv_reg_mr failed with error Cannot allocate memory", "from 10.1.0.2 import died",
-        "if you see this, call us:", "for (a) see above"}) {
+        "if you see this, call us:", "for (a) see above", "- `NCCL_IB_DISABLE=1`",
+        "`NCCL WARN Cuda failure 'out of memory'`", "- rank 3: `KeyError: 'x'` was raised",
+        "the connection to 10.1.0.2 was closed;"}) {
     EXPECT_FALSE(is_source_line(line)) << line;
   }
 }

@@ -34,12 +34,13 @@ void LineOwners::settle() {
     const bool is_local = said.what == What::EndedLocal;
     if (!said.ranks.empty() && !is_local) continue;
     // A launcher's table says the same with the rank, its host and the time.
-    const bool is_told = is_local && std::any_of(facts_.statements.begin(), facts_.statements.end(),
-                                                 [&](const LogStatement& other) {
-                                                   return other.what == What::Ended &&
-                                                          other.code == said.code &&
-                                                          other.ranks == std::vector<int>{rank};
-                                                 });
+    const bool is_told =
+        is_local &&
+        std::any_of(facts_.statements.begin(), facts_.statements.end(),
+                    [&](const LogStatement& other) {
+                      return other.what == What::Ended && other.code == said.code &&
+                             std::count(other.ranks.begin(), other.ranks.end(), rank) > 0;
+                    });
     if (is_told) continue;
     said.ranks = {rank};
     if (is_local) said.what = What::Ended;
