@@ -37,6 +37,19 @@ int ranks_of_job(const JobFacts& facts) {
 
 }  // namespace
 
+job::ProcessRanks processes_of(const JobFacts& facts) {
+  job::ProcessRanks ranks;
+  const auto host_of = [&](std::int32_t host) {
+    return host < 0 ? std::string_view() : facts.hosts[static_cast<std::size_t>(host)].name;
+  };
+  for (const ProcessFacts& process : facts.processes)
+    ranks.know(host_of(process.host), process.pid, process.rank);
+  if (facts.world() == nullptr) return ranks;
+  for (const Member& member : facts.world()->members)
+    ranks.know_gpu(host_of(member.host), member.bus_id, member.rank);
+  return ranks;
+}
+
 HangView::HangView(const JobFacts& facts) : facts_(facts) {
   lines_ = facts.messages.kept_lines();
   std::vector<hang::SpokenRecord> records;
@@ -49,8 +62,8 @@ HangView::HangView(const JobFacts& facts) : facts_(facts) {
   const auto where = [](Place place) -> std::pair<std::string, std::int64_t> {
     return {std::string(), place.line};
   };
-  said_ = std::make_unique<hang::Examination>(
-      hang::examine_records(records, where, {ranks_of_job(facts), facts.is_of_job}));
+  said_ = std::make_unique<hang::Examination>(hang::examine_records(
+      records, where, {ranks_of_job(facts), facts.is_of_job, processes_of(facts)}));
 }
 
 HangView::~HangView() = default;

@@ -6,6 +6,7 @@
 
 #include "diag/audit/evidence.h"
 #include "diag/audit/message_log.h"
+#include "diag/job/process_ranks.h"
 #include "diag/logparse/message.h"
 
 namespace ringside::hang {
@@ -16,6 +17,9 @@ struct Explanation;
 namespace ringside::audit {
 
 struct JobFacts;
+
+/// Which rank a process or a GPU is, as the communicators tell it.
+job::ProcessRanks processes_of(const JobFacts& facts);
 
 /// What hangdetect makes of the lines that a job's facts keep: who left the path, and what of that is said outright. A
 /// line of a hang is judged there alone; rules translate.

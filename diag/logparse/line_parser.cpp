@@ -77,12 +77,17 @@ void LineParser::parse_mended(const MendedLine& mended, bool is_odd) {
   const std::string whole = mended.stamped();
   const bool is_cut = whole.size() > kMaxLine;
   is_paste_ = true;
-  label_host_ = mended.host;
+  begin_part(mended.host, mended.rank);
   parse(kept(std::string_view(whole).substr(0, kMaxLine)), mended.number, is_odd, is_cut);
   is_paste_ = false;
-  label_host_ = {};
+  begin_part({}, -1);
   if (is_cut) ++counts_.overlong;
   counts_.lines += mended.lines - 1;
+}
+
+void LineParser::begin_part(std::string_view host, std::int32_t rank) {
+  label_host_ = host;
+  label_rank_ = rank;
 }
 
 void LineParser::parse_lines(const char* begin, const char* block,
@@ -199,13 +204,15 @@ std::uint32_t LineParser::speaker_of(const NcclPrefix& prefix, const Wrapping& w
 }
 
 std::uint32_t LineParser::speaker_of(const Wrapping& wrapping) {
-  const std::string_view host = wrapping.host.empty() ? label_host_ : wrapping.host;
-  if (wrapping.launcher_rank < 0 && wrapping.local_rank < 0 && host.empty() && wrapping.pid < 0) {
+  const std::string_view host =
+      wrapping.host.empty() ? std::string_view(label_host_) : wrapping.host;
+  const std::int32_t rank = wrapping.launcher_rank >= 0 ? wrapping.launcher_rank : label_rank_;
+  if (rank < 0 && wrapping.local_rank < 0 && host.empty() && wrapping.pid < 0) {
     return speakers_.impl().speaker_of(file_, path_);
   }
   return speakers_.impl().find({.host = host,
                                 .pid = wrapping.pid,
-                                .launcher_rank = wrapping.launcher_rank,
+                                .launcher_rank = rank,
                                 .local_rank = wrapping.local_rank,
                                 .file = file_});
 }

@@ -37,6 +37,9 @@ class LineParser {
   /// The same for a line of a paste; its bytes need not stay.
   void parse_mended(const MendedLine& line, bool is_odd);
 
+  /// Who wrote the next lines, as far as they do not say it themselves: a host, empty for none, and a rank, -1 for none.
+  void begin_part(std::string_view host, std::int32_t rank);
+
   /// Lines that follow each other, the first of them with that number.
   /// begin  where the first one starts
   /// ends   as find_line_ends() has them, counted from `block`
@@ -104,9 +107,10 @@ class LineParser {
   std::string path_;
   std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
   bool is_cut_ = false;
-  bool is_paste_ = false;        ///< this line is one of a paste
-  std::string_view label_host_;  ///< that a label before it named
-  std::string partial_;          ///< a container's line in pieces
+  bool is_paste_ = false;         ///< this line is one of a paste
+  std::string label_host_;        ///< that a label before it named, or a heading
+  std::int32_t label_rank_ = -1;  ///< that a heading named
+  std::string partial_;           ///< a container's line in pieces
   KnownLines known_;
   std::unique_ptr<LineMatch[]> matches_;  ///< of the lines that are parsed together
   std::span<LineMatch>

@@ -382,9 +382,13 @@ class Joiner {
     std::vector<MendedLine> mended;
     std::string joined;
     for (std::size_t at = 0; at < lines_.size(); ++at) {
-      MendedLine line{
-          lines_[at].text,  static_cast<std::uint32_t>(at), 1, lines_[at].stamp, lines_[at].host,
-          lines_[at].is_gap};
+      MendedLine line{lines_[at].text,
+                      static_cast<std::uint32_t>(at),
+                      1,
+                      lines_[at].stamp,
+                      lines_[at].host,
+                      lines_[at].rank,
+                      lines_[at].is_gap};
       while (goes_on(line, at, joined)) {
         line.text = joined;
         ++line.lines;
@@ -402,6 +406,7 @@ class Joiner {
     const UndressedLine& next = lines_[at + 1];
     if (line.is_gap || next.is_gap || line.text.size() + next.text.size() >= kLongestJoined)
       return false;
+    if (lines_[at].is_heading || next.is_heading) return false;
     const bool is_announced = announces(line.text);
     if (lines_.begins(at + 1) && !is_announced) return false;
     if (fills_page(line, at, is_announced, joined)) return true;

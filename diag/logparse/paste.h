@@ -20,7 +20,8 @@ struct MendedLine {
   std::uint32_t number = 0;  ///< of its first line in the paste, from 0
   std::uint32_t lines = 1;   ///< of the paste that it is made of
   std::string stamp = {};    ///< the time that a collector put before it; empty where none did
-  std::string host = {};     ///< that a label before it named
+  std::string host = {};     ///< that a label before it named, or the heading above it
+  std::int32_t rank = -1;    ///< that the heading above it named
   bool is_gap = false;       ///< an empty line, a fence, `...`
 
   /// With its time, which tells when it was written.

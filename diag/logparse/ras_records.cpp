@@ -71,6 +71,7 @@ Parsed parse_ras(std::string_view text, Record& record) {
     if (!cursor.eat(':')) return Parsed::No;
     cursor.skip_blanks();
     if (!cursor.number(rank.rank)) return Parsed::No;
+    if (!trimmed(cursor.rest()).empty()) return Parsed::No;  // a list, or a range
     record.make<RasRank>() = rank;
     return Parsed::Open;
   }

@@ -142,6 +142,24 @@ void take_host_and_pid(std::string_view name, Speaker& speaker) {
   speaker.pid = pid;
 }
 
+/// `dmesg-n04.txt`, `n04.dmesg`, `kern_n04.log`: a kernel's log has its host's name in its own, if at all.
+void take_host_of_kernel(std::string_view name, Speaker& speaker) {
+  for (const std::string_view end : {".log", ".txt", ".out"}) {
+    if (name.ends_with(end)) name.remove_suffix(end.size());
+  }
+  constexpr std::string_view kBetween = "-_.";
+  for (const std::string_view what : {"dmesg", "kern", "journal", "syslog"}) {
+    const std::size_t longer = what.size() + 1;
+    if (name.size() <= longer) continue;
+    if (name.starts_with(what) && kBetween.find(name[what.size()]) != std::string_view::npos) {
+      speaker.host = name.substr(longer);
+    } else if (name.ends_with(what) &&
+               kBetween.find(name[name.size() - longer]) != std::string_view::npos) {
+      speaker.host = name.substr(0, name.size() - longer);
+    }
+  }
+}
+
 }  // namespace
 
 Speaker speaker_of_file(std::string_view path) {
@@ -163,6 +181,7 @@ Speaker speaker_of_file(std::string_view path) {
     return speaker;
   }
   take_host_and_pid(name, speaker);
+  if (speaker.host.empty()) take_host_of_kernel(name, speaker);
   return speaker;
 }
 

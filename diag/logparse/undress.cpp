@@ -4,9 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/headings.h"
+#include "diag/logparse/nccl_prefix.h"
 #include "diag/logparse/paste.h"
+#include "diag/logparse/source_text.h"
 #include "diag/logparse/wrappers.h"
 
 namespace ringside::logs {
@@ -252,7 +257,12 @@ void take_labels(std::vector<UndressedLine>& lines) {
   if (shapes.empty()) return;
   for (UndressedLine& line : lines) {
     if (line.is_gap) continue;
-    const Label label = label_of(line.text);
+    Label label = label_of(line.text);
+    if (label.has_bar && shapes.count(shape_of(line.text, label)) == 0) {
+      // The bar is the line's own, and a row begins with it.
+      label.size = std::min(line.text.find(' ') + 1, label.size);
+      label.has_bar = false;
+    }
     if (label.size == 0 || shapes.count(shape_of(line.text, label)) == 0) continue;
     line.host = label.host;
     line.text.erase(0, label.size);
@@ -312,6 +322,59 @@ void take_indent(std::vector<UndressedLine>& lines) {
   for (UndressedLine& line : lines) line.text.erase(0, std::min(least, line.text.size()));
 }
 
+/// A host that people name in a heading may have another name of its own, which NCCL's prefix has.
+std::string own_host(const std::vector<UndressedLine>& lines, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    NcclPrefix prefix;
+    if (read_nccl_prefix(lines[i].text, prefix)) return std::string(prefix.host);
+  }
+  return {};
+}
+
+void take_headings(std::vector<UndressedLine>& lines) {
+  std::optional<Heading> open;
+  std::size_t begin = 0;
+  const auto close = [&](std::size_t end) {
+    if (!open || !open->names_somebody()) return;
+    const std::string own = open->host.empty() ? "" : own_host(lines, begin, end);
+    for (std::size_t i = begin; i < end; ++i) {
+      lines[i].rank = open->rank;
+      if (lines[i].host.empty()) lines[i].host = own.empty() ? open->host : own;
+    }
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool is_text = !lines[i].is_gap || lines[i].text.starts_with('<');
+    if (!is_text || lines[i].text.find('\r') != std::string::npos) continue;
+    std::optional<Heading> found = heading_of(lines[i].text);
+    if (!found) continue;
+    const bool ends = found->names_somebody() || (open && open->style == found->style);
+    if (!ends) continue;
+    close(i);
+    lines[i].is_heading = found->names_somebody();
+    open = std::move(found);
+    begin = i + 1;
+  }
+  close(lines.size());
+}
+
+/// Source that somebody shows beside the output of it.
+void take_sources(std::vector<UndressedLine>& lines, std::string_view paste) {
+  std::vector<std::string> plain;
+  std::vector<std::string> dressed;
+  for (const UndressedLine& line : lines) {
+    const std::size_t end = std::min(paste.find('\n'), paste.size());
+    plain.push_back(line.text);
+    dressed.emplace_back(trimmed_right(without_quotes(without_colours(paste.substr(0, end)))));
+    paste.remove_prefix(std::min(end + 1, paste.size()));
+  }
+  const std::vector<bool> are_source = source_lines(plain, dressed);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!are_source[i]) continue;
+    lines[i].text.clear();
+    lines[i].is_gap = true;
+  }
+}
+
 }  // namespace
 
 bool is_gap(std::string_view text) {
@@ -335,6 +398,7 @@ std::size_t columns_of(std::string_view text) {
 std::string undecorated(std::string_view line) { return undressed(line).text; }
 
 std::vector<UndressedLine> undress(std::string_view paste) {
+  const std::string_view whole = paste;
   std::vector<UndressedLine> lines;
   while (!paste.empty()) {
     const std::size_t end = std::min(paste.find('\n'), paste.size());
@@ -345,6 +409,8 @@ std::vector<UndressedLine> undress(std::string_view paste) {
   take_stamps(lines);
   take_labels(lines);
   take_viewer_numbers(lines);
+  take_sources(lines, whole);
+  take_headings(lines);
   return lines;
 }
 

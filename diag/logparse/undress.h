@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,15 +12,19 @@ namespace ringside::logs {
 struct UndressedLine {
   std::string text;   ///< indented as its program wrote it
   std::string stamp;  ///< a collector's time, and what a container's runtime puts behind it
-  std::string host;   ///< that a label before it names: `n01` of `n01: `
+  std::string host;   ///< that a label before it names, `n01` of `n01: `, or the heading above it
   std::size_t columns =
       0;  ///< with all that, without quotation marks: as wide as a page or a terminal shows it
   bool is_gap = false;       ///< nothing, a fence, `...`: what stands for lines, or dresses them
   bool is_indented = false;  ///< blanks stand before it
+  bool is_heading = false;   ///< it names whose lines follow
+  std::int32_t rank = -1;    ///< that the heading above it names
 };
 
 /// Takes off what is put around the lines of a text between a program and a thread: colours, quotation marks, code
-/// fences, tables' bars, a collector's times and pod names, viewers' numbers, a block's indent.
+/// fences, tables' bars, a collector's times and pod names, viewers' numbers, a block's indent. Source and rows of
+/// tables that explain (source_text.h) are gaps: no program printed them. Lines below a heading (headings.h) are of the
+/// rank or host that it names, up to the next one.
 ///
 /// What stands before every line is taken for a label only where most lines have one of its shape. Ranks' own tags
 /// (`[rank3]:`, `3: `) stay.

@@ -198,7 +198,8 @@ bool find_told(const JobFacts& facts, Findings& findings) {
     finding.evidence.mix(also_told(facts, *death, lines));
     finding.confidence = confidence_of(death->confidence);
     // A launcher of one host knows local ranks only.
-    const bool is_local = is_message(lines.front()->record(), MessageId::ChildFailed);
+    const bool is_local = is_message(lines.front()->record(), MessageId::ChildFailed) &&
+                          contains(death->why, "local rank");
     if (!is_local) finding.ranks.assign(death->culprits.begin(), death->culprits.end());
     finding.cause = death->why;
     name_dead(facts, *death, lines, finding);
@@ -218,6 +219,14 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
     if (!fact.is_rank || (!fact.is_dead && !fact.is_missing)) continue;
     missing.evidence.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
     missing.ranks.push_back(fact.rank);
+  }
+  if (facts.messages.has(MessageId::RasRanks)) {
+    constexpr std::array kLists = {MessageId::RasRanks, MessageId::AnalyserMissing};
+    for (const hang::Explanation* one : findings.hang().resting_on(kLists)) {
+      if (one->kind != hang::Kind::DeadRank) continue;
+      missing.evidence.mix(facts.messages[MessageId::RasRanks].evidence);
+      missing.ranks.assign(one->culprits.begin(), one->culprits.end());
+    }
   }
   missing.evidence.mix(facts.messages[MessageId::RasMissingProcesses].evidence);
   missing.evidence.mix(facts.messages[MessageId::RasDeadProcesses].evidence);

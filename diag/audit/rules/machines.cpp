@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "diag/audit/hang_view.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 #include "diag/audit/rules/words.h"
@@ -39,6 +40,7 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
   bool has_unknown = false, has_fatal_event = false;
   Finding draft;
   std::string title;
+  const job::ProcessRanks ranks = facts.xids.empty() ? job::ProcessRanks() : processes_of(facts);
   for (const XidFact& xid : facts.xids) {
     draft.evidence.add(xid.quoted.place, xid.quoted.process, xid.quoted.text);
     const job::XidMeaning* meaning = xid.is_switch ? nullptr : job::meaning_of_xid(xid.code);
@@ -55,11 +57,11 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
         "{}Xid {}: {}", xid.is_switch ? "S" : "", xid.code,
         meaning != nullptr ? meaning->text : std::string_view("a fault of the NVSwitch"));
     if (xid.bus_id > 0) title += fmt::format(" (PCI {})", bus_text(xid.bus_id));
-    for (const CommFacts& comm : facts.comms) {
-      for (const Member& member : comm.members) {
-        if (member.bus_id == xid.bus_id && xid.bus_id > 0) draft.ranks.push_back(member.rank);
-      }
-    }
+    const std::int32_t host = facts.processes[xid.quoted.process].host;
+    const std::string name = host < 0 ? "" : facts.hosts[static_cast<std::size_t>(host)].name;
+    int rank = ranks.rank_of_gpu(name, xid.bus_id);
+    if (rank < 0) rank = ranks.rank_of(name, xid.pid);
+    if (rank >= 0) draft.ranks.push_back(rank);
   }
   const MessageLines& bus = facts.messages[MessageId::FallenOffBus];
   if (!bus.evidence.empty()) {
@@ -78,6 +80,7 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
   Finding& finding = findings.add("xid_error", severity, title);
   finding.evidence = draft.evidence;
   std::sort(draft.ranks.begin(), draft.ranks.end());
+  draft.ranks.erase(std::unique(draft.ranks.begin(), draft.ranks.end()), draft.ranks.end());
   finding.ranks = draft.ranks;
   finding.cause = "the GPU's driver reports a fault in the kernel log";
   finding.fix = worst != nullptr ? std::string(worst->action)

@@ -229,6 +229,12 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
     Finding& finding = findings.add(is_start ? "net_init_error" : "plugin_missing", Severity::Error,
                                     "the network that NCCL_NET demands is not available");
     findings.quote(finding, messages[MessageId::NoNetPlugin]);
+    for (const KeptMessage& message : messages[MessageId::NoNetPlugin].kept) {
+      const std::string_view name = message.argument("name");
+      if (name.empty()) continue;
+      finding.title = fmt::format("the network {} that NCCL_NET demands is not available", name);
+      break;
+    }
     finding.cause =
         "NCCL_NET names a network whose plugin did not load or start; NCCL then gives up";
     finding.fix = "make the plugin loadable (LD_LIBRARY_PATH, NCCL_NET_PLUGIN), or unset NCCL_NET";
@@ -452,6 +458,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     Evidence evidence = {};
     bool is_loopback = false, is_bridge = false, is_link_local = false;
     bool is_tried = false;  ///< a connection to it failed, and nobody says that it is its own
+    std::string interface = {};
   };
   std::map<std::string, Use> uses;  // by address
   std::vector<std::int32_t> all_hosts;
@@ -461,6 +468,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     use.is_bridge = use.is_bridge || is_bridge(key.first, key.second);
     use.is_link_local = use.is_link_local || is_link_local(key.second);
     use.evidence.mix(said.evidence);
+    use.interface = key.first;
     for (const std::uint32_t process : said.processes) {
       use.processes.push_back(process);
       const std::int32_t host = facts.processes[process].host;
@@ -498,7 +506,9 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
         : use.is_loopback ? fmt::format("the bootstrap uses the loopback address {}", address)
         : use.is_link_local
             ? fmt::format("the bootstrap uses the link-local address {}", address)
-            : fmt::format("the bootstrap uses {}, which only its own host can reach", address));
+            : fmt::format("only its own host can reach what the bootstrap uses, the address {}",
+                          address));
+    if (!use.interface.empty()) finding.title += " of " + use.interface;
     finding.evidence = use.evidence;
     findings.say_who(finding, use.processes);
     finding.cause = use.is_link_local

@@ -28,6 +28,21 @@ std::string memory_in(std::string_view text) {
   return {};
 }
 
+/// A status, or a signal by its name; 0: neither.
+std::int64_t code_of_child(const Record& record) {
+  const std::string_view signal = logs::message_argument(record, "signal");
+  for (const auto& [name, number] : {std::pair<std::string_view, int>{"SIGKILL", 9},
+                                     {"SIGSEGV", 11},
+                                     {"SIGABRT", 6},
+                                     {"SIGTERM", 15},
+                                     {"SIGBUS", 7},
+                                     {"SIGFPE", 8},
+                                     {"SIGILL", 4}}) {
+    if (signal == name) return -number;
+  }
+  return logs::message_number(record, "exitcode", 0);
+}
+
 }  // namespace
 
 /// The other failures stand before the first one. Those that fell by the same signal in the same second
@@ -38,9 +53,11 @@ void EndLines::take_summary(const Record& record) {
   if (const auto time = logs::message_argument(record, "time"); !time.empty()) {
     failure_.time = time;
   }
+  if (const auto host = logs::message_argument(record, "host"); !host.empty()) failure_.host = host;
   if (rank >= 0) failure_.rank = static_cast<int>(rank);
-  if (failure_.rank >= 0 && logs::message_number(record, "pid") >= 0)
-    rank_of_pid_.try_emplace(logs::message_number(record, "pid"), failure_.rank);
+  const std::int64_t pid = logs::message_number(record, "pid");
+  if (failure_.rank >= 0 && pid >= 0 && processes_.size() < Statements::kMost)
+    processes_.push_back({failure_.host, pid, failure_.rank});
   if (code == 0 || failure_.rank < 0) return;
   failure_.code = code;
   if (in_root_cause_) {
@@ -73,11 +90,25 @@ void EndLines::take_child(const Record& record) {
     local = parse_whole(rest.substr(0, rest.find_first_not_of("0123456789"))).value_or(-1);
   }
   if (code == 0 || local > kMostRanks) return;
+  // A launcher that was told to end kills what does not end by itself.
+  if (was_signalled_ && (code == -9 || code == -15)) return;
   if (local >= 0) {
     statements_.state(record, What::EndedLocal, {static_cast<int>(local)}, code);
   } else {
     statements_.state(record, What::HostDeath, {}, code);
   }
+}
+
+/// `Received 15 death signal, shutting down workers`: somebody else ended the launcher. What it says of processes that
+/// it ends itself is none of these.
+bool EndLines::take_launcher(const Record& record) {
+  const std::string_view text = record.text();
+  const bool is_own = text.find("death signal") == std::string_view::npos &&
+                      text.find("SignalException") == std::string_view::npos;
+  if (is_own) return false;
+  was_signalled_ = true;
+  statements_.state(record, What::Cancelled, {}, kLauncherSignalled);
+  return true;
 }
 
 /// srun's words for the end of a task. What falls after srun has begun to end the step, srun ended.
@@ -125,7 +156,7 @@ bool EndLines::take_message(const Record& record, int rank) {
     case MessageId::ChildEnded:
       statements_.state_of(record, What::Ended,
                            static_cast<int>(logs::message_number(record, "rank")),
-                           logs::message_number(record, "exitcode", 0));
+                           code_of_child(record));
       return true;
     case MessageId::SlurmCancelled:
       has_step_ended_ = true;
@@ -136,6 +167,8 @@ bool EndLines::take_message(const Record& record, int rank) {
       statements_.state(record, What::Cancelled, {}, 0,
                         std::string(logs::message_argument(record, "reason")));
       return true;
+    case MessageId::ChildTerminated:
+      return take_launcher(record);
     case MessageId::SlurmOther:
       if (record.text().find("error") != std::string_view::npos)
         statements_.note_run(record, {RunLine::What::Alarming, -1, -1}, rank);

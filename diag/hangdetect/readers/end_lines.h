@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -23,24 +22,32 @@ class EndLines {
   /// `rank`: whose line it is; -1: it does not say.  returns  whether the message was one of these
   bool take_message(const logs::Record& record, int rank);
 
-  /// Process ids of ranks that a summary names.
-  [[nodiscard]] const std::map<std::int64_t, int>& rank_of_pid() const { return rank_of_pid_; }
+  /// A rank's process, as a summary names it.
+  struct Process {
+    std::string host;
+    std::int64_t pid = -1;
+    int rank = -1;
+  };
+  [[nodiscard]] const std::vector<Process>& processes() const { return processes_; }
 
  private:
   struct Failure {
     int rank = -1;
     std::int64_t code = 0;
     std::string time;
+    std::string host;
   };
   void take_summary(const logs::Record& record);
   void take_child(const logs::Record& record);
   void take_task(const logs::Record& record);
   void take_crash(const logs::Record& record, int rank);
   void take_worker(const logs::Record& record);
+  bool take_launcher(const logs::Record& record);
 
   Statements& statements_;
-  std::map<std::int64_t, int> rank_of_pid_;
+  std::vector<Process> processes_;
   bool has_step_ended_ = false;  ///< srun has ended the step: what falls now, it ended
+  bool was_signalled_ = false;   ///< so was the launcher
   bool in_root_cause_ = false;
   Failure failure_;              ///< of torchrun's summary, as far as it was read
   std::vector<Failure> others_;  ///< that stand before the first one

@@ -46,4 +46,12 @@ int rank_without_id(std::string_view line) {
   return rank ? static_cast<int>(*rank) : -1;
 }
 
+int default_group_rank(std::string_view line) {
+  logs::TorchPrefix group;
+  if (!logs::find_torch_group(line, group)) return -1;
+  const bool is_unnamed = group.pg_guid.empty() && group.pg_desc.empty() && group.pg_id == 0;
+  const bool is_default = is_unnamed || group.pg_guid == "0" || group.pg_desc == "default_pg";
+  return is_default ? group.group_rank : -1;
+}
+
 }  // namespace ringside::hang

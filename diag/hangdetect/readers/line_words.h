@@ -19,4 +19,8 @@ std::string_view store_host(std::string_view line);
 /// Who waited for a communicator's id in vain: `[3] is setting up NCCL communicator and .. got error`.  returns  -1: nobody
 int rank_without_id(std::string_view line);
 
+/// The rank in `[PG ID 0 PG GUID 0(default_pg) Rank 3]` inside a line: of the default group it is the global one.
+/// returns  -1: there is none, or it is of another group
+int default_group_rank(std::string_view line);
+
 }  // namespace ringside::hang

@@ -11,11 +11,13 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "diag/hangdetect/readers/barrier_lines.h"
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/coll_lines.h"
 #include "diag/hangdetect/readers/comm_starts.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/end_lines.h"
+#include "diag/hangdetect/readers/line_owners.h"
 #include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
@@ -33,7 +35,6 @@
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parse_logs.h"
-#include "diag/logparse/paste.h"
 #include "diag/logparse/ras_records.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -53,6 +54,8 @@ class Sink : public logs::RecordSink {
       : facts_(facts),
         said_(facts),
         ends_(said_),
+        owners_(facts),
+        barrier_(said_),
         words_(facts, said_),
         dumps_(names),
         calls_(names) {}
@@ -67,25 +70,22 @@ class Sink : public logs::RecordSink {
     take_kind(record, speaker);
   }
 
-  /// Whose GPU had an Xid, once every communicator is known.
-  void name_xids() {
-    for (const auto& [index, bus_id] : xids_) {
-      const auto owner = rank_of_bus_.find(bus_id);
-      if (owner != rank_of_bus_.end() && owner->second >= 0)
-        facts_.statements[index].ranks = {owner->second};
-    }
-  }
+  /// Who is who, by somebody else's reading.
+  void know(const job::ProcessRanks& processes) { owners_.ranks() = processes; }
 
   /// Places are files and lines only once everything is read.
   void finish(const WhereFunction& where, const LogGroups& groups) {
     words_.finish();
-    name_xids();
     starts_.state(said_);
     state_ras();
+    for (const auto& [process, rank] : rank_of_process_)
+      owners_.ranks().know(process.first, process.second, rank);
+    owners_.settle();
     compare_engine_waits();
     world_.know(dumps_.waits().world());
-    said_.finish(where);
     said_.know_world(world_.ranks());
+    barrier_.finish(facts_.known_world);
+    said_.finish(where);
     facts_.world = std::max(facts_.world, facts_.known_world);
     for (ProcessStack& stack : facts_.stacks) name_stack(stack);
     name_processes();
@@ -126,10 +126,9 @@ class Sink : public logs::RecordSink {
         const auto& xid = record.as<logs::Xid>();
         const job::XidMeaning* meaning = job::meaning_of_xid(xid.code);
         if (!xid.is_switch && meaning != nullptr && meaning->weight == job::XidWeight::Fault) {
-          // Kernel's and library's lines come in any order, or in two files.
-          const std::size_t index = facts_.statements.size();
+          const std::size_t before = facts_.statements.size();
           said_.state(record, What::GpuFault, {}, xid.code);
-          if (facts_.statements.size() > index) xids_.emplace_back(index, xid.bus_id);
+          owners_.ask_gpu(before, record, speaker.host, xid.bus_id);
         }
         break;
       }
@@ -161,11 +160,7 @@ class Sink : public logs::RecordSink {
     if (comm.event == logs::CommEventType::DestroyComplete)
       said_.note_run(record, {RunLine::What::Finished, -1, -1}, comm.rank);
     rank_of_process_[{speaker.host, speaker.pid}] = comm.rank;
-    if (comm.bus_id >= 0) {
-      const auto [owner, is_new] = rank_of_bus_.try_emplace(comm.bus_id, comm.rank);
-      if (!is_new && owner->second != comm.rank)
-        owner->second = -1;  // the same bus on several hosts
-    }
+    owners_.ranks().know_gpu(speaker.host, comm.bus_id, comm.rank);
   }
 
   void take_message(const Record& record, const logs::Speaker& speaker) {
@@ -183,6 +178,7 @@ class Sink : public logs::RecordSink {
         take_exception(record, speaker);
         break;
       case MessageId::AnalyserMissing:
+        if (ras_.take_message(record)) break;
         said_.state(record, What::AnalyserMissing, ranks("ranks"));
         break;
       case MessageId::InitBarrierTimeout: {
@@ -225,13 +221,6 @@ class Sink : public logs::RecordSink {
       case MessageId::DesyncNeverJoined:
         said_.state(record, What::Laggards, ranks("ranks"));
         break;
-      case MessageId::BarrierMissing:
-        said_.state(record, What::BarrierAbsent, absent_ranks(record));
-        break;
-      case MessageId::BarrierWaitsForRoot:
-        said_.state(record, What::BarrierLeft,
-                    {static_cast<int>(logs::message_number(record, "rank"))});
-        break;
       case MessageId::HeartbeatStuck:
       case MessageId::GilHang:
         said_.state(record, What::WatchdogStuck,
@@ -240,6 +229,10 @@ class Sink : public logs::RecordSink {
       case MessageId::CudaError:
       case MessageId::CudaFailure:
         if (rank >= 0) said_.state(record, What::GpuFault, {rank});
+        break;
+      case MessageId::TorchNcclError:
+        take_text(record, speaker);
+        state_error(record, "DistBackendError", record.text(), rank, said_);
         break;
       case MessageId::UniqueIdMissing:
         said_.state(record, What::NoUniqueId,
@@ -259,7 +252,7 @@ class Sink : public logs::RecordSink {
         if (auto failure = network_failure(record, speaker.host)) {
           said_.state(record, What::NetworkError,
                       rank >= 0 ? std::vector<int>{rank} : std::vector<int>{},
-                      failure->is_consequence ? 1 : 0, std::move(failure->text));
+                      network_code(*failure), std::move(failure->text));
         }
         break;
       case MessageId::EngineAbsent:
@@ -282,12 +275,22 @@ class Sink : public logs::RecordSink {
         said_.state(record, What::LibraryMismatch, {});
         break;
       default:
-        if (!ras_.take_message(record) && !ends_.take_message(record, rank)) {
-          take_text(record, speaker);
-          take_failure(record);
-        }
+        take_end(record, speaker, rank);
         break;
     }
+  }
+
+  /// The end of a process, or what is none.
+  void take_end(const Record& record, const logs::Speaker& speaker, int rank) {
+    if (ras_.take_message(record) || barrier_.take_message(record)) return;
+    const std::size_t before = facts_.statements.size();
+    if (!ends_.take_message(record, rank)) {
+      take_text(record, speaker);
+      take_failure(record);
+    }
+    const bool names_process = logs::is_message(record, MessageId::KernelOom) ||
+                               logs::is_message(record, MessageId::ChildFailed);
+    if (names_process) owners_.ask_process(before, record, speaker.host);
   }
 
   /// What audit judges: a warning that tells of a failure.
@@ -305,6 +308,7 @@ class Sink : public logs::RecordSink {
     int rank = rank_of(record, speaker);
     if (rank < 0) rank = logs::torch_prefix(record).group_rank;
     if (rank < 0) rank = job::rank_in_text(record.line);
+    if (rank < 0) rank = default_group_rank(record.line);
     if (record.line.find("CUDA error: ") == std::string_view::npos) return;
     take_fault(record, speaker, rank);
   }
@@ -350,10 +354,7 @@ class Sink : public logs::RecordSink {
       said_.note(rank).has_failed = true;
       if (error.text.find("peer") != std::string_view::npos) take_lost_peer(record, rank);
     }
-    if (!is_of_communication(error.type, error.text)) {
-      said_.note(rank).has_exception = true;
-      said_.state_of(record, What::Exception, rank);
-    }
+    state_error(record, error.type, error.text, rank, said_);
   }
 
   /// What ncclras says of ranks, once its report has ended.
@@ -387,8 +388,9 @@ class Sink : public logs::RecordSink {
     }
     facts_.is_ras_healthy = ras_.is_healthy();
     facts_.known_world = std::max(facts_.known_world, std::min(ras_.widest(), kMostRanks));
-    rank_of_pid_ = ras_.rank_of_pid();
-    rank_of_pid_.insert(ends_.rank_of_pid().begin(), ends_.rank_of_pid().end());
+    for (const auto& [pid, rank] : ras_.rank_of_pid()) owners_.ranks().know({}, pid, rank);
+    for (const EndLines::Process& one : ends_.processes())
+      owners_.ranks().know(one.host, one.pid, one.rank);
   }
 
   /// Where each rank runs, as far as a line says it.
@@ -408,8 +410,8 @@ class Sink : public logs::RecordSink {
   /// A stack that names a process, and a line elsewhere that says which rank that is.
   void name_stack(ProcessStack& stack) {
     if (stack.ranks.empty() && stack.pids.size() == 1) {
-      const auto rank = rank_of_pid_.find(stack.pids.front());
-      if (rank != rank_of_pid_.end()) stack.ranks = {rank->second};
+      const int rank = owners_.ranks().rank_of(stack.host, stack.pids.front());
+      if (rank >= 0) stack.ranks = {rank};
     }
   }
 
@@ -455,17 +457,16 @@ class Sink : public logs::RecordSink {
   job::WorldSize world_;
   Statements said_;
   EndLines ends_;
+  LineOwners owners_;
+  BarrierLines barrier_;
   OwnWords words_;
   LogDumps dumps_;
   CollLines calls_;
   std::map<std::pair<std::string, int>, int> rank_of_process_;
   std::map<int, std::pair<logs::Place, std::string>> engine_waits_;  ///< by rank: its line
   std::map<std::pair<std::string, int>, int> size_of_process_;
-  std::map<std::int64_t, int> rank_of_bus_;
-  std::vector<std::pair<std::size_t, std::int64_t>> xids_;  ///< statements, and their GPU's bus
   CommStarts starts_;
   RasText ras_;
-  std::map<std::int64_t, int> rank_of_pid_;
   int spawned_ = -1;  ///< the process of torch.multiprocessing.spawn whose traceback is read
 };
 
@@ -478,12 +479,6 @@ constexpr std::uint64_t kLargestPaste = 512U << 10U;
 constexpr std::uint64_t kMostOfPastes =
     4U << 20U;  ///< all together: a folder of many logs is a cluster's
 constexpr std::uint32_t kPasteFrom = 1U << 31U;  ///< places from here on are of pastes
-
-/// Text that is to be put in order: not compressed, not binary, and not as its library wrote it.
-bool is_paste(std::string_view text) {
-  return !logs::is_as_written(text) && !text.starts_with("\x1f\x8b") &&
-         !text.starts_with("\x28\xb5\x2f\xfd") && text.find('\0') == std::string_view::npos;
-}
 
 /// Texts of a paste's size, one after another: their lines go to the sink, their stacks to the facts.
 class PasteReader {
@@ -512,8 +507,10 @@ class PasteReader {
       }
       if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
       const bool is_odd = line.text.find('\r') != std::string::npos;  // a progress bar
+      parser_.begin_part(line.host, line.rank);
       parser_.parse(line.text, static_cast<std::uint32_t>(line.number), is_odd, false);
     }
+    parser_.begin_part({}, -1);
     parser_.flush();
   }
 
@@ -540,6 +537,7 @@ LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunc
   facts.known_world = std::clamp(known.ranks, 0, kMostRanks);
   facts.is_of_job = known.is_of_job;
   Sink sink(facts, names);
+  sink.know(known.processes);
   for (const SpokenRecord& one : records) sink.take_one(one.record, one.speaker);
   facts.lines = records.size();
   sink.finish(where, LogGroups(names, {}));

@@ -14,6 +14,7 @@
 #include "diag/hangdetect/readers/names.h"
 #include "diag/hangdetect/readers/process_stacks.h"
 #include "diag/hangdetect/readers/ras_report.h"
+#include "diag/job/process_ranks.h"
 #include "diag/logparse/record.h"
 #include "diag/logparse/speakers.h"
 
@@ -52,9 +53,9 @@ struct LogStatement {
     PeerLost,   ///< a rank's connection to a peer ended; detail: the peer, where the call names it
     StoreLost,  ///< a rank's connection to the store ended; detail: the store's host
     FewerCame,  ///< to a rendezvous: code: how many did; detail: of how many
-    Cancelled,  ///< the scheduler ended the job; detail: why
+    Cancelled,  ///< the job was ended from outside; code: kLauncherSignalled or 0, the scheduler; detail: why
     DeviceMissing,  ///< a rank's network adapter cannot be opened
-    NetworkError,   ///< a failed transfer or port, `detail` says which; code 1: a consequence
+    NetworkError,   ///< a failed transfer or port, `detail` says which; code: as network_code()
     RasDead,        ///< ncclras: a process is considered dead
     RasSilent,      ///< ncclras: a process or rank did not answer
     RasError,       ///< ncclras: a rank holds an error of its own; code: its ncclResult
@@ -67,7 +68,8 @@ struct LogStatement {
     EngineGone,    ///< the same: a rank's process ended without a goodbye
     EngineDiffers,  ///< the same: ranks call different things, and had time to come to the call
     EngineCut,      ///< the same: a connection between two that live broke
-    Failure,  ///< a warning of the stack's that tells of a failure, and of no hang; detail: what it means
+    Failure,  ///< a warning of the stack's that tells of a failure, and of no hang; detail: what it means; code:
+    ///< kRaised where it is an exception
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
   };
   What what = What::Laggards;
@@ -87,6 +89,12 @@ struct Evidence {
   std::int64_t line = -1;    ///< in a log
   std::string text;
 };
+
+/// Of Failure: a call of the library's failed and the program ended of it; others may wait.
+inline constexpr std::int64_t kRaised = 1;
+
+/// Of Cancelled: a signal ended the launcher, whoever sent it.
+inline constexpr std::int64_t kLauncherSignalled = 1;
 
 /// How the program fares by its own words.
 struct RunNotes {
@@ -140,6 +148,7 @@ struct SpokenRecord {
 struct KnownJob {
   int ranks = 0;           ///< 0: nothing says how many there are
   bool is_of_job = false;  ///< of several processes, not of any program
+  job::ProcessRanks processes = {};
 };
 
 /// The same of records, in the order of their log. `where` says what becomes of a record's place.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "diag/logparse/message.h"
 
 namespace ringside::hang {
@@ -77,6 +79,50 @@ std::optional<NetworkFailure> network_failure(const logs::Record& record, std::s
     return out;
   }
   return std::nullopt;
+}
+
+std::int64_t network_code(const NetworkFailure& failure) {
+  constexpr std::int64_t kFlushStatus = 5;
+  if (!failure.is_consequence) return 0;
+  return failure.status == kFlushStatus ? kFlushed : kPortEvent;
+}
+
+std::string_view network_step(std::string_view text) {
+  struct Step {
+    std::string_view of, text;
+  };
+  static constexpr std::array kSteps = {
+      Step{"completion 1 ",
+           "compare what both ends call there: the receiver expects less than is sent"},
+      Step{"completion 4 ",
+           "on the host that reports it: run once with NCCL_NET_GDR_LEVEL=LOC; if that helps, "
+           "iommu=pt, "
+           "ACS off, a driver that fits nvidia-peermem"},
+      Step{"completion 5 ",
+           "look for the first failed completion before it, in the logs of both hosts: a queue is "
+           "flushed after it has failed"},
+      Step{"completion 9 ",
+           "update the adapter's driver and firmware on both ends, and see the "
+           "peer's log: it refused the request"},
+      Step{"completion 10 ",
+           "on the peer's host: run once with NCCL_NET_GDR_LEVEL=LOC; if that helps, iommu=pt and "
+           "ACS "
+           "off there"},
+      Step{"completion 11 ", "read the peer's kernel log (dmesg, mlx5) and its process's own"},
+      Step{
+          "completion 12 ",
+          "test the path between the two ends that the line names: ib_write_bw between them, "
+          "ibstat "
+          "and perfquery on both (link downs, symbol errors), on RoCE the GID and PFC; and whether "
+          "the peer's process still lived"},
+      Step{"completion 13 ",
+           "take the stack of the peer's process (py-spy dump): it posts no receives"}};
+  for (const Step& step : kSteps) {
+    if (text.find(step.of) != std::string_view::npos) return step.text;
+  }
+  return "ibstat and dmesg (mlx5) on the host that reports it: the adapter, its port, the cable; "
+         "then "
+         "`ncclras -v` twice, 30 s apart";
 }
 
 }  // namespace ringside::hang

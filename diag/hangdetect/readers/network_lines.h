@@ -22,4 +22,13 @@ struct NetworkFailure {
 /// source   docs/formats 4.2
 std::optional<NetworkFailure> network_failure(const logs::Record& record, std::string_view host);
 
+/// What LogStatement::NetworkError keeps as its code, beside 0 of a failure that may be the first: a port went down, or a
+/// queue was flushed that had failed before.
+inline constexpr std::int64_t kPortEvent = 1;
+inline constexpr std::int64_t kFlushed = 5;
+std::int64_t network_code(const NetworkFailure& failure);
+
+/// What to do first about it, by the status in NetworkFailure::text.
+std::string_view network_step(std::string_view text);
+
 }  // namespace ringside::hang

@@ -13,11 +13,16 @@ struct PasteLine {
   bool follows_blank = false;  ///< an empty line or a fence stands before it
   std::string stamp;           ///< the time that a collector put before it; empty where none did
   std::string text;            ///< without what was put before it, and without blanks at its ends
+  std::string host = {};       ///< that a label before it names, or a heading above it
+  int rank = -1;               ///< that a heading above it names
 };
 
 /// The lines of logs::mend_paste(), without those that stand for others.
 ///
 /// Memory  a copy of the text
 std::vector<PasteLine> read_paste(std::string_view text);
+
+/// Text that is to be put in order: not compressed, not binary, and not as its library wrote it.
+bool is_paste(std::string_view text);
 
 }  // namespace ringside::hang

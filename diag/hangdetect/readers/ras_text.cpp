@@ -6,6 +6,7 @@
 
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/logparse/torch_lines.h"
 
 namespace ringside::hang {
 namespace {
@@ -88,8 +89,28 @@ void RasText::take_process(const logs::Record& record) {
   found_.push_back(std::move(one));
 }
 
+/// `Ranks: 22-23`, `The missing ranks: 3,5-7`: a list in place of a line for each.
+bool RasText::take_list(const logs::Record& record) {
+  if (section_ == Section::None || section_ == Section::Status) return false;
+  if (!is_of_job_) return true;
+  for (const std::int32_t rank : logs::parse_rank_list(logs::message_argument(record, "ranks"))) {
+    if (rank < 0 || rank >= kMostRanks) continue;
+    if (section_ == Section::Counts) {
+      if (few_ >= 0) listed_.emplace_back(few_, rank);
+      counts_place_ = record.place;
+      counts_line_ = std::string(record.text());
+    } else {
+      add(section_, record).ranks.push_back(rank);
+    }
+  }
+  return true;
+}
+
 bool RasText::take_message(const logs::Record& record) {
   switch (record.as<logs::Message>().id) {
+    case MessageId::RasRanks:
+    case MessageId::AnalyserMissing:
+      return take_list(record);
     case MessageId::RasCommProblem: {
       // `#2-0`: the third row of the table. Its ranks are ranks of the job where it has all of them.
       const std::string_view comm = logs::message_argument(record, "comm");

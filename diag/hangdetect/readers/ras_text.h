@@ -54,6 +54,7 @@ class RasText {
  private:
   Finding& add(Section section, const logs::Record& record);
   void take_process(const logs::Record& record);
+  bool take_list(const logs::Record& record);
   void compare();
 
   std::vector<Finding> found_;

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "diag/hangdetect/readers/line_words.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::hang {
@@ -93,6 +94,25 @@ std::vector<int> ranks_gone(int first, std::string_view how) {
       logs::parse_rank_list(how.substr(std::min(how.size(), how.find(' ') + 1)));
   dead.insert(dead.end(), others.begin(), others.end());
   return dead;
+}
+
+void state_error(const logs::Record& record, std::string_view type, std::string_view text, int rank,
+                 Statements& statements) {
+  using What = LogStatement::What;
+  if (!is_of_communication(type, text)) {
+    statements.note(rank).has_exception = true;
+    statements.state_of(record, What::Exception, rank);
+    return;
+  }
+  if (text.find("remote process exited") != std::string_view::npos) {
+    statements.state_of(record, What::PeerLost, rank, -1);
+    return;
+  }
+  constexpr std::size_t kShort = 120;
+  const bool is_failed_call = text.find("NCCL error") != std::string_view::npos ||
+                              text.find("RCCL error") != std::string_view::npos;
+  if (is_failed_call)
+    statements.state_of(record, What::Failure, rank, kRaised, std::string(text.substr(0, kShort)));
 }
 
 }  // namespace ringside::hang

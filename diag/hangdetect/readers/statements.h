@@ -55,4 +55,8 @@ class Statements {
   RankNotes nobody_;
 };
 
+/// An exception that ended a program: its own, or of a call of the library's that failed. rank  -1: not said
+void state_error(const logs::Record& record, std::string_view type, std::string_view text, int rank,
+                 Statements& statements);
+
 }  // namespace ringside::hang

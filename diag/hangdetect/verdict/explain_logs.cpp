@@ -7,46 +7,19 @@
 #include <set>
 #include <utility>
 
+#include "diag/hangdetect/readers/network_lines.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/end_words.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "diag/hangdetect/verdict/fingerprint.h"
+#include "diag/hangdetect/verdict/told.h"
 
 namespace ringside::hang {
 namespace {
 
 using What = LogStatement::What;
-
-Evidence evidence_of(const LogStatement& one) { return {one.file, -1, one.line, one.text}; }
-
-std::vector<const LogStatement*> all_of(const LogFacts& facts, What what) {
-  std::vector<const LogStatement*> found;
-  for (const LogStatement& one : facts.statements) {
-    if (one.what == what) found.push_back(&one);
-  }
-  return found;
-}
-
-std::vector<int> ranks_of(const std::vector<const LogStatement*>& statements) {
-  std::set<int> ranks;
-  for (const LogStatement* one : statements) ranks.insert(one->ranks.begin(), one->ranks.end());
-  return {ranks.begin(), ranks.end()};
-}
-
-Explanation told(Kind kind, const std::vector<const LogStatement*>& statements,
-                 std::vector<int> ranks, double confidence, std::string why) {
-  Explanation out;
-  out.kind = kind;
-  out.culprits = std::move(ranks);
-  out.confidence = confidence;
-  out.why = std::move(why);
-  for (const LogStatement* one : statements) {
-    if (out.evidence.size() < 6) out.evidence.push_back(evidence_of(*one));
-  }
-  return out;
-}
 
 void add_laggards(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto said = all_of(facts, What::Laggards);
@@ -132,6 +105,17 @@ void add_barrier(const LogFacts& facts, std::vector<Explanation>& out) {
   }
   const auto left = all_of(facts, What::BarrierLeft);
   if (left.empty()) return;
+  const auto waited = std::find_if(left.begin(), left.end(),
+                                   [](const LogStatement* one) { return !one->detail.empty(); });
+  if (waited != left.end()) {
+    out.push_back(
+        told(Kind::MissingRank, left, {}, confidence::kBarrierLeft,
+             fmt::format("{} came to monitored_barrier, which waited for others in vain; no line "
+                         "says how many ranks the job has",
+                         ranks_text((*waited)->ranks))));
+    out.back().missing.push_back("how many ranks the job has: the others did not come");
+    return;
+  }
   out.push_back(
       told(Kind::MissingRank, left, {}, confidence::kBarrierLeft,
            fmt::format("{} came to monitored_barrier and rank 0 let nobody through: it waited for "
@@ -206,124 +190,6 @@ void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
       one.details.push_back(fmt::format("{} called {}", ranks_text(ranks), detail));
   }
   out.push_back(std::move(one));
-}
-
-/// Ranks whose watchdog timed out: they waited, and what ended them then is no cause.
-bool has_waited(const LogFacts& facts, int rank) {
-  return std::any_of(facts.dumps.begin(), facts.dumps.end(), [&](const RankDump& dump) {
-    return dump.rank == rank && std::any_of(dump.calls.begin(), dump.calls.end(),
-                                            [](const Call& call) { return call.is_pending(); });
-  });
-}
-
-constexpr std::int64_t kKilled = -9;
-
-/// Who was killed while the kernel or the container ran out of memory was killed for that.
-void add_want_of_memory(const LogFacts& facts, Explanation& death) {
-  for (const LogStatement* one : all_of(facts, What::HostDeath)) {
-    if (one->detail != kNoMemory) continue;
-    death.why += "; its host or container ran out of memory";
-    death.evidence.push_back(evidence_of(*one));
-    return;
-  }
-}
-
-/// The first process that ended by itself: not one that a watchdog or launcher ended.
-void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
-  std::vector<const LogStatement*> own;
-  for (const LogStatement* one : all_of(facts, What::Ended)) {
-    if (is_consequence(one->code) || one->code == 0 || one->ranks.empty()) continue;
-    // A status of 1 of many ranks, or of one that waited, is an exception that the hang itself raised.
-    if (one->code > 0 && one->ranks.size() > 2) continue;
-    if (one->code > 0 && has_waited(facts, one->ranks.front())) continue;
-    own.push_back(one);
-  }
-  if (!own.empty()) {
-    std::stable_sort(own.begin(), own.end(), [](const auto* a, const auto* b) {
-      return a->time_us != 0 && b->time_us != 0 && a->time_us < b->time_us;
-    });
-    own.resize(1);
-    const std::vector<int> ranks = ranks_of(own);
-    const std::int64_t code = own.front()->code;
-    const bool is_signal = code < 0 || code == 137 || code == 139;
-    out.push_back(told(Kind::DeadRank, own, ranks,
-                       is_signal ? confidence::kSignal : confidence::kExitStatus,
-                       fmt::format("the process of {} ended first, with {}{}", ranks_text(ranks),
-                                   signal_text(code),
-                                   own.front()->detail.empty() ? "" : ": " + own.front()->detail)));
-    out.back().exit_code = code;
-    if (code == kKilled || code == 128 - kKilled) add_want_of_memory(facts, out.back());
-    return;
-  }
-  // A launcher of one host knows local ranks only.
-  std::vector<const LogStatement*> local = all_of(facts, What::EndedLocal);
-  std::erase_if(local, [](const LogStatement* one) { return is_consequence(one->code); });
-  if (!local.empty()) {
-    local.resize(1);
-    out.push_back(
-        told(Kind::DeadRank, local, local.front()->ranks, confidence::kLocalRankOnly,
-             fmt::format("the process of local rank {} ended first, with {}; it is the global rank "
-                         "too if the job has one host",
-                         local.front()->ranks.front(), signal_text(local.front()->code))));
-    out.back().exit_code = local.front()->code;
-    if (local.front()->code == kKilled) add_want_of_memory(facts, out.back());
-    return;
-  }
-  std::vector<const LogStatement*> some = all_of(facts, What::Crashed);
-  const auto outside = all_of(facts, What::HostDeath);
-  some.insert(some.end(), outside.begin(), outside.end());
-  std::erase_if(some, [](const LogStatement* one) { return is_consequence(one->code); });
-  // Of a text that is about no job, the process was any.
-  if (some.empty() || !facts.is_of_job) return;
-  const std::vector<int> ranks = ranks_of(some);
-  const std::string& how = some.front()->detail;
-  out.push_back(told(
-      Kind::DeadRank, some, ranks.size() == 1 ? ranks : std::vector<int>{},
-      confidence::kDeathOfNobody,
-      fmt::format("a process ended from a signal, or from outside{}; nothing says for sure which "
-                  "rank it was",
-                  how.empty() ? "" : ": " + how)));
-  out.back().exit_code = some.front()->code;
-}
-
-/// Others lost the store, or the connection to a peer: whoever held the other end went first.
-void add_lost(const LogFacts& facts, std::vector<Explanation>& out) {
-  const auto store = all_of(facts, What::StoreLost);
-  if (!store.empty()) {
-    const std::vector<int> losers = ranks_of(store);
-    const bool has_root = !losers.empty() && losers.front() == 0;
-    std::string host;
-    for (const LogStatement* one : store) {
-      if (host.empty()) host = one->detail;
-    }
-    const std::string where = host.empty() ? "" : fmt::format(", on {},", host);
-    const bool may_name = !has_root && !losers.empty() && !has_waited(facts, 0);
-    out.push_back(
-        told(Kind::DeadRank, store, may_name ? std::vector<int>{0} : std::vector<int>{},
-             facts.timeouts > 0 ? confidence::kConsequence : confidence::kStoreLost,
-             fmt::format(
-                 "{} lost the connection to the store{}, a consequence: the process that holds it, "
-                 "rank 0 or its launcher, went away before",
-                 losers.empty() ? "ranks" : ranks_text(losers), where)));
-    out.back().missing.push_back("the log of that process: why it ended, and when");
-  }
-  const auto peer = all_of(facts, What::PeerLost);
-  if (peer.empty()) return;
-  const std::vector<int> losers = ranks_of(peer);
-  std::vector<int> gone;
-  for (const LogStatement* one : peer) {
-    const auto named = static_cast<int>(one->code);
-    if (named >= 0 && !one->detail.empty() &&
-        !std::binary_search(losers.begin(), losers.end(), named))
-      gone = {named};
-  }
-  if (gone.empty() && facts.known_world == 2 && losers.size() == 1) gone = {1 - losers.front()};
-  out.push_back(told(Kind::DeadRank, peer, gone,
-                     gone.empty() ? confidence::kConsequence : confidence::kPeerLost,
-                     fmt::format("{} lost the connection to a peer, which ended before{}",
-                                 losers.empty() ? "a rank" : ranks_text(losers),
-                                 gone.empty() ? "" : ": " + ranks_text(gone))));
-  out.back().missing.push_back("the log and exit status of the peer");
 }
 
 void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
@@ -495,9 +361,11 @@ void add_ras(const LogFacts& facts, std::vector<Explanation>& out) {
 /// failed before it.
 std::optional<Explanation> explain_network(const LogFacts& facts) {
   std::vector<const LogStatement*> said = all_of(facts, What::NetworkError);
-  // Ports go down and come back in jobs that run on.
+  // Ports go down and come back in jobs that run on, and queues are flushed at a good end, too.
   if (facts.timeouts == 0) {
-    std::erase_if(said, [](const LogStatement* one) { return one->code != 0; });
+    std::erase_if(said, [&](const LogStatement* one) {
+      return one->code == kPortEvent || (one->code == kFlushed && facts.run.finished > 0);
+    });
   }
   if (said.empty()) return std::nullopt;
   std::stable_partition(said.begin(), said.end(),

@@ -134,6 +134,36 @@ std::optional<Explanation> healthy(const LogFacts& facts) {
   return std::nullopt;
 }
 
+/// A call of the library's failed and raised an exception: who fails so may be the cause, or have met the end of
+/// another.
+Explanation raised(const LogFacts& facts, const LogStatement& first) {
+  Explanation out;
+  out.confidence = 0.3;
+  std::vector<int> ranks;
+  for (const LogStatement& one : facts.statements) {
+    if (one.what != What::Failure || one.code != kRaised) continue;
+    ranks.insert(ranks.end(), one.ranks.begin(), one.ranks.end());
+    if (out.evidence.size() < 6) out.evidence.push_back(evidence_of(one));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  out.why = fmt::format(
+      "a call of the library's failed{}: {}; no line tells of a wait, nor who failed first. "
+      "`ringside audit` says what follows from it",
+      ranks.empty() ? "" : " on " + ranks_text(ranks), first.detail);
+  out.missing.push_back("NCCL_DEBUG=INFO of all ranks: the first WARN line in time");
+  return out;
+}
+
+/// Of CPU groups: ranks whose operation timed out or broke, and no line names the other end.
+std::vector<int> failed_waits(const LogFacts& facts) {
+  std::vector<int> ranks;
+  for (const auto& [rank, notes] : facts.notes) {
+    if (notes.has_failed && !notes.has_lost_peer && rank >= 0) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
 /// What the lines do show, where they show no cause.
 Explanation told(const LogFacts& facts) {
   Explanation out;
@@ -141,7 +171,11 @@ Explanation told(const LogFacts& facts) {
   const RunNotes& run = facts.run;
   if (const LogStatement* end = first_of(facts, What::Cancelled)) {
     out.confidence = 0.3;
-    out.why = fmt::format("the scheduler ended the job{}{}", end->detail.empty() ? "" : ": ",
+    out.why =
+        end->code == kLauncherSignalled
+            ? "a signal from outside ended the launcher: the scheduler's, a preemption's or a "
+              "person's; connections that end then follow from it"
+            : fmt::format("the scheduler ended the job{}{}", end->detail.empty() ? "" : ": ",
                           end->detail);
     out.evidence.push_back(evidence_of(*end));
     if (run.last_step >= 0) {
@@ -220,6 +254,17 @@ Explanation told(const LogFacts& facts) {
     out.evidence = run.shown;
     out.missing.push_back("py-spy dump of each worker process (VLLM::Worker_TP*)");
     return out;
+  }
+  if (const std::vector<int> ranks = failed_waits(facts); !ranks.empty()) {
+    out.confidence = 0.3;
+    out.why = fmt::format(
+        "{} waited in vain in an operation of a CPU group (Gloo); the line names no other end, and "
+        "whoever did not come prints nothing here",
+        ranks_text(ranks));
+    return out;
+  }
+  for (const LogStatement& one : facts.statements) {
+    if (one.what == What::Failure && one.code == kRaised) return raised(facts, one);
   }
   if (has_failures_alone(facts)) return failed(facts);
   if (run.alarming > 0) {

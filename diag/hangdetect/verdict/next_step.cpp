@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "diag/hangdetect/readers/network_lines.h"
 #include "diag/hangdetect/verdict/explain.h"
 
 namespace ringside::hang {
@@ -79,6 +80,12 @@ std::string next_step(const Scene& scene, const LogFacts& facts, const Explanati
            "which process ended first";
   }
   if (best.kind == Kind::NetworkStall) {
+    for (const LogStatement& one : facts.statements) {
+      if (one.what != LogStatement::What::NetworkError) continue;
+      const bool is_told = !best.evidence.empty() && best.evidence.front().line == one.line &&
+                           best.evidence.front().file == one.file;
+      if (is_told) return std::string(network_step(one.detail));
+    }
     return "run `ncclras -v` twice, 30 s apart, on any host while it stands: the same counts mean "
            "a stall; then run "
            "it with NCCL_DEBUG=INFO, and once with NCCL_P2P_DISABLE=1 on one host";

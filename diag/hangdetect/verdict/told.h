@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/verdict/explain.h"
+
+/// What explain_logs() is made of: statements of one sort, and explanations that rest on them.
+namespace ringside::hang {
+
+/// As a person is shown it.
+Evidence evidence_of(const LogStatement& one);
+
+std::vector<const LogStatement*> all_of(const LogFacts& facts, LogStatement::What what);
+
+/// Each once, ascending.
+std::vector<int> ranks_of(const std::vector<const LogStatement*>& statements);
+
+/// An explanation that some lines give by themselves; the first six are its evidence.
+Explanation told(Kind kind, const std::vector<const LogStatement*>& statements,
+                 std::vector<int> ranks, double confidence, std::string why);
+
+/// The first process that ended by itself: not one that a watchdog or launcher ended.
+void add_deaths(const LogFacts& facts, std::vector<Explanation>& out);
+
+/// Others lost the store, or the connection to a peer: whoever held the other end went first.
+void add_lost(const LogFacts& facts, std::vector<Explanation>& out);
+
+}  // namespace ringside::hang

@@ -1,0 +1,208 @@
+#include "diag/logparse/headings.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "diag/logparse/cursor.h"
+
+namespace ringside::logs {
+namespace {
+
+constexpr std::size_t kLongest = 80;
+constexpr std::size_t kLongestPath = 240;
+
+std::string lower_case(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
+/// A whole number, at most six digits long.  returns  -1: it is none
+std::int32_t small_number(std::string_view text) {
+  constexpr std::size_t kMostDigits = 6;
+  if (text.empty() || text.size() > kMostDigits) return -1;
+  std::int32_t number = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return -1;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+/// Words that say nothing of who it is.
+bool is_filler(std::string_view word) {
+  static constexpr std::array kWords = {
+      std::string_view{"log"},     std::string_view{"logs"},    std::string_view{"output"},
+      std::string_view{"out"},     std::string_view{"stdout"},  std::string_view{"stderr"},
+      std::string_view{"stack"},   std::string_view{"stacks"},  std::string_view{"stacktrace"},
+      std::string_view{"trace"},   std::string_view{"tail"},    std::string_view{"py-spy"},
+      std::string_view{"pyspy"},   std::string_view{"gdb"},     std::string_view{"dump"},
+      std::string_view{"of"},      std::string_view{"on"},      std::string_view{"from"},
+      std::string_view{"at"},      std::string_view{"the"},     std::string_view{"for"},
+      std::string_view{"file"},    std::string_view{"process"}, std::string_view{"host"},
+      std::string_view{"node"},    std::string_view{"machine"}, std::string_view{"server"},
+      std::string_view{"console"}, std::string_view{"full"},    std::string_view{"last"},
+      std::string_view{"lines"},   std::string_view{"end"},     std::string_view{"global"},
+      std::string_view{"errors"},  std::string_view{"error"},   std::string_view{"excerpt"},
+      std::string_view{"dmesg"},   std::string_view{"kernel"},  std::string_view{"journal"},
+      std::string_view{"pod"},     std::string_view{"worker"},  std::string_view{"container"},
+      std::string_view{"and"},     std::string_view{"pid"},     std::string_view{"gpu"}};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// The number of `rank3`, `rank_3`, `rank-3`, `rank=3`.  returns  -1: it is no such word
+std::int32_t rank_in_word(std::string_view word) {
+  if (!word.starts_with("rank")) return -1;
+  word.remove_prefix(4);
+  if (!word.empty() && std::string_view("_-=#.").find(word.front()) != std::string_view::npos)
+    word.remove_prefix(1);
+  return small_number(word);
+}
+
+/// `n04` of `dmesg-n04`, `node-2` of `node-2`: a name as hosts and pods have it, of letters and digits.
+std::string_view host_in_word(std::string_view word) {
+  for (const std::string_view what : {"dmesg", "kern", "journal", "syslog", "log", "nccl", "out"}) {
+    if (word.size() <= what.size() + 1 || !word.starts_with(what)) continue;
+    const char next = word[what.size()];
+    if (next == '-' || next == '_' || next == '.') word.remove_prefix(what.size() + 1);
+  }
+  const bool is_name = std::all_of(word.begin(), word.end(), is_host) && is_letter(word.front());
+  const bool has_digit = std::any_of(word.begin(), word.end(), is_digit);
+  // `dgx-a`: a hyphen and a letter stand for a number.
+  const bool is_lettered = word.size() > 3 && word[word.size() - 2] == '-';
+  // `nodeA`.
+  bool is_numbered = false;
+  for (const std::string_view what : {"node", "host", "server", "machine"})
+    is_numbered = is_numbered || (word.starts_with(what) && word.size() == what.size() + 1);
+  return is_name && (has_digit || is_lettered || is_numbered) ? word : std::string_view{};
+}
+
+std::string_view without_extension(std::string_view word) {
+  for (const std::string_view end : {".log", ".txt", ".out", ".err", ".stdout", ".stderr"}) {
+    if (word.size() > end.size() && word.ends_with(end)) word.remove_suffix(end.size());
+  }
+  return word;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  static constexpr std::string_view kBetween = " \t(),:/[]`'\"";
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t first = text.find_first_not_of(kBetween);
+    if (first == std::string_view::npos) break;
+    text.remove_prefix(first);
+    const std::size_t end = std::min(text.find_first_of(kBetween), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return words;
+}
+
+/// Whom the words name.  returns  false: there are others among them, so that it is a sentence
+bool read_names(std::string_view text, Heading& heading) {
+  const std::string small = lower_case(text);
+  const std::vector<std::string_view> words = words_of(small);
+  constexpr std::size_t kMostWords = 8;
+  if (words.empty() || words.size() > kMostWords) return false;
+  int ranks = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = without_extension(words[i]);
+    const bool is_other = i > 0 && (words[i - 1] == "local" || words[i - 1] == "node");
+    std::int32_t rank = rank_in_word(word);
+    if (rank < 0 && word == "rank" && i + 1 < words.size()) {
+      std::string_view next = without_extension(words[i + 1]);
+      if (next.starts_with('#')) next.remove_prefix(1);
+      rank = small_number(next);
+      if (rank >= 0) ++i;
+    }
+    if (rank >= 0) {
+      if (is_other) continue;  // of a host, or a host's own number
+      heading.rank = rank;
+      ++ranks;
+      continue;
+    }
+    // A process's id, a device, a worker's number.
+    if (small_number(word) >= 0 && i > 0 && is_filler(words[i - 1])) continue;
+    if (is_filler(word)) continue;
+    const std::string_view host = host_in_word(word);
+    if (host.empty() || !heading.host.empty()) return false;
+    heading.host = host;
+  }
+  if (ranks > 1) heading.rank = -1;
+  return true;
+}
+
+std::string_view without_marks(std::string_view text, std::string_view marks) {
+  const std::size_t first = text.find_first_not_of(marks);
+  if (first == std::string_view::npos) return {};
+  return trimmed(text.substr(first, text.find_last_not_of(marks) - first + 1));
+}
+
+/// Two or more of one sign, as rules across a page are made of.
+bool begins_with_rule(std::string_view text) {
+  return text.size() > 2 && text[0] == text[1] &&
+         std::string_view("-=*~_+").find(text[0]) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<Heading> heading_of(std::string_view line) {
+  const std::string_view text = trimmed(line);
+  if (text.size() < 3 || text.size() > kLongestPath) return std::nullopt;
+  Heading heading;
+  std::string_view inside;
+  if (text.starts_with("==> ") && text.ends_with(" <==")) {
+    heading.style = Heading::Style::Tail;
+    inside = text.substr(4, text.size() - 8);
+    const std::size_t slash = inside.rfind('/');
+    if (slash != std::string_view::npos) inside.remove_prefix(slash + 1);
+  } else if (const std::size_t summary = text.find("<summary>"); summary != text.npos) {
+    heading.style = Heading::Style::Summary;
+    inside = text.substr(summary + 9);
+    inside = trimmed(inside.substr(0, inside.find('<')));
+  } else if (text.size() > kLongest) {
+    return std::nullopt;
+  } else if (text.starts_with('#')) {
+    heading.style = Heading::Style::Hashes;
+    inside = without_marks(text, "# :");
+    // A comment of a script's or a benchmark's is one too if it is a sentence.
+    if (!text.starts_with("##") && text[1] != ' ') return std::nullopt;
+  } else if (text.starts_with("**") && text.find("**", 2) != std::string_view::npos) {
+    heading.style = Heading::Style::Bold;
+    inside = without_marks(text, "*: ");
+  } else if (begins_with_rule(text)) {
+    heading.style = Heading::Style::Rule;
+    inside = without_marks(text, "-=*~_+: ");
+  } else {
+    const bool may_name =
+        text.ends_with(':') || text.find("ank") != text.npos || text.find("ANK") != text.npos;
+    // `"rank": 0,` is of a report.
+    const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
+      return is_host(c) || std::string_view(" #()[]:/").find(c) != std::string_view::npos;
+    });
+    if (!may_name || !is_plain) return std::nullopt;
+    // `[rank3]:` is the tag of an empty line.
+    const bool is_bracketed = text.starts_with('[');
+    const bool is_closed = is_bracketed ? text.ends_with(']') : text.ends_with(':');
+    inside = without_marks(text, ":[] ");
+    // `Output on node-2:`; a name alone may be a label before an empty line.
+    const bool is_host = words_of(inside).size() > 1 && text.ends_with(':') && !is_bracketed;
+    const bool is_named =
+        read_names(inside, heading) && (heading.rank >= 0 || (is_host && !heading.host.empty()));
+    // `rank 3` alone in its line.
+    const bool is_alone = inside == text && words_of(inside).size() <= 2 && heading.host.empty();
+    if (!is_named || (!is_closed && !is_alone)) return std::nullopt;
+    return heading;
+  }
+  if (inside.empty()) return std::nullopt;
+  if (!read_names(inside, heading)) {
+    heading.rank = -1;
+    heading.host.clear();
+  }
+  return heading;
+}
+
+}  // namespace ringside::logs

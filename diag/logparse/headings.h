@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ringside::logs {
+
+/// A line that says whose lines follow, as people and `tail` write it between the outputs of several processes.
+struct Heading {
+  /// A heading ends the part of one of its own style, whatever it names, and of any style if it names somebody.
+  enum class Style : std::uint8_t {
+    Tail,     ///< `==> logs/rank3.log <==`
+    Hashes,   ///< `### rank 3`
+    Rule,     ///< `--- node-2 ---`, `===== rank 3 =====`
+    Bold,     ///< `**Rank 3:**`
+    Summary,  ///< `<details><summary>rank 3</summary>`
+    Plain     ///< `rank 3:`, `Output of rank 3:`, `[rank 3]`
+  };
+  Style style = Style::Plain;
+  std::int32_t rank = -1;  ///< global; -1: none, or several
+  std::string host;        ///< empty: none
+
+  [[nodiscard]] bool names_somebody() const { return rank >= 0 || !host.empty(); }
+};
+
+/// A plain heading has nothing but its words to be known by, so it must name somebody, and nothing else may stand in
+/// its line; what is decorated is a heading whatever it says.
+/// returns  nothing: the line is no heading
+std::optional<Heading> heading_of(std::string_view line);
+
+}  // namespace ringside::logs

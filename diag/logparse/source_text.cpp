@@ -1,0 +1,276 @@
+#include "diag/logparse/source_text.h"
+
+#include <algorithm>
+#include <array>
+
+#include "diag/logparse/cursor.h"
+#include "diag/logparse/text_search.h"
+
+namespace ringside::logs {
+namespace {
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+
+template <typename Words>
+bool starts_with_one(std::string_view text, const Words& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.starts_with(word); });
+}
+
+/// `dist.all_reduce(`, `print(`: in small letters, as functions of Python are.  returns  0: there is none
+std::size_t call_at_start(std::string_view text) {
+  std::size_t at = 0;
+  if (text.empty() || (!is_lower(text[0]) && text[0] != '_')) return 0;
+  while (at < text.size() && (is_lower(text[at]) || is_digit(text[at]) || text[at] == '_' ||
+                              (text[at] == '.' && at + 1 < text.size() && text[at + 1] != '.'))) {
+    ++at;
+  }
+  return at < text.size() && text[at] == '(' ? at + 1 : 0;
+}
+
+/// Behind the comment of a line, if it has one.
+std::string_view without_comment(std::string_view text) {
+  const std::size_t comment = text.find("  # ");
+  return trimmed_right(text.substr(0, comment));
+}
+
+/// `os.environ["X"] = `, `loss = `, `a, b = `: what is given a value.  returns  0: nothing is
+std::size_t assignment(std::string_view text) {
+  if (text.empty() || (!is_letter(text[0]) && text[0] != '_')) return 0;
+  const std::size_t at = text.find(" = ");
+  constexpr std::size_t kLongestName = 60;
+  if (at == std::string_view::npos || at > kLongestName) return 0;
+  const std::string_view name = text.substr(0, at);
+  const bool is_name = std::all_of(name.begin(), name.end(), [](char c) {
+    return is_word(c) || std::string_view(".,[]\"' ").find(c) != std::string_view::npos;
+  });
+  // Two words one behind the other are a sentence, or a type and its name.
+  const std::size_t blank = name.find(' ');
+  const bool is_sentence = blank != std::string_view::npos && blank > 0 && name[blank - 1] != ',';
+  return is_name && !is_sentence ? at + 3 : 0;
+}
+
+/// Behind the word of a block stands an expression; a sentence that ends with a colon has a comma, and no sign of one.
+bool is_condition(std::string_view text) {
+  const std::size_t word = text.find(' ');
+  if (word == std::string_view::npos) return true;  // `else:`
+  return text.find(' ', word + 1) == std::string_view::npos ||
+         text.find_first_of("()=<>_[.") != std::string_view::npos ||
+         find_text(text, " as ") != text.npos || find_text(text, " in ") != text.npos ||
+         find_text(text, " not ") != text.npos || find_text(text, " is ") != text.npos;
+}
+
+bool is_python(std::string_view whole) {
+  static constexpr std::array kBlocks = {
+      std::string_view{"if "},   std::string_view{"elif "},  std::string_view{"else:"},
+      std::string_view{"for "},  std::string_view{"while "}, std::string_view{"with "},
+      std::string_view{"try:"},  std::string_view{"except"}, std::string_view{"finally:"},
+      std::string_view{"def "},  std::string_view{"class "}, std::string_view{"async def "},
+      std::string_view{"elif("}, std::string_view{"match "}};
+  const std::string_view text = without_comment(whole);
+  if (text.starts_with(">>> ") || text.starts_with("#!/")) return true;
+  if (text.ends_with(':') && starts_with_one(text, kBlocks) && is_condition(text)) return true;
+  if (text.starts_with("def ") && text.find('(') != std::string_view::npos) return true;
+  if (text.starts_with("import ") || text.starts_with("from ")) {
+    const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
+      return is_word(c) || std::string_view("., *()").find(c) != std::string_view::npos;
+    });
+    const std::size_t module = text.find(' ') + 1;
+    if (module >= text.size() || is_digit(text[module])) return false;
+    const bool has_import = text.starts_with("import ") || find_text(text, " import ") != text.npos;
+    const bool is_sentence = text.starts_with("import ") &&
+                             std::count(text.begin(), text.end(), ' ') > 3 &&
+                             text.find(',') == std::string_view::npos;
+    return is_plain && has_import && !is_sentence;
+  }
+  if (text.starts_with("raise ") || text.starts_with("return ") || text.starts_with("assert ")) {
+    const std::size_t word = text.find(' ') + 1;
+    const std::size_t open = text.find_first_of("(.[");
+    return open != std::string_view::npos && open > word &&
+           text.substr(word, open - word).find(' ') == std::string_view::npos;
+  }
+  const bool is_closed =
+      !text.empty() && std::string_view("(),[]{}").find(text.back()) != std::string_view::npos;
+  if (call_at_start(text) > 0 && is_closed) return true;
+  if (const std::size_t value = assignment(text); value > 0) {
+    const std::string_view given = text.substr(value);
+    const bool is_text = given.size() > 1 && (given.front() == '"' || given.front() == '\'') &&
+                         given.back() == given.front();
+    return is_text || (is_closed &&
+                       (call_at_start(given) > 0 || given.front() == '[' || given.front() == '{'));
+  }
+  return false;
+}
+
+/// `NCCL_DEBUG=INFO torchrun train.py`: variables, and a command behind them.
+bool is_command_with_variables(std::string_view text) {
+  Cursor cursor(text);
+  bool has_variable = false;
+  for (;;) {
+    const char* const begin = cursor.at();
+    while (is_upper(cursor.peek()) || is_digit(cursor.peek()) || cursor.peek() == '_')
+      cursor.skip(1);
+    const auto size = static_cast<std::size_t>(cursor.at() - begin);
+    constexpr std::size_t kShortest = 4;
+    if (size < kShortest || !cursor.eat('=')) break;
+    while (!cursor.is_done() && cursor.peek() != ' ') cursor.skip(1);
+    has_variable = true;
+    if (!cursor.eat(' ')) return false;
+    cursor.skip_blanks();
+  }
+  static constexpr std::array kCommands = {
+      std::string_view{"python"}, std::string_view{"torchrun"}, std::string_view{"srun"},
+      std::string_view{"mpirun"}, std::string_view{"./"},       std::string_view{"/"},
+      std::string_view{"vllm"},   std::string_view{"bash"},     std::string_view{"accelerate"},
+      std::string_view{"uv "},    std::string_view{"deepspeed"}};
+  return has_variable && starts_with_one(cursor.rest(), kCommands);
+}
+
+bool is_shell(std::string_view text) {
+  static constexpr std::array kCommands = {
+      std::string_view{"#SBATCH "},     std::string_view{"srun -"},
+      std::string_view{"torchrun -"},   std::string_view{"mpirun -"},
+      std::string_view{"mpiexec -"},    std::string_view{"docker run"},
+      std::string_view{"python -"},     std::string_view{"python3 -"},
+      std::string_view{"deepspeed --"}, std::string_view{"accelerate launch"},
+      std::string_view{"kubectl "},     std::string_view{"vllm serve"},
+      std::string_view{"unset "},       std::string_view{"source "},
+      std::string_view{"RUN "},         std::string_view{"ENV "},
+      std::string_view{"-e NCCL_"},     std::string_view{"--env "},
+      std::string_view{"- name: "},     std::string_view{"-x NCCL_"}};
+  return text.ends_with(" \\") || starts_with_one(text, kCommands) ||
+         is_command_with_variables(text);
+}
+
+bool is_c(std::string_view text) {
+  if (text.starts_with("#include ") || text.starts_with("//") || text.starts_with("/*"))
+    return true;
+  if (text.ends_with(") {") || find_text(text, "printf(") != text.npos) return true;
+  // `NCCLCHECK(ncclCommDestroy(comm));`, `ncclComm_t comms[2];`; a sentence ends with a semicolon, too.
+  if (!text.ends_with(';') || !is_letter(text.front()) || find_text(text, ": ") != text.npos)
+    return false;
+  return text.ends_with(");") || text.starts_with("return ") ||
+         (text.ends_with("];") && std::count(text.begin(), text.end(), ' ') < 3);
+}
+
+/// What begins a line that a program printed.
+bool is_tagged(std::string_view text) {
+  return find_text(text, "CCL INFO") != text.npos || find_text(text, "CCL WARN") != text.npos ||
+         text.starts_with("[rank") || text.starts_with("[Rank") || text.starts_with("[default") ||
+         text.starts_with("[E") || text.starts_with("[W") || text.starts_with("[I") ||
+         find_text(text, "WorkNCCL(SeqNum=") != text.npos;
+}
+
+bool is_fence(std::string_view text) { return text.starts_with("```") || text.starts_with("~~~"); }
+
+/// `|---|:--:|`: below it are a table's rows, above it is its header.
+bool is_table_rule(std::string_view text) {
+  return text.size() > 2 && text.front() == '|' && find_text(text, "--") != text.npos &&
+         text.find_first_not_of("|-: ") == std::string_view::npos;
+}
+
+/// Headers of tables that explain.
+bool explains(std::string_view header) {
+  static constexpr std::array kWords = {
+      std::string_view{"meaning"},     std::string_view{"escription"},
+      std::string_view{"explanation"}, std::string_view{"efault"},
+      std::string_view{"what it"},     std::string_view{"What it"},
+      std::string_view{"ix |"},        std::string_view{"olution"},
+      std::string_view{"likely"},      std::string_view{"Meaning"},
+      std::string_view{"urpose"},      std::string_view{"emedy"},
+      std::string_view{"Variable"},    std::string_view{"variable"},
+      std::string_view{"Setting"},     std::string_view{"setting"},
+      std::string_view{"ymptom"},      std::string_view{"Explanation"}};
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+    return find_text(header, word) != std::string_view::npos;
+  });
+}
+
+/// `NCCL_IB_TIMEOUT` of `` | `NCCL_IB_TIMEOUT` | timeout of ... | ``
+bool begins_with_variable(std::string_view row) {
+  std::string_view cell = row.substr(row.starts_with('|') ? 1 : 0);
+  cell = trimmed(cell.substr(0, cell.find('|')));
+  while (!cell.empty() && (cell.front() == '`' || cell.front() == '*')) cell.remove_prefix(1);
+  cell = cell.substr(0, cell.find_first_of("`*= "));
+  return cell.size() > 4 && cell.find('_') != std::string_view::npos &&
+         std::all_of(cell.begin(), cell.end(),
+                     [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
+}
+
+/// `` - `NCCL_IB_DISABLE=1`: falls back to sockets ``: an item of a list that explains.
+bool explains_variable(std::string_view text) {
+  if (text.starts_with("- ") || text.starts_with("* ")) text.remove_prefix(2);
+  if (!text.starts_with('`')) return false;
+  const std::size_t end = text.find('`', 1);
+  constexpr std::size_t kShortest = 16;  // of what is said behind it
+  return end != std::string_view::npos && text.size() - end > kShortest &&
+         begins_with_variable(text.substr(0, end));
+}
+
+void take_tables(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
+                 std::vector<bool>& is_source) {
+  for (std::size_t rule = 1; rule < lines.size(); ++rule) {
+    // A collector's columns may stand around a table; else a row may have lost its bars to what it holds.
+    const bool is_inside = is_table_rule(trimmed(lines[rule])) && lines[rule] != dressed[rule];
+    const std::vector<std::string>& rows = is_inside ? lines : dressed;
+    if (!is_table_rule(trimmed(rows[rule]))) continue;
+    const std::string_view header = trimmed(rows[rule - 1]);
+    const bool is_explaining = header.starts_with('|') && explains(header);
+    for (std::size_t row = rule + 1; row < lines.size(); ++row) {
+      const std::string_view text = trimmed(rows[row]);
+      if (!text.starts_with('|')) break;
+      is_source[row] = !is_tagged(text) && (is_explaining || begins_with_variable(text));
+    }
+  }
+}
+
+/// The comments and the unremarkable lines of a block that is mostly source.
+void take_blocks(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
+                 std::vector<bool>& is_source) {
+  std::size_t begin = 0;
+  bool is_inside = false;
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    if (!is_fence(trimmed(lines[at])) && !is_fence(trimmed(dressed[at]))) continue;
+    if (is_inside) {
+      std::size_t all = 0;
+      std::size_t source = 0;
+      for (std::size_t i = begin; i < at; ++i) {
+        all += trimmed(lines[i]).empty() ? 0U : 1U;
+        source += is_source[i] ? 1U : 0U;
+      }
+      for (std::size_t i = begin; i < at && source * 2 >= all && source > 1; ++i)
+        is_source[i] = is_source[i] || !is_tagged(trimmed(lines[i]));
+    }
+    is_inside = !is_inside;
+    begin = at + 1;
+  }
+}
+
+}  // namespace
+
+bool is_source_line(std::string_view text) {
+  if (text.empty() || is_tagged(text)) return false;
+  // A row that has lost its first bar, and no echo of a value.
+  const bool is_row = text.ends_with('|') && begins_with_variable(text);
+  return is_python(text) || is_shell(text) || is_c(text) || is_row || explains_variable(text);
+}
+
+std::vector<bool> source_lines(const std::vector<std::string>& lines,
+                               const std::vector<std::string>& dressed) {
+  std::vector<bool> is_source(lines.size());
+  bool is_quoted_next = false;  // by a traceback
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view text = trimmed(lines[i]);
+    if (text.empty()) continue;
+    is_source[i] = !is_quoted_next && is_source_line(text);
+    is_quoted_next = find_text(text, "File \"") != std::string_view::npos &&
+                     find_text(text, "\", line ") != std::string_view::npos;
+  }
+  take_tables(lines, dressed, is_source);
+  take_blocks(lines, dressed, is_source);
+  return is_source;
+}
+
+}  // namespace ringside::logs
