@@ -143,6 +143,15 @@ TEST(Barriers, RanksThatFailedToPassAreNamedWhateverElseIsSaidOfIt) {
   EXPECT_THAT(best.culprits, ElementsAre(3, 5));
 }
 
+TEST(Barriers, RankZeroIsNotAmongThoseThatItWaitedFor) {
+  const std::string own =
+      "[rank0]: RuntimeError: Rank 0 failed to pass monitoredBarrier in 900 ms\n";
+  EXPECT_THAT(
+      verdict_of(own + "[Rank 0]: Rank 6 failed to pass monitoredBarrier in 900 ms\n").culprits,
+      ElementsAre(6));
+  EXPECT_THAT(verdict_of(own).culprits, IsEmpty());
+}
+
 constexpr const char* kStoreLost =
     "[rank9]:[W120 04:12:02.101 TCPStore.cpp:122] [c10d] recvValue failed on SocketImpl(fd=41, "
     "addr=[worker-1]:39110, remote=[worker-0]:29400): failed to recv, got 0 bytes\n";

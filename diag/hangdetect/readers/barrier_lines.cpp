@@ -14,10 +14,18 @@ using logs::MessageId;
 
 bool BarrierLines::take_message(const logs::Record& record) {
   switch (record.as<logs::Message>().id) {
-    case MessageId::BarrierMissing:
-      is_absent_told_ = true;
-      statements_.state(record, What::BarrierAbsent, absent_ranks(record));
+    case MessageId::BarrierMissing: {
+      // Rank 0 counts the others: where it is named itself, it says that it did not come through.
+      std::vector<int> absent = absent_ranks(record);
+      std::erase(absent, 0);
+      if (absent.empty()) {
+        statements_.state(record, What::BarrierLeft, {0}, 0, "waited");
+      } else {
+        is_absent_told_ = true;
+        statements_.state(record, What::BarrierAbsent, std::move(absent));
+      }
       return true;
+    }
     case MessageId::BarrierWaitsForRoot:
       statements_.state(record, What::BarrierLeft,
                         {static_cast<int>(logs::message_number(record, "rank"))});
