@@ -73,7 +73,7 @@ Verb explain_verb() {
             app.add_option("-o,--op", calls.op, "reduction")->capture_default_str();
             app.add_option(
                    "--nccl", a.question.nccl,
-                   "version whose cost model to use; another beside it, or one given before it")
+                   "version whose decisions to explain; another beside it, or one given before it")
                 ->allow_extra_args(false);
             app.add_flag("--presets", a.presets,
                          "a Markdown page of choices on all presets, or on that of --on");

@@ -23,6 +23,7 @@ struct TopoArguments {
   std::string drawing;
   std::string topology_file;
   std::string graph_file;
+  std::string nccl{kNewestRelease};
   bool all = false;
   bool json = false;
 };
@@ -35,7 +36,7 @@ Status check_arguments(const TopoArguments& arguments) {
 
 VerbResult run(const TopoArguments& arguments) {
   RINGSIDE_TRY(check_arguments(arguments));
-  RINGSIDE_TRY(const study::AskedJob asked, study::load_job(arguments.job));
+  RINGSIDE_TRY(const study::AskedJob asked, study::load_job(arguments.job, arguments.nccl));
   const JobHosts& hosts = asked.hosts;
   const Job& job = asked.job;
 
@@ -87,6 +88,7 @@ Verb topo_verb() {
                            "write the host for NCCL_TOPO_FILE into this file");
             app.add_option("--graph-xml", a.graph_file,
                            "write the first node's graphs for NCCL_GRAPH_FILE into this file");
+            app.add_option("--nccl", a.nccl, "version of NCCL that lays the graphs (2.18 .. 2.30)");
             app.add_flag("--all", a.all, "every row, however many");
             app.add_flag("--json", a.json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };

@@ -1,7 +1,7 @@
-# ringside_embed(tuning_models FOLDER data HEADER engine/tuning/models.h TYPE EmbeddedModel ARRAY kTuningModels)
+# ringside_embed(embedded FOLDER data HEADER engine/releases/embedded.h TYPE EmbeddedRelease ARRAY kReleaseData)
 #
 # FOLDER/*.yaml (ENDING md: *.md) become one source file, so that an installed binary needs no data folder: the array that
-# HEADER declares, a span of TYPE {name, text} sorted by name. Its path is put into ${tuning_models}.
+# HEADER declares, a span of TYPE {name, text} sorted by name. Its path is put into ${embedded}.
 function(ringside_embed result)
   cmake_parse_arguments(arg "" "FOLDER;HEADER;TYPE;ARRAY;ENDING" "" ${ARGN})
   if(NOT arg_ENDING)

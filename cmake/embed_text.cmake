@@ -1,4 +1,4 @@
-# cmake -DOUTPUT=models.cpp -DHEADER=engine/tuning/models.h -DTYPE=EmbeddedModel -DARRAY=kTuningModels
+# cmake -DOUTPUT=models.cpp -DHEADER=engine/releases/embedded.h -DTYPE=EmbeddedRelease -DARRAY=kReleaseData
 #       -DFILES=a.yaml,b.yaml -P embed_text.cmake
 # Writes the files' text into a C++ source that defines the array which HEADER declares: a span of TYPE
 # {name, text}, sorted by name.

@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "engine/topology/description_file.h"
 #include "engine/topology/yaml_mapping.h"
-#include "engine/tuning/yaml_keys.h"
+#include "engine/tuning/class_rows.h"
 #include "sim/models.h"
 
 namespace ringside {

@@ -166,9 +166,10 @@ Result<FoundHosts> find_hosts(const JobOptions& options) {
   return found;
 }
 
-Result<AskedJob> load_job_under(const JobOptions& options, const Environment& environment) {
-  RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment));
-  RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment));
+Result<AskedJob> load_job_under(const JobOptions& options, const Environment& environment,
+                                std::string_view version) {
+  RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment, version));
+  RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment, version));
   RINGSIDE_TRY(FoundHosts found, find_hosts(options));
   RINGSIDE_TRY(Job job, make_job(found.hosts, topology, channels));
   if (found.fabric)
@@ -179,7 +180,7 @@ Result<AskedJob> load_job_under(const JobOptions& options, const Environment& en
 Result<TunedJob> load_tuned_job_under(const JobOptions& options, const Environment& environment,
                                       std::string_view version) {
   RINGSIDE_TRY(const TuningParameters tuning, parse_tuning_parameters(environment));
-  RINGSIDE_TRY(AskedJob asked, load_job_under(options, environment));
+  RINGSIDE_TRY(AskedJob asked, load_job_under(options, environment, version));
   RINGSIDE_TRY(Tuner tuner, Tuner::make(asked.job.connection.shape, tuning, version));
   return TunedJob{std::move(asked), std::move(tuner)};
 }
@@ -234,9 +235,9 @@ JobFabric AskedJob::job_fabric() const {
   return {.fabric = fabric->fabric.get(), .first_hosts = fabric->first_hosts};
 }
 
-Result<AskedJob> load_job(const JobOptions& options) {
+Result<AskedJob> load_job(const JobOptions& options, std::string_view version) {
   RINGSIDE_TRY(const Environment environment, environment_of(options));
-  return load_job_under(options, environment);
+  return load_job_under(options, environment, version);
 }
 
 Result<TunedJob> load_tuned_job(const JobOptions& options, std::string_view version) {

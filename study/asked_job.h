@@ -57,9 +57,10 @@ struct AskedJob {
   [[nodiscard]] JobFabric job_fabric() const;
 };
 
-/// errors  as environment_of(), parse_topology_parameters(), parse_channel_parameters(), load_job_hosts(),
-///         make_fabric(), make_job()
-Result<AskedJob> load_job(const JobOptions& options);
+/// version  the release that lays its graphs and channels, as load_release()
+/// errors   as environment_of(), parse_topology_parameters(), parse_channel_parameters(), load_job_hosts(),
+///          make_fabric(), make_job()
+Result<AskedJob> load_job(const JobOptions& options, std::string_view version = kNewestRelease);
 
 /// The same, and who chooses for it.
 struct TunedJob {
@@ -69,7 +70,7 @@ struct TunedJob {
   [[nodiscard]] const CommShape& shape() const { return tuner.shape(); }
 };
 
-/// version  as Tuner::make()
+/// version  the release that lays its graphs and chooses, as Tuner::make()
 /// errors   as load_job(), parse_tuning_parameters(), Tuner::make()
 Result<TunedJob> load_tuned_job(const JobOptions& options,
                                 std::string_view version = kNewestTuning);

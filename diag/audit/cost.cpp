@@ -77,14 +77,15 @@ Result<Answer> predict_job(const JobHosts& hosts, const Variables& variables,
     if (found == variables.end()) return std::nullopt;
     return found->second;
   };
-  RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment));
-  RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment));
+  const bool is_described =
+      std::ranges::find(release_versions(), version) != release_versions().end();
+  const std::string_view release = is_described ? std::string_view{version} : kNewestRelease;
+  RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment, release));
+  RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment, release));
   RINGSIDE_TRY(const TuningParameters tuning, parse_tuning_parameters(environment));
   RINGSIDE_TRY(const Job job, make_job(hosts, topology, channels));
-  Result<Tuner> tuner = Tuner::make(job.connection.shape, tuning, version);
-  if (!tuner) tuner = Tuner::make(job.connection.shape, tuning);
-  if (!tuner) return std::move(tuner).error();
-  RINGSIDE_TRY(const TunedChoice choice, tuner->choose({.collective = collective, .bytes = bytes}));
+  RINGSIDE_TRY(const Tuner tuner, Tuner::make(job.connection.shape, tuning, release));
+  RINGSIDE_TRY(const TunedChoice choice, tuner.choose({.collective = collective, .bytes = bytes}));
   const double ranks = job.nranks();
   const double factor =
       collective == Collective::AllReduce ? 2 * (ranks - 1) / ranks : (ranks - 1) / ranks;

@@ -14,6 +14,10 @@ namespace ringside {
 /// source   NCCL 2.30.7 graph/connect.cc: ncclTopoPostset
 std::vector<int> repeated_channels(const CommShape& shape, const ChannelParameters& parameters);
 
+/// More of the same, so that NVLS finds its channels among them.
+/// source  NCCL 2.20 .. 2.27 graph/connect.cc
+void raise_to_nvls(std::vector<int>& repeated, int nvls_channels);
+
 /// unit  bytes
 struct NvlsSizes {
   int nchannels = 0;
@@ -27,7 +31,7 @@ NvlsSizes nvls_sizes(const CommShape& shape, const ChannelParameters& parameters
 
 /// Of a connection, by Protocol.  unit  bytes
 /// source  NCCL 2.30.7 init.cc: computeBuffSizes
-std::array<int, 3> buffer_sizes(const ChannelParameters& parameters);
+std::array<int, 3> buffer_sizes(const CommShape& shape, const ChannelParameters& parameters);
 
 struct P2pSizes {
   int nchannels = 0;

@@ -67,7 +67,7 @@ void size_shape(CommShape& shape, const ChannelParameters& parameters) {
   shape.nvls_channels = nvls.nchannels;
   shape.nvls_chunk = nvls.chunk;
   shape.nvls_tree_chunk = nvls.tree_chunk;
-  shape.buffers = buffer_sizes(parameters);
+  shape.buffers = buffer_sizes(shape, parameters);
   const P2pSizes p2p = p2p_sizes(shape, parameters);
   shape.p2p_channels = p2p.nchannels;
   shape.p2p_channels_per_peer = p2p.per_peer;
@@ -96,17 +96,26 @@ Result<Connection> connect_nodes(std::span<const NodeReport> reports,
   RINGSIDE_TRY(shape, merge_reports(job, parameters));
   const int searched = shape.graph(GraphId::Ring).nchannels;
   RINGSIDE_ASSERT(searched > 0, "a search for rings and trees always finds one");
-  const std::vector<int> repeated = repeated_channels(shape, parameters);
+  std::vector<int> repeated = repeated_channels(shape, parameters);
+  if (parameters.rules.counts.raises_to_nvls) {
+    shape.collective_channels = static_cast<int>(repeated.size());
+    raise_to_nvls(repeated, nvls_sizes(shape, parameters).nchannels);
+  }
   shape.nchannels = static_cast<int>(repeated.size());
   size_shape(shape, parameters);
 
   Channels& channels = connection.channels;
-  channels.rings = join_rings(job, searched);
+  channels.rings = join_rings(job, shape, parameters.rules.counts.ring_swap);
   channels.trees = join_trees(job, searched);
   channels.tree_depth = tree_depth(job.nranks, job.nnodes());
   repeat_channels(channels.rings, repeated);
   repeat_channels(channels.trees, repeated);
-  if (shape.has_nvls) channels.nvls = join_nvls(job, shape.nvls_heads);
+  if (shape.has_nvls) {
+    const bool are_all_joined = !parameters.rules.counts.nvls_joins_ring_channels;
+    channels.nvls =
+        join_nvls(job, shape.nvls_heads,
+                  are_all_joined ? shape.nvls_heads : std::min(shape.nvls_heads, searched));
+  }
   if (shape.has_collnet) {
     channels.collnet = join_collnet(job, shape.graph(GraphId::CollNetDirect).nchannels);
   }

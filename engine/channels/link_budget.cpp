@@ -20,22 +20,26 @@ bool is_cpu(const System& system, NodeRef ref, CpuArch arch) {
 
 }  // namespace
 
-LinkBudget::Backward LinkBudget::backward_of(const System& system, const Link& link) {
+LinkBudget::Backward LinkBudget::backward_of(const System& system, const Link& link,
+                                             const SearchRules& rules) {
   if (link.reverse < 0) return Backward::Nothing;
-  if (link.kind == LinkKind::Nvl && is_cpu(system, link.to, CpuArch::Power)) return Backward::All;
-  const bool is_old_gpu =
-      link.to.kind == NodeKind::Dev && system.devs[static_cast<std::size_t>(link.to.index)].sm < 80;
+  const bool is_costly = rules.nvlink_to_cpu_costs_both_ways
+                             ? link.to.kind == NodeKind::Cpu
+                             : is_cpu(system, link.to, CpuArch::Power);
+  if (link.kind == LinkKind::Nvl && is_costly) return Backward::All;
+  const bool is_old_gpu = link.to.kind == system.silicon &&
+                          system.devs[static_cast<std::size_t>(link.to.index)].sm < 80;
   return is_old_gpu ? Backward::EighthUnlessFromGpu : Backward::Nothing;
 }
 
-LinkBudget::LinkBudget(const System& system) : system_(system) {
+LinkBudget::LinkBudget(const System& system, const SearchRules& rules) : system_(system) {
   links_.reserve(system.links.size());
   for (const Link& link : system.links) {
     links_.push_back({.left = link.bandwidth,
                       .reverse = link.reverse,
                       .is_pci = link.kind == LinkKind::Pci,
                       .is_endless = link.kind == LinkKind::Loc,
-                      .backward = backward_of(system, link)});
+                      .backward = backward_of(system, link, rules)});
   }
   for (const NetInfo& net : system.nets) nets_.push_back(net.bandwidth);
 }
@@ -82,7 +86,7 @@ void LinkBudget::release(const Path& path, NodeKind start, float speed) {
 }
 
 float LinkBudget::pci_left(int device) const {
-  for (const LinkId id : system_.node({NodeKind::Dev, device}).links) {
+  for (const LinkId id : system_.node({system_.silicon, device}).links) {
     const Link& link = system_.link(id);
     if (link.kind != LinkKind::Pci || link.reverse < 0) continue;
     return std::min(links_[static_cast<std::size_t>(id)].left,

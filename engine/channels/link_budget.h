@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/channels/graph.h"
+#include "engine/channels/rules.h"
 #include "engine/topology/system.h"
 
 namespace ringside {
@@ -17,7 +18,7 @@ namespace ringside {
 /// source  NCCL 2.30.7 graph/search.cc: followPath
 class LinkBudget {
  public:
-  explicit LinkBudget(const System& system);
+  explicit LinkBudget(const System& system, const SearchRules& rules = {});
 
   /// Takes `speed` GB/s from each link of the path; false, and nothing taken, where one has less.
   bool reserve(const Path& path, NodeKind start, float speed);
@@ -41,7 +42,7 @@ class LinkBudget {
     bool is_endless;  ///< wider than all that can reach it: between a GPU and its silicon
     Backward backward;
   };
-  static Backward backward_of(const System& system, const Link& link);
+  static Backward backward_of(const System& system, const Link& link, const SearchRules& rules);
   int take(const Path& path, NodeKind start, float speed, int most);
   [[nodiscard]] float pci_speed(const Path& path, NodeKind start, float speed) const;
 

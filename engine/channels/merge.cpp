@@ -9,6 +9,8 @@
 namespace ringside {
 namespace {
 
+constexpr int kMostDirectRanks = 8;  ///< of a node; source  NCCL_MAX_DIRECT_ARITY + 1
+
 /// Pattern, latency and hops stay as rank 0's node has them: NCCL does not exchange them.
 void merge_graph(GraphSummary& merged, const GraphSummary& other) {
   merged.nchannels = std::min(merged.nchannels, other.nchannels);
@@ -65,6 +67,24 @@ void merge_report(CommShape& shape, const NodeReport& report) {
   shape.min_net_bw = std::min(shape.min_net_bw, report.min_net_bw);
 }
 
+/// What a release does not exchange stays as rank 0's node has it.
+void keep_own(CommShape& shape, const NodeReport& own, const CountRules& rules) {
+  if (rules.capability_is_own) {
+    shape.min_cc = own.min_cc;
+    shape.max_cc = own.max_cc;
+  }
+  if (rules.cross_nic_is_own) {
+    for (std::size_t id = 0; id < shape.graphs.size(); ++id) {
+      shape.graphs[id].cross_nic = own.graphs.by_id[id].cross_nic;
+    }
+  }
+  if (rules.p2p_counts_rank_0) {
+    shape.p2p_channels_per_peer = own.p2p_channels_per_peer;
+    shape.min_net_count = own.net_count;
+    shape.is_all_nvlink = own.is_all_nvlink;
+  }
+}
+
 Status check_nets(const JobView& job, const ChannelParameters& parameters) {
   if (parameters.ignore_net_mismatch) return {};
   for (int node = 1; node < job.nnodes(); ++node) {
@@ -88,7 +108,9 @@ void decide_features(CommShape& shape, const JobView& job, const ChannelParamete
 
   shape.has_collnet = parameters.collnet_enable &&
                       shape.graph(GraphId::CollNetChain).nchannels > 0 &&
-                      shape.nnodes >= parameters.collnet_node_threshold;
+                      shape.nnodes >= parameters.collnet_node_threshold &&
+                      (parameters.rules.counts.large_nodes_have_collnet ||
+                       shape.max_local_ranks <= kMostDirectRanks);
   shape.has_collnet_chain = shape.has_collnet;
   if (!shape.has_collnet) return;
   const NodeReport& first = job.report(0);
@@ -106,6 +128,7 @@ Result<CommShape> merge_reports(const JobView& job, const ChannelParameters& par
   shape.nranks = job.nranks;
   shape.nnodes = job.nnodes();
   for (int node = 1; node < job.nnodes(); ++node) merge_report(shape, job.report(node));
+  keep_own(shape, job.report(0), parameters.rules.counts);
   decide_features(shape, job, parameters);
   return shape;
 }

@@ -6,7 +6,6 @@
 namespace ringside {
 namespace {
 
-constexpr int kMaxChannelsAsked = 64;  ///< source  NCCL: MAXCHANNELS
 constexpr int kPathTypes = static_cast<int>(PathType::Dis) + 1;
 
 void append_new(std::vector<int>& list, int net) {
@@ -16,7 +15,7 @@ void append_new(std::vector<int>& list, int net) {
 /// A GPU's picks for channels 0, 1, ... until they begin again.
 std::vector<int> list_picks(const System& system, int gpu, const TopologyParameters& parameters) {
   std::vector<int> picks;
-  for (int channel = 0; channel < kMaxChannelsAsked; ++channel) {
+  for (int channel = 0; channel < parameters.rules.max_channels; ++channel) {
     const int net = local_net(system, gpu, channel, parameters);
     if (net < 0 || (!picks.empty() && net == picks.front())) break;
     picks.push_back(net);
@@ -31,7 +30,8 @@ NetCandidates::NetCandidates(const System& system, const TopologyParameters& top
     : system_(system),
       most_(topology.netdevs_policy > 0 ? topology.netdevs_policy
                                         : std::numeric_limits<int>::max()),
-      is_interleaved_(system.nhosts > 1 && channels.mnnvl_scatter_nets) {
+      is_interleaved_(system.nhosts > 1 && channels.mnnvl_scatter_nets &&
+                      channels.rules.search.interleaves_nics) {
   for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) {
     preferred_.push_back(list_picks(system, gpu, topology));
   }
@@ -60,7 +60,9 @@ std::vector<int> NetCandidates::select(int only, PathType worst) const {
 
   std::vector<int> nets;
   if (is_interleaved_) {
-    for (std::size_t choice = 0; choice < kMaxChannelsAsked; ++choice) {
+    std::size_t most = 0;
+    for (const std::vector<int>& picks : preferred_) most = std::max(most, picks.size());
+    for (std::size_t choice = 0; choice < most; ++choice) {
       for (const int gpu : gpus) {
         const std::vector<int>& picks = preferred_[static_cast<std::size_t>(gpu)];
         if (choice < picks.size()) append_new(nets, picks[choice]);

@@ -33,8 +33,24 @@ bool are_equally_near(std::span<const Score> scores) {
 }  // namespace
 
 Walk::GpuList Walk::next_gpus(int gpu, int position, int back_to_net) const {
-  if (system_.count(NodeKind::Nvs) > 0) return neighbours_over_switch(gpu);
+  const bool has_switch = system_.count(NodeKind::Nvs) > 0;
+  if (!has_switch || rules().switch_next == SwitchNext::Any) {
+    return all_next_gpus(gpu, position, back_to_net);
+  }
+  GpuList next = neighbours_over_switch(gpu);
+  if (rules().switch_next == SwitchNext::Only) return next;
+  const GpuList all = all_next_gpus(gpu, position, back_to_net);
+  for (int i = 0; i < all.count; ++i) {
+    const int other = all.gpus[static_cast<std::size_t>(i)];
+    const auto end = next.gpus.begin() + next.count;
+    if (std::find(next.gpus.begin(), end, other) == end) {
+      next.gpus[static_cast<std::size_t>(next.count++)] = other;
+    }
+  }
+  return next;
+}
 
+Walk::GpuList Walk::all_next_gpus(int gpu, int position, int back_to_net) const {
   std::array<Score, kMaxGpusPerHost> all;
   std::size_t count = 0;
   for (int distance = 1; distance < ngpus(); ++distance) {
@@ -67,7 +83,7 @@ Walk::GpuList Walk::next_gpus(int gpu, int position, int back_to_net) const {
   return next;
 }
 
-/// A switch serves few peers best, so only the neighbours by index are tried.
+/// A switch serves few peers best: the neighbours by index.
 Walk::GpuList Walk::neighbours_over_switch(int gpu) const {
   const int after = (gpu + 1) % ngpus();
   const int before = (gpu + ngpus() - 1) % ngpus();

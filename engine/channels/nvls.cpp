@@ -22,7 +22,7 @@ void join_heads(const std::vector<Rank>& heads, std::size_t parity,
 
 }  // namespace
 
-Channels::Nvls join_nvls(const JobView& job, int nheads) {
+Channels::Nvls join_nvls(const JobView& job, int nheads, int njoined) {
   Channels::Nvls nvls;
   nvls.heads.resize(static_cast<std::size_t>(nheads));
   for (int node = 0; node < job.nnodes(); ++node) {
@@ -37,8 +37,8 @@ Channels::Nvls join_nvls(const JobView& job, int nheads) {
   nvls.trees.resize(2);
   for (std::size_t parity = 0; parity < 2; ++parity) {
     nvls.trees[parity].resize(static_cast<std::size_t>(job.nranks));
-    for (const std::vector<Rank>& heads : nvls.heads) {
-      join_heads(heads, parity, nvls.trees[parity]);
+    for (std::size_t head = 0; head < static_cast<std::size_t>(njoined); ++head) {
+      join_heads(nvls.heads[head], parity, nvls.trees[parity]);
     }
   }
   return nvls;

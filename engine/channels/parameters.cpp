@@ -119,8 +119,10 @@ void read_buffers(Reader& reader, ChannelParameters& parameters) {
 
 }  // namespace
 
-Result<ChannelParameters> parse_channel_parameters(const Environment& environment) {
+Result<ChannelParameters> parse_channel_parameters(const Environment& environment,
+                                                   std::string_view version) {
   ChannelParameters parameters;
+  RINGSIDE_TRY(parameters.rules, load_channel_rules(version));
   parameters.graph_file = environment("NCCL_GRAPH_FILE").value_or("");
   Reader reader{environment};
   read_channel_limits(reader, parameters);

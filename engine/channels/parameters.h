@@ -7,6 +7,7 @@
 
 #include "base/env.h"
 #include "base/result.h"
+#include "engine/channels/rules.h"
 
 namespace ringside {
 
@@ -36,11 +37,15 @@ struct ChannelParameters {
   std::optional<int> p2p_max_peers;          ///< NCCL_P2P_MAX_PEERS
   std::optional<int> p2p_net_chunk, p2p_nvl_chunk, p2p_pci_chunk;  ///< NCCL_P2P_*_CHUNKSIZE, bytes
   std::optional<int> buffer, ll_buffer,
-      ll128_buffer;  ///< NCCL_BUFFSIZE, NCCL_LL(128)_BUFFSIZE, bytes
+      ll128_buffer;         ///< NCCL_BUFFSIZE, NCCL_LL(128)_BUFFSIZE, bytes
+  ChannelRules rules = {};  ///< of the release; no variable
 };
 
-/// errors  InvalidArgument: a value that NCCL rejects or would ignore; with the variable's grammar
-Result<ChannelParameters> parse_channel_parameters(const Environment& environment);
+/// version  the release that is started, as load_release()
+/// errors   as load_release(). InvalidArgument: a value that NCCL rejects or would ignore; with the
+///          variable's grammar
+Result<ChannelParameters> parse_channel_parameters(const Environment& environment,
+                                                   std::string_view version = kNewestRelease);
 
 /// The variables that parse_channel_parameters reads.
 std::span<const std::string_view> channel_variables();

@@ -11,14 +11,16 @@
 namespace ringside {
 namespace {
 
-constexpr int kLeastForNvls = 2;    ///< GPUs of a node; one alone has nobody to multicast to
 constexpr int kMulticastFrom = 90;  ///< compute capability that has NVLink multicast
 constexpr int kChannelsToLocal =
     2;  ///< for a peer of the node beyond PCI; source  NCCL graph/paths.cc
 constexpr int kChannelsWithoutNic = 2;
 
 bool has_nvls(const System& system, const ChannelParameters& channels) {
-  if (channels.nvls_enable == 0 || system.count(NodeKind::Gpu) < kLeastForNvls) return false;
+  if (channels.nvls_enable == 0 ||
+      system.count(NodeKind::Gpu) < channels.rules.counts.nvls_min_gpus) {
+    return false;
+  }
   return channels.nvls_enable == 1 ||
          std::all_of(system.gpus.begin(), system.gpus.end(),
                      [](const GpuInfo& gpu) { return gpu.sm >= kMulticastFrom; });
@@ -47,11 +49,32 @@ NetsOfGpu nets_of(const System& system, int gpu, const std::vector<int>& picks) 
   return nets;
 }
 
-int channels_to_peer(const System& system, int gpu, int peer) {
+int channels_to_peer(const System& system, int gpu, int peer, const TopologyRules& topology,
+                     const CountRules& rules) {
   const Path& path = system.path(gpu_ref(peer), gpu_ref(gpu));
-  if (path.type != PathType::Nvl && path.type != PathType::Nvb) return kChannelsToLocal;
-  const float link = nvlink_bandwidth(system.gpus[static_cast<std::size_t>(gpu)].sm);
+  const bool is_nvb = path.type == PathType::Nvb && rules.nvb_counts_links;
+  if (path.type != PathType::Nvl && !is_nvb) return kChannelsToLocal;
+  const float link =
+      nvlink_bandwidth(system.gpus[static_cast<std::size_t>(gpu)].sm, topology.nvlink);
   return 2 * std::max(1, static_cast<int>(path.bandwidth / link));
+}
+
+/// How many NICs fill the GPU's link to its CPU; none where it hangs on a switch.
+/// source  NCCL 2.20 .. 2.28 graph/paths.cc: getLocalNetCountByBw
+int nets_for_cpu_link(const System& system, int gpu) {
+  float link_speed = 0;
+  for (const LinkId id : system.node(system.silicon_of(gpu)).links) {
+    const Link& link = system.link(id);
+    if (link.to.kind == NodeKind::Cpu) link_speed = link.bandwidth;
+  }
+  int count = 0;
+  float total = 0;
+  for (const int net : local_nodes(system, gpu_ref(gpu), NodeKind::Net)) {
+    if (total >= link_speed) break;
+    total += system.path(gpu_ref(gpu), {NodeKind::Net, net}).bandwidth;
+    ++count;
+  }
+  return count;
 }
 
 int channels_to_network(const NetsOfGpu& nets, const ChannelParameters& channels) {
@@ -61,21 +84,40 @@ int channels_to_network(const NetsOfGpu& nets, const ChannelParameters& channels
   return std::max(nets.count, (static_cast<int>(nets.total) + each - 1) / each);
 }
 
+/// The least bandwidth of all NICs; 0 without any, and for a rank alone.
+/// source  NCCL 2.29 init.cc
+float narrowest_wire(const System& system) {
+  const bool is_alone = !system.is_inter && system.count(NodeKind::Gpu) == 1;
+  if (is_alone || system.nets.empty()) return 0;
+  return std::ranges::min(system.nets, {}, &NetInfo::bandwidth).bandwidth;
+}
+
 void report_network(NodeReport& report, const System& system, const TopologyParameters& topology,
                     const ChannelParameters& channels) {
   const NetCandidates candidates{system, topology, channels};
   report.net_count = std::numeric_limits<int>::max();
   report.min_net_bw = std::numeric_limits<float>::max();
   report.p2p_channels_per_peer = Attempt::kMaxChannels;
+  if (channels.rules.counts.net_speed_is_of_wire) {
+    report.min_net_bw = narrowest_wire(system);
+  }
   for (int gpu = 0; gpu < report.nranks; ++gpu) {
     const NetsOfGpu nets = nets_of(system, gpu, candidates.picks_of(gpu));
-    report.net_count = std::min(report.net_count, nets.count);
-    report.min_net_bw = std::min(report.min_net_bw, nets.narrowest);
+    const bool fills_link = channels.rules.counts.net_peer_channels == NetPeerChannels::ByNics;
+    report.net_count =
+        std::min(report.net_count, fills_link ? nets_for_cpu_link(system, gpu) : nets.count);
+    if (!channels.rules.counts.net_speed_is_of_wire) {
+      report.min_net_bw = std::min(report.min_net_bw, nets.narrowest);
+    }
     int& fewest = report.p2p_channels_per_peer;
     for (int peer = 0; peer < report.nranks; ++peer) {
-      if (peer != gpu) fewest = std::min(fewest, channels_to_peer(system, gpu, peer));
+      if (peer != gpu)
+        fewest = std::min(
+            fewest, channels_to_peer(system, gpu, peer, topology.rules, channels.rules.counts));
     }
-    if (system.is_inter) fewest = std::min(fewest, channels_to_network(nets, channels));
+    const bool goes_by_rate = channels.rules.counts.net_peer_channels == NetPeerChannels::ByRate;
+    if (system.is_inter && goes_by_rate)
+      fewest = std::min(fewest, channels_to_network(nets, channels));
   }
 }
 
@@ -96,17 +138,21 @@ NodeReport report_on(const System& system, const TopologyParameters& topology,
     report.cpu_vendor = system.cpus.front().vendor;
   }
   report.has_nvswitch = system.count(NodeKind::Nvs) > 0;
-  report.is_all_nvlink = report.is_all_direct_p2p = true;
+  report.is_all_direct_p2p = report.nranks > 1 || channels.rules.counts.lone_gpu_is_direct;
+  bool is_any_nvlink = false;
+  bool is_any_other = false;
   for (int gpu = 0; gpu < report.nranks; ++gpu) {
     for (int peer = 0; peer < report.nranks; ++peer) {
       if (peer == gpu) continue;
       const PathType type = system.path(gpu_ref(gpu), gpu_ref(peer)).type;
-      if (type >= PathType::Pix) report.is_all_nvlink = false;
+      (type >= PathType::Pix ? is_any_other : is_any_nvlink) = true;
       if (type == PathType::Nvb || !may_p2p(system, topology, gpu, peer)) {
         report.is_all_direct_p2p = false;
       }
     }
   }
+  report.is_all_nvlink =
+      channels.rules.counts.one_nvlink_pair_is_enough ? is_any_nvlink : !is_any_other;
   report_network(report, system, topology, channels);
   return report;
 }

@@ -1,6 +1,7 @@
 #include "engine/channels/search.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -8,7 +9,6 @@
 
 #include "engine/channels/attempt.h"
 #include "engine/channels/net_candidates.h"
-#include "engine/channels/speeds.h"
 #include "engine/channels/walk.h"
 
 namespace ringside {
@@ -16,11 +16,14 @@ namespace {
 
 constexpr int kStepsSameChannels = 1 << 8;  ///< source  NCCL graph/search.cc: NCCL_SEARCH_TIMEOUT_*
 constexpr int kSteps = 1 << 14;
-constexpr int kStepsAll = 1 << 19;
-constexpr int kMaxNvlsHeads = 32;   ///< source  NCCL: NCCL_MAX_NVLS_ARITY
-constexpr int kMaxDirectHeads = 8;  ///< source  NCCL: NCCL_MAX_DIRECT_ARITY + 1
+constexpr int kMaxNvlsHeads = 32;  ///< source  NCCL: NCCL_MAX_NVLS_ARITY
 
-PathType next(PathType type) { return static_cast<PathType>(static_cast<int>(type) + 1); }
+/// The next farther type that the release knows.
+PathType next(PathType type, const SearchRules& rules) {
+  auto farther = static_cast<PathType>(static_cast<int>(type) + 1);
+  if (farther == PathType::C2c && !rules.has_c2c_paths) farther = PathType::Pix;
+  return farther == PathType::P2c && !rules.has_p2c_paths ? PathType::Pxn : farther;
+}
 
 struct TypeRange {
   PathType least, most;
@@ -85,7 +88,7 @@ class Search {
         candidates_(system, topology, channels),
         walk_(system, channels, candidates_),
         sm_(min_sm(system)),
-        speeds_(channel_speeds(sm_, system.is_inter)),
+        speeds_(rules().ladders.of(sm_, system.is_inter)),
         intra_types_(path_types(system, NodeKind::Gpu, NodeKind::Gpu)),
         inter_types_(path_types(system, NodeKind::Gpu, NodeKind::Net)) {
     const auto append = [](std::vector<PathType>& types, const std::vector<PathType>& more) {
@@ -107,6 +110,7 @@ class Search {
   Graph run();
 
  private:
+  [[nodiscard]] const SearchRules& rules() const { return parameters_.rules.search; }
   void set_bounds();
   [[nodiscard]] bool is_impossible() const;
   void find();
@@ -139,7 +143,7 @@ class Search {
     Walk::Outcome outcome;
   };
   std::map<std::tuple<float, float, bool, Pattern, int, PathType, PathType, int>, Seen> seen_;
-  int steps_left_ = kStepsAll;
+  int steps_left_ = rules().most_steps;
 };
 
 void Search::set_bounds() {
@@ -148,10 +152,14 @@ void Search::set_bounds() {
                          best_.pattern == Pattern::SplitTree;
   cross_nic_ = system_.count(NodeKind::Net) > 1 && may_cross ? parameters_.cross_nic : 0;
   best_.cross_nic = cross_nic_ == 1 ? 1 : 0;
-  if (ngpus > 1) intra_ = types_to(system_, NodeKind::Gpu);
-  if (system_.is_inter && system_.count(NodeKind::Net) > 0) {
-    inter_ = types_to(system_, NodeKind::Net);
-    if (sm_ < 90) inter_.most = PathType::Sys;
+  if (!rules().types_are_those_of_paths) {
+    if (ngpus > 1) intra_.least = PathType::Nvl;
+  } else {
+    if (ngpus > 1) intra_ = types_to(system_, NodeKind::Gpu);
+    if (system_.is_inter && system_.count(NodeKind::Net) > 0) {
+      inter_ = types_to(system_, NodeKind::Net);
+      if (sm_ < 90 && rules().old_gpus_reach_all_nics) inter_.most = PathType::Sys;
+    }
   }
   best_.type_intra = intra_.least;
   best_.type_inter = inter_.least;
@@ -159,15 +167,23 @@ void Search::set_bounds() {
   best_.same_channels = is_same_at_first_;
   if (is_impossible()) return;
 
-  if (best_.pattern == Pattern::Nvls) best_.max_channels = std::min(kMaxNvlsHeads, ngpus);
-  if (best_.pattern == Pattern::CollNetDirect)
-    best_.max_channels = std::min(kMaxDirectHeads, ngpus);
+  const int all_gpus = std::min(ngpus, rules().max_channels);
+  if (best_.pattern == Pattern::Nvls) {
+    if (rules().nvls_heads != NvlsHeads::All || !system_.is_inter) best_.max_channels = all_gpus;
+    if (rules().nvls_heads == NvlsHeads::UpTo32) {
+      best_.max_channels = std::min(kMaxNvlsHeads, ngpus);
+    }
+  }
+  if (best_.pattern == Pattern::CollNetDirect) {
+    const int most = rules().most_direct_heads;
+    best_.max_channels = most < 0 ? all_gpus : std::min(most, ngpus);
+  }
   if (ngpus == 1 && best_.pattern != Pattern::Ring) best_.pattern = Pattern::Tree;
   // Within one node all GPUs must head a share, or some would only watch.
   if (!system_.is_inter && best_.pattern == Pattern::Nvls) best_.min_channels = best_.max_channels;
   // Two islands: a ring crosses between them twice, so ask for one each way at least.
-  if (best_.pattern == Pattern::Ring && has_two_islands(system_) && best_.max_channels >= 2 &&
-      best_.min_channels == 1) {
+  if (rules().two_islands_need_two && best_.pattern == Pattern::Ring && has_two_islands(system_) &&
+      best_.max_channels >= 2 && best_.min_channels == 1) {
     best_.min_channels = 2;
   }
 }
@@ -226,10 +242,14 @@ Walk::Outcome Search::outcome_of(int allowance) {
 void Search::find() {
   attempt_ = best_;
   float total = system_.total_bandwidth;
-  const int ndevs = system_.count(NodeKind::Dev);
+  const int ndevs = system_.count(system_.silicon);
+  if (ndevs == 1 && best_.pattern != Pattern::Ring && rules().lone_gpu_is_endless) {
+    total = std::numeric_limits<float>::infinity();
+  }
   if (ndevs > 1 && best_.pattern != Pattern::Ring) {
     total = static_cast<float>(static_cast<double>(total) * (ndevs * 1.0 / (ndevs - 1)));
   }
+  if (!rules().starts_within_total) total = std::numeric_limits<float>::infinity();
   const auto needed = static_cast<float>(best_.min_channels);
   while ((speeds_[speed_] > system_.max_bandwidth || speeds_[speed_] * needed > total) &&
          speed_ + 1 < speeds_.size()) {
@@ -247,7 +267,8 @@ bool Search::relax() {
   // Sharing one order is only a short cut; on AMD, SYS paths are too slow for others to help.
   const bool is_amd = !system_.cpus.empty() && system_.cpus.front().arch == CpuArch::X86 &&
                       system_.cpus.front().vendor == CpuVendor::Amd;
-  if (attempt_.same_channels && !(is_amd && attempt_.type_intra == PathType::Sys)) {
+  const bool is_kept = is_amd && attempt_.type_intra == PathType::Sys && !rules().amd_shares_orders;
+  if (attempt_.same_channels && !is_kept) {
     attempt_.same_channels = false;
     return true;
   }
@@ -264,25 +285,27 @@ bool Search::relax() {
 
   const PathType most_intra = system_.is_inter ? attempt_.type_inter : intra_.most;
   if (attempt_.type_intra < most_intra && (!is_found || attempt_.type_intra < best_.type_intra)) {
-    attempt_.type_intra = next(attempt_.type_intra);
-    if (attempt_.type_intra < PathType::Dis) return true;
+    attempt_.type_intra = next(attempt_.type_intra, rules());
+    if (attempt_.type_intra < PathType::Dis || !rules().types_end_before_dis) return true;
   }
   attempt_.type_intra = intra_.least;
 
   if (system_.is_inter && attempt_.type_inter < inter_.most &&
       (!is_found || attempt_.type_inter < best_.type_inter ||
        attempt_.type_inter < PathType::Pxn)) {
-    attempt_.type_inter = next(attempt_.type_inter);
-    if (attempt_.type_inter < PathType::Dis) return true;
+    attempt_.type_inter = next(attempt_.type_inter, rules());
+    if (attempt_.type_inter < PathType::Dis || !rules().types_end_before_dis) return true;
   }
   attempt_.type_inter = inter_.least;
 
+  const bool pairs_rings = rules().cross_nic == CrossNic::PairedRings;
   if (cross_nic_ == 2 && attempt_.cross_nic == 0 &&
-      (best_.pattern == Pattern::Ring || best_.pattern == Pattern::BalancedTree)) {
-    attempt_.cross_nic = 2;
+      (best_.pattern == Pattern::Ring || best_.pattern == Pattern::BalancedTree ||
+       (best_.pattern == Pattern::SplitTree && !pairs_rings))) {
+    attempt_.cross_nic = pairs_rings ? 2 : 1;
     return true;
   }
-  attempt_.cross_nic = cross_nic_ == 1 ? 1 : 0;
+  attempt_.cross_nic = cross_nic_ == 1 && !rules().cross_nic_is_first_only ? 1 : 0;
 
   // With a solution in hand, half its speed could not win.
   if (speed_ + 1 < speeds_.size() && (!is_found || speeds_[speed_ + 1] / best_.bw_inter > 0.49F)) {
@@ -318,9 +341,10 @@ void Search::improve() {
   bool is_finished = true;
   while (is_finished && speed_ > 0) {
     if (best_.pattern == Pattern::Ring) {
+      if (!rules().improves_rings) return;
       attempt_.bw_intra = attempt_.bw_inter = speeds_[--speed_];
-    } else if (best_.pattern == Pattern::Nvls && attempt_.bw_inter == best_.bw_inter &&
-               attempt_.bw_inter < attempt_.bw_intra * 2) {
+    } else if (rules().improves_nvls_inter && best_.pattern == Pattern::Nvls &&
+               attempt_.bw_inter == best_.bw_inter && attempt_.bw_inter < attempt_.bw_intra * 2) {
       attempt_.min_channels = attempt_.max_channels = best_.nchannels;
       attempt_.bw_inter = speeds_[--speed_];
     } else if (attempt_.bw_intra == best_.bw_intra && attempt_.bw_intra < attempt_.bw_inter * 2) {
@@ -340,6 +364,12 @@ void Search::fall_back() {
   for (int i = 0; i < best_.ngpus; ++i) best_.gpu(0, i) = i;
   best_.bw_intra = kSpeed;
   best_.type_intra = PathType::Sys;
+  if (!rules().falls_back_to_nics) {
+    best_.net_in(0) = best_.net_out(0) = 0;
+    best_.bw_inter = kSpeed;
+    best_.type_inter = PathType::Sys;
+    return;
+  }
   best_.net_in(0) = candidates_.first_of(0);
   best_.net_out(0) = candidates_.first_of(best_.ngpus - 1);
   const bool has_nets = best_.net_in(0) >= 0;
@@ -351,8 +381,9 @@ Graph Search::run() {
   set_bounds();
   if (is_impossible()) return result();
   find();
+  if (rules().improves_first) improve();
   duplicate_channels();
-  improve();
+  if (!rules().improves_first) improve();
   if (best_.nchannels == 0 && !best_.is_collnet && best_.pattern != Pattern::Nvls) fall_back();
   return result();
 }
@@ -385,10 +416,10 @@ Graphs search_graphs(const System& system, const TopologyParameters& topology,
     if (known.nchannels > 0 && may_cross) return known;
     return search_graph(system, topology, channels, request);
   };
-  constexpr int kMost = Attempt::kMaxChannels;
+  const int most = channels.rules.search.max_channels;
   Graphs graphs;
   Graph& ring = graphs[GraphId::Ring];
-  ring = search({.id = GraphId::Ring, .pattern = Pattern::Ring, .max_channels = kMost / 2});
+  ring = search({.id = GraphId::Ring, .pattern = Pattern::Ring, .max_channels = most / 2});
   const int same = ring.nchannels;
   graphs[GraphId::Tree] = search({.id = GraphId::Tree,
                                   .pattern = Pattern::BalancedTree,
@@ -403,11 +434,12 @@ Graphs search_graphs(const System& system, const TopologyParameters& topology,
   const SearchRequest direct{.id = GraphId::CollNetDirect,
                              .pattern = Pattern::CollNetDirect,
                              .is_collnet = true,
-                             .max_channels = kMost};
-  const SearchRequest nvls{.id = GraphId::Nvls, .pattern = Pattern::Nvls, .max_channels = kMost};
+                             .max_channels = most};
+  const SearchRequest nvls{.id = GraphId::Nvls, .pattern = Pattern::Nvls, .max_channels = most};
   // What is not searched is said to be asked for, with no channels.
   for (const auto& [request, is_wanted] :
-       {std::pair{chain, channels.collnet_enable}, std::pair{direct, channels.collnet_enable},
+       {std::pair{chain, channels.collnet_enable},
+        std::pair{direct, channels.collnet_enable && channels.rules.search.most_direct_heads != 0},
         std::pair{nvls, has_nvls}}) {
     Graph& graph = graphs[request.id];
     if (is_wanted) {
@@ -417,6 +449,9 @@ Graphs search_graphs(const System& system, const TopologyParameters& topology,
       graph.pattern = request.pattern;
       graph.is_collnet = request.is_collnet;
     }
+  }
+  if (channels.rules.search.most_direct_heads == 0) {
+    graphs[GraphId::CollNetDirect] = graphs[GraphId::CollNetChain];
   }
   return graphs;
 }

@@ -1,6 +1,7 @@
 #include "engine/channels/walk.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ringside {
 namespace {
@@ -33,7 +34,10 @@ Walk::Outcome Walk::run(Attempt& attempt, Attempt& best, int allowance) {
 
 void Walk::next_channel(int& steps) {
   Branch branch{.back_to_net = -1, .back_to_first = -1, .order = Order::Free, .steps = &steps};
-  if (system_.is_inter) {
+  if (system_.is_inter && attempt_->pattern == Pattern::Nvls &&
+      rules().nvls_head == NvlsHead::ByNumber) {
+    head_by_number(branch);
+  } else if (system_.is_inter) {
     branch.back_to_net = attempt_->pattern == Pattern::Ring        ? ngpus() - 1
                          : attempt_->pattern == Pattern::SplitTree ? 1
                                                                    : 0;
@@ -69,43 +73,50 @@ void Walk::next_channel_from_net(Branch branch) {
   const std::vector<int>& nets = candidates_.of_node(attempt_->type_inter);
   const int count = static_cast<int>(nets.size());
   const int first = channel();
+  const bool is_headed_by_channel =
+      attempt_->pattern == Pattern::Nvls && rules().nvls_head == NvlsHead::ByChannel;
   for (int i = 0; i < count; ++i) {
-    const int net = nets[static_cast<std::size_t>((first + i) % count)];
+    if (is_headed_by_channel && i > 0) break;
+    const int net =
+        nets[static_cast<std::size_t>(((rules().starts_at_own_nic ? first : 0) + i) % count)];
     if (attempt_->is_collnet && !system_.nets[static_cast<std::size_t>(net)].coll) continue;
     if (budget_.net_left(net) < speed) continue;
     // Alternate rings run the other way round: in where the one before went out.
-    if (attempt_->pattern == Pattern::Ring && attempt_->cross_nic == 2 && first % 2 == 1 &&
-        net != attempt_->net_out(first - 1)) {
-      continue;
-    }
+    if (is_paired() && first % 2 == 1 && net != attempt_->net_out(first - 1)) continue;
     attempt_->net_in(first) = net;
     attempt_->latency_inter = system_.nets[static_cast<std::size_t>(net)].latency_us;
     budget_.charge_net(net, speed);
     bool is_headed = false;
+    bool is_repeated = false;
     if (!has_heads) {
       start_at_net(branch, net);
     } else if (first < count) {
       const int gpu = system_.nets[static_cast<std::size_t>(net)].local_gpu;
       is_headed = gpu >= 0;
-      for (int c = 0; c < first; ++c) is_headed = is_headed && attempt_->gpu(c, 0) != gpu;
+      const bool may_head_twice = rules().nvls_head != NvlsHead::EachOnce;
+      for (int c = 0; c < first && !may_head_twice; ++c) {
+        is_repeated = is_repeated || attempt_->gpu(c, 0) == gpu;
+      }
+      is_headed = is_headed && !is_repeated;
       if (is_headed) {
         const NodeRef from = net_ref(net);
         try_gpu(&from, gpu, 0, branch);
       }
     }
-    budget_.charge_net(net, -speed);
+    if (!is_repeated || !rules().repeated_heads_keep_nics) budget_.charge_net(net, -speed);
     if (is_headed) return;
   }
 }
 
 void Walk::start_at_net(Branch branch, int net) {
   const NodeRef from = net_ref(net);
-  if (channel() > 0 && attempt_->same_channels) {
-    branch.order = Order::Replay;
-    try_gpu(&from, previous_gpu_at(0), 0, branch);
-    return;
+  if (channel() > 0 && (attempt_->same_channels || rules().replays_first)) {
+    Branch replay = branch;
+    replay.order = Order::Replay;
+    try_gpu(&from, previous_gpu_at(0), 0, replay);
+    if (attempt_->same_channels) return;
   }
-  if (channel() == 0 && system_.count(NodeKind::Nvs) == 0) {
+  if (channel() == 0 && (system_.count(NodeKind::Nvs) == 0 || rules().warms_up_over_switch)) {
     // A reference to improve on, which may not eat up the allowance.
     int steps = kWarmUpSteps;
     Branch warm_up = branch;
@@ -114,11 +125,75 @@ void Walk::start_at_net(Branch branch, int net) {
     try_gpu(&from, 0, 0, warm_up);
     if (steps == -1) *branch.steps = -1;
   }
-  const int local = system_.nets[static_cast<std::size_t>(net)].local_gpu;
+  if (rules().start_gpu == StartGpu::Widest || rules().start_gpu == StartGpu::FirstWidest) {
+    start_widest(branch, net);
+    return;
+  }
+  const int local = rules().start_gpu == StartGpu::Own
+                        ? system_.nets[static_cast<std::size_t>(net)].local_gpu
+                        : -1;
   if (local >= 0) try_gpu(&from, local, 0, branch);
   for (const int gpu : candidates_.gpus_of(net)) {
     if (gpu != local) try_gpu(&from, gpu, 0, branch);
   }
+}
+
+/// Of the GPUs that the NIC reaches with the most bandwidth those with the fewest hops.
+/// source  NCCL 2.18 .. 2.26 graph/search.cc: ncclTopoSearchRecNet
+void Walk::start_widest(Branch branch, int net) {
+  const NodeRef from = net_ref(net);
+  float widest = 0;
+  int fewest = std::numeric_limits<int>::max();
+  for (int gpu = 0; gpu < ngpus(); ++gpu) {
+    const Path& path = system_.path(from, gpu_ref(gpu));
+    if (path.bandwidth > widest) {
+      widest = path.bandwidth;
+      fewest = path.hops();
+    } else if (path.bandwidth == widest && path.hops() > 0) {
+      fewest = std::min(fewest, path.hops());
+    }
+  }
+  if (widest < static_cast<float>(static_cast<int>(attempt_->bw_inter))) return;
+  const bool goes_by_pci = rules().start_gpu == StartGpu::FirstWidest;
+  const int first = goes_by_pci ? 0 : channel();
+  // Those whose PCI link is full in a direction come in a second round.
+  for (int round = 0; round < (goes_by_pci ? 2 : 1); ++round) {
+    for (int i = 0; i < ngpus(); ++i) {
+      const int gpu = (first + i) % ngpus();
+      const Path& path = system_.path(from, gpu_ref(gpu));
+      if (path.bandwidth != widest || path.hops() != fewest) continue;
+      const bool is_full =
+          budget_.pci_left(system_.gpus[static_cast<std::size_t>(gpu)].device) <= 0;
+      if (!goes_by_pci || is_full == (round == 1)) try_gpu(&from, gpu, 0, branch);
+    }
+  }
+}
+
+/// Channel c is headed by the GPU of the NIC of that number, and the way in costs nothing.
+/// source  NCCL 2.18 graph/search.cc: ncclTopoSearchRec
+void Walk::head_by_number(Branch branch) {
+  const std::vector<int>& nets = candidates_.of_node(attempt_->type_inter);
+  if (channel() >= static_cast<int>(nets.size())) return;
+  const int net = nets[static_cast<std::size_t>(channel())];
+  const int gpu = system_.nets[static_cast<std::size_t>(net)].local_gpu;
+  if (gpu < 0) return;
+  branch.back_to_net = 0;
+  attempt_->net_in(channel()) = net;
+  attempt_->latency_inter = system_.nets[static_cast<std::size_t>(net)].latency_us;
+  try_gpu(nullptr, gpu, 0, branch);
+}
+
+/// Do odd channels go the way of the even ones before them, the other way round?
+bool Walk::is_paired() const {
+  switch (rules().cross_nic) {
+    case CrossNic::Free:
+      return false;
+    case CrossNic::Paired:
+      return attempt_->cross_nic != 0;
+    case CrossNic::PairedRings:
+      return attempt_->pattern == Pattern::Ring && attempt_->cross_nic == 2;
+  }
+  return false;
 }
 
 void Walk::try_gpu(const NodeRef* from, int gpu, int position, Branch branch) {
@@ -156,9 +231,7 @@ bool Walk::may_return_to(int net) const {
   const NetInfo& start = system_.nets[static_cast<std::size_t>(start_index)];
   if (back.plane >= 0 && start.plane >= 0 && back.plane != start.plane) return false;
   if (attempt_->pattern == Pattern::Tree && net != start_index) return false;
-  if (attempt_->pattern == Pattern::Ring && attempt_->cross_nic == 2) {
-    return channel() % 2 == 0 || net == attempt_->net_in(channel() - 1);
-  }
+  if (is_paired()) return channel() % 2 == 0 || net == attempt_->net_in(channel() - 1);
   if (attempt_->cross_nic != 0) return true;
   if (back.rail >= 0 && start.rail >= 0) return back.rail == start.rail;
   if (parameters_.mnnvl_rail_per_host && system_.nhosts > 1) {
@@ -270,10 +343,14 @@ bool Walk::is_better() const {
   if (now.pattern == Pattern::Nvls) {
     // Each head pulls its share through the switch: the more the better.
     return (now.nchannels > best.nchannels && now.nchannels <= ngpus()) ||
-           all(now, now.bw_inter) > all(best, best.bw_inter);
+           (!rules().nvls_counts_channels_only &&
+            all(now, now.bw_inter) > all(best, best.bw_inter));
   }
   const float bandwidth = all(now, now.bw_intra);
-  const float to_beat = all(best, best.bw_intra);
+  float to_beat = all(best, best.bw_intra);
+  if (rules().cross_nic_penalty > 0) {
+    to_beat *= 1 + static_cast<float>(now.cross_nic - best.cross_nic) * rules().cross_nic_penalty;
+  }
   if (bandwidth != to_beat) return bandwidth > to_beat;
   return now.pattern == best.pattern && now.cross_nic == best.cross_nic && now.nhops < best.nhops;
 }
@@ -303,7 +380,8 @@ bool Walk::follow(NodeRef from, NodeRef to, float times) {
   const Path& path = system_.path(from, to);
   const bool is_intra = is_inside(from) && is_inside(to);
   const PathType worst = is_intra ? attempt_->type_intra : attempt_->type_inter;
-  if (path.type >= PathType::Dis) return false;
+  if (path.hops() == 0 && rules().missing_ways_are_free) return true;
+  if (path.type >= PathType::Dis && rules().disconnected_is_refused) return false;
   if (times == 1) {
     if (path.type > worst) return false;
     if (is_tree() && system_.path(to, from).type > worst) return false;

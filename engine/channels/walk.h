@@ -22,7 +22,10 @@ namespace ringside {
 class Walk {
  public:
   Walk(const System& system, const ChannelParameters& parameters, NetCandidates& candidates)
-      : system_(system), parameters_(parameters), candidates_(candidates), budget_(system) {}
+      : system_(system),
+        parameters_(parameters),
+        candidates_(candidates),
+        budget_(system, parameters.rules.search) {}
 
   enum class End { Exhausted, TimedOut, Perfect };
   struct Outcome {
@@ -48,7 +51,8 @@ class Walk {
   void next_channel_inside(Branch branch);
   void next_channel_from_net(Branch branch);
   void start_at_net(Branch branch, int net);
-  void try_head(Branch branch, int net);
+  void start_widest(Branch branch, int net);
+  void head_by_number(Branch branch);
   void visit(int gpu, int position, Branch branch);
   void leave_by_net(int gpu, int position, Branch branch);
   void go_on(int gpu, int position, Branch branch);
@@ -71,9 +75,12 @@ class Walk {
   };
   [[nodiscard]] GpuList next_gpus(int gpu, int position, int back_to_net) const;
   [[nodiscard]] GpuList neighbours_over_switch(int gpu) const;
+  [[nodiscard]] GpuList all_next_gpus(int gpu, int position, int back_to_net) const;
+  [[nodiscard]] bool is_paired() const;
   [[nodiscard]] bool is_used(int gpu) const;
   [[nodiscard]] bool is_better() const;
   [[nodiscard]] int previous_gpu_at(int position) const;
+  [[nodiscard]] const SearchRules& rules() const { return parameters_.rules.search; }
   [[nodiscard]] int channel() const { return attempt_->nchannels; }
   [[nodiscard]] int ngpus() const { return system_.count(NodeKind::Gpu); }
   [[nodiscard]] bool is_tree() const;

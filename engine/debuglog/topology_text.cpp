@@ -71,8 +71,8 @@ class TreePrinter {
   [[nodiscard]] std::vector<LinkId> links_of(NodeRef ref) const {
     std::vector<LinkId> links = system_.node(ref).links;
     if (ref.kind != NodeKind::Gpu) return links;
-    const NodeRef silicon{NodeKind::Dev, system_.gpus[at(ref.index)].device};
-    if (shown_node(system_, silicon) != ref) return links;
+    const NodeRef silicon = system_.silicon_of(ref.index);
+    if (silicon == ref || shown_node(system_, silicon) != ref) return links;
     const std::vector<LinkId>& more = system_.node(silicon).links;
     links.insert(links.end(), more.begin(), more.end());
     return links;

@@ -15,7 +15,9 @@ namespace {
 
 class Builder {
  public:
-  explicit Builder(int first_rank) : next_rank_(first_rank) {}
+  Builder(int first_rank, const TopologyRules& rules) : rules_(rules), next_rank_(first_rank) {
+    if (!rules.gpu_has_device) system_.silicon = NodeKind::Gpu;
+  }
 
   void add_host(const Host& host) {
     ranks_.clear();
@@ -37,9 +39,9 @@ class Builder {
         }
       }
     }
-    flatten_switches(system_, std::move(device_ids_));
+    flatten_switches(system_, std::move(device_ids_), rules_);
     connect_cpus();
-    finish_links(system_);
+    finish_links(system_, rules_);
   }
 
   System take() { return std::move(system_); }
@@ -69,7 +71,7 @@ class Builder {
 
   void add_cpu(const HostCpu& cpu) {
     const NodeRef node = add(NodeKind::Cpu, cpu.numa);
-    system_.cpus.push_back(cpu_info(cpu));
+    system_.cpus.push_back(cpu_info(cpu, rules_));
     in_order(
         cpu, [&](const HostPci& function) { add_pci(function, node, node); },
         [&](const HostNic& nic) { add_bare_nic(nic, node); });
@@ -105,10 +107,10 @@ class Builder {
   }
 
   NodeRef add_gpu(const HostPci& function, const HostGpu& gpu, BusId id, NodeRef cpu) {
-    const NodeRef device = add(NodeKind::Dev, id);
+    const NodeRef node = add(NodeKind::Gpu, id);
+    const NodeRef device = rules_.gpu_has_device ? add(NodeKind::Dev, id) : node;
     system_.devs.push_back({.sm = gpu.sm, .bus_id = function.bus_id});
     cpu_of_dev_.push_back(cpu);
-    const NodeRef node = add(NodeKind::Gpu, id);
     system_.gpus.push_back({.rank = ranks_.at(&gpu),
                             .dev = gpu.dev,
                             .sm = gpu.sm,
@@ -116,7 +118,8 @@ class Builder {
                             .bus_id = function.bus_id,
                             .device = device.index,
                             .mlopart = gpu.mlopart});
-    connect_both(node, device, LinkKind::Loc, kLocalBandwidth);
+    if (device != node) connect_both(node, device, LinkKind::Loc, kLocalBandwidth);
+    if (rules_.gpu_links_to_itself) connect(system_, node, node, LinkKind::Loc, kLocalBandwidth);
     return device;
   }
 
@@ -144,12 +147,13 @@ class Builder {
 
   void add_nvlinks(const HostPci& function) {
     if (!function.gpu) return;
-    const auto device = find(NodeKind::Dev, bus_id_or_none(function.bus_id));
+    const auto device = find(system_.silicon, bus_id_or_none(function.bus_id));
     for (const HostNvLink& link : function.gpu->nvlinks) {
-      const float bandwidth = static_cast<float>(link.count) * nvlink_bandwidth(function.gpu->sm);
+      const float bandwidth =
+          static_cast<float>(link.count) * nvlink_bandwidth(function.gpu->sm, rules_.nvlink);
       if (link.target_class >> 16 == 0x03) {
         // Each of the two GPUs lists its own direction. One that is not of the job is not there.
-        const auto peer = find(NodeKind::Dev, bus_id_or_none(link.target));
+        const auto peer = find(system_.silicon, bus_id_or_none(link.target));
         if (peer) connect(system_, *device, *peer, LinkKind::Nvl, bandwidth);
       } else if (link.target_class == 0x068001) {
         connect_both(*device, cpu_of_dev_[static_cast<std::size_t>(device->index)], LinkKind::Nvl,
@@ -167,10 +171,11 @@ class Builder {
   }
 
   void add_c2c(const HostPci& function) {
-    if (!function.gpu || !function.gpu->c2c) return;
-    const auto device = find(NodeKind::Dev, bus_id_or_none(function.bus_id));
+    if (!function.gpu || !function.gpu->c2c || rules_.c2c_link == C2cLink::Unknown) return;
+    const auto device = find(system_.silicon, bus_id_or_none(function.bus_id));
     const HostC2c& c2c = *function.gpu->c2c;
-    connect_both(*device, cpu_of_dev_[static_cast<std::size_t>(device->index)], LinkKind::C2c,
+    connect_both(*device, cpu_of_dev_[static_cast<std::size_t>(device->index)],
+                 rules_.c2c_link == C2cLink::NvLink ? LinkKind::Nvl : LinkKind::C2c,
                  c2c_bandwidth(c2c));
   }
 
@@ -192,12 +197,13 @@ class Builder {
         const NodeRef to{NodeKind::Cpu, b};
         if (a == b || system_.node(from).host != system_.node(to).host) continue;
         connect(system_, from, to, LinkKind::Sys,
-                socket_bandwidth(system_.cpus[static_cast<std::size_t>(a)]));
+                socket_bandwidth(system_.cpus[static_cast<std::size_t>(a)], rules_));
       }
     }
   }
 
   System system_;
+  const TopologyRules& rules_;
   int host_ = 0;
   int next_rank_;
   std::map<const HostGpu*, int> ranks_;    ///< of the host at hand
@@ -207,8 +213,9 @@ class Builder {
 
 }  // namespace
 
-Result<System> build_graph(std::span<const Host> hosts, int first_rank) {
-  Builder builder{first_rank};
+Result<System> build_graph(std::span<const Host> hosts, int first_rank,
+                           const TopologyRules& rules) {
+  Builder builder{first_rank, rules};
   for (const Host& host : hosts) builder.add_host(host);
   builder.add_cross_links(hosts);
   System system = builder.take();

@@ -23,7 +23,7 @@ Host joined_view(const Host& host);
 /// first_rank  of the first GPU; the ranks within a host follow the ranks that its GPUs have there
 /// errors      InvalidArgument: an NVLink from one GPU to another that has none back
 /// source      NCCL 2.30.7 graph/topo.cc
-Result<System> build_graph(std::span<const Host> hosts, int first_rank);
+Result<System> build_graph(std::span<const Host> hosts, int first_rank, const TopologyRules& rules);
 
 /// Adds a link or widens the one of this kind that is there; a vertex keeps its links widest first.
 void connect(System& system, NodeRef from, NodeRef to, LinkKind kind, float bandwidth);
@@ -35,9 +35,10 @@ System without(const System& system, NodeKind kind, const std::vector<bool>& kee
 /// Joins the two levels of PCI switches that are one switch in truth.
 /// device_ids  by PCI vertex: vendor, device, subsystem vendor, subsystem device, 16 bits each
 /// source      NCCL 2.30.7 graph/topo.cc: Broadcom PEX switches of generations 4 and 5
-void flatten_switches(System& system, std::vector<std::uint64_t> device_ids);
+void flatten_switches(System& system, std::vector<std::uint64_t> device_ids,
+                      const TopologyRules& rules);
 
 /// Links every vertex's way up last, and each link with its other direction.
-void finish_links(System& system);
+void finish_links(System& system, const TopologyRules& rules);
 
 }  // namespace ringside

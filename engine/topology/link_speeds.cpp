@@ -15,7 +15,7 @@ constexpr int kDefaultLanes = 16;
 
 }  // namespace
 
-float socket_bandwidth(const CpuInfo& cpu) {
+float socket_bandwidth(const CpuInfo& cpu, const TopologyRules& rules) {
   constexpr int kYongfeng = 1;
   switch (cpu.arch) {
     case CpuArch::Power:
@@ -23,11 +23,12 @@ float socket_bandwidth(const CpuInfo& cpu) {
     case CpuArch::Arm:
       return 6;
     case CpuArch::X86:
-      if (cpu.vendor == CpuVendor::Amd) return 16;
+      if (cpu.vendor == CpuVendor::Amd) return rules.amd_socket_gbs;
       if (cpu.vendor == CpuVendor::Zhaoxin) return cpu.model == kYongfeng ? 9 : 6;
       if (cpu.vendor == CpuVendor::Intel) {
-        constexpr float kByModel[] = {6, 10, 22, 40};
-        return kByModel[std::clamp(cpu.model, 1, 4) - 1];
+        const int known = static_cast<int>(rules.intel_socket_gbs.size());
+        return rules
+            .intel_socket_gbs[static_cast<std::size_t>(std::clamp(cpu.model, 1, known) - 1)];
       }
       return kLocalBandwidth;
     default:
@@ -35,7 +36,7 @@ float socket_bandwidth(const CpuInfo& cpu) {
   }
 }
 
-CpuInfo cpu_info(const HostCpu& cpu) {
+CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules) {
   CpuInfo info;
   if (cpu.arch == "arm64") info.arch = CpuArch::Arm;
   if (cpu.arch == "ppc64") info.arch = CpuArch::Power;
@@ -53,6 +54,7 @@ CpuInfo cpu_info(const HostCpu& cpu) {
     if (cpu.family == 6 && cpu.model >= 0x55) info.model = 2;
     if (cpu.family == 6 && cpu.model >= 0x8F) info.model = 3;
     if (cpu.family == 6 && cpu.model >= 0xCF) info.model = 4;
+    info.model = std::min(info.model, static_cast<int>(rules.intel_socket_gbs.size()));
   }
   return info;
 }
@@ -87,14 +89,14 @@ std::uint64_t device_id(const HostPci& function) {
   return id;
 }
 
-float nvlink_bandwidth(int sm) {
-  if (sm >= 100) return 40.1F;
-  if (sm >= 90) return 20.6F;
-  if (sm == 86) return 12.0F;
-  if (sm >= 80) return 20.0F;
-  if (sm >= 70) return 20.0F;
-  if (sm >= 60) return 18.0F;
-  return 20.0F;
+float nvlink_bandwidth(int sm, const NvLinkSpeeds& speeds) {
+  if (sm >= 100) return speeds.blackwell;
+  if (sm >= 90) return speeds.hopper;
+  if (sm == 86) return speeds.ampere_86;
+  if (sm >= 80) return speeds.ampere;
+  if (sm >= 70) return speeds.volta;
+  if (sm >= 60) return speeds.pascal;
+  return speeds.other;
 }
 
 float net_bandwidth(const HostNet& net) {

@@ -13,10 +13,10 @@ namespace ringside {
 
 /// Kind of CPU; `model` counts generations: Intel 1 Broadwell and before, 2 Skylake, 3 Sapphire
 /// Rapids, 4 Emerald Rapids and later; Zhaoxin 1 Yongfeng.
-CpuInfo cpu_info(const HostCpu& cpu);
+CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules = {});
 
 /// Between two CPUs of a host.
-float socket_bandwidth(const CpuInfo& cpu);
+float socket_bandwidth(const CpuInfo& cpu, const TopologyRules& rules = {});
 
 /// Of a function's way up; what the host does not say counts as generation 3 with 16 lanes.
 float pci_bandwidth(const HostPci& function);

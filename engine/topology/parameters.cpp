@@ -60,8 +60,12 @@ Result<int> read_netdevs_policy(const Environment& environment) {
 
 }  // namespace
 
-Result<TopologyParameters> parse_topology_parameters(const Environment& environment) {
+Result<TopologyParameters> parse_topology_parameters(const Environment& environment,
+                                                     std::string_view version) {
   TopologyParameters read;
+  RINGSIDE_TRY(read.rules, load_topology_rules(version));
+  read.pxn_c2c = read.rules.pxn_c2c;
+  read.gdr_c2c = read.rules.gdr_c2c;
   RINGSIDE_TRY(read.p2p_level, read_level(environment, "NCCL_P2P_LEVEL"));
   RINGSIDE_TRY(const bool is_p2p_off, read_flag(environment, "NCCL_P2P_DISABLE", false));
   if (is_p2p_off) read.p2p_level = PathType::Loc;

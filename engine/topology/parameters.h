@@ -7,6 +7,7 @@
 #include "base/env.h"
 #include "base/result.h"
 #include "engine/topology/path_type.h"
+#include "engine/topology/rules.h"
 
 namespace ringside {
 
@@ -26,10 +27,14 @@ struct TopologyParameters {
   int mnnvl_enable = 2;  ///< NCCL_MNNVL_ENABLE: 0 never, 1 always, 2 if it is there
   /// NCCL_NETDEVS_POLICY: how many NICs a GPU may use. 0 AUTO, -1 ALL, k > 0 MAX:k.
   int netdevs_policy = 0;
+  TopologyRules rules = {};  ///< of the release; no variable
 };
 
-/// errors  InvalidArgument: a value that NCCL rejects or would ignore; with the variable's grammar
-Result<TopologyParameters> parse_topology_parameters(const Environment& environment);
+/// version  the release that is started, as load_release()
+/// errors   as load_release(). InvalidArgument: a value that NCCL rejects or would ignore; with the
+///          variable's grammar
+Result<TopologyParameters> parse_topology_parameters(const Environment& environment,
+                                                     std::string_view version = kNewestRelease);
 
 /// The variables that parse_topology_parameters reads.
 std::span<const std::string_view> topology_variables();

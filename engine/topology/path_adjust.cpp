@@ -8,12 +8,6 @@ namespace {
 
 NodeRef cpu_ref(int index) { return {NodeKind::Cpu, index}; }
 
-/// The type of two paths joined end to end.
-PathType joined_type(PathType a, PathType b) {
-  const auto [near, far] = std::minmax(a, b);
-  return near == PathType::C2c && far == PathType::Phb ? PathType::P2c : far;
-}
-
 class Adjuster {
  public:
   Adjuster(System& system, const TopologyParameters& parameters)
@@ -32,6 +26,13 @@ class Adjuster {
   }
 
  private:
+  /// The type of two paths joined end to end.
+  [[nodiscard]] PathType joined_type(PathType a, PathType b) const {
+    const auto [near, far] = std::minmax(a, b);
+    const bool is_p2c = near == PathType::C2c && far == PathType::Phb;
+    return is_p2c && parameters_.rules.p2c_nets != P2cNets::None ? PathType::P2c : far;
+  }
+
   /// Sends what goes from one vertex to another by way of a third.
   void divert(NodeRef from, NodeRef via, NodeRef to) {
     const Path& first = system_.path(from, via);
@@ -45,7 +46,7 @@ class Adjuster {
   }
 
   void divert_refused_peers(int gpu) {
-    const int cpu = local_cpu(system_, gpu);
+    const int cpu = local_cpu(system_, gpu, parameters_.rules);
     if (cpu < 0) return;
     for (int peer = 0; peer < gpus_; ++peer) {
       if (may_p2p(system_, parameters_, peer, gpu)) continue;
@@ -71,19 +72,21 @@ class Adjuster {
   /// A NIC at the CPU that a GPU reaches chip to chip is nearer than the CPU in between says, where
   /// neither has a wider way to another one.
   void name_c2c_nets() {
+    if (parameters_.rules.p2c_nets == P2cNets::None) return;
     std::vector<float> most_of_net;
     for (int net = 0; net < nets_; ++net) {
       most_of_net.push_back(most_bandwidth(net_ref(net), NodeKind::Gpu));
     }
     for (int gpu = 0; gpu < gpus_; ++gpu) {
-      const int cpu = local_cpu(system_, gpu);
+      const int cpu = local_cpu(system_, gpu, parameters_.rules);
       if (cpu < 0) continue;
       const float most_of_gpu = most_bandwidth(gpu_ref(gpu), NodeKind::Net);
       for (int net = 0; net < nets_; ++net) {
         Path& there = path_of(system_, gpu_ref(gpu), net_ref(net));
         Path& back = path_of(system_, net_ref(net), gpu_ref(gpu));
-        const bool is_local = there.bandwidth == most_of_gpu &&
-                              back.bandwidth == most_of_net[static_cast<std::size_t>(net)];
+        const bool is_local = parameters_.rules.p2c_nets == P2cNets::All ||
+                              (there.bandwidth == most_of_gpu &&
+                               back.bandwidth == most_of_net[static_cast<std::size_t>(net)]);
         const PathType type = joined_type(system_.path(gpu_ref(gpu), cpu_ref(cpu)).type,
                                           system_.path(net_ref(net), cpu_ref(cpu)).type);
         if (!is_local || type != PathType::P2c) continue;
@@ -103,8 +106,9 @@ class Adjuster {
         divert(gpu_ref(gpu), gpu_ref(relay), net_ref(net));
         is_changed = true;
       }
-      const bool is_near = system_.path(gpu_ref(gpu), net_ref(net)).type < PathType::Phb;
-      const int cpu = local_cpu(system_, gpu);
+      const bool is_near = system_.path(gpu_ref(gpu), net_ref(net)).type < PathType::Phb ||
+                           parameters_.rules.gdr_diverts_far_nics;
+      const int cpu = local_cpu(system_, gpu, parameters_.rules);
       if (is_near && cpu >= 0 && !may_gdr(system_, parameters_, gpu, net, false)) {
         divert(net_ref(net), cpu_ref(cpu), gpu_ref(gpu));
         divert(gpu_ref(gpu), cpu_ref(cpu), net_ref(net));
@@ -118,10 +122,14 @@ class Adjuster {
     const PathType farthest = parameters_.pxn_c2c ? PathType::P2c : PathType::Pxb;
     const Path& own = system_.path(gpu_ref(gpu), net_ref(net));
     const Path& relayed = system_.path(gpu_ref(relay), net_ref(net));
-    return may_gdr(system_, parameters_, relay, net, true) && relayed.type <= farthest &&
+    const TopologyRules& rules = parameters_.rules;
+    const bool is_same_host = system_.node(gpu_ref(relay)).host == system_.node(gpu_ref(gpu)).host;
+    return (!rules.pxn_needs_gdr || may_gdr(system_, parameters_, relay, net, true)) &&
+           relayed.type <= farthest &&
            system_.path(gpu_ref(relay), gpu_ref(gpu)).type <= PathType::Nvl &&
-           system_.node(gpu_ref(relay)).host == system_.node(gpu_ref(gpu)).host &&
-           (relayed.bandwidth > own.bandwidth || own.type > PathType::Pxn);
+           (is_same_host || !rules.pxn_stays_on_host) &&
+           (relayed.bandwidth > own.bandwidth ||
+            own.type > (rules.pxn_before_p2c ? PathType::Pxb : PathType::Pxn));
   }
 
   System& system_;

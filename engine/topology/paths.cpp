@@ -58,13 +58,13 @@ class PathFinder {
  private:
   /// Traffic does not pass through the silicon of another GPU, but for one NVLink more (NVB).
   [[nodiscard]] bool may_pass(NodeRef base, NodeRef node, const Link& link) const {
-    if (node.kind != NodeKind::Dev || node == base) return true;
+    if (node.kind != system_.silicon || node == base) return true;
     const int hops = system_.path(node, base).hops();
-    const bool is_from_gpu = base.kind == NodeKind::Gpu;
+    const bool is_from_gpu = base.kind == NodeKind::Gpu && system_.silicon != NodeKind::Gpu;
     if (is_from_gpu && hops == 1) return true;  // its own
-    if (link.to.kind == NodeKind::Gpu) return true;
+    if (link.to.kind == NodeKind::Gpu && system_.silicon != NodeKind::Gpu) return true;
     return !parameters_.nvb_disable && link.kind == LinkKind::Nvl &&
-           link.to.kind == NodeKind::Dev && hops <= (is_from_gpu ? 2 : 1);
+           link.to.kind == system_.silicon && hops <= (is_from_gpu ? 2 : 1);
   }
 
   /// returns  whether the far end of the link has a better path now
@@ -74,11 +74,15 @@ class PathFinder {
     const float bandwidth = std::min(near.bandwidth, link.bandwidth);
     const int hops = near.hops() + 1;
     PathType hop = hop_type(link);
-    const bool is_relayed = node.kind == NodeKind::Dev && node != base &&
+    const bool is_relayed = node.kind == system_.silicon && node != base &&
                             near.type == PathType::Nvl && hop == PathType::Nvl;
     if (is_relayed) hop = PathType::Nvb;
     const PathType type = std::max(near.type, hop);
-    if (!is_better(type, bandwidth, hops, far)) return false;
+    const bool is_taken =
+        parameters_.rules.paths_grow_by_hops
+            ? (far.bandwidth == 0 || far.hops() > near.hops()) && far.bandwidth < bandwidth
+            : is_better(type, bandwidth, hops, far);
+    if (!is_taken) return false;
     if (link.reverse < 0) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("a link of type {} goes one way only",
@@ -109,8 +113,12 @@ Status find_paths(System& system, const TopologyParameters& parameters) {
   for (const NodeKind to :
        {NodeKind::Cpu, NodeKind::Dev, NodeKind::Gpu, NodeKind::Net, NodeKind::Nvs}) {
     for (std::size_t from = 0; from < kNodeKinds; ++from) {
+      const bool is_near = from == static_cast<std::size_t>(to)
+                               ? parameters.rules.missing_peers_are_near
+                               : parameters.rules.missing_paths_are_near;
       system.paths[from][static_cast<std::size_t>(to)].assign(
-          system.nodes[from].size() * static_cast<std::size_t>(system.count(to)), Path{});
+          system.nodes[from].size() * static_cast<std::size_t>(system.count(to)),
+          Path{.type = is_near ? PathType::Loc : PathType::Dis});
     }
     for (int i = 0; i < system.count(to); ++i) RINGSIDE_TRY(finder.find_from({to, i}));
   }

@@ -6,18 +6,21 @@
 namespace ringside {
 namespace {
 
-/// source  NCCL 2.30.7 include/device.h
-constexpr int kMaxChannels = 64;
-
 const GpuInfo& gpu_info(const System& system, int gpu) {
   return system.gpus[static_cast<std::size_t>(gpu)];
 }
 
 PathType p2p_level(const System& system, const TopologyParameters& parameters) {
   if (parameters.p2p_level) return *parameters.p2p_level;
-  const bool is_amd = !system.cpus.empty() && system.cpus[0].arch == CpuArch::X86 &&
-                      system.cpus[0].vendor == CpuVendor::Amd;
-  return is_amd && system.count(NodeKind::Dev) <= 2 ? PathType::Sys : PathType::Pxb;
+  const CpuInfo cpu = system.cpus.empty() ? CpuInfo{} : system.cpus[0];
+  const bool is_x86 = cpu.arch == CpuArch::X86;
+  if (parameters.rules.p2p_reach == P2pReach::ByVendor) {
+    const bool is_slow =
+        is_x86 && (cpu.vendor == CpuVendor::Intel || cpu.vendor == CpuVendor::Zhaoxin);
+    return is_slow || cpu.arch == CpuArch::Arm ? PathType::Pxb : PathType::Sys;
+  }
+  const bool is_amd = is_x86 && cpu.vendor == CpuVendor::Amd;
+  return is_amd && system.count(system.silicon) <= 2 ? PathType::Sys : PathType::Pxb;
 }
 
 /// The most bandwidth from a GPU to any NIC that is near enough.
@@ -79,7 +82,8 @@ NetChoice net_choice(const System& system, int gpu, const TopologyParameters& pa
   choice.per_gpu = policy > 0   ? std::min(policy, nets)
                    : policy < 0 ? nets
                                 : (nets + sharers - 1) / sharers;
-  choice.first = gpu_info(system, gpu).dev % sharers;
+  choice.first = gpu_info(system, gpu).dev;
+  if (parameters.rules.nic_by_local_gpus) choice.first %= sharers;
   if (std::has_single_bit(static_cast<unsigned>(nets))) choice.first = mirrored(choice.first, nets);
   return choice;
 }
@@ -112,8 +116,8 @@ bool may_gdr(const System& system, const TopologyParameters& parameters, int gpu
     if (parameters.gdr_read == false) return false;
     // Before cc 80, reading is worth it only where the job's traffic would otherwise stay on NVLink
     // or where there is one GPU alone.
-    if (!parameters.gdr_read && info.sm < 80 && system.count(NodeKind::Gpu) > 1 &&
-        !has_nvlink_peer(system, gpu)) {
+    if (!parameters.gdr_read && (info.sm < 80 || parameters.rules.gdr_read_needs_nvlink) &&
+        system.count(NodeKind::Gpu) > 1 && !has_nvlink_peer(system, gpu)) {
       return false;
     }
   }
@@ -121,15 +125,21 @@ bool may_gdr(const System& system, const TopologyParameters& parameters, int gpu
   const Path* path = &system.path(gpu_ref(gpu), to);
   if (path->type == PathType::Pxn) path = &system.path(gpu_ref(relay_of(system, *path)), to);
   const PathType nearest = parameters.gdr_c2c ? PathType::P2c : PathType::Pxb;
+  if (parameters.rules.gdr_c2c_is_phb && parameters.gdr_c2c && path->type == PathType::Phb) {
+    const int cpu = local_cpu(system, gpu, parameters.rules);
+    if (cpu >= 0 && system.path(gpu_ref(gpu), {NodeKind::Cpu, cpu}).type == PathType::C2c)
+      return true;
+  }
   return path->type <= parameters.gdr_level.value_or(nearest);
 }
 
-int local_cpu(const System& system, int gpu) {
+int local_cpu(const System& system, int gpu, const TopologyRules& rules) {
   int best = -1;
   int fewest = 0;
   for (int cpu = 0; cpu < system.count(NodeKind::Cpu); ++cpu) {
     const int hops = system.path(gpu_ref(gpu), {NodeKind::Cpu, cpu}).hops();
-    if (hops == 0 || (fewest != 0 && hops >= fewest)) continue;
+    if (hops == 0 && !rules.farthest_cpu_may_be_local) continue;
+    if (fewest != 0 && hops >= fewest) continue;
     best = cpu;
     fewest = hops;
   }
@@ -158,13 +168,18 @@ int local_net(const System& system, int gpu, int channel, const TopologyParamete
 }
 
 int local_gpu(const System& system, int net, const TopologyParameters& parameters) {
-  const std::vector<int> gpus = local_nodes(system, {NodeKind::Net, net}, NodeKind::Gpu);
+  std::vector<int> gpus;
+  if (parameters.rules.any_gpu_may_be_local) {
+    for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) gpus.push_back(gpu);
+  } else {
+    gpus = local_nodes(system, {NodeKind::Net, net}, NodeKind::Gpu);
+  }
   std::vector<NetChoice> choices;
   choices.reserve(gpus.size());
   for (const int gpu : gpus) choices.push_back(net_choice(system, gpu, parameters));
-  for (int channel = 0; channel < kMaxChannels; ++channel) {
+  for (int channel = 0; channel < parameters.rules.max_channels; ++channel) {
     for (std::size_t i = 0; i < gpus.size(); ++i) {
-      if (choices[i].of_channel(channel) == net) return gpus[i];
+      if (!choices[i].nets.empty() && choices[i].of_channel(channel) == net) return gpus[i];
     }
   }
   return -1;

@@ -26,7 +26,7 @@ bool may_gdr(const System& system, const TopologyParameters& parameters, int gpu
 
 /// The CPU with the fewest hops from a GPU; -1 without one.
 /// source  NCCL 2.30.7 graph/paths.cc: ncclGetLocalCpu
-int local_cpu(const System& system, int gpu);
+int local_cpu(const System& system, int gpu, const TopologyRules& rules = {});
 
 /// The GPU that a NIC serves: the first that would choose it for some channel; -1: none.
 /// source  NCCL 2.30.7 graph/topo.cc: ncclTopoGetLocalGpu

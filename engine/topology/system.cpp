@@ -30,14 +30,15 @@ std::vector<int> gpu_groups(const System& system) {
 }
 
 /// source  NCCL 2.30.7 graph/search.cc: ncclTopoSearchInit
-void measure(System& system) {
+void measure(System& system, const TopologyRules& rules) {
   if (!system.is_inter && system.count(NodeKind::Gpu) == 1) {
-    system.max_bandwidth = system.total_bandwidth = kLocalBandwidth;
+    system.max_bandwidth = kLocalBandwidth;
+    if (rules.lone_gpu_has_bandwidth) system.total_bandwidth = kLocalBandwidth;
     return;
   }
-  const NodeKind far = system.is_inter ? NodeKind::Net : NodeKind::Dev;
-  for (const GpuInfo& gpu : system.gpus) {
-    const NodeRef device{NodeKind::Dev, gpu.device};
+  const NodeKind far = system.is_inter ? NodeKind::Net : system.silicon;
+  for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) {
+    const NodeRef device = system.silicon_of(gpu);
     for (int i = 0; i < system.count(far); ++i) {
       const Path& path = system.path(device, {far, i});
       if (path.hops() > 0) system.max_bandwidth = std::max(system.max_bandwidth, path.bandwidth);
@@ -80,13 +81,23 @@ Result<System> part_of(const System& whole, const std::vector<int>& groups, int 
   return part;
 }
 
+/// A node that is the whole job has no use for its NICs.
+/// source  NCCL 2.18 .. 2.28.3 graph/paths.cc: ncclTopoTrimSystem
+Status drop_nets(System& system, const TopologyParameters& parameters) {
+  const auto nets = static_cast<std::size_t>(system.count(NodeKind::Net));
+  system = without(system, NodeKind::Net, std::vector<bool>(nets, false));
+  RINGSIDE_TRY(find_paths(system, parameters));
+  adjust_paths(system, parameters);
+  return {};
+}
+
 Result<std::vector<System>> make_domain(std::span<const Host* const> hosts, int first_rank,
                                         int nranks, const TopologyParameters& parameters) {
   RINGSIDE_TRY(check(hosts));
   std::vector<Host> views;
   views.reserve(hosts.size());
   for (const Host* host : hosts) views.push_back(joined_view(*host));
-  RINGSIDE_TRY(System whole, build_graph(views, first_rank));
+  RINGSIDE_TRY(System whole, build_graph(views, first_rank, parameters.rules));
   RINGSIDE_TRY(find_paths(whole, parameters));
   adjust_paths(whole, parameters);
 
@@ -102,8 +113,15 @@ Result<std::vector<System>> make_domain(std::span<const Host* const> hosts, int 
     }
   }
   for (System& system : systems) {
-    system.is_inter = system.count(NodeKind::Gpu) != nranks;
-    measure(system);
+    if (parameters.rules.nets_are_dropped) {
+      if (system.count(NodeKind::Gpu) == nranks) {
+        RINGSIDE_TRY(drop_nets(system, parameters));
+      }
+      system.is_inter = system.count(NodeKind::Net) > 0;
+    } else {
+      system.is_inter = system.count(NodeKind::Gpu) != nranks;
+    }
+    measure(system, parameters.rules);
   }
   return systems;
 }

@@ -65,7 +65,7 @@ struct GpuInfo {
   int sm = 0;
   bool gdr = false;
   std::string bus_id = {};
-  int device = 0;    ///< index of its Dev
+  int device = 0;    ///< index of its silicon
   int mlopart = -1;  ///< which partition of its silicon; -1: all of it
 };
 struct NetInfo {
@@ -101,6 +101,7 @@ struct System {
   std::vector<NetInfo> nets;
   std::vector<CpuInfo> cpus;
   std::vector<DevInfo> devs;
+  NodeKind silicon = NodeKind::Dev;  ///< what links and `devs` belong to; Gpu before 2.30
   int nhosts = 1;
   bool is_inter = false;  ///< the job has ranks elsewhere
   float max_bandwidth = 0,
@@ -121,6 +122,9 @@ struct System {
                 [static_cast<std::size_t>(from.index * count(to.kind) + to.index)];
   }
   [[nodiscard]] const Link& link(LinkId id) const { return links[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] NodeRef silicon_of(int gpu) const {
+    return {silicon, gpus[static_cast<std::size_t>(gpu)].device};
+  }
 };
 
 /// The hosts of one NVLink domain, or one host alone.
@@ -147,6 +151,6 @@ std::vector<int> local_nodes(const System& system, NodeRef from, NodeKind to);
 int local_net(const System& system, int gpu, int channel, const TopologyParameters& parameters);
 
 /// NVLink bandwidth of one link for a compute capability, GB/s.  source  NCCL: ncclTopoNVLinkBw
-float nvlink_bandwidth(int sm);
+float nvlink_bandwidth(int sm, const NvLinkSpeeds& speeds = {});
 
 }  // namespace ringside

@@ -13,10 +13,10 @@ std::vector<LinkId>& links_of(System& system, NodeRef ref) {
 /// The generation of a Broadcom PEX switch that shows up as switches behind a switch; 0: another.
 /// level  1 for the switches behind
 /// source NCCL 2.30.7 graph/topo.cc
-int pex_generation(std::uint64_t device_id, std::uint64_t level) {
+int pex_generation(std::uint64_t device_id, std::uint64_t level, const TopologyRules& rules) {
   const std::uint64_t model = device_id & 0xFFFFFFFFFFFFF000;
   if (model == 0x1000C0101000A000) return 4;
-  if (model == (0x1000C03010000000 | level * 0x1000)) return 5;
+  if (rules.joins_gen5_switches && model == (0x1000C03010000000 | level * 0x1000)) return 5;
   return 0;
 }
 
@@ -88,7 +88,14 @@ System without(const System& system, NodeKind kind, const std::vector<bool>& kee
     values.resize(kept);
   };
   drop(rest.nodes[static_cast<std::size_t>(kind)]);
-  if (kind == NodeKind::Gpu) drop(rest.gpus);
+  if (kind == NodeKind::Net) drop(rest.nets);
+  if (kind == NodeKind::Gpu) {
+    drop(rest.gpus);
+    if (rest.silicon == NodeKind::Gpu) {
+      drop(rest.devs);
+      for (std::size_t i = 0; i < rest.gpus.size(); ++i) rest.gpus[i].device = static_cast<int>(i);
+    }
+  }
   for (auto& nodes : rest.nodes) {
     for (SystemNode& node : nodes) {
       for (LinkId& id : node.links) id = link_moved[static_cast<std::size_t>(id)];
@@ -98,11 +105,12 @@ System without(const System& system, NodeKind kind, const std::vector<bool>& kee
   return rest;
 }
 
-void flatten_switches(System& system, std::vector<std::uint64_t> device_ids) {
+void flatten_switches(System& system, std::vector<std::uint64_t> device_ids,
+                      const TopologyRules& rules) {
   const std::size_t count = device_ids.size();
   std::vector<bool> keep(count, true);
   for (std::size_t s = 0; s < count; ++s) {
-    const int generation = keep[s] ? pex_generation(device_ids[s], 0) : 0;
+    const int generation = keep[s] ? pex_generation(device_ids[s], 0, rules) : 0;
     if (generation == 0) continue;
     const NodeRef top{NodeKind::Pci, static_cast<int>(s)};
     std::vector<NodeRef> behind;
@@ -111,7 +119,7 @@ void flatten_switches(System& system, std::vector<std::uint64_t> device_ids) {
       const NodeRef to = system.link(id).to;
       const bool is_same_switch =
           to.kind == NodeKind::Pci &&
-          pex_generation(device_ids[static_cast<std::size_t>(to.index)], 1) == generation;
+          pex_generation(device_ids[static_cast<std::size_t>(to.index)], 1, rules) == generation;
       if (is_same_switch) {
         behind.push_back(to);
       } else {
@@ -144,7 +152,7 @@ void flatten_switches(System& system, std::vector<std::uint64_t> device_ids) {
   system = without(system, NodeKind::Pci, keep);
 }
 
-void finish_links(System& system) {
+void finish_links(System& system, const TopologyRules& rules) {
   for (int cpu = 0; cpu < system.count(NodeKind::Cpu); ++cpu) {
     const NodeRef root{NodeKind::Cpu, cpu};
     sort_below(system, root, root);
@@ -152,7 +160,8 @@ void finish_links(System& system) {
   for (Link& link : system.links) {
     for (const LinkId id : system.node(link.to).links) {
       const Link& back = system.link(id);
-      if (back.to != link.from || back.kind != link.kind) continue;
+      if (back.to != link.from) continue;
+      if (back.kind != link.kind && !rules.reverse_is_of_any_kind) continue;
       link.reverse = id;
       break;
     }

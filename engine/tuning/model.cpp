@@ -5,51 +5,12 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "engine/tuning/models.h"
-#include "engine/tuning/yaml_keys.h"
+#include "engine/releases/document.h"
+#include "engine/releases/yaml_keys.h"
+#include "engine/tuning/class_rows.h"
 
 namespace ringside {
 namespace {
-
-/// "nccl-2.27.3" is {2, 27, 3}; empty: no name of a release's file.
-std::vector<int> numbers_of(std::string_view version) {
-  std::vector<int> numbers;
-  while (true) {
-    const std::size_t dot = version.find('.');
-    const Result<std::int64_t> number = parse_int(version.substr(0, dot));
-    if (!number || *number < 0 || *number > 9999) return {};
-    numbers.push_back(static_cast<int>(*number));
-    if (dot == std::string_view::npos) return numbers;
-    version.remove_prefix(dot + 1);
-  }
-}
-
-/// The releases that have a file, of so many numbers, newest first.
-std::vector<std::string> described(std::size_t count) {
-  std::vector<std::vector<int>> found;
-  for (const EmbeddedModel& model : kTuningModels) {
-    if (!model.name.starts_with("nccl-")) continue;
-    std::vector<int> numbers = numbers_of(model.name.substr(5));
-    if (numbers.size() == count) found.push_back(std::move(numbers));
-  }
-  std::sort(found.begin(), found.end(), std::greater<>());
-  std::vector<std::string> names;
-  names.reserve(found.size());
-  for (const auto& numbers : found) names.push_back(fmt::format("{}", fmt::join(numbers, ".")));
-  return names;
-}
-
-/// `changes` over `base`: mappings join key by key, everything else is replaced.
-YAML::Node overlaid(const YAML::Node& base, const YAML::Node& changes) {
-  if (!base.IsMap() || !changes.IsMap()) return changes;
-  YAML::Node joined = YAML::Clone(base);
-  for (const auto& entry : changes) {
-    const auto key = entry.first.as<std::string>();
-    joined[key] = base[key] ? overlaid(base[key], entry.second) : entry.second;
-  }
-  return joined;
-}
 
 Status read_algorithms(YamlKeys keys, TuningModel::PerAlgorithm& table) {
   for (std::size_t a = 0; a < kAlgorithms; ++a) {
@@ -188,26 +149,10 @@ Result<TuningModel> read_model(const YAML::Node& document, const std::string& wh
   RINGSIDE_TRY(read_scheduler({root.take("scheduler"), where + ": scheduler"}, model.scheduler));
   RINGSIDE_TRY(read_limits({root.take("limits"), where + ": limits"}, model));
   model.ll128_capabilities = root.take("ll128_capabilities").as<std::vector<int>>();
+  // Read by topology/rules.cpp and channels/rules.cpp.
+  for (const char* const of_others : {"topology", "search", "channels"}) root.skip(of_others);
   RINGSIDE_TRY(root.finish());
   return model;
-}
-
-/// The document of a version on top of those of the newer ones that it builds on.
-YAML::Node whole_document(const std::string& version) {
-  const auto found =
-      std::find_if(kTuningModels.begin(), kTuningModels.end(),
-                   [&](const EmbeddedModel& model) { return model.name == "nccl-" + version; });
-  RINGSIDE_ASSERT(found != kTuningModels.end(), "no data for NCCL {}", version);
-  YAML::Node changes = YAML::Load(std::string(found->text));
-  if (!changes["newer"]) return changes;
-  const auto newer = changes["newer"].as<std::string>();
-  changes.remove("newer");
-  return overlaid(whole_document(newer), changes);
-}
-
-Error unknown_version(std::string_view version) {
-  return {ErrorCode::NotFound, fmt::format("NCCL '{}' is not described", version),
-          fmt::format("known: {}", fmt::join(tuning_versions(), ", "))};
 }
 
 }  // namespace
@@ -218,46 +163,17 @@ GpuClass class_of_gpu(int capability) {
   return capability >= 80 ? GpuClass::Ampere : GpuClass::Volta;
 }
 
-std::span<const std::string> tuning_versions() {
-  static const std::vector<std::string> kMinors = described(2);
-  return kMinors;
-}
+std::span<const std::string> tuning_versions() { return release_versions(); }
 
-std::span<const std::string> tuning_patches() {
-  static const std::vector<std::string> kPatches = described(3);
-  return kPatches;
-}
+std::span<const std::string> tuning_patches() { return release_patches(); }
 
 Result<TuningModel> load_tuning_model(std::string_view version) {
-  const std::vector<int> asked = numbers_of(version);
-  const auto minors = tuning_versions();
-  const std::size_t dot = version.find('.', version.find('.') + 1);
-  const std::string minor(version.substr(0, dot));
-  if (asked.size() < 2 || asked.size() > 3 || std::ranges::find(minors, minor) == minors.end()) {
-    return unknown_version(version);
-  }
-  std::string file = minor;
-  if (asked.size() == 3) {
-    // Newest first: the last one that is not older than what was asked for.
-    for (const std::string& patch : tuning_patches()) {
-      const std::vector<int> numbers = numbers_of(patch);
-      if (numbers[0] == asked[0] && numbers[1] == asked[1] && numbers[2] >= asked[2]) file = patch;
-    }
-  }
-  TuningModel model;
+  RINGSIDE_TRY(const ReleaseDocument release, load_release(version));
   try {
-    const Result<TuningModel> read = read_model(whole_document(file), "nccl-" + file);
-    if (!read) return read.error();
-    model = *read;
+    return read_model(release.root, release.where);
   } catch (const YAML::Exception& exception) {
-    return Error{ErrorCode::Corrupt, fmt::format("nccl-{}: {}", file, exception.what())};
+    return Error{ErrorCode::Corrupt, fmt::format("{}: {}", release.where, exception.what())};
   }
-  if (asked.size() == 3 && numbers_of(model.patch) < asked) {
-    Error unknown = unknown_version(version);
-    unknown.help += fmt::format("; {} goes up to {}", minor, model.patch);
-    return unknown;
-  }
-  return model;
 }
 
 }  // namespace ringside

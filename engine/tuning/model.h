@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/vocabulary.h"
+#include "engine/releases/releases.h"
 #include "engine/tuning/parameters.h"
 
 namespace ringside {
@@ -150,6 +151,6 @@ std::span<const std::string> tuning_versions();
 std::span<const std::string> tuning_patches();
 
 /// What load_tuning_model() takes where nobody names one.
-inline constexpr std::string_view kNewestTuning = "2.30";
+inline constexpr std::string_view kNewestTuning = kNewestRelease;
 
 }  // namespace ringside

@@ -13,7 +13,7 @@ int gpu_between(const System& system, const Path& path, int from, int to) {
   for (const LinkId id : path.links) {
     const NodeRef next = system.link(id).to;
     if (next.kind == NodeKind::Gpu && next.index != from && next.index != to) return next.index;
-    if (next.kind != NodeKind::Dev) continue;
+    if (next.kind != system.silicon) continue;
     for (int gpu = 0; gpu < system.count(NodeKind::Gpu); ++gpu) {
       const bool is_its = system.gpus[static_cast<std::size_t>(gpu)].device == next.index;
       if (is_its && gpu != from && gpu != to) return gpu;

@@ -22,6 +22,11 @@ constexpr int kOldestTunedMinor = 18;
 constexpr int kHostsInSubnet = 250;
 constexpr int kCpusOfNode = 32;
 
+/// The described release that decides as a version did; those before the oldest decide as that.
+std::string tuned_release(NcclVersion version) {
+  return fmt::format("2.{}", std::max(version.minor, kOldestTunedMinor));
+}
+
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Host 3's address in 10.20.0.0/16.
@@ -69,8 +74,9 @@ Status LogJob::read_environment() {
   if (!request_.environment) {
     request_.environment = [](const char*) { return std::optional<std::string>{}; };
   }
-  RINGSIDE_TRY(topology_, parse_topology_parameters(request_.environment));
-  RINGSIDE_TRY(channels_, parse_channel_parameters(request_.environment));
+  const std::string release = tuned_release(version);
+  RINGSIDE_TRY(topology_, parse_topology_parameters(request_.environment, release));
+  RINGSIDE_TRY(channels_, parse_channel_parameters(request_.environment, release));
   RINGSIDE_TRY(tuning_, parse_tuning_parameters(request_.environment));
   has_cumem_ = version.is_from(19) && setting_or(request_.settings, "NCCL_CUMEM_ENABLE", 1) != 0;
   if (version.is_before(20)) request_.hosts.hosts_per_nvl_domain = 1;
@@ -119,8 +125,8 @@ void LogJob::name_hosts() {
 
 Result<std::shared_ptr<const CommunicatorLayout>> LogJob::layout_of(const JobHosts& hosts) const {
   RINGSIDE_TRY(Job job, make_job(hosts, topology_, channels_));
-  const int minor = std::max(request_.version.minor, kOldestTunedMinor);
-  RINGSIDE_TRY(Tuner tuner, Tuner::make(job.connection.shape, tuning_, fmt::format("2.{}", minor)));
+  RINGSIDE_TRY(Tuner tuner,
+               Tuner::make(job.connection.shape, tuning_, tuned_release(request_.version)));
   return std::make_shared<const CommunicatorLayout>(
       std::move(job), std::make_shared<const Tuner>(std::move(tuner)));
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@
 // usage: ringside_agreement [NAME...]      compares our decisions with every golden file, or the named ones, and prints
 //                                          docs/agreement.md: how many values were compared, how many differ, and where.
 //                                          Status 1 when any does.
+//        ringside_agreement --release V [NAME...]
+//                                          the same for the golden files of an older release: a row a part, and where
+//                                          each file differs first. Status 1 when any does.
 //        ringside_agreement --digests      prints digests.txt: NCCL's answers on the nodes that this tree describes
 
 namespace {
@@ -48,6 +52,31 @@ void add(Page& page, const std::string& name) {
     }
   }
   if (agrees) ++page.agreeing;
+}
+
+/// A row a release: how many files differ in each part, from the topology on.
+/// returns  where, once for each part and file, but for what is known
+std::vector<std::string> print_whole_releases() {
+  std::vector<std::string> differences;
+  fmt::print("| release | files | agree |");
+  for (const oracle::Part part : oracle::kParts) fmt::print(" {} |", to_string(part));
+  fmt::print("\n|---|---:|---:|");
+  for (std::size_t i = 0; i < oracle::kParts.size(); ++i) fmt::print("---:|");
+  fmt::print("\n");
+  for (const std::string& release : oracle::golden_releases()) {
+    const oracle::WholeAgreement agreement = oracle::compare_whole_release(release);
+    fmt::print("| {} | {} | {} |", release, agreement.files, agreement.agreeing);
+    for (const auto& count : agreement.counts) fmt::print(" {} |", count.differing_files);
+    fmt::print("\n");
+    for (const std::string& difference : agreement.unknown) {
+      differences.push_back(fmt::format("- {} {:.400}", release, difference));
+    }
+  }
+  fmt::print("\nWhat differs, and why:\n\n");
+  for (const oracle::KnownDifference& known : oracle::known_differences()) {
+    fmt::print("- {} {}: {}\n", known.release, known.topology, known.reason);
+  }
+  return differences;
 }
 
 /// A row a release: how many of each figure differ.
@@ -108,18 +137,37 @@ void print(const Page& page) {
       oracle::described_jobs().size(), page.files);
   fmt::print(
       "\n## Older releases\n\n"
-      "What `--nccl` changes is the cost model and the choices. Here each release's tuner was fed "
-      "with the graphs that the\n"
-      "release's own code had merged, and held against that code's cost table and choices. Shown "
-      "is how many differ: costs\n"
-      "and times by more than 1e-5 and 0.5 %, all else at all. The graphs, rings, trees and "
-      "numbers of channels of older\n"
-      "releases are not computed: from a topology on, ringside lays those of 2.30.7.\n\n");
-  const std::vector<std::string> differences = print_releases();
+      "`--nccl V` lays graphs, rings, trees and channels as that release did, and chooses as it "
+      "did. Held against that\n"
+      "release's own code, from the topology XML on, part by part; shown is how many files differ "
+      "in a part:\n\n");
+  std::vector<std::string> differences = print_whole_releases();
+  fmt::print(
+      "\nThe tuner alone, fed with the graphs that the release's own code had merged, against that "
+      "code's cost table and\n"
+      "choices. Shown is how many differ: costs and times by more than 1e-5 and 0.5 %, all else at "
+      "all.\n\n");
+  for (std::string& difference : print_releases()) differences.push_back(std::move(difference));
   const bool all = page.differences.empty() && differences.empty();
   if (!all) fmt::print("\n## Where they differ\n\n");
   for (const std::string& difference : page.differences) fmt::print("{}\n", difference);
   for (const std::string& difference : differences) fmt::print("{}\n", difference);
+}
+
+/// returns  whether all agree
+bool print_release(const std::string& release, std::span<const std::string> names) {
+  const oracle::WholeAgreement agreement = oracle::compare_whole_release(release, names);
+  fmt::print("NCCL {}: {} of {} files agree\n\n| part | files that differ | values that differ |\n",
+             release, agreement.agreeing, agreement.files);
+  fmt::print("|---|---:|---:|\n");
+  for (const oracle::Part part : oracle::kParts) {
+    const auto& count = agreement.counts[static_cast<std::size_t>(part)];
+    fmt::print("| {} | {} of {} | {} of {} |\n", to_string(part), count.differing_files,
+               count.files, count.differing, count.checked);
+  }
+  fmt::print("\n");
+  for (const std::string& difference : agreement.differences) fmt::print("- {:.400}\n", difference);
+  return agreement.agreeing == agreement.files;
 }
 
 void print_digests() {
@@ -145,6 +193,9 @@ int main(int argc, char** argv) {
     if (names == std::vector<std::string>{"--digests"}) {
       print_digests();
       return 0;
+    }
+    if (names.size() >= 2 && names.front() == "--release") {
+      return print_release(names[1], std::span{names}.subspan(2)) ? 0 : 1;
     }
     if (names.empty()) names = oracle::golden_names();
     Page page;

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "tests/support/answer.h"
 
 /// How the tuner of a release compares with that release's own code, fed with its own graphs: what differs is the
 /// tuner's.
@@ -26,5 +29,34 @@ struct ReleaseAgreement {
 
 /// release  one of golden_releases()
 ReleaseAgreement compare_release(const std::string& release, int most = 2);
+
+/// A golden file in which something differs that is not ours to mend.
+struct KnownDifference {
+  const char* release;
+  const char* topology;  ///< of the file, whatever the number of nodes
+  std::vector<Part> parts;
+  const char* reason;
+};
+std::span<const KnownDifference> known_differences();
+
+/// Is it known of a part of a file?
+bool is_known(const std::string& release, const std::string& name, Part part);
+
+/// The whole way of a release from the topology on, beside its own code's.
+struct WholeAgreement {
+  struct Count {
+    int files = 0, differing_files = 0;
+    int checked = 0, differing = 0;
+  };
+  int files = 0, agreeing = 0;
+  std::array<Count, kParts.size()> counts;
+  std::vector<std::string> differences;  ///< in words, at most `most` of each part and file
+  std::vector<std::string> unknown;      ///< those of them that are none of known_differences()
+};
+
+/// release  one of golden_releases()
+/// names    of golden_names(release); empty: all
+WholeAgreement compare_whole_release(const std::string& release,
+                                     std::span<const std::string> names = {}, int most = 1);
 
 }  // namespace ringside::oracle

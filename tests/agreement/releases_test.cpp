@@ -17,6 +17,14 @@ TEST_P(Release, TunerDecidesAsItsOwnCode) {
   EXPECT_THAT(agreement.differences, testing::IsEmpty());
 }
 
+// From the topology on, and all of it: graphs, rings, trees, channels, then what is chosen on them.
+TEST_P(Release, DecidesFromTheTopologyOnAsItsOwnCode) {
+  const WholeAgreement agreement = compare_whole_release(GetParam());
+  EXPECT_GT(agreement.files, 50);
+  for (const auto& count : agreement.counts) EXPECT_GT(count.checked, 0);
+  EXPECT_THAT(agreement.unknown, testing::IsEmpty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Tuner, Release,
                          testing::Values("2.18.5", "2.19.3", "2.20.5", "2.21.5", "2.22.3", "2.23.4",
                                          "2.24.3", "2.25.1", "2.26.2", "2.27.5", "2.28.9",

@@ -8,8 +8,13 @@
 
 namespace ringside::oracle {
 
-Case read_case(const Json& golden) {
-  Case result;
+Case read_case(const Json& golden, std::string_view release) {
+  const Environment nothing = [](const char*) -> std::optional<std::string> { return {}; };
+  const auto topology = parse_topology_parameters(nothing, release);
+  const auto channels = parse_channel_parameters(nothing, release);
+  if (!topology) throw std::runtime_error(topology.error().message);
+  if (!channels) throw std::runtime_error(channels.error().message);
+  Case result{.hosts = {}, .topology = *topology, .channels = *channels};
   std::string previous;
   for (const Json& run : golden["hosts"]) {
     const auto xml = run["xml"].get<std::string>();
@@ -29,8 +34,8 @@ Case read_case(const Json& golden) {
   return result;
 }
 
-Job solve(const Json& golden) {
-  const Case asked = read_case(golden);
+Job solve(const Json& golden, std::string_view release) {
+  const Case asked = read_case(golden, release);
   Result<Job> job = make_job(asked.hosts, asked.topology, asked.channels);
   if (!job) throw std::runtime_error(job.error().message);
   return *std::move(job);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "engine/channels/job.h"
@@ -15,9 +16,10 @@ struct Case {
 };
 
 /// The hosts of a golden file, read from the topologies beside it; throws where that fails.
-Case read_case(const Json& golden);
+/// release  whose answer is asked for, as load_release()
+Case read_case(const Json& golden, std::string_view release = kNewestRelease);
 
 /// Our own answer to it; throws where there is none.
-Job solve(const Json& golden);
+Job solve(const Json& golden, std::string_view release = kNewestRelease);
 
 }  // namespace ringside::oracle

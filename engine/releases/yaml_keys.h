@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,27 +13,41 @@
 
 #include "base/result.h"
 #include "base/suggest.h"
-#include "engine/tuning/model.h"
 
 namespace ringside {
 
 /// Reads a mapping, and holds it to naming each of its keys exactly once: what is left over is an error.
 class YamlKeys {
  public:
-  YamlKeys(YAML::Node node, std::string where) : node_(std::move(node)), where_(std::move(where)) {}
+  /// What an absent key means.
+  enum class Absent : std::uint8_t {
+    Error,  ///< finish() says so
+    Kept,   ///< the value stays; the whole mapping may be absent, too
+  };
+  YamlKeys(YAML::Node node, std::string where, Absent absent = Absent::Error)
+      : node_(std::move(node)), where_(std::move(where)), absent_(absent) {}
 
   YAML::Node take(const std::string& key) {
     taken_.push_back(key);
     if (!node_.IsDefined() || !node_.IsMap()) return YAML::Node(YAML::NodeType::Undefined);
     YAML::Node found = node_[key];
-    if (!found && missing_.empty()) missing_ = key;
+    if (!found && missing_.empty() && absent_ == Absent::Error) missing_ = key;
     return found;
   }
+  /// A key that somebody else reads.
+  void skip(const std::string& key) { taken_.push_back(key); }
   void read(const std::string& key, double& value) {
     if (const YAML::Node found = take(key)) value = found.as<double>();
   }
+  void read(const std::string& key, float& value) {
+    if (const YAML::Node found = take(key)) value = found.as<float>();
+  }
   void read(const std::string& key, int& value) {
     if (const YAML::Node found = take(key)) value = found.as<int>();
+  }
+  template <typename Number>
+  void read(const std::string& key, std::vector<Number>& values) {
+    if (const YAML::Node found = take(key)) values = found.as<std::vector<Number>>();
   }
   /// One of `words`, by its place.
   template <typename Word, std::size_t N>
@@ -64,6 +79,7 @@ class YamlKeys {
 
   /// errors  Corrupt: a key that read() wanted is not there, or one is there that nobody wanted
   [[nodiscard]] Status finish() const {
+    if (!node_.IsDefined() && absent_ == Absent::Kept) return {};
     if (!node_.IsDefined() || !node_.IsMap()) {
       return Error{ErrorCode::Corrupt, where_ + ": is not there, or no mapping of keys"};
     }
@@ -81,16 +97,9 @@ class YamlKeys {
  private:
   YAML::Node node_;
   std::string where_;
+  Absent absent_;
   std::vector<std::string> taken_;
   std::string missing_;
 };
-
-/// One row for each class of GPU.
-template <typename Row>
-Status read_classes(YamlKeys keys, std::array<Row, kGpuClasses>& table) {
-  constexpr const char* kNames[] = {"volta", "ampere", "hopper", "blackwell"};
-  for (std::size_t i = 0; i < kGpuClasses; ++i) keys.read(kNames[i], table[i]);
-  return keys.finish();
-}
 
 }  // namespace ringside

@@ -6,12 +6,12 @@
 namespace ringside {
 
 /// A data file that comes with the library: its text, and its name without folder and ending.
-struct EmbeddedModel {
+struct EmbeddedRelease {
   std::string_view name;
   std::string_view text;
 };
 
 /// data/*.yaml, in alphabetical order; embedded at build time.
-extern const std::span<const EmbeddedModel> kTuningModels;
+extern const std::span<const EmbeddedRelease> kReleaseData;
 
 }  // namespace ringside

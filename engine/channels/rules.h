@@ -1,0 +1,168 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/releases/releases.h"
+
+namespace ringside {
+
+/// The speeds of a channel that a search tries, fastest first.  unit  GB/s
+struct SpeedLadders {
+  /// [before 90, 90, 100 and above]: compute capability, 10 x major + minor
+  std::array<std::vector<float>, 3> intra{{{40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3},
+                                           {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3},
+                                           {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18}}};
+  std::array<std::vector<float>, 3> inter{
+      {{48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4F, 1.2F, 0.24F, 0.12F},
+       {48, 45, 42, 40, 30, 24, 22, 20, 17.5F, 15, 12, 6, 3, 2.4F, 1.2F, 0.24F, 0.12F},
+       {96, 86,    80, 48, 45.1F, 42, 40,   30,   24,    22,
+        20, 17.5F, 15, 12, 6,     3,  2.4F, 1.2F, 0.24F, 0.12F}}};
+  friend bool operator==(const SpeedLadders&, const SpeedLadders&) = default;
+
+  /// sm        the least compute capability of the node
+  /// is_inter  the job spans several nodes
+  [[nodiscard]] std::span<const float> of(int sm, bool is_inter) const {
+    const std::size_t row = sm >= 100 ? 2 : sm >= 90 ? 1 : 0;
+    return is_inter ? inter[row] : intra[row];
+  }
+};
+
+/// Which GPUs come next where an NVSwitch joins all.
+enum class SwitchNext : std::uint8_t {
+  Any,         ///< as without a switch
+  Neighbours,  ///< those beside it by index first
+  Only,        ///< those alone
+};
+
+/// By which GPU a channel enters that comes in by a NIC.
+enum class StartGpu : std::uint8_t {
+  Widest,       ///< those of most bandwidth and fewest hops, beginning at the channel's number
+  FirstWidest,  ///< the same, those with a PCI link first, beginning at the first
+  Nearest,      ///< those of most bandwidth, of these the closest type
+  Own,          ///< the one that the NIC serves, then the nearest
+};
+
+/// What heads an NVLS channel that comes in by a NIC.
+enum class NvlsHead : std::uint8_t {
+  ByNumber,   ///< the GPU of the NIC of the channel's number; the way in costs nothing
+  ByChannel,  ///< the same, at the cost of that way
+  EachOnce,   ///< the next NIC whose GPU heads none
+};
+
+/// How many GPUs head NVLS channels at most.
+enum class NvlsHeads : std::uint8_t { All, Gpus, UpTo32 };
+
+/// What a search takes for crossing NICs where NCCL_CROSS_NIC is 2.
+enum class CrossNic : std::uint8_t {
+  Free,         ///< any two NICs; trees as well
+  Paired,       ///< odd channels go the way of the even ones before them; trees as well
+  PairedRings,  ///< the same, for rings alone
+};
+
+/// When channels on Hopper are doubled once more.
+enum class HopperDoubling : std::uint8_t {
+  WhereTheyFit,  ///< Hopper alone, while twice the channels are no more than there may be
+  Below16,       ///< Hopper alone, with fewer than 16
+  FromHopper,    ///< with fewer than 16, on later GPUs, too
+};
+
+/// Which odd nodes take the neighbouring ring's way.
+enum class RingSwap : std::uint8_t {
+  Never,
+  EvenNodes,  ///< all, where the node's own search crossed NICs, of an even number of nodes
+  Crossing,   ///< all, where some search crossed NICs
+  Alternate,  ///< all, where some search found alternating NICs
+  PerNode,    ///< those whose own search found them
+};
+
+/// How many NVLS channels there are where nobody says.
+enum class NvlsChannels : std::uint8_t { Fixed, ByCapability, ByNodes, ByNics };
+
+/// How many channels a point-to-point operation has to a peer on another node.
+enum class NetPeerChannels : std::uint8_t {
+  Two,     ///< NCCL_NCHANNELS_PER_NET_PEER
+  ByNics,  ///< that, or as many as NICs fill the GPU's way to its CPU
+  ByRate,  ///< one for so many GB/s of them
+};
+
+/// What a release of NCCL lays over a system, and by which rules. The members say what 2.30.7 does; what an older
+/// release does differently is in its file, under `search` and `channels`.
+/// source  NCCL 2.18 .. 2.30: graph/search.cc, graph/connect.cc, graph/paths.cc, init.cc, transport/nvls.cc
+struct SearchRules {
+  SpeedLadders ladders = {};
+  int max_channels = 64;      ///< MAXCHANNELS
+  int most_steps = 1 << 19;   ///< of all walks
+  bool has_c2c_paths = true;  ///< a type to try
+  bool has_p2c_paths = true;
+  bool types_are_those_of_paths = true;  ///< first and last type to try; else LOC or NVL, PIX; SYS
+  bool old_gpus_reach_all_nics = true;   ///< before 90: SYS is the last type to NICs
+  bool types_end_before_dis = true;
+  bool amd_shares_orders = false;        ///< same channels are given up even at SYS
+  bool cross_nic_is_first_only = false;  ///< NCCL_CROSS_NIC=1 holds for the first round of tries
+  CrossNic cross_nic = CrossNic::PairedRings;
+  float cross_nic_penalty = 0;  ///< by which share a solution must be better
+  bool warms_up_over_switch = false;
+  bool starts_within_total = true;   ///< at a speed that all channels may have together
+  bool lone_gpu_is_endless = false;  ///< a tree of one GPU has endless bandwidth
+  NvlsHeads nvls_heads = NvlsHeads::UpTo32;
+  NvlsHead nvls_head = NvlsHead::EachOnce;
+  bool repeated_heads_keep_nics = false;  ///< a NIC whose GPU heads a channel already stays charged
+  bool nvls_counts_channels_only = false;  ///< a solution with more; their speed does not matter
+  int most_direct_heads = 8;  ///< of CollNetDirect; 0: has no graph of its own; -1: all GPUs
+  bool two_islands_need_two = true;
+  bool improves_first = false;  ///< before channels are doubled, and the speed inside alone
+  bool improves_rings = true;
+  bool improves_nvls_inter = true;
+  SwitchNext switch_next = SwitchNext::Only;
+  bool missing_ways_are_free = false;  ///< to a GPU that no path leads to
+  bool disconnected_is_refused = true;
+  bool nvlink_to_cpu_costs_both_ways = false;  ///< to any CPU, not POWER's alone
+  bool starts_at_own_nic = true;               ///< channel c at NIC c; else all at the first
+  StartGpu start_gpu = StartGpu::Own;
+  bool replays_first = false;      ///< the channel before, even where orders may differ
+  bool interleaves_nics = true;    ///< of several hosts
+  bool falls_back_to_nics = true;  ///< else to NIC 0
+  friend bool operator==(const SearchRules&, const SearchRules&) = default;
+};
+
+/// What is made of what the searches found.
+struct CountRules {
+  int max_channels = 64;
+  HopperDoubling hopper_doubling = HopperDoubling::FromHopper;
+  bool raises_to_nvls = false;  ///< channels grow to those of NVLS
+  RingSwap ring_swap = RingSwap::PerNode;
+  bool cross_nic_is_own = false;         ///< that of rank 0's node, not the greatest of all
+  bool capability_is_own = false;        ///< the same: not the least and greatest of all
+  bool large_nodes_have_collnet = true;  ///< of more than 8 ranks
+  int nvls_min_gpus = 2;
+  bool nvls_joins_ring_channels = false;  ///< across nodes no more heads than there are rings
+  NvlsChannels nvls_channels = NvlsChannels::ByNics;
+  bool one_nvlink_pair_is_enough = false;  ///< for steps of NVLink size
+  bool grace_steps_are_long = true;
+  bool lone_gpu_is_direct = true;  ///< counts as one whose pairs all use P2P
+  NetPeerChannels net_peer_channels = NetPeerChannels::ByRate;
+  bool nvb_counts_links = true;  ///< channels to a peer through another GPU
+  bool per_peer_is_bounded = true;
+  bool net_speed_is_of_wire = false;  ///< the least of a job's NICs; else of the way to the GPU
+  bool p2p_counts_rank_0 = false;     ///< each rank for itself: rank 0's node, not all
+  bool p2p_steps_fit_buffer = true;
+  int arm_simple_buffer = 4194304;  ///< bytes
+  friend bool operator==(const CountRules&, const CountRules&) = default;
+};
+
+struct ChannelRules {
+  SearchRules search = {};
+  CountRules counts = {};
+  friend bool operator==(const ChannelRules&, const ChannelRules&) = default;
+};
+
+/// version  as load_release()
+/// errors   as load_release(). Corrupt: a key that nobody reads
+Result<ChannelRules> load_channel_rules(std::string_view version);
+
+}  // namespace ringside

@@ -1,0 +1,119 @@
+#include "engine/releases/releases.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "engine/releases/document.h"
+#include "engine/releases/embedded.h"
+
+namespace ringside {
+namespace {
+
+/// "nccl-2.27.3" is {2, 27, 3}; empty: no name of a release's file.
+std::vector<int> numbers_of(std::string_view version) {
+  std::vector<int> numbers;
+  while (true) {
+    const std::size_t dot = version.find('.');
+    const Result<std::int64_t> number = parse_int(version.substr(0, dot));
+    if (!number || *number < 0 || *number > 9999) return {};
+    numbers.push_back(static_cast<int>(*number));
+    if (dot == std::string_view::npos) return numbers;
+    version.remove_prefix(dot + 1);
+  }
+}
+
+/// The releases that have a file, of so many numbers, newest first.
+std::vector<std::string> described(std::size_t count) {
+  std::vector<std::vector<int>> found;
+  for (const EmbeddedRelease& release : kReleaseData) {
+    if (!release.name.starts_with("nccl-")) continue;
+    std::vector<int> numbers = numbers_of(release.name.substr(5));
+    if (numbers.size() == count) found.push_back(std::move(numbers));
+  }
+  std::sort(found.begin(), found.end(), std::greater<>());
+  std::vector<std::string> names;
+  names.reserve(found.size());
+  for (const auto& numbers : found) names.push_back(fmt::format("{}", fmt::join(numbers, ".")));
+  return names;
+}
+
+/// `changes` over `base`: mappings join key by key, everything else is replaced.
+YAML::Node overlaid(const YAML::Node& base, const YAML::Node& changes) {
+  if (!base.IsMap() || !changes.IsMap()) return changes;
+  YAML::Node joined = YAML::Clone(base);
+  for (const auto& entry : changes) {
+    const auto key = entry.first.as<std::string>();
+    joined[key] = base[key] ? overlaid(base[key], entry.second) : entry.second;
+  }
+  return joined;
+}
+
+/// The document of a version on top of those of the newer ones that it builds on.
+YAML::Node whole_document(const std::string& version) {
+  const auto found = std::find_if(
+      kReleaseData.begin(), kReleaseData.end(),
+      [&](const EmbeddedRelease& release) { return release.name == "nccl-" + version; });
+  RINGSIDE_ASSERT(found != kReleaseData.end(), "no data for NCCL {}", version);
+  YAML::Node changes = YAML::Load(std::string(found->text));
+  if (!changes["newer"]) return changes;
+  const auto newer = changes["newer"].as<std::string>();
+  changes.remove("newer");
+  return overlaid(whole_document(newer), changes);
+}
+
+Error unknown_version(std::string_view version) {
+  return {ErrorCode::NotFound, fmt::format("NCCL '{}' is not described", version),
+          fmt::format("known: {}", fmt::join(release_versions(), ", "))};
+}
+
+}  // namespace
+
+std::span<const std::string> release_versions() {
+  static const std::vector<std::string> kMinors = described(2);
+  return kMinors;
+}
+
+std::span<const std::string> release_patches() {
+  static const std::vector<std::string> kPatches = described(3);
+  return kPatches;
+}
+
+Result<ReleaseDocument> load_release(std::string_view version) {
+  const std::vector<int> asked = numbers_of(version);
+  const auto minors = release_versions();
+  const std::size_t dot = version.find('.', version.find('.') + 1);
+  const std::string minor(version.substr(0, dot));
+  if (asked.size() < 2 || asked.size() > 3 || std::ranges::find(minors, minor) == minors.end()) {
+    return unknown_version(version);
+  }
+  std::string file = minor;
+  if (asked.size() == 3) {
+    // Newest first: the last one that is not older than what was asked for.
+    for (const std::string& patch : release_patches()) {
+      const std::vector<int> numbers = numbers_of(patch);
+      if (numbers[0] == asked[0] && numbers[1] == asked[1] && numbers[2] >= asked[2]) file = patch;
+    }
+  }
+  ReleaseDocument release{.root = {}, .where = "nccl-" + file};
+  std::string newest;
+  try {
+    release.root = whole_document(file);
+    newest = release.root["patch"].as<std::string>();
+  } catch (const YAML::Exception& exception) {
+    return Error{ErrorCode::Corrupt, fmt::format("{}: {}", release.where, exception.what())};
+  }
+  if (asked.size() == 3 && numbers_of(newest) < asked) {
+    Error unknown = unknown_version(version);
+    unknown.help += fmt::format("; {} goes up to {}", minor, newest);
+    return unknown;
+  }
+  return release;
+}
+
+}  // namespace ringside

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/releases/releases.h"
+
+namespace ringside {
+
+/// What a chip-to-chip link between a GPU and its CPU is to a release.
+enum class C2cLink : std::uint8_t {
+  Unknown,  ///< not there
+  NvLink,   ///< one more NVLink
+  Own,      ///< a kind of its own
+};
+
+/// Which NICs at the CPU of a GPU with C2C are nearer to it than those through a CPU.
+enum class P2cNets : std::uint8_t { None, All, Local };
+
+/// Up to which distance GPUs copy to each other where nobody says.
+enum class P2pReach : std::uint8_t {
+  ByVendor,  ///< below the CPU on Intel, Zhaoxin and Arm hosts, everywhere on others
+  BySize,    ///< below the CPU, but for two GPUs on an AMD host
+};
+
+/// GB/s of one NVLink, one direction, by the GPU's compute capability.
+struct NvLinkSpeeds {
+  float pascal = 18, volta = 20, ampere = 20, ampere_86 = 12, hopper = 20.6F, blackwell = 40.1F,
+        other = 20;
+  friend bool operator==(const NvLinkSpeeds&, const NvLinkSpeeds&) = default;
+};
+
+/// What a release of NCCL takes a host for, and by which rules. The members say what 2.30.7 does; what an older
+/// release does differently is in its file, under `topology`.
+/// source  NCCL 2.18 .. 2.30: graph/topo.{h,cc}, graph/paths.cc, graph/search.cc
+struct TopologyRules {
+  NvLinkSpeeds nvlink = {};
+  float amd_socket_gbs = 16;
+  std::vector<float> intel_socket_gbs{6, 10, 22, 40};  ///< by the generations that are told apart
+
+  int max_channels = 64;       ///< for which a GPU's NICs are listed
+  bool gpu_has_device = true;  ///< links belong to a vertex of their own, the silicon
+  bool gpu_links_to_itself = false;
+  C2cLink c2c_link = C2cLink::Own;
+  bool joins_gen5_switches = true;      ///< Broadcom's fifth generation as the fourth
+  bool reverse_is_of_any_kind = false;  ///< a link's way back may be of another kind
+  bool paths_grow_by_hops =
+      false;  ///< a path is replaced by a wider one, unless that has more hops
+  bool missing_paths_are_near = false;     ///< of type LOC, not DIS
+  bool missing_peers_are_near = false;     ///< the same for vertices of one kind
+  bool farthest_cpu_may_be_local = false;  ///< one that is not reached has the fewest hops
+
+  P2pReach p2p_reach = P2pReach::BySize;
+  P2cNets p2c_nets = P2cNets::Local;
+  bool gdr_c2c = true;          ///< NICs behind C2C may reach the GPU's memory; NCCL_NET_GDR_C2C
+  bool gdr_c2c_is_phb = false;  ///< that variable is about all NICs at a CPU with C2C
+  bool gdr_read_needs_nvlink = false;  ///< from compute capability 80, too
+  bool gdr_diverts_far_nics = false;   ///< those beyond the CPU as well
+  bool pxn_c2c = true;                 ///< a relay may reach its NIC by C2C; NCCL_PXN_C2C
+  bool pxn_needs_gdr = true;           ///< of the relay
+  bool pxn_stays_on_host = true;
+  bool pxn_before_p2c = false;         ///< already where a GPU's own way is not below a PCI switch
+  bool nets_are_dropped = false;       ///< from a node that is the whole job
+  bool nic_by_local_gpus = true;       ///< a GPU's number counts modulo those that share its NICs
+  bool any_gpu_may_be_local = false;   ///< a NIC serves the first GPU that picks it, near or not
+  bool lone_gpu_has_bandwidth = true;  ///< one GPU without network
+
+  friend bool operator==(const TopologyRules&, const TopologyRules&) = default;
+};
+
+/// version  as load_release()
+/// errors   as load_release(). Corrupt: a key that nobody reads
+Result<TopologyRules> load_topology_rules(std::string_view version);
+
+}  // namespace ringside

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "engine/releases/yaml_keys.h"
+#include "engine/tuning/model.h"
+
+namespace ringside {
+
+/// One row for each class of GPU.
+template <typename Row>
+Status read_classes(YamlKeys keys, std::array<Row, kGpuClasses>& table) {
+  constexpr const char* kNames[] = {"volta", "ampere", "hopper", "blackwell"};
+  for (std::size_t i = 0; i < kGpuClasses; ++i) keys.read(kNames[i], table[i]);
+  return keys.finish();
+}
+
+}  // namespace ringside
