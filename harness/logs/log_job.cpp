@@ -22,7 +22,7 @@ constexpr int kOldestTunedMinor = 18;
 constexpr int kHostsInSubnet = 250;
 constexpr int kCpusOfNode = 32;
 
-/// The described release that decides as a version did; those before the oldest decide as that.
+/// The described release that chooses as a version did; those before the oldest choose as that.
 std::string tuned_release(NcclVersion version) {
   return fmt::format("2.{}", std::max(version.minor, kOldestTunedMinor));
 }
@@ -74,9 +74,9 @@ Status LogJob::read_environment() {
   if (!request_.environment) {
     request_.environment = [](const char*) { return std::optional<std::string>{}; };
   }
-  const std::string release = tuned_release(version);
-  RINGSIDE_TRY(topology_, parse_topology_parameters(request_.environment, release));
-  RINGSIDE_TRY(channels_, parse_channel_parameters(request_.environment, release));
+  // Graphs are those of the newest release: audit rebuilds hosts from a topology that was dumped by its numbers alone.
+  RINGSIDE_TRY(topology_, parse_topology_parameters(request_.environment));
+  RINGSIDE_TRY(channels_, parse_channel_parameters(request_.environment));
   RINGSIDE_TRY(tuning_, parse_tuning_parameters(request_.environment));
   has_cumem_ = version.is_from(19) && setting_or(request_.settings, "NCCL_CUMEM_ENABLE", 1) != 0;
   if (version.is_before(20)) request_.hosts.hosts_per_nvl_domain = 1;
