@@ -37,7 +37,7 @@ int ranks_of_job(const JobFacts& facts) {
 
 }  // namespace
 
-job::ProcessRanks processes_of(const JobFacts& facts) {
+job::ProcessRanks ranks_of_processes(const JobFacts& facts) {
   job::ProcessRanks ranks;
   const auto host_of = [&](std::int32_t host) {
     return host < 0 ? std::string_view() : facts.hosts[static_cast<std::size_t>(host)].name;
@@ -63,7 +63,7 @@ HangView::HangView(const JobFacts& facts) : facts_(facts) {
     return {std::string(), place.line};
   };
   said_ = std::make_unique<hang::Examination>(hang::examine_records(
-      records, where, {ranks_of_job(facts), facts.is_of_job, processes_of(facts)}));
+      records, where, {ranks_of_job(facts), facts.is_of_job, ranks_of_processes(facts)}));
 }
 
 HangView::~HangView() = default;

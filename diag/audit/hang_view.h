@@ -19,7 +19,7 @@ namespace ringside::audit {
 struct JobFacts;
 
 /// Which rank a process or a GPU is, as the communicators tell it.
-job::ProcessRanks processes_of(const JobFacts& facts);
+job::ProcessRanks ranks_of_processes(const JobFacts& facts);
 
 /// What hangdetect makes of the lines that a job's facts keep: who left the path, and what of that is said outright. A
 /// line of a hang is judged there alone; rules translate.

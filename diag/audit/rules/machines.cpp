@@ -40,7 +40,8 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
   bool has_unknown = false, has_fatal_event = false;
   Finding draft;
   std::string title;
-  const job::ProcessRanks ranks = facts.xids.empty() ? job::ProcessRanks() : processes_of(facts);
+  const job::ProcessRanks ranks =
+      facts.xids.empty() ? job::ProcessRanks() : ranks_of_processes(facts);
   for (const XidFact& xid : facts.xids) {
     draft.evidence.add(xid.quoted.place, xid.quoted.process, xid.quoted.text);
     const job::XidMeaning* meaning = xid.is_switch ? nullptr : job::meaning_of_xid(xid.code);
