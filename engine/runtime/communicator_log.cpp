@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,6 +28,27 @@ TreeEdges edges_of(const Channels::TreePlace& place) {
   const std::size_t count = std::min(place.children.size(), edges.down.size());
   for (std::size_t i = 0; i < count; ++i) edges.down[i] = to_int(place.children[i]);
   return edges;
+}
+
+/// The ports that it is reached by: "RoCE mlx5_0:1 mlx5_1:1", as rdma's address has it.
+std::vector<Hca> adapters_of(const Whereabouts& here) {
+  std::vector<Hca> adapters;
+  const std::string* const address = here.address_on("rdma");
+  if (address == nullptr) return adapters;
+  std::istringstream words(*address);
+  std::string kind;
+  words >> kind;
+  for (std::string word; words >> word;) {
+    const std::size_t colon = word.rfind(':');
+    if (colon == std::string::npos) continue;
+    Hca adapter;
+    adapter.index = static_cast<int>(adapters.size());
+    adapter.name = word.substr(0, colon);
+    adapter.port = std::atoi(word.c_str() + colon + 1);
+    adapter.is_ethernet = kind == "RoCE";
+    adapters.push_back(std::move(adapter));
+  }
+  return adapters;
 }
 
 }  // namespace
@@ -74,10 +97,14 @@ void CommunicatorLog::say_network(const Whereabouts& here) {
   const auto address = parse_endpoint(door);
   const auto* const socket = address ? std::get_if<SocketAddress>(&*address) : nullptr;
   if (socket == nullptr) return;
-  if (const auto interface = interface_at(*socket)) {
+  const auto interface = interface_at(*socket);
+  const std::vector<Hca> adapters = adapters_of(here);
+  if (interface && !adapters.empty()) {
+    output_.info(kNetwork, ib_devices_text(output_.version(), adapters, *interface));
+  } else if (interface) {
     output_.info(kNetwork, socket_interfaces_text({&*interface, 1}));
   }
-  output_.info(kNetwork, using_network_text("Socket"));
+  output_.info(kNetwork, using_network_text(adapters.empty() ? "Socket" : "IB"));
 }
 
 void CommunicatorLog::completed() {

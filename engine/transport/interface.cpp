@@ -8,43 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <string_view>
 
+#include "engine/transport/name_rule.h"
 #include "engine/transport/raw_address.h"
 
 namespace ringside {
 namespace {
-
-struct NameRule {
-  std::vector<std::string> names;
-  bool is_exact = false;
-  bool is_exclusion = false;
-
-  [[nodiscard]] bool fits(std::string_view name) const {
-    const bool is_listed = std::ranges::any_of(names, [&](const std::string& listed) {
-      return is_exact ? name == listed : name.starts_with(listed);
-    });
-    return is_listed != is_exclusion;
-  }
-};
-
-NameRule read_rule(std::string_view text) {
-  NameRule rule;
-  if (text.starts_with('^')) {
-    rule.is_exclusion = true;
-    text.remove_prefix(1);
-  }
-  if (text.starts_with('=')) {
-    rule.is_exact = true;
-    text.remove_prefix(1);
-  }
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    if (comma > 0) rule.names.emplace_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return rule;
-}
 
 const char* name_of(SocketAddress::Family family) {
   return family == SocketAddress::Family::V4 ? "AF_INET" : "AF_INET6";
@@ -118,7 +87,7 @@ Result<Interface> choose_interface(std::span<const Interface> there, const Inter
   };
 
   if (!wish.names.empty()) {
-    if (const Interface* chosen = first_that_fits(read_rule(wish.names))) return *chosen;
+    if (const Interface* chosen = first_that_fits(read_name_rule(wish.names))) return *chosen;
     return Error{
         ErrorCode::System,
         fmt::format("no interface that is up fits NCCL_SOCKET_IFNAME='{}'{}; there are: {}",
@@ -128,7 +97,7 @@ Result<Interface> choose_interface(std::span<const Interface> there, const Inter
   }
   const Interface* chosen = wish.is_single_host ? loopback() : nullptr;
   for (const char* rule : {"ib", "^docker,lo,virbr", "docker"}) {
-    if (chosen == nullptr) chosen = first_that_fits(read_rule(rule));
+    if (chosen == nullptr) chosen = first_that_fits(read_name_rule(rule));
   }
   if (chosen == nullptr) chosen = loopback();
   if (chosen != nullptr) return *chosen;

@@ -6,6 +6,7 @@
 
 #include "base/suggest.h"
 #include "engine/transport/loop.h"
+#include "engine/transport/rdma.h"
 #include "engine/transport/shm.h"
 #include "engine/transport/tcp.h"
 
@@ -14,6 +15,11 @@ namespace {
 
 bool are_one(const Whereabouts& from, const Whereabouts& to) { return from.rank == to.rank; }
 bool share_host(const Whereabouts& from, const Whereabouts& to) { return from.host == to.host; }
+/// InfiniBand or RoCE.
+bool have_one_kind_of_adapter(const Whereabouts& from, const Whereabouts& to) {
+  const auto kind = [](const std::string& address) { return address.substr(0, address.find(' ')); };
+  return kind(*from.address_on("rdma")) == kind(*to.address_on("rdma"));
+}
 bool are_anywhere(const Whereabouts& /*from*/, const Whereabouts& /*to*/) { return true; }
 
 constexpr std::array kTable{
@@ -30,6 +36,15 @@ constexpr std::array kTable{
               .reaches = share_host,
               .make_recv = make_shm_recv_end,
               .make_send = make_shm_send_end},
+    // The adapter moves the bytes; what is done is only looked at.
+    Transport{.name = "rdma",
+              .joins = "ranks with InfiniBand or RoCE adapters",
+              .door = Door::Network,
+              .nccl_network = "IB",
+              .reaches = have_one_kind_of_adapter,
+              .listen = open_rdma,
+              .make_recv = make_rdma_recv_end,
+              .make_send = make_rdma_send_end},
     // Slots: the kernel's own copies want the cache, too (4 ranks, 64 MiB: 66 ms, 119 ms by 128 KiB).
     // One socket for both ways: what one receives, the kernel acknowledges along with what the other one
     // sends. All-reduce of 8 B, 2 ranks over loopback: 3.8 us, 5.3 us with two sockets. Long transfers keep

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/fd.h"
 #include "base/result.h"
 #include "base/units.h"
@@ -58,6 +59,7 @@ struct LocalSite {
   std::string host = {};
   SocketAddress interface = {};  ///< that other hosts reach it by; port 0
   Clock* clock = &real_clock();  ///< of what waits at its doors; outlives it
+  Environment environment = env_text;
 };
 
 /// What a transport keeps open on a rank for all its connections: cards, queues, registered memory.

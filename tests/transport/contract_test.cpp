@@ -17,6 +17,13 @@
 namespace ringside {
 namespace {
 
+TEST(TransportTable, CanBeOpenedHere) {
+  for (const Transport& transport : transports()) {
+    const Status opened = can_be_opened(transport);
+    if (!opened) GTEST_SKIP() << transport.name << " is not tested: " << opened.error().message;
+  }
+}
+
 /// What every transport does, in every protocol.
 class TransportContract : public testing::TestWithParam<TransportAndProtocol> {
  protected:
@@ -30,6 +37,15 @@ class TransportContract : public testing::TestWithParam<TransportAndProtocol> {
     if (!slot || slot->empty()) return false;
     std::memcpy(slot->data(), &word, sizeof word);
     return static_cast<bool>(ends_.send->post(Bytes{sizeof word}));
+  }
+
+  /// Whether what was posted leaves without the receiver's doing.
+  [[nodiscard]] bool drains() const {
+    for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
+      if (ends_.send->is_drained()) return true;
+      if (!ends_.send->progress()) return false;
+    }
+    return false;
   }
 
   /// The oldest slot, once it has arrived.
@@ -67,7 +83,7 @@ TEST_P(TransportContract, SlotsArriveInTheOrderTheyWerePosted) {
     for (std::uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(send_word(4 * round + i));
     for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(take_word(), 4 * round + i);
   }
-  EXPECT_TRUE(ends_.send->is_drained());
+  EXPECT_TRUE(drains());
 }
 
 // Any length after any other, as many as fit on the way, half of them from the slot and half straight.
@@ -135,7 +151,8 @@ TEST_P(TransportContract, ShortSlotsThatComeAtOnceStayInOrder) {
     const std::uint64_t leave = static_cast<std::uint64_t>(round % 5);
     for (; taken + leave < sent; ++taken) ASSERT_EQ(take_word(), taken);
   }
-  EXPECT_GE(sent, 300U);
+  // A medium may give slots back by fours.
+  EXPECT_GE(sent, 200U);
 }
 
 // However full it was: what is taken makes room, and nothing is lost or changes its place.
@@ -164,7 +181,7 @@ TEST_P(TransportContract, AFullConnectionGoesOnOnceItsSlotsAreTaken) {
     ASSERT_TRUE(ends_.recv->release());
   }
   EXPECT_EQ(sent, all);
-  EXPECT_TRUE(ends_.send->is_drained());
+  EXPECT_TRUE(drains());
 }
 
 TEST_P(TransportContract, SizesOutsideTheSlotAreRefused) {

@@ -5,15 +5,19 @@
 #include <set>
 
 #include "engine/transport/open_transports.h"
+#include "engine/transport/rdma.h"
 #include "engine/transport/transport.h"
 
 namespace ringside {
 namespace {
 
-Whereabouts rank_on(std::uint32_t rank, const std::string& host) {
+/// adapters  what it has of them: "RoCE"; empty: none
+Whereabouts rank_on(std::uint32_t rank, const std::string& host, const std::string& adapters = "") {
   Whereabouts where{.rank = rank, .host = host};
   for (const Transport& transport : transports()) {
-    where.open.push_back({std::string(transport.name), ""});
+    const bool needs_adapter = transport.listen == open_rdma;
+    if (needs_adapter && adapters.empty()) continue;
+    where.open.push_back({std::string(transport.name), needs_adapter ? adapters : ""});
   }
   return where;
 }
@@ -27,6 +31,13 @@ TEST(Transports, AreTheFastestThatJoinTheTwoRanks) {
   EXPECT_EQ(between(rank_on(0, "a"), rank_on(0, "a")), "loop");
   EXPECT_EQ(between(rank_on(0, "a"), rank_on(1, "a")), "shm");
   EXPECT_EQ(between(rank_on(0, "a"), rank_on(1, "b")), "tcp");
+}
+
+TEST(Transports, OfAdaptersJoinThoseOfOneKind) {
+  EXPECT_EQ(between(rank_on(0, "a", "IB"), rank_on(1, "b", "IB")), "rdma");
+  EXPECT_EQ(between(rank_on(0, "a", "IB"), rank_on(1, "b", "RoCE")), "tcp");
+  EXPECT_EQ(between(rank_on(0, "a", "IB"), rank_on(1, "b")), "tcp");
+  EXPECT_EQ(between(rank_on(0, "a", "RoCE"), rank_on(1, "a", "RoCE")), "shm");
 }
 
 TEST(Transports, ThatOneOfTheTwoHasNotOpenAreLeftOut) {

@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "engine/protocol/staging.h"
+#include "engine/protocol/wire_lines.h"
+#include "engine/transport/framed_slots.h"
+#include "engine/transport/rdma.h"
+#include "engine/transport/rdma_slots.h"
+#include "engine/transport/rdma_state.h"
+#include "engine/transport/socket.h"
+
+namespace ringside {
+namespace {
+
+/// Cells from which the counter of free slots is written, where the adapter cannot take it inside the request. As many
+/// writes may be on their way.
+constexpr std::size_t kCells = 32;
+/// The sender is told after so many that it may go on: it has as many left.
+constexpr std::uint64_t kToldAfter = kSlots / 2;
+/// Of so many writes of the counter one is reported when it is done, which frees the room of those before it.
+constexpr std::uint64_t kReportedOf = 8;
+
+class RdmaRecvEnd final : public RecvEnd {
+ public:
+  RdmaRecvEnd(UniqueFd peer, ConnectionShape shape, RdmaState& state, RdmaMemory memory,
+              std::shared_ptr<RdmaPending> pending)
+      : peer_(std::move(peer)),
+        shape_(shape),
+        layout_(shape),
+        state_(state),
+        memory_(std::move(memory)),
+        pending_(std::move(pending)),
+        staging_(staging_of(shape)) {}
+
+  ~RdmaRecvEnd() override { state_.forget(*pending_); }
+  RdmaRecvEnd(const RdmaRecvEnd&) = delete;
+  RdmaRecvEnd& operator=(const RdmaRecvEnd&) = delete;
+
+  Result<std::span<const std::byte>> peek() override {
+    if (!held_.empty()) return held_;
+    if (arrived_ == released_) RINGSIDE_TRY(progress());
+    if (arrived_ == released_) return std::span<const std::byte>();
+    const std::span<std::byte> wire = slot(released_).first(sizes_[released_ % kSlots]);
+    RINGSIDE_TRY(held_, unpack_wire(shape_.protocol, wire, released_,
+                                    shape_.protocol == Protocol::Simple ? wire : staging_.bytes()));
+    return held_;
+  }
+
+  Status release() override {
+    if (held_.empty()) {
+      return Error{ErrorCode::InvalidArgument, "release of a slot that is not held"};
+    }
+    held_ = {};
+    come_[released_ % kSlots] = 0;
+    ++released_;
+    return tell_free();
+  }
+
+  Status progress() override {
+    if (aborted_.load(std::memory_order_relaxed)) {
+      return Error{ErrorCode::Aborted, "the connection was aborted"};
+    }
+    const RdmaPending::Stage stage = pending_->stage.load(std::memory_order_acquire);
+    if (stage == RdmaPending::Stage::Waiting) return {};
+    if (stage == RdmaPending::Stage::Failed) return pending_->error;
+    std::array<RdmaQueues::Done, 2 * kSlots> done;
+    RINGSIDE_TRY(const std::size_t found, pending_->queues.poll(done));
+    for (const RdmaQueues::Done& one : std::span(done).first(found)) {
+      if (one.is_receive) {
+        RINGSIDE_TRY(take_part(one));
+      } else {
+        told_done_ = one.id;
+      }
+    }
+    return tell_free();
+  }
+
+  Status check_peer() override {
+    // In this order: what the peer wrote before its end is seen before its end.
+    pollfd poll{peer_.get(), POLLRDHUP, 0};
+    const bool is_gone =
+        ::poll(&poll, 1, 0) > 0 && (poll.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    RINGSIDE_TRY(progress());
+    if (arrived_ != released_) return {};
+    if (is_gone) {
+      return Error{ErrorCode::PeerGone, "its process closed the connection or died"};
+    }
+    return state_.check();
+  }
+
+  void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] Bytes slot_size() const override { return shape_.slot_size; }
+
+ private:
+  [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
+    return memory_.bytes().subspan(layout_.offset(count), layout_.stride);
+  }
+
+  Status take_part(const RdmaQueues::Done& part) {
+    // The mark counts modulo 256: which of the 8 slots that may come it is.
+    const std::uint64_t ahead = (part.mark.slot - released_) & 0xff;
+    const std::uint64_t count = released_ + ahead;
+    if (ahead >= kSlots || part.mark.bytes == 0 || part.mark.bytes > layout_.longest ||
+        come_[count % kSlots] + part.bytes > part.mark.bytes) {
+      return Error{
+          ErrorCode::Corrupt,
+          fmt::format(
+              "it announced a slot of {} bytes, number {} where {} is due; slots hold 1 to {}",
+              part.mark.bytes, part.mark.slot, released_ & 0xff, layout_.longest),
+          "use the same slot size and version on every rank"};
+    }
+    sizes_[count % kSlots] = part.mark.bytes;
+    come_[count % kSlots] += part.bytes;
+    while (arrived_ - released_ < kSlots && come_[arrived_ % kSlots] != 0 &&
+           come_[arrived_ % kSlots] == sizes_[arrived_ % kSlots]) {
+      ++arrived_;
+    }
+    return {};
+  }
+
+  /// Writes into the sender's memory how many slots were ever freed.
+  Status tell_free() {
+    if (released_ - told_ < kToldAfter || tellings_ - told_done_ >= kCells) return {};
+    told_ = released_;
+    ++tellings_;
+    std::byte* const cell =
+        memory_.bytes().data() + layout_.size() + tellings_ % kCells * sizeof told_;
+    std::memcpy(cell, &told_, sizeof told_);
+    const bool is_reported = tellings_ % kReportedOf == 0;
+    return pending_->queues.write(0, {.from = cell,
+                                      .key = memory_.local_key(0),
+                                      .bytes = sizeof told_,
+                                      .to = pending_->theirs.memory,
+                                      .id = tellings_,
+                                      .is_reported = is_reported});
+  }
+
+  UniqueFd peer_;
+  ConnectionShape shape_;
+  RdmaSlots layout_;
+  RdmaState& state_;
+  RdmaMemory memory_;  ///< the slots, and behind them the cells
+  std::shared_ptr<RdmaPending> pending_;
+  Staging staging_;
+  std::array<std::size_t, kSlots> sizes_{};  ///< of each slot on the wire
+  std::array<std::size_t, kSlots> come_{};   ///< of those bytes
+  std::uint64_t arrived_ = 0;
+  std::uint64_t released_ = 0;
+  std::uint64_t told_ = 0;           ///< of the released, what the sender was told
+  std::uint64_t tellings_ = 0;       ///< ever written
+  std::uint64_t told_done_ = 0;      ///< of those, complete
+  std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
+  std::atomic<bool> aborted_{false};
+
+ public:
+  static std::size_t memory_for(const RdmaSlots& layout) {
+    return layout.size() + kCells * sizeof(std::uint64_t);
+  }
+  static constexpr RdmaQueues::Depth kDepth{.sends = kCells, .receives = kSlots};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RecvEnd>> make_rdma_recv_end(Joint joint) {
+  auto& state = static_cast<RdmaState&>(*joint.state);
+  const OpenRdmaCard& card = state.card_of(joint.channel);
+  const RdmaSlots layout(joint.shape);
+  const std::size_t count = static_cast<std::size_t>(card.settings.queues) * card.ports.size();
+  RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::allocate(card, RdmaRecvEnd::memory_for(layout)));
+  RINGSIDE_TRY(RdmaQueues queues, RdmaQueues::make(card, count, RdmaRecvEnd::kDepth));
+  const RdmaEndInfo info = queues.info(memory, memory.bytes());
+  const int socket = joint.peer.get();
+  RINGSIDE_TRY(send_frame(socket, make_rdma_message(info, joint.shape), joint.patience));
+  auto pending = std::make_shared<RdmaPending>(socket, joint.shape, std::move(queues));
+  auto end = std::make_unique<RdmaRecvEnd>(std::move(joint.peer), joint.shape, state,
+                                           std::move(memory), pending);
+  state.add(std::move(pending));
+  return end;
+}
+
+}  // namespace ringside

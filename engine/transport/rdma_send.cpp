@@ -1,0 +1,225 @@
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "engine/protocol/staging.h"
+#include "engine/protocol/wire_lines.h"
+#include "engine/transport/framed_slots.h"
+#include "engine/transport/rdma.h"
+#include "engine/transport/rdma_slots.h"
+#include "engine/transport/rdma_state.h"
+#include "engine/transport/socket.h"
+
+namespace ringside {
+namespace {
+
+/// How long an end that is given up waits for the peer's adapter to have what was posted.
+constexpr Nanoseconds kLinger = std::chrono::seconds(5);
+
+class RdmaSendEnd final : public SendEnd {
+ public:
+  RdmaSendEnd(UniqueFd peer, ConnectionShape shape, RdmaState& state, const OpenRdmaCard& card,
+              RdmaMemory memory, RdmaQueues queues, RdmaEndInfo theirs)
+      : peer_(std::move(peer)),
+        shape_(shape),
+        layout_(shape),
+        state_(state),
+        card_(card),
+        memory_(std::move(memory)),
+        queues_(std::move(queues)),
+        theirs_(std::move(theirs)),
+        staging_(staging_of(shape)) {}
+
+  /// What was posted still arrives, unless the peer is gone.
+  ~RdmaSendEnd() override {
+    const Deadline deadline = deadline_in(kLinger);
+    while (completed_ != posted_ && !is_peer_gone() && !has_passed(deadline) && progress()) {
+      std::this_thread::yield();
+    }
+  }
+  RdmaSendEnd(const RdmaSendEnd&) = delete;
+  RdmaSendEnd& operator=(const RdmaSendEnd&) = delete;
+
+  Result<std::span<std::byte>> acquire() override {
+    RINGSIDE_TRY(progress());
+    if (is_full()) return std::span<std::byte>();
+    is_held_ = true;
+    if (shape_.protocol != Protocol::Simple) return staging_.bytes();
+    return slot(posted_).first(shape_.slot_size.value);
+  }
+
+  Status post(Bytes size) override {
+    RINGSIDE_TRY(check_size(size.value));
+    if (!is_held_) return Error{ErrorCode::InvalidArgument, "post of a slot that is not held"};
+    is_held_ = false;
+    const std::size_t wire = wire_size(shape_.protocol, size).value;
+    if (shape_.protocol != Protocol::Simple) {
+      pack_wire(shape_.protocol, slot(posted_).first(wire), staging_.bytes().first(size.value),
+                posted_);
+    }
+    return write_slot(slot(posted_).data(), wire, memory_);
+  }
+
+  Result<bool> send(std::span<const std::byte> from) override {
+    RINGSIDE_TRY(check_size(from.size()));
+    RINGSIDE_TRY(progress());
+    if (is_full()) return false;
+    const std::size_t wire = wire_size(shape_.protocol, Bytes{from.size()}).value;
+    pack_wire(shape_.protocol, slot(posted_).first(wire), from, posted_);
+    RINGSIDE_TRY(write_slot(slot(posted_).data(), wire, memory_));
+    return true;
+  }
+
+  /// The adapter reads registered memory where it lies. Lines have to be made first.
+  [[nodiscard]] bool reaches_memory() const override { return shape_.protocol == Protocol::Simple; }
+
+  Result<bool> refer(SharedSpan data, SharedSpan /*result*/, std::size_t bytes) override {
+    if (!reaches_memory()) return SendEnd::refer(data, {}, bytes);
+    RINGSIDE_TRY(check_size(bytes));
+    RINGSIDE_TRY(progress());
+    if (is_full()) return false;
+    std::shared_ptr<const RdmaMemory>& used = referred_[posted_ % kSlots];
+    RINGSIDE_TRY(used, state_.registered(card_, *data.region));
+    RINGSIDE_TRY(write_slot(used->bytes().data() + data.offset, bytes, *used));
+    return true;
+  }
+
+  Status progress() override {
+    if (aborted_.load(std::memory_order_relaxed)) {
+      return Error{ErrorCode::Aborted, "the connection was aborted"};
+    }
+    return look();
+  }
+
+  [[nodiscard]] bool is_drained() const override {
+    // What is wrong comes out where something is asked for that can fail.
+    if (completed_ != posted_) static_cast<void>(look());
+    return completed_ == posted_;
+  }
+
+  Status check_peer() override {
+    RINGSIDE_TRY(progress());
+    if (is_peer_gone()) {
+      return Error{ErrorCode::PeerGone, "its process closed the connection or died"};
+    }
+    return state_.check();
+  }
+
+  void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] Bytes slot_size() const override { return shape_.slot_size; }
+
+ private:
+  [[nodiscard]] Status check_size(std::size_t bytes) const {
+    if (bytes >= 1 && bytes <= shape_.slot_size.value) return {};
+    return Error{ErrorCode::InvalidArgument, fmt::format("post of {} bytes", bytes)};
+  }
+
+  [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
+    return memory_.bytes().subspan(layout_.offset(count), layout_.stride);
+  }
+
+  /// Slots that the receiver has ever freed, as it has written it here.
+  [[nodiscard]] std::uint64_t freed() const {
+    auto& counter = *reinterpret_cast<std::uint64_t*>(memory_.bytes().data() + layout_.size());
+    return std::atomic_ref(counter).load(std::memory_order_acquire);
+  }
+
+  /// A slot is free once the receiver has said so, and once this side's adapter will not send it again.
+  [[nodiscard]] bool is_full() const {
+    return posted_ - completed_ >= kSlots || posted_ - freed() >= kSlots;
+  }
+
+  [[nodiscard]] bool is_peer_gone() const {
+    pollfd poll{peer_.get(), POLLRDHUP, 0};
+    return ::poll(&poll, 1, 0) > 0;
+  }
+
+  Status write_slot(const std::byte* from, std::size_t bytes, const RdmaMemory& memory) {
+    const std::size_t split = card_.settings.splits_data ? queues_.count() : 1;
+    const std::size_t part = rdma_part(bytes, split);
+    const RdmaMark mark{static_cast<std::uint32_t>(posted_ & 0xff),
+                        static_cast<std::uint32_t>(bytes)};
+    const std::uint64_t count = posted_++;
+    for (std::size_t at = 0; at < bytes; at += part) {
+      const std::size_t queue =
+          split > 1 ? at / part : static_cast<std::size_t>(count % queues_.count());
+      ++parts_left_[count % kSlots];
+      RINGSIDE_TRY(queues_.write(queue, {.from = from + at,
+                                         .key = memory.local_key(queues_.port_of(queue)),
+                                         .bytes = std::min(part, bytes - at),
+                                         .to = theirs_.memory + layout_.offset(count) + at,
+                                         .mark = &mark,
+                                         .id = count}));
+    }
+    return {};
+  }
+
+  /// Finds what has left.
+  Status look() const {
+    std::array<RdmaQueues::Done, 2 * kSlots> done;
+    RINGSIDE_TRY(const std::size_t found, queues_.poll(done));
+    for (const RdmaQueues::Done& one : std::span(done).first(found)) {
+      --parts_left_[one.id % kSlots];
+    }
+    while (completed_ != posted_ && parts_left_[completed_ % kSlots] == 0) {
+      referred_[completed_ % kSlots].reset();
+      ++completed_;
+    }
+    return {};
+  }
+
+  UniqueFd peer_;
+  ConnectionShape shape_;
+  RdmaSlots layout_;
+  RdmaState& state_;
+  const OpenRdmaCard& card_;
+  RdmaMemory memory_;  ///< the slots, and behind them the receiver's counter
+  mutable RdmaQueues queues_;
+  RdmaEndInfo theirs_;
+  Staging staging_;
+  std::uint64_t posted_ = 0;
+  mutable std::uint64_t completed_ = 0;                     ///< the peer's adapter has them
+  mutable std::array<std::uint32_t, kSlots> parts_left_{};  ///< of each slot on its way
+  mutable std::array<std::shared_ptr<const RdmaMemory>, kSlots> referred_;
+  bool is_held_ = false;
+  std::atomic<bool> aborted_{false};
+
+ public:
+  static std::size_t memory_for(const RdmaSlots& layout) {
+    return layout.size() + RdmaSlots::kGrain;
+  }
+  static constexpr RdmaQueues::Depth kDepth{.sends = kSlots, .receives = 0};
+};
+
+Result<std::vector<std::byte>> recv_rdma_frame(const Joint& joint) {
+  return recv_frame(joint.peer.get(), kRdmaMessageLimit, joint.patience);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SendEnd>> make_rdma_send_end(Joint joint) {
+  auto& state = static_cast<RdmaState&>(*joint.state);
+  const OpenRdmaCard& card = state.card_of(joint.channel);
+  const RdmaSlots layout(joint.shape);
+  RINGSIDE_TRY(const std::vector<std::byte> said, recv_rdma_frame(joint));
+  RINGSIDE_TRY(RdmaEndInfo theirs, parse_rdma_message(said, joint.shape));
+  RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::allocate(card, RdmaSendEnd::memory_for(layout)));
+  RINGSIDE_TRY(RdmaQueues queues,
+               RdmaQueues::make(card, theirs.queues.size(), RdmaSendEnd::kDepth));
+  RINGSIDE_TRY(queues.connect(theirs, describe_peer(joint.peer.get())));
+  const RdmaEndInfo mine = queues.info(memory, memory.bytes().subspan(layout.size()));
+  RINGSIDE_TRY(send_frame(joint.peer.get(), make_rdma_message(mine, joint.shape), joint.patience));
+  RINGSIDE_TRY(const std::vector<std::byte> answer, recv_rdma_frame(joint));
+  RINGSIDE_TRY(parse_rdma_answer(answer));
+  return std::make_unique<RdmaSendEnd>(std::move(joint.peer), joint.shape, state, card,
+                                       std::move(memory), std::move(queues), std::move(theirs));
+}
+
+}  // namespace ringside

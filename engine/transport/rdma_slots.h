@@ -1,0 +1,35 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/units.h"
+#include "engine/protocol/line.h"
+#include "engine/protocol/wire_lines.h"
+#include "engine/transport/preamble.h"
+
+/// How the 8 slots lie in memory, and how one is split over queues: the same on both ends.
+namespace ringside {
+
+struct RdmaSlots {
+  explicit RdmaSlots(ConnectionShape shape)
+      : longest(wire_size(shape.protocol, shape.slot_size).value),
+        stride(round_up(longest, kGrain)) {}
+
+  [[nodiscard]] std::size_t size() const { return kSlots * stride; }
+  /// Of the slot's first byte.
+  [[nodiscard]] std::size_t offset(std::uint64_t count) const { return count % kSlots * stride; }
+
+  static constexpr std::size_t kGrain = 128;  ///< a line of LL128; parts begin at its multiples
+  std::size_t longest;                        ///< bytes on the wire
+  std::size_t stride;
+};
+
+/// Bytes of each part but the last where a slot is split over so many queues.
+inline std::size_t rdma_part(std::size_t bytes, std::size_t queues) {
+  return round_up((bytes + queues - 1) / queues, RdmaSlots::kGrain);
+}
+
+}  // namespace ringside

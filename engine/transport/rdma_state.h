@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "engine/transport/frame.h"
+#include "engine/transport/rdma_queues.h"
+#include "engine/transport/shared_memory.h"
+#include "engine/transport/transport.h"
+#include "engine/transport/wakeup.h"
+
+namespace ringside {
+
+/// A receiving end's queues while the sender has not said where its own are. The state's thread hears that, joins them
+/// and answers, so that a sender waits for no thread of the receiver's program.
+struct RdmaPending {
+  enum class Stage : std::uint8_t { Waiting, Ready, Failed };
+
+  int socket;  ///< the end's
+  ConnectionShape shape;
+  RdmaQueues queues;  ///< the thread's until Ready
+  FrameReader reader{kRdmaMessageLimit};
+  RdmaEndInfo theirs;  ///< when Ready
+  Error error;         ///< when Failed
+  std::atomic<Stage> stage{Stage::Waiting};
+};
+
+/// What a rank has open of RDMA: cards, registered memory of users, and a thread that hears what happens to the cards
+/// and whoever connects.
+class RdmaState final : public TransportState {
+ public:
+  /// errors  as open_rdma()
+  static Result<std::unique_ptr<TransportState>> open(const LocalSite& here);
+  ~RdmaState() override;
+
+  /// "RoCE" or "IB", which the others must have, too, and the ports in their order: "RoCE mlx5_0:1 mlx5_1:1".
+  [[nodiscard]] std::string address() const override;
+
+  /// The channels take turns on the cards.
+  [[nodiscard]] const OpenRdmaCard& card_of(std::uint32_t channel) const {
+    return *cards_[channel % cards_.size()];
+  }
+
+  /// errors  System: a card is gone or has failed
+  [[nodiscard]] Status check() const;
+
+  void add(std::shared_ptr<RdmaPending> pending);
+  /// Afterwards the thread knows nothing of it.
+  void forget(const RdmaPending& pending);
+
+  /// The region's memory as the card takes it: registered the first time, forgotten some time after it is gone.
+  /// errors  System: as rdma_memory_error()
+  Result<std::shared_ptr<const RdmaMemory>> registered(const OpenRdmaCard& card,
+                                                       const SharedRegion& region);
+
+ private:
+  explicit RdmaState(const VerbsLibrary& verbs) : verbs_(verbs) {}
+  Status open_ports(const LocalSite& here);
+  Status open_port(OpenRdmaCard& card, const RdmaPort& port, const RdmaPort::Entry& gid);
+  Result<ibv_context*> context_of(const RdmaPort& port);
+  void serve(const std::stop_token& stop);
+  void hear_card(ibv_context* context);
+  void hear_peers();
+
+  struct Device {
+    std::string name;
+    ibv_context* context;
+    ibv_pd* domain;
+  };
+  struct Registered {
+    const OpenRdmaCard* card;
+    std::weak_ptr<const SharedRegion> region;
+    std::uint64_t id;
+    std::shared_ptr<const RdmaMemory> memory;
+  };
+
+  const VerbsLibrary& verbs_;
+  std::vector<Device> devices_;
+  std::vector<std::unique_ptr<OpenRdmaCard>> cards_;
+  mutable std::mutex mutex_;  ///< guards what follows
+  std::vector<std::shared_ptr<RdmaPending>> pending_;
+  std::vector<Registered> registered_;  ///< the latest used last
+  std::string fatal_;                   ///< what has happened to a card; empty: nothing
+  std::atomic<bool> is_fatal_{false};
+  std::optional<Wakeup> wakeup_;
+  std::jthread thread_;  ///< the last: it ends first
+};
+
+}  // namespace ringside

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include "base/result.h"
+
+namespace ringside {
+
+/// libibverbs, opened when somebody first asks: programs that never use RDMA neither need nor load it. What its header
+/// has inline (ibv_post_send, ibv_poll_cq, ...) is called as it is.
+struct VerbsLibrary {
+  decltype(&::ibv_get_device_list) get_device_list = nullptr;
+  decltype(&::ibv_free_device_list) free_device_list = nullptr;
+  decltype(&::ibv_get_device_name) get_device_name = nullptr;
+  decltype(&::ibv_open_device) open_device = nullptr;
+  decltype(&::ibv_close_device) close_device = nullptr;
+  int (*query_port)(ibv_context* context, std::uint8_t port, void* attributes) = nullptr;
+  decltype(&::ibv_alloc_pd) alloc_pd = nullptr;
+  decltype(&::ibv_dealloc_pd) dealloc_pd = nullptr;
+  ibv_mr* (*reg_mr)(ibv_pd* pd, void* address, std::size_t length, int access) = nullptr;
+  /// Takes access flags that an adapter may ignore; null: of an older library.
+  ibv_mr* (*reg_mr_iova2)(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+                          unsigned access) = nullptr;
+  decltype(&::ibv_dereg_mr) dereg_mr = nullptr;
+  decltype(&::ibv_create_cq) create_cq = nullptr;
+  decltype(&::ibv_destroy_cq) destroy_cq = nullptr;
+  decltype(&::ibv_create_qp) create_qp = nullptr;
+  decltype(&::ibv_modify_qp) modify_qp = nullptr;
+  decltype(&::ibv_destroy_qp) destroy_qp = nullptr;
+  decltype(&::ibv_get_async_event) get_async_event = nullptr;
+  decltype(&::ibv_ack_async_event) ack_async_event = nullptr;
+  decltype(&::ibv_event_type_str) event_type_str = nullptr;
+};
+
+/// Threads  any
+/// errors   Unsupported: there is none, or it is too old
+Result<const VerbsLibrary*> verbs_library();
+
+}  // namespace ringside
