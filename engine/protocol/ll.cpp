@@ -16,9 +16,6 @@ constexpr std::uint64_t kBlockData = kLinesABlock * Ll::kLineData;
 
 std::uint32_t flag_of(std::uint64_t step) { return static_cast<std::uint32_t>(step + 1); }
 
-/// The last 8 steps before the low 31 bits begin again.
-bool is_before_wrap(std::uint64_t step) { return (step & 0x7ffffff8) == 0x7ffffff8; }
-
 std::uint64_t* lines_in(std::byte* slot) { return reinterpret_cast<std::uint64_t*>(slot); }
 
 void store(std::uint64_t& line, std::uint64_t value) {
@@ -65,6 +62,9 @@ bool unpack_block(std::uint64_t* line, std::byte* to, std::uint32_t flag) {
 
 }  // namespace
 
+/// The last 8 steps before the low 31 bits begin again.
+bool Ll::fills_slot(std::uint64_t step) { return (step & 0x7ffffff8) == 0x7ffffff8; }
+
 void Ll::pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
               std::uint64_t step) {
   const std::uint64_t high = std::uint64_t{flag_of(step)} << 32;
@@ -75,7 +75,7 @@ void Ll::pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
   std::uint64_t* end = pack_data(lines + 1, data.data(), first, high);
   store(lines[0], high | data.size());
   end = pack_data(end, data.data() + first, data.size() - first, high);
-  if (!is_before_wrap(step)) return;
+  if (!fills_slot(step)) return;
   std::uint64_t* const slot_end = lines + wire_size(slot_size).value / kLine;
   while (end != slot_end) store(*end++, high);
 }

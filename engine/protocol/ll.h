@@ -43,6 +43,9 @@ struct Ll {
   static void pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
                    std::uint64_t step);
 
+  /// Whether pack() writes the whole slot at this step, see Flags.
+  static bool fills_slot(std::uint64_t step);
+
   /// Takes out what has arrived since it was last asked, and puts it where it belongs behind `to`.
   /// shape   slot: as pack(), only read; to: slot_size bytes, the same ones for all of a step
   static Arrival unpack(std::byte* slot, Bytes slot_size, std::uint64_t step, std::byte* to,

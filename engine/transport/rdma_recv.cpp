@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "engine/protocol/ll.h"
+#include "engine/protocol/size_error.h"
 #include "engine/protocol/staging.h"
 #include "engine/protocol/wire_lines.h"
 #include "engine/transport/framed_slots.h"
@@ -45,6 +47,11 @@ class RdmaRecvEnd final : public RecvEnd {
 
   Result<std::span<const std::byte>> peek() override {
     if (!held_.empty()) return held_;
+    if (tells_by_flags()) {
+      RINGSIDE_TRY(const bool is_there, unpack_lines(staging_.bytes()));
+      if (is_there) held_ = staging_.bytes().first(so_far_.size);
+      return held_;
+    }
     if (arrived_ == released_) RINGSIDE_TRY(progress());
     if (arrived_ == released_) return std::span<const std::byte>();
     const std::span<std::byte> wire = slot(released_).first(sizes_[released_ % kSlots]);
@@ -57,10 +64,18 @@ class RdmaRecvEnd final : public RecvEnd {
     if (held_.empty()) {
       return Error{ErrorCode::InvalidArgument, "release of a slot that is not held"};
     }
-    held_ = {};
-    come_[released_ % kSlots] = 0;
-    ++released_;
-    return tell_free();
+    return give_back();
+  }
+
+  Result<bool> take(std::span<std::byte> to) override {
+    if (!tells_by_flags()) return RecvEnd::take(to);
+    RINGSIDE_TRY(const bool is_there, unpack_lines(to));
+    if (!is_there) return false;
+    if (so_far_.size != to.size()) {
+      return other_size(std::exchange(so_far_, {}).size, to.size());
+    }
+    RINGSIDE_TRY(give_back());
+    return true;
   }
 
   Status progress() override {
@@ -70,15 +85,7 @@ class RdmaRecvEnd final : public RecvEnd {
     const RdmaPending::Stage stage = pending_->stage.load(std::memory_order_acquire);
     if (stage == RdmaPending::Stage::Waiting) return {};
     if (stage == RdmaPending::Stage::Failed) return pending_->error;
-    std::array<RdmaQueues::Done, 2 * kSlots> done;
-    RINGSIDE_TRY(const std::size_t found, pending_->queues.poll(done));
-    for (const RdmaQueues::Done& one : std::span(done).first(found)) {
-      if (one.is_receive) {
-        RINGSIDE_TRY(take_part(one));
-      } else {
-        told_done_ = one.id;
-      }
-    }
+    RINGSIDE_TRY(look());
     return tell_free();
   }
 
@@ -88,7 +95,7 @@ class RdmaRecvEnd final : public RecvEnd {
     const bool is_gone =
         ::poll(&poll, 1, 0) > 0 && (poll.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
     RINGSIDE_TRY(progress());
-    if (arrived_ != released_) return {};
+    if (has_arrived()) return {};
     if (is_gone) {
       return Error{ErrorCode::PeerGone, "its process closed the connection or died"};
     }
@@ -101,6 +108,57 @@ class RdmaRecvEnd final : public RecvEnd {
  private:
   [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
     return memory_.bytes().subspan(layout_.offset(count), layout_.stride);
+  }
+
+  /// Takes what the adapter has done.
+  Status look() {
+    std::array<RdmaQueues::Done, 2 * kSlots> done;
+    RINGSIDE_TRY(const std::size_t found, pending_->queues.poll(done));
+    for (const RdmaQueues::Done& one : std::span(done).first(found)) {
+      if (one.is_receive) {
+        RINGSIDE_TRY(take_part(one));
+      } else {
+        told_done_ = one.id;
+      }
+    }
+    return {};
+  }
+
+  /// LL's lines tell by themselves that they have come, word by word. An adapter writes those of LL128 in pieces of
+  /// its own, so that theirs could be there before the data.
+  [[nodiscard]] bool tells_by_flags() const { return shape_.protocol == Protocol::LL; }
+
+  /// Takes what has come of the oldest slot, to the same place until it is whole.
+  Result<bool> unpack_lines(std::span<std::byte> to) {
+    if (aborted_.load(std::memory_order_relaxed)) {
+      return Error{ErrorCode::Aborted, "the connection was aborted"};
+    }
+    switch (Ll::unpack(slot(released_).data(), Bytes{to.size()}, released_, to.data(), so_far_)) {
+      case Arrival::Partly:
+        return false;
+      case Arrival::Whole:
+        return true;
+      case Arrival::BadSize:
+        break;
+    }
+    const std::uint64_t size = std::exchange(so_far_, {}).size;
+    if (size == 0 || size > shape_.slot_size.value) return bad_size(size, shape_.slot_size);
+    return other_size(size, to.size());
+  }
+
+  [[nodiscard]] bool has_arrived() const {
+    if (!tells_by_flags()) return arrived_ != released_;
+    Unpacked own;
+    return !held_.empty() || Ll::unpack(slot(released_).data(), shape_.slot_size, released_,
+                                        staging_.bytes().data(), own) != Arrival::Partly;
+  }
+
+  Status give_back() {
+    held_ = {};
+    so_far_ = {};
+    come_[released_ % kSlots] = 0;
+    ++released_;
+    return tell_free();
   }
 
   Status take_part(const RdmaQueues::Done& part) {
@@ -127,7 +185,9 @@ class RdmaRecvEnd final : public RecvEnd {
 
   /// Writes into the sender's memory how many slots were ever freed.
   Status tell_free() {
-    if (released_ - told_ < kToldAfter || tellings_ - told_done_ >= kCells) return {};
+    if (released_ - told_ < kToldAfter) return {};
+    if (tellings_ - told_done_ >= kCells / 2) RINGSIDE_TRY(look());
+    if (tellings_ - told_done_ >= kCells) return {};
     told_ = released_;
     ++tellings_;
     std::byte* const cell =
@@ -156,6 +216,7 @@ class RdmaRecvEnd final : public RecvEnd {
   std::uint64_t told_ = 0;           ///< of the released, what the sender was told
   std::uint64_t tellings_ = 0;       ///< ever written
   std::uint64_t told_done_ = 0;      ///< of those, complete
+  Unpacked so_far_;                   ///< of the lines in slot released_
   std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
   std::atomic<bool> aborted_{false};
 

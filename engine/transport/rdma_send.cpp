@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/protocol/ll.h"
 #include "engine/protocol/staging.h"
 #include "engine/protocol/wire_lines.h"
 #include "engine/transport/framed_slots.h"
@@ -59,21 +60,15 @@ class RdmaSendEnd final : public SendEnd {
     RINGSIDE_TRY(check_size(size.value));
     if (!is_held_) return Error{ErrorCode::InvalidArgument, "post of a slot that is not held"};
     is_held_ = false;
-    const std::size_t wire = wire_size(shape_.protocol, size).value;
-    if (shape_.protocol != Protocol::Simple) {
-      pack_wire(shape_.protocol, slot(posted_).first(wire), staging_.bytes().first(size.value),
-                posted_);
-    }
-    return write_slot(slot(posted_).data(), wire, memory_);
+    if (shape_.protocol != Protocol::Simple) return pack(staging_.bytes().first(size.value));
+    return write_slot(slot(posted_).data(), size.value, memory_);
   }
 
   Result<bool> send(std::span<const std::byte> from) override {
     RINGSIDE_TRY(check_size(from.size()));
     RINGSIDE_TRY(progress());
     if (is_full()) return false;
-    const std::size_t wire = wire_size(shape_.protocol, Bytes{from.size()}).value;
-    pack_wire(shape_.protocol, slot(posted_).first(wire), from, posted_);
-    RINGSIDE_TRY(write_slot(slot(posted_).data(), wire, memory_));
+    RINGSIDE_TRY(pack(from));
     return true;
   }
 
@@ -121,6 +116,9 @@ class RdmaSendEnd final : public SendEnd {
     return Error{ErrorCode::InvalidArgument, fmt::format("post of {} bytes", bytes)};
   }
 
+  /// As the receiver has it.
+  [[nodiscard]] bool tells_by_flags() const { return shape_.protocol == Protocol::LL; }
+
   [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
     return memory_.bytes().subspan(layout_.offset(count), layout_.stride);
   }
@@ -141,6 +139,18 @@ class RdmaSendEnd final : public SendEnd {
     return ::poll(&poll, 1, 0) > 0;
   }
 
+  /// Puts the data into the next slot, as they are or as lines, and writes it.
+  Status pack(std::span<const std::byte> data) {
+    const std::size_t wire = wire_size(shape_.protocol, Bytes{data.size()}).value;
+    if (shape_.protocol == Protocol::LL) {
+      Ll::pack(slot(posted_).data(), shape_.slot_size, data, posted_);
+      return write_slot(slot(posted_).data(), Ll::fills_slot(posted_) ? layout_.longest : wire,
+                        memory_);
+    }
+    pack_wire(shape_.protocol, slot(posted_).first(wire), data, posted_);
+    return write_slot(slot(posted_).data(), wire, memory_);
+  }
+
   Status write_slot(const std::byte* from, std::size_t bytes, const RdmaMemory& memory) {
     const std::size_t split = card_.settings.splits_data ? queues_.count() : 1;
     const std::size_t part = rdma_part(bytes, split);
@@ -155,7 +165,7 @@ class RdmaSendEnd final : public SendEnd {
                                          .key = memory.local_key(queues_.port_of(queue)),
                                          .bytes = std::min(part, bytes - at),
                                          .to = theirs_.memory + layout_.offset(count) + at,
-                                         .mark = &mark,
+                                         .mark = tells_by_flags() ? nullptr : &mark,
                                          .id = count}));
     }
     return {};
