@@ -17,6 +17,7 @@ int exit_status(ErrorCode code) {
     case ErrorCode::PeerGone:
     case ErrorCode::Aborted:
     case ErrorCode::PermissionDenied:
+    case ErrorCode::Unreachable:
       return 3;
   }
   return 3;
@@ -42,6 +43,8 @@ const char* to_string(ErrorCode code) {
       return "aborted";
     case ErrorCode::PermissionDenied:
       return "permission denied";
+    case ErrorCode::Unreachable:
+      return "unreachable";
   }
   return "unknown";
 }

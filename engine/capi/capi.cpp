@@ -31,6 +31,7 @@ rsResult_t result_of(ErrorCode code) {
     case ErrorCode::Timeout:
     case ErrorCode::Aborted:
     case ErrorCode::PermissionDenied:
+    case ErrorCode::Unreachable:
       return rsRemoteError;
     case ErrorCode::System:
     case ErrorCode::NotFound:

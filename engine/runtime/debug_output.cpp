@@ -39,6 +39,7 @@ int result_of(ErrorCode code) {
     case ErrorCode::Timeout:
     case ErrorCode::PeerGone:
     case ErrorCode::Aborted:
+    case ErrorCode::Unreachable:
       return kRemoteError;
   }
   return kInternalError;

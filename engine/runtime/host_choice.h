@@ -15,6 +15,7 @@ struct HostSituation {
   Collective collective = Collective::AllReduce;
   Bytes bytes = {};  ///< call_bytes()
   int nranks = 1;
+  bool crosses_hosts = false;
   bool is_crowded = false;  ///< more ranks than cores on a host: whoever waits must give way
   const Transport* transport = &usual_transport();  ///< the slowest that joins the ranks
   Bytes cache{2 << 20};                             ///< a core's second level

@@ -111,6 +111,7 @@ class HostExecutor final : public Executor {
     return choose_on_host({.collective = call.collective,
                            .bytes = bytes,
                            .nranks = nranks(),
+                           .crosses_hosts = layout().crosses_hosts,
                            .is_crowded = layout().is_crowded,
                            .transport = layout().slowest,
                            .cache = layout().cache,

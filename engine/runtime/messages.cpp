@@ -85,7 +85,7 @@ class Reader {
   Error error() {
     Error value;
     const auto code = number<std::uint8_t>();
-    if (code > static_cast<std::uint8_t>(ErrorCode::PermissionDenied)) {
+    if (code > static_cast<std::uint8_t>(ErrorCode::Unreachable)) {
       is_bad_ = true;
     } else {
       value.code = static_cast<ErrorCode>(code);

@@ -92,6 +92,7 @@ Result<HostLayout> Peers::layout(std::uint32_t me) const {
   for (std::uint32_t rank = 0; rank < n; ++rank) {
     RINGSIDE_TRY(const Transport* const transport, between(rank, (rank + 1) % n));
     used.push_back(transport);
+    layout.crosses_hosts |= !share_host(rank, (rank + 1) % n);
     const auto [ranks, cores] = ranks_and_cores_beside(rank);
     layout.is_crowded |= ranks > cores;
     if (rank != me) continue;

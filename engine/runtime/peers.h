@@ -19,6 +19,7 @@ struct HostLayout {
   int local_ranks = 1;      ///< on this rank's host, itself included
   int local_cores = 1;      ///< that those may run on, together
   Bytes cache{1 << 20};     ///< second level, of the core that has the least of it among all ranks
+  bool crosses_hosts = false;
   bool is_crowded = false;  ///< on some host there are more ranks than cores
   int ranks_per_node = 0;   ///< of several hosts with equally many neighbouring ranks each; else 0
   /// Over the hops from each rank to the next, by name: "shm", "tcp", "shm+tcp", or "none" with one rank.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <set>
 #include <span>
@@ -60,6 +61,14 @@ Error death_of(const std::vector<int>& dead) {
   return {ErrorCode::PeerGone, std::move(text),
           "look at that rank's own messages and exit status; the others stopped because of it"};
 }
+/// Words of the two that no longer hear of each other, alike to those of a connection that carries data.
+Error silence_of(Rank me, Rank peer, const Error& why) {
+  return {ErrorCode::Unreachable,
+          fmt::format("rank {} lost rank {} on the watch's connection: {}", to_int(me), to_int(peer),
+                      why.message),
+          why.help};
+}
+
 Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
 
 /// One of the two connections.
@@ -69,6 +78,8 @@ struct Link {
   FrameReader reader{kMessageLimit};
   std::vector<std::byte> out;
   bool has_said_goodbye = false;
+  bool is_silent = false;  ///< nothing comes back
+  Error silence = {};      ///< why, then
 
   void say(const WatchMessage& message) {
     if (!fd) return;
@@ -76,11 +87,16 @@ struct Link {
     out.insert(out.end(), frame.begin(), frame.end());
   }
 
-  /// Sends what goes without waiting. A connection that fails shows so when it is read.
+  /// Sends what goes without waiting. A connection that fails shows so when it is read; but the kernel says only once
+  /// why.
   void flush() {
     while (fd && !out.empty()) {
       const Result<std::size_t> sent = send_some(fd.get(), out);
-      if (!sent) out.clear();
+      if (!sent) {
+        out.clear();
+        is_silent |= sent.error().code == ErrorCode::Unreachable;
+        if (is_silent) silence = sent.error();
+      }
       if (!sent || *sent == 0) return;
       out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(*sent));
     }
@@ -213,6 +229,7 @@ class Watch::Impl {
     if (!is_settling() || !has_passed(settled_at_)) return false;
     const std::vector<int> dead = deaths();
     reason_ = dead.size() > 1 ? death_of(dead) : best_->error;
+    if (reason_->code == ErrorCode::Unreachable) add_silences(*reason_);
     reason_->is_told_elsewhere = !is_teller(dead);
     return true;
   }
@@ -225,7 +242,11 @@ class Watch::Impl {
       if (!got) {
         link.fd.reset();
         if (!link.has_said_goodbye && !is_leaving_ && takes_own_news()) {
-          hear({WatchMessage::Kind::Abort, me_, link.peer, death_of(link.peer)}, nullptr);
+          const bool is_silent = link.is_silent || got.error().code == ErrorCode::Unreachable;
+          const Error& why = link.is_silent ? link.silence : got.error();
+          hear({WatchMessage::Kind::Abort, me_, is_silent ? kNoRank : link.peer,
+                is_silent ? silence_of(me_, link.peer, why) : death_of(link.peer)},
+               nullptr);
         }
         return;
       }
@@ -280,6 +301,7 @@ class Watch::Impl {
   /// Takes news in and passes them on, once, to where they have not come from.
   void hear(const WatchMessage& news, const Link* from) {
     if (!heard_.insert(precedence(news)).second) return;
+    if (news.error.code == ErrorCode::Unreachable) silences_[to_int(news.origin)] = news.error.message;
     for (Link& link : links_) {
       if (&link == from) continue;
       link.say(news);
@@ -319,6 +341,14 @@ class Watch::Impl {
     return dead;
   }
 
+  /// What others have lost in the same moment: of a host that is cut off, both its neighbours speak.
+  void add_silences(Error& reason) const {
+    for (const auto& [origin, text] : silences_) {
+      if (origin == to_int(best_->origin)) continue;
+      reason.message += fmt::format("; {}", text);
+    }
+  }
+
   [[nodiscard]] bool is_settling() const { return best_ && !reason_; }
 
   /// In the second half of the settling time, and after it, what this rank notices by itself is a
@@ -356,6 +386,7 @@ class Watch::Impl {
   mutable std::mutex mutex_;  ///< guards all that follows
   std::array<Link, 2> links_;
   std::set<std::tuple<int, int>> heard_;
+  std::map<int, std::string> silences_;  ///< by the rank that says so
   std::optional<WatchMessage> best_;  ///< the preferred reason so far
   Deadline settled_at_{};
   std::optional<Error> reason_;
@@ -388,8 +419,8 @@ Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadl
     RINGSIDE_TRY(
         links, link_ring(RingHello::Purpose::Watch, bootstrap.rank(), bootstrap.nranks(), *acceptor,
                          next, bootstrap.secret(), bootstrap.patience(deadline)));
-    enable_keepalive(links.next.get());
-    enable_keepalive(links.previous.get());
+    enable_keepalive(links.next.get(), Reader::Prompt);
+    enable_keepalive(links.previous.get(), Reader::Prompt);
   }
   return std::unique_ptr<Watch>(new Watch(
       std::make_unique<Impl>(bootstrap, std::move(links), std::move(wake), std::move(settled),

@@ -28,8 +28,9 @@ inline constexpr Nanoseconds kSettleTime = std::chrono::milliseconds(200);
 /// Deaths in three or more places at once cut the ring into stretches that cannot talk: each then names
 /// the deaths at its own ends.
 ///
-/// A rank that has hung is none of this class's business: its kernel still answers. A host that has gone
-/// without a word is noticed by keepalives within about 8 s.
+/// A rank that has hung is none of this class's business: its kernel still answers. A neighbour from
+/// which nothing comes back for about 8 s (keepalives) is not called dead: the news is that these two have lost each
+/// other, for the network between them may have.
 ///
 /// Ordering   every rank starts it at the same time, and says goodbye when no rank needs it any more
 ///            (after a barrier): news do not pass a rank that has left

@@ -27,7 +27,7 @@ const char* rdma_status_name(int status);
 
 /// Of a work completion that is none.
 /// status, vendor  ibv_wc's
-/// code   PeerGone where the other end no longer answers
+/// code   Unreachable: no answer, however often it was sent; PeerGone: the other end is no longer what it was
 Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, const RdmaPath& path);
 
 /// A queue pair that would not be connected.

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <array>
 #include <atomic>
@@ -91,14 +90,10 @@ class RdmaRecvEnd final : public RecvEnd {
 
   Status check_peer() override {
     // In this order: what the peer wrote before its end is seen before its end.
-    pollfd poll{peer_.get(), POLLRDHUP, 0};
-    const bool is_gone =
-        ::poll(&poll, 1, 0) > 0 && (poll.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    const Status open = check_open(peer_.get());
     RINGSIDE_TRY(progress());
     if (has_arrived()) return {};
-    if (is_gone) {
-      return Error{ErrorCode::PeerGone, "its process closed the connection or died"};
-    }
+    RINGSIDE_TRY(open);
     return state_.check();
   }
 
@@ -113,8 +108,13 @@ class RdmaRecvEnd final : public RecvEnd {
   /// Takes what the adapter has done.
   Status look() {
     std::array<RdmaQueues::Done, 2 * kSlots> done;
-    RINGSIDE_TRY(const std::size_t found, pending_->queues.poll(done));
-    for (const RdmaQueues::Done& one : std::span(done).first(found)) {
+    const Result<std::size_t> found = pending_->queues.poll(done);
+    if (!found) {
+      // A peer that has died closes the socket at once; its adapter's silence comes of that.
+      RINGSIDE_TRY(check_open(peer_.get()));
+      return found.error();
+    }
+    for (const RdmaQueues::Done& one : std::span(done).first(*found)) {
       if (one.is_receive) {
         RINGSIDE_TRY(take_part(one));
       } else {
@@ -238,6 +238,7 @@ Result<std::unique_ptr<RecvEnd>> make_rdma_recv_end(Joint joint) {
   RINGSIDE_TRY(RdmaQueues queues, RdmaQueues::make(card, count, RdmaRecvEnd::kDepth));
   const RdmaEndInfo info = queues.info(memory, memory.bytes());
   const int socket = joint.peer.get();
+  enable_keepalive(socket, Reader::Late);
   RINGSIDE_TRY(send_frame(socket, make_rdma_message(info, joint.shape), joint.patience));
   auto pending = std::make_shared<RdmaPending>(socket, joint.shape, std::move(queues));
   auto end = std::make_unique<RdmaRecvEnd>(std::move(joint.peer), joint.shape, state,

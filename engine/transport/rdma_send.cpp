@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -41,7 +40,7 @@ class RdmaSendEnd final : public SendEnd {
   /// What was posted still arrives, unless the peer is gone.
   ~RdmaSendEnd() override {
     const Deadline deadline = deadline_in(kLinger);
-    while (completed_ != posted_ && !is_peer_gone() && !has_passed(deadline) && progress()) {
+    while (completed_ != posted_ && check_open(peer_.get()) && !has_passed(deadline) && progress()) {
       std::this_thread::yield();
     }
   }
@@ -101,9 +100,7 @@ class RdmaSendEnd final : public SendEnd {
 
   Status check_peer() override {
     RINGSIDE_TRY(progress());
-    if (is_peer_gone()) {
-      return Error{ErrorCode::PeerGone, "its process closed the connection or died"};
-    }
+    RINGSIDE_TRY(check_open(peer_.get()));
     return state_.check();
   }
 
@@ -132,11 +129,6 @@ class RdmaSendEnd final : public SendEnd {
   /// A slot is free once the receiver has said so, and once this side's adapter will not send it again.
   [[nodiscard]] bool is_full() const {
     return posted_ - completed_ >= kSlots || posted_ - freed() >= kSlots;
-  }
-
-  [[nodiscard]] bool is_peer_gone() const {
-    pollfd poll{peer_.get(), POLLRDHUP, 0};
-    return ::poll(&poll, 1, 0) > 0;
   }
 
   /// Puts the data into the next slot, as they are or as lines, and writes it.
@@ -174,8 +166,13 @@ class RdmaSendEnd final : public SendEnd {
   /// Finds what has left.
   Status look() const {
     std::array<RdmaQueues::Done, 2 * kSlots> done;
-    RINGSIDE_TRY(const std::size_t found, queues_.poll(done));
-    for (const RdmaQueues::Done& one : std::span(done).first(found)) {
+    const Result<std::size_t> found = queues_.poll(done);
+    if (!found) {
+      // A peer that has died closes the socket at once; its adapter's silence comes of that.
+      RINGSIDE_TRY(check_open(peer_.get()));
+      return found.error();
+    }
+    for (const RdmaQueues::Done& one : std::span(done).first(*found)) {
       --parts_left_[one.id % kSlots];
     }
     while (completed_ != posted_ && parts_left_[completed_ % kSlots] == 0) {
@@ -218,6 +215,7 @@ Result<std::unique_ptr<SendEnd>> make_rdma_send_end(Joint joint) {
   auto& state = static_cast<RdmaState&>(*joint.state);
   const OpenRdmaCard& card = state.card_of(joint.channel);
   const RdmaSlots layout(joint.shape);
+  enable_keepalive(joint.peer.get(), Reader::Late);
   RINGSIDE_TRY(const std::vector<std::byte> said, recv_rdma_frame(joint));
   RINGSIDE_TRY(RdmaEndInfo theirs, parse_rdma_message(said, joint.shape));
   RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::allocate(card, RdmaSendEnd::memory_for(layout)));

@@ -25,14 +25,28 @@ bool would_wait(int error_number) {
 }
 
 bool means_peer_gone(int error_number) {
-  return error_number == ECONNRESET || error_number == EPIPE || error_number == ETIMEDOUT ||
-         error_number == ECONNABORTED || error_number == EHOSTUNREACH || error_number == ENOTCONN;
+  return error_number == ECONNRESET || error_number == EPIPE || error_number == ECONNABORTED ||
+         error_number == ENOTCONN;
+}
+
+bool means_unreachable(int error_number) {
+  return error_number == ETIMEDOUT || error_number == EHOSTUNREACH ||
+         error_number == ENETUNREACH || error_number == ENETDOWN;
+}
+
+Error silent_error(const std::string& peer, const std::string& why) {
+  return {ErrorCode::Unreachable, fmt::format("{}: nothing comes back: {}", peer, why),
+          "look at what lies between the two hosts: links and switches (ip -s link), firewalls (nft list "
+          "ruleset), MTU (ping -M do -s 8972), routes"};
 }
 
 Error stream_error(int socket, int error_number) {
   if (means_peer_gone(error_number)) {
     return {ErrorCode::PeerGone,
             fmt::format("{}: connection lost: {}", describe_peer(socket), reason(error_number))};
+  }
+  if (means_unreachable(error_number)) {
+    return silent_error(describe_peer(socket), reason(error_number));
   }
   return system_error(describe_peer(socket), error_number);
 }
@@ -226,14 +240,40 @@ std::string describe_peer(int socket) {
   return address ? to_string(*address) : "an unknown peer";
 }
 
-void enable_keepalive(int socket) {
+void enable_keepalive(int socket, Reader reader) {
   RawAddress raw;
   if (::getsockname(socket, raw.get(), &raw.size) != 0 || raw.storage.ss_family == AF_UNIX) return;
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 3);   // seconds of silence before the first probe
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);  // seconds between probes
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 5);    // probes without an answer
-  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 8000);  // ms that sent data may stay unanswered
+  // Data that wait for a reader's room count as unanswered, too.
+  if (reader == Reader::Prompt) {
+    set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kLongestSilence.count()));
+  }
+}
+
+Status check_open(int socket) {
+  // Not POLLIN: what is still to be read says nothing of its end.
+  pollfd poll{socket, POLLRDHUP, 0};
+  if (::poll(&poll, 1, 0) <= 0) return {};
+  int number = 0;
+  socklen_t size = sizeof number;
+  static_cast<void>(::getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &size));
+  if (number != 0) return stream_error(socket, number);
+  return Error{ErrorCode::PeerGone, "its process closed the connection or died"};
+}
+
+Status check_answers(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  const bool is_waiting = info.tcpi_unacked > 0 && info.tcpi_retransmits > 0;
+  const std::chrono::milliseconds silence(info.tcpi_last_ack_recv);
+  if (!is_waiting || silence < kLongestSilence) return {};
+  return silent_error(describe_peer(socket), fmt::format("no acknowledgement for {} s, sent again {} times",
+                                                         silence.count() / 1000,
+                                                         info.tcpi_retransmits));
 }
 
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -61,9 +62,23 @@ Result<Endpoint> local_endpoint(int socket);
 /// returns  "10.0.0.1:4000", or "process 4711 of user 1000" on a Unix socket, or "a closed connection"
 std::string describe_peer(int socket);
 
-/// Notices within about 8 s that the other host is off or unreachable, though nothing is being sent.
-/// Does nothing on Unix sockets, whose kernel is their own.
-void enable_keepalive(int socket);
+/// After so long without an answer a peer is no longer reached.
+inline constexpr std::chrono::milliseconds kLongestSilence{8000};
+
+/// Whether the other end always reads what comes, or when it gets to it.
+enum class Reader { Prompt, Late };
+
+/// Notices within about 8 s that the other host is off or unreachable, though nothing is being sent; and of a prompt
+/// reader, that what was sent stays unanswered. Does nothing on Unix sockets, whose kernel is their own.
+void enable_keepalive(int socket, Reader reader);
+
+/// Of a TCP connection to a late reader: whether what was sent is answered by the other host's kernel. A system call.
+/// errors  Unreachable: nothing for kLongestSilence, though it was sent again
+Status check_answers(int socket);
+
+/// Whether the connection stands, as far as this host's kernel knows.
+/// errors  PeerGone: the other end closed or died; Unreachable: keepalives got no answer; System
+Status check_open(int socket);
 
 /// Sends all of `data`.
 /// errors  Timeout, Aborted; PeerGone: closed or reset; System
@@ -74,7 +89,7 @@ Status send_all(int socket, std::span<const std::byte> data, const Patience& pat
 Status recv_all(int socket, std::span<std::byte> data, const Patience& patience);
 
 /// What could be sent or received at once; 0 when that would wait. Never blocks.
-/// errors  PeerGone: closed or reset (for recv_some: and everything before it has been read); System
+/// errors  PeerGone: closed or reset (for recv_some: and everything before it has been read); Unreachable; System
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data);
 Result<std::size_t> recv_some(int socket, std::span<std::byte> data);
 /// The same of several pieces, one after the other, in one call.  shape  at most kMostPieces

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -73,12 +72,8 @@ class TcpSendEnd final : public SendEnd {
 
   Status check_peer() override {
     RINGSIDE_TRY(progress());
-    // The receiver never writes: its end or a reset is all that can come.
-    pollfd poll{peer_.get(), POLLRDHUP, 0};
-    if (::poll(&poll, 1, 0) > 0) {
-      return Error{ErrorCode::PeerGone, "its process closed the connection or died"};
-    }
-    return {};
+    RINGSIDE_TRY(check_answers(peer_.get()));
+    return check_open(peer_.get());
   }
 
   void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
@@ -165,6 +160,7 @@ class TcpSendEnd final : public SendEnd {
 }  // namespace
 
 Result<std::unique_ptr<SendEnd>> make_tcp_send_end(Joint joint) {
+  enable_keepalive(joint.peer.get(), Reader::Late);
   return std::make_unique<TcpSendEnd>(std::move(joint.peer), joint.shape);
 }
 

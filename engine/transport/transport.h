@@ -100,6 +100,8 @@ struct Transport {
 
   // What suits it.
   Bytes longest_slot{128 << 10};  ///< beyond which nothing is gained
+  /// Between hosts, where a line's delay and rate say how much has to be on its way; 0: as within one.
+  Bytes slot_between_hosts{0};
   /// The two connections between two ranks that are made together may share a socket if their slots are no
   /// longer than this, or of LL or LL128; 0: each has its own. Their ends then wait for nothing when made.
   Bytes shares_socket_up_to{0};

@@ -18,6 +18,7 @@
 #include "engine/transport/frame.h"
 #include "engine/transport/handshake.h"
 #include "engine/transport/preamble.h"
+#include "engine/transport/rdma_message.h"
 
 namespace ringside {
 namespace {
@@ -74,6 +75,20 @@ void read_preamble(std::span<const std::byte> bytes) {
   }
 }
 
+/// What an RDMA end is taken to have said is said again alike.
+void read_rdma(std::span<const std::byte> bytes) {
+  const ConnectionShape shape{Protocol::LL, Bytes{4096}};
+  // Whoever has come this far knows the shape.
+  const auto preamble = preamble_of(shape);
+  std::vector<std::byte> message(preamble.begin(), preamble.end());
+  message.insert(message.end(), bytes.begin(), bytes.end());
+  if (const auto info = parse_rdma_message(message, shape)) {
+    const auto again = parse_rdma_message(make_rdma_message(*info, shape), shape);
+    RINGSIDE_ASSERT(again && *again == *info, "an RDMA message changes by being written");
+  }
+  static_cast<void>(parse_rdma_answer(bytes));
+}
+
 /// What is read as a message is written as the same bytes.
 template <typename Parse>
 void read_message(std::span<const std::byte> bytes, const Parse& parse) {
@@ -99,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data + 1), size - 1);
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 18) {
+  switch (data[0] % 19) {
     case 0:
       shake(HandshakeRole::Accepting, bytes, SIZE_MAX);
       break;
@@ -154,6 +169,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 16:
       read_message(bytes, parse_peer_info);
+      break;
+    case 18:
+      read_rdma(bytes);
       break;
     default:
       static_cast<void>(first_host_of(text));

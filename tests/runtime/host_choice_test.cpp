@@ -5,6 +5,17 @@
 namespace ringside {
 namespace {
 
+// A long line wants more on its way than a cache holds; short calls do not.
+TEST(HostChoice, SlotsBetweenHostsAreTheTransports) {
+  const Transport& tcp = **parse_transport("tcp");
+  HostSituation at{.bytes = 64_MiB, .nranks = 2, .transport = &tcp};
+  EXPECT_EQ(choose_on_host(at)->slot, 64_KiB);
+  at.crosses_hosts = true;
+  EXPECT_EQ(choose_on_host(at)->slot, 256_KiB);
+  at.bytes = 1_KiB;
+  EXPECT_LE(choose_on_host(at)->slot, 8_KiB);
+}
+
 TEST(HostChoice, ShortAllReducesAreOneShotAndLongOnesTwoShot) {
   HostSituation situation{.bytes = 8_B, .nranks = 2};
   EXPECT_EQ(choose_on_host(situation)->algorithm, Algorithm::OneShot);

@@ -255,7 +255,7 @@ RdmaPath some_path() {
 
 TEST(RdmaFailure, SaysStatusVendorPeerDeviceGidsQueueAndCause) {
   const Error error = rdma_completion_error(12, 129, true, some_path());
-  EXPECT_EQ(error.code, ErrorCode::PeerGone);
+  EXPECT_EQ(error.code, ErrorCode::Unreachable);
   for (const char* part : {"IBV_WC_RETRY_EXC_ERR(12)", "vendor_err=129", "peer 10.0.0.2:4000",
                            "localGid ::ffff:10.0.0.1", "remoteGid ::ffff:10.0.0.2", "qp 17 to 21",
                            "hca mlx5_0:1 to mlx5_3:1", "req_type=Send"}) {

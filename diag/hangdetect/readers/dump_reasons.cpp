@@ -1,6 +1,7 @@
 #include "diag/hangdetect/readers/dump_reasons.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 #include <string>
@@ -13,11 +14,16 @@ namespace {
 
 /// `rank 1 lost rank 2 on channel 0: ...`, and not because time ran out: the connection broke.
 bool is_broken_connection(std::string_view reason) {
-  const std::size_t lost = reason.find(" lost rank ");
-  return reason.starts_with("rank ") && lost != std::string_view::npos &&
-         reason.find(": waited ") == std::string_view::npos &&
-         (reason.find("closed the connection") != std::string_view::npos ||
-          reason.find("was cut") != std::string_view::npos);
+  return reason.starts_with("rank ") && reason.find(" lost rank ") != std::string_view::npos &&
+         reason.find(": waited ") == std::string_view::npos;
+}
+
+/// Of a broken connection: whose words they are.
+int speaker_of(std::string_view reason) {
+  constexpr std::string_view kRank = "rank ";
+  int rank = -1;
+  std::from_chars(reason.data() + kRank.size(), reason.data() + reason.size(), rank);
+  return rank;
 }
 
 /// Ranks of the dump's group as ranks of the job; those that it does not list are left out.
@@ -54,6 +60,8 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
     if (facts.statements.empty() && is_broken_connection(dump.reason)) {
       LogStatement broken;
       broken.what = LogStatement::What::EngineCut;
+      broken.ranks = {speaker_of(dump.reason)};
+      number_globally(dump, broken);
       broken.text = dump.reason;
       broken.file = dump.path;
       statements.push_back(std::move(broken));

@@ -70,13 +70,28 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
   return all;
 }
 
+/// Whether all of them say themselves that nothing came back from others: they ended of that, after they had said it, and
+/// their farewell reached nobody.
+bool have_lost_others(const LogFacts& facts, const std::vector<int>& gone) {
+  const auto cut = all_of(facts, What::EngineCut);
+  return std::all_of(gone.begin(), gone.end(), [&](int rank) {
+    return std::any_of(cut.begin(), cut.end(), [&](const LogStatement* one) {
+      return one->ranks == std::vector{rank} &&
+             one->text.find("nothing comes back") != std::string::npos;
+    });
+  });
+}
+
 /// What ringside's own engine says of a rank that did not come, or is gone.
 void add_engine(const Scene& scene, const LogFacts& facts, std::vector<Explanation>& out) {
   const auto add = [&](What what, Kind kind, double confidence, std::string_view how) {
     const auto said = all_of(facts, what);
     std::vector<int> ranks = ranks_of(said);
     if (ranks.empty()) return;
-    if (what == What::EngineGone) ranks = with_unwatched(scene, ranks);
+    if (what == What::EngineGone) {
+      ranks = with_unwatched(scene, ranks);
+      if (have_lost_others(facts, ranks)) return;
+    }
     out.push_back(
         told(kind, said, ranks, confidence, fmt::format("{} {}", ranks_text(ranks), how)));
   };

@@ -1,0 +1,88 @@
+#!/bin/bash
+# Runs within the virtual machine of rdma_vm.sh: jobs between network namespaces h1, h2, ... with a software adapter each, by
+# the kernel's own rdma-hosts of that machine.
+#     rdma_jobs.sh PATH/OF/ringside jobs | faults | speed
+set -u
+program=$1
+export RINGSIDE_PROGRAM=$program
+cd /tmp || exit 1
+
+# start NRANKS HOSTS WORDS...: as torchrun does, as many ranks on each host. Pids in $ranks, words in out.RANK.
+start() {
+  local nranks=$1 hosts=$2 rank
+  local each=$((nranks / hosts))
+  shift 2
+  ranks=()
+  for ((rank = 0; rank < nranks; ++rank)); do
+    ip netns exec h$((rank / each + 1)) env RANK=$rank WORLD_SIZE="$nranks" LOCAL_RANK=$((rank % each)) \
+      LOCAL_WORLD_SIZE=$each MASTER_ADDR=10.79.0.1 MASTER_PORT=29500 "$program" "$@" >out.$rank 2>&1 &
+    ranks+=($!)
+  done
+}
+
+jobs_whole() {
+  rdma-hosts 2
+  NCCL_DEBUG=INFO NCCL_DEBUG_FILE=/tmp/log start 8 2 bench all_reduce -b 8 -e 64K -f 32 --iters 3 -w 1 --timeout 60s
+  wait "${ranks[@]}"
+  cat out.0
+  grep -h 'NET/IB : Using' /tmp/log
+  NCCL_IB_QPS_PER_CONNECTION=3 NCCL_IB_SPLIT_DATA_ON_QPS=1 start 2 2 bench all_reduce -b 1M -e 1M --iters 2 -w 1 --timeout 60s
+  wait "${ranks[@]}"
+  echo "split: #wrong $(awk '/sum/ { print $9 + $13 }' out.0)"
+  NCCL_IB_GID_INDEX=77 start 2 2 bench all_reduce -b 8 -e 8 --timeout 20s
+  wait "${ranks[@]}"
+  cat out.0
+  NCCL_IB_DISABLE=1 start 2 2 bench all_reduce -b 8 -e 8 --timeout 60s
+  wait "${ranks[@]}"
+  echo "off: $(grep -o '2 ranks over [a-z+]*' out.0)"
+}
+
+# fault NAME COMMAND: while a job of two ranks runs. NCCL_IB_TIMEOUT 14: 67 ms until a packet is sent again.
+fault() {
+  local name=$1
+  rm -rf dumps
+  NCCL_IB_TIMEOUT=14 start 2 2 bench all_reduce -b 64K -e 64K --iters 1000000 -w 1 -c off --dumps dumps --op-timeout 10s \
+    --timeout 60s
+  sleep 6
+  eval "$2"
+  for ((i = 0; i < 250; ++i)); do
+    kill -0 "${ranks[0]}" 2>/dev/null || break
+    sleep 0.1
+  done
+  echo "$name took $((i / 10)) s; $(head -n 1 out.0) / $(head -n 1 out.1)"
+  kill -9 "${ranks[@]}" 2>/dev/null
+  "$program" hang dumps | tr '\n' ' ' | sed "s/^/$name: /"
+  echo
+}
+
+case $2 in
+  jobs) jobs_whole ;;
+  faults)
+    rdma-hosts 2
+    fault black_hole 'tc qdisc add dev p2 root netem loss 100%'
+    tc qdisc del dev p2 root
+    fault link_down 'ip link set p2 down'
+    ip link set p2 up
+    sleep 3
+    # shellcheck disable=SC2016  # expanded when it happens
+    fault killed 'kill -9 ${ranks[1]}'
+    # shellcheck disable=SC2016
+    fault stopped 'kill -STOP ${ranks[1]}'
+    fault removed 'ip netns exec h2 rdma link del rx2'
+    ;;
+  speed)
+    for round in 1 2 3 4 5; do
+      echo "round $round"
+      for test in 'ib_write_lat -s 8 -n 1000' 'ib_write_bw -s 65536 -n 300'; do
+        words=($test -d rxe0 -x "$GID_INDEX")
+        "${words[@]}" >/dev/null &
+        sleep 1
+        "${words[@]}" 127.0.0.1 | grep -E '^ +[0-9]+ ' | sed "s/^/${words[0]} /"
+        wait
+      done
+      for bytes in 8 8M; do
+        "$program" bench all_reduce -n 2 --transport rdma -b $bytes -e $bytes --iters $((bytes == 8 ? 400 : 5)) -w 2 | grep sum
+      done
+    done
+    ;;
+esac
