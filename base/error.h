@@ -15,7 +15,7 @@ enum class ErrorCode {
   PeerGone,          ///< the other end closed or died
   Aborted,           ///< abort() was called, here or elsewhere
   PermissionDenied,  ///< a peer that did not prove the secret
-  Unreachable,       ///< nothing comes back from the other end, which may well live: the network between
+  Unreachable,  ///< nothing comes back from the other end, which may well live: the network between
 };
 
 /// Why something could not be done: where and what in `message`, what to do about it in `help`.

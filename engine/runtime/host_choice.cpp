@@ -36,8 +36,8 @@ Pick usual_pick(const HostSituation& at, const HostTable& table) {
 Bytes usual_slot(const HostSituation& at, const Pick& pick) {
   const bool is_far = at.crosses_hosts && pick.protocol == Protocol::Simple &&
                       at.transport->slot_between_hosts.value != 0;
-  const Bytes slot = is_far ? at.transport->slot_between_hosts
-                            : host_slot(pick.protocol, at.cache, *at.transport);
+  const Bytes slot =
+      is_far ? at.transport->slot_between_hosts : host_slot(pick.protocol, at.cache, *at.transport);
   const Bytes shared = at.transport->shares_socket_up_to;
   return at.transport->shares_sockets() && at.bytes <= shared ? std::min(slot, shared) : slot;
 }

@@ -16,9 +16,9 @@ class Bootstrap;
 
 /// How the ranks of a communicator lie on hosts and cores.
 struct HostLayout {
-  int local_ranks = 1;      ///< on this rank's host, itself included
-  int local_cores = 1;      ///< that those may run on, together
-  Bytes cache{1 << 20};     ///< second level, of the core that has the least of it among all ranks
+  int local_ranks = 1;   ///< on this rank's host, itself included
+  int local_cores = 1;   ///< that those may run on, together
+  Bytes cache{1 << 20};  ///< second level, of the core that has the least of it among all ranks
   bool crosses_hosts = false;
   bool is_crowded = false;  ///< on some host there are more ranks than cores
   int ranks_per_node = 0;   ///< of several hosts with equally many neighbouring ranks each; else 0

@@ -64,8 +64,8 @@ Error death_of(const std::vector<int>& dead) {
 /// Words of the two that no longer hear of each other, alike to those of a connection that carries data.
 Error silence_of(Rank me, Rank peer, const Error& why) {
   return {ErrorCode::Unreachable,
-          fmt::format("rank {} lost rank {} on the watch's connection: {}", to_int(me), to_int(peer),
-                      why.message),
+          fmt::format("rank {} lost rank {} on the watch's connection: {}", to_int(me),
+                      to_int(peer), why.message),
           why.help};
 }
 
@@ -301,7 +301,8 @@ class Watch::Impl {
   /// Takes news in and passes them on, once, to where they have not come from.
   void hear(const WatchMessage& news, const Link* from) {
     if (!heard_.insert(precedence(news)).second) return;
-    if (news.error.code == ErrorCode::Unreachable) silences_[to_int(news.origin)] = news.error.message;
+    if (news.error.code == ErrorCode::Unreachable)
+      silences_[to_int(news.origin)] = news.error.message;
     for (Link& link : links_) {
       if (&link == from) continue;
       link.say(news);
@@ -387,7 +388,7 @@ class Watch::Impl {
   std::array<Link, 2> links_;
   std::set<std::tuple<int, int>> heard_;
   std::map<int, std::string> silences_;  ///< by the rank that says so
-  std::optional<WatchMessage> best_;  ///< the preferred reason so far
+  std::optional<WatchMessage> best_;     ///< the preferred reason so far
   Deadline settled_at_{};
   std::optional<Error> reason_;
   bool has_aborted_ = false;

@@ -89,9 +89,12 @@ const char* rdma_status_name(int status) {
 Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, const RdmaPath& path) {
   const WorkStatus* const known = find_status(status);
   const bool is_silent = status == 12 || status == 20;
-  const bool is_over = status == 5 || status == 9 || status == 10 || status == 11 || status == 13 || status == 16;
+  const bool is_over =
+      status == 5 || status == 9 || status == 10 || status == 11 || status == 13 || status == 16;
   return {
-      is_silent ? ErrorCode::Unreachable : is_over ? ErrorCode::PeerGone : ErrorCode::System,
+      is_silent ? ErrorCode::Unreachable
+      : is_over ? ErrorCode::PeerGone
+                : ErrorCode::System,
       fmt::format("NET/IB: Got completion from peer {} with status={}({}) opcode={} vendor_err={} "
                   "req_type={} localGid {} remoteGid {} qp {} to {} hca {} to {}",
                   path.peer, rdma_status_name(status), status,

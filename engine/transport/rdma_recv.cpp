@@ -216,7 +216,7 @@ class RdmaRecvEnd final : public RecvEnd {
   std::uint64_t told_ = 0;           ///< of the released, what the sender was told
   std::uint64_t tellings_ = 0;       ///< ever written
   std::uint64_t told_done_ = 0;      ///< of those, complete
-  Unpacked so_far_;                   ///< of the lines in slot released_
+  Unpacked so_far_;                  ///< of the lines in slot released_
   std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
   std::atomic<bool> aborted_{false};
 

@@ -40,7 +40,8 @@ class RdmaSendEnd final : public SendEnd {
   /// What was posted still arrives, unless the peer is gone.
   ~RdmaSendEnd() override {
     const Deadline deadline = deadline_in(kLinger);
-    while (completed_ != posted_ && check_open(peer_.get()) && !has_passed(deadline) && progress()) {
+    while (completed_ != posted_ && check_open(peer_.get()) && !has_passed(deadline) &&
+           progress()) {
       std::this_thread::yield();
     }
   }

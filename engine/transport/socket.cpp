@@ -18,6 +18,8 @@
 namespace ringside {
 namespace {
 
+constexpr const char* kClosedConnection = "a closed connection";
+
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
 bool would_wait(int error_number) {
@@ -30,13 +32,15 @@ bool means_peer_gone(int error_number) {
 }
 
 bool means_unreachable(int error_number) {
-  return error_number == ETIMEDOUT || error_number == EHOSTUNREACH ||
-         error_number == ENETUNREACH || error_number == ENETDOWN;
+  return error_number == ETIMEDOUT || error_number == EHOSTUNREACH || error_number == ENETUNREACH ||
+         error_number == ENETDOWN;
 }
 
 Error silent_error(const std::string& peer, const std::string& why) {
-  return {ErrorCode::Unreachable, fmt::format("{}: nothing comes back: {}", peer, why),
-          "look at what lies between the two hosts: links and switches (ip -s link), firewalls (nft list "
+  const std::string whose = peer == kClosedConnection ? std::string() : peer + ": ";
+  return {ErrorCode::Unreachable, fmt::format("{}nothing comes back: {}", whose, why),
+          "look at what lies between the two hosts: links and switches (ip -s link), firewalls "
+          "(nft list "
           "ruleset), MTU (ping -M do -s 8972), routes"};
 }
 
@@ -229,7 +233,7 @@ Result<Endpoint> local_endpoint(int socket) {
 
 std::string describe_peer(int socket) {
   RawAddress raw;
-  if (::getpeername(socket, raw.get(), &raw.size) != 0) return "a closed connection";
+  if (::getpeername(socket, raw.get(), &raw.size) != 0) return kClosedConnection;
   if (raw.storage.ss_family == AF_UNIX) {
     ucred who{};
     socklen_t size = sizeof who;
@@ -271,9 +275,9 @@ Status check_answers(int socket) {
   const bool is_waiting = info.tcpi_unacked > 0 && info.tcpi_retransmits > 0;
   const std::chrono::milliseconds silence(info.tcpi_last_ack_recv);
   if (!is_waiting || silence < kLongestSilence) return {};
-  return silent_error(describe_peer(socket), fmt::format("no acknowledgement for {} s, sent again {} times",
-                                                         silence.count() / 1000,
-                                                         info.tcpi_retransmits));
+  return silent_error(describe_peer(socket),
+                      fmt::format("no acknowledgement for {} s, sent again {} times",
+                                  silence.count() / 1000, info.tcpi_retransmits));
 }
 
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data) {

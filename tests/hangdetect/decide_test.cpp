@@ -47,6 +47,36 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersStandAtOnePlaceWentOnByItself) {
   EXPECT_LT(verdict.best.confidence, 0.8);
 }
 
+/// Of what rank 1's dump says of rank 2, and rank 2's of itself.
+LogFacts words_of(const std::string& of_rank_2) {
+  LogFacts facts;
+  const auto state = [&](LogStatement::What what, const std::string& text) {
+    LogStatement& one = facts.statements.emplace_back();
+    one.what = what;
+    one.ranks = {2};
+    one.text = text;
+  };
+  state(LogStatement::What::EngineGone, "rank 2 is gone");
+  state(LogStatement::What::EngineCut, of_rank_2);
+  return facts;
+}
+
+// A firewall before rank 2 lets out what it sends: it gives up first, and what the others see is that it leaves.
+TEST(Decide, ARankThatEndsBecauseNothingComesBackIsNotDead) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 5);
+  for (const int rank : {0, 1, 2, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+  const Verdict cut_off =
+      job.verdict(words_of("rank 2 lost rank 1 on the watch's connection: nothing comes back"));
+  EXPECT_EQ(cut_off.best.kind, Kind::NetworkStall);
+  EXPECT_THAT(cut_off.best.culprits, IsEmpty());
+  const Verdict dead =
+      job.verdict(words_of("rank 2 lost rank 1 on channel 0: the connection was cut"));
+  EXPECT_EQ(dead.best.kind, Kind::DeadRank);
+  EXPECT_THAT(dead.best.culprits, ElementsAre(2));
+}
+
 // 0 sends to 1, 1 receives from 0, and neither ends.
 TEST(Decide, BothEndsOfATransferThatDoesNotEndBlameTheConnection) {
   SmallJob job(2);

@@ -89,10 +89,10 @@ std::vector<RankDump> SmallJob::dumps_left() const {
   return left;
 }
 
-Verdict SmallJob::verdict() const {
+Verdict SmallJob::verdict(const LogFacts& facts) const {
   const std::vector<RankDump> left = dumps_left();
   const Job job(*names_, left, {}, static_cast<int>(dumps_.size()));
-  return decide(job, {});
+  return decide(job, facts);
 }
 
 Examination SmallJob::examination() && {

@@ -34,7 +34,7 @@ class SmallJob {
   void lose(int rank);
 
   /// What decide() says of it.
-  [[nodiscard]] Verdict verdict() const;
+  [[nodiscard]] Verdict verdict(const LogFacts& facts = {}) const;
   /// As examine() gives it, of these dumps alone; it takes the names with it.
   [[nodiscard]] Examination examination() &&;
   [[nodiscard]] const std::vector<RankDump>& dumps() const { return dumps_; }

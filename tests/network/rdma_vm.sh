@@ -36,7 +36,7 @@ check() {
     echo "ok:       $1"
   else
     echo "FAILED:   $1 (not said: $2)"
-    tail -n 25 "$log" | sed 's/^/  | /'
+    tail -n 25 "$log" | cut -c 1-300 | sed 's/^/  | /'
     failed=$((failed + 1))
   fi
 }
@@ -71,10 +71,10 @@ for one in "${wanted[@]}"; do
       "$machine" --suite testing --prepare >"$log" 2>&1 || leave_out "the machine cannot be prepared: $(tail -n 1 "$log")"
       in_machine 400 --suite testing --add "$here/rdma_jobs.sh" -- "$here/rdma_jobs.sh $program faults"
       for fault in black_hole link_down removed; do
-        check "$fault" "$fault: network_stall.* rank [01] lost rank [01]"
+        check "$fault" "$fault: network_stall.* (rank [01] lost rank [01]|from rank [01] to rank [01])"
       done
-      check "killed" 'killed: dead_rank .*rank 1'
-      check "stopped" 'stopped: [a-z_]* .*rank 1'
+      check "killed" 'killed: dead_rank: rank 1'
+      check "stopped" 'stopped: [a-z_]*: rank 1'
       ;;
     speed)
       in_machine 300 --add "$(command -v ib_write_lat)" --add "$here/rdma_jobs.sh" -- "$here/rdma_jobs.sh $program speed"
