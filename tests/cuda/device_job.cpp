@@ -1,0 +1,176 @@
+#include "tests/cuda/device_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "engine/channels/channels.h"
+#include "engine/runtime/host_choice.h"
+
+namespace ringside {
+namespace {
+
+std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+/// As HostExecutor: algorithms that join nodes play several.
+int ranks_per_node(const DeviceCase& test) {
+  return facts_of(test.choice.algorithm).needs_nodes ? played_ranks_per_node(test.nranks) : 0;
+}
+
+}  // namespace
+
+std::string to_string(const DeviceCase& test) {
+  return fmt::format(
+      "{} by {} over {}, {} {}, {} ranks, count {}, {} channels, slot {}, {} warps, {} beside 16{}",
+      to_string(test.call.collective), to_string(test.choice.algorithm),
+      to_string(test.choice.protocol), to_string(test.call.type), to_string(test.call.op),
+      test.nranks, test.call.count, test.choice.nchannels, test.choice.slot.value,
+      test.warps_per_strand, test.offset, test.in_place ? ", in place" : "");
+}
+
+DeviceSizes sizes_of(const DeviceCase& test) {
+  const std::int64_t count = test.call.count;
+  const std::int64_t all = count * test.nranks;
+  switch (test.call.collective) {
+    case Collective::AllGather:
+    case Collective::Gather:
+      return {count, all};
+    case Collective::ReduceScatter:
+    case Collective::Scatter:
+      return {all, count};
+    case Collective::AllToAll:
+      return {all, all};
+    case Collective::AllGatherV: {
+      std::int64_t most = 0, sum = 0;
+      for (const std::int64_t one : test.call.counts) {
+        most = std::max(most, one);
+        sum += one;
+      }
+      return {most, sum};
+    }
+    default:
+      return {count, count};
+  }
+}
+
+std::optional<ElementBits> scalar_of(const DeviceCase& test, int rank) {
+  if (test.call.op != RedOp::PreMulSum) return std::nullopt;
+  return to_element(test.call.type, 1 + rank % 3);
+}
+
+std::vector<std::byte> input_of(const DeviceCase& test, int rank) {
+  const std::size_t element = size_of(test.call.type).value;
+  const auto count = to_size(sizes_of(test).input);
+  std::vector<std::byte> data(count * element);
+  std::mt19937_64 random(test.seed * 1000 + static_cast<std::uint64_t>(rank));
+  for (std::size_t i = 0; i < count; ++i) {
+    ElementBits bits = random();
+    // Near 1, so that sums and products stay numbers, and round.
+    if (is_floating(test.call.type)) {
+      bits = to_element(test.call.type, (static_cast<double>(bits >> 11) * 0x1p-53 - 0.5) * 3);
+    }
+    store_element(test.call.type, bits, data.data() + i * element);
+  }
+  return data;
+}
+
+std::string difference(const DeviceCase& test, const std::vector<std::byte>& actual,
+                       const std::vector<std::byte>& expected) {
+  const std::size_t element = size_of(test.call.type).value;
+  if (actual.size() != expected.size()) return "other sizes";
+  for (std::size_t at = 0; at < actual.size(); at += element) {
+    if (std::memcmp(actual.data() + at, expected.data() + at, element) == 0) continue;
+    return fmt::format("element {}: {:x} where the host has {:x}", at / element,
+                       load_element(test.call.type, actual.data() + at),
+                       load_element(test.call.type, expected.data() + at));
+  }
+  return "";
+}
+
+Result<std::vector<std::vector<std::byte>>> DeviceJob::run(const DeviceCase& test) {
+  DeviceMemory& memory = launcher_.memory;
+  const std::size_t element = size_of(test.call.type).value;
+  const Channels channels = host_channels(test.nranks, test.choice.nchannels, ranks_per_node(test));
+  std::vector<std::vector<ChannelTask>> tasks;
+  std::vector<std::optional<ReduceOp>> ops(to_size(test.nranks));
+  std::vector<DeviceRank> ranks;
+  DeviceLaunch launch;
+  rooms_.clear();
+  const DeviceSizes sizes = sizes_of(test);
+  for (int rank = 0; rank < test.nranks; ++rank) {
+    RINGSIDE_TRY(auto own, plan_channels(test.choice, channels, shape_of(test.call), Rank{rank}));
+    tasks.push_back(std::move(own));
+    if (is_reduction(test.call.collective)) {
+      RINGSIDE_TRY(ops[to_size(rank)], make_reduce_op(test.call.type, test.call.op, test.nranks,
+                                                      scalar_of(test, rank)));
+    }
+  }
+  for (int rank = 0; rank < test.nranks; ++rank) {
+    const auto index = to_size(rank);
+    ranks.push_back({Rank{rank}, tasks[index], ops[index] ? &*ops[index] : nullptr});
+    const std::vector<std::byte> input = input_of(test, rank);
+    const auto room = [](std::size_t bytes) { return Bytes{bytes + 2 * kBeside}; };
+    const auto shift = to_size(test.offset);
+    const std::size_t outputs = to_size(sizes.output) * element;
+    RINGSIDE_TRY(std::byte* const in, memory.take(room(input.size())));
+    RINGSIDE_TRY(std::byte* const out, memory.take(room(outputs)));
+    DeviceBuffers& own = launch.buffers[index];
+    rooms_.push_back(out);
+    std::byte* input_at = in + kBeside + shift;
+    own.output = out + kBeside + shift;
+    if (test.in_place) {
+      const std::size_t block = to_size(rank) * to_size(test.call.count) * element;
+      const bool gathers = test.call.collective == Collective::AllGather;
+      const bool scatters = test.call.collective == Collective::ReduceScatter;
+      if (scatters) {
+        own.output = input_at + block;
+      } else {
+        input_at = own.output + (gathers ? block : 0);
+      }
+    }
+    own.input = input_at;
+    if (!test.in_place) {
+      const std::vector<std::byte> poison(outputs, kPoison);
+      RINGSIDE_TRY(memory.write(own.output, poison));
+    }
+    RINGSIDE_TRY(memory.write(input_at, input));
+  }
+  RINGSIDE_TRY(grid_, lay_out(ranks,
+                              {.choice = test.choice,
+                               .type = test.call.type,
+                               .timeout = test.timeout,
+                               .warps_per_strand = test.warps_per_strand,
+                               .events = test.events},
+                              launcher_.control, connections_, memory));
+  launch.blocks = grid_.blocks;
+  launch.warps_per_strand = grid_.warps_per_strand;
+  const bool has_ended = launcher_.run(grid_, launch, test.call.collective);
+  RINGSIDE_TRY(const std::optional<Error> error, outcome_of(grid_, ranks, memory));
+  if (error) return *error;
+  if (!has_ended) return Error{ErrorCode::System, "the launch did not end"};
+  std::vector<std::vector<std::byte>> outputs;
+  for (int rank = 0; rank < test.nranks; ++rank) {
+    std::vector<std::byte> data(to_size(sizes.output) * element);
+    RINGSIDE_TRY(memory.read(data, launch.buffers[to_size(rank)].output));
+    outputs.push_back(std::move(data));
+  }
+  return outputs;
+}
+
+std::string DeviceJob::touched_beside(const DeviceCase& test) {
+  const std::size_t outputs =
+      to_size(sizes_of(test).output) * size_of(test.call.type).value + to_size(test.offset);
+  for (std::byte* const room : rooms_) {
+    std::vector<std::byte> all(outputs + kBeside * 2 - 16);
+    if (!launcher_.memory.read(all, room)) return "cannot be read";
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool is_output = i >= kBeside + to_size(test.offset) && i < kBeside + outputs;
+      if (!is_output && all[i] != std::byte{0}) return fmt::format("byte {} of {}", i, all.size());
+    }
+  }
+  return "";
+}
+
+}  // namespace ringside

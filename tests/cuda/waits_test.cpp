@@ -1,0 +1,178 @@
+#include <gtest/gtest.h>
+
+#include "tests/cuda/device_grid.h"
+#include "tests/cuda/fibre_job.h"
+#include "tests/cuda/host_answer.h"
+
+namespace ringside {
+namespace {
+
+/// A ring's all-reduce of int32 whose chunks are one slot each, so that two slots a connection do.
+DeviceCase ring_case(Protocol protocol, std::int64_t count) {
+  DeviceCase test;
+  test.nranks = 3;
+  test.call.type = DataType::Int32;
+  test.call.count = count;
+  test.choice = {.protocol = protocol, .slot = 512_B, .slots_per_chunk = 1, .chunk = 512_B};
+  return test;
+}
+
+/// The sum over ranks of what they put in.
+std::vector<std::byte> sum_of(const DeviceCase& test) {
+  std::vector<std::byte> sum = input_of(test, 0);
+  const ReduceOp op = *make_reduce_op(test.call.type, RedOp::Sum, test.nranks);
+  for (int rank = 1; rank < test.nranks; ++rank) {
+    const std::vector<std::byte> input = input_of(test, rank);
+    op.combine(sum.data(), sum.data(), input.data(), FirstInput::Partial,
+               static_cast<std::size_t>(test.call.count));
+  }
+  return sum;
+}
+
+void expect_sums(DeviceJob& job, const DeviceCase& test) {
+  const auto outputs = job.run(test);
+  ASSERT_TRUE(outputs) << to_string(test) << ": " << outputs.error().message;
+  for (const auto& output : *outputs) ASSERT_EQ(difference(test, output, sum_of(test)), "");
+}
+
+class CudaWaits : public testing::TestWithParam<Protocol> {};
+
+// 40 loops of 3 chunks: a sender that does not wait for room writes over what is not read yet.
+TEST_P(CudaWaits, ASenderHasAsManySlotsAsThereAreAndNoMore) {
+  for (int slots = 2; slots <= kSlots; ++slots) {
+    SCOPED_TRACE(slots);
+    FibreGpu gpu;
+    DeviceJob job(gpu.launcher(), slots);
+    for (int i = 0; i < 3; ++i) expect_sums(job, ring_case(GetParam(), 128 * 3 * 40 + 5));
+  }
+}
+
+// A chain needs no more than one: nobody sends before he has received.
+TEST_P(CudaWaits, OneSlotIsEnoughForAChain) {
+  FibreGpu gpu;
+  DeviceJob job(gpu.launcher(), 1);
+  DeviceCase test = ring_case(GetParam(), 4000);
+  test.call.collective = test.choice.collective = Collective::Broadcast;
+  test.call.root = Rank{1};
+  const auto outputs = job.run(test);
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  for (const auto& output : *outputs) {
+    EXPECT_EQ(difference(test, output, input_of(test, 1)), "");
+  }
+}
+
+// A ring whose connections hold one chunk each: every rank fills its own before it empties the one towards it.
+TEST_P(CudaWaits, AWaitThatWillNotEndIsGivenUpAndSaysForWhom) {
+  FibreGpu gpu;
+  DeviceJob job(gpu.launcher(), 1);
+  const auto outputs = job.run(ring_case(GetParam(), 128 * 3 * 4));
+  ASSERT_FALSE(outputs);
+  EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
+  EXPECT_NE(outputs.error().message.find("waited in vain for"), std::string::npos)
+      << outputs.error().message;
+}
+
+// Its neighbours wait for it, and for each other: each says for whom.
+TEST_P(CudaWaits, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOut) {
+  FibreGpu gpu;
+  gpu.dead_rank = 1;
+  DeviceJob job(gpu.launcher());
+  const auto outputs = job.run(ring_case(GetParam(), 128 * 3 * 4));
+  ASSERT_FALSE(outputs);
+  EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
+}
+
+TEST_P(CudaWaits, AnAbortEndsEveryWaitLongBeforeTheTimeOut) {
+  FibreGpu gpu;
+  gpu.dead_rank = 1;
+  gpu.host = [&](Fibres& fibres) {
+    while (fibres.turns() < 2000) fibres.yield();
+    gpu.control.abort = 1;
+  };
+  gpu.most_turns = 100'000;
+  DeviceJob job(gpu.launcher());
+  DeviceCase test = ring_case(GetParam(), 128 * 3 * 4);
+  test.timeout = std::chrono::hours(1);
+  const auto outputs = job.run(test);
+  ASSERT_FALSE(outputs);
+  EXPECT_EQ(outputs.error().code, ErrorCode::Aborted) << outputs.error().message;
+  EXPECT_NE(outputs.error().message.find("was stopped while it waited for"), std::string::npos);
+}
+
+// A sender alone in front of a full connection hears of it, too.
+TEST_P(CudaWaits, AnAbortEndsAWaitForRoom) {
+  FibreGpu gpu;
+  gpu.dead_rank = 1;
+  gpu.host = [&](Fibres& fibres) {
+    while (fibres.turns() < 2000) fibres.yield();
+    gpu.control.abort = 1;
+  };
+  gpu.most_turns = 100'000;
+  DeviceJob job(gpu.launcher());
+  DeviceCase test = ring_case(GetParam(), 128 * 40);
+  test.nranks = 2;
+  test.call.collective = test.choice.collective = Collective::Broadcast;
+  test.timeout = std::chrono::hours(1);
+  const auto outputs = job.run(test);
+  ASSERT_FALSE(outputs);
+  EXPECT_EQ(outputs.error().code, ErrorCode::Aborted);
+  EXPECT_NE(outputs.error().message.find("a free slot of rank 1"), std::string::npos)
+      << outputs.error().message;
+}
+
+// No byte beside an output is written, however askew it lies and whatever its length.
+TEST_P(CudaWaits, NoByteBesideAnOutputIsTouched) {
+  FibreGpu gpu;
+  DeviceJob job(gpu.launcher());
+  DeviceCase test = ring_case(GetParam(), 1);
+  test.call.type = DataType::Uint8;
+  for (std::int64_t count = 1; count < 70; ++count) {
+    test.call.count = count;
+    test.offset = static_cast<int>(count % 16);
+    expect_sums(job, test);
+    ASSERT_EQ(job.touched_beside(test), "") << to_string(test);
+  }
+}
+
+// What was sent 2^32 messages ago has the same flag; what lies in the slot was cleaned on the way.
+TEST_P(CudaWaits, FlagsThatComeAgainAreNotTakenForNew) {
+  FibreGpu gpu;
+  DeviceJob job(gpu.launcher());
+  expect_sums(job, ring_case(GetParam(), 128 * 3 * 8));
+  ASSERT_TRUE(job.connections().start_over_at(0x7FFFFFF8));
+  for (int i = 0; i < 6; ++i) expect_sums(job, ring_case(GetParam(), 7));
+  ASSERT_TRUE(job.connections().start_over_at(0x100000000));
+  DeviceCase other = ring_case(GetParam(), 128 * 3 * 8);
+  other.seed = 2;
+  expect_sums(job, other);
+}
+
+TEST_P(CudaWaits, EveryPrimitiveLeavesAnEventInOrder) {
+  FibreGpu gpu;
+  DeviceJob job(gpu.launcher());
+  DeviceCase test = ring_case(GetParam(), 128 * 3 * 4);
+  test.events = 64;
+  expect_sums(job, test);
+  const DeviceGrid& grid = job.last_grid();
+  for (int block = 0; block < grid.count; ++block) {
+    const DeviceEventList& list = grid.event_lists[block];
+    ASSERT_EQ(list.count, 4U * 5U);  // 2(n - 1) + 1 primitives in each of 4 loops
+    for (std::uint32_t i = 0; i < list.count; ++i) {
+      EXPECT_EQ(list.events[i].step, i);
+      EXPECT_LE(list.events[i].begin_ns, list.events[i].end_ns);
+      EXPECT_GE(list.events[i].begin_ns, i == 0 ? 0 : list.events[i - 1].end_ns);
+    }
+    EXPECT_EQ(list.events[0].primitive, Primitive::Send);
+    EXPECT_EQ(list.events[0].send_peer, (block + 1) % 3);
+    EXPECT_EQ(list.events[4].primitive, Primitive::Recv);
+    EXPECT_EQ(list.events[4].recv_peer, (block + 2) % 3);
+    EXPECT_EQ(list.events[4].count, 128);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, CudaWaits,
+                         testing::Values(Protocol::Simple, Protocol::LL, Protocol::LL128),
+                         [](const auto& test) { return to_string(test.param); });
+
+}  // namespace
+}  // namespace ringside
