@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/collectives/primitives.h"
 #include "engine/collectives/run.h"
@@ -113,17 +114,53 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<Machine>> {
   bool has_failed_ = false;
 };
 
+/// A DeviceTaskView whose collective is a constant, so that of all texts its own are left in a kernel.
+template <Collective kCollective>
+struct TaskOfCollective {
+  DeviceTaskView view;
+  Role fixed;
+
+  RINGSIDE_HD explicit TaskOfCollective(const DeviceTaskView& of) : view(of), fixed(of.role()) {
+    fixed.collective = kCollective;
+  }
+  [[nodiscard]] RINGSIDE_HD const Role& role() const { return fixed; }
+  [[nodiscard]] RINGSIDE_HD RoundList round_list() const { return view.round_list(); }
+  [[nodiscard]] RINGSIDE_HD std::int64_t loops() const { return view.loops(); }
+  [[nodiscard]] RINGSIDE_HD int turn_of(std::int64_t loop) const { return view.turn_of(loop); }
+};
+
 /// What each warp of a block does: its strand, from the first step to the last. Warps beyond the strands have
 /// nothing to do.
-template <typename Machine>
+/// kCollective  the block's, or one of the same texts: all_gather for all_gather_v, send_recv for any exchange
+template <Collective kCollective, typename Machine>
 RINGSIDE_HD void run_device_block(Machine& machine, const DeviceBlock& block,
                                   const DeviceBuffers& buffers) {
   const int strand = machine.strand();
-  const DeviceTaskView view{&block.task, block.tables};
-  if (strand >= view.role().strands.count) return;
+  const TaskOfCollective<kCollective> task({&block.task, block.tables});
+  if (strand >= task.role().strands.count) return;
   CudaPrimitives<Machine> model(machine, block, buffers, strand);
-  run_strand_alone(model, view, strand);
+  run_strand_alone(model, task, strand);
   model.finish();
+}
+
+/// Calls visit(constant) with the collective whose kernel runs it: run_device_block<constant()>.
+template <typename Visit>
+auto with_kernel_collective(Collective collective, Visit&& visit) {
+  switch (collective) {
+    case Collective::AllReduce:
+      return visit(std::integral_constant<Collective, Collective::AllReduce>{});
+    case Collective::AllGather:
+    case Collective::AllGatherV:
+      return visit(std::integral_constant<Collective, Collective::AllGather>{});
+    case Collective::ReduceScatter:
+      return visit(std::integral_constant<Collective, Collective::ReduceScatter>{});
+    case Collective::Broadcast:
+      return visit(std::integral_constant<Collective, Collective::Broadcast>{});
+    case Collective::Reduce:
+      return visit(std::integral_constant<Collective, Collective::Reduce>{});
+    default:
+      return visit(std::integral_constant<Collective, Collective::SendRecv>{});
+  }
 }
 
 }  // namespace ringside

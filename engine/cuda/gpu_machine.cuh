@@ -74,7 +74,8 @@ class GpuMachine {
     *reinterpret_cast<Pack*>(to) = pack;
   }
 
-  // Lines: 16 bytes of a lane as two words, each whole; and of a warp in one instruction.
+  // 16 bytes of a lane in one instruction of the warp: two words, each whole. LL needs no more (store_words), LL128
+  // needs that a line's 8 lanes go together (store_line).
   [[nodiscard]] __device__ Pack load_line(const std::byte* from) const {
     unsigned long long low = 0, high = 0;
     asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
@@ -83,6 +84,7 @@ class GpuMachine {
                  : "memory");
     return {low, high};
   }
+  __device__ void store_words(std::byte* to, const Pack& pack) { store_line(to, pack); }
   __device__ void store_line(std::byte* to, const Pack& pack) {
     asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),
                  "l"(static_cast<unsigned long long>(pack.low)),

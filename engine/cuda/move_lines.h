@@ -31,6 +31,10 @@ struct LlUnits {
     const std::uint64_t flag = std::uint64_t{static_cast<std::uint32_t>(step + 1)} << 32;
     return {flag | (data.low & 0xFFFFFFFFU), flag | data.low >> 32};
   }
+  template <typename Machine>
+  RINGSIDE_HD static void store(Machine& machine, std::byte* to, const Pack& wire) {
+    machine.store_words(to, wire);
+  }
 };
 
 /// LL128: a line of 128 bytes is 8 units, whose last one ends in the flag, step + 1 in 64 bits.
@@ -52,6 +56,10 @@ struct Ll128Units {
   RINGSIDE_HD static Pack data_of(const Pack& wire) { return wire; }
   RINGSIDE_HD static Pack wire_of(const Pack& data, std::int64_t unit, std::uint64_t step) {
     return {data.low, unit % 8 == 7 ? step + 1 : data.high};
+  }
+  template <typename Machine>
+  RINGSIDE_HD static void store(Machine& machine, std::byte* to, const Pack& wire) {
+    machine.store_line(to, wire);
   }
 };
 
@@ -113,7 +121,7 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
       machine.each_lane([&](int lane) {
         const std::int64_t unit = first + lane;
         if (unit < units) {
-          machine.store_line(slot + unit * 16, Units::wire_of(sums[lane], unit, step));
+          Units::store(machine, slot + unit * 16, Units::wire_of(sums[lane], unit, step));
         }
       });
     });
@@ -143,7 +151,7 @@ RINGSIDE_HD void clean_slots(Machine& machine, const DeviceBlock& block, DeviceE
       std::int64_t unit = std::int64_t{machine.warp()} * kLanesOfWarp + lane;
       for (; unit < most; unit += stride) {
         if (unit < LlUnits::count(slice.bytes)) continue;
-        machine.store_line(slot + unit * 16, LlUnits::wire_of({}, unit, step));
+        machine.store_words(slot + unit * 16, LlUnits::wire_of({}, unit, step));
       }
     });
   });

@@ -6,18 +6,11 @@
 #include <cstring>
 #include <random>
 
-#include "engine/channels/channels.h"
-#include "engine/runtime/host_choice.h"
 
 namespace ringside {
 namespace {
 
 std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value); }
-
-/// As HostExecutor: algorithms that join nodes play several.
-int ranks_per_node(const DeviceCase& test) {
-  return facts_of(test.choice.algorithm).needs_nodes ? played_ranks_per_node(test.nranks) : 0;
-}
 
 }  // namespace
 
@@ -92,31 +85,21 @@ std::string difference(const DeviceCase& test, const std::vector<std::byte>& act
 Result<std::vector<std::vector<std::byte>>> DeviceJob::run(const DeviceCase& test) {
   DeviceMemory& memory = launcher_.memory;
   const std::size_t element = size_of(test.call.type).value;
-  const Channels channels = host_channels(test.nranks, test.choice.nchannels, ranks_per_node(test));
-  std::vector<std::vector<ChannelTask>> tasks;
-  std::vector<std::optional<ReduceOp>> ops(to_size(test.nranks));
-  std::vector<DeviceRank> ranks;
-  DeviceLaunch launch;
+  if (!ranks_) ranks_.emplace(memory, launcher_.control, test.nranks, slots_);
+  std::vector<CollectiveCall> calls(to_size(test.nranks), test.call);
+  std::vector<DeviceBuffers> buffers(to_size(test.nranks));
   rooms_.clear();
   const DeviceSizes sizes = sizes_of(test);
   for (int rank = 0; rank < test.nranks; ++rank) {
-    RINGSIDE_TRY(auto own, plan_channels(test.choice, channels, shape_of(test.call), Rank{rank}));
-    tasks.push_back(std::move(own));
-    if (is_reduction(test.call.collective)) {
-      RINGSIDE_TRY(ops[to_size(rank)], make_reduce_op(test.call.type, test.call.op, test.nranks,
-                                                      scalar_of(test, rank)));
-    }
-  }
-  for (int rank = 0; rank < test.nranks; ++rank) {
     const auto index = to_size(rank);
-    ranks.push_back({Rank{rank}, tasks[index], ops[index] ? &*ops[index] : nullptr});
+    calls[index].scalar = scalar_of(test, rank);
     const std::vector<std::byte> input = input_of(test, rank);
     const auto room = [](std::size_t bytes) { return Bytes{bytes + 2 * kBeside}; };
     const auto shift = to_size(test.offset);
     const std::size_t outputs = to_size(sizes.output) * element;
     RINGSIDE_TRY(std::byte* const in, memory.take(room(input.size())));
     RINGSIDE_TRY(std::byte* const out, memory.take(room(outputs)));
-    DeviceBuffers& own = launch.buffers[index];
+    DeviceBuffers& own = buffers[index];
     rooms_.push_back(out);
     std::byte* input_at = in + kBeside + shift;
     own.output = out + kBeside + shift;
@@ -131,29 +114,24 @@ Result<std::vector<std::vector<std::byte>>> DeviceJob::run(const DeviceCase& tes
       }
     }
     own.input = input_at;
-    if (!test.in_place) {
-      const std::vector<std::byte> poison(outputs, kPoison);
-      RINGSIDE_TRY(memory.write(own.output, poison));
-    }
+    const std::vector<std::byte> poison(outputs + 2 * kBeside, kPoison);
+    RINGSIDE_TRY(memory.write(out, poison));
     RINGSIDE_TRY(memory.write(input_at, input));
   }
-  RINGSIDE_TRY(grid_, lay_out(ranks,
-                              {.choice = test.choice,
-                               .type = test.call.type,
-                               .timeout = test.timeout,
-                               .warps_per_strand = test.warps_per_strand,
-                               .events = test.events},
-                              launcher_.control, connections_, memory));
-  launch.blocks = grid_.blocks;
-  launch.warps_per_strand = grid_.warps_per_strand;
-  const bool has_ended = launcher_.run(grid_, launch, test.call.collective);
-  RINGSIDE_TRY(const std::optional<Error> error, outcome_of(grid_, ranks, memory));
+  RINGSIDE_TRY(const std::unique_ptr<VirtualRanks::Plan> plan,
+               ranks_->plan(calls, test.choice,
+                            {.timeout = test.timeout,
+                             .warps_per_strand = test.warps_per_strand,
+                             .events = test.events}));
+  grid_ = plan->grid;
+  const bool has_ended = launcher_.run(grid_, plan->launch(buffers), test.call.collective);
+  RINGSIDE_TRY(const std::optional<Error> error, ranks_->outcome(*plan));
   if (error) return *error;
   if (!has_ended) return Error{ErrorCode::System, "the launch did not end"};
   std::vector<std::vector<std::byte>> outputs;
   for (int rank = 0; rank < test.nranks; ++rank) {
     std::vector<std::byte> data(to_size(sizes.output) * element);
-    RINGSIDE_TRY(memory.read(data, launch.buffers[to_size(rank)].output));
+    RINGSIDE_TRY(memory.read(data, buffers[to_size(rank)].output));
     outputs.push_back(std::move(data));
   }
   return outputs;
@@ -167,7 +145,7 @@ std::string DeviceJob::touched_beside(const DeviceCase& test) {
     if (!launcher_.memory.read(all, room)) return "cannot be read";
     for (std::size_t i = 0; i < all.size(); ++i) {
       const bool is_output = i >= kBeside + to_size(test.offset) && i < kBeside + outputs;
-      if (!is_output && all[i] != std::byte{0}) return fmt::format("byte {} of {}", i, all.size());
+      if (!is_output && all[i] != kPoison) return fmt::format("byte {} of {}", i, all.size());
     }
   }
   return "";

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/collectives/plan.h"
-#include "engine/cuda/lay_out.h"
+#include "engine/cuda/virtual_ranks.h"
 #include "engine/runtime/call.h"
 
 namespace ringside {
@@ -63,7 +62,7 @@ struct DeviceLauncher {
 class DeviceJob {
  public:
   DeviceJob(DeviceLauncher launcher, int slots = kSlots)
-      : launcher_(std::move(launcher)), connections_(launcher_.memory, slots) {}
+      : launcher_(std::move(launcher)), slots_(slots) {}
 
   /// The output of each rank.
   /// errors  as lay_out() and outcome_of()
@@ -73,12 +72,13 @@ class DeviceJob {
   /// returns  where, or nothing
   [[nodiscard]] std::string touched_beside(const DeviceCase& test);
 
-  [[nodiscard]] DeviceConnections& connections() { return connections_; }
+  [[nodiscard]] DeviceConnections& connections() { return ranks_->connections(); }
   [[nodiscard]] const DeviceGrid& last_grid() const { return grid_; }
 
  private:
   DeviceLauncher launcher_;
-  DeviceConnections connections_;
+  const int slots_;
+  std::optional<VirtualRanks> ranks_;  ///< since the first call; as many as that has
   DeviceGrid grid_;
   std::vector<std::byte*> rooms_;  ///< [rank]: what the last call's output lies in
 };

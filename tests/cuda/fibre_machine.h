@@ -95,6 +95,14 @@ class FibreMachine {
     shared_.pending.push_back({to, pack, warp_, false});
   }
   [[nodiscard]] Pack load_line(const std::byte* from) const { return load_pack(from); }
+  /// Each word whole, and the one long before the other.
+  void store_words(std::byte* to, const Pack& pack) {
+    auto* const words = reinterpret_cast<PackWord*>(to);
+    const std::size_t first = fibres_.draws(2) ? 1 : 0;
+    words[first] = first == 0 ? pack.low : pack.high;
+    if (fibres_.draws(8)) fibres_.yield();
+    words[1 - first] = first == 0 ? pack.high : pack.low;
+  }
   void store_line(std::byte* to, const Pack& pack) { *reinterpret_cast<Pack*>(to) = pack; }
 
   [[nodiscard]] std::uint64_t load_acquire(std::uint64_t* from) const {

@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/cuda/device_grid.h"
-#include "tests/cuda/fibre_job.h"
-#include "tests/cuda/host_answer.h"
+#include "tests/cuda/device_under_test.h"
 
 namespace ringside {
 namespace {
@@ -41,16 +39,16 @@ class CudaWaits : public testing::TestWithParam<Protocol> {};
 TEST_P(CudaWaits, ASenderHasAsManySlotsAsThereAreAndNoMore) {
   for (int slots = 2; slots <= kSlots; ++slots) {
     SCOPED_TRACE(slots);
-    FibreGpu gpu;
-    DeviceJob job(gpu.launcher(), slots);
+    RINGSIDE_DEVICE_OR_SKIP(device);
+    DeviceJob job(device.launcher(), slots);
     for (int i = 0; i < 3; ++i) expect_sums(job, ring_case(GetParam(), 128 * 3 * 40 + 5));
   }
 }
 
 // A chain needs no more than one: nobody sends before he has received.
 TEST_P(CudaWaits, OneSlotIsEnoughForAChain) {
-  FibreGpu gpu;
-  DeviceJob job(gpu.launcher(), 1);
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  DeviceJob job(device.launcher(), 1);
   DeviceCase test = ring_case(GetParam(), 4000);
   test.call.collective = test.choice.collective = Collective::Broadcast;
   test.call.root = Rank{1};
@@ -63,8 +61,8 @@ TEST_P(CudaWaits, OneSlotIsEnoughForAChain) {
 
 // A ring whose connections hold one chunk each: every rank fills its own before it empties the one towards it.
 TEST_P(CudaWaits, AWaitThatWillNotEndIsGivenUpAndSaysForWhom) {
-  FibreGpu gpu;
-  DeviceJob job(gpu.launcher(), 1);
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  DeviceJob job(device.launcher(), 1);
   const auto outputs = job.run(ring_case(GetParam(), 128 * 3 * 4));
   ASSERT_FALSE(outputs);
   EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
@@ -74,23 +72,19 @@ TEST_P(CudaWaits, AWaitThatWillNotEndIsGivenUpAndSaysForWhom) {
 
 // Its neighbours wait for it, and for each other: each says for whom.
 TEST_P(CudaWaits, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOut) {
-  FibreGpu gpu;
-  gpu.dead_rank = 1;
-  DeviceJob job(gpu.launcher());
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  device.dead_rank = 1;
+  DeviceJob job(device.launcher());
   const auto outputs = job.run(ring_case(GetParam(), 128 * 3 * 4));
   ASSERT_FALSE(outputs);
   EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
 }
 
 TEST_P(CudaWaits, AnAbortEndsEveryWaitLongBeforeTheTimeOut) {
-  FibreGpu gpu;
-  gpu.dead_rank = 1;
-  gpu.host = [&](Fibres& fibres) {
-    while (fibres.turns() < 2000) fibres.yield();
-    gpu.control.abort = 1;
-  };
-  gpu.most_turns = 100'000;
-  DeviceJob job(gpu.launcher());
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  device.dead_rank = 1;
+  device.aborts = true;
+  DeviceJob job(device.launcher());
   DeviceCase test = ring_case(GetParam(), 128 * 3 * 4);
   test.timeout = std::chrono::hours(1);
   const auto outputs = job.run(test);
@@ -101,14 +95,10 @@ TEST_P(CudaWaits, AnAbortEndsEveryWaitLongBeforeTheTimeOut) {
 
 // A sender alone in front of a full connection hears of it, too.
 TEST_P(CudaWaits, AnAbortEndsAWaitForRoom) {
-  FibreGpu gpu;
-  gpu.dead_rank = 1;
-  gpu.host = [&](Fibres& fibres) {
-    while (fibres.turns() < 2000) fibres.yield();
-    gpu.control.abort = 1;
-  };
-  gpu.most_turns = 100'000;
-  DeviceJob job(gpu.launcher());
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  device.dead_rank = 1;
+  device.aborts = true;
+  DeviceJob job(device.launcher());
   DeviceCase test = ring_case(GetParam(), 128 * 40);
   test.nranks = 2;
   test.call.collective = test.choice.collective = Collective::Broadcast;
@@ -122,8 +112,8 @@ TEST_P(CudaWaits, AnAbortEndsAWaitForRoom) {
 
 // No byte beside an output is written, however askew it lies and whatever its length.
 TEST_P(CudaWaits, NoByteBesideAnOutputIsTouched) {
-  FibreGpu gpu;
-  DeviceJob job(gpu.launcher());
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  DeviceJob job(device.launcher());
   DeviceCase test = ring_case(GetParam(), 1);
   test.call.type = DataType::Uint8;
   for (std::int64_t count = 1; count < 70; ++count) {
@@ -136,11 +126,12 @@ TEST_P(CudaWaits, NoByteBesideAnOutputIsTouched) {
 
 // What was sent 2^32 messages ago has the same flag; what lies in the slot was cleaned on the way.
 TEST_P(CudaWaits, FlagsThatComeAgainAreNotTakenForNew) {
-  FibreGpu gpu;
-  DeviceJob job(gpu.launcher());
-  expect_sums(job, ring_case(GetParam(), 128 * 3 * 8));
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  DeviceJob job(device.launcher());
+  // 2 loops of 4 messages: each slot's lines carry a flag from 1 to 8, as they will again.
+  expect_sums(job, ring_case(GetParam(), 128 * 3 * 2));
   ASSERT_TRUE(job.connections().start_over_at(0x7FFFFFF8));
-  for (int i = 0; i < 6; ++i) expect_sums(job, ring_case(GetParam(), 7));
+  for (int i = 0; i < 20; ++i) expect_sums(job, ring_case(GetParam(), 7));
   ASSERT_TRUE(job.connections().start_over_at(0x100000000));
   DeviceCase other = ring_case(GetParam(), 128 * 3 * 8);
   other.seed = 2;
@@ -148,25 +139,29 @@ TEST_P(CudaWaits, FlagsThatComeAgainAreNotTakenForNew) {
 }
 
 TEST_P(CudaWaits, EveryPrimitiveLeavesAnEventInOrder) {
-  FibreGpu gpu;
-  DeviceJob job(gpu.launcher());
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  DeviceJob job(device.launcher());
   DeviceCase test = ring_case(GetParam(), 128 * 3 * 4);
   test.events = 64;
   expect_sums(job, test);
   const DeviceGrid& grid = job.last_grid();
   for (int block = 0; block < grid.count; ++block) {
-    const DeviceEventList& list = grid.event_lists[block];
-    ASSERT_EQ(list.count, 4U * 5U);  // 2(n - 1) + 1 primitives in each of 4 loops
-    for (std::uint32_t i = 0; i < list.count; ++i) {
-      EXPECT_EQ(list.events[i].step, i);
-      EXPECT_LE(list.events[i].begin_ns, list.events[i].end_ns);
-      EXPECT_GE(list.events[i].begin_ns, i == 0 ? 0 : list.events[i - 1].end_ns);
+    const auto events = events_of(grid, block, 0, device.launcher().memory);
+    ASSERT_TRUE(events);
+    ASSERT_EQ(events->size(), 4U * 5U);  // 2(n - 1) + 1 primitives in each of 4 loops
+    std::uint32_t step = 0;
+    std::int64_t last_ns = 0;
+    for (const DeviceEvent& event : *events) {
+      EXPECT_EQ(event.step, step++);
+      EXPECT_LE(last_ns, event.begin_ns);
+      EXPECT_LE(event.begin_ns, event.end_ns);
+      last_ns = event.end_ns;
     }
-    EXPECT_EQ(list.events[0].primitive, Primitive::Send);
-    EXPECT_EQ(list.events[0].send_peer, (block + 1) % 3);
-    EXPECT_EQ(list.events[4].primitive, Primitive::Recv);
-    EXPECT_EQ(list.events[4].recv_peer, (block + 2) % 3);
-    EXPECT_EQ(list.events[4].count, 128);
+    EXPECT_EQ(events->at(0).primitive, Primitive::Send);
+    EXPECT_EQ(events->at(0).send_peer, (block + 1) % 3);
+    EXPECT_EQ(events->at(4).primitive, Primitive::Recv);
+    EXPECT_EQ(events->at(4).recv_peer, (block + 2) % 3);
+    EXPECT_EQ(events->at(4).count, 128);
   }
 }
 

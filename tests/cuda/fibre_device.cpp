@@ -1,21 +1,18 @@
-#pragma once
-
-#include <cstdint>
+#include <atomic>
 #include <cstring>
-#include <memory>
 #include <vector>
 
-#include "tests/cuda/device_job.h"
+#include "tests/cuda/device_under_test.h"
 #include "tests/cuda/fibre_machine.h"
 
 namespace ringside {
+namespace {
 
 /// Memory of this process, as a device's.
 class FibreMemory final : public DeviceMemory {
  public:
   Result<std::byte*> take(Bytes size) override {
-    const std::size_t packs = size.value / sizeof(Line) + 1;
-    taken_.push_back(std::make_unique<Line[]>(packs));
+    taken_.push_back(std::make_unique<Line[]>(size.value / sizeof(Line) + 1));
     return reinterpret_cast<std::byte*>(taken_.back().get());
   }
   Result<std::byte*> take_shared(Bytes size) override { return take(size); }
@@ -35,27 +32,24 @@ class FibreMemory final : public DeviceMemory {
   std::vector<std::unique_ptr<Line[]>> taken_;
 };
 
-/// Every warp of a launch as a fibre.
-class FibreGpu {
+/// Every warp of a launch as a fibre. A turn is a microsecond, and drawn anew for each launch.
+class FibreDevice final : public DeviceUnderTest {
  public:
-  FibreMemory memory;
-  DeviceControl control;
-  std::uint64_t seed = 1;
-  std::uint64_t most_turns = 20'000'000;
-  /// Called at every so many turns of fibre time by a fibre of its own, where given: the host beside the kernel.
-  std::function<void(Fibres&)> host = {};
-  int dead_rank = -1;  ///< whose blocks end before they begin
-
-  [[nodiscard]] DeviceLauncher launcher() {
-    return {memory, &control,
-            [this](const DeviceGrid& grid, const DeviceLaunch& launch, Collective) {
-              return run(grid, launch);
+  [[nodiscard]] DeviceLauncher launcher() override {
+    return {memory_, &control_,
+            [this](const DeviceGrid& grid, const DeviceLaunch& launch, Collective collective) {
+              return with_kernel_collective(
+                  collective, [&](auto constant) { return run<constant()>(grid, launch); });
             }};
   }
 
  private:
+  static constexpr std::uint64_t kMostTurns = 2'000'000;
+  static constexpr std::uint64_t kTurnsUntilAbort = 2000;
+
+  template <Collective kCollective>
   bool run(const DeviceGrid& grid, const DeviceLaunch& launch) {
-    Fibres fibres(++seed);
+    Fibres fibres(++seed_);
     std::vector<std::unique_ptr<FibreStrand>> strands;
     for (int i = 0; i < grid.count; ++i) {
       const DeviceBlock& block = launch.blocks[i];
@@ -67,14 +61,29 @@ class FibreGpu {
         for (int warp = 0; warp < grid.warps_per_strand; ++warp) {
           fibres.add([&fibres, &shared, &block, &launch, strand, warp] {
             FibreMachine machine(fibres, shared, strand, warp);
-            run_device_block(machine, block, launch.buffers[block.rank]);
+            run_device_block<kCollective>(machine, block, launch.buffers[block.rank]);
           });
         }
       }
     }
-    if (host) fibres.add([&] { host(fibres); });
-    return fibres.run(most_turns);
+    if (aborts) {
+      fibres.add([&] {
+        while (fibres.turns() < kTurnsUntilAbort) fibres.yield();
+        control_.abort = 1;
+      });
+    }
+    return fibres.run(kMostTurns);
   }
+
+  FibreMemory memory_;
+  DeviceControl control_;
+  std::uint64_t seed_ = 1;
 };
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceUnderTest>> make_device() {
+  return std::unique_ptr<DeviceUnderTest>(std::make_unique<FibreDevice>());
+}
 
 }  // namespace ringside
