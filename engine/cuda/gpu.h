@@ -34,7 +34,7 @@ class GpuGraph {
 /// Threads    one at a time
 class Gpu {
  public:
-  /// errors  Unsupported: this build has no kernels, or there is no driver or no GPU; which of them is said
+  /// errors  System: this build has no kernels, or there is no driver or no GPU; which of them is said
   static Result<std::unique_ptr<Gpu>> open(int device = 0);
   virtual ~Gpu() = default;
 

@@ -3,7 +3,7 @@
 namespace ringside {
 
 Result<std::unique_ptr<Gpu>> Gpu::open(int /*device*/) {
-  return Error{ErrorCode::Unsupported, "this ringside was built without CUDA",
+  return Error{ErrorCode::System, "this ringside was built without CUDA",
                "configure with the preset cuda where nvcc is: cmake --preset cuda"};
 }
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <random>
 
-
 namespace ringside {
 namespace {
 

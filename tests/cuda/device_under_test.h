@@ -18,7 +18,7 @@ class DeviceUnderTest {
 };
 
 /// A fresh one.
-/// errors  Unsupported: there is none, and why
+/// errors  System: there is none, and why
 Result<std::unique_ptr<DeviceUnderTest>> make_device();
 
 }  // namespace ringside

@@ -15,6 +15,9 @@ DeviceCase ring_case(Protocol protocol, std::int64_t count) {
   return test;
 }
 
+/// For waits that are to end so.
+constexpr Nanoseconds kShort = std::chrono::milliseconds(100);
+
 /// The sum over ranks of what they put in.
 std::vector<std::byte> sum_of(const DeviceCase& test) {
   std::vector<std::byte> sum = input_of(test, 0);
@@ -63,7 +66,9 @@ TEST_P(CudaWaits, OneSlotIsEnoughForAChain) {
 TEST_P(CudaWaits, AWaitThatWillNotEndIsGivenUpAndSaysForWhom) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher(), 1);
-  const auto outputs = job.run(ring_case(GetParam(), 128 * 3 * 4));
+  DeviceCase test = ring_case(GetParam(), 128 * 3 * 4);
+  test.timeout = kShort;
+  const auto outputs = job.run(test);
   ASSERT_FALSE(outputs);
   EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
   EXPECT_NE(outputs.error().message.find("waited in vain for"), std::string::npos)
@@ -75,7 +80,9 @@ TEST_P(CudaWaits, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOut) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
   DeviceJob job(device.launcher());
-  const auto outputs = job.run(ring_case(GetParam(), 128 * 3 * 4));
+  DeviceCase test = ring_case(GetParam(), 128 * 3 * 4);
+  test.timeout = kShort;
+  const auto outputs = job.run(test);
   ASSERT_FALSE(outputs);
   EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
 }
