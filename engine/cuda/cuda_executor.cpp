@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/failure.h"
 #include "engine/runtime/peers.h"
+#include "trace/clock.h"
+#include "trace/recorder.h"
 
 namespace ringside {
 
@@ -46,6 +49,11 @@ struct CudaGroup::Impl {
   Status result;  ///< of the last turn
   std::optional<Error> broken;
   std::vector<Known> plans;
+  std::uint32_t events_of_strand = 0;
+  std::vector<std::vector<Event>> events;  ///< [rank], of the last turn
+  /// From the GPU's clock to trace_now(): the least that a launch's end lay before the host knew of it. That is too
+  /// much by the time that such news takes at best.
+  std::int64_t clock_offset_ns = std::numeric_limits<std::int64_t>::max();
 
   Result<const VirtualRanks::Plan*> plan_of(const Choice& choice, Nanoseconds timeout) {
     std::vector<CollectiveCall> all;
@@ -55,7 +63,8 @@ struct CudaGroup::Impl {
         return static_cast<const VirtualRanks::Plan*>(known.plan.get());
       }
     }
-    RINGSIDE_TRY(auto plan, ranks.plan(all, choice, {.timeout = timeout}));
+    RINGSIDE_TRY(auto plan,
+                 ranks.plan(all, choice, {.timeout = timeout, .events = events_of_strand}));
     if (plans.size() == kMostDevicePlans) plans.erase(plans.begin());
     plans.push_back({std::move(all), std::move(plan)});
     return static_cast<const VirtualRanks::Plan*>(plans.back().plan.get());
@@ -71,7 +80,41 @@ struct CudaGroup::Impl {
     const Status run = device.run(plan->grid, plan->launch(buffers), choice.collective);
     RINGSIDE_TRY(const std::optional<Error> outcome, ranks.outcome(*plan));
     if (outcome) return *outcome;
-    return run;
+    RINGSIDE_TRY(run);
+    return events_of_strand == 0 ? Status() : fetch_events(*plan, trace_now().count());
+  }
+
+  /// ended_ns  when the host knew that the launch had ended
+  Status fetch_events(const VirtualRanks::Plan& plan, std::int64_t ended_ns) {
+    events.assign(static_cast<std::size_t>(nranks), {});
+    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    for (int block = 0; block < plan.grid.count; ++block) {
+      const int rank = block / plan.choice.nchannels;
+      std::vector<Event>& own = events[static_cast<std::size_t>(rank)];
+      const auto first = static_cast<std::ptrdiff_t>(own.size());
+      for (int strand = 0; strand < plan.grid.strands; ++strand) {
+        RINGSIDE_TRY(const std::vector<DeviceEvent> some,
+                     take_events(plan.grid, block, strand, *device.memory));
+        for (const DeviceEvent& one : some) {
+          own.push_back({block % plan.choice.nchannels, one});
+          last_ns = std::max(last_ns, one.end_ns);
+        }
+      }
+      std::stable_sort(own.begin() + first, own.end(), [](const Event& a, const Event& b) {
+        return a.event.begin_ns < b.event.begin_ns;
+      });
+      std::uint32_t step = 0;
+      for (auto one = own.begin() + first; one != own.end(); ++one) one->event.step = step++;
+    }
+    if (last_ns == std::numeric_limits<std::int64_t>::min()) return {};
+    clock_offset_ns = std::min(clock_offset_ns, ended_ns - last_ns);
+    for (std::vector<Event>& own : events) {
+      for (Event& one : own) {
+        one.event.begin_ns += clock_offset_ns;
+        one.event.end_ns += clock_offset_ns;
+      }
+    }
+    return {};
   }
 
   [[nodiscard]] std::string absent() const {
@@ -120,6 +163,19 @@ Status CudaGroup::run(Rank me, const CollectiveCall& call, const Choice& choice,
   return *all.broken;
 }
 
+void CudaGroup::keep_events(std::uint32_t of_strand) {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->events_of_strand == of_strand) return;
+  impl_->events_of_strand = of_strand;
+  impl_->plans.clear();  // they have no room for events
+}
+
+std::vector<CudaGroup::Event> CudaGroup::last_events(Rank rank) const {
+  const std::lock_guard lock(impl_->mutex);
+  const auto index = static_cast<std::size_t>(to_int(rank));
+  return index < impl_->events.size() ? impl_->events[index] : std::vector<Event>();
+}
+
 void CudaGroup::abort() noexcept {
   // First the kernel's waits: whoever launches holds the mutex until it has ended.
   std::atomic_ref(impl_->device.control->abort).store(1, std::memory_order_release);
@@ -148,6 +204,9 @@ class CudaExecutor final : public Executor {
       : group_(std::move(group)), setup_(setup) {
     layout_.local_ranks = group_->nranks();
     layout_.transport = "cuda";
+    if (setup_.trace == nullptr) return;
+    lane_ = setup_.trace->add_lane();
+    group_->keep_events(kEventsOfStrand);
   }
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
@@ -175,9 +234,10 @@ class CudaExecutor final : public Executor {
   /// Connections are laid with the first launch that needs them: its ranks are all of this process.
   Status prepare(CallPlan& /*plan*/) override { return {}; }
 
-  void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t /*sequence*/) override {
+  void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) override {
     const Status done = group_->run(setup_.bootstrap.rank(), call, plan.choice, setup_.op_timeout);
     if (!done) setup_.failure.set(done.error());
+    if (done && lane_ != nullptr) record(plan, sequence);
   }
 
   void drain() override {}
@@ -186,10 +246,32 @@ class CudaExecutor final : public Executor {
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
 
  private:
+  static constexpr std::uint32_t kEventsOfStrand = 4096;
+
+  /// Of several ranks on one side, the first.
+  void record(const CallPlan& plan, std::uint32_t sequence) {
+    const auto element = static_cast<std::int64_t>(size_of(plan.call.type).value);
+    for (const CudaGroup::Event& one : group_->last_events(setup_.bootstrap.rank())) {
+      TraceEvent event = plan.event;
+      event.begin_ns = one.event.begin_ns;
+      event.end_ns = one.event.end_ns;
+      event.offset = static_cast<std::uint64_t>(one.event.offset * element);
+      event.bytes = static_cast<std::uint64_t>(one.event.count * element);
+      event.sequence = sequence;
+      event.recv_peer = one.event.recv_peer;
+      event.send_peer = one.event.send_peer;
+      event.step = one.event.step;
+      event.channel = static_cast<std::uint16_t>(one.channel);
+      event.primitive = one.event.primitive;
+      lane_->record(event);
+    }
+  }
+
   std::shared_ptr<CudaGroup> group_;
   ExecutorSetup setup_;
   HostLayout layout_;
   CallPlan plan_;
+  TraceLane* lane_ = nullptr;  ///< null: nothing is recorded
 };
 
 }  // namespace

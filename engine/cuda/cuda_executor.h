@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "engine/cuda/virtual_ranks.h"
 #include "engine/runtime/executor.h"
@@ -38,6 +39,16 @@ class CudaGroup {
   /// timeout  until the other ranks have handed in theirs, and of each wait in the kernel
   /// errors   Timeout: who did not come, or what was waited for.  Aborted.  As VirtualRanks::plan()
   Status run(Rank me, const CollectiveCall& call, const Choice& choice, Nanoseconds timeout);
+
+  /// From the next call on, kernels record so many primitives of each strand.
+  void keep_events(std::uint32_t of_strand);
+
+  /// What one rank's kernel has recorded of its last call, channel by channel, in the order of their begin.
+  struct Event {
+    int channel = 0;
+    DeviceEvent event;  ///< its times on the host's trace_now()
+  };
+  [[nodiscard]] std::vector<Event> last_events(Rank rank) const;
 
   /// Ends every wait, of hosts and of kernels, now and later.
   void abort() noexcept;

@@ -111,6 +111,7 @@ struct DeviceBuffers {
 struct DeviceLaunch {
   const DeviceBlock* blocks = nullptr;  ///< one a block of the grid
   std::int32_t warps_per_strand = 1;
+  std::int32_t is_one_gpu = 1;    ///< 0: a rank is on another GPU, or a host waits for a counter
   std::int32_t absent_rank = -1;  ///< whose blocks end at once, as if it had died: faults and tests
   DeviceBuffers buffers[kMostDeviceRanks] = {};  ///< [rank]
 };

@@ -9,7 +9,8 @@ namespace ringside {
 /// What CudaPrimitives stands on in a kernel: one object a thread, which is one lane of its warp. The block's warps
 /// are parted among strands, equally many to each.
 ///
-/// Scope      .sys everywhere: a peer may be another GPU, another process, or the host
+/// Scope      .sys: a peer may be another GPU, another process, or the host. Among ranks of one GPU a release is of
+///            .gpu scope, which includes both sides then, and need not wait until the host could see it
 /// Spinning   waits poll with relaxed or acquire loads, which pass by the first-level cache; nothing sleeps, as the
 ///            blocks of a launch are all resident (launch.h)
 /// source     PTX ISA 9.0: ld, st, fence, barrier; chapter 8
@@ -24,7 +25,8 @@ class GpuMachine {
   /// A question costs a read over PCIe, where the host's word lies.
   static constexpr std::uint32_t kLooksPerQuestion = 256;
 
-  __device__ explicit GpuMachine(int warps_per_strand) : warps_(warps_per_strand) {}
+  __device__ GpuMachine(int warps_per_strand, bool is_one_gpu)
+      : warps_(warps_per_strand), is_one_gpu_(is_one_gpu) {}
 
   [[nodiscard]] __device__ int warp_of_block() const { return static_cast<int>(threadIdx.x) / 32; }
   [[nodiscard]] __device__ int strand() const { return warp_of_block() / warps_; }
@@ -102,9 +104,13 @@ class GpuMachine {
   }
   __device__ void store_release(std::uint64_t* to, std::uint64_t value) {
     // st.release is fence.acq_rel and a relaxed store; of the whole strand's stores, through the barrier before it.
-    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(to)),
-                 "l"(static_cast<unsigned long long>(value))
-                 : "memory");
+    const std::size_t place = __cvta_generic_to_global(to);
+    const auto bits = static_cast<unsigned long long>(value);
+    if (is_one_gpu_) {
+      asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(place), "l"(bits) : "memory");
+    } else {
+      asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(place), "l"(bits) : "memory");
+    }
   }
   [[nodiscard]] __device__ std::uint32_t load_flag(const std::uint32_t* from) const {
     unsigned value = 0;
@@ -125,6 +131,7 @@ class GpuMachine {
 
  private:
   int warps_;
+  bool is_one_gpu_;
 };
 
 }  // namespace ringside

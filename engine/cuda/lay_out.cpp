@@ -229,17 +229,20 @@ Result<std::optional<Error>> outcome_of(const DeviceGrid& grid, std::span<const 
   return std::optional<Error>();
 }
 
-Result<std::vector<DeviceEvent>> events_of(const DeviceGrid& grid, int block, int strand,
-                                           DeviceMemory& memory) {
+Result<std::vector<DeviceEvent>> take_events(const DeviceGrid& grid, int block, int strand,
+                                             DeviceMemory& memory) {
   std::vector<DeviceEvent> events;
   if (grid.event_lists == nullptr) return events;
+  DeviceEventList* const place = grid.event_lists + block * grid.strands + strand;
   DeviceEventList list;
-  RINGSIDE_TRY(memory.read(
-      std::as_writable_bytes(std::span(&list, 1)),
-      reinterpret_cast<const std::byte*>(grid.event_lists + block * grid.strands + strand)));
+  RINGSIDE_TRY(memory.read(std::as_writable_bytes(std::span(&list, 1)),
+                           reinterpret_cast<const std::byte*>(place)));
   events.resize(std::min(list.count, list.capacity));
   RINGSIDE_TRY(memory.read(std::as_writable_bytes(std::span(events)),
                            reinterpret_cast<const std::byte*>(list.events)));
+  list.count = 0;
+  RINGSIDE_TRY(
+      memory.write(reinterpret_cast<std::byte*>(place), std::as_bytes(std::span(&list, 1))));
   return events;
 }
 

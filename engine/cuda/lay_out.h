@@ -92,9 +92,10 @@ Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallSh
 Result<std::optional<Error>> outcome_of(const DeviceGrid& grid, std::span<const DeviceRank> ranks,
                                         DeviceMemory& memory);
 
-/// What one strand of one block has recorded, in its order; at most as many as were asked for.
+/// What one strand of one block has recorded since it was last taken, in its order; at most as many as were asked for.
+/// shape   nothing is under way
 /// errors  System
-Result<std::vector<DeviceEvent>> events_of(const DeviceGrid& grid, int block, int strand,
-                                           DeviceMemory& memory);
+Result<std::vector<DeviceEvent>> take_events(const DeviceGrid& grid, int block, int strand,
+                                             DeviceMemory& memory);
 
 }  // namespace ringside

@@ -20,7 +20,7 @@ class VirtualRanks {
  public:
   struct Options {
     Nanoseconds timeout{std::chrono::seconds(60)};
-    int warps_per_strand = 0;  ///< 0: as many as a block of 512 threads has for each of its strands
+    int warps_per_strand = 0;  ///< 0: as many as the call has work for
     std::uint32_t events = 0;  ///< as DeviceCallShape::events
   };
 

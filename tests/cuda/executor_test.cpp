@@ -6,6 +6,9 @@
 #include "engine/runtime/communicator.h"
 #include "tests/cuda/device_under_test.h"
 #include "tests/runtime/ranks.h"
+#include "trace/clock.h"
+#include "trace/recorder.h"
+#include "trace/sink.h"
 
 namespace ringside {
 namespace {
@@ -37,6 +40,10 @@ class CudaExecutorTest : public testing::Test {
       const auto output = memory_->take(Bytes{kCount * 4});
       ASSERT_TRUE(input && output);
       buffers_.at(static_cast<std::size_t>(rank)) = {*input, *output};
+      auto recorder = TraceRecorder::start(std::make_shared<TraceMemorySink>(),
+                                           this_process_info(TraceClock::HostMonotonic));
+      ASSERT_TRUE(recorder);
+      recorders_.at(static_cast<std::size_t>(rank)) = *std::move(recorder);
     }
   }
 
@@ -55,6 +62,7 @@ class CudaExecutorTest : public testing::Test {
     run_ranks(first_ranks(kRanks), [&](int rank) {
       CommunicatorOptions options;
       options.op_timeout = op_timeout;
+      options.trace = recorders_.at(static_cast<std::size_t>(rank)).get();
       auto made =
           Communicator::make(must_join(rank, kRanks, root->id()), options, cuda_executor(group_));
       ASSERT_TRUE(made) << made.error().message;
@@ -66,6 +74,7 @@ class CudaExecutorTest : public testing::Test {
   DeviceMemory* memory_ = nullptr;
   std::shared_ptr<CudaGroup> group_;
   std::array<DeviceBuffers, kRanks> buffers_;
+  std::array<std::unique_ptr<TraceRecorder>, kRanks> recorders_;
 };
 
 TEST_F(CudaExecutorTest, RunsTheCallsOfACommunicatorOneAfterTheOther) {
@@ -91,6 +100,28 @@ TEST_F(CudaExecutorTest, RunsTheCallsOfACommunicatorOneAfterTheOther) {
       ASSERT_EQ(values[i], 3 * static_cast<std::int32_t>(i) + 3);  // i + (i + 1) + (i + 2)
     }
   }
+}
+
+// 2(n - 1) + 1 = 5 primitives of a ring in one loop, in the rank's trace with times of the host's clock.
+TEST_F(CudaExecutorTest, PutsWhatKernelsRecordIntoTheTrace) {
+  run_all(Seconds{60}, [&](Communicator& communicator, int rank) {
+    communicator.set_wishes(
+        {.algorithm = Algorithm::Ring, .protocol = Protocol::Simple, .nchannels = 1});
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(communicator.run(call_of(rank)));
+    const std::vector<CudaGroup::Event> events = group_->last_events(Rank{rank});
+    ASSERT_EQ(events.size(), 5U);
+    EXPECT_EQ(events[0].event.primitive, Primitive::Send);
+    EXPECT_EQ(events[0].event.send_peer, (rank + 1) % kRanks);
+    EXPECT_EQ(events[4].event.primitive, Primitive::Recv);
+    for (const CudaGroup::Event& one : events) {
+      EXPECT_LE(one.event.begin_ns, one.event.end_ns);
+      EXPECT_LE(one.event.end_ns, trace_now().count());
+    }
+    recorders_.at(static_cast<std::size_t>(rank))->flush();
+    // Each call is an event itself.
+    EXPECT_EQ(recorders_.at(static_cast<std::size_t>(rank))->stats().events, 2U * (5U + 1U));
+    ASSERT_TRUE(communicator.finish());
+  });
 }
 
 TEST_F(CudaExecutorTest, ARankThatDiesInAKernelBreaksTheCommunicatorOnEveryRank) {

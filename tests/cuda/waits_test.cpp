@@ -153,7 +153,7 @@ TEST_P(CudaWaits, EveryPrimitiveLeavesAnEventInOrder) {
   expect_sums(job, test);
   const DeviceGrid& grid = job.last_grid();
   for (int block = 0; block < grid.count; ++block) {
-    const auto events = events_of(grid, block, 0, device.launcher().memory);
+    const auto events = take_events(grid, block, 0, device.launcher().memory);
     ASSERT_TRUE(events);
     ASSERT_EQ(events->size(), 4U * 5U);  // 2(n - 1) + 1 primitives in each of 4 loops
     std::uint32_t step = 0;
