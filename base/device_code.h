@@ -2,8 +2,19 @@
 
 /// Stands before functions that GPUs run, too: under nvcc they are compiled for both sides. What they call
 /// must carry it as well, so such headers include neither containers nor fmt nor Result.
+///
+/// RINGSIDE_HD_CALL is for those that are called, not copied into their callers: long ones, seldom at the
+/// heart of a loop. RINGSIDE_UNROLL before a loop has GPUs keep its few rounds in registers.
 #ifdef __CUDACC__
 #define RINGSIDE_HD __host__ __device__
+#define RINGSIDE_HD_CALL __noinline__ __host__ __device__
 #else
 #define RINGSIDE_HD
+#define RINGSIDE_HD_CALL
+#endif
+
+#ifdef __CUDA_ARCH__
+#define RINGSIDE_UNROLL _Pragma("unroll")
+#else
+#define RINGSIDE_UNROLL
 #endif

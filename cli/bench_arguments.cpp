@@ -230,6 +230,9 @@ void declare_bench(Options& app, BenchArguments& a) {
                  "private: ordinary memory, copied through slots")
       ->capture_default_str();
   app.add_option("--transport", a.transport, transport_help());
+  app.add_option("--device", a.device,
+                 "host: ranks are processes; cuda: they share one GPU, in one kernel")
+      ->capture_default_str();
   app.add_option("--algo", a.algorithm,
                  fmt::format("{} (default: tuned)", fmt::join(algorithm_names(), ", ")));
   app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");

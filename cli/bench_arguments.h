@@ -28,6 +28,7 @@ struct BenchArguments {
   std::string check = "last";
   std::string buffers = "shared";
   std::string transport;
+  std::string device = "host";
   std::string algorithm;
   std::string protocol;
   int channels = 0;

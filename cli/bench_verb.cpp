@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/bench_arguments.h"
+#include "cli/bench_cuda.h"
 #include "cli/bench_report.h"
 #include "cli/curves_plot.h"
 #include "cli/options.h"
@@ -180,6 +181,11 @@ Status check_root(const BenchOptions& bench, int nranks) {
 }
 
 VerbResult run(const BenchArguments& arguments) {
+  if (arguments.device == "cuda") return run_bench_on_gpu(arguments);
+  if (arguments.device != "host") {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--device {}", arguments.device),
+                 "give host or cuda"};
+  }
   RINGSIDE_TRY(const BenchOptions options, bench_options(arguments));
   RINGSIDE_TRY(const JobOptions job, bench_job_options(arguments));
   RINGSIDE_TRY(check_bench(options, job.communicator.wishes));

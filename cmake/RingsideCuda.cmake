@@ -1,15 +1,44 @@
-# The cuda preset: the CUDA language and CUDAToolkit for the folders that have *.cu sources.
-include(CheckLanguage)
+# RINGSIDE_CUDA_FOUND: whether the parts that run on a GPU are built. The preset `cuda` asks for them. nvcc compiles the
+# kernels alone, without CMake's CUDA language, whose set-up takes longer than they are worth; the rest is C++ over the
+# runtime, which is linked statically, so that the program starts where there is no driver.
 include(RingsideNvcc)
-if(RINGSIDE_NVCC)
-  set(ENV{CUDACXX} ${RINGSIDE_NVCC})
-  check_language(CUDA)
+ringside_nvcc_version()
+set(RINGSIDE_CUDA_ARCHITECTURES "75;80;90;100" CACHE STRING "GPUs that kernels are compiled for, by compute capability")
+set(RINGSIDE_CUDA_FOUND FALSE)
+if(RINGSIDE_NVCC AND NOT RINGSIDE_NVCC_VERSION VERSION_LESS 12.0)
+  get_filename_component(nvcc ${RINGSIDE_NVCC} REALPATH)
+  get_filename_component(root ${nvcc}/../.. ABSOLUTE)
+  find_path(RINGSIDE_CUDART_INCLUDE cuda_runtime_api.h HINTS ${root}/include ${root}/targets/x86_64-linux/include /usr/local/cuda/include)
+  find_library(RINGSIDE_CUDART cudart_static HINTS ${root}/lib64 ${root}/lib ${root}/targets/x86_64-linux/lib /usr/local/cuda/lib64)
+  if(RINGSIDE_CUDART_INCLUDE AND RINGSIDE_CUDART)
+    set(RINGSIDE_CUDA_FOUND TRUE)
+  endif()
 endif()
-if(CMAKE_CUDA_COMPILER)
-  # Turing and later; 90-virtual lets later GPUs compile at load time. CMake 3.25 names no C++20 for CUDA.
-  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 90-virtual)
-  enable_language(CUDA)
-  add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
-  find_package(CUDAToolkit REQUIRED)
-endif()
-ringside_optional("CUDA Toolkit" "${CUDAToolkit_FOUND}" "parts that run on a GPU (no folder has any yet)")
+ringside_optional("CUDA Toolkit 12 or newer" "${RINGSIDE_CUDA_FOUND}" "kernels: bench and tests on GPUs")
+
+# ringside_compile_kernels(target source.cu): adds the source's kernels to a library, and what they need of CUDA.
+function(ringside_compile_kernels target source)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${source}.o)
+  set(code "")
+  foreach(architecture IN LISTS RINGSIDE_CUDA_ARCHITECTURES)
+    list(APPEND code -gencode arch=compute_${architecture},code=sm_${architecture})
+  endforeach()
+  # The last one's PTX, too: later GPUs compile it when it is loaded.
+  list(GET RINGSIDE_CUDA_ARCHITECTURES -1 last)
+  list(APPEND code -gencode arch=compute_${last},code=compute_${last})
+  add_custom_command(
+    OUTPUT ${object}
+    # A product and a sum stay two operations, as on hosts. -t: the architectures beside each other.
+    COMMAND ${RINGSIDE_NVCC} -std=c++20 -O3 --fmad=false -t 2 ${code} -allow-unsupported-compiler -ccbin ${CMAKE_CXX_COMPILER}
+            -Xcompiler -fPIC -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -MT ${object}
+            -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
+    DEPENDS ${source}
+    DEPFILE ${object}.d
+    COMMENT "nvcc ${source}"
+    VERBATIM)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  target_sources(${target} PRIVATE ${object})
+  target_include_directories(${target} SYSTEM PRIVATE ${RINGSIDE_CUDART_INCLUDE})
+  find_package(Threads REQUIRED)
+  target_link_libraries(${target} PRIVATE ${RINGSIDE_CUDART} Threads::Threads ${CMAKE_DL_LIBS} rt)
+endfunction()

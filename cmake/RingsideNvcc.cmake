@@ -1,6 +1,16 @@
 # RINGSIDE_NVCC: nvcc, where there is one. It is CUDACXX, or on PATH, or where NVIDIA's packages put it.
 find_program(RINGSIDE_NVCC NAMES $ENV{CUDACXX} nvcc HINTS /usr/local/cuda/bin)
 
+# RINGSIDE_NVCC_VERSION: its release; empty where there is none.
+function(ringside_nvcc_version)
+  if(NOT RINGSIDE_NVCC OR DEFINED RINGSIDE_NVCC_VERSION)
+    return()
+  endif()
+  execute_process(COMMAND ${RINGSIDE_NVCC} --version OUTPUT_VARIABLE text ERROR_QUIET)
+  string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" found "${text}")
+  set(RINGSIDE_NVCC_VERSION "${CMAKE_MATCH_1}" CACHE INTERNAL "of RINGSIDE_NVCC")
+endfunction()
+
 # ringside_compile_ptx(name source): compiles a *.cu to PTX as part of the build, without the CUDA language,
 # whose set-up takes longer than that; the target `name` has it as its property PTX. Compiling is all: no
 # GPU is needed, and none is asked for. Sets <name>_FOUND.
@@ -9,11 +19,7 @@ function(ringside_compile_ptx name source)
   if(NOT RINGSIDE_NVCC)
     return()
   endif()
-  if(NOT DEFINED RINGSIDE_NVCC_VERSION)
-    execute_process(COMMAND ${RINGSIDE_NVCC} --version OUTPUT_VARIABLE text ERROR_QUIET)
-    string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" found "${text}")
-    set(RINGSIDE_NVCC_VERSION "${CMAKE_MATCH_1}" CACHE INTERNAL "of RINGSIDE_NVCC")
-  endif()
+  ringside_nvcc_version()
   if(RINGSIDE_NVCC_VERSION VERSION_LESS 12.0) # no C++20
     return()
   endif()

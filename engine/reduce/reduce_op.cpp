@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "engine/reduce/element_rule.h"
+
 namespace ringside {
 namespace {
 
@@ -14,12 +16,7 @@ void divide(std::byte* data, std::size_t count, int divisor) {
   for (std::size_t i = 0; i < count; ++i) {
     T value;
     std::memcpy(&value, data + i * sizeof value, sizeof value);
-    // The divisor as a number of the wider of the two types: 200 ranks would be -56 as int8.
-    if constexpr (sizeof(T) < sizeof(int)) {
-      value = static_cast<T>(int{value} / divisor);
-    } else {
-      value = static_cast<T>(value / static_cast<T>(divisor));
-    }
+    value = divide_element(value, divisor);
     std::memcpy(data + i * sizeof value, &value, sizeof value);
   }
 }

@@ -48,6 +48,9 @@ class ReduceOp {
 
   [[nodiscard]] bool has_pre_operation() const { return own_ != partial_; }
   [[nodiscard]] bool has_post_operation() const { return divisor_ != 0; }
+  /// What the pre-operation multiplies own input with, and what the post-operation divides by; 0 without it.
+  [[nodiscard]] ElementBits scalar() const { return scalar_; }
+  [[nodiscard]] int divisor() const { return divisor_; }
   [[nodiscard]] DataType type() const { return type_; }
   [[nodiscard]] RedOp op() const { return op_; }
 

@@ -34,6 +34,22 @@ struct HostPorts {
   std::vector<SendEnd*> moving;  ///< that progress() moves: whoever waits calls it
 };
 
+/// What the connections of one task have in common.
+struct PortNames {
+  Rank me{0};
+  int channel = 0;
+  Protocol protocol = Protocol::Simple;
+  Bytes slot_size = {};
+};
+
+/// One side's connections by name, in the order of reduction, where the ends of a group count one by one.
+struct NamedPorts {
+  std::vector<ConnectionId> ids;
+  std::vector<Rank> peers;           ///< of each
+  std::vector<std::uint32_t> first;  ///< [port]: its first one; one more at the end
+};
+NamedPorts name_ports(const std::vector<Peer>& peers, bool receives, const PortNames& names);
+
 /// Names what the task's ports lead to: ends that are connected, or are to be.
 /// channel  of the task
 std::vector<ConnectionId> connections_of(const ChannelTask& task, Rank me, int channel,

@@ -219,5 +219,24 @@ TEST(BenchVerb, RunsUnderMpirun) {
   for (const json& row : document["results"]) EXPECT_EQ(row["wrong"], 0);
 }
 
+// With a GPU it would run; without one, or without kernels in this build, what is missing is said.
+TEST(BenchVerb, AGpuThatIsNotThereIsTold) {
+  const Outcome outcome =
+      run_program({"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "8", "--device", "cuda"});
+  if (outcome.status == 0) GTEST_SKIP() << "needs a host without a GPU";
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
+  EXPECT_THAT(outcome.err,
+              testing::AnyOf(testing::HasSubstr("no NVIDIA driver"), testing::HasSubstr("no GPU"),
+                             testing::HasSubstr("without CUDA")));
+}
+
+TEST(BenchVerb, WhatIsOfProcessesIsRefusedOnAGpu) {
+  const Outcome both =
+      run_program({"bench", "all_reduce", "--device", "cuda", "--transport", "shm"});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.err, testing::HasSubstr("--transport with --device cuda"));
+  EXPECT_EQ(run_program({"bench", "all_reduce", "--device", "cuba"}).status, 2);
+}
+
 }  // namespace
 }  // namespace ringside

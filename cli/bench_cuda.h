@@ -1,0 +1,13 @@
+#pragma once
+
+#include "cli/verb.h"
+
+namespace ringside::cli {
+
+struct BenchArguments;
+
+/// `bench --device cuda`: ranks that share one GPU.
+/// errors  InvalidArgument: an option that means nothing there.  System: no GPU, and what is missing
+VerbResult run_bench_on_gpu(const BenchArguments& arguments);
+
+}  // namespace ringside::cli

@@ -1,0 +1,59 @@
+#include "engine/cuda/cuda_choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/collectives/ports.h"
+#include "engine/protocol/slot_size.h"
+#include "engine/reduce/reduce_op.h"
+
+namespace ringside {
+namespace {
+
+constexpr Bytes kLongestLl{32 << 10};
+constexpr Bytes kLongestLl128{512 << 10};
+/// A channel with less than this to do costs more than it helps.
+constexpr std::uint64_t kLeastOfChannel = 128 << 10;
+constexpr int kMostGpuChannels = 32;
+
+Protocol usual_protocol(const GpuSituation& at, Algorithm algorithm) {
+  if (facts_of(algorithm).is_simple_only || at.bytes > kLongestLl128) return Protocol::Simple;
+  return at.bytes > kLongestLl ? Protocol::LL128 : Protocol::LL;
+}
+
+int usual_channels(const GpuSituation& at) {
+  const int room = std::max(1, at.multiprocessors / at.nranks);
+  const auto wanted = static_cast<int>(
+      std::clamp<std::uint64_t>(at.bytes.value / kLeastOfChannel, 1, kMostGpuChannels));
+  return std::min(room, wanted);
+}
+
+}  // namespace
+
+Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes) {
+  const bool is_short = situation.collective == Collective::AllReduce &&
+                        situation.bytes <= kLongestLl && situation.nranks <= kMaxPortsInSet;
+  Choice choice;
+  choice.collective = situation.collective;
+  choice.algorithm = is_short ? Algorithm::OneShot : Algorithm::Ring;
+  choice.slots_per_chunk = kMaxSlotsPerChunk / 2;
+  if (wishes.algorithm) {
+    RINGSIDE_TRY(check_algorithm(situation.collective, *wishes.algorithm));
+    choice.algorithm = *wishes.algorithm;
+  }
+  choice.protocol = wishes.protocol.value_or(usual_protocol(situation, choice.algorithm));
+  RINGSIDE_TRY(
+      check_reduction(situation.collective, choice.algorithm, situation.type, situation.op));
+  choice.nchannels = wishes.nchannels != 0 ? wishes.nchannels : usual_channels(situation);
+  if (choice.nchannels * situation.nranks > situation.multiprocessors) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{} channels of {} ranks on {} multiprocessors", choice.nchannels,
+                             situation.nranks, situation.multiprocessors),
+                 "each has to run beside all others: wish for fewer channels or ranks"};
+  }
+  choice.slot = wishes.slot.value != 0 ? wishes.slot : nccl_slot_size(choice.protocol);
+  return make_choice(choice);
+}
+
+}  // namespace ringside

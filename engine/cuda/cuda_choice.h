@@ -1,0 +1,31 @@
+#pragma once
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/runtime/call.h"
+#include "engine/tuning/choice.h"
+
+namespace ringside {
+
+/// What a choice on one GPU depends on.
+struct GpuSituation {
+  Collective collective = Collective::AllReduce;
+  Bytes bytes = {};  ///< call_bytes()
+  int nranks = 1;    ///< that share the GPU
+  int multiprocessors = 1;
+  DataType type = DataType::Float32;
+  RedOp op = RedOp::Sum;
+};
+
+/// How a collective runs among ranks of one GPU: by the wishes, else by its length.
+///
+///   to 32 KiB    ll, and all_reduce by one_shot: one round instead of 2(n - 1)
+///   to 512 KiB   ll128
+///   beyond       simple, on as many channels as have a multiprocessor each
+///
+/// All blocks of a launch have to be resident at a time: one a multiprocessor always is. The bounds are not
+/// measured yet; bench shows what they should be (--algo, --proto, --channels).
+/// errors  as choose_on_host().  InvalidArgument: more channels wished for than there are multiprocessors
+Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes = {});
+
+}  // namespace ringside

@@ -1,0 +1,292 @@
+#include "engine/cuda/cuda_executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/cuda/cuda_choice.h"
+#include "engine/cuda/gpu.h"
+#include "engine/runtime/bootstrap.h"
+#include "engine/runtime/failure.h"
+#include "engine/runtime/peers.h"
+#include "trace/clock.h"
+#include "trace/recorder.h"
+
+namespace ringside {
+
+/// Calls that repeat are laid out once. What is dropped here stays in the device's memory until that ends.
+constexpr std::size_t kMostDevicePlans = 64;
+
+struct CudaGroup::Impl {
+  struct Known {
+    std::vector<CollectiveCall> calls;
+    std::unique_ptr<VirtualRanks::Plan> plan;
+  };
+
+  Impl(CudaDevice of, int n)
+      : device(std::move(of)),
+        nranks(n),
+        ranks(*device.memory, device.control, n),
+        calls(static_cast<std::size_t>(n)) {}
+
+  const CudaDevice device;
+  const int nranks;
+  std::mutex mutex;
+  std::condition_variable changed;
+  // Under the mutex, which the launching rank holds until the launch has ended.
+  VirtualRanks ranks;
+  std::vector<std::optional<CollectiveCall>> calls;  ///< handed in, of this turn
+  int arrived = 0;
+  std::uint64_t turn = 0;
+  Status result;  ///< of the last turn
+  std::optional<Error> broken;
+  std::vector<Known> plans;
+  std::uint32_t events_of_strand = 0;
+  std::vector<std::vector<Event>> events;  ///< [rank], of the last turn
+  /// From the GPU's clock to trace_now(): the least that a launch's end lay before the host knew of it. That is too
+  /// much by the time that such news takes at best.
+  std::int64_t clock_offset_ns = std::numeric_limits<std::int64_t>::max();
+
+  Result<const VirtualRanks::Plan*> plan_of(const Choice& choice, Nanoseconds timeout) {
+    std::vector<CollectiveCall> all;
+    for (const auto& call : calls) all.push_back(*call);
+    for (const Known& known : plans) {
+      if (known.plan->choice == choice && std::ranges::equal(known.calls, all, is_alike)) {
+        return static_cast<const VirtualRanks::Plan*>(known.plan.get());
+      }
+    }
+    RINGSIDE_TRY(auto plan,
+                 ranks.plan(all, choice, {.timeout = timeout, .events = events_of_strand}));
+    if (plans.size() == kMostDevicePlans) plans.erase(plans.begin());
+    plans.push_back({std::move(all), std::move(plan)});
+    return static_cast<const VirtualRanks::Plan*>(plans.back().plan.get());
+  }
+
+  Status launch(const Choice& choice, Nanoseconds timeout) {
+    RINGSIDE_TRY(const VirtualRanks::Plan* const plan, plan_of(choice, timeout));
+    std::vector<DeviceBuffers> buffers;
+    for (const auto& call : calls) {
+      buffers.push_back(
+          {static_cast<const std::byte*>(call->input), static_cast<std::byte*>(call->output)});
+    }
+    const Status run = device.run(plan->grid, plan->launch(buffers), choice.collective);
+    RINGSIDE_TRY(const std::optional<Error> outcome, ranks.outcome(*plan));
+    if (outcome) return *outcome;
+    RINGSIDE_TRY(run);
+    return events_of_strand == 0 ? Status() : fetch_events(*plan, trace_now().count());
+  }
+
+  /// ended_ns  when the host knew that the launch had ended
+  Status fetch_events(const VirtualRanks::Plan& plan, std::int64_t ended_ns) {
+    events.assign(static_cast<std::size_t>(nranks), {});
+    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    for (int block = 0; block < plan.grid.count; ++block) {
+      const int rank = block / plan.choice.nchannels;
+      std::vector<Event>& own = events[static_cast<std::size_t>(rank)];
+      const auto first = static_cast<std::ptrdiff_t>(own.size());
+      for (int strand = 0; strand < plan.grid.strands; ++strand) {
+        RINGSIDE_TRY(const std::vector<DeviceEvent> some,
+                     take_events(plan.grid, block, strand, *device.memory));
+        for (const DeviceEvent& one : some) {
+          own.push_back({block % plan.choice.nchannels, one});
+          last_ns = std::max(last_ns, one.end_ns);
+        }
+      }
+      std::stable_sort(own.begin() + first, own.end(), [](const Event& a, const Event& b) {
+        return a.event.begin_ns < b.event.begin_ns;
+      });
+      std::uint32_t step = 0;
+      for (auto one = own.begin() + first; one != own.end(); ++one) one->event.step = step++;
+    }
+    if (last_ns == std::numeric_limits<std::int64_t>::min()) return {};
+    clock_offset_ns = std::min(clock_offset_ns, ended_ns - last_ns);
+    for (std::vector<Event>& own : events) {
+      for (Event& one : own) {
+        one.event.begin_ns += clock_offset_ns;
+        one.event.end_ns += clock_offset_ns;
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string absent() const {
+    std::string text;
+    for (std::size_t rank = 0; rank < calls.size(); ++rank) {
+      if (!calls[rank]) text += fmt::format("{}{}", text.empty() ? "" : ", ", rank);
+    }
+    return text;
+  }
+};
+
+CudaGroup::CudaGroup(CudaDevice device, int nranks)
+    : impl_(std::make_unique<Impl>(std::move(device), nranks)) {}
+CudaGroup::~CudaGroup() = default;
+
+const CudaDevice& CudaGroup::device() const { return impl_->device; }
+int CudaGroup::nranks() const { return impl_->nranks; }
+
+Status CudaGroup::run(Rank me, const CollectiveCall& call, const Choice& choice,
+                      Nanoseconds timeout) {
+  Impl& all = *impl_;
+  std::unique_lock lock(all.mutex);
+  if (all.broken) return *all.broken;
+  all.calls[static_cast<std::size_t>(to_int(me))] = call;
+  if (++all.arrived == all.nranks) {
+    all.result = all.launch(choice, timeout);
+    if (!all.result) all.broken = all.result.error();
+    std::ranges::fill(all.calls, std::nullopt);
+    all.arrived = 0;
+    ++all.turn;
+    all.changed.notify_all();
+    return all.result;
+  }
+  const std::uint64_t mine = all.turn;
+  const bool is_over = all.changed.wait_for(
+      lock, timeout, [&] { return all.turn != mine || all.broken.has_value(); });
+  // No turn follows before this rank has handed in its next call, so the result is still this one's.
+  if (all.turn != mine) return all.result;
+  if (!is_over) {
+    all.broken =
+        Error{ErrorCode::Timeout,
+              fmt::format("rank {} waited {} s in vain for the call of rank {} on their GPU",
+                          to_int(me), Seconds(timeout).count(), all.absent())};
+    all.changed.notify_all();
+  }
+  return *all.broken;
+}
+
+void CudaGroup::keep_events(std::uint32_t of_strand) {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->events_of_strand == of_strand) return;
+  impl_->events_of_strand = of_strand;
+  impl_->plans.clear();  // they have no room for events
+}
+
+std::vector<CudaGroup::Event> CudaGroup::last_events(Rank rank) const {
+  const std::lock_guard lock(impl_->mutex);
+  const auto index = static_cast<std::size_t>(to_int(rank));
+  return index < impl_->events.size() ? impl_->events[index] : std::vector<Event>();
+}
+
+void CudaGroup::abort() noexcept {
+  // First the kernel's waits: whoever launches holds the mutex until it has ended.
+  std::atomic_ref(impl_->device.control->abort).store(1, std::memory_order_release);
+  const std::lock_guard lock(impl_->mutex);
+  if (!impl_->broken) impl_->broken = Error{ErrorCode::Aborted, "the call on the GPU was stopped"};
+  impl_->changed.notify_all();
+}
+
+Result<CudaDevice> device_of(Gpu& gpu) {
+  RINGSIDE_TRY(std::byte* const control, gpu.memory().take_shared(Bytes{sizeof(DeviceControl)}));
+  return CudaDevice{.memory = &gpu.memory(),
+                    .control = reinterpret_cast<DeviceControl*>(control),
+                    .multiprocessors = gpu.facts().multiprocessors,
+                    .run = [&gpu](const DeviceGrid& grid, const DeviceLaunch& launch,
+                                  Collective collective) -> Status {
+                      RINGSIDE_TRY(gpu.launch(grid, launch, collective));
+                      return gpu.finish();
+                    }};
+}
+
+namespace {
+
+class CudaExecutor final : public Executor {
+ public:
+  CudaExecutor(std::shared_ptr<CudaGroup> group, const ExecutorSetup& setup)
+      : group_(std::move(group)), setup_(setup) {
+    layout_.local_ranks = group_->nranks();
+    layout_.transport = "cuda";
+    if (setup_.trace == nullptr) return;
+    lane_ = setup_.trace->add_lane();
+    group_->keep_events(kEventsOfStrand);
+  }
+
+  [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
+    return choose_on_gpu({.collective = call.collective,
+                          .bytes = call_bytes(call.collective, shape_of(call), group_->nranks()),
+                          .nranks = group_->nranks(),
+                          .multiprocessors = group_->device().multiprocessors,
+                          .type = call.type,
+                          .op = call.op},
+                         setup_.wishes);
+  }
+
+  Result<CallPlan*> plan(const CollectiveCall& call) override {
+    RINGSIDE_TRY(plan_.choice, choose(call));
+    plan_.call = call;
+    plan_.bytes = call_bytes(call.collective, shape_of(call), group_->nranks());
+    plan_.event.rank = to_int(setup_.bootstrap.rank());
+    plan_.event.collective = plan_.choice.collective;
+    plan_.event.algorithm = plan_.choice.algorithm;
+    plan_.event.protocol = plan_.choice.protocol;
+    plan_.event.is_modelled = facts_of(plan_.choice.algorithm).is_modelled();
+    return &plan_;
+  }
+
+  /// Connections are laid with the first launch that needs them: its ranks are all of this process.
+  Status prepare(CallPlan& /*plan*/) override { return {}; }
+
+  void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) override {
+    const Status done = group_->run(setup_.bootstrap.rank(), call, plan.choice, setup_.op_timeout);
+    if (!done) setup_.failure.set(done.error());
+    if (done && lane_ != nullptr) record(plan, sequence);
+  }
+
+  void drain() override {}
+  void abort() noexcept override { group_->abort(); }
+  void set_wishes(const CallWishes& wishes) override { setup_.wishes = wishes; }
+  [[nodiscard]] const HostLayout& layout() const override { return layout_; }
+
+ private:
+  static constexpr std::uint32_t kEventsOfStrand = 4096;
+
+  /// Of several ranks on one side, the first.
+  void record(const CallPlan& plan, std::uint32_t sequence) {
+    const auto element = static_cast<std::int64_t>(size_of(plan.call.type).value);
+    for (const CudaGroup::Event& one : group_->last_events(setup_.bootstrap.rank())) {
+      TraceEvent event = plan.event;
+      event.begin_ns = one.event.begin_ns;
+      event.end_ns = one.event.end_ns;
+      event.offset = static_cast<std::uint64_t>(one.event.offset * element);
+      event.bytes = static_cast<std::uint64_t>(one.event.count * element);
+      event.sequence = sequence;
+      event.recv_peer = one.event.recv_peer;
+      event.send_peer = one.event.send_peer;
+      event.step = one.event.step;
+      event.channel = static_cast<std::uint16_t>(one.channel);
+      event.primitive = one.event.primitive;
+      lane_->record(event);
+    }
+  }
+
+  std::shared_ptr<CudaGroup> group_;
+  ExecutorSetup setup_;
+  HostLayout layout_;
+  CallPlan plan_;
+  TraceLane* lane_ = nullptr;  ///< null: nothing is recorded
+};
+
+}  // namespace
+
+ExecutorMaker cuda_executor(std::shared_ptr<CudaGroup> group) {
+  return
+      [group = std::move(group)](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
+        if (setup.bootstrap.nranks() != group->nranks()) {
+          return Error{ErrorCode::InvalidArgument,
+                       fmt::format("{} ranks of a communicator on a GPU that {} share",
+                                   setup.bootstrap.nranks(), group->nranks()),
+                       "all ranks of a communicator share one"};
+        }
+        return std::unique_ptr<Executor>(std::make_unique<CudaExecutor>(group, setup));
+      };
+}
+
+}  // namespace ringside

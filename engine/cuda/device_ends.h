@@ -1,0 +1,170 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/collectives/ports.h"
+#include "engine/cuda/device_call.h"
+#include "engine/cuda/device_wait.h"
+
+namespace ringside {
+
+/// The ends of one block as one warp of one strand sees them: which message is next on each, and the waits that
+/// guard it. Each warp counts for itself and all count alike, so that none has to be told.
+///
+/// Ordering   every load of a counter is ld.acquire.sys, every store st.release.sys: what a sender has stored
+///            into a slot before its tail is seen by whoever has seen the tail, and what a receiver has loaded
+///            from a slot comes before its head. A warp waits or tells for its whole strand, so a barrier of the
+///            strand stands between that and the others' loads and stores: PTX orders causally through both.
+/// source     PTX ISA 9.0, chapter 8, Memory Consistency Model: 8.8 morally strong, 8.9 release and acquire
+///            patterns, 8.9.6 causality order; bar.sync orders memory among the threads that take part
+template <typename Machine>
+class DeviceEnds {
+ public:
+  RINGSIDE_HD DeviceEnds(Machine& machine, const DeviceBlock& block)
+      : machine_(machine), block_(block) {
+    for (int end = 0; end < block.recv_count; ++end) {
+      recv_step_[end] = *block.recv_ends[end].step;
+    }
+    for (int end = 0; end < block.send_count; ++end) {
+      send_step_[end] = *block.send_ends[end].step;
+      room_until_[end] = 0;
+    }
+  }
+
+  /// Calls visit(end) for each end behind the ports, in the order of reduction.
+  template <typename Visit>
+  RINGSIDE_HD void for_each_recv(Ports ports, Visit&& visit) const {
+    for_each_port(ports, [&](int port) {
+      for (int end = block_.recv_first[port]; end < block_.recv_first[port + 1]; ++end) visit(end);
+    });
+  }
+  template <typename Visit>
+  RINGSIDE_HD void for_each_send(Ports ports, Visit&& visit) const {
+    for_each_port(ports, [&](int port) {
+      for (int end = block_.send_first[port]; end < block_.send_first[port + 1]; ++end) visit(end);
+    });
+  }
+
+  [[nodiscard]] RINGSIDE_HD std::uint64_t recv_step(int end) const { return recv_step_[end]; }
+  [[nodiscard]] RINGSIDE_HD std::uint64_t send_step(int end) const { return send_step_[end]; }
+
+  /// Where the next message of an end lies.
+  [[nodiscard]] RINGSIDE_HD const std::byte* recv_slot(int end) const {
+    return slot_of(block_.recv_ends[end], recv_step_[end]);
+  }
+  [[nodiscard]] RINGSIDE_HD std::byte* send_slot(int end) const {
+    return slot_of(block_.send_ends[end], send_step_[end]);
+  }
+
+  /// Waits until each end of `to` has room for a message. Each warp for itself.
+  /// returns  false: the warp has given up, and has said so in its report
+  RINGSIDE_HD bool wait_for_room(Ports to) {
+    DeviceWait<Machine> wait(machine_, block_);
+    int waits_on = -1;
+    bool has_looked = false;
+    for_each_send(to, [&](int end) {
+      while (waits_on < 0 && send_step_[end] >= room_until_[end]) {
+        has_looked = true;
+        // Lane 0's answer for all: each might see another one, and part from the warp.
+        const std::uint64_t head = machine_.from_first_lane(
+            [&] { return machine_.load_acquire(block_.send_ends[end].head); });
+        room_until_[end] = head + static_cast<std::uint64_t>(block_.slots);
+        if (send_step_[end] >= room_until_[end] && wait.is_over()) waits_on = end;
+      }
+    });
+    if (has_looked)
+      machine_.sync_warp();  // what lane 0 has acquired holds for the others behind this
+    if (waits_on >= 0) report(wait.outcome(), waits_on, true);
+    return waits_on < 0;
+  }
+
+  /// Simple: waits until a message lies in each end of `from`.
+  /// returns  as above
+  RINGSIDE_HD bool wait_for_tails(Ports from) {
+    DeviceWait<Machine> wait(machine_, block_);
+    int waits_on = -1;
+    for_each_recv(from, [&](int end) {
+      std::uint64_t* const tail = block_.recv_ends[end].tail;
+      while (waits_on < 0 && !machine_.all_lanes([&](int lane) {
+        return lane != 0 || machine_.load_acquire(tail) > recv_step_[end];
+      })) {
+        if (wait.is_over()) waits_on = end;
+      }
+    });
+    if (waits_on >= 0) report(wait.outcome(), waits_on, false);
+    return waits_on < 0;
+  }
+
+  /// Notes why this warp has given up.
+  RINGSIDE_HD void report(DeviceOutcome outcome, int end, bool waits_for_room) {
+    DeviceReport& mine = block_.reports[machine_.warp_of_block()];
+    machine_.each_lane([&](int lane) {
+      if (lane != 0) return;
+      mine.peer = waits_for_room ? block_.send_ends[end].peer : block_.recv_ends[end].peer;
+      mine.waits_for_room = waits_for_room ? 1 : 0;
+      mine.end = static_cast<std::uint32_t>(end);
+      mine.step = waits_for_room ? send_step_[end] : recv_step_[end];
+      mine.outcome = outcome;
+    });
+  }
+
+  /// One warp of the strand, once all of its warps are done with the slots: gives those of `from` back, and
+  /// posts those of `to`.
+  RINGSIDE_HD void tell(Ports from, Ports to) {
+    machine_.each_lane([&](int lane) {
+      int turn = 0;
+      for_each_recv(from, [&](int end) {
+        if (turn++ % kLanesOfWarp == lane) {
+          machine_.store_release(block_.recv_ends[end].head, recv_step_[end] + 1);
+        }
+      });
+      for_each_send(to, [&](int end) {
+        if (turn++ % kLanesOfWarp == lane) {
+          machine_.store_release(block_.send_ends[end].tail, send_step_[end] + 1);
+        }
+      });
+    });
+  }
+
+  /// Every warp: on to the next message.
+  RINGSIDE_HD void advance(Ports from, Ports to) {
+    for_each_recv(from, [&](int end) {
+      ++recv_step_[end];
+      has_moved_recv_ |= std::uint64_t{1} << end;
+    });
+    for_each_send(to, [&](int end) {
+      ++send_step_[end];
+      has_moved_send_ |= std::uint64_t{1} << end;
+    });
+  }
+
+  /// One warp of the strand, at its end: the next call goes on from here. Ends of other strands have not moved.
+  RINGSIDE_HD void keep_steps() {
+    machine_.each_lane([&](int lane) {
+      if (lane != 0) return;
+      for (int end = 0; end < block_.recv_count; ++end) {
+        if ((has_moved_recv_ >> end & 1U) != 0) *block_.recv_ends[end].step = recv_step_[end];
+      }
+      for (int end = 0; end < block_.send_count; ++end) {
+        if ((has_moved_send_ >> end & 1U) != 0) *block_.send_ends[end].step = send_step_[end];
+      }
+    });
+  }
+
+ private:
+  [[nodiscard]] RINGSIDE_HD std::byte* slot_of(const DeviceEnd& end, std::uint64_t step) const {
+    const auto slot = static_cast<std::uint32_t>(step % static_cast<std::uint32_t>(block_.slots));
+    return end.slots + slot * device_slot_memory(block_.protocol, block_.slot);
+  }
+
+  Machine& machine_;
+  const DeviceBlock& block_;
+  std::uint64_t recv_step_[kMostDeviceEnds];
+  std::uint64_t send_step_[kMostDeviceEnds];
+  std::uint64_t
+      room_until_[kMostDeviceEnds];   ///< messages that may be sent without looking at the head
+  std::uint64_t has_moved_recv_ = 0;  ///< a bit an end
+  std::uint64_t has_moved_send_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cuda/device_call.h"
+
+namespace ringside {
+
+/// One wait of one warp: asks, at every so many looks in vain, whether to go on.
+template <typename Machine>
+class DeviceWait {
+ public:
+  RINGSIDE_HD DeviceWait(Machine& machine, const DeviceBlock& block)
+      : machine_(machine), block_(block) {}
+
+  /// After a look in vain.
+  /// returns  whether the warp gives up, the same on all its lanes; why is in outcome()
+  RINGSIDE_HD bool is_over() {
+    machine_.pause();
+    if (++looks_ % Machine::kLooksPerQuestion != 0) return false;
+    // One lane decides: each might see another time.
+    const bool aborts = is_told([&] { return machine_.load_flag(&block_.control->abort) != 0; });
+    if (aborts) outcome_ = DeviceOutcome::Aborted;
+    const std::int64_t now = machine_.now_ns();
+    if (begin_ns_ == 0) begin_ns_ = now;
+    const bool is_late = is_told([&] { return now - begin_ns_ > block_.timeout_ns; });
+    if (is_late && !aborts) outcome_ = DeviceOutcome::TimedOut;
+    return aborts || is_late;
+  }
+
+  [[nodiscard]] RINGSIDE_HD DeviceOutcome outcome() const { return outcome_; }
+
+ private:
+  /// What lane 0 finds.
+  template <typename Ask>
+  RINGSIDE_HD bool is_told(Ask ask) {
+    return !machine_.all_lanes([&](int lane) { return lane != 0 || !ask(); });
+  }
+
+  Machine& machine_;
+  const DeviceBlock& block_;
+  std::uint32_t looks_ = 0;
+  std::int64_t begin_ns_ = 0;
+  DeviceOutcome outcome_ = DeviceOutcome::Fine;
+};
+
+}  // namespace ringside

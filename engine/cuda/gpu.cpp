@@ -1,0 +1,205 @@
+#include "engine/cuda/gpu.h"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <vector>
+
+#include "engine/cuda/kernels.h"
+
+namespace ringside {
+namespace {
+
+Status check_cuda(cudaError_t code, const char* what) {
+  if (code == cudaSuccess) return {};
+  return Error{ErrorCode::System, fmt::format("{}: {}", what, cudaGetErrorString(code)), ""};
+}
+
+/// What stands between this process and a GPU.
+Error no_gpu(cudaError_t code) {
+  int driver = 0;
+  const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
+  if (!has_driver) {
+    return {ErrorCode::System, "no NVIDIA driver on this host",
+            "install one (libcuda.so.1), or run on a host that has a GPU"};
+  }
+  if (code == cudaErrorInsufficientDriver) {
+    return {ErrorCode::System,
+            fmt::format("the driver speaks CUDA {}.{}, this build needs {}.{}", driver / 1000,
+                        driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10),
+            "install a newer driver"};
+  }
+  return {ErrorCode::System, fmt::format("no GPU: {}", cudaGetErrorString(code)),
+          "run on a host that has one; CUDA_VISIBLE_DEVICES may hide it"};
+}
+
+class GpuMemory final : public DeviceMemory {
+ public:
+  explicit GpuMemory(cudaStream_t stream) : stream_(stream) {}
+  GpuMemory(const GpuMemory&) = delete;
+  GpuMemory& operator=(const GpuMemory&) = delete;
+  ~GpuMemory() override {
+    for (void* const one : taken_) static_cast<void>(cudaFree(one));
+    for (void* const one : shared_) static_cast<void>(cudaFreeHost(one));
+  }
+
+  Result<std::byte*> take(Bytes size) override {
+    void* memory = nullptr;
+    RINGSIDE_TRY(check_cuda(cudaMalloc(&memory, size.value + 1), "cudaMalloc"));
+    taken_.push_back(memory);
+    RINGSIDE_TRY(check_cuda(cudaMemsetAsync(memory, 0, size.value + 1, stream_), "cudaMemset"));
+    RINGSIDE_TRY(check_cuda(cudaStreamSynchronize(stream_), "cudaMemset"));
+    return static_cast<std::byte*>(memory);
+  }
+
+  Result<std::byte*> take_shared(Bytes size) override {
+    void* memory = nullptr;
+    // With unified addressing one address serves both sides.
+    RINGSIDE_TRY(
+        check_cuda(cudaHostAlloc(&memory, size.value, cudaHostAllocMapped), "cudaHostAlloc"));
+    shared_.push_back(memory);
+    std::memset(memory, 0, size.value);
+    return static_cast<std::byte*>(memory);
+  }
+
+  Status write(std::byte* to, std::span<const std::byte> from) override {
+    return move(to, from.data(), from.size(), cudaMemcpyHostToDevice);
+  }
+  Status read(std::span<std::byte> to, const std::byte* from) override {
+    return move(to.data(), from, to.size(), cudaMemcpyDeviceToHost);
+  }
+
+ private:
+  Status move(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
+    RINGSIDE_TRY(check_cuda(cudaMemcpyAsync(to, from, size, kind, stream_), "cudaMemcpy"));
+    return check_cuda(cudaStreamSynchronize(stream_), "cudaMemcpy");
+  }
+
+  cudaStream_t stream_;
+  std::vector<void*> taken_, shared_;
+};
+
+class CudaGraph final : public GpuGraph {
+ public:
+  CudaGraph(cudaGraphExec_t exec, cudaStream_t stream) : exec_(exec), stream_(stream) {}
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+  ~CudaGraph() override { static_cast<void>(cudaGraphExecDestroy(exec_)); }
+  Status begin() override { return check_cuda(cudaGraphLaunch(exec_, stream_), "cudaGraphLaunch"); }
+
+ private:
+  cudaGraphExec_t exec_;
+  cudaStream_t stream_;
+};
+
+class CudaGpu final : public Gpu {
+ public:
+  CudaGpu(GpuFacts facts, cudaStream_t stream)
+      : facts_(std::move(facts)), stream_(stream), memory_(stream) {}
+  CudaGpu(const CudaGpu&) = delete;
+  CudaGpu& operator=(const CudaGpu&) = delete;
+  ~CudaGpu() override {
+    static_cast<void>(cudaStreamSynchronize(stream_));
+    if (begin_ != nullptr) static_cast<void>(cudaEventDestroy(begin_));
+    if (end_ != nullptr) static_cast<void>(cudaEventDestroy(end_));
+  }
+
+  Status make_events() {
+    RINGSIDE_TRY(check_cuda(cudaEventCreate(&begin_), "cudaEventCreate"));
+    return check_cuda(cudaEventCreate(&end_), "cudaEventCreate");
+  }
+
+  [[nodiscard]] const GpuFacts& facts() const override { return facts_; }
+  DeviceMemory& memory() override { return memory_; }
+
+  Status launch(const DeviceGrid& grid, const DeviceLaunch& launch,
+                Collective collective) override {
+    const int threads = grid.warps() * kLanesOfWarp;
+    if (threads > kMostThreadsOfBlock) {
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{} threads a block for {} strands", threads, grid.strands),
+                   fmt::format("{} at most", kMostThreadsOfBlock)};
+    }
+    DeviceLaunch own = launch;
+    void* arguments[] = {&own};
+    const cudaError_t code =
+        cudaLaunchCooperativeKernel(kernel_of(collective), dim3(static_cast<unsigned>(grid.count)),
+                                    dim3(static_cast<unsigned>(threads)), arguments, 0, stream_);
+    if (code == cudaErrorCooperativeLaunchTooLarge) {
+      static_cast<void>(cudaGetLastError());
+      return Error{ErrorCode::System,
+                   fmt::format("{} blocks do not fit on {} multiprocessors at a time", grid.count,
+                               facts_.multiprocessors),
+                   "use fewer channels or ranks"};
+    }
+    return check_cuda(code, "launching a kernel");
+  }
+
+  Status copy(std::byte* to, const std::byte* from, Bytes bytes) override {
+    return check_cuda(cudaMemcpyAsync(to, from, bytes.value, cudaMemcpyDeviceToDevice, stream_),
+                      "cudaMemcpy");
+  }
+
+  Status finish() override { return check_cuda(cudaStreamSynchronize(stream_), "a kernel"); }
+
+  Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) override {
+    RINGSIDE_TRY(check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
+                            "cudaStreamBeginCapture"));
+    const Status begun = work();
+    cudaGraph_t graph = nullptr;
+    const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);
+    if (!begun) return begun.error();
+    RINGSIDE_TRY(check_cuda(ended, "cudaStreamEndCapture"));
+    cudaGraphExec_t exec = nullptr;
+    const Status made =
+        check_cuda(cudaGraphInstantiateWithFlags(&exec, graph, 0), "cudaGraphInstantiate");
+    static_cast<void>(cudaGraphDestroy(graph));
+    if (!made) return made.error();
+    return std::unique_ptr<GpuGraph>(std::make_unique<CudaGraph>(exec, stream_));
+  }
+
+  Result<Seconds> time(const std::function<Status()>& work) override {
+    RINGSIDE_TRY(check_cuda(cudaEventRecord(begin_, stream_), "cudaEventRecord"));
+    RINGSIDE_TRY(work());
+    RINGSIDE_TRY(check_cuda(cudaEventRecord(end_, stream_), "cudaEventRecord"));
+    RINGSIDE_TRY(check_cuda(cudaEventSynchronize(end_), "a kernel"));
+    float milliseconds = 0;
+    RINGSIDE_TRY(check_cuda(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEvents"));
+    return Seconds{static_cast<double>(milliseconds) * 1e-3};
+  }
+
+ private:
+  GpuFacts facts_;
+  cudaStream_t stream_;
+  GpuMemory memory_;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
+  int count = 0;
+  const cudaError_t counted = cudaGetDeviceCount(&count);
+  if (counted != cudaSuccess || count == 0) {
+    return no_gpu(counted == cudaSuccess ? cudaErrorNoDevice : counted);
+  }
+  RINGSIDE_TRY(check_cuda(cudaSetDevice(device), "cudaSetDevice"));
+  cudaDeviceProp properties = {};
+  RINGSIDE_TRY(check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties"));
+  GpuFacts facts{.name = properties.name,
+                 .major = properties.major,
+                 .minor = properties.minor,
+                 .multiprocessors = properties.multiProcessorCount,
+                 .memory = Bytes{properties.totalGlobalMem}};
+  RINGSIDE_TRY(check_cuda(cudaDriverGetVersion(&facts.driver), "cudaDriverGetVersion"));
+  RINGSIDE_TRY(check_cuda(cudaRuntimeGetVersion(&facts.runtime), "cudaRuntimeGetVersion"));
+  cudaStream_t stream = nullptr;
+  RINGSIDE_TRY(
+      check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"));
+  auto gpu = std::make_unique<CudaGpu>(std::move(facts), stream);
+  RINGSIDE_TRY(gpu->make_events());
+  return std::unique_ptr<Gpu>(std::move(gpu));
+}
+
+}  // namespace ringside

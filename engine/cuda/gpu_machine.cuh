@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cuda/pack.h"
+
+namespace ringside {
+
+/// What CudaPrimitives stands on in a kernel: one object a thread, which is one lane of its warp. The block's warps
+/// are parted among strands, equally many to each.
+///
+/// Scope      .sys: a peer may be another GPU, another process, or the host. Among ranks of one GPU a release is of
+///            .gpu scope, which includes both sides then, and need not wait until the host could see it
+/// Spinning   waits poll with relaxed or acquire loads, which pass by the first-level cache; nothing sleeps, as the
+///            blocks of a launch are all resident (launch.h)
+/// source     PTX ISA 9.0: ld, st, fence, barrier; chapter 8
+class GpuMachine {
+ public:
+  /// This lane's value; the others have theirs.
+  template <typename T>
+  struct PerLane {
+    T value;
+    __device__ T& operator[](int) { return value; }
+  };
+  /// A question costs a read over PCIe, where the host's word lies.
+  static constexpr std::uint32_t kLooksPerQuestion = 256;
+
+  __device__ GpuMachine(int warps_per_strand, bool is_one_gpu)
+      : warps_(warps_per_strand), is_one_gpu_(is_one_gpu) {}
+
+  [[nodiscard]] __device__ int warp_of_block() const { return static_cast<int>(threadIdx.x) / 32; }
+  [[nodiscard]] __device__ int strand() const { return warp_of_block() / warps_; }
+  [[nodiscard]] __device__ int warp() const { return warp_of_block() % warps_; }
+  [[nodiscard]] __device__ int warps() const { return warps_; }
+
+  /// What lanes meet nowhere in: each goes its own way, and they come together behind it.
+  template <typename Do>
+  __device__ void each_lane(Do&& work) {
+    work(static_cast<int>(threadIdx.x) % 32);
+    __syncwarp();
+  }
+
+  template <typename Ask>
+  __device__ bool all_lanes(Ask&& ask) {
+    return __all_sync(0xFFFFFFFFU, ask(static_cast<int>(threadIdx.x) % 32)) != 0;
+  }
+
+  template <typename Ask>
+  __device__ std::uint64_t from_first_lane(Ask&& ask) {
+    return __shfl_sync(0xFFFFFFFFU, static_cast<unsigned long long>(ask()), 0);
+  }
+
+  __device__ void sync_warp() { __syncwarp(); }
+
+  /// A barrier of the strand's warps, which says whether any of them brought `true`. Barrier 0 is __syncthreads()'.
+  __device__ bool any_in_strand(bool mine) {
+    int any = 0;
+    asm volatile(
+        "{\n"
+        "  .reg .pred p, q;\n"
+        "  setp.ne.s32 p, %1, 0;\n"
+        "  barrier.cta.red.or.pred q, %2, %3, p;\n"
+        "  selp.s32 %0, 1, 0, q;\n"
+        "}\n"
+        : "=r"(any)
+        : "r"(static_cast<int>(mine)), "r"(strand() + 1), "r"(warps_ * 32)
+        : "memory");
+    return any != 0;
+  }
+
+  // A slot's data: plain, between acquire and release.
+  [[nodiscard]] __device__ Pack load_pack(const std::byte* from) const {
+    return *reinterpret_cast<const Pack*>(from);
+  }
+  __device__ void store_pack(std::byte* to, const Pack& pack) {
+    *reinterpret_cast<Pack*>(to) = pack;
+  }
+
+  // 16 bytes of a lane in one instruction of the warp: two words, each whole. LL needs no more (store_words), LL128
+  // needs that a line's 8 lanes go together (store_line).
+  [[nodiscard]] __device__ Pack load_line(const std::byte* from) const {
+    unsigned long long low = 0, high = 0;
+    asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(low), "=l"(high)
+                 : "l"(__cvta_generic_to_global(from))
+                 : "memory");
+    return {low, high};
+  }
+  __device__ void store_words(std::byte* to, const Pack& pack) { store_line(to, pack); }
+  __device__ void store_line(std::byte* to, const Pack& pack) {
+    asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),
+                 "l"(static_cast<unsigned long long>(pack.low)),
+                 "l"(static_cast<unsigned long long>(pack.high))
+                 : "memory");
+  }
+
+  [[nodiscard]] __device__ std::uint64_t load_acquire(const std::uint64_t* from) const {
+    unsigned long long value = 0;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];"
+                 : "=l"(value)
+                 : "l"(__cvta_generic_to_global(from))
+                 : "memory");
+    return value;
+  }
+  __device__ void store_release(std::uint64_t* to, std::uint64_t value) {
+    // st.release is fence.acq_rel and a relaxed store; of the whole strand's stores, through the barrier before it.
+    const std::size_t place = __cvta_generic_to_global(to);
+    const auto bits = static_cast<unsigned long long>(value);
+    if (is_one_gpu_) {
+      asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(place), "l"(bits) : "memory");
+    } else {
+      asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(place), "l"(bits) : "memory");
+    }
+  }
+  [[nodiscard]] __device__ std::uint32_t load_flag(const std::uint32_t* from) const {
+    unsigned value = 0;
+    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(__cvta_generic_to_global(from))
+                 : "memory");
+    return value;
+  }
+
+  /// The GPU's clock, the same on all of its blocks.
+  [[nodiscard]] __device__ std::int64_t now_ns() const {
+    unsigned long long now = 0;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return static_cast<std::int64_t>(now);
+  }
+  __device__ void pause() {}
+
+ private:
+  int warps_;
+  bool is_one_gpu_;
+};
+
+}  // namespace ringside

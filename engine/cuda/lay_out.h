@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/collectives/task.h"
+#include "engine/cuda/device_call.h"
+#include "engine/cuda/device_memory.h"
+#include "engine/reduce/reduce_op.h"
+#include "engine/runtime/connect.h"
+#include "engine/tuning/choice.h"
+
+namespace ringside {
+
+/// A ReduceOp for device code; without one, nothing is reduced.
+DeviceReduction device_reduction(const ReduceOp* op);
+
+/// The connections among ranks of one GPU, in its memory; made when first asked for, kept for good, and shared by
+/// all calls of their protocol and slot size.
+///
+/// Ownership  the memory outlives it
+class DeviceConnections {
+ public:
+  explicit DeviceConnections(DeviceMemory& memory, int slots = kSlots)
+      : memory_(memory), slots_(slots) {}
+
+  /// errors  System: no memory
+  Result<DeviceEnd> end_of(const ConnectionId& id, bool receives);
+
+  [[nodiscard]] int slots() const { return slots_; }
+
+  /// For tests of what happens after so many messages: counts as if they had gone through each connection, and
+  /// leaves what lies in the slots.  shape  nothing is under way
+  /// errors  System
+  Status start_over_at(std::uint64_t step);
+
+ private:
+  struct Place {
+    std::byte* slots = nullptr;
+    std::byte* counters = nullptr;
+  };
+
+  DeviceMemory& memory_;
+  int slots_;
+  std::map<ConnectionId, Place> places_;
+};
+
+/// What one rank does in a call.
+struct DeviceRank {
+  Rank rank{0};
+  std::span<const ChannelTask> tasks;  ///< [channel]
+  const ReduceOp* reduce = nullptr;    ///< null: nothing is reduced
+};
+
+/// What the blocks of a call have in common.
+struct DeviceCallShape {
+  Choice choice;
+  DataType type = DataType::Float32;
+  Nanoseconds timeout{std::chrono::seconds(60)};
+  int warps_per_strand = 4;
+  std::uint32_t events = 0;  ///< kept of each strand; 0: none are recorded
+};
+
+/// The blocks of a call, in device memory: one a rank and channel.
+struct DeviceGrid {
+  const DeviceBlock* blocks = nullptr;
+  int count = 0;
+  int strands = 1;  ///< of the block that has most
+  int warps_per_strand = 1;
+  DeviceReport* reports = nullptr;         ///< [block][warp]
+  DeviceEventList* event_lists = nullptr;  ///< [block][strand]; null: none are recorded
+  DeviceEvent* events = nullptr;           ///< [block][strand][shape.events]
+
+  [[nodiscard]] int warps() const { return strands * warps_per_strand; }
+};
+
+/// Lays the blocks of all ranks of a launch into device memory, and their connections where those are new.
+/// control  in shared memory
+/// errors   Unsupported: more ranks or ends than a launch or block has.  System: no memory
+Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallShape& shape,
+                           const DeviceControl* control, DeviceConnections& connections,
+                           DeviceMemory& memory);
+
+/// How the launch ended: what the first warp that gave up waited for.
+/// returns  none: all is well
+/// errors   System
+Result<std::optional<Error>> outcome_of(const DeviceGrid& grid, std::span<const DeviceRank> ranks,
+                                        DeviceMemory& memory);
+
+/// What one strand of one block has recorded since it was last taken, in its order; at most as many as were asked for.
+/// shape   nothing is under way
+/// errors  System
+Result<std::vector<DeviceEvent>> take_events(const DeviceGrid& grid, int block, int strand,
+                                             DeviceMemory& memory);
+
+}  // namespace ringside

@@ -1,0 +1,72 @@
+#include "engine/cuda/virtual_ranks.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "engine/collectives/plan.h"
+#include "engine/cuda/kernels.h"
+#include "engine/runtime/host_choice.h"
+
+namespace ringside {
+namespace {
+
+/// Warps of a strand that have something to do, each 16 bytes a lane: a barrier of more takes longer.
+int warps_for(const Choice& choice, const CollectiveCall& call, int nranks, int strands) {
+  constexpr std::uint64_t kBytesOfWarp = 16 * kLanesOfWarp;
+  const int most = kMostThreadsOfBlock / kLanesOfWarp / strands;
+  const std::uint64_t bytes = call_bytes(call.collective, shape_of(call), nranks).value;
+  const std::uint64_t of_channel = bytes / static_cast<std::uint64_t>(choice.nchannels);
+  return static_cast<int>(
+      std::clamp<std::uint64_t>(of_channel / kBytesOfWarp, 1, static_cast<std::uint64_t>(most)));
+}
+
+}  // namespace
+
+DeviceLaunch VirtualRanks::Plan::launch(std::span<const DeviceBuffers> buffers) const {
+  RINGSIDE_ASSERT(buffers.size() == ranks.size(), "{} buffers of {} ranks", buffers.size(),
+                  ranks.size());
+  DeviceLaunch launch;
+  launch.blocks = grid.blocks;
+  launch.warps_per_strand = grid.warps_per_strand;
+  std::ranges::copy(buffers, launch.buffers);
+  return launch;
+}
+
+Result<std::unique_ptr<VirtualRanks::Plan>> VirtualRanks::plan(
+    std::span<const CollectiveCall> calls, const Choice& choice, const Options& options) {
+  RINGSIDE_ASSERT(calls.size() == static_cast<std::size_t>(nranks_), "{} calls of {} ranks",
+                  calls.size(), nranks_);
+  auto plan = std::make_unique<Plan>();
+  plan->choice = choice;
+  // As on hosts: what joins nodes has the ranks play several.
+  const int ranks_per_node =
+      facts_of(choice.algorithm).needs_nodes ? played_ranks_per_node(nranks_) : 0;
+  const Channels channels = host_channels(nranks_, choice.nchannels, ranks_per_node);
+  int strands = 1;
+  for (int rank = 0; rank < nranks_; ++rank) {
+    const CollectiveCall& call = calls[static_cast<std::size_t>(rank)];
+    RINGSIDE_TRY(auto tasks, plan_channels(choice, channels, shape_of(call), Rank{rank}));
+    for (const ChannelTask& task : tasks) strands = std::max(strands, task.strands.count);
+    plan->tasks.push_back(std::move(tasks));
+    plan->ops.emplace_back();
+    if (is_reduction(call.collective)) {
+      RINGSIDE_TRY(plan->ops.back(), make_reduce_op(call.type, call.op, nranks_, call.scalar));
+    }
+  }
+  for (int rank = 0; rank < nranks_; ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    const std::optional<ReduceOp>& op = plan->ops[index];
+    plan->ranks.push_back({Rank{rank}, plan->tasks[index], op ? &*op : nullptr});
+  }
+  const int usual_warps = warps_for(choice, calls.front(), nranks_, strands);
+  const DeviceCallShape shape{
+      .choice = choice,
+      .type = calls.front().type,
+      .timeout = options.timeout,
+      .warps_per_strand = options.warps_per_strand != 0 ? options.warps_per_strand : usual_warps,
+      .events = options.events};
+  RINGSIDE_TRY(plan->grid, lay_out(plan->ranks, shape, control_, connections_, memory_));
+  return plan;
+}
+
+}  // namespace ringside

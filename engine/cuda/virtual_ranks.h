@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/cuda/lay_out.h"
+#include "engine/runtime/call.h"
+
+namespace ringside {
+
+/// Ranks that share one GPU, all of them in one process: each call is one launch with the blocks of all ranks, so
+/// that no rank's kernel waits for one that has not begun. Connections outlive calls.
+///
+/// Threads    one at a time
+/// Ownership  the memory outlives it, and holds what it lays out until it ends itself
+class VirtualRanks {
+ public:
+  struct Options {
+    Nanoseconds timeout{std::chrono::seconds(60)};
+    int warps_per_strand = 0;  ///< 0: as many as the call has work for
+    std::uint32_t events = 0;  ///< as DeviceCallShape::events
+  };
+
+  /// A call of all ranks, laid out. It may be launched as often as wanted, on any buffers.
+  struct Plan {
+    Choice choice;
+    std::vector<std::vector<ChannelTask>> tasks;  ///< [rank][channel]
+    std::vector<std::optional<ReduceOp>> ops;     ///< [rank]
+    std::vector<DeviceRank> ranks;
+    DeviceGrid grid;
+
+    /// With these buffers: [rank]
+    [[nodiscard]] DeviceLaunch launch(std::span<const DeviceBuffers> buffers) const;
+  };
+
+  /// control  in shared memory of the device
+  VirtualRanks(DeviceMemory& memory, const DeviceControl* control, int nranks, int slots = kSlots)
+      : memory_(memory), control_(control), nranks_(nranks), connections_(memory, slots) {}
+
+  /// calls   of each rank; they may differ in what a rank's own call may differ in (scalar, transfers)
+  /// errors  as plan_channels(), make_reduce_op(), lay_out()
+  Result<std::unique_ptr<Plan>> plan(std::span<const CollectiveCall> calls, const Choice& choice,
+                                     const Options& options);
+
+  /// How the last launch of a plan ended.
+  /// returns, errors  as outcome_of()
+  Result<std::optional<Error>> outcome(const Plan& plan) {
+    return outcome_of(plan.grid, plan.ranks, memory_);
+  }
+
+  [[nodiscard]] DeviceConnections& connections() { return connections_; }
+
+ private:
+  DeviceMemory& memory_;
+  const DeviceControl* control_;
+  int nranks_;
+  DeviceConnections connections_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,175 @@
+#include "harness/gpu_bench.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "engine/cuda/cuda_choice.h"
+#include "engine/cuda/virtual_ranks.h"
+#include "harness/bench_buffer.h"
+#include "harness/bench_call.h"
+
+namespace ringside {
+namespace {
+
+/// Long enough that the launch is a small part, and more than any cache holds.
+constexpr Bytes kCopied{512 << 20};
+constexpr int kLaunchesOfGraph = 20;
+
+class GpuSweep {
+ public:
+  GpuSweep(Gpu& gpu, int nranks, const BenchOptions& options, const CallWishes& wishes,
+           Nanoseconds timeout, DeviceControl* control)
+      : gpu_(gpu),
+        nranks_(nranks),
+        options_(options),
+        wishes_(wishes),
+        timeout_(timeout),
+        ranks_(gpu.memory(), control, nranks),
+        element_(size_of(options.type).value) {}
+
+  Status prepare() {
+    std::uint64_t most = 0;
+    for (const Bytes size : options_.sizes) most = std::max(most, size.value);
+    for (int rank = 0; rank < nranks_; ++rank) {
+      RINGSIDE_TRY(std::byte* const input, gpu_.memory().take(Bytes{most}));
+      RINGSIDE_TRY(std::byte* const output, gpu_.memory().take(Bytes{most}));
+      buffers_.push_back({input, output});
+      inputs_.push_back(input);
+    }
+    return {};
+  }
+
+  /// Bytes copied from here to there, by the median of a few runs.
+  Result<BytesPerSecond> copy_rate() {
+    RINGSIDE_TRY(std::byte* const from, gpu_.memory().take(kCopied));
+    RINGSIDE_TRY(std::byte* const to, gpu_.memory().take(kCopied));
+    RINGSIDE_TRY(const std::vector<double> times,
+                 times_of([&] { return gpu_.copy(to, from, kCopied); }, 3, 11));
+    return kCopied / Seconds{times[times.size() / 2]};
+  }
+
+  Result<GpuBenchRow> measure(Bytes size) {
+    const auto elements = static_cast<std::int64_t>(size.value / element_);
+    std::vector<BenchCall> benches;
+    std::vector<CollectiveCall> calls;
+    for (int rank = 0; rank < nranks_; ++rank) {
+      benches.emplace_back(options_.collective, elements, rank, nranks_, options_.root);
+      calls.push_back(benches.back().call());
+      calls.back().type = options_.type;
+      calls.back().op = options_.op;
+      calls.back().scalar = CheckData(options_.type, options_.op, 0).scalar_of(rank);
+    }
+    GpuBenchRow row;
+    row.count = benches.front().count();
+    row.bytes = Bytes{static_cast<std::uint64_t>(benches.front().largest()) * element_};
+    RINGSIDE_TRY(row.choice, choose_on_gpu({.collective = options_.collective,
+                                            .bytes = row.bytes,
+                                            .nranks = nranks_,
+                                            .multiprocessors = gpu_.facts().multiprocessors,
+                                            .type = options_.type,
+                                            .op = options_.op},
+                                           wishes_));
+    RINGSIDE_TRY(const auto plan, ranks_.plan(calls, row.choice, {.timeout = timeout_}));
+    const DeviceLaunch launch = plan->launch(buffers_);
+    const auto begin = [&] { return gpu_.launch(plan->grid, launch, options_.collective); };
+    RINGSIDE_TRY(const std::vector<double> times,
+                 times_of(begin, options_.warmup, options_.iterations));
+    RINGSIDE_TRY(check_outcome(*plan));
+    row.least = Seconds{times.front()};
+    row.median = Seconds{times[times.size() / 2]};
+    row.most = Seconds{times.back()};
+    row.algbw = row.bytes / row.median;
+    row.busbw = row.algbw * busbw_factor(options_.collective, nranks_);
+    row.moved = row.busbw * static_cast<double>(nranks_);
+    RINGSIDE_TRY(row.graph, graph_time(begin));
+    RINGSIDE_TRY(check_outcome(*plan));
+    if (options_.check == BenchCheck::Off) return row;
+    RINGSIDE_TRY(row.wrong, check(benches, begin));
+    RINGSIDE_TRY(check_outcome(*plan));
+    return row;
+  }
+
+ private:
+  /// Sorted, in seconds.
+  Result<std::vector<double>> times_of(const std::function<Status()>& begin, int warmup,
+                                       int iterations) {
+    for (int i = 0; i < warmup; ++i) RINGSIDE_TRY(begin());
+    std::vector<double> times;
+    for (int i = 0; i < iterations; ++i) {
+      RINGSIDE_TRY(const Seconds time, gpu_.time(begin));
+      times.push_back(time.count());
+    }
+    std::ranges::sort(times);
+    return times;
+  }
+
+  Result<Seconds> graph_time(const std::function<Status()>& begin) {
+    RINGSIDE_TRY(const std::unique_ptr<GpuGraph> graph, gpu_.capture([&]() -> Status {
+      for (int i = 0; i < kLaunchesOfGraph; ++i) RINGSIDE_TRY(begin());
+      return {};
+    }));
+    RINGSIDE_TRY(const std::vector<double> times, times_of([&] { return graph->begin(); }, 1, 5));
+    return Seconds{times[times.size() / 2] / kLaunchesOfGraph};
+  }
+
+  Status check_outcome(const VirtualRanks::Plan& plan) {
+    RINGSIDE_TRY(const std::optional<Error> error, ranks_.outcome(plan));
+    return error ? Status(*error) : Status();
+  }
+
+  /// One more run on known data into poisoned outputs. returns  wrong elements over all ranks
+  Result<std::int64_t> check(const std::vector<BenchCall>& benches,
+                             const std::function<Status()>& begin) {
+    const CheckData data(options_.type, options_.op, ++seed_);
+    std::vector<std::byte> host;
+    for (std::size_t rank = 0; rank < benches.size(); ++rank) {
+      host.assign(static_cast<std::size_t>(benches[rank].inputs()) * element_, std::byte{0});
+      benches[rank].fill(data, host.data());
+      RINGSIDE_TRY(gpu_.memory().write(inputs_[rank], host));
+      host.assign(static_cast<std::size_t>(benches[rank].outputs()) * element_,
+                  std::byte{BenchBuffer::kPoison});
+      RINGSIDE_TRY(gpu_.memory().write(buffers_[rank].output, host));
+    }
+    RINGSIDE_TRY(begin());
+    RINGSIDE_TRY(gpu_.finish());
+    std::int64_t wrong = 0;
+    for (std::size_t rank = 0; rank < benches.size(); ++rank) {
+      host.resize(static_cast<std::size_t>(benches[rank].outputs()) * element_);
+      RINGSIDE_TRY(gpu_.memory().read(host, buffers_[rank].output));
+      wrong += benches[rank].count_wrong(data, host.data(), Bytes{element_});
+    }
+    return wrong;
+  }
+
+  Gpu& gpu_;
+  int nranks_;
+  const BenchOptions& options_;
+  const CallWishes& wishes_;
+  Nanoseconds timeout_;
+  VirtualRanks ranks_;
+  std::size_t element_;
+  std::vector<DeviceBuffers> buffers_;
+  std::vector<std::byte*> inputs_;
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace
+
+Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options,
+                               const CallWishes& wishes, Nanoseconds timeout,
+                               const std::function<void(const GpuBench&)>& on_row) {
+  RINGSIDE_TRY(std::byte* const control, gpu.memory().take_shared(Bytes{sizeof(DeviceControl)}));
+  GpuSweep sweep(gpu, nranks, options, wishes, timeout, reinterpret_cast<DeviceControl*>(control));
+  RINGSIDE_TRY(sweep.prepare());
+  GpuBench bench;
+  RINGSIDE_TRY(bench.copy, sweep.copy_rate());
+  for (const Bytes size : options.sizes) {
+    RINGSIDE_TRY(const GpuBenchRow row, sweep.measure(size));
+    bench.rows.push_back(row);
+    on_row(bench);
+  }
+  return bench;
+}
+
+}  // namespace ringside

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/cuda/gpu.h"
+#include "harness/bench.h"
+
+namespace ringside {
+
+/// Times of one size among ranks of one GPU, by the GPU's clock.
+struct GpuBenchRow {
+  Bytes bytes;
+  std::int64_t count = 0;
+  Choice choice;
+  Seconds median{0}, least{0}, most{0};  ///< of one launch
+  Seconds graph{0};                      ///< of one launch among many in a CUDA graph
+  BytesPerSecond algbw, busbw;           ///< bytes / median
+  /// What all ranks send, over the time: busbw x ranks. Beside GpuBench::copy it says how near that is to what the
+  /// memory can do, where each byte sent is read and written once.
+  BytesPerSecond moved;
+  std::int64_t wrong = 0;  ///< elements, over all ranks
+};
+
+struct GpuBench {
+  BytesPerSecond copy;  ///< of cudaMemcpy within the GPU, bytes copied
+  std::vector<GpuBenchRow> rows;
+};
+
+/// Times a collective among ranks that share the GPU, and checks every element of one more run.
+/// shape    on_row is called after each size; of BenchOptions in_place, shares_memory and on_progress mean nothing
+/// errors   as choose_on_gpu(), VirtualRanks::plan(); System, Timeout: of what runs on the GPU
+Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options,
+                               const CallWishes& wishes, Nanoseconds timeout,
+                               const std::function<void(const GpuBench&)>& on_row);
+
+}  // namespace ringside

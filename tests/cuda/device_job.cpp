@@ -1,0 +1,153 @@
+#include "tests/cuda/device_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace ringside {
+namespace {
+
+std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+}  // namespace
+
+std::string to_string(const DeviceCase& test) {
+  return fmt::format(
+      "{} by {} over {}, {} {}, {} ranks, count {}, {} channels, slot {}, {} warps, {} beside 16{}",
+      to_string(test.call.collective), to_string(test.choice.algorithm),
+      to_string(test.choice.protocol), to_string(test.call.type), to_string(test.call.op),
+      test.nranks, test.call.count, test.choice.nchannels, test.choice.slot.value,
+      test.warps_per_strand, test.offset, test.in_place ? ", in place" : "");
+}
+
+DeviceSizes sizes_of(const DeviceCase& test) {
+  const std::int64_t count = test.call.count;
+  const std::int64_t all = count * test.nranks;
+  switch (test.call.collective) {
+    case Collective::AllGather:
+    case Collective::Gather:
+      return {count, all};
+    case Collective::ReduceScatter:
+    case Collective::Scatter:
+      return {all, count};
+    case Collective::AllToAll:
+      return {all, all};
+    case Collective::AllGatherV: {
+      std::int64_t most = 0, sum = 0;
+      for (const std::int64_t one : test.call.counts) {
+        most = std::max(most, one);
+        sum += one;
+      }
+      return {most, sum};
+    }
+    default:
+      return {count, count};
+  }
+}
+
+std::optional<ElementBits> scalar_of(const DeviceCase& test, int rank) {
+  if (test.call.op != RedOp::PreMulSum) return std::nullopt;
+  return to_element(test.call.type, 1 + rank % 3);
+}
+
+std::vector<std::byte> input_of(const DeviceCase& test, int rank) {
+  const std::size_t element = size_of(test.call.type).value;
+  const auto count = to_size(sizes_of(test).input);
+  std::vector<std::byte> data(count * element);
+  std::mt19937_64 random(test.seed * 1000 + static_cast<std::uint64_t>(rank));
+  for (std::size_t i = 0; i < count; ++i) {
+    ElementBits bits = random();
+    // Near 1, so that sums and products stay numbers, and round.
+    if (is_floating(test.call.type)) {
+      bits = to_element(test.call.type, (static_cast<double>(bits >> 11) * 0x1p-53 - 0.5) * 3);
+    }
+    store_element(test.call.type, bits, data.data() + i * element);
+  }
+  return data;
+}
+
+std::string difference(const DeviceCase& test, const std::vector<std::byte>& actual,
+                       const std::vector<std::byte>& expected) {
+  const std::size_t element = size_of(test.call.type).value;
+  if (actual.size() != expected.size()) return "other sizes";
+  for (std::size_t at = 0; at < actual.size(); at += element) {
+    if (std::memcmp(actual.data() + at, expected.data() + at, element) == 0) continue;
+    return fmt::format("element {}: {:x} where the host has {:x}", at / element,
+                       load_element(test.call.type, actual.data() + at),
+                       load_element(test.call.type, expected.data() + at));
+  }
+  return "";
+}
+
+Result<std::vector<std::vector<std::byte>>> DeviceJob::run(const DeviceCase& test) {
+  DeviceMemory& memory = launcher_.memory;
+  const std::size_t element = size_of(test.call.type).value;
+  if (!ranks_) ranks_.emplace(memory, launcher_.control, test.nranks, slots_);
+  std::vector<CollectiveCall> calls(to_size(test.nranks), test.call);
+  std::vector<DeviceBuffers> buffers(to_size(test.nranks));
+  rooms_.clear();
+  const DeviceSizes sizes = sizes_of(test);
+  for (int rank = 0; rank < test.nranks; ++rank) {
+    const auto index = to_size(rank);
+    calls[index].scalar = scalar_of(test, rank);
+    const std::vector<std::byte> input = input_of(test, rank);
+    const auto room = [](std::size_t bytes) { return Bytes{bytes + 2 * kBeside}; };
+    const auto shift = to_size(test.offset);
+    const std::size_t outputs = to_size(sizes.output) * element;
+    RINGSIDE_TRY(std::byte* const in, memory.take(room(input.size())));
+    RINGSIDE_TRY(std::byte* const out, memory.take(room(outputs)));
+    DeviceBuffers& own = buffers[index];
+    rooms_.push_back(out);
+    std::byte* input_at = in + kBeside + shift;
+    own.output = out + kBeside + shift;
+    if (test.in_place) {
+      const std::size_t block = to_size(rank) * to_size(test.call.count) * element;
+      const bool gathers = test.call.collective == Collective::AllGather;
+      const bool scatters = test.call.collective == Collective::ReduceScatter;
+      if (scatters) {
+        own.output = input_at + block;
+      } else {
+        input_at = own.output + (gathers ? block : 0);
+      }
+    }
+    own.input = input_at;
+    const std::vector<std::byte> poison(outputs + 2 * kBeside, kPoison);
+    RINGSIDE_TRY(memory.write(out, poison));
+    RINGSIDE_TRY(memory.write(input_at, input));
+  }
+  RINGSIDE_TRY(const std::unique_ptr<VirtualRanks::Plan> plan,
+               ranks_->plan(calls, test.choice,
+                            {.timeout = test.timeout,
+                             .warps_per_strand = test.warps_per_strand,
+                             .events = test.events}));
+  grid_ = plan->grid;
+  const bool has_ended = launcher_.run(grid_, plan->launch(buffers), test.call.collective);
+  RINGSIDE_TRY(const std::optional<Error> error, ranks_->outcome(*plan));
+  if (error) return *error;
+  if (!has_ended) return Error{ErrorCode::System, "the launch did not end"};
+  std::vector<std::vector<std::byte>> outputs;
+  for (int rank = 0; rank < test.nranks; ++rank) {
+    std::vector<std::byte> data(to_size(sizes.output) * element);
+    RINGSIDE_TRY(memory.read(data, buffers[to_size(rank)].output));
+    outputs.push_back(std::move(data));
+  }
+  return outputs;
+}
+
+std::string DeviceJob::touched_beside(const DeviceCase& test) {
+  const std::size_t outputs =
+      to_size(sizes_of(test).output) * size_of(test.call.type).value + to_size(test.offset);
+  for (std::byte* const room : rooms_) {
+    std::vector<std::byte> all(outputs + kBeside * 2 - 16);
+    if (!launcher_.memory.read(all, room)) return "cannot be read";
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool is_output = i >= kBeside + to_size(test.offset) && i < kBeside + outputs;
+      if (!is_output && all[i] != kPoison) return fmt::format("byte {} of {}", i, all.size());
+    }
+  }
+  return "";
+}
+
+}  // namespace ringside

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/virtual_ranks.h"
+#include "engine/runtime/call.h"
+
+namespace ringside {
+
+/// A call of all ranks of one GPU, with the ranks' data.
+struct DeviceCase {
+  CollectiveCall call;  ///< its buffers mean nothing; of PreMulSum each rank has its own factor
+  Choice choice;
+  int nranks = 2;
+  int warps_per_strand = 2;
+  int offset = 0;         ///< bytes that buffers lie beside a multiple of 16
+  bool in_place = false;  ///< as NCCL has it
+  std::uint64_t seed = 1;
+  Nanoseconds timeout{std::chrono::seconds(20)};  ///< a launch under a sanitizer takes its time
+  std::uint32_t events = 0;
+};
+
+std::string to_string(const DeviceCase& test);
+
+/// Room beside an output, each way.
+inline constexpr std::size_t kBeside = 64;
+
+/// What lies in an output before the call.
+inline constexpr std::byte kPoison{0xA5};
+
+/// Elements of one rank's input and output.
+struct DeviceSizes {
+  std::int64_t input = 0, output = 0;
+};
+DeviceSizes sizes_of(const DeviceCase& test);
+
+/// The factor of PreMulSum.
+std::optional<ElementBits> scalar_of(const DeviceCase& test, int rank);
+
+/// What the rank puts in: any bits that are numbers of moderate size, of a pattern that tells ranks and places apart.
+std::vector<std::byte> input_of(const DeviceCase& test, int rank);
+
+/// Whether each element is equal, or both are NaN of float32 or float64 (ReduceOp).
+std::string difference(const DeviceCase& test, const std::vector<std::byte>& actual,
+                       const std::vector<std::byte>& expected);
+
+/// What a launch is: fibres on hosts, a kernel on GPUs.
+struct DeviceLauncher {
+  DeviceMemory& memory;
+  DeviceControl* control = nullptr;  ///< in shared memory
+  /// returns  false: not all have ended
+  std::function<bool(const DeviceGrid& grid, const DeviceLaunch& launch, Collective collective)>
+      run;
+};
+
+/// Ranks of one GPU with connections that outlive calls.
+class DeviceJob {
+ public:
+  DeviceJob(DeviceLauncher launcher, int slots = kSlots)
+      : launcher_(std::move(launcher)), slots_(slots) {}
+
+  /// The output of each rank.
+  /// errors  as lay_out() and outcome_of()
+  Result<std::vector<std::vector<std::byte>>> run(const DeviceCase& test);
+
+  /// Whether a byte of the last call's outputs' memory outside of them has changed.
+  /// returns  where, or nothing
+  [[nodiscard]] std::string touched_beside(const DeviceCase& test);
+
+  [[nodiscard]] DeviceConnections& connections() { return ranks_->connections(); }
+  [[nodiscard]] const DeviceGrid& last_grid() const { return grid_; }
+
+ private:
+  DeviceLauncher launcher_;
+  const int slots_;
+  std::optional<VirtualRanks> ranks_;  ///< since the first call; as many as that has
+  DeviceGrid grid_;
+  std::vector<std::byte*> rooms_;  ///< [rank]: what the last call's output lies in
+};
+
+}  // namespace ringside

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "tests/cuda/device_job.h"
+
+namespace ringside {
+
+/// What the tests of this folder run on: fibres of this process (fibre_device.cpp), or a GPU (gpu_device.cpp). The
+/// tests are the same.
+class DeviceUnderTest {
+ public:
+  virtual ~DeviceUnderTest() = default;
+  [[nodiscard]] virtual DeviceLauncher launcher() = 0;
+
+  int dead_rank = -1;   ///< whose blocks end before they begin
+  bool aborts = false;  ///< whether the host says so, soon after a launch has begun
+};
+
+/// A fresh one.
+/// errors  System: there is none, and why
+Result<std::unique_ptr<DeviceUnderTest>> make_device();
+
+}  // namespace ringside
+
+/// Skips the test with the reason where there is no device.
+#define RINGSIDE_DEVICE_OR_SKIP(name)                            \
+  const auto name##_made = ::ringside::make_device();            \
+  if (!name##_made) GTEST_SKIP() << name##_made.error().message; \
+  ::ringside::DeviceUnderTest& name = **name##_made

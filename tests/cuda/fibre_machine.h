@@ -1,0 +1,134 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/cuda/cuda_primitives.h"
+#include "tests/cuda/fibres.h"
+
+namespace ringside {
+
+/// What the warps of one strand share: a barrier, and stores on their way to memory.
+///
+/// A GPU's plain stores may be seen late, and in any order, until the thread that made them, or one that a barrier
+/// has joined with it, stores with release. So they wait here: a release takes along those of its own warp and
+/// those from before the strand's last barrier. Whoever forgets either leaves what he stored behind.
+struct FibreStrand {
+  struct Pending {
+    std::byte* to;
+    Pack pack;
+    int warp;
+    bool is_joined;  ///< a barrier of the strand has come since
+  };
+
+  int warps = 1;
+  int arrived = 0;
+  std::uint64_t generation = 0;
+  bool any = false;
+  bool result = false;
+  std::vector<Pending> pending;
+};
+
+/// GpuMachine's counterpart for tests: a warp is a fibre, its lanes are rounds of a loop. Lanes that meet nowhere
+/// run one after the other; all that other warps do happens where this one says yield.
+class FibreMachine {
+ public:
+  template <typename T>
+  struct PerLane {
+    T values[kLanesOfWarp];
+    T& operator[](int lane) { return values[lane]; }
+  };
+  static constexpr std::uint32_t kLooksPerQuestion = 4;
+
+  FibreMachine(Fibres& fibres, FibreStrand& shared, int strand, int warp)
+      : fibres_(fibres), shared_(shared), strand_(strand), warp_(warp) {}
+
+  [[nodiscard]] int strand() const { return strand_; }
+  [[nodiscard]] int warp() const { return warp_; }
+  [[nodiscard]] int warps() const { return shared_.warps; }
+  [[nodiscard]] int warp_of_block() const { return strand_ * shared_.warps + warp_; }
+
+  template <typename Do>
+  void each_lane(Do&& work) {
+    if (fibres_.draws(4)) fibres_.yield();
+    for (int lane = 0; lane < kLanesOfWarp; ++lane) work(lane);
+  }
+
+  template <typename Ask>
+  bool all_lanes(Ask&& ask) {
+    bool all = true;
+    for (int lane = 0; lane < kLanesOfWarp; ++lane) all = ask(lane) && all;
+    return all;
+  }
+
+  template <typename Ask>
+  auto from_first_lane(Ask&& ask) {
+    return ask();
+  }
+
+  void sync_warp() {}
+
+  bool any_in_strand(bool mine) {
+    FibreStrand& all = shared_;
+    all.any = all.any || mine;
+    if (++all.arrived == all.warps) {
+      all.result = all.any;
+      all.any = false;
+      all.arrived = 0;
+      ++all.generation;
+      for (FibreStrand::Pending& one : all.pending) one.is_joined = true;
+      if (fibres_.draws(2)) fibres_.yield();
+    } else {
+      const std::uint64_t before = all.generation;
+      while (all.generation == before) fibres_.yield();
+    }
+    return all.result;
+  }
+
+  [[nodiscard]] Pack load_pack(const std::byte* from) const {
+    return *reinterpret_cast<const Pack*>(from);
+  }
+  void store_pack(std::byte* to, const Pack& pack) {
+    shared_.pending.push_back({to, pack, warp_, false});
+  }
+  [[nodiscard]] Pack load_line(const std::byte* from) const { return load_pack(from); }
+  /// Each word whole, and the one long before the other.
+  void store_words(std::byte* to, const Pack& pack) {
+    auto* const words = reinterpret_cast<PackWord*>(to);
+    const std::size_t first = fibres_.draws(2) ? 1 : 0;
+    words[first] = first == 0 ? pack.low : pack.high;
+    if (fibres_.draws(8)) fibres_.yield();
+    words[1 - first] = first == 0 ? pack.high : pack.low;
+  }
+  void store_line(std::byte* to, const Pack& pack) { *reinterpret_cast<Pack*>(to) = pack; }
+
+  [[nodiscard]] std::uint64_t load_acquire(std::uint64_t* from) const {
+    return std::atomic_ref(*from).load(std::memory_order_acquire);
+  }
+  void store_release(std::uint64_t* to, std::uint64_t value) {
+    std::erase_if(shared_.pending, [&](const FibreStrand::Pending& one) {
+      if (!one.is_joined && one.warp != warp_) return false;
+      *reinterpret_cast<Pack*>(one.to) = one.pack;
+      return true;
+    });
+    std::atomic_ref(*to).store(value, std::memory_order_release);
+  }
+  [[nodiscard]] std::uint32_t load_flag(const std::uint32_t* from) const { return *from; }
+
+  /// A turn is a microsecond.
+  [[nodiscard]] std::int64_t now_ns() const {
+    return static_cast<std::int64_t>(fibres_.turns() + 1) * 1000;
+  }
+  void pause() { fibres_.yield(); }
+
+ private:
+  Fibres& fibres_;
+  FibreStrand& shared_;
+  int strand_;
+  int warp_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,50 @@
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "engine/cuda/gpu.h"
+#include "tests/cuda/device_under_test.h"
+
+namespace ringside {
+namespace {
+
+/// A rank that is dead has blocks that end at once: DeviceLaunch::absent_rank.
+class GpuDevice final : public DeviceUnderTest {
+ public:
+  explicit GpuDevice(std::unique_ptr<Gpu> gpu, DeviceControl* control)
+      : gpu_(std::move(gpu)), control_(control) {}
+
+  [[nodiscard]] DeviceLauncher launcher() override {
+    return {gpu_->memory(), control_,
+            [this](const DeviceGrid& grid, const DeviceLaunch& launch, Collective collective) {
+              return run(grid, launch, collective);
+            }};
+  }
+
+ private:
+  bool run(const DeviceGrid& grid, const DeviceLaunch& launch, Collective collective) {
+    DeviceLaunch own = launch;
+    own.absent_rank = dead_rank;
+    if (!gpu_->launch(grid, own, collective)) return false;
+    if (aborts) {
+      // The kernel runs; the wait that this ends is longer than any test.
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      std::atomic_ref(control_->abort).store(1);
+    }
+    return bool{gpu_->finish()};
+  }
+
+  std::unique_ptr<Gpu> gpu_;
+  DeviceControl* control_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceUnderTest>> make_device() {
+  RINGSIDE_TRY(std::unique_ptr<Gpu> gpu, Gpu::open());
+  RINGSIDE_TRY(std::byte* const control, gpu->memory().take_shared(Bytes{sizeof(DeviceControl)}));
+  return std::unique_ptr<DeviceUnderTest>(
+      std::make_unique<GpuDevice>(std::move(gpu), reinterpret_cast<DeviceControl*>(control)));
+}
+
+}  // namespace ringside

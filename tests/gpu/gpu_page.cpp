@@ -1,0 +1,99 @@
+// Writes what this GPU does as a page in Markdown: device, rates, a table a collective. tests/gpu/run.sh keeps it.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "engine/cuda/gpu.h"
+#include "harness/gpu_bench.h"
+
+namespace ringside {
+namespace {
+
+/// What stands in one table.
+struct Table {
+  Collective collective;
+  int nranks;
+  DataType type;
+  std::vector<Bytes> sizes;
+  CallWishes wishes = {};
+};
+
+constexpr Nanoseconds kTimeout = std::chrono::seconds(20);
+
+std::vector<Bytes> powers(int from, int to, int step) {
+  std::vector<Bytes> sizes;
+  for (int i = from; i <= to; i += step) sizes.push_back(Bytes{1ULL << i});
+  return sizes;
+}
+
+std::vector<Table> tables() {
+  std::vector<Table> all;
+  for (const int nranks : {2, 4, 8}) {
+    all.push_back(
+        {Collective::AllReduce, nranks, DataType::Float32, powers(3, nranks == 4 ? 30 : 27, 3)});
+  }
+  for (const DataType type : {DataType::Bfloat16, DataType::Float16, DataType::Float8E4m3}) {
+    all.push_back({Collective::AllReduce, 4, type, powers(16, 28, 6)});
+  }
+  for (const Collective collective :
+       {Collective::AllGather, Collective::ReduceScatter, Collective::Broadcast, Collective::Reduce,
+        Collective::AllToAll, Collective::SendRecv}) {
+    all.push_back({collective, 4, DataType::Float32, powers(12, 28, 8)});
+  }
+  for (const Protocol protocol : {Protocol::LL, Protocol::LL128, Protocol::Simple}) {
+    all.push_back(
+        {Collective::AllReduce, 4, DataType::Float32, powers(10, 22, 6), {.protocol = protocol}});
+  }
+  return all;
+}
+
+/// returns  wrong elements
+Result<std::int64_t> print(Gpu& gpu, const Table& table) {
+  std::printf("\n## %s of %s, %d ranks%s\n\n", to_string(table.collective), to_string(table.type),
+              table.nranks, table.wishes.protocol ? to_string(*table.wishes.protocol) : "");
+  std::printf(
+      "| bytes | algorithm | protocol | channels | time (us) | graph (us) | busbw (GB/s) | of copy "
+      "(%%) | wrong |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|\n");
+  BenchOptions options;
+  options.collective = table.collective;
+  options.type = table.type;
+  options.sizes = table.sizes;
+  RINGSIDE_TRY(const GpuBench bench, run_gpu_bench(gpu, table.nranks, options, table.wishes,
+                                                   kTimeout, [](const GpuBench&) {}));
+  std::int64_t wrong = 0;
+  for (const GpuBenchRow& row : bench.rows) {
+    std::printf("| %llu | %s | %s | %d | %.2f | %.2f | %.2f | %.1f | %lld |\n",
+                static_cast<unsigned long long>(row.bytes.value), to_string(row.choice.algorithm),
+                to_string(row.choice.protocol), row.choice.nchannels, in_us(row.median),
+                in_us(row.graph), in_gbs(row.busbw), 100 * row.moved.value / bench.copy.value,
+                static_cast<long long>(row.wrong));
+    wrong += row.wrong;
+  }
+  std::printf("\nCopies within the GPU: %.1f GB/s.\n", in_gbs(bench.copy));
+  std::fflush(stdout);
+  return wrong;
+}
+
+Result<int> run() {
+  std::int64_t wrong = 0;
+  for (const Table& table : tables()) {
+    // A GPU anew for each: its memory goes with it.
+    RINGSIDE_TRY(const std::unique_ptr<Gpu> gpu, Gpu::open());
+    RINGSIDE_TRY(const std::int64_t here, print(*gpu, table));
+    wrong += here;
+  }
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace ringside
+
+int main() {
+  const auto status = ringside::run();
+  if (status) return *status;
+  std::fprintf(stderr, "error: %s\nhelp:  %s\n", status.error().message.c_str(),
+               status.error().help.c_str());
+  return 3;
+}

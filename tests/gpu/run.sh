@@ -1,0 +1,88 @@
+#!/bin/bash
+# Builds for the GPU of this host, runs all that needs one, and writes docs/results/gpu-DEVICE.md. Under 8 minutes.
+#
+#   tests/gpu/run.sh [PAGE]     exit status 0: all well, 1: something is wrong, 3: it cannot run here (it says why)
+#
+# Needs nvcc 12 or newer, g++, CMake 3.25, Ninja or make, and the libraries of the preset `gpu`, a third of ringside's:
+# on Debian libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libpugixml-dev libhwloc-dev libhwy-dev libsodium-dev
+# libflatbuffers-dev flatbuffers-compiler libxxhash-dev libgtest-dev libgmock-dev pkg-config.
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 3
+begin=$SECONDS
+
+cannot() {
+  echo "gpu: $*" >&2
+  exit 3
+}
+
+command -v nvidia-smi > /dev/null || cannot "no nvidia-smi: this host has no NVIDIA driver"
+gpu=$(nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader 2>&1 | head -1) || cannot "nvidia-smi: $gpu"
+IFS=, read -r name capability driver <<< "$gpu"
+[[ $capability =~ ([0-9]+)\.([0-9]+) ]] || cannot "nvidia-smi says: $gpu"
+architecture=${BASH_REMATCH[1]}${BASH_REMATCH[2]}
+driver=${driver# }
+PATH=$PATH:/usr/local/cuda/bin
+for tool in nvcc cmake g++; do
+  command -v "$tool" > /dev/null || cannot "no $tool"
+done
+generator=(-G "Unix Makefiles")
+command -v ninja > /dev/null && generator=(-G Ninja)
+
+build=build/gpu
+mkdir -p "$build"
+echo "gpu: $name (sm_$architecture), driver $driver; building in $build"
+cmake "${generator[@]}" -B "$build" -S . -DRINGSIDE_ONLY_GPU=ON -DRINGSIDE_CUDA=ON -DRINGSIDE_BATCH=5 \
+  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DRINGSIDE_CUDA_ARCHITECTURES="$architecture" > "$build/configure.log" 2>&1 ||
+  { tail -20 "$build/configure.log" >&2; cannot "configuring failed: see above"; }
+grep -q 'found     CUDA Toolkit' "$build/configure.log" || cannot "nvcc is older than 12, or libcudart_static.a is not beside it"
+cmake --build "$build" -j"$(nproc)" --target ringside_gpu_test ringside_gpu_page > "$build/build.log" 2>&1 ||
+  { grep -E -A5 'error' "$build/build.log" | tail -40 >&2; cannot "building failed: $build/build.log"; }
+echo "gpu: built after $((SECONDS - begin)) s"
+
+status=0
+tests=$build/tests/cuda/ringside_gpu_test
+timeout 150 "$tests" > "$build/tests.log" 2>&1 || status=1
+summary=$(grep -E '^\[  (PASSED|FAILED) ' "$build/tests.log" | head -20)
+echo "$summary"
+
+# A few cases of each protocol, under the sanitizer's tools; each launch takes a hundred times as long there.
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2> /dev/null)
+sanitized=""
+if [[ -n $sanitizer ]]; then
+  for tool in memcheck racecheck; do
+    if timeout 60 "$sanitizer" --tool "$tool" --error-exitcode 9 "$tests" \
+      --gtest_filter='*OneSlotIsEnoughForAChain*:*NoByteBeside*/ll128' > "$build/$tool.log" 2>&1; then
+      sanitized+="| compute-sanitizer $tool | fine |"$'\n'
+    else
+      sanitized+="| compute-sanitizer $tool | status $? |"$'\n'
+      status=1
+    fi
+  done
+else
+  sanitized="| compute-sanitizer | not on this host |"$'\n'
+fi
+
+timeout 180 "$build/tests/gpu/ringside_gpu_page" > "$build/tables.md" 2> "$build/tables.err" ||
+  { status=1; echo "gpu: the tables ended early: $(cat "$build/tables.err")" >&2; }
+
+slug=$(tr '[:upper:] ' '[:lower:]-' <<< "${name# }" | tr -cd 'a-z0-9-')
+page=${1:-docs/results/gpu-$slug.md}
+mkdir -p "$(dirname "$page")"
+{
+  echo "# $name"
+  echo
+  echo "By \`tests/gpu/run.sh\`, $((SECONDS - begin)) s. Ranks share the one GPU, in one launch (engine/cuda/README.md)."
+  echo
+  echo "| what | |"
+  echo "|---|---|"
+  echo "| compute capability | $capability |"
+  echo "| driver | $driver |"
+  echo "| nvcc | $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p') |"
+  echo "| commit | $(git rev-parse --short HEAD 2> /dev/null || echo unknown) |"
+  echo "| clocks (graphics, memory) | $(nvidia-smi --query-gpu=clocks.gr,clocks.mem --format=csv,noheader | head -1) |"
+  echo "| tests | $(grep -c '^\[       OK' "$build/tests.log") passed, $(grep -c '^\[  FAILED  \] .*ms)$' "$build/tests.log") failed |"
+  printf '%s' "$sanitized"
+  cat "$build/tables.md"
+} > "$page"
+echo "gpu: $page written after $((SECONDS - begin)) s, status $status"
+exit $status
