@@ -112,6 +112,11 @@ Outcome lose_nvlinks(LogRequest& request) {
   edit_host(request, host, [](Host& of) {
     for (const HostGpuPlace& place : gpu_places_of(of)) place.gpu->nvlinks.clear();
   });
+  if (reaches_everywhere(request)) {
+    return truth("few_channels", "info",
+                 "one host's NVLinks are down; its GPUs copy to each other over PCIe", {},
+                 {"nvlink_missing", "asymmetric_config", "nvls_unavailable", "gdr_missing"});
+  }
   return truth("shm_fallback", "error", "one host's NVLinks are down", {host},
                {"nvlink_missing", "asymmetric_config", "few_channels", "nvls_unavailable",
                 "gdr_missing", "p2p_disabled"});
