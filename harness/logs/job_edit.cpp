@@ -17,14 +17,6 @@ constexpr int kHopper = 90;
 
 Host first_host(const LogRequest& request) { return request.hosts.runs.front().host; }
 
-bool holds_gpu(const HostPci& function) {
-  return function.gpu || std::ranges::any_of(function.children, holds_gpu);
-}
-
-bool holds_nic(const HostPci& function) {
-  return function.nic || std::ranges::any_of(function.children, holds_nic);
-}
-
 bool shares_switch(const std::vector<HostPci>& functions) {
   int gpus = 0;
   for (const HostPci& function : functions) {
@@ -117,13 +109,7 @@ bool reaches_everywhere(const LogRequest& request) {
       load_topology_rules(nearest_release(request.version.minor, request.version.patch));
   const std::vector<HostCpu>& cpus = request.hosts.runs.front().host.cpus;
   const bool is_amd = !cpus.empty() && cpus.front().vendor == "AuthenticAMD";
-  // Where a switch joins GPUs and NICs these are faster than the way through the CPUs, and are taken.
-  const bool has_near_nics = std::ranges::any_of(cpus, [](const HostCpu& cpu) {
-    return std::ranges::any_of(cpu.pci, [](const HostPci& function) {
-      return holds_gpu(function) && holds_nic(function);
-    });
-  });
-  return rules && rules->p2p_reach == P2pReach::ByVendor && is_amd && !has_near_nics;
+  return rules && rules->p2p_reach == P2pReach::ByVendor && is_amd;
 }
 
 int struck_host(const LogRequest& request) {

@@ -28,7 +28,7 @@ bool has_nvls(const LogRequest& request);
 /// Two GPUs that have no NVLink.
 bool shares_pci_switch(const LogRequest& request);
 
-/// GPUs copy to each other over PCIe wherever they are, so that no lost NVLink leads to shared memory or the network.
+/// GPUs may copy to each other over PCIe wherever they are: lost NVLinks need not lead to shared memory.
 bool reaches_everywhere(const LogRequest& request);
 
 /// The host that an incident strikes: not the first one, where there are others.
