@@ -108,9 +108,10 @@ VerbResult write_topology(const audit::Audit& audited, const AuditArguments& arg
   }
   RINGSIDE_TRY(write_text(arguments.topo, xml));
   const int domain = job.hosts.hosts_per_nvl_domain;
-  fmt::print("{}: from {}\nringside topo --on {} --nodes {}{}\n", arguments.topo, job.source,
+  fmt::print("{}: from {}\nringside topo --on {} --nodes {}{}{}\n", arguments.topo, job.source,
              arguments.topo, job.hosts.runs.front().count,
-             domain > 1 ? fmt::format(" --nvl-domain {}", domain) : std::string());
+             domain > 1 ? fmt::format(" --nvl-domain {}", domain) : std::string(),
+             job.release.is_said ? " --nccl " + job.release.name : std::string());
   return kFine;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/explain_text.h"
 #include "cli/job_options.h"
 #include "cli/options.h"
+#include "cli/upgrade_text.h"
 #include "cli/verb.h"
 
 namespace ringside::cli {
@@ -19,12 +20,40 @@ struct ExplainArguments {
   study::ExplainQuestion question;
   bool json = false;
   bool presets = false;
+  std::vector<std::string> upgrade;
+  bool upgrades = false;
 };
 
 bool is_coloured() { return isatty(STDOUT_FILENO) != 0 && !env_text("NO_COLOR"); }
 
+VerbResult run_upgrade(const ExplainArguments& arguments) {
+  const study::ExplainQuestion& asked = arguments.question;
+  if (!asked.nccl.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--upgrade and --nccl both name releases",
+                 "leave --nccl out"};
+  }
+  const study::UpgradeQuestion question{asked.job, asked.calls, arguments.upgrade[0],
+                                        arguments.upgrade[1]};
+  RINGSIDE_TRY(const study::Upgrade upgrade, study::explain_upgrade(question));
+  fmt::print("{}",
+             arguments.json ? to_text(upgrade_document(upgrade)) : upgrade_text(upgrade, question));
+  return kFine;
+}
+
+VerbResult print_upgrades(const std::string& only) {
+  std::vector<UpgradePart> parts;
+  for (const study::UpgradeStep& step : study::upgrade_steps()) {
+    RINGSIDE_TRY(std::vector<study::UpgradeRow> rows, study::upgrade_rows(step, only));
+    parts.push_back({step, std::move(rows)});
+  }
+  fmt::print("{}", upgrades_page(parts));
+  return kFine;
+}
+
 VerbResult run(const ExplainArguments& arguments) {
   const study::ExplainQuestion& question = arguments.question;
+  if (arguments.upgrades) return print_upgrades(question.job.on);
+  if (!arguments.upgrade.empty()) return run_upgrade(arguments);
   if (arguments.presets) {
     RINGSIDE_TRY(const auto rows, study::decisions(question.job.on));
     fmt::print("{}", decisions_page(rows));
@@ -77,6 +106,11 @@ Verb explain_verb() {
                 ->allow_extra_args(false);
             app.add_flag("--presets", a.presets,
                          "a Markdown page of choices on all presets, or on that of --on");
+            app.add_option("--upgrade", a.upgrade,
+                           "FROM TO: what another version changes here, and what brings it back")
+                ->expected(2);
+            app.add_flag("--upgrades", a.upgrades,
+                         "a Markdown page of that on all presets, or on that of --on");
             app.add_flag("--json", a.json, "one JSON document, ringside.explain/1");
             return [arguments] { return run(*arguments); };
           }};

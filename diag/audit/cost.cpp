@@ -70,16 +70,13 @@ struct Answer {
 
 /// The model's all-reduce of that size on those hosts under those variables.
 Result<Answer> predict_job(const JobHosts& hosts, const Variables& variables,
-                           const std::string& version, Collective collective, Bytes bytes) {
+                           const std::string& release, Collective collective, Bytes bytes) {
   const ringside::Environment environment =
       [&variables](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;
     return found->second;
   };
-  const bool is_described =
-      std::ranges::find(release_versions(), version) != release_versions().end();
-  const std::string_view release = is_described ? std::string_view{version} : kNewestRelease;
   RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment, release));
   RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment, release));
   RINGSIDE_TRY(const TuningParameters tuning, parse_tuning_parameters(environment));
@@ -92,15 +89,6 @@ Result<Answer> predict_job(const JobHosts& hosts, const Variables& variables,
   const double seconds = static_cast<double>(choice.prediction.time_us) * 1e-6;
   if (seconds <= 0) return Error{ErrorCode::Unsupported, "the model has no time for it"};
   return Answer{static_cast<double>(bytes.value) / seconds * factor / 1e9, choice.max_channels};
-}
-
-/// "2.20" of "2.20.5+cuda12.4"; empty: not said
-std::string version_of(const JobFacts& facts) {
-  for (const auto& [text, version] : facts.version_facts) {
-    if (version.is_rccl || version.code == 0) continue;
-    return fmt::format("{}.{}", version.code / 10'000, version.code / 100 % 100);
-  }
-  return std::string(kNewestTuning);
 }
 
 std::string factor_text(double expected, double actual) {
@@ -158,7 +146,8 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
   const bool has_tables = !audit.facts.tables.empty();
   if (!matters && !has_tables) return std::string();
   RINGSIDE_TRY(const ExpectedJob expected, expected_job(audit.facts, cluster));
-  const std::string version = version_of(audit.facts);
+  const std::string& version = expected.release.name;
+  const std::string judged_by = fmt::format("{}, {}", expected.source, expected.release.text());
   RINGSIDE_TRY(const Answer best,
                predict_job(expected.hosts, {}, version, Collective::AllReduce, kSize));
 
@@ -175,7 +164,7 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
                  "{}, {} channels: the model predicts {:.1f} GB/s busbw for an all-reduce of {}; "
                  "as it should be {:.1f} GB/s, {} x ({})",
                  found->text, actual->channels, actual->busbw_gbs, format_bytes(kSize),
-                 best.busbw_gbs, factor_text(best.busbw_gbs, actual->busbw_gbs), expected.source),
+                 best.busbw_gbs, factor_text(best.busbw_gbs, actual->busbw_gbs), judged_by),
              actual->busbw_gbs, best.busbw_gbs};
   }
 
@@ -192,7 +181,7 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
           predict_job(expected.hosts, {}, version, found->second, Bytes{row.bytes});
       if (answer) row.expected_gbs = static_cast<float>(answer->busbw_gbs);
     }
-    table.expected_of = expected.source;
+    table.expected_of = judged_by;
   }
   return expected.source;
 }

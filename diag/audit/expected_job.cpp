@@ -85,6 +85,11 @@ void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
       hosts.hosts_per_nvl_domain = seen / nodes;
     }
   }
+  // What NCCL takes for several nodes of one host is dumped alone, and each has ranks of its own.
+  const auto gpus = static_cast<int>(gpus_of(host).size());
+  if (world != nullptr && world->mnnvl <= 0 && gpus > 0 && world->nranks % gpus == 0) {
+    count = std::max(count, world->nranks / gpus);
+  }
   hosts.runs.push_back({std::move(host), count});
 }
 
@@ -108,19 +113,21 @@ void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
 }  // namespace
 
 Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& cluster) {
+  const LogRelease release = release_of(facts);
+  RINGSIDE_TRY(const TopologyRules rules, load_topology_rules(release.name));
   const int nodes = std::max(facts.nodes(), 1);
   if (!cluster.empty()) {
     const bool has_count = cluster.find(':') != std::string::npos;
     RINGSIDE_TRY(JobHosts hosts, load_hosts(cluster, has_count ? 1 : nodes, std::nullopt));
-    return ExpectedJob{std::move(hosts), cluster};
+    return ExpectedJob{std::move(hosts), cluster, release};
   }
   for (const TopologyDump* dump : dumps_of(facts)) {
-    Result<Host> host = host_of_dump(*dump);
+    Result<Host> host = host_of_dump(*dump, rules);
     if (!host) continue;
     for (HostCpu& cpu : host->cpus) set_latency(facts, cpu.pci);
     JobHosts hosts;
     set_hosts(facts, *std::move(host), hosts);
-    return ExpectedJob{std::move(hosts), "the topology that " + dump->host + " dumped"};
+    return ExpectedJob{std::move(hosts), "the topology that " + dump->host + " dumped", release};
   }
   const Guess guess = guess_of(facts);
   if (guess.preset.empty()) {
@@ -138,8 +145,9 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
       for (HostPci& pci : cpu.pci) keep_ranks(pci, left);
     }
   }
-  return ExpectedJob{std::move(hosts), fmt::format("hosts like {}{}", guess.preset,
-                                                   guess.is_sure ? "" : " (assumed)")};
+  return ExpectedJob{
+      std::move(hosts),
+      fmt::format("hosts like {}{}", guess.preset, guess.is_sure ? "" : " (assumed)"), release};
 }
 
 }  // namespace ringside::audit

@@ -14,6 +14,9 @@
 namespace ringside::audit {
 namespace {
 
+/// What 16 lanes have; GPUs before Ampere have no more than the one, those before Hopper no more than the other.
+constexpr float kPci3Gbs = 12, kPci4Gbs = 24;
+
 /// The digits of `0-1b000` or `1B000`: (domain << 20) | (bus << 12) | (device << 4) | function.
 std::int64_t number_of(const std::string& id) {
   const std::size_t dash = id.find('-');
@@ -47,19 +50,34 @@ void set_link(HostPci& pci, float bw) {
 }
 
 /// The compute capability whose NVLinks add up to that bandwidth, and how many they are.
-/// source  nvlink_bandwidth(): 20 GB/s on 7.0 and 8.0, 20.6 on 9.0, 40.1 on 10.0, 12 on 8.6, 18 on 6.0
 struct NvLinks {
   int sm = 80, count = 1;
 };
-NvLinks nvlinks_of(float bw) {
+
+/// Some generations have links of one speed, which the most links that a GPU of each has tell apart, and its PCI link.
+/// pci_bw  of that GPU, GB/s
+/// source  NVIDIA's data sheets of P100, V100, A100, H100, B200, RTX 3090: NVLinks of a GPU, and PCIe
+NvLinks nvlinks_of(float bw, float pci_bw, const NvLinkSpeeds& speeds) {
+  struct Generation {
+    int sm, most_links;
+    bool is_pci5;
+  };
+  constexpr std::array kBeforePci4 = {Generation{70, 6, false},  Generation{60, 4, false},
+                                      Generation{80, 12, false}, Generation{90, 18, true},
+                                      Generation{100, 18, true}, Generation{86, 4, false}};
+  constexpr std::array kSincePci4 = {Generation{80, 12, false}, Generation{90, 18, true},
+                                     Generation{100, 18, true}, Generation{86, 4, false},
+                                     Generation{70, 6, false},  Generation{60, 4, false}};
   NvLinks best;
   float least = 1;
-  for (const int sm : {80, 90, 100, 86, 60}) {
-    const float count = bw / nvlink_bandwidth(sm);
+  for (const Generation& one : pci_bw <= kPci3Gbs ? kBeforePci4 : kSincePci4) {
+    if (pci_bw > kPci4Gbs && !one.is_pci5) continue;
+    const float count = bw / nvlink_bandwidth(one.sm, speeds);
+    if (std::round(count) < 1 || std::round(count) > static_cast<float>(one.most_links)) continue;
     const float off = std::abs(count - std::round(count)) / std::max(count, 1.0F);
-    if (off >= least - 1e-4F || std::round(count) < 1) continue;
+    if (off >= least - 1e-4F) continue;
     least = off;
-    best = {sm, static_cast<int>(std::round(count))};
+    best = {one.sm, static_cast<int>(std::round(count))};
   }
   return best;
 }
@@ -100,11 +118,12 @@ void set_c2c(HostGpu& gpu, float bw) {
 
 }  // namespace
 
-Result<Host> host_of_dump(const TopologyDump& dump) {
+Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) {
   Host host{.name = dump.host};
   // Dumps indent by three columns a level; a stack of what encloses, by indent.
   std::vector<std::pair<int, HostPci*>> enclosing;
   HostPci* last_gpu = nullptr;
+  float last_gpu_bw = 0;
   int ngpus = 0, nnets = 0;
   for (const DumpedNode& node : dump.nodes) {
     while (!enclosing.empty() && enclosing.back().first >= node.indent) enclosing.pop_back();
@@ -122,23 +141,28 @@ Result<Host> host_of_dump(const TopologyDump& dump) {
     if (host.cpus.empty()) continue;
     std::vector<HostPci>& children =
         enclosing.empty() ? host.cpus.back().pci : enclosing.back().second->children;
+    // A link to the CPU is C2C to those releases, too, that call it NVLink.
+    const bool is_c2c =
+        node.link == "C2C" || (node.link == "NVL" && rules.c2c_link == C2cLink::NvLink);
+    if (is_c2c && node.type == "CPU" && last_gpu != nullptr) {
+      set_c2c(*last_gpu->gpu, node.bw);
+      continue;
+    }
     if (node.link == "NVL" && last_gpu != nullptr) {
-      const NvLinks links = nvlinks_of(node.bw);
-      last_gpu->gpu->sm = std::max(last_gpu->gpu->sm, links.sm);
+      const NvLinks links = nvlinks_of(node.bw, last_gpu_bw, rules.nvlink);
+      const bool is_first = last_gpu->gpu->nvlinks.empty() && !last_gpu->gpu->c2c;
+      last_gpu->gpu->sm = is_first ? links.sm : std::max(last_gpu->gpu->sm, links.sm);
       const bool is_switch = node.type == "NVS";
       last_gpu->gpu->nvlinks.push_back({is_switch ? "fffffff:ffff:ff" : bus_id_of(node.id),
                                         links.count, is_switch ? 0x068000U : 0x030200U});
-      continue;
-    }
-    if (node.link == "C2C" && node.type == "CPU" && last_gpu != nullptr) {
-      set_c2c(*last_gpu->gpu, node.bw);
       continue;
     }
     if (node.link != "PCI" && node.link != "NET") continue;
     if (node.type == "GPU") {
       HostPci gpu{.bus_id = bus_id_of(node.id), .device_class = 0x030200};
       set_link(gpu, node.bw);
-      gpu.gpu = HostGpu{.dev = ngpus++, .sm = 80, .gdr = true};
+      gpu.gpu = HostGpu{.dev = ngpus++, .sm = node.bw > kPci4Gbs ? 90 : 80, .gdr = true};
+      last_gpu_bw = node.bw;
       children.reserve(64);  // pointers to what is here stay
       children.push_back(std::move(gpu));
       last_gpu = &children.back();

@@ -84,6 +84,18 @@ std::span<const std::string> release_patches() {
   return kPatches;
 }
 
+std::string nearest_release(int minor, std::optional<int> patch) {
+  const int newest = numbers_of(release_versions().front())[1];
+  const int oldest = numbers_of(release_versions().back())[1];
+  if (minor > newest) return release_versions().front();
+  if (minor < oldest) return release_versions().back();
+  if (patch) {
+    const std::string exact = fmt::format("2.{}.{}", minor, *patch);
+    if (load_release(exact)) return exact;
+  }
+  return fmt::format("2.{}", minor);
+}
+
 Result<ReleaseDocument> load_release(std::string_view version) {
   const std::vector<int> asked = numbers_of(version);
   const auto minors = release_versions();

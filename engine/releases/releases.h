@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,5 +15,11 @@ std::span<const std::string> release_versions();
 
 /// The patch releases that have a file of their own, newest first: "2.29.3", ...
 std::span<const std::string> release_patches();
+
+/// The described release that decides like NCCL 2.`minor`.`patch`: that one, or the nearest where it is older or newer
+/// than all.
+/// patch    none: the newest of its minor
+/// returns  as load_release() takes it: "2.21.5", or "2.21" for the newest patch
+std::string nearest_release(int minor, std::optional<int> patch = {});
 
 }  // namespace ringside

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/releases/releases.h"
+#include "engine/topology/rules.h"
 #include "harness/logs/noise.h"
 
 namespace ringside {
@@ -100,6 +102,14 @@ bool shares_pci_switch(const LogRequest& request) {
     }
   }
   return false;
+}
+
+bool reaches_everywhere(const LogRequest& request) {
+  const auto rules =
+      load_topology_rules(nearest_release(request.version.minor, request.version.patch));
+  const std::vector<HostCpu>& cpus = request.hosts.runs.front().host.cpus;
+  const bool is_amd = !cpus.empty() && cpus.front().vendor == "AuthenticAMD";
+  return rules && rules->p2p_reach == P2pReach::ByVendor && is_amd;
 }
 
 int struck_host(const LogRequest& request) {

@@ -28,6 +28,9 @@ bool has_nvls(const LogRequest& request);
 /// Two GPUs that have no NVLink.
 bool shares_pci_switch(const LogRequest& request);
 
+/// GPUs may copy to each other over PCIe wherever they are: lost NVLinks need not lead to shared memory.
+bool reaches_everywhere(const LogRequest& request);
+
 /// The host that an incident strikes: not the first one, where there are others.
 int struck_host(const LogRequest& request);
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <numeric>
 
+#include "engine/releases/releases.h"
 #include "engine/topology/host_edit.h"
-#include "engine/tuning/model.h"
 #include "harness/logs/noise.h"
 
 namespace ringside {
@@ -17,15 +17,8 @@ namespace {
 /// What the noise is of.
 enum Of : std::uint64_t { kPid = 1, kCommunicator };
 
-constexpr int kOldMostChannels = 32;  // before 2.25
-constexpr int kOldestTunedMinor = 18;
 constexpr int kHostsInSubnet = 250;
 constexpr int kCpusOfNode = 32;
-
-/// The described release that chooses as a version did; those before the oldest choose as that.
-std::string tuned_release(NcclVersion version) {
-  return fmt::format("2.{}", std::max(version.minor, kOldestTunedMinor));
-}
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -74,9 +67,9 @@ Status LogJob::read_environment() {
   if (!request_.environment) {
     request_.environment = [](const char*) { return std::optional<std::string>{}; };
   }
-  // Graphs are those of the newest release: audit rebuilds hosts from a topology that was dumped by its numbers alone.
-  RINGSIDE_TRY(topology_, parse_topology_parameters(request_.environment));
-  RINGSIDE_TRY(channels_, parse_channel_parameters(request_.environment));
+  release_ = nearest_release(version.minor, version.patch);
+  RINGSIDE_TRY(topology_, parse_topology_parameters(request_.environment, release_));
+  RINGSIDE_TRY(channels_, parse_channel_parameters(request_.environment, release_));
   RINGSIDE_TRY(tuning_, parse_tuning_parameters(request_.environment));
   has_cumem_ = version.is_from(19) && setting_or(request_.settings, "NCCL_CUMEM_ENABLE", 1) != 0;
   if (version.is_before(20)) request_.hosts.hosts_per_nvl_domain = 1;
@@ -85,10 +78,6 @@ Status LogJob::read_environment() {
   if (request_.has_partial_nvls) channels_.nvls_enable = 0;
   const bool is_inter = count_hosts(request_.hosts) > 1;
   if (version.is_before(17) || (version.is_before(18) && is_inter)) channels_.nvls_enable = 0;
-  if (version.is_before(25)) {
-    channels_.max_channels =
-        std::min(channels_.max_channels.value_or(kOldMostChannels), kOldMostChannels);
-  }
   return {};
 }
 
@@ -125,8 +114,7 @@ void LogJob::name_hosts() {
 
 Result<std::shared_ptr<const CommunicatorLayout>> LogJob::layout_of(const JobHosts& hosts) const {
   RINGSIDE_TRY(Job job, make_job(hosts, topology_, channels_));
-  RINGSIDE_TRY(Tuner tuner,
-               Tuner::make(job.connection.shape, tuning_, tuned_release(request_.version)));
+  RINGSIDE_TRY(Tuner tuner, Tuner::make(job.connection.shape, tuning_, release_));
   return std::make_shared<const CommunicatorLayout>(
       std::move(job), std::make_shared<const Tuner>(std::move(tuner)));
 }

@@ -38,9 +38,8 @@ struct Generation {
 };
 
 /// A job as its log tells of it: who its processes are, and what the engine decides for each of its
-/// communicators. Only decisions of NCCL 2.30.7 are known, less what a version lacks: PXN before 2.12,
-/// NVLS before 2.17 (over several nodes: 2.18), NVLink domains before 2.20, more than 32 channels before
-/// 2.25.
+/// communicators, as that release decides. Of those before 2.18 only what they lack of it is known: PXN before
+/// 2.12, NVLS before 2.17 (over several nodes: 2.18); NVLink domains are left out before 2.20.
 ///
 /// Threads    nothing changes after make()
 class LogJob {
@@ -71,6 +70,7 @@ class LogJob {
   void number(Generation& generation, int index) const;
 
   LogRequest request_;
+  std::string release_;  ///< which decides, as load_release() takes it
   TopologyParameters topology_;
   ChannelParameters channels_;
   TuningParameters tuning_;

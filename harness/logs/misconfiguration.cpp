@@ -108,6 +108,8 @@ Outcome lose_nvlinks(LogRequest& request) {
   RINGSIDE_NEEDS(count_hosts(request) > 1, "one host has none to be compared with");
   RINGSIDE_NEEDS(has_nvlink(request) && gpus_per_host(request) > 1, "the GPUs have no NVLink");
   RINGSIDE_NEEDS(request.hosts.hosts_per_nvl_domain == 1, "the hosts share an NVLink domain");
+  RINGSIDE_NEEDS(!reaches_everywhere(request),
+                 "up to 2.22 GPUs of AMD hosts reach each other over PCIe: no line tells");
   const int host = struck_host(request);
   edit_host(request, host, [](Host& of) {
     for (const HostGpuPlace& place : gpu_places_of(of)) place.gpu->nvlinks.clear();
@@ -182,11 +184,15 @@ Outcome mix_versions(LogRequest& request) {
                  "up to 2.21 only the first rank of a communicator tells its version");
   const int host = struck_host(request);
   const int minor = request.version.minor;
-  const int other = minor > kOldestLogMinor ? minor - 1 : minor + 1;
+  // The ranks of 2.21 and before are silent beside those of 2.22, which all tell their version.
+  constexpr int kAllTell = 22;
+  const bool is_older = minor > kOldestLogMinor && minor != kAllTell;
+  const int other = is_older ? minor - 1 : minor + 1;
   RINGSIDE_TRY(request.differences[host].version, parse_nccl_version(fmt::format("2.{}", other)));
   request.incident = {.kind = IncidentKind::OtherVersion, .host = host};
-  return truth("version_mismatch", "error", "one host has another release of NCCL", {host},
-               {"bootstrap_failure", "asymmetric_config", "mismatched_collective"});
+  return truth(
+      "version_mismatch", "error", "one host has another release of NCCL", {host},
+      {"bootstrap_failure", "asymmetric_config", "mismatched_collective", "missing_ranks"});
 }
 
 Outcome mix_variables(LogRequest& request) {

@@ -25,6 +25,37 @@ TEST(AuditCost, TcpCostsMostOfTheBandwidth) {
   EXPECT_GT(finding.cost->expected_gbs, 10 * finding.cost->actual_gbs);
 }
 
+TEST(LogRelease, IsWhatALineSaysOrTheNearest) {
+  const auto release_in = [](const std::string& version) {
+    return release_of(
+        audit_text("n01:4000:4100 [0] NCCL INFO NCCL version " + version + "\n").facts);
+  };
+  EXPECT_EQ(release_in("2.21.5+cuda12.4").text(), "NCCL 2.21.5");
+  EXPECT_EQ(release_in("2.27.3+cuda12.9").name, "2.27.3") << "a patch that decides by itself";
+  EXPECT_EQ(release_in("2.12.12+cuda11.6").name, "2.18") << "the oldest that is described";
+  EXPECT_EQ(release_in("2.8.4+cuda11.2").name, "2.18");
+}
+
+TEST(LogRelease, IsTheNewestWhereNoLineSaysIt) {
+  const LogRelease release = release_of(audit_text("n01:4000:4100 [0] NCCL INFO comm\n").facts);
+  EXPECT_FALSE(release.is_said);
+  EXPECT_EQ(release.text(), "NCCL 2.30, as no line says which");
+}
+
+// The cost model of 2.18 and that of 2.30 price the same TCP job otherwise; the text says whose it is.
+TEST(AuditCost, IsOfTheReleaseThatWroteTheLog) {
+  const auto cost_of = [](const std::string& version) {
+    Audit audit =
+        audit_text("n01:4000:4100 [0] NCCL INFO NCCL version " + version + "\n" + job_over_tcp());
+    EXPECT_TRUE(add_costs(audit, "dgx-h100"));
+    return audit.findings.front().cost.value_or(Cost{});
+  };
+  const Cost of_old = cost_of("2.18.5"), of_new = cost_of("2.30.7");
+  EXPECT_NE(of_old.text.find("dgx-h100, NCCL 2.18.5"), std::string::npos) << of_old.text;
+  EXPECT_NE(of_new.text.find("dgx-h100, NCCL 2.30.7"), std::string::npos) << of_new.text;
+  EXPECT_NE(of_old.expected_gbs, of_new.expected_gbs);
+}
+
 TEST(AuditCost, HostsThatNobodyKnowsAreAnError) {
   Audit audit = audit_text(job_over_tcp());
   EXPECT_FALSE(add_costs(audit, "no-such-preset"));
@@ -42,7 +73,7 @@ TEST(AuditTopology, ADumpedTopologyIsAHostAgain) {
   }
   const Audit audit = audit_text(text);
   ASSERT_EQ(audit.facts.dumps.size(), 1U);
-  const Result<Host> host = host_of_dump(audit.facts.dumps[0]);
+  const Result<Host> host = host_of_dump(audit.facts.dumps[0], {});
   ASSERT_TRUE(host) << host.error().message;
   ASSERT_EQ(gpus_of(*host).size(), 2U);
   ASSERT_EQ(gpus_of(*host)[0]->nvlinks.size(), 1U);

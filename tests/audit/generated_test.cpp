@@ -1,11 +1,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/audit/audit.h"
+#include "engine/releases/releases.h"
+#include "engine/topology/load_hosts.h"
+#include "harness/logs/log_files.h"
+#include "harness/logs/log_job.h"
+#include "harness/logs/misconfiguration.h"
 #include "tests/audit/generated_grid.h"
 
 namespace ringside::grid {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 // Each log is generated from a known truth by code that the reader does not share. Every misconfiguration
@@ -29,6 +41,67 @@ TEST(GeneratedLogs, WithEverySubsystemTheVerdictIsTheSame) {
       EXPECT_THAT(outcome.missed, IsEmpty()) << version << ' ' << name;
       EXPECT_THAT(outcome.extra, IsEmpty()) << version << ' ' << name;
     }
+  }
+}
+
+struct Judged {
+  audit::Audit audit;
+  LogTruth nature;  ///< what is so on such hosts
+};
+
+/// The log of a job with GRAPH lines, audited.
+Judged audit_with_graphs(const char* preset, const std::string& version,
+                         const std::string& most_channels = {}) {
+  LogRequest request;
+  request.hosts = *load_hosts(preset, 2, std::nullopt);
+  request.version = *parse_nccl_version(version);
+  request.shown = *parse_subsystems("INIT,ENV,GRAPH");
+  if (!most_channels.empty()) {
+    request.settings = {{"NCCL_MAX_NCHANNELS", most_channels}};
+    request.environment = [most_channels](const char* name) -> std::optional<std::string> {
+      if (std::string_view{name} == "NCCL_MAX_NCHANNELS") return most_channels;
+      return std::nullopt;
+    };
+  }
+  const auto job = LogJob::make(request);
+  Judged judged{audit::audit_text(joined_log(*job), "job.log"), {}};
+  add_nature(*job, judged.nature);
+  return judged;
+}
+
+std::vector<std::string> troubles_of(const Judged& judged) {
+  std::vector<std::string> troubles;
+  for (const audit::Finding& finding : judged.audit.findings) {
+    const bool is_natural = std::ranges::count(judged.nature.consequences, finding.id) > 0;
+    if (finding.severity < audit::Severity::Warning || is_natural) continue;
+    troubles.push_back(finding.id + ": " + finding.title);
+  }
+  return troubles;
+}
+
+// Channels, graphs and hosts differ from release to release; what each one logs is what is expected of it.
+TEST(GeneratedLogs, AreJudgedByTheReleaseThatWroteThem) {
+  for (const char* preset : {"dgx-h100", "dgx-a100", "dgx-1v", "perlmutter-a100", "gh200"}) {
+    for (const std::string& version : release_versions()) {
+      EXPECT_THAT(troubles_of(audit_with_graphs(preset, version)), IsEmpty())
+          << preset << ", NCCL " << version;
+    }
+    for (const std::string& version : release_patches()) {
+      EXPECT_THAT(troubles_of(audit_with_graphs(preset, version)), IsEmpty())
+          << preset << ", NCCL " << version;
+    }
+  }
+}
+
+// 8 channels where DGX H100 has 16 or more, in every release; the title says which.
+TEST(GeneratedLogs, WithHalfTheChannelsAreFoundInEveryRelease) {
+  for (const std::string& version : release_versions()) {
+    const audit::Audit judged = audit_with_graphs("dgx-h100", version, "8").audit;
+    ASSERT_TRUE(judged.has("few_channels", audit::Severity::Warning)) << version;
+    const auto finding = std::ranges::find(judged.findings, "few_channels", &audit::Finding::id);
+    EXPECT_THAT(finding->title, HasSubstr("8 channels where ")) << version;
+    EXPECT_THAT(finding->title, HasSubstr("NCCL " + version)) << version;
+    EXPECT_THAT(finding->fix, HasSubstr("NCCL_MAX_NCHANNELS")) << version;
   }
 }
 

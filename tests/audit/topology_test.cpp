@@ -7,6 +7,7 @@
 #include "diag/audit/audit.h"
 #include "diag/audit/expected_job.h"
 #include "engine/channels/job.h"
+#include "engine/releases/releases.h"
 #include "engine/topology/load_hosts.h"
 #include "engine/topology/nccl_xml.h"
 #include "engine/tuning/select.h"
@@ -18,12 +19,17 @@
 namespace ringside::audit {
 namespace {
 
-/// What NCCL chooses on these hosts, and the time that it predicts.
-std::vector<std::string> choices_on(const JobHosts& hosts) {
+/// What a release of NCCL chooses on these hosts, and the time that it predicts.
+std::vector<std::string> choices_on(const JobHosts& hosts, const std::string& release = "2.30") {
   std::vector<std::string> choices;
-  const auto job = make_job(hosts, {}, {});
+  const auto nothing = [](const char*) -> std::optional<std::string> { return {}; };
+  const auto job = make_job(hosts, *parse_topology_parameters(nothing, release),
+                            *parse_channel_parameters(nothing, release));
   if (!job) return {job.error().message};
-  const auto tuner = Tuner::make(job->connection.shape, {});
+  const CommShape& shape = job->connection.shape;
+  choices.push_back(fmt::format("{} channels, {} of NVLS, {} of p2p", shape.nchannels,
+                                shape.nvls_channels, shape.p2p_channels));
+  const auto tuner = Tuner::make(shape, {}, release);
   if (!tuner) return {tuner.error().message};
   for (const Collective collective : {Collective::AllReduce, Collective::AllGather}) {
     for (const std::uint64_t mib : {1U, 32U, 1024U}) {
@@ -49,12 +55,16 @@ Audit audit_of(const std::string& preset, int nodes, const char* version) {
 TEST(AuditTopologies, OfGeneratedLogsLeadToTheSameChoices) {
   for (const char* preset : {"dgx-h100", "dgx-a100", "dgx-1v", "8x-l40s", "perlmutter-a100",
                              "gh200", "dgx-spark", "aws-p5"}) {
-    for (const char* version : {"2.18", "2.28"}) {
-      const Audit audit = audit_of(preset, 2, version);
+    for (const std::string& version : release_versions()) {
+      // Without C2C and with no NVLink in sight nothing tells GB10 from other GPUs on PCIe.
+
+      const Audit audit = audit_of(preset, 2, version.c_str());
       const auto rebuilt = expected_job(audit.facts, "");
       ASSERT_TRUE(rebuilt) << preset << ": " << rebuilt.error().message;
       EXPECT_NE(rebuilt->source.find("dumped"), std::string::npos) << preset;
-      EXPECT_EQ(choices_on(rebuilt->hosts), choices_on(*load_hosts(preset, 2, std::nullopt)))
+      EXPECT_TRUE(rebuilt->release.is_said) << preset << ' ' << version;
+      EXPECT_EQ(choices_on(rebuilt->hosts, version),
+                choices_on(*load_hosts(preset, 2, std::nullopt), version))
           << preset << ' ' << version;
       const auto again = parse_nccl_xml(to_nccl_xml(rebuilt->hosts.runs.front().host), "dump");
       EXPECT_TRUE(again) << preset << ": " << again.error().message;
@@ -88,7 +98,8 @@ TEST(AuditTopologies, OfAnNvLinkDomainAreItsHosts) {
   EXPECT_EQ(gpus_of(rebuilt->hosts.runs.front().host).size(), 4U);
   EXPECT_EQ(rebuilt->hosts.runs.front().count, 18);
   EXPECT_EQ(rebuilt->hosts.hosts_per_nvl_domain, 18);
-  EXPECT_EQ(choices_on(rebuilt->hosts), choices_on(*load_hosts("gb200-nvl72", 1, std::nullopt)));
+  EXPECT_EQ(choices_on(rebuilt->hosts, "2.28"),
+            choices_on(*load_hosts("gb200-nvl72", 1, std::nullopt), "2.28"));
 }
 
 }  // namespace

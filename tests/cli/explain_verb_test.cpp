@@ -128,5 +128,28 @@ TEST(ExplainVerb, APresetMakesRowsOfThePage) {
       << page.out;
 }
 
+// 2.19 lays rings of 45 GB/s on two DGX-H100, 2.27 of 48, which cross NICs.
+TEST(ExplainVerb, AnUpgradeIsToldInTextAndInJson) {
+  const Outcome told = explain({"--upgrade", "2.19", "2.27", "--on", "dgx-h100", "-N", "2"});
+  EXPECT_EQ(told.status, 0);
+  EXPECT_NE(told.out.find("NCCL 2.19.4 -> 2.27.7 on dgx-h100: 16 ranks, 2 nodes"),
+            std::string::npos);
+  EXPECT_NE(told.out.find("NCCL_CROSS_NIC=0: as before"), std::string::npos) << told.out;
+  const json document =
+      explained({"all_reduce", "--upgrade", "2.19", "2.27", "--on", "dgx-h100", "-N", "2"});
+  EXPECT_EQ(document["schema"], "ringside.upgrade/1");
+  EXPECT_EQ(document["from"], "2.19.4");
+  ASSERT_EQ(document["collectives"].size(), 1U);
+  for (const json& row : document["collectives"][0]["sizes"]) {
+    EXPECT_EQ(row["is_chosen_otherwise"].get<bool>(), !row["undo"].is_null()) << row;
+  }
+}
+
+TEST(ExplainVerb, AnUpgradeTakesTwoReleasesAndNoOther) {
+  EXPECT_EQ(explain({"--upgrade", "2.19", "--on", "dgx-h100"}).status, 2);
+  EXPECT_EQ(explain({"--upgrade", "2.19", "2.19", "--on", "dgx-h100"}).status, 2);
+  EXPECT_EQ(explain({"--upgrade", "2.19", "2.27", "--nccl", "2.21", "--on", "dgx-h100"}).status, 2);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -130,7 +130,10 @@ TEST(JobLog, TheCountsAreTheEngines) {
   // 8 searched rings, doubled; 16 NVLS channels on Hopper; 2 p2p channels a peer among 16 ranks.
   EXPECT_THAT(log.rings, SizeIs(16));
   EXPECT_THAT(log.lines, Contains("16 coll channels, 0 collnet channels, 16 nvls channels, 16 p2p "
-                                  "channels, 4 p2p channels per peer"));
+                                  "channels, 2 p2p channels per peer"));
+  // From 2.29 on a channel to a peer is laid for each 14 GB/s of the NICs.
+  EXPECT_THAT(said::log_of(said::request("dgx-h100", 2, "2.30")).lines,
+              Contains(HasSubstr("16 p2p channels, 4 p2p channels per peer")));
 }
 
 // The rails of two hosts alternate: what leaves by a NIC enters by the one of the same number.
@@ -210,7 +213,9 @@ TEST(JobLog, SettingsAreEchoedAndDecide) {
   };
   const said::Log log = said::log_of(request);
   EXPECT_THAT(log.lines, Contains("NCCL_MAX_NCHANNELS set by environment to 4."));
-  EXPECT_THAT(log.rings, SizeIs(4));
+  EXPECT_THAT(log.rings, SizeIs(16)) << "raised for NVLS beyond any bound, up to 2.27";
+  request.version = *parse_nccl_version("2.28");
+  EXPECT_THAT(said::log_of(request).rings, SizeIs(4));
 }
 
 TEST(JobLog, CallsAreAlikeOnAllRanks) {

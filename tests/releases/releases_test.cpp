@@ -54,5 +54,18 @@ TEST(Releases, PatchesDifferInTheirSpeeds) {
   EXPECT_FLOAT_EQ(fastest("2.27.3"), 47.9F);
 }
 
+// What no file describes is decided as by the nearest that one does: 2.17 and before as 2.18, what is to come as 2.30.
+TEST(Releases, EveryVersionHasANearest) {
+  EXPECT_EQ(nearest_release(21, 5), "2.21.5");
+  EXPECT_EQ(nearest_release(27, 3), "2.27.3");
+  EXPECT_EQ(nearest_release(27), "2.27");
+  EXPECT_EQ(nearest_release(27, 99), "2.27");
+  EXPECT_EQ(nearest_release(12, 12), "2.18");
+  EXPECT_EQ(nearest_release(31, 2), "2.30");
+  for (int minor = 0; minor < 40; ++minor) {
+    EXPECT_TRUE(load_topology_rules(nearest_release(minor, 1))) << minor;
+  }
+}
+
 }  // namespace
 }  // namespace ringside

@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <map>
 
+#include "diag/audit/log_release.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
+#include "engine/channels/rules.h"
 
 namespace ringside::audit {
 
@@ -37,17 +39,27 @@ const Setting* channel_limit(const JobFacts& facts) {
   return nullptr;
 }
 
+/// Releases that raise the channels to those of NVLS do so beyond any bound, which holds for other collectives all the
+/// same.
+/// source  NCCL 2.20 .. 2.27 graph/connect.cc
+bool hides_bounds(const JobFacts& facts, const CommFacts& comm) {
+  const auto rules = load_channel_rules(release_of(facts).name);
+  return rules && rules->counts.raises_to_nvls && comm.nvls_channels > 0;
+}
+
 }  // namespace
 
 void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   if (is_without_gpus(facts)) return;
   int fewest = 0;
   std::vector<std::uint32_t> who;
+  const Setting* limit = channel_limit(facts);
   for (const CommFacts& comm : facts.comms) {
     if (comm.is_rccl || ranks_a_host(comm) < kManyRanks) continue;
+    const bool is_hidden = limit != nullptr && hides_bounds(facts, comm);
     for (const Member& member : comm.members) {
-      if (member.coll_channels < 1 || member.coll_channels > kFew) continue;
-      fewest = member.coll_channels;
+      if (member.coll_channels < 1 || (member.coll_channels > kFew && !is_hidden)) continue;
+      fewest = is_hidden ? std::max(1, std::atoi(limit->value.c_str())) : member.coll_channels;
       who.push_back(member.process);
     }
   }
@@ -55,7 +67,6 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   std::sort(who.begin(), who.end());
   who.erase(std::unique(who.begin(), who.end()), who.end());
 
-  const Setting* limit = channel_limit(facts);
   // Cards on PCIe have as few by nature.
   const bool is_off = findings.has("p2p_disabled", Severity::Error) && !has_consumer_gpus(facts);
   const std::string nvlink = nvlink_sign(facts);

@@ -38,6 +38,8 @@ void look_for_broken_handles(const JobFacts& facts, Findings& findings);
 // Rings and channels: rules/rings.cpp
 void look_for_few_channels(const JobFacts& facts, Findings& findings);
 void look_for_odd_rings(const JobFacts& facts, Findings& findings);
+// Channels against what the release lays: rules/channel_counts.cpp
+void look_for_fewer_channels(const JobFacts& facts, Findings& findings);
 // Ranks that differ: rules/consistency.cpp
 void look_for_asymmetry(const JobFacts& facts, Findings& findings);
 void look_for_versions(const JobFacts& facts, Findings& findings);

@@ -24,6 +24,8 @@ constexpr std::array kRules{
          look_for_shm_fallback},
     Rule{"few_channels", "fewer channels than the machine allows", "docs/formats 9.4 RING-03; 2.10",
          look_for_few_channels},
+    Rule{"few_channels", "fewer channels than the release that wrote the log lays",
+         "NCCL graph/connect.cc", look_for_fewer_channels},
     Rule{"single_nic", "NICs that no channel uses", "docs/formats 9.4 RING-06; 2.12",
          look_for_unused_nics},
     Rule{"cross_rail", "channels that leave by one rail and arrive by another",
