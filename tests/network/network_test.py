@@ -82,7 +82,12 @@ class Faults(unittest.TestCase):
             words = bench("-b", "4M", "-e", "4M", "--iters", "100000", "-w", "1", "-c", "off", "--dumps", str(dumps),
                           *options)
             ranks = hosts.start_ranks(words, nranks)
-            time.sleep(3)
+            # The table's head stands there once all are connected.
+            for _ in range(300):
+                if "(us)" in hosts.said(0):
+                    break
+                time.sleep(0.1)
+            time.sleep(1)
             self.assertEqual([rank.poll() for rank in ranks], [None] * nranks, hosts.said(0))
             fault(hosts, ranks)
             took = wait_all(ranks, seconds)
