@@ -14,12 +14,12 @@ namespace ringside {
 /// One object a warp; all warps of a strand take the same steps.
 ///
 /// Machine    what stands under it: GpuMachine in kernels, the tests' fibres on hosts (README.md)
-/// Reduction  own input first, then what arrives, end after end, each operation rounded to the element; what is
+/// Reduction  where kReduces: own input first, then what arrives, end after end, each operation rounded to the element; what is
 ///            divided after the sum is divided where an output is written: the bits of HostPrimitives
 /// Ordering   in device_ends.h, move_simple.h, move_lines.h
 /// Abort      after a wait that was given up each step returns at once, on all warps of the strand alike
-template <typename Machine>
-class CudaPrimitives : public NamedPrimitives<CudaPrimitives<Machine>> {
+template <bool kReduces, typename Machine>
+class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>> {
  public:
   RINGSIDE_HD CudaPrimitives(Machine& machine, const DeviceBlock& block,
                              const DeviceBuffers& buffers, int strand)
@@ -63,13 +63,13 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<Machine>> {
   RINGSIDE_HD bool move(const DeviceSlice& slice) {
     switch (block_.protocol) {
       case Protocol::LL:
-        return move_lines<LlUnits>(machine_, block_, ends_, slice);
+        return move_lines<kReduces, LlUnits>(machine_, block_, ends_, slice);
       case Protocol::LL128:
-        return move_lines<Ll128Units>(machine_, block_, ends_, slice);
+        return move_lines<kReduces, Ll128Units>(machine_, block_, ends_, slice);
       case Protocol::Simple:
         break;
     }
-    return move_simple(machine_, block_, ends_, slice);
+    return move_simple<kReduces>(machine_, block_, ends_, slice);
   }
 
   RINGSIDE_HD void record(Primitive primitive, const ChunkSpan& span, const DeviceSlice& slice,
@@ -138,7 +138,10 @@ RINGSIDE_HD void run_device_block(Machine& machine, const DeviceBlock& block,
   const int strand = machine.strand();
   const TaskOfCollective<kCollective> task({&block.task, block.tables});
   if (strand >= task.role().strands.count) return;
-  CudaPrimitives<Machine> model(machine, block, buffers, strand);
+  constexpr bool kReduces = kCollective == Collective::AllReduce ||
+                            kCollective == Collective::ReduceScatter ||
+                            kCollective == Collective::Reduce;
+  CudaPrimitives<kReduces, Machine> model(machine, block, buffers, strand);
   run_strand_alone(model, task, strand);
   model.finish();
 }

@@ -65,7 +65,7 @@ struct Ll128Units {
 
 /// The units of one message, 32 at a time to a warp.
 /// returns  false: this warp has given up
-template <typename Units, typename Machine>
+template <bool kReduces, typename Units, typename Machine>
 RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                             const DeviceSlice& slice) {
   const std::int64_t units = Units::count(slice.bytes);
@@ -83,7 +83,7 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
       Pack own;
       if (slice.parts.reads_input && bytes > 0) {
         own = load_bytes(slice.input + Units::data_at(unit), bytes);
-        if (reduction.is_scaled) own = scaled_pack(reduction, own);
+        if (kReduces && reduction.is_scaled) own = scaled_pack(reduction, own);
       }
       sums[lane] = own;
     });
@@ -106,7 +106,8 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
       if (waits_on >= 0) return;
       machine.each_lane([&](int lane) {
         if (first + lane >= units) return;
-        sums[lane] = has_sum ? reduce_pack(reduction, sums[lane], arrived[lane]) : arrived[lane];
+        sums[lane] =
+            kReduces && has_sum ? reduce_pack(reduction, sums[lane], arrived[lane]) : arrived[lane];
       });
       has_sum = true;
     });
@@ -130,7 +131,8 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
       const std::int64_t unit = first + lane;
       const int bytes = unit < units ? data_here(unit) : 0;
       if (bytes <= 0) return;
-      const Pack sum = reduction.divisor != 0 ? divided_pack(reduction, sums[lane]) : sums[lane];
+      const Pack sum =
+          kReduces && reduction.divisor != 0 ? divided_pack(reduction, sums[lane]) : sums[lane];
       store_bytes(slice.output + Units::data_at(unit), sum, bytes);
     });
   }
@@ -160,11 +162,11 @@ RINGSIDE_HD void clean_slots(Machine& machine, const DeviceBlock& block, DeviceE
 /// Ordering   heads are told behind a barrier, so behind every warp's loads; the sender looks at them with
 ///            ld.acquire.sys before it writes the slot again
 /// returns    false: the strand has given up, on all its warps
-template <typename Units, typename Machine>
+template <bool kReduces, typename Units, typename Machine>
 RINGSIDE_HD bool move_lines(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                             const DeviceSlice& slice) {
   const bool is_done =
-      ends.wait_for_room(slice.to) && pass_units<Units>(machine, block, ends, slice);
+      ends.wait_for_room(slice.to) && pass_units<kReduces, Units>(machine, block, ends, slice);
   if (machine.any_in_strand(!is_done)) return false;
   if constexpr (Units::kProtocol == Protocol::LL) clean_slots(machine, block, ends, slice);
   if (machine.warp() == 0) ends.tell(slice.from, kNoPorts);

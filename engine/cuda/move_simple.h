@@ -36,7 +36,7 @@ struct DevicePlaces {
 };
 
 /// Packs of a slice in flight on a lane.
-template <typename Machine, std::size_t kPacks>
+template <bool kReduces, std::size_t kPacks, typename Machine>
 RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const DeviceSlice& slice,
                             const DevicePlaces<const std::byte>& from,
                             const DevicePlaces<std::byte>& to, std::int64_t at, std::int64_t stride,
@@ -48,7 +48,7 @@ RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const De
     RINGSIDE_UNROLL
     for (std::size_t i = 0; i < kPacks; ++i)
       sums[i] = load_bytes(slice.input + at + place_of(i), bytes);
-    if (block.reduction.is_scaled) {
+    if (kReduces && block.reduction.is_scaled) {
       for (std::size_t i = 0; i < kPacks; ++i) sums[i] = scaled_pack(block.reduction, sums[i]);
     }
   } else if (from.count > 0) {
@@ -57,7 +57,7 @@ RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const De
       sums[i] = machine.load_pack(from.first + at + place_of(i));
     arrived = 1;
   }
-  for (; arrived < from.count; ++arrived) {
+  for (; kReduces && arrived < from.count; ++arrived) {
     const std::byte* const place = arrived == 0 ? from.first : from.others[arrived - 1];
     Pack others[kPacks];
     RINGSIDE_UNROLL
@@ -71,7 +71,7 @@ RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const De
     for (std::size_t i = 0; i < kPacks; ++i) machine.store_pack(place + at + place_of(i), sums[i]);
   }
   if (!slice.parts.writes_output) return;
-  if (block.reduction.divisor != 0) {
+  if (kReduces && block.reduction.divisor != 0) {
     for (std::size_t i = 0; i < kPacks; ++i) sums[i] = divided_pack(block.reduction, sums[i]);
   }
   RINGSIDE_UNROLL
@@ -84,8 +84,9 @@ RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const De
 /// Ordering   warp 0 waits for tails and heads (ld.acquire.sys); behind the barrier all warps load and store;
 ///            behind the second one warp 0 tells (st.release.sys). Release and acquire are cumulative, and bar.sync
 ///            orders among the strand's threads, so the other warps' stores are before the tail as well
+/// kReduces   whether the collective does: others have one sender behind their ports, and no arithmetic
 /// returns    false: the strand has given up, on all its warps
-template <typename Machine>
+template <bool kReduces, typename Machine>
 RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                              const DeviceSlice& slice) {
   constexpr int kUnrolled = 4;
@@ -101,14 +102,14 @@ RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceE
   machine.each_lane([&](int lane) {
     std::int64_t pack = std::int64_t{machine.warp()} * kLanesOfWarp + lane;
     for (; pack + (kUnrolled - 1) * lanes < packs; pack += kUnrolled * lanes) {
-      move_group<Machine, kUnrolled>(machine, block, slice, from, to, pack * 16, lanes * 16, 16);
+      move_group<kReduces, kUnrolled>(machine, block, slice, from, to, pack * 16, lanes * 16, 16);
     }
     for (; pack < packs; pack += lanes) {
-      move_group<Machine, 1>(machine, block, slice, from, to, pack * 16, 0, 16);
+      move_group<kReduces, 1>(machine, block, slice, from, to, pack * 16, 0, 16);
     }
     const auto rest = static_cast<int>(slice.bytes % 16);
     if (pack == packs && rest != 0) {
-      move_group<Machine, 1>(machine, block, slice, from, to, pack * 16, 0, rest);
+      move_group<kReduces, 1>(machine, block, slice, from, to, pack * 16, 0, rest);
     }
   });
   machine.any_in_strand(false);

@@ -74,24 +74,24 @@ RINGSIDE_HD_CALL inline Pack reduce_pack(const DeviceReduction& reduction, Pack 
   return sums[0];
 }
 
-/// Several packs of a lane, of the types that GPUs add themselves in a loop without calls. Elements of 8 bits take
-/// the call: a pack has 16 of them, and half of the compiler's time went there.
+/// Several packs of a lane: sums without a call, so that a GPU has all of its loads under way at a time. Other
+/// operations, and elements of 8 bits, of which a pack has 16, take the call, for the compiler's sake.
 template <std::size_t kPacks>
 RINGSIDE_HD void reduce_packs(const DeviceReduction& reduction, Pack (&sums)[kPacks],
                               const Pack (&others)[kPacks]) {
+  bool is_done = false;
   if constexpr (kPacks > 1) {
-    with_element_rule(reduction.type, [&](auto rule) {
-      if constexpr (sizeof(typename decltype(rule)::Bits) > 1) {
-        reduce_by(rule, reduction.between, sums, others);
-      } else {
-        for (std::size_t i = 0; i < kPacks; ++i) {
-          sums[i] = reduce_pack(reduction, sums[i], others[i]);
+    if (reduction.between == RedOp::Sum) {
+      with_element_rule(reduction.type, [&](auto rule) {
+        if constexpr (sizeof(typename decltype(rule)::Bits) > 1) {
+          reduce_by(rule, RedOp::Sum, sums, others);
+          is_done = true;
         }
-      }
-    });
-  } else {
-    sums[0] = reduce_pack(reduction, sums[0], others[0]);
+      });
+    }
   }
+  if (is_done) return;
+  for (std::size_t i = 0; i < kPacks; ++i) sums[i] = reduce_pack(reduction, sums[i], others[i]);
 }
 
 /// Own input as it goes into the reduction: the pre-operation.
