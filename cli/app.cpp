@@ -23,9 +23,10 @@ constexpr const char* kStdoutMend = "free space where stdout leads to, or send i
 
 /// Every verb, in the order of `ringside --help`.
 std::vector<Verb> all_verbs() {
-  return {demo_verb(),     audit_verb(), hang_verb(),      bench_verb(),    sim_verb(),
-          sweep_verb(),    run_verb(),   reproduce_verb(), scenario_verb(), explain_verb(),
-          validate_verb(), topo_verb(),  generate_verb(),  trace_verb(),    gui_verb()};
+  return {demo_verb(),      probe_verb(),    audit_verb(),   hang_verb(),
+          bench_verb(),     sim_verb(),      sweep_verb(),   run_verb(),
+          reproduce_verb(), scenario_verb(), explain_verb(), validate_verb(),
+          topo_verb(),      generate_verb(), trace_verb(),   gui_verb()};
 }
 
 /// Whether the word is an option that the verb has lost to another one.

@@ -39,6 +39,7 @@ Verb bench_verb();
 Verb explain_verb();
 Verb generate_verb();
 Verb hang_verb();
+Verb probe_verb();
 Verb reproduce_verb();
 Verb run_verb();
 Verb scenario_verb();

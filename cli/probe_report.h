@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "diag/audit/finding.h"
+#include "harness/probe/compare.h"
+#include "harness/probe/judge.h"
+#include "harness/probe/machine.h"
+#include "harness/probe/pairs.h"
+
+/// What `ringside probe` prints. Nothing here decides.
+namespace ringside::cli {
+
+struct ProbeStyle {
+  int width = 100;
+  bool has_colour = false;
+};
+
+std::string probe_text(const probe::Machine& machine, const probe::Plan& plan,
+                       const ProbeStyle& style);
+/// The hosts of a job: who has which ranks, and in what they differ.
+std::string hosts_text(const std::vector<probe::HostReport>& ranks, const ProbeStyle& style);
+/// Latency below, bandwidth beside it: a row a sender, shaded from slow to fast.
+std::string pairs_text(const probe::PairMatrix& matrix, const ProbeStyle& style);
+std::string probe_findings_text(const std::vector<audit::Finding>& findings,
+                                const ProbeStyle& style);
+
+/// schema  ringside.probe/1
+Json probe_json(const probe::Machine& machine, const probe::Plan& plan,
+                const std::vector<audit::Finding>& findings);
+Json hosts_json(const std::vector<probe::HostReport>& ranks);
+Json pairs_json(const probe::PairMatrix& matrix);
+
+/// The matrix as a drawing: bandwidth left, latency right.
+std::string pairs_svg(const probe::PairMatrix& matrix);
+
+}  // namespace ringside::cli

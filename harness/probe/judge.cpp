@@ -1,0 +1,386 @@
+#include "harness/probe/judge.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "diag/audit/finding_types.h"
+
+/// One function a cause; each adds at most a few findings. The ids are audit's.
+namespace ringside::probe {
+namespace {
+
+using audit::Finding;
+using audit::Severity;
+
+class Verdicts {
+ public:
+  explicit Verdicts(const Machine& machine) : host_(machine.host) {}
+
+  void add(const char* id, Severity severity, std::string title, std::string cause,
+           std::string fix) {
+    RINGSIDE_ASSERT(audit::finding_type(id) != nullptr, "no finding is called {}", id);
+    Finding finding{.id = id, .severity = severity, .title = std::move(title)};
+    finding.hosts = {host_};
+    finding.cause = std::move(cause);
+    finding.fix = std::move(fix);
+    finding.reference = fmt::format("docs/findings/{}.md", id);
+    all_.push_back(std::move(finding));
+  }
+
+  std::vector<Finding> take() {
+    std::stable_sort(all_.begin(), all_.end(),
+                     [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+    return std::move(all_);
+  }
+
+ private:
+  std::string host_;
+  std::vector<Finding> all_;
+};
+
+std::string variable(const Machine& machine, const char* name) {
+  const auto found = machine.variables.find(name);
+  return found == machine.variables.end() ? std::string() : found->second;
+}
+
+/// The variables that were read, as the engine asks for them.
+Environment environment_of(const Machine& machine) {
+  return [&machine](const char* name) -> std::optional<std::string> {
+    std::string text = variable(machine, name);
+    return text.empty() ? std::nullopt : std::optional(std::move(text));
+  };
+}
+
+bool has_nvidia_gpu(const Machine& machine) {
+  return std::any_of(machine.gpus.begin(), machine.gpus.end(),
+                     [](const Gpu& gpu) { return gpu.vendor == "nvidia"; });
+}
+
+bool has_active_rdma(const Machine& machine) {
+  return std::any_of(machine.rdma.begin(), machine.rdma.end(),
+                     [](const RdmaPort& port) { return port.is_active(); });
+}
+
+/// Addresses of other machines' networks only: bridges of container engines lead nowhere else.
+bool is_inner(const Interface& one) {
+  return is_loopback(one.address) || one.name == "lo" || one.name.starts_with("docker") ||
+         one.name.starts_with("virbr") || one.name.starts_with("cni") ||
+         one.name.starts_with("br-");
+}
+
+std::string addresses_of(const Nic& nic) {
+  return nic.addresses.empty() ? "no address" : fmt::format("{}", fmt::join(nic.addresses, ", "));
+}
+
+void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
+  const auto wish = interface_wish_from(environment_of(machine), false);
+  if (!wish) {
+    verdicts.add("wrong_interface", Severity::Error, wish.error().message,
+                 "NCCL ignores the variable or fails; this engine refuses it", wish.error().help);
+    return;
+  }
+  const auto chosen = choose_interface(machine.interfaces, *wish);
+  if (!chosen) {
+    verdicts.add("wrong_interface", Severity::Error, chosen.error().message,
+                 "no interface is left at which other ranks could reach this host",
+                 chosen.error().help);
+    return;
+  }
+  const bool is_told = !wish->names.empty();
+  if (chosen->address.family == SocketAddress::Family::V4 && chosen->address.ip[0] == 169 &&
+      chosen->address.ip[1] == 254) {
+    verdicts.add(
+        "wrong_interface", Severity::Warning,
+        fmt::format("{} would be used, and has only a link-local address", chosen->name),
+        "the address was made up for want of a DHCP server; other networks do not reach it",
+        "give the interface an address (ip addr add), or set NCCL_SOCKET_IFNAME to another");
+    return;
+  }
+  if (!is_inner(*chosen)) return;
+  std::vector<std::string> others;
+  for (const Nic& nic : machine.nics) {
+    if (nic.name == "lo" || nic.name == chosen->name) continue;
+    const char* state = !nic.is_up           ? "is switched off"
+                        : !nic.has_carrier   ? "has no carrier"
+                        : nic.has_link_local ? "has only a link-local address"
+                                             : "has no address";
+    // What the kernel makes by itself is no interface that somebody forgot.
+    if (!nic.is_virtual || nic.is_up || !nic.addresses.empty()) {
+      others.push_back(fmt::format("{} {}", nic.name, state));
+    }
+  }
+  const bool is_loop = is_loopback(chosen->address);
+  verdicts.add(
+      "wrong_interface", is_told ? Severity::Error : Severity::Warning,
+      is_loop ? fmt::format("only loopback can be used{}: other hosts do not reach this one",
+                            is_told ? fmt::format(" (NCCL_SOCKET_IFNAME={})", wish->names) : "")
+              : fmt::format("only {} can be used, a bridge for containers: other hosts do not "
+                            "reach this one",
+                            chosen->name),
+      others.empty() ? "there is no other interface"
+                     : fmt::format("of the others, {}", fmt::join(others, ", ")),
+      is_told ? "export NCCL_SOCKET_IFNAME=eth0   # or unset it"
+              : "ip link set DEVICE up; ip addr add ...; in a container --network=host");
+}
+
+void judge_links(const Machine& machine, Verdicts& verdicts) {
+  std::vector<std::string> dead;
+  for (const Nic& nic : machine.nics) {
+    // A bridge without members and a spare port have none either: an address says that it is meant to work.
+    const bool is_bridge = nic.name.starts_with("docker") || nic.name.starts_with("virbr") ||
+                           nic.name.starts_with("br-");
+    if (nic.addresses.empty() || is_bridge || nic.name == "lo") continue;
+    if (!nic.is_up) {
+      dead.push_back(fmt::format("{} ({}) is switched off", nic.name, addresses_of(nic)));
+    } else if (!nic.has_carrier) {
+      dead.push_back(fmt::format("{} ({}) has no carrier", nic.name, addresses_of(nic)));
+    }
+  }
+  if (dead.empty()) return;
+  verdicts.add(
+      "net_unreachable", Severity::Error, fmt::format("{}", fmt::join(dead, "; ")),
+      "the interface has an address, and nothing answers at the other end of its cable",
+      "ip link set DEVICE up; then cable, transceiver and the switch's port (ethtool DEVICE)");
+}
+
+void judge_firewall(const Machine& machine, Verdicts& verdicts) {
+  if (machine.firewall.drops.empty()) return;
+  std::vector<std::string> rules;
+  constexpr std::size_t kShown = 3;
+  for (const FirewallRule& one : machine.firewall.drops) {
+    if (rules.size() < kShown) rules.push_back(fmt::format("{}: {}", one.chain, one.rule));
+  }
+  const std::size_t more = machine.firewall.drops.size() - rules.size();
+  verdicts.add("net_unreachable", Severity::Warning,
+               fmt::format("the firewall drops packets ({}{})", fmt::join(rules, "; "),
+                           more > 0 ? fmt::format("; and {} more", more) : ""),
+               "ranks listen on ports that the kernel draws: what a rule does not let through "
+               "waits for its time-out, in silence",
+               "nft list ruleset; let the job's network through: nft insert rule inet filter input "
+               "ip saddr 10.0.0.0/8 accept");
+}
+
+void judge_shared_memory(const Machine& machine, Verdicts& verdicts) {
+  // source  NCCL 2.30.7: 9,637,888 B a connection between two GPUs of a host; 8 GPUs in a ring take 77 MB
+  constexpr Bytes kLeast{256ULL << 20};
+  if (!machine.shm.is_there) {
+    verdicts.add("shm_exhausted", Severity::Error, "/dev/shm is not there",
+                 "ranks of a host share memory through it", "mount -t tmpfs tmpfs /dev/shm");
+  } else if (machine.shm.size < kLeast || machine.shm.free < kLeast) {
+    const bool is_small = machine.shm.size < kLeast;
+    verdicts.add("shm_exhausted", Severity::Warning,
+                 fmt::format("/dev/shm has {:.0f} MiB, {:.0f} MiB of them free: less than 256 MiB",
+                             static_cast<double>(machine.shm.size.value) / (1 << 20),
+                             static_cast<double>(machine.shm.free.value) / (1 << 20)),
+                 is_small ? "containers get 64 MiB by default; eight GPUs of a host need more"
+                          : "something fills it: what dead jobs left, or another job",
+                 "docker --shm-size=16g or --ipc=host; rm /dev/shm/nccl-* of dead jobs");
+  }
+}
+
+void judge_limits(const Machine& machine, Verdicts& verdicts) {
+  // Each connection registers a FIFO of 4 MiB and more; what lies below 64 MiB ends with the first few.
+  constexpr std::uint64_t kMemlock = 64ULL << 20;
+  if (!machine.rdma.empty() && machine.limits.memlock && *machine.limits.memlock < kMemlock) {
+    verdicts.add("memlock_limit", Severity::Error,
+                 fmt::format("at most {} of memory may be locked",
+                             format_bytes(Bytes{*machine.limits.memlock})),
+                 "RDMA devices read and write locked memory alone: registering fails with "
+                 "\"Cannot allocate memory\"",
+                 "ulimit -l unlimited; docker --ulimit memlock=-1; LimitMEMLOCK=infinity for the "
+                 "daemon that starts jobs");
+  }
+  constexpr std::uint64_t kFiles = 4096;
+  if (machine.limits.nofile && *machine.limits.nofile < kFiles) {
+    verdicts.add("fd_limit", Severity::Warning,
+                 fmt::format("at most {} files may be open", *machine.limits.nofile),
+                 "each connection takes a descriptor, on each channel and to each peer",
+                 "ulimit -n 1048576   # or LimitNOFILE of the daemon that starts jobs");
+  }
+}
+
+void judge_clock(const Machine& machine, Verdicts& verdicts) {
+  const std::set<std::string> slow{"hpet", "acpi_pm", "jiffies", "pit", "refined-jiffies"};
+  if (!slow.contains(machine.clock_source)) return;
+  verdicts.add("clock_source", Severity::Warning,
+               fmt::format("the kernel's clock is {}", machine.clock_source),
+               "reading it takes a system call and a slow register, a microsecond and more, and "
+               "the stack reads clocks all the time: the kernel gave the TSC up, or was told to",
+               "dmesg | grep -i clocksource says why; tsc=reliable on the kernel's line where the "
+               "processor's is sound");
+}
+
+std::string name_of(const RdmaPort& port) { return fmt::format("{}:{}", port.device, port.port); }
+
+void judge_rdma_ports(const Machine& machine, Verdicts& verdicts) {
+  if (machine.rdma.empty()) return;
+  const bool has_active = has_active_rdma(machine);
+  for (const RdmaPort& port : machine.rdma) {
+    if (port.is_active()) continue;
+    // A port that was never cabled is ordinary beside others that work.
+    const bool is_spare = has_active && (port.physical == "Disabled" || port.physical == "Polling");
+    if (is_spare) continue;
+    const bool is_init = port.state == "INIT" || port.state == "ARMED";
+    verdicts.add("rdma_port_down", has_active ? Severity::Warning : Severity::Error,
+                 fmt::format("RDMA port {} is {} ({})", name_of(port), port.state, port.physical),
+                 is_init ? "the link is up and no subnet manager has made it active"
+                         : "the link is down: cable, transceiver, or the switch's port",
+                 is_init ? "start a subnet manager (opensm, or the switch's); sminfo asks for it"
+                         : "ibstat; ip link set DEVICE up for RoCE; then cable and switch");
+  }
+  if (!has_active) {
+    verdicts.add("no_rdma_device", Severity::Error, "RDMA devices are there, and no port is active",
+                 "NCCL goes over TCP, or fails where it was told not to",
+                 "bring a port up; ibv_devinfo shows their states");
+  }
+  for (const RdmaPort& port : machine.rdma) {
+    if (!port.is_active()) continue;
+    double best = port.gbits_per_second;
+    for (const RdmaPort& other : machine.rdma) {
+      const bool is_sister = other.is_active() && other.link_layer == port.link_layer &&
+                             other.device.substr(0, 4) == port.device.substr(0, 4);
+      if (is_sister) best = std::max(best, other.gbits_per_second);
+    }
+    if (port.gbits_per_second <= 0 || port.gbits_per_second >= best) continue;
+    verdicts.add("link_degraded", Severity::Warning,
+                 fmt::format("RDMA port {} runs at {:g} Gbit/s, others here at {:g}", name_of(port),
+                             port.gbits_per_second, best),
+                 "the link has come up with fewer lanes or a lower rate: every ring waits for its "
+                 "slowest rail",
+                 "reseat cable and transceiver; ibportstate or ethtool DEVICE tells what was "
+                 "negotiated, and why");
+  }
+  for (const RdmaPort& port : machine.rdma) {
+    if (!port.is_active() || !port.is_roce()) continue;
+    const bool has_v2 = std::any_of(port.gids.begin(), port.gids.end(), [](const Gid& gid) {
+      return gid.type.find("v2") != std::string::npos && !gid.gid.starts_with("fe80:");
+    });
+    if (has_v2) continue;
+    verdicts.add(
+        "gid_index", Severity::Error,
+        fmt::format("RoCE port {} has no GID of RoCE v2 that can be routed", name_of(port)),
+        port.gids.empty() ? "its GID table is empty: the interface has no address"
+                          : "its GIDs are link-local, or of RoCE v1 alone",
+        fmt::format("ip addr add ... dev {}; show_gids lists the table",
+                    port.netdev.empty() ? "DEVICE" : port.netdev));
+  }
+  const std::string wanted = variable(machine, "NCCL_IB_GID_INDEX");
+  if (wanted.empty() || wanted == "-1") return;
+  for (const RdmaPort& port : machine.rdma) {
+    if (!port.is_active() || !port.is_roce()) continue;
+    const bool is_there = std::any_of(port.gids.begin(), port.gids.end(), [&](const Gid& gid) {
+      return fmt::format("{}", gid.index) == wanted;
+    });
+    if (is_there) continue;
+    verdicts.add(
+        "gid_index", Severity::Error,
+        fmt::format("NCCL_IB_GID_INDEX={}, and that entry of {} is empty", wanted, name_of(port)),
+        "queue pairs made with an empty GID do not connect",
+        "unset NCCL_IB_GID_INDEX   # NCCL chooses by itself since 2.21");
+  }
+}
+
+void judge_verbs(const Machine& machine, Verdicts& verdicts) {
+  if (machine.rdma.empty()) return;
+  std::vector<std::string> refused;
+  for (const VerbsNode& node : machine.verbs_nodes) {
+    if (!node.is_usable) refused.push_back(node.path);
+  }
+  if (!machine.verbs_nodes.empty() && refused.empty()) return;
+  verdicts.add(
+      "ib_device_unusable", Severity::Error,
+      refused.empty() ? "RDMA devices are there, and none has a node /dev/infiniband/uverbs*"
+                      : fmt::format("this user may not open {}", fmt::join(refused, ", ")),
+      refused.empty() ? "a container was not given the device nodes, or ib_uverbs is not "
+                        "loaded"
+                      : "the rights of the device node leave this user out",
+      refused.empty() ? "docker --device=/dev/infiniband; modprobe ib_uverbs"
+                      : "chmod 0666 /dev/infiniband/uverbs*   # rdma-core's udev rules do it");
+}
+
+void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
+  const bool can_meet = has_nvidia_gpu(machine) && has_active_rdma(machine);
+  if (can_meet && !machine.has_peer_memory && !machine.is_open_driver) {
+    verdicts.add("gdr_missing", Severity::Warning, "nvidia_peermem is not loaded",
+                 "NICs do not reach GPU memory: what goes between hosts makes a detour through "
+                 "host memory (with NVIDIA's open kernel modules DMA-BUF would serve)",
+                 "modprobe nvidia-peermem; echo nvidia-peermem > /etc/modules-load.d/gdr.conf");
+  }
+  if (machine.gpus.empty()) return;
+  if (!machine.acs.empty()) {
+    std::vector<std::string> bridges;
+    for (const AcsBridge& bridge : machine.acs) bridges.push_back(bridge.pci);
+    constexpr std::size_t kShown = 4;
+    const std::size_t count = bridges.size();
+    bridges.resize(std::min(count, kShown));
+    verdicts.add(
+        "pcie_acs", Severity::Warning,
+        fmt::format("PCI access control (ACS) is on at {} bridge{}: {}{}", count,
+                    count == 1 ? "" : "s", fmt::join(bridges, ", "), count > kShown ? ", ..." : ""),
+        "what one device sends to another goes up to the root and back: peer-to-peer is "
+        "slow, or stands still",
+        "ACS off in the BIOS, or setpci -s BRIDGE ECAP_ACS+6.w=0000");
+  }
+  std::vector<std::string> translated;
+  for (const auto& [pci, type] : machine.iommu) {
+    if (type.starts_with("DMA")) translated.push_back(pci);
+  }
+  if (!translated.empty()) {
+    verdicts.add("pcie_acs", Severity::Warning,
+                 fmt::format("the IOMMU translates what {} device{} ({}{})", translated.size(),
+                             translated.size() == 1 ? " does" : "s do", translated.front(),
+                             translated.size() > 1 ? ", ..." : ""),
+                 "peer-to-peer goes through the IOMMU: slow, or refused",
+                 "iommu=pt on the kernel's line");
+  }
+}
+
+void judge_variables(const Machine& machine, Verdicts& verdicts) {
+  const std::string debug = variable(machine, "NCCL_DEBUG");
+  if (debug == "TRACE" || debug == "trace") {
+    verdicts.add("env_debug_in_production", Severity::Warning, fmt::format("NCCL_DEBUG={}", debug),
+                 "logs grow and every call pays", "export NCCL_DEBUG=WARN");
+  }
+  struct Switch {
+    const char* name;
+    const char* value;
+    const char* effect;
+  };
+  constexpr Switch kSwitches[] = {
+      {"NCCL_IB_DISABLE", "1", "RDMA devices are not used"},
+      {"NCCL_P2P_DISABLE", "1", "GPUs of a host talk through host memory"},
+      {"NCCL_SHM_DISABLE", "1", "processes of a host talk over the network"},
+  };
+  for (const Switch& one : kSwitches) {
+    if (variable(machine, one.name) != one.value) continue;
+    const bool costs = std::string(one.name) == "NCCL_IB_DISABLE"    ? has_active_rdma(machine)
+                       : std::string(one.name) == "NCCL_P2P_DISABLE" ? machine.gpus.size() > 1
+                                                                     : true;
+    if (!costs) continue;
+    verdicts.add("env_override", Severity::Warning, fmt::format("{}={}", one.name, one.value),
+                 one.effect, fmt::format("unset {}", one.name));
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> judge(const Machine& machine) {
+  Verdicts verdicts(machine);
+  judge_interfaces(machine, verdicts);
+  judge_links(machine, verdicts);
+  judge_firewall(machine, verdicts);
+  judge_shared_memory(machine, verdicts);
+  judge_limits(machine, verdicts);
+  judge_clock(machine, verdicts);
+  judge_rdma_ports(machine, verdicts);
+  judge_verbs(machine, verdicts);
+  judge_gpu_direct(machine, verdicts);
+  judge_variables(machine, verdicts);
+  return verdicts.take();
+}
+
+}  // namespace ringside::probe

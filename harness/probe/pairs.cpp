@@ -1,0 +1,283 @@
+#include "harness/probe/pairs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+
+#include "base/text.h"
+#include "engine/runtime/communicator.h"
+
+namespace ringside::probe {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using Steps = std::vector<std::vector<std::pair<int, int>>>;
+
+double seconds_since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// One pair's messages on one of its ranks.
+class PairRun {
+ public:
+  PairRun(Communicator& communicator, const PairOptions& options)
+      : communicator_(communicator),
+        options_(options),
+        out_(static_cast<std::size_t>(options.large.value), std::byte{1}),
+        in_(static_cast<std::size_t>(options.large.value)) {}
+
+  /// returns  on the rank that leads, the cell of what it sends; on the other one nothing that counts
+  Result<PairCell> run(int peer, bool leads) {
+    PairCell cell{.from = to_int(communicator_.rank()), .to = peer};
+    constexpr std::int64_t kSmall = 8;
+    const auto large = static_cast<std::int64_t>(options_.large.value);
+    std::vector<double> trips;
+    constexpr int kWarmup = 8;
+    for (int i = 0; i < options_.round_trips + kWarmup; ++i) {
+      const auto begin = SteadyClock::now();
+      RINGSIDE_TRY(leads ? send(peer, kSmall) : receive(peer, kSmall));
+      RINGSIDE_TRY(leads ? receive(peer, kSmall) : send(peer, kSmall));
+      if (i >= kWarmup) trips.push_back(seconds_since(begin));
+    }
+    cell.latency_us = median(trips) / 2 * 1e6;
+    auto begin = SteadyClock::now();
+    for (int i = 0; i <= options_.transfers; ++i) {
+      if (i == 1) begin = SteadyClock::now();  // the first one warms up
+      RINGSIDE_TRY(leads ? send(peer, large) : receive(peer, large));
+    }
+    // The answer says that all of it has come.
+    RINGSIDE_TRY(leads ? receive(peer, kSmall) : send(peer, kSmall));
+    cell.gbs = static_cast<double>(large) * options_.transfers / seconds_since(begin) / 1e9;
+    return cell;
+  }
+
+ private:
+  Status send(int peer, std::int64_t count) { return message(Collective::Send, peer, count); }
+  Status receive(int peer, std::int64_t count) { return message(Collective::Recv, peer, count); }
+
+  Status message(Collective kind, int peer, std::int64_t count) {
+    CollectiveCall call{.collective = kind, .input = out_.data(), .output = in_.data()};
+    call.count = count;
+    call.type = DataType::Uint8;
+    (kind == Collective::Send ? call.sends : call.recvs) = {{Rank{peer}, 0, count}};
+    return communicator_.run(call);
+  }
+
+  Communicator& communicator_;
+  const PairOptions& options_;
+  std::vector<std::byte> out_, in_;
+};
+
+/// What hosts of the same number of ranks do, walked along a circle.  players  even: the last one may be nobody
+std::vector<std::vector<std::pair<int, int>>> circle(int count) {
+  const int players = count + count % 2;
+  Steps rounds;
+  std::vector<int> seats;
+  for (int i = 0; i < players; ++i) seats.push_back(i);
+  for (int round = 0; round + 1 < players; ++round) {
+    std::vector<std::pair<int, int>> pairs;
+    for (int i = 0; i < players / 2; ++i) {
+      const int a = seats[static_cast<std::size_t>(i)];
+      const int b = seats[static_cast<std::size_t>(players - 1 - i)];
+      if (a < count && b < count) pairs.emplace_back(std::min(a, b), std::max(a, b));
+    }
+    rounds.push_back(std::move(pairs));
+    std::rotate(seats.begin() + 1, seats.end() - 1, seats.end());
+  }
+  return rounds;
+}
+
+/// Gbit/s of the interface that a host's traits tell of; 0: not known.
+double interface_gbs(const HostReport& host) {
+  for (const auto& [name, value] : host.traits) {
+    if (name != "interface speed") continue;
+    const Result<std::int64_t> mbits = parse_int(value.substr(0, value.find(' ')));
+    return mbits ? static_cast<double>(*mbits) / 8e3 : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<std::vector<HostReport>> exchange(Communicator& communicator, const HostReport& mine) {
+  std::string message = to_message(mine);
+  const std::uint64_t size = message.size();
+  RINGSIDE_TRY(const std::vector<std::byte> sizes,
+               communicator.all_gather_bytes(std::as_bytes(std::span(&size, 1))));
+  std::vector<std::uint64_t> each(sizes.size() / sizeof size);
+  std::memcpy(each.data(), sizes.data(), sizes.size());
+  const std::uint64_t most = *std::max_element(each.begin(), each.end());
+  constexpr std::uint64_t kMost = 4 << 20;
+  if (most > kMost) {
+    return Error{ErrorCode::Corrupt, fmt::format("a rank tells {} bytes of its host", most),
+                 "run the same ringside on all hosts"};
+  }
+  message.resize(static_cast<std::size_t>(most), ' ');
+  RINGSIDE_TRY(const std::vector<std::byte> all,
+               communicator.all_gather_bytes(std::as_bytes(std::span(message))));
+  std::vector<HostReport> reports;
+  for (std::size_t rank = 0; rank < each.size(); ++rank) {
+    const auto* begin = reinterpret_cast<const char*>(all.data()) + rank * most;
+    RINGSIDE_TRY(HostReport report, parse_report(std::string(begin, each[rank])));
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+Steps tournament(const std::vector<int>& hosts) {
+  std::map<int, std::vector<int>> ranks_of;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    ranks_of[hosts[rank]].push_back(static_cast<int>(rank));
+  }
+  std::vector<std::vector<int>> groups;
+  for (const auto& entry : ranks_of) groups.push_back(entry.second);
+  Steps steps;
+  const auto add = [&](std::size_t first, std::size_t at, std::pair<int, int> pair) {
+    if (steps.size() <= first + at) steps.resize(first + at + 1);
+    steps[first + at].push_back(
+        {std::min(pair.first, pair.second), std::max(pair.first, pair.second)});
+  };
+  for (const auto& round : circle(static_cast<int>(groups.size()))) {
+    const std::size_t first = steps.size();
+    for (const auto& [a, b] : round) {
+      std::size_t at = 0;
+      for (const int x : groups[static_cast<std::size_t>(a)]) {
+        for (const int y : groups[static_cast<std::size_t>(b)]) add(first, at++, {x, y});
+      }
+    }
+  }
+  const std::size_t first = steps.size();
+  for (const std::vector<int>& group : groups) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      for (std::size_t j = i + 1; j < group.size(); ++j) add(first, at++, {group[i], group[j]});
+    }
+  }
+  return steps;
+}
+
+Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& options,
+                                 const std::vector<HostReport>& reports) {
+  const int n = communicator.nranks(), me = to_int(communicator.rank());
+  PairMatrix matrix{.nranks = n, .hosts = {}, .cells = {}};
+  std::map<std::string, int> numbers;
+  std::vector<int> hosts;
+  for (const HostReport& report : reports) {
+    const auto number = numbers.emplace(report.identity, static_cast<int>(numbers.size()));
+    hosts.push_back(number.first->second);
+    matrix.hosts.push_back(report.host);
+  }
+  const Steps steps = tournament(hosts);
+  PairRun run(communicator, options);
+  struct Told {
+    double latency_us = 0, gbs = 0;
+  };
+  std::vector<Told> mine(static_cast<std::size_t>(n));
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    for (const auto& [a, b] : steps[step]) {
+      if (me != a && me != b) continue;
+      const int peer = me == a ? b : a;
+      for (const int leader : {a, b}) {
+        RINGSIDE_TRY(const PairCell cell, run.run(peer, me == leader));
+        if (me == leader) mine[static_cast<std::size_t>(peer)] = {cell.latency_us, cell.gbs};
+      }
+    }
+    RINGSIDE_TRY(communicator.barrier());
+    if (options.on_progress) {
+      options.on_progress(static_cast<double>(step + 1) / static_cast<double>(steps.size()));
+    }
+  }
+  RINGSIDE_TRY(const std::vector<std::byte> bytes,
+               communicator.all_gather_bytes(std::as_bytes(std::span(mine))));
+  std::vector<Told> all(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  for (int from = 0; from < n; ++from) {
+    for (int to = 0; to < n; ++to) {
+      const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
+      const Told& told = all[a * static_cast<std::size_t>(n) + b];
+      PairCell cell{.from = from, .to = to, .latency_us = told.latency_us, .gbs = told.gbs};
+      // Within a host no figure is known beforehand.
+      if (hosts[a] != hosts[b]) {
+        const double one = interface_gbs(reports[a]), other = interface_gbs(reports[b]);
+        if (one > 0 && other > 0) cell.expected_gbs = std::min(one, other);
+      }
+      matrix.cells.push_back(cell);
+    }
+  }
+  mark_outliers(matrix);
+  return matrix;
+}
+
+void mark_outliers(PairMatrix& matrix) {
+  for (const bool is_within : {true, false}) {
+    std::vector<double> rates, times;
+    std::vector<PairCell*> like;
+    for (PairCell& cell : matrix.cells) {
+      const auto a = static_cast<std::size_t>(cell.from), b = static_cast<std::size_t>(cell.to);
+      if (cell.from == cell.to || (matrix.hosts[a] == matrix.hosts[b]) != is_within) continue;
+      rates.push_back(cell.gbs);
+      times.push_back(cell.latency_us);
+      like.push_back(&cell);
+    }
+    // Of two or four there is no telling who is odd.
+    constexpr std::size_t kFewest = 6;
+    if (like.size() < kFewest) continue;
+    const double rate = median(rates), time = median(times);
+    for (PairCell* cell : like) {
+      if (cell->gbs < rate / 2) {
+        cell->why = fmt::format("{:.2f} GB/s, the median {:.2f}", cell->gbs, rate);
+      } else if (cell->latency_us > time * 3) {
+        cell->why = fmt::format("{:.1f} us, the median {:.1f}", cell->latency_us, time);
+      }
+      cell->is_outlier = !cell->why.empty();
+    }
+  }
+}
+
+std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix) {
+  std::map<int, int> times;
+  std::vector<std::string> pairs;
+  std::size_t count = 0;
+  for (const PairCell& cell : matrix.cells) {
+    if (!cell.is_outlier) continue;
+    ++count;
+    ++times[cell.from];
+    ++times[cell.to];
+    constexpr std::size_t kShown = 4;
+    if (pairs.size() < kShown)
+      pairs.push_back(fmt::format("{} -> {}: {}", cell.from, cell.to, cell.why));
+  }
+  if (count == 0) return {};
+  const auto worst = std::max_element(
+      times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool is_one = static_cast<std::size_t>(worst->second) == count && count > 2;
+  audit::Finding finding{.id = "low_bandwidth", .severity = audit::Severity::Warning};
+  const std::string host = matrix.hosts[static_cast<std::size_t>(worst->first)];
+  if (is_one) {
+    finding.title = fmt::format("rank {} on {} is slow with {} others: {}", worst->first, host,
+                                (count + 1) / 2, fmt::join(pairs, "; "));
+    finding.ranks = {worst->first};
+    finding.hosts = {host};
+  } else {
+    finding.title = fmt::format("{} of {} directions are far below the others: {}", count,
+                                matrix.cells.size() - matrix.hosts.size(), fmt::join(pairs, "; "));
+    for (const auto& entry : times) finding.ranks.push_back(entry.first);
+  }
+  finding.cause = "a link, a port or a host on that way is slower than its like";
+  finding.fix = "ringside probe on both ends; ethtool DEVICE; ringside bench between the two alone";
+  finding.reference = "docs/findings/low_bandwidth.md";
+  return {finding};
+}
+
+}  // namespace ringside::probe

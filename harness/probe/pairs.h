@@ -1,0 +1,70 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "harness/probe/compare.h"
+
+namespace ringside {
+class Communicator;
+}
+
+namespace ringside::probe {
+
+/// What each rank of a job sees of its host, by rank. Every rank calls it at the same time.
+/// errors  as Communicator::all_gather_bytes; Corrupt
+Result<std::vector<HostReport>> exchange(Communicator& communicator, const HostReport& mine);
+
+/// Who is measured when: in a step each rank is in one pair at most, and each host too, so that none shares a link. Pairs
+/// within a host go one after the other: they share its memory.
+///
+/// hosts    of each rank, numbered from 0
+/// returns  [step] = pairs of ranks; each pair of ranks is in one step
+/// source   the circle method of round-robin tournaments
+std::vector<std::vector<std::pair<int, int>>> tournament(const std::vector<int>& hosts);
+
+struct PairOptions {
+  Bytes large{4 << 20};
+  int round_trips = 200;  ///< of 8 B
+  int transfers = 8;      ///< of `large`, each way
+  std::function<void(double share)> on_progress = {};
+};
+
+/// What one rank gets to another.
+struct PairCell {
+  int from = 0, to = 0;
+  double latency_us = 0;    ///< of 8 B one way: half a round trip, the median
+  double gbs = 0;           ///< 10^9 B/s
+  double expected_gbs = 0;  ///< by the slower interface of the two; 0: not known
+  bool is_outlier = false;
+  std::string why = {};  ///< of an outlier
+};
+
+struct PairMatrix {
+  int nranks = 0;
+  std::vector<std::string> hosts;  ///< [rank]
+  std::vector<PairCell> cells;     ///< [from * nranks + to]; from = to: zeros
+  [[nodiscard]] const PairCell& at(int from, int to) const {
+    return cells[static_cast<std::size_t>(from * nranks + to)];
+  }
+};
+
+/// Every rank calls it at the same time, with the same options. Calls are not alike on all ranks: the communicator does not
+/// check them.
+/// reports  of exchange()
+/// errors   as Communicator::run()
+Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& options,
+                                 const std::vector<HostReport>& reports);
+
+/// Marks what is far from its like: pairs within hosts, and between them, each by themselves. Slower than half the median, or
+/// three times as late.
+void mark_outliers(PairMatrix& matrix);
+
+/// The outliers, and the rank that is in most of them, as findings (low_bandwidth).
+std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix);
+
+}  // namespace ringside::probe

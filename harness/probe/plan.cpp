@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/probe/judge.h"
+
+namespace ringside::probe {
+namespace {
+
+const Backend* backend_called(const Machine& machine, const char* name) {
+  const auto found =
+      std::find_if(machine.backends.begin(), machine.backends.end(),
+                   [&](const Backend& one) { return one.name == name && !one.version.empty(); });
+  return found == machine.backends.end() ? nullptr : &*found;
+}
+
+/// source  PyTorch, torch.distributed, "Which backend to use?": NCCL for GPUs, Gloo for CPUs; MPI where it launches anyway
+void choose_backend(const Machine& machine, Plan& plan) {
+  const bool has_gpu = !machine.gpus.empty();
+  struct Rule {
+    const char* name;
+    const char* why;
+    bool fits;
+  };
+  const std::array rules{
+      Rule{"nccl", "GPUs are here, and NCCL is what moves data between them", has_gpu},
+      Rule{"gloo", "no GPU is here; Gloo serves CPUs and debugging", !has_gpu},
+      Rule{"mpi", "no GPU is here and no Gloo; MPI serves where it launches the ranks", !has_gpu},
+      Rule{"gloo", "GPUs are here and no NCCL: Gloo copies through host memory, for debugging",
+           has_gpu},
+      Rule{"mpi", "GPUs are here and neither NCCL nor Gloo", has_gpu},
+  };
+  for (const Rule& rule : rules) {
+    if (!rule.fits || backend_called(machine, rule.name) == nullptr) continue;
+    plan.backend = rule.name;
+    plan.backend_why = rule.why;
+    return;
+  }
+  plan.backend_why = has_gpu ? "none is found; install NCCL, which GPUs want"
+                             : "none is found; PyTorch brings its own Gloo, which CPUs want";
+}
+
+}  // namespace
+
+Plan plan_of(const Machine& machine) {
+  Plan plan;
+  const Environment environment = [&](const char* name) -> std::optional<std::string> {
+    const auto found = machine.variables.find(name);
+    return found == machine.variables.end() || found->second.empty() ? std::nullopt
+                                                                     : std::optional(found->second);
+  };
+  const auto wish = interface_wish_from(environment, false);
+  const auto chosen =
+      wish ? choose_interface(machine.interfaces, *wish) : Result<Interface>(wish.error());
+  if (chosen) {
+    const std::string address = to_string(chosen->address);
+    plan.interface = fmt::format("{} ({})", chosen->name, address.substr(0, address.rfind(':')));
+    plan.interface_why = !wish->names.empty() ? fmt::format("NCCL_SOCKET_IFNAME={}", wish->names)
+                         : chosen->name.starts_with("ib") ? "the first that begins with ib"
+                         : is_loopback(chosen->address)
+                             ? "nothing else is up: ranks of this host alone"
+                             : "the first that is up and no loopback, docker or virbr";
+  } else {
+    plan.interface_why = chosen.error().message;
+  }
+  for (const RdmaPort& port : machine.rdma) {
+    if (port.is_active()) plan.rdma_devices.push_back(fmt::format("{}:{}", port.device, port.port));
+  }
+  const auto disabled = machine.variables.find("NCCL_IB_DISABLE");
+  const bool is_off = disabled != machine.variables.end() && disabled->second == "1";
+  plan.rdma_why = is_off                      ? "NCCL_IB_DISABLE=1"
+                  : machine.rdma.empty()      ? "no RDMA device is seen"
+                  : plan.rdma_devices.empty() ? "no port is active"
+                                              : "active ports";
+  if (is_off) plan.rdma_devices.clear();
+  plan.transport_why = machine.shm.is_there ? "shared memory within the host" : "no /dev/shm";
+  plan.transport_why += plan.interface.empty()      ? "; nothing between hosts"
+                        : plan.rdma_devices.empty() ? "; TCP between hosts"
+                                                    : "; RDMA between hosts for NCCL, TCP else";
+  choose_backend(machine, plan);
+  return plan;
+}
+
+std::string meaning_of(const std::string& variable) {
+  struct Meaning {
+    const char* name;
+    const char* text;
+  };
+  // source  NCCL's documentation, "Environment Variables"
+  constexpr Meaning kMeanings[] = {
+      {"NCCL_SOCKET_IFNAME", "which interfaces carry bootstrap and TCP"},
+      {"NCCL_SOCKET_FAMILY", "IPv4 or IPv6 alone"},
+      {"NCCL_SOCKET_NTHREADS", "helper threads of each TCP connection"},
+      {"NCCL_NSOCKS_PERTHREAD", "sockets of each helper thread"},
+      {"NCCL_IB_HCA", "which RDMA devices and ports are used"},
+      {"NCCL_IB_GID_INDEX", "which GID RoCE ports talk with"},
+      {"NCCL_IB_DISABLE", "1: no RDMA"},
+      {"NCCL_P2P_DISABLE", "1: GPUs of a host go through host memory"},
+      {"NCCL_SHM_DISABLE", "1: processes of a host go over the network"},
+      {"NCCL_NET", "which network is used, by name"},
+      {"NCCL_NET_GDR_LEVEL", "how far a NIC may be from a GPU that it reads"},
+      {"NCCL_ALGO", "forces algorithms"},
+      {"NCCL_PROTO", "forces protocols"},
+      {"NCCL_DEBUG", "how much is logged"},
+      {"NCCL_DEBUG_SUBSYS", "of what"},
+      {"NCCL_DEBUG_FILE", "where the log goes"},
+      {"NCCL_TOPO_FILE", "a topology in place of the one that is found"},
+      {"NCCL_HOSTID", "stands in for the host's name"},
+      {"GLOO_SOCKET_IFNAME", "which interfaces Gloo uses: names only"},
+      {"CUDA_VISIBLE_DEVICES", "which GPUs a process sees"},
+      {"CUDA_LAUNCH_BLOCKING", "1: every kernel is waited for"},
+  };
+  for (const Meaning& one : kMeanings) {
+    if (variable == one.name) return one.text;
+  }
+  return {};
+}
+
+}  // namespace ringside::probe
