@@ -43,23 +43,16 @@ std::string card_at(const fs::path& device) {
   return is_on_pci ? name : device.filename().string();
 }
 
-/// "fe80:0000:0000:0000:5054:00ff:fe77:0001"
-Gid parse_gid(const std::string& text) {
-  Gid gid;
-  if (::inet_pton(AF_INET6, text.c_str(), gid.bytes.data()) != 1) gid = {};
-  return gid;
-}
-
 std::vector<RdmaPort::Entry> read_gids(const fs::path& port) {
   std::vector<RdmaPort::Entry> gids;
   std::error_code ignored;
   for (const auto& file : fs::directory_iterator(port / "gids", ignored)) {
     const std::string index = file.path().filename();
-    const Gid gid = parse_gid(first_line(file.path()));
-    if (gid.is_empty()) continue;
+    const std::optional<Gid> gid = parse_gid(first_line(file.path()));
+    if (!gid) continue;
     // The kernel calls v1 what InfiniBand and the first RoCE have alike.
     const std::string type = first_line(port / "gid_attrs" / "types" / index);
-    gids.push_back({leading_number(index, 0), gid,
+    gids.push_back({leading_number(index, 0), *gid,
                     type == "RoCE v2" ? GidType::RoceV2 : GidType::RoceV1,
                     first_line(port / "gid_attrs" / "ndevs" / index)});
   }
@@ -117,6 +110,26 @@ std::string to_string(const Gid& gid) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   ::inet_ntop(AF_INET6, gid.bytes.data(), text.data(), text.size());
   return text.data();
+}
+
+std::optional<Gid> parse_gid(const std::string& text) {
+  Gid gid;
+  if (::inet_pton(AF_INET6, text.c_str(), gid.bytes.data()) != 1) return std::nullopt;
+  // A prefix with nothing behind it stands in entries that nobody uses, too.
+  const bool is_used = std::any_of(gid.bytes.begin() + 8, gid.bytes.end(),
+                                   [](std::uint8_t byte) { return byte != 0; });
+  return is_used ? std::optional(gid) : std::nullopt;
+}
+
+Gid gid_of(const SocketAddress& address) {
+  Gid gid;
+  if (address.family == SocketAddress::Family::V4) {
+    gid.bytes[10] = gid.bytes[11] = 0xff;
+    std::copy_n(address.ip.begin(), 4, gid.bytes.begin() + 12);
+  } else {
+    std::copy_n(address.ip.begin(), gid.bytes.size(), gid.bytes.begin());
+  }
+  return gid;
 }
 
 std::string RdmaPort::text() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/transport/address.h"
 #include "engine/transport/rdma_settings.h"
 
 /// The RDMA ports of this host, as the kernel shows them, and which of them are used.
@@ -26,6 +27,12 @@ struct Gid {
 
 /// "::ffff:10.0.0.1", "fe80::ba59:9f03:1234"
 std::string to_string(const Gid& gid);
+
+/// "fe80:0000:0000:0000:5054:00ff:fe77:0001", as the kernel shows it; nothing: no GID, or that of an entry that is not in use.
+std::optional<Gid> parse_gid(const std::string& text);
+
+/// As RoCE makes it of an interface's address.
+Gid gid_of(const SocketAddress& address);
 
 /// What packets with a GID look like.
 enum class GidType : std::uint8_t { InfiniBand, RoceV1, RoceV2 };

@@ -28,14 +28,7 @@ std::vector<Gid> own_gids() {
   const auto interfaces = local_interfaces();
   if (!interfaces) return gids;
   for (const Interface& interface : *interfaces) {
-    Gid gid;
-    if (interface.address.family == SocketAddress::Family::V4) {
-      gid.bytes[10] = gid.bytes[11] = 0xff;
-      std::copy_n(interface.address.ip.begin(), 4, gid.bytes.begin() + 12);
-    } else {
-      std::copy_n(interface.address.ip.begin(), gid.bytes.size(), gid.bytes.begin());
-    }
-    gids.push_back(gid);
+    gids.push_back(gid_of(interface.address));
   }
   return gids;
 }

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/transport/interface.h"
+#include "engine/transport/rdma_ports.h"
+#include "engine/transport/rdma_settings.h"
 #include "harness/probe/judge.h"
 
 namespace ringside::probe {
@@ -42,6 +45,60 @@ void choose_backend(const Machine& machine, Plan& plan) {
                              : "none is found; PyTorch brings its own Gloo, which CPUs want";
 }
 
+/// As the engine reads it.
+ringside::RdmaPort engine_port(const RdmaPort& port) {
+  ringside::RdmaPort out;
+  out.device = port.device;
+  out.number = port.port;
+  out.is_ethernet = port.is_roce();
+  out.state = port.state;
+  out.card = port.pci.substr(0, port.pci.rfind('.'));
+  out.numa = port.numa;
+  for (const Gid& one : port.gids) {
+    const auto gid = parse_gid(one.gid);
+    if (!gid) continue;
+    const GidType type = !port.is_roce()         ? GidType::InfiniBand
+                         : one.type == "RoCE v2" ? GidType::RoceV2
+                                                 : GidType::RoceV1;
+    out.gids.push_back({one.index, *gid, type, port.netdev});
+  }
+  return out;
+}
+
+/// The engine's own choice.
+void plan_rdma(const Machine& machine, const Environment& environment, Plan& plan) {
+  const auto settings = rdma_settings_from(environment);
+  if (!settings) {
+    plan.rdma_why = settings.error().message;
+    return;
+  }
+  if (settings->is_disabled) {
+    plan.rdma_why = "NCCL_IB_DISABLE=1";
+    return;
+  }
+  if (machine.rdma.empty()) {
+    plan.rdma_why = "no RDMA device is seen";
+    return;
+  }
+  std::vector<ringside::RdmaPort> ports;
+  std::vector<ringside::Gid> own;
+  for (const RdmaPort& port : machine.rdma) ports.push_back(engine_port(port));
+  for (const Interface& one : machine.interfaces) own.push_back(gid_of(one.address));
+  const auto cards = choose_rdma_cards(ports, *settings, own);
+  if (!cards) {
+    plan.rdma_why = cards.error().message;
+    return;
+  }
+  plan.rdma_why = settings->names.empty() ? "active ports" : "NCCL_IB_HCA=" + settings->names;
+  for (const RdmaCard& card : *cards) {
+    for (std::size_t i = 0; i < card.ports.size(); ++i) {
+      plan.rdma_devices.push_back(fmt::format("{}:{}", card.ports[i].device, card.ports[i].number));
+      plan.rdma_why += fmt::format("{} {}:{} by GID {}", i == 0 ? ";" : " +", card.ports[i].device,
+                                   card.ports[i].number, card.gids[i].index);
+    }
+  }
+}
+
 }  // namespace
 
 Plan plan_of(const Machine& machine) {
@@ -65,20 +122,12 @@ Plan plan_of(const Machine& machine) {
   } else {
     plan.interface_why = chosen.error().message;
   }
-  for (const RdmaPort& port : machine.rdma) {
-    if (port.is_active()) plan.rdma_devices.push_back(fmt::format("{}:{}", port.device, port.port));
-  }
-  const auto disabled = machine.variables.find("NCCL_IB_DISABLE");
-  const bool is_off = disabled != machine.variables.end() && disabled->second == "1";
-  plan.rdma_why = is_off                      ? "NCCL_IB_DISABLE=1"
-                  : machine.rdma.empty()      ? "no RDMA device is seen"
-                  : plan.rdma_devices.empty() ? "no port is active"
-                                              : "active ports";
-  if (is_off) plan.rdma_devices.clear();
+  plan_rdma(machine, environment, plan);
   plan.transport_why = machine.shm.is_there ? "shared memory within the host" : "no /dev/shm";
-  plan.transport_why += plan.interface.empty()      ? "; nothing between hosts"
-                        : plan.rdma_devices.empty() ? "; TCP between hosts"
-                                                    : "; RDMA between hosts for NCCL, TCP else";
+  plan.transport_why += plan.interface.empty() ? "; nothing between hosts"
+                        : plan.rdma_devices.empty()
+                            ? "; TCP between hosts"
+                            : "; RDMA between hosts that have it, too, else TCP";
   choose_backend(machine, plan);
   return plan;
 }

@@ -74,7 +74,7 @@ case $2 in
     for round in 1 2 3 4 5; do
       echo "round $round"
       for test in 'ib_write_lat -s 8 -n 1000' 'ib_write_bw -s 65536 -n 300'; do
-        words=($test -d rxe0 -x "$GID_INDEX")
+        read -ra words <<<"$test -d rxe0 -x $GID_INDEX"
         "${words[@]}" >/dev/null &
         sleep 1
         "${words[@]}" 127.0.0.1 | grep -E '^ +[0-9]+ ' | sed "s/^/${words[0]} /"
