@@ -3,7 +3,7 @@
 #
 #   tests/gpu/run.sh [PAGE]     exit status 0: all well, 1: something is wrong, 3: it cannot run here (it says why)
 #
-# Needs nvcc 12 or newer, g++, CMake 3.25, Ninja or make, and the libraries of the preset `gpu`, a third of ringside's:
+# Needs nvcc 12 or newer, g++, CMake 3.25, Ninja or make, and the libraries that RINGSIDE_ONLY_GPU asks for, half of ringside's:
 # on Debian libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libpugixml-dev libhwloc-dev libhwy-dev libsodium-dev
 # libflatbuffers-dev flatbuffers-compiler libxxhash-dev libgtest-dev libgmock-dev pkg-config.
 set -u -o pipefail
