@@ -3,7 +3,7 @@
 #
 #   tests/gpu/run.sh [PAGE]     exit status 0: all well, 1: something is wrong, 3: it cannot run here (it says why)
 #
-# Needs nvcc 12 or newer, g++, CMake 3.25, Ninja or make, and the libraries of the preset `gpu`, a third of ringside's:
+# Needs nvcc 12 or newer, g++, CMake 3.25, Ninja or make, and the libraries that RINGSIDE_ONLY_GPU asks for, half of ringside's:
 # on Debian libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libpugixml-dev libhwloc-dev libhwy-dev libsodium-dev
 # libflatbuffers-dev flatbuffers-compiler libxxhash-dev libgtest-dev libgmock-dev pkg-config.
 set -u -o pipefail
@@ -41,7 +41,7 @@ echo "gpu: built after $((SECONDS - begin)) s"
 
 status=0
 tests=$build/tests/cuda/ringside_gpu_test
-timeout 150 "$tests" > "$build/tests.log" 2>&1 || status=1
+timeout 100 "$tests" > "$build/tests.log" 2>&1 || status=1
 summary=$(grep -E '^\[  (PASSED|FAILED) ' "$build/tests.log" | head -20)
 echo "$summary"
 
@@ -50,7 +50,7 @@ sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanit
 sanitized=""
 if [[ -n $sanitizer ]]; then
   for tool in memcheck racecheck; do
-    if timeout 60 "$sanitizer" --tool "$tool" --error-exitcode 9 "$tests" \
+    if timeout 40 "$sanitizer" --tool "$tool" --error-exitcode 9 "$tests" \
       --gtest_filter='*OneSlotIsEnoughForAChain*:*NoByteBeside*/ll128' > "$build/$tool.log" 2>&1; then
       sanitized+="| compute-sanitizer $tool | fine |"$'\n'
     else
@@ -62,7 +62,7 @@ else
   sanitized="| compute-sanitizer | not on this host |"$'\n'
 fi
 
-timeout 180 "$build/tests/gpu/ringside_gpu_page" > "$build/tables.md" 2> "$build/tables.err" ||
+timeout 150 "$build/tests/gpu/ringside_gpu_page" > "$build/tables.md" 2> "$build/tables.err" ||
   { status=1; echo "gpu: the tables ended early: $(cat "$build/tables.err")" >&2; }
 
 slug=$(tr '[:upper:] ' '[:lower:]-' <<< "${name# }" | tr -cd 'a-z0-9-')
