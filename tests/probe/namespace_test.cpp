@@ -16,7 +16,7 @@ using Ids = std::vector<std::string>;
 
 const char* const kStart =
     "set -e; PATH=$PATH:/usr/sbin:/sbin; mount -t sysfs none /sys; mount -t tmpfs tmpfs /dev/shm; "
-    "ip link set lo up; ulimit -n 8192; ulimit -l unlimited; ";
+    "ip link set lo up; ulimit -n 8192; ";
 const char* const kLink =
     "ip link add v0 type veth peer name v1; ip addr add 10.77.0.1/24 dev v0; ip link set v0 up; "
     "ip link set v1 up; ";
