@@ -127,6 +127,9 @@ std::string pairs_text(const PairMatrix& matrix, const ProbeStyle& style) {
   std::string out = table_text(matrix, &PairCell::latency_us,
                                "latency of 8 B, one way, us (! is far from its like)", true, style);
   out += table_text(matrix, &PairCell::gbs, "bandwidth, GB/s", false, style);
+  if (matrix.is_crowded) {
+    out += "\nmore ranks than cores on some host: within it, these are times of its scheduler\n";
+  }
   double expected = 0, least = 0;
   for (const PairCell& cell : matrix.cells) {
     if (cell.expected_gbs <= 0) continue;

@@ -119,7 +119,12 @@ std::string probe_text(const Machine& machine, const probe::Plan& plan, const Pr
     add_line(out, name, nic_text(nic), style);
     name = "";
   }
-  if (machine.rdma.empty()) add_line(out, "RDMA", "no device in /sys/class/infiniband", style);
+  if (machine.rdma.empty()) {
+    add_line(out, "RDMA",
+             fmt::format("no device in /sys/class/infiniband; {}",
+                         machine.verbs_library.empty() ? "no libibverbs" : machine.verbs_library),
+             style);
+  }
   name = "RDMA";
   for (const probe::RdmaPort& port : machine.rdma) {
     add_line(out, name, rdma_text(port), style);

@@ -121,7 +121,6 @@ Result<int> run_rank(JobRank& rank, const ProbeArguments& arguments, const probe
 }
 
 VerbResult run(const ProbeArguments& arguments) {
-  RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   if (!arguments.plot.empty() && !arguments.pairs) {
     return Error{ErrorCode::InvalidArgument, "--plot draws the pairs, and they are not measured",
                  "add --pairs"};
@@ -144,6 +143,7 @@ VerbResult run(const ProbeArguments& arguments) {
         fmt::format("{} compares ranks, and there is one", arguments.hosts ? "--hosts" : "--pairs"),
         "start it by mpirun, torchrun or srun, or with -n on this host"};
   }
+  RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   // Before ranks are forked: they need not read it each for themselves.
   RINGSIDE_TRY(probe::Sources sources, probe::sources_here());
   const std::unique_ptr<NvmlDriver> nvml = open_nvml();
@@ -175,7 +175,7 @@ VerbResult run(const ProbeArguments& arguments) {
 Verb probe_verb() {
   return {"probe",
           "What this machine, or the hosts of a job, have to communicate with, and what is wrong",
-          {"ringside probe", "ringside probe -n 4 --pairs --size 64K"},
+          {"ringside probe", "ringside probe -n 2 --pairs --size 64K"},
           [](Options& app) {
             auto arguments = std::make_shared<ProbeArguments>();
             ProbeArguments& a = *arguments;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 #include <memory>
 
 #include "base/fd.h"
@@ -93,6 +94,15 @@ Backend gloo_here() {
 }
 
 }  // namespace
+
+std::string verbs_library_here() {
+  const Library library(::dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL));
+  if (!library) return {};
+  std::error_code failed;
+  const std::string file = file_of(::dlsym(library.get(), "ibv_get_device_list"));
+  const auto whole = std::filesystem::canonical(file, failed);
+  return failed ? file : whole.filename().string();
+}
 
 std::vector<Backend> backends_here() { return {nccl_here(), mpi_here(), gloo_here()}; }
 

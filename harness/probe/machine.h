@@ -111,7 +111,8 @@ struct Machine {
   std::vector<Interface> interfaces = {};  ///< as the engine sees them
   std::vector<RdmaPort> rdma = {};
   std::vector<VerbsNode> verbs_nodes = {};
-  bool has_peer_memory = false;  ///< nvidia_peermem
+  std::string verbs_library = {};  ///< the file of libibverbs, which has its version; empty: none
+  bool has_peer_memory = false;    ///< nvidia_peermem
   bool has_gdrcopy = false;
   std::string acs_note = {};  ///< why ACS could not be read
   std::vector<AcsBridge> acs = {};

@@ -29,7 +29,8 @@ std::vector<std::vector<std::pair<int, int>>> tournament(const std::vector<int>&
 
 struct PairOptions {
   Bytes large{4 << 20};
-  int round_trips = 200;  ///< of 8 B
+  int turns = 2;          ///< of both; the better one counts, for what else happens only ever slows
+  int round_trips = 100;  ///< of 8 B
   int transfers = 8;      ///< of `large`, each way
   std::function<void(double share)> on_progress = {};
 };
@@ -46,8 +47,9 @@ struct PairCell {
 
 struct PairMatrix {
   int nranks = 0;
-  std::vector<std::string> hosts;  ///< [rank]
-  std::vector<PairCell> cells;     ///< [from * nranks + to]; from = to: zeros
+  std::vector<std::string> hosts = {};  ///< [rank]
+  std::vector<PairCell> cells = {};     ///< [from * nranks + to]; from = to: zeros
+  bool is_crowded = false;              ///< some host has more ranks than cores
   [[nodiscard]] const PairCell& at(int from, int to) const {
     return cells[static_cast<std::size_t>(from * nranks + to)];
   }

@@ -25,6 +25,7 @@ struct Sources {
   std::string firewall_source = {};
   std::optional<std::string> firewall_text = {};
   std::vector<Backend> backends = {};
+  std::string verbs_library = {};
   NvmlDriver* nvml = nullptr;  ///< null: no driver
 };
 
@@ -40,5 +41,8 @@ Firewall read_firewall(const std::string& source, const std::string& text);
 
 /// The libraries of nccl, mpi and gloo that the loader finds, with what they say of themselves.
 std::vector<Backend> backends_here();
+
+/// libibverbs.so.1.14.44.0; empty where the loader finds none.
+std::string verbs_library_here();
 
 }  // namespace ringside::probe

@@ -72,7 +72,9 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
   EXPECT_EQ(examples.size(), 2U);
   for (const auto& example : examples) {
     const Outcome outcome = run_program(example);
-    EXPECT_EQ(outcome.status, 0) << example[0] << ": " << outcome.err;
+    // What is wrong with the machine that the tests run on is not this test's business.
+    const bool is_finding = example[0] == "probe" && outcome.status == 1;
+    EXPECT_TRUE(outcome.status == 0 || is_finding) << example[0] << ": " << outcome.err;
     EXPECT_NE(outcome.out, "");
   }
   std::filesystem::current_path(before);
@@ -82,7 +84,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
 INSTANTIATE_TEST_SUITE_P(Verbs, VerbExamples,
                          testing::Values("audit", "bench", "hang", "sim", "explain", "validate",
                                          "topo", "generate", "trace", "demo", "run", "reproduce",
-                                         "scenario", "sweep"),
+                                         "scenario", "sweep", "probe"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 }  // namespace
