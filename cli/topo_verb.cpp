@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +14,7 @@
 #include "cli/verb.h"
 #include "cli/write_text.h"
 #include "engine/channels/graph_xml.h"
+#include "engine/releases/releases.h"
 #include "engine/topology/nccl_xml.h"
 #include "study/topo_facts.h"
 
@@ -88,7 +91,9 @@ Verb topo_verb() {
                            "write the host for NCCL_TOPO_FILE into this file");
             app.add_option("--graph-xml", a.graph_file,
                            "write the first node's graphs for NCCL_GRAPH_FILE into this file");
-            app.add_option("--nccl", a.nccl, "version of NCCL that lays the graphs (2.18 .. 2.30)");
+            app.add_option("--nccl", a.nccl,
+                           fmt::format("version of NCCL that lays the graphs ({} .. {})",
+                                       release_versions().back(), release_versions().front()));
             app.add_flag("--all", a.all, "every row, however many");
             app.add_flag("--json", a.json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };

@@ -11,9 +11,10 @@ namespace ringside::study {
 
 struct PublishedSystem {
   std::string name;
-  std::string network;  ///< in its own words: "EFA (SRD)"
-  std::string tool;     ///< "nccl-tests -g 8 (1 process)"
-  std::string quality;  ///< A, B, C
+  std::string network;    ///< in its own words: "EFA (SRD)"
+  std::string tool;       ///< "nccl-tests -g 8 (1 process)"
+  std::string quality;    ///< A, B, C
+  std::string nccl = {};  ///< version of what was measured, as told; empty: no such column
 };
 
 /// One line of nccl-tests' table, or one like it.

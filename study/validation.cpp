@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "engine/releases/releases.h"
 #include "study/simulation.h"
 
 namespace ringside::study {
@@ -109,19 +110,28 @@ Machine read_machine(const PublishedRow& row, const std::string& path) {
   return machine;
 }
 
-/// The nearest version whose choices are known.
-std::string version_of(std::string_view told) {
+/// "27.7 + tuner" holds 27; what is left begins behind it.
+std::optional<int> number_at(std::string_view& text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const Result<std::int64_t> number = parse_int(text.substr(0, digits));
+  text.remove_prefix(digits);
+  if (!number || *number > 1000) return {};
+  return static_cast<int>(*number);
+}
+
+/// The release that decides like what is told of a version: "2.27.7 + tuner" is 2.27.7; nothing: no version is told.
+std::optional<std::string> release_told(std::string_view told) {
   const std::size_t at = told.find("2.");
-  if (at == std::string_view::npos) return std::string(kNewestTuning);
-  const std::string_view rest = told.substr(at + 2);
-  int minor = 0;
-  std::size_t digits = 0;
-  for (; digits < rest.size() && std::isdigit(static_cast<unsigned char>(rest[digits])) != 0;
-       ++digits) {
-    minor = std::min(1000, 10 * minor + (rest[digits] - '0'));
+  if (at == std::string_view::npos) return {};
+  told.remove_prefix(at + 2);
+  const std::optional<int> minor = number_at(told);
+  if (!minor) return {};
+  std::optional<int> patch;
+  if (told.starts_with('.')) {
+    told.remove_prefix(1);
+    patch = number_at(told);
   }
-  if (digits == 0) return std::string(kNewestTuning);
-  return fmt::format("2.{}", std::clamp(minor, 18, 30));
+  return nearest_release(*minor, patch);
 }
 
 /// SendRecv -> send_recv
@@ -157,7 +167,8 @@ SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row
   question.calls.sizes = fmt::format("{}", row.bytes.value);
   const bool is_known = row.type == "half" || row.type == "bfloat16" || row.type == "double";
   question.calls.type = is_known ? row.type : "float";
-  question.nccl = version_of(row.nccl);
+  question.nccl = release_told(row.nccl).value_or(
+      release_told(system.nccl).value_or(std::string(kNewestRelease)));
   question.net = net_of(system.network);
   question.launch = launch_of(system.tool);
   question.fidelity = asked.fidelity;

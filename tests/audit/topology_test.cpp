@@ -7,7 +7,6 @@
 #include "diag/audit/audit.h"
 #include "diag/audit/expected_job.h"
 #include "engine/channels/job.h"
-#include "engine/releases/releases.h"
 #include "engine/topology/load_hosts.h"
 #include "engine/topology/nccl_xml.h"
 #include "engine/tuning/select.h"
@@ -55,9 +54,7 @@ Audit audit_of(const std::string& preset, int nodes, const char* version) {
 TEST(AuditTopologies, OfGeneratedLogsLeadToTheSameChoices) {
   for (const char* preset : {"dgx-h100", "dgx-a100", "dgx-1v", "8x-l40s", "perlmutter-a100",
                              "gh200", "dgx-spark", "aws-p5"}) {
-    for (const std::string& version : release_versions()) {
-      // Without C2C and with no NVLink in sight nothing tells GB10 from other GPUs on PCIe.
-
+    for (const std::string version : {"2.18", "2.19", "2.24", "2.27", "2.30"}) {
       const Audit audit = audit_of(preset, 2, version.c_str());
       const auto rebuilt = expected_job(audit.facts, "");
       ASSERT_TRUE(rebuilt) << preset << ": " << rebuilt.error().message;

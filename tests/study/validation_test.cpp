@@ -49,6 +49,28 @@ TEST_F(ValidationTest, ScoresWhatIsDescribedAndSaysWhatIsLeftOut) {
   EXPECT_EQ(validation->simulated[1].rows, 0);
 }
 
+// 64 KiB on two H100: 2.18 takes Tree, 2.27 Ring; who says no version is predicted as the system's.
+TEST_F(ValidationTest, EachRowIsPredictedWithTheReleaseThatWasMeasured) {
+  const std::string row = "two-h100,AllReduce,2,1,auto,auto,,float,oop,65536,12.5,";
+  write_published(folder_, row + "2.18.5,\n" + row + "2.27.7 + tuner,\n" + row + "not stated,\n");
+  std::ofstream(folder_ / "systems.csv") << "system_id,nccl,network,tool,quality\n"
+                                            "two-h100,2.18.6,\"none, one node\",nccl-tests -g 1,A\n"
+                                            "guessed,,none,?,C\n"
+                                            "unknown,,none,?,A\n";
+  const auto validation = validate(question());
+  ASSERT_TRUE(validation) << validation.error().message;
+  ASSERT_EQ(validation->rows.size(), 5U);
+  const auto predicted = [&](const std::string& version) {
+    for (const ScoredRow& one : validation->rows) {
+      if (one.measured->bytes == 64_KiB && one.measured->nccl == version) return one.nccl->count();
+    }
+    return 0.0;
+  };
+  EXPECT_GT(predicted("2.18.5"), 0);
+  EXPECT_NE(predicted("2.18.5"), predicted("2.27.7 + tuner"));
+  EXPECT_EQ(predicted("2.18.5"), predicted("not stated"));
+}
+
 TEST_F(ValidationTest, APartThatNoNameHasIsRefused) {
   ValidationQuestion asked = question();
   asked.only = "two-h10";
