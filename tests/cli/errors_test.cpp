@@ -57,7 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"root",
                  {"bench", "broadcast", "-n", "2", "-r", "2", "-e", "8"},
                  "give a rank from 0 to 1"},
-        BadUsage{"transport", {"bench", "all_reduce", "--transport", "rdma"}, "known: shm, tcp"},
+        BadUsage{
+            "transport", {"bench", "all_reduce", "--transport", "roce"}, "known: shm, rdma, tcp"},
         BadUsage{"slot", {"bench", "all_reduce", "--slot", "3", "-e", "8"}, "slot"},
         BadUsage{"a_word_too_many", {"bench", "all_reduce", "now"}, "one word too many"},
         BadUsage{"a_word_too_many_below_a_verb",

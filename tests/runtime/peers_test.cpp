@@ -5,15 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "engine/transport/rdma.h"
+
 namespace ringside {
 namespace {
 
-/// Ranks that have every transport open, each on the host that its letter names, on that host's cores.
+/// Ranks that have every transport open that needs no adapter, each on the host that its letter names, on that host's cores.
 std::vector<PeerInfo> ranks_on(const std::string& hosts, std::uint64_t cores = 0xff) {
   std::vector<PeerInfo> all;
   for (const char host : hosts) {
     PeerInfo info{.where = {.host = std::string(1, host)}, .cache = 1 << 20};
     for (const Transport& transport : transports()) {
+      if (transport.listen == open_rdma) continue;
       info.where.open.push_back({std::string(transport.name), ""});
     }
     info.cores[0] = cores;
