@@ -181,7 +181,7 @@ std::string probe_text(const Machine& machine, const probe::Plan& plan, const Pr
   add_line(out, "", plan.transport_why, style);
   add_line(out, "",
            plan.rdma_devices.empty() ? fmt::format("no RDMA: {}", plan.rdma_why)
-                                     : fmt::format("RDMA: {}", fmt::join(plan.rdma_devices, ", ")),
+                                     : fmt::format("RDMA: {}", plan.rdma_why),
            style);
   add_line(out, "backend",
            plan.backend.empty() ? plan.backend_why

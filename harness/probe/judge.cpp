@@ -194,7 +194,8 @@ void judge_limits(const Machine& machine, Verdicts& verdicts) {
                  "ulimit -l unlimited; docker --ulimit memlock=-1; LimitMEMLOCK=infinity for the "
                  "daemon that starts jobs");
   }
-  constexpr std::uint64_t kFiles = 4096;
+  // 1024 is what a login has everywhere, and serves jobs of few hosts.
+  constexpr std::uint64_t kFiles = 1024;
   if (machine.limits.nofile && *machine.limits.nofile < kFiles) {
     verdicts.add("fd_limit", Severity::Warning,
                  fmt::format("at most {} files may be open", *machine.limits.nofile),
