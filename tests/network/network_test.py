@@ -14,6 +14,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.dont_write_bytecode = True
 from hosts import Hosts, run, wait_all, why_not  # noqa: E402
 
 PROGRAM = ""
