@@ -30,7 +30,8 @@ int channels_of_collectives(const Job& job) {
   return shape.collective_channels > 0 ? shape.collective_channels : shape.nchannels;
 }
 
-Result<Job> decide_job(const ExpectedJob& expected, const Environment& environment, bool has_nvls) {
+Result<Job> decide_job(const ExpectedJob& expected, const ringside::Environment& environment,
+                       bool has_nvls) {
   const std::string& release = expected.release.name;
   RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment, release));
   RINGSIDE_TRY(ChannelParameters channels, parse_channel_parameters(environment, release));
@@ -66,11 +67,13 @@ std::optional<ExpectedChannels> expected_channels(const JobFacts& facts) {
   if (hosts.count * static_cast<int>(gpus_of(hosts.host).size()) != world->nranks) return {};
   if (expected->hosts.hosts_per_nvl_domain == 1) hosts.count = std::min(hosts.count, kEnoughNodes);
 
-  const Environment logged = [&facts](const char* name) -> std::optional<std::string> {
+  const ringside::Environment logged = [&facts](const char* name) -> std::optional<std::string> {
     const Setting* setting = facts.setting(name);
     return setting == nullptr ? std::nullopt : std::optional(setting->value);
   };
-  const Environment nothing = [](const char*) -> std::optional<std::string> { return {}; };
+  const ringside::Environment nothing = [](const char*) -> std::optional<std::string> {
+    return {};
+  };
   const bool has_nvls = world->nvls_channels > 0;
   const Result<Job> as_set = decide_job(*expected, logged, has_nvls);
   if (!as_set || !has_logged_rings(facts, *as_set)) return {};

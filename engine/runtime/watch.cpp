@@ -420,8 +420,8 @@ Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadl
     RINGSIDE_TRY(
         links, link_ring(RingHello::Purpose::Watch, bootstrap.rank(), bootstrap.nranks(), *acceptor,
                          next, bootstrap.secret(), bootstrap.patience(deadline)));
-    enable_keepalive(links.next.get(), Reader::Prompt);
-    enable_keepalive(links.previous.get(), Reader::Prompt);
+    enable_keepalive(links.next.get(), Attention::Prompt);
+    enable_keepalive(links.previous.get(), Attention::Prompt);
   }
   return std::unique_ptr<Watch>(new Watch(
       std::make_unique<Impl>(bootstrap, std::move(links), std::move(wake), std::move(settled),

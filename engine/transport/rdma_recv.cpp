@@ -238,7 +238,7 @@ Result<std::unique_ptr<RecvEnd>> make_rdma_recv_end(Joint joint) {
   RINGSIDE_TRY(RdmaQueues queues, RdmaQueues::make(card, count, RdmaRecvEnd::kDepth));
   const RdmaEndInfo info = queues.info(memory, memory.bytes());
   const int socket = joint.peer.get();
-  enable_keepalive(socket, Reader::Late);
+  enable_keepalive(socket, Attention::Late);
   RINGSIDE_TRY(send_frame(socket, make_rdma_message(info, joint.shape), joint.patience));
   auto pending = std::make_shared<RdmaPending>(socket, joint.shape, std::move(queues));
   auto end = std::make_unique<RdmaRecvEnd>(std::move(joint.peer), joint.shape, state,

@@ -216,7 +216,7 @@ Result<std::unique_ptr<SendEnd>> make_rdma_send_end(Joint joint) {
   auto& state = static_cast<RdmaState&>(*joint.state);
   const OpenRdmaCard& card = state.card_of(joint.channel);
   const RdmaSlots layout(joint.shape);
-  enable_keepalive(joint.peer.get(), Reader::Late);
+  enable_keepalive(joint.peer.get(), Attention::Late);
   RINGSIDE_TRY(const std::vector<std::byte> said, recv_rdma_frame(joint));
   RINGSIDE_TRY(RdmaEndInfo theirs, parse_rdma_message(said, joint.shape));
   RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::allocate(card, RdmaSendEnd::memory_for(layout)));

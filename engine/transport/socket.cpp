@@ -244,7 +244,7 @@ std::string describe_peer(int socket) {
   return address ? to_string(*address) : "an unknown peer";
 }
 
-void enable_keepalive(int socket, Reader reader) {
+void enable_keepalive(int socket, Attention attention) {
   RawAddress raw;
   if (::getsockname(socket, raw.get(), &raw.size) != 0 || raw.storage.ss_family == AF_UNIX) return;
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -252,7 +252,7 @@ void enable_keepalive(int socket, Reader reader) {
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);  // seconds between probes
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 5);    // probes without an answer
   // Data that wait for a reader's room count as unanswered, too.
-  if (reader == Reader::Prompt) {
+  if (attention == Attention::Prompt) {
     set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kLongestSilence.count()));
   }
 }

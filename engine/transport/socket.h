@@ -66,11 +66,11 @@ std::string describe_peer(int socket);
 inline constexpr std::chrono::milliseconds kLongestSilence{8000};
 
 /// Whether the other end always reads what comes, or when it gets to it.
-enum class Reader { Prompt, Late };
+enum class Attention { Prompt, Late };
 
 /// Notices within about 8 s that the other host is off or unreachable, though nothing is being sent; and of a prompt
 /// reader, that what was sent stays unanswered. Does nothing on Unix sockets, whose kernel is their own.
-void enable_keepalive(int socket, Reader reader);
+void enable_keepalive(int socket, Attention attention);
 
 /// Of a TCP connection to a late reader: whether what was sent is answered by the other host's kernel. A system call.
 /// errors  Unreachable: nothing for kLongestSilence, though it was sent again

@@ -161,7 +161,7 @@ class TcpRecvEnd final : public RecvEnd {
 }  // namespace
 
 Result<std::unique_ptr<RecvEnd>> make_tcp_recv_end(Joint joint) {
-  enable_keepalive(joint.peer.get(), Reader::Late);
+  enable_keepalive(joint.peer.get(), Attention::Late);
   return std::make_unique<TcpRecvEnd>(std::move(joint.peer), joint.shape);
 }
 

@@ -160,7 +160,7 @@ class TcpSendEnd final : public SendEnd {
 }  // namespace
 
 Result<std::unique_ptr<SendEnd>> make_tcp_send_end(Joint joint) {
-  enable_keepalive(joint.peer.get(), Reader::Late);
+  enable_keepalive(joint.peer.get(), Attention::Late);
   return std::make_unique<TcpSendEnd>(std::move(joint.peer), joint.shape);
 }
 
