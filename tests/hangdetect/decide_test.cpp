@@ -47,32 +47,42 @@ TEST(Decide, ARankAloneInATransferWhileAllOthersStandAtOnePlaceWentOnByItself) {
   EXPECT_LT(verdict.best.confidence, 0.8);
 }
 
-/// Of what rank 1's dump says of rank 2, and rank 2's of itself.
-LogFacts words_of(const std::string& of_rank_2) {
-  LogFacts facts;
-  const auto state = [&](LogStatement::What what, const std::string& text) {
-    LogStatement& one = facts.statements.emplace_back();
-    one.what = what;
-    one.ranks = {2};
-    one.text = text;
-  };
-  state(LogStatement::What::EngineGone, "rank 2 is gone");
-  state(LogStatement::What::EngineCut, of_rank_2);
-  return facts;
-}
-
-// A firewall before rank 2 lets out what it sends: it gives up first, and what the others see is that it leaves.
-TEST(Decide, ARankThatEndsBecauseNothingComesBackIsNotDead) {
+/// Four ranks that wait in one call; what their dumps give as the reason.
+struct Words {
+  LogStatement::What what;
+  std::vector<int> about;
+  std::vector<int> speakers;
+};
+Verdict verdict_with(const std::vector<Words>& words) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
   job.all_call(world, "nccl:all_reduce", 64, 5);
   for (const int rank : {0, 1, 2, 3}) job.call(rank, world, "nccl:all_reduce", 64);
-  const Verdict cut_off =
-      job.verdict(words_of("rank 2 lost rank 1 on the watch's connection: nothing comes back"));
-  EXPECT_EQ(cut_off.best.kind, Kind::NetworkStall);
-  EXPECT_THAT(cut_off.best.culprits, IsEmpty());
+  LogFacts facts;
+  for (const Words& said : words) {
+    LogStatement& one = facts.statements.emplace_back();
+    one.what = said.what;
+    one.ranks = said.about;
+    one.speakers = said.speakers;
+    one.text = "rank 2 lost rank 1";
+  }
+  return job.verdict(facts);
+}
+
+// A firewall before rank 2 lets out what it sends: it gives up first, and what the others see is that it leaves. Or the
+// line comes back late, and brings the others' leaving alone.
+TEST(Decide, ARankWhoseDumpSpeaksOfOthersIsNotDead) {
+  using What = LogStatement::What;
+  for (const auto& words :
+       {std::vector<Words>{{What::EngineGone, {2}, {0, 1, 3}}, {What::EngineCut, {}, {2}}},
+        std::vector<Words>{{What::EngineGone, {2}, {0, 1, 3}},
+                           {What::EngineGone, {0, 1, 3}, {2}}}}) {
+    const Verdict cut_off = verdict_with(words);
+    EXPECT_EQ(cut_off.best.kind, Kind::NetworkStall);
+    EXPECT_THAT(cut_off.best.culprits, IsEmpty());
+  }
   const Verdict dead =
-      job.verdict(words_of("rank 2 lost rank 1 on channel 0: the connection was cut"));
+      verdict_with({{What::EngineGone, {2}, {0, 1, 3}}, {What::EngineCut, {}, {1}}});
   EXPECT_EQ(dead.best.kind, Kind::DeadRank);
   EXPECT_THAT(dead.best.culprits, ElementsAre(2));
 }

@@ -1,9 +1,7 @@
 #include "diag/hangdetect/readers/dump_reasons.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -16,14 +14,6 @@ namespace {
 bool is_broken_connection(std::string_view reason) {
   return reason.starts_with("rank ") && reason.find(" lost rank ") != std::string_view::npos &&
          reason.find(": waited ") == std::string_view::npos;
-}
-
-/// Of a broken connection: whose words they are.
-int speaker_of(std::string_view reason) {
-  constexpr std::string_view kRank = "rank ";
-  int rank = -1;
-  std::from_chars(reason.data() + kRank.size(), reason.data() + reason.size(), rank);
-  return rank;
 }
 
 /// Ranks of the dump's group as ranks of the job; those that it does not list are left out.
@@ -43,9 +33,21 @@ void number_globally(const RankDump& dump, LogStatement& statement) {
 
 std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& names) {
   std::vector<LogStatement> statements;
-  std::set<std::pair<std::string_view, std::string_view>> told;
+  // Many dumps give one reason: where its statements stand.
+  struct Told {
+    std::size_t first = 0, end = 0;
+  };
+  std::map<std::pair<std::string_view, std::string_view>, Told> told;
   for (const RankDump& dump : dumps) {
-    if (dump.reason.empty() || !told.emplace(dump.reason_group, dump.reason).second) continue;
+    if (dump.reason.empty()) continue;
+    const auto [known, is_new] =
+        told.try_emplace({dump.reason_group, dump.reason}, Told{statements.size(), 0});
+    if (!is_new) {
+      for (std::size_t i = known->second.first; i < known->second.end; ++i) {
+        statements[i].speakers.push_back(dump.rank);
+      }
+      continue;
+    }
     const LogFacts facts = read_log_text(dump.reason + "\n", dump.path, names);
     for (LogStatement one : facts.statements) {
       // Who differs the dumps show themselves.
@@ -55,17 +57,18 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
       number_globally(dump, one);
       one.file = dump.path;
       one.line = -1;
+      one.speakers = {dump.rank};
       statements.push_back(std::move(one));
     }
     if (facts.statements.empty() && is_broken_connection(dump.reason)) {
       LogStatement broken;
       broken.what = LogStatement::What::EngineCut;
-      broken.ranks = {speaker_of(dump.reason)};
-      number_globally(dump, broken);
       broken.text = dump.reason;
       broken.file = dump.path;
+      broken.speakers = {dump.rank};
       statements.push_back(std::move(broken));
     }
+    known->second.end = statements.size();
   }
   return statements;
 }

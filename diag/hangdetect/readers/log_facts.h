@@ -67,7 +67,7 @@ struct LogStatement {
     EngineSilent,  ///< the same: all report a failure but these, or these have made the fewest calls
     EngineGone,    ///< the same: a rank's process ended without a goodbye
     EngineDiffers,  ///< the same: ranks call different things, and had time to come to the call
-    EngineCut,      ///< the same: a connection between two that live broke; ranks: who says so
+    EngineCut,      ///< the same: a connection between two that live broke
     Failure,  ///< a warning of the stack's that tells of a failure, and of no hang; detail: what it means; code:
     ///< kRaised where it is an exception
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
@@ -80,6 +80,7 @@ struct LogStatement {
   std::string detail;        ///< of a fingerprint: op, shape and type
   std::string file;
   std::int64_t line = -1;
+  std::vector<int> speakers = {};  ///< of a dump's reason: whose dumps say so
 };
 
 /// Where a statement comes from.

@@ -70,34 +70,45 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
   return all;
 }
 
-/// Whether all of them say themselves that nothing came back from others: they ended of that, after they had said it, and
-/// their farewell reached nobody.
+/// Whether each of them has left a dump that speaks of others: it lived when it wrote that others were gone or lost, and ended
+/// of it; what the others saw of that is its leaving, which a cut network lets through late or not at all.
 bool have_lost_others(const LogFacts& facts, const std::vector<int>& gone) {
-  const auto cut = all_of(facts, What::EngineCut);
-  return std::all_of(gone.begin(), gone.end(), [&](int rank) {
-    return std::any_of(cut.begin(), cut.end(), [&](const LogStatement* one) {
-      return one->ranks == std::vector{rank} &&
-             one->text.find("nothing comes back") != std::string::npos;
-    });
+  const auto speaks_of_others = [](const LogStatement& one, int rank) {
+    const bool is_about_engine = one.what == What::EngineGone || one.what == What::EngineCut;
+    return is_about_engine && std::ranges::find(one.speakers, rank) != one.speakers.end() &&
+           std::ranges::find(one.ranks, rank) == one.ranks.end();
+  };
+  return std::ranges::all_of(gone, [&](int rank) {
+    return std::ranges::any_of(
+        facts.statements, [&](const LogStatement& one) { return speaks_of_others(one, rank); });
   });
 }
 
 /// What ringside's own engine says of a rank that did not come, or is gone.
 void add_engine(const Scene& scene, const LogFacts& facts, std::vector<Explanation>& out) {
+  const auto cut = all_of(facts, What::EngineCut);
   const auto add = [&](What what, Kind kind, double confidence, std::string_view how) {
     const auto said = all_of(facts, what);
     std::vector<int> ranks = ranks_of(said);
     if (ranks.empty()) return;
     if (what == What::EngineGone) {
       ranks = with_unwatched(scene, ranks);
-      if (have_lost_others(facts, ranks)) return;
+      if (have_lost_others(facts, ranks)) {
+        if (!cut.empty()) return;
+        out.push_back(
+            told(Kind::NetworkStall, said, {}, confidence::kEngineCut,
+                 fmt::format("{} are called gone by others and say the same of them: they "
+                             "lived, and the network between them did not",
+                             ranks_text(ranks))));
+        return;
+      }
     }
     out.push_back(
         told(kind, said, ranks, confidence, fmt::format("{} {}", ranks_text(ranks), how)));
   };
   add(What::EngineGone, Kind::DeadRank, confidence::kEngineGone,
       "ended without a goodbye: the others say so");
-  if (const auto cut = all_of(facts, What::EngineCut); !cut.empty()) {
+  if (!cut.empty()) {
     out.push_back(told(
         Kind::NetworkStall, cut, {}, confidence::kEngineCut,
         fmt::format("a connection broke between two ranks that live on: {}", cut.front()->text)));
