@@ -166,7 +166,7 @@ Result<RdmaPort::Entry> choose_gid(const RdmaPort& port, const RdmaSettings& set
                  "unset NCCL_IB_GID_INDEX, so that it is chosen, or give one of these"};
   }
   if (port.gids.empty()) {
-    return Error{ErrorCode::NotFound, fmt::format("{} has no GID", port.text()),
+    return Error{ErrorCode::Unsupported, fmt::format("{} has no GID", port.text()),
                  "give its network interface an address"};
   }
   // InfiniBand's first is of the port itself; the others are aliases.
@@ -204,7 +204,7 @@ Result<std::vector<RdmaCard>> choose_rdma_cards(std::span<const RdmaPort> there,
   // A connection's ends must be of one kind. What a host has of the other is its storage's, or for its users.
   const bool has_infiniband =
       std::ranges::any_of(used, [](const RdmaPort& port) { return !port.is_ethernet; });
-  if (has_infiniband && settings.names.empty()) {
+  if (has_infiniband) {
     std::erase_if(used, [](const RdmaPort& port) { return port.is_ethernet; });
   }
   std::ranges::stable_sort(used, {}, &RdmaPort::card);

@@ -77,8 +77,8 @@ struct RdmaCard {
   std::vector<RdmaPort::Entry> gids;  ///< of each port
 };
 
-/// The cards that are used: of the active ports those that the settings name, in their order on PCI; where they
-/// name none, InfiniBand's before RoCE's. Where some ports of RoCE have an address of this network namespace, those
+/// The cards that are used: of the active ports those that the settings name, in their order on PCI; of
+/// InfiniBand alone where there is any, since a connection's ends must be of one kind. Where some ports of RoCE have an address of this network namespace, those
 /// without are another's.
 /// errors  Unsupported: none is left; the text has all ports and why not.  NotFound: as choose_gid()
 Result<std::vector<RdmaCard>> choose_rdma_cards(std::span<const RdmaPort> there,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "engine/protocol/ll.h"
@@ -107,12 +108,14 @@ class RdmaRecvEnd final : public RecvEnd {
 
   /// Takes what the adapter has done.
   Status look() {
+    if (failed_) return *failed_;
     std::array<RdmaQueues::Done, 2 * kSlots> done;
     const Result<std::size_t> found = pending_->queues.poll(done);
     if (!found) {
       // A peer that has died closes the socket at once; its adapter's silence comes of that.
-      RINGSIDE_TRY(check_open(peer_.get()));
-      return found.error();
+      const Status open = check_open(peer_.get());
+      failed_ = open ? found.error() : open.error();
+      return *failed_;
     }
     for (const RdmaQueues::Done& one : std::span(done).first(*found)) {
       if (one.is_receive) {
@@ -186,6 +189,8 @@ class RdmaRecvEnd final : public RecvEnd {
   /// Writes into the sender's memory how many slots were ever freed.
   Status tell_free() {
     if (released_ - told_ < kToldAfter) return {};
+    // Lines of LL may be seen before the thread that joins the queues has said so.
+    if (pending_->stage.load(std::memory_order_acquire) != RdmaPending::Stage::Ready) return {};
     if (tellings_ - told_done_ >= kCells / 2) RINGSIDE_TRY(look());
     if (tellings_ - told_done_ >= kCells) return {};
     told_ = released_;
@@ -218,6 +223,7 @@ class RdmaRecvEnd final : public RecvEnd {
   std::uint64_t told_done_ = 0;      ///< of those, complete
   Unpacked so_far_;                  ///< of the lines in slot released_
   std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
+  std::optional<Error> failed_;      ///< a completion tells of it once
   std::atomic<bool> aborted_{false};
 
  public:

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -166,12 +167,14 @@ class RdmaSendEnd final : public SendEnd {
 
   /// Finds what has left.
   Status look() const {
+    if (failed_) return *failed_;
     std::array<RdmaQueues::Done, 2 * kSlots> done;
     const Result<std::size_t> found = queues_.poll(done);
     if (!found) {
       // A peer that has died closes the socket at once; its adapter's silence comes of that.
-      RINGSIDE_TRY(check_open(peer_.get()));
-      return found.error();
+      const Status open = check_open(peer_.get());
+      failed_ = open ? found.error() : open.error();
+      return *failed_;
     }
     for (const RdmaQueues::Done& one : std::span(done).first(*found)) {
       --parts_left_[one.id % kSlots];
@@ -196,6 +199,7 @@ class RdmaSendEnd final : public SendEnd {
   mutable std::uint64_t completed_ = 0;                     ///< the peer's adapter has them
   mutable std::array<std::uint32_t, kSlots> parts_left_{};  ///< of each slot on its way
   mutable std::array<std::shared_ptr<const RdmaMemory>, kSlots> referred_;
+  mutable std::optional<Error> failed_;  ///< a completion tells of it once
   bool is_held_ = false;
   std::atomic<bool> aborted_{false};
 

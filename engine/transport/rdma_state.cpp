@@ -119,10 +119,13 @@ Result<ibv_context*> RdmaState::context_of(const RdmaPort& port) {
   }
   verbs_.free_device_list(list);
   if (context == nullptr) {
-    return system_error(
+    Error error = system_error(
         fmt::format("NET/IB : Unable to open device {}", port.device), number,
         "in a container, pass /dev/infiniband/uverbs* on; see its permissions; install "
         "ibverbs-providers");
+    // The kernel shows adapters to containers that may not use them: these do without.
+    error.code = ErrorCode::Unsupported;
+    return error;
   }
   ibv_pd* const domain = verbs_.alloc_pd(context);
   if (domain == nullptr) {

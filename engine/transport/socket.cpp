@@ -273,7 +273,9 @@ Status check_answers(int socket) {
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
   const bool is_waiting = info.tcpi_unacked > 0 && info.tcpi_retransmits > 0;
-  const std::chrono::milliseconds silence(info.tcpi_last_ack_recv);
+  // What carries data back acknowledges nothing where there was nothing to.
+  const std::chrono::milliseconds silence(
+      std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
   if (!is_waiting || silence < kLongestSilence) return {};
   return silent_error(describe_peer(socket),
                       fmt::format("no acknowledgement for {} s, sent again {} times",

@@ -113,7 +113,10 @@ TEST_P(EveryPreset, WhatOneSendsOverTheNetworkTheOtherReceives) {
 }
 
 TEST_P(EveryPreset, AHealthyJobHasNoWarningInAnyVersion) {
-  for (const std::string& version : kVersions) {
+  // Every third release, another one first from preset to preset: ringside_audit_grid has all.
+  const std::size_t first = (std::string(preset()).size() + static_cast<std::size_t>(nodes())) % 3;
+  for (std::size_t i = first; i < std::size(kVersions); i += 3) {
+    const std::string& version = kVersions[i];
     LogRequest request = said::request(preset(), nodes(), version);
     request.shown = Subsystem::Init | Subsystem::Net;
     const said::Log log = said::log_of(request);
