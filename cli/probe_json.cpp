@@ -51,15 +51,16 @@ Json rdma_json(const Machine& machine) {
   Json ports = Json::array();
   for (const probe::RdmaPort& port : machine.rdma) {
     Json gids = Json::array();
-    for (const probe::Gid& gid : port.gids) {
-      gids.push_back({{"index", gid.index}, {"gid", gid.gid}, {"type", gid.type}});
+    for (const RdmaPort::Entry& gid : port.gids) {
+      gids.push_back(
+          {{"index", gid.index}, {"gid", to_string(gid.gid)}, {"type", to_string(gid.type)}});
     }
     ports.push_back({{"device", port.device},
-                     {"port", port.port},
+                     {"port", port.number},
                      {"state", port.state},
                      {"physical_state", port.physical},
-                     {"link_layer", port.link_layer},
-                     {"rate_gbits", port.gbits_per_second},
+                     {"link_layer", port.link_layer()},
+                     {"rate_gbits", port.gigabits()},
                      {"lid", or_null(port.lid)},
                      {"firmware", or_null(port.firmware)},
                      {"netdev", or_null(port.netdev)},

@@ -43,16 +43,16 @@ std::string nic_text(const probe::Nic& nic) {
 }
 
 std::string rdma_text(const probe::RdmaPort& port) {
-  std::string text = fmt::format("{}:{}: {} ({}), {}, {}", port.device, port.port, port.state,
-                                 port.physical, port.link_layer, speed_text(port.gbits_per_second));
+  std::string text = fmt::format("{}:{}: {} ({}), {}, {}", port.device, port.number, port.state,
+                                 port.physical, port.link_layer(), speed_text(port.gigabits()));
   if (!port.netdev.empty()) append(text, ", {}", port.netdev);
   if (!port.firmware.empty()) append(text, ", firmware {}", port.firmware);
   if (port.numa >= 0) append(text, ", NUMA {}", port.numa);
-  const auto v2 = std::count_if(port.gids.begin(), port.gids.end(), [](const probe::Gid& gid) {
-    return gid.type.find("v2") != std::string::npos;
+  const auto v2 = std::count_if(port.gids.begin(), port.gids.end(), [](const RdmaPort::Entry& gid) {
+    return gid.type == GidType::RoceV2;
   });
   append(text, ", {}", plural(port.gids.size(), "GID", "GIDs"));
-  if (port.is_roce()) append(text, " ({} of RoCE v2)", v2);
+  if (port.is_ethernet) append(text, " ({} of RoCE v2)", v2);
   for (const auto& [name, value] : port.counters) append(text, ", {} {}", name, value);
   return text;
 }

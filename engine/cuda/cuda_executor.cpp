@@ -28,6 +28,7 @@ constexpr std::size_t kMostDevicePlans = 64;
 struct CudaGroup::Impl {
   struct Known {
     std::vector<CollectiveCall> calls;
+    Nanoseconds timeout;
     std::unique_ptr<VirtualRanks::Plan> plan;
   };
 
@@ -59,14 +60,15 @@ struct CudaGroup::Impl {
     std::vector<CollectiveCall> all;
     for (const auto& call : calls) all.push_back(*call);
     for (const Known& known : plans) {
-      if (known.plan->choice == choice && std::ranges::equal(known.calls, all, is_alike)) {
+      if (known.plan->choice == choice && known.timeout == timeout &&
+          std::ranges::equal(known.calls, all, is_alike)) {
         return static_cast<const VirtualRanks::Plan*>(known.plan.get());
       }
     }
     RINGSIDE_TRY(auto plan,
                  ranks.plan(all, choice, {.timeout = timeout, .events = events_of_strand}));
     if (plans.size() == kMostDevicePlans) plans.erase(plans.begin());
-    plans.push_back({std::move(all), std::move(plan)});
+    plans.push_back({std::move(all), timeout, std::move(plan)});
     return static_cast<const VirtualRanks::Plan*>(plans.back().plan.get());
   }
 
@@ -78,9 +80,11 @@ struct CudaGroup::Impl {
           {static_cast<const std::byte*>(call->input), static_cast<std::byte*>(call->output)});
     }
     const Status run = device.run(plan->grid, plan->launch(buffers), choice.collective);
-    RINGSIDE_TRY(const std::optional<Error> outcome, ranks.outcome(*plan));
-    if (outcome) return *outcome;
+    // A kernel that faulted leaves a device that answers nothing: then what the launch said counts.
+    const Result<std::optional<Error>> outcome = ranks.outcome(*plan);
+    if (outcome && *outcome) return **outcome;
     RINGSIDE_TRY(run);
+    RINGSIDE_TRY(outcome);
     return events_of_strand == 0 ? Status() : fetch_events(*plan, trace_now().count());
   }
 

@@ -34,9 +34,12 @@ Error no_gpu(cudaError_t code) {
           "run on a host that has one; CUDA_VISIBLE_DEVICES may hide it"};
 }
 
+/// The runtime keeps the device that calls mean for each thread, and any rank's thread may launch.
+Status use_device(int device) { return check_cuda(cudaSetDevice(device), "cudaSetDevice"); }
+
 class GpuMemory final : public DeviceMemory {
  public:
-  explicit GpuMemory(cudaStream_t stream) : stream_(stream) {}
+  GpuMemory(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
   GpuMemory(const GpuMemory&) = delete;
   GpuMemory& operator=(const GpuMemory&) = delete;
   ~GpuMemory() override {
@@ -46,6 +49,7 @@ class GpuMemory final : public DeviceMemory {
 
   Result<std::byte*> take(Bytes size) override {
     void* memory = nullptr;
+    RINGSIDE_TRY(use_device(device_));
     RINGSIDE_TRY(check_cuda(cudaMalloc(&memory, size.value + 1), "cudaMalloc"));
     taken_.push_back(memory);
     RINGSIDE_TRY(check_cuda(cudaMemsetAsync(memory, 0, size.value + 1, stream_), "cudaMemset"));
@@ -55,6 +59,7 @@ class GpuMemory final : public DeviceMemory {
 
   Result<std::byte*> take_shared(Bytes size) override {
     void* memory = nullptr;
+    RINGSIDE_TRY(use_device(device_));
     // With unified addressing one address serves both sides.
     RINGSIDE_TRY(
         check_cuda(cudaHostAlloc(&memory, size.value, cudaHostAllocMapped), "cudaHostAlloc"));
@@ -72,37 +77,45 @@ class GpuMemory final : public DeviceMemory {
 
  private:
   Status move(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
+    RINGSIDE_TRY(use_device(device_));
     RINGSIDE_TRY(check_cuda(cudaMemcpyAsync(to, from, size, kind, stream_), "cudaMemcpy"));
     return check_cuda(cudaStreamSynchronize(stream_), "cudaMemcpy");
   }
 
+  int device_;
   cudaStream_t stream_;
   std::vector<void*> taken_, shared_;
 };
 
 class CudaGraph final : public GpuGraph {
  public:
-  CudaGraph(cudaGraphExec_t exec, cudaStream_t stream) : exec_(exec), stream_(stream) {}
+  CudaGraph(cudaGraphExec_t exec, int device, cudaStream_t stream)
+      : exec_(exec), device_(device), stream_(stream) {}
   CudaGraph(const CudaGraph&) = delete;
   CudaGraph& operator=(const CudaGraph&) = delete;
   ~CudaGraph() override { static_cast<void>(cudaGraphExecDestroy(exec_)); }
-  Status begin() override { return check_cuda(cudaGraphLaunch(exec_, stream_), "cudaGraphLaunch"); }
+  Status begin() override {
+    RINGSIDE_TRY(use_device(device_));
+    return check_cuda(cudaGraphLaunch(exec_, stream_), "cudaGraphLaunch");
+  }
 
  private:
   cudaGraphExec_t exec_;
+  int device_;
   cudaStream_t stream_;
 };
 
 class CudaGpu final : public Gpu {
  public:
-  CudaGpu(GpuFacts facts, cudaStream_t stream)
-      : facts_(std::move(facts)), stream_(stream), memory_(stream) {}
+  CudaGpu(GpuFacts facts, int device, cudaStream_t stream)
+      : facts_(std::move(facts)), device_(device), stream_(stream), memory_(device, stream) {}
   CudaGpu(const CudaGpu&) = delete;
   CudaGpu& operator=(const CudaGpu&) = delete;
   ~CudaGpu() override {
     static_cast<void>(cudaStreamSynchronize(stream_));
     if (begin_ != nullptr) static_cast<void>(cudaEventDestroy(begin_));
     if (end_ != nullptr) static_cast<void>(cudaEventDestroy(end_));
+    static_cast<void>(cudaStreamDestroy(stream_));
   }
 
   Status make_events() {
@@ -121,6 +134,7 @@ class CudaGpu final : public Gpu {
                    fmt::format("{} threads a block for {} strands", threads, grid.strands),
                    fmt::format("{} at most", kMostThreadsOfBlock)};
     }
+    RINGSIDE_TRY(use_device(device_));
     DeviceLaunch own = launch;
     void* arguments[] = {&own};
     const cudaError_t code =
@@ -137,6 +151,7 @@ class CudaGpu final : public Gpu {
   }
 
   Status copy(std::byte* to, const std::byte* from, Bytes bytes) override {
+    RINGSIDE_TRY(use_device(device_));
     return check_cuda(cudaMemcpyAsync(to, from, bytes.value, cudaMemcpyDeviceToDevice, stream_),
                       "cudaMemcpy");
   }
@@ -144,22 +159,24 @@ class CudaGpu final : public Gpu {
   Status finish() override { return check_cuda(cudaStreamSynchronize(stream_), "a kernel"); }
 
   Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) override {
+    RINGSIDE_TRY(use_device(device_));
     RINGSIDE_TRY(check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
                             "cudaStreamBeginCapture"));
     const Status begun = work();
     cudaGraph_t graph = nullptr;
     const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);
-    if (!begun) return begun.error();
-    RINGSIDE_TRY(check_cuda(ended, "cudaStreamEndCapture"));
     cudaGraphExec_t exec = nullptr;
-    const Status made =
-        check_cuda(cudaGraphInstantiateWithFlags(&exec, graph, 0), "cudaGraphInstantiate");
-    static_cast<void>(cudaGraphDestroy(graph));
+    Status made = begun ? check_cuda(ended, "cudaStreamEndCapture") : begun;
+    if (made) {
+      made = check_cuda(cudaGraphInstantiateWithFlags(&exec, graph, 0), "cudaGraphInstantiate");
+    }
+    if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
     if (!made) return made.error();
-    return std::unique_ptr<GpuGraph>(std::make_unique<CudaGraph>(exec, stream_));
+    return std::unique_ptr<GpuGraph>(std::make_unique<CudaGraph>(exec, device_, stream_));
   }
 
   Result<Seconds> time(const std::function<Status()>& work) override {
+    RINGSIDE_TRY(use_device(device_));
     RINGSIDE_TRY(check_cuda(cudaEventRecord(begin_, stream_), "cudaEventRecord"));
     RINGSIDE_TRY(work());
     RINGSIDE_TRY(check_cuda(cudaEventRecord(end_, stream_), "cudaEventRecord"));
@@ -171,6 +188,7 @@ class CudaGpu final : public Gpu {
 
  private:
   GpuFacts facts_;
+  int device_;
   cudaStream_t stream_;
   GpuMemory memory_;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
@@ -184,7 +202,7 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
   if (counted != cudaSuccess || count == 0) {
     return no_gpu(counted == cudaSuccess ? cudaErrorNoDevice : counted);
   }
-  RINGSIDE_TRY(check_cuda(cudaSetDevice(device), "cudaSetDevice"));
+  RINGSIDE_TRY(use_device(device));
   cudaDeviceProp properties = {};
   RINGSIDE_TRY(check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties"));
   GpuFacts facts{.name = properties.name,
@@ -197,7 +215,7 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
   cudaStream_t stream = nullptr;
   RINGSIDE_TRY(
       check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"));
-  auto gpu = std::make_unique<CudaGpu>(std::move(facts), stream);
+  auto gpu = std::make_unique<CudaGpu>(std::move(facts), device, stream);
   RINGSIDE_TRY(gpu->make_events());
   return std::unique_ptr<Gpu>(std::move(gpu));
 }

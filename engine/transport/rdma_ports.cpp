@@ -112,6 +112,18 @@ std::string to_string(const Gid& gid) {
   return text.data();
 }
 
+const char* to_string(GidType type) {
+  switch (type) {
+    case GidType::InfiniBand:
+      return "InfiniBand";
+    case GidType::RoceV1:
+      return "RoCE v1";
+    case GidType::RoceV2:
+      return "RoCE v2";
+  }
+  return "";
+}
+
 std::optional<Gid> parse_gid(const std::string& text) {
   Gid gid;
   if (::inet_pton(AF_INET6, text.c_str(), gid.bytes.data()) != 1) return std::nullopt;
@@ -176,7 +188,7 @@ Result<RdmaPort::Entry> choose_gid(const RdmaPort& port, const RdmaSettings& set
   });
 }
 
-Result<std::vector<RdmaCard>> choose_rdma_cards(std::span<const RdmaPort> there,
+Result<std::vector<RdmaPort>> choose_rdma_ports(std::span<const RdmaPort> there,
                                                 const RdmaSettings& settings,
                                                 std::span<const Gid> own) {
   const NameRule rule = read_name_rule(settings.names);
@@ -208,6 +220,13 @@ Result<std::vector<RdmaCard>> choose_rdma_cards(std::span<const RdmaPort> there,
     std::erase_if(used, [](const RdmaPort& port) { return port.is_ethernet; });
   }
   std::ranges::stable_sort(used, {}, &RdmaPort::card);
+  return used;
+}
+
+Result<std::vector<RdmaCard>> choose_rdma_cards(std::span<const RdmaPort> there,
+                                                const RdmaSettings& settings,
+                                                std::span<const Gid> own) {
+  RINGSIDE_TRY(const std::vector<RdmaPort> used, choose_rdma_ports(there, settings, own));
   std::vector<RdmaCard> cards;
   for (const RdmaPort& port : used) {
     RINGSIDE_TRY(const RdmaPort::Entry gid, choose_gid(port, settings, own));

@@ -37,6 +37,9 @@ Gid gid_of(const SocketAddress& address);
 /// What packets with a GID look like.
 enum class GidType : std::uint8_t { InfiniBand, RoceV1, RoceV2 };
 
+/// "InfiniBand", "RoCE v1", "RoCE v2"
+const char* to_string(GidType type);
+
 struct RdmaPort {
   struct Entry {
     int index = 0;
@@ -71,16 +74,22 @@ std::vector<RdmaPort> read_rdma_ports(const std::string& root);
 Result<RdmaPort::Entry> choose_gid(const RdmaPort& port, const RdmaSettings& settings,
                                    std::span<const Gid> own);
 
+/// The ports that are used: of the active ones those that the settings name, in their order on PCI; of InfiniBand
+/// alone where there is any, since a connection's ends must be of one kind. Where some ports of RoCE have an address
+/// of this network namespace, those without are another's.
+/// errors  Unsupported: none is left; the text has all ports and why not
+Result<std::vector<RdmaPort>> choose_rdma_ports(std::span<const RdmaPort> there,
+                                                const RdmaSettings& settings,
+                                                std::span<const Gid> own);
+
 /// Ports that serve one connection together.
 struct RdmaCard {
   std::vector<RdmaPort> ports;
   std::vector<RdmaPort::Entry> gids;  ///< of each port
 };
 
-/// The cards that are used: of the active ports those that the settings name, in their order on PCI; of
-/// InfiniBand alone where there is any, since a connection's ends must be of one kind. Where some ports of RoCE have an address of this network namespace, those
-/// without are another's.
-/// errors  Unsupported: none is left; the text has all ports and why not.  NotFound: as choose_gid()
+/// The ports that are used, card by card, with the GID of each.
+/// errors  as choose_rdma_ports() and choose_gid()
 Result<std::vector<RdmaCard>> choose_rdma_cards(std::span<const RdmaPort> there,
                                                 const RdmaSettings& settings,
                                                 std::span<const Gid> own);

@@ -138,6 +138,8 @@ class RdmaRecvEnd final : public RecvEnd {
     }
     switch (Ll::unpack(slot(released_).data(), Bytes{to.size()}, released_, to.data(), so_far_)) {
       case Arrival::Partly:
+        // Slots given back before the queues were joined: their sender may wait for word of just these.
+        RINGSIDE_TRY(tell_free());
         return false;
       case Arrival::Whole:
         return true;

@@ -10,13 +10,9 @@ namespace {
 /// -1, as NCCL has it for "not set", leaves `value` as it is.
 Status read_number(const Environment& environment, const char* name, int least, int most,
                    int& value) {
-  RINGSIDE_TRY(const std::optional<std::int64_t> given, env_int(environment, name, -1, most));
-  if (!given || *given == -1) return {};
-  if (*given < least) {
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("environment variable {}={} is out of range", name, *given),
-                 fmt::format("give a number from {} to {}, or unset it", least, most)};
-  }
+  if (environment(name) == "-1") return {};
+  RINGSIDE_TRY(const std::optional<std::int64_t> given, env_int(environment, name, least, most));
+  if (!given) return {};
   value = static_cast<int>(*given);
   return {};
 }

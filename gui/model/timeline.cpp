@@ -13,13 +13,10 @@
 namespace ringside::gui {
 namespace {
 
-constexpr float kFoldPx = 1.5F;     // narrower than this is folded
-constexpr float kWaitPx = 8;        // wide enough to show which part was waiting
-constexpr float kBucketPx = 3;      // of rows that show several lanes
-constexpr double kCrowd = 100'000;  // events in sight
-constexpr double kFoldedCrowd =
-    50'000;  // of rows that show several lanes, where nobody sees single ones
-constexpr float kMostFolds = 16'000;     // of all folded rows in sight
+constexpr float kFoldPx = 1.5F;          // narrower than this is folded
+constexpr float kWaitPx = 8;             // wide enough to show which part was waiting
+constexpr float kBucketPx = 3;           // of rows that show several lanes
+constexpr double kMostLooks = 16'000;    // at events, or at nodes of the index, in a frame
 constexpr std::size_t kMostLanes = 256;  // that one folded row asks
 constexpr std::size_t kMostArrows = 120;
 constexpr int kMostTracks = 4;
@@ -138,7 +135,7 @@ class Timeline::Frame {
   void lane(LaneId id, float y, float y1) {
     background(y, y1);
     own_.folds_.clear();
-    const Nanoseconds resolution = resolution_of(id, kFoldPx, kCrowd);
+    const Nanoseconds resolution = resolution_of(id, kFoldPx);
     replay_.fold(id, axis_.visible, resolution, own_.folds_);
     is_calls_ = replay_.lanes()[static_cast<std::size_t>(id)].channel == LaneKey::kCalls;
     const int tracks = tracks_of(id);
@@ -170,17 +167,20 @@ class Timeline::Frame {
            static_cast<double>(span.end_ns - span.begin_ns);
   }
 
-  /// What so many pixels last. In a crowd, folds of so many events that the index has them ready: looking at each of a
-  /// hundred thousand would take longer than a frame.
-  [[nodiscard]] Nanoseconds resolution_of(LaneId id, float px, double crowd) const {
+  /// What so many pixels last. With more events in sight than a frame has time for, folds of so many that the index has
+  /// ready.
+  [[nodiscard]] Nanoseconds resolution_of(LaneId id, float px) const {
     double ns = axis_.ns_per_px() * static_cast<double>(px);
-    if (in_sight_ > crowd) {
+    double each = 1;
+    for (double looks = in_sight_; looks > kMostLooks; looks /= IntervalIndex::kFanOut)
+      each *= IntervalIndex::kFanOut;
+    if (each > 1) {
       const TimeRange span = replay_.span(id);
       const double spacing =
           static_cast<double>(span.end_ns - span.begin_ns) /
           static_cast<double>(std::max<std::size_t>(replay_.events(id).size(), 1));
-      constexpr double kReady = 1.3 * IntervalIndex::kFanOut;
-      ns = std::max(ns, kReady * spacing);
+      constexpr double kUneven = 1.3;  // events are not spread evenly
+      ns = std::max(ns, kUneven * each * spacing);
     }
     return Nanoseconds{std::max<std::int64_t>(1, static_cast<std::int64_t>(ns))};
   }
@@ -273,13 +273,9 @@ class Timeline::Frame {
     const std::size_t asked = (row.lanes.size() + stride - 1) / stride;
     const auto buckets = static_cast<std::size_t>((axis_.right - axis_.left) / kBucketPx) + 1;
     own_.shares_.assign(buckets, {});
-    // The more lanes are in sight, the coarser each is asked; a long event is told exactly all the same.
-    const float rows = (canvas_.height - own_.top_) / own_.row_height_;
-    const float lanes = rows * static_cast<float>(asked);
-    const float px = std::max(kBucketPx, lanes * (axis_.right - axis_.left) / kMostFolds);
     for (std::size_t i = 0; i < row.lanes.size(); i += stride) {
       own_.folds_.clear();
-      replay_.fold(row.lanes[i], axis_.visible, resolution_of(row.lanes[i], px, kFoldedCrowd),
+      replay_.fold(row.lanes[i], axis_.visible, resolution_of(row.lanes[i], kBucketPx),
                    own_.folds_);
       for (const Fold& fold : own_.folds_) add(fold, 1.0F / static_cast<float>(asked));
     }

@@ -54,9 +54,9 @@ Traits traits_of(const Machine& machine) {
   for (const RdmaPort& port : machine.rdma) {
     if (!port.is_active()) continue;
     ++active;
-    rates.insert(port.gbits_per_second);
+    rates.insert(port.gigabits());
     firmware.insert(port.firmware);
-    layers.insert(port.link_layer);
+    layers.insert(port.link_layer());
   }
   traits.emplace_back("active RDMA ports", fmt::format("{}", active));
   traits.emplace_back("RDMA rates", fmt::format("{} Gbit/s", fmt::join(rates, " + ")));

@@ -7,7 +7,9 @@
 #include <set>
 
 #include "base/text.h"
-#include "diag/audit/finding_types.h"
+#include "harness/probe/judge_rdma.h"
+#include "harness/probe/told.h"
+#include "harness/probe/verdicts.h"
 
 /// One function a cause; each adds at most a few findings. The ids are audit's.
 namespace ringside::probe {
@@ -16,53 +18,13 @@ namespace {
 using audit::Finding;
 using audit::Severity;
 
-class Verdicts {
- public:
-  explicit Verdicts(const Machine& machine) : host_(machine.host) {}
-
-  void add(const char* id, Severity severity, std::string title, std::string cause,
-           std::string fix) {
-    RINGSIDE_ASSERT(audit::finding_type(id) != nullptr, "no finding is called {}", id);
-    Finding finding{.id = id, .severity = severity, .title = std::move(title)};
-    finding.hosts = {host_};
-    finding.cause = std::move(cause);
-    finding.fix = std::move(fix);
-    finding.reference = fmt::format("docs/findings/{}.md", id);
-    all_.push_back(std::move(finding));
-  }
-
-  std::vector<Finding> take() {
-    std::stable_sort(all_.begin(), all_.end(),
-                     [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
-    return std::move(all_);
-  }
-
- private:
-  std::string host_;
-  std::vector<Finding> all_;
-};
-
-std::string variable(const Machine& machine, const char* name) {
-  const auto found = machine.variables.find(name);
-  return found == machine.variables.end() ? std::string() : found->second;
-}
-
-/// The variables that were read, as the engine asks for them.
-Environment environment_of(const Machine& machine) {
-  return [&machine](const char* name) -> std::optional<std::string> {
-    std::string text = variable(machine, name);
-    return text.empty() ? std::nullopt : std::optional(std::move(text));
-  };
-}
-
 bool has_nvidia_gpu(const Machine& machine) {
   return std::any_of(machine.gpus.begin(), machine.gpus.end(),
                      [](const Gpu& gpu) { return gpu.vendor == "nvidia"; });
 }
 
-bool has_active_rdma(const Machine& machine) {
-  return std::any_of(machine.rdma.begin(), machine.rdma.end(),
-                     [](const RdmaPort& port) { return port.is_active(); });
+bool has_active(const Machine& machine) {
+  return std::ranges::any_of(machine.rdma, &RdmaPort::is_active);
 }
 
 /// Addresses of other machines' networks only: bridges of container engines lead nowhere else.
@@ -74,6 +36,16 @@ bool is_inner(const Interface& one) {
 
 std::string addresses_of(const Nic& nic) {
   return nic.addresses.empty() ? "no address" : fmt::format("{}", fmt::join(nic.addresses, ", "));
+}
+
+/// What to set NCCL_SOCKET_IFNAME to on this very machine.
+std::string better_interface(const Machine& machine) {
+  for (const Interface& one : machine.interfaces) {
+    if (one.is_up && !is_inner(one)) {
+      return fmt::format("export NCCL_SOCKET_IFNAME={}   # or unset it", one.name);
+    }
+  }
+  return "unset NCCL_SOCKET_IFNAME, and bring an interface up: ip link set DEVICE up";
 }
 
 void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
@@ -123,7 +95,7 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
                             chosen->name),
       others.empty() ? "there is no other interface"
                      : fmt::format("of the others, {}", fmt::join(others, ", ")),
-      is_told ? "export NCCL_SOCKET_IFNAME=eth0   # or unset it"
+      is_told ? better_interface(machine)
               : "ip link set DEVICE up; ip addr add ...; in a container --network=host");
 }
 
@@ -215,96 +187,8 @@ void judge_clock(const Machine& machine, Verdicts& verdicts) {
                "processor's is sound");
 }
 
-std::string name_of(const RdmaPort& port) { return fmt::format("{}:{}", port.device, port.port); }
-
-void judge_rdma_ports(const Machine& machine, Verdicts& verdicts) {
-  if (machine.rdma.empty()) return;
-  const bool has_active = has_active_rdma(machine);
-  for (const RdmaPort& port : machine.rdma) {
-    if (port.is_active()) continue;
-    // A port that was never cabled is ordinary beside others that work.
-    const bool is_spare = has_active && (port.physical == "Disabled" || port.physical == "Polling");
-    if (is_spare) continue;
-    const bool is_init = port.state == "INIT" || port.state == "ARMED";
-    verdicts.add("rdma_port_down", has_active ? Severity::Warning : Severity::Error,
-                 fmt::format("RDMA port {} is {} ({})", name_of(port), port.state, port.physical),
-                 is_init ? "the link is up and no subnet manager has made it active"
-                         : "the link is down: cable, transceiver, or the switch's port",
-                 is_init ? "start a subnet manager (opensm, or the switch's); sminfo asks for it"
-                         : "ibstat; ip link set DEVICE up for RoCE; then cable and switch");
-  }
-  if (!has_active) {
-    verdicts.add("no_rdma_device", Severity::Error, "RDMA devices are there, and no port is active",
-                 "NCCL goes over TCP, or fails where it was told not to",
-                 "bring a port up; ibv_devinfo shows their states");
-  }
-  for (const RdmaPort& port : machine.rdma) {
-    if (!port.is_active()) continue;
-    double best = port.gbits_per_second;
-    for (const RdmaPort& other : machine.rdma) {
-      const bool is_sister = other.is_active() && other.link_layer == port.link_layer &&
-                             other.device.substr(0, 4) == port.device.substr(0, 4);
-      if (is_sister) best = std::max(best, other.gbits_per_second);
-    }
-    if (port.gbits_per_second <= 0 || port.gbits_per_second >= best) continue;
-    verdicts.add("link_degraded", Severity::Warning,
-                 fmt::format("RDMA port {} runs at {:g} Gbit/s, others here at {:g}", name_of(port),
-                             port.gbits_per_second, best),
-                 "the link has come up with fewer lanes or a lower rate: every ring waits for its "
-                 "slowest rail",
-                 "reseat cable and transceiver; ibportstate or ethtool DEVICE tells what was "
-                 "negotiated, and why");
-  }
-  for (const RdmaPort& port : machine.rdma) {
-    if (!port.is_active() || !port.is_roce()) continue;
-    const bool has_v2 = std::any_of(port.gids.begin(), port.gids.end(), [](const Gid& gid) {
-      return gid.type.find("v2") != std::string::npos && !gid.gid.starts_with("fe80:");
-    });
-    if (has_v2) continue;
-    verdicts.add(
-        "gid_index", Severity::Error,
-        fmt::format("RoCE port {} has no GID of RoCE v2 that can be routed", name_of(port)),
-        port.gids.empty() ? "its GID table is empty: the interface has no address"
-                          : "its GIDs are link-local, or of RoCE v1 alone",
-        fmt::format("ip addr add ... dev {}; show_gids lists the table",
-                    port.netdev.empty() ? "DEVICE" : port.netdev));
-  }
-  const std::string wanted = variable(machine, "NCCL_IB_GID_INDEX");
-  if (wanted.empty() || wanted == "-1") return;
-  for (const RdmaPort& port : machine.rdma) {
-    if (!port.is_active() || !port.is_roce()) continue;
-    const bool is_there = std::any_of(port.gids.begin(), port.gids.end(), [&](const Gid& gid) {
-      return fmt::format("{}", gid.index) == wanted;
-    });
-    if (is_there) continue;
-    verdicts.add(
-        "gid_index", Severity::Error,
-        fmt::format("NCCL_IB_GID_INDEX={}, and that entry of {} is empty", wanted, name_of(port)),
-        "queue pairs made with an empty GID do not connect",
-        "unset NCCL_IB_GID_INDEX   # NCCL chooses by itself since 2.21");
-  }
-}
-
-void judge_verbs(const Machine& machine, Verdicts& verdicts) {
-  if (machine.rdma.empty()) return;
-  std::vector<std::string> refused;
-  for (const VerbsNode& node : machine.verbs_nodes) {
-    if (!node.is_usable) refused.push_back(node.path);
-  }
-  if (!machine.verbs_nodes.empty() && refused.empty()) return;
-  verdicts.add(
-      "ib_device_unusable", Severity::Error,
-      refused.empty() ? "RDMA devices are there, and none has a node /dev/infiniband/uverbs*"
-                      : fmt::format("this user may not open {}", fmt::join(refused, ", ")),
-      refused.empty() ? "a container was not given the device nodes, or ib_uverbs is not "
-                        "loaded"
-                      : "the rights of the device node leave this user out",
-      refused.empty() ? "docker --device=/dev/infiniband; modprobe ib_uverbs"
-                      : "chmod 0666 /dev/infiniband/uverbs*   # rdma-core's udev rules do it");
-}
-
 void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
-  const bool can_meet = has_nvidia_gpu(machine) && has_active_rdma(machine);
+  const bool can_meet = has_nvidia_gpu(machine) && has_active(machine);
   if (can_meet && !machine.has_peer_memory && !machine.is_open_driver) {
     verdicts.add("gdr_missing", Severity::Warning, "nvidia_peermem is not loaded",
                  "NICs do not reach GPU memory: what goes between hosts makes a detour through "
@@ -358,7 +242,7 @@ void judge_variables(const Machine& machine, Verdicts& verdicts) {
   };
   for (const Switch& one : kSwitches) {
     if (variable(machine, one.name) != one.value) continue;
-    const bool costs = std::string(one.name) == "NCCL_IB_DISABLE"    ? has_active_rdma(machine)
+    const bool costs = std::string(one.name) == "NCCL_IB_DISABLE"    ? has_active(machine)
                        : std::string(one.name) == "NCCL_P2P_DISABLE" ? machine.gpus.size() > 1
                                                                      : true;
     if (!costs) continue;
@@ -377,8 +261,7 @@ std::vector<Finding> judge(const Machine& machine) {
   judge_shared_memory(machine, verdicts);
   judge_limits(machine, verdicts);
   judge_clock(machine, verdicts);
-  judge_rdma_ports(machine, verdicts);
-  judge_verbs(machine, verdicts);
+  judge_rdma(machine, verdicts);
   judge_gpu_direct(machine, verdicts);
   judge_variables(machine, verdicts);
   return verdicts.take();

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "engine/transport/interface.h"
+#include "engine/transport/rdma_ports.h"
 
 /// What a machine has of all that a job's communication stands on, as plain data.
 namespace ringside::probe {
@@ -36,28 +37,17 @@ struct Nic {
   bool has_link_local = false;
 };
 
-struct Gid {
-  int index = 0;
-  std::string gid;
-  std::string type;  ///< IB/RoCE v1, RoCE v2
-};
-
-struct RdmaPort {
-  std::string device;
-  int port = 1;
-  std::string state;       ///< ACTIVE, INIT, DOWN, ...
-  std::string physical;    ///< LinkUp, Polling, Disabled, ...
-  std::string link_layer;  ///< InfiniBand, Ethernet
-  double gbits_per_second = 0;
+/// As the engine sees it, and what only an engineer asks for.
+struct RdmaPort : ringside::RdmaPort {
+  std::string physical = {};  ///< LinkUp, Polling, Disabled, ...
   std::string lid = {};
   std::string firmware = {};
   std::string netdev = {};
   std::string pci = {};
-  int numa = -1;
-  std::vector<Gid> gids = {};                          ///< that are not empty
   std::map<std::string, std::uint64_t> counters = {};  ///< of errors; those above 0
-  [[nodiscard]] bool is_active() const { return state == "ACTIVE"; }
-  [[nodiscard]] bool is_roce() const { return link_layer == "Ethernet"; }
+
+  [[nodiscard]] double gigabits() const { return megabits / 1000.0; }
+  [[nodiscard]] const char* link_layer() const { return is_ethernet ? "Ethernet" : "InfiniBand"; }
 };
 
 struct VerbsNode {

@@ -8,6 +8,7 @@
 #include "engine/transport/rdma_ports.h"
 #include "engine/transport/rdma_settings.h"
 #include "harness/probe/judge.h"
+#include "harness/probe/told.h"
 
 namespace ringside::probe {
 namespace {
@@ -45,26 +46,6 @@ void choose_backend(const Machine& machine, Plan& plan) {
                              : "none is found; PyTorch brings its own Gloo, which CPUs want";
 }
 
-/// As the engine reads it.
-ringside::RdmaPort engine_port(const RdmaPort& port) {
-  ringside::RdmaPort out;
-  out.device = port.device;
-  out.number = port.port;
-  out.is_ethernet = port.is_roce();
-  out.state = port.state;
-  out.card = port.pci.substr(0, port.pci.rfind('.'));
-  out.numa = port.numa;
-  for (const Gid& one : port.gids) {
-    const auto gid = parse_gid(one.gid);
-    if (!gid) continue;
-    const GidType type = !port.is_roce()         ? GidType::InfiniBand
-                         : one.type == "RoCE v2" ? GidType::RoceV2
-                                                 : GidType::RoceV1;
-    out.gids.push_back({one.index, *gid, type, port.netdev});
-  }
-  return out;
-}
-
 /// The engine's own choice.
 void plan_rdma(const Machine& machine, const Environment& environment, Plan& plan) {
   const auto settings = rdma_settings_from(environment);
@@ -80,11 +61,7 @@ void plan_rdma(const Machine& machine, const Environment& environment, Plan& pla
     plan.rdma_why = "no RDMA device is seen";
     return;
   }
-  std::vector<ringside::RdmaPort> ports;
-  std::vector<ringside::Gid> own;
-  for (const RdmaPort& port : machine.rdma) ports.push_back(engine_port(port));
-  for (const Interface& one : machine.interfaces) own.push_back(gid_of(one.address));
-  const auto cards = choose_rdma_cards(ports, *settings, own);
+  const auto cards = choose_rdma_cards(ports_of(machine), *settings, own_gids(machine));
   if (!cards) {
     plan.rdma_why = cards.error().message;
     return;
@@ -103,11 +80,7 @@ void plan_rdma(const Machine& machine, const Environment& environment, Plan& pla
 
 Plan plan_of(const Machine& machine) {
   Plan plan;
-  const Environment environment = [&](const char* name) -> std::optional<std::string> {
-    const auto found = machine.variables.find(name);
-    return found == machine.variables.end() || found->second.empty() ? std::nullopt
-                                                                     : std::optional(found->second);
-  };
+  const Environment environment = environment_of(machine);
   const auto wish = interface_wish_from(environment, false);
   const auto chosen =
       wish ? choose_interface(machine.interfaces, *wish) : Result<Interface>(wish.error());

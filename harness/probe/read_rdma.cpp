@@ -1,9 +1,10 @@
 #include "harness/probe/read_rdma.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "harness/probe/files.h"
 
@@ -14,24 +15,6 @@ namespace {
 std::string behind_colon(const std::string& text) {
   const std::size_t colon = text.find(": ");
   return colon == std::string::npos ? text : text.substr(colon + 2);
-}
-
-bool is_empty_gid(const std::string& gid) {
-  // fe80::/64 with no interface behind it stands in slots that nobody uses, too.
-  return gid.empty() || gid == "0000:0000:0000:0000:0000:0000:0000:0000" ||
-         gid == "fe80:0000:0000:0000:0000:0000:0000:0000";
-}
-
-std::vector<Gid> read_gids(const std::string& port) {
-  std::vector<Gid> gids;
-  for (const std::string& index : names_in(port + "/gids")) {
-    const std::string gid = read_line(port + "/gids/" + index);
-    if (is_empty_gid(gid)) continue;
-    const std::string type = read_line(port + "/gid_attrs/types/" + index);
-    gids.push_back({std::atoi(index.c_str()), gid, type});
-  }
-  std::sort(gids.begin(), gids.end(), [](const Gid& a, const Gid& b) { return a.index < b.index; });
-  return gids;
 }
 
 std::map<std::string, std::uint64_t> read_counters(const std::string& port) {
@@ -56,27 +39,19 @@ std::map<std::string, std::uint64_t> read_counters(const std::string& port) {
 }  // namespace
 
 std::vector<RdmaPort> read_rdma(const std::string& root) {
+  const std::string root_of_all = root + "/sys/class/infiniband";
   std::vector<RdmaPort> ports;
-  for (const std::string& device : names_in(root + "/sys/class/infiniband")) {
-    const std::string folder = root + "/sys/class/infiniband/" + device;
-    for (const std::string& number : names_in(folder + "/ports")) {
-      const std::string place = folder + "/ports/" + number;
-      RdmaPort port{
-          .device = device,
-          .port = std::atoi(number.c_str()),
-          .state = behind_colon(read_line(place + "/state")),
-          .physical = behind_colon(read_line(place + "/phys_state")),
-          .link_layer = read_line(place + "/link_layer"),
-          .gbits_per_second = leading_value(read_line(place + "/rate"), 0),
-          .lid = read_line(place + "/lid"),
-          .firmware = read_line(folder + "/fw_ver"),
-          .netdev = read_line(place + "/gid_attrs/ndevs/0"),
-          .pci = link_name(folder + "/device"),
-          .numa = static_cast<int>(leading_value(read_line(folder + "/device/numa_node"), -1)),
-          .gids = read_gids(place),
-          .counters = read_counters(place)};
-      ports.push_back(std::move(port));
-    }
+  for (ringside::RdmaPort& seen : read_rdma_ports(root_of_all)) {
+    const std::string device = root_of_all + "/" + seen.device;
+    const std::string place = fmt::format("{}/ports/{}", device, seen.number);
+    RdmaPort port{std::move(seen)};
+    port.physical = behind_colon(read_line(place + "/phys_state"));
+    port.lid = read_line(place + "/lid");
+    port.firmware = read_line(device + "/fw_ver");
+    port.netdev = read_line(place + "/gid_attrs/ndevs/0");
+    port.pci = link_name(device + "/device");
+    port.counters = read_counters(place);
+    ports.push_back(std::move(port));
   }
   return ports;
 }

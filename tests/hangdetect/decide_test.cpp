@@ -299,6 +299,20 @@ TEST(Decide, ADeviceThatStandsStillIsFoundThoughItsHostWentOn) {
   EXPECT_THAT(verdict.best.culprits, ElementsAre(1));
 }
 
+// Rank 2 was stopped in call 3 of a ring: what it had sent brings 0 and 1 to the call's end, and not 3 behind it.
+TEST(Decide, WhoComesBehindASilentRankInARingDoesNotStandStillByItself) {
+  SmallJob job(4);
+  const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
+  job.all_call(world, "nccl:all_reduce", 64, 2);
+  for (const int rank : {0, 1}) {
+    job.call(rank, world, "nccl:all_reduce", 64, true);
+    job.call(rank, world, "nccl:all_reduce", 64);
+  }
+  for (const int rank : {2, 3}) job.call(rank, world, "nccl:all_reduce", 64);
+  job.lose(2);
+  EXPECT_THAT(job.verdict().best.culprits, ElementsAre(2));
+}
+
 // 6 ranks have all made broadcast 5 of the whole job; then rank 4 alone calls its pair, {4, 5}: rank 5
 // stands where everybody else does.
 TEST(Decide, OneThatWaitsWhileAllOthersAreIdleAtOnePlaceIsAheadOfThem) {

@@ -27,7 +27,7 @@ TEST(ProbeJudge, ReadsWhatIsThere) {
   ASSERT_EQ(machine.rdma.size(), 2u);
   EXPECT_EQ(machine.rdma[0].device, "mlx5_0");
   EXPECT_EQ(machine.rdma[0].state, "ACTIVE");
-  EXPECT_EQ(machine.rdma[0].gbits_per_second, 400);
+  EXPECT_EQ(machine.rdma[0].gigabits(), 400);
   ASSERT_EQ(machine.rdma[0].gids.size(), 2u);  // the empty one is left out
   EXPECT_EQ(machine.rdma[0].gids[1].index, 3);
   ASSERT_EQ(machine.gpus.size(), 1u);
@@ -74,6 +74,39 @@ TEST(ProbeJudge, AGidIndexThatNamesAnEmptyEntry) {
   EXPECT_EQ(ids_of(made), Ids{});
   made.sources.variables["NCCL_IB_GID_INDEX"] = "4";
   EXPECT_EQ(ids_of(made), (Ids{"gid_index", "gid_index"}));
+}
+
+TEST(ProbeJudge, SettingsThatTheEngineRefuses) {
+  MadeUpMachine made;
+  made.sources.variables["NCCL_IB_TIMEOUT"] = "99";
+  EXPECT_EQ(ids_of(made), Ids{"env_override"});
+  made.sources.variables["NCCL_IB_TIMEOUT"] = "abc";
+  EXPECT_EQ(ids_of(made), Ids{"env_override"});
+  made.sources.variables = {{"NCCL_IB_GID_INDEX", "abc"}};
+  EXPECT_EQ(ids_of(made), Ids{"env_override"});
+  made.sources.variables = {{"NCCL_IB_HCA", "=nope:9"}};
+  EXPECT_EQ(ids_of(made), Ids{"no_rdma_device"});
+  made.sources.variables = {{"NCCL_IB_HCA", "^mlx5_0"}};
+  EXPECT_EQ(ids_of(made), Ids{});
+}
+
+TEST(ProbeJudge, APortOfAnotherNamespaceIsNotJudged) {
+  const MadeUpMachine made;
+  const std::string port = "/sys/class/infiniband/mlx5_1/ports/1";
+  made.write(port + "/gids/3", "0000:0000:0000:0000:0000:ffff:0a63:0009\n");
+  made.write(port + "/gid_attrs/types/3", "IB/RoCE v1\n");
+  EXPECT_EQ(ids_of(made), Ids{});
+}
+
+TEST(ProbeJudge, WhatToSetTheInterfaceToIsOfThisMachine) {
+  MadeUpMachine made;
+  made.sources.variables["NCCL_SOCKET_IFNAME"] = "lo";
+  const auto findings = judge(read_machine(made.sources));
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].fix, "export NCCL_SOCKET_IFNAME=eth0   # or unset it");
+  made.sources.interfaces[1].name = "ens5";
+  EXPECT_EQ(judge(read_machine(made.sources)).at(0).fix,
+            "export NCCL_SOCKET_IFNAME=ens5   # or unset it");
 }
 
 TEST(ProbeJudge, NoVerbsNode) {

@@ -49,7 +49,7 @@ void add(Fold& to, const Fold& more) {
 void IntervalIndex::reserve(std::size_t lanes, std::size_t events) {
   lanes_.reserve(lanes);
   events_.reserve(events);
-  // 1/16 + 1/256 + ... of the events, and what each lane and level has beyond whole nodes.
+  // 1/4 + 1/16 + ... of the events, and what each lane and level has beyond whole nodes.
   nodes_.reserve(events / (kFanOut - 1) + 2 * lanes);
 }
 
@@ -152,7 +152,7 @@ class IntervalIndex::Walk {
   }
 
   [[nodiscard]] std::uint32_t events_below(std::size_t level, std::size_t number) const {
-    const std::size_t each = kFanOut << (4 * level);
+    const std::size_t each = kFanOut << (2 * level);
     const std::size_t first = number * each;
     return static_cast<std::uint32_t>(std::min<std::size_t>(each, lane_.count - first));
   }
@@ -160,10 +160,10 @@ class IntervalIndex::Walk {
   const IntervalIndex& index_;
   const Lane lane_;
   const TimeRange range_;
-  std::array<Level, 8> levels_{};  // 16^8 = 2^32
+  std::array<Level, 16> levels_{};  // 4^16 = 2^32
   std::size_t depth_ = 0;
 };
-static_assert(IntervalIndex::kFanOut == 16, "events_below() shifts by 4");
+static_assert(IntervalIndex::kFanOut == 4, "events_below() shifts by 2");
 
 TimeRange IntervalIndex::span(std::size_t lane) const {
   const Node* const root = Walk(*this, lane, {}).root();

@@ -20,14 +20,14 @@ struct Fold {
 };
 
 /// Events of many lanes, found by time. A lane's events are sorted by their beginning, with a pyramid over
-/// them: a node says of up to 16 nodes below when they begin and end, and which event is the longest. So
+/// them: a node says of up to 4 nodes below when they begin and end, and which event is the longest. So
 /// one that began long ago is found as quickly as one that begins in the range.
 ///
-/// memory   4 bytes an event, and 2.7 for the pyramid
+/// memory   4 bytes an event, and 13.3 for the pyramid
 /// Threads  any, once filled
 class IntervalIndex {
  public:
-  static constexpr std::size_t kFanOut = 16;
+  static constexpr std::size_t kFanOut = 4;
 
   void reserve(std::size_t lanes, std::size_t events);
 
@@ -50,7 +50,7 @@ class IntervalIndex {
 
   /// The same events as at most about 2 (range / resolution) folds, and one for each event that is as long
   /// as the resolution or longer: such a one always stands alone. Each event is in one fold.
-  /// takes  O(16 range / resolution + log n), however many events there are
+  /// takes  O(4 range / resolution + log n), however many events there are
   void fold(std::size_t lane, TimeRange range, Nanoseconds resolution, const EventTable& table,
             std::vector<Fold>& into) const;
 

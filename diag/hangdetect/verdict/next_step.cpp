@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diag/hangdetect/readers/network_lines.h"
@@ -38,6 +39,16 @@ std::vector<int> silent_ranks(const Scene& scene) {
       silent.push_back(rank);
   }
   return silent;
+}
+
+/// A connection of ringside's own engine broke: what to try between the two hosts.
+std::string_view path_step(std::string_view text) {
+  if (text.find("status=") != std::string_view::npos || text.find("IBV_") != std::string_view::npos)
+    return "test the path between the two GIDs that the line names: ib_write_bw between them, "
+           "ibv_devinfo and rdma link on both, on RoCE ip link and the firewall for UDP port 4791";
+  return "test the path between their hosts, both ways: ping -c 3 -M do -s 1472 ADDRESS (-s 8972 "
+         "where the MTU is 9000: a size that vanishes shows an MTU that is smaller on the way), "
+         "ip -s link and nft list ruleset on both; ringside probe --hosts compares them";
 }
 
 }  // namespace
@@ -85,6 +96,11 @@ std::string next_step(const Scene& scene, const LogFacts& facts, const Explanati
       const bool is_told = !best.evidence.empty() && best.evidence.front().line == one.line &&
                            best.evidence.front().file == one.file;
       if (is_told) return std::string(network_step(one.detail));
+    }
+    for (const LogStatement& one : facts.statements) {
+      const bool is_engine =
+          one.what == LogStatement::What::EngineCut || one.what == LogStatement::What::EngineGone;
+      if (is_engine) return std::string(path_step(one.text));
     }
     return "run `ncclras -v` twice, 30 s apart, on any host while it stands: the same counts mean "
            "a stall; then run "

@@ -142,6 +142,9 @@ std::vector<int> stuck_devices(const Job& job, const Standing& standing) {
   std::vector<int> stuck;
   for (const Front& front : standing.fronts) {
     if (!front.absent.empty()) continue;
+    // A member that nothing is known of may have stopped in the middle: a ring brings some to the end then, and leaves
+    // those behind it waiting.
+    if (!front.unseen.empty()) continue;
     std::vector<int> here;
     std::size_t gone = 0;
     for (const int rank : front.entered) {

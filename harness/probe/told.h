@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "harness/probe/machine.h"
+
+/// What the engine is told when it is asked how it would do on a machine.
+namespace ringside::probe {
+
+/// The variables that were read; an empty one counts as unset. The machine must outlive it.
+Environment environment_of(const Machine& machine);
+
+/// Empty: not set.
+std::string variable(const Machine& machine, const char* name);
+
+std::vector<ringside::RdmaPort> ports_of(const Machine& machine);
+
+/// The GIDs that RoCE makes of this network namespace's addresses.
+std::vector<Gid> own_gids(const Machine& machine);
+
+}  // namespace ringside::probe
