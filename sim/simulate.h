@@ -32,10 +32,11 @@ struct SimRequest {
 
 struct SimResult {
   Seconds time;  ///< simulated, of the slowest rank; the launch and the overheads included
-  std::int64_t transfers = 0;  ///< messages that crossed links: SimGrid activities
-  std::int64_t steps = 0;      ///< primitives, over all ranks and channels
-  int busiest_link = -1;       ///< id in the network; -1: none was used
-  Seconds busiest{};           ///< what that link needs for its bytes alone: time is never below it
+  std::int64_t transfers =
+      0;                   ///< messages that crossed links, slices of chunks: SimGrid activities
+  std::int64_t steps = 0;  ///< primitives, over all ranks and channels
+  int busiest_link = -1;   ///< id in the network; -1: none was used
+  Seconds busiest{};       ///< what that link needs for its bytes alone: time is never below it
   int busiest_fabric_link = -1;    ///< of a fabric between hosts; -1: none was used
   double busiest_fabric_part = 0;  ///< what it needs over what the busiest of all needs: 0 to 1
   LinkLoads loads = {};            ///< if they are wanted
@@ -49,7 +50,7 @@ struct SimResult {
 /// What a step costs: the latency of its route, and its bytes on the wire at its share of the bandwidth.
 /// Flow control is the FIFO's: 8 slots a connection, a chunk takes choice.slots_per_chunk from when its
 /// sender starts it until its receiver has consumed it, and one that is to be passed on is consumed once
-/// the way on has room. Reducing and copying inside a GPU cost nothing of their own.
+/// the way on has room. Chunks of long Simple rings travel in two slices (slices.h). Reducing and copying inside a GPU cost nothing of their own.
 /// The same request gives the same result to the last digit.
 ///
 /// SimGrid has one engine a process, so a process of its own simulates: ringside-simgrid (sim/simgrid),

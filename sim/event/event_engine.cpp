@@ -19,6 +19,7 @@
 #include "sim/event/wiring.h"
 #include "sim/link_loads.h"
 #include "sim/outcome.h"
+#include "sim/slices.h"
 
 namespace ringside {
 namespace {
@@ -32,6 +33,8 @@ struct EventStrand {
   std::int32_t port = 0;  ///< of the phase: those below it are through
   ProgramCursor at;
   std::int64_t count = 0;  ///< elements of the step's chunk
+  std::int64_t left = 0;   ///< of those, not yet begun
+  std::int64_t slice = 0;  ///< elements that are under way
   double begin = 0;        ///< of the step
   double now = 0;  ///< its own clock: ahead of the simulation's where nothing shared is touched
   std::vector<std::int32_t> sends = {};  ///< LineEnds that it sends by
@@ -58,7 +61,10 @@ struct KeptStatus : TraceSink {
 
 class EventEngine {
  public:
-  EventEngine(const SimRequest& request, EventJob job) : request_(request), job_(std::move(job)) {}
+  EventEngine(const SimRequest& request, EventJob job)
+      : request_(request),
+        job_(std::move(job)),
+        slices_(request.choice, size_of(request.call.type)) {}
 
   Result<SimResult> run() {
     RINGSIDE_TRY(run(lay_paths(job_), std::numeric_limits<std::int64_t>::max()));
@@ -84,7 +90,7 @@ class EventEngine {
       line.all_receivers = weight_of(line.receivers);
       line.slots.resize(kSlots);
     }
-    capacity_ = kSlots / request_.choice.slots_per_chunk;
+    capacity_ = kSlots / slices_.slots();
     per_element_ = static_cast<double>(size_of(request_.call.type).value) *
                    wire_factor(request_.choice.protocol);
     if (request_.wants_loads) times_.emplace(job_.lines.size());
@@ -180,7 +186,7 @@ class EventEngine {
           if (!next_step(s)) {
             s.phase = Phase::Drain;
           } else if (s.count > 0) {
-            s.phase = Phase::Await;
+            next_slice(s);
           } else {
             end_step(s);
           }
@@ -198,8 +204,12 @@ class EventEngine {
           break;
         case Phase::Post:
           if (!post(s, id)) return;
-          end_step(s);
-          s.phase = Phase::Begin;
+          if (s.left > 0) {
+            next_slice(s);
+          } else {
+            end_step(s);
+            s.phase = Phase::Begin;
+          }
           break;
         case Phase::Drain:
           if (!drain(s, id)) return;
@@ -218,8 +228,16 @@ class EventEngine {
     const Program& program = s.task->program();
     if (!s.at.load(program, s.task->steps_of.turned, std::min(program.loops, loops_))) return false;
     s.count = s.task->task.map.at(s.at.loop(), job_.is_even ? 0 : s.at.step().chunk).count;
+    s.left = s.count;
     s.begin = s.now;
     return true;
+  }
+
+  void next_slice(EventStrand& s) {
+    s.slice = slices_.next(s.count, s.left);
+    s.left -= s.slice;
+    s.port = 0;
+    s.phase = Phase::Await;
   }
 
   void end_step(EventStrand& s) {
@@ -295,7 +313,7 @@ class EventEngine {
 
   bool post(EventStrand& s, std::int32_t id) {
     const EventMessage what = message_of(s);
-    const double bytes = static_cast<double>(s.count) * per_element_;
+    const double bytes = static_cast<double>(s.slice) * per_element_;
     return for_each_end(s, s.task->send, s.at.step().to, [&](LineEnd& end) {
       EventLine& line = line_of(end);
       if (!line.is_group) {
@@ -488,6 +506,7 @@ class EventEngine {
 
   const SimRequest& request_;
   EventJob job_;
+  const Slices slices_;
   std::unique_ptr<FairShare> share_;
   std::int64_t loops_ = 0;  ///< of each task at most
   int capacity_ = 1;        ///< messages that a line holds

@@ -8,6 +8,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "sim/slices.h"
+
 namespace ringside {
 namespace {
 
@@ -18,6 +20,7 @@ class Sent {
       : task_(task),
         per_element_(static_cast<double>(size_of(request.call.type).value) *
                      wire_factor(request.choice.protocol)),
+        slices_(request.choice, size_of(request.call.type)),
         is_even_(is_even),
         bytes_(task.send.size()),
         messages_(task.send.size()) {
@@ -60,11 +63,12 @@ class Sent {
     const double bytes = static_cast<double>(count * times) * per_element_;
     bytes_[at] += bytes;
     all_ += bytes;
-    messages_[at] += times;
+    messages_[at] += times * slices_.of(count);
   }
 
   const EventTask& task_;
   const double per_element_;
+  const Slices slices_;
   const bool is_even_;
   std::vector<double> bytes_;
   std::vector<std::int64_t> messages_;

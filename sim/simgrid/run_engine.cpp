@@ -196,7 +196,7 @@ class Simulation {
           SimPrimitives::Setup{.map = &task.task.map,
                                .send_ports = &task.send_ports,
                                .recv_ports = &task.recv_ports,
-                               .slots_per_chunk = request_.choice.slots_per_chunk,
+                               .slices = Slices(request_.choice, size_of(request_.call.type)),
                                .element = size_of(request_.call.type),
                                .wire_factor = wire_factor(request_.choice.protocol),
                                .totals = &totals_,

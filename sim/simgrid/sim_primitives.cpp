@@ -26,6 +26,15 @@ void SimPrimitives::run(Primitive primitive, int chunk, Ports from, Ports to) {
 void SimPrimitives::move(const PrimitiveParts& parts, int chunk, const ChunkSpan& span, Ports from,
                          Ports to) {
   const SimMessage message{setup_.map->piece_of(loop_), chunk};
+  for (std::int64_t left = span.count; left > 0;) {
+    const std::int64_t slice = setup_.slices.next(span.count, left);
+    left -= slice;
+    move_slice(parts, message, slice, from, to);
+  }
+}
+
+void SimPrimitives::move_slice(const PrimitiveParts& parts, const SimMessage& message,
+                               std::int64_t count, Ports from, Ports to) {
   if (parts.receives) {
     for_each_port(from, [&](int number) { await(recv_port(number), message); });
   }
@@ -34,11 +43,11 @@ void SimPrimitives::move(const PrimitiveParts& parts, int chunk, const ChunkSpan
   }
   if (parts.receives) {
     for_each_port(from,
-                  [&](int number) { recv_port(number).recv->release(setup_.slots_per_chunk); });
+                  [&](int number) { recv_port(number).recv->release(setup_.slices.slots()); });
   }
   if (!parts.sends) return;
-  const double bytes = static_cast<double>(span.count) * static_cast<double>(setup_.element.value) *
-                       setup_.wire_factor;
+  const double bytes =
+      static_cast<double>(count) * static_cast<double>(setup_.element.value) * setup_.wire_factor;
   for_each_port(to, [&](int number) { send_port(number).send->post(message, bytes); });
 }
 
@@ -57,7 +66,7 @@ void SimPrimitives::await(const SimPort& port, const SimMessage& expected) {
 void SimPrimitives::acquire(const SimPort& port) {
   wait_ = Wait::Slots;
   waits_on_ = port.peer;
-  port.send->acquire(setup_.slots_per_chunk);
+  port.send->acquire(setup_.slices.slots());
   wait_ = Wait::Nothing;
 }
 

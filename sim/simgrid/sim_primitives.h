@@ -8,6 +8,7 @@
 #include "engine/collectives/chunk_map.h"
 #include "engine/collectives/primitives.h"
 #include "sim/simgrid/sim_ends.h"
+#include "sim/slices.h"
 #include "trace/event.h"
 #include "trace/recorder.h"
 
@@ -29,7 +30,7 @@ struct SimTotals {
   std::string mismatch = {};  ///< the first chunk that was not the one expected; empty: none
 };
 
-/// The model that moves no bytes: a chunk is one SimGrid communication.
+/// The model that moves no bytes: a slice of a chunk is one SimGrid communication.
 ///
 /// Threads    one actor each, which runs one strand; all actors of an engine share one thread
 /// Ordering   as Primitives; a send is under way when the step returns
@@ -40,7 +41,7 @@ class SimPrimitives : public NamedPrimitives<SimPrimitives> {
     const ChunkMap* map = nullptr;
     const std::vector<SimPort>* send_ports = nullptr;
     const std::vector<SimPort>* recv_ports = nullptr;
-    int slots_per_chunk = 1;
+    Slices slices;
     Bytes element;
     double wire_factor = 1;  ///< bytes on the wire for each byte of data
     SimTotals* totals = nullptr;
@@ -66,6 +67,8 @@ class SimPrimitives : public NamedPrimitives<SimPrimitives> {
 
   void run(Primitive primitive, int chunk, Ports from, Ports to);
   void move(const PrimitiveParts& parts, int chunk, const ChunkSpan& span, Ports from, Ports to);
+  void move_slice(const PrimitiveParts& parts, const SimMessage& message, std::int64_t count,
+                  Ports from, Ports to);
   void await(const SimPort& port, const SimMessage& expected);
   void acquire(const SimPort& port);
   void record(Primitive primitive, const ChunkSpan& span, double begin, Ports from, Ports to);

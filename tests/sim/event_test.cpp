@@ -161,6 +161,7 @@ TEST(Event, TellsOfItsProgress) {
 
 TEST(Event, OneChunkInFlightIsADeadlockAndSaysWhoWaits) {
   Case one = ideal_case(4, Collective::AllReduce, 4000);
+  one.request.choice.protocol = Protocol::LL;  // whose chunks are not cut
   one.request.choice.slots_per_chunk = 8;
   const auto result = by("event", one.request);
   ASSERT_FALSE(result);
