@@ -49,6 +49,18 @@ std::string name_of(const System& system, NodeRef ref) {
   return {};
 }
 
+/// Of the links that leave a GPU, bytes/s.
+double widest_of_gpus(const System& system) {
+  double widest = 0;
+  for (const Link& link : system.links) {
+    const bool is_gpus = link.from.kind == NodeKind::Gpu || link.from.kind == NodeKind::Dev;
+    if (is_gpus && link.kind != LinkKind::Loc) {
+      widest = std::max(widest, static_cast<double>(link.bandwidth) * kGigabyte);
+    }
+  }
+  return widest;
+}
+
 }  // namespace
 
 std::uint64_t flow_key(Rank from, Rank to, int channel) {
@@ -61,7 +73,7 @@ std::uint64_t flow_key(Rank from, Rank to, int channel) {
 
 JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
                        const TopologyParameters& parameters, const SimModel* model,
-                       JobFabric fabric)
+                       JobFabric fabric, int nchannels)
     : job_(job), graph_(graph), parameters_(parameters), fabric_(std::move(fabric)) {
   if (model != nullptr) host_bridge_ = model->host_bridge;
   places_.resize(static_cast<std::size_t>(job.nranks()));
@@ -75,7 +87,18 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
     first_link_.push_back(links);
     links += static_cast<int>(system(static_cast<int>(node)).links.size());
   }
-  first_fabric_link_ = links;
+  first_channel_link_ = links;
+  if (model != nullptr && nchannels > 0) {
+    const GpuClass gpu = class_of_gpu(job.connection.shape.min_cc);
+    const double rate =
+        graph ? model->channel[static_cast<std::size_t>(gpu)] : model->exchange_channel;
+    channel_rate_ = BytesPerSecond{rate * kGigabyte};
+    double widest = 0;
+    for (const System& one : job.systems) widest = std::max(widest, widest_of_gpus(one));
+    // One transfer of an exchange takes some of its channels alone.
+    if (!graph || nchannels * channel_rate_.value < widest) nchannels_ = nchannels;
+  }
+  first_fabric_link_ = links + job.nranks() * nchannels_;
   if (fabric_.fabric == nullptr) return;
   for (const System& one : job.systems) nic_numbers_.push_back(nic_numbers(one));
 }
@@ -174,6 +197,11 @@ bool JobNetwork::append_fabric(const Place& from, int out, const Place& to, int 
   return true;
 }
 
+void JobNetwork::append_channel(Rank from, int channel, SimRoute& route) const {
+  if (nchannels_ == 0 || channel >= nchannels_) return;
+  route.links.push_back(first_channel_link_ + to_int(from) * nchannels_ + channel);
+}
+
 SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
   const Place& a = place(from);
   const Place& b = place(to);
@@ -182,6 +210,7 @@ SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
     const Path& path = system(a.node).path(gpu_ref(a.gpu), gpu_ref(b.gpu));
     if (is_within_node(path)) {
       append(a, path, route);
+      if (graph_) append_channel(from, channel, route);
       return route;
     }
   }
@@ -191,6 +220,7 @@ SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
   if (!append_fabric(a, out, b, in, flow_key(from, to, channel), route)) return {};
   append_net(a, out, Way::Out, route);
   append_net(b, in, Way::In, route);
+  append_channel(from, channel, route);
   return route;
 }
 
@@ -252,6 +282,13 @@ SimLink JobNetwork::link(int id) const {
     FabricLink link = fabric_.fabric->link(id - first_fabric_link_);
     return {.rate = link.rate, .name = link.name, .wire = std::move(link.name)};
   }
+  if (is_channel(id)) {
+    const int number = id - first_channel_link_;
+    const Place& at = place(Rank{number / nchannels_});
+    return {.rate = channel_rate_,
+            .name = fmt::format("node {}: {}, channel {}", at.node,
+                                name_of(system(at.node), gpu_ref(at.gpu)), number % nchannels_)};
+  }
   const int node = node_of_link(id);
   const System& of_node = system(node);
   const Link& link = of_node.link(id - first_link_[static_cast<std::size_t>(node)]);
@@ -267,6 +304,7 @@ SimLink JobNetwork::link(int id) const {
 }
 
 BytesPerSecond JobNetwork::rate(int id) const {
+  if (is_channel(id)) return channel_rate_;
   if (fabric_.fabric != nullptr && id >= first_fabric_link_) {
     return fabric_.fabric->link(id - first_fabric_link_).rate;
   }

@@ -33,6 +33,8 @@ std::uint64_t flow_key(Rank from, Rank to, int channel);
 ///                       Each pair of ranks on a channel is one flow of the fabric's
 /// network that reduces  what a tree of the fabric's ways has: all messages of a channel by one root
 /// NVSwitch              a GPU's links to and from the switch's vertex
+/// few channels          where they carry less together than a GPU's widest link, what a GPU sends on one is a link, too;
+///                       so are an exchange's, to other nodes
 /// A node whose ranks are told apart by NCCL (path type Net) uses its NICs within, too.
 ///
 /// source     NCCL 2.30.7 graph/search.cc: ncclTopoGetNetDev
@@ -42,8 +44,9 @@ class JobNetwork : public SimNetwork {
   /// graph  of the algorithm; none: point-to-point
   /// model  what the hardware gives; null: what the description says. Read here alone
   /// fabric  none: an ideal one
+  /// nchannels  of the call; 0: as many as it takes
   JobNetwork(const Job& job, std::optional<GraphId> graph, const TopologyParameters& parameters,
-             const SimModel* model = nullptr, JobFabric fabric = {});
+             const SimModel* model = nullptr, JobFabric fabric = {}, int nchannels = 0);
 
   [[nodiscard]] int nranks() const override { return job_.nranks(); }
   [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override;
@@ -77,6 +80,10 @@ class JobNetwork : public SimNetwork {
   void append(const Place& at, const Path& path, SimRoute& route) const;
   void append_net(const Place& at, int net, Way way, SimRoute& route) const;
 
+  [[nodiscard]] bool is_channel(int id) const {
+    return id >= first_channel_link_ && id < first_fabric_link_;
+  }
+  void append_channel(Rank from, int channel, SimRoute& route) const;
   [[nodiscard]] FabricPort port(const Place& at, int net) const;
   /// returns  whether there is a way
   bool append_tree(const SwitchGroup& group, int channel, SimRoute& route) const;
@@ -90,6 +97,9 @@ class JobNetwork : public SimNetwork {
   std::vector<int> first_link_;  ///< id of each node's first link
   double host_bridge_ = 1;       ///< share of a way up to a CPU, between GPUs
   JobFabric fabric_;
+  int nchannels_ = 0;              ///< that hold their GPUs up; 0: none does
+  BytesPerSecond channel_rate_{};  ///< of each
+  int first_channel_link_ = 0;     ///< then by rank and channel
   int first_fabric_link_ = 0;
   std::vector<std::vector<int>> nic_numbers_;  ///< by system
   mutable std::mutex mutex_;                   ///< guards what follows

@@ -58,6 +58,13 @@ Status read_nvswitch(YamlKeys keys, SimModel& model) {
   return keys.finish();
 }
 
+Status read_channel(YamlKeys keys, SimModel& model) {
+  RINGSIDE_TRY(
+      read_classes({keys.take("collective"), keys.where() + " collective"}, model.channel));
+  keys.read("exchange", model.exchange_channel);
+  return keys.finish();
+}
+
 Status read_launches(YamlKeys keys, SimModel& model) {
   for (std::size_t i = 0; i < kLaunchStyles; ++i) {
     const char* const name = to_string(static_cast<LaunchStyle>(i));
@@ -119,6 +126,10 @@ Status check(const SimModel& model, const std::string& where) {
       is_no_share(tree) || is_no_share(exchange)) {
     return refuse("a share is from 1e-6 to 1.5");
   }
+  const auto is_no_rate = [](double rate) { return !(rate > 0 && rate <= 1e9); };
+  if (std::ranges::any_of(model.channel, is_no_rate) || is_no_rate(model.exchange_channel)) {
+    return refuse("channel: a rate is more than 0 GB/s, and 1e9 at most");
+  }
   if (std::ranges::any_of(model.nvswitch_step, is_negative) ||
       is_negative(model.nvswitch_hosts_step)) {
     return refuse("nvswitch: a time is from 0 to 1e9 us");
@@ -140,6 +151,7 @@ Result<SimModel> read_model(const YAML::Node& document, const std::string& where
   RINGSIDE_TRY(read_nvlink({root.take("nvlink"), where + ": nvlink"}, model));
   RINGSIDE_TRY(read_pci({root.take("pci"), where + ": pci"}, model));
   RINGSIDE_TRY(read_nvswitch({root.take("nvswitch"), where + ": nvswitch"}, model));
+  RINGSIDE_TRY(read_channel({root.take("channel"), where + ": channel"}, model));
   RINGSIDE_TRY(read_nets({root.take("net"), where + ": net"}, model));
   YamlKeys error{root.take("error"), where + ": error"};
   error.read("one_node", model.error_one_node);

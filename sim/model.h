@@ -56,6 +56,8 @@ struct SimModel {
   double nvswitch_hosts_step = 0;  ///< the same in an NVLink domain of several hosts
   PerClass nvswitch_share{};       ///< of NVLink's rate, of both
   double nvswitch_across = 1;      ///< and of that, where the same kernels serve the network too
+  PerClass channel{};              ///< most that a GPU sends on one channel: what its threads copy
+  double exchange_channel = 0;     ///< the same of sends to other hosts
   std::array<Link, kNetKinds> net;
 
   /// Half of what was measured on systems that the constants had not seen is nearer than this, in %, by size class.

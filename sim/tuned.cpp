@@ -36,7 +36,8 @@ Result<SimTuned> tune(const Tuner& tuner, const SimModel& model, const Surroundi
                         .nchannels = std::max(shape.p2p_channels, 1),
                         .slot = data_of_slot(shape, Protocol::Simple),
                         .slots_per_chunk = 1,
-                        .chunk = Bytes{static_cast<std::uint64_t>(shape.p2p_chunk)}};
+                        .chunk = Bytes{static_cast<std::uint64_t>(shape.p2p_chunk)},
+                        .channels_per_peer = std::max(shape.p2p_channels_per_peer, 0)};
     return SimTuned{.choice = choice,
                     .costs = costs_of(tuner, model, surroundings, call.collective, choice.algorithm,
                                       choice.protocol),

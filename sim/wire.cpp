@@ -88,9 +88,10 @@ Offset<simwire::Channels> put(FlatBufferBuilder& to, const Channels& channels) {
 }
 
 Offset<simwire::Choice> put(FlatBufferBuilder& to, const Choice& choice) {
-  const auto& [collective, algorithm, protocol, nchannels, slot, slots_per_chunk, chunk] = choice;
+  const auto& [collective, algorithm, protocol, nchannels, slot, slots_per_chunk, chunk, per_peer] =
+      choice;
   return simwire::CreateChoice(to, word(collective), word(algorithm), word(protocol), nchannels,
-                               slot.value, slots_per_chunk, chunk.value);
+                               slot.value, slots_per_chunk, chunk.value, per_peer);
 }
 
 auto put_transfers(FlatBufferBuilder& to, const std::vector<Transfer>& transfers) {
@@ -345,6 +346,7 @@ Result<Choice> get(const simwire::Choice* from) {
   choice.slot = Bytes{from->slot()};
   choice.slots_per_chunk = from->slots_per_chunk();
   choice.chunk = Bytes{from->chunk()};
+  choice.channels_per_peer = from->channels_per_peer();
   return choice;
 }
 

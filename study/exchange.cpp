@@ -26,8 +26,13 @@ ExchangeSize size_of(const ExchangeExplanation& all, Bytes bytes) {
   const Bytes each = call_bytes(all.calls.collective, one, nranks);
   ExchangeSize size{
       .bytes = bytes, .transfer = Bytes{bytes.value / each.value}, .parts = 1, .part = {}};
-  const TransferCut cut = cut_transfer(static_cast<std::int64_t>(size.transfer.value),
-                                       all.shape.p2p_chunk, nranks, all.shape.nnodes, all.channels);
+  const TransferCut cut =
+      cut_transfer(static_cast<std::int64_t>(size.transfer.value),
+                   {.chunk = all.shape.p2p_chunk,
+                    .nranks = nranks,
+                    .nodes = all.shape.nnodes,
+                    .nchannels = all.channels,
+                    .per_peer = std::min(all.shape.p2p_channels_per_peer, all.channels)});
   size.parts = cut.parts;
   size.part = Bytes{static_cast<std::uint64_t>(cut.each)};
   return size;

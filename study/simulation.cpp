@@ -179,7 +179,8 @@ Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
 
 JobNetwork network_of(const SimPlan& plan, const SimCall& call) {
   const AskedJob& asked = plan.job.asked;
-  return {asked.job, call.tuned.graph, asked.topology, &plan.model, asked.job_fabric()};
+  return {asked.job,   call.tuned.graph,   asked.topology,
+          &plan.model, asked.job_fabric(), call.tuned.choice.nchannels};
 }
 
 Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes& wishes) {

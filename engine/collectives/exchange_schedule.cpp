@@ -70,14 +70,14 @@ int first_channel_of(const ExchangeSchedule& schedule, int round, int nchannels)
   return reversed;
 }
 
-TransferCut cut_transfer(std::int64_t bytes, std::int64_t chunk, int nranks, int nodes,
-                         int nchannels) {
+TransferCut cut_transfer(std::int64_t bytes, const CutLimits& limits) {
+  const auto& [chunk, nranks, nodes, nchannels, per_peer] = limits;
   const std::int64_t least = std::max<std::int64_t>(chunk / (nodes > 1 ? 2 : 8), 1);
   const std::int64_t most = nodes > 1 ? chunk : 32 * chunk;
-  int few = nchannels;
+  int few = per_peer;
   while (few > 1 && static_cast<std::int64_t>(few) * nranks > nchannels) few /= 2;
   TransferCut cut{static_cast<int>(std::clamp<std::int64_t>(ceil_div(bytes, least), 1, few)), 0};
-  while (std::max(least, ceil_div(bytes, cut.parts)) > most && cut.parts <= nchannels / 2) {
+  while (std::max(least, ceil_div(bytes, cut.parts)) > most && cut.parts <= per_peer / 2) {
     cut.parts *= 2;
   }
   cut.each = ceil_div(ceil_div(bytes, cut.parts), kPartGrain) * kPartGrain;

@@ -39,10 +39,15 @@ struct TransferCut {
   std::int64_t each = 0;
 };
 
-/// bytes      of the transfer
-/// chunk      bytes at most in a message of a connection
-/// nchannels  a power of two
-TransferCut cut_transfer(std::int64_t bytes, std::int64_t chunk, int nranks, int nodes,
-                         int nchannels);
+/// What a transfer is cut by.
+struct CutLimits {
+  std::int64_t chunk = 0;  ///< bytes at most in a message of a connection
+  int nranks = 1, nodes = 1;
+  int nchannels = 1;  ///< a power of two
+  int per_peer = 1;   ///< that one transfer gets at most; a power of two, nchannels at most
+};
+
+/// bytes  of the transfer
+TransferCut cut_transfer(std::int64_t bytes, const CutLimits& limits);
 
 }  // namespace ringside

@@ -82,8 +82,10 @@ class Cutter {
   Cutter(const PlanInput& input, const ExchangeSchedule& schedule)
       : input_(input),
         schedule_(schedule),
-        nchannels_(
-            static_cast<int>(std::bit_floor(static_cast<unsigned>(input.choice.nchannels)))) {}
+        nchannels_(static_cast<int>(std::bit_floor(static_cast<unsigned>(input.choice.nchannels)))),
+        per_peer_(input.choice.channels_per_peer > 0
+                      ? std::min(input.choice.channels_per_peer, nchannels_)
+                      : nchannels_) {}
 
   /// This channel's part of a transfer in the round; nothing, or a part of no elements, is no part.
   [[nodiscard]] ChannelPart part(const ChannelPart& whole, int round, int channel) const {
@@ -91,8 +93,11 @@ class Cutter {
     const int first = first_channel_of(schedule_, round, nchannels_);
     const int index = (channel - first + nchannels_) % nchannels_;
     const auto element = static_cast<std::int64_t>(size_of(input_.call.type).value);
-    const TransferCut cut = cut_transfer(whole.count * element, input_.chunk * element,
-                                         input_.nranks, schedule_.nodes, nchannels_);
+    const TransferCut cut = cut_transfer(whole.count * element, {.chunk = input_.chunk * element,
+                                                                 .nranks = input_.nranks,
+                                                                 .nodes = schedule_.nodes,
+                                                                 .nchannels = nchannels_,
+                                                                 .per_peer = per_peer_});
     const std::int64_t begin = std::min(index * (cut.each / element), whole.count);
     if (index >= cut.parts) return {};
     return {whole.offset + begin, std::min(cut.each / element, whole.count - begin)};
@@ -102,6 +107,7 @@ class Cutter {
   const PlanInput& input_;
   const ExchangeSchedule& schedule_;
   int nchannels_;
+  int per_peer_;
 };
 
 ChannelTask plan_one(const PlanInput& input, const ExchangeSchedule& schedule,

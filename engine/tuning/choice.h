@@ -22,6 +22,7 @@ struct Choice {
   Bytes slot;               ///< capacity of one slot of a connection
   int slots_per_chunk = 1;  ///< slots that each chunk takes, however short; 1 .. kMaxSlotsPerChunk
   Bytes chunk = {};         ///< at most, = slot x slots_per_chunk
+  int channels_per_peer = 0;  ///< of an exchange: that one transfer is cut among at most; 0: all
 
   friend bool operator==(const Choice&, const Choice&) = default;
 };

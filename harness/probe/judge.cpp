@@ -23,10 +23,6 @@ bool has_nvidia_gpu(const Machine& machine) {
                      [](const Gpu& gpu) { return gpu.vendor == "nvidia"; });
 }
 
-bool has_active(const Machine& machine) {
-  return std::ranges::any_of(machine.rdma, &RdmaPort::is_active);
-}
-
 /// Addresses of other machines' networks only: bridges of container engines lead nowhere else.
 bool is_inner(const Interface& one) {
   return is_loopback(one.address) || one.name == "lo" || one.name.starts_with("docker") ||
@@ -188,7 +184,7 @@ void judge_clock(const Machine& machine, Verdicts& verdicts) {
 }
 
 void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
-  const bool can_meet = has_nvidia_gpu(machine) && has_active(machine);
+  const bool can_meet = has_nvidia_gpu(machine) && has_active_port(machine);
   if (can_meet && !machine.has_peer_memory && !machine.is_open_driver) {
     verdicts.add("gdr_missing", Severity::Warning, "nvidia_peermem is not loaded",
                  "NICs do not reach GPU memory: what goes between hosts makes a detour through "
@@ -242,7 +238,7 @@ void judge_variables(const Machine& machine, Verdicts& verdicts) {
   };
   for (const Switch& one : kSwitches) {
     if (variable(machine, one.name) != one.value) continue;
-    const bool costs = std::string(one.name) == "NCCL_IB_DISABLE"    ? has_active(machine)
+    const bool costs = std::string(one.name) == "NCCL_IB_DISABLE"    ? has_active_port(machine)
                        : std::string(one.name) == "NCCL_P2P_DISABLE" ? machine.gpus.size() > 1
                                                                      : true;
     if (!costs) continue;

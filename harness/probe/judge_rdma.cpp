@@ -16,14 +16,10 @@ namespace {
 
 using audit::Severity;
 
-bool has_active(const Machine& machine) {
-  return std::ranges::any_of(machine.rdma, &RdmaPort::is_active);
-}
-
 std::string name_of(const RdmaPort& port) { return fmt::format("{}:{}", port.device, port.number); }
 
 void judge_states(const Machine& machine, Verdicts& verdicts) {
-  const bool works = has_active(machine);
+  const bool works = has_active_port(machine);
   for (const RdmaPort& port : machine.rdma) {
     if (port.is_active()) continue;
     // A port that was never cabled is ordinary beside others that work.
@@ -109,7 +105,7 @@ void judge_settings(const Machine& machine, Verdicts& verdicts) {
                  settings.error().help);
     return;
   }
-  if (settings->is_disabled || !has_active(machine)) return;
+  if (settings->is_disabled || !has_active_port(machine)) return;
   if (settings->gid_index >= 0) {
     for (const RdmaPort* const port : own_roce_ports(machine)) {
       if (std::ranges::find(port->gids, settings->gid_index, &RdmaPort::Entry::index) !=

@@ -1,5 +1,6 @@
 #include "harness/probe/told.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,10 @@ Environment environment_of(const Machine& machine) {
     std::string text = variable(machine, name);
     return text.empty() ? std::nullopt : std::optional(std::move(text));
   };
+}
+
+bool has_active_port(const Machine& machine) {
+  return std::ranges::any_of(machine.rdma, &RdmaPort::is_active);
 }
 
 std::vector<ringside::RdmaPort> ports_of(const Machine& machine) {

@@ -15,6 +15,9 @@ Environment environment_of(const Machine& machine);
 /// Empty: not set.
 std::string variable(const Machine& machine, const char* name);
 
+/// Whether a port of RDMA is active.
+bool has_active_port(const Machine& machine);
+
 std::vector<ringside::RdmaPort> ports_of(const Machine& machine);
 
 /// The GIDs that RoCE makes of this network namespace's addresses.

@@ -55,11 +55,23 @@ TEST(ExchangeSchedule, RoundsBeginFarFromEachOther) {
 // 8 ranks on 32 channels may take 4 each. Chunks of 128 KiB on one node: parts of at least 16 KiB, so
 // 20,000 bytes make 2, of 10,000 rounded up to 12,288; a short one stays whole.
 TEST(ExchangeSchedule, LongTransfersAreCutAmongChannels) {
-  const TransferCut cut = cut_transfer(20000, 131072, 8, 1, 32);
+  const CutLimits limits{.chunk = 131072, .nranks = 8, .nodes = 1, .nchannels = 32, .per_peer = 32};
+  const TransferCut cut = cut_transfer(20000, limits);
   EXPECT_EQ(cut.parts, 2);
   EXPECT_EQ(cut.each, 12288);
-  EXPECT_EQ(cut_transfer(100, 131072, 8, 1, 32).parts, 1);
-  EXPECT_EQ(cut_transfer(1 << 20, 131072, 8, 1, 32).parts, 4);
+  EXPECT_EQ(cut_transfer(100, limits).parts, 1);
+  EXPECT_EQ(cut_transfer(1 << 20, limits).parts, 4);
+}
+
+// Two ranks of two hosts with one NIC each: 4 channels, 2 of them for one peer, however long it is.
+TEST(ExchangeSchedule, OnePeerGetsSomeOfTheChannels) {
+  CutLimits limits{.chunk = 131072, .nranks = 2, .nodes = 2, .nchannels = 4, .per_peer = 2};
+  EXPECT_EQ(cut_transfer(1 << 30, limits).parts, 2);
+  limits.nranks = 10;
+  EXPECT_EQ(cut_transfer(100'000, limits).parts, 1);  // many ranks: one each, until parts are long
+  EXPECT_EQ(cut_transfer(1 << 30, limits).parts, 2);
+  limits.per_peer = 4;
+  EXPECT_EQ(cut_transfer(1 << 30, limits).parts, 4);
 }
 
 }  // namespace

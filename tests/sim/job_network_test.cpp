@@ -36,6 +36,21 @@ TEST(JobNetwork, RanksOfANodeTalkOverNvlink) {
   EXPECT_NEAR(network.link(route.links[0]).rate.value, 370.8e9, 1e6);  // 18 links of 20.6 GB/s
 }
 
+// 16 channels of 36.7 GB/s fill a GPU's 370.8, 8 do not: then what a GPU sends on one holds it up.
+TEST(JobNetwork, FewChannelsAreLinksOfTheirOwn) {
+  const Job job = job_of("dgx-h100", 2);
+  const SimModel model = *load_sim_model();
+  const JobNetwork few(job, GraphId::Ring, {}, &model, {}, 8);
+  const SimRoute route = few.route(Rank{9}, Rank{12}, 5);
+  EXPECT_THAT(names(few, route),
+              ElementsAre("node 1: GPU 1 -> NVSwitch", "node 1: NVSwitch -> GPU 4",
+                          "node 1: GPU 1, channel 5"));
+  EXPECT_DOUBLE_EQ(few.rate(route.links[2]).value, 36.7e9);
+  EXPECT_EQ(few.route(Rank{9}, Rank{3}, 5).links.back(), route.links[2]);
+  const JobNetwork many(job, GraphId::Ring, {}, &model, {}, 16);
+  EXPECT_EQ(many.route(Rank{9}, Rank{12}, 5).links.size(), 2U);
+}
+
 TEST(JobNetwork, RanksOfDifferentNodesTalkOverTheGraphsNics) {
   const Job job = job_of("dgx-h100", 2);
   const JobNetwork network(job, GraphId::Ring, {});

@@ -22,7 +22,11 @@ TEST(Exchange, CutsWhatEachPairTransfers) {
   EXPECT_EQ(all->sizes[0].transfer, 1_KiB);
   EXPECT_EQ(all->sizes[0].parts, 1);
   EXPECT_EQ(all->sizes[1].transfer, 64_MiB);
-  const TransferCut cut = cut_transfer(64 << 20, all->shape.p2p_chunk, 16, 2, all->channels);
+  const TransferCut cut = cut_transfer(64 << 20, {.chunk = all->shape.p2p_chunk,
+                                                  .nranks = 16,
+                                                  .nodes = 2,
+                                                  .nchannels = all->channels,
+                                                  .per_peer = all->shape.p2p_channels_per_peer});
   EXPECT_EQ(all->sizes[1].parts, cut.parts);
   EXPECT_GT(cut.parts, 1);
 }
