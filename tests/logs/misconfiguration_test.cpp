@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "tests/logs/said.h"
 
@@ -51,27 +53,33 @@ TEST(Misconfiguration, WhatAJobCannotHaveIsRefusedWithTheReason) {
   EXPECT_THAT(truth.error().message, HasSubstr("one node needs no network"));
 }
 
-/// Whatever can happen to a job changes its log and has a truth.
+/// Whatever can happen to a job changes its log and has a truth. Each is tried until a host can have it, then on one case in
+/// five: all of them take minutes under a sanitizer.
 TEST(Misconfiguration, EachOneShowsInTheLog) {
   const std::pair<const char*, const char*> cases[] = {{"dgx-h100", "2.21"}, {"dgx-h100", "2.30"},
                                                        {"8x-l40s", "2.12"},  {"8x-l40s", "2.26"},
                                                        {"dgx-spark", "2.9"}, {"aws-p5", "2.24"}};
+  std::set<std::string> shown;
+  int turn = 0;
   for (const auto& [preset, version] : cases) {
     LogRequest plain = said::request(preset, 2, version);
     plain.shown = Subsystem::Init | Subsystem::Net | Subsystem::Env;
     const std::string healthy = said::text_of(plain);
     for (const Misconfiguration& listed : misconfigurations()) {
+      if (shown.contains(std::string(listed.name)) && ++turn % 5 != 0) continue;
       LogRequest request = plain;
       const auto truth = misconfigure(listed.name, request);
       if (!truth) {
         EXPECT_EQ(truth.error().code, ErrorCode::Unsupported) << listed.name;
         continue;
       }
+      shown.insert(std::string(listed.name));
       EXPECT_EQ(truth->findings.size(), 1U) << listed.name;
       EXPECT_EQ(truth->misconfiguration, listed.name);
       EXPECT_NE(said::text_of(request), healthy) << preset << ' ' << version << ' ' << listed.name;
     }
   }
+  EXPECT_EQ(shown.size(), misconfigurations().size()) << "some were never tried";
 }
 
 TEST(Misconfiguration, WithoutRdmaTheJobTakesSockets) {
