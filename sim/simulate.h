@@ -25,6 +25,7 @@ struct SimRequest {
   std::optional<Seconds> predicted = {};  ///< NCCL's own time for it; none: it predicts none
   TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: nobody does
   std::string trace_label = {};  ///< what the trace calls the cluster
+  bool traces_slices = false;    ///< each slice is a step of the trace, so that it has each message
   bool wants_loads = false;      ///< what each link carries, and when
   /// Told now and then, from the calling thread, which share of the steps is done (0 to 1).
   std::function<void(double)> progress = {};

@@ -120,7 +120,7 @@ Offset<simwire::Costs> put(FlatBufferBuilder& to, const SimCosts& costs) {
 
 void put_job(FlatBufferBuilder& to, const WireCaller& caller, const SimRequest& request) {
   const auto& [nranks, version, tells_progress, is_traced, command_line, pid] = caller;
-  const auto& [network, channels, choice, call, costs, overheads, predicted, trace, label,
+  const auto& [network, channels, choice, call, costs, overheads, predicted, trace, label, slices,
                wants_loads, progress] = request;
   const auto put_version = to.CreateString(version);
   const auto put_channels = put(to, channels);
@@ -129,9 +129,9 @@ void put_job(FlatBufferBuilder& to, const WireCaller& caller, const SimRequest& 
   const auto put_costs = put(to, costs);
   const auto put_label = to.CreateString(label);
   const auto put_command = to.CreateString(command_line);
-  const auto made =
-      simwire::CreateJob(to, put_version, nranks, put_channels, put_choice, put_call, put_costs,
-                         tells_progress, is_traced, put_label, put_command, pid, wants_loads);
+  const auto made = simwire::CreateJob(to, put_version, nranks, put_channels, put_choice, put_call,
+                                       put_costs, tells_progress, is_traced, put_label, put_command,
+                                       pid, wants_loads, slices);
   simwire::FinishSizePrefixedMessageBuffer(to, simwire::CreateMessage(to, made));
 }
 
@@ -400,6 +400,7 @@ Result<WireMessage> get(const simwire::Job& from) {
   RINGSIDE_TRY(job.request.costs, get(from.costs()));
   job.request.trace_label = get_text(from.trace_label());
   job.request.wants_loads = from.wants_loads();
+  job.request.traces_slices = from.traces_slices();
   return WireMessage{std::move(job)};
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/protocol/slot_fifo.h"
+#include "sim/slices.h"
 #include "trace/sink.h"
 
 namespace ringside::study {
@@ -242,7 +243,7 @@ Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways,
   const Choice& choice = call.tuned.choice;
   const PathKnowledge knowledge{
       .chunk = [&ways](const TraceEvent& sent, int to) { return ways.times_of(sent, to); },
-      .room = kSlots / choice.slots_per_chunk};
+      .room = kSlots / Slices(choice, size_of(call.shape.type)).slots()};
   const std::vector<PathLeg> legs = critical_path(replay, 0, 0, knowledge);
   std::vector<Stretch>& parts = profile.stretches;
   const Seconds launch = legs.empty() ? Seconds{} : seconds(legs.front().time.begin_ns);
@@ -286,11 +287,14 @@ Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
                              const std::function<void(double)>& progress) {
   Profile profile;
   TraceMemorySink trace;
-  RINGSIDE_TRY(
-      profile.row,
-      simulate_call(
-          plan, call,
-          {.progress = progress, .wants_loads = true, .trace = &trace, .most_steps = kMostSteps}));
+  RINGSIDE_TRY(profile.row,
+               simulate_call(
+                   plan, call,
+                   {.progress = progress,
+                    .wants_loads = true,
+                    .trace = &trace,
+                    .wants_slices = plan.question.trace.empty(),  // a file of the user's has chunks
+                    .most_steps = kMostSteps}));
   const SimResult& result = profile.row.result;
   const JobNetwork network = network_of(plan, call);
   profile.links = usage_of(network, result.loads, result.time);

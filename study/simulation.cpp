@@ -211,7 +211,10 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
     RINGSIDE_TRY(row.is_traced, has_at_most(wishes.most_steps, request));
   }
   BothSinks both(file.get(), wishes.trace);
-  if (row.is_traced) request.trace = &both;
+  if (row.is_traced) {
+    request.trace = &both;
+    request.traces_slices = wishes.wants_slices;
+  }
   row.fidelity = picked.fidelity->name;
   row.why = std::move(picked.why);
   auto result = picked.fidelity->run(request);

@@ -88,6 +88,7 @@ struct SimWishes {
   bool wants_loads = false;                   ///< SimResult::loads
   /// Takes the steps, if a fidelity takes steps at all, and not more than most_steps; beside the question's file.
   TraceSink* trace = nullptr;
+  bool wants_slices = false;  ///< SimRequest::traces_slices
   std::int64_t most_steps = std::numeric_limits<std::int64_t>::max();
 };
 

@@ -46,6 +46,8 @@ struct Traced {
   Step step;
   std::int64_t loop;
   double begin, end;
+  std::int64_t first = 0;   ///< of the chunk's elements, of a slice
+  std::int64_t count = -1;  ///< of a slice; -1: the whole chunk
 };
 
 /// A recorder goes on when its sink takes no more; this tells why.
@@ -205,6 +207,7 @@ class EventEngine {
         case Phase::Post:
           if (!post(s, id)) return;
           if (s.left > 0) {
+            if (request_.traces_slices) note(s);
             next_slice(s);
           } else {
             end_step(s);
@@ -233,6 +236,15 @@ class EventEngine {
     return true;
   }
 
+  /// What the trace gets of a step that was taken, or of its slice.
+  void note(EventStrand& s) {
+    Traced& one = traced_.emplace_back(s.task, s.at.step(), s.at.loop(), s.begin, s.now);
+    if (!request_.traces_slices || s.count == 0) return;
+    one.first = s.count - s.left - s.slice;
+    one.count = s.slice;
+    s.begin = s.now;
+  }
+
   void next_slice(EventStrand& s) {
     s.slice = slices_.next(s.count, s.left);
     s.left -= s.slice;
@@ -241,9 +253,7 @@ class EventEngine {
   }
 
   void end_step(EventStrand& s) {
-    if (request_.trace != nullptr) {
-      traced_.push_back({s.task, s.at.step(), s.at.loop(), s.begin, s.now});
-    }
+    if (request_.trace != nullptr) note(s);
     if (++steps_ >= tell_at_) [[unlikely]]
       tell();
     ++s.task->steps;
@@ -417,7 +427,8 @@ class EventEngine {
     auto sink = std::make_shared<KeptStatus>(*request_.trace);
     RINGSIDE_TRY(const auto trace,
                  CallTrace::start(request_, sink, this_process_info(TraceClock::Simulated)));
-    for (EventTask& task : job_.tasks) task.steps = 0;
+    std::vector<std::uint32_t> taken;
+    for (EventTask& task : job_.tasks) taken.push_back(std::exchange(task.steps, 0));
     for (const Traced& one : traced_) {
       const auto ranks_of = [&](const std::vector<std::int32_t>& ends, Ports ports) {
         return [this, &ends, ports](const auto& visit) {
@@ -430,9 +441,15 @@ class EventEngine {
               visit);
         };
       };
+      ChunkSpan span = one.task->task.map.at(one.loop, one.step.chunk);
+      if (one.count >= 0) {
+        span.input += one.first;
+        span.output += one.first;
+        span.count = one.count;
+      }
       record_sim_step(trace->lane(), trace->event_of(one.task->rank, one.task->channel),
                       {.primitive = one.step.primitive,
-                       .span = one.task->task.map.at(one.loop, one.step.chunk),
+                       .span = span,
                        .element = size_of(request_.call.type),
                        .begin = Seconds{one.begin},
                        .end = Seconds{one.end},
@@ -440,6 +457,7 @@ class EventEngine {
                       ranks_of(one.task->recv, one.step.from),
                       ranks_of(one.task->send, one.step.to));
     }
+    for (std::size_t i = 0; i < taken.size(); ++i) job_.tasks[i].steps = taken[i];
     const auto nchannels = static_cast<std::size_t>(request_.choice.nchannels);
     for (std::size_t first = 0; first < job_.tasks.size(); first += nchannels) {
       double end = 0;

@@ -202,6 +202,8 @@ class Simulation {
                                .totals = &totals_,
                                .step = &task.steps,
                                .lane = trace_ == nullptr ? nullptr : &trace_->lane(),
+                               .traced = &task.traced,
+                               .traces_slices = request_.traces_slices,
                                .event = event});
       const auto actor = add_actor("strand", task.host, [&task, &strand, number, launch] {
         sg4::this_actor::sleep_for(launch);

@@ -16,20 +16,25 @@ namespace sg4 = simgrid::s4u;
 void SimPrimitives::run(Primitive primitive, int chunk, Ports from, Ports to) {
   const ChunkSpan span = setup_.map->at(loop_, chunk);
   const double begin = sg4::Engine::get_clock();
-  if (span.count > 0) move(parts_of(primitive), chunk, span, from, to);
-  if (setup_.lane != nullptr) record(primitive, span, begin, from, to);
+  const bool is_cut = setup_.traces_slices && span.count > 0;
+  if (span.count > 0) move(primitive, chunk, span, from, to);
+  if (setup_.lane != nullptr && !is_cut) record(primitive, span, begin, from, to);
   ++*setup_.step;
   if (++setup_.totals->steps >= setup_.totals->look_at) [[unlikely]]
     setup_.totals->look();
 }
 
-void SimPrimitives::move(const PrimitiveParts& parts, int chunk, const ChunkSpan& span, Ports from,
+void SimPrimitives::move(Primitive primitive, int chunk, const ChunkSpan& span, Ports from,
                          Ports to) {
   const SimMessage message{setup_.map->piece_of(loop_), chunk};
-  for (std::int64_t left = span.count; left > 0;) {
-    const std::int64_t slice = setup_.slices.next(span.count, left);
-    left -= slice;
-    move_slice(parts, message, slice, from, to);
+  ChunkSpan slice = span;
+  for (std::int64_t left = span.count; left > 0; left -= slice.count) {
+    slice.count = setup_.slices.next(span.count, left);
+    const double begin = sg4::Engine::get_clock();
+    move_slice(parts_of(primitive), message, slice.count, from, to);
+    if (setup_.lane != nullptr && setup_.traces_slices) record(primitive, slice, begin, from, to);
+    slice.input += slice.count;
+    slice.output += slice.count;
   }
 }
 
@@ -77,7 +82,7 @@ void SimPrimitives::record(Primitive primitive, const ChunkSpan& span, double be
                      .element = setup_.element,
                      .begin = Seconds{begin},
                      .end = Seconds{sg4::Engine::get_clock()},
-                     .number = *setup_.step};
+                     .number = (*setup_.traced)++};
   const auto ranks_of = [](const std::vector<SimPort>& side, Ports ports) {
     return [&side, ports](const auto& visit) {
       for_each_rank(

@@ -47,7 +47,9 @@ class SimPrimitives : public NamedPrimitives<SimPrimitives> {
     SimTotals* totals = nullptr;
     std::uint32_t* step = nullptr;  ///< steps that the strands of this rank and channel have taken
     TraceLane* lane = nullptr;      ///< null: not traced
-    TraceEvent event;               ///< what all events of this actor share
+    std::uint32_t* traced = nullptr;  ///< what the trace has of them: steps, or their slices
+    bool traces_slices = false;
+    TraceEvent event;  ///< what all events of this actor share
   };
 
   explicit SimPrimitives(const Setup& setup) : setup_(setup) {}
@@ -66,7 +68,7 @@ class SimPrimitives : public NamedPrimitives<SimPrimitives> {
   enum class Wait : std::uint8_t { Nothing, Arrival, Slots };
 
   void run(Primitive primitive, int chunk, Ports from, Ports to);
-  void move(const PrimitiveParts& parts, int chunk, const ChunkSpan& span, Ports from, Ports to);
+  void move(Primitive primitive, int chunk, const ChunkSpan& span, Ports from, Ports to);
   void move_slice(const PrimitiveParts& parts, const SimMessage& message, std::int64_t count,
                   Ports from, Ports to);
   void await(const SimPort& port, const SimMessage& expected);

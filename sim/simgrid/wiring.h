@@ -27,7 +27,8 @@ struct SimTask {
   std::vector<SimPort> send_ports = {}, recv_ports = {};
   std::vector<SimStrand> strands = {};
   std::uint32_t steps = 0;
-  double end = 0;  ///< on the simulated clock
+  std::uint32_t traced = 0;  ///< steps, or slices of them, that the trace has
+  double end = 0;            ///< on the simulated clock
 };
 
 /// Joins the ports of all tasks by connections and groups, and lays their routes.

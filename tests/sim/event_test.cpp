@@ -125,6 +125,27 @@ TEST(EventTrace, ShowsTheStepsOfChunks) {
   }
 }
 
+// A chunk of a ring is two steps then, each with its own half.
+TEST(EventTrace, ShowsSlicesWhereAsked) {
+  auto one =
+      forced_case("dgx-h100", 2, Collective::AllReduce, 16_MiB, Algorithm::Ring, Protocol::Simple);
+  ASSERT_TRUE(one) << one.error().message;
+  const auto whole = steps_by("event", one->request);
+  one->request.traces_slices = true;
+  const auto event = steps_by("event", one->request);
+  const auto chunk = steps_by("chunk", one->request);
+  const std::size_t calls = 16;
+  ASSERT_GT(whole.size(), calls);
+  EXPECT_EQ(event.size() - calls, 2 * (whole.size() - calls));
+  ASSERT_EQ(chunk.size(), event.size());
+  for (const auto& [key, step] : chunk) {
+    const auto found = event.find(key);
+    ASSERT_NE(found, event.end());
+    EXPECT_EQ(found->second.first, step.first);
+    EXPECT_NEAR(found->second.second, step.second, 0.01 * step.second);
+  }
+}
+
 TEST(EventTrace, ASinkThatTakesNoMoreEndsTheSimulation) {
   struct Full : TraceSink {
     Status write(std::span<const std::byte>) override {

@@ -47,6 +47,7 @@ TEST(Wire, AJobArrivesAsItWasSent) {
   job.request.call.sends = {{Rank{1}, 10, 1LL << 50}, {Rank{2}, 30, 40}};
   job.request.call.recvs = {{Rank{3}, 50, 60}};
   job.request.trace_label = "three nodes";
+  job.request.traces_slices = true;
   job.request.channels.collnet = {.heads = {Rank{1}, Rank{2}},
                                   .direct_heads = {Rank{2}},
                                   .rails = {{Rank{3}}, {}, {Rank{4}, Rank{5}}},
@@ -61,6 +62,7 @@ TEST(Wire, AJobArrivesAsItWasSent) {
   const SimRequest& a = job.request;
   const SimRequest& b = back.request;
   EXPECT_EQ(b.trace_label, "three nodes");
+  EXPECT_TRUE(b.traces_slices);
   EXPECT_EQ(b.choice, a.choice);
   EXPECT_EQ(b.call.count, a.call.count);
   EXPECT_EQ(b.call.type, a.call.type);

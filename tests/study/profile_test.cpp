@@ -89,6 +89,19 @@ TEST(Profile, TellsLatencyFromBandwidth) {
   EXPECT_LT(term(*large, "latency"), 0.3);
 }
 
+// Halves of a chunk follow each other through the slow link; neither is held up by one that is quick. The path is
+// over the links that the simulator names as the busiest.
+TEST(Profile, BlamesTheLinkThatLimits) {
+  SimQuestion question = asked("1G", "ring");
+  question.job.nodes = 4;
+  const auto profile = profiled(question);
+  ASSERT_TRUE(profile) << profile.error().message;
+  ASSERT_FALSE(profile->links.empty());
+  EXPECT_THAT(profile->links.front().kind, HasSubstr("PCI"));
+  EXPECT_GT(term(*profile, "PCI") + term(*profile, "NIC"), 0.9);
+  EXPECT_LT(term(*profile, "NVSwitch"), 0.05);
+}
+
 // The chain that SimGrid's steps make is as long, and of the same terms.
 TEST(Profile, IsTheSameByChunk) {
   const auto event = profiled(asked("16M", "ring"));
