@@ -171,6 +171,14 @@ Result<BytesPerSecond> parse_bandwidth(std::string_view text) {
   return BytesPerSecond{rate};
 }
 
+std::string lower_case(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
 std::string format_ranks(std::span<const int> ranks) {
   std::string text;
   for (std::size_t first = 0; first < ranks.size();) {

@@ -37,6 +37,9 @@ Result<Seconds> parse_time(std::string_view text);
 /// errors  InvalidArgument: no unit, an unknown one (the nearest is named), not positive
 Result<BytesPerSecond> parse_bandwidth(std::string_view text);
 
+/// Capital letters of ASCII as small ones, whatever the locale; all else as it is.
+std::string lower_case(std::string_view text);
+
 /// `0-3,7`: ascending numbers, runs folded; empty for none.
 std::string format_ranks(std::span<const int> ranks);
 

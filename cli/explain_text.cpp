@@ -10,7 +10,7 @@
 namespace ringside::cli {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kTextWidth = 100;
 using study::Comparison;
 using study::ExplainedSize;
 using study::Explanation;
@@ -32,7 +32,7 @@ std::string bold(const std::string& text, bool colour) {
 /// `text` on lines that begin with `indent` spaces and end before column 100.
 std::string folded(const std::string& text, std::size_t indent) {
   const std::string spaces(indent, ' ');
-  return wrap(text, spaces, spaces, static_cast<int>(kWidth));
+  return wrap(text, spaces, spaces, static_cast<int>(kTextWidth));
 }
 
 /// Three lines: the words of an algorithm's name, then the protocol.
@@ -57,7 +57,7 @@ std::string heading(const std::vector<study::Combination>& columns, std::size_t 
 std::string times_text(const Explanation& explanation, bool colour) {
   const std::vector<study::Combination>& columns = explanation.available;
   if (columns.empty()) return "";
-  const std::size_t width = std::min<std::size_t>(12, (kWidth - 7) / columns.size());
+  const std::size_t width = std::min<std::size_t>(12, (kTextWidth - 7) / columns.size());
   std::string out = "predicted time in us, * the fastest\n" + heading(columns, width);
   for (const ExplainedSize& size : explanation.sizes) {
     out += fmt::format("{:>7}", format_bytes(size.bytes));

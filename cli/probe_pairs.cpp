@@ -16,14 +16,14 @@ using probe::PairCell;
 using probe::PairMatrix;
 using Figure = double PairCell::*;
 
-struct Range {
+struct Spread {
   double least = 0, most = 0;
   /// 0 .. 1, by the logarithm: within a host and between hosts lie a hundred times apart.
   [[nodiscard]] double share(double value) const;
 };
 
-Range range_of(const PairMatrix& matrix, Figure figure) {
-  Range range;
+Spread range_of(const PairMatrix& matrix, Figure figure) {
+  Spread range;
   for (const PairCell& cell : matrix.cells) {
     if (cell.from == cell.to || cell.*figure <= 0) continue;
     range.least = range.least > 0 ? std::min(range.least, cell.*figure) : cell.*figure;
@@ -32,7 +32,7 @@ Range range_of(const PairMatrix& matrix, Figure figure) {
   return range;
 }
 
-double Range::share(double value) const {
+double Spread::share(double value) const {
   if (value <= 0 || most <= least) return 1;
   return std::clamp(std::log(value / least) / std::log(most / least), 0.0, 1.0);
 }
@@ -52,7 +52,7 @@ const char* shade(double goodness) {
 
 std::string table_text(const PairMatrix& matrix, Figure figure, const char* title, bool is_low_good,
                        const ProbeStyle& style) {
-  const Range range = range_of(matrix, figure);
+  const Spread range = range_of(matrix, figure);
   // Too wide for the terminal: shades alone.
   constexpr int kHead = 9, kCell = 9;
   const bool has_numbers = kHead + kCell * matrix.nranks <= std::max(style.width, 80);
@@ -96,7 +96,7 @@ std::string svg_colour(double goodness) {
 void draw_matrix(Svg& svg, const PairMatrix& matrix, Figure figure, const char* title,
                  bool is_low_good, double left, double cell_px) {
   constexpr double kTop = 60;
-  const Range range = range_of(matrix, figure);
+  const Spread range = range_of(matrix, figure);
   svg.text(left, 24, title, 14, "start");
   for (int i = 0; i < matrix.nranks; ++i) {
     const double at = (i + 0.5) * cell_px;

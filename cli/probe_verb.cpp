@@ -151,7 +151,7 @@ VerbResult run(const ProbeArguments& arguments) {
   const probe::Machine machine = probe::read_machine(sources);
   const std::vector<Finding> findings = probe::judge(machine);
   if (is_job) {
-    JobOptions job;
+    ringside::JobOptions job;
     job.local_ranks = arguments.ranks;
     RINGSIDE_TRY(job.join_timeout, parse_time(arguments.timeout));
     job.communicator.connect_timeout = job.join_timeout;

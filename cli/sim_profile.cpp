@@ -19,7 +19,7 @@ using study::LinkUsage;
 using study::Profile;
 using study::ProfileLeg;
 
-constexpr std::size_t kColumns = 40;
+constexpr std::size_t kPhaseColumns = 40;
 constexpr std::size_t kFewKinds = 12;
 constexpr std::size_t kFewLegs = 8;
 
@@ -27,7 +27,7 @@ constexpr std::size_t kFewLegs = 8;
 std::string bars(const std::vector<double>& use) {
   constexpr std::array<std::string_view, 9> kBars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::string text;
-  const std::size_t columns = std::min(kColumns, use.size());
+  const std::size_t columns = std::min(kPhaseColumns, use.size());
   for (std::size_t i = 0; i < columns; ++i) {
     const std::size_t first = i * use.size() / columns;
     const std::size_t last = (i + 1) * use.size() / columns;

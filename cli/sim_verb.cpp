@@ -345,8 +345,8 @@ VerbResult run_variants(const SimArguments& arguments) {
 }
 
 /// Of one size what its time went into, of several their times.
-Status draw(const SimArguments& arguments, const SimPlan& plan,
-            const std::vector<SimAnswer>& answers, const std::vector<SimRow>& rows) {
+Status draw_curves(const SimArguments& arguments, const SimPlan& plan,
+                   const std::vector<SimAnswer>& answers, const std::vector<SimRow>& rows) {
   if (arguments.plot.empty()) return {};
   const CommShape& shape = plan.job.shape();
   std::string title =
@@ -377,7 +377,7 @@ VerbResult run(const SimArguments& arguments) {
     rows.push_back(answer.row);
     answers.push_back(std::move(answer));
   }
-  RINGSIDE_TRY(draw(arguments, plan, answers, rows));
+  RINGSIDE_TRY(draw_curves(arguments, plan, answers, rows));
   if (arguments.json) {
     Json all = document(plan, rows);
     for (std::size_t i = 0; arguments.profile && i < answers.size(); ++i) {

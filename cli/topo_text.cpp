@@ -12,7 +12,7 @@
 namespace ringside::cli {
 namespace {
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kLineColumns = 100;
 constexpr int kFewDevices = 12;   ///< rows and columns of a matrix without --all
 constexpr int kFewChannels = 4;   ///< rings shown without --all
 constexpr int kFewTypeOnly = 10;  ///< a matrix wider than this has no room for rates
@@ -23,9 +23,9 @@ std::string rate(float gbs) {
 }
 
 std::string cut(std::string line, bool all) {
-  if (all || line.size() <= kColumns) return line;
-  const std::size_t space = line.rfind(' ', kColumns - 4);
-  line.resize(space == std::string::npos ? kColumns - 4 : space);
+  if (all || line.size() <= kLineColumns) return line;
+  const std::size_t space = line.rfind(' ', kLineColumns - 4);
+  line.resize(space == std::string::npos ? kLineColumns - 4 : space);
   return line + " ...";
 }
 

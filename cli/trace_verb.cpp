@@ -31,7 +31,7 @@ namespace ringside::cli {
 namespace {
 
 /// Rows of the channel table without --all: what a screen holds.
-constexpr std::size_t kFewChannels = 32;
+constexpr std::size_t kChannelRows = 32;
 constexpr std::size_t kFewPids = 8;
 
 struct TraceArguments {
@@ -154,11 +154,11 @@ void print_channels(const TraceStatistics& all, bool every_one) {
   if (all.channels.empty()) return;
   std::vector<ChannelStatistics> rows = all.channels;
   const std::size_t hidden =
-      every_one || rows.size() <= kFewChannels ? 0 : rows.size() - kFewChannels;
+      every_one || rows.size() <= kChannelRows ? 0 : rows.size() - kChannelRows;
   if (hidden > 0) {
     std::stable_sort(rows.begin(), rows.end(),
                      [](const auto& a, const auto& b) { return a.waiting > b.waiting; });
-    rows.resize(kFewChannels);
+    rows.resize(kChannelRows);
   }
   const bool are_many = all.communicators.size() > 1;
   fmt::print("\n  {}{:>6}{:>9}{:>12}{:>10}{:>12}{:>12}{:>9}\n",
@@ -172,7 +172,7 @@ void print_channels(const TraceStatistics& all, bool every_one) {
                in_gbs(row.achieved()));
   }
   if (hidden > 0) {
-    fmt::print("  the {} that waited longest; {} more with --all\n", kFewChannels, hidden);
+    fmt::print("  the {} that waited longest; {} more with --all\n", kChannelRows, hidden);
   }
   fmt::print(
       "\n  busy: in primitives; waiting: of that, in receives before the sender had begun;\n"

@@ -52,22 +52,13 @@ function(ringside_add_library name)
   endif()
 endfunction()
 
-# ringside_cold(cli .): sources of ringside_cli whose path matches wait for a person or a disk. They are
-# optimised less, and compile a fifth faster.
-function(ringside_cold name pattern)
+# ringside_cold(cli): ringside_cli waits for a person or a disk. It is optimised less, and compiles a fifth faster.
+function(ringside_cold name)
   # A sanitizer's preset has chosen. GCC 13 and later take a precompiled header for the -O it was made with alone, and
   # that saves more.
-  if(RINGSIDE_SANITIZE OR CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-    return()
+  if(NOT RINGSIDE_SANITIZE AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(ringside_${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
   endif()
-  set(less $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
-  if(pattern STREQUAL ".")
-    target_compile_options(ringside_${name} PRIVATE ${less})  # an option of a source's own keeps it out of ringside_batch()
-    return()
-  endif()
-  get_target_property(sources ringside_${name} SOURCES)
-  list(FILTER sources INCLUDE REGEX ${pattern})
-  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${less})
 endfunction()
 
 # ringside_trust_bounds(study): GCC 12 takes moved strings for overruns where it inlines more of them, in an Error that is

@@ -16,7 +16,7 @@ namespace ringside::study {
 namespace {
 
 using hangs::OutlineStep;
-using Kind = OutlineStep::Kind;
+using OutlineKind = OutlineStep::Kind;
 
 class Reproducer {
  public:
@@ -121,11 +121,13 @@ class Reproducer {
     for (int rank = 0; rank < job_.world(); ++rank) {
       for (const RecordedCall& made : calls(rank)) {
         const std::vector<int>& members = job_.group(made.group).members;
-        if (!made.is_pending || made.step.kind == Kind::Transfer || members.size() < 2) continue;
+        if (!made.is_pending || made.step.kind == OutlineKind::Transfer || members.size() < 2)
+          continue;
         std::uint64_t calls_before = 0;
         for (const OutlineStep& step : outline().steps) {
           const bool is_its = !step.at || step.at->rank == members[0];
-          if (step.kind == Kind::Call && step.family == made.step.family && is_its) ++calls_before;
+          if (step.kind == OutlineKind::Call && step.family == made.step.family && is_its)
+            ++calls_before;
         }
         for (const RecordedCall& own : calls(members[0])) {
           if (own.group == made.group && own.number >= made.number) --calls_before;
@@ -163,7 +165,7 @@ class Reproducer {
 
   void finish() {
     OutlineStep synchronize;
-    synchronize.kind = Kind::Synchronize;
+    synchronize.kind = OutlineKind::Synchronize;
     outline().steps.push_back(synchronize);
     made_.unknown = recorded_.job.unknown;
     Scenario& scenario = made_.scenario;

@@ -19,12 +19,11 @@
 namespace ringside::study {
 namespace {
 
-using hang::Kind;
 using hangs::Op;
 using hangs::OutlineStep;
 using hangs::Step;
 
-using Calls = std::vector<RecordedCall>;
+using CallSequence = std::vector<RecordedCall>;
 
 constexpr std::size_t kMostSuspects = 128;
 constexpr std::size_t kMostPlaces = 12;  ///< of a fault in a rank's calls
@@ -46,19 +45,19 @@ bool looks_like(const RecordedCall& a, const RecordedCall& b) {
 }
 
 /// How two calls of one number differ.
-Kind difference(const RecordedCall& a, const RecordedCall& b) {
-  if (is_transfer(a) || is_transfer(b)) return Kind::P2pUnmatched;
-  if (a.step.op != b.step.op) return Kind::OpMismatch;
-  if (a.step.type != b.step.type) return Kind::DtypeMismatch;
-  if (a.step.count != b.step.count) return Kind::ShapeMismatch;
-  return Kind::RootMismatch;
+HangClass difference(const RecordedCall& a, const RecordedCall& b) {
+  if (is_transfer(a) || is_transfer(b)) return HangClass::P2pUnmatched;
+  if (a.step.op != b.step.op) return HangClass::OpMismatch;
+  if (a.step.type != b.step.type) return HangClass::DtypeMismatch;
+  if (a.step.count != b.step.count) return HangClass::ShapeMismatch;
+  return HangClass::RootMismatch;
 }
 
 /// A fault to be tried.
 struct Trial {
-  Kind kind = Kind::Unknown;
-  int culprit = -1;  ///< -1: nobody
-  Calls calls;       ///< the culprit's
+  HangClass kind = HangClass::Unknown;
+  int culprit = -1;    ///< -1: nobody
+  CallSequence calls;  ///< the culprit's
   bool halts = false;
   double extra = 0;  ///< of misfit: calls that it does not explain
   hangs::NetworkFault network = {};
@@ -86,7 +85,7 @@ class Synthesis {
   }
 
   std::vector<Hypothesis> run() {
-    const bool stands = std::ranges::any_of(tails_, [](const Calls& calls) {
+    const bool stands = std::ranges::any_of(tails_, [](const CallSequence& calls) {
       return std::ranges::any_of(calls, &RecordedCall::is_pending);
     });
     if (!stands) return {};
@@ -116,9 +115,9 @@ class Synthesis {
   // ---- what a rank was to call ---------------------------------------------------------------------------------
 
   /// Calls that the other members of its groups made, which need the rank: of one number what most of them made.
-  [[nodiscard]] Calls demanded(int rank) const {
+  [[nodiscard]] CallSequence demanded(int rank) const {
     std::map<std::pair<int, std::int64_t>, std::vector<RecordedCall>> votes;
-    Calls transfers;
+    CallSequence transfers;
     for (int other = 0; other < world(); ++other) {
       if (other == rank) continue;
       for (const RecordedCall& call : tails_[at(other)]) {
@@ -131,7 +130,7 @@ class Synthesis {
         if (call.step.from == self || call.step.to == self) transfers.push_back(call);
       }
     }
-    Calls all;
+    CallSequence all;
     for (const auto& [key, calls] : votes) {
       const auto like = [&](const RecordedCall& one) {
         return std::ranges::count_if(
@@ -151,8 +150,8 @@ class Synthesis {
 
   /// The demanded calls in an order: that of `model`, whose groups lie beside the rank's or are the same; what it does not
   /// have stands behind its neighbour in the group.
-  [[nodiscard]] Calls ordered(Calls demanded, const Calls& model) const {
-    Calls all;
+  [[nodiscard]] CallSequence ordered(CallSequence demanded, const CallSequence& model) const {
+    CallSequence all;
     for (const RecordedCall& one : model) {
       const auto found = std::ranges::find_if(demanded, [&](const RecordedCall& call) {
         return is_transfer(call) == is_transfer(one) && call.number == one.number &&
@@ -195,12 +194,12 @@ class Synthesis {
     std::vector<Trial> all;
     std::size_t suspects = 0;
     for (int rank = 0; rank < world() && suspects < kMostSuspects; ++rank) {
-      const Calls needed = demanded(rank);
+      const CallSequence needed = demanded(rank);
       if (needed.empty() && tails_[at(rank)].empty()) continue;
       ++suspects;
       add_trials(rank, ordered(needed, tails_[at(rank)]), all);
       if (const auto sister = sister_of(rank)) {
-        const Calls other = ordered(needed, tails_[at(*sister)]);
+        const CallSequence other = ordered(needed, tails_[at(*sister)]);
         add_trials(rank, other, all);
       }
     }
@@ -208,9 +207,9 @@ class Synthesis {
     return all;
   }
 
-  void add_trials(int rank, const Calls& script, std::vector<Trial>& all) const {
-    const Calls& made = tails_[at(rank)];
-    const auto add = [&](Kind kind, Calls calls, bool halts, std::string what) {
+  void add_trials(int rank, const CallSequence& script, std::vector<Trial>& all) const {
+    const CallSequence& made = tails_[at(rank)];
+    const auto add = [&](HangClass kind, CallSequence calls, bool halts, std::string what) {
       double extra = 0;
       if (!halts) {
         if (made.size() > calls.size()) {
@@ -232,31 +231,31 @@ class Synthesis {
     for (std::size_t k = 0; k <= places; ++k) {
       const bool is_end = k == script.size();
       if (is_end && !is_silent(rank)) break;
-      add(is_silent(rank) ? Kind::DeadRank : Kind::MissingRank,
-          Calls(script.begin(), script.begin() + static_cast<std::ptrdiff_t>(k)), true,
+      add(is_silent(rank) ? HangClass::DeadRank : HangClass::MissingRank,
+          CallSequence(script.begin(), script.begin() + static_cast<std::ptrdiff_t>(k)), true,
           is_end ? "stops" : "does not come to " + text_of(script[k]));
     }
     if (is_silent(rank)) return;
     for (std::size_t k = 0; k < places; ++k) {
       const auto place = static_cast<std::ptrdiff_t>(k);
       const bool is_p2p = is_transfer(script[k]);
-      Calls left_out = script;
+      CallSequence left_out = script;
       left_out.erase(left_out.begin() + place);
-      add(is_p2p ? Kind::P2pUnmatched : Kind::DivergedControlFlow, left_out, false,
+      add(is_p2p ? HangClass::P2pUnmatched : HangClass::DivergedControlFlow, left_out, false,
           "leaves out " + text_of(script[k]));
-      Calls twice = script;
+      CallSequence twice = script;
       twice.insert(twice.begin() + place, script[k]);
-      add(is_p2p ? Kind::P2pUnmatched : Kind::DivergedControlFlow, twice, false,
+      add(is_p2p ? HangClass::P2pUnmatched : HangClass::DivergedControlFlow, twice, false,
           "makes one call more: " + text_of(script[k]));
       if (k + 1 < script.size() && !looks_like(script[k], script[k + 1])) {
-        Calls swapped = script;
+        CallSequence swapped = script;
         std::swap(swapped[k], swapped[k + 1]);
         const bool is_across = script[k].group != script[k + 1].group;
-        add(is_across ? Kind::DeadlockCycle : Kind::OrderMismatch, swapped, false,
+        add(is_across ? HangClass::DeadlockCycle : HangClass::OrderMismatch, swapped, false,
             fmt::format("makes {} before {}", text_of(script[k + 1]), text_of(script[k])));
       }
       if (k < made.size() && made[k].group == script[k].group && !looks_like(made[k], script[k])) {
-        Calls changed = script;
+        CallSequence changed = script;
         changed[k].step = made[k].step;
         add(difference(made[k], script[k]), changed, false,
             fmt::format("calls {} where {} is due", text_of(made[k]), text_of(script[k])));
@@ -265,7 +264,7 @@ class Synthesis {
   }
 
   /// How far the rank came is what it says itself; what it made beyond what others need is what nobody else knows.
-  static Calls as_far_as(Calls calls, const Calls& made) {
+  static CallSequence as_far_as(CallSequence calls, const CallSequence& made) {
     if (calls.size() > made.size()) calls.resize(made.size());
     calls.insert(calls.end(), made.begin() + static_cast<std::ptrdiff_t>(calls.size()), made.end());
     return calls;
@@ -279,7 +278,7 @@ class Synthesis {
         if (!call.is_pending || is_transfer(call)) continue;
         if (!tried.insert({call.group, call.number}).second) continue;
         all.push_back(
-            {.kind = Kind::NetworkStall,
+            {.kind = HangClass::NetworkStall,
              .culprit = -1,
              .calls = {},
              .network = {call.group, static_cast<int>(call.number - first_of(call.group)) + 1},
@@ -331,9 +330,9 @@ class Synthesis {
       program.group_of.push_back(std::move(groups));
       // Of other silent ranks nothing is known: they do what is asked of them.
       const bool is_culprit = rank == trial.culprit;
-      const Calls calls = is_culprit        ? trial.calls
-                          : is_silent(rank) ? ordered(demanded(rank), {})
-                                            : tails_[at(rank)];
+      const CallSequence calls = is_culprit        ? trial.calls
+                                 : is_silent(rank) ? ordered(demanded(rank), {})
+                                                   : tails_[at(rank)];
       for (const RecordedCall& call : calls) own.body.push_back(step_of(call, rank));
       if (is_culprit && trial.halts) {
         Step end;
@@ -353,7 +352,7 @@ class Synthesis {
     double sum = trial.extra;
     for (int rank = 0; rank < world(); ++rank) {
       if (is_silent(rank)) continue;
-      const Calls& made = tails_[at(rank)];
+      const CallSequence& made = tails_[at(rank)];
       const std::vector<hangs::Record>& records = play.ranks[at(rank)].records;
       const bool is_culprit = rank == trial.culprit;
       bool waits = false;
@@ -374,7 +373,7 @@ class Synthesis {
   }
 
   static std::vector<Hypothesis> weighed(std::vector<Hypothesis> all) {
-    std::map<std::pair<Kind, std::vector<int>>, Hypothesis> best;
+    std::map<std::pair<HangClass, std::vector<int>>, Hypothesis> best;
     for (Hypothesis& one : all) {
       const auto [place, is_new] = best.try_emplace({one.kind, one.culprits}, one);
       if (!is_new && one.misfit < place->second.misfit) place->second = std::move(one);
@@ -394,7 +393,7 @@ class Synthesis {
 
   RecordedDumps recorded_;
   RecordedJob& job_;
-  std::vector<Calls> tails_;           ///< by rank: from the last call that all made on
+  std::vector<CallSequence> tails_;    ///< by rank: from the last call that all made on
   std::map<int, std::int64_t> first_;  ///< by group: the oldest number in the tails
 };
 
@@ -402,7 +401,7 @@ class Synthesis {
 
 std::vector<Hypothesis> synthesize(const hang::Examination& evidence) {
   if (evidence.job == nullptr || evidence.dumps.empty()) return {};
-  if (evidence.verdict.best.kind == Kind::NotAHang) return {};
+  if (evidence.verdict.best.kind == HangClass::NotAHang) return {};
   return Synthesis(evidence).run();
 }
 

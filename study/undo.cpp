@@ -9,16 +9,16 @@
 namespace ringside::study {
 namespace {
 
-using Settings = std::vector<std::string>;
+using SetWords = std::vector<std::string>;
 
 /// Lists of variables that say what the old choice was, the shortest first; then those that switch off what a later
 /// release brought.
-std::vector<Settings> settings_towards(const TunedChoice& old) {
+std::vector<SetWords> settings_towards(const TunedChoice& old) {
   const std::string algorithm = fmt::format("NCCL_ALGO={}", nccl_name(old.algorithm));
   const std::string protocol = fmt::format("NCCL_PROTO={}", nccl_name(old.protocol));
   const std::string least = fmt::format("NCCL_MIN_NCHANNELS={}", old.max_channels);
   const std::string most = fmt::format("NCCL_MAX_NCHANNELS={}", old.max_channels);
-  std::vector<Settings> all{{algorithm}, {protocol}, {most}, {least}};
+  std::vector<SetWords> all{{algorithm}, {protocol}, {most}, {least}};
   for (const char* newer : {"NCCL_PAT_ENABLE=0", "NCCL_NVLS_ENABLE=0", "NCCL_PXN_C2C=0",
                             "NCCL_NET_GDR_C2C=0", "NCCL_P2P_LEVEL=SYS"}) {
     all.push_back({newer});
@@ -34,7 +34,7 @@ std::vector<Settings> settings_towards(const TunedChoice& old) {
 
 }  // namespace
 
-const TunedJob* UndoSearch::job_with(const Settings& set) {
+const TunedJob* UndoSearch::job_with(const SetWords& set) {
   const auto known = known_.find(set);
   if (known != known_.end()) return known->second ? &*known->second : nullptr;
   JobOptions options = options_;
@@ -48,7 +48,7 @@ const TunedJob* UndoSearch::job_with(const Settings& set) {
 Undo UndoSearch::of_choices(const Calls& calls, std::span<const Bytes> sizes,
                             std::span<const TunedChoice> old) {
   Undo partly;
-  for (const Settings& set : settings_towards(old.front())) {
+  for (const SetWords& set : settings_towards(old.front())) {
     const TunedJob* job = job_with(set);
     if (job == nullptr) continue;
     bool is_same = true, has_channels = true;

@@ -11,6 +11,9 @@ namespace ringside::audit {
 
 inline constexpr std::size_t kQuotedBytes = 400;
 
+/// Ascending, each once: processes that say the same, and ranks.
+void sort_once(std::vector<std::uint32_t>& numbers);
+
 /// A line that shows something.
 struct QuotedLine {
   logs::Place place;

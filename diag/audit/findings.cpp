@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "base/assert.h"
@@ -113,13 +112,6 @@ bool contains(std::string_view text, std::string_view part) {
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(),
                      [text](std::string_view part) { return contains(text, part); });
-}
-
-std::string lower(std::string_view text) {
-  std::string low(text);
-  std::transform(low.begin(), low.end(), low.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return low;
 }
 
 }  // namespace ringside::audit

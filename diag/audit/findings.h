@@ -64,6 +64,5 @@ std::string named_address(const JobFacts& facts, std::string_view address);
 
 bool contains(std::string_view text, std::string_view part);
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);
-std::string lower(std::string_view text);
 
 }  // namespace ringside::audit

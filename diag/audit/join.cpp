@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "diag/audit/evidence.h"
 #include "diag/audit/join_comms.h"
 #include "diag/audit/join_processes.h"
 #include "diag/logparse/init_records.h"
@@ -12,11 +13,6 @@ namespace ringside::audit {
 using namespace logs;  // its records are this folder's daily words
 
 namespace {
-
-void sort_once(std::vector<std::uint32_t>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-}
 
 /// Appends what a later shard says; its speakers become processes.
 void append(SaidBy& to, Said& from, const std::vector<std::uint32_t>& process_of) {

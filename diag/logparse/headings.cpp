@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "base/text.h"
 #include "diag/logparse/cursor.h"
 
 namespace ringside::logs {
@@ -11,14 +12,6 @@ namespace {
 
 constexpr std::size_t kLongest = 80;
 constexpr std::size_t kLongestPath = 240;
-
-std::string lower_case(std::string_view text) {
-  std::string small(text);
-  for (char& c : small) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return small;
-}
 
 /// A whole number, at most six digits long.  returns  -1: it is none
 std::int32_t small_number(std::string_view text) {

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <chrono>
 #include <optional>
 #include <string_view>
+
+#include "base/text.h"
 
 namespace ringside {
 namespace {
@@ -35,9 +36,7 @@ Result<bool> flag(const Environment& environment, std::initializer_list<const ch
                   bool otherwise) {
   const auto found = find(environment, names);
   if (!found) return otherwise;
-  std::string text = found->text;
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string text = lower_case(found->text);
   constexpr std::array<std::string_view, 4> kYes{"1", "true", "yes", "y"};
   constexpr std::array<std::string_view, 4> kNo{"0", "false", "no", "n"};
   if (std::ranges::find(kYes, text) != kYes.end()) return true;

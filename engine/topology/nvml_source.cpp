@@ -1,15 +1,16 @@
 #include "engine/topology/nvml_source.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
+
+#include "base/text.h"
 
 namespace ringside {
 namespace {
 
 /// `00000000:1B:00.0` as the rest of the world writes it: 0000:1b:00.0.
-std::string short_bus_id(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+std::string short_bus_id(const std::string& long_id) {
+  std::string text = lower_case(long_id);
   const auto colon = text.find(':');
   if (colon == 8 && text.starts_with("0000")) text.erase(0, 4);
   return text;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 #include <string>
 
@@ -21,12 +20,6 @@ constexpr std::array<std::string_view, 8> kVariables{
 
 constexpr const char* kGrammar =
     "[collective:][^]word,word;... such as ring or ^LL128 or ring;allreduce:tree,nvls";
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -49,7 +42,7 @@ template <std::size_t N>
 Result<std::size_t> find_word(const char* variable, std::string_view what, std::string_view text,
                               const std::array<std::string_view, N>& words) {
   for (std::size_t i = 0; i < N; ++i) {
-    if (lower(words[i]) == lower(text)) return i;
+    if (lower_case(words[i]) == lower_case(text)) return i;
   }
   return Error{ErrorCode::InvalidArgument, fmt::format("{}: unknown {} '{}'", variable, what, text),
                fmt::format("{}; the grammar is {}", suggestion(text, words), kGrammar)};

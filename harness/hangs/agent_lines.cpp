@@ -8,8 +8,6 @@
 namespace ringside::hangs {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-
 /// torchrun on the host of the culprits, which are children of it.
 class Agent {
  public:

@@ -14,14 +14,13 @@
 #include "base/json.h"
 #include "harness/hangs/dump.h"
 #include "harness/hangs/hang_logs.h"
+#include "harness/hangs/log_times.h"
 #include "harness/hangs/truth.h"
 
 namespace ringside::hangs {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 class CaseWriter {
  public:

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/random.h"
+#include "harness/hangs/log_times.h"
 
 namespace ringside::hangs {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 /// 2026-03-03 10:00:00 UTC, and up to a month on by the seed.
 constexpr std::int64_t kFirstEpoch = 1'772'532'000 * kSecond;
 constexpr int kAttempts = 400;

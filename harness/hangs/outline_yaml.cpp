@@ -16,7 +16,7 @@
 namespace ringside::hangs {
 namespace {
 
-using Kind = OutlineStep::Kind;
+using OutlineKind = OutlineStep::Kind;
 
 constexpr int kMaxRanks = 4096;
 constexpr int kMaxIterations = 100'000;
@@ -113,7 +113,7 @@ class ProgramReader {
   Result<OutlineStep> read_step(const YAML::Node& node) {
     OutlineStep step;
     if (node.IsScalar() && (node.Scalar() == "join" || node.Scalar() == "synchronize")) {
-      step.kind = node.Scalar() == "join" ? Kind::Join : Kind::Synchronize;
+      step.kind = node.Scalar() == "join" ? OutlineKind::Join : OutlineKind::Synchronize;
       return step;
     }
     const std::vector<std::string_view> words = step_words();
@@ -127,11 +127,11 @@ class ProgramReader {
     }
     const YAML::Node value = node.begin()->second;
     if (word == "compute" || word == "kernel") {
-      step.kind = word == "compute" ? Kind::Compute : Kind::Kernel;
+      step.kind = word == "compute" ? OutlineKind::Compute : OutlineKind::Kernel;
       return read_work(node, *schema, value, step);
     }
     if (word == "join" || word == "synchronize") {
-      step.kind = word == "join" ? Kind::Join : Kind::Synchronize;
+      step.kind = word == "join" ? OutlineKind::Join : OutlineKind::Synchronize;
       const YamlMapping keys(value, root_.where());
       RINGSIDE_TRY(keys.check(schema->keys));
       RINGSIDE_TRY(read_only(keys, step));
@@ -140,10 +140,10 @@ class ProgramReader {
       step.is_of_family = true;
       return step;
     }
-    step.kind = word == "transfer"     ? Kind::Transfer
-                : word == "rendezvous" ? Kind::Rendezvous
-                                       : Kind::Call;
-    if (step.kind == Kind::Call) {
+    step.kind = word == "transfer"     ? OutlineKind::Transfer
+                : word == "rendezvous" ? OutlineKind::Rendezvous
+                                       : OutlineKind::Call;
+    if (step.kind == OutlineKind::Call) {
       while (to_string(step.op) != word) step.op = static_cast<Op>(static_cast<int>(step.op) + 1);
     }
     return read_call(YamlMapping(value, root_.where()), *schema, step);
@@ -233,7 +233,7 @@ class ProgramReader {
         step.type = *parsed;
       }
     }
-    if (step.kind == Kind::Transfer) {
+    if (step.kind == OutlineKind::Transfer) {
       RINGSIDE_TRY(step.from, call.whole("from", 0, last, "0"));
       RINGSIDE_TRY(step.to, call.whole("to", 0, last, "1"));
       if (step.from == step.to) {

@@ -8,7 +8,6 @@
 namespace ringside::hangs {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 /// From the first dump to the end of the process.
 constexpr std::int64_t kLastWords = 20 * kSecond;
 

@@ -11,7 +11,7 @@
 namespace ringside::hangs {
 namespace {
 
-using Kind = OutlineStep::Kind;
+using OutlineKind = OutlineStep::Kind;
 
 constexpr std::array kOpNames{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
                               "all_to_all", "barrier",    "send",           "recv"};
@@ -56,7 +56,7 @@ class Writer {
   }
   void transfer(int family, int from, int to, std::int64_t count) {
     OutlineStep step;
-    step.kind = Kind::Transfer;
+    step.kind = OutlineKind::Transfer;
     step.family = family;
     step.count = count;
     step.type = DataType::Bfloat16;
@@ -66,12 +66,12 @@ class Writer {
   }
   void compute(int least_us, int most_us) {
     OutlineStep step;
-    step.kind = Kind::Compute;
+    step.kind = OutlineKind::Compute;
     step.time = std::chrono::microseconds(random_.between(least_us, most_us));
     outline_.steps.push_back(step);
   }
-  void join() { plain(Kind::Join); }
-  void synchronize() { plain(Kind::Synchronize); }
+  void join() { plain(OutlineKind::Join); }
+  void synchronize() { plain(OutlineKind::Synchronize); }
 
   /// Counts that differ from each other, so that neighbours in a row can be told apart.
   std::int64_t size() { return random_.between(64, 4096) * 1024 + random_.below(7) * 128; }
@@ -89,7 +89,7 @@ class Writer {
   [[nodiscard]] int ranks() const { return outline_.ranks; }
 
  private:
-  void plain(Kind kind) {
+  void plain(OutlineKind kind) {
     OutlineStep step;
     step.kind = kind;
     outline_.steps.push_back(step);

@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/host_name.h"
+#include "base/text.h"
 #include "engine/topology/nvml_source.h"
 #include "engine/topology/system_files.h"
 #include "harness/probe/files.h"
@@ -179,9 +180,7 @@ void add_driver(Machine& machine, NvmlDriver* nvml) {
   for (int device = 0; count && device < *count; ++device) {
     const Result<std::string> id = nvml->bus_id(device);
     if (!id) continue;
-    std::string pci = *id;  // 00000000:1B:00.0
-    std::transform(pci.begin(), pci.end(), pci.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::string pci = lower_case(*id);  // 00000000:1B:00.0
     constexpr std::size_t kLongDomain = 16;
     if (pci.size() == kLongDomain) pci = pci.substr(4);
     auto gpu = std::find_if(machine.gpus.begin(), machine.gpus.end(),

@@ -11,7 +11,7 @@ namespace {
 
 using hangs::Outline;
 using hangs::OutlineStep;
-using Kind = OutlineStep::Kind;
+using OutlineKind = OutlineStep::Kind;
 
 /// In double quotes, as YAML and JSON have it.
 std::string quoted(const std::string& text) {
@@ -95,38 +95,39 @@ class ScenarioWriter {
 
   [[nodiscard]] std::string step_text(const OutlineStep& step) const {
     switch (step.kind) {
-      case Kind::Join:
+      case OutlineKind::Join:
         if (step.is_of_family) {
           const std::string only = step.at ? ", " + only_text(*step.at) : std::string();
           return fmt::format("join: {{on: {}{}}}", family(step.family), only);
         }
         return step.at ? fmt::format("join: {{{}}}", only_text(*step.at)) : "join";
-      case Kind::Synchronize:
+      case OutlineKind::Synchronize:
         return step.at ? fmt::format("synchronize: {{{}}}", only_text(*step.at)) : "synchronize";
-      case Kind::Compute:
-      case Kind::Kernel: {
-        const char* const word = step.kind == Kind::Compute ? "compute" : "kernel";
+      case OutlineKind::Compute:
+      case OutlineKind::Kernel: {
+        const char* const word = step.kind == OutlineKind::Compute ? "compute" : "kernel";
         const std::string time = fmt::format("{}ns", step.time.count());
         if (!step.at) return fmt::format("{}: {}", word, time);
         return fmt::format("{}: {{time: {}, {}}}", word, time, place_text(*step.at));
       }
-      case Kind::Call:
-      case Kind::Transfer:
-      case Kind::Rendezvous:
+      case OutlineKind::Call:
+      case OutlineKind::Transfer:
+      case OutlineKind::Rendezvous:
         break;
     }
     return call_text(step);
   }
 
   [[nodiscard]] std::string call_text(const OutlineStep& step) const {
-    const char* const word = step.kind == Kind::Transfer     ? "transfer"
-                             : step.kind == Kind::Rendezvous ? "rendezvous"
-                                                             : to_string(step.op);
+    const char* const word = step.kind == OutlineKind::Transfer     ? "transfer"
+                             : step.kind == OutlineKind::Rendezvous ? "rendezvous"
+                                                                    : to_string(step.op);
     std::string text = fmt::format("{}: {{on: {}", word, family(step.family));
-    if (step.kind == Kind::Transfer) text += fmt::format(", from: {}, to: {}", step.from, step.to);
-    const bool is_call = step.kind == Kind::Call;
+    if (step.kind == OutlineKind::Transfer)
+      text += fmt::format(", from: {}, to: {}", step.from, step.to);
+    const bool is_call = step.kind == OutlineKind::Call;
     if (is_call && hangs::has_root(step.op)) text += fmt::format(", root: {}", step.from);
-    if (step.kind != Kind::Rendezvous && !(is_call && step.op == hangs::Op::Barrier)) {
+    if (step.kind != OutlineKind::Rendezvous && !(is_call && step.op == hangs::Op::Barrier)) {
       text += fmt::format(", count: {}, type: {}", step.count, to_string(step.type));
     }
     if (step.async) text += ", async: yes";

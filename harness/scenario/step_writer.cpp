@@ -9,9 +9,9 @@ namespace ringside::workload {
 namespace {
 
 using hangs::OutlineStep;
-using Kind = OutlineStep::Kind;
+using OutlineKind = OutlineStep::Kind;
 
-OutlineStep step_of(Kind kind) {
+OutlineStep step_of(OutlineKind kind) {
   OutlineStep step;
   step.kind = kind;
   return step;
@@ -40,13 +40,13 @@ int StepWriter::copy_family(int family, const char* name) {
 }
 
 void StepWriter::kernel(Nanoseconds time) {
-  OutlineStep step = step_of(Kind::Kernel);
+  OutlineStep step = step_of(OutlineKind::Kernel);
   step.time = time;
   add(step);
 }
 
 void StepWriter::call(hangs::Op op, int family, std::int64_t count, DataType type, bool is_async) {
-  OutlineStep step = step_of(Kind::Call);
+  OutlineStep step = step_of(OutlineKind::Call);
   step.op = op;
   step.family = family;
   step.count = std::max<std::int64_t>(1, count);
@@ -56,7 +56,7 @@ void StepWriter::call(hangs::Op op, int family, std::int64_t count, DataType typ
 }
 
 void StepWriter::transfer(int family, int from, int to, std::int64_t count, DataType type) {
-  OutlineStep step = step_of(Kind::Transfer);
+  OutlineStep step = step_of(OutlineKind::Transfer);
   step.family = family;
   step.from = from;
   step.to = to;
@@ -66,16 +66,16 @@ void StepWriter::transfer(int family, int from, int to, std::int64_t count, Data
   add(step);
 }
 
-void StepWriter::join() { add(step_of(Kind::Join)); }
+void StepWriter::join() { add(step_of(OutlineKind::Join)); }
 
 void StepWriter::join(int family) {
-  OutlineStep step = step_of(Kind::Join);
+  OutlineStep step = step_of(OutlineKind::Join);
   step.family = family;
   step.is_of_family = true;
   add(step);
 }
 
-void StepWriter::synchronize() { add(step_of(Kind::Synchronize)); }
+void StepWriter::synchronize() { add(step_of(OutlineKind::Synchronize)); }
 
 void StepWriter::add(OutlineStep step) {
   step.at = at_;

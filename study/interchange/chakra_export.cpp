@@ -18,7 +18,7 @@ using hangs::Program;
 using hangs::Step;
 using Kind = hangs::Step::Kind;
 
-constexpr std::int64_t kMostNodes = 50'000'000;
+constexpr std::int64_t kMostWritten = 50'000'000;
 
 chakra::CollectiveType type_of(Op op) {
   switch (op) {
@@ -188,9 +188,9 @@ std::int64_t nodes_of(const Program& program) {
 Result<std::vector<std::string>> export_chakra(
     const Program& program,
     const std::function<Status(const std::string& name, const std::string& bytes)>& write) {
-  if (const std::int64_t nodes = nodes_of(program); nodes > kMostNodes) {
+  if (const std::int64_t nodes = nodes_of(program); nodes > kMostWritten) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} nodes", nodes),
-                 fmt::format("give fewer ranks or iterations: {} at most", kMostNodes)};
+                 fmt::format("give fewer ranks or iterations: {} at most", kMostWritten)};
   }
   std::vector<std::string> left_out;
   const auto is_rendezvous = [](const hangs::RankProgram& own) {

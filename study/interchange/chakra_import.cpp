@@ -20,7 +20,7 @@ namespace {
 
 using hangs::Op;
 using hangs::OutlineStep;
-using Kind = OutlineStep::Kind;
+using OutlineKind = OutlineStep::Kind;
 
 constexpr std::size_t kMostNodes = 10'000'000;
 constexpr int kMostRanks = 65536;
@@ -40,11 +40,11 @@ struct Item {
   int group_number = -1;
 
   [[nodiscard]] bool is_call() const {
-    return step.kind == Kind::Call || step.kind == Kind::Transfer;
+    return step.kind == OutlineKind::Call || step.kind == OutlineKind::Transfer;
   }
   /// Of one rank: who is on the same stream waits for the one before anyway.
   [[nodiscard]] bool shares_stream(const Item& other) const {
-    if (step.kind == Kind::Transfer || other.step.kind == Kind::Transfer) {
+    if (step.kind == OutlineKind::Transfer || other.step.kind == OutlineKind::Transfer) {
       return step.kind == other.step.kind && group == other.group && source == other.source &&
              target == other.target;
     }
@@ -133,7 +133,7 @@ class RankImport {
       call.step.async = is_async(i);
       if (call.step.async) open.emplace(i, own.calls.size());
       call.before = std::exchange(before, {});
-      if (call.step.kind != Kind::Transfer) call.number = numbers[call.group]++;
+      if (call.step.kind != OutlineKind::Transfer) call.number = numbers[call.group]++;
       own.calls.push_back(std::move(call));
     }
     own.after = std::move(before);
@@ -181,7 +181,7 @@ class RankImport {
       case chakra::COMP_NODE:
       case chakra::MEM_LOAD_NODE:
       case chakra::MEM_STORE_NODE:
-        item.step.kind = is_host ? Kind::Compute : Kind::Kernel;
+        item.step.kind = is_host ? OutlineKind::Compute : OutlineKind::Kernel;
         if (item.step.time.count() == 0 && !is_host) {
           job_.note("nodes without a duration take no time");
         }
@@ -195,7 +195,7 @@ class RankImport {
       }
       case chakra::COMM_SEND_NODE:
       case chakra::COMM_RECV_NODE: {
-        item.step.kind = Kind::Transfer;
+        item.step.kind = OutlineKind::Transfer;
         const bool is_send = node.type() == chakra::COMM_SEND_NODE;
         int& self = is_send ? item.source : item.target;
         const int other = is_send ? item.target : item.source;
@@ -279,7 +279,7 @@ class RankImport {
     std::set<std::size_t> chain{call};
     for (std::size_t i = call + 1; i < items_.size(); ++i) {
       const Item& item = items_[i];
-      if (item.is_nothing || item.step.kind == Kind::Compute) continue;
+      if (item.is_nothing || item.step.kind == OutlineKind::Compute) continue;
       const bool waits =
           std::ranges::any_of(item.waits, [&](std::size_t one) { return chain.contains(one); });
       if (!item.shares_stream(items_[call])) return !waits;
@@ -294,17 +294,17 @@ class RankImport {
             std::vector<OutlineStep>& before) const {
     const Item& item = items_[place];
     OutlineStep step;
-    if (item.step.kind == Kind::Compute) {
+    if (item.step.kind == OutlineKind::Compute) {
       const bool waits_for_gpu = std::ranges::any_of(item.waits, [&](std::size_t one) {
-        return !items_[one].is_nothing && items_[one].step.kind != Kind::Compute;
+        return !items_[one].is_nothing && items_[one].step.kind != OutlineKind::Compute;
       });
       if (!waits_for_gpu) return;
-      step.kind = Kind::Synchronize;
+      step.kind = OutlineKind::Synchronize;
       before.push_back(step);
       open.clear();
       return;
     }
-    step.kind = Kind::Join;
+    step.kind = OutlineKind::Join;
     std::map<int, std::size_t> last;  ///< by group: the last one that is waited for
     for (const std::size_t one : item.waits) {
       if (!open.contains(one) || items_[one].shares_stream(item)) continue;
@@ -342,11 +342,11 @@ class RankImport {
     if (step.op == Op::ReduceScatter) bytes /= static_cast<std::int64_t>(group.members.size());
     constexpr std::int64_t kMostCount = std::int64_t{1} << 40;
     step.count = std::clamp<std::int64_t>((bytes + size - 1) / size, 1, kMostCount);
-    if (step.op == Op::Barrier && step.kind == Kind::Call) {
+    if (step.op == Op::Barrier && step.kind == OutlineKind::Call) {
       step.count = 1;
       step.type = DataType::Float32;
     }
-    if (step.kind == Kind::Transfer) {
+    if (step.kind == OutlineKind::Transfer) {
       step.from = group.index_of(item.source);
       step.to = group.index_of(item.target);
       if (step.from < 0 || step.to < 0) {

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kHead = 1 << 16;  ///< tells the format
-constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+constexpr std::size_t kLargestFile = std::size_t{4} << 30;
 
 Result<std::string> read_up_to(const std::string& path, std::size_t most) {
   std::array<char, 16> magic{};
@@ -53,8 +53,8 @@ Result<std::string> read_up_to(const std::string& path, std::size_t most) {
 
 Result<GivenFile> read_whole(const std::string& path) {
   GivenFile file{.name = path, .bytes = {}};
-  RINGSIDE_TRY(file.bytes, read_up_to(path, kMostBytes));
-  if (file.bytes.size() < kMostBytes) return file;
+  RINGSIDE_TRY(file.bytes, read_up_to(path, kLargestFile));
+  if (file.bytes.size() < kLargestFile) return file;
   return Error{ErrorCode::InvalidArgument, fmt::format("{}: more than 4 GiB", path),
                "record a shorter window"};
 }

@@ -12,7 +12,7 @@ namespace ringside::study {
 namespace {
 
 using hangs::OutlineStep;
-using Kind = OutlineStep::Kind;
+using OutlineKind = OutlineStep::Kind;
 
 /// The same but for what clocks make of it.
 bool is_alike(const OutlineStep& a, const OutlineStep& b) {
@@ -89,11 +89,12 @@ void SequenceMerger::align_transfers() {
   for (RecordedRank& own : job_.ranks) {
     std::map<Way, std::int64_t> done;
     for (const RecordedCall& call : own.calls) {
-      if (call.step.kind == Kind::Transfer && !call.is_pending) ++done[way_of(call)];
+      if (call.step.kind == OutlineKind::Transfer && !call.is_pending) ++done[way_of(call)];
     }
     std::map<Way, std::int64_t> seen;
     for (RecordedCall& call : own.calls) {
-      if (call.step.kind == Kind::Transfer) call.number = seen[way_of(call)]++ - done[way_of(call)];
+      if (call.step.kind == OutlineKind::Transfer)
+        call.number = seen[way_of(call)]++ - done[way_of(call)];
     }
     for (const auto& [way, count] : seen) {
       const auto [place, is_new] = oldest.try_emplace(way, -done[way]);
@@ -102,14 +103,14 @@ void SequenceMerger::align_transfers() {
   }
   for (RecordedRank& own : job_.ranks) {
     std::erase_if(own.calls, [&](const RecordedCall& call) {
-      return call.step.kind == Kind::Transfer && call.number < oldest[way_of(call)];
+      return call.step.kind == OutlineKind::Transfer && call.number < oldest[way_of(call)];
     });
   }
 }
 
 std::vector<int> SequenceMerger::parties(const RecordedCall& call) const {
   const std::vector<int>& members = job_.groups[static_cast<std::size_t>(call.group)].members;
-  if (call.step.kind != Kind::Transfer) return members;
+  if (call.step.kind != OutlineKind::Transfer) return members;
   const auto at = [&](int index) { return members[static_cast<std::size_t>(index)]; };
   const int last = static_cast<int>(members.size()) - 1;
   return {at(std::min(call.step.from, last)), at(std::min(call.step.to, last))};

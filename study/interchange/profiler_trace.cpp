@@ -19,9 +19,9 @@ namespace {
 using hangs::Op;
 using hangs::OutlineStep;
 using nlohmann::json;
-using Kind = OutlineStep::Kind;
+using OutlineKind = OutlineStep::Kind;
 
-constexpr int kMostRanks = 65536;
+constexpr int kMostProfiled = 65536;
 constexpr std::size_t kMostEvents = 20'000'000;
 constexpr double kMostMicros = 86400e6;  ///< of a trace
 /// Kernels that touch a call's ends by so much do not run beside it.
@@ -36,7 +36,7 @@ double number_of(const json& object, const char* key, double otherwise) {
 
 int whole_of(const json& object, const char* key) {
   const double value = number_of(object, key, -1);
-  return value >= 0 && value < kMostRanks ? static_cast<int>(value) : -1;
+  return value >= 0 && value < kMostProfiled ? static_cast<int>(value) : -1;
 }
 
 std::string text_of(const json& object, const char* key) {
@@ -52,10 +52,10 @@ std::optional<std::vector<int>> ranks_of(const json& object, const char* key) {
   if (found == object.end()) return std::nullopt;
   json list = *found;
   if (list.is_string()) list = json::parse(list.get<std::string>(), nullptr, false);
-  if (!list.is_array() || list.empty() || list.size() > kMostRanks) return std::nullopt;
+  if (!list.is_array() || list.empty() || list.size() > kMostProfiled) return std::nullopt;
   std::vector<int> ranks;
   for (const json& one : list) {
-    if (!one.is_number_unsigned() || one.get<std::uint64_t>() >= kMostRanks) return std::nullopt;
+    if (!one.is_number_unsigned() || one.get<std::uint64_t>() >= kMostProfiled) return std::nullopt;
     ranks.push_back(one.get<int>());
   }
   return ranks;
@@ -201,7 +201,7 @@ class TraceImport {
       if (!call) continue;
       call->before = busy(from, event.begin);
       from = event.begin;
-      if (call->step.kind != Kind::Transfer) call->number = numbers[call->group]++;
+      if (call->step.kind != OutlineKind::Transfer) call->number = numbers[call->group]++;
       const double beside = within(trace_.kernels, event.begin, event.end);
       call->step.async = beside > kTouchUs;
       if (call->step.async) open_.insert(event.end);
@@ -224,7 +224,7 @@ class TraceImport {
       if (within(exposed_, std::max(from, end - 2 * kTouchUs), end) < kTouchUs) continue;
       add_kernel(steps, from, end);
       OutlineStep join;
-      join.kind = Kind::Join;
+      join.kind = OutlineKind::Join;
       steps.push_back(join);
       from = std::max(from, end);
     }
@@ -236,7 +236,7 @@ class TraceImport {
     const double micros = to - from - within(exposed_, from, to);
     if (!(micros > 0.05)) return;
     OutlineStep kernel;
-    kernel.kind = Kind::Kernel;
+    kernel.kind = OutlineKind::Kernel;
     kernel.time = Nanoseconds{std::llround(std::min(micros, kMostMicros) * 1e3)};
     steps.push_back(kernel);
   }
@@ -284,7 +284,7 @@ class TraceImport {
       job_.note("transfers without their peers are left out");
       return std::nullopt;
     }
-    call.step.kind = Kind::Transfer;
+    call.step.kind = OutlineKind::Transfer;
     call.step.op = Op::AllReduce;  // the kind says what it is
     call.step.from = source;
     call.step.to = target;

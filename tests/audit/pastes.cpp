@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "diag/audit/findings.h"
 #include "tests/support/shared.h"
 
@@ -37,7 +38,7 @@ std::string words_of(const audit::Finding& finding) {
   std::string text = finding.title + "\n" + finding.cause + "\n" + finding.fix + "\n";
   for (const int rank : finding.ranks) text += std::to_string(rank) + "\n";
   for (const std::string& host : finding.hosts) text += host + "\n";
-  return audit::lower(text);
+  return lower_case(text);
 }
 
 bool names_cause(const Expectation& expected, const audit::Finding& finding) {
@@ -47,7 +48,7 @@ bool names_cause(const Expectation& expected, const audit::Finding& finding) {
   const std::string said = words_of(finding);
   return std::all_of(expected.words.begin(), expected.words.end(), [&](const auto& either) {
     return std::any_of(either.begin(), either.end(), [&](const std::string& word) {
-      return said.find(audit::lower(word)) != std::string::npos;
+      return said.find(lower_case(word)) != std::string::npos;
     });
   });
 }

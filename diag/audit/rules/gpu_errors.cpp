@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/waits.h"
 #include "diag/audit/rules/words.h"
@@ -55,7 +56,7 @@ MemoryUse memory_use(std::string_view text) {
 }
 
 bool is_out_of_memory(std::string_view text) {
-  const std::string low = lower(text);
+  const std::string low = lower_case(text);
   return contains_any(low, {"out of memory", "cudaerrormemoryallocation", "hip_error_outofmemory",
                             "cuda failure 2 '"});
 }
@@ -127,7 +128,7 @@ bool is_of_driver(std::string_view low) {
 }
 
 std::string cause_of(std::string_view text) {
-  const std::string low = lower(text);
+  const std::string low = lower_case(text);
   if (contains_any(low, {"illegal memory access", "unspecified launch", "assert", "misaligned"})) {
     return "an earlier kernel, most likely not NCCL's, went wrong on this GPU, or the GPU has a "
            "fault";
@@ -145,7 +146,7 @@ std::string cause_of(std::string_view text) {
 }
 
 std::string fix_of(std::string_view text) {
-  const std::string low = lower(text);
+  const std::string low = lower_case(text);
   if (contains_any(low, {"busy or unavailable", "exclusive"}))
     return "nvidia-smi on that host shows who holds it; nvidia-smi -c DEFAULT lets several use it";
   if (contains(low, "initialization error"))

@@ -16,7 +16,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-std::string words(std::span<const std::int32_t> ranks) {
+std::string ranks_words(std::span<const std::int32_t> ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranks(ranks));
 }
 
@@ -91,7 +91,7 @@ bool find_slow(const JobFacts& facts, const Waits& waits, const Place& first_tim
   if (!(progress.evidence.lines().front().place < first_timeout)) return false;
   Finding& finding =
       findings.add("hang_slow_rank", Severity::Error,
-                   words(silent) + " did not time out: still busy while the others waited");
+                   ranks_words(silent) + " did not time out: still busy while the others waited");
   finding.evidence = progress.evidence;
   finding.ranks.assign(silent.begin(), silent.end());
   finding.confidence = Confidence::Medium;
@@ -180,8 +180,9 @@ void find_engine_waits(const JobFacts& facts, Findings& findings) {
     std::vector<std::int32_t> standing =
         is_its ? who_stands(comm, sayers) : std::vector<std::int32_t>{};
     if (standing.empty() || findings.has("hang_dead_rank", Severity::Warning)) continue;
-    Finding& finding = findings.add("hang_diverged_rank", Severity::Error,
-                                    words(standing) + " did not come, and the others gave up");
+    Finding& finding =
+        findings.add("hang_diverged_rank", Severity::Error,
+                     ranks_words(standing) + " did not come, and the others gave up");
     finding.evidence = waits.evidence;
     finding.reference = "docs/formats 4.11";
     finding.ranks = std::move(standing);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "diag/audit/hang_view.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
@@ -17,7 +18,7 @@ using namespace logs;  // its records are this folder's daily words
 namespace {
 
 bool is_port_down(std::string_view text) {
-  const std::string low = lower(text);
+  const std::string low = lower_case(text);
   return contains_any(low, {"port error", "port_err"});
 }
 
@@ -107,7 +108,7 @@ void look_for_link_flaps(const JobFacts& facts, Findings& findings) {
   }
   const Evidence kernel = evidence_of(
       messages[MessageId::KernelLink],
-      [](const KeptMessage& message) { return contains(lower(message.text()), "link down"); });
+      [](const KeptMessage& message) { return contains(lower_case(message.text()), "link down"); });
   draft.evidence.mix(kernel);
   if (draft.evidence.empty()) return;
   Finding& finding = findings.add("link_flap", Severity::Error, {});

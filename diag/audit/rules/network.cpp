@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "diag/audit/rules/hca_filter.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
@@ -35,7 +36,7 @@ bool has_loaded(const JobFacts& facts, std::uint32_t process) {
   const MessageLines& lines = facts.messages[MessageId::PluginLoaded];
   return std::any_of(lines.kept.begin(), lines.kept.end(), [&](const KeptMessage& message) {
     return message.process() == process && is_of_net(message) &&
-           contains(lower(message.text()), "loaded");
+           contains(lower_case(message.text()), "loaded");
   });
 }
 
@@ -119,7 +120,7 @@ void find_missing_plugin(const JobFacts& facts, Findings& findings) {
   }
   const MessageLines& providers = messages[MessageId::OfiProvider];
   const auto is_tcp = [](const KeptMessage& message) {
-    const std::string provider = lower(message.argument("provider"));
+    const std::string provider = lower_case(message.argument("provider"));
     return provider.starts_with("tcp") || provider.starts_with("sockets") ||
            provider.starts_with("udp");
   };

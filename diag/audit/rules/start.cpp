@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 #include "diag/logparse/torch_lines.h"
@@ -13,8 +14,8 @@ using namespace logs;  // its records are this folder's daily words
 namespace {
 
 bool is_unreachable(std::string_view text) {
-  return contains_any(lower(text), {"no route to host", "unreachable", "timed out", "timeout",
-                                    "software caused connection abort", "connection abort"});
+  return contains_any(lower_case(text), {"no route to host", "unreachable", "timed out", "timeout",
+                                         "software caused connection abort", "connection abort"});
 }
 
 /// The address that connections failed to; empty: it is not said.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+#include "diag/audit/evidence.h"
 #include "diag/audit/findings.h"
 
 namespace ringside::audit {
@@ -16,11 +18,6 @@ namespace {
 /// A process says many lines in a row.
 void push_new(std::vector<std::uint32_t>& numbers, std::uint32_t number) {
   if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
-}
-
-void sort_once(std::vector<std::uint32_t>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
 /// All ranks were seen, and each has finished its start: what they print of connections is all there is.
@@ -161,8 +158,8 @@ bool fails_to_open(const JobFacts& facts, std::string_view text) {
         return std::any_of(comm.members.begin(), comm.members.end(),
                            [](const Member& member) { return member.is_complete; });
       });
-  return !is_running && contains_any(lower(text), {"endpoint", "domain", "open", "bind", "enable",
-                                                   "address vector", "initializ"});
+  return !is_running && contains_any(lower_case(text), {"endpoint", "domain", "open", "bind",
+                                                        "enable", "address vector", "initializ"});
 }
 
 bool is_size_unknown(const JobFacts& facts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/text.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 
@@ -103,7 +104,7 @@ void look_for_overrides(const JobFacts& facts, Findings& findings) {
 
 void look_for_debugging(const JobFacts& facts, Findings& findings) {
   for (const Setting& setting : facts.environment) {
-    if (setting.name != "NCCL_DEBUG" || lower(setting.value) != "trace") continue;
+    if (setting.name != "NCCL_DEBUG" || lower_case(setting.value) != "trace") continue;
     Finding& finding = findings.add("env_debug_in_production", Severity::Warning,
                                     "NCCL_DEBUG=" + setting.value + " is in force");
     finding.evidence = setting.evidence;

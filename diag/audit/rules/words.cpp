@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "diag/audit/findings.h"
 
 namespace ringside::audit {
@@ -57,7 +58,7 @@ WorkStatus meaning_of_status(std::int64_t status) {
 }
 
 bool is_port_event(std::string_view text) {
-  const std::string low = lower(text);
+  const std::string low = lower_case(text);
   return contains_any(low, {"port error", "port_err", "port active", "port_active"});
 }
 

@@ -18,16 +18,16 @@
 #include "diag/hangdetect/readers/dump_json.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/pickle.h"
+#include "diag/logparse/cursor.h"
 
 namespace ringside::hang {
 namespace {
 
 namespace fs = std::filesystem;
+using logs::is_digit;
 
 /// A dump of 20,000 calls with deep stacks has 20 MB.
 constexpr std::uint64_t kLargestDump = 1U << 30U;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// rank2 before rank10.
 bool natural_less(const std::string& a, const std::string& b) {

@@ -15,17 +15,18 @@
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/stack_words.h"
+#include "diag/logparse/cursor.h"
 #include "diag/logparse/frame_line.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::hang {
 namespace {
 
+using logs::is_digit;
+using logs::is_letter;
+
 constexpr std::size_t kMostStacks = 16384;
 constexpr std::size_t kMostFrames = 256;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// The number that stands at the start of a text; -1: none.
 std::int64_t leading_number(std::string_view text) {
@@ -43,14 +44,6 @@ std::int64_t number_after(std::string_view text, std::string_view key) {
     if (number >= 0) return number;
   }
   return -1;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
 }
 
 /// What a line says of the stacks below it.
@@ -113,7 +106,7 @@ std::vector<int> ranks_in(const std::string& text) {
 Head head_of(std::string_view line) {
   Head head;
   if (is_log_line(line)) return head;
-  const std::string text = lower(line);
+  const std::string text = lower_case(line);
   head.ranks = ranks_in(text);
   for (const std::string_view key : {"local_rank", "local rank", "local-rank"}) {
     if (head.local_rank < 0) head.local_rank = static_cast<int>(number_after(text, key));
@@ -193,7 +186,7 @@ class Reader {
   /// `trace_rank_3.txt`, `node48.txt`, `pyspy-71.txt`
   static Head head_of_name(const std::string& name) {
     Head head;
-    const std::string text = lower(name);
+    const std::string text = lower_case(name);
     const std::size_t rank = text.find("rank");
     const bool is_folder_like = rank == std::string::npos;
     if (!is_folder_like) {
@@ -281,7 +274,7 @@ class Reader {
   bool take_name(const PasteLine& line) {
     if (line.text.size() > 32 || line.text.find_first_of(" :=./") != std::string::npos)
       return false;
-    const bool is_op = op_of(line.text) != Op::Other && lower(line.text) == line.text;
+    const bool is_op = op_of(line.text) != Op::Other && lower_case(line.text) == line.text;
     const bool is_wait = line.text == "wait" || line.text == "poll" || line.text == "get";
     if (!is_op && !is_wait) return false;
     if (is_wait && out_.empty()) return false;

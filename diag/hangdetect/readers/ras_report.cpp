@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::array<const char*, 5> kCounts{"Broadcast", "Reduce", "AllGather", "ReduceScatter",
                                              "AllReduce"};
-constexpr std::array<Op, 5> kOps{Op::Broadcast, Op::Reduce, Op::AllGather, Op::ReduceScatter,
-                                 Op::AllReduce};
+constexpr std::array<Op, 5> kRasOps{Op::Broadcast, Op::Reduce, Op::AllGather, Op::ReduceScatter,
+                                    Op::AllReduce};
 
 std::int64_t number_in(const Json& object, const char* key, std::int64_t otherwise) {
   const auto found = object.find(key);
@@ -231,7 +231,7 @@ class Placer {
     call.state = waits ? CallState::Scheduled : CallState::Completed;
     call.group = names_.add_group(mix(hash_text(group.name), hash_text(group.description)),
                                   [&] { return group; });
-    if (kind >= 0) call.signature = signature_of(kOps.at(static_cast<std::size_t>(kind)));
+    if (kind >= 0) call.signature = signature_of(kRasOps.at(static_cast<std::size_t>(kind)));
     dump.calls.push_back(call);
   }
 

@@ -4,22 +4,16 @@
 #include <array>
 #include <string>
 
+#include "base/text.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/logparse/cursor.h"
 
 namespace ringside::hang {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
-
-std::string lower(std::string_view text) {
-  std::string out(text.substr(0, 400));
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
+using logs::is_digit;
+using logs::is_letter;
 
 bool holds(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
@@ -147,7 +141,7 @@ bool counts_none(std::string_view text) {
 
 RunLine read_run_line(std::string_view text) {
   RunLine line;
-  const std::string small = lower(text);
+  const std::string small = lower_case(text.substr(0, 400));
   if (holds_any(small, kHarmless)) {
     line.what = RunLine::What::Harmless;
   } else if (holds_any(small, kFinished)) {

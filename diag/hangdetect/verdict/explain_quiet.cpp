@@ -9,6 +9,7 @@
 
 #include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/told.h"
 
 namespace ringside::hang {
 namespace {
@@ -40,8 +41,6 @@ const LogStatement* first_of(const LogFacts& facts, What what) {
                                   [&](const LogStatement& one) { return one.what == what; });
   return found == facts.statements.end() ? nullptr : &*found;
 }
-
-Evidence evidence_of(const LogStatement& one) { return {one.file, -1, one.line, one.text}; }
 
 /// `step 812 of 1000`
 std::string step_text(const RunNotes& run) {
