@@ -24,6 +24,12 @@ const SimModel::Link& local_link(const CommShape& shape, const SimModel& model) 
   return shape.graph(GraphId::Ring).type_intra <= PathType::Nvb ? model.nvlink : model.pci;
 }
 
+/// Of an exchange: the peers on other hosts that a GPU's proxy serves after its first.
+int later_peers(const CommShape& shape, Collective collective) {
+  if (!is_point_to_point(collective) || collective == Collective::SendRecv) return 0;
+  return std::max(shape.nranks - shape.max_local_ranks - 1, 0);
+}
+
 }  // namespace
 
 Seconds SimOverheads::total(Seconds steps, Seconds busiest) const {
@@ -40,6 +46,7 @@ SimCosts costs_of(const Tuner& tuner, const SimModel& model, const Surroundings&
   SimCosts costs;
   costs.launch =
       from_us(model.kernel[p] + model.launch[static_cast<std::size_t>(surroundings.launch)].adds);
+  costs.launch += from_us(model.exchange_post * later_peers(shape, collective));
   costs.step[at(StepLink::NvLink)] = from_us(model.nvlink.step[p]);
   costs.step[at(StepLink::Pci)] = from_us(model.pci.step[p]);
   costs.share[at(StepLink::NvLink)] = model.nvlink.share[p] * model.nvlink_generation[gpu] *

@@ -19,6 +19,9 @@ namespace {
 /// Of all ranks and channels: so many loops `event` takes in a second or so (2 x 10 us each, where links are shared).
 constexpr std::int64_t kMostTaskLoops = 1 << 17;
 
+/// Of an exchange over a fabric: all transfers are under way at once, and each that ends changes what the others get.
+constexpr std::int64_t kMostCoupled = 1 << 12;
+
 Result<SimResult> simulate_as_fits(const SimRequest& request) {
   RINGSIDE_TRY(const PickedFidelity picked, pick_fidelity(request));
   return picked.fidelity->run(request);
@@ -75,22 +78,24 @@ Result<const Fidelity*> parse_fidelity(std::string_view name) {
 Result<PickedFidelity> pick_fidelity(const SimRequest& request) {
   RINGSIDE_TRY(check_request(request));
   if (request.trace != nullptr) return PickedFidelity{named("event"), "a trace has each step"};
-  if (is_point_to_point(request.choice.collective)) {
-    return PickedFidelity{named("event"), "each transfer has links of its own"};
-  }
   RINGSIDE_TRY(const TaskPlanner planner,
                TaskPlanner::make(request.choice, request.channels, request.call));
+  const Collective collective = request.choice.collective;
+  // Of gather and scatter the root alone has many transfers.
+  const bool is_of_root = collective == Collective::Gather || collective == Collective::Scatter;
+  const Rank busiest = is_of_root ? request.call.root : Rank{0};
   std::int64_t loops = 0;
   for (int channel = 0; channel < planner.nchannels(); ++channel) {
-    RINGSIDE_TRY(const ChannelTask task, planner.task(Rank{0}, channel));
-    loops += task.loops();
+    RINGSIDE_TRY(const ChannelTask task, planner.task(busiest, channel));
+    const auto rounds = static_cast<std::int64_t>(task.rounds.size());
+    loops += task.loops() * std::max<std::int64_t>(rounds, 1);
   }
-  const std::int64_t all = loops * planner.nranks();
-  if (all <= kMostTaskLoops) {
-    return PickedFidelity{named("event"), fmt::format("{} loops of ranks and channels, few", all)};
-  }
-  return PickedFidelity{named("flow"), fmt::format("{} loops of ranks and channels, more than {}",
-                                                   all, kMostTaskLoops)};
+  const std::int64_t all = is_of_root ? loops : loops * planner.nranks();
+  const char* const what = is_point_to_point(collective) ? "transfers" : "loops of ranks and channels";
+  const bool is_coupled = is_point_to_point(collective) && request.network->has_fabric();
+  const std::int64_t most = is_coupled ? kMostCoupled : kMostTaskLoops;
+  if (all <= most) return PickedFidelity{named("event"), fmt::format("{} {}, few", all, what)};
+  return PickedFidelity{named("flow"), fmt::format("{} {}, more than {}", all, what, most)};
 }
 
 }  // namespace ringside

@@ -90,15 +90,15 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
   first_channel_link_ = links;
   if (model != nullptr && nchannels > 0) {
     const GpuClass gpu = class_of_gpu(job.connection.shape.min_cc);
-    const double rate =
-        graph ? model->channel[static_cast<std::size_t>(gpu)] : model->exchange_channel;
-    channel_rate_ = BytesPerSecond{rate * kGigabyte};
+    const double rate = model->channel[static_cast<std::size_t>(gpu)];
+    channel_rates_ = {BytesPerSecond{rate * kGigabyte},
+                     BytesPerSecond{(graph ? rate : model->exchange_channel) * kGigabyte}};
     double widest = 0;
     for (const System& one : job.systems) widest = std::max(widest, widest_of_gpus(one));
     // One transfer of an exchange takes some of its channels alone.
-    if (!graph || nchannels * channel_rate_.value < widest) nchannels_ = nchannels;
+    if (!graph || nchannels * rate * kGigabyte < widest) nchannels_ = nchannels;
   }
-  first_fabric_link_ = links + job.nranks() * nchannels_;
+  first_fabric_link_ = links + job.nranks() * channel_links();
   if (fabric_.fabric == nullptr) return;
   for (const System& one : job.systems) nic_numbers_.push_back(nic_numbers(one));
 }
@@ -197,9 +197,15 @@ bool JobNetwork::append_fabric(const Place& from, int out, const Place& to, int 
   return true;
 }
 
-void JobNetwork::append_channel(Rank from, int channel, SimRoute& route) const {
-  if (nchannels_ == 0 || channel >= nchannels_) return;
-  route.links.push_back(first_channel_link_ + to_int(from) * nchannels_ + channel);
+void JobNetwork::append_channel(Rank from, int channel, Reach reach, SimRoute& route) const {
+  if (channel >= nchannels_) return;
+  const int of_reach = graph_ || reach == Reach::Within ? 0 : nchannels_;
+  route.links.push_back(first_channel_link_ + to_int(from) * channel_links() + of_reach + channel);
+}
+
+BytesPerSecond JobNetwork::channel_rate(int id) const {
+  const bool is_across = (id - first_channel_link_) % channel_links() >= nchannels_;
+  return channel_rates_[is_across ? 1 : 0];
 }
 
 SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
@@ -210,7 +216,7 @@ SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
     const Path& path = system(a.node).path(gpu_ref(a.gpu), gpu_ref(b.gpu));
     if (is_within_node(path)) {
       append(a, path, route);
-      if (graph_) append_channel(from, channel, route);
+      append_channel(from, channel, Reach::Within, route);
       return route;
     }
   }
@@ -220,7 +226,7 @@ SimRoute JobNetwork::route(Rank from, Rank to, int channel) const {
   if (!append_fabric(a, out, b, in, flow_key(from, to, channel), route)) return {};
   append_net(a, out, Way::Out, route);
   append_net(b, in, Way::In, route);
-  append_channel(from, channel, route);
+  append_channel(from, channel, Reach::Across, route);
   return route;
 }
 
@@ -263,7 +269,11 @@ SimRoute JobNetwork::group_route(const SwitchGroup& group, int channel) const {
                            : of_node.path(nvswitch, gpu_ref(at.gpu)),
            route);
   };
-  for (const Rank sender : group.senders) append_way(sender, Way::Out);
+  // A head's load-reduce takes no more than the others scatter to it on the channel.
+  for (const Rank sender : group.senders) {
+    append_way(sender, Way::Out);
+    append_channel(sender, channel, is_network ? Reach::Across : Reach::Within, route);
+  }
   for (const Rank receiver : group.receivers) append_way(receiver, Way::In);
   if (is_network && !append_tree(group, channel, route)) return {};
   std::ranges::sort(route.links);
@@ -284,8 +294,8 @@ SimLink JobNetwork::link(int id) const {
   }
   if (is_channel(id)) {
     const int number = id - first_channel_link_;
-    const Place& at = place(Rank{number / nchannels_});
-    return {.rate = channel_rate_,
+    const Place& at = place(Rank{number / channel_links()});
+    return {.rate = channel_rate(id),
             .name = fmt::format("node {}: {}, channel {}", at.node,
                                 name_of(system(at.node), gpu_ref(at.gpu)), number % nchannels_)};
   }
@@ -304,7 +314,7 @@ SimLink JobNetwork::link(int id) const {
 }
 
 BytesPerSecond JobNetwork::rate(int id) const {
-  if (is_channel(id)) return channel_rate_;
+  if (is_channel(id)) return channel_rate(id);
   if (fabric_.fabric != nullptr && id >= first_fabric_link_) {
     return fabric_.fabric->link(id - first_fabric_link_).rate;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -83,7 +84,11 @@ class JobNetwork : public SimNetwork {
   [[nodiscard]] bool is_channel(int id) const {
     return id >= first_channel_link_ && id < first_fabric_link_;
   }
-  void append_channel(Rank from, int channel, SimRoute& route) const;
+  /// What a GPU sends on a channel: of an exchange, within a node one rate holds and across nodes another.
+  enum class Reach : std::uint8_t { Within, Across };
+  [[nodiscard]] int channel_links() const { return nchannels_ * (graph_ ? 1 : 2); }  ///< of a rank
+  [[nodiscard]] BytesPerSecond channel_rate(int id) const;
+  void append_channel(Rank from, int channel, Reach reach, SimRoute& route) const;
   [[nodiscard]] FabricPort port(const Place& at, int net) const;
   /// returns  whether there is a way
   bool append_tree(const SwitchGroup& group, int channel, SimRoute& route) const;
@@ -98,7 +103,7 @@ class JobNetwork : public SimNetwork {
   double host_bridge_ = 1;       ///< share of a way up to a CPU, between GPUs
   JobFabric fabric_;
   int nchannels_ = 0;              ///< that hold their GPUs up; 0: none does
-  BytesPerSecond channel_rate_{};  ///< of each
+  std::array<BytesPerSecond, 2> channel_rates_{};  ///< of each, by Reach
   int first_channel_link_ = 0;     ///< then by rank and channel
   int first_fabric_link_ = 0;
   std::vector<std::vector<int>> nic_numbers_;  ///< by system

@@ -61,7 +61,12 @@ Status read_nvswitch(YamlKeys keys, SimModel& model) {
 Status read_channel(YamlKeys keys, SimModel& model) {
   RINGSIDE_TRY(
       read_classes({keys.take("collective"), keys.where() + " collective"}, model.channel));
-  keys.read("exchange", model.exchange_channel);
+  return keys.finish();
+}
+
+Status read_exchange(YamlKeys keys, SimModel& model) {
+  keys.read("channel", model.exchange_channel);
+  keys.read("post", model.exchange_post);
   return keys.finish();
 }
 
@@ -130,6 +135,7 @@ Status check(const SimModel& model, const std::string& where) {
   if (std::ranges::any_of(model.channel, is_no_rate) || is_no_rate(model.exchange_channel)) {
     return refuse("channel: a rate is more than 0 GB/s, and 1e9 at most");
   }
+  if (is_negative(model.exchange_post)) return refuse("exchange: a time is from 0 to 1e9 us");
   if (std::ranges::any_of(model.nvswitch_step, is_negative) ||
       is_negative(model.nvswitch_hosts_step)) {
     return refuse("nvswitch: a time is from 0 to 1e9 us");
@@ -152,6 +158,7 @@ Result<SimModel> read_model(const YAML::Node& document, const std::string& where
   RINGSIDE_TRY(read_pci({root.take("pci"), where + ": pci"}, model));
   RINGSIDE_TRY(read_nvswitch({root.take("nvswitch"), where + ": nvswitch"}, model));
   RINGSIDE_TRY(read_channel({root.take("channel"), where + ": channel"}, model));
+  RINGSIDE_TRY(read_exchange({root.take("exchange"), where + ": exchange"}, model));
   RINGSIDE_TRY(read_nets({root.take("net"), where + ": net"}, model));
   YamlKeys error{root.take("error"), where + ": error"};
   error.read("one_node", model.error_one_node);

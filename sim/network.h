@@ -53,6 +53,9 @@ class SimNetwork {
 
   /// From this id on links are those of a fabric between hosts.
   [[nodiscard]] virtual int first_fabric_link() const { return std::numeric_limits<int>::max(); }
+  [[nodiscard]] bool has_fabric() const {
+    return first_fabric_link() != std::numeric_limits<int>::max();
+  }
 };
 
 }  // namespace ringside

@@ -200,6 +200,19 @@ TEST(Auto, TakesEventsWhereTheyAreFew) {
   EXPECT_THAT(other->why, HasSubstr("more than"));
 }
 
+// 8 x 15 rounds of 16 ranks, over links of their own and over a fabric where each transfer slows others.
+TEST(Auto, TakesEventsForFewTransfersAndFewerWhereTheyMeet) {
+  const auto few = job_case("dgx-h100", 8, Collective::AllToAll, 16_MiB);
+  ASSERT_TRUE(few);
+  EXPECT_EQ(pick_fidelity(few->request)->fidelity->name, "event");
+  const auto many = job_case("dgx-h100", 64, Collective::AllToAll, 16_MiB);
+  ASSERT_TRUE(many);
+  EXPECT_EQ(pick_fidelity(many->request)->fidelity->name, "flow");
+  const auto of_root = job_case("dgx-h100", 64, Collective::Scatter, 16_MiB);
+  ASSERT_TRUE(of_root);
+  EXPECT_EQ(pick_fidelity(of_root->request)->fidelity->name, "event");
+}
+
 // Links of 10 and 4: both flows grow to 2 each, where the second link is full; the first goes on to 10 - 2.
 TEST(ShareCoupled, AFullLinkHoldsThoseOnItAndTheOthersGoOn) {
   const std::vector<CoupledFlow> flows{{{{0, 1.0}}}, {{{0, 1.0}, {1, 2.0}}}};

@@ -51,6 +51,33 @@ TEST(JobNetwork, FewChannelsAreLinksOfTheirOwn) {
   EXPECT_EQ(many.route(Rank{9}, Rank{12}, 5).links.size(), 2U);
 }
 
+// What a head reduces, the others have scattered to it on the channel.
+TEST(JobNetwork, FewChannelsHoldUpTheSwitchToo) {
+  const Job job = job_of("dgx-h100", 1);
+  const SimModel model = *load_sim_model();
+  const SwitchGroup group{.senders = {Rank{0}, Rank{3}}, .receivers = {Rank{1}}};
+  const JobNetwork few(job, GraphId::Nvls, {}, &model, {}, 4);
+  EXPECT_THAT(names(few, few.group_route(group, 2)),
+              testing::IsSupersetOf({"node 0: GPU 0, channel 2", "node 0: GPU 3, channel 2"}));
+  const JobNetwork many(job, GraphId::Nvls, {}, &model, {}, 16);
+  EXPECT_EQ(many.group_route(group, 2).links.size(), 3U);
+}
+
+// An exchange's channel has one rate within the node, and another across nodes.
+TEST(JobNetwork, AnExchangeHasChannelsOfBothReaches) {
+  const Job job = job_of("dgx-h100", 2);
+  const SimModel model = *load_sim_model();
+  const JobNetwork network(job, std::nullopt, {}, &model, {}, 16);
+  const SimRoute within = network.route(Rank{0}, Rank{1}, 15);
+  const SimRoute across = network.route(Rank{0}, Rank{9}, 15);
+  EXPECT_NE(within.links.back(), across.links.back());
+  EXPECT_EQ(network.link(within.links.back()).name, "node 0: GPU 0, channel 15");
+  EXPECT_EQ(network.link(across.links.back()).name, "node 0: GPU 0, channel 15");
+  EXPECT_DOUBLE_EQ(network.rate(within.links.back()).value, 36.7e9);
+  EXPECT_DOUBLE_EQ(network.rate(across.links.back()).value, model.exchange_channel * 1e9);
+  EXPECT_EQ(network.route(Rank{1}, Rank{2}, 0).links.back(), within.links.back() + 17);
+}
+
 TEST(JobNetwork, RanksOfDifferentNodesTalkOverTheGraphsNics) {
   const Job job = job_of("dgx-h100", 2);
   const JobNetwork network(job, GraphId::Ring, {});
