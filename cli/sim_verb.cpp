@@ -77,11 +77,15 @@ void print_head(const SimPlan& plan) {
              plan.question.job.on, plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
              plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
   constexpr std::string_view kHead =
-      "#{:>12}{:>13}{:>10}{:>15}{:>9}{:>9}{:>13}{:>13}{:>9}{:>9}{:>9}{:>12}{:>8}\n";
+      "#{:>12} {:>12} {:>9} {:>14} {:>8} {:>8} {:>12} {:>12} {:>8} {:>8} {:>8} {:>11} {:>7}\n";
   fmt::print(kHead, "size", "count", "type", "algorithm", "protocol", "channels", "time", "NCCL's",
              "algbw", "busbw", "busiest", "transfers", "wall");
   fmt::print(kHead, "(B)", "(elements)", "", "", "", "", "(us)", "model (us)", "(GB/s)", "(GB/s)",
              "link (%)", "", "(s)");
+}
+
+std::string bandwidth_text(const SimRow& row, BytesPerSecond bandwidth) {
+  return row.is_alone ? "-" : fmt::format("{:.2f}", in_gbs(bandwidth));
 }
 
 void print_row(const SimRow& row) {
@@ -90,17 +94,24 @@ void print_row(const SimRow& row) {
   const std::string predicted =
       tuned.prediction ? fmt::format("{:.2f}", tuned.prediction->time_us) : "-";
   fmt::print(
-      " {:>12}{:>13}{:>10}{:>15}{:>9}{:>9}{:>13.2f}{:>13}{:>9.2f}{:>9.2f}{:>9.0f}{:>12}{:>8.2f}\n",
+      " {:>12} {:>12} {:>9} {:>14} {:>8} {:>8} {:>12.2f} {:>12} {:>8} {:>8} {:>8.0f} {:>11} "
+      "{:>7.2f}\n",
       row.call.bytes.value, row.call.shape.count, to_string(row.call.shape.type),
       to_string(choice.algorithm), to_string(choice.protocol), choice.nchannels,
-      in_us(row.result.time), predicted, in_gbs(row.algbw), in_gbs(row.busbw),
-      100 * row.busy_share(), row.result.transfers, row.result.wall.count());
+      in_us(row.result.time), predicted, bandwidth_text(row, row.algbw),
+      bandwidth_text(row, row.busbw), 100 * row.busy_share(), row.result.transfers,
+      row.result.wall.count());
   std::fflush(stdout);
 }
 
 /// What the best row gets out of the links, and what is in its way.
 std::string perspective(const std::vector<SimRow>& rows) {
   const SimRow& best = study::best_of(rows);
+  if (best.is_alone) {
+    return "# one rank: in place NCCL does nothing, out of place it copies within the GPU's "
+           "memory, which is not "
+           "simulated: the time is a launch's";
+  }
   if (best.fidelity == "model") {
     return fmt::format("# best: {} at {} B, as NCCL's tuner reckons; no link was looked at",
                        format_bandwidth(best.busbw), best.call.bytes.value);
@@ -192,6 +203,7 @@ Json result_document(const SimRow& row) {
                 {"transfers", row.result.transfers},
                 {"fidelity", row.fidelity},
                 {"wall_s", row.result.wall.count()}};
+  if (row.is_alone) document["algbw_gbs"] = document["busbw_gbs"] = nullptr;
   if (tuned.prediction) document["predicted_us"] = tuned.prediction->time_us;
   if (row.busiest) {
     document["busiest_link"] = {{"name", row.busiest->name},
@@ -238,7 +250,7 @@ void print_variants_head(const study::PlannedVariant& base, std::size_t width) {
              to_string(base.plan->calls.collective), base.plan->question.job.on,
              plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
              plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
-  constexpr std::string_view kHead = "{:<{}}{:>13}{:>7}{:>15}{:>9}{:>13}{:>10}{:>9}  {}\n";
+  constexpr std::string_view kHead = "{:<{}} {:>12} {:>6} {:>14} {:>8} {:>12} {:>9} {:>8}  {}\n";
   fmt::print(kHead, "# variant", width + 1, "size", "ranks", "algorithm", "protocol", "time",
              "busbw", "busbw", "limited by");
   fmt::print(kHead, "#", width + 1, "(B)", "", "", "", "(us)", "(GB/s)", "(x base)", "");
@@ -250,16 +262,18 @@ void print_variant(const study::PlannedVariant& planned, const study::VariantCal
   const std::string nranks =
       planned.plan ? std::to_string(planned.plan->job.shape().nranks) : std::string("-");
   if (!call.row) {
-    fmt::print(" {:<{}}{:>13}{:>7}  not done: {}\n", label, width, base.call.bytes.value, nranks,
+    fmt::print(" {:<{}} {:>12} {:>6}  not done: {}\n", label, width, base.call.bytes.value, nranks,
                call.refusal);
     return;
   }
   const SimRow& row = *call.row;
   const Choice& choice = row.call.tuned.choice;
-  fmt::print(" {:<{}}{:>13}{:>7}{:>15}{:>9}{:>13.2f}{:>10.2f}{:>9.2f}  {}\n", label, width,
+  const bool has_ratio = !row.is_alone && !base.is_alone;
+  const std::string ratio =
+      has_ratio ? fmt::format("{:.2f}", row.busbw.value / base.busbw.value) : "-";
+  fmt::print(" {:<{}} {:>12} {:>6} {:>14} {:>8} {:>12.2f} {:>9} {:>8}  {}\n", label, width,
              row.call.bytes.value, nranks, to_string(choice.algorithm), to_string(choice.protocol),
-             in_us(row.result.time), in_gbs(row.busbw), row.busbw.value / base.busbw.value,
-             study::limit_text(row));
+             in_us(row.result.time), bandwidth_text(row, row.busbw), ratio, study::limit_text(row));
 }
 
 Json variant_document(const study::PlannedVariant& planned,
@@ -276,7 +290,10 @@ Json variant_document(const study::PlannedVariant& planned,
     const SimRow& row = *calls[i].row;
     Json result = result_document(row);
     result["time_ratio"] = row.result.time / base[i].result.time;
-    result["busbw_ratio"] = row.busbw.value / base[i].busbw.value;
+    result["busbw_ratio"] = nullptr;
+    if (!row.is_alone && !base[i].is_alone) {
+      result["busbw_ratio"] = row.busbw.value / base[i].busbw.value;
+    }
     result["limit"] = study::limit_text(row);
     results.push_back(std::move(result));
   }

@@ -239,6 +239,8 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
         BusyFabricLink{busiest, fabric.shape().tiers[static_cast<std::size_t>(busiest.tier)].name,
                        row.result.busiest * row.result.busiest_fabric_part};
   }
+  row.is_alone = network.nranks() == 1;
+  if (row.is_alone) return row;
   row.algbw = row.call.bytes / row.result.time;
   row.busbw = row.algbw * busbw_factor(plan.calls.collective, network.nranks());
   return row;
@@ -249,7 +251,7 @@ std::vector<Curve> curves_of(const std::vector<SimRow>& rows) {
   for (const SimRow& row : rows) {
     curves[0].points.push_back({row.call.bytes, row.result.time, row.busbw});
     const std::optional<Seconds> predicted = predicted_of(row.call.tuned);
-    if (!predicted) continue;
+    if (!predicted || row.is_alone) continue;
     const BytesPerSecond busbw = row.busbw * (row.result.time / *predicted);
     curves[1].points.push_back({row.call.bytes, *predicted, busbw});
   }

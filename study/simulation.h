@@ -70,8 +70,9 @@ struct SimRow {
   SimResult result;
   std::optional<SimLink> busiest;  ///< none: no bytes crossed a link
   std::optional<BusyFabricLink> busiest_fabric =
-      {};  ///< none: the job has no fabric, or does not use it
-  BytesPerSecond algbw;
+      {};                 ///< none: the job has no fabric, or does not use it
+  bool is_alone = false;  ///< one rank: nothing crosses a link, and there is no bandwidth to tell
+  BytesPerSecond algbw;   ///< 0 of one that is alone
   BytesPerSecond busbw;
   std::string fidelity = {};  ///< that it was simulated by
   bool is_traced = false;     ///< SimWishes::trace has its steps
@@ -79,7 +80,9 @@ struct SimRow {
   double error_percent = 0;   ///< SimModel::error_percent()
 
   /// Of the time, what the busiest link needs for its bytes alone: 0 .. 1.
-  [[nodiscard]] double busy_share() const { return result.busiest / result.time; }
+  [[nodiscard]] double busy_share() const {
+    return result.time > Seconds{} ? result.busiest / result.time : 0;
+  }
 };
 
 /// What is wanted of a simulation beside its result.

@@ -60,6 +60,34 @@ TEST(SimVerb, AProfileTellsWhereTheTimeGoes) {
   EXPECT_FALSE(profile["terms"].empty());
 }
 
+// NCCL copies within the GPU's memory, or does nothing: there is no link, and 8 GiB in a launch's time are no bandwidth.
+TEST(SimVerb, OneRankHasNoBandwidth) {
+  for (const std::string fidelity : {"auto", "event", "flow", "chunk", "model"}) {
+    const std::vector<std::string> words{"all_reduce", "--bytes",    "8G",    "--on",
+                                         "gh200",      "--fidelity", fidelity};
+    const json result = simulate(words)["results"][0];
+    EXPECT_TRUE(result["algbw_gbs"].is_null()) << fidelity << result;
+    EXPECT_TRUE(result["busbw_gbs"].is_null()) << fidelity << result;
+    std::vector<std::string> verb{"sim"};
+    verb.insert(verb.end(), words.begin(), words.end());
+    const std::string text = run_program(verb).out;
+    EXPECT_NE(text.find("# one rank: in place NCCL does nothing"), std::string::npos) << text;
+    EXPECT_EQ(text.find("nan"), std::string::npos) << text;
+    EXPECT_EQ(text.find("inf"), std::string::npos) << text;
+  }
+  const json varied =
+      simulate({"all_reduce", "--bytes", "1M", "--on", "gh200", "--vary", "nodes=2"});
+  EXPECT_TRUE(varied["variants"][0]["results"][0]["busbw_ratio"].is_null());
+  EXPECT_GT(varied["variants"][0]["results"][0]["busbw_gbs"].get<double>(), 0);
+}
+
+// 16 TiB is 17592186044416 B, 4398046511104 elements: wider than any column.
+TEST(SimVerb, LargeNumbersDoNotRunTogether) {
+  const std::string text =
+      run_program({"sim", "all_reduce", "--bytes", "16T", "--on", "dgx-h100"}).out;
+  EXPECT_NE(text.find("17592186044416 4398046511104 "), std::string::npos) << text;
+}
+
 TEST(SimVerb, PlotsOneSizeOrSeveral) {
   for (const std::string sizes : {"1M", "1M:4M:2"}) {
     const std::string path = temporary_path("sim-plot.svg");
