@@ -34,6 +34,18 @@ TEST(SimVerb, BusbwStaysWithinTheLinksAndRepeatsToTheLastDigit) {
   EXPECT_EQ(result["busbw_gbs"].dump(), second["results"][0]["busbw_gbs"].dump());
 }
 
+// 513 x 8 ranks: a peer each way is little work; 16.8 million transfers are too many.
+TEST(SimVerb, ExchangesAreRefusedByTheirTransfersAndTheMendIsNamed) {
+  const json result =
+      simulate({"send_recv", "--bytes", "1M", "--on", "dgx-h100", "--nodes", "513"})["results"][0];
+  EXPECT_GE(result["transfers"], 513 * 8);
+  const Outcome refused =
+      run_program({"sim", "all_to_all", "--bytes", "1M", "--on", "dgx-h100", "--nodes", "513"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("all_to_all among 4104 ranks"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("4096 at most: give fewer nodes"), std::string::npos) << refused.err;
+}
+
 TEST(SimVerb, TakesNcclsChoiceAndPutsItsTimeBesideTheSimulatedOne) {
   const json result =
       simulate({"all_reduce", "--bytes", "8", "--on", "dgx-h100", "--nodes", "2"})["results"][0];
