@@ -117,11 +117,16 @@ std::string perspective(const std::vector<SimRow>& rows) {
                        format_bandwidth(best.busbw), best.call.bytes.value);
   }
   if (!best.busiest) return "# no bytes crossed a link";
+  const std::string part = best.path_limit.empty() ? ""
+                                                   : fmt::format(" ({:.0f} % of the critical path)",
+                                                                 100 * best.path_part);
+  const std::string limit = study::limit_of(best);
   return fmt::format(
-      "# best: {} at {} B, where {} limits; the busiest link, {} with {}, carries for "
+      "# best: {} at {} B, where {} {}{}; the busiest link, {} with {}, carries for "
       "{:.0f} % of the time",
-      format_bandwidth(best.busbw), best.call.bytes.value, study::limit_of(best),
-      best.busiest->name, format_bandwidth(best.busiest->rate), 100 * best.busy_share());
+      format_bandwidth(best.busbw), best.call.bytes.value, limit,
+      limit == "steps" ? "one after another limit" : "limits", part, best.busiest->name,
+      format_bandwidth(best.busiest->rate), 100 * best.busy_share());
 }
 
 /// Which link of a cluster's fabric has most to carry, of the best row.

@@ -134,6 +134,19 @@ Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
   return true;
 }
 
+/// Of one message over the busiest link.
+Seconds longest_crossing(const SimRow& row) {
+  const Choice& choice = row.call.tuned.choice;
+  const auto bytes = static_cast<double>(std::min(choice.chunk, row.call.bytes).value);
+  return Seconds{bytes * wire_factor(choice.protocol) / row.busiest->rate.value};
+}
+
+Seconds shortest_step(const SimCosts& costs) {
+  Seconds least = Seconds::max();
+  for (const Seconds step : costs.step) least = std::min(least, step);
+  return costs.nvswitch > Seconds{} ? std::min(least, costs.nvswitch) : least;
+}
+
 std::optional<Seconds> predicted_of(const SimTuned& tuned) {
   if (!tuned.prediction) return std::nullopt;
   return Seconds{tuned.prediction->time_us * 1e-6};
@@ -264,9 +277,15 @@ const SimRow& best_of(const std::vector<SimRow>& rows) {
                            [](const SimRow& a, const SimRow& b) { return a.busbw < b.busbw; });
 }
 
-const char* limit_of(const SimRow& row) {
+std::string limit_of(const SimRow& row) {
   constexpr double kMostly = 0.5;
-  return row.busy_share() < kMostly ? "latency" : "bandwidth";
+  constexpr double kLittle = 0.1;
+  if (row.is_alone) return "launch";
+  if (!row.path_limit.empty()) return row.path_limit;
+  if (!row.busiest) return "not known";
+  if (row.busy_share() >= kMostly) return "bandwidth";
+  return longest_crossing(row) < kLittle * shortest_step(row.call.tuned.costs) ? "latency"
+                                                                               : "steps";
 }
 
 }  // namespace ringside::study
