@@ -107,6 +107,19 @@ Result<Surroundings> surroundings_of(const SimQuestion& question, const Job& job
   return found;
 }
 
+/// Where the fabric's file takes links down: one of these is what parts the hosts, if one does.
+std::string down_text(const FabricSettings& fabric) {
+  constexpr int kShown = 4;
+  std::string text;
+  int shown = 0;
+  for (const LinkRule& rule : fabric.rules) {
+    if (rule.share > 0) continue;
+    if (++shown > kShown) return text + ", ...";
+    text += fmt::format("{}{} ({})", text.empty() ? "; down: " : ", ", rule.text, rule.where);
+  }
+  return text;
+}
+
 /// What comes goes to the one, if it is there, and to the other.
 struct BothSinks : TraceSink {
   BothSinks(TraceSink* one, TraceSink* other) : first(one), second(other) {}
@@ -233,7 +246,8 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
   auto result = picked.fidelity->run(request);
   if (const std::string unjoined = network.unjoined(); !result && !unjoined.empty()) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{}: the fabric does not join {}", plan.question.job.on, unjoined),
+                 fmt::format("{}: the fabric does not join {}{}", plan.question.job.on, unjoined,
+                             down_text(asked.fabric->fabric->settings())),
                  asked.fabric->fabric->settings().rails == Rails::Only
                      ? "its rails are apart: let PXN hand messages to the GPU of the other rail "
                        "(NCCL_PXN_DISABLE=0), or give rails: optimised"
