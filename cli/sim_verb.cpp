@@ -20,6 +20,7 @@
 #include "cli/verb.h"
 #include "cli/write_text.h"
 #include "engine/tuning/choice.h"
+#include "study/fabric_rounding.h"
 #include "study/profile.h"
 #include "study/simulation.h"
 #include "study/what_if.h"
@@ -127,6 +128,12 @@ std::string perspective(const std::vector<SimRow>& rows) {
       format_bandwidth(best.busbw), best.call.bytes.value, limit,
       limit == "steps" ? "one after another limit" : "limits", part, best.busiest->name,
       format_bandwidth(best.busiest->rate), 100 * best.busy_share());
+}
+
+/// Where the job's fabric is not what its file asks for; empty: it is.
+std::string rounding_of(const SimPlan& plan) {
+  const auto& fabric = plan.job.asked.fabric;
+  return fabric ? study::rounding_text(*fabric->fabric) : std::string();
 }
 
 /// Which link of a cluster's fabric has most to carry, of the best row.
@@ -243,6 +250,8 @@ Json document(const SimPlan& plan, const std::vector<SimRow>& rows) {
   Json document = head_document(plan);
   document["nchannels"] = nchannels;
   document["fidelity"] = plan.question.fidelity;
+  document["fabric_note"] = nullptr;
+  if (std::string note = rounding_of(plan); !note.empty()) document["fabric_note"] = note;
   document["results"] = std::move(results);
   return document;
 }
@@ -273,12 +282,14 @@ void print_variant(const study::PlannedVariant& planned, const study::VariantCal
   }
   const SimRow& row = *call.row;
   const Choice& choice = row.call.tuned.choice;
+  const std::string rounding = rounding_of(*planned.plan);
   const bool has_ratio = !row.is_alone && !base.is_alone;
   const std::string ratio =
       has_ratio ? fmt::format("{:.2f}", row.busbw.value / base.busbw.value) : "-";
-  fmt::print(" {:<{}} {:>12} {:>6} {:>14} {:>8} {:>12.2f} {:>9} {:>8}  {}\n", label, width,
+  fmt::print(" {:<{}} {:>12} {:>6} {:>14} {:>8} {:>12.2f} {:>9} {:>8}  {}{}\n", label, width,
              row.call.bytes.value, nranks, to_string(choice.algorithm), to_string(choice.protocol),
-             in_us(row.result.time), bandwidth_text(row, row.busbw), ratio, study::limit_text(row));
+             in_us(row.result.time), bandwidth_text(row, row.busbw), ratio, study::limit_text(row),
+             rounding.empty() ? "" : fmt::format("; {}", rounding));
 }
 
 Json variant_document(const study::PlannedVariant& planned,
@@ -305,8 +316,11 @@ Json variant_document(const study::PlannedVariant& planned,
   Json document{{"settings", std::move(settings)},
                 {"nodes", nullptr},
                 {"nranks", nullptr},
+                {"fabric_note", nullptr},
                 {"results", std::move(results)}};
   if (planned.plan) {
+    if (std::string note = rounding_of(*planned.plan); !note.empty())
+      document["fabric_note"] = note;
     document["nodes"] = planned.plan->job.shape().nnodes;
     document["nranks"] = planned.plan->job.shape().nranks;
   }
@@ -408,7 +422,9 @@ VerbResult run(const SimArguments& arguments) {
     fmt::print("{}", to_text(all));
     return kFine;
   }
-  fmt::print("{}\n{}{}{}\n", perspective(rows), fabric_line(rows), picked_lines(rows),
+  const std::string rounding = rounding_of(plan);
+  fmt::print("{}\n{}{}{}{}\n", perspective(rows), fabric_line(rows),
+             rounding.empty() ? "" : fmt::format("# fabric: {}\n", rounding), picked_lines(rows),
              error_bars(rows, plan.surroundings));
   if (!arguments.plot.empty()) fmt::print("# drawn in {}\n", arguments.plot);
   return kFine;

@@ -8,6 +8,7 @@
 
 #include "tests/cli/json_answer.h"
 #include "tests/cli/program.h"
+#include "tests/study/published_folder.h"
 
 namespace ringside {
 namespace {
@@ -91,6 +92,38 @@ TEST(SimVerb, OneRankHasNoBandwidth) {
       simulate({"all_reduce", "--bytes", "1M", "--on", "gh200", "--vary", "nodes=2"});
   EXPECT_TRUE(varied["variants"][0]["results"][0]["busbw_ratio"].is_null());
   EXPECT_GT(varied["variants"][0]["results"][0]["busbw_gbs"].get<double>(), 0);
+}
+
+// Two hosts of one leaf have 2 NICs on a rail: 2:1 and 8:1 both leave one link up, and the answers are the same.
+TEST(SimVerb, SaysWhereWholeLinksGiveAnotherOversubscription) {
+  const std::string path = temporary_path("rounded.yaml");
+  std::ofstream(path)
+      << "ringside: cluster/1\nname: small\nnodes: [dgx-h100 x4]\nfabric:\n  kind: leaf_spine\n"
+         "  rails: optimised\n  hosts_per_leaf: 2\n  oversubscription: 2\n";
+  const std::vector<std::string> words{"sim", "all_reduce", "--bytes", "1M", "--on", path};
+  const std::string exact = run_program(words).out;
+  EXPECT_EQ(exact.find("links are whole"), std::string::npos) << exact;
+  std::vector<std::string> changed = words;
+  changed.insert(changed.end(), {"--set", "fabric.oversubscription=8"});
+  const std::string note = "leaf - spine is 2:1, not 8:1: links are whole";
+  const std::string rounded = run_program(changed).out;
+  EXPECT_NE(rounded.find("# fabric: " + note), std::string::npos) << rounded;
+  const json varied = simulate(
+      {"all_reduce", "--bytes", "1M", "--on", path, "--vary", "fabric.oversubscription=2,8"});
+  EXPECT_TRUE(varied["base"]["fabric_note"].is_null());
+  EXPECT_TRUE(varied["variants"][0]["fabric_note"].is_null());
+  EXPECT_EQ(varied["variants"][1]["fabric_note"], note);
+}
+
+TEST(ValidateVerb, RowsThatFailAlikeAreOneLine) {
+  const std::string folder = temporary_path("alike");
+  const std::string row = "two-h100,AllReduce,2,1,Spiral,auto,,float,oop,";
+  write_published(folder, row + "2048,1,2.27,\n" + row + "4096,1,2.27,\n" + row + "4096,2,2.27,\n");
+  const std::string text =
+      run_program({"validate", folder, "--machines", folder + "/machines"}).out;
+  const std::string line = "# not simulated: two-h100, AllReduce of 2048 to 4096 B (3 rows): ";
+  EXPECT_NE(text.find(line), std::string::npos) << text;
+  EXPECT_EQ(text.find("# not simulated"), text.rfind("# not simulated")) << text;
 }
 
 // 16 TiB is 17592186044416 B, 4398046511104 elements: wider than any column.
