@@ -21,6 +21,7 @@
 #include "cli/write_text.h"
 #include "engine/tuning/choice.h"
 #include "study/fabric_rounding.h"
+#include "study/measured_reach.h"
 #include "study/profile.h"
 #include "study/simulation.h"
 #include "study/what_if.h"
@@ -159,21 +160,34 @@ std::string picked_lines(const std::vector<SimRow>& rows) {
   return lines;
 }
 
-/// Of the smallest and the largest size.
-std::string error_bars(const std::vector<SimRow>& rows, const Surroundings& surroundings) {
+/// Of the smallest and the largest size; what it says of questions beyond those that were measured.
+std::string error_bars(const std::vector<SimRow>& rows, const SimPlan& plan) {
+  if (rows.front().is_alone) return "# no error is told: one rank was not measured";
   const double first = rows.front().error_percent;
   const double last = rows.back().error_percent;
   const std::string span = first == last ? fmt::format("+-{:g} %", last)
                                          : fmt::format("+-{:g} % at {} B, +-{:g} % at {} B", first,
                                                        rows.front().call.bytes.value, last,
                                                        rows.back().call.bytes.value);
-  const char* const assumed = surroundings.net == NetKind::Tcp
+  const char* const assumed = plan.surroundings.net == NetKind::Tcp
                                   ? "; what sockets cost is assumed, no such system was measured"
                                   : "";
+  const std::string beyond = study::beyond_measured(plan);
   return fmt::format(
-      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md){}", span,
-      assumed);
+      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md){}{}", span,
+      assumed, beyond.empty() ? "" : fmt::format("; this lies beyond that: {}", beyond));
 }
+
+/// Of a what-if's row: its own; "*" where it lies beyond what was measured.
+std::string error_text(const SimRow& row, const SimPlan& plan) {
+  if (row.is_alone) return "-";
+  return fmt::format("{:g}{}", row.error_percent, study::beyond_measured(plan).empty() ? "" : "*");
+}
+
+constexpr std::string_view kErrorsOfVariants =
+    "# +-%: half of what was measured on other systems is nearer (docs/accuracy.md); *: beyond "
+    "what was "
+    "measured, may be further off";
 
 /// `nodes: ...; nics: ...`
 std::string vary_help() {
@@ -206,7 +220,7 @@ Json result_document(const SimRow& row) {
                 {"nchannels", choice.nchannels},
                 {"chunk_bytes", choice.chunk.value},
                 {"time_us", in_us(row.result.time)},
-                {"error_percent", row.error_percent},
+                {"error_percent", row.is_alone ? Json() : Json(row.error_percent)},
                 {"predicted_us", nullptr},
                 {"algbw_gbs", in_gbs(row.algbw)},
                 {"busbw_gbs", in_gbs(row.busbw)},
@@ -250,6 +264,10 @@ Json document(const SimPlan& plan, const std::vector<SimRow>& rows) {
   Json document = head_document(plan);
   document["nchannels"] = nchannels;
   document["fidelity"] = plan.question.fidelity;
+  document["beyond_measured"] = nullptr;
+  if (std::string beyond = study::beyond_measured(plan); !beyond.empty()) {
+    document["beyond_measured"] = beyond;
+  }
   document["fabric_note"] = nullptr;
   if (std::string note = rounding_of(plan); !note.empty()) document["fabric_note"] = note;
   document["results"] = std::move(results);
@@ -264,10 +282,11 @@ void print_variants_head(const study::PlannedVariant& base, std::size_t width) {
              to_string(base.plan->calls.collective), base.plan->question.job.on,
              plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
              plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
-  constexpr std::string_view kHead = "{:<{}} {:>12} {:>6} {:>14} {:>8} {:>12} {:>9} {:>8}  {}\n";
-  fmt::print(kHead, "# variant", width + 1, "size", "ranks", "algorithm", "protocol", "time",
+  constexpr std::string_view kHead =
+      "{:<{}} {:>12} {:>6} {:>14} {:>8} {:>12} {:>5} {:>9} {:>8}  {}\n";
+  fmt::print(kHead, "# variant", width + 1, "size", "ranks", "algorithm", "protocol", "time", "+-%",
              "busbw", "busbw", "limited by");
-  fmt::print(kHead, "#", width + 1, "(B)", "", "", "", "(us)", "(GB/s)", "(x base)", "");
+  fmt::print(kHead, "#", width + 1, "(B)", "", "", "", "(us)", "", "(GB/s)", "(x base)", "");
 }
 
 void print_variant(const study::PlannedVariant& planned, const study::VariantCall& call,
@@ -286,10 +305,10 @@ void print_variant(const study::PlannedVariant& planned, const study::VariantCal
   const bool has_ratio = !row.is_alone && !base.is_alone;
   const std::string ratio =
       has_ratio ? fmt::format("{:.2f}", row.busbw.value / base.busbw.value) : "-";
-  fmt::print(" {:<{}} {:>12} {:>6} {:>14} {:>8} {:>12.2f} {:>9} {:>8}  {}{}\n", label, width,
+  fmt::print(" {:<{}} {:>12} {:>6} {:>14} {:>8} {:>12.2f} {:>5} {:>9} {:>8}  {}{}\n", label, width,
              row.call.bytes.value, nranks, to_string(choice.algorithm), to_string(choice.protocol),
-             in_us(row.result.time), bandwidth_text(row, row.busbw), ratio, study::limit_text(row),
-             rounding.empty() ? "" : fmt::format("; {}", rounding));
+             in_us(row.result.time), error_text(row, *planned.plan), bandwidth_text(row, row.busbw),
+             ratio, study::limit_text(row), rounding.empty() ? "" : fmt::format("; {}", rounding));
 }
 
 Json variant_document(const study::PlannedVariant& planned,
@@ -317,8 +336,12 @@ Json variant_document(const study::PlannedVariant& planned,
                 {"nodes", nullptr},
                 {"nranks", nullptr},
                 {"fabric_note", nullptr},
+                {"beyond_measured", nullptr},
                 {"results", std::move(results)}};
   if (planned.plan) {
+    if (std::string beyond = study::beyond_measured(*planned.plan); !beyond.empty()) {
+      document["beyond_measured"] = beyond;
+    }
     if (std::string note = rounding_of(*planned.plan); !note.empty())
       document["fabric_note"] = note;
     document["nodes"] = planned.plan->job.shape().nnodes;
@@ -366,7 +389,10 @@ VerbResult run_variants(const SimArguments& arguments) {
     }
   }
   if (!arguments.json) {
-    fmt::print("{}\n", error_bars(base, planned.front().plan->surroundings));
+    const bool has_sockets = std::ranges::any_of(planned, [](const study::PlannedVariant& one) {
+      return one.plan && one.plan->surroundings.net == NetKind::Tcp;
+    });
+    fmt::print("{}{}\n", kErrorsOfVariants, has_sockets ? "; what sockets cost is assumed" : "");
     return status_of(calls);
   }
   Json document = head_document(*planned.front().plan);
@@ -425,7 +451,7 @@ VerbResult run(const SimArguments& arguments) {
   const std::string rounding = rounding_of(plan);
   fmt::print("{}\n{}{}{}{}\n", perspective(rows), fabric_line(rows),
              rounding.empty() ? "" : fmt::format("# fabric: {}\n", rounding), picked_lines(rows),
-             error_bars(rows, plan.surroundings));
+             error_bars(rows, plan));
   if (!arguments.plot.empty()) fmt::print("# drawn in {}\n", arguments.plot);
   return kFine;
 }

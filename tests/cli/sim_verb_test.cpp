@@ -230,6 +230,30 @@ TEST(SimVerb, ItsErrorBarsStandInThePageOfAccuracy) {
   EXPECT_NE(page.find("| NCCL's own model " + row("1", "model")), std::string::npos);
 }
 
+// 1,024 H100 are more than anybody measured, 16 are not; 32 are too many of all_to_all, which 20 ranks were measured with.
+TEST(SimVerb, SaysWhereAQuestionLiesBeyondWhatWasMeasured) {
+  const auto said = [](const std::string& collective, const std::string& nodes) {
+    return run_program({"sim", collective, "--bytes", "1M", "--on", "dgx-h100", "--nodes", nodes})
+        .out;
+  };
+  EXPECT_EQ(said("all_reduce", "2").find("beyond"), std::string::npos);
+  EXPECT_NE(said("all_reduce", "128").find("beyond that: all_reduce was measured among 128 ranks"),
+            std::string::npos);
+  EXPECT_NE(said("all_to_all", "4").find("among 20 ranks at most"), std::string::npos);
+  EXPECT_NE(said("gather", "1").find("gather was not measured"), std::string::npos);
+  const json varied = simulate({"all_reduce", "--bytes", "64M", "--on", "dgx-h100", "--vary",
+                                "nodes=2,32", "--vary", "fidelity=event,model"});
+  EXPECT_TRUE(varied["variants"][0]["beyond_measured"].is_null());
+  EXPECT_FALSE(varied["variants"][2]["beyond_measured"].is_null());
+  const std::string table = run_program({"sim", "all_reduce", "--bytes", "64M", "--on", "dgx-h100",
+                                         "--nodes", "32", "--vary", "fidelity=model"})
+                                .out;
+  const double one = varied["variants"][0]["results"][0]["error_percent"];
+  const double model = varied["variants"][1]["results"][0]["error_percent"];
+  EXPECT_NE(one, model);
+  EXPECT_NE(table.find("*"), std::string::npos) << table;
+}
+
 // The first of three cannot be; the table, and the document, have the other two.
 TEST(SimVerb, AVariantThatCannotBeIsARowAndAStatus) {
   const std::vector<std::string> words{"sim",      "all_reduce", "--bytes", "1M",     "--on",
