@@ -251,7 +251,11 @@ TEST(SimVerb, SaysWhereAQuestionLiesBeyondWhatWasMeasured) {
   const double one = varied["variants"][0]["results"][0]["error_percent"];
   const double model = varied["variants"][1]["results"][0]["error_percent"];
   EXPECT_NE(one, model);
-  EXPECT_NE(table.find("*"), std::string::npos) << table;
+  const auto starred = [](double percent) {
+    return " " + std::to_string(static_cast<int>(percent)) + "* ";
+  };
+  EXPECT_NE(table.find(starred(one)), std::string::npos) << table;
+  EXPECT_NE(table.find(starred(model)), std::string::npos) << table;
 }
 
 // The first of three cannot be; the table, and the document, have the other two.
