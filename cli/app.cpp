@@ -1,13 +1,16 @@
 #include "cli/app.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <deque>
+#include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -175,6 +178,17 @@ int run_verb(std::vector<std::string> words) {
   return kBadUsage;
 }
 
+/// Whatever thread it is that finds none: what it throws would end the program without a word.
+void end_without_memory() {
+  constexpr std::string_view kText =
+      "error: out of memory\n"
+      "help:  ask for less: fewer nodes or bytes, --fidelity flow, smaller files\n";
+  if (::write(STDERR_FILENO, kText.data(), kText.size()) < 0) {
+    // Nobody listens any more: it ends all the same.
+  }
+  ::_exit(exit_status(ErrorCode::System));
+}
+
 /// An answer that did not arrive is none, whatever the verb said of it.
 Status check_stdout() {
   if (std::fflush(stdout) != 0)
@@ -186,6 +200,7 @@ Status check_stdout() {
 }  // namespace
 
 int run_words(std::vector<std::string> words) {
+  std::set_new_handler(end_without_memory);
   int status = kFine;
   try {
     status = run_verb(std::move(words));

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/wording.h"
+#include "study/fabric_rounding.h"
 
 namespace ringside::cli {
 namespace {
@@ -20,19 +21,10 @@ std::string with_commas(std::int64_t number) {
   return digits;
 }
 
-/// "1:1", "2.67:1"
-std::string ratio(double over) { return fmt::format("{:.3g}:1", over); }
-
 /// What the file asks for and whole numbers of links do not give.
-std::string asked_instead(const AskedFabric& asked, std::size_t tier, double is) {
-  const FabricSettings& settings = asked.fabric->settings();
-  const bool has_ratio = settings.kind != FabricKind::Torus &&
-                         settings.kind != FabricKind::Switch &&
-                         settings.kind != FabricKind::Platform;
-  if (!has_ratio || tier == 0) return {};
-  const double wanted = tier == 1 ? settings.oversubscription : settings.spine_oversubscription;
-  const bool is_close = is > 0.99 * wanted && is < 1.01 * wanted;
-  return is_close ? "" : fmt::format(" ({} asked)", ratio(wanted));
+std::string asked_text(const Fabric& fabric, std::size_t tier) {
+  const std::optional<double> asked = study::asked_instead(fabric, tier);
+  return asked ? fmt::format(" ({} asked)", study::ratio_text(*asked)) : "";
 }
 
 std::string hosts_of(const AskedFabric& asked) {
@@ -97,8 +89,8 @@ std::string fabric_text(const AskedFabric& asked) {
       const bool is_beside = i + 1 == shape.levels.size();  // cables among these switches
       text += fmt::format("  {} {:<6}   {}: {} of {}, {}{}\n", is_beside ? "=" : "|", "", tier.name,
                           with_commas(tier.cables) + (tier.cables == 1 ? " cable" : " cables"),
-                          gbits(tier.rate), ratio(tier.oversubscription),
-                          asked_instead(asked, i + 1, tier.oversubscription));
+                          gbits(tier.rate), study::ratio_text(tier.oversubscription),
+                          asked_text(fabric, i + 1));
     }
     text +=
         fmt::format("  {:<6}     {} x {}\n", level.name, with_commas(level.switches), level.holds);

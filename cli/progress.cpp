@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <string_view>
 #include <utility>
 
 namespace ringside::cli {
@@ -23,10 +26,34 @@ constexpr double kLeastToGuess = 0.02;  // before that, a guess of what is left 
 /// What the interrupt writes: made before it comes, for a signal's handler may format nothing.
 struct LastWords {
   std::array<std::array<char, 256>, 2> texts{};  ///< one is written while the other may be read
+  std::atomic<std::int64_t> begun{0};            ///< ms of the clock; 0: the text says all
   std::atomic<int> current{-1};                  ///< -1: nothing is being done
   std::atomic<bool> is_taken{false};
 };
 LastWords last_words;
+constexpr std::string_view kInterrupted = "\nringside: interrupted after ";
+
+/// Of a clock that a signal's handler may read.
+std::int64_t milliseconds_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{1000} * now.tv_sec + now.tv_nsec / 1000000;
+}
+
+void say(const char* text, std::size_t length) {
+  if (::write(STDERR_FILENO, text, length) < 0) {
+    // Nobody listens any more: it ends all the same.
+  }
+}
+
+/// In a handler: the time since then, which no text made before can tell.
+void say_after(std::int64_t begun) {
+  say(kInterrupted.data(), kInterrupted.size());
+  std::array<char, 24> digits{};
+  const auto [end, failed] = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                           (milliseconds_now() - begun) / 1000);
+  if (failed == std::errc{}) say(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
 
 void leave(const std::string& line) {
   const int next = last_words.current.load() == 0 ? 1 : 0;
@@ -40,10 +67,9 @@ void leave(const std::string& line) {
 extern "C" void tell_and_end(int signal) {
   const int current = last_words.current.load();
   if (current >= 0) {
+    if (const std::int64_t begun = last_words.begun.load(); begun > 0) say_after(begun);
     const char* const text = last_words.texts[static_cast<std::size_t>(current)].data();
-    if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) {
-      // Nobody listens any more: it ends all the same.
-    }
+    say(text, std::strlen(text));
   }
   std::signal(signal, SIG_DFL);
   std::raise(signal);
@@ -83,15 +109,15 @@ std::string progress_line(const std::string& what, double share, Seconds elapsed
   return line.substr(0, width);
 }
 
-std::string interrupted_line(const std::string& what, double share, Seconds elapsed) {
-  return fmt::format("ringside: interrupted after {:.0f} s, {:.0f} % into: {}", elapsed.count(),
-                     100 * std::clamp(share, 0.0, 1.0), what);
+std::string interrupted_tail(const std::string& what, double share) {
+  return fmt::format(" s, {:.0f} % into: {}\n", 100 * std::clamp(share, 0.0, 1.0), what);
 }
 
 Progress::Progress(std::string what)
     : what_(std::move(what)),
       is_terminal_(::isatty(STDERR_FILENO) == 1),
       is_told_of_(listen_for_interrupt()),
+      begun_(milliseconds_now()),
       next_(begin_ + (is_terminal_ ? kFirst : kEvery)) {
   if (is_told_of_) leave(fmt::format("\nringside: interrupted while {}\n", what_));
 }
@@ -100,6 +126,7 @@ Progress::~Progress() {
   erase();
   if (!is_told_of_) return;
   last_words.current.store(-1);
+  last_words.begun.store(0);
   if (const auto handler = std::signal(SIGINT, SIG_DFL); handler != tell_and_end) {
     std::signal(SIGINT, handler);  // somebody else's by now
   }
@@ -113,7 +140,10 @@ void Progress::show(double share, const std::string& note) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || now < next_) return;
   next_ = now + kEvery;
-  if (is_told_of_) leave("\n" + interrupted_line(what_, share, now - begin_) + "\n");
+  if (is_told_of_) {
+    leave(interrupted_tail(what_, share));
+    last_words.begun.store(begun_);
+  }
   if (!is_terminal_) return;
   is_drawn_ = true;
   // One column stays free: a full line would wrap on some terminals.

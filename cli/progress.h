@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -39,15 +40,16 @@ class Progress {
 
   const std::string what_;
   const bool is_terminal_;
-  const bool is_told_of_;  ///< by the interrupt: the first of several is
+  const bool is_told_of_;     ///< by the interrupt: the first of several is
+  const std::int64_t begun_;  ///< ms, for the interrupt
   const Clock::time_point begin_ = Clock::now();
   std::mutex mutex_;
   Clock::time_point next_;  ///< under mutex_
   bool is_drawn_ = false;   ///< under mutex_
 };
 
-/// "ringside: interrupted after 12 s, 40 % into: simulating 1G"
-std::string interrupted_line(const std::string& what, double share, Seconds elapsed);
+/// Behind "ringside: interrupted after 12": " s, 40 % into: simulating 1G"
+std::string interrupted_tail(const std::string& what, double share);
 
 /// "bench [############                  ]  40 %, 12 s left, 4M", cut to `width` columns.
 /// elapsed  since the beginning; what is left is guessed from it and `share`

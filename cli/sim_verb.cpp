@@ -20,6 +20,8 @@
 #include "cli/verb.h"
 #include "cli/write_text.h"
 #include "engine/tuning/choice.h"
+#include "study/fabric_rounding.h"
+#include "study/measured_reach.h"
 #include "study/profile.h"
 #include "study/simulation.h"
 #include "study/what_if.h"
@@ -77,11 +79,15 @@ void print_head(const SimPlan& plan) {
              plan.question.job.on, plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
              plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
   constexpr std::string_view kHead =
-      "#{:>12}{:>13}{:>10}{:>15}{:>9}{:>9}{:>13}{:>13}{:>9}{:>9}{:>9}{:>12}{:>8}\n";
+      "#{:>12} {:>12} {:>9} {:>14} {:>8} {:>8} {:>12} {:>12} {:>8} {:>8} {:>8} {:>11} {:>7}\n";
   fmt::print(kHead, "size", "count", "type", "algorithm", "protocol", "channels", "time", "NCCL's",
              "algbw", "busbw", "busiest", "transfers", "wall");
   fmt::print(kHead, "(B)", "(elements)", "", "", "", "", "(us)", "model (us)", "(GB/s)", "(GB/s)",
              "link (%)", "", "(s)");
+}
+
+std::string bandwidth_text(const SimRow& row, BytesPerSecond bandwidth) {
+  return row.is_alone ? "-" : fmt::format("{:.2f}", in_gbs(bandwidth));
 }
 
 void print_row(const SimRow& row) {
@@ -90,27 +96,45 @@ void print_row(const SimRow& row) {
   const std::string predicted =
       tuned.prediction ? fmt::format("{:.2f}", tuned.prediction->time_us) : "-";
   fmt::print(
-      " {:>12}{:>13}{:>10}{:>15}{:>9}{:>9}{:>13.2f}{:>13}{:>9.2f}{:>9.2f}{:>9.0f}{:>12}{:>8.2f}\n",
+      " {:>12} {:>12} {:>9} {:>14} {:>8} {:>8} {:>12.2f} {:>12} {:>8} {:>8} {:>8.0f} {:>11} "
+      "{:>7.2f}\n",
       row.call.bytes.value, row.call.shape.count, to_string(row.call.shape.type),
       to_string(choice.algorithm), to_string(choice.protocol), choice.nchannels,
-      in_us(row.result.time), predicted, in_gbs(row.algbw), in_gbs(row.busbw),
-      100 * row.busy_share(), row.result.transfers, row.result.wall.count());
+      in_us(row.result.time), predicted, bandwidth_text(row, row.algbw),
+      bandwidth_text(row, row.busbw), 100 * row.busy_share(), row.result.transfers,
+      row.result.wall.count());
   std::fflush(stdout);
 }
 
 /// What the best row gets out of the links, and what is in its way.
 std::string perspective(const std::vector<SimRow>& rows) {
   const SimRow& best = study::best_of(rows);
+  if (best.is_alone) {
+    return "# one rank: in place NCCL does nothing, out of place it copies within the GPU's "
+           "memory, which is not "
+           "simulated: the time is a launch's";
+  }
   if (best.fidelity == "model") {
     return fmt::format("# best: {} at {} B, as NCCL's tuner reckons; no link was looked at",
                        format_bandwidth(best.busbw), best.call.bytes.value);
   }
   if (!best.busiest) return "# no bytes crossed a link";
+  const std::string part = best.path_limit.empty() ? ""
+                                                   : fmt::format(" ({:.0f} % of the critical path)",
+                                                                 100 * best.path_part);
+  const std::string limit = study::limit_of(best);
   return fmt::format(
-      "# best: {} at {} B, where {} limits; the busiest link, {} with {}, carries for "
+      "# best: {} at {} B, where {} {}{}; the busiest link, {} with {}, carries for "
       "{:.0f} % of the time",
-      format_bandwidth(best.busbw), best.call.bytes.value, study::limit_of(best),
-      best.busiest->name, format_bandwidth(best.busiest->rate), 100 * best.busy_share());
+      format_bandwidth(best.busbw), best.call.bytes.value, limit,
+      limit == "steps" ? "one after another limit" : "limits", part, best.busiest->name,
+      format_bandwidth(best.busiest->rate), 100 * best.busy_share());
+}
+
+/// Where the job's fabric is not what its file asks for; empty: it is.
+std::string rounding_of(const SimPlan& plan) {
+  const auto& fabric = plan.job.asked.fabric;
+  return fabric ? study::rounding_text(*fabric->fabric) : std::string();
 }
 
 /// Which link of a cluster's fabric has most to carry, of the best row.
@@ -136,21 +160,34 @@ std::string picked_lines(const std::vector<SimRow>& rows) {
   return lines;
 }
 
-/// Of the smallest and the largest size.
-std::string error_bars(const std::vector<SimRow>& rows, const Surroundings& surroundings) {
+/// Of the smallest and the largest size; what it says of questions beyond those that were measured.
+std::string error_bars(const std::vector<SimRow>& rows, const SimPlan& plan) {
+  if (rows.front().is_alone) return "# no error is told: one rank was not measured";
   const double first = rows.front().error_percent;
   const double last = rows.back().error_percent;
   const std::string span = first == last ? fmt::format("+-{:g} %", last)
                                          : fmt::format("+-{:g} % at {} B, +-{:g} % at {} B", first,
                                                        rows.front().call.bytes.value, last,
                                                        rows.back().call.bytes.value);
-  const char* const assumed = surroundings.net == NetKind::Tcp
+  const char* const assumed = plan.surroundings.net == NetKind::Tcp
                                   ? "; what sockets cost is assumed, no such system was measured"
                                   : "";
+  const std::string beyond = study::beyond_measured(plan);
   return fmt::format(
-      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md){}", span,
-      assumed);
+      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md){}{}", span,
+      assumed, beyond.empty() ? "" : fmt::format("; this lies beyond that: {}", beyond));
 }
+
+/// Of a what-if's row: its own; "*" where it lies beyond what was measured.
+std::string error_text(const SimRow& row, const SimPlan& plan) {
+  if (row.is_alone) return "-";
+  return fmt::format("{:g}{}", row.error_percent, study::beyond_measured(plan).empty() ? "" : "*");
+}
+
+constexpr std::string_view kErrorsOfVariants =
+    "# +-%: half of what was measured on other systems is nearer (docs/accuracy.md); *: beyond "
+    "what was "
+    "measured, may be further off";
 
 /// `nodes: ...; nics: ...`
 std::string vary_help() {
@@ -183,7 +220,7 @@ Json result_document(const SimRow& row) {
                 {"nchannels", choice.nchannels},
                 {"chunk_bytes", choice.chunk.value},
                 {"time_us", in_us(row.result.time)},
-                {"error_percent", row.error_percent},
+                {"error_percent", row.is_alone ? Json() : Json(row.error_percent)},
                 {"predicted_us", nullptr},
                 {"algbw_gbs", in_gbs(row.algbw)},
                 {"busbw_gbs", in_gbs(row.busbw)},
@@ -192,6 +229,7 @@ Json result_document(const SimRow& row) {
                 {"transfers", row.result.transfers},
                 {"fidelity", row.fidelity},
                 {"wall_s", row.result.wall.count()}};
+  if (row.is_alone) document["algbw_gbs"] = document["busbw_gbs"] = nullptr;
   if (tuned.prediction) document["predicted_us"] = tuned.prediction->time_us;
   if (row.busiest) {
     document["busiest_link"] = {{"name", row.busiest->name},
@@ -226,6 +264,12 @@ Json document(const SimPlan& plan, const std::vector<SimRow>& rows) {
   Json document = head_document(plan);
   document["nchannels"] = nchannels;
   document["fidelity"] = plan.question.fidelity;
+  document["beyond_measured"] = nullptr;
+  if (std::string beyond = study::beyond_measured(plan); !beyond.empty()) {
+    document["beyond_measured"] = beyond;
+  }
+  document["fabric_note"] = nullptr;
+  if (std::string note = rounding_of(plan); !note.empty()) document["fabric_note"] = note;
   document["results"] = std::move(results);
   return document;
 }
@@ -238,10 +282,11 @@ void print_variants_head(const study::PlannedVariant& base, std::size_t width) {
              to_string(base.plan->calls.collective), base.plan->question.job.on,
              plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
              plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
-  constexpr std::string_view kHead = "{:<{}}{:>13}{:>7}{:>15}{:>9}{:>13}{:>10}{:>9}  {}\n";
-  fmt::print(kHead, "# variant", width + 1, "size", "ranks", "algorithm", "protocol", "time",
+  constexpr std::string_view kHead =
+      "{:<{}} {:>12} {:>6} {:>14} {:>8} {:>12} {:>5} {:>9} {:>8}  {}\n";
+  fmt::print(kHead, "# variant", width + 1, "size", "ranks", "algorithm", "protocol", "time", "+-%",
              "busbw", "busbw", "limited by");
-  fmt::print(kHead, "#", width + 1, "(B)", "", "", "", "(us)", "(GB/s)", "(x base)", "");
+  fmt::print(kHead, "#", width + 1, "(B)", "", "", "", "(us)", "", "(GB/s)", "(x base)", "");
 }
 
 void print_variant(const study::PlannedVariant& planned, const study::VariantCall& call,
@@ -250,16 +295,20 @@ void print_variant(const study::PlannedVariant& planned, const study::VariantCal
   const std::string nranks =
       planned.plan ? std::to_string(planned.plan->job.shape().nranks) : std::string("-");
   if (!call.row) {
-    fmt::print(" {:<{}}{:>13}{:>7}  not done: {}\n", label, width, base.call.bytes.value, nranks,
+    fmt::print(" {:<{}} {:>12} {:>6}  not done: {}\n", label, width, base.call.bytes.value, nranks,
                call.refusal);
     return;
   }
   const SimRow& row = *call.row;
   const Choice& choice = row.call.tuned.choice;
-  fmt::print(" {:<{}}{:>13}{:>7}{:>15}{:>9}{:>13.2f}{:>10.2f}{:>9.2f}  {}\n", label, width,
+  const std::string rounding = rounding_of(*planned.plan);
+  const bool has_ratio = !row.is_alone && !base.is_alone;
+  const std::string ratio =
+      has_ratio ? fmt::format("{:.2f}", row.busbw.value / base.busbw.value) : "-";
+  fmt::print(" {:<{}} {:>12} {:>6} {:>14} {:>8} {:>12.2f} {:>5} {:>9} {:>8}  {}{}\n", label, width,
              row.call.bytes.value, nranks, to_string(choice.algorithm), to_string(choice.protocol),
-             in_us(row.result.time), in_gbs(row.busbw), row.busbw.value / base.busbw.value,
-             study::limit_text(row));
+             in_us(row.result.time), error_text(row, *planned.plan), bandwidth_text(row, row.busbw),
+             ratio, study::limit_text(row), rounding.empty() ? "" : fmt::format("; {}", rounding));
 }
 
 Json variant_document(const study::PlannedVariant& planned,
@@ -276,15 +325,25 @@ Json variant_document(const study::PlannedVariant& planned,
     const SimRow& row = *calls[i].row;
     Json result = result_document(row);
     result["time_ratio"] = row.result.time / base[i].result.time;
-    result["busbw_ratio"] = row.busbw.value / base[i].busbw.value;
+    result["busbw_ratio"] = nullptr;
+    if (!row.is_alone && !base[i].is_alone) {
+      result["busbw_ratio"] = row.busbw.value / base[i].busbw.value;
+    }
     result["limit"] = study::limit_text(row);
     results.push_back(std::move(result));
   }
   Json document{{"settings", std::move(settings)},
                 {"nodes", nullptr},
                 {"nranks", nullptr},
+                {"fabric_note", nullptr},
+                {"beyond_measured", nullptr},
                 {"results", std::move(results)}};
   if (planned.plan) {
+    if (std::string beyond = study::beyond_measured(*planned.plan); !beyond.empty()) {
+      document["beyond_measured"] = beyond;
+    }
+    if (std::string note = rounding_of(*planned.plan); !note.empty())
+      document["fabric_note"] = note;
     document["nodes"] = planned.plan->job.shape().nnodes;
     document["nranks"] = planned.plan->job.shape().nranks;
   }
@@ -330,7 +389,10 @@ VerbResult run_variants(const SimArguments& arguments) {
     }
   }
   if (!arguments.json) {
-    fmt::print("{}\n", error_bars(base, planned.front().plan->surroundings));
+    const bool has_sockets = std::ranges::any_of(planned, [](const study::PlannedVariant& one) {
+      return one.plan && one.plan->surroundings.net == NetKind::Tcp;
+    });
+    fmt::print("{}{}\n", kErrorsOfVariants, has_sockets ? "; what sockets cost is assumed" : "");
     return status_of(calls);
   }
   Json document = head_document(*planned.front().plan);
@@ -386,8 +448,10 @@ VerbResult run(const SimArguments& arguments) {
     fmt::print("{}", to_text(all));
     return kFine;
   }
-  fmt::print("{}\n{}{}{}\n", perspective(rows), fabric_line(rows), picked_lines(rows),
-             error_bars(rows, plan.surroundings));
+  const std::string rounding = rounding_of(plan);
+  fmt::print("{}\n{}{}{}{}\n", perspective(rows), fabric_line(rows),
+             rounding.empty() ? "" : fmt::format("# fabric: {}\n", rounding), picked_lines(rows),
+             error_bars(rows, plan));
   if (!arguments.plot.empty()) fmt::print("# drawn in {}\n", arguments.plot);
   return kFine;
 }

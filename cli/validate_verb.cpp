@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/wording.h"
@@ -35,6 +36,34 @@ std::string title_of(const SystemScore& system) {
   return system.name + (system.is_apart ? " (another library)" : "");
 }
 
+/// Rows that fail alike.
+struct Failed {
+  const study::ScoredRow* row = nullptr;  ///< the first
+  Bytes least, most;
+  std::size_t count = 0;
+};
+
+std::vector<Failed> failed_of(const Validation& validation) {
+  std::vector<Failed> all;
+  for (const study::ScoredRow& row : validation.rows) {
+    if (row.error.empty()) continue;
+    const Bytes bytes = row.measured->bytes;
+    const auto known = std::ranges::find_if(all, [&](const Failed& one) {
+      return one.row->measured->system == row.measured->system &&
+             one.row->measured->collective == row.measured->collective &&
+             one.row->error == row.error;
+    });
+    if (known == all.end()) {
+      all.push_back({&row, bytes, bytes, 1});
+      continue;
+    }
+    known->least = std::min(known->least, bytes);
+    known->most = std::max(known->most, bytes);
+    ++known->count;
+  }
+  return all;
+}
+
 void print_table(const Validation& validation) {
   fmt::print(
       "# |simulated - measured| / measured, in %: median, 90th percentile; bias: below 0 is too "
@@ -58,10 +87,13 @@ void print_table(const Validation& validation) {
   print("# medians over systems: NCCL's own model", validation.nccl);
   for (const auto& [system, why] : validation.skipped)
     fmt::print("# left out: {}: {}\n", system, why);
-  for (const study::ScoredRow& row : validation.rows) {
-    if (row.error.empty()) continue;
-    fmt::print("# not simulated: {}, {} of {} B: {}\n", row.measured->system,
-               row.measured->collective, row.measured->bytes.value, row.error);
+  for (const Failed& one : failed_of(validation)) {
+    const std::string sizes = one.least == one.most
+                                  ? fmt::format("{} B", one.least.value)
+                                  : fmt::format("{} to {} B", one.least.value, one.most.value);
+    fmt::print("# not simulated: {}, {} of {} ({}): {}\n", one.row->measured->system,
+               one.row->measured->collective, sizes, plural(one.count, "row", "rows"),
+               one.row->error);
   }
 }
 

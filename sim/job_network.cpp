@@ -92,7 +92,7 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
     const GpuClass gpu = class_of_gpu(job.connection.shape.min_cc);
     const double rate = model->channel[static_cast<std::size_t>(gpu)];
     channel_rates_ = {BytesPerSecond{rate * kGigabyte},
-                     BytesPerSecond{(graph ? rate : model->exchange_channel) * kGigabyte}};
+                      BytesPerSecond{(graph ? rate : model->exchange_channel) * kGigabyte}};
     double widest = 0;
     for (const System& one : job.systems) widest = std::max(widest, widest_of_gpus(one));
     // One transfer of an exchange takes some of its channels alone.

@@ -102,9 +102,9 @@ class JobNetwork : public SimNetwork {
   std::vector<int> first_link_;  ///< id of each node's first link
   double host_bridge_ = 1;       ///< share of a way up to a CPU, between GPUs
   JobFabric fabric_;
-  int nchannels_ = 0;              ///< that hold their GPUs up; 0: none does
+  int nchannels_ = 0;                              ///< that hold their GPUs up; 0: none does
   std::array<BytesPerSecond, 2> channel_rates_{};  ///< of each, by Reach
-  int first_channel_link_ = 0;     ///< then by rank and channel
+  int first_channel_link_ = 0;                     ///< then by rank and channel
   int first_fabric_link_ = 0;
   std::vector<std::vector<int>> nic_numbers_;  ///< by system
   mutable std::mutex mutex_;                   ///< guards what follows

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kMostUs = 1e9;
 constexpr double kLeastShare = 1e-6;
-constexpr double kMostShare = 1.5;  // a description may be too low, not by more
+constexpr double kLeastRate = 1e-9, kMostRate = 1e9;  // GB/s
 
 Status read_ramp(YamlKeys keys, SimModel::Ramp& ramp) {
   keys.read("most", ramp.most);
@@ -92,53 +92,65 @@ Status read_nets(YamlKeys keys, SimModel& model) {
   return keys.finish();
 }
 
-/// What no hardware has.
-Status check(const SimModel& model, const std::string& where) {
-  const auto refuse = [&](const char* what) {
-    return Error{ErrorCode::Corrupt, fmt::format("{}: {}", where, what)};
-  };
+/// What a number may be, by the keys on the way to it.
+struct NumberRule {
+  std::string_view key;  ///< on the way; empty: of any
+  std::string_view what;
+  double least, most;
+  std::string_view help;
+};
+
+// The first that fits. A share is of what a description gives, which physics does not exceed.
+constexpr NumberRule kNumberRules[] = {
+    {"share", "a share", kLeastShare, 1, "give 0.000001 to 1: no link carries more than its rate"},
+    {"uses", "a share", kLeastShare, 1, "give 0.000001 to 1: no link carries more than its rate"},
+    {"generation", "a share", kLeastShare, 1, "give 0.000001 to 1"},
+    {"host_bridge", "a share", kLeastShare, 1, "give 0.000001 to 1"},
+    {"across", "a share", kLeastShare, 1, "give 0.000001 to 1"},
+    {"channel", "a rate", kLeastRate, kMostRate, "give more than 0 GB/s, and 1e9 at most"},
+    {"error", "an error", 0, kMostUs, "give 0 to 1e9 %"},
+    {"nic", "a share of a latency", 0, kMostUs, "give 0 to 1e9: 1 is what the NIC states"},
+    {"over", "a time", kLeastShare, kMostUs, "give more than 0, from 0 to 1e9 us"},
+    {"", "a time", 0, kMostUs, "give from 0 to 1e9 us"},
+};
+
+const NumberRule& rule_of(const std::vector<std::string>& path) {
+  return *std::ranges::find_if(kNumberRules, [&](const NumberRule& rule) {
+    return rule.key.empty() || std::ranges::find(path, rule.key) != path.end();
+  });
+}
+
+/// Holds each number to what hardware can have.
+Status check_numbers(const YAML::Node& node, const std::string& where,
+                     std::vector<std::string>& path) {
+  if (node.IsMap()) {
+    for (const auto& entry : node) {
+      path.push_back(entry.first.as<std::string>());
+      RINGSIDE_TRY(check_numbers(entry.second, where, path));
+      path.pop_back();
+    }
+    return {};
+  }
+  if (node.IsSequence()) {
+    for (const YAML::Node& entry : node) {
+      RINGSIDE_TRY(check_numbers(entry, where, path));
+    }
+    return {};
+  }
+  const NumberRule& rule = rule_of(path);
+  const auto value = node.as<double>();  // what is none has been refused
   // Nor is NaN a number.
-  const auto is_negative = [](double value) { return !(value >= 0 && value <= kMostUs); };
-  const auto is_no_share = [](double value) {
-    return !(value >= kLeastShare && value <= kMostShare);
-  };
-  if (std::ranges::any_of(model.error_one_node, is_negative) ||
-      std::ranges::any_of(model.error_several, is_negative) ||
-      std::ranges::any_of(model.error_nccl, is_negative)) {
-    return refuse("error: a share is from 0 to 1e9 %");
-  }
-  if (std::ranges::any_of(model.kernel, is_negative))
-    return refuse("kernel: a time is from 0 to 1e9 us");
-  for (const SimModel::Launch& launch : model.launch) {
-    if (is_negative(launch.adds) || is_negative(launch.least_per_gpu)) {
-      return refuse("launch: a time is from 0 to 1e9 us");
-    }
-  }
-  std::vector<const SimModel::Link*> links{&model.nvlink, &model.pci};
-  for (const SimModel::Link& net : model.net) links.push_back(&net);
-  for (const SimModel::Link* link : links) {
-    if (std::ranges::any_of(link->step, is_negative) || is_negative(link->nic))
-      return refuse("a step is from 0 to 1e9 us");
-    if (std::ranges::any_of(link->share, is_no_share)) return refuse("a share is from 1e-6 to 1.5");
-    if (is_negative(link->ramp.most) || !(link->ramp.over >= kLeastShare)) {
-      return refuse("ramp: both are from 0 to 1e9 us, over more than 0");
-    }
-  }
-  const auto& [ring, tree, exchange] = model.nvlink_uses;
-  if (std::ranges::any_of(model.nvswitch_share, is_no_share) ||
-      std::ranges::any_of(model.nvlink_generation, is_no_share) ||
-      is_no_share(model.nvswitch_across) || is_no_share(model.host_bridge) || is_no_share(ring) ||
-      is_no_share(tree) || is_no_share(exchange)) {
-    return refuse("a share is from 1e-6 to 1.5");
-  }
-  const auto is_no_rate = [](double rate) { return !(rate > 0 && rate <= 1e9); };
-  if (std::ranges::any_of(model.channel, is_no_rate) || is_no_rate(model.exchange_channel)) {
-    return refuse("channel: a rate is more than 0 GB/s, and 1e9 at most");
-  }
-  if (is_negative(model.exchange_post)) return refuse("exchange: a time is from 0 to 1e9 us");
-  if (std::ranges::any_of(model.nvswitch_step, is_negative) ||
-      is_negative(model.nvswitch_hosts_step)) {
-    return refuse("nvswitch: a time is from 0 to 1e9 us");
+  if (value >= rule.least && value <= rule.most) return {};
+  return YamlMapping{node, where}.bad(
+      node, fmt::format("{}: '{}' is not {}", fmt::join(path, " "), node.Scalar(), rule.what),
+      std::string(rule.help));
+}
+
+Status check(const YAML::Node& document, const std::string& where) {
+  for (const auto& entry : document) {
+    std::vector<std::string> path{entry.first.as<std::string>()};
+    if (path.front() == "ringside" || path.front() == "name") continue;
+    RINGSIDE_TRY(check_numbers(entry.second, where, path));
   }
   return {};
 }
@@ -149,6 +161,10 @@ Result<SimModel> read_model(const YAML::Node& document, const std::string& where
     return Error{ErrorCode::Corrupt, where + ": not 'ringside: sim-model/1'",
                  "that is the first line of such a file"};
   }
+  constexpr std::string_view kKeys[] = {"ringside", "name", "launch",   "kernel",
+                                        "nvlink",   "pci",  "nvswitch", "channel",
+                                        "exchange", "net",  "error"};
+  RINGSIDE_TRY(YamlMapping(document, where).check(kKeys));
   YamlKeys root{document, where};
   root.take("ringside");
   model.name = root.take("name").as<std::string>("");
@@ -166,7 +182,7 @@ Result<SimModel> read_model(const YAML::Node& document, const std::string& where
   error.read("nccl", model.error_nccl);
   RINGSIDE_TRY(error.finish());
   RINGSIDE_TRY(root.finish());
-  RINGSIDE_TRY(check(model, where));
+  RINGSIDE_TRY(check(document, where));
   return model;
 }
 

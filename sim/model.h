@@ -58,7 +58,8 @@ struct SimModel {
   double nvswitch_across = 1;      ///< and of that, where the same kernels serve the network too
   PerClass channel{};              ///< most that a GPU sends on one channel: what its threads copy
   double exchange_channel = 0;     ///< the same of an exchange's sends to other hosts
-  double exchange_post = 0;        ///< until a GPU's proxy turns from one peer on another host to the next
+  double exchange_post =
+      0;  ///< until a GPU's proxy turns from one peer on another host to the next
   std::array<Link, kNetKinds> net;
 
   /// Half of what was measured on systems that the constants had not seen is nearer than this, in %, by size class.

@@ -11,7 +11,20 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostExchanging = 4096;  // ranks: 16 million transfers
+// Ranks: all to all they make 16 million transfers.
+constexpr int kMostAllToAll = 4096;
+// With a few peers each they need little, but each looks through a round for each other: 1.1 billion.
+constexpr int kMostWithFewPeers = 32768;
+
+/// Exchanges are planned rank by rank.
+Status check_size(Collective collective, int nranks) {
+  const int most = collective == Collective::AllToAll ? kMostAllToAll : kMostWithFewPeers;
+  if (nranks <= most) return {};
+  return Error{
+      ErrorCode::InvalidArgument, fmt::format("{} among {} ranks", to_string(collective), nranks),
+      fmt::format("it is simulated among {} at most: give fewer nodes, or a group of the ranks",
+                  most)};
+}
 
 }  // namespace
 
@@ -21,12 +34,8 @@ Status check_request(const SimRequest& request) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} slots a chunk", slots),
                  fmt::format("a connection has {}; give 1 to {}", kSlots, kMaxSlotsPerChunk)};
   }
-  if (is_point_to_point(request.choice.collective) && request.network->nranks() > kMostExchanging) {
-    return Error{ErrorCode::Unsupported,
-                 fmt::format("{} among {} ranks", to_string(request.choice.collective),
-                             request.network->nranks()),
-                 fmt::format("each has a round for each: it is simulated among {} at most",
-                             kMostExchanging)};
+  if (is_point_to_point(request.choice.collective)) {
+    RINGSIDE_TRY(check_size(request.choice.collective, request.network->nranks()));
   }
   for (const auto& ring : request.channels.rings) {
     std::vector<bool> seen(static_cast<std::size_t>(request.network->nranks()), false);

@@ -10,7 +10,8 @@
 /// What all fidelities refuse, and how they say what they found: in the same words.
 namespace ringside {
 
-/// errors  InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's
+/// errors  InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's, an exchange
+///         among too many
 Status check_request(const SimRequest& request);
 
 Error no_way_between(Rank from, Rank to);

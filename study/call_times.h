@@ -19,7 +19,7 @@ struct CallTime {
   Bytes bytes;
   Seconds alone{};           ///< with the links for itself
   Seconds time{};            ///< while its like on the same hosts call, too
-  std::string limit;         ///< "latency", or the link that limits
+  std::string limit;         ///< the link that limits, or limit_of()
   std::string fidelity;      ///< that it was simulated by
   double error_percent = 0;  ///< SimRow::error_percent
   std::int64_t times = 0;    ///< that the programs which were played make it

@@ -311,6 +311,10 @@ Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
   }
   Ways ways(network, call, result.loads);
   RINGSIDE_TRY(trace_path(call, trace, ways, profile));
+  if (!profile.terms.empty()) {
+    profile.row.path_limit = profile.terms.front().what;
+    profile.row.path_part = profile.terms.front().time / result.time;
+  }
   return profile;
 }
 

@@ -107,6 +107,19 @@ Result<Surroundings> surroundings_of(const SimQuestion& question, const Job& job
   return found;
 }
 
+/// Where the fabric's file takes links down: one of these is what parts the hosts, if one does.
+std::string down_text(const FabricSettings& fabric) {
+  constexpr int kShown = 4;
+  std::string text;
+  int shown = 0;
+  for (const LinkRule& rule : fabric.rules) {
+    if (rule.share > 0) continue;
+    if (++shown > kShown) return text + ", ...";
+    text += fmt::format("{}{} ({})", text.empty() ? "; down: " : ", ", rule.text, rule.where);
+  }
+  return text;
+}
+
 /// What comes goes to the one, if it is there, and to the other.
 struct BothSinks : TraceSink {
   BothSinks(TraceSink* one, TraceSink* other) : first(one), second(other) {}
@@ -132,6 +145,19 @@ Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
     if (steps > most) return false;
   }
   return true;
+}
+
+/// Of one message over the busiest link.
+Seconds longest_crossing(const SimRow& row) {
+  const Choice& choice = row.call.tuned.choice;
+  const auto bytes = static_cast<double>(std::min(choice.chunk, row.call.bytes).value);
+  return Seconds{bytes * wire_factor(choice.protocol) / row.busiest->rate.value};
+}
+
+Seconds shortest_step(const SimCosts& costs) {
+  Seconds least = Seconds::max();
+  for (const Seconds step : costs.step) least = std::min(least, step);
+  return costs.nvswitch > Seconds{} ? std::min(least, costs.nvswitch) : least;
 }
 
 std::optional<Seconds> predicted_of(const SimTuned& tuned) {
@@ -220,7 +246,8 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
   auto result = picked.fidelity->run(request);
   if (const std::string unjoined = network.unjoined(); !result && !unjoined.empty()) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{}: the fabric does not join {}", plan.question.job.on, unjoined),
+                 fmt::format("{}: the fabric does not join {}{}", plan.question.job.on, unjoined,
+                             down_text(asked.fabric->fabric->settings())),
                  asked.fabric->fabric->settings().rails == Rails::Only
                      ? "its rails are apart: let PXN hand messages to the GPU of the other rail "
                        "(NCCL_PXN_DISABLE=0), or give rails: optimised"
@@ -239,6 +266,8 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
         BusyFabricLink{busiest, fabric.shape().tiers[static_cast<std::size_t>(busiest.tier)].name,
                        row.result.busiest * row.result.busiest_fabric_part};
   }
+  row.is_alone = network.nranks() == 1;
+  if (row.is_alone) return row;
   row.algbw = row.call.bytes / row.result.time;
   row.busbw = row.algbw * busbw_factor(plan.calls.collective, network.nranks());
   return row;
@@ -249,7 +278,7 @@ std::vector<Curve> curves_of(const std::vector<SimRow>& rows) {
   for (const SimRow& row : rows) {
     curves[0].points.push_back({row.call.bytes, row.result.time, row.busbw});
     const std::optional<Seconds> predicted = predicted_of(row.call.tuned);
-    if (!predicted) continue;
+    if (!predicted || row.is_alone) continue;
     const BytesPerSecond busbw = row.busbw * (row.result.time / *predicted);
     curves[1].points.push_back({row.call.bytes, *predicted, busbw});
   }
@@ -262,9 +291,15 @@ const SimRow& best_of(const std::vector<SimRow>& rows) {
                            [](const SimRow& a, const SimRow& b) { return a.busbw < b.busbw; });
 }
 
-const char* limit_of(const SimRow& row) {
+std::string limit_of(const SimRow& row) {
   constexpr double kMostly = 0.5;
-  return row.busy_share() < kMostly ? "latency" : "bandwidth";
+  constexpr double kLittle = 0.1;
+  if (row.is_alone) return "launch";
+  if (!row.path_limit.empty()) return row.path_limit;
+  if (!row.busiest) return "not known";
+  if (row.busy_share() >= kMostly) return "bandwidth";
+  return longest_crossing(row) < kLittle * shortest_step(row.call.tuned.costs) ? "latency"
+                                                                               : "steps";
 }
 
 }  // namespace ringside::study

@@ -70,16 +70,22 @@ struct SimRow {
   SimResult result;
   std::optional<SimLink> busiest;  ///< none: no bytes crossed a link
   std::optional<BusyFabricLink> busiest_fabric =
-      {};  ///< none: the job has no fabric, or does not use it
-  BytesPerSecond algbw;
+      {};                 ///< none: the job has no fabric, or does not use it
+  bool is_alone = false;  ///< one rank: nothing crosses a link, and there is no bandwidth to tell
+  BytesPerSecond algbw;   ///< 0 of one that is alone
   BytesPerSecond busbw;
   std::string fidelity = {};  ///< that it was simulated by
   bool is_traced = false;     ///< SimWishes::trace has its steps
-  std::string why = {};       ///< of auto: why by that one; else empty
-  double error_percent = 0;   ///< SimModel::error_percent()
+  std::string path_limit =
+      {};                ///< the longest term of the critical path; empty: nobody looked for one
+  double path_part = 0;  ///< of the time, what went into that
+  std::string why = {};  ///< of auto: why by that one; else empty
+  double error_percent = 0;  ///< SimModel::error_percent()
 
   /// Of the time, what the busiest link needs for its bytes alone: 0 .. 1.
-  [[nodiscard]] double busy_share() const { return result.busiest / result.time; }
+  [[nodiscard]] double busy_share() const {
+    return result.time > Seconds{} ? result.busiest / result.time : 0;
+  }
 };
 
 /// What is wanted of a simulation beside its result.
@@ -105,7 +111,10 @@ std::vector<Curve> curves_of(const std::vector<SimRow>& rows);
 /// shape  rows are not empty
 const SimRow& best_of(const std::vector<SimRow>& rows);
 
-/// What keeps a call from being faster: "latency" where its links rest most of the time, else "bandwidth".
-const char* limit_of(const SimRow& row);
+/// What keeps a call from being faster. With a critical path, what most of it went into ("bandwidth of node *: GPU * ->
+/// NVSwitch"). Without: "bandwidth" where a link carries most of the time; "latency" where a step takes ten times what a
+/// message's bytes do; else "steps", one after another, of which the links' loads do not tell what they wait for.
+/// "launch" of one rank; "not known" where no link was looked at.
+std::string limit_of(const SimRow& row);
 
 }  // namespace ringside::study

@@ -259,8 +259,8 @@ Result<VariantCall> simulate_variant(const PlannedVariant& planned, Bytes size,
 }
 
 std::string limit_text(const SimRow& row) {
-  const std::string_view limit = limit_of(row);
-  return limit == "bandwidth" && row.busiest ? row.busiest->name : std::string(limit);
+  std::string limit = limit_of(row);
+  return limit == "bandwidth" && row.busiest ? row.busiest->name : limit;
 }
 
 }  // namespace ringside::study

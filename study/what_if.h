@@ -77,7 +77,7 @@ struct VariantCall {
 Result<VariantCall> simulate_variant(const PlannedVariant& planned, Bytes size,
                                      const std::function<void(double)>& progress = {});
 
-/// "latency", or the name of the link that limits.
+/// The name of the link that limits, or limit_of().
 std::string limit_text(const SimRow& row);
 
 }  // namespace ringside::study

@@ -57,11 +57,24 @@ ChunkMap::ChunkMap(const Shape& shape)
     if (!parts_.empty()) length = longest(parts_);
   } else if (is_point_to_point(shape.collective)) {
     rule_.chunks = n * n;
+    rule_.send_at = -shape.first_send;
+    nsends_ = static_cast<int>(shape.sends.size());
+    rule_.recv_at = nsends_ - shape.first_recv;
     parts_.assign(shape.sends.begin(), shape.sends.end());
     parts_.insert(parts_.end(), shape.recvs.begin(), shape.recvs.end());
     length = longest(parts_);
   }
   rule_.pieces = ceil_div(length, per_piece);
+}
+
+bool ChunkMap::is_in_tables(int chunk) const {
+  if (!is_point_to_point(rule_.collective)) return true;
+  const int from = chunk / rule_.ranks;
+  const int to = chunk % rule_.ranks;
+  const int sent = rule_.send_at + to;
+  const int received = rule_.recv_at + from;
+  return (from != rule_.self || (sent >= 0 && sent < nsends_)) &&
+         (to != rule_.self || (received >= nsends_ && received < std::ssize(parts_)));
 }
 
 }  // namespace ringside

@@ -46,8 +46,10 @@ class ChunkMap {
     std::span<const std::int64_t> bases = {};
     std::span<const ChannelPart> parts = {};
 
-    /// point-to-point: this channel's share of what `self` sends to and receives from each rank
+    /// point-to-point: this channel's share of what `self` sends to and receives from each rank from first_send and
+    /// first_recv on; nothing to and from others
     std::span<const ChannelPart> sends = {}, recvs = {};
+    int first_send = 0, first_recv = 0;
     Rank self{0};
   };
 
@@ -64,7 +66,7 @@ class ChunkMap {
   [[nodiscard]] int chunks() const { return rule_.chunks; }
   /// shape  loop 0 .. loops()-1, chunk 0 .. chunks()-1
   [[nodiscard]] ChunkSpan at(std::int64_t loop, int chunk) const {
-    return rule_.at(loop, chunk, tables_of());
+    return is_in_tables(chunk) ? rule_.at(loop, chunk, tables_of()) : ChunkSpan{};
   }
 
   /// Whose block the chunk is part of.  shape  all_gather, all_gather_v, reduce_scatter
@@ -79,6 +81,8 @@ class ChunkMap {
   [[nodiscard]] std::span<const ChannelPart> parts() const { return parts_; }
 
  private:
+  /// Of a transfer that is not there the tables have nothing, and no step asks: only who looks through all of them.
+  [[nodiscard]] bool is_in_tables(int chunk) const;
   [[nodiscard]] ChunkTables tables_of() const {
     return {owners().data(), bases_.empty() ? nullptr : bases_.data(),
             parts_.empty() ? nullptr : parts_.data()};
@@ -88,6 +92,7 @@ class ChunkMap {
   RankOrder owners_;  ///< null: no block is a rank's
   std::vector<std::int64_t> bases_;
   std::vector<ChannelPart> parts_;
+  int nsends_ = 0;  ///< of parts_
 };
 
 }  // namespace ringside

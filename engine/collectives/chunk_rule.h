@@ -32,8 +32,8 @@ RINGSIDE_HD constexpr bool has_a_block_per_rank(Collective collective) {
 struct ChunkTables {
   const Rank* owners = nullptr;         ///< of blocks
   const std::int64_t* bases = nullptr;  ///< all_gather_v: where each block begins
-  /// all_gather_v: this channel's share of each block; point-to-point: what is sent to each rank, then what
-  /// is received
+  /// all_gather_v: this channel's share of each block; point-to-point: what is sent to ranks from one on, then what
+  /// is received from ranks from another on (ChunkRule::send_at, recv_at)
   const ChannelPart* parts = nullptr;
 };
 
@@ -52,6 +52,8 @@ struct ChunkRule {
   int self = 0;
   int ranks = 1;
   int chunks = 1;
+  int send_at = 0,
+      recv_at = 0;  ///< point-to-point: by so much a rank's place in the table is off its number
 
   [[nodiscard]] RINGSIDE_HD constexpr std::int64_t loops() const { return pieces * turns; }
   [[nodiscard]] RINGSIDE_HD constexpr std::int64_t piece_of(std::int64_t loop) const {
@@ -61,7 +63,7 @@ struct ChunkRule {
     return static_cast<int>(loop % turns);
   }
 
-  /// shape  loop 0 .. loops() - 1, number 0 .. chunks - 1
+  /// shape  loop 0 .. loops() - 1, number 0 .. chunks - 1; point-to-point: of a transfer that is there
   [[nodiscard]] RINGSIDE_HD constexpr ChunkSpan at(std::int64_t loop, int number,
                                                    const ChunkTables& tables) const {
     const std::int64_t piece = piece_of(loop);
@@ -107,12 +109,12 @@ struct ChunkRule {
     const int to = number % ranks;
     ChunkSpan span;
     if (to == self) {
-      const ChannelPart recv = cut(tables.parts[ranks + from], piece);
+      const ChannelPart recv = cut(tables.parts[recv_at + from], piece);
       span.output = recv.offset;
       span.count = recv.count;
     }
     if (from == self) {
-      const ChannelPart send = cut(tables.parts[to], piece);
+      const ChannelPart send = cut(tables.parts[send_at + to], piece);
       span.input = send.offset;
       span.count = send.count;
     }

@@ -110,24 +110,65 @@ class Cutter {
   int per_peer_;
 };
 
-ChannelTask plan_one(const PlanInput& input, const ExchangeSchedule& schedule,
-                     const Transfers& whole, int channel) {
+/// Ranks next to each other: a few of very many need no room for all.
+struct RankSpan {
+  int first = 0;
+  int count = 0;
+
+  [[nodiscard]] bool holds(int rank) const { return rank >= first && rank < first + count; }
+};
+
+/// From the first to the last peer of whom there is a transfer.
+RankSpan peers_of(const std::vector<ChannelPart>& by_peer) {
+  const auto is_there = [](const ChannelPart& part) { return part.count > 0; };
+  const auto first = std::ranges::find_if(by_peer, is_there);
+  if (first == by_peer.end()) return {};
+  const auto last = std::find_if(by_peer.rbegin(), by_peer.rend(), is_there).base();
+  return {static_cast<int>(first - by_peer.begin()), static_cast<int>(last - first)};
+}
+
+/// The rounds in which this rank has something to do on any channel: of a few peers, a few.
+std::vector<int> rounds_of(const ExchangeSchedule& schedule, const Transfers& whole) {
+  std::vector<int> rounds;
+  for (std::size_t i = 0; i < schedule.rounds.size(); ++i) {
+    const PeersOfRound peers = schedule.rounds[i];
+    const bool is_used = whole.sends[static_cast<std::size_t>(to_int(peers.send))].count > 0 ||
+                         whole.recvs[static_cast<std::size_t>(to_int(peers.recv))].count > 0;
+    if (is_used) rounds.push_back(static_cast<int>(i));
+  }
+  return rounds;
+}
+
+/// A rank's transfers, and in which rounds they are.
+struct RankExchange {
+  Transfers whole;
+  ExchangeSchedule schedule;
+  std::vector<int> rounds;
+  RankSpan sends, recvs;
+};
+
+ChannelTask plan_one(const PlanInput& input, const RankExchange& mine, int channel) {
   const int n = input.nranks;
   const int me = to_int(input.rank);
-  const Cutter cutter(input, schedule);
-  Transfers here{std::vector<ChannelPart>(static_cast<std::size_t>(n)),
-                 std::vector<ChannelPart>(static_cast<std::size_t>(n))};
+  const Cutter cutter(input, mine.schedule);
+  const auto& [whole, schedule, used, sent, received] = mine;
+  Transfers here{std::vector<ChannelPart>(static_cast<std::size_t>(sent.count)),
+                 std::vector<ChannelPart>(static_cast<std::size_t>(received.count))};
+  const auto part_in = [&](const std::vector<ChannelPart>& all, const RankSpan& span, Rank peer,
+                           int round, std::vector<ChannelPart>& parts) {
+    const int at = to_int(peer);
+    if (!span.holds(at)) return false;
+    ChannelPart& part = parts[static_cast<std::size_t>(at - span.first)];
+    part = cutter.part(all[static_cast<std::size_t>(at)], round, channel);
+    return part.count > 0;
+  };
   std::vector<Round> rounds;
   std::vector<Peer> send_peers;
   std::vector<Peer> recv_peers;
-  for (int i = 0; i < n; ++i) {
+  for (const int i : used) {
     const PeersOfRound peers = schedule.rounds[static_cast<std::size_t>(i)];
-    const auto to = static_cast<std::size_t>(to_int(peers.send));
-    const auto from = static_cast<std::size_t>(to_int(peers.recv));
-    here.sends[to] = cutter.part(whole.sends[to], i, channel);
-    here.recvs[from] = cutter.part(whole.recvs[from], i, channel);
-    const bool sends = here.sends[to].count > 0;
-    const bool receives = here.recvs[from].count > 0;
+    const bool sends = part_in(whole.sends, sent, peers.send, i, here.sends);
+    const bool receives = part_in(whole.recvs, received, peers.recv, i, here.recvs);
     if (!sends && !receives) continue;
     Round& round = rounds.emplace_back();
     if (sends) round.send_chunk = me * n + to_int(peers.send);
@@ -145,6 +186,8 @@ ChannelTask plan_one(const PlanInput& input, const ExchangeSchedule& schedule,
   ChunkMap::Shape shape = input.shape(input.tables.natural, {});
   shape.sends = here.sends;
   shape.recvs = here.recvs;
+  shape.first_send = sent.first;
+  shape.first_recv = received.first;
   shape.self = input.rank;
   ChannelTask task = input.task(shape);
   task.rounds = std::move(rounds);
@@ -157,11 +200,15 @@ ChannelTask plan_one(const PlanInput& input, const ExchangeSchedule& schedule,
 }  // namespace
 
 Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input, int first, int last) {
-  RINGSIDE_TRY(const Transfers whole, transfers_of(input));
-  const ExchangeSchedule schedule = exchange_schedule(nodes_of(input.tables), input.rank);
+  RankExchange mine;
+  RINGSIDE_TRY(mine.whole, transfers_of(input));
+  mine.schedule = exchange_schedule(nodes_of(input.tables), input.rank);
+  mine.rounds = rounds_of(mine.schedule, mine.whole);
+  mine.sends = peers_of(mine.whole.sends);
+  mine.recvs = peers_of(mine.whole.recvs);
   std::vector<ChannelTask> tasks;
   for (int channel = first; channel < last; ++channel) {
-    tasks.push_back(plan_one(input, schedule, whole, channel));
+    tasks.push_back(plan_one(input, mine, channel));
   }
   return tasks;
 }

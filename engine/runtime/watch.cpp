@@ -8,7 +8,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -28,12 +27,9 @@ namespace {
 
 constexpr Nanoseconds kLastWords = std::chrono::milliseconds(200);
 
-/// The first number of a death's precedence.
-constexpr int kDeath = 0;
-
 /// The order in which reasons of one moment are preferred; equal for the same news by two ways.
 std::tuple<int, int> precedence(const WatchMessage& news) {
-  if (news.dead != kNoRank) return {kDeath, to_int(news.dead)};
+  if (news.dead != kNoRank) return {0, to_int(news.dead)};
   const bool is_consequence =
       news.error.code == ErrorCode::PeerGone || news.error.code == ErrorCode::Aborted;
   return {is_consequence ? 2 : 1, to_int(news.origin)};
@@ -228,8 +224,9 @@ class Watch::Impl {
     }
     if (!is_settling() || !has_passed(settled_at_)) return false;
     const std::vector<int> dead = deaths();
-    reason_ = dead.size() > 1 ? death_of(dead) : best_->error;
-    if (reason_->code == ErrorCode::Unreachable) add_silences(*reason_);
+    const WatchMessage& best = preferred();
+    reason_ = dead.size() > 1 ? death_of(dead) : best.error;
+    if (reason_->code == ErrorCode::Unreachable) add_silences(best.origin, *reason_);
     reason_->is_told_elsewhere = !is_teller(dead);
     return true;
   }
@@ -300,7 +297,7 @@ class Watch::Impl {
 
   /// Takes news in and passes them on, once, to where they have not come from.
   void hear(const WatchMessage& news, const Link* from) {
-    if (!heard_.insert(precedence(news)).second) return;
+    if (!heard_.emplace(precedence(news), news).second) return;
     if (news.error.code == ErrorCode::Unreachable)
       silences_[to_int(news.origin)] = news.error.message;
     for (Link& link : links_) {
@@ -308,9 +305,18 @@ class Watch::Impl {
       link.say(news);
       link.flush();
     }
-    if (reason_) return;
-    if (!best_) settled_at_ = deadline_in(kSettleTime, clock_);
-    if (!best_ || precedence(news) < precedence(*best_)) best_ = news;
+    if (!reason_ && heard_.size() == 1) settled_at_ = deadline_in(kSettleTime, clock_);
+    if (news.dead == me_) deny_death(news.origin);
+  }
+
+  /// Who hears that it is dead says that it lives: a connection that the network cut may end at one side as if the
+  /// process at the other had ended (a reset after unanswered keepalives).
+  void deny_death(Rank teller) {
+    if (is_leaving_ || silences_.contains(to_int(me_))) return;
+    const Error why{ErrorCode::Unreachable,
+                    fmt::format("rank {} takes this rank for gone", to_int(teller)),
+                    "check the network between the two hosts"};
+    hear({WatchMessage::Kind::Abort, me_, kNoRank, silence_of(me_, teller, why)}, nullptr);
   }
 
   /// Since it was asked last. The callback is not for this object's mutex.
@@ -333,29 +339,40 @@ class Watch::Impl {
     return to_int(me_) == lives_beside(1) || to_int(me_) == lives_beside(-1);
   }
 
-  /// Of which there are news, ascending.
+  /// Whether it is news of a death of someone who itself says that it has lost others: it lives.
+  [[nodiscard]] bool is_denied(const WatchMessage& news) const {
+    return news.dead != kNoRank && silences_.contains(to_int(news.dead));
+  }
+
+  /// Of which there are news that nobody denies, ascending.
   [[nodiscard]] std::vector<int> deaths() const {
     std::vector<int> dead;
-    for (const auto& [kind, rank] : heard_) {
-      if (kind == kDeath) dead.push_back(rank);
+    for (const auto& [order, news] : heard_) {
+      if (news.dead != kNoRank && !is_denied(news)) dead.push_back(to_int(news.dead));
     }
     return dead;
   }
 
+  /// The reason that is told. Who denies a death has given another, so there is one.
+  [[nodiscard]] const WatchMessage& preferred() const {
+    return std::ranges::find_if(heard_, [&](const auto& one) { return !is_denied(one.second); })
+        ->second;
+  }
+
   /// What others have lost in the same moment: of a host that is cut off, both its neighbours speak.
-  void add_silences(Error& reason) const {
+  void add_silences(Rank told, Error& reason) const {
     for (const auto& [origin, text] : silences_) {
-      if (origin == to_int(best_->origin)) continue;
+      if (origin == to_int(told)) continue;
       reason.message += fmt::format("; {}", text);
     }
   }
 
-  [[nodiscard]] bool is_settling() const { return best_ && !reason_; }
+  [[nodiscard]] bool is_settling() const { return !heard_.empty() && !reason_; }
 
   /// In the second half of the settling time, and after it, what this rank notices by itself is a
   /// consequence: the ranks that settled first may be ending already.
   [[nodiscard]] bool takes_own_news() const {
-    return !best_ || (!reason_ && !has_passed(settled_at_ - kSettleTime / 2));
+    return heard_.empty() || (!reason_ && !has_passed(settled_at_ - kSettleTime / 2));
   }
 
   void say_last_words() {
@@ -364,7 +381,7 @@ class Watch::Impl {
     for (Link& link : links_) listen_to(link);  // news may have come since the last look
     for (Link& link : links_) {
       // Whoever has heard that the job is broken may leave: that is no second failure.
-      if (best_ && !is_leaving_) link.say({.kind = WatchMessage::Kind::Goodbye});
+      if (!heard_.empty() && !is_leaving_) link.say({.kind = WatchMessage::Kind::Goodbye});
       link.flush();
       while (link.fd && !link.out.empty() && !has_passed(until)) {
         pollfd entry{link.fd.get(), POLLOUT, 0};
@@ -386,9 +403,8 @@ class Watch::Impl {
 
   mutable std::mutex mutex_;  ///< guards all that follows
   std::array<Link, 2> links_;
-  std::set<std::tuple<int, int>> heard_;
-  std::map<int, std::string> silences_;  ///< by the rank that says so
-  std::optional<WatchMessage> best_;     ///< the preferred reason so far
+  std::map<std::tuple<int, int>, WatchMessage> heard_;  ///< the preferred first
+  std::map<int, std::string> silences_;                 ///< by the rank that says so
   Deadline settled_at_{};
   std::optional<Error> reason_;
   bool has_aborted_ = false;

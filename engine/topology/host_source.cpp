@@ -62,6 +62,8 @@ std::string_view xml_root_name(std::string_view text) {
     } else if (text.starts_with("<!--")) {
       drop_through(text, "-->");
     } else if (text.starts_with("<!")) {
+      // A document type may hold declarations, each with an end of its own.
+      if (text.find('[') < text.find('>')) drop_through(text, "]");
       drop_through(text, ">");
     } else {
       break;

@@ -244,7 +244,7 @@ Surround surround_of(const study::SimPlan& plan, const study::SimRow& row) {
     result.rows.push_back({{{name}, {std::move(text)}}});
   };
   line("time, with the launch", format_time(row.result.time));
-  line("busbw", format_bandwidth(row.busbw));
+  if (!row.is_alone) line("busbw", format_bandwidth(row.busbw));
   if (row.busiest) {
     line("busiest link", fmt::format("{}, {} of the time", row.busiest->name,
                                      fmt::format("{:.0f} %", 100 * row.busy_share())));

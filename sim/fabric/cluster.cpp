@@ -49,7 +49,13 @@ Result<ClusterFile> load_cluster_file(const std::string& path,
   }
   RINGSIDE_TRY(ClusterFile file, parse_cluster(text, path, changes));
   if (file.fabric.kind == FabricKind::Platform) {
-    RINGSIDE_TRY(Platform platform, load_platform(source_of(file.fabric.file, path)));
+    const std::string source = source_of(file.fabric.file, path);
+    if (std::error_code ignored; !std::filesystem::exists(source, ignored)) {
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("{}: file: there is no '{}'", file.fabric.where, source),
+                   "give the platform's XML, by its whole path or from the cluster's file on"};
+    }
+    RINGSIDE_TRY(Platform platform, load_platform(source));
     file.fabric.platform = std::make_shared<const Platform>(std::move(platform));
   }
   return file;

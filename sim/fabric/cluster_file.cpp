@@ -19,6 +19,9 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kMostRules = 256;
+constexpr double kLeastLeft = 1e-6;  // of a link that is up
+// What may be listed fits in. Of more, yaml-cpp takes 60 bytes for each before anything can be counted.
+constexpr std::size_t kMostText = 1 << 20;
 constexpr std::size_t kMostEntries = 1024;  // of nodes: aliases let a short text be a long list
 constexpr double kMostRatio = 1000;
 constexpr Seconds kMostLatency{1};
@@ -120,6 +123,11 @@ Status read_rules(const YamlMapping& keys, const char* key, bool is_taken,
     if (!rule) return one.bad(entry, rule.error().message, rule.error().help);
     RINGSIDE_TRY(const double share, ratio(one, "share", 0, 1, "0.5"));
     rule->share = is_taken ? 1 - share : share;
+    if (rule->share > 0 && rule->share < kLeastLeft) {
+      RINGSIDE_TRY(const YAML::Node at, one.find("share", "0.5"));
+      return one.bad(at, fmt::format("share: '{}' leaves next to nothing of a link", at.Scalar()),
+                     is_taken ? "give less" : "give 0 (it is down), or 0.000001 to 1");
+    }
     rule->where = is_set ? one.where() : place_of(keys, entry);
     if (is_taken && share == 1) {
       return one.bad(entry, "background traffic that takes all of a link", "give less than 1");
@@ -318,6 +326,11 @@ Result<ClusterFile> read_cluster(YAML::Node document, const std::string& where,
 
 Result<ClusterFile> parse_cluster(const std::string& text, const std::string& where,
                                   const std::vector<ClusterChange>& changes) {
+  if (text.size() > kMostText) {
+    return Error{ErrorCode::Corrupt, fmt::format("{}: {} bytes", where, text.size()),
+                 fmt::format("a cluster's file has {} at most: {} nodes, {} rules, a placement",
+                             kMostText, kMostEntries, kMostRules)};
+  }
   try {
     RINGSIDE_TRY(const YAML::Node document, load_yaml_document(text, where));
     return read_cluster(document, where, changes);

@@ -138,10 +138,10 @@ Result<ChannelFlow> FlowShapes::channel(const SimRequest& request, const TaskPla
   set_rates(*request.network, job);
   std::optional<FoldedShape> folded = fold_shape(job);
   if (!folded) {
-    return Error{ErrorCode::Unsupported,
+    return Error{ErrorCode::InvalidArgument,
                  fmt::format("flow takes no exchange of so many transfers: {} ranks",
                              request.network->nranks()),
-                 "--fidelity event takes each"};
+                 "--fidelity event takes each, or give fewer nodes"};
   }
   ChannelFlow channel;
   channel.kinds = std::move(folded->kind_of);

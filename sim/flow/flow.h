@@ -16,7 +16,7 @@ namespace ringside {
 ///
 /// Differs from events where lines that are not alike are in step all the same: docs/accuracy.md has by how much.
 /// source  Schweitzer, Approximate analysis of multiclass closed networks of queues (1979), for what meets by chance
-/// errors  as simulate_events(); InvalidArgument: a trace is asked for; Unsupported: an exchange of too many transfers
+/// errors  as simulate_events(); InvalidArgument: a trace is asked for, an exchange of too many transfers
 Result<SimResult> simulate_flows(const SimRequest& request);
 
 }  // namespace ringside

@@ -210,5 +210,19 @@ TEST(BusyPort, IsNamedWithWhatToDo) {
   EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
 }
 
+// In a thread of its own or not: 300 MB are too few for either.
+TEST(Errors, NoMemoryIsAnErrorLikeOthers) {
+  if (std::string_view(RINGSIDE_SANITIZED) != "") GTEST_SKIP() << "a sanitizer reserves much more";
+  for (const char* const question :
+       {"all_to_all -N 256 --fidelity event", "all_reduce -N 2048 --fidelity flow"}) {
+    const Outcome outcome =
+        run_program({"-c", std::string("ulimit -v 300000; exec ") + RINGSIDE_PROGRAM +
+                               " sim -b 64M --on dgx-h100 " + question},
+                    {}, "/bin/sh");
+    EXPECT_EQ(outcome.status, 3) << outcome.err;
+    EXPECT_EQ(outcome.err.substr(0, 20), "error: out of memory") << outcome.err;
+  }
+}
+
 }  // namespace
 }  // namespace ringside

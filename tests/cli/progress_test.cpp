@@ -51,6 +51,19 @@ TEST(Progress, WhoInterruptsIsToldHowFarItCame) {
       testing::KilledBySignal(SIGINT), "interrupted after 1 s, 40 % into: simulating 1G");
 }
 
+// Nothing may be told for long: the time is that of the interrupt.
+TEST(Progress, WhoInterruptsIsToldHowLongItTookSinceTheBeginning) {
+  EXPECT_EXIT(
+      {
+        Progress progress("simulating 1G");
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        progress.show(0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(900));
+        std::raise(SIGINT);
+      },
+      testing::KilledBySignal(SIGINT), "ringside: interrupted after 1 s, 0 % into: simulating 1G");
+}
+
 TEST(Progress, WhatIsDoneIsNotInterrupted) {
   EXPECT_EXIT(
       {

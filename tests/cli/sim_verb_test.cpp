@@ -8,6 +8,7 @@
 
 #include "tests/cli/json_answer.h"
 #include "tests/cli/program.h"
+#include "tests/study/published_folder.h"
 
 namespace ringside {
 namespace {
@@ -34,6 +35,18 @@ TEST(SimVerb, BusbwStaysWithinTheLinksAndRepeatsToTheLastDigit) {
   EXPECT_EQ(result["busbw_gbs"].dump(), second["results"][0]["busbw_gbs"].dump());
 }
 
+// 513 x 8 ranks: a peer each way is little work; 16.8 million transfers are too many.
+TEST(SimVerb, ExchangesAreRefusedByTheirTransfersAndTheMendIsNamed) {
+  const json result =
+      simulate({"send_recv", "--bytes", "1M", "--on", "dgx-h100", "--nodes", "513"})["results"][0];
+  EXPECT_GE(result["transfers"], 513 * 8);
+  const Outcome refused =
+      run_program({"sim", "all_to_all", "--bytes", "1M", "--on", "dgx-h100", "--nodes", "513"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("all_to_all among 4104 ranks"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("4096 at most: give fewer nodes"), std::string::npos) << refused.err;
+}
+
 TEST(SimVerb, TakesNcclsChoiceAndPutsItsTimeBesideTheSimulatedOne) {
   const json result =
       simulate({"all_reduce", "--bytes", "8", "--on", "dgx-h100", "--nodes", "2"})["results"][0];
@@ -58,6 +71,66 @@ TEST(SimVerb, AProfileTellsWhereTheTimeGoes) {
   EXPECT_EQ(profile["critical_path"][0]["waited_for"], "begin");
   EXPECT_FALSE(profile["links"].empty());
   EXPECT_FALSE(profile["terms"].empty());
+}
+
+// NCCL copies within the GPU's memory, or does nothing: there is no link, and 8 GiB in a launch's time are no bandwidth.
+TEST(SimVerb, OneRankHasNoBandwidth) {
+  for (const std::string fidelity : {"auto", "event", "flow", "chunk", "model"}) {
+    const std::vector<std::string> words{"all_reduce", "--bytes",    "8G",    "--on",
+                                         "gh200",      "--fidelity", fidelity};
+    const json result = simulate(words)["results"][0];
+    EXPECT_TRUE(result["algbw_gbs"].is_null()) << fidelity << result;
+    EXPECT_TRUE(result["busbw_gbs"].is_null()) << fidelity << result;
+    std::vector<std::string> verb{"sim"};
+    verb.insert(verb.end(), words.begin(), words.end());
+    const std::string text = run_program(verb).out;
+    EXPECT_NE(text.find("# one rank: in place NCCL does nothing"), std::string::npos) << text;
+    EXPECT_EQ(text.find("nan"), std::string::npos) << text;
+    EXPECT_EQ(text.find("inf"), std::string::npos) << text;
+  }
+  const json varied =
+      simulate({"all_reduce", "--bytes", "1M", "--on", "gh200", "--vary", "nodes=2"});
+  EXPECT_TRUE(varied["variants"][0]["results"][0]["busbw_ratio"].is_null());
+  EXPECT_GT(varied["variants"][0]["results"][0]["busbw_gbs"].get<double>(), 0);
+}
+
+// Two hosts of one leaf have 2 NICs on a rail: 2:1 and 8:1 both leave one link up, and the answers are the same.
+TEST(SimVerb, SaysWhereWholeLinksGiveAnotherOversubscription) {
+  const std::string path = temporary_path("rounded.yaml");
+  std::ofstream(path)
+      << "ringside: cluster/1\nname: small\nnodes: [dgx-h100 x4]\nfabric:\n  kind: leaf_spine\n"
+         "  rails: optimised\n  hosts_per_leaf: 2\n  oversubscription: 2\n";
+  const std::vector<std::string> words{"sim", "all_reduce", "--bytes", "1M", "--on", path};
+  const std::string exact = run_program(words).out;
+  EXPECT_EQ(exact.find("links are whole"), std::string::npos) << exact;
+  std::vector<std::string> changed = words;
+  changed.insert(changed.end(), {"--set", "fabric.oversubscription=8"});
+  const std::string note = "leaf - spine is 2:1, not 8:1: links are whole";
+  const std::string rounded = run_program(changed).out;
+  EXPECT_NE(rounded.find("# fabric: " + note), std::string::npos) << rounded;
+  const json varied = simulate(
+      {"all_reduce", "--bytes", "1M", "--on", path, "--vary", "fabric.oversubscription=2,8"});
+  EXPECT_TRUE(varied["base"]["fabric_note"].is_null());
+  EXPECT_TRUE(varied["variants"][0]["fabric_note"].is_null());
+  EXPECT_EQ(varied["variants"][1]["fabric_note"], note);
+}
+
+TEST(ValidateVerb, RowsThatFailAlikeAreOneLine) {
+  const std::string folder = temporary_path("alike");
+  const std::string row = "two-h100,AllReduce,2,1,Spiral,auto,,float,oop,";
+  write_published(folder, row + "2048,1,2.27,\n" + row + "4096,1,2.27,\n" + row + "4096,2,2.27,\n");
+  const std::string text =
+      run_program({"validate", folder, "--machines", folder + "/machines"}).out;
+  const std::string line = "# not simulated: two-h100, AllReduce of 2048 to 4096 B (3 rows): ";
+  EXPECT_NE(text.find(line), std::string::npos) << text;
+  EXPECT_EQ(text.find("# not simulated"), text.rfind("# not simulated")) << text;
+}
+
+// 16 TiB is 17592186044416 B, 4398046511104 elements: wider than any column.
+TEST(SimVerb, LargeNumbersDoNotRunTogether) {
+  const std::string text =
+      run_program({"sim", "all_reduce", "--bytes", "16T", "--on", "dgx-h100"}).out;
+  EXPECT_NE(text.find("17592186044416 4398046511104 "), std::string::npos) << text;
 }
 
 TEST(SimVerb, PlotsOneSizeOrSeveral) {
@@ -155,6 +228,34 @@ TEST(SimVerb, ItsErrorBarsStandInThePageOfAccuracy) {
   EXPECT_NE(page.find("| one node " + row("1", "event")), std::string::npos);
   EXPECT_NE(page.find("| several nodes " + row("2", "event")), std::string::npos);
   EXPECT_NE(page.find("| NCCL's own model " + row("1", "model")), std::string::npos);
+}
+
+// 1,024 H100 are more than anybody measured, 16 are not; 32 are too many of all_to_all, which 20 ranks were measured with.
+TEST(SimVerb, SaysWhereAQuestionLiesBeyondWhatWasMeasured) {
+  const auto said = [](const std::string& collective, const std::string& nodes) {
+    return run_program({"sim", collective, "--bytes", "1M", "--on", "dgx-h100", "--nodes", nodes})
+        .out;
+  };
+  EXPECT_EQ(said("all_reduce", "2").find("beyond"), std::string::npos);
+  EXPECT_NE(said("all_reduce", "128").find("beyond that: all_reduce was measured among 128 ranks"),
+            std::string::npos);
+  EXPECT_NE(said("all_to_all", "4").find("among 20 ranks at most"), std::string::npos);
+  EXPECT_NE(said("gather", "1").find("gather was not measured"), std::string::npos);
+  const json varied = simulate({"all_reduce", "--bytes", "64M", "--on", "dgx-h100", "--vary",
+                                "nodes=2,32", "--vary", "fidelity=event,model"});
+  EXPECT_TRUE(varied["variants"][0]["beyond_measured"].is_null());
+  EXPECT_FALSE(varied["variants"][2]["beyond_measured"].is_null());
+  const std::string table = run_program({"sim", "all_reduce", "--bytes", "64M", "--on", "dgx-h100",
+                                         "--nodes", "32", "--vary", "fidelity=model"})
+                                .out;
+  const double one = varied["variants"][0]["results"][0]["error_percent"];
+  const double model = varied["variants"][1]["results"][0]["error_percent"];
+  EXPECT_NE(one, model);
+  const auto starred = [](double percent) {
+    return " " + std::to_string(static_cast<int>(percent)) + "* ";
+  };
+  EXPECT_NE(table.find(starred(one)), std::string::npos) << table;
+  EXPECT_NE(table.find(starred(model)), std::string::npos) << table;
 }
 
 // The first of three cannot be; the table, and the document, have the other two.

@@ -32,6 +32,29 @@ std::vector<int> coverage(const ChunkMap::Shape& shape, std::int64_t buffer) {
   return times;
 }
 
+// Rank 2 of 1000 sends 7 elements to rank 3 and receives 5 from rank 1: a row each, not 2,000.
+TEST(ChunkMap, AnExchangeWithAFewHasRoomForThemAlone) {
+  const std::vector<ChannelPart> sends{{0, 7}}, recvs{{20, 5}};
+  ChunkMap::Shape shape{.collective = Collective::SendRecv,
+                        .order = std::make_shared<std::vector<Rank>>(1000, Rank{0}),
+                        .part = {},
+                        .chunk = 100,
+                        .sends = sends,
+                        .recvs = recvs,
+                        .first_send = 3,
+                        .first_recv = 1,
+                        .self = Rank{2}};
+  const ChunkMap map(shape);
+  EXPECT_EQ(map.parts().size(), 2U);
+  EXPECT_EQ(map.at(0, 2 * 1000 + 3).count, 7);
+  const ChunkSpan received = map.at(0, 1 * 1000 + 2);
+  EXPECT_EQ(received.count, 5);
+  EXPECT_EQ(received.output, 20);
+  for (const int chunk : {2 * 1000 + 2, 2 * 1000 + 4, 0 * 1000 + 2, 999 * 1000 + 2, 5}) {
+    EXPECT_EQ(map.at(0, chunk).count, 0) << chunk;
+  }
+}
+
 TEST(ChunkMap, ChannelsLoopsAndChunksCoverEachElementOnceForAnySizes) {
   std::mt19937 random(20261120);
   for (int round = 0; round < 2000; ++round) {

@@ -115,6 +115,12 @@ TEST(ClusterFile, RefusesWithLineAndMend) {
   EXPECT_THAT(refusal(head + "fabric: {kind: switch, degraded: [{link: leaf 0, share: 1}]}\n"),
               HasSubstr("not FROM -> TO"));
   EXPECT_THAT(
+      refusal(head +
+              "fabric:\n  kind: switch\n  degraded:\n  - {link: a 0 -> b 0, share: 1e-12}\n"),
+      AllOf(StartsWith("c.yaml:7: share: '1e-12'"), HasSubstr("give 0 (it is down)")));
+  EXPECT_THAT(refusal(head + "fabric: {kind: switch}  #" + std::string(1 << 20, ' ')),
+              AllOf(HasSubstr("bytes"), HasSubstr("1048576 at most")));
+  EXPECT_THAT(
       refusal(head + "fabric: {kind: switch, background: [{link: a 0 -> b 0, share: 1}]}\n"),
       HasSubstr("takes all of a link"));
   EXPECT_THAT(refusal(head + "fabric: {kind: switch}\nplacement: paked\n"),

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -35,7 +36,8 @@ TEST_F(GeneratedCases, TheSameSeedGivesTheSameBytes) {
 
 // A truth.json does not make the rest ours: labelled logs have one beside them, too.
 TEST(Generate, AFolderThatHoldsAnythingIsLeftAlone) {
-  const std::string folder = testing::TempDir() + "ringside_hangs_other";
+  const std::string folder =
+      testing::TempDir() + "ringside_hangs_other_" + std::to_string(::getpid());
   fs::remove_all(folder);
   fs::create_directories(folder);
   for (const char* name : {"/precious.txt", "/truth.json"}) {

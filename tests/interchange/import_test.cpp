@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -23,7 +24,8 @@ using testing::HasSubstr;
 /// A folder for as long as it lives.
 class Folder {
  public:
-  explicit Folder(const std::string& name) : path_(testing::TempDir() + "interchange_" + name) {
+  explicit Folder(const std::string& name)
+      : path_(testing::TempDir() + "interchange_" + std::to_string(::getpid()) + "_" + name) {
     fs::remove_all(path_);
     fs::create_directories(path_);
   }

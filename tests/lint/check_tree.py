@@ -17,6 +17,9 @@ LAYER = re.compile(r"\| `([\w/]+)/` \|.*\| ([^|]+) \|$")  # a row of docs/archit
 WHO = ("sources", "cpp")  # who below a folder may include a library; tests/lint/arrows.txt
 # In two parts, so that this file passes its own check.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
+# A path below the folder for temporary files is a test's own when the name of the process or of the test is in it.
+SHARED_PATH = re.compile(r'TempDir\(\)\)?\s*[+/]')
+OWN_PATH = re.compile(r'getpid|current_test_info|%p')
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 # docs/formats: what is cited by number stands there. `docs/formats 2.3; 9.1 NET-03..05, NET-19 and 4.8`
@@ -121,6 +124,8 @@ def check_code(path, lines, arrows, installed):
         if not lines or lines[first - 1].strip() != "#pragma once":
             yield first, "a header starts with #pragma once"
     for number, line in enumerate(lines, 1):
+        if SHARED_PATH.search(line) and not OWN_PATH.search(" ".join(lines[number - 1:number + 3])):
+            yield number, "two tests at once write to this path: add std::to_string(::getpid()) to its name"
         match = INCLUDE.match(line)
         if not match:
             continue

@@ -78,6 +78,12 @@ class CheckTree(unittest.TestCase):
                         "tests/base/units_test.cpp:1", "never run")
         self.assert_one({"tests/base/CMakeLists.txt": "# units_test.cpp\n"}, "tests/base/units_test.cpp:1", "never run")
 
+    def test_a_path_that_two_tests_share_is_found(self):
+        start = CLEAN["tests/base/units_test.cpp"] + "\nconst auto path = testing::TempDir() + "
+        self.assert_one({"tests/base/units_test.cpp": start + '"units";\n'}, "tests/base/units_test.cpp:5", "two tests at once")
+        self.assertEqual(findings({"tests/base/units_test.cpp":
+                                   start + '"units" +\n    std::to_string(::getpid());\n'}), [])
+
     def test_a_folder_that_is_built_only_where_it_exists_is_found(self):
         self.assert_one({"tests/CMakeLists.txt": "if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/base/CMakeLists.txt)\n"},
                         "tests/CMakeLists.txt:1", "not looked for")

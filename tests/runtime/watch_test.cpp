@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,7 +177,11 @@ TEST(Watch, AllDeathsOfOneMomentAreTold) {
   Verdicts verdicts;
   std::barrier together(8);
   watch_ranks(8, [&](int rank, Watched& self) {
+    const bool dies = rank == 2 || rank == 6 || rank == 7;
+    if (dies)
+      self.watch->goodbye();  // or it would deny its death: it lives, and passes on what it hears
     together.arrive_and_wait();
+    if (dies) return;
     const int dead = rank == 1 ? 6 : rank == 3 ? 2 : rank == 5 ? 7 : -1;
     if (dead >= 0) self.watch->abort({ErrorCode::PeerGone, "lost"}, Rank{dead});
     verdicts.wait_for(self);
@@ -215,6 +221,21 @@ TEST(Watch, ADeathGoesBeforeWhatOthersSayOfIt) {
     verdicts.wait_for(self);
   });
   EXPECT_EQ(verdicts.messages(), std::set{gone(4)});
+}
+
+// A reset by a cut network looks like the end of a process; the process knows better.
+TEST(Watch, WhoHearsOfItsOwnDeathDeniesIt) {
+  Verdicts verdicts;
+  watch_ranks(4, [&](int rank, Watched& self) {
+    if (rank == 2) self.watch->abort({}, Rank{1});
+    verdicts.wait_for(self);
+    ASSERT_TRUE(self.watch->reason());
+    EXPECT_EQ(self.watch->reason()->code, ErrorCode::Unreachable);
+  });
+  EXPECT_EQ(verdicts.count(), 4);
+  EXPECT_EQ(verdicts.messages(),
+            std::set<std::string>{
+                "rank 1 lost rank 2 on the watch's connection: rank 2 takes this rank for gone"});
 }
 
 TEST(Watch, AGoodbyeIsNoDeath) {
@@ -357,8 +378,20 @@ TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
 // It has passed on the other's death: that is not why it ends.
 TEST(Watch, WhoIsKilledAfterItSawAnotherDieIsNamedToo) {
   std::set<std::string> reasons;
-  const LastDeed tells_of_4 = [](int rank, Watched& self) {
-    if (rank == 3) self.watch->abort({ErrorCode::PeerGone, "lost"}, Rank{4});
+  // A lock that rank 4 holds, and whose end is its end: while it lived it would deny its death.
+  const UniqueFd file(::memfd_create("alive", MFD_CLOEXEC));
+  struct flock whole = {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1, .l_pid = 0};
+  const LastDeed tells_of_4 = [&](int rank, Watched& self) {
+    if (rank == 4) {
+      EXPECT_EQ(::fcntl(file.get(), F_SETLK, &whole), 0);
+      EXPECT_EQ(::write(file.get(), "held", 4), 4);
+      return;
+    }
+    struct stat now {};
+    while (::fstat(file.get(), &now) == 0 && now.st_size == 0) ::usleep(100);
+    EXPECT_EQ(::fcntl(file.get(), F_SETLKW, &whole), 0);
+    self.watch->abort({ErrorCode::PeerGone, "lost"}, Rank{4});
   };
   kill_ranks(8, {3, 4}, tells_of_4, reasons);
   EXPECT_THAT(reasons, ElementsAre(gone(3) + ", and so did rank 4"));

@@ -173,7 +173,8 @@ int run_folders(const std::string& below) {
 
 // Ctrl-C in the middle of a run on real ranks: nothing is left in the folder for temporary files.
 TEST(ScenarioRun, ASignalLeavesNoFolder) {
-  const std::string below = testing::TempDir() + "a_signal_leaves_no_folder";
+  const std::string below =
+      testing::TempDir() + "a_signal_leaves_no_folder_" + std::to_string(::getpid());
   fs::remove_all(below);
   fs::create_directories(below);
   const pid_t child = ::fork();

@@ -9,6 +9,7 @@
 namespace ringside::study {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 SimQuestion ring_on(const std::string& on, std::optional<int> nodes = {},
@@ -133,6 +134,8 @@ TEST_F(FabricSimulation, NamesWhatIsNotJoined) {
     ASSERT_FALSE(row) << fidelity;
     EXPECT_THAT(row.error().message,
                 HasSubstr("the fabric does not join host 2 nic 3 (node 2: mlx5_3)"));
+    EXPECT_THAT(row.error().message,
+                ContainsRegex("; down: rail 3 leaf 2 -> rail 3 spine \\* \\(.*:[0-9]+\\)"));
     EXPECT_THAT(row.error().message, HasSubstr(" with host 3 nic 3 (node 3: mlx5_3)"));
   }
 }

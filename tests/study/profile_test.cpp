@@ -89,6 +89,19 @@ TEST(Profile, TellsLatencyFromBandwidth) {
   EXPECT_LT(term(*large, "latency"), 0.3);
 }
 
+// 512 KiB go from each of 72 GPUs to the next: the links rest for 99 % of the time, and each step waits for its bytes.
+TEST(Profile, SaysWhatThePathSaysAndNotTheBusiestLink) {
+  const SimQuestion question{.job = {.on = "gb200-nvl72"},
+                             .calls = {.collective = "broadcast", .sizes = "16M"},
+                             .protocol = "simple"};
+  const auto profile = profiled(question);
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_LT(profile->row.busy_share(), 0.05);
+  EXPECT_EQ(limit_of(profile->row), profile->terms.front().what);
+  EXPECT_THAT(limit_of(profile->row), HasSubstr("bandwidth of node *: GPU * -> NVSwitch"));
+  EXPECT_GT(profile->row.path_part, 0.8);
+}
+
 // Halves of a chunk follow each other through the slow link; neither is held up by one that is quick. The path is
 // over the links that the simulator names as the busiest.
 TEST(Profile, BlamesTheLinkThatLimits) {

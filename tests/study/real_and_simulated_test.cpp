@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -76,7 +77,8 @@ JobWords words_of(const TraceFile& file) {
 }
 
 JobWords on_real_ranks(const hangs::Program& program) {
-  const std::string path = testing::TempDir() + "real_and_simulated.rtrace";
+  const std::string path =
+      testing::TempDir() + "real_and_simulated_" + std::to_string(::getpid()) + ".rtrace";
   JobWords words(kRanks);
   ringside::JobOptions options;
   options.local_ranks = kRanks;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -21,7 +22,7 @@ class MadeHang {
  public:
   MadeHang(FaultClass kind, std::uint64_t seed)
       : folder_(testing::TempDir() + "reproduction_" + std::to_string(static_cast<int>(kind)) +
-                "_" + std::to_string(seed)) {
+                "_" + std::to_string(seed) + "_" + std::to_string(::getpid())) {
     fs::remove_all(folder_);
     const auto made = hangs::make_case({.kind = kind, .ranks = 8, .outline = {}}, seed);
     EXPECT_TRUE(made) << made.error().message;
@@ -73,7 +74,8 @@ TEST(ReproductionErrors, WhatDoesNotHangIsNotReplayed) {
 }
 
 TEST(ReproductionErrors, LogsAloneHaveNoCalls) {
-  const std::string path = testing::TempDir() + "reproduction_alone.log";
+  const std::string path =
+      testing::TempDir() + "reproduction_alone_" + std::to_string(::getpid()) + ".log";
   { std::ofstream(path) << "[rank0]:[E1] Watchdog caught collective operation timeout\n"; }
   const auto evidence = hang::examine({path});
   ASSERT_TRUE(evidence) << evidence.error().message;

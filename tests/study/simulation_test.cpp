@@ -105,9 +105,21 @@ TEST(Simulation, TheBestRowHasTheMostBusbwAndItsLimitIsNamed) {
   EXPECT_EQ(&best_of(rows), &rows[1]);
   rows[1].result.time = Seconds{4};
   rows[1].result.busiest = Seconds{1};
-  EXPECT_STREQ(limit_of(rows[1]), "latency");
+  EXPECT_EQ(limit_of(rows[1]), "not known");
+  // 512 KiB take 524 us at 1 GB/s: a step of 1 ms is no ten times as long, one of 6 ms is.
+  rows[1].busiest = SimLink{{1e9}, "a wire"};
+  rows[1].call.bytes = Bytes{16 << 20};
+  rows[1].call.tuned.choice.chunk = Bytes{512 << 10};
+  rows[1].call.tuned.costs.step = {Seconds{1e-3}, Seconds{2e-3}, Seconds{3e-3}};
+  EXPECT_EQ(limit_of(rows[1]), "steps");
+  rows[1].call.tuned.costs.step = {Seconds{6e-3}, Seconds{7e-3}, Seconds{8e-3}};
+  EXPECT_EQ(limit_of(rows[1]), "latency");
   rows[1].result.busiest = Seconds{3};
-  EXPECT_STREQ(limit_of(rows[1]), "bandwidth");
+  EXPECT_EQ(limit_of(rows[1]), "bandwidth");
+  rows[1].path_limit = "latency of steps over NVLink";
+  EXPECT_EQ(limit_of(rows[1]), "latency of steps over NVLink");
+  rows[1].is_alone = true;
+  EXPECT_EQ(limit_of(rows[1]), "launch");
 }
 
 TEST(Simulation, AnAllGatherOfUnequalBlocksGoesByRingWhateverIsFasterForEqualOnes) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,7 +26,7 @@ std::vector<Hypothesis> tried(const std::string& fault) {
           fault + "\n",
       "s.yaml");
   EXPECT_TRUE(scenario) << scenario.error().message;
-  const std::string folder = testing::TempDir() + "synthesis_dumps";
+  const std::string folder = testing::TempDir() + "synthesis_dumps_" + std::to_string(::getpid());
   fs::remove_all(folder);
   const auto outcome = run_scenario({.scenario = *scenario, .folder = folder});
   EXPECT_TRUE(outcome) << outcome.error().message;
@@ -79,7 +80,7 @@ TEST(Synthesis, IsRightAboutAsOftenAsTheRules) {
     const auto made = hangs::make_case(hangs::options_of(options, i), hangs::case_seed(1, i));
     ASSERT_TRUE(made);
     const hangs::Truth truth = hangs::find_truth(*made);
-    const std::string folder = testing::TempDir() + "synthesis_case";
+    const std::string folder = testing::TempDir() + "synthesis_case_" + std::to_string(::getpid());
     fs::remove_all(folder);
     ASSERT_TRUE(hangs::write_evidence(*made, folder));
     const auto evidence = hang::examine({folder});

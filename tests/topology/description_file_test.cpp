@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -12,7 +13,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(DescriptionFile, IsItsTextWithoutAByteOrderMark) {
-  const std::string path = testing::TempDir() + "description.yaml";
+  const std::string path =
+      testing::TempDir() + "description_" + std::to_string(::getpid()) + ".yaml";
   std::ofstream(path) << "\xef\xbb\xbf"
                          "ringside: host/1\n";
   const auto text = read_description(path);

@@ -146,6 +146,8 @@ TEST(XmlRootName, StepsOverWhatMayStandBeforeIt) {
   EXPECT_EQ(xml_root_name("\xef\xbb\xbf \n<?xml version=\"1.0\"?>\n<!-- <a> -->\n"
                           "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology/>"),
             "topology");
+  EXPECT_EQ(xml_root_name("<!DOCTYPE platform [<!ENTITY a \"b\"><!ENTITY c \"d\">]><platform/>"),
+            "platform");
   EXPECT_EQ(xml_root_name("ringside: host/1"), "");
   EXPECT_EQ(xml_root_name("<!-- never closed <system>"), "");
   EXPECT_EQ(xml_root_name(""), "");

@@ -70,17 +70,14 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
   return all;
 }
 
-/// Whether each of them has left a dump that speaks of others: it lived when it wrote that others were gone or lost, and ended
-/// of it; what the others saw of that is its leaving, which a cut network lets through late or not at all.
-bool have_lost_others(const LogFacts& facts, const std::vector<int>& gone) {
-  const auto speaks_of_others = [](const LogStatement& one, int rank) {
-    const bool is_about_engine = one.what == What::EngineGone || one.what == What::EngineCut;
-    return is_about_engine && std::ranges::find(one.speakers, rank) != one.speakers.end() &&
-           std::ranges::find(one.ranks, rank) == one.ranks.end();
-  };
+/// Whether each of them has left a dump that says who was gone or lost: it lived when it wrote that, be it of itself, and
+/// ended of it; what the others saw of that is its leaving, which a cut network lets through late or not at all.
+bool have_told_of_it(const LogFacts& facts, const std::vector<int>& gone) {
   return std::ranges::all_of(gone, [&](int rank) {
-    return std::ranges::any_of(
-        facts.statements, [&](const LogStatement& one) { return speaks_of_others(one, rank); });
+    return std::ranges::any_of(facts.statements, [&](const LogStatement& one) {
+      return (one.what == What::EngineGone || one.what == What::EngineCut) &&
+             std::ranges::find(one.speakers, rank) != one.speakers.end();
+    });
   });
 }
 
@@ -93,7 +90,7 @@ void add_engine(const Scene& scene, const LogFacts& facts, std::vector<Explanati
     if (ranks.empty()) return;
     if (what == What::EngineGone) {
       ranks = with_unwatched(scene, ranks);
-      if (have_lost_others(facts, ranks)) {
+      if (have_told_of_it(facts, ranks)) {
         if (!cut.empty()) return;
         out.push_back(
             told(Kind::NetworkStall, said, {}, confidence::kEngineCut,

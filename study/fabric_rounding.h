@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "sim/fabric/fabric.h"
+
+namespace ringside::study {
+
+/// What a fabric's file asks of a tier, where whole numbers of links give another oversubscription. Few hosts a leaf have few
+/// links up: of 2 NICs both 2:1 and 8:1 leave one.
+/// tier  of Fabric::shape()
+std::optional<double> asked_instead(const Fabric& fabric, std::size_t tier);
+
+/// "2:1", "2.67:1"
+std::string ratio_text(double over);
+
+/// "leaf - spine is 2:1, not 8:1: links are whole"; empty: all is as asked.
+std::string rounding_text(const Fabric& fabric);
+
+}  // namespace ringside::study
