@@ -28,8 +28,8 @@ class ProgramRun {
       const bool is_in = group >= 0;
       const std::string description =
           is_in ? program_.groups[static_cast<std::size_t>(group)].desc : std::string();
-      RINGSIDE_TRY(auto made,
-                   world_.split(is_in ? std::optional(group) : std::nullopt, me_, description));
+      RINGSIDE_TRY(auto made, world_.split(is_in ? std::optional(group) : std::nullopt, me_,
+                                           description, program_.families[family]));
       if (is_in) communicators_[static_cast<std::size_t>(group)] = std::move(made);
     }
     return {};

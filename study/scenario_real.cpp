@@ -18,15 +18,6 @@ constexpr std::int64_t kMostElements = 1 << 20;
 namespace fs = std::filesystem;
 using End = ScenarioOutcome::End;
 
-/// Real communicators are called by their groups' descriptions.
-FaultPlan renamed(FaultPlan plan, const hangs::Outline& outline) {
-  for (Fault& fault : plan.faults) {
-    const auto family = std::ranges::find(outline.families, fault.on, &hangs::Family::name);
-    if (!fault.on.empty() && family != outline.families.end()) fault.on = family->desc;
-  }
-  return plan;
-}
-
 }  // namespace
 
 Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
@@ -51,7 +42,8 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   job.local_ranks = scenario.outline.ranks;
   job.communicator.op_timeout = question.timeout;
   job.grace = Seconds{1};
-  job.faults = renamed(drawn, scenario.outline);
+  job.communicator.family = scenario.outline.families.front().name;
+  job.faults = drawn;
   job.dumps = folder.path();
   const auto status = ringside::run_job(
       job, [&](JobRank& rank) { return run_program(rank, program, kMostElements); });

@@ -30,7 +30,7 @@ class CallFaults {
   /// A communicator and how it makes its calls.
   struct Caller {
     const void* who = nullptr;
-    std::string on;  ///< its name
+    std::string on;  ///< what faults call it
     int nranks = 1;
     const Failure* failure = nullptr;  ///< once it has happened, a rank that stalls does so no more
     Clock* clock = &real_clock();

@@ -174,7 +174,11 @@ struct Communicator::Impl {
 
   [[nodiscard]] LinkFaults link_faults() const {
     if (options.faults == nullptr) return {};
-    return {&options.faults->plan(), options.name, options.job_ranks};
+    return {&options.faults->plan(), known_to_faults(), options.job_ranks};
+  }
+
+  [[nodiscard]] const std::string& known_to_faults() const {
+    return options.family.empty() ? options.name : options.family;
   }
 
   [[nodiscard]] CommunicatorOptions options_of_part(const std::vector<Rank>& ranks) const {
@@ -303,7 +307,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
   if (options.trace != nullptr) impl->lane = options.trace->add_lane();
   impl->caller = {
       .who = impl.get(),
-      .on = options.name,
+      .on = impl->known_to_faults(),
       .nranks = impl->bootstrap->nranks(),
       .failure = &impl->failure,
       .clock = &impl->bootstrap->clock(),
@@ -319,7 +323,8 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
 Status Communicator::run(const CollectiveCall& call) { return impl_->run(call); }
 
 Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> color, int key,
-                                                          const std::string& description) {
+                                                          const std::string& description,
+                                                          const std::string& family) {
   if (impl_->failure.happened()) return impl_->give_up();
   const CommunicatorOptions& options = impl_->options;
   auto part = ringside::split(*impl_->bootstrap, color, key, impl_->op_deadline(),
@@ -330,6 +335,7 @@ Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> col
   CommunicatorOptions own = impl_->options_of_part((*part)->ranks);
   own.name = fmt::format("{}/{}.{}", options.name, impl_->splits, *color);
   own.description = description;
+  own.family = family;
   return make(std::move((*part)->bootstrap), own, impl_->make_executor);
 }
 
@@ -351,6 +357,7 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const std::vector<Ran
                impl_->meeting.meet(*impl_->bootstrap, left, in_ns(impl_->options.connect_timeout)));
   CommunicatorOptions own = impl_->options_of_part(part.ranks);
   own.name = fmt::format("{}/s{}", impl_->options.name, ++impl_->shrinks);
+  own.family.clear();
   return make(std::move(part.bootstrap), own, impl_->make_executor);
 }
 

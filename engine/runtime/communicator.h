@@ -23,7 +23,9 @@ class TraceRecorder;
 /// What a communicator is made with. Every rank gives the same, but for `trace`, `faults` and `recorder`.
 /// Ownership  what is pointed to outlives the communicator
 struct CommunicatorOptions {
-  std::string name = "0";  ///< by which faults and dumps know it
+  std::string name = "0";  ///< by which dumps know it
+  std::string family =
+      {};  ///< by which faults know it, with all others of its kind; empty: by its name
   std::string description = "default_pg";
   std::vector<int> job_ranks = {};  ///< its ranks' numbers in the whole job; empty: the same
   HostOptions host;                 ///< of the executor that make() makes
@@ -67,10 +69,12 @@ class Communicator {
   /// options are this one's; its name says which split and colour it comes of, alike on its ranks. This one
   /// lives on, and neither breaks the other.
   /// color    none: this rank is in no part
+  /// family   of the part: CommunicatorOptions::family
   /// returns  null: it is in none
   /// errors   as run(), and as make() of the part
   Result<std::unique_ptr<Communicator>> split(std::optional<int> color, int key = 0,
-                                              const std::string& description = "undefined");
+                                              const std::string& description = "undefined",
+                                              const std::string& family = {});
 
   /// The ranks that are left, without those that have died or are not wanted, in their order: as a communicator of
   /// their own. The others are not asked, and this one may be broken; nothing of it is under way.

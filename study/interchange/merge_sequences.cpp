@@ -85,16 +85,18 @@ void SequenceMerger::align_transfers() {
   const auto way_of = [](const RecordedCall& call) {
     return Way{call.group, call.step.from, call.step.to};
   };
+  const auto is_uncounted = [](const RecordedCall& call) {
+    return call.step.kind == OutlineKind::Transfer && !call.is_counted;
+  };
   std::map<Way, std::int64_t> oldest;
   for (RecordedRank& own : job_.ranks) {
     std::map<Way, std::int64_t> done;
     for (const RecordedCall& call : own.calls) {
-      if (call.step.kind == OutlineKind::Transfer && !call.is_pending) ++done[way_of(call)];
+      if (is_uncounted(call) && !call.is_pending) ++done[way_of(call)];
     }
     std::map<Way, std::int64_t> seen;
     for (RecordedCall& call : own.calls) {
-      if (call.step.kind == OutlineKind::Transfer)
-        call.number = seen[way_of(call)]++ - done[way_of(call)];
+      if (is_uncounted(call)) call.number = seen[way_of(call)]++ - done[way_of(call)];
     }
     for (const auto& [way, count] : seen) {
       const auto [place, is_new] = oldest.try_emplace(way, -done[way]);
@@ -103,7 +105,7 @@ void SequenceMerger::align_transfers() {
   }
   for (RecordedRank& own : job_.ranks) {
     std::erase_if(own.calls, [&](const RecordedCall& call) {
-      return call.step.kind == OutlineKind::Transfer && call.number < oldest[way_of(call)];
+      return is_uncounted(call) && call.number < oldest[way_of(call)];
     });
   }
 }

@@ -27,6 +27,7 @@ struct RecordedCall {
   std::int64_t number =
       0;  ///< of the group's collectives, or of the rank's transfers with that peer
   bool is_pending = false;
+  bool is_counted = false;  ///< of a transfer: `number` is right already, from the group's first on
   /// Of this rank alone, since its call before. Of a join the family is a recorded group.
   std::vector<hangs::OutlineStep> before = {};
 

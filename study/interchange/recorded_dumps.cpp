@@ -30,8 +30,7 @@ class DumpReader {
       if (is_silent(rank)) continue;
       for (const hang::GroupCalls& own : job_.rank(rank).groups) {
         if (own.collectives.empty()) continue;
-        const auto oldest =
-            std::int64_t{job_.rank(rank).dump->calls[own.collectives.front()].sequence};
+        const auto oldest = sequence_of(rank, own.collectives.front());
         first[own.group] = std::max(first[own.group], oldest);
       }
     }
@@ -42,6 +41,23 @@ class DumpReader {
   }
 
  private:
+  [[nodiscard]] std::int64_t sequence_of(int rank, std::uint32_t call) const {
+    return std::int64_t{job_.rank(rank).dump->calls[call].sequence};
+  }
+
+  /// Whether both ends of each of the rank's transfers in the group are recorded from the first on, so that they can be
+  /// counted from there: recorders tell badly which of the last are done. Members of larger groups count calls of theirs.
+  [[nodiscard]] bool is_whole(int group) const {
+    const std::vector<int>& members = job_.group(group).members;
+    return members.size() == 2 && std::ranges::all_of(members, [&](int rank) {
+             if (is_silent(rank)) return true;
+             const auto& groups = job_.rank(rank).groups;
+             const auto own = std::ranges::find(groups, group, &hang::GroupCalls::group);
+             return own == groups.end() || own->transfers.empty() ||
+                    sequence_of(rank, own->transfers.front()) == 1;
+           });
+  }
+
   [[nodiscard]] bool is_silent(int rank) const {
     return job_.rank(rank).dump == nullptr || job_.rank(rank).dump->calls.empty();
   }
@@ -56,6 +72,7 @@ class DumpReader {
       counted.insert(own.transfers.begin(), own.transfers.end());
     }
     const std::vector<std::uint32_t> order(counted.begin(), counted.end());
+    std::map<std::pair<int, int>, std::int64_t> transfers;  // by group of two, and sender
     for (std::size_t i = 0; i < order.size(); ++i) {
       const hang::Call& call = view.dump->calls[order[i]];
       const int group = view.group_of_call[order[i]];
@@ -72,7 +89,8 @@ class DumpReader {
       RecordedCall made{
           .step = *step, .group = group, .number = call.sequence, .is_pending = call.is_pending()};
       if (step->kind == OutlineStep::Kind::Transfer) {
-        made.number = 0;  // SequenceMerger::align_transfers() counts them
+        made.is_counted = is_whole(group);
+        made.number = made.is_counted ? ++transfers[{group, step->from}] : 0;
       } else if (const auto oldest = first.find(group);
                  oldest != first.end() && made.number < oldest->second) {
         continue;
@@ -123,8 +141,10 @@ class DumpReader {
     }
     OutlineStep step;
     step.op = *op;
-    const std::uint64_t count =
-        *op == Op::ReduceScatter ? signature.output_count : signature.input_count;
+    // What a rank gets: a receive has no input. NCCL's own dumps record the same size on both sides.
+    const bool is_by_output =
+        *op == Op::ReduceScatter || (*op == Op::Recv && signature.output_count > 0);
+    const std::uint64_t count = is_by_output ? signature.output_count : signature.input_count;
     step.count =
         static_cast<std::int64_t>(std::clamp<std::uint64_t>(count, 1, std::uint64_t{1} << 40));
     if (*op == Op::Barrier) step.count = 1;
@@ -144,8 +164,11 @@ class DumpReader {
     step.kind = OutlineStep::Kind::Transfer;
     const int self = job_.group(group).index_of(rank);
     const bool is_send = *op == Op::Send;
-    step.from = is_send ? self : signature.source;
-    step.to = is_send ? signature.target : self;
+    int peer = is_send ? signature.target : signature.source;
+    // Many recorders leave the peer out; in a group of two there is one alone.
+    if (peer < 0 && job_.group(group).members.size() == 2) peer = 1 - self;
+    step.from = is_send ? self : peer;
+    step.to = is_send ? peer : self;
     if (step.from < 0 || step.to < 0 || step.from == step.to) {
       made_.job.note("transfers without their peers are left out");
       made_.has_unknown_peers = true;

@@ -128,6 +128,27 @@ TEST(ScenarioRun, FaultsThatNothingComesToAreSaid) {
   }
 }
 
+// A fault of the calls on one family of groups is that, simulated or real, whatever real communicators are called.
+TEST(ScenarioRun, AFaultOnAGroupIsOnItOnRealRanksToo) {
+  for (const char* const on : {"tensor", "data", "world"}) {
+    const auto scenario = parse_scenario(
+        std::string(
+            "ringside: scenario/1\nname: x\nparallel: {tensor: 2, data: 2}\niterations: 3\nsteps:\n"
+            "- all_reduce: {on: tensor, count: 1000}\n- all_reduce: {on: data, count: 1000}\n"
+            "- broadcast: {on: world, root: 0, count: 8}\n- synchronize\n"
+            "faults:\n- wrong_count: {rank: 3, call: 1, count: 7, on: ") +
+            on + "}\nexpect:\n  hang: {kind: [shape_mismatch], culprits: [3]}\n",
+        "x.yaml");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    for (const bool is_real : {false, true}) {
+      const auto outcome =
+          run_scenario({.scenario = *scenario, .is_real = is_real, .timeout = Seconds{1}});
+      ASSERT_TRUE(outcome) << outcome.error().message;
+      EXPECT_TRUE(outcome->unmet.empty()) << on << is_real << joined(outcome->unmet);
+    }
+  }
+}
+
 // What only the simulation of the cluster finds is told where the scenario names it.
 TEST(ScenarioRun, AClusterIsRefusedWithItsLine) {
   for (const char* const cluster : {"{on: dgx-h1000}", "{on: dgx-h100, nodes: 1}"}) {

@@ -1,5 +1,6 @@
 #include "study/reproduction.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -81,6 +82,52 @@ TEST(ReproductionErrors, LogsAloneHaveNoCalls) {
   ASSERT_TRUE(evidence) << evidence.error().message;
   EXPECT_FALSE(reproduction_of(*evidence));
   fs::remove(path);
+}
+
+/// A dump as of a recorder that leaves out who sends to whom, and which calls are done.
+std::string dump_without_peers(const std::string& ops) {
+  std::string entries;
+  int number = 0;
+  for (const char op : ops) {
+    const bool is_send = op == 's';
+    const std::string some = "[[64]]", none = "[]";
+    entries += fmt::format(
+        R"({}{{"profiling_name": "c10d:{}", "p2p_seq_id": {}, "collective_seq_id": 0, "is_p2p": true, "pg_id": 0,
+            "process_group": ["0", "default_pg"], "input_sizes": {}, "output_sizes": {}, "input_dtypes": ["Float"],
+            "output_dtypes": ["Float"], "state": "scheduled", "retired": true, "record_id": {}, "op_id": {},
+            "time_created_ns": {}, "frames": []}})",
+        number == 0 ? "" : ", ", is_send ? "send" : "recv", number + 1, is_send ? some : none,
+        is_send ? none : some, number, number, 1000 + number);
+    ++number;
+  }
+  return R"({"version": "2.10", "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}},
+            "pg_status": {}, "entries": [)" +
+         entries + "]}";
+}
+
+// In a group of two there is one peer alone; and a receive's size is that of its output.
+TEST(Reproduction, InGroupsOfTwoThePeerIsCertain) {
+  const fs::path folder = testing::TempDir() + "reproduction_of_two_" + std::to_string(::getpid());
+  fs::create_directories(folder);
+  std::ofstream(folder / "comm_lib_trace_rank_0.json") << dump_without_peers("srsrr");
+  std::ofstream(folder / "comm_lib_trace_rank_1.json") << dump_without_peers("rsrsr");
+  const auto evidence = hang::examine({folder.string()});
+  fs::remove_all(folder);
+  ASSERT_TRUE(evidence) << evidence.error().message;
+  const auto reproduced = reproduction_of(*evidence);
+  ASSERT_TRUE(reproduced) << reproduced.error().message;
+  const auto& steps = reproduced->scenario.outline.steps;
+  const auto transfers =
+      std::ranges::count(steps, hangs::OutlineStep::Kind::Transfer, &hangs::OutlineStep::kind);
+  EXPECT_EQ(transfers, 6);  // four that both ends made, and a receive of each without its send
+  for (const auto& step : steps) {
+    if (step.kind == hangs::OutlineStep::Kind::Transfer) {
+      EXPECT_EQ(step.count, 64);
+    }
+  }
+  const auto outcome = run_scenario({.scenario = reproduced->scenario});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_TRUE(outcome->unmet.empty());
 }
 
 // Of long histories the last calls are kept.
