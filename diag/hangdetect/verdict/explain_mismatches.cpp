@@ -74,20 +74,17 @@ bool is_out_of_step(const Scene& scene, const Front& front, const Side& many, co
   return false;
 }
 
-/// The few make at the next number what the many make now, and now what the many make next.
+/// The few make at the next number what the many make now, and now what the many make next: both as far as they are known, and
+/// what the few make next always. Without it a call that the few left out leaves the same.
 bool is_swapped(const Scene& scene, const Front& front, const Side& many, const Side& few) {
-  const Call* few_next = scene.job.find(few.ranks.front(), front.group, front.sequence + 1);
-  const Call* many_next = scene.job.find(many.ranks.front(), front.group, front.sequence + 1);
   const Names& names = scene.job.names();
-  if (few_next != nullptr && difference_of(scene.job.signature(*few_next),
-                                           names.signature(many.signature)) != Difference::None) {
-    return false;
-  }
-  if (many_next != nullptr && difference_of(scene.job.signature(*many_next),
-                                            names.signature(few.signature)) != Difference::None) {
-    return false;
-  }
-  return few_next != nullptr || many_next != nullptr;
+  const auto next_is = [&](const Side& side, const Side& other) {
+    const Call* next = scene.job.find(side.ranks.front(), front.group, front.sequence + 1);
+    if (next == nullptr) return std::optional<bool>();
+    return std::optional(difference_of(scene.job.signature(*next),
+                                       names.signature(other.signature)) == Difference::None);
+  };
+  return next_is(few, many).value_or(false) && next_is(many, few).value_or(true);
 }
 
 Kind kind_of(const Scene& scene, const Front& front, const Side& many, const Side& few,
