@@ -45,7 +45,7 @@ class DumpReader {
     return std::int64_t{job_.rank(rank).dump->calls[call].sequence};
   }
 
-  /// Whether both ends of each of the rank's transfers in the group are recorded from the first on, so that they can be
+  /// Whether both ends of each transfer in the group are recorded from the first on, so that they can be
   /// counted from there: recorders tell badly which of the last are done. Members of larger groups count calls of theirs.
   [[nodiscard]] bool is_whole(int group) const {
     const std::vector<int>& members = job_.group(group).members;
@@ -67,7 +67,9 @@ class DumpReader {
     RecordedRank& recorded = made_.job.ranks[static_cast<std::size_t>(rank)];
     recorded.is_silent = false;
     std::set<std::uint32_t> counted;  // hooks record a call a second time
+    std::set<int> whole;              // groups
     for (const hang::GroupCalls& own : view.groups) {
+      if (is_whole(own.group)) whole.insert(own.group);
       counted.insert(own.collectives.begin(), own.collectives.end());
       counted.insert(own.transfers.begin(), own.transfers.end());
     }
@@ -89,7 +91,7 @@ class DumpReader {
       RecordedCall made{
           .step = *step, .group = group, .number = call.sequence, .is_pending = call.is_pending()};
       if (step->kind == OutlineStep::Kind::Transfer) {
-        made.is_counted = is_whole(group);
+        made.is_counted = whole.contains(group);
         made.number = made.is_counted ? ++transfers[{group, step->from}] : 0;
       } else if (const auto oldest = first.find(group);
                  oldest != first.end() && made.number < oldest->second) {

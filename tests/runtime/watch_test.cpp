@@ -177,11 +177,12 @@ TEST(Watch, AllDeathsOfOneMomentAreTold) {
   Verdicts verdicts;
   std::barrier together(8);
   watch_ranks(8, [&](int rank, Watched& self) {
-    const bool dies = rank == 2 || rank == 6 || rank == 7;
-    if (dies)
-      self.watch->goodbye();  // or it would deny its death: it lives, and passes on what it hears
+    const bool is_called_dead = rank == 2 || rank == 6 || rank == 7;
+    if (is_called_dead)
+      self.watch
+          ->goodbye();  // or it, which lives and passes on what it hears, would deny its death
     together.arrive_and_wait();
-    if (dies) return;
+    if (is_called_dead) return;
     const int dead = rank == 1 ? 6 : rank == 3 ? 2 : rank == 5 ? 7 : -1;
     if (dead >= 0) self.watch->abort({ErrorCode::PeerGone, "lost"}, Rank{dead});
     verdicts.wait_for(self);
