@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "harness/hangs/generate.h"
 #include "harness/hangs/hang_case.h"
+#include "harness/hangs/roles.h"
 #include "harness/scenario/fold_program.h"
 #include "harness/scenario/plan_faults.h"
 #include "sim/fidelity.h"
@@ -85,7 +86,8 @@ class SimulatedRun {
       : question_(question), scenario_(question.scenario) {}
 
   Result<ScenarioOutcome> run() {
-    RINGSIDE_TRY(check_size());
+    const hangs::Roles roles = hangs::roles_of(scenario_.outline);
+    RINGSIDE_TRY(check_size(roles.role_steps, "its kinds of ranks"));
     RINGSIDE_TRY([[maybe_unused]] const Fidelity* const fidelity,
                  parse_fidelity(question_.fidelity));
     hangs::Outline outline = scenario_.outline;
@@ -102,38 +104,37 @@ class SimulatedRun {
       outcome_.hosts = clock->hosts();
       clock_.emplace(*std::move(clock));
     }
-    whole_ = hangs::make_program(outline);
+    whole_ = hangs::make_program_of(outline, roles.first_of);
     RINGSIDE_TRY(const FaultPlan drawn,
                  scenario_.faults.drawn_for(outline.ranks, most_calls(whole_)));
-    RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_));
-    outcome_.notes = faults.idle;
     outcome_.ranks = outline.ranks;
     outcome_.kinds = outline.ranks;
     const bool is_healthy = drawn.faults.empty();
     if (is_healthy && question_.folder.empty()) {  // each rank leaves a dump of its own
-      if (auto folded = fold_program(whole_))
-        return run_folded(*std::move(folded), outline.iterations);
+      if (auto folded = fold_program(whole_, roles.like)) {
+        RINGSIDE_TRY(const bool is_done, run_folded(*folded, outline.iterations));
+        if (is_done) return std::move(outcome_);
+      }
     }
+    RINGSIDE_TRY(check_size(roles.rank_steps, "all ranks, which are played one by one"));
+    whole_ = hangs::make_program(outline);
+    RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_));
+    outcome_.notes = faults.idle;
     return run_whole(faults, outline.iterations);
   }
 
  private:
-  /// Whatever is folded later: each step of each rank is there once, and played again and again.
-  [[nodiscard]] Status check_size() const {
+  /// Each step of each rank that is played is there once, and played again and again.
+  /// whose  of whom these steps are
+  [[nodiscard]] Status check_size(std::int64_t steps, const char* whose) const {
     constexpr std::int64_t kMostSteps = 40'000'000;  // some 100 bytes each
     const hangs::Outline& outline = scenario_.outline;
-    std::int64_t steps = 0;
-    for (const hangs::OutlineStep& step : outline.steps) {
-      const int family = step.at ? step.at->family : step.family;
-      const auto groups = outline.families[static_cast<std::size_t>(family)].members.size();
-      steps += step.at ? static_cast<std::int64_t>(groups) : outline.ranks;
-    }
     const auto most = static_cast<std::int64_t>(outline.steps.size()) * outline.iterations;
     if (steps <= kMostSteps && most <= kMostSteps) return {};
     return Error{
         ErrorCode::InvalidArgument,
-        fmt::format("{}: {} steps of all ranks in an iteration, {} iterations", scenario_.name,
-                    steps, outline.iterations),
+        fmt::format("{}: {} steps of {}, in an iteration, {} iterations", scenario_.name, steps,
+                    whose, outline.iterations),
         fmt::format("give fewer ranks, microbatches or iterations: {} steps at most", kMostSteps)};
   }
 
@@ -184,17 +185,17 @@ class SimulatedRun {
     return is_alone ? Seconds{} : Seconds{hangs::usual_time(step)};
   }
 
-  Result<ScenarioOutcome> run_folded(FoldedProgram folded, int iterations) {
+  /// returns  false: it never ends, so that it is to be looked at rank by rank
+  Result<bool> run_folded(const FoldedProgram& folded, int iterations) {
     RINGSIDE_TRY(learn(folded.program, folded.group_of));
     const hangs::Play play =
         hangs::play(folded.program, {}, 1, times(folded.program, folded.group_of, {}));
-    // What never ends is looked at rank by rank.
-    if (play.is_hung()) return run_whole({}, iterations);
+    if (play.is_hung()) return false;
     std::vector<int> copies(play.ranks.size());
     for (const int kind : folded.kind_of) ++copies[static_cast<std::size_t>(kind)];
     outcome_.kinds = static_cast<int>(copies.size());
     outcome_.times = times_of(play, copies, iterations);
-    return std::move(outcome_);
+    return true;
   }
 
   Result<ScenarioOutcome> run_whole(const PlannedFaults& faults, int iterations) {

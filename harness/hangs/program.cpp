@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace ringside::hangs {
 namespace {
@@ -81,6 +82,12 @@ int group_rank(const Group& group, int rank) {
 }
 
 Program make_program(const Outline& outline) {
+  std::vector<int> all(static_cast<std::size_t>(outline.ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return make_program_of(outline, all);
+}
+
+Program make_program_of(const Outline& outline, const std::vector<int>& ranks) {
   Program program;
   program.ranks = outline.ranks;
   program.ranks_per_host = outline.ranks_per_host;
@@ -97,8 +104,9 @@ Program make_program(const Outline& outline) {
       for (const int rank : members) program.group_of[static_cast<std::size_t>(rank)][f] = group;
     }
   }
-  for (int rank = 0; rank < outline.ranks; ++rank) {
-    RankProgram own;
+  program.programs.resize(static_cast<std::size_t>(outline.ranks));
+  for (const int rank : ranks) {
+    RankProgram& own = program.programs[static_cast<std::size_t>(rank)];
     own.iterations = outline.iterations;
     for (std::size_t i = 0; i < outline.steps.size(); ++i) {
       Step step;
@@ -106,7 +114,6 @@ Program make_program(const Outline& outline) {
         own.body.push_back(step);
       }
     }
-    program.programs.push_back(std::move(own));
   }
   return program;
 }

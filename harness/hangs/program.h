@@ -80,6 +80,9 @@ struct Program {
 /// Each rank's own view of the outline.
 Program make_program(const Outline& outline);
 
+/// Likewise, with the programs of these ranks alone: those of others are empty. All groups are there.
+Program make_program_of(const Outline& outline, const std::vector<int>& ranks);
+
 /// The place of a global rank in a group; -1 where it is no member.
 int group_rank(const Group& group, int rank);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -24,10 +25,14 @@ bool names_a_peer(const Step& step) {
 
 class Folder {
  public:
-  explicit Folder(const Program& program) : program_(program) {}
+  Folder(const Program& program, const std::vector<int>& like) : program_(program), like_(like) {
+    if (!like_.empty()) return;
+    like_.resize(static_cast<std::size_t>(program.ranks));
+    std::iota(like_.begin(), like_.end(), 0);
+  }
 
   std::optional<FoldedProgram> run() {
-    for (int rank = 0; rank < program_.ranks; ++rank) colours_.push_back(of_body(rank));
+    look_at_bodies();
     for (std::size_t kinds = 0; kinds < count();) {
       kinds = count();
       refine();
@@ -42,11 +47,59 @@ class Folder {
   [[nodiscard]] const Group& group(int number) const {
     return program_.groups[static_cast<std::size_t>(number)];
   }
+  /// Its program: the numbers of groups in it are those of the rank that it is like.
   [[nodiscard]] const hangs::RankProgram& own(int rank) const {
-    return program_.programs[static_cast<std::size_t>(rank)];
+    return program_.programs[static_cast<std::size_t>(like_[static_cast<std::size_t>(rank)])];
   }
-  [[nodiscard]] int peer_of(const Step& step) const {
-    return group(step.group).ranks[static_cast<std::size_t>(step.peer)];
+  [[nodiscard]] int peer_of(int rank, int family, int place) const {
+    const int number =
+        program_.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(family)];
+    return group(number).ranks[static_cast<std::size_t>(place)];
+  }
+  [[nodiscard]] int peer_of(int rank, const Step& step) const {
+    return peer_of(rank, group(step.group).family, step.peer);
+  }
+
+  /// Whom a body's calls name: each family and place once, and which of them call after call.
+  struct Peers {
+    std::vector<std::pair<int, int>> places;
+    std::vector<std::size_t> calls;
+    std::map<std::vector<Colour>, Colour> known;  ///< colours of the places, and of all the calls
+  };
+
+  void look_at_bodies() {
+    std::map<int, Colour> bodies;
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+      const auto [body, is_new] = bodies.try_emplace(like_[static_cast<std::size_t>(rank)]);
+      if (is_new) {
+        body->second = of_body(rank);
+        Peers& peers = peers_[body->first];
+        std::map<std::pair<int, int>, std::size_t> numbers;
+        for (const Step& step : own(rank).body) {
+          if (!names_a_peer(step)) continue;
+          const std::pair<int, int> place{group(step.group).family, step.peer};
+          const auto [number, is_first] = numbers.try_emplace(place, peers.places.size());
+          if (is_first) peers.places.push_back(place);
+          peers.calls.push_back(number->second);
+        }
+      }
+      colours_.push_back(body->second);
+    }
+  }
+
+  /// Of all whom its calls name, in their order: which is long, and the same for many ranks.
+  Colour of_peers(int rank) {
+    Peers& peers = peers_[like_[static_cast<std::size_t>(rank)]];
+    std::vector<Colour> colours;
+    for (const auto& [family, place] : peers.places) {
+      colours.push_back(colour(peer_of(rank, family, place)));
+    }
+    const auto found = peers.known.find(colours);
+    if (found != peers.known.end()) return found->second;
+    Colour all = 1;
+    for (const std::size_t number : peers.calls) all = mixed_with(all, colours[number]);
+    peers.known.emplace(std::move(colours), all);
+    return all;
   }
 
   [[nodiscard]] Colour of_steps(Colour colour, const std::vector<Step>& steps) const {
@@ -89,12 +142,10 @@ class Folder {
       for (const int number : program_.group_of[static_cast<std::size_t>(rank)]) {
         next = mixed_with(next, number < 0 ? 0 : members[static_cast<std::size_t>(number)]);
       }
-      for (const Step& step : own(rank).body) {
-        if (names_a_peer(step)) next = mixed_with(next, colour(peer_of(step)));
-      }
-      refined.push_back(next);
+      refined.push_back(mixed_with(next, of_peers(rank)));
     }
     colours_ = std::move(refined);
+    for (auto& [rank, peers] : peers_) peers.known.clear();
   }
 
   [[nodiscard]] Colour colour(int rank) const { return colours_[static_cast<std::size_t>(rank)]; }
@@ -142,7 +193,7 @@ class Folder {
       folded_.program.group_of.push_back(std::move(groups));
       for (const Step& step : own(rank).body) {
         if (step.kind == Kind::Call && hangs::is_p2p(step.op) &&
-            kind(peer_of(step)) == kind(rank)) {
+            kind(peer_of(rank, step)) == kind(rank)) {
           return false;
         }
       }
@@ -159,7 +210,7 @@ class Folder {
         const int to = folded_.program.group_of[static_cast<std::size_t>(kind(rank))][family];
         if (names_a_peer(step)) {
           step.peer = hangs::group_rank(folded_.program.groups[static_cast<std::size_t>(to)],
-                                        kind(peer_of(step)));
+                                        kind(peer_of(rank, step)));
         }
         step.group = to;
       }
@@ -170,6 +221,8 @@ class Folder {
   }
 
   const Program& program_;
+  std::vector<int> like_;
+  std::map<int, Peers> peers_;  ///< by the rank whose body it is
   std::vector<Colour> colours_;
   std::vector<int> first_of_;
   FoldedProgram folded_;
@@ -177,8 +230,9 @@ class Folder {
 
 }  // namespace
 
-std::optional<FoldedProgram> fold_program(const hangs::Program& program) {
-  return Folder(program).run();
+std::optional<FoldedProgram> fold_program(const hangs::Program& program,
+                                          const std::vector<int>& like) {
+  return Folder(program, like).run();
 }
 
 }  // namespace ringside

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "harness/hangs/player.h"
+#include "harness/hangs/roles.h"
 #include "harness/scenario/workload.h"
 
 namespace ringside {
@@ -30,6 +31,21 @@ void expect_the_same(const hangs::Outline& outline, int most_kinds, const std::s
   const auto folded = fold_program(whole);
   ASSERT_TRUE(folded) << what;
   EXPECT_LE(folded->program.ranks, most_kinds) << what;
+  // The same from one program of each role.
+  const hangs::Roles roles = hangs::roles_of(outline);
+  const auto of_roles = fold_program(hangs::make_program_of(outline, roles.first_of), roles.like);
+  ASSERT_TRUE(of_roles) << what;
+  EXPECT_EQ(of_roles->kind_of, folded->kind_of) << what;
+  EXPECT_EQ(of_roles->group_of, folded->group_of) << what;
+  for (std::size_t kind = 0; kind < folded->program.programs.size(); ++kind) {
+    const auto& mine = of_roles->program.programs[kind].body;
+    const auto& theirs = folded->program.programs[kind].body;
+    ASSERT_EQ(mine.size(), theirs.size()) << what;
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      EXPECT_EQ(mine[i].group, theirs[i].group) << what << ", step " << i;
+      EXPECT_EQ(mine[i].peer, theirs[i].peer) << what << ", step " << i;
+    }
+  }
   const hangs::PlayTimes times{.call = time_of, .is_even = true};
   const hangs::Play all = hangs::play(whole, {}, 1, times);
   const hangs::Play kinds = hangs::play(folded->program, {}, 1, times);

@@ -239,5 +239,28 @@ TEST(ScenarioRun, KindsTakeTheTimeOfAll) {
   EXPECT_NEAR(folded->times->compute / whole->times->compute, 1, 1e-3);
 }
 
+// 65,536 ranks of 704 steps each are 46 million, of which one kind's are played; rank by rank they are refused.
+TEST(ScenarioRun, OnlyWhatIsPlayedCounts) {
+  std::string text = "ringside: scenario/1\nname: many\nranks: 65536\nsteps:\n";
+  for (int i = 0; i < 704; ++i) text += "- kernel: 100us\n";
+  auto scenario = parse_scenario(text, "many.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  const auto folded = run_scenario({.scenario = *scenario});
+  ASSERT_TRUE(folded) << folded.error().message;
+  EXPECT_EQ(folded->kinds, 1);
+  EXPECT_NEAR(folded->times->step.count(), 70.4e-3, 1e-4);
+  Fault late;
+  late.kind = FaultKind::Late;
+  late.rank = 0;
+  late.call = 0;
+  late.by = Seconds{0};
+  scenario->faults.faults = {late};
+  const auto whole = run_scenario({.scenario = *scenario});
+  ASSERT_FALSE(whole);
+  EXPECT_EQ(whole.error().message,
+            "many: 46137344 steps of all ranks, which are played one by one, in an iteration, 1 "
+            "iterations");
+}
+
 }  // namespace
 }  // namespace ringside::study

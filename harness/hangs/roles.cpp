@@ -1,0 +1,85 @@
+#include "harness/hangs/roles.h"
+
+#include <map>
+#include <utility>
+
+namespace ringside::hangs {
+namespace {
+
+using Seat = std::pair<int, int>;  // family, rank in the group
+
+struct Takers {
+  std::int64_t roles = 0;
+  std::int64_t ranks = 0;
+};
+
+/// Places that lines name, and who has them.
+std::map<Seat, Takers> named_places(const Outline& outline) {
+  std::map<Seat, Takers> places;
+  for (const OutlineStep& line : outline.steps) {
+    if (line.at) {
+      places[{line.at->family, line.at->rank}];
+    }
+    if (line.kind == OutlineStep::Kind::Transfer) {
+      places[{line.family, line.from}];
+      places[{line.family, line.to}];
+    }
+  }
+  return places;
+}
+
+/// Of each rank and family its place in its group: -1 where no line names that, -2 where it is in none.
+std::vector<std::vector<int>> places_of(const Outline& outline,
+                                        const std::map<Seat, Takers>& named) {
+  std::vector<std::vector<int>> places(static_cast<std::size_t>(outline.ranks),
+                                       std::vector<int>(outline.families.size(), -2));
+  for (std::size_t f = 0; f < outline.families.size(); ++f) {
+    for (const std::vector<int>& members : outline.families[f].members) {
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        const int place = static_cast<int>(i);
+        places[static_cast<std::size_t>(members[i])][f] =
+            named.contains({static_cast<int>(f), place}) ? place : -1;
+      }
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+Roles roles_of(const Outline& outline) {
+  std::map<Seat, Takers> named = named_places(outline);
+  const std::vector<std::vector<int>> places = places_of(outline, named);
+  Roles roles;
+  std::map<std::vector<int>, int> known;
+  for (int rank = 0; rank < outline.ranks; ++rank) {
+    const std::vector<int>& own = places[static_cast<std::size_t>(rank)];
+    const auto [first, is_new] = known.try_emplace(own, rank);
+    roles.like.push_back(first->second);
+    if (is_new) roles.first_of.push_back(rank);
+    for (std::size_t f = 0; f < own.size(); ++f) {
+      if (own[f] < 0) continue;
+      Takers& takers = named[{static_cast<int>(f), own[f]}];
+      ++takers.ranks;
+      if (is_new) ++takers.roles;
+    }
+  }
+  const Takers all{static_cast<std::int64_t>(roles.first_of.size()), outline.ranks};
+  for (const OutlineStep& line : outline.steps) {
+    const auto add = [&](const Takers& takers) {
+      roles.role_steps += takers.roles;
+      roles.rank_steps += takers.ranks;
+    };
+    if (line.at) {
+      add(named[{line.at->family, line.at->rank}]);
+    } else if (line.kind == OutlineStep::Kind::Transfer) {
+      add(named[{line.family, line.from}]);
+      add(named[{line.family, line.to}]);
+    } else {
+      add(all);
+    }
+  }
+  return roles;
+}
+
+}  // namespace ringside::hangs
