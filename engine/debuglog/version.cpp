@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
+#include "engine/releases/releases.h"
 
 namespace ringside {
 namespace {
@@ -23,7 +25,19 @@ constexpr std::array<Release, kNewestLogMinor - kOldestLogMinor + 1> kReleases{{
 }};
 
 const Release& release_of(int minor) {
-  return kReleases[static_cast<std::size_t>(minor - kOldestLogMinor)];
+  return kReleases[static_cast<std::size_t>(std::min(minor, kNewestLogMinor) - kOldestLogMinor)];
+}
+
+/// The last number of "2.30" or of "2.30.7".
+int last_number(std::string_view version) {
+  return static_cast<int>(*parse_int(version.substr(version.rfind('.') + 1)));
+}
+
+int newest_minor() { return std::max(kNewestLogMinor, last_number(release_versions().front())); }
+
+int newest_patch_of(int minor) {
+  return minor <= kNewestLogMinor ? release_of(minor).newest_patch
+                                  : last_number(newest_patch(fmt::format("2.{}", minor)));
 }
 
 Error not_a_version(std::string_view text) {
@@ -45,11 +59,11 @@ Result<NcclVersion> parse_nccl_version(std::string_view text) {
     begin = end + 1;
   }
   if (begin <= digits.size() || parts[1] < 0) return not_a_version(text);
-  if (parts[0] != 2 || parts[1] < kOldestLogMinor || parts[1] > kNewestLogMinor) {
+  if (parts[0] != 2 || parts[1] < kOldestLogMinor || parts[1] > newest_minor()) {
     return Error{ErrorCode::InvalidArgument, fmt::format("the log of NCCL {} is not known", digits),
-                 fmt::format("give 2.{} .. 2.{}", kOldestLogMinor, kNewestLogMinor)};
+                 fmt::format("give 2.{} .. 2.{}", kOldestLogMinor, newest_minor())};
   }
-  const int patch = parts[2] >= 0 ? parts[2] : release_of(parts[1]).newest_patch;
+  const int patch = parts[2] >= 0 ? parts[2] : newest_patch_of(parts[1]);
   return NcclVersion{parts[1], patch};
 }
 

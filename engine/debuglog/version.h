@@ -18,7 +18,7 @@ struct NcclVersion {
   friend bool operator==(NcclVersion, NcclVersion) = default;
 };
 
-/// Releases whose lines are known: 2.7 .. 2.30.
+/// Releases whose lines are known: 2.7 .. 2.30. One that is described since (engine/releases) writes as the newest of them.
 inline constexpr int kOldestLogMinor = 7, kNewestLogMinor = 30;
 
 /// "2.21.5", or "2.21" for the newest patch of that minor; "+cuda12.4" behind it counts for nothing.

@@ -84,6 +84,12 @@ std::span<const std::string> release_patches() {
   return kPatches;
 }
 
+std::string newest_patch(std::string_view version) {
+  const Result<ReleaseDocument> release = load_release(version);
+  RINGSIDE_ASSERT(release, "no data for NCCL {}", version);
+  return release->root["patch"].as<std::string>();
+}
+
 std::string nearest_release(int minor, std::optional<int> patch) {
   const int newest = numbers_of(release_versions().front())[1];
   const int oldest = numbers_of(release_versions().back())[1];

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/debuglog/subsystem.h"
+#include "engine/releases/releases.h"
 
 namespace ringside {
 namespace {
@@ -15,6 +16,15 @@ TEST(NcclVersion, APatchOrOnlyAMinor) {
   EXPECT_EQ(*parse_nccl_version("2.19.3+cuda12.3"), (NcclVersion{19, 3}));
   EXPECT_EQ(*parse_nccl_version("2.21"), (NcclVersion{21, 5}));
   EXPECT_EQ(*parse_nccl_version("2.30"), (NcclVersion{30, 7}));
+}
+
+// A release that is described has a log, with the same newest patch.
+TEST(NcclVersion, EachDescribedReleaseIsOne) {
+  for (const std::string& release : release_versions()) {
+    const auto version = parse_nccl_version(release);
+    ASSERT_TRUE(version) << version.error().message;
+    EXPECT_EQ(to_string(*version), newest_patch(release));
+  }
 }
 
 TEST(NcclVersion, WhatIsNoneIsRefused) {
