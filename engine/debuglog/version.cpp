@@ -12,7 +12,7 @@ namespace ringside {
 namespace {
 
 struct Release {
-  int newest_patch;
+  int newest_patch;  ///< of one that is not described
   CudaVersion cuda;
 };
 
@@ -36,8 +36,10 @@ int last_number(std::string_view version) {
 int newest_minor() { return std::max(kNewestLogMinor, last_number(release_versions().front())); }
 
 int newest_patch_of(int minor) {
-  return minor <= kNewestLogMinor ? release_of(minor).newest_patch
-                                  : last_number(newest_patch(fmt::format("2.{}", minor)));
+  const std::string release = fmt::format("2.{}", minor);
+  const bool is_described =
+      std::ranges::find(release_versions(), release) != release_versions().end();
+  return is_described ? last_number(newest_patch(release)) : release_of(minor).newest_patch;
 }
 
 Error not_a_version(std::string_view text) {

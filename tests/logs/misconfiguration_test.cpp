@@ -145,7 +145,7 @@ TEST(Misconfiguration, VersionsAreToldByAllRanksSince222) {
 
 TEST(Misconfiguration, EarlierVersionsAreToldByTheNodesOwnCommunicators) {
   const Broken job = broken("version", said::request("dgx-a100", 2, "2.18"));
-  EXPECT_THAT(job.log.lines, Contains("NCCL version 2.18.5+cuda12.2"));
+  EXPECT_THAT(job.log.lines, Contains("NCCL version 2.18.6+cuda12.2"));
   EXPECT_THAT(job.log.lines, Contains("NCCL version 2.17.1+cuda12.1"));
   EXPECT_THAT(job.log.warnings, Each(HasSubstr("Message truncated")));
 }
