@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "base/folder.h"
 #include "harness/job.h"
@@ -14,9 +16,32 @@ namespace {
 
 /// Of a call: what a few processes of one machine move in some milliseconds.
 constexpr std::int64_t kMostElements = 1 << 20;
+/// Of processes that are there, for one that is not.
+constexpr Seconds kJoinPatience{3};
 
 namespace fs = std::filesystem;
 using End = ScenarioOutcome::End;
+
+/// In simulated time nobody gives up without a watchdog: real ranks wait for what the plan says to be over, and 2 s.
+Seconds patience_of(const ScenarioQuestion& question, const FaultPlan& plan) {
+  if (question.timeout) return *question.timeout;
+  if (question.scenario.watchdog) return *question.scenario.watchdog;
+  Seconds longest{};
+  for (const Fault& fault : plan.faults) {
+    if (fault.kind != FaultKind::SlowLink)
+      longest = std::max(longest, fault.by.value_or(Seconds{}));
+  }
+  return longest + Seconds{2};
+}
+
+/// NCCL compares no reductions: ranks that differ in them alone are not to be told by our check of calls.
+bool differ_in_reductions_alone(const FaultPlan& plan) {
+  const auto is_reduction = [](const Fault& one) { return one.kind == FaultKind::WrongOp; };
+  return std::ranges::any_of(plan.faults, is_reduction) &&
+         std::ranges::all_of(plan.faults, [&](const Fault& one) {
+           return is_reduction(one) || is_link_fault(one.kind) || one.kind == FaultKind::Late;
+         });
+}
 
 }  // namespace
 
@@ -29,6 +54,10 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
                  fmt::format("{} ranks as processes of this machine", scenario.outline.ranks),
                  fmt::format("{} at most; --on sim takes any number", kMostRealRanks)};
   }
+  if (std::ranges::find(scenario.absent, 0) != scenario.absent.end()) {
+    return Error{ErrorCode::InvalidArgument, "rank 0 absent, on real ranks: the others meet at it",
+                 "another rank, or --on sim"};
+  }
   const hangs::Program program = hangs::make_program(scenario.outline);
   RINGSIDE_TRY(const FaultPlan drawn,
                scenario.faults.drawn_for(scenario.outline.ranks, most_calls(program)));
@@ -40,7 +69,16 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   RINGSIDE_TRY(make_empty_folder(folder.path()));
   ringside::JobOptions job;  // the other one is a question's
   job.local_ranks = scenario.outline.ranks;
-  job.communicator.op_timeout = question.timeout;
+  job.communicator.op_timeout = patience_of(question, drawn);
+  if (differ_in_reductions_alone(drawn)) job.communicator.check_calls = false;
+  if (!scenario.absent.empty()) {
+    job.join_timeout = kJoinPatience;
+    job.on_stage = [&](Rank rank, JobStage stage) {
+      if (stage != JobStage::Bootstrap) return;
+      // Whoever is not there is ended with the job.
+      while (std::ranges::find(scenario.absent, to_int(rank)) != scenario.absent.end()) ::pause();
+    };
+  }
   job.grace = Seconds{1};
   job.communicator.family = scenario.outline.families.front().name;
   job.faults = drawn;
@@ -50,7 +88,11 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   if (status) return outcome;
   outcome.failure = status.error().message;
   outcome.end = End::Failed;
-  if (fs::is_empty(folder.path())) return outcome;
+  if (fs::is_empty(folder.path())) {
+    if (scenario.absent.empty()) return outcome;
+    // No call was made, so there are no dumps: what the job said is all there is.
+    std::ofstream(folder.path() + "/job.log") << outcome.failure << "\n";
+  }
   outcome.end = End::Hang;
   RINGSIDE_TRY(outcome.verdict, verdict_of(folder.path()));
   return outcome;
