@@ -104,7 +104,7 @@ std::span<const SchemaKey> expect_finished_keys() {
 }
 
 std::span<const SchemaKey> workload_keys() {
-  static const std::array<SchemaKey, 37> all{{
+  static const std::array<SchemaKey, 38> all{{
       {"model", "llama3-70b", "a transformer by its name; or the next numbers"},
       {"layers", "80", ""},
       {"hidden", "8192", "channels"},
@@ -136,6 +136,10 @@ std::span<const SchemaKey> workload_keys() {
       {"chunks", "2", "of layers on each stage, taken in turn (interleaved 1F1B): 1"},
       {"microbatches", "16", "under way in the pipeline: as many as stages"},
       {"sequence_parallel", "yes", "between layers each rank has a part of the tokens: no"},
+      {"scatter_gather", "yes",
+       "each tensor rank sends a part of what all of them have to the next stage, which gathers "
+       "it: "
+       "no"},
       {"zero", "yes", "gradients are scattered, weights gathered: no"},
       {"expert", "8",
        "ranks that share the experts of a layer out; they divide tensor x context x data"},

@@ -68,8 +68,9 @@ std::vector<std::string_view> joined(std::initializer_list<Words> lists) {
 }
 
 constexpr std::array<std::string_view, 1> kFsdpKeys{"data"};
-constexpr std::array<std::string_view, 8> kMegatronKeys{
-    "tensor", "context", "pipeline", "chunks", "data", "microbatches", "sequence_parallel", "zero"};
+constexpr std::array<std::string_view, 9> kMegatronKeys{
+    "tensor",       "context",           "pipeline",       "chunks", "data",
+    "microbatches", "sequence_parallel", "scatter_gather", "zero"};
 constexpr std::array<std::string_view, 3> kMoeKeys{"expert", "capacity", "dispatch"};
 
 const std::vector<Row>& rows() {

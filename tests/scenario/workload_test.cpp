@@ -171,6 +171,29 @@ TEST(Workload, ChunksMakeTheBubbleSmallerByTheirNumber) {
   }
 }
 
+// Narayanan et al. 2021, 4.1: a part of each tensor rank crosses between stages, and is gathered behind.
+TEST(Workload, StagesPassAPartOnAndGatherIt) {
+  WorkloadKeys keys{{"layers", "4"},      {"hidden", "1024"},      {"heads", "16"},
+                    {"gpu", "h100"},      {"vocabulary", "32000"}, {"sequence", "512"},
+                    {"tensor", "4"},      {"efficiency", "0.5"},   {"pipeline", "2"},
+                    {"microbatches", "3"}};
+  const hangs::Program whole = made("megatron", keys);
+  keys["scatter_gather"] = "yes";
+  const hangs::Program parts = made("megatron", keys);
+  const std::int64_t activations = 512 * 1024;
+  EXPECT_EQ(elements(whole.programs.front(), Op::Send), 3 * activations);
+  EXPECT_EQ(elements(parts.programs.front(), Op::Send), 3 * activations / 4);
+  // On the first stage what comes back, on the last what comes.
+  EXPECT_EQ(elements(parts.programs.front(), Op::AllGather), 3 * activations / 4);
+  EXPECT_EQ(elements(parts.programs.back(), Op::AllGather), 3 * activations / 4);
+  EXPECT_EQ(elements(parts.programs.front(), Op::AllReduce),
+            elements(whole.programs.front(), Op::AllReduce));
+  keys["sequence_parallel"] = "yes";
+  const auto refused = make_workload("megatron", keys);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("scatter_gather"), std::string::npos);
+}
+
 // Llama Team 2024, 3.3.2: keys and values of the whole sequence are gathered, less than activations as far as heads share
 // them; what is computed, and what is passed on, is divided.
 TEST(Workload, ThoseWhoShareASequenceGatherItsKeysAndValues) {
