@@ -165,6 +165,7 @@ VerbResult run(const RunArguments& arguments) {
   question.fidelity = arguments.fidelity;
   if (arguments.timeout_s > 0) question.timeout = Seconds{arguments.timeout_s};
   RINGSIDE_TRY(const ScenarioOutcome outcome, study::run_scenario(question));
+  if (!outcome.speaks) return kFine;
   if (arguments.json) {
     fmt::print("{}", to_text(outcome_document(question.scenario, outcome, arguments)));
   } else {
@@ -186,7 +187,9 @@ Verb run_verb() {
             RunArguments& a = *arguments;
             app.add_option("file", a.file, "a scenario/1 (docs/scenarios.md), or a hang-program/1")
                 ->required();
-            app.add_option("--on", a.on, "sim: in simulated time; real: processes of this machine")
+            app.add_option("--on", a.on,
+                           "sim: in simulated time; real: processes of this machine, or those "
+                           "of the launcher that started this one")
                 ->capture_default_str();
             app.add_option("-o,--output", a.folder,
                            "keep dumps and logs in this new or empty folder");

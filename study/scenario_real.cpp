@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <thread>
 
 #include "base/folder.h"
+#include "engine/runtime/launch.h"
 #include "harness/job.h"
 #include "harness/program_run.h"
 #include "harness/scenario/plan_faults.h"
@@ -21,6 +24,38 @@ constexpr Seconds kJoinPatience{3};
 
 namespace fs = std::filesystem;
 using End = ScenarioOutcome::End;
+
+/// Beside them there may be a trace.
+bool has_dumps(const std::string& folder) {
+  return std::ranges::any_of(fs::directory_iterator(folder), [](const fs::directory_entry& one) {
+    return one.path().extension() != ".rtrace";
+  });
+}
+
+Status check_launch(const LaunchInfo& launched, const ScenarioQuestion& question) {
+  if (launched.nranks != question.scenario.outline.ranks) {
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("a scenario of {} ranks under {}, which started {}",
+                    question.scenario.outline.ranks, to_string(launched.launcher), launched.nranks),
+        "start as many as it has"};
+  }
+  if (!question.folder.empty()) return {};
+  return Error{
+      ErrorCode::InvalidArgument,
+      fmt::format("no folder for what the ranks leave, under {}", to_string(launched.launcher)),
+      "name one that all hosts share: -o DIR"};
+}
+
+/// Ranks on other hosts write theirs as they hear of the end. Whoever is gone writes none.
+void await_dumps(const std::string& folder, int ranks) {
+  constexpr int kTries = 30;
+  for (int i = 0; i < kTries; ++i) {
+    const auto files = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+    if (files > ranks) return;  // and the trace
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
 
 /// In simulated time nobody gives up without a watchdog: real ranks wait for what the plan says to be over, and 2 s.
 Seconds patience_of(const ScenarioQuestion& question, const FaultPlan& plan) {
@@ -49,7 +84,12 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   const Scenario& scenario = question.scenario;
   ScenarioOutcome outcome;
   outcome.ranks = outcome.kinds = scenario.outline.ranks;
-  if (scenario.outline.ranks > kMostRealRanks) {
+  RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
+  if (launched) {
+    RINGSIDE_TRY(check_launch(*launched, question));
+    outcome.speaks = launched->rank == 0;
+  }
+  if (!launched && scenario.outline.ranks > kMostRealRanks) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} ranks as processes of this machine", scenario.outline.ranks),
                  fmt::format("{} at most; --on sim takes any number", kMostRealRanks)};
@@ -66,9 +106,10 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
     if (const auto planned = plan_faults(drawn, tried)) outcome.notes = planned->idle;
   }
   const EvidenceFolder folder(question.folder);
-  RINGSIDE_TRY(make_empty_folder(folder.path()));
+  // The others come no further than to the first one.
+  if (outcome.speaks) RINGSIDE_TRY(make_empty_folder(folder.path()));
   ringside::JobOptions job;  // the other one is a question's
-  job.local_ranks = scenario.outline.ranks;
+  if (!launched) job.local_ranks = scenario.outline.ranks;
   job.communicator.op_timeout = patience_of(question, drawn);
   if (differ_in_reductions_alone(drawn)) job.communicator.check_calls = false;
   if (!scenario.absent.empty()) {
@@ -83,12 +124,15 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   job.communicator.family = scenario.outline.families.front().name;
   job.faults = drawn;
   job.dumps = folder.path();
+  if (!question.folder.empty()) job.trace_path = folder.path() + "/run.rtrace";
   const auto status = ringside::run_job(
       job, [&](JobRank& rank) { return run_program(rank, program, kMostElements); });
   if (status) return outcome;
   outcome.failure = status.error().message;
   outcome.end = End::Failed;
-  if (fs::is_empty(folder.path())) {
+  if (!outcome.speaks) return outcome;
+  if (launched) await_dumps(folder.path(), scenario.outline.ranks);
+  if (!has_dumps(folder.path())) {
     if (scenario.absent.empty()) return outcome;
     // No call was made, so there are no dumps: what the job said is all there is.
     std::ofstream(folder.path() + "/job.log") << outcome.failure << "\n";

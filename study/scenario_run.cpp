@@ -380,6 +380,7 @@ const char* to_string(ScenarioOutcome::End end) {
 Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question) {
   RINGSIDE_TRY(ScenarioOutcome outcome,
                question.is_real ? run_on_processes(question) : SimulatedRun(question).run());
+  if (!outcome.speaks) return outcome;
   compare(question.scenario, question.is_real, outcome);
   if (!question.is_real) RINGSIDE_TRY(compare_findings(question.scenario, outcome));
   return outcome;

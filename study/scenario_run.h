@@ -49,12 +49,15 @@ struct ScenarioOutcome {
   std::vector<std::string> findings = {};  ///< ids, where some are expected
   std::vector<std::string> unmet;          ///< what was expected and did not come; empty: all did
   bool is_anything_expected = false;
+  /// Of ranks that a launcher started the first one has the outcome: the others have none to tell.
+  bool speaks = true;
 };
 
 const char* to_string(ScenarioOutcome::End end);
 
 /// errors  as load_job(), CallClock::make(), plan_faults(), run_job(), examine(); InvalidArgument: real ranks, and more
-///         than kMostRealRanks of them, or rank 0 absent, where the others meet
+///         than kMostRealRanks of them as processes of this machine, or rank 0 absent, where the others meet; under a
+///         launcher that started another number of them, or without a folder
 Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question);
 
 inline constexpr int kMostRealRanks = 64;
