@@ -104,7 +104,7 @@ std::span<const SchemaKey> expect_finished_keys() {
 }
 
 std::span<const SchemaKey> workload_keys() {
-  static const std::array<SchemaKey, 38> all{{
+  static const std::array<SchemaKey, 39> all{{
       {"model", "llama3-70b", "a transformer by its name; or the next numbers"},
       {"layers", "80", ""},
       {"hidden", "8192", "channels"},
@@ -130,6 +130,8 @@ std::span<const SchemaKey> workload_keys() {
       {"gradient_order", "forward",
        "buckets are laid as parameters stand in the model, as in DDP's first step; backward: as "
        "gradients come"},
+      {"reshard", "no",
+       "of fsdp: backward has the weights that forward gathered (ZeRO 2, not 3): yes"},
       {"tensor", "8", "ranks that share each layer out: 1"},
       {"context", "2", "ranks that share each sequence out: 1"},
       {"pipeline", "4", "stages: 1"},

@@ -22,10 +22,13 @@ using hangs::Op;
 using hangs::Outline;
 
 /// Parameters are gathered layer by layer, gradients scattered.
-/// source  PyTorch's FSDP, full sharding: all-gather ahead in forward and backward, reduce-scatter behind it
+/// source  PyTorch's FSDP, full sharding: all-gather ahead in forward and backward, reduce-scatter behind it; with
+///         reshard_after_forward off (SHARD_GRAD_OP) backward has the weights of forward. Rajbhandari et al. 2020, ZeRO:
+///         stages 3 and 2
 Result<Outline> make_fsdp(const Keys& keys) {
   RINGSIDE_TRY(const Training training, read_training(keys));
   RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
+  RINGSIDE_TRY(const bool reshards, keys.yes("reshard", true));
   const std::array dimensions{ParallelDimension{"data", data}};
   StepWriter writer(data, dimensions);
   writer.takes(training.tokens() * data);
@@ -42,10 +45,10 @@ Result<Outline> make_fsdp(const Keys& keys) {
     writer.kernel(training.time_of(training.layer_flops()));
   }
   writer.kernel(training.time_of(3 * training.head_flops()));
-  gather();
+  if (reshards) gather();
   for (int layer = 0; layer < model.layers; ++layer) {
     writer.join(group);
-    if (layer + 1 < model.layers) gather();
+    if (reshards && layer + 1 < model.layers) gather();
     writer.kernel(training.time_of(training.backward_times() * training.layer_flops()));
     writer.call(Op::ReduceScatter, scatters, shard, training.gradients, true);
   }
@@ -67,7 +70,7 @@ std::vector<std::string_view> joined(std::initializer_list<Words> lists) {
   return all;
 }
 
-constexpr std::array<std::string_view, 1> kFsdpKeys{"data"};
+constexpr std::array<std::string_view, 2> kFsdpKeys{"data", "reshard"};
 constexpr std::array<std::string_view, 9> kMegatronKeys{
     "tensor",       "context",           "pipeline",       "chunks", "data",
     "microbatches", "sequence_parallel", "scatter_gather", "zero"};

@@ -354,6 +354,22 @@ TEST(Workload, ShardsAreGatheredTwiceAndScatteredOnce) {
   EXPECT_NEAR(static_cast<double>(elements(own, Op::ReduceScatter)) / shard, 1, 1e-6);
 }
 
+// ZeRO's second stage: weights stay from forward to backward.
+TEST(Workload, ShardsThatStayAreGatheredOnce) {
+  WorkloadKeys keys{{"model", "llama3-8b"},
+                    {"gpu", "h100"},
+                    {"efficiency", "0.5"},
+                    {"data", "8"},
+                    {"sequence", "128"}};
+  const hangs::Program third = made("fsdp", keys);
+  keys["reshard"] = "no";
+  const hangs::Program second = made("fsdp", keys);
+  const hangs::RankProgram& own = second.programs.front();
+  EXPECT_EQ(2 * elements(own, Op::AllGather), elements(third.programs.front(), Op::AllGather));
+  EXPECT_EQ(elements(own, Op::ReduceScatter), elements(third.programs.front(), Op::ReduceScatter));
+  EXPECT_NEAR(kernels(own), kernels(third.programs.front()), 1e-9);
+}
+
 /// Elements of one type that a rank gives to calls of one kind.
 std::int64_t elements(const hangs::RankProgram& own, Op op, DataType type) {
   std::int64_t sum = 0;
