@@ -137,9 +137,9 @@ class ProgramReader {
     RINGSIDE_TRY(read_list(steps, depth));
     const std::size_t length = outline_.steps.size() - first;
     if (length == 0) return loop.bad(node, "a loop without steps", example);
-    if (length * static_cast<std::size_t>(times) > kMaxLoopSteps) {
+    if (first + length * static_cast<std::size_t>(times) > kMaxLoopSteps) {
       return loop.bad(node, fmt::format("a loop of {} steps, {} times", length, times),
-                      fmt::format("{} steps at most", kMaxLoopSteps));
+                      fmt::format("{} steps at most in all", kMaxLoopSteps));
     }
     outline_.steps.reserve(first + length * static_cast<std::size_t>(times));
     for (int i = 1; i < times; ++i) {

@@ -147,6 +147,10 @@ TEST(ScenarioYaml, LoopsAndMoreExpectationsAreCheckedToo) {
   for (int i = 0; i < 4; ++i) wide = "[repeat: {times: 100, steps: " + wide + "}]";
   EXPECT_THAT(refusal("ringside: scenario/1\nname: x\nranks: 2\nsteps: " + wide + "\n"),
               HasSubstr("steps at most"));
+  std::string many = "[kernel: 1ms";
+  for (int i = 0; i < 11; ++i) many += ", repeat: {times: 100000, steps: [join]}";
+  EXPECT_THAT(refusal("ringside: scenario/1\nname: x\nranks: 2\nsteps: " + many + "]\n"),
+              HasSubstr("steps at most in all"));
   EXPECT_THAT(refusal(more_with("watchdog: 30s", "watchdog: 1ms")), HasSubstr("s.yaml:12"));
   EXPECT_THAT(refusal(more_with("absent: [7, 3, 7]", "absent: [8]")), HasSubstr("s.yaml:13"));
   EXPECT_THAT(refusal(more_with("call: all_reduce, on", "call: allreduce, on")),
