@@ -51,7 +51,21 @@ Json document_of(const std::vector<study::Hypothesis>& tried) {
   return list;
 }
 
-void print_tried(const std::vector<study::Hypothesis>& tried) {
+const char* support_text(study::Support support) {
+  switch (support) {
+    case study::Support::Agrees:
+      return "the likeliest blames whom the verdict blames";
+    case study::Support::Undecided:
+      return "faults of different ranks would leave the same: it cannot tell them apart here";
+    case study::Support::Differs:
+      return "the likeliest blames others than the verdict, which knows more: logs, stacks, habits";
+    case study::Support::Nothing:
+      break;
+  }
+  return "";
+}
+
+void print_tried(const hang::Explanation& verdict, const std::vector<study::Hypothesis>& tried) {
   if (tried.empty()) {
     fmt::print("by synthesis: no dump has calls that stand\n");
     return;
@@ -63,6 +77,7 @@ void print_tried(const std::vector<study::Hypothesis>& tried) {
     fmt::print("  {:>6.1f} %  {:<22} {}\n", 100 * one.likelihood, hang::to_string(one.kind),
                one.what);
   }
+  fmt::print("  {}\n", support_text(study::support_of(verdict, tried)));
 }
 
 VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
@@ -73,10 +88,14 @@ VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
   Json document;
   if (arguments.json) {
     document = hang::report_json(all);
-    if (arguments.verify) document["synthesis"] = document_of(study::synthesize(all));
+    if (arguments.verify) {
+      const std::vector<study::Hypothesis> tried = study::synthesize(all);
+      document["synthesis"] = document_of(tried);
+      document["synthesis_says"] = to_string(study::support_of(all.verdict.best, tried));
+    }
   }
   fmt::print("{}", arguments.json ? to_text(document) : hang::report_text(all));
-  if (arguments.verify && !arguments.json) print_tried(study::synthesize(all));
+  if (arguments.verify && !arguments.json) print_tried(all.verdict.best, study::synthesize(all));
   return status_of(all.verdict);
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -21,7 +22,7 @@ struct RunArguments {
   std::string on = "sim";
   std::string folder;
   std::string fidelity = "auto";
-  double timeout_s = 2;
+  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< as it is: not given
   bool json = false;
 };
 
@@ -44,14 +45,14 @@ void print_times(const study::StepTimes& times) {
 
 void print_calls(const std::vector<study::CallTime>& calls) {
   if (calls.empty()) return;
-  fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {:<10}{}\n", "groups", "call", "ranks",
-             "hosts", "bytes", "alone", "beside", "fidelity", "limited by");
+  fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}{:>8}  {:<10}{}\n", "groups", "call",
+             "ranks", "hosts", "bytes", "alone", "beside", "busbw", "fidelity", "limited by");
   for (const study::CallTime& one : calls) {
-    fmt::print("  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}  {:<10}{}\n", one.groups, one.call,
-               one.ranks, one.hosts, one.bytes.value, format_time(one.alone), format_time(one.time),
-               one.fidelity, one.limit);
+    fmt::print("  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}{:>8.1f}  {:<10}{}\n", one.groups,
+               one.call, one.ranks, one.hosts, one.bytes.value, format_time(one.alone),
+               format_time(one.time), one.busbw.value / 1e9, one.fidelity, one.limit);
   }
-  fmt::print("  beside: while groups like it on the same hosts call, too\n");
+  fmt::print("  beside: while groups like it on the same hosts call, too; busbw then, GB/s\n");
 }
 
 void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
@@ -76,6 +77,9 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
     line("why", outcome.verdict->why);
   }
   if (!arguments.folder.empty()) line("files", arguments.folder);
+  if (!outcome.findings.empty()) {
+    line("audit", fmt::format("finds {}", fmt::join(outcome.findings, ", ")));
+  }
   for (const std::string& one : outcome.notes) line("note", one);
   for (const std::string& one : outcome.unmet) line("not met", one);
   if (outcome.is_anything_expected && outcome.unmet.empty()) line("expected", "just that");
@@ -84,13 +88,16 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
 
 Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
                       const RunArguments& arguments) {
-  Json document{
-      {"schema", "ringside.run/1"}, {"name", scenario.name},  {"on", arguments.on},
-      {"nranks", outcome.ranks},    {"kinds", outcome.kinds}, {"outcome", to_string(outcome.end)},
-      {"step_time_us", nullptr},    {"compute_us", nullptr},  {"exposed_us", nullptr},
-      {"idle_us", nullptr},         {"failure", nullptr},     {"verdict", nullptr},
-      {"expected", nullptr},        {"met", nullptr},         {"unmet", outcome.unmet},
-      {"files", nullptr},           {"calls", Json::array()}, {"notes", outcome.notes}};
+  Json document{{"schema", "ringside.run/1"},  {"name", scenario.name},
+                {"on", arguments.on},          {"nranks", outcome.ranks},
+                {"kinds", outcome.kinds},      {"outcome", to_string(outcome.end)},
+                {"step_time_us", nullptr},     {"compute_us", nullptr},
+                {"exposed_us", nullptr},       {"idle_us", nullptr},
+                {"failure", nullptr},          {"verdict", nullptr},
+                {"expected", nullptr},         {"met", nullptr},
+                {"unmet", outcome.unmet},      {"files", nullptr},
+                {"calls", Json::array()},      {"notes", outcome.notes},
+                {"findings", outcome.findings}};
   if (outcome.times) {
     document["step_time_us"] = in_us(outcome.times->step);
     document["compute_us"] = in_us(outcome.times->compute);
@@ -102,6 +109,7 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
     document["verdict"] = {{"kind", hang::to_string(outcome.verdict->kind)},
                            {"culprits", outcome.verdict->culprits},
                            {"confidence", outcome.verdict->confidence},
+                           {"call", outcome.verdict->call},
                            {"why", outcome.verdict->why}};
   }
   const Expectation& expect = scenario.expect;
@@ -110,6 +118,18 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
     Json expected{{"outcome", *expect.outcome == Expectation::Outcome::Hang ? "hang" : "finished"}};
     if (!expect.kinds.empty()) expected["kinds"] = expect.kinds;
     if (expect.culprits) expected["culprits"] = *expect.culprits;
+    if (expect.call) {
+      expected["call"] = {
+          {"call", expect.call->call}, {"on", expect.call->on}, {"number", nullptr}};
+      if (expect.call->number) expected["call"]["number"] = *expect.call->number;
+    }
+    if (!expect.findings.empty()) expected["findings"] = expect.findings;
+    for (const ExpectedBusbw& one : expect.busbw) {
+      Json bound{{"call", one.call}, {"on", one.on}};
+      if (one.at_least) bound["at_least_gbs"] = one.at_least->value / 1e9;
+      if (one.at_most) bound["at_most_gbs"] = one.at_most->value / 1e9;
+      expected["busbw"].push_back(std::move(bound));
+    }
     if (expect.at_least) expected["at_least_us"] = in_us(*expect.at_least);
     if (expect.at_most) expected["at_most_us"] = in_us(*expect.at_most);
     document["expected"] = std::move(expected);
@@ -123,6 +143,7 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
                                  {"bytes", one.bytes.value},
                                  {"alone_us", in_us(one.alone)},
                                  {"time_us", in_us(one.time)},
+                                 {"busbw_gbs", one.busbw.value / 1e9},
                                  {"limit", one.limit},
                                  {"fidelity", one.fidelity}});
   }
@@ -133,7 +154,7 @@ VerbResult run(const RunArguments& arguments) {
   if (arguments.on != "sim" && arguments.on != "real") {
     return Error{ErrorCode::InvalidArgument, fmt::format("--on {}", arguments.on), "sim or real"};
   }
-  if (!(arguments.timeout_s > 0) || arguments.timeout_s > 86400) {
+  if (arguments.timeout_s <= 0 || arguments.timeout_s > 86400) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--timeout {}", arguments.timeout_s),
                  "give seconds, up to a day"};
   }
@@ -142,8 +163,9 @@ VerbResult run(const RunArguments& arguments) {
   question.is_real = arguments.on == "real";
   question.folder = arguments.folder;
   question.fidelity = arguments.fidelity;
-  question.timeout = Seconds{arguments.timeout_s};
+  if (arguments.timeout_s > 0) question.timeout = Seconds{arguments.timeout_s};
   RINGSIDE_TRY(const ScenarioOutcome outcome, study::run_scenario(question));
+  if (!outcome.speaks) return kFine;
   if (arguments.json) {
     fmt::print("{}", to_text(outcome_document(question.scenario, outcome, arguments)));
   } else {
@@ -165,15 +187,17 @@ Verb run_verb() {
             RunArguments& a = *arguments;
             app.add_option("file", a.file, "a scenario/1 (docs/scenarios.md), or a hang-program/1")
                 ->required();
-            app.add_option("--on", a.on, "sim: in simulated time; real: processes of this machine")
+            app.add_option("--on", a.on,
+                           "sim: in simulated time; real: processes of this machine, or those "
+                           "of the launcher that started this one")
                 ->capture_default_str();
             app.add_option("-o,--output", a.folder,
                            "keep dumps and logs in this new or empty folder");
             app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")
                 ->capture_default_str();
             app.add_option("--timeout", a.timeout_s,
-                           "real: seconds in which nothing moves until a call fails")
-                ->capture_default_str();
+                           "real: seconds in which nothing moves until a call fails (default: the "
+                           "scenario's watchdog, else 2 beyond its faults)");
             app.add_flag("--json", a.json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };
           }};

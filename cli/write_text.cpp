@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace ringside::cli {
+
+namespace fs = std::filesystem;
 
 Status write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
@@ -16,7 +19,12 @@ Status write_text(const std::string& path, const std::string& text) {
 }
 
 Status check_writable(const std::string& option, const std::string& path) {
-  if (path.empty() || std::ofstream(path, std::ios::binary | std::ios::app)) return {};
+  std::error_code ignored;
+  const bool was_there = path.empty() || fs::exists(fs::symlink_status(path, ignored));
+  if (path.empty() || std::ofstream(path, std::ios::binary | std::ios::app)) {
+    if (!was_there) fs::remove(path, ignored);
+    return {};
+  }
   return Error{ErrorCode::InvalidArgument, fmt::format("{} {}: cannot be written", option, path),
                "give another path"};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/mixed.h"
+#include "engine/runtime/call_faults.h"
 #include "harness/hangs/calls.h"
 
 namespace ringside {
@@ -14,6 +15,8 @@ namespace {
 
 using hangs::Op;
 using hangs::Step;
+
+constexpr Nanoseconds kNapElsewhere = std::chrono::milliseconds(10);
 
 class ProgramRun {
  public:
@@ -36,11 +39,13 @@ class ProgramRun {
   }
 
   Status run() {
-    const hangs::RankProgram& mine = program_.programs[static_cast<std::size_t>(me_)];
-    for (int iteration = 0; iteration < mine.iterations; ++iteration) {
-      for (const Step& step : mine.body_of(iteration)) RINGSIDE_TRY(take(step));
+    try {
+      return take_all();
+    } catch (const PlannedException&) {
+      // As a training script that catches it and goes elsewhere: there, and in no call, until the others give up.
+      while (!world_.async_error()) std::this_thread::sleep_for(kNapElsewhere);
+      return *world_.async_error();
     }
-    return {};
   }
 
   Status finish() {
@@ -51,6 +56,14 @@ class ProgramRun {
   }
 
  private:
+  Status take_all() {
+    const hangs::RankProgram& mine = program_.programs[static_cast<std::size_t>(me_)];
+    for (int iteration = 0; iteration < mine.iterations; ++iteration) {
+      for (const Step& step : mine.body_of(iteration)) RINGSIDE_TRY(take(step));
+    }
+    return {};
+  }
+
   Communicator& of(int group) {
     const auto& own = communicators_[static_cast<std::size_t>(group)];
     return own ? *own : world_;

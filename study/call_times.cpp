@@ -228,6 +228,9 @@ struct CallClock::Impl {
       longer = std::max(longer, Seconds{sums[name] / wire.second.value} - mine.row.result.busiest);
     }
     told.time = told.alone + longer;
+    if (told.time > Seconds{}) {
+      told.busbw = BytesPerSecond{mine.row.busbw.value * (told.alone / told.time)};
+    }
     return told;
   }
 };

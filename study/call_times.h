@@ -19,6 +19,7 @@ struct CallTime {
   Bytes bytes;
   Seconds alone{};           ///< with the links for itself
   Seconds time{};            ///< while its like on the same hosts call, too
+  BytesPerSecond busbw{};    ///< while its like call, too
   std::string limit;         ///< the link that limits, or limit_of()
   std::string fidelity;      ///< that it was simulated by
   double error_percent = 0;  ///< SimRow::error_percent

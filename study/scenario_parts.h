@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "harness/hangs/program.h"
+#include "study/asked_job.h"
 #include "study/scenario_run.h"
 
 /// What runs on real ranks and on simulated ones have in common.
@@ -32,6 +33,18 @@ std::int64_t most_calls(const hangs::Program& program);
 
 /// What `ringside hang` makes of a folder.
 Result<hang::Explanation> verdict_of(const std::string& folder);
+
+/// The scenario's job on its hosts as they are broken, which it writes into the folder.
+/// hosts   where the scenario does not say how many
+/// folder  there
+/// errors  as load_job(), misconfigure(); Unsupported: a cluster with a fabric; System
+Result<JobOptions> broken_job(const Scenario& scenario, int hosts, const std::string& folder);
+
+/// What audit finds in the logs that NCCL would write on the scenario's hosts, so set: ids, first causes first. Simulated
+/// hosts alone: real ranks write their own.
+/// hosts   where the scenario does not say how many
+/// errors  as load_job_hosts(), LogJob::make()
+Result<std::vector<std::string>> findings_on(const Scenario& scenario, int hosts);
 
 /// The scenario on processes of this machine.
 /// errors  as run_scenario()

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/folder.h"
 #include "base/text.h"
 #include "harness/hangs/generate.h"
 #include "harness/hangs/hang_case.h"
@@ -90,6 +91,7 @@ class SimulatedRun {
     RINGSIDE_TRY(check_size(roles.role_steps, "its kinds of ranks"));
     RINGSIDE_TRY([[maybe_unused]] const Fidelity* const fidelity,
                  parse_fidelity(question_.fidelity));
+    if (!scenario_.absent.empty()) return run_start();
     hangs::Outline outline = scenario_.outline;
     if (!scenario_.on.empty()) {
       SimQuestion base;
@@ -98,6 +100,7 @@ class SimulatedRun {
       for (const auto& [key, value] : question_.settings) {
         RINGSIDE_TRY(apply_setting(base, key, value));
       }
+      RINGSIDE_TRY(break_hosts(base));
       auto clock = CallClock::make(std::move(base), outline.ranks);
       if (!clock) return of_the_cluster(clock.error());
       outline.ranks_per_host = clock->gpus_per_host();
@@ -118,12 +121,35 @@ class SimulatedRun {
     }
     RINGSIDE_TRY(check_size(roles.rank_steps, "all ranks, which are played one by one"));
     whole_ = hangs::make_program(outline);
-    RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_));
+    RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_, scenario_.watchdog));
     outcome_.notes = faults.idle;
     return run_whole(faults, outline.iterations);
   }
 
  private:
+  Status break_hosts(SimQuestion& base) {
+    if (scenario_.broken.empty()) return {};
+    const auto whole = CallClock::make(base, scenario_.outline.ranks);
+    if (!whole) return of_the_cluster(whole.error());
+    hosts_folder_.emplace(std::string());
+    RINGSIDE_TRY(make_empty_folder(hosts_folder_->path()));
+    auto broken = broken_job(scenario_, whole->hosts(), hosts_folder_->path());
+    if (!broken) return of_the_cluster(broken.error());
+    base.job = *std::move(broken);
+    return {};
+  }
+
+  /// Nobody comes through, so nothing is called.
+  Result<ScenarioOutcome> run_start() {
+    outcome_.ranks = outcome_.kinds = scenario_.outline.ranks;
+    outcome_.end = End::Hang;
+    const EvidenceFolder folder(question_.folder);
+    RINGSIDE_TRY(hangs::write_start_evidence(scenario_.name, hangs::make_program(scenario_.outline),
+                                             scenario_.absent, folder.path()));
+    RINGSIDE_TRY(outcome_.verdict, verdict_of(folder.path()));
+    return std::move(outcome_);
+  }
+
   /// Each step of each rank that is played is there once, and played again and again.
   /// whose  of whom these steps are
   [[nodiscard]] Status check_size(std::int64_t steps, const char* whose) const {
@@ -221,6 +247,7 @@ class SimulatedRun {
 
   const ScenarioQuestion& question_;
   const Scenario& scenario_;
+  std::optional<EvidenceFolder> hosts_folder_;  ///< their descriptions, if the clock needs some
   std::optional<CallClock> clock_;
   Program whole_;
   ScenarioOutcome outcome_;
@@ -228,11 +255,59 @@ class SimulatedRun {
 
 // ---- expectations ------------------------------------------------------------------------------
 
+/// `all_reduce 812 of default_pg`, as a verdict has it.
+bool is_that_call(const ExpectedCall& expected, const std::string& told,
+                  const hangs::Outline& outline) {
+  const auto word = [&](std::size_t from) {
+    return told.substr(from, told.find(' ', from) - from);
+  };
+  const std::size_t number = told.find(' ');
+  const std::size_t of = told.rfind(" of ");
+  if (number == std::string::npos || of == std::string::npos) return false;
+  if (!expected.call.empty() && word(0) != expected.call) return false;
+  if (expected.number && word(number + 1) != std::to_string(*expected.number)) return false;
+  if (expected.on.empty()) return true;
+  const auto family = std::ranges::find(outline.families, expected.on, &hangs::Family::name);
+  return family != outline.families.end() && told.substr(of + 4) == family->desc;
+}
+
+std::string call_text(const ExpectedCall& call) {
+  return fmt::format("{}{}{}", call.call.empty() ? "a call" : call.call,
+                     call.number ? fmt::format(" {}", *call.number) : std::string(),
+                     call.on.empty() ? std::string() : " of " + call.on);
+}
+
+std::string gbs(BytesPerSecond rate) { return fmt::format("{:.2f} GB/s", rate.value / 1e9); }
+
+/// Of the calls of that name; the slowest and the fastest where there are several.
+void compare_busbw(const ExpectedBusbw& expected, ScenarioOutcome& outcome) {
+  bool is_there = false;
+  for (const CallTime& one : outcome.calls) {
+    if (one.call != expected.call || one.groups != expected.on) continue;
+    is_there = true;
+    const std::string what = fmt::format("{} of {} B on {} has {}", one.call, one.bytes.value,
+                                         one.groups, gbs(one.busbw));
+    if (expected.at_least && one.busbw < *expected.at_least) {
+      outcome.unmet.push_back(
+          fmt::format("{}, expected at least {}", what, gbs(*expected.at_least)));
+    }
+    if (expected.at_most && one.busbw > *expected.at_most) {
+      outcome.unmet.push_back(fmt::format("{}, expected at most {}", what, gbs(*expected.at_most)));
+    }
+  }
+  if (!is_there) {
+    outcome.unmet.push_back(
+        fmt::format("expected a bus bandwidth of {} on {}, and no such call moves data",
+                    expected.call, expected.on));
+  }
+}
+
 std::string ranks_text(const std::vector<int>& ranks) {
   return ranks.empty() ? "nobody" : fmt::format("[{}]", fmt::join(ranks, ", "));
 }
 
-void compare(const Expectation& expected, ScenarioOutcome& outcome) {
+void compare(const Scenario& scenario, bool is_real, ScenarioOutcome& outcome) {
+  const Expectation& expected = scenario.expect;
   if (!expected.outcome) return;
   outcome.is_anything_expected = true;
   const bool is_hang = *expected.outcome == Expectation::Outcome::Hang;
@@ -254,6 +329,11 @@ void compare(const Expectation& expected, ScenarioOutcome& outcome) {
       outcome.unmet.push_back(fmt::format("expected {} to be blamed, and it is {}",
                                           ranks_text(*expected.culprits), ranks_text(culprits)));
     }
+    const std::string call = outcome.verdict ? outcome.verdict->call : std::string();
+    if (expected.call && !is_that_call(*expected.call, call, scenario.outline)) {
+      outcome.unmet.push_back(fmt::format("expected it in {}, and the verdict names {}",
+                                          call_text(*expected.call), call.empty() ? "none" : call));
+    }
     return;
   }
   if (!outcome.times) return;
@@ -266,6 +346,21 @@ void compare(const Expectation& expected, ScenarioOutcome& outcome) {
     outcome.unmet.push_back(fmt::format("a step takes {}, expected at most {}", format_time(step),
                                         format_time(*expected.at_most)));
   }
+  if (is_real) return;
+  for (const ExpectedBusbw& one : expected.busbw) compare_busbw(one, outcome);
+}
+
+Status compare_findings(const Scenario& scenario, ScenarioOutcome& outcome) {
+  if (scenario.expect.findings.empty()) return {};
+  RINGSIDE_TRY(outcome.findings, findings_on(scenario, std::max(1, outcome.hosts)));
+  for (const std::string& id : scenario.expect.findings) {
+    if (std::ranges::find(outcome.findings, id) != outcome.findings.end()) continue;
+    outcome.unmet.push_back(fmt::format(
+        "expected audit to find {}, and it finds {}", id,
+        outcome.findings.empty() ? "nothing"
+                                 : fmt::format("{}", fmt::join(outcome.findings, ", "))));
+  }
+  return {};
 }
 
 }  // namespace
@@ -285,7 +380,9 @@ const char* to_string(ScenarioOutcome::End end) {
 Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question) {
   RINGSIDE_TRY(ScenarioOutcome outcome,
                question.is_real ? run_on_processes(question) : SimulatedRun(question).run());
-  compare(question.scenario.expect, outcome);
+  if (!outcome.speaks) return outcome;
+  compare(question.scenario, question.is_real, outcome);
+  if (!question.is_real) RINGSIDE_TRY(compare_findings(question.scenario, outcome));
   return outcome;
 }
 

@@ -20,7 +20,8 @@ struct ScenarioQuestion {
   std::string fidelity = "auto";  ///< of simulated calls
   /// KEY and VALUE as `--vary` has them, over what the scenario says of its cluster; of simulated calls.
   std::vector<std::pair<std::string, std::string>> settings = {};
-  Seconds timeout{2};  ///< real: a call in which nothing moves for so long fails
+  /// Real: a call in which nothing moves for so long fails; none: the scenario's watchdog, else 2 s beyond its faults.
+  std::optional<Seconds> timeout = {};
 };
 
 /// Where a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
@@ -45,14 +46,18 @@ struct ScenarioOutcome {
       {};  ///< of a hang: what `ringside hang` makes of what was left
   std::vector<std::string> notes =
       {};  ///< what of the scenario came to nothing, such as a fault at a call that is never made
-  std::vector<std::string> unmet;  ///< what was expected and did not come; empty: all did
+  std::vector<std::string> findings = {};  ///< ids, where some are expected
+  std::vector<std::string> unmet;          ///< what was expected and did not come; empty: all did
   bool is_anything_expected = false;
+  /// Of ranks that a launcher started the first one has the outcome: the others have none to tell.
+  bool speaks = true;
 };
 
 const char* to_string(ScenarioOutcome::End end);
 
 /// errors  as load_job(), CallClock::make(), plan_faults(), run_job(), examine(); InvalidArgument: real ranks, and more
-///         than kMostRealRanks of them
+///         than kMostRealRanks of them as processes of this machine, or rank 0 absent, where the others meet; under a
+///         launcher that started another number of them, or without a folder
 Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question);
 
 inline constexpr int kMostRealRanks = 64;

@@ -405,4 +405,30 @@ std::vector<Hypothesis> synthesize(const hang::Examination& evidence) {
   return Synthesis(evidence).run();
 }
 
+const char* to_string(Support support) {
+  switch (support) {
+    case Support::Agrees:
+      return "agrees";
+    case Support::Undecided:
+      return "undecided";
+    case Support::Differs:
+      return "differs";
+    case Support::Nothing:
+      break;
+  }
+  return "nothing";
+}
+
+Support support_of(const hang::Explanation& verdict, const std::vector<Hypothesis>& tried) {
+  constexpr double kAsLikely =
+      0.5;  // of the likeliest: one call that stands otherwise is a seventh
+  if (tried.empty()) return Support::Nothing;
+  const Hypothesis& best = tried.front();
+  const bool is_undecided = std::ranges::any_of(tried, [&](const Hypothesis& one) {
+    return one.culprits != best.culprits && one.likelihood > kAsLikely * best.likelihood;
+  });
+  if (is_undecided) return Support::Undecided;
+  return best.culprits == verdict.culprits ? Support::Agrees : Support::Differs;
+}
+
 }  // namespace ringside::study

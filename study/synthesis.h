@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,17 @@ struct Hypothesis {
 ///
 /// returns  those that fit best first, one for each kind and culprit; empty where no dump has calls, or nothing stands
 std::vector<Hypothesis> synthesize(const hang::Examination& evidence);
+
+/// What synthesis says of a verdict. It changes none: by itself it is right less often.
+enum class Support : std::uint8_t {
+  Nothing,    ///< no dump has calls that stand
+  Agrees,     ///< it blames the same ranks
+  Undecided,  ///< faults of different ranks would leave as much the same
+  Differs,    ///< it blames others
+};
+const char* to_string(Support support);  ///< nothing, agrees, undecided, differs
+
+/// tried  as synthesize() returns them
+Support support_of(const hang::Explanation& verdict, const std::vector<Hypothesis>& tried);
 
 }  // namespace ringside::study

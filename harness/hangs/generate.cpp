@@ -32,6 +32,15 @@ class CaseWriter {
     return write_logs();
   }
 
+  Status write_start(const std::vector<int>& absent) {
+    RINGSIDE_TRY(make_empty_folder(folder_));
+    for (int rank = 0; rank < hang_.program.ranks; ++rank) {
+      if (std::ranges::find(absent, rank) != absent.end()) continue;
+      RINGSIDE_TRY(write_log(fmt::format("rank_{}.log", rank), start_lines(hang_, rank), 0));
+    }
+    return {};
+  }
+
   Result<Generated> write() {
     RINGSIDE_TRY(write_evidence());
     const Truth truth = find_truth(hang_);
@@ -150,6 +159,15 @@ Status write_case(const HangCase& hang, const std::string& folder) {
 
 Status write_evidence(const HangCase& hang, const std::string& folder) {
   return CaseWriter(hang, folder).write_evidence();
+}
+
+Status write_start_evidence(std::string name, Program program, const std::vector<int>& absent,
+                            const std::string& folder) {
+  HangCase hang;
+  hang.workload = std::move(name);
+  hang.program = std::move(program);
+  hang.recorder.release = releases().back();
+  return CaseWriter(hang, folder).write_start(absent);
 }
 
 CaseOptions options_of(const GenerateOptions& options, int index) {

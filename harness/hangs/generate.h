@@ -19,6 +19,12 @@ Status write_case(const HangCase& hang, const std::string& folder);
 /// errors  as write_case()
 Status write_evidence(const HangCase& hang, const std::string& folder);
 
+/// What is left of a job whose start some ranks never come to: the others' NCCL lines of a communicator that nobody comes
+/// through.
+/// errors  as write_case()
+Status write_start_evidence(std::string name, Program program, const std::vector<int>& absent,
+                            const std::string& folder);
+
 struct GenerateOptions {
   CaseOptions each;
   int cases = 1;

@@ -25,6 +25,9 @@ std::vector<LogLine> watchdog_lines(const HangCase& hang, int rank);
 /// call, as far as the rank came.
 std::vector<LogLine> nccl_lines(const HangCase& hang, int rank);
 
+/// Of one that is in the start of the job's communicator, and comes no further.
+std::vector<LogLine> start_lines(const HangCase& hang, int rank);
+
 /// torchrun on the culprit's host: which child died, and of what.
 std::vector<LogLine> agent_lines(const HangCase& hang);
 

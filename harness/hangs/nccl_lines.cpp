@@ -44,13 +44,18 @@ class NcclLog {
                           4200 + rank, 4200 + rank, local);
   }
 
+  std::vector<LogLine> start() {
+    say_version();
+    begin(0);
+    return std::move(lines_);
+  }
+
   std::vector<LogLine> lines() {
-    if (rank_ == 0) {
-      lines_.push_back(
-          {-3, fmt::format("NCCL version {}+cuda12.4\n", hang_.recorder.release.nccl)});
-    }
+    say_version();
     for (const int group : hang_.program.group_of[static_cast<std::size_t>(rank_)]) {
-      if (group >= 0 && is_used(group)) init(group);
+      if (group < 0 || !is_used(group)) continue;
+      const std::string comm = begin(group);
+      lines_.push_back({-1, prefix_ + comm + " - Init COMPLETE\n"});
     }
     for (const Record& record : hang_.play.ranks[static_cast<std::size_t>(rank_)].records) {
       call(record);
@@ -65,16 +70,22 @@ class NcclLog {
                        [group](const Record& record) { return record.step->group == group; });
   }
 
-  void init(int group) {
+  void say_version() {
+    if (rank_ != 0) return;
+    lines_.push_back({-3, fmt::format("NCCL version {}+cuda12.4\n", hang_.recorder.release.nccl)});
+  }
+
+  /// returns  how the lines of its making begin
+  std::string begin(int group) {
     const Group& own = hang_.program.groups[static_cast<std::size_t>(group)];
     const int local = rank_ % hang_.program.ranks_per_host;
-    const std::string comm = fmt::format(
+    std::string comm = fmt::format(
         "ncclCommInitRank comm {:#x} rank {} nranks {} cudaDev {} nvmlDev {} busId {:x} commId "
         "{:#x}",
         address(1, rank_, group), group_rank(own, rank_), own.ranks.size(), local, local,
         0x18000 + local * 0x11000, communicator_id(hang_, group));
     lines_.push_back({-2, prefix_ + comm + " - Init START\n"});
-    lines_.push_back({-1, prefix_ + comm + " - Init COMPLETE\n"});
+    return comm;
   }
 
   void call(const Record& record) {
@@ -116,6 +127,10 @@ class NcclLog {
 
 std::uint64_t communicator_id(const HangCase& hang, int group) {
   return 0x5eed00000000U + hang.seed % 65521 * 4096 + static_cast<std::uint64_t>(group);
+}
+
+std::vector<LogLine> start_lines(const HangCase& hang, int rank) {
+  return NcclLog(hang, rank).start();
 }
 
 std::vector<LogLine> nccl_lines(const HangCase& hang, int rank) {

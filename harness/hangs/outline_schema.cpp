@@ -8,7 +8,7 @@ std::span<const SchemaStep> step_schema() {
   using Keys = std::vector<std::string_view>;
   static const Keys call{"on", "count", "type", "async", "only"};
   static const Keys rooted{"on", "root", "count", "type", "async", "only"};
-  static const std::array<SchemaStep, 13> all{{
+  static const std::array<SchemaStep, 14> all{{
       {"compute", "compute: 2ms", {"time", "on", "at"}, "the host is busy"},
       {"kernel",
        "kernel: 2ms",
@@ -35,12 +35,16 @@ std::span<const SchemaStep> step_schema() {
        "rendezvous: {on: world}",
        {"on", "only"},
        "the hosts wait for each other, through the store: no recorder sees it"},
+      {"repeat",
+       "repeat: {times: 4, steps: [kernel: 1ms, join]}",
+       {"times", "steps"},
+       "a loop within an iteration; loops may hold loops"},
   }};
   return all;
 }
 
 std::span<const SchemaKey> step_keys() {
-  static const std::array<SchemaKey, 10> all{{
+  static const std::array<SchemaKey, 12> all{{
       {"on", "tensor", "the groups that call, each by itself"},
       {"count", "4096", "elements that one rank gives; of reduce_scatter those that it gets"},
       {"type", "bfloat16", "of the elements: float where it is left out"},
@@ -50,6 +54,8 @@ std::span<const SchemaKey> step_keys() {
       {"async", "yes", "the GPU does not wait for it before the next `join`"},
       {"only", "{on: pipeline, at: 0}", "one rank of each group of that name takes the step"},
       {"time", "2ms", "how long"},
+      {"times", "4", "how often the steps of a loop are taken"},
+      {"steps", "[kernel: 1ms]", "of a loop"},
       {"at", "0", "of compute and kernel: one rank of each group alone, beside `on`"},
   }};
   return all;

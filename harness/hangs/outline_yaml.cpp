@@ -22,6 +22,8 @@ constexpr int kMaxRanks = 4096;
 constexpr int kMaxIterations = 100'000;
 constexpr std::int64_t kMaxCount = 1LL << 40;
 constexpr Seconds kMaxTime{86400};
+constexpr int kMaxLoops = 8;
+constexpr std::size_t kMaxLoopSteps = 1'000'000;
 
 /// Reads the groups and steps of a program whose ranks are known.
 class ProgramReader {
@@ -100,12 +102,50 @@ class ProgramReader {
   Status read_steps() {
     const char* example = "- all_reduce: {on: world, count: 4096}";
     RINGSIDE_TRY(const YAML::Node steps, root_.find("steps", example));
-    if (!steps.IsSequence() || steps.size() == 0) {
-      return root_.bad(steps, "steps must be a list", example);
+    RINGSIDE_TRY(read_list(steps, 0));
+    if (!outline_.steps.empty()) return {};
+    return root_.bad(steps, "steps must be a list", example);
+  }
+
+  /// depth  of loops around it
+  Status read_list(const YAML::Node& steps, int depth) {
+    if (!steps.IsSequence()) {
+      return root_.bad(steps, "steps must be a list", "- all_reduce: {on: world, count: 4096}");
     }
     for (const YAML::Node& node : steps) {
+      if (node.IsMap() && node.size() == 1 && node.begin()->first.IsScalar() &&
+          node.begin()->first.Scalar() == "repeat") {
+        RINGSIDE_TRY(read_loop(node, depth + 1));
+        continue;
+      }
       RINGSIDE_TRY(const OutlineStep step, read_step(node));
       outline_.steps.push_back(step);
+    }
+    return {};
+  }
+
+  /// What stands in it once, and then copied.
+  Status read_loop(const YAML::Node& node, int depth) {
+    const char* example = "repeat: {times: 4, steps: [kernel: 1ms]}";
+    if (depth > kMaxLoops) return root_.bad(node, "loops in too many loops", "write some out");
+    const YAML::Node value = node.begin()->second;  // an iterator's node goes with it
+    const YamlMapping loop(value, root_.where());
+    RINGSIDE_TRY(loop.check(std::array<std::string_view, 2>{"times", "steps"}));
+    RINGSIDE_TRY(const int times, loop.whole("times", 1, kMaxIterations, "4"));
+    RINGSIDE_TRY(const YAML::Node steps, loop.find("steps", example));
+    const std::size_t first = outline_.steps.size();
+    RINGSIDE_TRY(read_list(steps, depth));
+    const std::size_t length = outline_.steps.size() - first;
+    if (length == 0) return loop.bad(node, "a loop without steps", example);
+    if (first + length * static_cast<std::size_t>(times) > kMaxLoopSteps) {
+      return loop.bad(node, fmt::format("a loop of {} steps, {} times", length, times),
+                      fmt::format("{} steps at most in all", kMaxLoopSteps));
+    }
+    outline_.steps.reserve(first + length * static_cast<std::size_t>(times));
+    for (int i = 1; i < times; ++i) {
+      for (std::size_t step = 0; step < length; ++step) {
+        outline_.steps.push_back(outline_.steps[first + step]);
+      }
     }
     return {};
   }

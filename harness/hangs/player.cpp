@@ -340,8 +340,7 @@ class Player {
     Instance& instance = shared.instances[static_cast<std::size_t>(place)];
     if (instance.first == nullptr) {
       instance.first = record.step;
-      instance.is_broken =
-          record.step->group == network_.group && record.collective_seq == network_.seq;
+      instance.is_broken = is_hit(record) && network_.by.count() == 0;
     } else if (!agree(*instance.first, *record.step)) {
       instance.is_broken = true;
     }
@@ -362,13 +361,17 @@ class Player {
     }
     const std::vector<Member> members = std::move(instance.members);
     const std::int64_t ready = instance.ready;
-    const std::int64_t end = ready + busy;
+    const std::int64_t end = ready + busy + (is_hit(record) ? network_.by.count() : 0);
     // A rank is in one call of the group at a time, so the oldest one is full first.
     shared.instances.pop_front();
     ++shared.base;
     for (const Member& each : members) {
       if (!each.is_gone) complete(each, ready, end + late());
     }
+  }
+
+  [[nodiscard]] bool is_hit(const Record& record) const {
+    return record.step->group == network_.group && record.collective_seq == network_.seq;
   }
 
   void enter_transfer(Member member, const Step& step) {

@@ -53,8 +53,9 @@ struct RankHistory {
 
 /// Whatever the network does wrong.
 struct NetworkFault {
-  int group = -1;  ///< the call `seq` of it never completes, although all are in it
+  int group = -1;  ///< the call `seq` of it never completes, although all are in it;
   int seq = 0;
+  Nanoseconds by{};  ///< or takes so much longer, where this is not 0
 };
 
 /// What happened.

@@ -20,7 +20,8 @@ struct Sizes {
   int tensor = 1, context = 1, pipeline = 1, data = 1, microbatches = 1;
   int chunks = 1;  ///< of layers on each rank of a pipeline, p stages apart
   bool has_sequence_parallel = false, has_zero = false;
-  int expert = 1;       ///< ranks that share the experts of a layer out
+  bool is_scattered = false;  ///< what goes between stages, over the ranks of `tensor`
+  int expert = 1;             ///< ranks that share the experts of a layer out
   double capacity = 0;  ///< of an expert, in shares of an even split of the tokens; 0: what comes
   DataType dispatched = DataType::Bfloat16;
 
@@ -141,7 +142,14 @@ class Megatron {
 
   /// What crosses between stages.
   [[nodiscard]] std::int64_t passed() const {
-    return activations() / (sizes_.has_sequence_parallel ? sizes_.tensor : 1);
+    const bool is_part = sizes_.has_sequence_parallel || sizes_.is_scattered;
+    return activations() / (is_part ? sizes_.tensor : 1);
+  }
+
+  /// Each rank of `tensor` sent a part of what all of them have: behind the transfer they gather it.
+  /// source  Narayanan et al. 2021, Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, 4.1
+  void gather_passed() {
+    if (sizes_.is_scattered) writer_.call(Op::AllGather, tensor_, passed(), DataType::Bfloat16);
   }
 
   /// Behind attention and behind the feed-forward, forward and backward alike. With sequence parallelism the same bytes
@@ -258,6 +266,7 @@ class Megatron {
 
   void forward(Part part) {
     pass_before(part, Way::Forward);
+    if (!is_first(part)) gather_passed();
     layers(part, 1, false);
     if (is_last(part)) kernel(training_.head_flops() / sizes_.tensor);
     pass_behind(part, Way::Forward);
@@ -265,6 +274,7 @@ class Megatron {
 
   void backward(Part part) {
     pass_behind(part, Way::Backward);
+    if (!is_last(part)) gather_passed();
     if (is_last(part)) kernel(2 * training_.head_flops() / sizes_.tensor);
     if (training_.recomputes) layers(part, 1, false);
     layers(part, 2, true);
@@ -314,6 +324,13 @@ Result<Sizes> read_sizes(const Keys& keys, const Training& training) {
   RINGSIDE_TRY(sizes.microbatches, keys.whole("microbatches", sizes.pipeline, 1, 4096));
   RINGSIDE_TRY(sizes.has_sequence_parallel, keys.yes("sequence_parallel", false));
   RINGSIDE_TRY(sizes.has_zero, keys.yes("zero", false));
+  RINGSIDE_TRY(sizes.is_scattered, keys.yes("scatter_gather", false));
+  if (sizes.is_scattered &&
+      (sizes.has_sequence_parallel || sizes.tensor == 1 || sizes.pipeline == 1)) {
+    return keys.bad_value("scatter_gather",
+                          "it is for stages of several tensor ranks that have all activations: "
+                          "leave it out, or sequence_parallel");
+  }
   const std::int64_t ranks =
       std::int64_t{sizes.tensor} * sizes.context * sizes.pipeline * sizes.data;
   if (ranks > 65536 || ranks < 2) {

@@ -43,14 +43,22 @@ Step halt_step(const Step& at, Halt how) {
 /// One rank's calls, as the plan lets it make them.
 class RankEditor {
  public:
-  RankEditor(const FaultPlan& plan, int rank, hangs::Program& program)
+  RankEditor(const FaultPlan& plan, int rank, std::optional<Seconds> patience,
+             hangs::Program& program)
       : rank_(rank),
         faults_(plan, rank),
+        patience_(patience),
         program_(program),
         own_(program.programs[static_cast<std::size_t>(rank)]) {}
 
   void run() {
     edit();
+    if (is_reduction_wrong_) {
+      idle_.push_back(fmt::format(
+          "rank {} reduces otherwise than the others: nobody compares reductions, and the job goes "
+          "on with wrong numbers",
+          rank_));
+    }
     if (put_off_) idle_.push_back(fmt::format("rank {} puts its last call off, for ever", rank_));
     for (const Fault& fault : faults_.plan().faults) {
       if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
@@ -79,6 +87,10 @@ class RankEditor {
         ++asked_;
         ++asked_on_[family];
         const CallFate fate = faults_.fate_of(family);
+        is_reduction_wrong_ =
+            is_reduction_wrong_ || std::ranges::any_of(fate.changes, [](const Fault* one) {
+              return one->kind == FaultKind::WrongOp;
+            });
         is_plain = is_plain && fate.is_plain() && !put_off_;
         if (!take(step, fate, body)) {
           own_.odd[iteration] = std::move(body);
@@ -95,7 +107,8 @@ class RankEditor {
       body.push_back(halt_step(call, halt_of(fate.end->kind)));
       return false;
     }
-    if (fate.never) {
+    // Whoever comes after the watchdog has spoken does not come.
+    if (fate.never || (patience_ && fate.late >= *patience_)) {
       body.push_back(halt_step(call, Halt::Busy));
       return false;
     }
@@ -143,9 +156,11 @@ class RankEditor {
 
   const int rank_;
   RankFaults faults_;
+  const std::optional<Seconds> patience_;
   hangs::Program& program_;
   hangs::RankProgram& own_;
   std::optional<Step> put_off_;
+  bool is_reduction_wrong_ = false;
   std::vector<std::string> idle_;
   std::int64_t asked_ = 0;
   std::map<std::string, std::int64_t> asked_on_;  ///< by family
@@ -202,14 +217,15 @@ Result<hangs::NetworkFault> stalled_call(const Fault& fault, const hangs::Progra
 
 }  // namespace
 
-Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program) {
+Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program,
+                                  std::optional<Seconds> patience) {
   PlannedFaults planned;
   for (int rank = 0; rank < program.ranks; ++rank) {
     const bool is_hit = std::ranges::any_of(plan.faults, [rank](const Fault& fault) {
       return !is_link_fault(fault.kind) && fault.rank == rank;
     });
     if (!is_hit) continue;
-    RankEditor editor(plan, rank, program);
+    RankEditor editor(plan, rank, patience, program);
     editor.run();
     planned.idle.insert(planned.idle.end(), editor.idle().begin(), editor.idle().end());
   }
@@ -223,16 +239,15 @@ Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program
       }
       continue;
     }
-    if (fault.kind == FaultKind::StallLink && fault.by) {
-      return Error{
-          ErrorCode::InvalidArgument, "a connection that stalls for a while, in simulated time",
-          "leave out by: it stalls for ever; slow_link carries less; or run it on real ranks"};
-    }
     if (planned.network.group >= 0) {
       return Error{ErrorCode::InvalidArgument, "several connections that fail, in simulated time",
                    "give one of them, or run it on real ranks"};
     }
     RINGSIDE_TRY(planned.network, stalled_call(fault, program));
+    const bool is_for_a_while = fault.kind == FaultKind::StallLink && fault.by;
+    if (is_for_a_while && (!patience || *fault.by < *patience)) {
+      planned.network.by = std::chrono::round<Nanoseconds>(*fault.by);
+    }
   }
   return planned;
 }

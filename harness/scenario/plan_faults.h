@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,11 @@ struct PlannedFaults {
 /// Edits the program by what the plan says of its ranks: each call is asked for as a real rank asks
 /// (engine/faults/rank_faults.h). Groups' names in the plan are those of the outline.
 ///
-/// plan    drawn
-/// errors  InvalidArgument: faults of several connections, of one that no collective uses, or for a while alone
-Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program);
+/// plan      drawn
+/// patience  what lasts as long is for ever: by then the job is given up; none: nobody gives it up
+/// errors    InvalidArgument: faults of several connections, or of one that no collective uses
+Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program,
+                                  std::optional<Seconds> patience = {});
 
 /// What slow connections add to a call of such a group.
 Seconds slowed(const std::vector<Fault>& slow, const hangs::Step& call, const hangs::Group& group);

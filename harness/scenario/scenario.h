@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,13 +12,33 @@
 
 namespace ringside {
 
+/// The call that the verdict on a hang names.
+struct ExpectedCall {
+  std::string call = {};                    ///< all_reduce; empty: any
+  std::string on = {};                      ///< the groups' name; empty: any
+  std::optional<std::int64_t> number = {};  ///< of the group's calls, from 1 on
+
+  friend bool operator==(const ExpectedCall&, const ExpectedCall&) = default;
+};
+
+/// Bus bandwidth that calls of some groups are to reach, in simulated time.
+struct ExpectedBusbw {
+  std::string call, on;
+  std::optional<BytesPerSecond> at_least = {}, at_most = {};
+
+  friend bool operator==(const ExpectedBusbw&, const ExpectedBusbw&) = default;
+};
+
 /// What a scenario says will come of it.
 struct Expectation {
   enum class Outcome { Finished, Hang };
   std::optional<Outcome> outcome = {};            ///< none: nothing is expected
   std::vector<std::string> kinds = {};            ///< of a hang: any of these verdicts is right
   std::optional<std::vector<int>> culprits = {};  ///< of a hang: just these, ascending
+  std::optional<ExpectedCall> call = {};          ///< of a hang
   std::optional<Seconds> at_least = {}, at_most = {};  ///< of a finished job: the time of a step
+  std::vector<ExpectedBusbw> busbw = {};               ///< of a finished job
+  std::vector<std::string> findings = {};  ///< ids of what audit finds in logs of such hosts
 };
 
 /// One job: where it runs, what its ranks do, what goes wrong, and what is to come of it. The same for real ranks and
@@ -29,7 +50,10 @@ struct Scenario {
   std::string cluster_place = {};  ///< `file:line` of it, for messages
   std::optional<int> nodes = {};
   std::vector<std::string> set = {};  ///< NAME=VALUE, NCCL's variables
+  std::string broken = {};  ///< what is wrong with the hosts: a misconfiguration of harness/logs
   hangs::Outline outline;
+  std::optional<Seconds> watchdog = {};  ///< a call that stands for so long ends the job
+  std::vector<int> absent = {};          ///< ranks that never come to the start, ascending
   FaultPlan faults;  ///< `on` names groups of the outline; what they leave open is not drawn yet
   Expectation expect;
 };

@@ -49,6 +49,7 @@ class ScenarioWriter {
     write_groups();
     text_ += "steps:\n";
     for (const OutlineStep& step : outline_.steps) text_ += "- " + step_text(step) + "\n";
+    write_start();
     write_faults();
     write_expectation();
     return std::move(text_);
@@ -63,6 +64,7 @@ class ScenarioWriter {
     if (scenario_.on.empty()) return;
     text_ += fmt::format("cluster: {{on: {}", quoted(scenario_.on));
     if (scenario_.nodes) text_ += fmt::format(", nodes: {}", *scenario_.nodes);
+    if (!scenario_.broken.empty()) text_ += fmt::format(", broken: {}", quoted(scenario_.broken));
     if (!scenario_.set.empty()) {
       text_ += ", set: {";
       for (const std::string& one : scenario_.set) {
@@ -135,6 +137,13 @@ class ScenarioWriter {
     return text + "}";
   }
 
+  void write_start() {
+    if (scenario_.watchdog) text_ += fmt::format("watchdog: {}s\n", scenario_.watchdog->count());
+    if (!scenario_.absent.empty()) {
+      text_ += fmt::format("absent: [{}]\n", fmt::join(scenario_.absent, ", "));
+    }
+  }
+
   void write_faults() {
     if (scenario_.faults.faults.empty()) return;
     // A plan of faults is a document of its own: without its first line its keys are ours.
@@ -145,22 +154,43 @@ class ScenarioWriter {
   void write_expectation() {
     const Expectation& expect = scenario_.expect;
     if (!expect.outcome) return;
+    text_ += "expect:\n";
+    if (!expect.findings.empty()) {
+      text_ += fmt::format("  findings: [{}]\n", fmt::join(expect.findings, ", "));
+    }
     if (*expect.outcome == Expectation::Outcome::Finished) {
-      text_ += "expect:\n  finished: ";
-      if (!expect.at_least && !expect.at_most) {
-        text_ += "yes\n";
-        return;
-      }
+      text_ += "  finished: ";
       std::vector<std::string> bounds;
       if (expect.at_least) bounds.push_back(fmt::format("at_least: {}s", expect.at_least->count()));
       if (expect.at_most) bounds.push_back(fmt::format("at_most: {}s", expect.at_most->count()));
-      text_ += fmt::format("{{{}}}\n", fmt::join(bounds, ", "));
+      if (!expect.busbw.empty()) bounds.push_back(busbw_text(expect.busbw));
+      text_ += bounds.empty() ? "yes\n" : fmt::format("{{{}}}\n", fmt::join(bounds, ", "));
       return;
     }
-    text_ += fmt::format("expect:\n  hang: {{kind: [{}]", fmt::join(expect.kinds, ", "));
+    text_ += fmt::format("  hang: {{kind: [{}]", fmt::join(expect.kinds, ", "));
     if (expect.culprits)
       text_ += fmt::format(", culprits: [{}]", fmt::join(*expect.culprits, ", "));
+    if (expect.call) text_ += ", call: " + expected_call_text(*expect.call);
     text_ += "}\n";
+  }
+
+  static std::string expected_call_text(const ExpectedCall& call) {
+    std::vector<std::string> keys;
+    if (!call.call.empty()) keys.push_back("call: " + call.call);
+    if (!call.on.empty()) keys.push_back("on: " + call.on);
+    if (call.number) keys.push_back(fmt::format("number: {}", *call.number));
+    return fmt::format("{{{}}}", fmt::join(keys, ", "));
+  }
+
+  static std::string busbw_text(const std::vector<ExpectedBusbw>& all) {
+    std::vector<std::string> texts;
+    for (const ExpectedBusbw& one : all) {
+      std::string text = fmt::format("{{call: {}, on: {}", one.call, one.on);
+      if (one.at_least) text += fmt::format(", at_least: {}GB/s", one.at_least->value / 1e9);
+      if (one.at_most) text += fmt::format(", at_most: {}GB/s", one.at_most->value / 1e9);
+      texts.push_back(text + "}");
+    }
+    return fmt::format("busbw: [{}]", fmt::join(texts, ", "));
   }
 
   const Scenario& scenario_;

@@ -2,6 +2,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/suggest.h"
@@ -46,6 +47,12 @@ class ScenarioReader {
     } else {
       RINGSIDE_TRY(read_program());
     }
+    if (root_.has("watchdog")) {
+      RINGSIDE_TRY(scenario_.watchdog, read_watchdog());
+    }
+    if (root_.has("absent")) {
+      RINGSIDE_TRY(scenario_.absent, read_rank_list(root_, "absent"));
+    }
     RINGSIDE_TRY(scenario_.faults.seed, read_fault_seed(root_));
     if (root_.has("faults")) {
       RINGSIDE_TRY(read_faults_of_groups());
@@ -67,6 +74,9 @@ class ScenarioReader {
     scenario_.cluster_place = place_of(at);
     if (cluster.has("nodes")) {
       RINGSIDE_TRY(scenario_.nodes, cluster.whole("nodes", 1, kMostRanks, "2"));
+    }
+    if (cluster.has("broken")) {
+      RINGSIDE_TRY(scenario_.broken, cluster.word("broken", "ib-disable"));
     }
     if (!cluster.has("set")) return {};
     RINGSIDE_TRY(const YAML::Node set, cluster.find("set", "{NCCL_ALGO: Ring}"));
@@ -178,11 +188,36 @@ class ScenarioReader {
     return {};
   }
 
+  Result<Seconds> read_watchdog() {
+    RINGSIDE_TRY(const Seconds time, root_.quantity<Seconds>("watchdog", "30s", parse_time));
+    if (time >= Seconds{0.1} && time <= Seconds{86400}) return time;
+    RINGSIDE_TRY(const YAML::Node at, root_.find("watchdog", "30s"));
+    return root_.bad(at, "a watchdog of less than 100 ms, or of more than a day", "such as 30s");
+  }
+
+  /// Ranks of the job, each once, ascending.
+  Result<std::vector<int>> read_rank_list(const YamlMapping& from, const char* key) {
+    RINGSIDE_TRY(const YAML::Node list, from.find(key, "[3]"));
+    if (!list.IsSequence())
+      return from.bad(list, fmt::format("{} are a list of ranks", key), "[3]");
+    std::vector<int> ranks;
+    for (const YAML::Node& node : list) {
+      const auto rank = parse_int(node.IsScalar() ? node.Scalar() : std::string{});
+      if (!rank || *rank < 0 || *rank >= scenario_.outline.ranks) {
+        return from.bad(node, fmt::format("{}: no rank of the job", key),
+                        fmt::format("give 0 to {}", scenario_.outline.ranks - 1));
+      }
+      ranks.push_back(static_cast<int>(*rank));
+    }
+    std::ranges::sort(ranks);
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    return ranks;
+  }
+
   Status read_faults_of_groups() {
     RINGSIDE_TRY(scenario_.faults.faults, read_faults(root_));
     RINGSIDE_TRY(const YAML::Node at, root_.find("faults", ""));
-    std::vector<std::string_view> names;
-    for (const hangs::Family& family : scenario_.outline.families) names.push_back(family.name);
+    const std::vector<std::string_view> names = group_names();
     for (const Fault& fault : scenario_.faults.faults) {
       if (!fault.on.empty() && std::ranges::find(names, fault.on) == names.end()) {
         return root_.bad(at, fmt::format("a fault on unknown groups '{}'", fault.on),
@@ -205,6 +240,9 @@ class ScenarioReader {
     if (expect.has("hang") == expect.has("finished")) {
       return root_.bad(expect.node(), "a job hangs or is finished", kExample);
     }
+    if (expect.has("findings")) {
+      RINGSIDE_TRY(read_findings(expect));
+    }
     if (expect.has("finished")) return read_finished(expect);
     scenario_.expect.outcome = Expectation::Outcome::Hang;
     RINGSIDE_TRY(const YamlMapping hang,
@@ -218,20 +256,89 @@ class ScenarioReader {
       }
     }
     if (scenario_.expect.kinds.empty()) return hang.bad(kinds, "no kind of hang", kExample);
-    if (!hang.has("culprits")) return {};
-    RINGSIDE_TRY(const YAML::Node culprits, hang.find("culprits", "[3]"));
-    if (!culprits.IsSequence()) return hang.bad(culprits, "culprits are a list of ranks", "[3]");
-    std::vector<int> ranks;
-    for (const YAML::Node& node : culprits) {
-      const auto rank = parse_int(node.IsScalar() ? node.Scalar() : std::string{});
-      if (!rank || *rank < 0 || *rank >= scenario_.outline.ranks) {
-        return hang.bad(node, "a culprit that is no rank of the job",
-                        fmt::format("give 0 to {}", scenario_.outline.ranks - 1));
-      }
-      ranks.push_back(static_cast<int>(*rank));
+    if (hang.has("call")) {
+      RINGSIDE_TRY(scenario_.expect.call, read_call(hang));
     }
-    std::ranges::sort(ranks);
-    scenario_.expect.culprits = std::move(ranks);
+    if (hang.has("culprits")) {
+      RINGSIDE_TRY(scenario_.expect.culprits, read_rank_list(hang, "culprits"));
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::string_view> group_names() const {
+    std::vector<std::string_view> names;
+    for (const hangs::Family& family : scenario_.outline.families) names.push_back(family.name);
+    return names;
+  }
+
+  /// One of the words; the nearest is named.
+  static Result<std::string> one_of(const YamlMapping& from, const char* key,
+                                    const std::vector<std::string_view>& words) {
+    RINGSIDE_TRY(const std::string word, from.word(key, std::string(words.front()).c_str()));
+    if (std::ranges::find(words, word) != words.end()) return word;
+    RINGSIDE_TRY(const YAML::Node at, from.find(key, ""));
+    return from.bad(at, fmt::format("{}: '{}' is not known", key, word), suggestion(word, words));
+  }
+
+  static std::vector<std::string_view> call_names() {
+    std::vector<std::string_view> names;
+    for (int op = 0; op <= static_cast<int>(hangs::Op::Recv); ++op) {
+      names.emplace_back(hangs::to_string(static_cast<hangs::Op>(op)));
+    }
+    return names;
+  }
+
+  Result<ExpectedCall> read_call(const YamlMapping& hang) {
+    static constexpr std::array<std::string_view, 3> kKeys{"call", "on", "number"};
+    RINGSIDE_TRY(const YamlMapping call,
+                 hang.child("call", "{call: all_reduce, on: world}", kKeys));
+    ExpectedCall expected;
+    if (call.has("call")) {
+      RINGSIDE_TRY(expected.call, one_of(call, "call", call_names()));
+    }
+    if (call.has("on")) {
+      RINGSIDE_TRY(expected.on, one_of(call, "on", group_names()));
+    }
+    if (call.has("number")) {
+      RINGSIDE_TRY(expected.number, call.whole("number", 1, 1 << 30, "12"));
+    }
+    return expected;
+  }
+
+  Result<ExpectedBusbw> read_busbw(const YamlMapping& one) {
+    static constexpr std::array<std::string_view, 4> kKeys{"call", "on", "at_least", "at_most"};
+    RINGSIDE_TRY(one.check(kKeys));
+    ExpectedBusbw expected;
+    RINGSIDE_TRY(expected.call, one_of(one, "call", call_names()));
+    RINGSIDE_TRY(expected.on, one_of(one, "on", group_names()));
+    if (one.has("at_least")) {
+      RINGSIDE_TRY(expected.at_least,
+                   one.quantity<BytesPerSecond>("at_least", "300GB/s", parse_bandwidth));
+    }
+    if (one.has("at_most")) {
+      RINGSIDE_TRY(expected.at_most,
+                   one.quantity<BytesPerSecond>("at_most", "400GB/s", parse_bandwidth));
+    }
+    if (scenario_.on.empty()) {
+      return one.bad(one.node(), "a bus bandwidth on hosts of no kind", "give a cluster");
+    }
+    return expected;
+  }
+
+  Status read_findings(const YamlMapping& expect) {
+    RINGSIDE_TRY(const YAML::Node list, expect.find("findings", "[socket_fallback]"));
+    if (!list.IsSequence()) {
+      return expect.bad(list, "findings are a list of ids", "[socket_fallback]");
+    }
+    if (scenario_.on.empty()) {
+      return expect.bad(list, "findings on hosts of no kind", "give a cluster");
+    }
+    for (const YAML::Node& id : list) {
+      if (!id.IsScalar() || id.Scalar().empty()) {
+        return expect.bad(id, "findings are a list of ids", "[socket_fallback]");
+      }
+      scenario_.expect.findings.push_back(id.Scalar());
+    }
     return {};
   }
 
@@ -257,6 +364,17 @@ class ScenarioReader {
     if (finished.has("at_most")) {
       RINGSIDE_TRY(scenario_.expect.at_most,
                    finished.quantity<Seconds>("at_most", "20ms", parse_time));
+    }
+    if (finished.has("busbw")) {
+      RINGSIDE_TRY(const YAML::Node list, finished.find("busbw", ""));
+      if (!list.IsSequence()) {
+        return finished.bad(list, "busbw is a list of bounds",
+                            "[{call: all_reduce, on: data, at_least: 300GB/s}]");
+      }
+      for (const YAML::Node& bound : list) {
+        RINGSIDE_TRY(ExpectedBusbw one, read_busbw(YamlMapping(bound, root_.where())));
+        scenario_.expect.busbw.push_back(std::move(one));
+      }
     }
     if (scenario_.expect.at_least && scenario_.expect.at_most &&
         *scenario_.expect.at_least > *scenario_.expect.at_most) {

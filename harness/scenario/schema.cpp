@@ -23,7 +23,7 @@ std::string table(const std::string& title, std::span<const SchemaKey> keys) {
 }  // namespace
 
 std::span<const SchemaKey> scenario_keys() {
-  static const std::array<SchemaKey, 14> all{{
+  static const std::array<SchemaKey, 16> all{{
       {"ringside", "scenario/1", "the first line of every scenario"},
       {"name", "crossed-order", "what its answers are called by"},
       {"about", "one rank leaves", "for people; optional"},
@@ -45,6 +45,12 @@ std::span<const SchemaKey> scenario_keys() {
       {"steps", "[{barrier: {on: world}}]",
        "what each rank does in each iteration, where it is a member: below"},
       {"workload", "{ddp: {model: llama3-8b}}", "in place of ranks, groups and steps: below"},
+      {"watchdog", "30s",
+       "a call that stands for so long ends the job: what lasts as long is for ever. Simulated: "
+       "none, so that waits end or do not; real: --timeout"},
+      {"absent", "[3]",
+       "ranks that never come to the start of the job: not launched, sent to a wrong address or "
+       "interface, behind a firewall"},
       {"seed", "7", "of what the faults leave open"},
       {"faults", "[{skip: {rank: 2, call: 5}}]",
        "what goes wrong, as `engine/faults/README.md` has it: of a `rank` at a `call`, from 0 on, "
@@ -55,40 +61,50 @@ std::span<const SchemaKey> scenario_keys() {
 }
 
 std::span<const SchemaKey> cluster_keys() {
-  static const std::array<SchemaKey, 3> all{{
+  static const std::array<SchemaKey, 4> all{{
       {"on", "dgx-h100", "as `--on` of `ringside sim` takes it, a cluster's file included"},
       {"nodes", "2", "hosts; without it as many as the ranks need"},
       {"set", "{NCCL_ALGO: Ring}", "NCCL's variables; `fabric.KEY` of a cluster's file"},
+      {"broken", "ib-disable",
+       "what is wrong with the hosts, as `ringside generate logs --break help` lists it: calls are "
+       "simulated on hosts that are so, and `findings` found in their logs"},
   }};
   return all;
 }
 
 std::span<const SchemaKey> expect_keys() {
-  static const std::array<SchemaKey, 2> all{{
+  static const std::array<SchemaKey, 3> all{{
       {"hang", "{kind: missing_rank, culprits: [3]}", "it hangs, and `ringside hang` says this"},
       {"finished", "yes", "it comes to its end; or a mapping of bounds"},
+      {"findings", "[socket_fallback]",
+       "`ringside audit` finds these, by their ids, in the logs of such hosts; beside the others"},
   }};
   return all;
 }
 
 std::span<const SchemaKey> expect_hang_keys() {
-  static const std::array<SchemaKey, 2> all{{
+  static const std::array<SchemaKey, 3> all{{
       {"kind", "[missing_rank, straggler]", "one kind, or those that are right"},
       {"culprits", "[3]", "just these ranks are blamed"},
+      {"call", "{call: all_reduce, on: tensor, number: 12}",
+       "the call that the verdict names, or of it what is given; of a group's calls the first is "
+       "1"},
   }};
   return all;
 }
 
 std::span<const SchemaKey> expect_finished_keys() {
-  static const std::array<SchemaKey, 2> all{{
+  static const std::array<SchemaKey, 3> all{{
       {"at_least", "2s", "of a step, in simulated time"},
       {"at_most", "6s", "likewise"},
+      {"busbw", "[{call: all_reduce, on: data, at_least: 300GB/s}]",
+       "bus bandwidth of calls on the cluster, in simulated time; at_most likewise"},
   }};
   return all;
 }
 
 std::span<const SchemaKey> workload_keys() {
-  static const std::array<SchemaKey, 36> all{{
+  static const std::array<SchemaKey, 39> all{{
       {"model", "llama3-70b", "a transformer by its name; or the next numbers"},
       {"layers", "80", ""},
       {"hidden", "8192", "channels"},
@@ -110,13 +126,22 @@ std::span<const SchemaKey> workload_keys() {
       {"gpu_tflops", "989", "in place of a name"},
       {"efficiency", "0.5", "what kernels reach of that; you have to say it"},
       {"data", "32", "replicas: 1"},
-      {"bucket_cap_mb", "25", "of DDP's buckets: 25"},
+      {"bucket_cap_mb", "25", "a bucket is full once it has so much: 25, and the first one 1"},
+      {"gradient_order", "forward",
+       "buckets are laid as parameters stand in the model, as in DDP's first step; backward: as "
+       "gradients come"},
+      {"reshard", "no",
+       "of fsdp: backward has the weights that forward gathered (ZeRO 2, not 3): yes"},
       {"tensor", "8", "ranks that share each layer out: 1"},
       {"context", "2", "ranks that share each sequence out: 1"},
       {"pipeline", "4", "stages: 1"},
       {"chunks", "2", "of layers on each stage, taken in turn (interleaved 1F1B): 1"},
       {"microbatches", "16", "under way in the pipeline: as many as stages"},
       {"sequence_parallel", "yes", "between layers each rank has a part of the tokens: no"},
+      {"scatter_gather", "yes",
+       "each tensor rank sends a part of what all of them have to the next stage, which gathers "
+       "it: "
+       "no"},
       {"zero", "yes", "gradients are scattered, weights gathered: no"},
       {"expert", "8",
        "ranks that share the experts of a layer out; they divide tensor x context x data"},

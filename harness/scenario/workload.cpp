@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/suggest.h"
+#include "harness/scenario/ddp.h"
 #include "harness/scenario/inference.h"
 #include "harness/scenario/megatron.h"
 #include "harness/scenario/step_writer.h"
@@ -20,40 +21,14 @@ namespace {
 using hangs::Op;
 using hangs::Outline;
 
-/// Gradients in the order in which they come, in buckets that are reduced while the next ones are computed.
-/// source  PyTorch's DistributedDataParallel: buckets of bucket_cap_mb, the first of 1 MiB, in reverse order
-Result<Outline> make_ddp(const Keys& keys) {
-  RINGSIDE_TRY(const Training training, read_training(keys));
-  RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
-  RINGSIDE_TRY(const double cap, keys.number("bucket_cap_mb", 25, 0.001, 1e6));
-  const std::array dimensions{ParallelDimension{"data", data}};
-  StepWriter writer(data, dimensions);
-  writer.takes(training.tokens() * data);
-  const TransformerShape& model = training.model;
-  const double forward = model.layers * training.layer_flops() + training.head_flops();
-  writer.kernel(training.time_of(forward));
-  const double all = model.weights();
-  const double element = static_cast<double>(size_of(training.gradients).value);
-  double left = all;
-  double bucket = (1 << 20) / element;
-  while (left > 0) {
-    // DDP does not divide a tensor: but layers are far smaller than what is left, or all of it.
-    const double some = std::min(left, bucket);
-    writer.kernel(training.time_of(training.backward_times() * forward * some / all));
-    writer.call(Op::AllReduce, writer.family("data"), std::llround(some), training.gradients, true);
-    left -= some;
-    bucket = std::max(cap * (1 << 20) / element, all / 4096);
-  }
-  writer.join();
-  writer.synchronize();
-  return writer.take();
-}
-
 /// Parameters are gathered layer by layer, gradients scattered.
-/// source  PyTorch's FSDP, full sharding: all-gather ahead in forward and backward, reduce-scatter behind it
+/// source  PyTorch's FSDP, full sharding: all-gather ahead in forward and backward, reduce-scatter behind it; with
+///         reshard_after_forward off (SHARD_GRAD_OP) backward has the weights of forward. Rajbhandari et al. 2020, ZeRO:
+///         stages 3 and 2
 Result<Outline> make_fsdp(const Keys& keys) {
   RINGSIDE_TRY(const Training training, read_training(keys));
   RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
+  RINGSIDE_TRY(const bool reshards, keys.yes("reshard", true));
   const std::array dimensions{ParallelDimension{"data", data}};
   StepWriter writer(data, dimensions);
   writer.takes(training.tokens() * data);
@@ -70,10 +45,10 @@ Result<Outline> make_fsdp(const Keys& keys) {
     writer.kernel(training.time_of(training.layer_flops()));
   }
   writer.kernel(training.time_of(3 * training.head_flops()));
-  gather();
+  if (reshards) gather();
   for (int layer = 0; layer < model.layers; ++layer) {
     writer.join(group);
-    if (layer + 1 < model.layers) gather();
+    if (reshards && layer + 1 < model.layers) gather();
     writer.kernel(training.time_of(training.backward_times() * training.layer_flops()));
     writer.call(Op::ReduceScatter, scatters, shard, training.gradients, true);
   }
@@ -95,9 +70,10 @@ std::vector<std::string_view> joined(std::initializer_list<Words> lists) {
   return all;
 }
 
-constexpr std::array<std::string_view, 2> kDdpKeys{"data", "bucket_cap_mb"};
-constexpr std::array<std::string_view, 8> kMegatronKeys{
-    "tensor", "context", "pipeline", "chunks", "data", "microbatches", "sequence_parallel", "zero"};
+constexpr std::array<std::string_view, 2> kFsdpKeys{"data", "reshard"};
+constexpr std::array<std::string_view, 9> kMegatronKeys{
+    "tensor",       "context",           "pipeline",       "chunks", "data",
+    "microbatches", "sequence_parallel", "scatter_gather", "zero"};
 constexpr std::array<std::string_view, 3> kMoeKeys{"expert", "capacity", "dispatch"};
 
 const std::vector<Row>& rows() {
@@ -106,10 +82,10 @@ const std::vector<Row>& rows() {
   };
   static const std::vector<Row> all{
       {{"ddp", "data parallel: buckets of gradients, reduced while the next are computed",
-        training({kDdpKeys})},
+        training({ddp_keys()})},
        make_ddp},
       {{"fsdp", "fully sharded: layers gathered ahead, gradients scattered behind",
-        training({Words(kDdpKeys).first(1)})},
+        training({kFsdpKeys})},
        make_fsdp},
       {{"megatron", "tensor, context, pipeline (1F1B, interleaved or not) and data parallel",
         training({kMegatronKeys})},

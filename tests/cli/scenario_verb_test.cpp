@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -80,6 +81,20 @@ TEST(ScenarioVerb, AVerdictIsVerified) {
   ASSERT_FALSE(answer["synthesis"].empty());
   EXPECT_EQ(answer["synthesis"][0]["culprits"], answer["verdict"]["culprits"]) << verified.out;
   fs::remove_all(dumps);
+}
+
+// What is refused leaves no file behind, and one that was there as it was.
+TEST(ScenarioVerb, ARefusedReproductionLeavesNoFile) {
+  const std::string empty = new_path("nothing");
+  fs::create_directories(empty);
+  const std::string file = new_path("refused.yaml");
+  ASSERT_EQ(run_program({"reproduce", empty, "-o", file}).status, 2);
+  EXPECT_FALSE(fs::exists(file));
+  std::ofstream(file) << "mine";
+  ASSERT_EQ(run_program({"reproduce", empty, "-o", file}).status, 2);
+  EXPECT_EQ(fs::file_size(file), 4U);
+  fs::remove_all(empty);
+  fs::remove(file);
 }
 
 }  // namespace

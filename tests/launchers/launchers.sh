@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts `ringside bench` under every launcher that is here, and checks its data: mpirun, torchrun, and Slurm with two nodes
+# Starts `ringside bench`, and a scenario, under every launcher that is here, and checks its data: mpirun, torchrun, and Slurm with two nodes
 # on this machine (slurm.sh).
 #
 #     tests/launchers/launchers.sh PATH/OF/ringside [mpirun | torchrun | slurm]...
@@ -49,6 +49,16 @@ check_data() {
   }
 }
 
+# A scenario of four ranks that hangs: the first rank has the verdict.
+check_scenario() {
+  local name=$1
+  shift
+  sed 's/^ranks: 8/ranks: 4/; s/^ranks_per_host: 4/ranks_per_host: 2/' \
+    "$here/../../scenarios/hangs/skipped-collective.yaml" >"$log.yaml"
+  rm -rf "$log.dumps"
+  expect "$name" "expected    just that" "$@" "$program" run "$log.yaml" --on real -o "$log.dumps"
+}
+
 # Both at the head of the job die: somebody else has to tell.
 readonly DEATHS=(--fault 'kill:rank=0,call=2' --fault 'kill:rank=1,call=2')
 readonly TOLD='rank 0 is gone: its process or host ended without a goodbye, and so did rank 1'
@@ -62,6 +72,7 @@ try_mpirun() {
   check_data "mpirun" shm "${run[@]}" -np 4 "${BENCH[@]}"
   check_data "mpirun, two hosts" shm+tcp "${run[@]}" -np 2 -x NCCL_HOSTID=a "${BENCH[@]}" : \
     -np 2 -x NCCL_HOSTID=b "${BENCH[@]}"
+  check_scenario "mpirun, a scenario that hangs" "${run[@]}" -np 4
 }
 
 try_torchrun() {
@@ -95,6 +106,7 @@ try_steps() {
     check_data "srun --mpi=$mpi" shm srun --mpi="$mpi" -N1 -n4 "${BENCH[@]}"
     check_data "srun --mpi=$mpi, two nodes" shm+tcp srun --mpi="$mpi" -N2 -n4 bash -c "$as_host" - "${BENCH[@]}"
   done
+  check_scenario "srun, a scenario that hangs" srun --mpi=none -N2 -n4
   expect "!srun, ranks 0 and 1 die together" "$TOLD" \
     srun --mpi=none --kill-on-bad-exit=0 -N2 -n4 "${BENCH[@]}" "${DEATHS[@]}"
 }

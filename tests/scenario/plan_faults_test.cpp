@@ -25,10 +25,40 @@ constexpr const char* kSteps =
     "- all_reduce: {on: tensor, count: 10}\n- all_gather: {on: data, count: 20}\n- broadcast: {on: "
     "world, root: 0, count: 30}\n";
 
-Result<PlannedFaults> plan(const char* fault, hangs::Program& program) {
+Result<PlannedFaults> plan(const char* fault, hangs::Program& program,
+                           std::optional<Seconds> patience = {}) {
   const auto parsed = parse_fault(fault);
   EXPECT_TRUE(parsed) << parsed.error().message;
-  return plan_faults({.seed = 1, .faults = {*parsed}}, program);
+  return plan_faults({.seed = 1, .faults = {*parsed}}, program, patience);
+}
+
+// Who comes after the watchdog has spoken does not come.
+TEST(PlanFaults, ALateRankIsAbsentOncePatienceEnds) {
+  for (const double patience : {2.0, 1.0}) {
+    hangs::Program program = program_of(kSteps);
+    ASSERT_TRUE(plan("late:rank=1,call=4,by=1500ms", program, Seconds{patience}));
+    const auto& body = program.programs[1].body_of(1);
+    EXPECT_EQ(body.back().kind, patience < 1.5 ? Kind::Halt : Kind::Call);
+  }
+}
+
+// The first call that uses the connection takes so much longer; beyond patience it never ends.
+TEST(PlanFaults, AConnectionStallsForAWhile) {
+  const auto longest = [](std::optional<Seconds> patience) {
+    hangs::Program program = program_of(kSteps);
+    const auto planned = plan("stall_link:from=0,to=1,by=300ms", program, patience);
+    EXPECT_TRUE(planned) << planned.error().message;
+    const hangs::Play play = hangs::play(program, planned->network, 1, {.is_even = true});
+    if (play.is_hung()) return std::int64_t{-1};
+    std::int64_t most = 0;
+    for (const hangs::Record& one : play.ranks[0].records) {
+      most = std::max(most, one.completed - one.moving);
+    }
+    return most;
+  };
+  EXPECT_NEAR(static_cast<double>(longest({})), 300e6, 1e6);
+  EXPECT_NEAR(static_cast<double>(longest(Seconds{1})), 300e6, 1e6);
+  EXPECT_EQ(longest(Seconds{0.2}), -1);
 }
 
 // Three calls an iteration: call 4 is the second one's all-gather.

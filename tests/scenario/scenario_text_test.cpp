@@ -31,6 +31,12 @@ void expect_kept(const Scenario& scenario) {
   EXPECT_EQ(read->expect.culprits, scenario.expect.culprits);
   EXPECT_EQ(read->expect.at_least, scenario.expect.at_least);
   EXPECT_EQ(read->expect.at_most, scenario.expect.at_most);
+  EXPECT_EQ(read->expect.call, scenario.expect.call);
+  EXPECT_EQ(read->expect.busbw, scenario.expect.busbw);
+  EXPECT_EQ(read->expect.findings, scenario.expect.findings);
+  EXPECT_EQ(read->watchdog, scenario.watchdog);
+  EXPECT_EQ(read->absent, scenario.absent);
+  EXPECT_EQ(read->broken, scenario.broken);
   const hangs::Program before = hangs::make_program(scenario.outline);
   const hangs::Program after = hangs::make_program(read->outline);
   ASSERT_EQ(before.ranks, after.ranks);
@@ -79,6 +85,22 @@ expect:
                                        "s.yaml");
   ASSERT_TRUE(scenario) << scenario.error().message;
   expect_kept(*scenario);
+}
+
+TEST(ScenarioText, EveryExpectationIsReadBack) {
+  for (const char* const expect :
+       {"{finished: yes}", "{finished: {busbw: [{call: all_reduce, on: data, at_most: 2.5GB/s}]}}",
+        "{finished: yes, findings: [socket_fallback, gdr_missing]}",
+        "{hang: {kind: straggler, call: {on: data, number: 2}}}"}) {
+    const auto scenario = parse_scenario(
+        std::string("ringside: scenario/1\nname: x\ncluster: {on: dgx-h100, broken: "
+                    "ib-disable}\nparallel: {data: 8}\n"
+                    "steps: [barrier: {on: data}]\nwatchdog: 1500ms\nabsent: [2]\nexpect: ") +
+            expect + "\n",
+        "s.yaml");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    expect_kept(*scenario);
+  }
 }
 
 TEST(ScenarioText, AWorkloadIsItsSteps) {

@@ -78,6 +78,89 @@ TEST(ScenarioYaml, EveryKeyIsRead) {
   EXPECT_THAT(*scenario->expect.culprits, ElementsAre(1, 3));
 }
 
+constexpr const char* kMore = R"(ringside: scenario/1
+name: more
+cluster: {on: dgx-h100}
+ranks: 8
+steps:
+- repeat:
+    times: 3
+    steps:
+    - kernel: 1ms
+    - repeat: {times: 2, steps: [all_reduce: {on: world, count: 64}]}
+- synchronize
+watchdog: 30s
+absent: [7, 3, 7]
+expect:
+  findings: [socket_fallback]
+  hang: {kind: missing_rank, call: {call: all_reduce, on: world, number: 12}}
+)";
+
+std::string more_with(const std::string& line, const std::string& other) {
+  std::string text = kMore;
+  const auto at = text.find(line);
+  EXPECT_NE(at, std::string::npos) << line;
+  return text.replace(at, line.size(), other);
+}
+
+TEST(ScenarioYaml, WhatIsExpectedMayBeMore) {
+  const auto scenario = parse_scenario(kMore, "s.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().message << scenario.error().help;
+  EXPECT_EQ(scenario->watchdog, Seconds{30});
+  EXPECT_THAT(scenario->absent, ElementsAre(3, 7));
+  EXPECT_THAT(scenario->expect.findings, ElementsAre("socket_fallback"));
+  EXPECT_EQ(scenario->expect.call,
+            (ExpectedCall{.call = "all_reduce", .on = "world", .number = 12}));
+  const auto finished = parse_scenario(
+      more_with("hang: {kind: missing_rank, call: {call: all_reduce, on: world, number: 12}}",
+                "finished: {busbw: [{call: all_reduce, on: world, at_least: 300GB/s}]}"),
+      "s.yaml");
+  ASSERT_TRUE(finished) << finished.error().message;
+  ASSERT_EQ(finished->expect.busbw.size(), 1U);
+  EXPECT_EQ(finished->expect.busbw[0].at_least, BytesPerSecond{300e9});
+}
+
+TEST(ScenarioYaml, LoopsAreWrittenOut) {
+  const auto scenario = parse_scenario(kMore, "s.yaml");
+  ASSERT_TRUE(scenario);
+  std::string kinds;
+  for (const hangs::OutlineStep& step : scenario->outline.steps) {
+    kinds += step.kind == hangs::OutlineStep::Kind::Kernel ? 'k'
+             : step.kind == hangs::OutlineStep::Kind::Call ? 'c'
+                                                           : 's';
+  }
+  EXPECT_EQ(kinds, "kcckcckccs");
+}
+
+TEST(ScenarioYaml, LoopsAndMoreExpectationsAreCheckedToo) {
+  EXPECT_THAT(refusal(more_with("times: 3", "times: 0")), HasSubstr("s.yaml:7"));
+  EXPECT_THAT(refusal(more_with("times: 3", "tiems: 3")), HasSubstr("times"));
+  EXPECT_THAT(refusal(more_with("times: 3", "times: 99999999")), HasSubstr("s.yaml:7"));
+  EXPECT_THAT(refusal(more_with("{times: 2, steps: [all_reduce: {on: world, count: 64}]}",
+                                "{times: 2, steps: []}")),
+              HasSubstr("a loop without steps"));
+  std::string deep = "[kernel: 1ms]";
+  for (int i = 0; i < 9; ++i) deep = "[repeat: {times: 1, steps: " + deep + "}]";
+  EXPECT_THAT(refusal("ringside: scenario/1\nname: x\nranks: 2\nsteps: " + deep + "\n"),
+              HasSubstr("too many loops"));
+  std::string wide = "[kernel: 1ms]";
+  for (int i = 0; i < 4; ++i) wide = "[repeat: {times: 100, steps: " + wide + "}]";
+  EXPECT_THAT(refusal("ringside: scenario/1\nname: x\nranks: 2\nsteps: " + wide + "\n"),
+              HasSubstr("steps at most"));
+  std::string many = "[kernel: 1ms";
+  for (int i = 0; i < 11; ++i) many += ", repeat: {times: 100000, steps: [join]}";
+  EXPECT_THAT(refusal("ringside: scenario/1\nname: x\nranks: 2\nsteps: " + many + "]\n"),
+              HasSubstr("steps at most in all"));
+  EXPECT_THAT(refusal(more_with("watchdog: 30s", "watchdog: 1ms")), HasSubstr("s.yaml:12"));
+  EXPECT_THAT(refusal(more_with("absent: [7, 3, 7]", "absent: [8]")), HasSubstr("s.yaml:13"));
+  EXPECT_THAT(refusal(more_with("call: all_reduce, on", "call: allreduce, on")),
+              HasSubstr("all_reduce"));
+  EXPECT_THAT(refusal(more_with("on: world, number", "on: wrold, number")),
+              HasSubstr("did you mean 'world'"));
+  EXPECT_THAT(refusal(more_with("cluster: {on: dgx-h100}\n", "")), HasSubstr("give a cluster"));
+  EXPECT_THAT(refusal(more_with("[socket_fallback]", "socket_fallback")), HasSubstr("list of ids"));
+}
+
 TEST(ScenarioYaml, AHangProgramIsAScenario) {
   const auto scenario = parse_scenario(
       "ringside: hang-program/1\nranks: 4\niterations: 2\nsteps:\n- barrier: {on: world}\n",

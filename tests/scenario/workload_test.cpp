@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "harness/hangs/player.h"
+#include "harness/scenario/ddp.h"
 
 namespace ringside {
 namespace {
@@ -170,6 +171,29 @@ TEST(Workload, ChunksMakeTheBubbleSmallerByTheirNumber) {
   }
 }
 
+// Narayanan et al. 2021, 4.1: a part of each tensor rank crosses between stages, and is gathered behind.
+TEST(Workload, StagesPassAPartOnAndGatherIt) {
+  WorkloadKeys keys{{"layers", "4"},      {"hidden", "1024"},      {"heads", "16"},
+                    {"gpu", "h100"},      {"vocabulary", "32000"}, {"sequence", "512"},
+                    {"tensor", "4"},      {"efficiency", "0.5"},   {"pipeline", "2"},
+                    {"microbatches", "3"}};
+  const hangs::Program whole = made("megatron", keys);
+  keys["scatter_gather"] = "yes";
+  const hangs::Program parts = made("megatron", keys);
+  const std::int64_t activations = 512 * 1024;
+  EXPECT_EQ(elements(whole.programs.front(), Op::Send), 3 * activations);
+  EXPECT_EQ(elements(parts.programs.front(), Op::Send), 3 * activations / 4);
+  // On the first stage what comes back, on the last what comes.
+  EXPECT_EQ(elements(parts.programs.front(), Op::AllGather), 3 * activations / 4);
+  EXPECT_EQ(elements(parts.programs.back(), Op::AllGather), 3 * activations / 4);
+  EXPECT_EQ(elements(parts.programs.front(), Op::AllReduce),
+            elements(whole.programs.front(), Op::AllReduce));
+  keys["sequence_parallel"] = "yes";
+  const auto refused = make_workload("megatron", keys);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("scatter_gather"), std::string::npos);
+}
+
 // Llama Team 2024, 3.3.2: keys and values of the whole sequence are gathered, less than activations as far as heads share
 // them; what is computed, and what is passed on, is divided.
 TEST(Workload, ThoseWhoShareASequenceGatherItsKeysAndValues) {
@@ -213,17 +237,89 @@ TEST(Workload, ChunksThatCannotGoRoundAreRefused) {
   EXPECT_NE(refused("context", "3").find("divide the sequence"), std::string::npos);
 }
 
+/// Elements of the buckets of llama3-8b, in the order in which they are reduced.
+std::vector<std::int64_t> buckets(const WorkloadKeys& more = {}) {
+  WorkloadKeys keys{{"model", "llama3-8b"}, {"gpu", "h100"},     {"efficiency", "0.5"},
+                    {"data", "4"},          {"sequence", "128"}, {"gradients", "bfloat16"}};
+  keys.insert(more.begin(), more.end());
+  std::vector<std::int64_t> all;
+  const hangs::Program program = made("ddp", keys);
+  for (const Step& step : program.programs.front().body) {
+    if (step.kind == Step::Kind::Call) all.push_back(step.count);
+  }
+  return all;
+}
+
 TEST(Workload, BucketsHoldEachGradientOnce) {
-  const hangs::Program program = made("ddp", {{"model", "llama3-8b"},
-                                              {"gpu", "h100"},
-                                              {"efficiency", "0.5"},
-                                              {"data", "4"},
-                                              {"sequence", "128"}});
-  const auto all = static_cast<double>(elements(program.programs.front(), Op::AllReduce));
-  EXPECT_NEAR(all / find_transformer("llama3-8b")->weights(), 1, 1e-6);
-  const auto first =
-      std::ranges::find(program.programs.front().body, Step::Kind::Call, &Step::kind);
-  EXPECT_EQ(first->count * 4, 1 << 20);  // DDP's first bucket
+  const auto all = buckets();
+  EXPECT_NEAR(static_cast<double>(std::accumulate(all.begin(), all.end(), std::int64_t{0})) /
+                  find_transformer("llama3-8b")->weights(),
+              1, 1e-6);
+}
+
+// Tensors are not divided. Of 4096 channels in bfloat16 the embeddings (128256 words) and the feed-forward's matrices
+// (14336) are more than 25 MiB each; the output's (4096) is 32 MiB; values' and keys' (1024) are 8 MiB each, so a bucket
+// of them is full with the queries'.
+TEST(Workload, BucketsAreWholeTensors) {
+  constexpr std::int64_t kHidden = 4096;
+  const auto all = buckets();
+  ASSERT_EQ(all.size(), 2 + 32 * 5U);
+  const std::vector<std::int64_t> first(all.begin(), all.begin() + 6);
+  EXPECT_EQ(first, (std::vector<std::int64_t>{kHidden * 128256, kHidden * 14336, kHidden * 14336,
+                                              kHidden * 14336, kHidden * 4096,
+                                              kHidden * (1024 + 1024 + 4096)}));
+  EXPECT_EQ(all.back(), kHidden * 128256);
+}
+
+// 8 MiB caps: keys' and values' gradients fill one each.
+TEST(Workload, ACapIsThatOfAllBuckets) {
+  const auto all = buckets({{"bucket_cap_mb", "8"}});
+  ASSERT_EQ(all.size(), 2 + 32 * 7U);
+  EXPECT_EQ(all[5], 4096 * 1024);
+}
+
+TEST(Workload, ABucketIsFullOnceItHasReachedItsCap) {
+  using Lengths = std::vector<std::size_t>;
+  EXPECT_EQ(workload::bucket_lengths(std::vector<double>{1, 1, 1, 1, 1}, 1, 2), (Lengths{1, 2, 2}));
+  EXPECT_EQ(workload::bucket_lengths(std::vector<double>{3, 1, 1, 5, 1}, 1, 4), (Lengths{1, 3, 1}));
+  EXPECT_EQ(workload::bucket_lengths(std::vector<double>{}, 1, 4), Lengths{});
+}
+
+// Laid as parameters stand in the model, the first bucket waits for the gradient that comes last: nothing is beside it.
+TEST(Workload, BucketsInTheWrongOrderOverlapNothing) {
+  const auto last_kernel = [](const hangs::RankProgram& own) {
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < own.body.size(); ++i) {
+      if (own.body[i].kind == Step::Kind::Kernel) last = i;
+    }
+    return last;
+  };
+  const WorkloadKeys keys{{"model", "llama3-8b"},
+                          {"gpu", "h100"},
+                          {"efficiency", "0.5"},
+                          {"data", "4"},
+                          {"gradient_order", "forward"}};
+  const hangs::Program program = made("ddp", keys);
+  EXPECT_EQ(last_kernel(program.programs.front()), 1U);  // forward, backward, then calls alone
+  WorkloadKeys wrong = keys;
+  wrong["gradient_order"] = "sideways";
+  const auto refused = make_workload("ddp", wrong);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().help.find("backward or forward"), std::string::npos);
+}
+
+// Backward does twice the operations of forward, whichever bucket they lie before; three times with recomputation, but
+// for the output embedding.
+TEST(Workload, BucketsShareBackwardOut) {
+  for (const bool recomputes : {false, true}) {
+    workload::Training training{
+        .model = *find_transformer("llama3-8b"), .sequence = 2048, .batch = 2};
+    training.recomputes = recomputes;
+    double sum = 0;
+    for (const workload::GradientTensor& one : workload::gradients_of(training)) sum += one.flops;
+    const double layers = training.model.layers * training.layer_flops();
+    EXPECT_NEAR(sum / (training.backward_times() * layers + 2 * training.head_flops()), 1, 1e-9);
+  }
 }
 
 // Gathers and scatters of 1 ms beside layers of some 4 and 8: what is seen of them is the first gather and the last scatter.
@@ -256,6 +352,22 @@ TEST(Workload, ShardsAreGatheredTwiceAndScatteredOnce) {
   const hangs::RankProgram& own = program.programs.front();
   EXPECT_NEAR(static_cast<double>(elements(own, Op::AllGather)) / shard, 2, 1e-6);
   EXPECT_NEAR(static_cast<double>(elements(own, Op::ReduceScatter)) / shard, 1, 1e-6);
+}
+
+// ZeRO's second stage: weights stay from forward to backward.
+TEST(Workload, ShardsThatStayAreGatheredOnce) {
+  WorkloadKeys keys{{"model", "llama3-8b"},
+                    {"gpu", "h100"},
+                    {"efficiency", "0.5"},
+                    {"data", "8"},
+                    {"sequence", "128"}};
+  const hangs::Program third = made("fsdp", keys);
+  keys["reshard"] = "no";
+  const hangs::Program second = made("fsdp", keys);
+  const hangs::RankProgram& own = second.programs.front();
+  EXPECT_EQ(2 * elements(own, Op::AllGather), elements(third.programs.front(), Op::AllGather));
+  EXPECT_EQ(elements(own, Op::ReduceScatter), elements(third.programs.front(), Op::ReduceScatter));
+  EXPECT_NEAR(kernels(own), kernels(third.programs.front()), 1e-9);
 }
 
 /// Elements of one type that a rank gives to calls of one kind.

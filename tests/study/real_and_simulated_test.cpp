@@ -76,7 +76,13 @@ JobWords words_of(const TraceFile& file) {
   return words;
 }
 
-JobWords on_real_ranks(const hangs::Program& program) {
+/// How every call is made.
+struct Way {
+  Algorithm algorithm = Algorithm::Ring;
+  Protocol protocol = Protocol::Simple;
+};
+
+JobWords on_real_ranks(const hangs::Program& program, const Way& way) {
   const std::string path =
       testing::TempDir() + "real_and_simulated_" + std::to_string(::getpid()) + ".rtrace";
   JobWords words(kRanks);
@@ -84,7 +90,7 @@ JobWords on_real_ranks(const hangs::Program& program) {
   options.local_ranks = kRanks;
   options.trace_path = path;
   options.communicator.wishes = {
-      .algorithm = Algorithm::Ring, .protocol = Protocol::Simple, .nchannels = 1};
+      .algorithm = way.algorithm, .protocol = way.protocol, .nchannels = 1};
   const auto status = ringside::run_job(
       options, [&](JobRank& rank) { return run_program(rank, program, 1 << 20); });
   EXPECT_TRUE(status) << status.error().message;
@@ -96,14 +102,17 @@ JobWords on_real_ranks(const hangs::Program& program) {
 }
 
 /// What a call does on each rank, simulated on one host of eight GPUs.
-std::vector<std::string> simulated(const hangs::Step& step) {
+std::vector<std::string> simulated(const hangs::Step& step, const Way& way) {
   SimQuestion question;
-  question.job.on = "dgx-h100";
+  // A tree of real ranks has each of them as a node; within a host NCCL's is a chain.
+  const bool is_tree = way.algorithm == Algorithm::Tree;
+  question.job.on = is_tree ? "one-gpu-one-nic" : "dgx-h100";
+  question.job.nodes = is_tree ? kRanks : 1;
   question.calls.collective = to_string(hangs::collective_of(step.op));
   const bool is_whole = step.op == hangs::Op::AllGather || step.op == hangs::Op::ReduceScatter;
   question.calls.sizes = std::to_string(step.count * 4 * (is_whole ? kRanks : 1));
-  question.algorithm = "ring";
-  question.protocol = "simple";
+  question.algorithm = to_string(way.algorithm);
+  question.protocol = to_string(way.protocol);
   question.channels = 1;
   question.fidelity = "event";
   const auto plan = plan_simulation(question);
@@ -125,7 +134,7 @@ std::vector<std::string> simulated(const hangs::Step& step) {
 }
 
 /// The calls as the player plays them, each as it is simulated.
-JobWords in_simulated_time(const hangs::Program& program) {
+JobWords in_simulated_time(const hangs::Program& program, const Way& way) {
   const hangs::Play play = hangs::play(program, {}, 1, {.call = {}, .is_even = true});
   EXPECT_FALSE(play.is_hung());
   std::map<int, std::vector<std::string>> known;  // by line of the program
@@ -135,7 +144,7 @@ JobWords in_simulated_time(const hangs::Program& program) {
     std::ranges::stable_sort(records, {}, &hangs::Record::started);
     for (const hangs::Record& record : records) {
       const auto [place, is_new] = known.try_emplace(record.step->site);
-      if (is_new) place->second = simulated(*record.step);
+      if (is_new) place->second = simulated(*record.step, way);
       words[static_cast<std::size_t>(rank)].push_back(
           place->second[static_cast<std::size_t>(rank)]);
     }
@@ -147,12 +156,36 @@ TEST(RealAndSimulated, TheSameTraceButForTimes) {
   const auto scenario = parse_scenario(kScenario, "eight.yaml");
   ASSERT_TRUE(scenario) << scenario.error().message;
   const hangs::Program program = hangs::make_program(scenario->outline);
-  const JobWords real = on_real_ranks(program);
-  const JobWords simulated = in_simulated_time(program);
+  const JobWords real = on_real_ranks(program, {});
+  const JobWords simulated = in_simulated_time(program, {});
   for (std::size_t rank = 0; rank < kRanks; ++rank) {
     ASSERT_EQ(real[rank].size(), 10U) << rank;
     for (std::size_t call = 0; call < real[rank].size(); ++call) {
       EXPECT_EQ(real[rank][call], simulated[rank][call]) << "rank " << rank << ", call " << call;
+    }
+  }
+}
+
+// Reductions alone, which have trees, and lines of flags. (Chunks of a tree's lines are as large as the network between its
+// nodes wants them: not the same for processes of one host.)
+TEST(RealAndSimulated, InOtherWaysToo) {
+  const auto scenario = parse_scenario(
+      "ringside: scenario/1\nname: eight\nranks: 8\niterations: 2\nsteps:\n"
+      "- all_reduce: {on: world, count: 8192}\n- all_reduce: {on: world, count: 1000}\n"
+      "- synchronize\n",
+      "eight.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  const hangs::Program program = hangs::make_program(scenario->outline);
+  for (const Way& way :
+       {Way{Algorithm::Ring, Protocol::LL}, Way{Algorithm::Tree, Protocol::Simple}}) {
+    const JobWords real = on_real_ranks(program, way);
+    const JobWords simulated = in_simulated_time(program, way);
+    for (std::size_t rank = 0; rank < kRanks; ++rank) {
+      ASSERT_EQ(real[rank].size(), 4U) << rank;
+      for (std::size_t call = 0; call < real[rank].size(); ++call) {
+        EXPECT_EQ(real[rank][call], simulated[rank][call])
+            << to_string(way.algorithm) << " " << to_string(way.protocol) << ", rank " << rank;
+      }
     }
   }
 }

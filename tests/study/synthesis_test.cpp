@@ -62,6 +62,19 @@ TEST(Synthesis, TheFaultThatWasPlayedFitsBest) {
   }
 }
 
+TEST(Synthesis, SaysWhatItThinksOfAVerdict) {
+  hang::Explanation verdict;
+  verdict.culprits = {3};
+  const auto with = [](std::vector<int> culprits, double likelihood) {
+    return Hypothesis{.culprits = std::move(culprits), .likelihood = likelihood};
+  };
+  EXPECT_EQ(support_of(verdict, {}), Support::Nothing);
+  EXPECT_EQ(support_of(verdict, {with({3}, 0.8), with({4}, 0.2)}), Support::Agrees);
+  EXPECT_EQ(support_of(verdict, {with({4}, 0.8), with({3}, 0.2)}), Support::Differs);
+  EXPECT_EQ(support_of(verdict, {with({4}, 0.4), with({3}, 0.4)}), Support::Undecided);
+  EXPECT_EQ(support_of(verdict, {with({3}, 0.4), with({3}, 0.4)}), Support::Agrees);
+}
+
 TEST(Synthesis, WhatNobodyStraysFromIsTheNetworks) {
   const auto all = tried("stall_link: {from: 0, to: 1, on: tensor}");
   ASSERT_FALSE(all.empty());
@@ -74,6 +87,7 @@ TEST(Synthesis, IsRightAboutAsOftenAsTheRules) {
   const char* const wanted = std::getenv("RINGSIDE_CASES");
   const int cases = wanted == nullptr ? 52 : std::atoi(wanted);
   int looked_at = 0, rules = 0, synthesis = 0, both = 0, agree = 0;
+  int decided = 0, decided_right = 0;
   for (int i = 0; i < cases; ++i) {
     hangs::GenerateOptions options;
     if (wanted == nullptr) options.each.ranks = 8;
@@ -96,6 +110,9 @@ TEST(Synthesis, IsRightAboutAsOftenAsTheRules) {
     const bool by_synthesis = is_right(all.front().culprits);
     rules += by_rules;
     synthesis += by_synthesis;
+    const bool is_decided = support_of(evidence->verdict.best, all) != Support::Undecided;
+    decided += is_decided;
+    decided_right += is_decided && by_synthesis;
     agree += evidence->verdict.best.culprits == all.front().culprits;
     both += by_rules && evidence->verdict.best.culprits == all.front().culprits;
   }
@@ -105,8 +122,9 @@ TEST(Synthesis, IsRightAboutAsOftenAsTheRules) {
   RecordProperty("agree", agree);
   RecordProperty("both", both);
   if (wanted != nullptr) {
-    std::printf("%d looked at; rules %d, synthesis %d, agree %d, of these right %d\n", looked_at,
-                rules, synthesis, agree, both);
+    std::printf(
+        "%d looked at; rules %d, synthesis %d, agree %d, of these right %d; decided %d, right %d\n",
+        looked_at, rules, synthesis, agree, both, decided, decided_right);
   }
   EXPECT_GT(looked_at, cases / 2);
   EXPECT_GE(synthesis * 10, looked_at * 7);
