@@ -42,10 +42,21 @@ xdotool key --window "$window" Return
 sleep 0.5
 xdotool mousemove --window "$window" 600 400 click 4
 sleep 0.2
-for key in b 7 2 5 3 question question; do
+for key in b 7 2 5 3 question question o Escape; do
   xdotool key --window "$window" "$key"
   sleep 0.3
 done
+# What is typed into the dialog is no command: q would close the window.
+xdotool key --window "$window" o
+sleep 0.3
+xdotool mousemove --window "$window" 700 325 click 1
+sleep 0.3
+xdotool type --window "$window" --delay 50 "q"
+sleep 0.3
+kill -0 "$window_pid" || die "a letter in the dialog closed the window"
+xdotool mousemove --window "$window" 5 895 click 1
+xdotool key --window "$window" Escape
+sleep 0.3
 kill -0 "$window_pid" || die "the window is gone"
 xdotool key --window "$window" q
 for _ in {1..100}; do
