@@ -83,6 +83,14 @@ void change_lesson(const LessonBar& lesson, Command command, FrameWishes& wishes
   }
 }
 
+/// Of a file, as people read it.
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  const auto size = static_cast<double>(bytes);
+  return bytes < 1'000'000 ? fmt::format("{:.0f} KB", size / 1e3)
+                           : fmt::format("{:.1f} MB", size / 1e6);
+}
+
 std::string speed_text(double speed) {
   return fmt::format("{} a second", format_time(Seconds{speed * 1e-9}));
 }
@@ -127,7 +135,7 @@ FrameWishes Frame::draw(Session& session, const std::string& loading, double loa
 
 void Frame::keys(Session& session, const std::optional<LessonBar>& lesson, FrameWishes& wishes) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (is_typing_) return;
+  if (is_typing_ || shows_open_) return;  // the dialog has keys of its own
   const auto press = [&](std::string_view key) {
     for (const CommandRow& row : commands()) {
       if (row.key != key) continue;
@@ -256,9 +264,8 @@ void Frame::chooser(FrameWishes& wishes, bool is_dark) {
                                                    : is_folder ? Ink::Text
                                                                : Ink::Faint,
                                                    is_dark));
-    const std::string line = is_folder
-                                 ? entry.name + "/"
-                                 : fmt::format("{}   {}", entry.name, format_bytes({entry.bytes}));
+    const std::string line =
+        is_folder ? entry.name + "/" : fmt::format("{}   {}", entry.name, size_text(entry.bytes));
     if (ImGui::Selectable(line.c_str(), chooser_.is_marked(entry.name),
                           ImGuiSelectableFlags_AllowDoubleClick)) {
       clicked = &entry;

@@ -15,9 +15,9 @@
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "gui/model/call_trace.h"
+#include "gui/model/surround.h"
 #include "harness/scenario/scenario.h"
 #include "study/audit_replay.h"
-#include "study/explanation.h"
 #include "study/scenario_run.h"
 #include "trace/merge.h"
 #include "trace/sink.h"
@@ -56,7 +56,9 @@ Opened open_trace(const std::string& path, const OnProgress& on_progress, const 
     on_part(shared_document(title, std::move(replay)));
   }
   RINGSIDE_TRY(Replay replay, Replay::open(path, on_progress));
-  return shared_document(title, std::move(replay));
+  Document document = make_document(title, std::move(replay));
+  if (auto known = surround_of(document)) document.surround = *std::move(known);
+  return std::make_shared<const Document>(std::move(document));
 }
 
 /// Files of one job, a host's or a process's each: clocks of several hosts are laid over each other.
@@ -226,63 +228,6 @@ Opened open_logs(const std::vector<std::string>& paths) {
   return std::shared_ptr<const Document>(std::move(document));
 }
 
-// ---- simulations -------------------------------------------------------------------------------
-
-Table tuner_table(const study::SimPlan& plan, Bytes size) {
-  Table table{.title = fmt::format("What NCCL's tuner reckons for {}", format_bytes(size)),
-              .head = {"algorithm", "protocol", "time (us)"},
-              .rows = {}};
-  const auto explained = study::make_explanation({}, plan.job.tuner,
-                                                 {.collective = plan.calls.collective,
-                                                  .type = plan.calls.type,
-                                                  .op = plan.calls.op,
-                                                  .sizes = {size}});
-  if (!explained || explained->sizes.empty()) {
-    table.note = "it has no way to do this";
-    return table;
-  }
-  std::vector<Candidate> candidates = explained->sizes.front().candidates;
-  std::erase_if(candidates, [](const Candidate& one) { return one.obstacle != Obstacle::None; });
-  std::ranges::stable_sort(candidates, {},
-                           [](const Candidate& one) { return one.prediction.time_us; });
-  for (const Candidate& one : candidates) {
-    const bool is_best = table.rows.empty();
-    const float share =
-        candidates.front().prediction.time_us / std::max(one.prediction.time_us, 1e-6F);
-    table.rows.push_back({{{to_string(one.algorithm), 0, is_best ? Ink::Good : Ink::Text},
-                           {to_string(one.protocol)},
-                           {fmt::format("{:.2f}", one.prediction.time_us), share}}});
-  }
-  return table;
-}
-
-Surround surround_of(const study::SimPlan& plan, const study::SimRow& row) {
-  Surround surround;
-  const Job& job = plan.job.asked.job;
-  surround.machine = fs::path(plan.question.job.on).filename().string();
-  surround.nodes = static_cast<int>(job.nodes.size());
-  surround.node_of.resize(static_cast<std::size_t>(job.nranks()));
-  for (std::size_t node = 0; node < job.nodes.size(); ++node) {
-    for (const int rank : job.nodes[node].ranks) {
-      surround.node_of[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(node);
-    }
-  }
-  surround.tables.push_back(tuner_table(plan, row.call.bytes));
-  Table result{.title = "The simulation", .head = {"", ""}, .rows = {}};
-  const auto line = [&](const char* name, std::string text) {
-    result.rows.push_back({{{name}, {std::move(text)}}});
-  };
-  line("time, with the launch", format_time(row.result.time));
-  if (!row.is_alone) line("busbw", format_bandwidth(row.busbw));
-  if (row.busiest) {
-    line("busiest link", fmt::format("{}, {} of the time", row.busiest->name,
-                                     fmt::format("{:.0f} %", 100 * row.busy_share())));
-  }
-  line("limited by", study::limit_of(row));
-  surround.tables.push_back(std::move(result));
-  return surround;
-}
-
 }  // namespace
 
 Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress,
@@ -327,9 +272,7 @@ Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_
                                       fs::path(question.job.on).filename().string()),
                           sink.bytes(), {}));
   auto document = std::make_shared<Document>(*opened);
-  document->surround = surround_of(plan, row);
-  document->surround.ways = std::make_shared<const Machine>(
-      Machine::make(plan.job.asked.job, study::network_of(plan, row.call), *document->replay));
+  document->surround = surround_of(plan, row, *document->replay);
   return std::shared_ptr<const Document>(std::move(document));
 }
 

@@ -147,6 +147,30 @@ TEST(Open, OfALongTraceTheBeginningIsThereAtOnce) {
   EXPECT_EQ(of_part.begin_ns, (*opened)->replay->event(EventId{1234}).begin_ns);
 }
 
+// What `ringside sim` writes says on what: the nodes and their links are those of the simulation.
+TEST(Open, ATraceOfASimulationHasItsMachine) {
+  study::SimQuestion question;
+  question.calls.collective = "all_reduce";
+  question.calls.sizes = "1M";
+  question.job.on = "dgx-h100";
+  question.job.nodes = 2;
+  question.trace =
+      testing::TempDir() + "ringside_machine_" + std::to_string(::getpid()) + ".rtrace";
+  const auto simulated = open_simulation(question);
+  const auto opened = open_paths({question.trace});
+  std::filesystem::remove(question.trace);
+  ASSERT_TRUE(simulated && opened);
+  const Surround& surround = (*opened)->surround;
+  ASSERT_NE(surround.ways, nullptr);
+  EXPECT_EQ(surround.machine, "dgx-h100 as it is built");
+  EXPECT_EQ(surround.nodes, 2);
+  EXPECT_EQ(surround.node_of, (*simulated)->surround.node_of);
+  EXPECT_EQ(surround.ways->places().size(), (*simulated)->surround.ways->places().size());
+  EXPECT_EQ(surround.ways->hops(), (*simulated)->surround.ways->hops());
+  ASSERT_FALSE(surround.tables.empty());
+  EXPECT_GT(surround.tables.front().rows.size(), 3U) << "what the tuner reckoned, not forced";
+}
+
 TEST(Open, WhatIsNeitherDumpsNorLogsIsRefused) {
   const std::string folder =
       testing::TempDir() + "ringside_open_none_" + std::to_string(::getpid());
