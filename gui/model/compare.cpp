@@ -55,7 +55,7 @@ std::string mean_waiting(const TraceStatistics& all) {
 Cell ratio_cell(double ratio) {
   const Ink ink = ratio > 1.1 ? Ink::Bad : ratio < 0.9 ? Ink::Good : Ink::Text;
   return {fmt::format("{:.2f} x", ratio),
-          static_cast<float>(std::min(1.0, std::abs(std::log2(ratio)) / 4)), ink,
+          static_cast<float>(std::min(1.0, std::abs(std::log2(ratio)) / 4)), Ink::Text,
           ink == Ink::Text ? Ink::Send : ink};
 }
 

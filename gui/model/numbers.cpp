@@ -125,7 +125,7 @@ Table pairs_table(const std::map<std::pair<std::int32_t, std::int32_t>, PairSum>
           {short_size(sum.bytes)},
           {time_text(sum.under_way_ns)},
           {fmt::format("{:.2f}", sum.rate() / 1e9)},
-          {fmt::format("{:.2f} x", share), static_cast<float>(std::min(share, 1.0)), ink,
+          {fmt::format("{:.2f} x", share), static_cast<float>(std::min(share, 1.0)), Ink::Text,
            ink == Ink::Text ? Ink::Send : ink}},
          {Target::Kind::Event, to_int(sum.slowest), 1, 0}});
   }

@@ -158,6 +158,7 @@ class Window {
     if (!opened) return;
     if (!*opened) {
       session_.message = fmt::format("{}; {}", opened->error().message, opened->error().help);
+      again_ = is_second_ = false;
       return;
     }
     if (is_second_) {
