@@ -78,6 +78,7 @@ class Window {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    fit_the_screen();
     window_ = glfwCreateWindow(settings_.width, settings_.height, "ringside", nullptr, nullptr);
     if (window_ == nullptr) {
       glfwGetError(&words);
@@ -104,6 +105,18 @@ class Window {
     ImGui_ImplGlfw_InitForOpenGL(window_, true);
     ImGui_ImplOpenGL3_Init("#version 330");
     return {};
+  }
+
+  /// No larger than what the desktop leaves of it.
+  void fit_the_screen() {
+    int x = 0;
+    int y = 0;
+    int width = 0;
+    int height = 0;
+    GLFWmonitor* const screen = glfwGetPrimaryMonitor();
+    if (screen != nullptr) glfwGetMonitorWorkarea(screen, &x, &y, &width, &height);
+    if (width > 0) settings_.width = std::min(settings_.width, width);
+    if (height > 0) settings_.height = std::min(settings_.height, height);
   }
 
   void load(std::string what, Loader::Open open) {
