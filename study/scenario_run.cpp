@@ -7,6 +7,7 @@
 
 #include "base/folder.h"
 #include "base/text.h"
+#include "harness/hangs/calls.h"
 #include "harness/hangs/generate.h"
 #include "harness/hangs/hang_case.h"
 #include "harness/hangs/roles.h"
@@ -79,6 +80,36 @@ StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int 
           .exposed = mean(exposed)};
 }
 
+// ---- calls -------------------------------------------------------------------------------------
+
+PlayedCall played_call(std::int32_t rank, const hangs::Record& record) {
+  const hangs::Step& step = *record.step;
+  return {.rank = rank,
+          .group = step.group,
+          .sequence = static_cast<std::uint32_t>(record.seq()),
+          .is_transfer = hangs::is_p2p(step.op),
+          .collective = hangs::collective_of(step.op),
+          .bytes = {static_cast<std::uint64_t>(step.count) * size_of(step.type).value},
+          .created_ns = record.created,
+          .started_ns = record.started,
+          .moving_ns = record.moving,
+          .completed_ns = record.completed};
+}
+
+/// Written down while the program lives.
+void keep_calls(const hangs::Play& play, const Program& program, ScenarioOutcome& outcome) {
+  for (const hangs::Group& group : program.groups) {
+    const auto family = static_cast<std::size_t>(group.family);
+    outcome.groups.push_back(fmt::format(
+        "{} [{}]", family < program.families.size() ? program.families[family] : group.desc,
+        group.name));
+  }
+  for (std::size_t rank = 0; rank < play.ranks.size(); ++rank) {
+    for (const hangs::Record& record : play.ranks[rank].records)
+      outcome.played.push_back(played_call(static_cast<std::int32_t>(rank), record));
+  }
+}
+
 // ---- simulated ---------------------------------------------------------------------------------
 
 class SimulatedRun {
@@ -113,7 +144,8 @@ class SimulatedRun {
     outcome_.ranks = outline.ranks;
     outcome_.kinds = outline.ranks;
     const bool is_healthy = drawn.faults.empty();
-    if (is_healthy && question_.folder.empty()) {  // each rank leaves a dump of its own
+    if (is_healthy && question_.folder.empty() &&
+        !question_.keeps_calls) {  // each rank leaves a dump of its own
       if (auto folded = fold_program(whole_, roles.like)) {
         RINGSIDE_TRY(const bool is_done, run_folded(*folded, outline.iterations));
         if (is_done) return std::move(outcome_);
@@ -231,10 +263,12 @@ class SimulatedRun {
     hangs::Play play = hangs::play(whole_, faults.network, 1, times(whole_, group_of, faults.slow));
     if (!play.is_hung()) {
       outcome_.times = times_of(play, std::vector<int>(play.ranks.size(), 1), iterations);
-      if (question_.folder.empty()) return std::move(outcome_);
     } else {
       outcome_.end = End::Hang;
     }
+    if (question_.keeps_calls) keep_calls(play, whole_, outcome_);
+    const bool wants_dumps = !question_.folder.empty() && !question_.keeps_calls;
+    if (outcome_.end == End::Finished && !wants_dumps) return std::move(outcome_);
     const EvidenceFolder folder(question_.folder);
     const bool is_hung = outcome_.end == End::Hang;
     RINGSIDE_TRY(hangs::write_evidence(

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
+#include "base/vocabulary.h"
 #include "diag/hangdetect/verdict/verdict.h"
 #include "harness/scenario/scenario.h"
 #include "study/call_times.h"
@@ -20,8 +23,28 @@ struct ScenarioQuestion {
   std::string fidelity = "auto";  ///< of simulated calls
   /// KEY and VALUE as `--vary` has them, over what the scenario says of its cluster; of simulated calls.
   std::vector<std::pair<std::string, std::string>> settings = {};
+<<<<<<< HEAD
   /// Real: a call in which nothing moves for so long fails; none: the scenario's watchdog, else 2 s beyond its faults.
   std::optional<Seconds> timeout = {};
+=======
+  Seconds timeout{2};  ///< real: a call in which nothing moves for so long fails
+  /// ScenarioOutcome::played is wanted, of a simulated run; dumps and logs of one that hangs alone.
+  bool keeps_calls = false;
+};
+
+/// A call that a rank made in a simulated run. Times are ns of its clock; -1: it never came to that.
+struct PlayedCall {
+  std::int32_t rank = 0;
+  std::int32_t group = 0;      ///< index into ScenarioOutcome::groups
+  std::uint32_t sequence = 0;  ///< among the group's collectives, or the rank's transfers in it
+  bool is_transfer = false;
+  Collective collective = Collective::AllReduce;
+  Bytes bytes;
+  std::int64_t created_ns = 0;     ///< its host enqueued it
+  std::int64_t started_ns = -1;    ///< its stream reached it
+  std::int64_t moving_ns = -1;     ///< all whom it waits for had come
+  std::int64_t completed_ns = -1;  ///< it was over
+>>>>>>> w17
 };
 
 /// Where a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
@@ -39,6 +62,9 @@ struct ScenarioOutcome {
   std::string failure;  ///< what the ranks said, of real ones
   std::optional<StepTimes> times = {};
   std::vector<CallTime> calls;  ///< simulated on the scenario's cluster
+  std::vector<PlayedCall> played =
+      {};  ///< where ScenarioQuestion::keeps_calls; rank by rank, as made
+  std::vector<std::string> groups = {};  ///< likewise: "pipeline [3]"
   int ranks = 0;
   int hosts = 0;  ///< of the scenario's cluster that the ranks need; 0: it has none
   int kinds = 0;  ///< of ranks that were played; as many as ranks where each was

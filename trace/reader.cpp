@@ -29,7 +29,9 @@ std::size_t next_magic(std::span<const std::byte> bytes, std::size_t from) {
 
 }  // namespace
 
-Result<TraceFile> TraceFile::open(const std::string& path) {
+Result<TraceFile> TraceFile::open(const std::string& path) { return open_begin(path, SIZE_MAX); }
+
+Result<TraceFile> TraceFile::open_begin(const std::string& path, std::size_t most_bytes) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
@@ -48,12 +50,18 @@ Result<TraceFile> TraceFile::open(const std::string& path) {
   if (mapped == MAP_FAILED) return system_error(fmt::format("{}: cannot map it", path), errno);
   std::shared_ptr<const void> mapping(
       mapped, [size](const void* at) { ::munmap(const_cast<void*>(at), size); });
-  auto trace = parse({static_cast<const std::byte*>(mapped), size}, path);
+  const std::size_t wanted = std::min(size, most_bytes);
+  auto trace = parse({static_cast<const std::byte*>(mapped), wanted}, path, wanted < size);
   if (trace) trace->mapping_ = std::move(mapping);
   return trace;
 }
 
 Result<TraceFile> TraceFile::parse(std::span<const std::byte> bytes, const std::string& name) {
+  return parse(bytes, name, false);
+}
+
+Result<TraceFile> TraceFile::parse(std::span<const std::byte> bytes, const std::string& name,
+                                   bool is_cut) {
   const bool is_long_enough = bytes.size() >= sizeof(rtrace::FileHeader);
   const auto header =
       is_long_enough ? rtrace::read_fixed<rtrace::FileHeader>(bytes) : rtrace::FileHeader{{}, 0, 0};
@@ -72,11 +80,11 @@ Result<TraceFile> TraceFile::parse(std::span<const std::byte> bytes, const std::
   }
   TraceFile trace;
   trace.bytes_ = bytes;
-  trace.scan();
+  trace.scan(is_cut);
   return trace;
 }
 
-void TraceFile::scan() {
+void TraceFile::scan(bool is_cut) {
   std::size_t at = sizeof(rtrace::FileHeader);
   while (at < bytes_.size()) {
     const auto rest = bytes_.subspan(at);
@@ -93,6 +101,7 @@ void TraceFile::scan() {
       }
     }
     const std::size_t next = next_magic(bytes_, at + 1);
+    if (is_cut && next == bytes_.size()) break;
     counts_.skipped_bytes += next - at;
     last_gap_ = blocks_.size();
     counts_.is_torn_at_end = next == bytes_.size();

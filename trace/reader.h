@@ -37,6 +37,9 @@ class TraceFile {
   /// errors  NotFound: no such file.  Corrupt: not an .rtrace file, or of a newer version.
   ///         System: it cannot be read.  InvalidArgument: a directory or a pipe.
   static Result<TraceFile> open(const std::string& path);
+  /// Of a longer file its first bytes alone: what can be shown while all of it is gone over. Its events have the numbers that
+  /// they have in the whole; the block that is cut does not count as torn.
+  static Result<TraceFile> open_begin(const std::string& path, std::size_t most_bytes);
 
   /// The same for bytes in memory, which must outlive the result; `name` stands in messages.
   static Result<TraceFile> parse(std::span<const std::byte> bytes, const std::string& name);
@@ -68,7 +71,9 @@ class TraceFile {
   };
 
   TraceFile() = default;
-  void scan();
+  static Result<TraceFile> parse(std::span<const std::byte> bytes, const std::string& name,
+                                 bool is_cut);
+  void scan(bool is_cut);
   void take(std::span<const std::byte> payload, Place place);
 
   std::shared_ptr<const void> mapping_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "base/text.h"
@@ -27,11 +28,67 @@ constexpr std::array<NamedKey, 7> kNamedKeys{{{ImGuiKey_LeftArrow, "Left"},
                                               {ImGuiKey_End, "End"},
                                               {ImGuiKey_Escape, "Escape"}}};
 
+/// Goes to the next line where something that wide does not fit on this one.
+void make_room(float width) {
+  if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+}
+
+float button_width(const char* text) {
+  return ImGui::CalcTextSize(text, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+/// Between buttons.
+void words(const std::string& text) {
+  make_room(ImGui::CalcTextSize(text.c_str()).x);
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::SameLine();
+}
+
 bool button(const char* text, const char* tip) {
+  make_room(button_width(text));
   const bool is_pressed = ImGui::Button(text);
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", tip);
   ImGui::SameLine();
   return is_pressed;
+}
+
+void lesson_buttons(FrameWishes& wishes) {
+  for (const EmbeddedLesson& one : kLessons) {
+    const std::string name(one.name);
+    make_room(button_width(name.c_str()));
+    if (ImGui::Button(name.c_str())) wishes.lesson = name;
+    ImGui::SameLine();
+  }
+  ImGui::NewLine();
+}
+
+void change_lesson(const LessonBar& lesson, Command command, FrameWishes& wishes) {
+  struct Change {
+    Command command;
+    std::size_t choice;
+    bool is_more;
+  };
+  constexpr std::array<Change, 6> kChanges{{{Command::MoreRanks, 0, true},
+                                            {Command::FewerRanks, 0, false},
+                                            {Command::MoreBytes, 1, true},
+                                            {Command::FewerBytes, 1, false},
+                                            {Command::LargerChunks, 2, true},
+                                            {Command::SmallerChunks, 2, false}}};
+  if (lesson.numbers.ranks == 0) return;
+  for (const Change& change : kChanges) {
+    if (change.command != command) continue;
+    wishes.again = {lesson.name,
+                    next_of(lesson_choices()[change.choice], lesson.numbers, change.is_more)};
+  }
+}
+
+/// Of a file, as people read it.
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  const auto size = static_cast<double>(bytes);
+  return bytes < 1'000'000 ? fmt::format("{:.0f} KB", size / 1e3)
+                           : fmt::format("{:.1f} MB", size / 1e6);
 }
 
 std::string speed_text(double speed) {
@@ -59,34 +116,33 @@ FrameWishes Frame::draw(Session& session, const std::string& loading, double loa
     ImGui::ProgressBar(static_cast<float>(loaded), {-1, 0}, loading.c_str());
   }
   if (session.document() == nullptr) {
-    ImGui::TextWrapped(
-        "%s",
-        session.message.empty() && loading.empty()
-            ? "Drop a trace (.rtrace), a scenario or a folder of dumps here, or take a lesson:"
-            : session.message.c_str());
-    lessons(session, lesson, wishes);
+    welcome(session, !loading.empty(), wishes);
   } else {
-    wishes.closes = keys(session);
+    keys(session, lesson, wishes);
     bar(session);
-    lessons(session, lesson, wishes);
+    caption(session);
+    if (lesson) lesson_row(*lesson, wishes);
     tabs(session);
     view(session);
+    scrubber(session);
     status(session);
   }
   ImGui::End();
+  if (shows_open_) open_dialog(session, wishes, scale);
   if (session.state().shows_help) help(session, scale);
   return wishes;
 }
 
-bool Frame::keys(Session& session) {
+void Frame::keys(Session& session, const std::optional<LessonBar>& lesson, FrameWishes& wishes) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (is_typing_) return false;
-  bool closes = false;
+  if (is_typing_ || shows_open_) return;  // the dialog has keys of its own
   const auto press = [&](std::string_view key) {
     for (const CommandRow& row : commands()) {
       if (row.key != key) continue;
       if (row.command == Command::Search) wants_search_ = true;
-      if (row.command == Command::Close) closes = true;
+      if (row.command == Command::Open) shows_open_ = true;
+      if (row.command == Command::Close) wishes.closes = true;
+      if (lesson) change_lesson(*lesson, row.command, wishes);
       session.press(row.command);
     }
   };
@@ -96,12 +152,12 @@ bool Frame::keys(Session& session) {
   for (const NamedKey& named : kNamedKeys) {
     if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(named.key))) press(named.name);
   }
-  return closes;
 }
 
 void Frame::bar(Session& session) {
   State& state = session.state();
   const Document& document = *session.document();
+  if (button("Open", "a file, a folder or a lesson: o")) shows_open_ = true;
   if (button(state.is_playing ? "Stop" : "Play", "space")) session.press(Command::Play);
   if (button("|<", "to the beginning: Home")) session.press(Command::ToBegin);
   if (button("< round", "R")) session.press(Command::LastRound);
@@ -110,18 +166,16 @@ void Frame::bar(Session& session) {
   if (button("round >", "r")) session.press(Command::NextRound);
   if (button("call >", "n")) session.press(Command::NextCall);
   if (button("-##slower", "half as fast: <")) session.press(Command::Slower);
-  ImGui::Text("%s", speed_text(state.speed).c_str());
-  ImGui::SameLine();
+  words(speed_text(state.speed));
   if (button("+##faster", "twice as fast: >")) session.press(Command::Faster);
   const std::int64_t origin = document.whole().begin_ns;
-  ImGui::Text(
-      "at %s",
-      exact_time(state.now_ns - origin, std::max<std::int64_t>(state.now_ns - origin, 1)).c_str());
-  ImGui::SameLine();
+  words("at " +
+        exact_time(state.now_ns - origin, std::max<std::int64_t>(state.now_ns - origin, 1)));
   const float search_width = ImGui::GetFontSize() * 14;
-  const float right = ImGui::GetWindowContentRegionMax().x;
-  ImGui::SameLine(
-      std::max(ImGui::GetCursorPosX(), right - search_width - ImGui::GetFontSize() * 4.5F));
+  const float width = search_width + ImGui::GetStyle().ItemSpacing.x + button_width("? keys");
+  make_room(width);
+  ImGui::SetCursorPosX(
+      std::max(ImGui::GetCursorPosX(), ImGui::GetWindowContentRegionMax().x - width));
   ImGui::SetNextItemWidth(search_width);
   std::array<char, 256> text{};
   std::strncpy(text.data(), state.search.c_str(), text.size() - 1);
@@ -139,42 +193,125 @@ void Frame::bar(Session& session) {
   if (ImGui::Button("? keys")) session.press(Command::Help);
 }
 
-void Frame::lessons(Session& session, const std::optional<LessonBar>& lesson, FrameWishes& wishes) {
-  if (session.document() == nullptr) {
-    for (const EmbeddedLesson& one : kLessons) {
-      if (ImGui::Button(std::string(one.name).c_str())) wishes.lesson = one.name;
-      ImGui::SameLine();
-    }
-    ImGui::NewLine();
-    return;
-  }
-  const std::string_view caption = session.caption();
-  if (!caption.empty()) {
-    const bool is_dark = session.state().is_dark;
-    ImGui::PushStyleColor(ImGuiCol_ChildBg, colour_of(Ink::Chosen, is_dark, 0.22F));
-    const float height = ImGui::GetTextLineHeight() * 2 + ImGui::GetStyle().WindowPadding.y * 2;
-    ImGui::BeginChild("caption", {0, height}, true, ImGuiWindowFlags_NoScrollbar);
-    ImGui::TextWrapped("%.*s", static_cast<int>(caption.size()), caption.data());
-    ImGui::EndChild();
+void Frame::welcome(Session& session, bool is_loading, FrameWishes& wishes) {
+  const bool is_dark = session.state().is_dark;
+  if (!session.message.empty()) {
+    ImGui::PushStyleColor(ImGuiCol_Text, colour_of(Ink::Warn, is_dark));
+    ImGui::TextWrapped("%s", session.message.c_str());
     ImGui::PopStyleColor();
   }
-  if (!lesson) return;
-  ImGui::Text("lesson %s:", lesson->name.c_str());
+  if (is_loading) return;
+  ImGui::TextWrapped(
+      "Drop a trace (.rtrace), a scenario, or a folder of flight recorder dumps or logs here, "
+      "choose it below, or take a "
+      "lesson:");
+  lesson_buttons(wishes);
+  ImGui::Separator();
+  chooser(wishes, is_dark);
+}
+
+void Frame::open_dialog(Session& session, FrameWishes& wishes, float scale) {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Appearing, {0.5F, 0.5F});
+  ImGui::SetNextWindowSize(
+      {std::min(size.x * 0.9F, 760 * scale), std::min(size.y * 0.9F, 560 * scale)},
+      ImGuiCond_Appearing);
+  if (ImGui::Begin("Open", &shows_open_,
+                   ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings)) {
+    if (session.state().view == View::Compare)
+      ImGui::TextWrapped("What is opened now is compared with what is shown.");
+    ImGui::TextUnformatted("a lesson:");
+    lesson_buttons(wishes);
+    ImGui::Separator();
+    chooser(wishes, session.state().is_dark);
+  }
+  ImGui::End();
+  if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) || !wishes.paths.empty() ||
+      !wishes.lesson.empty()) {
+    shows_open_ = false;
+  }
+}
+
+void Frame::chooser(FrameWishes& wishes, bool is_dark) {
+  if (chooser_.folder().empty()) chooser_.go(".");
+  std::array<char, 4096> text{};
+  std::strncpy(text.data(), chooser_.folder().c_str(), text.size() - 1);
+  const auto go_up = [&] {
+    return chooser_.folder().substr(0, std::max<std::size_t>(chooser_.folder().rfind('/'), 1));
+  };
+  if (button("up", "to the folder above")) chooser_.go(go_up());
+  const std::string what =
+      chooser_.marked() == 0
+          ? std::string("Open this folder")
+          : fmt::format("Open {} {}", chooser_.marked(), chooser_.marked() == 1 ? "file" : "files");
+  ImGui::SetNextItemWidth(
+      std::max(ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(what.c_str()).x -
+                   3 * ImGui::GetStyle().FramePadding.x - ImGui::GetStyle().ItemSpacing.x,
+               ImGui::GetFontSize() * 8));
+  if (ImGui::InputText("##path", text.data(), text.size(), ImGuiInputTextFlags_EnterReturnsTrue))
+    chooser_.go(text.data());
+  is_typing_ = is_typing_ || ImGui::IsItemActive();
   ImGui::SameLine();
-  if (lesson->ranks == 0) return ImGui::NewLine();
-  for (const int ranks : {4, 8, 16, 32}) {
-    const std::string text = fmt::format("{}{} ranks", lesson->ranks == ranks ? "* " : "", ranks);
-    if (ImGui::SmallButton(text.c_str()))
-      wishes.again = LessonBar{lesson->name, ranks, lesson->bytes};
-    ImGui::SameLine();
+  if (ImGui::Button(what.c_str())) wishes.paths = chooser_.paths();
+  if (!chooser_.trouble().empty()) ImGui::TextWrapped("%s", chooser_.trouble().c_str());
+  ImGui::BeginChild("files", {0, 0}, true);
+  const FolderEntry* clicked = nullptr;
+  for (const FolderEntry& entry : chooser_.entries()) {
+    const bool is_folder = entry.kind == FolderEntry::Kind::Folder;
+    const bool is_known =
+        entry.kind == FolderEntry::Kind::Trace || entry.kind == FolderEntry::Kind::Scenario;
+    ImGui::PushStyleColor(ImGuiCol_Text, colour_of(is_known    ? Ink::Chosen
+                                                   : is_folder ? Ink::Text
+                                                               : Ink::Faint,
+                                                   is_dark));
+    const std::string line =
+        is_folder ? entry.name + "/" : fmt::format("{}   {}", entry.name, size_text(entry.bytes));
+    if (ImGui::Selectable(line.c_str(), chooser_.is_marked(entry.name),
+                          ImGuiSelectableFlags_AllowDoubleClick)) {
+      clicked = &entry;
+      if (!is_folder && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
+        wishes.paths = {chooser_.folder() + "/" + entry.name};
+    }
+    ImGui::PopStyleColor();
   }
-  for (const char* const bytes : {"64K", "1M", "16M", "128M"}) {
-    const std::string text = fmt::format("{}{}", lesson->bytes == bytes ? "* " : "", bytes);
-    if (ImGui::SmallButton(text.c_str()))
-      wishes.again = LessonBar{lesson->name, lesson->ranks, bytes};
+  if (clicked != nullptr) chooser_.click(*clicked);
+  ImGui::EndChild();
+}
+
+void Frame::caption(const Session& session) {
+  const std::string_view caption = session.caption();
+  if (caption.empty()) return;
+  const bool is_dark = session.state().is_dark;
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, colour_of(Ink::Chosen, is_dark, 0.22F));
+  // Of the same height whatever is said, so that nothing jumps; more where it needs more.
+  const ImVec2 padding = ImGui::GetStyle().WindowPadding;
+  const float width = ImGui::GetContentRegionAvail().x - 2 * padding.x;
+  const float said =
+      ImGui::CalcTextSize(caption.data(), caption.data() + caption.size(), false, width).y;
+  const float height = std::max(said, ImGui::GetTextLineHeight() * 2) + padding.y * 2;
+  ImGui::BeginChild("caption", {0, height}, true, ImGuiWindowFlags_NoScrollbar);
+  ImGui::TextWrapped("%.*s", static_cast<int>(caption.size()), caption.data());
+  ImGui::EndChild();
+  ImGui::PopStyleColor();
+}
+
+void Frame::lesson_row(const LessonBar& lesson, FrameWishes& wishes) {
+  ImGui::AlignTextToFramePadding();
+  ImGui::Text("lesson %s", lesson.name.c_str());
+  if (lesson.numbers.ranks == 0) return;  // a scenario has its own
+  for (const LessonChoice& choice : lesson_choices()) {
     ImGui::SameLine();
+    ImGui::TextUnformatted(choice.name.data(), choice.name.data() + choice.name.size());
+    ImGui::SameLine();
+    const std::string now = choice.text_of(lesson.numbers);
+    ImGui::SetNextItemWidth(ImGui::GetFontSize() * 6);
+    if (!ImGui::BeginCombo(fmt::format("##{}", choice.name).c_str(), now.c_str())) continue;
+    for (const LessonNumbers& numbers : choice.all_of(lesson.numbers)) {
+      const std::string text = choice.text_of(numbers);
+      if (ImGui::Selectable(text.c_str(), text == now)) wishes.again = {lesson.name, numbers};
+    }
+    ImGui::EndCombo();
   }
-  ImGui::NewLine();
 }
 
 void Frame::tabs(Session& session) {
@@ -184,36 +321,59 @@ void Frame::tabs(Session& session) {
     const auto view = static_cast<View>(i);
     const bool is_shown = state.view == view;
     if (is_shown) ImGui::PushStyleColor(ImGuiCol_Button, colour_of(Ink::Chosen, is_dark, 0.55F));
-    if (ImGui::Button(fmt::format("{} {}", i + 1, to_string(view)).c_str())) state.view = view;
+    const std::string text = fmt::format("{} {}", i + 1, to_string(view));
+    make_room(button_width(text.c_str()));
+    if (ImGui::Button(text.c_str())) state.view = view;
     if (is_shown) ImGui::PopStyleColor();
     ImGui::SameLine();
   }
-  legend(is_dark);
+  legend(state.view, is_dark);
 }
 
-void Frame::legend(bool is_dark) {
+void Frame::legend(View view, bool is_dark) {
   struct Sample {
     Ink ink;
     const char* text;
+    Fill fill = Fill::Solid;
   };
-  constexpr std::array<Sample, 7> kSamples{{{Ink::Send, "send"},
-                                            {Ink::Receive, "receive"},
-                                            {Ink::PassOn, "pass on"},
-                                            {Ink::Reduce, "reduce"},
-                                            {Ink::Copy, "copy"},
-                                            {Ink::Call, "call"},
-                                            {Ink::Waiting, "waiting"}}};
+  static const std::vector<Sample> kLanes{{Ink::Send, "send"},
+                                          {Ink::Receive, "receive"},
+                                          {Ink::PassOn, "pass on"},
+                                          {Ink::Reduce, "reduce"},
+                                          {Ink::Copy, "copy"},
+                                          {Ink::Call, "call"},
+                                          {Ink::Waiting, "waiting", Fill::Hatched}};
+  static const std::vector<Sample> kLinks{{Ink::Nvlink, "NVLink"},
+                                          {Ink::Pcie, "PCIe"},
+                                          {Ink::Network, "network"},
+                                          {Ink::Reduce, "full"},
+                                          {Ink::Now, "chunk"}};
+  static const std::vector<Sample> kChunks{{Ink::Send, "own input"},
+                                           {Ink::Reduce, "sum of some"},
+                                           {Ink::Reduce, "passed on", Fill::Soft},
+                                           {Ink::Good, "result"}};
+  static const std::vector<Sample> kSlots{{Ink::Send, "is filled", Fill::Hatched},
+                                          {Ink::Send, "full", Fill::Soft},
+                                          {Ink::Receive, "is taken", Fill::Hatched}};
+  static const std::vector<Sample> kNone;
+  const std::vector<Sample>& samples = view == View::Timeline   ? kLanes
+                                       : view == View::Topology ? kLinks
+                                       : view == View::Chunks   ? kChunks
+                                       : view == View::Slots    ? kSlots
+                                                                : kNone;
   float width = 0;
   const float side = ImGui::GetFontSize() * 0.8F;
-  for (const Sample& sample : kSamples) width += ImGui::CalcTextSize(sample.text).x + side * 2;
-  ImGui::SameLine(std::max(ImGui::GetCursorPosX(), ImGui::GetWindowContentRegionMax().x - width));
+  for (const Sample& sample : samples) width += ImGui::CalcTextSize(sample.text).x + side * 2;
+  const float right = ImGui::GetWindowContentRegionMax().x;
+  // Where there is no room beside the tabs, in a row of its own.
+  if (ImGui::GetCursorPosX() + width > right) ImGui::NewLine();
+  ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), right - width));
   Picture picture;
   ImVec2 origin = ImGui::GetCursorScreenPos();
   origin.y += ImGui::GetStyle().FramePadding.y;
   float x = 0;
-  for (const Sample& sample : kSamples) {
-    picture.boxes.push_back({x, 1, x + side, 1 + side, sample.ink,
-                             sample.ink == Ink::Waiting ? Fill::Hatched : Fill::Solid});
+  for (const Sample& sample : samples) {
+    picture.boxes.push_back({x, 1, x + side, 1 + side, sample.ink, sample.fill});
     picture.words.push_back({.x = x + side * 1.3F, .ink = Ink::Faint, .text = sample.text});
     x += ImGui::CalcTextSize(sample.text).x + side * 2;
   }
@@ -224,7 +384,8 @@ void Frame::legend(bool is_dark) {
 void Frame::view(Session& session) {
   State& state = session.state();
   ImVec2 size = ImGui::GetContentRegionAvail();
-  size.y -= ImGui::GetFrameHeightWithSpacing();
+  size.y -=
+      ImGui::GetFrameHeightWithSpacing() + ImGui::GetFontSize() + ImGui::GetStyle().ItemSpacing.y;
   ImGui::BeginChild("view", size, false,
                     state.view == View::Timeline
                         ? ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse
@@ -298,6 +459,42 @@ void Frame::pointer(Session& session, const Panel& panel, ImVec2 origin, ImVec2 
   ImGui::EndTooltip();
 }
 
+/// All of the time, whatever the view: where one is, and the marks on it.
+void Frame::scrubber(Session& session) {
+  State& state = session.state();
+  const Document& document = *session.document();
+  const TimeRange whole = document.whole();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const ImVec2 size{std::max(ImGui::GetContentRegionAvail().x, 1.0F), ImGui::GetFontSize()};
+  ImGui::InvisibleButton("time", size);
+  const auto length = static_cast<double>(whole.end_ns - whole.begin_ns);
+  if (ImGui::IsItemActive()) {
+    const double share =
+        std::clamp(static_cast<double>((ImGui::GetIO().MousePos.x - origin.x) / size.x), 0.0, 1.0);
+    state.now_ns = whole.begin_ns + std::llround(share * length);
+    show_time(state, document, state.now_ns);
+  }
+  Picture picture;
+  const auto x_of = [&](std::int64_t time) {
+    return size.x *
+           std::clamp(static_cast<float>(static_cast<double>(time - whole.begin_ns) / length), 0.0F,
+                      1.0F);
+  };
+  const float middle = size.y / 2;
+  picture.boxes.push_back({0, middle - 2, size.x, middle + 2, Ink::Panel, Fill::Solid});
+  if (state.view == View::Timeline) {
+    picture.boxes.push_back({x_of(state.visible.begin_ns), middle - 2, x_of(state.visible.end_ns),
+                             middle + 2, Ink::Line, Fill::Solid});
+  }
+  picture.boxes.push_back({0, middle - 2, x_of(state.now_ns), middle + 2, Ink::Now, Fill::Soft});
+  for (const Caption& caption : document.captions)
+    picture.discs.push_back({x_of(caption.from_ns), middle, size.y * 0.2F, Ink::Chosen});
+  for (const std::int64_t bookmark : state.bookmarks)
+    picture.discs.push_back({x_of(bookmark), middle, size.y * 0.25F, Ink::Good});
+  picture.discs.push_back({x_of(state.now_ns), middle, size.y * 0.4F, Ink::Now});
+  draw_picture(*ImGui::GetWindowDrawList(), picture, origin, state.is_dark);
+}
+
 void Frame::status(Session& session) {
   const Document& document = *session.document();
   const State& state = session.state();
@@ -306,7 +503,8 @@ void Frame::status(Session& session) {
     return;
   }
   std::string text = document.title;
-  if (const CallFacts* const call = document.call_at(state.now_ns)) text += "   " + title_of(*call);
+  if (const CallFacts* const call = document.call_at(state.now_ns))
+    text += "   " + title_of(document, *call);
   if (state.event != kNoEvent) {
     text += "   chosen: ";
     for (const std::string& line : describe(document, state.event)) text += line + "; ";

@@ -4,7 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "gui/model/chooser.h"
+#include "gui/model/lesson.h"
 #include "gui/model/session.h"
 
 namespace ringside::gui {
@@ -12,8 +15,7 @@ namespace ringside::gui {
 /// A lesson that is shown, and what one may change about it.
 struct LessonBar {
   std::string name;
-  int ranks = 0;
-  std::string bytes;
+  LessonNumbers numbers = {};
 };
 
 /// What the window wants of whoever runs it.
@@ -21,6 +23,7 @@ struct FrameWishes {
   bool closes = false;
   std::string lesson = {};              ///< one to be opened
   std::optional<LessonBar> again = {};  ///< the lesson that is shown, with other numbers
+  std::vector<std::string> paths = {};  ///< files to be opened
 };
 
 /// The whole window: what is open, how time goes, the view, what is below the pointer. Lays out, and hands on what was
@@ -32,18 +35,25 @@ class Frame {
                    const std::optional<LessonBar>& lesson, float scale);
 
  private:
-  bool keys(Session& session);  ///< whether to close
+  void keys(Session& session, const std::optional<LessonBar>& lesson, FrameWishes& wishes);
   void bar(Session& session);
-  void lessons(Session& session, const std::optional<LessonBar>& lesson, FrameWishes& wishes);
+  void welcome(Session& session, bool is_loading, FrameWishes& wishes);
+  static void lesson_row(const LessonBar& lesson, FrameWishes& wishes);
+  static void caption(const Session& session);
+  void chooser(FrameWishes& wishes, bool is_dark);
+  void open_dialog(Session& session, FrameWishes& wishes, float scale);
   void tabs(Session& session);
   void view(Session& session);
   void pointer(Session& session, const Panel& panel, ImVec2 origin, ImVec2 size);
+  static void scrubber(Session& session);
   void status(Session& session);
   static void help(Session& session, float scale);
-  static void legend(bool is_dark);
+  static void legend(View view, bool is_dark);
 
+  Chooser chooser_;
   bool wants_search_ = false;
   bool is_typing_ = false;
+  bool shows_open_ = false;
 };
 
 }  // namespace ringside::gui

@@ -33,6 +33,7 @@ constexpr std::array<Pair, kInks> kColours{{
     {rgb(0xe69f00), rgb(0xb87a00)},  // warn
     {rgb(0xff5c49), rgb(0xc4301c)},  // bad
     {rgb(0x2f9f7c), rgb(0x009e73)},  // NVLink
+    {rgb(0x8a9bb5), rgb(0x66799a)},  // PCIe
     {rgb(0xb287b8), rgb(0xa0609a)},  // network
 }};
 

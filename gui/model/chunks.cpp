@@ -33,9 +33,8 @@ Grid grid_of(const ChunkHistory& history, const Canvas& canvas) {
   grid.columns = (chunks + grid.each - 1) / grid.each;
   const float height = std::max(canvas.height - grid.top - canvas.line * 1.2F, canvas.line);
   grid.rows = std::min(history.ranks(), static_cast<std::int32_t>(height / (canvas.line * 0.6F)));
-  grid.cell_width = std::min(width / static_cast<float>(grid.columns), canvas.letter * 16);
-  grid.cell_height =
-      std::min(height / static_cast<float>(std::max(grid.rows, 1)), canvas.line * 3.2F);
+  grid.cell_width = std::min(width / static_cast<float>(grid.columns), canvas.letter * 26);
+  grid.cell_height = std::min(height / static_cast<float>(std::max(grid.rows, 1)), canvas.line * 5);
   return grid;
 }
 
@@ -52,9 +51,9 @@ class ChunksFrame {
     head();
     for (std::int32_t rank = 0; rank < grid_.rows; ++rank) {
       const float y = grid_.top + static_cast<float>(rank) * grid_.cell_height;
-      if (grid_.cell_height >= canvas_.line) {
+      if (rank % labels_apart() == 0) {
         into_.words.push_back({.x = grid_.left - 8,
-                               .y = y + (grid_.cell_height - canvas_.line) / 2,
+                               .y = y + (grid_.cell_height - 2 - canvas_.line) / 2,
                                .align = Words::Align::Right,
                                .text = fmt::format("rank {}", rank)});
       }
@@ -73,6 +72,11 @@ class ChunksFrame {
  private:
   [[nodiscard]] float x_of(std::size_t column) const {
     return grid_.left + static_cast<float>(column) * grid_.cell_width;
+  }
+
+  /// Ranks from one name to the next: as many as are lower than a line together.
+  [[nodiscard]] std::int32_t labels_apart() const {
+    return std::max(1, static_cast<std::int32_t>(std::ceil(canvas_.line / grid_.cell_height)));
   }
 
   void head() {
@@ -103,7 +107,7 @@ class ChunksFrame {
     if (count == 0) return;
     const bool is_done = holding.is_kept && count >= history_.whole();
     const bool was_own = count == 1 && history_.whole() > 1;
-    const Ink ink = is_done ? Ink::Good : was_own ? Ink::Copy : Ink::Reduce;
+    const Ink ink = is_done ? Ink::Good : was_own ? Ink::Send : Ink::Reduce;
     const Fill fill = holding.is_kept || was_own ? Fill::Solid : Fill::Soft;
     if (history_.ranks() <= kMostSlices) {
       // A slice for each rank, at its place: one sees whose input is missing.
@@ -200,16 +204,16 @@ void Chunks::prepare(const Document& document, const State& state, const Canvas&
     history_ = ChunkHistory::make(document, *call);
   }
   if (!*history_) {
-    into.lines.push_back(fmt::format("{}: {}", title_of(*call), history_->error().message));
+    into.lines.push_back(
+        fmt::format("{}: {}", title_of(document, *call), history_->error().message));
     return;
   }
   const ChunkHistory& history = **history_;
-  into.lines.push_back(fmt::format("{}: {} chunks, {} rounds", title_of(*call),
+  into.lines.push_back(fmt::format("{}: {} chunks, {} rounds", title_of(document, *call),
                                    history.chunks().size(), history.rounds()));
   into.lines.push_back(
       history.whole() > 1
-          ? "A slice for each rank whose input is in the chunk: blue-green its own, orange a "
-            "partial sum (pale: passed on, not kept), green the result; arrows: on its way."
+          ? "In a cell a slice for each rank whose input is in the chunk; arrows: on its way."
           : "A slice at the rank whose block it is, once the block has arrived; arrows: on its "
             "way.");
   ChunksFrame(history, state, canvas, into.picture).run();

@@ -40,10 +40,23 @@ Numbered numbered(const Document& document) {
   return all;
 }
 
+/// Of the time that channels were in steps, so much a step.
+std::string a_step(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
+  Nanoseconds sum{0};
+  for (const ChannelStatistics& one : all.channels) sum += one.*time;
+  return all.primitives == 0 ? std::string("-")
+                             : format_time(Seconds{sum} / static_cast<double>(all.primitives));
+}
+std::string mean_step(const TraceStatistics& all) { return a_step(all, &ChannelStatistics::busy); }
+std::string mean_waiting(const TraceStatistics& all) {
+  return a_step(all, &ChannelStatistics::waiting);
+}
+
 Cell ratio_cell(double ratio) {
   const Ink ink = ratio > 1.1 ? Ink::Bad : ratio < 0.9 ? Ink::Good : Ink::Text;
   return {fmt::format("{:.2f} x", ratio),
-          static_cast<float>(std::min(1.0, std::abs(std::log2(ratio)) / 4)), ink, ink};
+          static_cast<float>(std::min(1.0, std::abs(std::log2(ratio)) / 4)), Ink::Text,
+          ink == Ink::Text ? Ink::Send : ink};
 }
 
 }  // namespace
@@ -78,12 +91,12 @@ void prepare_compare(const Document& document, const Document* other, const Stat
       there.size() > pairs.size() + unlike ? there.size() - pairs.size() - unlike : 0;
   std::ranges::stable_sort(pairs, std::ranges::greater{},
                            [](const Pair& pair) { return std::abs(std::log(pair.ratio)); });
-  into.lines.push_back(fmt::format("{} beside {}: {} stand in both", document.title, other->title,
+  into.lines.push_back(fmt::format("{} beside {}: {} in both", document.title, other->title,
                                    plural(pairs.size(), "call", "calls")));
   if (alone + more + unlike > 0) {
     into.lines.push_back(
-        fmt::format("{} only in the first, {} only in the second, {} of other collectives", alone,
-                    more, unlike));
+        fmt::format("{} only in the first, {} only in the second, {} where the collectives differ",
+                    alone, more, unlike));
   }
   Table table{
       .title = "Calls, the largest difference first",
@@ -112,7 +125,7 @@ void prepare_compare(const Document& document, const Document* other, const Stat
   }
   if (pairs.size() > kMostPairs) table.note = fmt::format("{} more", pairs.size() - kMostPairs);
   into.tables.push_back(std::move(table));
-  Table sums{.title = "Primitives", .head = {"", "first", "second"}, .rows = {}};
+  Table sums{.title = "All of it", .head = {"", "first", "second"}, .rows = {}};
   const TraceStatistics& a = document.replay->statistics();
   const TraceStatistics& b = other->replay->statistics();
   const auto row = [&](const char* name, std::string x, std::string y) {
@@ -120,7 +133,10 @@ void prepare_compare(const Document& document, const Document* other, const Stat
   };
   row("ranks", fmt::format("{}", a.ranks), fmt::format("{}", b.ranks));
   row("steps", fmt::format("{}", a.primitives), fmt::format("{}", b.primitives));
-  row("span", format_time(Seconds{a.span()}), format_time(Seconds{b.span()}));
+  row("a step in the mean", mean_step(a), mean_step(b));
+  row("of that waiting", mean_waiting(a), mean_waiting(b));
+  row("from the first event to the last", format_time(Seconds{a.span()}),
+      format_time(Seconds{b.span()}));
   into.tables.push_back(std::move(sums));
 }
 
@@ -144,7 +160,7 @@ void prepare_findings(const Document& document, const Canvas& canvas, Panel& int
                                          static_cast<std::uint32_t>(finding.ranks.front()), 0, 0}});
     }
     if (!finding.ranks.empty()) {
-      table.note = fmt::format("of rank {}: its lanes are marked in the timeline",
+      table.note = fmt::format("marked in the timeline: rank {}; click a line to go there",
                                format_ranks(finding.ranks));
     }
     into.tables.push_back(std::move(table));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/text.h"
@@ -58,17 +59,24 @@ class CallBook {
               .protocol = event.protocol,
               .has_steps = replay_.statistics().primitives > 0,
               .bytes = {is_whole ? event.bytes : 0},
-              .time = {event.begin_ns, event.end_ns}};
+              .time = {event.begin_ns, event.end_ns},
+              .all_in_ns = event.begin_ns};
     }
     call.is_modelled |= event.is_modelled;
     call.time.begin_ns = std::min(call.time.begin_ns, event.begin_ns);
     call.time.end_ns = std::max(call.time.end_ns, event.end_ns);
-    if (is_whole) ++call.ranks;
+    if (!is_whole) return;
+    call.all_in_ns = std::max(call.all_in_ns, event.begin_ns);
+    ++call.ranks;
   }
 
   const Replay& replay_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, CallFacts> calls_;
 };
+
+std::pair<std::uint32_t, std::uint32_t> number_of(const CallFacts& call) {
+  return {call.communicator, call.sequence};
+}
 
 Finding losses_of(const Replay& replay) {
   const TraceCounts& counts = replay.file().counts();
@@ -107,10 +115,11 @@ const CallFacts* Document::call_at(std::int64_t time_ns) const {
 }
 
 const CallFacts* Document::find_call(std::uint32_t communicator, std::uint32_t sequence) const {
-  const auto found = std::ranges::find_if(calls, [&](const CallFacts& call) {
-    return call.communicator == communicator && call.sequence == sequence;
-  });
-  return found == calls.end() ? nullptr : &*found;
+  const std::pair wanted(communicator, sequence);
+  const auto found = std::ranges::lower_bound(
+      calls_by_number, wanted, {}, [&](std::uint32_t at) { return number_of(calls[at]); });
+  return found == calls_by_number.end() || number_of(calls[*found]) != wanted ? nullptr
+                                                                              : &calls[*found];
 }
 
 Document make_document(std::string title, Replay replay) {
@@ -118,6 +127,10 @@ Document make_document(std::string title, Replay replay) {
   made.title = std::move(title);
   made.replay = std::make_shared<const Replay>(std::move(replay));
   made.calls = CallBook(*made.replay).run();
+  made.calls_by_number.resize(made.calls.size());
+  std::iota(made.calls_by_number.begin(), made.calls_by_number.end(), 0);
+  std::ranges::sort(made.calls_by_number, {},
+                    [&](std::uint32_t at) { return number_of(made.calls[at]); });
   if (Finding lost = losses_of(*made.replay); !lost.lines.empty()) {
     made.findings.push_back(std::move(lost));
   }
@@ -129,19 +142,35 @@ Document make_document(std::string title, Replay replay) {
   return made;
 }
 
-std::string title_of(const CallFacts& call) {
+std::string title_of(const Document& document, const CallFacts& call) {
   std::string title = fmt::format("{} {}, ", to_string(call.collective), format_bytes(call.bytes));
   if (call.has_steps) {
     title += fmt::format("{}/{}, ", to_string(call.algorithm), to_string(call.protocol));
   }
   title += fmt::format("call {}", call.sequence);
-  if (call.communicator != 0) title += fmt::format(" of communicator {}", call.communicator);
+  if (call.communicator != 0 || document.communicators.size() > 2)
+    title += " in " + name_of_communicator(document, call.communicator);
   return title;
 }
 
-Nanoseconds waiting_of(const Replay& replay, EventId id, const TraceEvent& event,
+std::string name_of_communicator(const Document& document, std::uint32_t number) {
+  return number < document.communicators.size() ? document.communicators[number]
+                                                : fmt::format("communicator {}", number);
+}
+
+Nanoseconds waiting_of(const Document& document, EventId id, const TraceEvent& event,
                        std::vector<EventId>& scratch) {
+  if (event.kind == EventKind::Collective) {
+    std::int64_t until = event.begin_ns;
+    if (to_int(id) < document.waits_until.size()) {
+      until = document.waits_until[to_int(id)];
+    } else if (const auto* const call = document.find_call(event.communicator, event.sequence)) {
+      until = call->all_in_ns;
+    }
+    return Nanoseconds{std::clamp(until, event.begin_ns, event.end_ns) - event.begin_ns};
+  }
   if (event.recv_peer < 0) return Nanoseconds{0};
+  const Replay& replay = *document.replay;
   scratch.clear();
   replay.senders_of(id, scratch);
   std::int64_t began = event.begin_ns;
@@ -154,24 +183,36 @@ std::vector<std::string> describe(const Document& document, EventId id) {
   const TraceEvent event = replay.event(id);
   const auto time = [](std::int64_t ns) { return format_time(Seconds{Nanoseconds{ns}}); };
   const std::int64_t origin = document.whole().begin_ns;
+  std::vector<EventId> others;
+  const Nanoseconds waited = waiting_of(document, id, event, others);
   const std::string when =
       fmt::format("{} long, from {} to {}", time(event.end_ns - event.begin_ns),
                   time(event.begin_ns - origin), time(event.end_ns - origin));
   if (event.kind == EventKind::Collective) {
-    return {fmt::format("rank {}: {} of {}, call {}", event.rank, to_string(event.collective),
-                        format_bytes({event.bytes}), event.sequence),
-            replay.statistics().primitives > 0
-                ? fmt::format("{} / {}", to_string(event.algorithm), to_string(event.protocol))
-                : std::string("no steps were recorded"),
-            when};
+    std::vector<std::string> lines{fmt::format("rank {}: {} of {}, call {}", event.rank,
+                                               to_string(event.collective),
+                                               format_bytes({event.bytes}), event.sequence)};
+    if (document.communicators.size() > 1)
+      lines.push_back("in " + name_of_communicator(document, event.communicator));
+    lines.push_back(
+        replay.statistics().primitives > 0
+            ? fmt::format("{} / {}", to_string(event.algorithm), to_string(event.protocol))
+            : std::string("no steps were recorded"));
+    const bool is_stuck =
+        to_int(id) < document.waits_until.size() && document.waits_until[to_int(id)] == INT64_MAX;
+    lines.push_back(is_stuck
+                        ? fmt::format("from {}, and it never ended", time(event.begin_ns - origin))
+                        : when);
+    if (!is_stuck && waited.count() > 0)
+      lines.push_back(fmt::format("{} of that not all ranks had come", time(waited.count())));
+    return lines;
   }
   std::vector<std::string> lines{
       fmt::format("rank {}, channel {}: {}", event.rank, event.channel, to_string(event.primitive)),
       fmt::format("{} bytes at {}, step {} of call {}", format_bytes({event.bytes}),
                   format_bytes({event.offset}), event.step, event.sequence),
       when};
-  std::vector<EventId> others;
-  if (const Nanoseconds waited = waiting_of(replay, id, event, others); waited.count() > 0) {
+  if (waited.count() > 0) {
     lines.push_back(fmt::format("{} of that its sender had not begun", time(waited.count())));
   }
   const auto ranks = [&] {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/model/machine.h"
 #include "gui/model/picture.h"
 #include "gui/model/waits.h"
 #include "trace/replay/replay.h"
@@ -23,6 +24,7 @@ struct CallFacts {
   bool has_steps = false;  ///< else nobody knows by which algorithm
   Bytes bytes;
   TimeRange time;
+  std::int64_t all_in_ns = 0;  ///< when the last rank that is known of came
   std::int32_t ranks = 0;
 };
 
@@ -45,8 +47,8 @@ struct Caption {
 struct Surround {
   std::vector<std::int32_t> node_of;  ///< by rank; empty: nobody said
   int nodes = 0;
-  std::string machine;  ///< "dgx-h100"
-  bool has_nvswitch = false;
+  std::string machine;                       ///< "dgx-h100"
+  std::shared_ptr<const Machine> ways = {};  ///< of its messages; null: nobody knows
   std::vector<Table> tables = {};  ///< what the tuner reckoned, links: for the view of numbers
 };
 
@@ -56,12 +58,16 @@ struct Surround {
 struct Document {
   std::string title;
   std::shared_ptr<const Replay> replay;
-  std::vector<CallFacts> calls;  ///< by their beginning
+  std::vector<CallFacts> calls;                ///< by their beginning
+  std::vector<std::uint32_t> calls_by_number;  ///< places in calls, by communicator and sequence
   Surround surround;
   std::vector<Finding> findings;
-  std::vector<WaitingRank> waits;     ///< of a job that hung, by rank
-  std::vector<Caption> captions;      ///< by their time
-  std::shared_ptr<const void> keeps;  ///< what the replay points into, where that is no file
+  std::vector<WaitingRank> waits;  ///< of a job that hung, by rank
+  std::vector<Caption> captions;   ///< by their time
+  /// [event]: until when a call stood still for others, INT64_MAX: to its end. Empty: until the last of its ranks came.
+  std::vector<std::int64_t> waits_until;
+  std::vector<std::string> communicators;  ///< names by number; those that are missing have none
+  std::shared_ptr<const void> keeps;       ///< what the replay points into, where that is no file
 
   [[nodiscard]] TimeRange whole() const;
   /// The call that is going on then, else the last one that had begun, else the first; none: no calls.
@@ -77,11 +83,14 @@ Document make_document(std::string title, Replay replay);
 std::vector<std::string> describe(const Document& document, EventId id);
 
 /// `all_reduce 4M, ring/simple, call 0`
-std::string title_of(const CallFacts& call);
+std::string title_of(const Document& document, const CallFacts& call);
 
-/// The part of a receive's time in which its sender had not begun.
-Nanoseconds waiting_of(const Replay& replay, EventId id, const TraceEvent& event,
+/// Of a receive's time that in which its sender had not begun; of a call's, that before the last rank came.
+Nanoseconds waiting_of(const Document& document, EventId id, const TraceEvent& event,
                        std::vector<EventId>& scratch);
+
+/// `tensor [2]`, `communicator 3`
+std::string name_of_communicator(const Document& document, std::uint32_t number);
 
 Ink ink_of(Primitive primitive);
 const char* short_name(Primitive primitive);  ///< `RRCS`, as in NCCL's own talk

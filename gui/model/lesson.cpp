@@ -21,6 +21,37 @@ constexpr std::array<std::string_view, 8> kSimKeys{
 constexpr std::array<std::string_view, 2> kCaptionKeys{"at", "text"};
 constexpr int kGpusOfHost = 8;
 
+std::vector<LessonNumbers> all_ranks(const LessonNumbers& numbers) {
+  std::vector<LessonNumbers> all;
+  for (const int ranks : {2, 4, 8, 16, 32, 64})
+    all.push_back({.ranks = ranks, .bytes = numbers.bytes, .finer = numbers.finer});
+  return all;
+}
+
+std::vector<LessonNumbers> all_sizes(const LessonNumbers& numbers) {
+  std::vector<LessonNumbers> all;
+  for (const char* const bytes : {"8K", "64K", "256K", "1M", "4M", "8M", "16M", "32M", "64M"})
+    all.push_back({.ranks = numbers.ranks, .bytes = bytes, .finer = numbers.finer});
+  return all;
+}
+
+std::vector<LessonNumbers> all_chunks(const LessonNumbers& numbers) {
+  std::vector<LessonNumbers> all;
+  for (const int finer : {64, 16, 4, 1})
+    all.push_back({.ranks = numbers.ranks, .bytes = numbers.bytes, .finer = finer});
+  return all;
+}
+
+constexpr std::array<LessonChoice, 3> kChoices{
+    {{"ranks", [](const LessonNumbers& numbers) { return fmt::format("{}", numbers.ranks); },
+      all_ranks},
+     {"size", [](const LessonNumbers& numbers) { return numbers.bytes; }, all_sizes},
+     {"chunks",
+      [](const LessonNumbers& numbers) {
+        return numbers.finer == 1 ? std::string("NCCL's") : fmt::format("1/{}", numbers.finer);
+      },
+      all_chunks}}};
+
 Result<study::SimQuestion> read_question(const YamlMapping& sim) {
   study::SimQuestion question;
   RINGSIDE_TRY(question.calls.collective, sim.word("collective", "all_reduce"));
@@ -128,16 +159,60 @@ Status set_ranks(study::SimQuestion& question, int ranks) {
   return {};
 }
 
+void set_finer(study::SimQuestion& question, int finer) {
+  question.job.set.clear();
+  if (finer <= 1) return;
+  // source  NCCL 2.30: NCCL_BUFFSIZE 4 MiB, NCCL_LL_BUFFSIZE 512 KiB, NCCL_LL128_BUFFSIZE 4915200 bytes, NCCL_NVLS_CHUNKSIZE
+  // 128 KiB
+  constexpr int kLine = 16384;  // LL128's buffer: 8 steps of one warp's 16 lines
+  const auto set = [&](const char* name, int bytes) {
+    question.job.set.push_back(fmt::format("{}={}", name, bytes));
+  };
+  set("NCCL_BUFFSIZE", (4 << 20) / finer);
+  set("NCCL_LL_BUFFSIZE", (512 << 10) / finer);
+  set("NCCL_LL128_BUFFSIZE", 4'915'200 / finer / kLine * kLine);
+  set("NCCL_NVLS_CHUNKSIZE", (128 << 10) / finer);
+}
+
+Status set_numbers(Lesson& lesson, const LessonNumbers& numbers) {
+  if (numbers.ranks > 0) RINGSIDE_TRY(set_ranks(lesson.question, numbers.ranks));
+  if (!numbers.bytes.empty()) lesson.question.calls.sizes = numbers.bytes;
+  set_finer(lesson.question, numbers.finer);
+  return {};
+}
+
+LessonNumbers numbers_of(const Lesson& lesson) {
+  if (!lesson.scenario.empty()) return {};
+  const auto& gpus = lesson.question.job.hosts.gpus;
+  const int ranks = gpus.empty() ? kGpusOfHost * lesson.question.job.nodes.value_or(1)
+                                 : static_cast<int>(gpus.size());
+  return {.ranks = ranks, .bytes = lesson.question.calls.sizes};
+}
+
+std::span<const LessonChoice> lesson_choices() { return kChoices; }
+
+LessonNumbers next_of(const LessonChoice& choice, const LessonNumbers& numbers, bool is_more) {
+  const std::vector<LessonNumbers> all = choice.all_of(numbers);
+  const std::string now = choice.text_of(numbers);
+  const auto found = std::ranges::find_if(
+      all, [&](const LessonNumbers& one) { return choice.text_of(one) == now; });
+  if (found == all.end()) return all[all.size() / 2];
+  if (found == (is_more ? all.end() - 1 : all.begin())) return numbers;
+  return *(is_more ? found + 1 : found - 1);
+}
+
 std::vector<Caption> captions_of(const Lesson& lesson, const Document& document) {
   std::vector<Caption> all;
   if (document.calls.empty()) return all;
   const CallFacts& call = document.calls.front();
+  // Of a scenario the shares are those of the whole of it.
+  const TimeRange span = lesson.scenario.empty() ? call.time : document.whole();
   const std::vector<std::int64_t> rounds = round_ends(*document.replay, call);
   for (const Lesson::Said& said : lesson.captions) {
-    std::int64_t at = call.time.begin_ns;
+    std::int64_t at = span.begin_ns;
     if (said.at.ends_with('%')) {
       const auto share = parse_int(std::string_view(said.at).substr(0, said.at.size() - 1));
-      at += (call.time.end_ns - at) / 100 * std::clamp<std::int64_t>(share ? *share : 0, 0, 100);
+      at += (span.end_ns - at) / 100 * std::clamp<std::int64_t>(share ? *share : 0, 0, 100);
     } else if (const auto round = parse_int(std::string_view(said.at).substr(6));
                round && !rounds.empty()) {
       at = rounds[static_cast<std::size_t>(std::clamp<std::int64_t>(*round, 1, std::ssize(rounds)) -

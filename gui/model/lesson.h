@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,32 @@ Result<Lesson> find_lesson(std::string_view name);
 /// How many ranks take part, of one host's GPUs or of hosts of 8: what the slider of the lesson sets.
 /// errors  InvalidArgument: neither a part of one host nor whole hosts
 Status set_ranks(study::SimQuestion& question, int ranks);
+
+/// Chunks of 1 / `finer` of what NCCL's buffers make them: the buffers of all protocols are so much smaller.
+/// shape  1, 2, 4, .. 64
+void set_finer(study::SimQuestion& question, int finer);
+
+/// What one may change of a lesson while it is shown.
+struct LessonNumbers {
+  int ranks = 0;           ///< 0: the lesson's own; of one that is a scenario always
+  std::string bytes = {};  ///< empty: the lesson's own
+  int finer = 1;
+};
+/// errors  as set_ranks()
+Status set_numbers(Lesson& lesson, const LessonNumbers& numbers);
+/// What a lesson comes with.
+LessonNumbers numbers_of(const Lesson& lesson);
+
+/// One of those numbers, as a person chooses it.
+struct LessonChoice {
+  std::string_view name;
+  std::string (*text_of)(const LessonNumbers& numbers);
+  /// The numbers with each value that this one may have.
+  std::vector<LessonNumbers> (*all_of)(const LessonNumbers& numbers);
+};
+std::span<const LessonChoice> lesson_choices();  ///< ranks, size, chunks
+/// The next larger value of a choice, or the next smaller one; as they are where there is none.
+LessonNumbers next_of(const LessonChoice& choice, const LessonNumbers& numbers, bool is_more);
 
 /// The moments of a lesson's words in a run.
 std::vector<Caption> captions_of(const Lesson& lesson, const Document& document);

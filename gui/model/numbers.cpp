@@ -85,6 +85,56 @@ Table path_table(const Document& document, const CallFacts& call) {
   return table;
 }
 
+/// What one rank has sent to another.
+struct PairSum {
+  std::uint64_t bytes = 0;
+  std::uint64_t timed_bytes = 0;  ///< of those that have come
+  std::int64_t under_way_ns = 0;
+  EventId slowest = kNoEvent;
+  std::int64_t slowest_ns = 0;
+  [[nodiscard]] double rate() const {  // bytes/s
+    return under_way_ns > 0
+               ? static_cast<double>(timed_bytes) / static_cast<double>(under_way_ns) * 1e9
+               : 0;
+  }
+};
+
+/// The slowest pairs: a link that is slower than its like stands out, whoever waits for it.
+Table pairs_table(const std::map<std::pair<std::int32_t, std::int32_t>, PairSum>& pairs) {
+  Table table{.title = "From rank to rank, the slowest first: while both ends were in it",
+              .head = {"from", "to", "bytes", "under way", "GB/s", "of the median"},
+              .rows = {}};
+  std::vector<std::pair<std::pair<std::int32_t, std::int32_t>, PairSum>> order;
+  for (const auto& [ends, sum] : pairs) {
+    if (sum.rate() > 0) order.emplace_back(ends, sum);
+  }
+  std::ranges::stable_sort(order, {}, [](const auto& one) { return one.second.rate(); });
+  if (order.empty()) {
+    table.note = "nothing has come yet";
+    return table;
+  }
+  const double median = order[order.size() / 2].second.rate();
+  const std::size_t shown = std::min(order.size(), kFewRows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [ends, sum] = order[i];
+    const double share = sum.rate() / median;
+    const Ink ink = share < 0.5 ? Ink::Bad : share < 0.8 ? Ink::Warn : Ink::Text;
+    table.rows.push_back(
+        {{{fmt::format("{}", ends.first)},
+          {fmt::format("{}", ends.second)},
+          {short_size(sum.bytes)},
+          {time_text(sum.under_way_ns)},
+          {fmt::format("{:.2f}", sum.rate() / 1e9)},
+          {fmt::format("{:.2f} x", share), static_cast<float>(std::min(share, 1.0)), Ink::Text,
+           ink == Ink::Text ? Ink::Send : ink}},
+         {Target::Kind::Event, to_int(sum.slowest), 1, 0}});
+  }
+  if (order.size() > shown)
+    table.note = fmt::format("{} more, up to {:.2f} GB/s", order.size() - shown,
+                             order.back().second.rate() / 1e9);
+  return table;
+}
+
 Table slowest_table(const Document& document) {
   Table table{
       .title = "Ranks and channels by the time that they waited for senders that had not begun",
@@ -139,17 +189,24 @@ void Numbers::prepare(const Document& document, const State& state, const Canvas
       std::clamp<std::int64_t>(state.now_ns - call->time.begin_ns, 0, length);
   std::uint64_t moved = 0;
   std::uint64_t all = 0;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::uint64_t, EventId>> by_link;
+  std::map<std::pair<std::int32_t, std::int32_t>, PairSum> by_pair;
   for (const Transfer& one : transfers_.all) {
     all += one.bytes;
     if (one.sent_ns > state.now_ns) continue;
     moved += one.bytes;
-    auto& link = by_link[{one.from, one.to}];
-    link.first += one.bytes;
-    link.second = one.send;
+    PairSum& pair = by_pair[{one.from, one.to}];
+    pair.bytes += one.bytes;
+    if (one.under_way_ns() > 0) {
+      pair.timed_bytes += one.bytes;
+      pair.under_way_ns += one.under_way_ns();
+    }
+    if (pair.slowest == kNoEvent || one.under_way_ns() > pair.slowest_ns) {
+      pair.slowest = one.send;
+      pair.slowest_ns = one.under_way_ns();
+    }
   }
   const double share = all > 0 ? static_cast<double>(moved) / static_cast<double>(all) : 0;
-  into.lines.push_back(title_of(*call));
+  into.lines.push_back(title_of(document, *call));
   const Seconds time{Nanoseconds{std::max<std::int64_t>(passed, 1)}};
   // So much of the call as its messages have been sent.
   const BytesPerSecond algbw{
@@ -169,26 +226,7 @@ void Numbers::prepare(const Document& document, const State& state, const Canvas
   row("busbw", fmt::format("{:.2f} GB/s", in_gbs(algbw) * factor), 0);
   into.tables.push_back(std::move(now));
 
-  Table links{
-      .title = "Bytes from rank to rank", .head = {"from", "to", "bytes", "GB/s"}, .rows = {}};
-  std::vector<std::pair<std::pair<std::int32_t, std::int32_t>, std::pair<std::uint64_t, EventId>>>
-      order(by_link.begin(), by_link.end());
-  std::ranges::stable_sort(order, std::ranges::greater{},
-                           [](const auto& one) { return one.second.first; });
-  const std::size_t shown = std::min(order.size(), kFewRows);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [ends, sum] = order[i];
-    const float bar = static_cast<float>(sum.first) /
-                      static_cast<float>(std::max<std::uint64_t>(order[0].second.first, 1));
-    links.rows.push_back(
-        {{{fmt::format("{}", ends.first)},
-          {fmt::format("{}", ends.second)},
-          {short_size(sum.first), bar},
-          {fmt::format("{:.2f}", static_cast<double>(sum.first) / time.count() / 1e9)}},
-         {Target::Kind::Event, to_int(sum.second), 1, 0}});
-  }
-  if (order.size() > shown) links.note = fmt::format("{} more", order.size() - shown);
-  into.tables.push_back(std::move(links));
+  into.tables.push_back(pairs_table(by_pair));
   into.tables.push_back(path_);
   into.tables.push_back(slowest_table(document));
   for (const Table& table : document.surround.tables) into.tables.push_back(table);

@@ -14,10 +14,10 @@
 #include "base/wording.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/explain.h"
-#include "gui/model/dump_calls.h"
+#include "gui/model/call_trace.h"
+#include "gui/model/surround.h"
 #include "harness/scenario/scenario.h"
 #include "study/audit_replay.h"
-#include "study/explanation.h"
 #include "study/scenario_run.h"
 #include "trace/merge.h"
 #include "trace/sink.h"
@@ -41,10 +41,24 @@ Opened from_bytes(std::string title, std::vector<std::byte> bytes, const OnProgr
   return std::shared_ptr<const Document>(std::move(document));
 }
 
-Opened open_trace(const std::string& path, const OnProgress& on_progress) {
+std::shared_ptr<const Document> shared_document(const std::string& title, Replay replay) {
+  return std::make_shared<const Document>(make_document(title, std::move(replay)));
+}
+
+Opened open_trace(const std::string& path, const OnProgress& on_progress, const OnPart& on_part) {
+  constexpr std::size_t kFirst = 24U << 20;  // bytes, gone over in a tenth of a second
+  const std::string title = fs::path(path).filename().string();
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(path, unknown);
+  if (on_part && !unknown && size > 2 * kFirst) {
+    RINGSIDE_TRY(TraceFile first, TraceFile::open_begin(path, kFirst));
+    RINGSIDE_TRY(Replay replay, Replay::make(std::move(first)));
+    on_part(shared_document(title, std::move(replay)));
+  }
   RINGSIDE_TRY(Replay replay, Replay::open(path, on_progress));
-  return std::shared_ptr<const Document>(std::make_shared<Document>(
-      make_document(fs::path(path).filename().string(), std::move(replay))));
+  Document document = make_document(title, std::move(replay));
+  if (auto known = surround_of(document)) document.surround = *std::move(known);
+  return std::make_shared<const Document>(std::move(document));
 }
 
 /// Files of one job, a host's or a process's each: clocks of several hosts are laid over each other.
@@ -67,9 +81,11 @@ Opened open_traces(const std::vector<std::string>& paths, const OnProgress& on_p
 Finding finding_of(const hang::Verdict& verdict) {
   const hang::Explanation& best = verdict.best;
   const bool is_fault = best.kind != hang::Kind::NotAHang;
+  std::string kind = hang::to_string(best.kind);
+  std::ranges::replace(kind, '_', ' ');
   Finding finding{
       .weight = is_fault ? Finding::Weight::Fault : Finding::Weight::Note,
-      .title = fmt::format("{}{}", hang::to_string(best.kind),
+      .title = fmt::format("{}{}", kind,
                            best.culprits.empty() ? "" : ": rank " + format_ranks(best.culprits)),
       .lines = {fmt::format("{} (confidence {:.2f})", best.why, best.confidence)},
       .ranks = best.culprits};
@@ -90,25 +106,38 @@ std::vector<WaitingRank> waits_of(const hang::Examination& all) {
     const hang::Call* const call =
         block ? all.job->find(one.rank, block->group, block->sequence) : nullptr;
     if (call != nullptr) one.at = hang::call_title(*all.job, block->group, *call);
+    // All came to it, and it cannot begin: those who did what was due wait for who did not.
+    if (call != nullptr && one.for_whom.empty() && !one.is_culprit)
+      one.for_whom = all.verdict.best.culprits;
     ranks.push_back(std::move(one));
   }
   return ranks;
 }
 
-Opened open_dumps(const std::vector<std::string>& paths, std::vector<Finding> more = {}) {
+Result<Document> document_of(CallTrace trace, std::string title) {
+  RINGSIDE_TRY(const auto opened, from_bytes(std::move(title), std::move(trace.bytes), {}));
+  Document document = *opened;
+  document.waits_until = std::move(trace.waits_until);
+  document.communicators = std::move(trace.communicators);
+  return document;
+}
+
+void blame(Document& document, const hang::Examination& all) {
+  document.findings.insert(document.findings.begin(), finding_of(all.verdict));
+  document.waits = waits_of(all);
+}
+
+Opened open_dumps(const std::vector<std::string>& paths) {
   RINGSIDE_TRY(const hang::Examination all, hang::examine(paths));
-  RINGSIDE_TRY(std::vector<std::byte> bytes, trace_of(*all.job));
-  RINGSIDE_TRY(const auto opened,
-               from_bytes(fs::path(paths.front()).filename().string(), std::move(bytes), {}));
-  auto document = std::make_shared<Document>(*opened);
-  if (document->calls.empty()) {
+  RINGSIDE_TRY(CallTrace trace, trace_of(*all.job));
+  RINGSIDE_TRY(Document document,
+               document_of(std::move(trace), fs::path(paths.front()).filename().string()));
+  if (document.calls.empty()) {
     return Error{ErrorCode::NotFound, fmt::format("{}: no dump that names a call", paths.front()),
                  "ringside hang says what else the files tell"};
   }
-  document->findings.insert(document->findings.begin(), finding_of(all.verdict));
-  document->waits = waits_of(all);
-  for (Finding& one : more) document->findings.push_back(std::move(one));
-  return std::shared_ptr<const Document>(std::move(document));
+  blame(document, all);
+  return std::make_shared<const Document>(std::move(document));
 }
 
 /// A folder that goes with the object.
@@ -138,30 +167,34 @@ class TemporaryFolder {
 };
 
 /// more  what is known of it beside its calls
-Opened open_scenario(Scenario scenario, std::vector<Finding> more = {}) {
+Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
   const std::string name = scenario.name;
   const std::string about = scenario.about;
   const std::string files = folder.path() + "/job";
-  RINGSIDE_TRY(const study::ScenarioOutcome outcome,
-               study::run_scenario({.scenario = std::move(scenario), .folder = files}));
+  RINGSIDE_TRY(
+      const study::ScenarioOutcome outcome,
+      study::run_scenario({.scenario = std::move(scenario), .folder = files, .keeps_calls = true}));
   Finding said{.weight = Finding::Weight::Note,
-               .title = fmt::format("{}: {}", name, study::to_string(outcome.end)),
+               .title = fmt::format("Simulated: {}", name),
                .lines = {},
                .ranks = {}};
   if (!about.empty()) said.lines.push_back(about);
+  said.lines.push_back(fmt::format("it came to this: {}", study::to_string(outcome.end)));
   if (outcome.times) {
     said.lines.push_back(
         fmt::format("a step takes {}, {} of it in calls beside which nothing is computed",
                     format_time(outcome.times->step), format_time(outcome.times->exposed)));
   }
-  said.lines.emplace_back(
-      "the timeline has a call from when its rank enqueued it to when it enqueued the next one");
-  more.insert(more.begin(), std::move(said));
-  RINGSIDE_TRY(const auto opened, open_dumps({files}, std::move(more)));
-  auto document = std::make_shared<Document>(*opened);
-  document->title = name;
-  return std::shared_ptr<const Document>(std::move(document));
+  RINGSIDE_TRY(CallTrace trace, trace_of(outcome));
+  RINGSIDE_TRY(Document document, document_of(std::move(trace), name));
+  document.findings.push_back(std::move(said));
+  document.findings.insert(document.findings.end(), more.begin(), more.end());
+  if (outcome.end == study::ScenarioOutcome::End::Hang) {
+    RINGSIDE_TRY(const hang::Examination all, hang::examine({files}));
+    blame(document, all);
+  }
+  return std::make_shared<const Document>(std::move(document));
 }
 
 // ---- logs --------------------------------------------------------------------------------------
@@ -189,80 +222,22 @@ Opened open_logs(const std::vector<std::string>& paths) {
                  .ranks = {}};
   std::vector<Finding> findings{std::move(source)};
   for (const audit::Finding& one : job.findings) findings.push_back(finding_of(one));
-  RINGSIDE_TRY(const auto opened, open_scenario(std::move(job.scenario), std::move(findings)));
+  RINGSIDE_TRY(const auto opened, open_scenario(std::move(job.scenario), findings));
   auto document = std::make_shared<Document>(*opened);
   document->title = fs::path(paths.front()).filename().string() + ", simulated";
   return std::shared_ptr<const Document>(std::move(document));
 }
 
-// ---- simulations -------------------------------------------------------------------------------
-
-Table tuner_table(const study::SimPlan& plan, Bytes size) {
-  Table table{.title = fmt::format("What NCCL's tuner reckons for {}", format_bytes(size)),
-              .head = {"algorithm", "protocol", "time (us)"},
-              .rows = {}};
-  const auto explained = study::make_explanation({}, plan.job.tuner,
-                                                 {.collective = plan.calls.collective,
-                                                  .type = plan.calls.type,
-                                                  .op = plan.calls.op,
-                                                  .sizes = {size}});
-  if (!explained || explained->sizes.empty()) {
-    table.note = "it has no way to do this";
-    return table;
-  }
-  std::vector<Candidate> candidates = explained->sizes.front().candidates;
-  std::erase_if(candidates, [](const Candidate& one) { return one.obstacle != Obstacle::None; });
-  std::ranges::stable_sort(candidates, {},
-                           [](const Candidate& one) { return one.prediction.time_us; });
-  for (const Candidate& one : candidates) {
-    const bool is_best = table.rows.empty();
-    const float share =
-        candidates.front().prediction.time_us / std::max(one.prediction.time_us, 1e-6F);
-    table.rows.push_back({{{to_string(one.algorithm), 0, is_best ? Ink::Good : Ink::Text},
-                           {to_string(one.protocol)},
-                           {fmt::format("{:.2f}", one.prediction.time_us), share}}});
-  }
-  return table;
-}
-
-Surround surround_of(const study::SimPlan& plan, const study::SimRow& row) {
-  Surround surround;
-  const Job& job = plan.job.asked.job;
-  surround.machine = plan.question.job.on;
-  surround.nodes = static_cast<int>(job.nodes.size());
-  surround.node_of.resize(static_cast<std::size_t>(job.nranks()));
-  for (std::size_t node = 0; node < job.nodes.size(); ++node) {
-    for (const int rank : job.nodes[node].ranks) {
-      surround.node_of[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(node);
-    }
-    const auto report = static_cast<std::size_t>(job.nodes[node].report);
-    surround.has_nvswitch |= job.reports[report].has_nvswitch;
-  }
-  surround.tables.push_back(tuner_table(plan, row.call.bytes));
-  Table result{.title = "The simulation", .head = {"", ""}, .rows = {}};
-  const auto line = [&](const char* name, std::string text) {
-    result.rows.push_back({{{name}, {std::move(text)}}});
-  };
-  line("time, with the launch", format_time(row.result.time));
-  if (!row.is_alone) line("busbw", format_bandwidth(row.busbw));
-  if (row.busiest) {
-    line("busiest link", fmt::format("{}, {} of the time", row.busiest->name,
-                                     fmt::format("{:.0f} %", 100 * row.busy_share())));
-  }
-  line("limited by", study::limit_of(row));
-  surround.tables.push_back(std::move(result));
-  return surround;
-}
-
 }  // namespace
 
-Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress) {
+Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress,
+                  const OnPart& on_part) {
   if (paths.empty()) {
     return Error{ErrorCode::InvalidArgument, "nothing to show",
                  "name a trace, a scenario, or a folder of dumps or logs"};
   }
   if (std::ranges::all_of(paths, is_trace)) {
-    return paths.size() == 1 ? open_trace(paths.front(), on_progress)
+    return paths.size() == 1 ? open_trace(paths.front(), on_progress, on_part)
                              : open_traces(paths, on_progress);
   }
   if (paths.size() == 1 && is_scenario(paths.front())) {
@@ -294,10 +269,10 @@ Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_
   RINGSIDE_TRY(const study::SimRow row, study::simulate_call(plan, std::move(call), wishes));
   RINGSIDE_TRY(const auto opened,
                from_bytes(fmt::format("{} on {}, simulated", to_string(plan.calls.collective),
-                                      question.job.on),
+                                      fs::path(question.job.on).filename().string()),
                           sink.bytes(), {}));
   auto document = std::make_shared<Document>(*opened);
-  document->surround = surround_of(plan, row);
+  document->surround = surround_of(plan, row, *document->replay);
   return std::shared_ptr<const Document>(std::move(document));
 }
 

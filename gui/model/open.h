@@ -12,13 +12,17 @@ namespace ringside::gui {
 
 using Opened = Result<std::shared_ptr<const Document>>;
 using OnProgress = std::function<bool(double)>;  ///< share that is done; false ends it
+/// Its beginning, to be shown until all of it is there: Session::complete(). Told from the thread that opens.
+using OnPart = std::function<void(std::shared_ptr<const Document>)>;
 
 /// Whatever the paths name: one .rtrace, several of one job, a scenario (which is run in simulation), a folder or files of
 /// Flight Recorder dumps and logs (calls of each rank, with the verdict), or of logs alone (their calls, simulated on the
 /// hosts that they describe, with what is to be found in them).
 ///
-/// errors  those of whoever reads such a file; InvalidArgument: nothing is named, kinds are mixed
-Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress = {});
+/// on_part  of a trace that takes long: its first events
+/// errors   those of whoever reads such a file; InvalidArgument: nothing is named, kinds are mixed
+Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress = {},
+                  const OnPart& on_part = {});
 
 /// Simulates the call, and shows its steps on its machine.
 /// errors  as study::plan_simulation(), study::simulate_call()

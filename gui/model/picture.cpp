@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, kInks> kInkNames{
     "page",   "panel",   "line", "text",   "faint", "call", "copy", "send",   "receive", "pass_on",
-    "reduce", "waiting", "now",  "chosen", "good",  "warn", "bad",  "nvlink", "network"};
+    "reduce", "waiting", "now",  "chosen", "good",  "warn", "bad",  "nvlink", "pcie",    "network"};
 constexpr std::array<std::string_view, 4> kFillNames{"solid", "soft", "hatched", "outline"};
 
 std::string_view name_of(Ink ink) { return kInkNames[static_cast<std::size_t>(ink)]; }

@@ -27,6 +27,7 @@ enum class Ink : std::uint8_t {
   Warn,
   Bad,
   Nvlink,
+  Pcie,
   Network,
 };
 inline constexpr int kInks = static_cast<int>(Ink::Network) + 1;
@@ -35,9 +36,9 @@ enum class Fill : std::uint8_t { Solid, Soft, Hatched, Outline };
 
 /// What a click or the pointer is on. Which of the numbers mean something is the kind's business.
 struct Target {
-  enum class Kind : std::uint8_t { None, Event, Row, Fold, Call, Connection, Rank, Time };
+  enum class Kind : std::uint8_t { None, Event, Row, Fold, Call, Connection, Rank, Time, Place };
   Kind kind = Kind::None;
-  std::uint32_t a = 0;  ///< event, row, call, rank; of a connection the sender
+  std::uint32_t a = 0;  ///< event, row, call, rank, place; of a connection the sender
   std::uint32_t b = 0;  ///< of a connection the receiver
   std::int64_t c = 0;   ///< time in ns; of a connection the channel
   friend bool operator==(const Target&, const Target&) = default;

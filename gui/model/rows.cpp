@@ -75,7 +75,7 @@ class RowMaker {
       }
     };
     if (is_only) return below();
-    heading(row(LaneRow::Kind::Communicator, fmt::format("communicator {}", number), number, 0,
+    heading(row(LaneRow::Kind::Communicator, name_of_communicator(document_, number), number, 0,
                 true, false),
             all, below);
   }

@@ -72,7 +72,8 @@ bool is_wanted(std::optional<std::int64_t> wanted, std::int64_t is) {
 
 class Finder {
  public:
-  Finder(const Document& document, const Query& query) : replay_(*document.replay), query_(query) {}
+  Finder(const Document& document, const Query& query)
+      : document_(document), replay_(*document.replay), query_(query) {}
 
   template <typename Visit>
   void for_each_lane(const Visit& visit) const {
@@ -100,12 +101,17 @@ class Finder {
     if (query_.collective && *query_.collective != event.collective) return false;
     if (query_.longer_than && event.end_ns - event.begin_ns <= query_.longer_than->count())
       return false;
-    return !query_.is_waiting || waiting_of(replay_, id, event, scratch_).count() > 0;
+    // Where there are steps, they say it more exactly than their call.
+    const bool is_vague =
+        event.kind == EventKind::Collective && replay_.statistics().primitives > 0;
+    return !query_.is_waiting ||
+           (!is_vague && waiting_of(document_, id, event, scratch_).count() > 0);
   }
 
   [[nodiscard]] const Replay& replay() const { return replay_; }
 
  private:
+  const Document& document_;
   const Replay& replay_;
   const Query& query_;
   std::vector<EventId> scratch_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "gui/model/compare.h"
@@ -17,9 +18,7 @@ constexpr float kRowsAStep = 60;   // px
 
 }  // namespace
 
-void Session::open(std::shared_ptr<const Document> document) {
-  const bool was_dark = state_.is_dark;
-  const View view = state_.view;
+void Session::show(std::shared_ptr<const Document> document) {
   document_ = std::move(document);
   // Views keep what they made of the document before: they are told apart by its address.
   timeline_ = {};
@@ -27,6 +26,40 @@ void Session::open(std::shared_ptr<const Document> document) {
   slots_ = {};
   numbers_ = {};
   topology_ = {};
+}
+
+bool Session::is_untouched() const {
+  if (document_ == nullptr) return true;
+  const State first = first_state(*document_);
+  return state_.now_ns == first.now_ns && state_.visible.begin_ns == first.visible.begin_ns &&
+         state_.visible.end_ns == first.visible.end_ns && state_.event == kNoEvent &&
+         !state_.is_playing && state_.bookmarks.empty() && !state_.ruler;
+}
+
+void Session::complete(std::shared_ptr<const Document> document) {
+  if (is_untouched()) return open(std::move(document));
+  show(std::move(document));
+}
+
+void Session::replace(std::shared_ptr<const Document> document) {
+  if (document_ == nullptr) return open(std::move(document));
+  const TimeRange before = document_->whole();
+  const State was = state_;
+  open(std::move(document));
+  state_.is_playing = was.is_playing;
+  state_.loops = was.loops;
+  state_.channel = was.channel;
+  const double share = static_cast<double>(was.now_ns - before.begin_ns) /
+                       static_cast<double>(before.end_ns - before.begin_ns);
+  const TimeRange now = document_->whole();
+  state_.now_ns = now.begin_ns + std::llround(std::clamp(share, 0.0, 1.0) *
+                                              static_cast<double>(now.end_ns - now.begin_ns));
+}
+
+void Session::open(std::shared_ptr<const Document> document) {
+  const bool was_dark = state_.is_dark;
+  const View view = state_.view;
+  show(std::move(document));
   state_ = first_state(*document_);
   state_.is_dark = was_dark;
   state_.view = view;
@@ -94,6 +127,8 @@ void Session::click(const Target& target, std::int64_t time_ns) {
       state_.connection =
           ConnectionKey{0, static_cast<std::int32_t>(target.a), static_cast<std::int32_t>(target.b),
                         static_cast<std::uint16_t>(target.c)};
+      break;
+    case Target::Kind::Place:
       break;
     case Target::Kind::Time:
     case Target::Kind::Row:
@@ -277,8 +312,15 @@ void Session::press(Command command) {
     }
     case Command::NextBookmark:
       return next_bookmark();
+    case Command::Open:
     case Command::Search:
     case Command::Close:
+    case Command::MoreRanks:
+    case Command::FewerRanks:
+    case Command::MoreBytes:
+    case Command::FewerBytes:
+    case Command::LargerChunks:
+    case Command::SmallerChunks:
       return;  // the window's
     case Command::FindNext:
       return search(Search::Next);
@@ -335,6 +377,8 @@ std::vector<std::string> Session::tip(const Target& target) const {
   }
   if (target.kind == Target::Kind::Rank)
     return {fmt::format("rank {}: click to see its lanes", target.a)};
+  if (target.kind == Target::Kind::Place && document_->surround.ways != nullptr)
+    return {document_->surround.ways->title_of(target.a)};
   return {};
 }
 

@@ -23,12 +23,19 @@ namespace ringside::gui {
 class Session {
  public:
   void open(std::shared_ptr<const Document> document);
+  /// All of what has been shown the first part of. What the person has set meanwhile stays; if that is nothing, it is as
+  /// open().
+  void complete(std::shared_ptr<const Document> document);
+  /// The same with other numbers, as a lesson with more ranks: the view stays, and the moment as its share of the whole.
+  void replace(std::shared_ptr<const Document> document);
   void compare_with(std::shared_ptr<const Document> other) { other_ = std::move(other); }
 
   [[nodiscard]] const Document* document() const { return document_.get(); }
   [[nodiscard]] const Document* other() const { return other_.get(); }
   [[nodiscard]] State& state() { return state_; }
   [[nodiscard]] const State& state() const { return state_; }
+  /// Nobody has gone anywhere in the document yet.
+  [[nodiscard]] bool is_untouched() const;
 
   /// The view that is shown, for a canvas of that size. Valid until the next call.
   const Panel& prepare(const Canvas& canvas);
@@ -49,6 +56,7 @@ class Session {
   std::string message;
 
  private:
+  void show(std::shared_ptr<const Document> document);
   enum class Search { Next, Last, Longest };
   void search(Search what);
   void fit_chosen();

@@ -94,7 +94,6 @@ class SlotsFrame {
         {.x = std::clamp(x, half + 4, std::max(half + 4, canvas_.width - half - 4)),
          .y = y_text,
          .align = Words::Align::Middle,
-         .ink = ink,
          .text = std::move(text)});
   }
 

@@ -213,8 +213,14 @@ class Timeline::Frame {
     const Target target{Target::Kind::Event, to_int(fold.longest), fold.count, 0};
     if (fold.count > 1 || x1 - x < kWaitPx) {
       const bool is_mixed = fold.count > 1 && std::popcount(fold.primitives) > 1;
+      // As high as the lane was busy: what is idle between short ones is seen from afar.
+      constexpr float kLowest = 0.15F;
+      const auto length =
+          static_cast<float>(std::max<std::int64_t>(fold.time.end_ns - fold.time.begin_ns, 1));
+      const float busy = std::clamp(static_cast<float>(fold.busy.count()) / length, kLowest, 1.0F);
+      const float top = fold.count > 1 ? y1 - (y1 - y) * busy : y;
       const Ink ink = is_calls_ ? Ink::Call : ink_of_mask(fold.primitives);
-      into_.boxes.push_back({x, y, x1, y1, ink, is_mixed ? Fill::Soft : Fill::Solid});
+      into_.boxes.push_back({x, top, x1, y1, ink, is_mixed ? Fill::Soft : Fill::Solid});
       if (fold.count == 1) own_.shown_.push_back(fold.longest);
       if (x1 - x >= 2) into_.spots.push_back({x, y, x1, y1, target});
       return;
@@ -227,8 +233,7 @@ class Timeline::Frame {
   void single(EventId id, float x, float x1, float covered, float y, float y1) {
     const TraceEvent event = replay_.event(id);
     const bool is_call = event.kind == EventKind::Collective;
-    const Nanoseconds waited =
-        is_call ? Nanoseconds{0} : waiting_of(replay_, id, event, own_.partners_);
+    const Nanoseconds waited = waiting_of(document_, id, event, own_.partners_);
     const float from = clip_x(axis_.x_of(event.begin_ns + waited.count()));
     const float edge = x1 - x > 3 ? x1 - 1 : x1;  // so that neighbours do not run together
     if (from > x + 1)

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
 #include "base/vocabulary.h"
 #include "base/wording.h"
+#include "gui/model/machine_layout.h"
 
 namespace ringside::gui {
 namespace {
@@ -21,22 +23,11 @@ constexpr std::int32_t kMostRanks = 2048;
 }  // namespace
 
 class TopologyView::Frame {
-  struct Point {
-    float x = 0, y = 0;
-    friend auto operator<=>(const Point&, const Point&) = default;
-  };
-
-  struct Place {
-    Point gpu;
-    Point hub;  ///< its node's NVSwitch, or the middle of its node
-    Point nic;
-    std::int32_t node = -1;  ///< -1: on a circle, among no nodes
-  };
-
  public:
   Frame(const Document& document, const CallFacts& call, const Transfers& transfers,
         const State& state, const Canvas& canvas, Panel& into)
       : document_(document),
+        machine_(document.surround.ways.get()),
         call_(call),
         transfers_(transfers),
         state_(state),
@@ -50,142 +41,144 @@ class TopologyView::Frame {
       if (lane.communicator == call_.communicator)
         ranks = std::max(ranks, std::min(lane.rank, kMostRanks - 1) + 1);
     }
-    ranks = std::min(ranks, kMostRanks);
-    top_ = canvas_.line * 2.2F;
-    if (document_.surround.node_of.empty()) {
-      circle(ranks);
+    gpus_.resize(static_cast<std::size_t>(ranks));
+    const float top = canvas_.line * 0.4F;
+    if (machine_ == nullptr) {
+      circle(ranks, top);
     } else {
-      nodes(ranks);
+      layout_ = lay_out(*machine_, canvas_, top);
+      radius_ = layout_.radius;
+      parts();
     }
     loads();
     overlay();
     dots();
     for (std::int32_t rank = 0; rank < ranks; ++rank) gpu(rank);
     panel_.lines.push_back(words());
+    panel_.lines.push_back(limits());
   }
 
  private:
   [[nodiscard]] std::string words() const {
     const std::int32_t channel = state_.channel.value_or(0);
-    return fmt::format(
-        "{}{}: {} on the way; blue arrows: channel {}; width: bytes in the last {}, orange the "
-        "most",
-        document_.surround.machine.empty() ? "" : document_.surround.machine + ", ",
-        title_of(call_), plural(static_cast<std::size_t>(moving_), "chunk", "chunks"), channel,
-        format_time(Seconds{Nanoseconds{window()}}));
+    return fmt::format("{}{}: {} on the way; arrows: channel {}, whom it sends to",
+                       document_.surround.machine.empty() ? "" : document_.surround.machine + ", ",
+                       title_of(document_, call_),
+                       plural(static_cast<std::size_t>(moving_), "chunk", "chunks"), channel);
+  }
+
+  /// What the lines mean, and which is the fullest.
+  [[nodiscard]] std::string limits() const {
+    const std::string last = format_time(Seconds{Nanoseconds{window()}});
+    if (machine_ == nullptr) {
+      return fmt::format("width: bytes in the last {}, orange the most", last);
+    }
+    std::string text = fmt::format("width: load in the last {}, orange above 85 %", last);
+    if (fullest_) {
+      text += fmt::format("; fullest: {} -> {}, {:.0f} % of {}",
+                          machine_->title_of(fullest_->first), machine_->title_of(fullest_->second),
+                          100 * fullest_share_, format_bandwidth({machine_->rate(*fullest_)}));
+    }
+    return text;
   }
 
   // ---- places --------------------------------------------------------------------------------
 
-  void circle(std::int32_t ranks) {
-    const Point middle{canvas_.width / 2, (canvas_.height + top_) / 2};
+  void circle(std::int32_t ranks, float top) {
+    const Point middle{canvas_.width / 2, (canvas_.height + top) / 2};
     const float radius =
-        std::max(20.0F, std::min(canvas_.width, canvas_.height - top_) / 2 - canvas_.line * 2);
+        std::max(20.0F, std::min(canvas_.width, canvas_.height - top) / 2 - canvas_.line * 1.5F);
     radius_ = std::clamp(radius * 2.2F / static_cast<float>(std::max(ranks, 1)), 3.0F,
                          canvas_.line * 1.1F);
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
       const float angle =
           2 * std::numbers::pi_v<float> * static_cast<float>(rank) / static_cast<float>(ranks) -
           std::numbers::pi_v<float> / 2;
-      const Point at{middle.x + radius * std::cos(angle), middle.y + radius * std::sin(angle)};
-      places_.push_back({.gpu = at, .hub = middle, .nic = at});
+      gpus_[static_cast<std::size_t>(rank)] = {middle.x + radius * std::cos(angle),
+                                               middle.y + radius * std::sin(angle)};
     }
   }
 
-  void nodes(std::int32_t ranks) {
-    const Surround& surround = document_.surround;
-    std::map<std::int32_t, std::vector<std::int32_t>> members;
-    places_.resize(static_cast<std::size_t>(ranks));
-    for (std::int32_t rank = 0; rank < ranks; ++rank) {
-      const auto i = static_cast<std::size_t>(rank);
-      members[i < surround.node_of.size() ? surround.node_of[i] : 0].push_back(rank);
+  void parts() {
+    for (const MachineLayout::NodeBox& node : layout_.nodes) {
+      Box box{node.x0, node.y0, node.x1, node.y1, Ink::Panel, Fill::Solid};
+      into_.boxes.push_back(box);
+      box.ink = Ink::Line;
+      box.fill = Fill::Outline;
+      into_.boxes.push_back(box);
+      if (node.y1 - node.y0 <= canvas_.line * 5) continue;
+      into_.words.push_back({.x = node.x0 + 6,
+                             .y = node.y0 + 3,
+                             .width = node.x1 - node.x0 - 12,
+                             .ink = Ink::Faint,
+                             .text = machine_->node_title(node.node)});
     }
-    const auto count = static_cast<float>(members.size());
-    const float net = members.size() > 1 ? canvas_.line * 2.5F : 0;
-    const float height = canvas_.height - top_ - net;
-    const float columns = std::clamp(
-        std::ceil(std::sqrt(count * canvas_.width / std::max(height, 1.0F))), 1.0F, count);
-    const float rows = std::ceil(count / columns);
-    const float width = canvas_.width / columns;
-    const float each = height / rows;
-    net_y_ = canvas_.height - net * 0.6F;
-    std::size_t number = 0;
-    for (const auto& [node, own] : members) {
-      const float x = width * static_cast<float>(number % static_cast<std::size_t>(columns));
-      const float y = top_ + each * static_cast<float>(number / static_cast<std::size_t>(columns));
-      lay_node(node, own, {x + 8, y + 4, x + width - 8, y + each - 10}, members.size() > 1);
-      ++number;
-    }
-    if (members.size() > 1) {
-      into_.boxes.push_back(
-          {16, net_y_, canvas_.width - 16, net_y_ + canvas_.line * 1.2F, Ink::Panel, Fill::Solid});
-      into_.boxes.push_back({16, net_y_, canvas_.width - 16, net_y_ + canvas_.line * 1.2F,
-                             Ink::Network, Fill::Outline});
-      into_.words.push_back({.x = canvas_.width / 2,
-                             .y = net_y_ + 2,
-                             .align = Words::Align::Middle,
-                             .text = "network"});
-    }
-  }
-
-  void lay_node(std::int32_t node, const std::vector<std::int32_t>& own, Box box,
-                bool has_network) {
-    box.ink = Ink::Panel;
-    into_.boxes.push_back(box);
-    box.ink = Ink::Line;
-    box.fill = Fill::Outline;
-    into_.boxes.push_back(box);
-    into_.words.push_back({.x = box.x0 + 6,
-                           .y = box.y0 + 3,
-                           .width = box.x1 - box.x0 - 12,
-                           .ink = Ink::Faint,
-                           .text = fmt::format("node {}", node)});
-    const float width = box.x1 - box.x0;
-    const float height = box.y1 - box.y0;
-    const auto gpus = static_cast<float>(own.size());
-    const Point hub{(box.x0 + box.x1) / 2, box.y0 + height * 0.22F};
-    const float step = width / gpus;
-    radius_ = std::clamp(step * 0.3F, 2.0F, canvas_.line * 1.1F);
-    if (document_.surround.has_nvswitch) {
-      const float half = std::min(width * 0.35F, canvas_.letter * 16);
-      into_.boxes.push_back({hub.x - half, hub.y - canvas_.line * 0.7F, hub.x + half,
-                             hub.y + canvas_.line * 0.7F, Ink::Nvlink, Fill::Soft});
-      into_.words.push_back({.x = hub.x,
-                             .y = hub.y - canvas_.line * 0.5F,
-                             .width = 2 * half,
-                             .align = Words::Align::Middle,
-                             .text = "NVSwitch"});
-    }
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const float x = box.x0 + step * (static_cast<float>(i) + 0.5F);
-      const Point gpu{x, box.y0 + height * 0.65F};
-      const Point nic{x, box.y1 - std::min(canvas_.line, height * 0.1F)};
-      places_[static_cast<std::size_t>(own[i])] = {gpu, hub, nic, node};
-      if (!has_network) continue;
-      const float half = std::min(step * 0.3F, canvas_.letter * 2.2F);
-      into_.boxes.push_back({nic.x - half, nic.y - canvas_.line * 0.6F, nic.x + half,
-                             nic.y + canvas_.line * 0.6F, Ink::Network, Fill::Soft});
-      if (half > canvas_.letter * 1.6F) {
-        into_.words.push_back({.x = nic.x,
-                               .y = nic.y - canvas_.line * 0.5F,
-                               .width = 2 * half,
-                               .align = Words::Align::Middle,
-                               .ink = Ink::Faint,
-                               .text = "NIC"});
+    const auto& places = machine_->places();
+    for (std::uint32_t i = 0; i < places.size(); ++i) {
+      if (places[i].kind != MachinePlace::Kind::Gpu) {
+        part(places[i], i);
+      } else if (places[i].rank >= 0 && places[i].rank < std::ssize(gpus_)) {
+        gpus_[static_cast<std::size_t>(places[i].rank)] = layout_.at[i];
       }
     }
   }
 
+  void part(const MachinePlace& place, std::uint32_t number) {
+    const Point at = layout_.at[number];
+    const float half = layout_.half[number];
+    const float tall = place.node < 0 ? canvas_.line * 0.65F : layout_.tall;
+    const Ink ink =
+        place.kind == MachinePlace::Kind::NvSwitch ? Ink::Nvlink
+        : place.kind == MachinePlace::Kind::Nic || place.kind == MachinePlace::Kind::Fabric
+            ? Ink::Network
+            : Ink::Pcie;
+    into_.boxes.push_back({at.x - half, at.y - tall, at.x + half, at.y + tall, ink, Fill::Soft});
+    into_.spots.push_back(
+        {at.x - half, at.y - tall, at.x + half, at.y + tall, {Target::Kind::Place, number, 0, 0}});
+    if (tall < canvas_.line * 0.5F) return;
+    // The whole name, or what tells it from its neighbours, or nothing.
+    const auto fits = [&](std::string_view text) {
+      return static_cast<float>(text.size() + 1) * canvas_.letter < 2 * half;
+    };
+    std::string text = place.name;
+    if (!fits(text)) text = numbers_in(text, place.kind == MachinePlace::Kind::Fabric);
+    if (text.empty() || !fits(text)) return;
+    into_.words.push_back({.x = at.x,
+                           .y = at.y - canvas_.line * 0.5F,
+                           .width = 2 * half,
+                           .align = Words::Align::Middle,
+                           .text = std::move(text)});
+  }
+
+  /// Of `rail 5 leaf 0` 5.0, or the last number alone.
+  static std::string numbers_in(std::string_view name, bool wants_all) {
+    std::string text;
+    bool was_digit = false;
+    for (const char letter : name) {
+      const bool is_digit = letter >= '0' && letter <= '9';
+      if (is_digit && !was_digit && !text.empty()) {
+        if (wants_all) text += '.';
+        if (!wants_all) text.clear();
+      }
+      if (is_digit) text += letter;
+      was_digit = is_digit;
+    }
+    return text;
+  }
+
   void gpu(std::int32_t rank) {
-    const Point at = places_[static_cast<std::size_t>(rank)].gpu;
+    const Point at = gpus_[static_cast<std::size_t>(rank)];
     into_.discs.push_back({at.x, at.y, radius_, Ink::Panel, Fill::Solid});
     into_.discs.push_back(
         {at.x, at.y, radius_, is_accused(rank) ? Ink::Bad : Ink::Text, Fill::Outline});
-    if (radius_ > canvas_.letter) {
+    std::string text = fmt::format("{}", rank);
+    const bool fits = static_cast<float>(text.size()) * canvas_.letter < 1.7F * radius_ &&
+                      canvas_.line < 2.1F * radius_;
+    if (fits) {
       into_.words.push_back({.x = at.x,
                              .y = at.y - canvas_.line / 2,
                              .align = Words::Align::Middle,
-                             .text = fmt::format("{}", rank)});
+                             .text = std::move(text)});
     }
     into_.spots.push_back({at.x - radius_,
                            at.y - radius_,
@@ -204,51 +197,98 @@ class TopologyView::Frame {
   // ---- ways ----------------------------------------------------------------------------------
 
   [[nodiscard]] bool are_placed(const Transfer& one) const {
-    const auto size = static_cast<std::int32_t>(places_.size());
+    const auto size = static_cast<std::int32_t>(gpus_.size());
     return one.from >= 0 && one.to >= 0 && one.from < size && one.to < size;
   }
 
-  /// The corners of a chunk's way.
-  [[nodiscard]] std::vector<Point> way(std::int32_t from, std::int32_t to) const {
-    const Place& a = places_[static_cast<std::size_t>(from)];
-    const Place& b = places_[static_cast<std::size_t>(to)];
-    if (a.node < 0) return {a.gpu, b.gpu};
-    if (a.node == b.node) return {a.gpu, a.hub, b.gpu};
-    return {a.gpu, a.nic, {a.nic.x, net_y_}, {b.nic.x, net_y_}, b.nic, b.gpu};
+  [[nodiscard]] std::span<const std::uint32_t> way(const Transfer& one) const {
+    return machine_ == nullptr ? std::span<const std::uint32_t>{}
+                               : machine_->way(one.from, one.to, one.channel);
+  }
+
+  [[nodiscard]] std::vector<Point> corners(const Transfer& one) const {
+    const auto places = way(one);
+    if (!places.empty()) return layout_.corners(places);
+    return {gpus_[static_cast<std::size_t>(one.from)], gpus_[static_cast<std::size_t>(one.to)]};
   }
 
   [[nodiscard]] std::int64_t window() const {
     return std::max<std::int64_t>((call_.time.end_ns - call_.time.begin_ns) / 20, 1);
   }
 
-  [[nodiscard]] bool is_nic(Point at) const {
-    return net_y_ > 0 && std::ranges::any_of(places_, [&](const Place& place) {
-             return place.node >= 0 && place.nic == at;
-           });
+  /// Of a chunk's bytes, those that crossed in the last moments, were it spread over its time.
+  [[nodiscard]] double bytes_in_window(const Transfer& one) const {
+    const std::int64_t end = one.taken_ns == INT64_MAX ? state_.now_ns : one.taken_ns;
+    const std::int64_t from = std::max(one.begin_ns, state_.now_ns - window());
+    const std::int64_t to = std::min(end, state_.now_ns);
+    if (to < from) return 0;
+    const auto all = static_cast<double>(std::max<std::int64_t>(end - one.begin_ns, 1));
+    const double part = static_cast<double>(std::max<std::int64_t>(to - from, 1)) / all;
+    return static_cast<double>(one.bytes) * std::min(part, 1.0);
   }
 
   void loads() {
-    std::map<std::pair<Point, Point>, double> bytes;
-    double most = 0;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, double> bytes;
     for (const Transfer& one : transfers_.all) {
       if (one.begin_ns > state_.now_ns) break;
-      const std::int64_t end = one.taken_ns == INT64_MAX ? state_.now_ns : one.taken_ns;
-      if (!are_placed(one) || end < state_.now_ns - window()) continue;
-      const std::vector<Point> corners = way(one.from, one.to);
-      for (std::size_t i = 1; i < corners.size(); ++i) {
-        double& sum = bytes[std::minmax(corners[i - 1], corners[i])];
-        sum += static_cast<double>(one.bytes);
-        most = std::max(most, sum);
+      if (!are_placed(one)) continue;
+      const double moved = bytes_in_window(one);
+      if (moved <= 0) continue;
+      const auto places = way(one);
+      for (std::size_t i = 1; i < places.size(); ++i) bytes[{places[i - 1], places[i]}] += moved;
+      // Without a machine ranks are the places.
+      if (places.empty())
+        bytes[{kRank | static_cast<std::uint32_t>(one.from),
+               kRank | static_cast<std::uint32_t>(one.to)}] += moved;
+    }
+    double most = 0;
+    for (const auto& [hop, sum] : bytes) most = std::max(most, sum);
+    const double seconds = static_cast<double>(window()) * 1e-9;
+    std::vector<std::pair<float, Machine::Hop>> lines;
+    for (const auto& [hop, sum] : bytes) {
+      const double rate = machine_ == nullptr ? 0 : machine_->rate(hop);
+      const double share = rate > 0 ? sum / (rate * seconds) : sum / most;
+      if (rate > 0 && (!fullest_ || share > fullest_share_)) {
+        fullest_ = hop;
+        fullest_share_ = std::min(share, 1.0);
       }
+      lines.emplace_back(static_cast<float>(std::min(share, 1.0)), hop);
     }
-    for (const auto& [ends, sum] : bytes) {
-      const auto& [a, b] = ends;
-      const auto share = static_cast<float>(sum / most);
-      const bool is_network =
-          is_nic(a) || is_nic(b) || (net_y_ > 0 && a.y == net_y_ && b.y == net_y_);
-      const Ink ink = share > 0.85F ? Ink::Reduce : is_network ? Ink::Network : Ink::Nvlink;
-      into_.strokes.push_back({a.x, a.y, b.x, b.y, 1 + 6 * share, ink, false});
+    // Of two directions the fuller one is seen.
+    std::ranges::sort(lines);
+    for (const auto& [share, hop] : lines) stroke(hop, share);
+  }
+
+  void stroke(Machine::Hop hop, float share) {
+    Point a;
+    Point b;
+    Ink ink = Ink::Nvlink;
+    if ((hop.first & kRank) != 0) {
+      a = gpus_[hop.first & ~kRank];
+      b = gpus_[hop.second & ~kRank];
+    } else {
+      a = layout_.at[hop.first];
+      b = layout_.at[hop.second];
+      if (layout_.bar[hop.first]) a.x = b.x;
+      if (layout_.bar[hop.second]) b.x = a.x;
+      ink = ink_of(hop);
     }
+    if (share > 0.85F) ink = Ink::Reduce;
+    const float most = std::clamp(radius_ * 0.7F, 2.0F, 7.0F);
+    into_.strokes.push_back({a.x, a.y, b.x, b.y, 1 + (most - 1) * share, ink, false});
+  }
+
+  [[nodiscard]] Ink ink_of(Machine::Hop hop) const {
+    const auto kind = [&](std::uint32_t place) { return machine_->places()[place].kind; };
+    const auto is_either = [&](MachinePlace::Kind one) {
+      return kind(hop.first) == one || kind(hop.second) == one;
+    };
+    if (is_either(MachinePlace::Kind::Fabric)) return Ink::Network;
+    if (is_either(MachinePlace::Kind::Pci) || is_either(MachinePlace::Kind::Cpu) ||
+        is_either(MachinePlace::Kind::Nic)) {
+      return Ink::Pcie;
+    }
+    return Ink::Nvlink;
   }
 
   void overlay() {
@@ -257,14 +297,14 @@ class TopologyView::Frame {
     for (const Transfer& one : transfers_.all) {
       if (one.channel != channel || !are_placed(one) || !drawn.insert({one.from, one.to}).second)
         continue;
-      const Point a = places_[static_cast<std::size_t>(one.from)].gpu;
-      const Point b = places_[static_cast<std::size_t>(one.to)].gpu;
+      const Point a = gpus_[static_cast<std::size_t>(one.from)];
+      const Point b = gpus_[static_cast<std::size_t>(one.to)];
       const float length = std::hypot(b.x - a.x, b.y - a.y);
       if (length < 2 * radius_ + 2) continue;
       const float cut = (radius_ + 2) / length;
       into_.strokes.push_back({a.x + (b.x - a.x) * cut, a.y + (b.y - a.y) * cut,
-                               b.x - (b.x - a.x) * cut, b.y - (b.y - a.y) * cut, 1.5F, Ink::Chosen,
-                               true});
+                               b.x - (b.x - a.x) * cut, b.y - (b.y - a.y) * cut,
+                               radius_ > 8 ? 1.5F : 0.8F, Ink::Chosen, true});
     }
   }
 
@@ -277,9 +317,9 @@ class TopologyView::Frame {
       const std::int64_t end = one.taken_ns == INT64_MAX ? call_.time.end_ns + 1 : one.taken_ns;
       const float part = static_cast<float>(state_.now_ns - one.begin_ns) /
                          static_cast<float>(std::max<std::int64_t>(end - one.begin_ns, 1));
-      const Point at = along(way(one.from, one.to), std::clamp(part, 0.0F, 1.0F));
+      const Point at = along(corners(one), std::clamp(part, 0.0F, 1.0F));
       into_.discs.push_back(
-          {at.x, at.y, std::clamp(radius_ * 0.45F, 2.5F, 7.0F), Ink::Now, Fill::Solid});
+          {at.x, at.y, std::clamp(radius_ * 0.32F, 1.5F, 6.0F), Ink::Now, Fill::Solid});
     }
   }
 
@@ -299,18 +339,22 @@ class TopologyView::Frame {
     return corners.back();
   }
 
+  static constexpr std::uint32_t kRank = 1U << 31;  ///< of a hop's end: a rank, no place
+
   const Document& document_;
+  const Machine* machine_;  ///< null: nobody knows, ranks stand on a circle
   const CallFacts& call_;
   const Transfers& transfers_;
   const State& state_;
   const Canvas& canvas_;
   Panel& panel_;
   Picture& into_;
-  std::vector<Place> places_;  ///< [rank]
+  MachineLayout layout_;
+  std::vector<Point> gpus_;  ///< [rank]
   float radius_ = 8;
-  float net_y_ = 0;
-  float top_ = 0;
   int moving_ = 0;
+  std::optional<Machine::Hop> fullest_;
+  double fullest_share_ = 0;
 };
 
 void TopologyView::prepare(const Document& document, const State& state, const Canvas& canvas,

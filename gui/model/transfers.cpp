@@ -32,6 +32,7 @@ Transfers transfers_of(const Document& document, const CallFacts& call) {
       }
       Transfer one{.begin_ns = event.begin_ns,
                    .sent_ns = event.end_ns,
+                   .waited_ns = event.end_ns,
                    .taken_ns = INT64_MAX,
                    .bytes = event.bytes,
                    .from = event.rank,
@@ -44,6 +45,7 @@ Transfers transfers_of(const Document& document, const CallFacts& call) {
       for (const EventId other : others) {
         const TraceEvent taken = replay.event(other);
         one.to = taken.rank;
+        one.waited_ns = taken.begin_ns;
         one.taken_ns = taken.end_ns;
         made.all.push_back(one);
       }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -9,13 +10,21 @@ namespace ringside::gui {
 
 /// A chunk that went from one rank to another.
 struct Transfer {
-  std::int64_t begin_ns = 0;  ///< of its send
-  std::int64_t sent_ns = 0;   ///< the end of its send
-  std::int64_t taken_ns = 0;  ///< the end of its receive; INT64_MAX: never
+  std::int64_t begin_ns = 0;   ///< of its send
+  std::int64_t sent_ns = 0;    ///< the end of its send
+  std::int64_t waited_ns = 0;  ///< the beginning of its receive
+  std::int64_t taken_ns = 0;   ///< the end of its receive; INT64_MAX: never
   std::uint64_t bytes = 0;
   std::int32_t from = 0, to = 0;
   std::int32_t channel = 0;
   EventId send = kNoEvent;
+
+  /// Of its time that in which both ends were in it: what the way between them takes. 0: it never came.
+  [[nodiscard]] std::int64_t under_way_ns() const {
+    return taken_ns == INT64_MAX
+               ? 0
+               : std::max<std::int64_t>(taken_ns - std::max(begin_ns, waited_ns), 0);
+  }
 };
 
 struct Transfers {

@@ -113,10 +113,15 @@ ParsedArguments parse_arguments(int argc, char** argv) {
                  "a second trace: calls side by side, differences first");
   app.add_option("--lesson", arguments.lesson,
                  "ring, tree, nvls, ll128, channels, overlap or hang");
-  app.add_option("--ranks", arguments.ranks, "ranks of the lesson: 2 to 8, or a multiple of 8");
+  app.add_option("--ranks", arguments.numbers.ranks,
+                 "ranks of the lesson: 2 to 8, or a multiple of 8");
+  app.add_option("--finer", arguments.numbers.finer,
+                 "chunks of the lesson: so much smaller than NCCL's buffers make them")
+      ->check(CLI::IsMember({1, 2, 4, 8, 16, 32, 64}));
   app.add_option("--sim", words.sim, "simulate this collective, and show it");
-  app.add_option("-b,--bytes", words.question.calls.sizes, "size of what is simulated")
-      ->capture_default_str();
+  CLI::Option* const bytes =
+      app.add_option("-b,--bytes", words.question.calls.sizes, "size of what is simulated")
+          ->capture_default_str();
   app.add_option("--on", words.question.job.on, "where: as ringside sim takes it")
       ->capture_default_str();
   app.add_option("--nodes", words.nodes, "hosts")->capture_default_str();
@@ -150,6 +155,7 @@ ParsedArguments parse_arguments(int argc, char** argv) {
     parsed.status = status == 0 ? 0 : kBadUsage;
     return parsed;
   }
+  if (bytes->count() > 0) arguments.numbers.bytes = words.question.calls.sizes;
   if (const Status fine = check(words, arguments); !fine) {
     fmt::print(stderr, "error: {}\nhelp:  {}\n", fine.error().message, fine.error().help);
     parsed.status = kBadUsage;

@@ -15,7 +15,7 @@ struct Arguments {
   std::string beside;  ///< a second trace, to be compared with
   std::optional<study::SimQuestion> simulation = {};
   std::string lesson;
-  int ranks = 0;  ///< of the lesson; 0: its own
+  LessonNumbers numbers = {};  ///< of the lesson
   std::string screenshot;
   std::string record;
   double seconds = 10;                 ///< that what is recorded plays

@@ -54,8 +54,8 @@ class Window {
                  ? std::string()
                  : std::filesystem::absolute(arguments_.paths.front()).string();
       load(key_.empty() ? "simulating" : "opening " + arguments_.paths.front(),
-           [arguments = arguments_](const OnProgress& progress) {
-             return open_asked(arguments, progress);
+           [arguments = arguments_](const OnProgress& progress, const OnPart& part) {
+             return open_asked(arguments, progress, part);
            });
     }
     while (glfwWindowShouldClose(window_) == 0) frame();
@@ -78,6 +78,7 @@ class Window {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    fit_the_screen();
     window_ = glfwCreateWindow(settings_.width, settings_.height, "ringside", nullptr, nullptr);
     if (window_ == nullptr) {
       glfwGetError(&words);
@@ -106,13 +107,26 @@ class Window {
     return {};
   }
 
-  void load(std::string what, std::function<Opened(const OnProgress&)> open) {
+  /// No larger than what the desktop leaves of it.
+  void fit_the_screen() {
+    int x = 0;
+    int y = 0;
+    int width = 0;
+    int height = 0;
+    GLFWmonitor* const screen = glfwGetPrimaryMonitor();
+    if (screen != nullptr) glfwGetMonitorWorkarea(screen, &x, &y, &width, &height);
+    if (width > 0) settings_.width = std::min(settings_.width, width);
+    if (height > 0) settings_.height = std::min(settings_.height, height);
+  }
+
+  void load(std::string what, Loader::Open open) {
     remember();
+    has_part_ = false;
     loader_.start(std::move(what), std::move(open));
   }
 
   void remember() {
-    if (session_.document() != nullptr && !shown_key_.empty())
+    if (session_.document() != nullptr && !shown_key_.empty() && !has_part_)
       settings_.remember(shown_key_, session_.state());
     settings_.is_dark = session_.state().is_dark;
   }
@@ -149,10 +163,15 @@ class Window {
   }
 
   void take_loaded() {
+    if (auto part = loader_.poll_part(); part != nullptr && !is_second_) {
+      has_part_ = true;
+      show(std::move(part));
+    }
     auto opened = loader_.poll();
     if (!opened) return;
     if (!*opened) {
       session_.message = fmt::format("{}; {}", opened->error().message, opened->error().help);
+      again_ = is_second_ = false;
       return;
     }
     if (is_second_) {
@@ -161,58 +180,81 @@ class Window {
       session_.state().view = View::Compare;
       return;
     }
-    const bool is_first = session_.document() == nullptr;
-    session_.open(std::move(**opened));
+    if (std::exchange(has_part_, false)) {
+      const bool goes_where_asked = session_.is_untouched();
+      session_.complete(std::move(**opened));
+      if (goes_where_asked) go_to_start();
+    } else if (again_) {
+      session_.replace(std::move(**opened));
+    } else {
+      show(std::move(**opened));
+      go_to_start();
+    }
+    again_ = false;
+    if (!std::exchange(is_first_, false) || arguments_.beside.empty()) return;
+    is_second_ = true;
+    load("opening " + arguments_.beside,
+         [path = arguments_.beside](const OnProgress& progress, const OnPart&) {
+           return open_paths({path}, progress);
+         });
+  }
+
+  void show(std::shared_ptr<const Document> document) {
+    session_.open(std::move(document));
     shown_key_ = key_;
     glfwSetWindowTitle(window_, fmt::format("{} - ringside", session_.document()->title).c_str());
+  }
+
+  /// Where the person was when it was open last; the command line's wishes go before that.
+  void go_to_start() {
+    if (!lesson_) show_hang(session_);
     settings_.restore(shown_key_, *session_.document(), session_.state());
-    if (is_first) {
+    if (is_first_) {
       if (const Status went = go_where_asked(arguments_, session_); !went)
         session_.message = went.error().message;
-      if (!arguments_.beside.empty()) {
-        is_second_ = true;
-        load("opening " + arguments_.beside,
-             [path = arguments_.beside](const OnProgress& progress) {
-               return open_paths({path}, progress);
-             });
-      }
-    } else if (lesson_) {
-      session_.state().is_playing = true;
+      return;
     }
+    if (!lesson_) return;
+    if (const auto lesson = find_lesson(lesson_->name)) session_.state().view = lesson->view;
+    session_.state().is_playing = true;
   }
 
   void take_dropped() {
     if (dropped_.paths.empty()) return;
-    std::vector<std::string> paths = std::move(dropped_.paths);
-    dropped_.paths.clear();
+    open_files(std::exchange(dropped_.paths, {}));
+  }
+
+  void open_files(std::vector<std::string> paths) {
     // Onto the view that compares, it is what to compare with.
     is_second_ = session_.document() != nullptr && session_.state().view == View::Compare;
     if (!is_second_) {
-      key_ = paths.front();
+      key_ = std::filesystem::absolute(paths.front()).string();
       lesson_.reset();
     }
-    load("opening " + paths.front(),
-         [paths](const OnProgress& progress) { return open_paths(paths, progress); });
+    load("opening " + paths.front(), [paths](const OnProgress& progress, const OnPart& part) {
+      return open_paths(paths, progress, part);
+    });
   }
 
   void take(const FrameWishes& wishes) {
     if (wishes.closes) glfwSetWindowShouldClose(window_, GLFW_TRUE);
-    if (!wishes.lesson.empty()) start_lesson({wishes.lesson, 0, {}});
-    if (wishes.again) start_lesson(*wishes.again);
+    if (!wishes.lesson.empty()) start_lesson({.name = wishes.lesson});
+    if (wishes.again) {
+      again_ = true;
+      start_lesson(*wishes.again);
+    }
+    if (!wishes.paths.empty()) open_files(wishes.paths);
   }
 
   void start_lesson(const LessonBar& wanted) {
     Arguments arguments;
     arguments.lesson = wanted.name;
-    arguments.ranks = wanted.ranks;
+    arguments.numbers = wanted.numbers;
     lesson_ = lesson_bar(arguments);
-    if (lesson_ && !wanted.bytes.empty()) lesson_->bytes = wanted.bytes;
     key_.clear();
-    load("simulating", [arguments, bytes = wanted.bytes](const OnProgress& progress) -> Opened {
-      RINGSIDE_TRY(Lesson lesson, find_lesson(arguments.lesson));
-      if (arguments.ranks > 0) RINGSIDE_TRY(set_ranks(lesson.question, arguments.ranks));
-      if (!bytes.empty()) lesson.question.calls.sizes = bytes;
-      return open_lesson(lesson, progress);
+    is_second_ = false;
+    load("simulating", [arguments](const OnProgress& progress, const OnPart& part) {
+      return open_asked(arguments, progress, part);
     });
   }
 
@@ -227,7 +269,10 @@ class Window {
   std::optional<LessonBar> lesson_;
   std::string key_;         ///< of what is being opened, in the settings
   std::string shown_key_;   ///< of what is shown
+  bool is_first_ = true;    ///< what the command line names is not there yet
   bool is_second_ = false;  ///< what is being opened is to be compared with
+  bool has_part_ = false;   ///< of what is being opened the beginning is shown
+  bool again_ = false;  ///< what is being opened is the lesson that is shown, with other numbers
   float scale_ = 1;
   int fresh_frames_ = 3;
 };
@@ -237,24 +282,34 @@ class Window {
 std::optional<LessonBar> lesson_bar(const Arguments& arguments) {
   if (arguments.lesson.empty()) return std::nullopt;
   const auto lesson = find_lesson(arguments.lesson);
-  if (!lesson || !lesson->scenario.empty()) return std::nullopt;
-  LessonBar bar{lesson->name, arguments.ranks, lesson->question.calls.sizes};
-  if (bar.ranks == 0) {
-    const auto& gpus = lesson->question.job.hosts.gpus;
-    bar.ranks =
-        gpus.empty() ? 8 * lesson->question.job.nodes.value_or(1) : static_cast<int>(gpus.size());
-  }
+  if (!lesson) return std::nullopt;
+  LessonBar bar{lesson->name, numbers_of(*lesson)};
+  const LessonNumbers& asked = arguments.numbers;
+  if (asked.ranks > 0 && bar.numbers.ranks > 0) bar.numbers.ranks = asked.ranks;
+  if (!asked.bytes.empty()) bar.numbers.bytes = asked.bytes;
+  bar.numbers.finer = asked.finer;
   return bar;
 }
 
-Opened open_asked(const Arguments& arguments, const OnProgress& on_progress) {
+Opened open_asked(const Arguments& arguments, const OnProgress& on_progress,
+                  const OnPart& on_part) {
   if (!arguments.lesson.empty()) {
     RINGSIDE_TRY(Lesson lesson, find_lesson(arguments.lesson));
-    if (arguments.ranks > 0) RINGSIDE_TRY(set_ranks(lesson.question, arguments.ranks));
+    RINGSIDE_TRY(set_numbers(lesson, arguments.numbers));
     return open_lesson(lesson, on_progress);
   }
   if (arguments.simulation) return open_simulation(*arguments.simulation, on_progress);
-  return open_paths(arguments.paths, on_progress);
+  return open_paths(arguments.paths, on_progress, on_part);
+}
+
+/// What hung opens with whose fault it is.
+void show_hang(Session& session) {
+  const bool is_hang = std::ranges::any_of(
+      session.document()->findings,
+      [](const Finding& finding) { return finding.weight == Finding::Weight::Fault; });
+  if (!is_hang) return;
+  session.state().view = View::Findings;
+  session.state().now_ns = session.document()->whole().end_ns;
 }
 
 TimeRange played_range(const Arguments& arguments, const Document& document) {
@@ -278,10 +333,7 @@ Status go_where_asked(const Arguments& arguments, Session& session) {
     RINGSIDE_TRY(const Lesson lesson, find_lesson(arguments.lesson));
     state.view = lesson.view;
   }
-  const bool is_hang = std::ranges::any_of(document.findings, [](const Finding& finding) {
-    return finding.weight == Finding::Weight::Fault;
-  });
-  if (is_hang && arguments.lesson.empty()) state.view = View::Findings;
+  if (arguments.lesson.empty()) show_hang(session);
   if (arguments.view) state.view = *arguments.view;
   if (arguments.range) show_range(state, document, played_range(arguments, document));
   if (!arguments.choose.empty()) {

@@ -10,11 +10,13 @@ namespace ringside::gui {
 Status run_window(const Arguments& arguments);
 
 /// Opens what the arguments name, and goes where they say.
-Opened open_asked(const Arguments& arguments, const OnProgress& on_progress);
+Opened open_asked(const Arguments& arguments, const OnProgress& on_progress,
+                  const OnPart& on_part = {});
 /// What is played: the whole, or the range that the arguments name.
 TimeRange played_range(const Arguments& arguments, const Document& document);
 Status go_where_asked(const Arguments& arguments, Session& session);
-/// What the lesson's buttons start from; none: no lesson, or one without them.
+void show_hang(Session& session);
+/// What the lesson's buttons start from; none: no lesson.
 std::optional<LessonBar> lesson_bar(const Arguments& arguments);
 
 }  // namespace ringside::gui

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <functional>
 #include <future>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "gui/model/open.h"
@@ -12,16 +14,20 @@ namespace ringside::gui {
 /// Opens one thing at a time beside the window, which goes on meanwhile.
 class Loader {
  public:
+  using Open = std::function<Opened(const OnProgress&, const OnPart&)>;
+
   ~Loader();
 
   /// Ends what was being opened before.
-  void start(std::string what, std::function<Opened(const OnProgress&)> open);
+  void start(std::string what, Open open);
 
   [[nodiscard]] const std::string& what() const {
     return what_;
   }  ///< empty: nothing is being opened
   [[nodiscard]] double done() const { return done_; }
 
+  /// The beginning of what is being opened, once, as soon as there is one.
+  std::shared_ptr<const Document> poll_part();
   /// What was opened, once; nothing before that.
   std::optional<Opened> poll();
 
@@ -30,6 +36,8 @@ class Loader {
   std::string what_;
   std::atomic<double> done_{0};
   std::atomic<bool> is_unwanted_{false};
+  std::mutex mutex_;
+  std::shared_ptr<const Document> part_;  ///< under mutex_
   std::future<Opened> opened_;
 };
 

@@ -16,7 +16,7 @@ TEST(Document, ACallLastsFromItsFirstRankToItsLast) {
   EXPECT_EQ(call.time.begin_ns, 0);
   EXPECT_EQ(call.time.end_ns, 100'000);
   EXPECT_EQ(call.ranks, 2);
-  EXPECT_EQ(title_of(call), "all_reduce 1000, ring/simple, call 0");
+  EXPECT_EQ(title_of(*document, call), "all_reduce 1000, ring/simple, call 0");
 }
 
 TEST(Document, ACallThatNobodyEndedIsKnownByItsSteps) {
@@ -51,10 +51,22 @@ TEST(Document, TheTimeBeforeTheSenderBeganIsWaiting) {
   const auto document = late_document();
   std::vector<EventId> scratch;
   const EventId step{1};
-  EXPECT_EQ(waiting_of(*document->replay, step, document->replay->event(step), scratch).count(),
-            30'000);
+  EXPECT_EQ(waiting_of(*document, step, document->replay->event(step), scratch).count(), 30'000);
   EXPECT_THAT(describe(*document, step),
               Contains(HasSubstr("30.00us of that its sender had not begun")));
+}
+
+// Rank 0 is in the call from 0 on, rank 1 from 40 us on.
+TEST(Document, ACallWaitsUntilTheLastRankHasCome) {
+  const auto document = late_document();
+  const Replay& replay = *document->replay;
+  std::vector<EventId> scratch;
+  std::vector<std::int64_t> waited;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    const EventId id = replay.events(*replay.find({0, rank, LaneKey::kCalls})).front();
+    waited.push_back(waiting_of(*document, id, replay.event(id), scratch).count());
+  }
+  EXPECT_EQ(waited, (std::vector<std::int64_t>{40'000, 0}));
 }
 
 TEST(Document, ATornFileIsAFinding) {

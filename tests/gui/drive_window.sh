@@ -46,12 +46,23 @@ for key in b 7 2 5 3 question question; do
   xdotool key --window "$window" "$key"
   sleep 0.3
 done
+# What is typed into the dialog is no command: q would close the window. Escape is looked at frame by frame.
+xdotool key --window "$window" o
+sleep 0.5
+xdotool type --window "$window" --delay 50 "q"
+sleep 0.5
+kill -0 "$window_pid" || die "a letter in the dialog closed the window"
+xdotool keydown --window "$window" Escape
+sleep 0.3
+xdotool keyup --window "$window" Escape
+sleep 0.3
 kill -0 "$window_pid" || die "the window is gone"
 xdotool key --window "$window" q
 for _ in {1..100}; do
   kill -0 "$window_pid" 2>/dev/null || break
   sleep 0.1
 done
+! kill -0 "$window_pid" 2>/dev/null || die "q does not close it"
 wait "$window_pid" || die "it ended with $?"
 window_pid=
 grep -q '"view": "chunks"' "$folder/state/ringside/gui.json" || { cat "$folder/state/ringside/gui.json" >&2; die "the keys did not arrive"; }

@@ -55,5 +55,30 @@ TEST(LessonText, AllThatComeWithTheProgramAreRead) {
   EXPECT_THAT(unknown.error().help, HasSubstr("ring"));
 }
 
+TEST(LessonText, ItsNumbersMayBeOthers) {
+  auto lesson = parse_lesson(kText, "x.yaml");
+  ASSERT_TRUE(lesson);
+  const LessonNumbers own = numbers_of(*lesson);
+  EXPECT_EQ(own.ranks, 4);
+  EXPECT_EQ(own.bytes, "1M");
+  ASSERT_TRUE(set_numbers(*lesson, {.ranks = 16, .bytes = "64K", .finer = 16}));
+  EXPECT_EQ(lesson->question.job.nodes, 2);
+  EXPECT_EQ(lesson->question.calls.sizes, "64K");
+  EXPECT_THAT(lesson->question.job.set, testing::Contains("NCCL_BUFFSIZE=262144"));
+  ASSERT_TRUE(set_numbers(*lesson, own));
+  EXPECT_TRUE(lesson->question.job.set.empty());
+  EXPECT_FALSE(set_numbers(*lesson, {.ranks = 9}));
+}
+
+TEST(LessonText, AKeyGoesToTheNextValueAndNoFurther) {
+  const LessonChoice& ranks = lesson_choices()[0];
+  EXPECT_EQ(next_of(ranks, {.ranks = 8, .bytes = "1M"}, true).ranks, 16);
+  EXPECT_EQ(next_of(ranks, {.ranks = 8, .bytes = "1M"}, false).ranks, 4);
+  EXPECT_EQ(next_of(ranks, {.ranks = 64, .bytes = "1M"}, true).ranks, 64);
+  EXPECT_EQ(next_of(ranks, {.ranks = 2, .bytes = "1M"}, false).ranks, 2);
+  EXPECT_EQ(next_of(lesson_choices()[1], {.ranks = 8, .bytes = "1M"}, true).bytes, "4M");
+  EXPECT_EQ(next_of(lesson_choices()[2], {.ranks = 8, .finer = 1}, false).finer, 4);
+}
+
 }  // namespace
 }  // namespace ringside::gui

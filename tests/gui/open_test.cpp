@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "engine/topology/load_hosts.h"
 #include "harness/logs/log_files.h"
 #include "harness/logs/log_job.h"
 #include "harness/logs/misconfiguration.h"
+#include "tests/replay/traces.h"
 
 namespace ringside::gui {
 namespace {
@@ -55,6 +57,118 @@ TEST(Open, AScenarioThatFinishesIsShown) {
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ((*opened)->replay->statistics().ranks, 8);
   EXPECT_GT((*opened)->calls.size(), 10U);
+}
+
+// 4 ranks compute for 2 ms, then reduce; twice.
+constexpr const char* kTwoCalls =
+    "ringside: lesson/1\nname: late\ntitle: late\nview: timeline\nscenario: |\n"
+    "  ringside: scenario/1\n  name: late\n  ranks: 4\n  ranks_per_host: 4\n  iterations: 2\n  "
+    "steps:\n"
+    "  - compute: 2ms\n  - all_reduce: {on: world, count: 1048576, type: float}\n  - synchronize\n"
+    "captions: []\n";
+
+/// A call lasts from when its stream reaches it until it is over: 20 us and 4 MB at 50 GB/s where no cluster is named.
+TEST(Open, AScenariosCallsLastAsLongAsTheyTake) {
+  const auto lesson = parse_lesson(kTwoCalls, "late.yaml");
+  ASSERT_TRUE(lesson) << lesson.error().message;
+  const auto opened = open_lesson(*lesson);
+  ASSERT_TRUE(opened) << opened.error().message;
+  const Document& document = **opened;
+  ASSERT_EQ(document.calls.size(), 2U);
+  for (const CallFacts& call : document.calls) {
+    EXPECT_EQ(call.ranks, 4);
+    EXPECT_NEAR(static_cast<double>(call.time.end_ns - call.time.begin_ns),
+                20'000 + 4'194'304 / 50.0, 2'000);
+  }
+  EXPECT_FALSE(document.communicators.empty());
+}
+
+TEST(Open, ACallThatNeverEndsWaitsToTheEdge) {
+  const auto opened = open_lesson(*find_lesson("hang"));
+  ASSERT_TRUE(opened) << opened.error().message;
+  const Document& document = **opened;
+  const Replay& replay = *document.replay;
+  const auto last = document.whole().end_ns;
+  int stuck = 0;
+  std::vector<EventId> scratch;
+  for (std::size_t i = 0; i < replay.lanes().size(); ++i) {
+    const EventId id = replay.events(LaneId{static_cast<std::uint32_t>(i)}).back();
+    const TraceEvent event = replay.event(id);
+    if (event.end_ns != last) continue;
+    ++stuck;
+    EXPECT_EQ(waiting_of(document, id, event, scratch).count(), event.end_ns - event.begin_ns);
+  }
+  EXPECT_EQ(stuck, 8) << "rank 2 waits for the others in another call";
+  ASSERT_EQ(document.waits.size(), 8U);
+  EXPECT_EQ(document.waits[0].for_whom, std::vector<int>{2});
+}
+
+// Of 60 MB the first 24 are shown while the others are gone over.
+TEST(Open, OfALongTraceTheBeginningIsThereAtOnce) {
+  const std::string path =
+      testing::TempDir() + "ringside_open_" + std::to_string(::getpid()) + ".rtrace";
+  {
+    std::ofstream file(path, std::ios::binary);
+    std::vector<TraceEvent> events(1'400'000);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      events[i].rank = static_cast<std::int32_t>(i % 8);
+      events[i].begin_ns = static_cast<std::int64_t>(i);
+      events[i].end_ns = events[i].begin_ns + 5;
+      events[i].offset = events[i].bytes = i;
+      events[i].step = static_cast<std::uint32_t>(i);
+    }
+    const FileBytes bytes = file_of(events, 4096);
+    file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  }
+  std::shared_ptr<const Document> part;
+  double done = -1;
+  double done_at_part = -1;
+  const auto opened = open_paths(
+      {path},
+      [&](double share) {
+        done = share;
+        return true;
+      },
+      [&](std::shared_ptr<const Document> first) {
+        part = std::move(first);
+        done_at_part = done;
+      });
+  std::filesystem::remove(path);
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(done_at_part, -1) << "before the whole was begun";
+  EXPECT_EQ(done, 1);
+  EXPECT_GT(part->replay->statistics().primitives, 200'000U);
+  EXPECT_LT(part->replay->statistics().primitives, 1'000'000U);
+  EXPECT_TRUE(part->findings.empty()) << "it is cut, not torn";
+  EXPECT_EQ((*opened)->replay->statistics().primitives, 1'400'000U);
+  // What is chosen in the part is the same event of the whole.
+  const TraceEvent of_part = part->replay->event(EventId{1234});
+  EXPECT_EQ(of_part.begin_ns, (*opened)->replay->event(EventId{1234}).begin_ns);
+}
+
+// What `ringside sim` writes says on what: the nodes and their links are those of the simulation.
+TEST(Open, ATraceOfASimulationHasItsMachine) {
+  study::SimQuestion question;
+  question.calls.collective = "all_reduce";
+  question.calls.sizes = "1M";
+  question.job.on = "dgx-h100";
+  question.job.nodes = 2;
+  question.trace =
+      testing::TempDir() + "ringside_machine_" + std::to_string(::getpid()) + ".rtrace";
+  const auto simulated = open_simulation(question);
+  const auto opened = open_paths({question.trace});
+  std::filesystem::remove(question.trace);
+  ASSERT_TRUE(simulated && opened);
+  const Surround& surround = (*opened)->surround;
+  ASSERT_NE(surround.ways, nullptr);
+  EXPECT_EQ(surround.machine, "dgx-h100 as it is built");
+  EXPECT_EQ(surround.nodes, 2);
+  EXPECT_EQ(surround.node_of, (*simulated)->surround.node_of);
+  EXPECT_EQ(surround.ways->places().size(), (*simulated)->surround.ways->places().size());
+  EXPECT_EQ(surround.ways->hops(), (*simulated)->surround.ways->hops());
+  ASSERT_FALSE(surround.tables.empty());
+  EXPECT_GT(surround.tables.front().rows.size(), 3U) << "what the tuner reckoned, not forced";
 }
 
 TEST(Open, WhatIsNeitherDumpsNorLogsIsRefused) {

@@ -25,11 +25,14 @@ TEST(Timeline, WaitingIsShownBeforeTheWork) {
   Panel panel;
   timeline.prepare(*document, state, kCanvas, panel);
   const auto waiting = boxes_of(panel, Ink::Waiting);
-  // Rank 0's step 1 waits from 10 to 40 us. Nobody else takes what had not been begun.
-  ASSERT_EQ(waiting.size(), 1U);
-  EXPECT_NEAR(waiting[0].x0, timeline.axis().x_of(10'000), 1.5);
+  // Rank 0's call waits from 0 to 40 us, when rank 1 comes, and its step 1 from 10 to 40. Nobody else takes what had not been
+  // begun.
+  ASSERT_EQ(waiting.size(), 2U);
+  EXPECT_NEAR(waiting[0].x0, timeline.axis().x_of(0), 1.5);
   EXPECT_NEAR(waiting[0].x1, timeline.axis().x_of(40'000), 1.5);
-  EXPECT_EQ(waiting[0].fill, Fill::Hatched);
+  EXPECT_NEAR(waiting[1].x0, timeline.axis().x_of(10'000), 1.5);
+  EXPECT_NEAR(waiting[1].x1, timeline.axis().x_of(40'000), 1.5);
+  EXPECT_EQ(waiting[1].fill, Fill::Hatched);
 }
 
 TEST(Timeline, NothingIsDrawnOutsideOfItsCanvas) {

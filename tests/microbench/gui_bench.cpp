@@ -1,14 +1,21 @@
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
+#include "gui/model/open.h"
 #include "gui/model/timeline.h"
+#include "trace/file_sink.h"
 #include "trace/recorder.h"
 #include "trace/sink.h"
 
 /// What a frame of the timeline costs to prepare: everything in sight, and zoomed in, over traces of a million events and of
-/// ten.
+/// ten. What it costs to open such a file: until something is shown, until all of it is, and in memory.
 namespace ringside::gui {
 namespace {
 
@@ -16,14 +23,9 @@ constexpr int kRanks = 64;
 constexpr int kChannels = 4;
 
 /// Rings as 64 processes record them.
-const Document& document(std::int64_t events) {
-  static std::unordered_map<std::int64_t, std::unique_ptr<Document>> known;
-  auto& made = known[events];
-  if (made) return *made;
-  const auto sink = std::make_shared<TraceMemorySink>();
-  auto recorder = TraceRecorder::start(sink, this_process_info(TraceClock::Simulated));
+void record_rings(TraceRecorder& recorder, std::int64_t events) {
   std::vector<TraceLane*> lanes;
-  for (int rank = 0; rank < kRanks; ++rank) lanes.push_back((*recorder)->add_lane());
+  for (int rank = 0; rank < kRanks; ++rank) lanes.push_back(recorder.add_lane());
   const auto steps = static_cast<std::uint32_t>(events / (kRanks * kChannels));
   for (std::uint32_t step = 0; step < steps; ++step) {
     for (int rank = 0; rank < kRanks; ++rank) {
@@ -43,7 +45,18 @@ const Document& document(std::int64_t events) {
       }
     }
   }
-  (*recorder)->flush();
+  recorder.flush();
+}
+
+const Document& document(std::int64_t events) {
+  static std::unordered_map<std::int64_t, std::unique_ptr<Document>> known;
+  auto& made = known[events];
+  if (made) return *made;
+  const auto sink = std::make_shared<TraceMemorySink>();
+  {
+    const auto recorder = TraceRecorder::start(sink, this_process_info(TraceClock::Simulated));
+    record_rings(**recorder, events);
+  }
   const auto bytes = std::make_shared<const std::vector<std::byte>>(sink->bytes());
   made = std::make_unique<Document>(
       make_document("bench", *Replay::make(*TraceFile::parse(*bytes, "memory"))));
@@ -74,6 +87,53 @@ void GuiPrepareTimeline(benchmark::State& state) {
 BENCHMARK(GuiPrepareTimeline)
     ->ArgsProduct({{1'000'000, 10'000'000}, {1, 10, 30, 100, 1000}, {0, 1}})
     ->Unit(benchmark::kMicrosecond);
+
+// ---- opening -----------------------------------------------------------------------------------
+
+/// The most memory that the process has held so far, the mapped file's pages among it.
+double peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) * 1024;
+  }
+  return 0;
+}
+
+/// The pages that have been touched until now do not count.
+void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+/// A trace of so many events, in a file that has been read before.
+void GuiOpen(benchmark::State& state) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("ringside_gui_bench_" + std::to_string(::getpid()) + ".rtrace"))
+                               .string();
+  {
+    const auto recorder = record_to_file(path, this_process_info(TraceClock::Simulated));
+    record_rings(**recorder, state.range(0));
+  }
+  using Clock = std::chrono::steady_clock;
+  double first = 0;
+  forget_peak();
+  const double before = peak_bytes();
+  for (auto _ : state) {
+    const auto begin = Clock::now();
+    const auto opened = open_paths({path}, {}, [&](const std::shared_ptr<const Document>& part) {
+      // As the window does: what has been opened is seen with the next frame.
+      Timeline timeline;
+      Panel panel;
+      timeline.prepare(*part, first_state(*part), {.width = 1600, .height = 1000}, panel);
+      benchmark::DoNotOptimize(panel.picture.boxes.data());
+      first += std::chrono::duration<double>(Clock::now() - begin).count();
+    });
+    if (!opened) state.SkipWithError(opened.error().message.c_str());
+  }
+  const auto size = static_cast<double>(std::filesystem::file_size(path));
+  state.counters["first_s"] = benchmark::Counter(first, benchmark::Counter::kAvgIterations);
+  state.counters["file_MB"] = size / 1e6;
+  state.counters["memory/file"] = (peak_bytes() - before) / size;
+  std::filesystem::remove(path);
+}
+BENCHMARK(GuiOpen)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMillisecond)->Iterations(3);
 
 }  // namespace
 }  // namespace ringside::gui

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "tests/replay/traces.h"
@@ -51,6 +53,41 @@ TEST(Replay, AFoldNamesTheLongestOfThousands) {
   const auto longest = std::ranges::max_element(folds, {}, &Fold::longest_time);
   EXPECT_EQ(longest->longest, EventId{7777});
   EXPECT_EQ(longest->longest_time, Nanoseconds{2});
+}
+
+// 50 messages from rank 0 to rank 1, in blocks of 10 events: the first 3 blocks have 15 of them.
+TEST(Replay, ThePartThatIsReadFirstHasTheWholesNumbers) {
+  std::vector<TraceEvent> events;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    TraceEvent event = event_at(10 * i, 10 * i + 5, i / 2);
+    event.rank = static_cast<std::int32_t>(i % 2);
+    event.primitive = i % 2 == 0 ? Primitive::Send : Primitive::Recv;
+    event.send_peer = i % 2 == 0 ? 1 : -1;
+    event.recv_peer = i % 2 == 0 ? -1 : 0;
+    events.push_back(event);
+  }
+  const FileBytes bytes = file_of(events, 10);
+  const FileBytes three = file_of(std::span(events).first(30), 10);
+  const std::string path =
+      testing::TempDir() + "ringside_begin_" + std::to_string(::getpid()) + ".rtrace";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  auto cut = TraceFile::open_begin(path, three.size() + 40);
+  const auto whole = Replay::open(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(cut && whole);
+  EXPECT_FALSE(cut->counts().is_torn_at_end);
+  EXPECT_EQ(cut->counts().skipped_bytes, 0U);
+  const auto part = Replay::make(*std::move(cut));
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->statistics().primitives, 30U);
+  EXPECT_EQ(whole->statistics().primitives, 100U);
+  for (std::uint32_t i = 0; i < 30; i += 2) {
+    std::vector<EventId> found;
+    part->receivers_of(EventId{i}, found);
+    whole->receivers_of(EventId{i}, found);
+    EXPECT_THAT(found, ElementsAre(EventId{i + 1}, EventId{i + 1}));
+  }
 }
 
 // A send of rank 0 to ranks 1 and 2; rank 2 receives with a primitive that sends on to rank 0.

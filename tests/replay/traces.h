@@ -18,14 +18,19 @@ struct Opened {
 };
 
 /// Blocks of so many events each, in the order given.
-inline Opened opened(std::span<const TraceEvent> events, std::size_t events_a_block = 100) {
-  Opened one;
-  *one.bytes = file_header();
+inline FileBytes file_of(std::span<const TraceEvent> events, std::size_t events_a_block = 100) {
+  FileBytes bytes = file_header();
   while (!events.empty()) {
     const std::size_t count = std::min(events_a_block, events.size());
-    append_bytes(*one.bytes, events_block(events.first(count)));
+    append_bytes(bytes, events_block(events.first(count)));
     events = events.subspan(count);
   }
+  return bytes;
+}
+
+inline Opened opened(std::span<const TraceEvent> events, std::size_t events_a_block = 100) {
+  Opened one;
+  *one.bytes = file_of(events, events_a_block);
   one.replay = Replay::make(*TraceFile::parse(*one.bytes, "memory"));
   return one;
 }

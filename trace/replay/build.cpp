@@ -120,7 +120,7 @@ class Replay::Builder {
     lane_of_ = {};
 
     replay_.lanes_.reserve(order.size());
-    replay_.index_.reserve(order.size(), all);
+    replay_.index_.take(std::move(events), order.size());
     std::size_t done = 0;
     for (const std::uint32_t number : order) {
       if (replay_.lanes_.size() % 1024 == 0) {
@@ -129,7 +129,7 @@ class Replay::Builder {
       }
       const Lane& lane = lanes_[number];
       replay_.lanes_.push_back(lane.key);
-      replay_.index_.add_lane(std::span(events).subspan(done, lane.events), replay_.table_);
+      replay_.index_.add_lane(lane.events, replay_.table_);
       done += lane.events;
     }
     return tell(1);

@@ -17,7 +17,7 @@ std::size_t nodes_above(std::size_t count) {
   return (count + IntervalIndex::kFanOut - 1) / IntervalIndex::kFanOut;
 }
 
-Fold fold_of(EventId id, const TraceEvent& event) {
+Fold fold_of_event(EventId id, const TraceEvent& event) {
   const Nanoseconds time{event.end_ns - event.begin_ns};
   return {.time = {event.begin_ns, event.end_ns},
           .count = 1,
@@ -46,14 +46,38 @@ void add(Fold& to, const Fold& more) {
 
 }  // namespace
 
-void IntervalIndex::reserve(std::size_t lanes, std::size_t events) {
-  lanes_.reserve(lanes);
-  events_.reserve(events);
-  // 1/4 + 1/16 + ... of the events, and what each lane and level has beyond whole nodes.
-  nodes_.reserve(events / (kFanOut - 1) + 2 * lanes);
+IntervalIndex::Node IntervalIndex::node_of(const Fold& fold) {
+  return {.time = fold.time,
+          .longest = fold.longest,
+          .longest_ns = static_cast<std::uint32_t>(
+              std::min<std::int64_t>(fold.longest_time.count(), UINT32_MAX)),
+          .busy_ns = static_cast<float>(fold.busy.count()),
+          .primitives = static_cast<std::uint16_t>(fold.primitives)};
 }
 
-void IntervalIndex::add_lane(std::span<const EventId> events, const EventTable& table) {
+Fold IntervalIndex::fold_of(const Node& node, std::uint32_t count, const EventTable& table) {
+  Nanoseconds longest{node.longest_ns};
+  if (node.longest_ns == UINT32_MAX) {
+    const TimeRange time = table.times(node.longest);
+    longest = Nanoseconds{time.end_ns - time.begin_ns};
+  }
+  constexpr auto kMost = static_cast<float>(std::int64_t{1} << 62);
+  return {.time = node.time,
+          .count = count,
+          .primitives = node.primitives,
+          .busy = Nanoseconds{static_cast<std::int64_t>(std::min(node.busy_ns, kMost))},
+          .longest = node.longest,
+          .longest_time = longest};
+}
+
+void IntervalIndex::take(std::vector<EventId> events, std::size_t lanes) {
+  events_ = std::move(events);
+  lanes_.reserve(lanes);
+  // 1/4 + 1/16 + ... of the events, and what each lane and level has beyond whole nodes.
+  nodes_.reserve(events_.size() / (kFanOut - 1) + 2 * lanes);
+}
+
+void IntervalIndex::add_lane(std::size_t count, const EventTable& table) {
   struct Begin {
     std::int64_t ns;
     EventId id;
@@ -61,36 +85,28 @@ void IntervalIndex::add_lane(std::span<const EventId> events, const EventTable& 
       return std::pair(ns, id) < std::pair(other.ns, other.id);
     }
   };
-  const Lane lane{static_cast<std::uint32_t>(events_.size()),
-                  static_cast<std::uint32_t>(events.size()), nodes_.size()};
+  const std::uint32_t first = lanes_.empty() ? 0 : lanes_.back().first + lanes_.back().count;
+  const Lane lane{first, static_cast<std::uint32_t>(count), nodes_.size()};
+  const auto own = std::span(events_).subspan(first, count);
   std::vector<Begin> order;
-  order.reserve(events.size());
-  for (const EventId id : events) order.push_back({table.times(id).begin_ns, id});
+  order.reserve(count);
+  for (const EventId id : own) order.push_back({table.times(id).begin_ns, id});
   if (!std::is_sorted(order.begin(), order.end())) std::sort(order.begin(), order.end());
-  for (const Begin& begin : order) events_.push_back(begin.id);
+  for (std::size_t i = 0; i < count; ++i) own[i] = order[i].id;
 
-  const auto put = [this](const Fold& fold) {
-    nodes_.push_back(
-        {fold.time, fold.busy.count(), fold.longest_time.count(), fold.longest, fold.primitives});
-  };
   Fold sum;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    add(sum, fold_of(order[i].id, table.event(order[i].id)));
-    if ((i + 1) % kFanOut == 0 || i + 1 == order.size()) put(std::exchange(sum, {}));
+  for (std::size_t i = 0; i < count; ++i) {
+    add(sum, fold_of_event(own[i], table.event(own[i])));
+    if ((i + 1) % kFanOut == 0 || i + 1 == count) nodes_.push_back(node_of(std::exchange(sum, {})));
   }
   std::size_t below = lane.first_node;
-  for (std::size_t count = nodes_.size() - below; count > 1; count = nodes_above(count)) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const Node& node = nodes_[below + i];
-      add(sum, {.time = node.time,
-                .count = 1,
-                .primitives = node.primitives,
-                .busy = Nanoseconds{node.busy_ns},
-                .longest = node.longest,
-                .longest_time = Nanoseconds{node.longest_ns}});
-      if ((i + 1) % kFanOut == 0 || i + 1 == count) put(std::exchange(sum, {}));
+  for (std::size_t nodes = nodes_.size() - below; nodes > 1; nodes = nodes_above(nodes)) {
+    for (std::size_t i = 0; i < nodes; ++i) {
+      add(sum, fold_of(nodes_[below + i], 1, table));
+      if ((i + 1) % kFanOut == 0 || i + 1 == nodes)
+        nodes_.push_back(node_of(std::exchange(sum, {})));
     }
-    below += count;
+    below += nodes;
   }
   lanes_.push_back(lane);
 }
@@ -204,18 +220,13 @@ void IntervalIndex::fold(std::size_t lane, TimeRange range, Nanoseconds resoluti
             const bool is_inside =
                 node.time.begin_ns >= range.begin_ns && node.time.end_ns < range.end_ns;
             if (!is_inside || !is_short(node.time)) return false;
-            take({.time = node.time,
-                  .count = count,
-                  .primitives = node.primitives,
-                  .busy = Nanoseconds{node.busy_ns},
-                  .longest = node.longest,
-                  .longest_time = Nanoseconds{node.longest_ns}});
+            take(fold_of(node, count, table));
             return true;
           },
           [&](EventId id) {
             const TraceEvent event = table.event(id);
             if (event.begin_ns >= range.end_ns) return false;
-            if (range.overlaps(event.begin_ns, event.end_ns)) take(fold_of(id, event));
+            if (range.overlaps(event.begin_ns, event.end_ns)) take(fold_of_event(id, event));
             return true;
           });
   hand_over();

@@ -32,7 +32,7 @@ enum class LaneId : std::uint32_t {};  ///< place among Replay::lanes()
 /// an analysis asks again and again. Events stay where they are, in the mapped file or in memory, and are
 /// read as they are asked for.
 ///
-/// memory     about 16 bytes an event, 300 a block; a third more while it is made
+/// memory     about 23 bytes an event, 300 a block
 /// Threads    any, once made
 /// Ownership  of the file
 class Replay {

@@ -1,0 +1,201 @@
+#include "gui/model/call_trace.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "trace/recorder.h"
+#include "trace/replay/event_table.h"
+#include "trace/sink.h"
+
+namespace ringside::gui {
+namespace {
+
+Collective collective_of(hang::Op op) {
+  switch (op) {
+    case hang::Op::AllReduce:
+    case hang::Op::Barrier:
+    case hang::Op::Coalesced:
+    case hang::Op::Other:
+      return Collective::AllReduce;
+    case hang::Op::Broadcast:
+      return Collective::Broadcast;
+    case hang::Op::Reduce:
+      return Collective::Reduce;
+    case hang::Op::AllGather:
+      return Collective::AllGather;
+    case hang::Op::ReduceScatter:
+      return Collective::ReduceScatter;
+    case hang::Op::AllToAll:
+      return Collective::AllToAll;
+    case hang::Op::Gather:
+      return Collective::Gather;
+    case hang::Op::Scatter:
+      return Collective::Scatter;
+    case hang::Op::Send:
+      return Collective::Send;
+    case hang::Op::Recv:
+      return Collective::Recv;
+  }
+  return Collective::AllReduce;
+}
+
+/// Of an element, by the first of the recorded types; 1 where it is none that we know.
+std::uint64_t element_bytes(std::string_view types) {
+  struct Size {
+    std::string_view name;
+    std::uint64_t bytes;
+  };
+  constexpr std::array kSizes{Size{"BFloat16", 2}, Size{"Half", 2}, Size{"Float", 4},
+                              Size{"Double", 8},   Size{"Long", 8}, Size{"Int", 4},
+                              Size{"Short", 2}};
+  const auto found = std::ranges::find_if(
+      kSizes, [&](const Size& one) { return types.substr(0, types.find('-')) == one.name; });
+  return found == kSizes.end() ? 1 : found->bytes;
+}
+
+bool is_time(std::int64_t ns) { return ns > 0 && ns < (std::int64_t{1} << 61); }
+
+/// From the first to the last moment that any call was made at.
+TimeRange made_in(const hang::Job& job) {
+  TimeRange made{INT64_MAX, 0};
+  for (int rank = 0; rank < job.world(); ++rank) {
+    const hang::RankView& view = job.rank(rank);
+    if (view.dump == nullptr) continue;
+    for (const hang::Call& call : view.dump->calls) {
+      if (!is_time(call.created_ns)) continue;
+      made.begin_ns = std::min(made.begin_ns, call.created_ns);
+      made.end_ns = std::max(made.end_ns, call.created_ns);
+    }
+  }
+  return made.begin_ns < made.end_ns ? made : TimeRange{made.end_ns, made.end_ns};
+}
+
+/// Writes calls down, one behind the other: events are numbered as they are added.
+class CallWriter {
+ public:
+  static Result<CallWriter> start(TraceClock clock) {
+    CallWriter writer;
+    RINGSIDE_TRY(writer.recorder_, TraceRecorder::start(writer.sink_, this_process_info(clock)));
+    writer.lane_ = writer.recorder_->add_lane();
+    return writer;
+  }
+
+  void add(const TraceEvent& event, std::int64_t waits_until) {
+    lane_->record(event);
+    waits_until_.push_back(waits_until);
+  }
+
+  CallTrace finish(std::vector<std::string> communicators) {
+    recorder_->flush();
+    return {sink_->bytes(), std::move(waits_until_), std::move(communicators)};
+  }
+
+ private:
+  std::shared_ptr<TraceMemorySink> sink_ = std::make_shared<TraceMemorySink>();
+  std::shared_ptr<TraceRecorder> recorder_;
+  TraceLane* lane_ = nullptr;
+  std::vector<std::int64_t> waits_until_;
+};
+
+/// Groups, and behind them once more for their transfers, whose numbers are others.
+std::vector<std::string> with_transfers(std::vector<std::string> groups) {
+  const std::size_t count = groups.size();
+  for (std::size_t i = 0; i < count; ++i) groups.push_back(groups[i] + ", transfers");
+  return groups;
+}
+
+// ---- dumps -------------------------------------------------------------------------------------
+
+class DumpCalls {
+ public:
+  DumpCalls(const hang::Job& job, CallWriter& writer, std::int64_t end)
+      : job_(job), writer_(writer), end_(end) {}
+
+  void record(int rank) {
+    const hang::RankView& view = job_.rank(rank);
+    if (view.dump == nullptr) return;
+    const auto& calls = view.dump->calls;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const hang::Call& call = calls[i];
+      if (i >= view.group_of_call.size() || view.group_of_call[i] < 0 || !is_time(call.created_ns))
+        continue;
+      const hang::Signature& signature = job_.signature(call);
+      const auto group = static_cast<std::size_t>(view.group_of_call[i]);
+      TraceEvent event;
+      event.kind = EventKind::Collective;
+      event.rank = rank;
+      event.communicator =
+          static_cast<std::uint32_t>(call.is_p2p ? group + job_.groups().size() : group);
+      event.sequence = call.sequence;
+      event.collective = collective_of(signature.op);
+      event.bytes = signature.input_count * element_bytes(signature.types);
+      event.begin_ns = call.created_ns;
+      event.end_ns = std::max(call.created_ns, call.is_pending() ? end_ : next_of(view, i));
+      writer_.add(event, call.is_pending() ? CallTrace::kForever : event.begin_ns);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t next_of(const hang::RankView& view, std::size_t i) const {
+    const auto& calls = view.dump->calls;
+    for (std::size_t next = i + 1; next < calls.size(); ++next) {
+      if (view.group_of_call[next] == view.group_of_call[i] && is_time(calls[next].created_ns)) {
+        return calls[next].created_ns;
+      }
+    }
+    return calls[i].created_ns + 1;
+  }
+
+  const hang::Job& job_;
+  CallWriter& writer_;
+  std::int64_t end_;
+};
+
+// ---- plays -------------------------------------------------------------------------------------
+
+TimeRange made_in(const study::ScenarioOutcome& outcome) {
+  TimeRange made;
+  for (const study::PlayedCall& call : outcome.played)
+    made.end_ns = std::max({made.end_ns, call.started_ns, call.completed_ns});
+  return made;
+}
+
+/// Where what never ends is shown to end: behind everything else, so that one sees it.
+std::int64_t behind(TimeRange made) {
+  return made.end_ns + std::max<std::int64_t>((made.end_ns - made.begin_ns) / 8, 1000);
+}
+
+}  // namespace
+
+Result<CallTrace> trace_of(const hang::Job& job) {
+  RINGSIDE_TRY(CallWriter writer, CallWriter::start(TraceClock::HostMonotonic));
+  DumpCalls calls(job, writer, behind(made_in(job)));
+  for (int rank = 0; rank < job.world(); ++rank) calls.record(rank);
+  std::vector<std::string> groups;
+  for (const hang::Group& group : job.groups()) groups.push_back(hang::title_of(group));
+  return writer.finish(with_transfers(std::move(groups)));
+}
+
+Result<CallTrace> trace_of(const study::ScenarioOutcome& outcome) {
+  RINGSIDE_TRY(CallWriter writer, CallWriter::start(TraceClock::Simulated));
+  const std::int64_t end = behind(made_in(outcome));
+  for (const study::PlayedCall& call : outcome.played) {
+    if (call.started_ns < 0) continue;  // it stands in a queue, behind one that never ends
+    TraceEvent event;
+    event.kind = EventKind::Collective;
+    event.rank = call.rank;
+    event.communicator = static_cast<std::uint32_t>(call.group) +
+                         (call.is_transfer ? static_cast<std::uint32_t>(outcome.groups.size()) : 0);
+    event.sequence = call.sequence;
+    event.collective = call.collective;
+    event.bytes = call.bytes.value;
+    event.begin_ns = call.started_ns;
+    event.end_ns = call.completed_ns < 0 ? end : call.completed_ns;
+    writer.add(event, call.moving_ns < 0 ? CallTrace::kForever : call.moving_ns);
+  }
+  return writer.finish(with_transfers(outcome.groups));
+}
+
+}  // namespace ringside::gui

@@ -1,0 +1,83 @@
+#include "gui/model/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "gui/model/machine_layout.h"
+#include "gui/model/open.h"
+
+namespace ringside::gui {
+namespace {
+
+std::shared_ptr<const Document> ring_on(const std::string& on, int nodes) {
+  study::SimQuestion question;
+  question.calls.collective = "all_reduce";
+  question.calls.sizes = "1M";
+  question.job.on = on;
+  question.job.nodes = nodes;
+  question.algorithm = "ring";
+  question.protocol = "simple";
+  question.channels = 2;
+  const auto opened = open_simulation(question);
+  EXPECT_TRUE(opened) << opened.error().message;
+  return opened ? *opened : nullptr;
+}
+
+std::vector<MachinePlace::Kind> kinds_of(const Machine& machine,
+                                         std::span<const std::uint32_t> way) {
+  std::vector<MachinePlace::Kind> kinds;
+  for (const std::uint32_t place : way) kinds.push_back(machine.places()[place].kind);
+  return kinds;
+}
+
+/// Within a node over the NVSwitch; to the next node by PCIe to a NIC, and from a NIC by PCIe.
+TEST(Machine, AChunksWayIsThatOfTheSimulation) {
+  using Kind = MachinePlace::Kind;
+  const auto document = ring_on("dgx-h100", 2);
+  ASSERT_NE(document, nullptr);
+  ASSERT_NE(document->surround.ways, nullptr);
+  const Machine& machine = *document->surround.ways;
+  bool crosses = false;
+  bool stays = false;
+  for (std::int32_t from = 0; from < 16; ++from) {
+    for (std::int32_t to = 0; to < 16; ++to) {
+      const auto way = machine.way(from, to, 0);
+      if (way.empty()) continue;
+      EXPECT_EQ(machine.places()[way.front()].rank, from);
+      EXPECT_EQ(machine.places()[way.back()].rank, to);
+      for (std::size_t i = 1; i < way.size(); ++i)
+        EXPECT_GT(machine.rate({way[i - 1], way[i]}), 1e9) << machine.title_of(way[i]);
+      const auto kinds = kinds_of(machine, way);
+      if (from / 8 == to / 8) {
+        stays = true;
+        EXPECT_EQ(kinds, (std::vector{Kind::Gpu, Kind::NvSwitch, Kind::Gpu}));
+      } else {
+        crosses = true;
+        EXPECT_EQ(kinds, (std::vector{Kind::Gpu, Kind::Pci, Kind::Nic, Kind::Fabric, Kind::Nic,
+                                      Kind::Pci, Kind::Gpu}));
+      }
+    }
+  }
+  EXPECT_TRUE(stays && crosses);
+}
+
+TEST(Machine, ItsPlacesAreDrawnWithinTheCanvas) {
+  for (const int nodes : {1, 2, 5}) {
+    const auto document = ring_on("dgx-h100", nodes);
+    ASSERT_NE(document, nullptr);
+    const Canvas canvas{.width = 700, .height = 400};
+    const MachineLayout layout = lay_out(*document->surround.ways, canvas, 10);
+    EXPECT_EQ(std::ssize(layout.nodes), nodes);
+    for (std::size_t i = 0; i < layout.at.size(); ++i) {
+      const std::string what = document->surround.ways->title_of(static_cast<std::uint32_t>(i));
+      EXPECT_GE(layout.at[i].x - layout.half[i], 0) << what;
+      EXPECT_LE(layout.at[i].x + layout.half[i], 700) << what;
+      EXPECT_GE(layout.at[i].y, 10) << what;
+      EXPECT_LE(layout.at[i].y, 400) << what;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside::gui

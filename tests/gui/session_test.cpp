@@ -1,0 +1,45 @@
+#include "gui/model/session.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/gui/documents.h"
+
+namespace ringside::gui {
+namespace {
+
+// 100 steps, of which the first 10 were shown until all were there.
+TEST(Session, WhatWasChosenInAPartStaysWhenAllOfItIsThere) {
+  Session session;
+  session.open(document_of(regular_events(2, 1, 10)));
+  session.state().view = View::Chunks;
+  session.press(Command::FitChosen);
+  session.state().now_ns = 4'500;
+  const TimeRange visible = session.state().visible;
+  session.complete(document_of(regular_events(2, 1, 100)));
+  EXPECT_EQ(session.document()->whole().end_ns, 99'900);
+  EXPECT_EQ(session.state().now_ns, 4'500);
+  EXPECT_EQ(session.state().visible.end_ns, visible.end_ns);
+  EXPECT_EQ(session.state().view, View::Chunks);
+}
+
+TEST(Session, WhereNobodyWentAnywhereAllOfItIsInSight) {
+  Session session;
+  session.open(document_of(regular_events(2, 1, 10)));
+  EXPECT_TRUE(session.is_untouched());
+  session.complete(document_of(regular_events(2, 1, 100)));
+  EXPECT_GE(session.state().visible.end_ns, 99'900);
+}
+
+// A lesson with other numbers: half of the one is half of the other.
+TEST(Session, WhatIsReplacedGoesOnAtTheSameShareOfItsTime) {
+  Session session;
+  session.open(document_of(regular_events(2, 1, 10)));
+  session.state().now_ns = 4'950;
+  session.state().is_playing = true;
+  session.replace(document_of(regular_events(4, 1, 100)));
+  EXPECT_EQ(session.state().now_ns, 49'950);
+  EXPECT_TRUE(session.state().is_playing);
+}
+
+}  // namespace
+}  // namespace ringside::gui
