@@ -76,6 +76,11 @@ TEST_F(ProbeNamespace, AVariableThatNamesNoInterface) {
   EXPECT_EQ(found_after("export NCCL_SOCKET_IFNAME=ens7"), Ids{"wrong_interface"});
 }
 
+TEST_F(ProbeNamespace, MoreSocketsThanThereMayBe) {
+  EXPECT_EQ(found_after("export NCCL_SOCKET_NTHREADS=16 NCCL_NSOCKS_PERTHREAD=16"),
+            Ids{"env_override"});
+}
+
 TEST_F(ProbeNamespace, AFirewallThatDrops) {
   const Ids ids = found_after(
       "command -v nft > /dev/null || exec echo '{\"findings\": [{\"id\": \"no nft\"}]}'; nft add "
