@@ -73,7 +73,6 @@ for one in "${wanted[@]}"; do
       for fault in black_hole link_down mtu removed; do
         check "$fault" "$fault: network_stall.* (rank [01] lost rank [01]|from rank [01] to rank [01])"
       done
-      check "mtu: the error says so" 'mtu took .*answers over TCP.*MTU'
       check "wrong GID: both ranks name the connection" 'wrong_gid 0: .*rank 0 cannot reach rank 1|wrong_gid 0: .*GID'
       check "killed" 'killed: dead_rank: rank 1'
       check "stopped" 'stopped: [a-z_]*: rank 1'
