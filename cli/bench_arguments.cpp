@@ -148,6 +148,7 @@ Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   bench.root = Rank{arguments.root};
   bench.warmup = arguments.warmup;
   bench.iterations = arguments.iterations;
+  bench.expects = arguments.expects;
   RINGSIDE_TRY(bench.check, parse_check(arguments.check));
   RINGSIDE_TRY(bench.shares_memory, parse_buffers(arguments.buffers));
   return bench;
@@ -239,6 +240,8 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_flag("--all-algos", a.all_algorithms,
                "time every algorithm and protocol, and mark the pick");
   app.add_flag("--tune", a.tune, "the same, and keep the best of each size for this user");
+  app.add_flag("--expect", a.expects,
+               "beside each row what the links between the ranks allow, which are measured first");
   app.add_option("--ranks-per-node", a.ranks_per_node,
                  "play nodes of so many ranks (default: hosts are nodes)");
   app.add_option("--bind", a.bind, "ranks to cores: auto (with -n), core or none")

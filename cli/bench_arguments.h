@@ -49,6 +49,7 @@ struct BenchArguments {
   std::string plot;
   bool all_algorithms = false;
   bool tune = false;
+  bool expects = false;
   bool json = false;
   bool csv = false;
 

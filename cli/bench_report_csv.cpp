@@ -19,13 +19,14 @@ std::string common_fields(const BenchJob& job) {
 std::string timing_line(const BenchJob& job, const BenchRow& row, const char* placement,
                         const BenchTiming& timing) {
   const bool is_checked = job.options.check != BenchCheck::Off;
-  return fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.6g},{:.6g},{}\n",
+  return fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.6g},{:.6g},{},{}\n",
                      common_fields(job), row.bytes.value, row.count, placement,
                      to_string(row.choice.algorithm), to_string(row.choice.protocol),
                      row.choice.nchannels, facts_of(row.choice.algorithm).is_modelled() ? 1 : 0,
                      in_us(timing.median), in_us(timing.p95), in_us(timing.least),
                      in_us(timing.most), in_gbs(timing.algbw), in_gbs(timing.busbw),
-                     is_checked ? fmt::to_string(timing.wrong) : "");
+                     is_checked ? fmt::to_string(timing.wrong) : "",
+                     row.expected ? fmt::format("{:.3f}", in_us(*row.expected)) : "");
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ std::string timing_line(const BenchJob& job, const BenchRow& row, const char* pl
 std::string sweep_csv_head() {
   return fmt::format(
       "{},bytes,count,placement,algorithm,protocol,nchannels,is_modelled,time_us,p95_us,min_us,"
-      "max_us,algbw_gbs,busbw_gbs,wrong\n",
+      "max_us,algbw_gbs,busbw_gbs,wrong,expected_us\n",
       kCommonNames);
 }
 

@@ -44,6 +44,7 @@ std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows) {
                   {"root", study::root_column(bench)}};
     entry.update(timing_json(row.out_of_place, is_checked));
     entry["in_place"] = row.in_place ? timing_json(*row.in_place, is_checked) : Json();
+    entry["expected_us"] = row.expected ? Json(in_us(*row.expected)) : Json();
     entry["algorithm"] = to_string(row.choice.algorithm);
     entry["protocol"] = to_string(row.choice.protocol);
     entry["nchannels"] = row.choice.nchannels;

@@ -14,6 +14,15 @@ std::string timing_columns(const std::optional<BenchTiming>& timing, bool checke
                      checked ? fmt::to_string(timing->wrong) : "N/A");
 }
 
+/// "  9.10 us, 0.12 GB/s expected: 95 %", of the time out of place; empty: none is known.
+std::string expectation(const BenchJob& job, const BenchRow& row) {
+  if (!row.expected) return {};
+  const BytesPerSecond busbw =
+      row.bytes / *row.expected * busbw_factor(job.options.collective, job.nranks);
+  return fmt::format("  {:.2f} us, {:.2f} GB/s expected: {:.0f} %", in_us(*row.expected),
+                     in_gbs(busbw), 100 * (*row.expected / row.out_of_place.median));
+}
+
 }  // namespace
 
 std::string sweep_head(const BenchJob& job) {
@@ -35,11 +44,11 @@ std::string sweep_head(const BenchJob& job) {
 std::string sweep_line(const BenchJob& job, const BenchRow& row) {
   const BenchOptions& bench = job.options;
   const bool is_checked = bench.check != BenchCheck::Off;
-  return fmt::format(" {:>12}{:>14}{:>10}{:>8}{:>8}{}{}  {} {}\n", row.bytes.value, row.count,
+  return fmt::format(" {:>12}{:>14}{:>10}{:>8}{:>8}{}{}  {} {}{}\n", row.bytes.value, row.count,
                      to_string(bench.type), study::redop_column(bench), study::root_column(bench),
                      timing_columns(row.out_of_place, is_checked),
                      timing_columns(row.in_place, is_checked), to_string(row.choice.algorithm),
-                     to_string(row.choice.protocol));
+                     to_string(row.choice.protocol), expectation(job, row));
 }
 
 std::string sweep_foot(const std::vector<BenchRow>& rows) {

@@ -143,7 +143,32 @@ class Sweep {
   std::uint64_t seed_ = 0;
 };
 
+/// errors  as run_bench()
+Result<LinkPace> measure_links(Communicator& communicator, const BenchOptions& options) {
+  constexpr Bytes kShort = 8_B, kEnough = 4_MiB;
+  Bytes longest = kShort;
+  for (const Bytes size : options.sizes) longest = std::max(longest, size);
+  BenchOptions messages{.collective = Collective::SendRecv,
+                        .sizes = {kShort, std::min(longest, kEnough)}};
+  messages.check = BenchCheck::Off;
+  messages.shares_memory = options.shares_memory;
+  Sweep sweep(communicator, messages);
+  RINGSIDE_TRY(sweep.prepare());
+  RINGSIDE_TRY(const BenchRow least, sweep.measure(messages.sizes.front()));
+  RINGSIDE_TRY(const BenchRow most, sweep.measure(messages.sizes.back()));
+  const Seconds latency = least.out_of_place.median;
+  const Seconds beyond = most.out_of_place.median - latency;
+  // Of messages as short as the shortest nothing is known but that.
+  const bool is_long = most.bytes > least.bytes && beyond > Seconds{0};
+  return LinkPace{latency, is_long ? (most.bytes - least.bytes) / beyond : least.bytes / latency};
+}
+
 }  // namespace
+
+Seconds expected_time(const LinkPace& pace, Collective collective, Bytes size, int ranks) {
+  return pace.latency + Seconds{static_cast<double>(size.value) * busbw_factor(collective, ranks) /
+                                pace.rate.value};
+}
 
 Status check_bench(const BenchOptions& options, const CallWishes& wishes) {
   if (options.collective == Collective::Send || options.collective == Collective::Recv) {
@@ -161,6 +186,10 @@ Result<std::vector<BenchRow>> run_bench(Communicator& communicator, const BenchO
                                         const std::function<void(const BenchRow&)>& on_row) {
   RINGSIDE_ASSERT(options.iterations >= 1 && options.warmup >= 0, "{} iterations, {} warm-up",
                   options.iterations, options.warmup);
+  std::optional<LinkPace> pace;
+  if (options.expects && communicator.nranks() > 1) {
+    RINGSIDE_TRY(pace, measure_links(communicator, options));
+  }
   Sweep sweep(communicator, options);
   RINGSIDE_TRY(sweep.prepare());
   std::vector<BenchRow> rows;
@@ -168,7 +197,9 @@ Result<std::vector<BenchRow>> run_bench(Communicator& communicator, const BenchO
   for (const Bytes size : options.sizes) all += work_of(size);
   double done = 0;
   for (const Bytes size : options.sizes) {
-    RINGSIDE_TRY(const BenchRow row, sweep.measure(size));
+    RINGSIDE_TRY(BenchRow row, sweep.measure(size));
+    if (pace)
+      row.expected = expected_time(*pace, options.collective, row.bytes, communicator.nranks());
     done += work_of(size);
     on_row(row);
     if (options.on_progress) options.on_progress(done / all);

@@ -32,6 +32,8 @@ struct BenchOptions {
   bool in_place = true;  ///< time that, too, where the collective has it
   /// Whether buffers lie in SharedMemory, as nccl-tests takes its own from ncclMemAlloc.
   bool shares_memory = true;
+  /// Whether rows say what the links between the ranks would let one expect. They are measured first, by a send_recv.
+  bool expects = false;
   /// Called on every rank, between timed runs, with the share of the work that is done; may be empty.
   std::function<void(double)> on_progress = {};
 };
@@ -52,8 +54,9 @@ struct BenchTiming {
 
 struct BenchRow {
   Bytes bytes;
-  std::int64_t count = 0;  ///< elements that one rank gives, as nccl-tests prints it
-  Choice choice;           ///< how it ran
+  std::int64_t count = 0;           ///< elements that one rank gives, as nccl-tests prints it
+  Choice choice;                    ///< how it ran
+  std::optional<Seconds> expected;  ///< as expected_time() has it; none: not asked for, or one rank
   BenchTiming out_of_place;
   std::optional<BenchTiming> in_place;  ///< none of point-to-point collectives
 };
@@ -63,6 +66,17 @@ struct BenchRow {
 /// errors   InvalidArgument: half a collective, an algorithm that does not reduce this type so.
 ///          Unsupported: an algorithm that the collective has not
 Status check_bench(const BenchOptions& options, const CallWishes& wishes);
+
+/// What the links between ranks give while each rank sends to the next and receives from the one before.
+struct LinkPace {
+  Seconds latency{0};   ///< of the shortest message
+  BytesPerSecond rate;  ///< of a long one, beyond the latency
+};
+
+/// What a collective would take if each link carried its bytes as one message: no algorithm's rounds, no time to reduce.
+/// size, ranks  as a row's; ranks > 1
+/// returns      latency + size * busbw_factor() / rate
+Seconds expected_time(const LinkPace& pace, Collective collective, Bytes size, int ranks);
 
 /// Runs the sweep; collective: every rank calls it with the same options.
 /// shape    on_row is called on every rank after each size

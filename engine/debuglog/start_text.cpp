@@ -171,6 +171,11 @@ std::string socket_interfaces_text(std::span<const NetInterface> interfaces) {
   return text;
 }
 
+std::string socket_counts_text(int threads, int sockets_per_thread) {
+  return fmt::format("NET/Socket: Using {} threads and {} sockets per thread", threads,
+                     sockets_per_thread);
+}
+
 std::string initialized_net_text(std::string_view name) {
   return fmt::format("Initialized NET plugin {}", name);
 }

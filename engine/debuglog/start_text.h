@@ -69,6 +69,7 @@ std::string ib_device_text(const Hca& hca);       ///< 2.27+, NET
 std::string virtual_device_text(const Hca& hca);  ///< 2.24+, NET
 std::string ib_no_device_text();
 std::string socket_interfaces_text(std::span<const NetInterface> interfaces);
+std::string socket_counts_text(int threads, int sockets_per_thread);
 
 /// 2.27+: a backend that has come up, or not, and which one the communicator takes.
 std::string initialized_net_text(std::string_view name);

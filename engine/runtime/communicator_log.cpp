@@ -14,6 +14,7 @@
 #include "engine/debuglog/operation_text.h"
 #include "engine/debuglog/start_text.h"
 #include "engine/runtime/debug_output.h"
+#include "engine/transport/socket_counts.h"
 
 namespace ringside {
 namespace {
@@ -105,6 +106,11 @@ void CommunicatorLog::say_network(const Whereabouts& here) {
     output_.info(kNetwork, socket_interfaces_text({&*interface, 1}));
   }
   output_.info(kNetwork, using_network_text(adapters.empty() ? "Socket" : "IB"));
+  const std::string* const tcp = here.address_on("tcp");
+  const SocketCounts counts = parse_socket_counts(tcp == nullptr ? "" : *tcp);
+  if (adapters.empty() && counts.is_striped()) {
+    output_.info(kNetwork, socket_counts_text(counts.threads, counts.per_thread));
+  }
 }
 
 void CommunicatorLog::completed() {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,6 +13,7 @@
 
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/host_identity.h"
+#include "engine/runtime/messages.h"
 #include "engine/transport/faulty_end.h"
 #include "engine/transport/open_transports.h"
 #include "engine/transport/wakeup.h"
@@ -21,40 +21,21 @@
 namespace ringside {
 namespace {
 
-/// A connection's name as the dialling rank says it.
-struct Hello {
-  std::uint32_t from = 0;
-  std::uint32_t to = 0;
-  std::uint32_t channel = 0;
-  std::uint32_t index = 0;
-  std::uint64_t protocol = 0;
-  std::uint64_t slot_size = 0;
-};
+/// By the order in which both ends count them; those that have not come yet are empty.
+using Sockets = std::vector<UniqueFd>;
 
 ConnectionId reverse_of(ConnectionId id) {
   std::swap(id.from, id.to);
   return id;
 }
 
-Hello hello_of(const ConnectionId& id) {
-  return {id.from,     id.to, id.channel, id.index, static_cast<std::uint64_t>(id.protocol),
-          id.slot_size};
+std::vector<std::byte> hello_of(const ConnectionId& id, std::size_t socket) {
+  return to_bytes(ConnectionHello{id.from, id.to, id.channel, id.index, id.protocol, id.slot_size,
+                                  static_cast<std::uint32_t>(socket)});
 }
 
-/// errors  Corrupt: no rank of this version says so
-Result<ConnectionId> parse_hello(std::span<const std::byte> bytes) {
-  Hello hello;
-  if (bytes.size() != sizeof hello) {
-    return Error{ErrorCode::Corrupt, "a hello of another size than this version's"};
-  }
-  std::memcpy(&hello, bytes.data(), sizeof hello);
-  if (hello.protocol > static_cast<std::uint64_t>(Protocol::Simple)) {
-    return Error{ErrorCode::Corrupt, fmt::format("rank {} wants protocol {}, which nobody knows",
-                                                 hello.from, hello.protocol)};
-  }
-  return ConnectionId{
-      hello.from,     hello.to, hello.channel, hello.index, static_cast<Protocol>(hello.protocol),
-      hello.slot_size};
+ConnectionId id_in(const ConnectionHello& hello) {
+  return {hello.from, hello.to, hello.channel, hello.index, hello.protocol, hello.slot_size};
 }
 
 }  // namespace
@@ -86,7 +67,7 @@ class Connections::Impl {
 
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline) {
     const Patience patience(deadline, off_);
-    std::vector<std::pair<ConnectionId, UniqueFd>> dialled;
+    std::vector<std::pair<ConnectionId, Sockets>> dialled;
     std::vector<ConnectionId> awaited;
     RINGSIDE_TRY(share_sockets(wanted));
     // All knock first and answer then: the acceptors' threads let the knocking in meanwhile.
@@ -98,14 +79,14 @@ class Connections::Impl {
         RINGSIDE_TRY(make_recv(id, {}, patience));
         RINGSIDE_TRY(make_send(id, {}, patience));
       } else if (id.from == me_) {
-        RINGSIDE_TRY(UniqueFd fd, dial(id, patience));
-        dialled.emplace_back(id, std::move(fd));
+        RINGSIDE_TRY(Sockets sockets, dial(id, patience));
+        dialled.emplace_back(id, std::move(sockets));
       } else {
         awaited.push_back(id);
       }
     }
     RINGSIDE_TRY(answer(awaited, patience));
-    for (auto& [id, fd] : dialled) RINGSIDE_TRY(finish(id, std::move(fd), patience));
+    for (auto& [id, sockets] : dialled) RINGSIDE_TRY(finish(id, std::move(sockets), patience));
     return {};
   }
 
@@ -176,25 +157,58 @@ class Connections::Impl {
 
   /// The other direction's descriptor of a socket that both take.
   /// errors  System: out of descriptors
-  Result<UniqueFd> share(const UniqueFd& fd, const ConnectionId& id) const {
-    UniqueFd other(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
-    if (other) return other;
+  Result<Sockets> share(const Sockets& sockets, const ConnectionId& id) const {
+    Sockets others;
+    others.emplace_back(::fcntl(sockets.front().get(), F_DUPFD_CLOEXEC, 0));
+    if (others.front()) return others;
     return about(system_error("its socket", errno, "raise the limit: ulimit -n"), id);
   }
 
-  Result<UniqueFd> dial(const ConnectionId& id, const Patience& patience) {
-    const Hello hello = hello_of(id);
-    auto fd = open_->dial(transport_of(id), peers_.at(id.to), std::as_bytes(std::span(&hello, 1)),
-                          patience);
-    if (!fd) return about(fd.error(), id);
-    return fd;
+  [[nodiscard]] std::size_t sockets_of(const ConnectionId& id) const {
+    const Transport& transport = transport_of(id);
+    const std::string* const receiver = peers_.at(id.to).address_on(transport.name);
+    if (transport.sockets == nullptr || receiver == nullptr) return 1;
+    return transport.sockets(*receiver, {id.protocol, Bytes{id.slot_size}});
+  }
+
+  Result<Sockets> dial(const ConnectionId& id, const Patience& patience) {
+    Sockets sockets(sockets_of(id));
+    for (std::size_t i = 0; i < sockets.size(); ++i) {
+      auto fd = open_->dial(transport_of(id), peers_.at(id.to), hello_of(id, i), patience);
+      if (!fd) return about(fd.error(), id);
+      sockets[i] = *std::move(fd);
+    }
+    return sockets;
+  }
+
+  /// Whether all sockets of the connection have come.
+  [[nodiscard]] bool has_come(const ConnectionId& id) const {
+    const auto found = early_.find(id);
+    return found != early_.end() && found->second.size() == sockets_of(id) &&
+           std::ranges::all_of(found->second, [](const UniqueFd& one) { return bool(one); });
+  }
+
+  Status keep(const ConnectionId& id, std::uint32_t socket, UniqueFd fd) {
+    if (id.from >= static_cast<std::uint32_t>(bootstrap_.nranks())) {
+      return Error{ErrorCode::Corrupt, fmt::format("somebody calls itself rank {}", id.from)};
+    }
+    const std::size_t count = sockets_of(id);
+    if (socket >= count) {
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("rank {} makes socket {} of a connection that has {}", id.from,
+                               socket, count)};
+    }
+    Sockets& sockets = early_[id];
+    sockets.resize(count);
+    sockets[socket] = std::move(fd);
+    return {};
   }
 
   /// Takes what is awaited, in whatever order it comes. What comes early waits in early_.
   Status answer(std::vector<ConnectionId> awaited, const Patience& patience) {
     while (!awaited.empty()) {
-      const auto found = std::ranges::find_if(
-          awaited, [&](const ConnectionId& id) { return early_.contains(id); });
+      const auto found =
+          std::ranges::find_if(awaited, [&](const ConnectionId& id) { return has_come(id); });
       if (found != awaited.end()) {
         RINGSIDE_TRY(take_in(*found, std::move(early_.extract(*found).mapped()), patience));
         awaited.erase(found);
@@ -203,9 +217,9 @@ class Connections::Impl {
       const ConnectionId& first = awaited.front();
       auto accepted = open_->accept(transport_of(first), patience);
       if (!accepted) return about(accepted.error(), first);
-      RINGSIDE_TRY(const ConnectionId id, parse_hello(accepted->hello));
-      RINGSIDE_TRY(check_expected(id, awaited));
-      early_.insert_or_assign(id, std::move(accepted->fd));
+      RINGSIDE_TRY(const ConnectionHello hello, parse_connection_hello(accepted->hello));
+      RINGSIDE_TRY(check_expected(id_in(hello), awaited));
+      RINGSIDE_TRY(keep(id_in(hello), hello.socket, std::move(accepted->fd)));
     }
     return {};
   }
@@ -224,29 +238,36 @@ class Connections::Impl {
   }
 
   /// The end of a connection that was awaited, and where its socket takes the other direction, of that.
-  Status take_in(const ConnectionId& id, UniqueFd fd, const Patience& patience) {
+  Status take_in(const ConnectionId& id, Sockets sockets, const Patience& patience) {
     if (shared_.contains(id)) {
-      RINGSIDE_TRY(UniqueFd other, share(fd, id));
+      RINGSIDE_TRY(Sockets other, share(sockets, id));
       RINGSIDE_TRY(make_send(reverse_of(id), std::move(other), patience));
     }
-    return make_recv(id, std::move(fd), patience);
+    return make_recv(id, std::move(sockets), patience);
   }
 
   /// The same of one that was dialled.
-  Status finish(const ConnectionId& id, UniqueFd fd, const Patience& patience) {
+  Status finish(const ConnectionId& id, Sockets sockets, const Patience& patience) {
     if (shared_.contains(id)) {
-      RINGSIDE_TRY(UniqueFd other, share(fd, id));
+      RINGSIDE_TRY(Sockets other, share(sockets, id));
       RINGSIDE_TRY(make_recv(reverse_of(id), std::move(other), patience));
     }
-    return make_send(id, std::move(fd), patience);
+    return make_send(id, std::move(sockets), patience);
   }
 
-  Joint joint(const ConnectionId& id, UniqueFd fd, const Patience& patience) const {
-    return open_->joint(transport_of(id), peers_.at(other_of(id)), std::move(fd),
-                        {id.protocol, Bytes{id.slot_size}}, id.channel, patience);
+  Joint joint(const ConnectionId& id, Sockets sockets, const Patience& patience) const {
+    UniqueFd first;
+    if (!sockets.empty()) {
+      first = std::move(sockets.front());
+      sockets.erase(sockets.begin());
+    }
+    Joint made = open_->joint(transport_of(id), peers_.at(other_of(id)), std::move(first),
+                              {id.protocol, Bytes{id.slot_size}}, id.channel, patience);
+    made.more = std::move(sockets);
+    return made;
   }
-  Status make_send(const ConnectionId& id, UniqueFd fd, const Patience& patience) {
-    auto end = transport_of(id).make_send(joint(id, std::move(fd), patience));
+  Status make_send(const ConnectionId& id, Sockets sockets, const Patience& patience) {
+    auto end = transport_of(id).make_send(joint(id, std::move(sockets), patience));
     const Fault* const fault = faults_.find(static_cast<int>(id.from), static_cast<int>(id.to),
                                             static_cast<int>(id.channel));
     if (end && fault != nullptr) {
@@ -254,8 +275,8 @@ class Connections::Impl {
     }
     return add(sends_, id, std::move(end));
   }
-  Status make_recv(const ConnectionId& id, UniqueFd fd, const Patience& patience) {
-    return add(recvs_, id, transport_of(id).make_recv(joint(id, std::move(fd), patience)));
+  Status make_recv(const ConnectionId& id, Sockets sockets, const Patience& patience) {
+    return add(recvs_, id, transport_of(id).make_recv(joint(id, std::move(sockets), patience)));
   }
 
   template <typename Ends, typename End>
@@ -275,7 +296,7 @@ class Connections::Impl {
   std::unique_ptr<OpenTransports> open_;
   Peers peers_;
   HostLayout layout_;
-  std::map<ConnectionId, UniqueFd> early_;  ///< let in, not yet asked for
+  std::map<ConnectionId, Sockets> early_;  ///< let in, not yet asked for
   std::set<ConnectionId> shared_;  ///< of this call: whose socket takes the other direction, too
 
   template <typename End>

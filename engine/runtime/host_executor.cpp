@@ -46,6 +46,7 @@ class HostExecutor final : public Executor {
         connections_(std::move(connections)),
         wait_(wait_policy(layout().local_ranks * std::max(1, setup.wishes.nchannels),
                           layout().local_cores)) {
+    if (layout().slowest->spins > 0) wait_.spins = std::min(wait_.spins, layout().slowest->spins);
     wait_.deadline = setup.op_timeout;
     wait_.clock = &setup.bootstrap.clock();
   }

@@ -355,6 +355,20 @@ bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount&
   // Whoever kills a hung job wants to see in the trace how far it came.
   if (setup_.recorder != nullptr) setup_.recorder->flush();
   if (const Status alive = end.check_peer(); !alive) return fail(alive.error(), peer), false;
+  return check_receivers();
+}
+
+/// What was sent may be lost while this rank waits for another. That a receiver has ended says nothing: it may have all
+/// that it wants.
+bool HostPrimitives::check_receivers() {
+  const HostPorts::Side<SendEnd>& side = setup_.ports->send;
+  for (std::size_t i = 0; i < side.ends.size(); ++i) {
+    const Status alive = side.ends[i]->check_peer();
+    if (alive || alive.error().code == ErrorCode::PeerGone ||
+        alive.error().code == ErrorCode::Aborted)
+      continue;
+    return fail(alive.error(), side.peers[i]), false;
+  }
   return true;
 }
 

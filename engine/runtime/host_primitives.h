@@ -100,6 +100,7 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
                 Ready ready);
   bool wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount& count, Rank peer,
                const char* what);
+  bool check_receivers();
   void fail(const Error& error, Rank peer);
   void record(Primitive primitive, const ChunkSpan& span, Ports from, Ports to,
               std::int64_t begin_ns);

@@ -132,6 +132,7 @@ Rank read_rank(Reader& reader) { return Rank{reader.number<std::int32_t>()}; }
 
 constexpr std::uint8_t kJoinTag = 'J';
 constexpr std::uint8_t kRingTag = 'R';
+constexpr std::uint8_t kConnectionTag = 'C';
 
 }  // namespace
 
@@ -190,6 +191,36 @@ Result<RingHello> parse_ring_hello(std::span<const std::byte> bytes) {
   message.purpose = read_kind(reader, RingHello::Purpose::Watch);
   message.from = read_rank(reader);
   RINGSIDE_TRY(reader.finish("ring hello"));
+  return message;
+}
+
+std::vector<std::byte> to_bytes(const ConnectionHello& message) {
+  return Writer()
+      .number(kConnectionTag)
+      .number(message.from)
+      .number(message.to)
+      .number(message.channel)
+      .number(message.index)
+      .number(static_cast<std::uint8_t>(message.protocol))
+      .number(message.slot_size)
+      .number(message.socket)
+      .take();
+}
+
+Result<ConnectionHello> parse_connection_hello(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  ConnectionHello message;
+  if (reader.number<std::uint8_t>() != kConnectionTag) reader.reject();
+  message.from = reader.number<std::uint32_t>();
+  message.to = reader.number<std::uint32_t>();
+  message.channel = reader.number<std::uint32_t>();
+  message.index = reader.number<std::uint32_t>();
+  const auto protocol = reader.number<std::uint8_t>();
+  if (protocol > static_cast<std::uint8_t>(Protocol::Simple)) reader.reject();
+  message.protocol = static_cast<Protocol>(protocol);
+  message.slot_size = reader.number<std::uint64_t>();
+  message.socket = reader.number<std::uint32_t>();
+  RINGSIDE_TRY(reader.finish("connection's"));
   return message;
 }
 

@@ -56,6 +56,19 @@ struct RingHello {
 std::vector<std::byte> to_bytes(const RingHello& message);
 Result<RingHello> parse_ring_hello(std::span<const std::byte> bytes);
 
+/// rank -> rank, as the hello of a connection that carries data.
+struct ConnectionHello {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint32_t channel = 0;
+  std::uint32_t index = 0;
+  Protocol protocol = Protocol::Simple;
+  std::uint64_t slot_size = 0;
+  std::uint32_t socket = 0;  ///< which of the connection's
+};
+std::vector<std::byte> to_bytes(const ConnectionHello& message);
+Result<ConnectionHello> parse_connection_hello(std::span<const std::byte> bytes);
+
 /// rank -> all ranks, before they connect.
 struct PeerInfo {
   Whereabouts where;  ///< but for its rank, which is its place among the others'

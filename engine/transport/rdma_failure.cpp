@@ -54,6 +54,10 @@ constexpr std::array kStatuses{
     WorkStatus{21, "IBV_WC_GENERAL_ERR", "the adapter failed: look at this host's kernel log"},
 };
 
+/// Of a RoCE v2 packet besides its payload, within Ethernet: base header (12), RDMA's (16), immediate (4), checksum (4), UDP (8).
+/// ping's own 8 go for UDP's.
+constexpr int kRoceHeaders = 36;
+
 const WorkStatus* find_status(int number) {
   const auto found = std::ranges::find(kStatuses, number, &WorkStatus::number);
   return found == kStatuses.end() ? nullptr : &*found;
@@ -101,7 +105,20 @@ Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, cons
                   is_send ? "IBV_WC_RDMA_WRITE(1)" : "IBV_WC_RECV_RDMA_WITH_IMM(129)", vendor,
                   is_send ? "Send" : "Recv", to_string(path.local), to_string(path.remote),
                   path.queue, path.remote_queue, path.device, path.remote_device),
-      known == nullptr ? "a status that rdma-core does not list" : known->cause};
+      known == nullptr            ? "a status that rdma-core does not list"
+      : is_silent && path.mtu > 0 ? fmt::format("{}; packets carry up to {} bytes here: if a link "
+                                                "or switch on the way takes shorter ones, its MTU "
+                                                "is too small (ip link, ping -M do -s {} HOST)",
+                                                known->cause, path.mtu, path.mtu + kRoceHeaders)
+                                  : known->cause};
+}
+
+Error with_answering_host(Error error) {
+  error.message +=
+      "; its host answers over TCP, so RDMA's packets alone are lost: the MTU differs on the way, "
+      "or UDP port "
+      "4791 is dropped, or the port or GID leads elsewhere";
+  return error;
 }
 
 Error rdma_connect_error(int number, const char* from, const char* to, const RdmaPath& path) {

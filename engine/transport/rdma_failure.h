@@ -20,6 +20,7 @@ struct RdmaPath {
   int gid_index = 0;
   std::uint32_t queue = 0;
   std::uint32_t remote_queue = 0;
+  int mtu = 0;  ///< longest payload of a packet, bytes; 0: not agreed
 };
 
 /// "IBV_WC_RETRY_EXC_ERR"; "unknown"
@@ -29,6 +30,9 @@ const char* rdma_status_name(int status);
 /// status, vendor  ibv_wc's
 /// code   Unreachable: no answer, however often it was sent; PeerGone: the other end is no longer what it was
 Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, const RdmaPath& path);
+
+/// The same of an Unreachable peer whose host does answer, over TCP.
+Error with_answering_host(Error error);
 
 /// A queue pair that would not be connected.
 /// number  errno's

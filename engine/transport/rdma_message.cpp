@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+
+#include "engine/transport/transport.h"
 
 namespace ringside {
 namespace {
@@ -118,6 +121,25 @@ Result<RdmaEndInfo> parse_rdma_message(std::span<const std::byte> bytes, Connect
     info.queues.push_back({reader.number<std::uint32_t>(), reader.number<std::uint32_t>()});
   }
   return info;
+}
+
+std::string rdma_address(bool is_ethernet, int queues, std::span<const std::string> ports) {
+  std::string text = fmt::format("{} {}", is_ethernet ? "RoCE" : "IB", queues);
+  for (const std::string& port : ports) {
+    if (text.size() + port.size() < kLongestAddress) text += ' ' + port;
+  }
+  return text;
+}
+
+std::string_view rdma_kind_of(std::string_view address) {
+  return address.substr(0, address.find(' '));
+}
+
+int rdma_queues_of(std::string_view address) {
+  address.remove_prefix(std::min(address.size(), rdma_kind_of(address).size() + 1));
+  int queues = 1;
+  std::from_chars(address.data(), address.data() + address.size(), queues);
+  return std::clamp(queues, 1, static_cast<int>(kMostRdmaQueues / kMostRdmaPorts));
 }
 
 std::vector<std::byte> make_rdma_answer(const Status& status) {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -53,6 +55,13 @@ std::vector<std::byte> make_rdma_message(const RdmaEndInfo& info, ConnectionShap
 
 /// errors  Corrupt: it is none.  InvalidArgument: of a connection of another shape, as check_preamble()
 Result<RdmaEndInfo> parse_rdma_message(std::span<const std::byte> bytes, ConnectionShape shape);
+
+/// What all ranks are told of a rank's RDMA: "RoCE 4 mlx5_0:1 mlx5_1:1". Its kind, which both ranks of a connection must
+/// have alike, queues of each port, ports.
+std::string rdma_address(bool is_ethernet, int queues, std::span<const std::string> ports);
+std::string_view rdma_kind_of(std::string_view address);
+/// returns  1 .. kMostRdmaQueues / kMostRdmaPorts; 1 where it says none
+int rdma_queues_of(std::string_view address);
 
 /// "Ready", or why not.
 std::vector<std::byte> make_rdma_answer(const Status& status);

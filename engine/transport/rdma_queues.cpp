@@ -294,6 +294,8 @@ class RdmaQueues::Impl {
       path.remote = theirs_.ports[their_port_of(index)].gid;
       path.remote_device = theirs_.ports[their_port_of(index)].name;
       path.remote_queue = theirs_.queues[index].number;
+      constexpr int kBytesOfMtu0 = 128;  // verbs count 1 for 256 bytes, 2 for 512
+      path.mtu = kBytesOfMtu0 << std::min<int>(port.mtu, theirs_.ports[their_port_of(index)].mtu);
     }
     return path;
   }

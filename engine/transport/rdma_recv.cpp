@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -241,7 +242,9 @@ Result<std::unique_ptr<RecvEnd>> make_rdma_recv_end(Joint joint) {
   auto& state = static_cast<RdmaState&>(*joint.state);
   const OpenRdmaCard& card = state.card_of(joint.channel);
   const RdmaSlots layout(joint.shape);
-  const std::size_t count = static_cast<std::size_t>(card.settings.queues) * card.ports.size();
+  // Of what the two ranks ask for the larger number counts, as in NCCL.
+  const int queues_of_port = std::max(card.settings.queues, rdma_queues_of(joint.address));
+  const std::size_t count = static_cast<std::size_t>(queues_of_port) * card.ports.size();
   RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::allocate(card, RdmaRecvEnd::memory_for(layout)));
   RINGSIDE_TRY(RdmaQueues queues, RdmaQueues::make(card, count, RdmaRecvEnd::kDepth));
   const RdmaEndInfo info = queues.info(memory, memory.bytes());

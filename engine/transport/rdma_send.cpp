@@ -12,6 +12,7 @@
 #include "engine/protocol/ll.h"
 #include "engine/protocol/staging.h"
 #include "engine/protocol/wire_lines.h"
+#include "engine/transport/answers.h"
 #include "engine/transport/framed_slots.h"
 #include "engine/transport/rdma.h"
 #include "engine/transport/rdma_slots.h"
@@ -23,6 +24,8 @@ namespace {
 
 /// How long an end that is given up waits for the peer's adapter to have what was posted.
 constexpr Nanoseconds kLinger = std::chrono::seconds(5);
+/// How long the host of a peer that the adapter lost is asked over TCP.
+constexpr Nanoseconds kAskedFor = std::chrono::milliseconds(500);
 
 class RdmaSendEnd final : public SendEnd {
  public:
@@ -174,6 +177,10 @@ class RdmaSendEnd final : public SendEnd {
       // A peer that has died closes the socket at once; its adapter's silence comes of that.
       const Status open = check_open(peer_.get());
       failed_ = open ? found.error() : open.error();
+      if (failed_->code == ErrorCode::Unreachable &&
+          answers_short_packets(peer_.get(), deadline_in(kAskedFor))) {
+        failed_ = with_answering_host(*std::move(failed_));
+      }
       return *failed_;
     }
     for (const RdmaQueues::Done& one : std::span(done).first(*found)) {

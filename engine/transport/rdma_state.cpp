@@ -153,13 +153,12 @@ Status RdmaState::open_port(OpenRdmaCard& card, const RdmaPort& port, const Rdma
 }
 
 std::string RdmaState::address() const {
-  std::string text = cards_.front()->ports.front().port.is_ethernet ? "RoCE" : "IB";
+  std::vector<std::string> ports;
   for (const auto& card : cards_) {
-    for (const OpenRdmaPort& port : card->ports) {
-      if (text.size() + port.name().size() < kLongestAddress) text += ' ' + port.name();
-    }
+    for (const OpenRdmaPort& port : card->ports) ports.push_back(port.name());
   }
-  return text;
+  const OpenRdmaCard& first = *cards_.front();
+  return rdma_address(first.ports.front().port.is_ethernet, first.settings.queues, ports);
 }
 
 Status RdmaState::check() const {

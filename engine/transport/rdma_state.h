@@ -39,7 +39,7 @@ class RdmaState final : public TransportState {
   static Result<std::unique_ptr<TransportState>> open(const LocalSite& here);
   ~RdmaState() override;
 
-  /// "RoCE" or "IB", which the others must have, too, and the ports in their order: "RoCE mlx5_0:1 mlx5_1:1".
+  /// As rdma_address() has it.
   [[nodiscard]] std::string address() const override;
 
   /// The channels take turns on the cards.

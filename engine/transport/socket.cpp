@@ -39,9 +39,7 @@ bool means_unreachable(int error_number) {
 Error silent_error(const std::string& peer, const std::string& why) {
   const std::string whose = peer == kClosedConnection ? std::string() : peer + ": ";
   return {ErrorCode::Unreachable, fmt::format("{}nothing comes back: {}", whose, why),
-          "look at what lies between the two hosts: links and switches (ip -s link), firewalls "
-          "(nft list "
-          "ruleset), MTU (ping -M do -s 8972), routes"};
+          help_for_silence()};
 }
 
 Error stream_error(int socket, int error_number) {
@@ -244,6 +242,12 @@ std::string describe_peer(int socket) {
   return address ? to_string(*address) : "an unknown peer";
 }
 
+const char* help_for_silence() {
+  return "look at what lies between the two hosts: links and switches (ip -s link), firewalls (nft "
+         "list "
+         "ruleset), MTU (ping -M do -s 8972), routes";
+}
+
 void enable_keepalive(int socket, Attention attention) {
   RawAddress raw;
   if (::getsockname(socket, raw.get(), &raw.size) != 0 || raw.storage.ss_family == AF_UNIX) return;
@@ -266,20 +270,6 @@ Status check_open(int socket) {
   static_cast<void>(::getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &size));
   if (number != 0) return stream_error(socket, number);
   return Error{ErrorCode::PeerGone, "its process closed the connection or died"};
-}
-
-Status check_answers(int socket) {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
-  const bool is_waiting = info.tcpi_unacked > 0 && info.tcpi_retransmits > 0;
-  // What carries data back acknowledges nothing where there was nothing to.
-  const std::chrono::milliseconds silence(
-      std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
-  if (!is_waiting || silence < kLongestSilence) return {};
-  return silent_error(describe_peer(socket),
-                      fmt::format("no acknowledgement for {} s, sent again {} times",
-                                  silence.count() / 1000, info.tcpi_retransmits));
 }
 
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data) {

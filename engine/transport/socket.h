@@ -72,9 +72,8 @@ enum class Attention { Prompt, Late };
 /// reader, that what was sent stays unanswered. Does nothing on Unix sockets, whose kernel is their own.
 void enable_keepalive(int socket, Attention attention);
 
-/// Of a TCP connection to a late reader: whether what was sent is answered by the other host's kernel. A system call.
-/// errors  Unreachable: nothing for kLongestSilence, though it was sent again
-Status check_answers(int socket);
+/// What to do about a host from which nothing comes back.
+const char* help_for_silence();
 
 /// Whether the connection stands, as far as this host's kernel knows.
 /// errors  PeerGone: the other end closed or died; Unreachable: keepalives got no answer; System

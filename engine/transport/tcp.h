@@ -10,7 +10,8 @@
 /// travels as four bytes of length, little-endian, and its bytes: the data in Simple, whole lines with
 /// their flags in LL and LL128 (wire_lines.h). There is no thread: the socket moves whenever an end is
 /// asked for something or progress() is called. 8 slots lie on either side, and what is between them is
-/// the kernel's.
+/// the kernel's. Where NCCL_SOCKET_NTHREADS or NCCL_NSOCKS_PERTHREAD ask for it, long slots go over several sockets
+/// (striped.h).
 namespace ringside {
 
 /// `joint.peer` is an authenticated, non-blocking TCP socket on which nothing else is sent in this direction from

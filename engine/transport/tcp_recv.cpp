@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "engine/protocol/wire_lines.h"
 #include "engine/transport/framed_slots.h"
 #include "engine/transport/socket.h"
+#include "engine/transport/striped.h"
 #include "engine/transport/tcp.h"
 
 namespace ringside {
@@ -162,6 +164,9 @@ class TcpRecvEnd final : public RecvEnd {
 
 Result<std::unique_ptr<RecvEnd>> make_tcp_recv_end(Joint joint) {
   enable_keepalive(joint.peer.get(), Attention::Late);
+  const std::string own = joint.state == nullptr ? std::string() : joint.state->address();
+  const SocketCounts counts = socket_counts_of(own, joint.shape);
+  if (counts.is_striped()) return make_striped_recv_end(take_sockets(joint), joint.shape, counts);
   return std::make_unique<TcpRecvEnd>(std::move(joint.peer), joint.shape);
 }
 

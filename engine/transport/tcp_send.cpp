@@ -7,8 +7,10 @@
 #include <cstring>
 
 #include "engine/protocol/wire_lines.h"
+#include "engine/transport/answers.h"
 #include "engine/transport/framed_slots.h"
 #include "engine/transport/socket.h"
+#include "engine/transport/striped.h"
 #include "engine/transport/tcp.h"
 
 namespace ringside {
@@ -72,7 +74,7 @@ class TcpSendEnd final : public SendEnd {
 
   Status check_peer() override {
     RINGSIDE_TRY(progress());
-    RINGSIDE_TRY(check_answers(peer_.get()));
+    RINGSIDE_TRY(answers_.check(peer_.get()));
     return check_open(peer_.get());
   }
 
@@ -145,6 +147,7 @@ class TcpSendEnd final : public SendEnd {
   }
 
   UniqueFd peer_;
+  AnswerWatch answers_;
   ConnectionShape shape_;
   std::array<std::byte, kPreamble> preamble_;
   std::size_t introduced_ = 0;  ///< of the preamble, sent
@@ -161,6 +164,8 @@ class TcpSendEnd final : public SendEnd {
 
 Result<std::unique_ptr<SendEnd>> make_tcp_send_end(Joint joint) {
   enable_keepalive(joint.peer.get(), Attention::Late);
+  const SocketCounts counts = socket_counts_of(joint.address, joint.shape);
+  if (counts.is_striped()) return make_striped_send_end(take_sockets(joint), joint.shape, counts);
   return std::make_unique<TcpSendEnd>(std::move(joint.peer), joint.shape);
 }
 

@@ -7,7 +7,9 @@
 #include "base/suggest.h"
 #include "engine/transport/loop.h"
 #include "engine/transport/rdma.h"
+#include "engine/transport/rdma_message.h"
 #include "engine/transport/shm.h"
+#include "engine/transport/socket_counts.h"
 #include "engine/transport/tcp.h"
 
 namespace ringside {
@@ -17,8 +19,10 @@ bool are_one(const Whereabouts& from, const Whereabouts& to) { return from.rank 
 bool share_host(const Whereabouts& from, const Whereabouts& to) { return from.host == to.host; }
 /// InfiniBand or RoCE.
 bool have_one_kind_of_adapter(const Whereabouts& from, const Whereabouts& to) {
-  const auto kind = [](const std::string& address) { return address.substr(0, address.find(' ')); };
-  return kind(*from.address_on("rdma")) == kind(*to.address_on("rdma"));
+  return rdma_kind_of(*from.address_on("rdma")) == rdma_kind_of(*to.address_on("rdma"));
+}
+std::size_t tcp_sockets(std::string_view receiver, ConnectionShape shape) {
+  return socket_counts_of(receiver, shape).sockets();
 }
 bool are_anywhere(const Whereabouts& /*from*/, const Whereabouts& /*to*/) { return true; }
 
@@ -41,6 +45,7 @@ constexpr std::array kTable{
               .joins = "ranks with InfiniBand or RoCE adapters",
               .door = Door::Network,
               .nccl_network = "IB",
+              .spins = 20,
               .reaches = have_one_kind_of_adapter,
               .listen = open_rdma,
               .make_recv = make_rdma_recv_end,
@@ -59,7 +64,9 @@ constexpr std::array kTable{
               .longest_slot = 64_KiB,
               .slot_between_hosts = 256_KiB,
               .shares_socket_up_to = 8_KiB,
+              .sockets = tcp_sockets,
               .reaches = are_anywhere,
+              .listen = open_tcp,
               .make_recv = make_tcp_recv_end,
               .make_send = make_tcp_send_end},
 };

@@ -79,6 +79,8 @@ inline constexpr std::size_t kLongestAddress = 4096;
 /// What one end of a connection is made of.
 struct Joint {
   UniqueFd peer;  ///< the proven, non-blocking socket from the door; none where there is no door
+  std::vector<UniqueFd> more =
+      {};  ///< further ones of the same connection, in the same order on both ends
   ConnectionShape shape;
   std::uint32_t channel = 0;        ///< connections spread over several cards by it
   std::string_view address = {};    ///< the other rank's on this transport
@@ -95,6 +97,9 @@ struct Transport {
 
   // What the ends are like.
   bool needs_progress = false;  ///< no thread nor memory moves its data: who waits calls progress()
+  /// Looks for a slot before a waiting rank first gives its core away; 0: as between ranks of a host. Fewer where a look
+  /// costs more, or where the kernel may want the core to move the bytes.
+  int spins = 0;
   bool takes_host_memory = true;
   bool takes_device_memory = false;
 
@@ -105,6 +110,9 @@ struct Transport {
   /// The two connections between two ranks that are made together may share a socket if their slots are no
   /// longer than this, or of LL or LL128; 0: each has its own. Their ends then wait for nothing when made.
   Bytes shares_socket_up_to{0};
+
+  /// Sockets from the door that a connection takes; null: one.  receiver: its rank's address on the transport
+  std::size_t (*sockets)(std::string_view receiver, ConnectionShape shape) = nullptr;
 
   /// Whether it joins two ranks that both have it open.
   bool (*reaches)(const Whereabouts& from, const Whereabouts& to) = nullptr;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "engine/transport/socket_counts.h"
 #include "harness/probe/judge_rdma.h"
 #include "harness/probe/told.h"
 #include "harness/probe/verdicts.h"
@@ -221,6 +222,10 @@ void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
 }
 
 void judge_variables(const Machine& machine, Verdicts& verdicts) {
+  if (const auto sockets = socket_counts_from(environment_of(machine)); !sockets) {
+    verdicts.add("env_override", Severity::Error, sockets.error().message,
+                 "NCCL lowers such a number; this engine refuses it", sockets.error().help);
+  }
   const std::string debug = variable(machine, "NCCL_DEBUG");
   if (debug == "TRACE" || debug == "trace") {
     verdicts.add("env_debug_in_production", Severity::Warning, fmt::format("NCCL_DEBUG={}", debug),

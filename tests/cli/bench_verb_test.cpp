@@ -116,10 +116,29 @@ TEST(BenchVerb, CsvHasALineOfNamesAndOneForEachSizeAndPlacement) {
   const auto rows = parse_csv(outcome.out);
   ASSERT_EQ(rows.size(), 5U);
   EXPECT_EQ(rows[0][0], "collective");
-  EXPECT_EQ(rows[0].back(), "wrong");
+  EXPECT_EQ(rows[0].rbegin()[1], "wrong");
+  EXPECT_EQ(rows[0].back(), "expected_us");
   for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
   EXPECT_EQ(rows[1][0], "all_reduce");
-  EXPECT_EQ(rows[1].back(), "0");
+  EXPECT_EQ(rows[1].rbegin()[1], "0");
+  EXPECT_EQ(rows[1].back(), "");
+}
+
+TEST(BenchVerb, SaysWhatTheLinksAllowWhereThatIsAskedFor) {
+  const std::vector<std::string> words{"bench",   "all_reduce", "-n",          "2",   "-b",
+                                       "8",       "-e",         "1M",          "-f",  "131072",
+                                       "--iters", "2",          "--transport", "tcp", "--json"};
+  const Outcome without = run_program(words);
+  ASSERT_EQ(without.status, 0) << without.err;
+  EXPECT_TRUE(json::parse(without.out)["results"][0]["expected_us"].is_null());
+  std::vector<std::string> asked = words;
+  asked.push_back("--expect");
+  const Outcome outcome = run_program(asked);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json rows = json::parse(outcome.out)["results"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_GT(rows[0]["expected_us"], 0.0);
+  EXPECT_GT(rows[1]["expected_us"], rows[0]["expected_us"]);
 }
 
 TEST(BenchVerb, CsvOfTheGridHasALineForEachCell) {

@@ -19,6 +19,8 @@
 #include "engine/transport/handshake.h"
 #include "engine/transport/preamble.h"
 #include "engine/transport/rdma_message.h"
+#include "engine/transport/socket_counts.h"
+#include "engine/transport/striped.h"
 
 namespace ringside {
 namespace {
@@ -89,6 +91,30 @@ void read_rdma(std::span<const std::byte> bytes) {
   static_cast<void>(parse_rdma_answer(bytes));
 }
 
+/// A part of a slot, as several sockets carry it, lies within the slot.
+void read_part(std::span<const std::byte> bytes) {
+  if (bytes.size() < PartMark::kSize) return;
+  constexpr Bytes kLongest{1 << 18};
+  const auto wire = bytes.first<PartMark::kSize>();
+  const auto mark = PartMark::read(wire, kLongest);
+  if (!mark) return;
+  RINGSIDE_ASSERT(mark->bytes >= 1 && std::uint64_t{mark->at} + mark->bytes <= mark->slot_bytes &&
+                      mark->slot_bytes <= kLongest.value,
+                  "a part beyond its slot");
+  RINGSIDE_ASSERT(std::ranges::equal(mark->wire(), wire), "a part has two forms");
+}
+
+/// What transports tell all ranks of themselves.
+void read_addresses(std::string_view text) {
+  const SocketCounts counts = parse_socket_counts(text);
+  RINGSIDE_ASSERT(counts.sockets() >= 1 && counts.sockets() <= SocketCounts::kMostSockets,
+                  "{} sockets", counts.sockets());
+  const int queues = rdma_queues_of(text);
+  RINGSIDE_ASSERT(queues >= 1 && queues <= static_cast<int>(kMostRdmaQueues / kMostRdmaPorts),
+                  "{} queues", queues);
+  RINGSIDE_ASSERT(text.starts_with(rdma_kind_of(text)), "another kind");
+}
+
 /// What is read as a message is written as the same bytes.
 template <typename Parse>
 void read_message(std::span<const std::byte> bytes, const Parse& parse) {
@@ -114,7 +140,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data + 1), size - 1);
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 19) {
+  switch (data[0] % 22) {
     case 0:
       shake(HandshakeRole::Accepting, bytes, SIZE_MAX);
       break;
@@ -172,6 +198,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 18:
       read_rdma(bytes);
+      break;
+    case 19:
+      read_message(bytes, parse_connection_hello);
+      break;
+    case 20:
+      read_part(bytes);
+      break;
+    case 21:
+      read_addresses(text);
       break;
     default:
       static_cast<void>(first_host_of(text));

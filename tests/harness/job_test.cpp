@@ -244,5 +244,15 @@ TEST_P(Job, RanksThatDisagreeOnTheCountAreTold) {
 INSTANTIATE_TEST_SUITE_P(Table, Job, testing::ValuesIn(joining_transports()),
                          [](const auto& test) { return name_of(test); });
 
+// 1 us, and 2 (n - 1) / n of a million bytes at 1 GB/s: 1.5 ms among 4 ranks.
+TEST(Bench, ExpectsOneMessageOfTheBytesOfALink) {
+  const LinkPace pace{Seconds{1e-6}, BytesPerSecond{1e9}};
+  EXPECT_NEAR(expected_time(pace, Collective::AllReduce, Bytes{1'000'000}, 4).count(), 1.501e-3,
+              1e-12);
+  EXPECT_NEAR(expected_time(pace, Collective::AllGather, Bytes{1'000'000}, 4).count(), 0.751e-3,
+              1e-12);
+  EXPECT_NEAR(expected_time(pace, Collective::Broadcast, Bytes{0}, 2).count(), 1e-6, 1e-12);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -153,6 +153,14 @@ class Hosts:
     def set_mtu(self, host, mtu):
         run("ip", "-n", self.name(host), "link", "set", "eth0", "mtu", str(mtu))
 
+    def set_switch_mtu(self, host, mtu):
+        """The switch's port takes no longer packets from the host, and tells nobody. (A veth passes what its own host has
+        yet to cut, whatever the length: so each host cuts for itself.)"""
+        for other in range(1, self.count + 1):
+            run("ip", "netns", "exec", self.name(other), "ethtool", "-K", "eth0", "gso", "off", "tso", "off", "gro", "off",
+                check=False)
+        self._rule(self.switch, "netdev", f"ingress device p{host}", f"meta length > {mtu + 14}")
+
     def set_rate(self, host, rate):
         for space, device in ((self.name(host), "eth0"), (self.switch, f"p{host}")):
             run("ip", "netns", "exec", space, "tc", "qdisc", "replace", "dev", device, "root", "tbf", "rate", rate, "burst",

@@ -67,6 +67,14 @@ class Data(unittest.TestCase):
             self.assertIn("no interface that is up fits NCCL_SOCKET_IFNAME='ib'", hosts.said(1))
             self.assertIn("eth0 (10.88.0.2)", hosts.said(1))
 
+    def test_several_sockets_and_threads_carry_the_same_data(self):
+        with Hosts(2) as hosts:
+            log = hosts.folder / "log.%h.%p"
+            self.check(hosts, {"NCCL_SOCKET_NTHREADS": "2", "NCCL_NSOCKS_PERTHREAD": "2", "NCCL_DEBUG": "INFO",
+                               "NCCL_DEBUG_FILE": str(log)}, nranks=2)
+            lines = [line for file in hosts.folder.glob("log.*") for line in file.read_text().splitlines()]
+            self.assertTrue(any("NET/Socket: Using 2 threads and 2 sockets per thread" in line for line in lines), lines)
+
     def test_loss_slows_and_spoils_nothing(self):
         with Hosts(2) as hosts:
             hosts.lose(2, 20)
@@ -114,6 +122,14 @@ class Faults(unittest.TestCase):
         self.assertEqual(verdict["kind"], "network_stall", verdict)
         self.assertRegex(verdict["why"], "rank [02] (lost|to) rank 1|rank 1 (lost|to) rank [02]")
 
+    def test_a_switch_that_drops_long_packets_names_the_pair_and_the_mtu(self):
+        # Watches' news are short and pass: the time-out of operations must not be what ends this.
+        verdict, said = self.break_network(lambda hosts, _: hosts.set_switch_mtu(2, 1400), seconds=25,
+                                           options=("--op-timeout", "60s"))
+        self.assertEqual(verdict["kind"], "network_stall", verdict)
+        self.assertRegex(verdict["why"], "rank 1 (lost|to) rank 2")
+        self.assertRegex(said, "short packets pass and those of up to 1500 bytes do not: the MTU differs")
+
     def test_a_process_that_is_killed_is_dead_and_no_network(self):
         def kill(hosts, _):
             # The process itself, not `ip netns exec` before it.
@@ -121,6 +137,18 @@ class Faults(unittest.TestCase):
                 run("kill", "-9", pid)
         verdict, _ = self.break_network(kill)
         self.assertEqual((verdict["kind"], verdict["culprits"]), ("dead_rank", [2]))
+
+    def test_a_connection_that_is_half_open_names_the_rank_that_went(self):
+        def lose_host(hosts, _):
+            # As when a host loses its power and comes back: nobody was told.
+            hosts.link(3, "down")
+            for pid in run("ip", "netns", "pids", hosts.name(3)).split():
+                run("kill", "-9", pid)
+            time.sleep(1)
+            hosts.link(3, "up")
+        verdict, _ = self.break_network(lose_host)
+        self.assertIn(verdict["kind"], ("dead_rank", "network_stall"), verdict)
+        self.assertIn(2, verdict["culprits"], verdict)
 
     def test_a_process_that_is_stopped_is_named(self):
         def stop(hosts, ranks):

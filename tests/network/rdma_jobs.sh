@@ -7,14 +7,17 @@ program=$1
 export RINGSIDE_PROGRAM=$program
 cd /tmp || exit 1
 
-# start NRANKS HOSTS WORDS...: as torchrun does, as many ranks on each host. Pids in $ranks, words in out.RANK.
+# start NRANKS HOSTS WORDS...: as torchrun does, as many ranks on each host. Pids in $ranks, words in out.RANK. RANK1: a
+# variable of rank 1 alone, as NAME=VALUE.
 start() {
-  local nranks=$1 hosts=$2 rank
+  local nranks=$1 hosts=$2 rank own
   local each=$((nranks / hosts))
   shift 2
   ranks=()
   for ((rank = 0; rank < nranks; ++rank)); do
-    ip netns exec h$((rank / each + 1)) env RANK=$rank WORLD_SIZE="$nranks" LOCAL_RANK=$((rank % each)) \
+    own=UNUSED=1
+    ((rank == 1)) && own=${RANK1:-$own}
+    ip netns exec h$((rank / each + 1)) env "$own" RANK=$rank WORLD_SIZE="$nranks" LOCAL_RANK=$((rank % each)) \
       LOCAL_WORLD_SIZE=$each MASTER_ADDR=10.79.0.1 MASTER_PORT=29500 "$program" "$@" >out.$rank 2>&1 &
     ranks+=($!)
   done
@@ -49,7 +52,7 @@ fault() {
     kill -0 "${ranks[0]}" 2>/dev/null || break
     sleep 0.1
   done
-  echo "$name took $((i / 10)) s; $(head -n 1 out.0) / $(head -n 1 out.1)"
+  echo "$name took $((i / 10)) s; $(grep -h '^error' out.0 out.1 | head -n 2 | tr '\n' ' ')"
   kill -9 "${ranks[@]}" 2>/dev/null
   "$program" hang dumps | tr '\n' ' ' | sed "s/^/$name: /"
   echo
@@ -68,6 +71,14 @@ case $2 in
     fault killed 'kill -9 ${ranks[1]}'
     # shellcheck disable=SC2016
     fault stopped 'kill -STOP ${ranks[1]}'
+    fault mtu 'ip link set p2 mtu 600'
+    ip link set p2 mtu 1500
+    # A GID of rank 1 that rank 0's does not reach: the link-local one.
+    RANK1=NCCL_IB_GID_INDEX=0 NCCL_IB_TIMEOUT=14 start 2 2 bench all_reduce -b 64K -e 64K --iters 100 -c off --op-timeout 10s \
+      --timeout 30s
+    wait "${ranks[@]}"
+    sed 's/^/wrong_gid 0: /' out.0
+    sed 's/^/wrong_gid 1: /' out.1
     fault removed 'ip netns exec h2 rdma link del rx2'
     ;;
   speed)
@@ -80,8 +91,11 @@ case $2 in
         "${words[@]}" 127.0.0.1 | grep -E '^ +[0-9]+ ' | sed "s/^/${words[0]} /"
         wait
       done
-      for bytes in 8 8M; do
-        "$program" bench all_reduce -n 2 --transport rdma -b $bytes -e $bytes --iters $((bytes == 8 ? 400 : 5)) -w 2 | grep sum
+      # By shared memory: what this machine, which is emulated, takes for the rest of a call.
+      for call in 'all_reduce rdma 8 400' 'broadcast rdma 8M 5' 'all_reduce rdma 8M 5' 'all_reduce shm 8 400'; do
+        read -r collective transport bytes runs <<<"$call"
+        "$program" bench "$collective" -n 2 -w 2 --transport "$transport" -b "$bytes" -e "$bytes" --iters "$runs" 2>/dev/null |
+          grep float | sed "s/^/$collective $transport /"
       done
     done
     ;;

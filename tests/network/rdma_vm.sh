@@ -70,9 +70,10 @@ for one in "${wanted[@]}"; do
     faults)
       "$machine" --suite testing --prepare >"$log" 2>&1 || leave_out "the machine cannot be prepared: $(tail -n 1 "$log")"
       in_machine 400 --suite testing --add "$here/rdma_jobs.sh" -- "$here/rdma_jobs.sh $program faults"
-      for fault in black_hole link_down removed; do
+      for fault in black_hole link_down mtu removed; do
         check "$fault" "$fault: network_stall.* (rank [01] lost rank [01]|from rank [01] to rank [01])"
       done
+      check "wrong GID: both ranks name the connection" 'wrong_gid 0: .*rank 0 cannot reach rank 1|wrong_gid 0: .*GID'
       check "killed" 'killed: dead_rank: rank 1'
       check "stopped" 'stopped: [a-z_]*: rank 1'
       ;;

@@ -84,6 +84,10 @@ TEST(ProbeJudge, SettingsThatTheEngineRefuses) {
   EXPECT_EQ(ids_of(made), Ids{"env_override"});
   made.sources.variables = {{"NCCL_IB_GID_INDEX", "abc"}};
   EXPECT_EQ(ids_of(made), Ids{"env_override"});
+  made.sources.variables = {{"NCCL_SOCKET_NTHREADS", "16"}, {"NCCL_NSOCKS_PERTHREAD", "16"}};
+  EXPECT_EQ(ids_of(made), Ids{"env_override"});
+  made.sources.variables = {{"NCCL_SOCKET_NTHREADS", "4"}, {"NCCL_NSOCKS_PERTHREAD", "16"}};
+  EXPECT_EQ(ids_of(made), Ids{});
   made.sources.variables = {{"NCCL_IB_HCA", "=nope:9"}};
   EXPECT_EQ(ids_of(made), Ids{"no_rdma_device"});
   made.sources.variables = {{"NCCL_IB_HCA", "^mlx5_0"}};

@@ -76,6 +76,11 @@ TEST_F(ProbeNamespace, AVariableThatNamesNoInterface) {
   EXPECT_EQ(found_after("export NCCL_SOCKET_IFNAME=ens7"), Ids{"wrong_interface"});
 }
 
+TEST_F(ProbeNamespace, MoreSocketsThanThereMayBe) {
+  EXPECT_EQ(found_after("export NCCL_SOCKET_NTHREADS=16 NCCL_NSOCKS_PERTHREAD=16"),
+            Ids{"env_override"});
+}
+
 TEST_F(ProbeNamespace, AFirewallThatDrops) {
   if (in_namespace(std::string(kStart) + "command -v nft").status != 0) GTEST_SKIP() << "needs nft";
   EXPECT_EQ(found_after("nft add table inet f; "

@@ -92,6 +92,8 @@ TEST(Messages, OneByteMoreOrLessIsCorrupt) {
   expect_exact(
       to_bytes(PeerInfo{.where = {.host = "a", .doors = {"", "b", "c"}, .open = {{"d", "e"}}}}),
       parse_peer_info);
+  expect_exact(to_bytes(ConnectionHello{1, 2, 3, 4, Protocol::LL128, 5, 6}),
+               parse_connection_hello);
   expect_exact(to_bytes(RingHello{RingHello::Purpose::Watch, Rank{4}}), parse_ring_hello);
   expect_exact(to_bytes(WatchMessage{.kind = WatchMessage::Kind::Goodbye}), parse_watch);
 }

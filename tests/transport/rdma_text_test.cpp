@@ -49,6 +49,17 @@ TEST(RdmaSettings, AreNcclsDefaultsAndVariables) {
   EXPECT_EQ(set.traffic_class, 106);
 }
 
+TEST(RdmaAddress, TellsKindAndQueues) {
+  const std::vector<std::string> ports{"mlx5_0:1", "mlx5_1:1"};
+  EXPECT_EQ(rdma_address(true, 4, ports), "RoCE 4 mlx5_0:1 mlx5_1:1");
+  EXPECT_EQ(rdma_kind_of("RoCE 4 mlx5_0:1"), "RoCE");
+  EXPECT_EQ(rdma_queues_of("IB 4 mlx5_0:1"), 4);
+  for (const char* none : {"", "IB", "IB ", "IB mlx5_0:1", "IB -3 x", "IB 0"}) {
+    EXPECT_EQ(rdma_queues_of(none), 1) << none;
+  }
+  EXPECT_EQ(rdma_queues_of("IB 100000 x"), static_cast<int>(kMostRdmaQueues / kMostRdmaPorts));
+}
+
 TEST(RdmaSettings, OutOfRangeAreErrorsThatNameTheVariable) {
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"NCCL_IB_TIMEOUT", "32"},
@@ -262,6 +273,11 @@ TEST(RdmaFailure, SaysStatusVendorPeerDeviceGidsQueueAndCause) {
     EXPECT_THAT(error.message, HasSubstr(part));
   }
   EXPECT_THAT(error.help, HasSubstr("no acknowledgement"));
+  EXPECT_THAT(with_answering_host(error).message, HasSubstr("answers over TCP"));
+  RdmaPath path = some_path();
+  path.mtu = 1024;
+  EXPECT_THAT(rdma_completion_error(12, 129, true, path).help, HasSubstr("up to 1024 bytes"));
+  EXPECT_EQ(rdma_completion_error(10, 129, true, path).help.find("1024"), std::string::npos);
   EXPECT_STREQ(rdma_status_name(99), "unknown");
 }
 
