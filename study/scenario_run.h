@@ -23,11 +23,8 @@ struct ScenarioQuestion {
   std::string fidelity = "auto";  ///< of simulated calls
   /// KEY and VALUE as `--vary` has them, over what the scenario says of its cluster; of simulated calls.
   std::vector<std::pair<std::string, std::string>> settings = {};
-<<<<<<< HEAD
   /// Real: a call in which nothing moves for so long fails; none: the scenario's watchdog, else 2 s beyond its faults.
   std::optional<Seconds> timeout = {};
-=======
-  Seconds timeout{2};  ///< real: a call in which nothing moves for so long fails
   /// ScenarioOutcome::played is wanted, of a simulated run; dumps and logs of one that hangs alone.
   bool keeps_calls = false;
 };
@@ -44,7 +41,6 @@ struct PlayedCall {
   std::int64_t started_ns = -1;    ///< its stream reached it
   std::int64_t moving_ns = -1;     ///< all whom it waits for had come
   std::int64_t completed_ns = -1;  ///< it was over
->>>>>>> w17
 };
 
 /// Where a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
