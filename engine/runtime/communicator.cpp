@@ -168,6 +168,10 @@ struct Communicator::Impl {
     Error own = *failure.get();
     // What went wrong may be no more than what comes of ranks that call differently.
     if (check) own = check->look_everywhere().value_or(own);
+    if (check && own.code == ErrorCode::Timeout && options.recorder != nullptr &&
+        options.recorder->settings().tells_desync) {
+      if (const std::string lag = check->who_lags(); !lag.empty()) own.message += "; " + lag;
+    }
     watch->abort(own);
     return watch->reason(deadline_in(kVerdictWait, bootstrap->clock())).value_or(own);
   }
