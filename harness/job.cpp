@@ -113,7 +113,7 @@ Result<int> run_local_rank(const LocalRank& me, const SocketAddress& address,
     id = root->id();
     RINGSIDE_TRY(me.publish(to_string(id)));
   } else {
-    RINGSIDE_TRY(const std::string line, me.wait_for_line());
+    RINGSIDE_TRY(const std::string line, me.wait_for_line(options.join_timeout));
     RINGSIDE_TRY(id, parse_unique_id(line));
   }
   RINGSIDE_TRY(auto bootstrap, Bootstrap::join({.rank = Rank{me.rank()},
