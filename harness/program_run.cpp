@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <vector>
 
 #include "base/mixed.h"
+#include "engine/runtime/call_faults.h"
 #include "harness/hangs/calls.h"
 
 namespace ringside {
@@ -107,6 +109,16 @@ class ProgramRun {
   std::vector<std::byte> input_, output_;
 };
 
+/// For something that is no call, and that does not come.
+/// returns  why the job has broken meanwhile
+Error wait_elsewhere(const Communicator& world) {
+  constexpr std::chrono::milliseconds kNap{5};
+  for (;;) {
+    if (auto error = world.async_error()) return *std::move(error);
+    std::this_thread::sleep_for(kNap);
+  }
+}
+
 }  // namespace
 
 Result<int> run_program(JobRank& rank, const hangs::Program& program, std::int64_t most_elements) {
@@ -118,7 +130,11 @@ Result<int> run_program(JobRank& rank, const hangs::Program& program, std::int64
   }
   ProgramRun run(rank.communicator, program, most_elements);
   RINGSIDE_TRY(run.make_groups());
-  RINGSIDE_TRY(run.run());
+  try {
+    RINGSIDE_TRY(run.run());
+  } catch (const PlannedException&) {
+    return wait_elsewhere(rank.communicator);
+  }
   RINGSIDE_TRY(run.finish());
   return 0;
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -27,7 +26,7 @@ std::int64_t reach_of(const std::vector<Transfer>& transfers) {
 void leave(const Fault& fault) {
   switch (fault.kind) {
     case FaultKind::Throw:
-      throw std::runtime_error("an exception, as the plan of faults says");
+      throw PlannedException();
     case FaultKind::Exit:
       ::_exit(fault.status);
     case FaultKind::Kill:

@@ -3,6 +3,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@
 #include "engine/runtime/failure.h"
 
 namespace ringside {
+
+/// What a rank meets where the plan says `throw`.
+class PlannedException : public std::runtime_error {
+ public:
+  PlannedException() : std::runtime_error("an exception, as the plan of faults says") {}
+};
 
 /// What the plan of faults makes of the calls of one rank, in all its communicators.
 ///
@@ -38,7 +45,7 @@ class CallFaults {
   };
 
   /// Makes the call, or what becomes of it.
-  /// errors  as the callers' run.  Throws std::runtime_error where the plan says so; ends or stops the
+  /// errors  as the callers' run.  Throws PlannedException where the plan says so; ends or stops the
   ///         process likewise
   Status make(const Caller& caller, const CollectiveCall& call);
 
