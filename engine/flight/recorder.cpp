@@ -114,9 +114,11 @@ class FlightRecorder::Group {
   std::atomic<std::int64_t> under_way_since{0};  ///< when the call that is under way began; 0: none
   std::atomic<GroupState> state{GroupState::Init};
   std::atomic<bool> has_failed{false};
-  // The recorder's thread alone: when it last saw that something had moved, and what had.
+  // The recorder's thread alone: when it last saw that something had moved, and what had; which call stood still too
+  // long when it looked last.
   std::int64_t moved_at = 0;
   std::uint64_t moved = 0;
+  std::int64_t suspected = 0;
   bool has_left = false;  // under the recorder's mutex
   // Under the recorder's mutex; empty: it has left.
   ProgressSource progress;
@@ -385,7 +387,10 @@ class FlightRecorder::Impl {
       group.moved_at = std::max(group.moved_at, since);
       group.moved = moved;
       const Nanoseconds still{now - group.moved_at};
-      if (still <= group.facts.timeout + settings_.heartbeat) continue;
+      const std::int64_t call = group.op_id.load(std::memory_order_relaxed);
+      const bool is_late = still > group.facts.timeout + settings_.heartbeat;
+      // Seen twice: a process that was stopped gets the time to end its call by itself.
+      if (std::exchange(group.suspected, is_late ? call : 0) != call || !is_late) continue;
       return fmt::format(
           "call {} of communicator {} stands still for {:.3g} s, though its time-out is {:.3g} s: "
           "the "

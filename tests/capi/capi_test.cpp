@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <thread>
@@ -271,6 +272,36 @@ TEST(CApi, WhoDestroysItsCommunicatorFirstIsNotTakenForDead) {
     EXPECT_EQ(rsCommDestroy(comm), rsSuccess);
     EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
   });
+}
+
+int threads_now() {
+  int count = 0;
+  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/task")) {
+    ++count;
+  }
+  return count;
+}
+
+// Each goes on a thread of its own; that thread goes, too.
+TEST(CApi, ManyThatAreOnlyDestroyedLeaveNoThread) {
+  const auto live_once = [] {
+    rsUniqueId id;
+    ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
+    rsComm_t comms[2] = {};
+    EXPECT_EQ(rsGroupStart(), rsSuccess);
+    for (int rank = 0; rank < 2; ++rank) {
+      EXPECT_EQ(rsCommInitRank(&comms[rank], 2, id, rank), rsSuccess);
+    }
+    ASSERT_EQ(rsGroupEnd(), rsSuccess) << rsGetLastError(nullptr);
+    for (rsComm_t comm : comms) EXPECT_EQ(rsCommDestroy(comm), rsSuccess);
+  };
+  live_once();
+  for (int round = 0; round < 50 && !HasFailure(); ++round) live_once();
+  // What was destroyed last may still be on its way.
+  for (int i = 0; i < 2000 && threads_now() > 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_LE(threads_now(), 2);  // this one, and at most a stream that all share
 }
 
 // Rank 1 never comes to any of them.

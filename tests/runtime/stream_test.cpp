@@ -182,7 +182,11 @@ TEST(Streams, AnAbortOfTheWholeEndsTheMakingOfAPart) {
       while (!(*all)->async_error()) std::this_thread::sleep_for(milliseconds(1));
       return;
     }
-    std::jthread splits([&] { EXPECT_FALSE((*all)->split(0)); });
+    std::jthread splits([&] {
+      const auto part = (*all)->split(0);
+      ASSERT_FALSE(part);
+      EXPECT_EQ(part.error().code, ErrorCode::Aborted) << part.error().message;
+    });
     std::this_thread::sleep_for(milliseconds(50));
     (*all)->abort({ErrorCode::Aborted, "enough"});
   });
