@@ -425,8 +425,8 @@ std::optional<Error> Communicator::async_error() const {
 }
 
 void Communicator::abort(const Error& why) {
-  impl_->abort(why);
   impl_->call_off();
+  impl_->abort(why);
 }
 
 Status Communicator::finish() {
