@@ -68,6 +68,17 @@ CommunicatorOptions options_of(const rsConfig_t* config) {
   return options;
 }
 
+/// Starts it where NCCL_RAS_ADDR wants one, which is the same on all ranks.
+Result<PendingCommunicator::WhenMet> status_service_of(rsComm& comm) {
+  RINGSIDE_TRY(const std::optional<std::uint16_t> port, status_port());
+  if (!port || comm.nranks == 1) return PendingCommunicator::WhenMet();
+  return PendingCommunicator::WhenMet([&comm, port](Bootstrap& bootstrap) -> Status {
+    RINGSIDE_TRY(comm.status, StatusService::start(bootstrap, *comm.recorder, {.port = *port},
+                                                   deadline_in(std::chrono::seconds(8))));
+    return {};
+  });
+}
+
 Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rsConfig_t* config) {
   if (comm == nullptr) return Error{ErrorCode::InvalidArgument, "comm is null", "give its place"};
   const std::string text(id.internal, ::strnlen(id.internal, sizeof id.internal));
@@ -90,8 +101,9 @@ Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rs
   options.recorder = made->recorder.get();
   options.job_rank = made->recorder->rank();
   options.op_timeout = made->recorder->settings().op_timeout(options.op_timeout);
-  RINGSIDE_TRY(made->pending,
-               PendingCommunicator::start(std::move(join), std::move(options), roots().take(text)));
+  RINGSIDE_TRY(PendingCommunicator::WhenMet when_met, status_service_of(*made));
+  RINGSIDE_TRY(made->pending, PendingCommunicator::start(std::move(join), std::move(options),
+                                                         roots().take(text), std::move(when_met)));
   if (made->is_blocking) {
     RINGSIDE_TRY(do_with_group(made.get(), [raw = made.get()]() -> Status {
       RINGSIDE_TRY([[maybe_unused]] const CommunicatorInUse ready, communicator_of(raw));

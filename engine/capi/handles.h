@@ -16,6 +16,7 @@
 #include "engine/runtime/communicator.h"
 #include "engine/runtime/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
+#include "engine/runtime/status_service.h"
 
 /// What the handles of ringside.h are, and what all its calls do alike. For the sources of this folder alone.
 
@@ -30,6 +31,7 @@ struct rsComm {
   bool is_blocking = true;
   /// Of its rank's calls; null: nobody has a use for them. Outlives what follows.
   std::shared_ptr<ringside::FlightRecorder> recorder;
+  std::unique_ptr<ringside::StatusService> status;  ///< null: nobody may ask
   std::mutex waiting;  ///< held by whoever waits for `pending`; taken before the other
   std::mutex mutex;    ///< guards what follows
   std::unique_ptr<ringside::PendingCommunicator> pending;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "engine/capi/ringside.h"
+#include "engine/runtime/status_service.h"
 
 namespace {
 
@@ -390,6 +392,24 @@ TEST(CApi, AFailureLeavesADumpOfEachRank) {
   for (const char* rank : {"0", "1"}) {
     EXPECT_EQ(std::remove((prefix + rank).c_str()), 0) << prefix << rank;
   }
+}
+
+TEST(CApi, TheStatusServiceAnswersWhereNcclsVariableNamesIt) {
+  const auto port = static_cast<std::uint16_t>(10000 + ::getpid() % 8000);
+  ASSERT_EQ(::setenv("NCCL_RAS_ADDR", ("localhost:" + std::to_string(port)).c_str(), 1), 0);
+  std::atomic<bool> has_asked{false};
+  with_ranks(2, [&](int rank, rsComm_t comm) {
+    if (rank == 0) {
+      const auto answer = ringside::ask_status(ringside::loopback_address(port), false,
+                                               ringside::deadline_in(std::chrono::seconds(20)));
+      has_asked = true;
+      ASSERT_TRUE(answer) << answer.error().message;
+      EXPECT_NE(answer->find("2 processes, 2 answer"), std::string::npos) << *answer;
+    }
+    while (!has_asked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    end(comm);
+  });
+  ::unsetenv("NCCL_RAS_ADDR");
 }
 
 TEST(CApi, BadArgumentsAreRefusedAndTold) {
