@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -64,8 +65,8 @@ struct Communicator::Impl {
   Failure refused;              // the first enqueued call that could not begin
   ExecutorMaker make_executor;  // for parts of this one
   bool has_timing = false;      // whether the recorder wants times, and not only the order
-  FlightRecorder::Group* group =
-      nullptr;                // this one in options.recorder; null where nothing is kept
+  /// This one in options.recorder; null where nothing is kept. The watch's thread may look before it is set.
+  std::atomic<FlightRecorder::Group*> group{nullptr};
   CallFaults::Caller caller;  // what options.faults knows this one by
   ToldCalls told;
   std::unique_ptr<Watch> watch;      // its callback uses what stands above
