@@ -29,7 +29,6 @@ namespace ringside {
 namespace {
 
 constexpr int kDefaultLocalRanks = 2;
-constexpr Seconds kWithoutEnd{3e8};  // ten years, which nanoseconds can hold
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
@@ -69,7 +68,7 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
   if (!options.faults.faults.empty()) own.faults = &faults;
   RINGSIDE_TRY(FlightSettings flight, flight_settings());
   if (!options.dumps.empty()) flight.prefix = options.dumps + "/comm_lib_trace_rank_";
-  if (!flight.ends_at_timeout) own.op_timeout = kWithoutEnd;
+  own.op_timeout = flight.op_timeout(own.op_timeout);
   FlightRecorder calls(std::move(flight), to_int(me));
   calls.dump_on_signal();
   own.recorder = &calls;
@@ -114,7 +113,7 @@ Result<int> run_local_rank(const LocalRank& me, const SocketAddress& address,
     id = root->id();
     RINGSIDE_TRY(me.publish(to_string(id)));
   } else {
-    RINGSIDE_TRY(const std::string line, me.wait_for_line());
+    RINGSIDE_TRY(const std::string line, me.wait_for_line(options.join_timeout));
     RINGSIDE_TRY(id, parse_unique_id(line));
   }
   RINGSIDE_TRY(auto bootstrap, Bootstrap::join({.rank = Rank{me.rank()},

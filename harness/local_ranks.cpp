@@ -16,8 +16,10 @@
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/fd.h"
 
 namespace ringside {
@@ -226,9 +228,18 @@ Status LocalRank::publish(const std::string& line) const {
   return send_line(to_parent_, kLine + one_line(line));
 }
 
-Result<std::string> LocalRank::wait_for_line() const {
+Result<std::string> LocalRank::wait_for_line(Seconds longest) const {
+  const Deadline deadline = deadline_in(std::chrono::duration_cast<Nanoseconds>(longest));
   std::string line;
   for (char letter = 0;;) {
+    pollfd entry{from_parent_, POLLIN, 0};
+    while (deadline.poll(std::span(&entry, 1)) <= 0) {
+      if (!has_passed(deadline)) continue;
+      return Error{ErrorCode::Timeout,
+                   fmt::format("rank 0 has not told rank {} within {:g} s where the ranks meet",
+                               rank_, longest.count()),
+                   "see whether rank 0 is stopped"};
+    }
     const ssize_t got = ::recv(from_parent_, &letter, 1, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {

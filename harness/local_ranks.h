@@ -21,8 +21,8 @@ class LocalRank {
   /// errors  System
   Status publish(const std::string& line) const;
   /// ... which they wait for. returns  the line
-  /// errors  PeerGone: the launching process or rank 0 ended first
-  [[nodiscard]] Result<std::string> wait_for_line() const;
+  /// errors  PeerGone: the launching process or rank 0 ended first.  Timeout: rank 0 stands still
+  [[nodiscard]] Result<std::string> wait_for_line(Seconds longest) const;
 
  private:
   int rank_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -15,8 +16,6 @@ namespace {
 
 using hangs::Op;
 using hangs::Step;
-
-constexpr Nanoseconds kNapElsewhere = std::chrono::milliseconds(10);
 
 class ProgramRun {
  public:
@@ -39,13 +38,11 @@ class ProgramRun {
   }
 
   Status run() {
-    try {
-      return take_all();
-    } catch (const PlannedException&) {
-      // As a training script that catches it and goes elsewhere: there, and in no call, until the others give up.
-      while (!world_.async_error()) std::this_thread::sleep_for(kNapElsewhere);
-      return *world_.async_error();
+    const hangs::RankProgram& mine = program_.programs[static_cast<std::size_t>(me_)];
+    for (int iteration = 0; iteration < mine.iterations; ++iteration) {
+      for (const Step& step : mine.body_of(iteration)) RINGSIDE_TRY(take(step));
     }
+    return {};
   }
 
   Status finish() {
@@ -56,14 +53,6 @@ class ProgramRun {
   }
 
  private:
-  Status take_all() {
-    const hangs::RankProgram& mine = program_.programs[static_cast<std::size_t>(me_)];
-    for (int iteration = 0; iteration < mine.iterations; ++iteration) {
-      for (const Step& step : mine.body_of(iteration)) RINGSIDE_TRY(take(step));
-    }
-    return {};
-  }
-
   Communicator& of(int group) {
     const auto& own = communicators_[static_cast<std::size_t>(group)];
     return own ? *own : world_;
@@ -120,6 +109,16 @@ class ProgramRun {
   std::vector<std::byte> input_, output_;
 };
 
+/// For something that is no call, and that does not come.
+/// returns  why the job has broken meanwhile
+Error wait_elsewhere(const Communicator& world) {
+  constexpr std::chrono::milliseconds kNap{5};
+  for (;;) {
+    if (auto error = world.async_error()) return *std::move(error);
+    std::this_thread::sleep_for(kNap);
+  }
+}
+
 }  // namespace
 
 Result<int> run_program(JobRank& rank, const hangs::Program& program, std::int64_t most_elements) {
@@ -131,7 +130,11 @@ Result<int> run_program(JobRank& rank, const hangs::Program& program, std::int64
   }
   ProgramRun run(rank.communicator, program, most_elements);
   RINGSIDE_TRY(run.make_groups());
-  RINGSIDE_TRY(run.run());
+  try {
+    RINGSIDE_TRY(run.run());
+  } catch (const PlannedException&) {
+    return wait_elsewhere(rank.communicator);
+  }
   RINGSIDE_TRY(run.finish());
   return 0;
 }

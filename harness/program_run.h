@@ -11,8 +11,8 @@ namespace ringside {
 /// time.
 ///
 /// Each group is a communicator of its own, split off the job's. Calls come one after the other, in the
-/// program's order: what it lets overlap does not. Data are zeros, nothing is verified. A planned exception is caught: the
-/// rank then makes no call any more, and waits until the others fail.
+/// program's order: what it lets overlap does not. Data are zeros, nothing is verified. A rank that meets a planned
+/// exception catches it, and waits elsewhere until the others have given up, as it does in virtual time.
 ///
 /// most_elements  of a call; the program's larger counts are cut to less, different ones to different ones
 /// shape          most_elements: at least 2

@@ -10,69 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "engine/capi/group.h"
 #include "engine/capi/handles.h"
+#include "engine/capi/leaving.h"
+#include "engine/capi/process_recorder.h"
 #include "engine/runtime/bootstrap_root.h"
-#include "engine/runtime/call_group.h"
 #include "engine/transport/interface.h"
 
 namespace ringside {
-
-thread_local std::string last_error;
-
-namespace {
-
-rsResult_t result_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::InvalidArgument:
-      return rsInvalidArgument;
-    case ErrorCode::Unsupported:
-      return rsInvalidUsage;
-    case ErrorCode::PeerGone:
-    case ErrorCode::Timeout:
-    case ErrorCode::Aborted:
-    case ErrorCode::PermissionDenied:
-    case ErrorCode::Unreachable:
-      return rsRemoteError;
-    case ErrorCode::System:
-    case ErrorCode::NotFound:
-      return rsSystemError;
-    case ErrorCode::Corrupt:
-      break;
-  }
-  return rsInternalError;
-}
-
-}  // namespace
-
-rsResult_t refuse(const Error& error) {
-  last_error = error.help.empty() ? error.message : error.message + "; " + error.help;
-  return result_of(error.code);
-}
-
-rsResult_t refuse(const char* what, const char* help) {
-  return refuse(Error{ErrorCode::InvalidArgument, what, help});
-}
-
-Result<Communicator*> communicator_of(rsComm_t comm) {
-  if (comm == nullptr) {
-    return Error{ErrorCode::InvalidArgument, "no communicator",
-                 "give one that rsCommInit* has made"};
-  }
-  // Only who holds this one resets it, so it stays while it is waited for; others may abort it.
-  const std::lock_guard waiting(comm->waiting);
-  if (comm->pending) {
-    auto made = comm->pending->take();
-    const std::lock_guard lock(comm->mutex);
-    comm->pending.reset();
-    if (made) {
-      comm->ready = *std::move(made);
-    } else {
-      comm->failed = made.error();
-    }
-  }
-  if (comm->failed) return *comm->failed;
-  return comm->ready.get();
-}
 
 namespace {
 
@@ -104,17 +49,12 @@ HostStream& queue_of(rsStream_t stream) {
   return stream == nullptr ? shared : stream->queue;
 }
 
-/// What a thread's rsGroupStart() has begun.
-struct GroupState {
-  int depth = 0;
-  CallGroup calls;
-};
-thread_local GroupState group;
-
-rsComm_t handle_of(std::unique_ptr<Communicator> part) {
+rsComm_t handle_of(std::unique_ptr<Communicator> part, const rsComm& parent) {
   auto made = std::make_unique<rsComm>();
   made->nranks = part->nranks();
   made->rank = to_int(part->rank());
+  made->is_blocking = parent.is_blocking;
+  made->recorder = parent.recorder;
   made->ready = std::move(part);
   return made.release();
 }
@@ -128,25 +68,47 @@ CommunicatorOptions options_of(const rsConfig_t* config) {
   return options;
 }
 
+/// Starts it where NCCL_RAS_ADDR wants one, which is the same on all ranks.
+Result<PendingCommunicator::WhenMet> status_service_of(rsComm& comm) {
+  RINGSIDE_TRY(const std::optional<std::uint16_t> port, status_port());
+  if (!port || comm.nranks == 1) return PendingCommunicator::WhenMet();
+  return PendingCommunicator::WhenMet([&comm, port](Bootstrap& bootstrap) -> Status {
+    RINGSIDE_TRY(comm.status, StatusService::start(bootstrap, *comm.recorder, {.port = *port},
+                                                   deadline_in(std::chrono::seconds(8))));
+    return {};
+  });
+}
+
 Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rsConfig_t* config) {
   if (comm == nullptr) return Error{ErrorCode::InvalidArgument, "comm is null", "give its place"};
   const std::string text(id.internal, ::strnlen(id.internal, sizeof id.internal));
   BootstrapOptions join;
   join.rank = Rank{rank};
   join.nranks = nranks;
+  CommunicatorOptions options = options_of(config);
   if (nranks != 1) {
     RINGSIDE_TRY(join.id, parse_unique_id(text));
+    // Where its ranks meet tells one from another, in dumps of all of them.
+    if (config == nullptr || config->commName == nullptr) options.name = to_string(join.id.root);
   }
-  CommunicatorOptions options = options_of(config);
   join.join_timeout = std::chrono::duration_cast<Nanoseconds>(options.connect_timeout);
   auto made = std::make_unique<rsComm>();
   made->nranks = nranks;
   made->rank = rank;
+  made->is_blocking = config == nullptr || config->blocking != 0;
   made->name = options.name;
-  RINGSIDE_TRY(made->pending,
-               PendingCommunicator::start(std::move(join), std::move(options), roots().take(text)));
-  if (config == nullptr || config->blocking != 0) {
-    RINGSIDE_TRY([[maybe_unused]] Communicator* const ready, communicator_of(made.get()));
+  RINGSIDE_TRY(made->recorder, recorder_of_process(rank));
+  options.recorder = made->recorder.get();
+  options.job_rank = made->recorder->rank();
+  options.op_timeout = made->recorder->settings().op_timeout(options.op_timeout);
+  RINGSIDE_TRY(PendingCommunicator::WhenMet when_met, status_service_of(*made));
+  RINGSIDE_TRY(made->pending, PendingCommunicator::start(std::move(join), std::move(options),
+                                                         roots().take(text), std::move(when_met)));
+  if (made->is_blocking) {
+    RINGSIDE_TRY(do_with_group(made.get(), [raw = made.get()]() -> Status {
+      RINGSIDE_TRY([[maybe_unused]] const CommunicatorInUse ready, communicator_of(raw));
+      return {};
+    }));
   }
   *comm = made.release();
   return {};
@@ -209,7 +171,7 @@ template <typename Fill>
 rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t comm,
                 rsStream_t stream, Fill&& fill) noexcept {
   return guarded([&]() -> Status {
-    RINGSIDE_TRY(Communicator* const communicator, communicator_of(comm));
+    RINGSIDE_TRY(const CommunicatorInUse communicator, communicator_of(comm));
     constexpr auto kMost = static_cast<size_t>(std::numeric_limits<std::int64_t>::max() / 4096);
     if (count > kMost || type < rsInt8 || type > rsFloat8e5m2) {
       return Error{ErrorCode::InvalidArgument,
@@ -221,8 +183,7 @@ rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t
     made.count = static_cast<std::int64_t>(count);
     made.type = static_cast<DataType>(type);
     RINGSIDE_TRY(fill(made));
-    group.calls.add(*communicator, queue_of(stream), std::move(made));
-    return group.depth > 0 ? Status{} : group.calls.launch();
+    return call_with_group(communicator, queue_of(stream), std::move(made));
   });
 }
 
@@ -303,14 +264,15 @@ rsResult_t rsCommSplit(rsComm_t comm, int color, int key, rsComm_t* newcomm, rsC
       return Error{ErrorCode::InvalidArgument, "newcomm is null", "give its place"};
     }
     *newcomm = nullptr;
-    RINGSIDE_TRY(Communicator* const parent, communicator_of(comm));
-    const bool is_in = color >= 0;
+    RINGSIDE_TRY(const CommunicatorInUse parent, communicator_of(comm));
     const std::string description =
         config != nullptr && config->commName != nullptr ? config->commName : "undefined";
-    RINGSIDE_TRY(auto part,
-                 parent->split(is_in ? std::optional(color) : std::nullopt, key, description));
-    if (part) *newcomm = handle_of(std::move(part));
-    return {};
+    return do_with_group(comm, [=]() -> Status {
+      const std::optional<int> part_of = color >= 0 ? std::optional(color) : std::nullopt;
+      RINGSIDE_TRY(auto part, parent->split(part_of, key, description));
+      if (part) *newcomm = handle_of(std::move(part), *comm);
+      return {};
+    });
   });
 }
 
@@ -323,25 +285,53 @@ rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCo
                    "give a list and its place"};
     }
     *newcomm = nullptr;
-    RINGSIDE_TRY(Communicator* const parent, communicator_of(comm));
+    RINGSIDE_TRY(const CommunicatorInUse parent, communicator_of(comm));
     std::vector<Rank> without;
     for (int i = 0; i < excludeRanksCount; ++i) without.push_back(Rank{excludeRanksList[i]});
-    RINGSIDE_TRY(auto part, parent->shrink(without));
-    *newcomm = handle_of(std::move(part));
-    return {};
+    return do_with_group(comm, [=]() -> Status {
+      RINGSIDE_TRY(auto part, parent->shrink(without));
+      *newcomm = handle_of(std::move(part), *comm);
+      return {};
+    });
   });
 }
 
 rsResult_t rsCommFinalize(rsComm_t comm) {
   return guarded([&]() -> Status {
-    RINGSIDE_TRY(Communicator* const communicator, communicator_of(comm));
-    return communicator->finish();
+    RINGSIDE_TRY(const CommunicatorInUse use, communicator_of(comm));
+    {
+      const std::lock_guard lock(comm->mutex);
+      if (std::exchange(comm->is_finalized, true)) {
+        return Error{ErrorCode::InvalidArgument, "a communicator that was finalized already",
+                     "finalize it once, then destroy it"};
+      }
+      comm->is_ending = !comm->is_blocking;
+    }
+    if (comm->is_blocking) return do_with_group(comm, [use] { return use->finish(); });
+    comm->ending = std::jthread([comm, use] {
+      // What goes wrong is told by rsCommGetAsyncError().
+      static_cast<void>(guarded([&use] { return use->finish(); }));
+      const std::lock_guard lock(comm->mutex);
+      comm->is_ending = false;
+    });
+    return {};
   });
 }
 
 rsResult_t rsCommDestroy(rsComm_t comm) {
   return guarded([&]() -> Status {
-    const std::unique_ptr<rsComm> mine(comm);
+    if (comm == nullptr) return {};
+    leave_group(comm);
+    bool is_over = false;
+    {
+      const std::lock_guard lock(comm->mutex);
+      is_over = comm->is_finalized || !comm->ready || comm->ready->async_error().has_value();
+    }
+    if (is_over) {
+      free_unused(comm);
+    } else {
+      Leaving::of_process().add(comm);
+    }
     return {};
   });
 }
@@ -349,12 +339,9 @@ rsResult_t rsCommDestroy(rsComm_t comm) {
 rsResult_t rsCommAbort(rsComm_t comm) {
   return guarded([&]() -> Status {
     if (comm == nullptr) return {};
-    {
-      const std::lock_guard lock(comm->mutex);
-      if (comm->pending) comm->pending->abort();
-      if (comm->ready) comm->ready->abort({ErrorCode::Aborted, "rsCommAbort() was called"});
-    }
-    const std::unique_ptr<rsComm> mine(comm);
+    leave_group(comm);
+    break_off(*comm, "rsCommAbort() was called");
+    free_unused(comm);
     return {};
   });
 }
@@ -365,10 +352,11 @@ rsResult_t rsCommGetAsyncError(rsComm_t comm, rsResult_t* asyncError) {
     *asyncError = rsSuccess;
     {
       const std::lock_guard lock(comm->mutex);
-      if (comm->pending && !comm->pending->is_ready()) *asyncError = rsInProgress;
+      const bool is_coming = comm->pending && !comm->pending->is_ready();
+      if (is_coming || comm->is_ending) *asyncError = rsInProgress;
     }
     if (*asyncError == rsInProgress) return {};
-    const Result<Communicator*> ready = communicator_of(comm);
+    const Result<CommunicatorInUse> ready = communicator_of(comm);
     if (!ready) {
       *asyncError = refuse(ready.error());
     } else if (const auto error = (*ready)->async_error()) {
@@ -427,13 +415,11 @@ rsResult_t rsStreamDestroy(rsStream_t stream) {
 }
 
 rsResult_t rsGroupStart() {
-  ++group.depth;
+  begin_group();
   return rsSuccess;
 }
 rsResult_t rsGroupEnd() {
-  if (group.depth == 0) return refuse("rsGroupEnd() without rsGroupStart()", "call that first");
-  if (--group.depth > 0) return rsSuccess;
-  return guarded([] { return group.calls.launch(); });
+  return guarded([] { return end_group(); });
 }
 
 rsResult_t rsReduce(const void* sendbuff, void* recvbuff, size_t count, rsDataType_t datatype,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <exception>
 #include <map>
 #include <memory>
@@ -7,12 +8,15 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "engine/capi/ringside.h"
+#include "engine/flight/recorder.h"
 #include "engine/reduce/element.h"
 #include "engine/runtime/communicator.h"
 #include "engine/runtime/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
+#include "engine/runtime/status_service.h"
 
 /// What the handles of ringside.h are, and what all its calls do alike. For the sources of this folder alone.
 
@@ -24,11 +28,15 @@ struct rsStream {
 struct rsComm {
   int nranks = 0;
   int rank = 0;
+  bool is_blocking = true;
+  /// Of its rank's calls; null: nobody has a use for them. Outlives what follows.
+  std::shared_ptr<ringside::FlightRecorder> recorder;
+  std::unique_ptr<ringside::StatusService> status;  ///< null: nobody may ask
   std::mutex waiting;  ///< held by whoever waits for `pending`; taken before the other
   std::mutex mutex;    ///< guards what follows
   std::unique_ptr<ringside::PendingCommunicator> pending;
   std::unique_ptr<ringside::Communicator> ready;
-  std::optional<ringside::Error> failed;  ///< why it could not be made
+  std::optional<ringside::Error> failed;  ///< why it could not be made, or be ended
   std::string name;
   struct PreMulSum {
     ringside::DataType type;
@@ -36,6 +44,10 @@ struct rsComm {
   };
   std::map<int, PreMulSum> ops;  ///< by their numbers
   int next_op = rsNumOps;
+  bool is_aborted = false, is_finalized = false, is_ending = false;
+  int users = 0;                   ///< calls that are under way: it stays while there are any
+  std::condition_variable unused;  ///< there are none any more
+  std::jthread ending;             ///< of a finalize that nobody waits for
 };
 
 namespace ringside {
@@ -60,8 +72,30 @@ rsResult_t guarded(Body&& body) noexcept {
   }
 }
 
+/// A communicator in the hands of a call: it is not freed before the call is over, whoever aborts it meanwhile.
+class CommunicatorInUse {
+ public:
+  explicit CommunicatorInUse(rsComm& comm);
+  CommunicatorInUse(const CommunicatorInUse& other) : CommunicatorInUse(*other.comm_) {}
+  CommunicatorInUse& operator=(const CommunicatorInUse&) = delete;
+  ~CommunicatorInUse();
+
+  [[nodiscard]] bool is_of(const rsComm* comm) const { return comm_ == comm; }
+  Communicator& operator*() const { return *comm_->ready; }
+  Communicator* operator->() const { return comm_->ready.get(); }
+
+ private:
+  rsComm* const comm_;
+};
+
 /// The communicator itself; waits for one that is on its way.
 /// errors  InvalidArgument: null.  Why it could not be made
-Result<Communicator*> communicator_of(rsComm_t comm);
+Result<CommunicatorInUse> communicator_of(rsComm_t comm);
+
+/// Ends its making or its calls, where something is under way, for this reason on every rank.
+void break_off(rsComm& comm, const char* why);
+
+/// Frees it once no call has it in hand.
+void free_unused(rsComm_t comm);
 
 }  // namespace ringside

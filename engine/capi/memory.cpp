@@ -38,7 +38,7 @@ Error not_shared() {
 Status register_window(rsComm_t comm, const void* buff, size_t size, rsWindow_t* win) {
   if (win == nullptr) return Error{ErrorCode::InvalidArgument, "win is null", "give its place"};
   *win = nullptr;
-  RINGSIDE_TRY(Communicator* const communicator, communicator_of(comm));
+  RINGSIDE_TRY(const CommunicatorInUse communicator, communicator_of(comm));
   const std::uint64_t mine = buff != nullptr && is_shared(buff, size) ? size : 0;
   RINGSIDE_TRY(const std::vector<std::byte> all,
                communicator->all_gather_bytes(std::as_bytes(std::span(&mine, 1))));

@@ -63,7 +63,8 @@ typedef enum { rsScalarDevice = 0, rsScalarHostImmediate = 1 } rsScalarResidence
 
 /* Begin with RS_CONFIG_INITIALIZER. */
 typedef struct {
-  int blocking;          /* 0: rsCommInitRankConfig() returns at once; see rsCommGetAsyncError() */
+  int blocking;          /* 0: rsCommInitRankConfig() and rsCommFinalize() return at once; see
+                            rsCommGetAsyncError() */
   double connectTimeout; /* seconds that a rank may take to come; 0: 8 */
   double opTimeout;      /* seconds after which a call in which nothing moves fails; 0: 60 */
   const char* commName;  /* in dumps; null: one that tells where it comes from */
@@ -88,8 +89,10 @@ rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCo
                         rsComm_t* newcomm, rsConfig_t* config, int shrinkFlags);
 /* Waits for all calls, and for all ranks. */
 rsResult_t rsCommFinalize(rsComm_t comm);
+/* One that was not finalized goes once its calls are done and all ranks have destroyed theirs; nobody waits for that. */
 rsResult_t rsCommDestroy(rsComm_t comm);
-/* Breaks it on every rank and frees it, whatever is under way: its making, a call, its end. */
+/* Breaks it on every rank and frees it, whatever is under way on whichever thread: its making, a call, a split, its end;
+ * what waits there returns first. */
 rsResult_t rsCommAbort(rsComm_t comm);
 rsResult_t rsCommGetAsyncError(rsComm_t comm, rsResult_t* asyncError);
 rsResult_t rsCommCount(rsComm_t comm, int* count);
@@ -120,6 +123,8 @@ rsResult_t rsStreamSynchronize(rsStream_t stream);
 rsResult_t rsStreamQuery(rsStream_t stream); /* rsInProgress while something is left to do */
 rsResult_t rsStreamDestroy(rsStream_t stream);
 
+/* Between the two, calls wait for the end of the group, and so do init (but for blocking = 0), split, shrink and finalize: of
+ * all communicators together, so that one thread can speak for several ranks. Their results are there after the end. */
 rsResult_t rsGroupStart(void);
 rsResult_t rsGroupEnd(void);
 

@@ -1,7 +1,6 @@
 #include "engine/flight/recorder.h"
 
 #include <fmt/format.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/remark.h"
+#include "engine/flight/bell.h"
 #include "engine/flight/dump_file.h"
 #include "engine/flight/dump_pipe.h"
 #include "engine/flight/stack.h"
@@ -67,24 +68,6 @@ class Held {
   Slot& slot_;
 };
 
-/// A wish that several threads and a signal's handler may make. It counts.
-class Bell {
- public:
-  Bell() { ::sem_init(&semaphore_, 0, 0); }
-  ~Bell() { ::sem_destroy(&semaphore_); }
-  Bell(const Bell&) = delete;
-  Bell& operator=(const Bell&) = delete;
-
-  void ring() noexcept { ::sem_post(&semaphore_); }
-  void wait() noexcept {
-    while (::sem_wait(&semaphore_) != 0 && errno == EINTR) {
-    }
-  }
-
- private:
-  sem_t semaphore_;
-};
-
 // The handler touches nothing that could go away while it runs.
 std::atomic<int> signals_pending{0};
 Bell& signal_bell() {
@@ -128,8 +111,14 @@ class FlightRecorder::Group {
   std::atomic<std::int64_t> completed_op{0};  ///< all up to it have ended well
   std::atomic<std::int64_t> failed_op{0};     ///< those behind that and up to this have failed
   std::array<std::atomic<std::int64_t>, kCollectiveCount> launches{}, completions{};
+  std::atomic<std::int64_t> under_way_since{0};  ///< when the call that is under way began; 0: none
   std::atomic<GroupState> state{GroupState::Init};
   std::atomic<bool> has_failed{false};
+  // The recorder's thread alone: when it last saw that something had moved, and what had; which call stood still too
+  // long when it looked last.
+  std::int64_t moved_at = 0;
+  std::uint64_t moved = 0;
+  std::int64_t suspected = 0;
   bool has_left = false;  // under the recorder's mutex
   // Under the recorder's mutex; empty: it has left.
   ProgressSource progress;
@@ -205,6 +194,7 @@ class FlightRecorder::Impl {
     const std::int64_t seq = counter.load(std::memory_order_relaxed) + 1;
     counter.store(seq, std::memory_order_relaxed);
     group.enqueued.store(seq, std::memory_order_relaxed);
+    group.under_way_since.store(now.count(), std::memory_order_relaxed);
     const Collective collective = count > 1 ? Collective::SendRecv : facts[0].collective;
     count_one(group.launches[static_cast<std::size_t>(collective)]);
     const std::uint32_t entries = count > 1 ? count + 1 : count;
@@ -261,6 +251,7 @@ class FlightRecorder::Impl {
   void end(const Ticket& ticket, bool is_done, Nanoseconds now) {
     note_time(ticket, &Times::ended, now);
     Group& group = *ticket.group;
+    group.under_way_since.store(0, std::memory_order_relaxed);
     if (!is_done) {
       group.failed_op.store(ticket.last_op, std::memory_order_relaxed);
       group.has_failed = true;
@@ -354,7 +345,12 @@ class FlightRecorder::Impl {
 
   void serve(const std::stop_token& stop) {
     for (;;) {
-      bell().wait();
+      if (settings_.heartbeat.count() == 0) {
+        bell().wait();
+      } else if (!bell().wait(settings_.heartbeat / 4)) {
+        look_for_stuck_threads();
+        continue;
+      }
       // What was asked for before the end is written before it.
       const bool is_last = stop.stop_requested();
       if (owns_signal_ && signals_pending.exchange(0) > 0) write({snapshot("SIGUSR1"), false});
@@ -367,6 +363,51 @@ class FlightRecorder::Impl {
       }
       if (is_last) return;
     }
+  }
+
+  /// A call ends by itself once nothing has moved for its time-out, unless the thread that makes it does nothing any
+  /// more. Nobody else can end that call, so the process goes, and leaves its dump.
+  void look_for_stuck_threads() {
+    const auto stuck = find_stuck(trace_now().count());
+    if (!stuck) return;
+    tell_others();
+    write({snapshot(*stuck), false});
+    remark({"engine/flight/recorder.cpp", __LINE__, __func__},
+           fmt::format("rank {}: {}; the process ends", rank_, *stuck));
+    std::abort();
+  }
+
+  std::optional<std::string> find_stuck(std::int64_t now) {
+    const std::lock_guard lock(mutex_);
+    for (Group& group : groups_) {
+      const std::int64_t since = group.under_way_since.load(std::memory_order_relaxed);
+      if (since == 0 || group.has_left) continue;
+      const std::uint64_t moved = moved_on(group);
+      if (moved != group.moved) group.moved_at = now;
+      group.moved_at = std::max(group.moved_at, since);
+      group.moved = moved;
+      const Nanoseconds still{now - group.moved_at};
+      const std::int64_t call = group.op_id.load(std::memory_order_relaxed);
+      const bool is_late = still > group.facts.timeout + settings_.heartbeat;
+      // Seen twice: a process that was stopped gets the time to end its call by itself.
+      if (std::exchange(group.suspected, is_late ? call : 0) != call || !is_late) continue;
+      return fmt::format(
+          "call {} of communicator {} stands still for {:.3g} s, though its time-out is {:.3g} s: "
+          "the "
+          "thread that makes it is stuck (TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC)",
+          group.enqueued.load(std::memory_order_relaxed), group.facts.name, Seconds(still).count(),
+          Seconds(group.facts.timeout).count());
+    }
+    return std::nullopt;
+  }
+
+  /// Messages of all its connections.
+  static std::uint64_t moved_on(const Group& group) {
+    std::vector<FlightDump::Progress> progress;
+    if (group.progress) group.progress(progress);
+    std::uint64_t sum = 0;
+    for (const FlightDump::Progress& one : progress) sum += one.messages;
+    return sum;
   }
 
   std::optional<Wish> take() {

@@ -45,6 +45,15 @@ Result<bool> flag(const Environment& environment, std::initializer_list<const ch
                fmt::format("{}={} is neither yes nor no", found->name, found->text), "give 1 or 0"};
 }
 
+/// source  PyTorch ProcessGroupNCCL.cpp, HeartbeatMonitor; its default is 480 s
+Result<Nanoseconds> heartbeat(const Environment& environment, Nanoseconds otherwise) {
+  RINGSIDE_TRY(const bool is_monitored, flag(environment, {"TORCH_NCCL_ENABLE_MONITORING"}, true));
+  RINGSIDE_TRY(const auto seconds,
+               env_int(environment, "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", 1, kLongestWaitMs / 1000));
+  if (!is_monitored) return Nanoseconds{0};
+  return seconds ? std::chrono::seconds(*seconds) : otherwise;
+}
+
 /// PyTorch's watchdog ends what has timed out unless it is told to keep its hands off, and nobody waits himself.
 /// source  PyTorch ProcessGroupNCCL.hpp, ErrorHandlingMode; its older names go without `TORCH_`
 Result<bool> ends_at_timeout(const Environment& environment) {
@@ -84,6 +93,9 @@ Result<FlightSettings> flight_settings(const Environment& environment) {
                env_int(environment, "TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", 0, kLongestWaitMs));
   if (wait) settings.dump_wait = std::chrono::milliseconds(*wait);
   RINGSIDE_TRY(settings.ends_at_timeout, ends_at_timeout(environment));
+  RINGSIDE_TRY(settings.heartbeat, heartbeat(environment, settings.heartbeat));
+  RINGSIDE_TRY(settings.tells_desync,
+               flag(environment, {"TORCH_NCCL_DESYNC_DEBUG", "NCCL_DESYNC_DEBUG"}, false));
   RINGSIDE_TRY(settings.is_json, flag(environment, {"RINGSIDE_DUMP_JSON"}, false));
   return settings;
 }

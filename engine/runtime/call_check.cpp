@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <thread>
 #include <utility>
 
 #include "base/env.h"
+#include "base/text.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/call.h"
 #include "engine/runtime/call_board.h"
@@ -122,6 +125,21 @@ class CallCheck::Impl {
       if (const auto found = one.calls.look()) return differing_calls(me_, one.rank, *found);
     }
     return Pairs(*this).look_at_all();
+  }
+
+  [[nodiscard]] std::string who_lags() const {
+    std::map<std::uint64_t, std::vector<int>, std::greater<>> by_begun;
+    for (const Rank rank : board_->local_ranks()) {
+      by_begun[CallLog(board_->of_rank(rank)).begun()].push_back(to_int(rank));
+    }
+    if (by_begun.size() < 2) return {};
+    std::string text;
+    for (const auto& [begun, ranks] : by_begun) {
+      text += fmt::format("{}rank{} {} {} begun {} of its calls", text.empty() ? "" : ", ",
+                          ranks.size() == 1 ? "" : "s", format_ranks(ranks),
+                          ranks.size() == 1 ? "has" : "have", begun);
+    }
+    return text;
   }
 
  private:
@@ -273,5 +291,6 @@ Result<std::unique_ptr<CallCheck>> CallCheck::make(Bootstrap& bootstrap, const s
 void CallCheck::begin(const CollectiveCall& call) { impl_->begin(call); }
 std::optional<Error> CallCheck::look() { return impl_->look(); }
 std::optional<Error> CallCheck::look_everywhere() const { return impl_->look_everywhere(); }
+std::string CallCheck::who_lags() const { return impl_->who_lags(); }
 
 }  // namespace ringside

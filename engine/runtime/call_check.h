@@ -74,6 +74,10 @@ class CallCheck {
   /// has failed, which may be the consequence of a difference between others.
   [[nodiscard]] std::optional<Error> look_everywhere() const;
 
+  /// Who has not come as far as the others among the ranks that can be seen, in words; messages of pairs do not count.
+  /// returns  empty: all stand at one call
+  [[nodiscard]] std::string who_lags() const;
+
  private:
   class Impl;
   explicit CallCheck(std::unique_ptr<Impl> impl);

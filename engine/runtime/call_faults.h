@@ -15,7 +15,7 @@
 
 namespace ringside {
 
-/// What FaultKind::Throw throws: whoever plays a training script's part may catch it.
+/// What a rank meets where the plan says `throw`.
 class PlannedException : public std::runtime_error {
  public:
   PlannedException() : std::runtime_error("an exception, as the plan of faults says") {}

@@ -69,6 +69,10 @@ void CallGroup::add(Communicator& communicator, HostStream& stream, CollectiveCa
   (is_message(call) ? part->messages : part->collectives).push_back(std::move(call));
 }
 
+void CallGroup::drop(const Communicator& communicator) {
+  std::erase_if(parts_, [&](const Part& one) { return one.communicator == &communicator; });
+}
+
 Status CallGroup::launch() {
   const std::vector<Part> parts = std::exchange(parts_, {});
   for (const Part& part : parts) {

@@ -21,6 +21,9 @@ class CallGroup {
   ///       done it
   void add(Communicator& communicator, HostStream& stream, CollectiveCall call);
 
+  /// Takes out what the communicator has in it.
+  void drop(const Communicator& communicator);
+
   /// Enqueues everything. The group is empty afterwards.
   /// errors  as Communicator::enqueue(): of the first call that was refused; those before it are under way
   Status launch();

@@ -7,9 +7,9 @@
 namespace ringside {
 
 /// Who comes when: calls of one communicator that wait on several streams begin in the order in which they were
-/// enqueued, which is the same on every rank.
+/// enqueued, which is the same on every rank; and none behind one that has failed.
 ///
-/// Ordering   take(), wait_for(), finish() of each
+/// Ordering   take(), begin(), finish() of each
 /// Threads    any
 class CallTurns {
  public:
@@ -19,27 +19,40 @@ class CallTurns {
   }
 
   /// Returns when all before this turn are finished.
-  void wait_for(std::uint64_t turn) {
+  /// returns  false: close() came first, and nothing is to be done or finished
+  [[nodiscard]] bool begin(std::uint64_t turn) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return finished_ == turn; });
+    changed_.wait(lock, [&] { return is_closed_ || finished_ == turn; });
+    if (is_closed_) return false;
+    is_under_way_ = true;
+    return true;
   }
 
   void finish() {
     const std::lock_guard lock(mutex_);
+    is_under_way_ = false;
     ++finished_;
     changed_.notify_all();
   }
 
-  /// Returns when all that have been taken are finished.
+  /// From now on none begins.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    changed_.notify_all();
+  }
+
+  /// Returns when none is under way and none will begin of those that have been taken.
   void wait_all() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return finished_ == taken_; });
+    changed_.wait(lock, [&] { return finished_ == taken_ || (is_closed_ && !is_under_way_); });
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t taken_ = 0, finished_ = 0;
+  bool is_closed_ = false, is_under_way_ = false;
 };
 
 }  // namespace ringside

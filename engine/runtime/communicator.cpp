@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <numeric>
@@ -33,6 +35,14 @@ constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
+Result<std::vector<int>> gather_job_ranks(Bootstrap& bootstrap, int mine, Deadline deadline) {
+  RINGSIDE_TRY(const std::vector<std::byte> all,
+               bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
+  std::vector<int> ranks(all.size() / sizeof mine);
+  std::memcpy(ranks.data(), all.data(), all.size());
+  return ranks;
+}
+
 }  // namespace
 
 struct Communicator::Impl {
@@ -47,12 +57,16 @@ struct Communicator::Impl {
   int splits = 0;
   int shrinks = 0;
   MeetingPlaces meeting;
-  CallTurns turns;              // of enqueued calls
+  std::mutex part_mutex;  // guards the two below
+  std::shared_ptr<Bootstrap> part_in_making;
+  bool is_called_off = false;
+  // Of enqueued calls. Those that wait on a stream for another communicator's may outlive this one.
+  const std::shared_ptr<CallTurns> turns = std::make_shared<CallTurns>();
   Failure refused;              // the first enqueued call that could not begin
   ExecutorMaker make_executor;  // for parts of this one
   bool has_timing = false;      // whether the recorder wants times, and not only the order
-  FlightRecorder::Group* group =
-      nullptr;                // this one in options.recorder; null where nothing is kept
+  /// This one in options.recorder; null where nothing is kept. The watch's thread may look before it is set.
+  std::atomic<FlightRecorder::Group*> group{nullptr};
   CallFaults::Caller caller;  // what options.faults knows this one by
   ToldCalls told;
   std::unique_ptr<Watch> watch;      // its callback uses what stands above
@@ -62,7 +76,7 @@ struct Communicator::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    turns.wait_all();
+    turns->wait_all();
     if (group != nullptr) options.recorder->leave(*group);
     if (options.faults != nullptr) options.faults->forget(this);
   }
@@ -125,6 +139,7 @@ struct Communicator::Impl {
     dump(why);
     record_state(FlightRecorder::GroupState::Abort);
     failure.set(why);
+    turns->close();
     bootstrap->abort();
     const std::lock_guard lock(executor_mutex);
     if (executor) executor->abort();
@@ -164,10 +179,26 @@ struct Communicator::Impl {
     return why;
   }
 
+  /// A part of this one is made, or no longer: whoever aborts this one meanwhile ends that, too.
+  void note_part(std::shared_ptr<Bootstrap> part) {
+    const std::lock_guard lock(part_mutex);
+    part_in_making = std::move(part);
+    if (is_called_off && part_in_making) part_in_making->abort();
+  }
+  void call_off() {
+    const std::lock_guard lock(part_mutex);
+    is_called_off = true;
+    if (part_in_making) part_in_making->abort();
+  }
+
   Error verdict() {
     Error own = *failure.get();
     // What went wrong may be no more than what comes of ranks that call differently.
     if (check) own = check->look_everywhere().value_or(own);
+    if (check && own.code == ErrorCode::Timeout && options.recorder != nullptr &&
+        options.recorder->settings().tells_desync) {
+      if (const std::string lag = check->who_lags(); !lag.empty()) own.message += "; " + lag;
+    }
     watch->abort(own);
     return watch->reason(deadline_in(kVerdictWait, bootstrap->clock())).value_or(own);
   }
@@ -183,6 +214,7 @@ struct Communicator::Impl {
 
   [[nodiscard]] CommunicatorOptions options_of_part(const std::vector<Rank>& ranks) const {
     CommunicatorOptions own = options;
+    own.job_rank.reset();
     own.job_ranks.clear();
     for (const Rank rank : ranks) {
       const auto at = static_cast<std::size_t>(to_int(rank));
@@ -284,6 +316,10 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
                                 [raw = impl.get()] {
                                   raw->dump({ErrorCode::PeerGone, "a call of another rank failed"});
                                 }));
+  if (options.job_rank) {
+    RINGSIDE_TRY(impl->options.job_ranks,
+                 gather_job_ranks(*impl->bootstrap, *options.job_rank, deadline));
+  }
   impl->join_recorder();
   impl->log = CommunicatorLog::make(impl.get(), impl->bootstrap->rank(), impl->bootstrap->nranks());
   if (impl->log) impl->log->started(impl->watch->job());
@@ -336,7 +372,7 @@ Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> col
   own.name = fmt::format("{}/{}.{}", options.name, impl_->splits, *color);
   own.description = description;
   own.family = family;
-  return make(std::move((*part)->bootstrap), own, impl_->make_executor);
+  return make_part(std::move((*part)->bootstrap), own);
 }
 
 Result<std::unique_ptr<Communicator>> Communicator::shrink(const std::vector<Rank>& without) {
@@ -352,25 +388,34 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const std::vector<Ran
         fmt::format("rank {} shrinks a communicator of {} ranks", to_int(rank()), nranks()),
         "name other ranks of it"};
   }
-  impl_->turns.wait_all();
+  impl_->turns->wait_all();
   RINGSIDE_TRY(SplitPart part,
                impl_->meeting.meet(*impl_->bootstrap, left, in_ns(impl_->options.connect_timeout)));
   CommunicatorOptions own = impl_->options_of_part(part.ranks);
   own.name = fmt::format("{}/s{}", impl_->options.name, ++impl_->shrinks);
   own.family.clear();
-  return make(std::move(part.bootstrap), own, impl_->make_executor);
+  return make_part(std::move(part.bootstrap), own);
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::make_part(std::shared_ptr<Bootstrap> bootstrap,
+                                                              const CommunicatorOptions& options) {
+  impl_->note_part(bootstrap);
+  auto made = make(std::move(bootstrap), options, impl_->make_executor);
+  impl_->note_part(nullptr);
+  return made;
 }
 
 Status Communicator::enqueue(CollectiveCall call, HostStream& stream) {
   if (auto error = async_error()) return *std::move(error);
-  const std::uint64_t turn = impl_->turns.take();
-  stream.push([impl = impl_.get(), turn, call = std::move(call)] {
-    impl->turns.wait_for(turn);
-    // A call that was refused has not reached the others: what is behind it would meet other calls of theirs.
-    if (!impl->refused.happened()) {
-      if (const Status made = impl->run_caught(call); !made) impl->refused.set(made.error());
+  const std::uint64_t turn = impl_->turns->take();
+  stream.push([impl = impl_.get(), turns = impl_->turns, turn, call = std::move(call)] {
+    if (!turns->begin(turn)) return;
+    if (const Status made = impl->run_caught(call); !made) {
+      impl->refused.set(made.error());
+      // It may not have reached the others: what is behind it would meet other calls of theirs.
+      turns->close();
     }
-    impl->turns.finish();
+    turns->finish();
   });
   return {};
 }
@@ -380,10 +425,13 @@ std::optional<Error> Communicator::async_error() const {
   return impl_->failure.get();
 }
 
-void Communicator::abort(const Error& why) { impl_->abort(why); }
+void Communicator::abort(const Error& why) {
+  impl_->call_off();
+  impl_->abort(why);
+}
 
 Status Communicator::finish() {
-  impl_->turns.wait_all();
+  impl_->turns->wait_all();
   impl_->record_state(FlightRecorder::GroupState::Finalize);
   RINGSIDE_TRY(barrier());  // news would not pass a rank that has left
   // By now everybody has begun its last call.

@@ -28,8 +28,10 @@ struct CommunicatorOptions {
       {};  ///< by which faults know it, with all others of its kind; empty: by its name
   std::string description = "default_pg";
   std::vector<int> job_ranks = {};  ///< its ranks' numbers in the whole job; empty: the same
-  HostOptions host;                 ///< of the executor that make() makes
-  CallWishes wishes;                ///< beside them, the executor chooses
+  /// This rank's number in the whole job, where the ranks are to gather job_ranks: of all ranks or of none.
+  std::optional<int> job_rank = {};
+  HostOptions host;   ///< of the executor that make() makes
+  CallWishes wishes;  ///< beside them, the executor chooses
   Seconds connect_timeout{8};
   Seconds op_timeout{60};  ///< a collective in which nothing moves for so long fails
   bool check_calls =
@@ -85,7 +87,8 @@ class Communicator {
 
   /// Makes the call when the stream comes to it. Calls of one communicator are made in the order in which they
   /// were enqueued, on whichever streams; not while run() is under way, and until they are done no run().
-  /// call    its buffers are in use until the stream has done it
+  /// call    its buffers are in use until the stream has done it, or the communicator has gone: one that has failed makes
+  ///         no further calls, and waits for none that its stream has not come to
   /// errors  the first error of an earlier call; what befalls this one is in async_error()
   Status enqueue(CollectiveCall call, HostStream& stream);
 
@@ -100,7 +103,7 @@ class Communicator {
   /// Wishes for the calls to come, on every rank the same.
   void set_wishes(const CallWishes& wishes);
 
-  /// Breaks the communicator on every rank: their run() returns `why` soon.
+  /// Breaks the communicator on every rank: their run() returns `why` soon. A part that is being made is called off.
   void abort(const Error& why);
 
   /// Everybody's bytes, by rank: for what has to be told beside the data (times, counts). Slow: TCP.
@@ -126,6 +129,8 @@ class Communicator {
  private:
   struct Impl;
   explicit Communicator(std::unique_ptr<Impl> impl);
+  Result<std::unique_ptr<Communicator>> make_part(std::shared_ptr<Bootstrap> bootstrap,
+                                                  const CommunicatorOptions& options);
   std::unique_ptr<Impl> impl_;
 };
 

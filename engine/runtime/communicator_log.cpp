@@ -79,6 +79,11 @@ void CommunicatorLog::started(std::uint64_t id) {
   output_.info(kInit, init_start_text(output_.version(), facts_));
 }
 
+void CommunicatorLog::heeded(const std::string& variable, std::int64_t value) {
+  const std::string text = std::to_string(value);
+  output_.info(Subsystem::Env, env_echo_text(output_.version(), {variable, text, true}));
+}
+
 void CommunicatorLog::placed(const Connections& connections) {
   const Peers& peers = connections.peers();
   std::map<std::string, int> ranks_of;

@@ -37,6 +37,8 @@ class CommunicatorLog {
 
   /// id  equal on all ranks
   void started(std::uint64_t id);
+  /// A variable of NCCL's that is set, and heeded.
+  void heeded(const std::string& variable, std::int64_t value);
   /// The hosts of all ranks, and by which network others reach this one.
   void placed(const Connections& connections);
   void completed();

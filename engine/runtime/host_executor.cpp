@@ -13,6 +13,7 @@
 #include "engine/runtime/host_choice.h"
 #include "engine/runtime/host_plan.h"
 #include "engine/runtime/host_primitives.h"
+#include "engine/runtime/host_variables.h"
 #include "trace/recorder.h"
 
 namespace ringside {
@@ -38,10 +39,11 @@ Result<HostTable> agree_on_table(const std::string& path, const ExecutorSetup& s
 
 class HostExecutor final : public Executor {
  public:
-  HostExecutor(const HostOptions& options, const ExecutorSetup& setup, HostTable table,
-               std::unique_ptr<Connections> connections)
+  HostExecutor(const HostOptions& options, const ExecutorSetup& setup, HostVariables variables,
+               HostTable table, std::unique_ptr<Connections> connections)
       : setup_(setup),
         ranks_per_node_(options.ranks_per_node),
+        variables_(std::move(variables)),
         table_(std::move(table)),
         connections_(std::move(connections)),
         wait_(wait_policy(layout().local_ranks * std::max(1, setup.wishes.nchannels),
@@ -49,6 +51,7 @@ class HostExecutor final : public Executor {
     if (layout().slowest->spins > 0) wait_.spins = std::min(wait_.spins, layout().slowest->spins);
     wait_.deadline = setup.op_timeout;
     wait_.clock = &setup.bootstrap.clock();
+    setup_.wishes = variables_.bounded(setup.wishes);
   }
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
@@ -76,7 +79,7 @@ class HostExecutor final : public Executor {
   void abort() noexcept override { connections_->abort(); }
 
   void set_wishes(const CallWishes& wishes) override {
-    setup_.wishes = wishes;
+    setup_.wishes = variables_.bounded(wishes);
     plans_ = {};
   }
 
@@ -209,6 +212,7 @@ class HostExecutor final : public Executor {
 
   ExecutorSetup setup_;
   const int ranks_per_node_;
+  const HostVariables variables_;
   const HostTable table_;
   const std::unique_ptr<Connections> connections_;
   WaitPolicy wait_;
@@ -223,16 +227,23 @@ class HostExecutor final : public Executor {
 
 Result<std::unique_ptr<Executor>> make_host_executor(const HostOptions& options,
                                                      const ExecutorSetup& setup) {
+  RINGSIDE_TRY(HostVariables variables, host_variables());
   RINGSIDE_TRY(HostTable table, agree_on_table(options.table_path, setup));
+  const Transport* transport = options.transport;
+  if (transport == nullptr && variables.is_shm_disabled) {
+    RINGSIDE_TRY(transport, parse_transport("tcp"));
+  }
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
-               Connections::make(setup.bootstrap, options.transport, setup.deadline, setup.faults));
+               Connections::make(setup.bootstrap, transport, setup.deadline, setup.faults));
   if (setup.log != nullptr) {
+    for (const auto& [name, value] : variables.set) setup.log->heeded(name, value);
     setup.log->placed(*connections);
-    setup.log->laid(host_channels(setup.bootstrap.nranks(), host_channel_count(setup.wishes),
+    const CallWishes wishes = variables.bounded(setup.wishes);
+    setup.log->laid(host_channels(setup.bootstrap.nranks(), host_channel_count(wishes),
                                   connections->layout().ranks_per_node));
   }
-  return std::unique_ptr<Executor>(
-      std::make_unique<HostExecutor>(options, setup, std::move(table), std::move(connections)));
+  return std::unique_ptr<Executor>(std::make_unique<HostExecutor>(
+      options, setup, std::move(variables), std::move(table), std::move(connections)));
 }
 
 }  // namespace ringside

@@ -7,16 +7,19 @@
 namespace ringside {
 
 Result<std::unique_ptr<PendingCommunicator>> PendingCommunicator::start(
-    BootstrapOptions join, CommunicatorOptions options, std::unique_ptr<BootstrapRoot> root) {
+    BootstrapOptions join, CommunicatorOptions options, std::unique_ptr<BootstrapRoot> root,
+    WhenMet when_met) {
   RINGSIDE_TRY(Wakeup off, Wakeup::make());
   return std::unique_ptr<PendingCommunicator>(new PendingCommunicator(
-      std::move(join), std::move(options), std::move(root), std::move(off)));
+      std::move(join), std::move(options), std::move(root), std::move(when_met), std::move(off)));
 }
 
 PendingCommunicator::PendingCommunicator(BootstrapOptions join, CommunicatorOptions options,
-                                         std::unique_ptr<BootstrapRoot> root, Wakeup off)
+                                         std::unique_ptr<BootstrapRoot> root, WhenMet when_met,
+                                         Wakeup off)
     : join_(std::move(join)),
       options_(std::move(options)),
+      when_met_(std::move(when_met)),
       off_(std::move(off)),
       root_(std::move(root)) {
   join_.off = &off_;
@@ -40,6 +43,7 @@ Result<std::unique_ptr<Communicator>> PendingCommunicator::make() {
     if (is_off_) return Error{ErrorCode::Aborted, "the making of the communicator was aborted"};
     bootstrap_ = joined;
   }
+  if (when_met_) RINGSIDE_TRY(when_met_(*joined));
   return Communicator::make(std::move(joined), options_);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,11 +20,14 @@ namespace ringside {
 /// Ownership  called off, and waited for, where it goes before it is ready
 class PendingCommunicator {
  public:
+  /// What else the ranks do once they have met; on the object's thread.
+  using WhenMet = std::function<Status(Bootstrap& bootstrap)>;
   /// root  kept until the rank has joined; null: it is elsewhere
   /// errors  System: no descriptors
   static Result<std::unique_ptr<PendingCommunicator>> start(BootstrapOptions join,
                                                             CommunicatorOptions options,
-                                                            std::unique_ptr<BootstrapRoot> root);
+                                                            std::unique_ptr<BootstrapRoot> root,
+                                                            WhenMet when_met = {});
   ~PendingCommunicator();
   PendingCommunicator(const PendingCommunicator&) = delete;
   PendingCommunicator& operator=(const PendingCommunicator&) = delete;
@@ -31,7 +35,7 @@ class PendingCommunicator {
   [[nodiscard]] bool is_ready() const;
 
   /// Waits for it. Once.
-  /// errors  as Bootstrap::join() and Communicator::make()
+  /// errors  as Bootstrap::join(), what was to be done when the ranks had met, and Communicator::make()
   Result<std::unique_ptr<Communicator>> take();
 
   /// Ends the making at once, with Aborted or what the other ranks then say.
@@ -39,11 +43,12 @@ class PendingCommunicator {
 
  private:
   PendingCommunicator(BootstrapOptions join, CommunicatorOptions options,
-                      std::unique_ptr<BootstrapRoot> root, Wakeup off);
+                      std::unique_ptr<BootstrapRoot> root, WhenMet when_met, Wakeup off);
   Result<std::unique_ptr<Communicator>> make();
 
   BootstrapOptions join_;
   const CommunicatorOptions options_;
+  const WhenMet when_met_;
   const Wakeup off_;
   mutable std::mutex mutex_;  ///< guards what follows
   std::unique_ptr<BootstrapRoot> root_;

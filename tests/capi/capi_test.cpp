@@ -1,14 +1,20 @@
 // The C face, as a program that knows NCCL's would use it; ranks are threads.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/capi/ringside.h"
+#include "engine/runtime/status_service.h"
 
 namespace {
 
@@ -208,6 +214,210 @@ TEST(CApi, NonBlockingInitIsInProgressUntilEverybodyHasComeAndCanBeAborted) {
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(rsCommAbort(alone), rsSuccess);
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+int threads_now() {
+  int count = 0;
+  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/task")) {
+    ++count;
+  }
+  return count;
+}
+
+const int threads_at_first = threads_now();
+
+/// Waits for those that were destroyed and not finalized.
+void let_all_go() {
+  const int most = threads_at_first + 1;  // a stream that all share
+  for (int i = 0; i < 2000 && threads_now() > most; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_LE(threads_now(), most);
+}
+
+/// Waits until the stream has begun what it cannot end, or would long have ended it.
+void let_it_wait() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+
+// One thread speaks for all ranks, as nccl-tests do with several GPUs: each step of one rank waits for the others'.
+TEST(CApi, OneThreadMakesCallsPartsAndEndsAllRanksInGroups) {
+  constexpr int kRanks = 3;
+  rsUniqueId id;
+  ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
+  rsComm_t comms[kRanks] = {};
+  rsComm_t parts[kRanks] = {};
+  rsStream_t streams[kRanks] = {};
+  int in[kRanks] = {1, 2, 3};
+  int out[kRanks] = {};
+  EXPECT_EQ(rsGroupStart(), rsSuccess);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    EXPECT_EQ(rsCommInitRank(&comms[rank], kRanks, id, rank), rsSuccess);
+    EXPECT_EQ(rsStreamCreate(&streams[rank]), rsSuccess);
+  }
+  ASSERT_EQ(rsGroupEnd(), rsSuccess) << rsGetLastError(nullptr);
+  EXPECT_EQ(rsGroupStart(), rsSuccess);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    EXPECT_EQ(
+        rsCommSplit(comms[rank], rank == 1 ? RS_SPLIT_NOCOLOR : 0, -rank, &parts[rank], nullptr),
+        rsSuccess);
+  }
+  ASSERT_EQ(rsGroupEnd(), rsSuccess) << rsGetLastError(nullptr);
+  EXPECT_EQ(parts[1], nullptr);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    if (parts[rank] == nullptr) continue;
+    EXPECT_EQ(rsAllReduce(&in[rank], &out[rank], 1, rsInt32, rsSum, parts[rank], streams[rank]),
+              rsSuccess);
+  }
+  for (rsStream_t stream : streams) EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
+  EXPECT_EQ(out[0], 4);
+  EXPECT_EQ(out[2], 4);
+  EXPECT_EQ(rsGroupStart(), rsSuccess);
+  for (rsComm_t comm : comms) EXPECT_EQ(rsCommFinalize(comm), rsSuccess);
+  EXPECT_EQ(rsGroupEnd(), rsSuccess) << rsGetLastError(nullptr);
+  for (rsComm_t comm : comms) EXPECT_EQ(rsCommDestroy(comm), rsSuccess);
+  // These were not finalized: one goes after the other, and none is taken for dead.
+  for (rsComm_t part : parts) EXPECT_EQ(rsCommDestroy(part), rsSuccess);
+  for (rsStream_t stream : streams) EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
+}
+
+TEST(CApi, WhoDestroysItsCommunicatorFirstIsNotTakenForDead) {
+  with_ranks(2, [](int rank, rsComm_t comm) {
+    rsStream_t stream = nullptr;
+    ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
+    int value = 1;
+    EXPECT_EQ(rsAllReduce(&value, &value, 1, rsInt32, rsSum, comm, stream), rsSuccess);
+    EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    rsResult_t error = rsInProgress;
+    EXPECT_EQ(rsCommGetAsyncError(comm, &error), rsSuccess);
+    EXPECT_EQ(error, rsSuccess) << rsGetLastError(comm);
+    EXPECT_EQ(rsCommDestroy(comm), rsSuccess);
+    EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
+  });
+}
+
+// Each goes on a thread of its own; that thread goes, too.
+TEST(CApi, ManyThatAreOnlyDestroyedLeaveNoThread) {
+  const auto live_once = [] {
+    rsUniqueId id;
+    ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
+    rsComm_t comms[2] = {};
+    EXPECT_EQ(rsGroupStart(), rsSuccess);
+    for (int rank = 0; rank < 2; ++rank) {
+      EXPECT_EQ(rsCommInitRank(&comms[rank], 2, id, rank), rsSuccess);
+    }
+    ASSERT_EQ(rsGroupEnd(), rsSuccess) << rsGetLastError(nullptr);
+    for (rsComm_t comm : comms) EXPECT_EQ(rsCommDestroy(comm), rsSuccess);
+  };
+  live_once();
+  for (int round = 0; round < 50 && !HasFailure(); ++round) live_once();
+  let_all_go();
+}
+
+// Rank 1 never comes to any of them.
+TEST(CApi, AbortEndsWhateverAnotherThreadWaitsIn) {
+  const std::vector<std::function<rsResult_t(rsComm_t)>> waits{
+      [](rsComm_t comm) { return rsCommFinalize(comm); },
+      [](rsComm_t comm) {
+        rsComm_t part = nullptr;
+        return rsCommSplit(comm, 0, 0, &part, nullptr);
+      },
+      [](rsComm_t comm) {
+        rsWindow_t window = nullptr;
+        return rsCommWindowRegister(comm, nullptr, 0, &window, RS_WIN_DEFAULT);
+      }};
+  for (const auto& wait : waits) {
+    with_ranks(2, [&wait](int rank, rsComm_t comm) {
+      if (rank == 1) {
+        rsResult_t error = rsSuccess;
+        while (error == rsSuccess) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          ASSERT_EQ(rsCommGetAsyncError(comm, &error), rsSuccess);
+        }
+        EXPECT_EQ(rsCommAbort(comm), rsSuccess);
+        return;
+      }
+      std::jthread waiting([&] { EXPECT_NE(wait(comm), rsSuccess); });
+      let_it_wait();
+      EXPECT_EQ(rsCommAbort(comm), rsSuccess);
+    });
+  }
+}
+
+TEST(CApi, AFinalizeThatIsNotWaitedForIsInProgressUntilAllRanksHaveCome) {
+  rsUniqueId id;
+  ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
+  rsConfig_t config = RS_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  rsComm_t comms[2] = {};
+  for (int rank = 0; rank < 2; ++rank) {
+    ASSERT_EQ(rsCommInitRankConfig(&comms[rank], 2, id, rank, &config), rsSuccess);
+  }
+  const auto state_of = [](rsComm_t comm) {
+    rsResult_t state = rsInternalError;
+    EXPECT_EQ(rsCommGetAsyncError(comm, &state), rsSuccess);
+    return state;
+  };
+  EXPECT_EQ(rsCommFinalize(comms[0]), rsSuccess);
+  let_it_wait();
+  EXPECT_EQ(state_of(comms[0]), rsInProgress);
+  EXPECT_EQ(rsCommFinalize(comms[0]), rsInvalidArgument);
+  EXPECT_EQ(rsCommFinalize(comms[1]), rsSuccess);
+  for (rsComm_t comm : comms) {
+    while (state_of(comm) == rsInProgress) let_it_wait();
+    EXPECT_EQ(state_of(comm), rsSuccess) << rsGetLastError(comm);
+    EXPECT_EQ(rsCommDestroy(comm), rsSuccess);
+  }
+}
+
+TEST(CApi, AnAbortTakesItsCallsOutOfTheGroup) {
+  with_ranks(1, [](int, rsComm_t comm) {
+    int value = 1;
+    EXPECT_EQ(rsGroupStart(), rsSuccess);
+    EXPECT_EQ(rsAllReduce(&value, &value, 1, rsInt32, rsSum, comm, nullptr), rsSuccess);
+    EXPECT_EQ(rsCommFinalize(comm), rsSuccess);
+    EXPECT_EQ(rsCommAbort(comm), rsSuccess);
+    EXPECT_EQ(rsGroupEnd(), rsSuccess);
+  });
+}
+
+// What PyTorch's variables ask for is done for programs in C, too.
+TEST(CApi, AFailureLeavesADumpOfEachRank) {
+  let_all_go();  // a rank's recorder lives as long as a communicator of it, and was made without these
+  const std::string prefix =
+      testing::TempDir() + "ringside_capi_dump_" + std::to_string(::getpid()) + "_";
+  ASSERT_EQ(::setenv("TORCH_FR_DUMP_TEMP_FILE", prefix.c_str(), 1), 0);
+  with_ranks(2, [](int rank, rsComm_t comm) {
+    rsStream_t stream = nullptr;
+    ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
+    int values[2] = {1, 1};
+    EXPECT_EQ(rsAllReduce(values, values, rank == 0 ? 1 : 2, rsInt32, rsSum, comm, stream),
+              rsSuccess);
+    EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
+    EXPECT_EQ(rsCommAbort(comm), rsSuccess);
+    EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
+  });
+  ::unsetenv("TORCH_FR_DUMP_TEMP_FILE");
+  for (const char* rank : {"0", "1"}) {
+    EXPECT_EQ(std::remove((prefix + rank).c_str()), 0) << prefix << rank;
+  }
+}
+
+TEST(CApi, TheStatusServiceAnswersWhereNcclsVariableNamesIt) {
+  const auto port = static_cast<std::uint16_t>(10000 + ::getpid() % 8000);
+  ASSERT_EQ(::setenv("NCCL_RAS_ADDR", ("localhost:" + std::to_string(port)).c_str(), 1), 0);
+  std::atomic<bool> has_asked{false};
+  with_ranks(2, [&](int rank, rsComm_t comm) {
+    if (rank == 0) {
+      const auto answer = ringside::ask_status(ringside::loopback_address(port), false,
+                                               ringside::deadline_in(std::chrono::seconds(20)));
+      has_asked = true;
+      ASSERT_TRUE(answer) << answer.error().message;
+      EXPECT_NE(answer->find("2 processes, 2 answer"), std::string::npos) << *answer;
+    }
+    while (!has_asked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    end(comm);
+  });
+  ::unsetenv("NCCL_RAS_ADDR");
 }
 
 TEST(CApi, BadArgumentsAreRefusedAndTold) {

@@ -72,6 +72,19 @@ TEST_F(RealHangs, AllRanksThatDieTogetherAreNamed) {
   }
 }
 
+// It lives, and says that it has not come to the call.
+TEST_F(RealHangs, ARankThatCatchesAnExceptionIsMissingAndNotDead) {
+  std::uint64_t seed = 1;
+  while (draw_real_hang(seed).plan.faults[0].kind != FaultKind::Throw) ++seed;
+  const RealHang hang = draw_real_hang(seed);
+  const auto verdict = run_and_examine(hang, folder_, 0.8);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->culprits, hang.culprits) << verdict->why;
+  EXPECT_NE(verdict->kind, "dead_rank") << verdict->why;
+  const int rank = hang.culprits[0];
+  EXPECT_TRUE(fs::exists(fmt::format("{}/comm_lib_trace_rank_{}", folder_, rank)));
+}
+
 TEST_F(RealHangs, AHealthyRunLeavesNoDumps) {
   RealHang hang = draw_real_hang(1);
   hang.plan.faults.clear();

@@ -21,25 +21,27 @@
 #include "engine/runtime/call_group.h"
 #include "engine/runtime/communicator.h"
 #include "engine/runtime/host_stream.h"
+#include "engine/runtime/pending_communicator.h"
 
 using namespace ringside;
 
 namespace {
 
 std::atomic<int> wrong{0};
-std::atomic<int> calls{0}, broken{0}, parts{0};
+std::atomic<int> calls{0}, broken{0}, parts{0}, unmade{0};
 
 /// What all ranks do in one round: drawn from its seed, so that they agree.
 struct Round {
   std::uint64_t seed = 0;
   int nranks = 0;
   FaultPlan plan;
-  int aborts = -1;  ///< the rank that aborts after some calls; -1: none
+  int aborts = -1;     ///< the rank that aborts after some calls; -1: none
+  int calls_off = -1;  ///< the rank that calls off the making, at whatever moment; -1: none
 };
 
 Round draw_round(std::uint64_t seed, int nranks) {
   Random random(seed);
-  Round round{random.next(), nranks, {}, -1};
+  Round round{random.next(), nranks, {}};
   constexpr std::array kFaults{"skip",
                                "add",
                                "reorder",
@@ -58,6 +60,7 @@ Round draw_round(std::uint64_t seed, int nranks) {
   round.plan.seed = seed;
   if (random.chance(60)) round.plan.faults.push_back(*parse_fault(random.pick(kFaults)));
   if (random.chance(25)) round.aborts = static_cast<int>(random.below(nranks));
+  if (random.chance(15)) round.calls_off = static_cast<int>(random.below(nranks));
   round.plan = *round.plan.drawn_for(nranks, 12);
   return round;
 }
@@ -93,9 +96,22 @@ Status make_calls(Communicator& communicator, HostStream& stream, Random& random
   return {};
 }
 
+Result<std::unique_ptr<Communicator>> make(int rank, const Round& round, const UniqueId& id,
+                                           const CommunicatorOptions& options) {
+  const BootstrapOptions join{.rank = Rank{rank}, .nranks = round.nranks, .id = id};
+  if (round.calls_off < 0) {
+    RINGSIDE_TRY(auto bootstrap, Bootstrap::join(join));
+    return Communicator::make(std::move(bootstrap), options);
+  }
+  RINGSIDE_TRY(const auto pending, PendingCommunicator::start(join, options, nullptr));
+  if (round.calls_off == rank) {
+    std::this_thread::sleep_for(std::chrono::microseconds(Random(round.seed).below(60'000)));
+    pending->abort();
+  }
+  return pending->take();
+}
+
 void run_rank(int rank, const Round& round, const UniqueId& id) {
-  auto bootstrap = Bootstrap::join({.rank = Rank{rank}, .nranks = round.nranks, .id = id});
-  if (!bootstrap) return;
   FlightSettings settings;
   settings.has_timing = round.seed % 2 == 0;
   FlightRecorder recorder(settings, rank);
@@ -105,8 +121,11 @@ void run_rank(int rank, const Round& round, const UniqueId& id) {
   options.op_timeout = Seconds{0.4};
   options.recorder = &recorder;
   if (!round.plan.faults.empty()) options.faults = &faults;
-  auto made = Communicator::make(*std::move(bootstrap), options);
-  if (!made) return;
+  auto made = make(rank, round, id, options);
+  if (!made) {
+    ++unmade;
+    return;
+  }
   Communicator& all = **made;
   Random random(round.seed);
   HostStream stream;
@@ -118,7 +137,7 @@ void run_rank(int rank, const Round& round, const UniqueId& id) {
     });
   }
   Random shared(round.seed + 1);
-  const bool is_healthy = round.plan.faults.empty() && round.aborts < 0;
+  const bool is_healthy = round.plan.faults.empty() && round.aborts < 0 && round.calls_off < 0;
   Status state = make_calls(all, stream, shared, is_healthy);
   if (state && shared.chance(50)) {
     auto part = all.split(rank % 2, -rank);
@@ -169,10 +188,9 @@ int main(int argc, char** argv) {
   const int left_open = entries_of("/proc/self/fd") - descriptors;
   const int left_running = entries_of("/proc/self/task") - threads;
   fmt::print(
-      "{} rounds of {} ranks, {} calls, {} parts, {} ranks saw theirs break; wrong sums {}, "
-      "descriptors left "
-      "{}, threads left {}\n",
-      rounds, nranks, calls.load(), parts.load(), broken.load(), wrong.load(), left_open,
-      left_running);
+      "{} rounds of {} ranks, {} calls, {} parts, {} ranks saw theirs break, {} had none; wrong "
+      "sums {}, descriptors left {}, threads left {}\n",
+      rounds, nranks, calls.load(), parts.load(), broken.load(), unmade.load(), wrong.load(),
+      left_open, left_running);
   return wrong == 0 && left_open == 0 && left_running == 0 ? 0 : 1;
 }

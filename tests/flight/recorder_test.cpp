@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "trace/clock.h"
 
 namespace ringside {
 namespace {
@@ -245,6 +247,47 @@ TEST_F(WrittenDumps, AWordInThePipeWritesADumpAndThePipeGoesWithTheRecorder) {
     }
   }
   EXPECT_FALSE(fs::exists(pipe));
+}
+
+/// A call that begins and never ends, with connections that carry what `messages` says.
+void never_end(FlightRecorder& recorder, std::atomic<std::uint64_t>& messages) {
+  FlightRecorder::Group& group =
+      recorder.join({"0", "default_pg", {4, 5}, 1, std::chrono::milliseconds(1)},
+                    [&messages](std::vector<FlightDump::Progress>& progress) {
+                      progress.emplace_back().messages = messages;
+                    },
+                    {});
+  recorder.begin(group, all_reduce(1), trace_now());
+}
+
+using StuckThreads = WrittenDumps;
+
+TEST_F(StuckThreads, EndTheProcessOnceTheirCallHasLongOutlivedItsTimeout) {
+  settings_.heartbeat = std::chrono::milliseconds(40);
+  EXPECT_EXIT(
+      {
+        FlightRecorder recorder(settings_, 7);
+        std::atomic<std::uint64_t> messages{3};
+        never_end(recorder, messages);
+        std::this_thread::sleep_for(kPlenty);
+        std::exit(0);
+      },
+      testing::KilledBySignal(SIGABRT), "call 1 of communicator 0 stands still");
+  EXPECT_NE(read(7)["ringside"]["reason"].get<std::string>().find("stuck"), std::string::npos);
+}
+
+TEST_F(StuckThreads, AreNoneWhereSomethingMovesOrNobodyLooks) {
+  for (const bool moves : {true, false}) {
+    settings_.heartbeat = std::chrono::milliseconds(moves ? 200 : 0);
+    FlightRecorder recorder(settings_, 7);
+    std::atomic<std::uint64_t> messages{0};
+    never_end(recorder, messages);
+    for (int i = 0; i < 60; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      messages += moves ? 1 : 0;
+    }
+    EXPECT_TRUE(fs::is_empty(folder_));
+  }
 }
 
 TEST_F(WrittenDumps, ASignalWritesADumpAndTheJobGoesOn) {

@@ -177,6 +177,26 @@ const audit::Finding* find(const audit::Audit& audit, std::string_view id) {
   return nullptr;
 }
 
+// What was left in the environment is heeded, said as NCCL says it, and found.
+TEST(DebugLog, VariablesThatForceTcpOrCapTheChannelsAreFound) {
+  for (const char* const name : {"NCCL_SHM_DISABLE", "NCCL_MAX_NCHANNELS"}) {
+    const Variables variables(std::map<std::string, std::string>{{name, "1"}});
+    JobOptions job = ring_job("shm");
+    job.communicator.host.transport = nullptr;
+    job.communicator.wishes.nchannels = 4;
+    const LoggedRun run =
+        run_logged(job, three_calls, "INIT,BOOTSTRAP,ENV,NET,GRAPH,COLL,TUNING,DESTROY");
+    ASSERT_TRUE(run.status) << run.status.error().message;
+    const audit::Finding* const found = find(run.audit, "env_override");
+    ASSERT_NE(found, nullptr) << name;
+    EXPECT_THAT(found->title, HasSubstr(name));
+    const bool is_tcp = std::string_view(name) == "NCCL_SHM_DISABLE";
+    const audit::CommFacts& comm = *run.audit.facts.world();
+    EXPECT_EQ(pairs_via(comm, logs::Via::Net), is_tcp ? kRing : std::set<std::string>());
+    EXPECT_EQ(comm.rings.size(), is_tcp ? 4U : 1U);
+  }
+}
+
 TEST(DebugLog, ARankThatDiesIsNamed) {
   const LoggedRun run = run_logged(ring_job("shm"), [](JobRank& rank) -> Result<int> {
     RINGSIDE_TRY(three_calls(rank));

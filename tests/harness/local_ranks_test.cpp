@@ -29,11 +29,26 @@ TEST(LocalRanks, RankZeroTellsTheOthersALine) {
       RINGSIDE_TRY(me.publish("ringside:127.0.0.1:1:00"));
       return 0;
     }
-    RINGSIDE_TRY(const std::string line, me.wait_for_line());
+    RINGSIDE_TRY(const std::string line, me.wait_for_line(Seconds{20}));
     return std::string_view(line) == "ringside:127.0.0.1:1:00" ? 0 : 1;
   });
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(*status, 0);
+}
+
+// Stopped before it had said where the ranks meet, rank 0 was waited for without end.
+TEST(LocalRanks, ARankZeroThatStandsStillIsNotWaitedForForEver) {
+  const auto status = run_local_ranks(
+      3,
+      [](const LocalRank& me) -> Result<int> {
+        if (me.rank() == 0) ::raise(SIGSTOP);
+        RINGSIDE_TRY(const std::string line, me.wait_for_line(Seconds{0.1}));
+        return 0;
+      },
+      Seconds{0.2});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::Timeout);
+  EXPECT_NE(status.error().message.find("rank 0 has not told rank"), std::string::npos);
 }
 
 TEST(LocalRanks, AKilledRankIsNamedAndTheOthersAreEnded) {

@@ -8,8 +8,10 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "engine/flight/recorder.h"
 #include "engine/runtime/call_board.h"
 #include "engine/runtime/communicator.h"
 #include "tests/runtime/ranks.h"
@@ -76,6 +78,38 @@ CommunicatorOptions options_of(const Way& way) {
   options.host.table_path = "";
   options.check_calls = true;
   return options;
+}
+
+// Rank 1 makes two calls, the others a third.
+TEST(Desync, ATimeoutSaysWhoHasNotComeToTheCallWhereThatIsWanted) {
+  for (const bool is_wanted : {true, false}) {
+    const auto root = make_root(3);
+    FlightSettings settings;
+    settings.tells_desync = is_wanted;
+    run_ranks(first_ranks(3), [&](int rank) {
+      FlightRecorder recorder(settings, rank);
+      CommunicatorOptions options = options_of({});
+      options.op_timeout = Seconds{0.3};
+      options.recorder = &recorder;
+      auto made = Communicator::make(must_join(rank, 3, root->id()), options);
+      ASSERT_TRUE(made) << made.error().message;
+      int value = 1;
+      const CollectiveCall call{
+          .input = &value, .output = &value, .count = 1, .type = DataType::Int32};
+      Status done;
+      for (int i = 0; i < (rank == 1 ? 2 : 3) && done; ++i) done = (*made)->run(call);
+      if (rank == 1) {
+        while (!(*made)->async_error()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        done = (*made)->run(call);
+      }
+      ASSERT_FALSE(done);
+      EXPECT_EQ(done.error().code, ErrorCode::Timeout) << done.error().message;
+      EXPECT_EQ(done.error().message.find("ranks 0,2 have begun 3 of its calls, rank 1 has begun 2"
+                                          " of its calls") != std::string::npos,
+                is_wanted)
+          << done.error().message;
+    });
+  }
 }
 
 class CallCheckOver : public testing::TestWithParam<Way> {

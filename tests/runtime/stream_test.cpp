@@ -14,6 +14,7 @@
 #include "engine/runtime/communicator.h"
 #include "engine/runtime/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
+#include "engine/runtime/split.h"
 #include "engine/transport/socket.h"
 #include "tests/runtime/ranks.h"
 
@@ -140,6 +141,55 @@ TEST(Streams, TwoCommunicatorsEnteredInOppositeOrderHangOnOneStreamAndNotOnTwo) 
       EXPECT_EQ(out[0] == 2 && out[1] == 2, !is_one_stream);
     });
   }
+}
+
+// The stream waits in the whole's call, which rank 1 never makes; the part's lies behind it.
+TEST(Streams, AnAbortedCommunicatorGoesThoughItsStreamHasNotComeToItsCalls) {
+  const auto root = make_root(2);
+  run_ranks(first_ranks(2), [&](int rank) {
+    const auto all = must_make(rank, 2, *root, options_with(Seconds{60}));
+    auto part = all->split(0);
+    ASSERT_TRUE(part);
+    if (rank == 1) {
+      while (!all->async_error()) std::this_thread::sleep_for(milliseconds(1));
+      return;
+    }
+    HostStream stream;
+    int in = 1;
+    int out[2] = {};
+    ASSERT_TRUE(all->enqueue(sum_of(in, out[0]), stream));
+    ASSERT_TRUE((*part)->enqueue(sum_of(in, out[1]), stream));
+    (*part)->abort({ErrorCode::Aborted, "enough"});
+    part->reset();
+    EXPECT_FALSE(stream.is_idle());
+    all->abort({ErrorCode::Aborted, "enough"});
+    stream.synchronize();
+  });
+}
+
+// Rank 1 agrees to the part and then says nothing in it.
+TEST(Streams, AnAbortOfTheWholeEndsTheMakingOfAPart) {
+  const auto root = make_root(2);
+  run_ranks(first_ranks(2), [&](int rank) {
+    CommunicatorOptions options = options_with();
+    options.connect_timeout = Seconds{60};
+    const std::shared_ptr<Bootstrap> bootstrap = must_join(rank, 2, root->id());
+    auto all = Communicator::make(bootstrap, options);
+    ASSERT_TRUE(all);
+    if (rank == 1) {
+      const auto part = split(*bootstrap, 0, 0, deadline_in(kPlenty), kPlenty);
+      ASSERT_TRUE(part);
+      while (!(*all)->async_error()) std::this_thread::sleep_for(milliseconds(1));
+      return;
+    }
+    std::jthread splits([&] {
+      const auto part = (*all)->split(0);
+      ASSERT_FALSE(part);
+      EXPECT_EQ(part.error().code, ErrorCode::Aborted) << part.error().message;
+    });
+    std::this_thread::sleep_for(milliseconds(50));
+    (*all)->abort({ErrorCode::Aborted, "enough"});
+  });
 }
 
 // Each rank sends before it receives, and twice to each: fused, none of it waits for the other.

@@ -1,0 +1,22 @@
+#include "engine/capi/leaving.h"
+
+namespace ringside {
+
+Leaving& Leaving::of_process() {
+  static Leaving leaving;
+  return leaving;
+}
+
+void Leaving::add(rsComm_t comm) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(all_, [](const One& one) { return one.is_gone.load(); });
+  One& one = all_.emplace_back();
+  one.thread = std::jthread([comm, &one] {
+    // Where another rank breaks it instead, that is an end, too.
+    static_cast<void>(guarded([comm] { return comm->ready->finish(); }));
+    free_unused(comm);
+    one.is_gone = true;
+  });
+}
+
+}  // namespace ringside
