@@ -166,7 +166,7 @@ TEST(LongRuns, AShortOneHasNone) {
 TEST(ByKinds, LongRingsTakeTheTimeOfEvents) {
   for (const Collective collective :
        {Collective::AllReduce, Collective::AllGather, Collective::Broadcast}) {
-    Case one = ideal_case(4096, collective, std::int64_t{4096} * 8192, 8);
+    Case one = ideal_case(1536, collective, std::int64_t{1536} * 8192, 8);
     const auto event = by("event", one.request);
     const auto flow = by("flow", one.request);
     ASSERT_TRUE(event && flow);
