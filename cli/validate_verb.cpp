@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/wording.h"
+#include "cli/errors_plot.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
@@ -24,6 +25,7 @@ using study::Validation;
 struct ValidateArguments {
   study::ValidationQuestion question;
   std::string page;
+  std::string plot;
   bool json = false;
 };
 
@@ -171,6 +173,7 @@ Json document_of(const Validation& validation, const study::ValidationQuestion& 
 }
 
 VerbResult run(const ValidateArguments& arguments) {
+  RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   Progress progress("validating");
   RINGSIDE_TRY(const Validation validation,
                study::validate(arguments.question, [&](double share, const std::string& system) {
@@ -179,6 +182,9 @@ VerbResult run(const ValidateArguments& arguments) {
   progress.erase();
   if (!arguments.page.empty()) {
     RINGSIDE_TRY(write_text(arguments.page, page_of(validation)));
+  }
+  if (!arguments.plot.empty()) {
+    RINGSIDE_TRY(write_text(arguments.plot, errors_svg(validation)));
   }
   if (arguments.json) {
     fmt::print("{}", to_text(document_of(validation, arguments.question)));
@@ -209,6 +215,8 @@ Verb validate_verb() {
             app.add_option("--model", question.model,
                            "as of sim: a sim-model/1 with your constants");
             app.add_option("--page", arguments->page, "write the tables in Markdown here");
+            app.add_option("--plot", arguments->plot,
+                           "draw simulated over measured times into this SVG file");
             app.add_flag("--json", arguments->json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };
           }};

@@ -43,15 +43,22 @@ Result<SimResult> predict(const SimRequest& request) {
   return result;
 }
 
+/// No answer beyond what links allow leaves here.
+template <auto kRun>
+Result<SimResult> within_links(const SimRequest& request) {
+  RINGSIDE_TRY(SimResult result, kRun(request));
+  RINGSIDE_TRY(check_against_links(request, result));
+  return result;
+}
+
 constexpr std::array kTable{
-    Fidelity{"chunk", "each chunk is a flow of SimGrid's, the algorithms run as they are", simulate,
-             true},
+    Fidelity{"chunk", "each chunk is a flow of SimGrid's, the algorithms run as they are",
+             within_links<simulate>, true},
     Fidelity{"event", "each chunk is a flow of our own loop, over the recorded steps",
-             simulate_events, true},
-    Fidelity{
-        "flow",
-        "channels are coupled flows over all links; steps by events at the rates that they get",
-        simulate_flows},
+             within_links<simulate_events>, true},
+    Fidelity{"flow",
+             "what is alike counts once, and loops until each takes as long as the one before",
+             within_links<simulate_flows>},
     Fidelity{kModelFidelity, "the closed form that NCCL's tuner chooses by: no link is looked at",
              predict},
     Fidelity{kAutoFidelity, "event for what it does in a second, and traces; else flow",

@@ -108,6 +108,17 @@ Error steps_do_not_fit(Collective collective, const std::string& what) {
           "the algorithm is at fault: the proof of its recorded program says more"};
 }
 
+Status check_against_links(const SimRequest& request, const SimResult& result) {
+  constexpr double kRounding = 1e-4;  // SimGrid's precision is 1e-5 of a flow
+  const Seconds least = request.costs.launch + result.busiest;
+  if (result.busiest_link < 0 || result.time >= least * (1 - kRounding)) return {};
+  return Error{ErrorCode::Corrupt,
+               fmt::format("the simulated {} takes {}, and {} alone needs {} for its bytes",
+                           to_string(request.choice.collective), format_time(result.time),
+                           request.network->link(result.busiest_link).name, format_time(least)),
+               "the simulator is at fault: no answer is better than one beyond the links"};
+}
+
 void BusiestLink::note(int link, Seconds needs) {
   if (link >= network_.first_fabric_link() && needs > in_fabric_) {
     in_fabric_ = needs;

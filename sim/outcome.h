@@ -42,6 +42,10 @@ class BusiestLink {
   Seconds busiest_{}, in_fabric_{};
 };
 
+/// Whether the busiest link can have carried its bytes in the result's time.
+/// errors  Corrupt: it cannot, which is the simulator's fault, and nobody's answer
+Status check_against_links(const SimRequest& request, const SimResult& result);
+
 /// Sets the result's busiest links, and its loads.
 void tell_loads(const SimNetwork& network, LoadSums sums, SimResult& result);
 

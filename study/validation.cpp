@@ -56,11 +56,6 @@ std::string launch_of(std::string_view tool) {
   return "process";
 }
 
-bool is_other_library(std::string_view nccl) {
-  return std::ranges::any_of(std::array{"RCCL", "libsircl", "MSCCL", "Optcast"},
-                             [&](const char* name) { return has(nccl, name); });
-}
-
 /// `pairs of GPUs, 2 x 4` -> `pairs-of-gpus-2-x-4`
 std::string slug_of(std::string_view note) {
   std::string slug;
@@ -309,7 +304,7 @@ void score(Validation& out) {
   std::vector<std::pair<std::string, bool>> order;
   std::map<std::pair<std::string, bool>, std::vector<const ScoredRow*>> by_system;
   for (const ScoredRow& row : out.rows) {
-    const std::pair key{row.measured->system, is_other_library(row.measured->nccl)};
+    const std::pair key{row.measured->system, is_apart(row)};
     if (by_system[key].empty()) order.push_back(key);
     by_system[key].push_back(&row);
   }
@@ -328,6 +323,11 @@ void score(Validation& out) {
 const char* name_of_size_class(std::size_t size_class) {
   constexpr std::array kNames{"<= 64 KiB", "64 KiB .. 16 MiB", ">= 16 MiB"};
   return kNames.at(size_class);
+}
+
+bool is_apart(const ScoredRow& row) {
+  return std::ranges::any_of(std::array{"RCCL", "libsircl", "MSCCL", "Optcast"},
+                             [&](const char* name) { return has(row.measured->nccl, name); });
 }
 
 Result<Validation> validate(const ValidationQuestion& question,

@@ -31,6 +31,9 @@ struct ScoredRow {
   std::string error;            ///< where there is no simulated time
 };
 
+/// Measured with another library than NCCL: such rows are in no median over systems.
+bool is_apart(const ScoredRow& row);
+
 /// Of |predicted - measured| / measured.
 struct ErrorSummary {
   int rows = 0, failed = 0;

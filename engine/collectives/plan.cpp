@@ -156,6 +156,17 @@ bool TaskPlanner::are_alike(int a, int b) const {
   }
 }
 
+TaskPlanner TaskPlanner::evened(double share) const {
+  auto tables = std::make_shared<PlanTables>(*tables_);
+  std::int64_t most = 0;
+  for (const ChannelPart& part : tables->parts) most = std::max(most, part.count);
+  for (ChannelPart& part : tables->parts) {
+    const auto lacking = static_cast<double>(most - part.count);
+    if (lacking <= share * static_cast<double>(most)) part.count = most;
+  }
+  return TaskPlanner(std::move(tables));
+}
+
 Result<std::vector<ChannelTask>> TaskPlanner::tasks(Rank rank, int first, int last) const {
   RINGSIDE_TRY(check_rank("rank", rank, nranks()));
   PlanInput input = input_for(*tables_, rank);

@@ -56,6 +56,10 @@ class TaskPlanner {
   /// many elements.  shape  channels of the call
   [[nodiscard]] bool are_alike(int a, int b) const;
 
+  /// The same call where channels whose shares of the data differ by no more than `share` have the largest of them: for who
+  /// asks for times, not for data. As it is for what each rank has blocks or transfers of its own.
+  [[nodiscard]] TaskPlanner evened(double share) const;
+
   /// What one rank does on all channels, and on one of them.  errors  as plan_channels()
   [[nodiscard]] Result<std::vector<ChannelTask>> tasks(Rank rank) const;
   [[nodiscard]] Result<ChannelTask> task(Rank rank, int channel) const;

@@ -81,6 +81,11 @@ class EventEngine {
     return LinesRun{end(), std::move(spans_)};
   }
 
+  Result<Seconds> run_shared(std::int64_t loops) {
+    RINGSIDE_TRY(run(lay_paths(job_), loops));
+    return end();
+  }
+
  private:
   using Phase = EventStrand::Phase;
 
@@ -548,6 +553,10 @@ class EventEngine {
 
 Result<LinesRun> run_lines(const SimRequest& request, EventJob job, std::int64_t loops) {
   return EventEngine(request, std::move(job)).run_loops(loops);
+}
+
+Result<Seconds> run_shared(const SimRequest& request, EventJob job, std::int64_t loops) {
+  return EventEngine(request, std::move(job)).run_shared(loops);
 }
 
 Result<SimResult> simulate_events(const SimRequest& request) {

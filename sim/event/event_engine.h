@@ -31,4 +31,9 @@ struct LinesRun {
 /// errors   Timeout: a deadlock; Corrupt: chunks that do not fit
 Result<LinesRun> run_lines(const SimRequest& request, EventJob job, std::int64_t loops);
 
+/// The first loops of a job whose lines share its links.
+/// returns  when the last task is through; the launch included
+/// errors   as run_lines()
+Result<Seconds> run_shared(const SimRequest& request, EventJob job, std::int64_t loops);
+
 }  // namespace ringside

@@ -13,6 +13,9 @@
 namespace ringside {
 namespace {
 
+constexpr std::int64_t kFewSteps =
+    1 << 14;  // of a task: the chunks of so many are looked at one by one
+
 /// Bytes on the wire that a task sends by each of its ports, over the whole call.
 class Sent {
  public:
@@ -21,7 +24,7 @@ class Sent {
         per_element_(static_cast<double>(size_of(request.call.type).value) *
                      wire_factor(request.choice.protocol)),
         slices_(request.choice, size_of(request.call.type)),
-        is_even_(is_even),
+        is_even_(is_even && count_steps(task.program()) > kFewSteps),
         bytes_(task.send.size()),
         messages_(task.send.size()) {
     for (std::int64_t loop = 0; loop < task.program().loops; ++loop) {

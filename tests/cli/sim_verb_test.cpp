@@ -126,6 +126,27 @@ TEST(ValidateVerb, RowsThatFailAlikeAreOneLine) {
   EXPECT_EQ(text.find("# not simulated"), text.rfind("# not simulated")) << text;
 }
 
+// One system is scored, at a size of the first class and one of the last.
+TEST(ValidateVerb, PlotsWhatItScores) {
+  const std::string folder = temporary_path("plotted");
+  write_published(folder);
+  const std::string path = folder + "/errors.svg";
+  const Outcome out =
+      run_program({"validate", folder, "--machines", folder + "/machines", "--plot", path});
+  EXPECT_EQ(out.status, 0) << out.err;
+  std::ifstream file(path);
+  const std::string svg{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(svg.substr(0, 4), "<svg");
+  EXPECT_NE(svg.find("two-h100"), std::string::npos);
+  EXPECT_EQ(svg.find("guessed"), std::string::npos);
+  // Two rows, and NCCL's median in each of their classes.
+  std::size_t circles = 0;
+  for (std::size_t at = svg.find("<circle"); at != std::string::npos;
+       at = svg.find("<circle", at + 1))
+    ++circles;
+  EXPECT_EQ(circles, 4U);
+}
+
 // 16 TiB is 17592186044416 B, 4398046511104 elements: wider than any column.
 TEST(SimVerb, LargeNumbersDoNotRunTogether) {
   const std::string text =
@@ -237,7 +258,7 @@ TEST(SimVerb, SaysWhereAQuestionLiesBeyondWhatWasMeasured) {
         .out;
   };
   EXPECT_EQ(said("all_reduce", "2").find("beyond"), std::string::npos);
-  EXPECT_NE(said("all_reduce", "128").find("beyond that: all_reduce was measured among 128 ranks"),
+  EXPECT_NE(said("all_reduce", "128").find("beyond that: all_reduce was measured among 64 ranks"),
             std::string::npos);
   EXPECT_NE(said("all_to_all", "4").find("among 20 ranks at most"), std::string::npos);
   EXPECT_NE(said("gather", "1").find("gather was not measured"), std::string::npos);

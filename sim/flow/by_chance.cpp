@@ -1,0 +1,324 @@
+#include "sim/flow/by_chance.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/event/event_engine.h"
+#include "sim/flow/coupled.h"
+#include "sim/flow/link_users.h"
+
+namespace ringside {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kFirstLoops = 16;
+constexpr std::int64_t kMostSteps =
+    4'000'000;  // of the kinds of a channel: more are not taken one by one
+constexpr int kMostTurns = 12;
+constexpr double kSettled = 1e-3;  // of a channel's time, what a turn may still change
+constexpr double kSteady = 1e-3;   // of the time that a loop takes, what it may still change by
+
+/// Rates of a class's kinds of lines, bytes/s. Those that are alike go at the pace of the slowest: they wait for each
+/// other.
+using KindRates = std::vector<double>;
+
+/// The same to 9 digits: sums of like parts differ by their order.
+std::vector<std::int64_t> rounded(const KindRates& rates) {
+  std::vector<std::int64_t> digits;
+  for (const double rate : rates) {
+    digits.push_back(std::isinf(rate) ? -1 : std::llround(std::log(rate) * 1e9));
+  }
+  return digits;
+}
+
+/// How long one loop of a shape takes alone, and which of its lines are in use when.
+using Filling = LinesRun;
+
+/// What lines carry of a call, in what time: all of it through full pipes, or what one loop sends through empty ones.
+struct Regime {
+  bool is_full = true;
+  std::vector<KindRates> rates = {};              ///< by class
+  std::vector<Seconds> times = {};                ///< by class
+  std::vector<std::vector<LineSpan>> spans = {};  ///< by class and kind of line, of empty pipes
+};
+
+class ChanceEngine {
+ public:
+  ChanceEngine(const SimRequest& request, const FlowKinds& kinds,
+               const std::function<void(double)>& tell)
+      : request_(request), kinds_(kinds), tell_(tell) {}
+
+  Result<Seconds> run() {
+    share_links();
+    RINGSIDE_TRY(settle(full_, {0, 0.3}));
+    RINGSIDE_TRY(settle(empty_, {0.3, 0.6}));
+    Seconds longest{};
+    for (std::size_t i = 0; i < kinds_.classes.size(); ++i) {
+      tell({0.6, 1}, i, kinds_.classes.size());
+      RINGSIDE_TRY(const Seconds time, time_of(i));
+      longest = std::max(longest, time);
+    }
+    return longest;
+  }
+
+ private:
+  /// A part of the whole: how long each takes hangs on the fabric, the shares are those of a static one.
+  struct Part {
+    double from = 0, to = 1;
+  };
+  void tell(const Part& part, std::size_t done, std::size_t all) const {
+    if (all == 0) return;
+    const double share = static_cast<double>(done) / static_cast<double>(all);
+    tell_(part.from + share * (part.to - part.from));
+  }
+
+  [[nodiscard]] const FlowShape& shape_of(int of_class) const {
+    return *kinds_.classes[static_cast<std::size_t>(of_class)].shape;
+  }
+  [[nodiscard]] double bytes_of(const LinesOver& lines) const {
+    return shape_of(lines.of_class).bytes[static_cast<std::size_t>(lines.kind)];
+  }
+
+  /// What each class gets of the links while all are busy.
+  void share_links() {
+    std::vector<CoupledFlow> flows(kinds_.classes.size());
+    for (std::size_t number = 0; number < kinds_.links.size(); ++number) {
+      std::map<int, double> loads;
+      for (const LinesOver& lines : kinds_.links[number].lines) {
+        loads[lines.of_class] += lines.count * bytes_of(lines);
+      }
+      for (const auto& [of_class, load] : loads) {
+        flows[static_cast<std::size_t>(of_class)].loads.emplace_back(static_cast<int>(number),
+                                                                     load);
+      }
+    }
+    shares_ = share_coupled(
+        flows, [this](int number) { return kinds_.links[static_cast<std::size_t>(number)].rate; });
+  }
+
+  /// Lines get rates by how much of the time others use their links; that depends on how long the loops take, and that
+  /// on the rates: so in turns, until it stays.
+  Status settle(Regime& regime, const Part& part) {
+    const std::size_t classes = kinds_.classes.size();
+    regime.times.resize(classes);
+    regime.spans.resize(classes);
+    std::vector<double> fair;  // of each link, while all its lines are in use
+    for (const AlikeLinks& link : kinds_.links) {
+      int all = 0;
+      for (const LinesOver& lines : link.lines) all += lines.count;
+      fair.push_back(link.rate / all);
+    }
+    for (std::size_t i = 0; i < classes; ++i) {
+      regime.rates.push_back(rates_of(i, [&](const AlikeLinks& link, const LinesOver& /*lines*/) {
+        return fair[static_cast<std::size_t>(&link - kinds_.links.data())];
+      }));
+    }
+    for (int turn = 0; turn < kMostTurns; ++turn) {
+      bool is_settled = true;
+      for (std::size_t i = 0; i < classes; ++i) {
+        tell(part, static_cast<std::size_t>(turn) * classes + i, kMostTurns * classes);
+        const Seconds before = regime.times[i];
+        if (regime.is_full) {
+          RINGSIDE_TRY(regime.times[i], steady_time(i, regime.rates[i]));
+        } else {
+          RINGSIDE_TRY(const Filling* one, filling(i, regime.rates[i]));
+          regime.times[i] = one->end;
+          regime.spans[i] = one->lines;
+        }
+        is_settled =
+            is_settled && std::chrono::abs(regime.times[i] - before) <= kSettled * regime.times[i];
+      }
+      if (is_settled) return {};
+      use_links(regime);
+    }
+    return {};
+  }
+
+  /// rate_on(link, lines)  what each of the lines gets there
+  template <typename RateOn>
+  [[nodiscard]] KindRates rates_of(std::size_t of_class, const RateOn& rate_on) const {
+    const FlowClass& one = kinds_.classes[of_class];
+    KindRates rates(one.crossed.size(), kInfinity);
+    for (std::size_t kind = 0; kind < rates.size(); ++kind) {
+      for (const int number : one.crossed[kind]) {
+        const AlikeLinks& link = kinds_.links[static_cast<std::size_t>(number)];
+        const LinesOver lines{static_cast<int>(of_class), static_cast<int>(kind), 1};
+        rates[kind] = std::min(rates[kind], rate_on(link, lines));
+      }
+    }
+    return rates;
+  }
+
+  [[nodiscard]] std::vector<LinkUsers> users_of_links(const Regime& regime) const {
+    std::vector<LinkUsers> all_users;
+    all_users.reserve(kinds_.links.size());
+    std::vector<LinkUser> users;
+    for (std::size_t number = 0; number < kinds_.links.size(); ++number) {
+      users.clear();
+      for (const LinesOver& lines : kinds_.links[number].lines) {
+        const auto of_class = static_cast<std::size_t>(lines.of_class);
+        const auto kind = static_cast<std::size_t>(lines.kind);
+        const FlowShape& shape = shape_of(lines.of_class);
+        const double all = regime.times[of_class].count();
+        LinkUser user{
+            .shape = &shape, .kind = lines.kind, .count = static_cast<double>(lines.count)};
+        user.use = bytes_of(lines) * (regime.is_full ? 1 : shape.first) / all;
+        user.active = std::min(1.0, user.use / regime.rates[of_class][kind]);
+        if (!regime.is_full) {
+          user.span = regime.spans[of_class][kind];
+          const double length = user.span.last - user.span.first;
+          user.active = length > 0 ? std::min(1.0, user.active * all / length) : 1;
+        }
+        users.push_back(user);
+      }
+      all_users.emplace_back(users, !regime.is_full);
+    }
+    return all_users;
+  }
+
+  /// New rates, where the classes' bytes take the times that they do. Lines that are alike carry something at the same
+  /// times and share the link then; others meet them by chance, or through empty pipes where their spans do.
+  void use_links(Regime& regime) const {
+    const std::vector<LinkUsers> users = users_of_links(regime);
+    for (std::size_t i = 0; i < kinds_.classes.size(); ++i) {
+      const FlowShape* const shape = kinds_.classes[i].shape.get();
+      const KindRates now = rates_of(i, [&](const AlikeLinks& link, const LinesOver& mine) {
+        const LineSpan own =
+            regime.is_full ? LineSpan{} : regime.spans[i][static_cast<std::size_t>(mine.kind)];
+        const auto number = static_cast<std::size_t>(&link - kinds_.links.data());
+        const LinkUsers::Company with = users[number].company(shape, mine.kind, own);
+        const double fair = link.rate / (with.together + with.others);
+        if (!regime.is_full) return fair;
+        return std::max(fair, (link.rate - with.elsewhere) / with.together);
+      });
+      for (std::size_t kind = 0; kind < now.size(); ++kind) {
+        if (std::isinf(now[kind])) continue;
+        regime.rates[i][kind] = std::sqrt(regime.rates[i][kind] * now[kind]);
+      }
+    }
+  }
+
+  /// What the class's bytes take at these rates, without filling and draining; never below what its links need.
+  Result<Seconds> steady_time(std::size_t of_class, const KindRates& rates) {
+    const FlowShape& shape = *kinds_.classes[of_class].shape;
+    const Seconds least{1 / shares_[of_class]};
+    if (shape.loops == 0) return least;
+    const auto [place, is_new] = paces_.try_emplace({&shape, rounded(rates)}, Seconds{});
+    if (is_new) {
+      const std::int64_t some = std::min(shape.loops, 2 * kFirstLoops * shape.turns);
+      const std::int64_t half = some / 2;
+      RINGSIDE_TRY(const LinesRun longer, run(shape, rates, some));
+      LinesRun brief{};
+      const bool is_long = some == 2 * kFirstLoops * shape.turns;
+      if (is_long) {
+        RINGSIDE_TRY(brief, run(shape, rates, half));
+      }
+      const auto loops = static_cast<double>(is_long ? half : some);
+      place->second = (longer.end - brief.end) / loops * static_cast<double>(shape.loops);
+    }
+    return std::max(place->second, least);
+  }
+
+  Result<const Filling*> filling(std::size_t of_class, const KindRates& rates) {
+    const FlowShape& shape = *kinds_.classes[of_class].shape;
+    const auto [place, is_new] = fillings_.try_emplace({&shape, rounded(rates)});
+    if (is_new) {
+      RINGSIDE_TRY(place->second, run(shape, rates, shape.turns));
+    }
+    return &place->second;
+  }
+
+  /// Of the whole call. At most one loop goes through empty pipes and the others follow at the pace of full ones, or of
+  /// the links that they fill. At least the busiest link is never idle between its first message and its last one. Where
+  /// links are what limits, loops fill the gaps that others leave, and the truth lies between the two: halfway is within
+  /// some per cent of the events (tests/sim/flow_test.cpp).
+  Result<Seconds> time_of(std::size_t of_class) {
+    const FlowShape& shape = *kinds_.classes[of_class].shape;
+    if (shape.loops == 0) return Seconds{};
+    RINGSIDE_TRY(const Filling* brief, filling(of_class, full_.rates[of_class]));
+    RINGSIDE_TRY(const Seconds whole, run_whole(shape, full_.rates[of_class]));
+    const Seconds carried{(1 - shape.first) / shares_[of_class]};
+    const Seconds paced = std::max(whole - brief->end, carried);
+    const Seconds most = empty_.times[of_class] + paced;
+    if (paced <= Seconds{}) return most;
+    const Seconds least = std::min(most, without_idling(of_class));
+    const double by_links = carried / paced;
+    return most - by_links * by_links * (most - least) / 2;
+  }
+
+  /// The longest that a link needs for its bytes, and what one loop takes to come to it and to end after it.
+  [[nodiscard]] Seconds without_idling(std::size_t of_class) const {
+    Seconds longest{};
+    for (const std::vector<int>& crossed : kinds_.classes[of_class].crossed) {
+      for (const int number : crossed) {
+        const AlikeLinks& link = kinds_.links[static_cast<std::size_t>(number)];
+        LineSpan used;
+        for (const LinesOver& lines : link.lines) {
+          const LineSpan& span = empty_.spans[static_cast<std::size_t>(lines.of_class)]
+                                             [static_cast<std::size_t>(lines.kind)];
+          used.first = std::min(used.first, span.first);
+          used.last = std::max(used.last, span.last);
+        }
+        const Seconds beside = empty_.times[of_class] - Seconds{used.last - used.first};
+        longest = std::max(longest, Seconds{link.load / link.rate} + std::max(Seconds{}, beside));
+      }
+    }
+    return longest;
+  }
+
+  [[nodiscard]] Result<LinesRun> run(const FlowShape& shape, const KindRates& rates,
+                                     std::int64_t loops) const {
+    EventJob job = shape.job;
+    for (std::size_t i = 0; i < rates.size(); ++i) job.lines[i].rate = rates[i];
+    SimRequest alone = request_;
+    alone.progress = {};
+    alone.costs.launch = {};
+    return run_lines(alone, std::move(job), loops);
+  }
+
+  /// All loops, or as many as it takes until each more takes as long as the one before.
+  [[nodiscard]] Result<Seconds> run_whole(const FlowShape& shape, const KindRates& rates) const {
+    std::int64_t some = kFirstLoops * shape.turns;
+    Seconds before{};
+    Seconds pace_before{};
+    bool is_steady = false;
+    while (some < shape.loops && shape.steps_a_loop * shape.loops > kMostSteps) {
+      RINGSIDE_TRY(const LinesRun now, run(shape, rates, some));
+      const Seconds pace = (now.end - before) / (static_cast<double>(some) / 2);
+      const bool was_steady =
+          std::exchange(is_steady, std::abs((pace - pace_before) / pace) <= kSteady);
+      if (is_steady && (was_steady || shape.steps_a_loop * some > kMostSteps)) {
+        return now.end + pace * static_cast<double>(shape.loops - some);
+      }
+      before = now.end;
+      pace_before = pace;
+      some *= 2;
+    }
+    RINGSIDE_TRY(const LinesRun all, run(shape, rates, shape.loops));
+    return all.end;
+  }
+
+  const SimRequest& request_;
+  const FlowKinds& kinds_;
+  const std::function<void(double)>& tell_;
+  std::vector<double> shares_;  ///< by class: of its bytes, in a second
+  Regime full_;
+  Regime empty_{.is_full = false};
+  using ByRates = std::pair<const FlowShape*, std::vector<std::int64_t>>;
+  std::map<ByRates, Seconds> paces_;
+  std::map<ByRates, Filling> fillings_;
+};
+
+}  // namespace
+
+Result<Seconds> time_by_chance(const SimRequest& request, const FlowKinds& kinds,
+                               const std::function<void(double)>& tell) {
+  return ChanceEngine(request, kinds, tell).run();
+}
+
+}  // namespace ringside
