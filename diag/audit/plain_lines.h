@@ -60,6 +60,9 @@ enum class PlainLine : std::uint8_t {
   ImexMissing,           ///< NVLink between hosts without its service
   ServerStalled,         ///< a server's engine gave up on its workers
   LauncherSignalled,     ///< a launcher was ended by a signal from outside
+  WrongTensor,           ///< a tensor that the group's backend cannot take
+  GroupNotMade,          ///< a process group is used before it is made, or made twice
+  PortIsDown,            ///< ibstat, ibv_devinfo: a port without a link
   Count
 };
 

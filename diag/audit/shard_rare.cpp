@@ -21,6 +21,15 @@ constexpr std::uint64_t bit_of(PlainLine line) {
   return std::uint64_t{1} << static_cast<unsigned>(line);
 }
 
+/// A question, or a test's verdict on itself: somebody speaks of the stack, and it does not speak.
+bool is_talk(std::string_view text) {
+  const bool asks = text.ends_with('?') || text.find("? ") != std::string_view::npos;
+  // c10d asks itself: `Did the remote server shutdown or crash?`
+  return (asks && text.find("Did the remote") == std::string_view::npos) ||
+         text.find(" PASSED") != std::string_view::npos ||
+         text.find(" SKIPPED") != std::string_view::npos;
+}
+
 /// Lines that only repeat what another one has said in full, and those that hold data.
 bool is_echo(std::string_view text) {
   constexpr std::size_t kLongest = 1'000;  // beyond it, a program prints its settings
@@ -152,6 +161,7 @@ void Shard::note_unread(const Record& record, std::uint64_t lines) {
       // The source line below a frame of a traceback is nobody's message.
       if (is_after_frame || told != 0 || (lines & bit_of(PlainLine::StackWord)) == 0) return;
       if (!is_trouble_of_stack(record.text()) || is_echo(trimmed_left(record.text()))) return;
+      if (is_talk(trimmed(record.text()))) return;
       unread.lines.add(record.place, record.speaker, record.line);
       unread.texts.add(record.place, record.speaker, record.line);
       return;

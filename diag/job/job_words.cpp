@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "diag/logparse/text_search.h"
 
@@ -112,6 +113,18 @@ std::string_view killed_process(const Record& record) {
   if (at == std::string_view::npos) return {};
   const std::string_view task = record.line.substr(at + kKey.size());
   return task.substr(0, task.find(','));
+}
+
+int rank_in_process_name(std::string_view process) {
+  const std::size_t at = process.rfind("TP");
+  if (at == std::string_view::npos || process.find("PP") != std::string_view::npos ||
+      process.find("DP") != std::string_view::npos)
+    return -1;
+  int rank = -1;
+  const char* const end = process.data() + process.size();
+  const auto [behind, error] = std::from_chars(process.data() + at + 2, end, rank);
+  const bool is_whole = error == std::errc() && behind == end && rank >= 0;
+  return is_whole && (at == 0 || process[at - 1] == '_' || process[at - 1] == ':') ? rank : -1;
 }
 
 bool is_other_program(std::string_view process) {

@@ -1,5 +1,6 @@
 #include "diag/job/line_rank.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "diag/logparse/torch_lines.h"
@@ -21,7 +22,21 @@ int number_behind(std::string_view line, std::string_view word) {
 
 int rank_in_text(std::string_view line) {
   const int rank = number_behind(line, "[Rank ");
-  return rank >= 0 ? rank : number_behind(line, "[rank");
+  if (rank >= 0) return rank;
+  return number_behind(line, "[rank");
+}
+
+int rank_before_text(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" >"), line.size()));
+  if (!line.starts_with("rank") && !line.starts_with("Rank") && !line.starts_with("RANK"))
+    return -1;
+  std::size_t at = 4;
+  while (at < line.size() && at < 6 && std::string_view(" =:_-").find(line[at]) != line.npos) ++at;
+  int number = -1;
+  const auto [end, error] = std::from_chars(line.data() + at, line.data() + line.size(), number);
+  const bool is_whole =
+      end == line.data() + line.size() || *end == ':' || *end == ' ' || *end == ',';
+  return error == std::errc() && is_whole && number >= 0 ? number : -1;
 }
 
 std::vector<std::int32_t> ranks_in_brackets(std::string_view line) {

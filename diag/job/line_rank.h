@@ -10,6 +10,10 @@ namespace ringside::job {
 /// default one.  returns  -1: there is none
 int rank_in_text(std::string_view line);
 
+/// `6` of `rank 6: ...`, `rank=6 step=100`: a line that begins with its rank, as people and programs write it.
+/// returns  -1: it does not
+int rank_before_text(std::string_view line);
+
 /// The ranks of a `[Rank 1-7]` or `[Rank 0, 2]`, as people write for many lines.
 /// returns  empty: there is none, or it names more ranks than anybody would
 std::vector<std::int32_t> ranks_in_brackets(std::string_view line);

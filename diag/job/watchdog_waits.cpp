@@ -45,6 +45,7 @@ std::vector<std::int32_t> ranks_of(const logs::Record& record, int rank) {
   if (ranks.size() > 1) return ranks;
   if (rank < 0) rank = logs::torch_prefix(record).group_rank;
   if (rank < 0) rank = rank_in_text(record.line);
+  if (rank < 0) rank = rank_before_text(record.line);
   if (rank < 0) rank = group_in(record).group_rank;
   if (rank < 0 || rank > kMostRanks) return {};
   return {rank};
@@ -78,6 +79,10 @@ bool Wait::is_idle() const {
 }
 
 void WatchdogWaits::take(const logs::Record& record, int rank) {
+  // Who writes for many ranks in one line knows who they are: the others did not time out.
+  const std::vector<std::int32_t> listed = ranks_in_brackets(record.line);
+  if (listed.size() > 1)
+    world_ = std::max(world_, *std::max_element(listed.begin(), listed.end()) + 1);
   for (const std::int32_t one : ranks_of(record, rank)) {
     if (logs::is_message(record, MessageId::WatchdogTimeout)) {
       take_timeout(logs::message_argument(record, "work"), record, one);
@@ -93,6 +98,7 @@ void WatchdogWaits::take_line(const logs::Record& record, int rank) {
   const std::size_t at = record.line.find("WorkNCCL(");
   if (at == std::string_view::npos) return;
   if (rank < 0) rank = rank_in_text(record.line);
+  if (rank < 0) rank = rank_before_text(record.line);
   if (rank < 0 || rank > kMostRanks) return;
   const std::string_view rest = record.line.substr(at);
   take_timeout(rest.substr(0, rest.find(") ran for") + 1), record, rank);

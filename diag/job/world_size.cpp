@@ -45,6 +45,13 @@ void WorldSize::take(const logs::Record& record) {
 }
 
 int world_in(std::string_view text) {
+  // `Completed store-based barrier for key:store_based_barrier_key:1 with 4 nodes.`
+  if (text.find("ompleted store-based barrier") != std::string_view::npos) {
+    const std::size_t with = text.find(" with ");
+    const std::int64_t world =
+        with == std::string_view::npos ? -1 : number_in(text.substr(with + 6));
+    return world >= 2 && world <= kMostRanks ? static_cast<int>(world) : 0;
+  }
   struct SizeWord {
     std::string_view before;
     bool is_fraction;  ///< the number stands behind a slash

@@ -103,9 +103,29 @@ bool recorded_frame(std::string_view text, FrameLine& frame) {
 
 }  // namespace
 
+bool is_stack_in_line(std::string_view text) {
+  const std::size_t arrow = text.find(" <- ");
+  if (arrow == std::string_view::npos || text.size() > 2048) return false;
+  const std::string_view head = trimmed(text.substr(0, arrow));
+  const std::string_view behind = trimmed(text.substr(arrow + 4));
+  // `main (train.py:133)   <- it hangs here` is a remark.
+  const std::string_view caller = behind.substr(0, behind.find(" <- "));
+  const bool is_name = !caller.empty() && (is_letter(caller.front()) || caller.front() == '_') &&
+                       (caller.find(' ') == std::string_view::npos || caller.ends_with(')'));
+  const std::size_t open = head.rfind(" (");
+  FrameLine frame;
+  return is_name && head.ends_with(')') && open != std::string_view::npos && open > 0 &&
+         py_spy_frame(head.substr(head.find_last_of(" :", open - 1) + 1), frame);
+}
+
 bool parse_frame(std::string_view text, FrameLine& frame) {
   frame = {};
-  if (text.size() < 5 || text.size() > 2048) return false;
+  if (text.size() < 5 || text.size() > 2048 || is_stack_in_line(text)) return false;
+  // What somebody remarks behind a frame.
+  for (const std::string_view mark : {"  #", "  <-", "  <=", "  //"}) {
+    const std::size_t at = text.find(mark);
+    if (at != std::string_view::npos && at > 5) text = trimmed_right(text.substr(0, at));
+  }
   for (auto* const read : {gdb_frame, python_frame, py_spy_frame, recorded_frame}) {
     if (read(text, frame)) return true;
     frame = {};

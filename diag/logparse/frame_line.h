@@ -24,6 +24,10 @@ struct FrameLine {
 /// returns  false: no frame
 bool parse_frame(std::string_view text, FrameLine& frame);
 
+/// A whole stack in one line, the innermost frame first, with or without a name before it:
+///   `worker2: 40417 poll (selectors.py:416) <- wandb.init (wandb_init.py:1210) <- main`
+bool is_stack_in_line(std::string_view text);
+
 inline bool is_frame_line(std::string_view text) {
   FrameLine frame;
   return parse_frame(text, frame);

@@ -318,7 +318,8 @@ std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t
     // A time in a form of its own, or a label that no rule knows, is no torn text.
     const std::string_view before = trimmed(line.substr(from, prefix.begin - from));
     const bool is_label =
-        before.find_first_not_of("0123456789-:.,/TZ+[]() ") == std::string_view::npos;
+        before.find_first_not_of("0123456789-:.,/TZ+[]() ") == std::string_view::npos ||
+        line[prefix.begin - 1] == '\t' || before.ends_with(",\"");
     if (!before.empty() && !is_label) {
       ++counts_.torn;
       parse_plain(line.substr(0, prefix.begin), from, wrapping, true);

@@ -140,6 +140,13 @@ bool begins_line(std::string_view line) {
   if (has_prefix_at_start(text) || begins_like_others(text) || begins_like_kernel(text))
     return true;
   if (strip_wrappers(text, false).size > 0) return true;
+  // `rank 6: WorkNCCL(`, and a whole stack in one line.
+  Cursor label(text);
+  std::int32_t rank = 0;
+  const bool has_rank = (label.eat("rank ") || label.eat("Rank ") || label.eat("rank")) &&
+                        is_digit(label.peek()) && label.number(rank);
+  if (has_rank && label.peek() == ':') return true;
+  if (is_stack_in_line(text)) return true;
   // `node2: `, as pdsh and DeepSpeed have it, where what follows begins a line.
   const std::size_t colon = text.find(": ");
   const bool has_label =

@@ -144,10 +144,29 @@ bool is_shell(std::string_view text) {
          is_command_with_variables(text);
 }
 
+/// `%s`, `%d`, `%lx` within quotation marks: what a program would print, and has not.
+bool has_format(std::string_view text) {
+  if (text.find('"') == std::string_view::npos) return false;
+  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+    std::size_t end = at + 1;
+    while (end < text.size() && std::string_view("lzhj0123456789.").find(text[end]) != text.npos)
+      ++end;
+    const bool is_share = at > 0 && is_digit(text[at - 1]);
+    if (!is_share && end < text.size() && std::string_view("sdupxi").find(text[end]) != text.npos)
+      return true;
+  }
+  return false;
+}
+
 bool is_c(std::string_view text) {
+  if (has_format(text)) return true;
   if (text.starts_with("#include ") || text.starts_with("//") || text.starts_with("/*"))
     return true;
   if (text.ends_with(") {") || find_text(text, "printf(") != text.npos) return true;
+  if (text.ends_with('(') && text.find("::") != std::string_view::npos &&
+      find_text(text, " = ") != text.npos)
+    return true;
+  if (text.ends_with(';') && find_text(text, ") << ") != text.npos) return true;
   // `NCCLCHECK(ncclCommDestroy(comm));`, `ncclComm_t comms[2];`; a sentence ends with a semicolon, too.
   if (!text.ends_with(';') || !is_letter(text.front()) || find_text(text, ": ") != text.npos)
     return false;
@@ -157,6 +176,7 @@ bool is_c(std::string_view text) {
 
 /// What begins a line that a program printed.
 bool is_tagged(std::string_view text) {
+  if (has_format(text)) return false;
   return find_text(text, "CCL INFO") != text.npos || find_text(text, "CCL WARN") != text.npos ||
          text.starts_with("[rank") || text.starts_with("[Rank") || text.starts_with("[default") ||
          text.starts_with("[E") || text.starts_with("[W") || text.starts_with("[I") ||
@@ -248,13 +268,47 @@ void take_blocks(const std::vector<std::string>& lines, const std::vector<std::s
   }
 }
 
+/// ``If you see `NCCL WARN ...`, then ...``: a page that explains messages.
+bool explains_message(std::string_view text) {
+  const std::size_t open = text.find('`');
+  if (open == std::string_view::npos || text.find('`', open + 1) == std::string_view::npos)
+    return false;
+  static constexpr std::array kWords = {
+      std::string_view{"f you see"},  std::string_view{"hen you see"},
+      std::string_view{"f you get"},  std::string_view{"hen you get"},
+      std::string_view{"` means"},    std::string_view{"` - "},
+      std::string_view{"` indicates"}};
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+    return find_text(text, word) != std::string_view::npos;
+  });
+}
+
+/// Of a text that is source for the most part, what stands between: comments and pieces of strings.
+void take_whole(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
+  std::size_t all = 0;
+  std::size_t source = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (trimmed(lines[i]).empty()) continue;
+    ++all;
+    source += is_source[i] ? 1U : 0U;
+  }
+  constexpr std::size_t kSeveral = 3;
+  if (source < kSeveral || source * 2 < all) return;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view text = trimmed(lines[i]);
+    if (text.starts_with('#') || text.starts_with('"') || text.starts_with("//"))
+      is_source[i] = true;
+  }
+}
+
 }  // namespace
 
 bool is_source_line(std::string_view text) {
   if (text.empty() || is_tagged(text)) return false;
   // A row that has lost its first bar, and no echo of a value.
   const bool is_row = text.ends_with('|') && begins_with_variable(text);
-  return is_python(text) || is_shell(text) || is_c(text) || is_row || explains_variable(text);
+  return is_python(text) || is_shell(text) || is_c(text) || is_row || explains_variable(text) ||
+         explains_message(text);
 }
 
 std::vector<bool> source_lines(const std::vector<std::string>& lines,
@@ -270,6 +324,7 @@ std::vector<bool> source_lines(const std::vector<std::string>& lines,
   }
   take_tables(lines, dressed, is_source);
   take_blocks(lines, dressed, is_source);
+  take_whole(lines, is_source);
   return is_source;
 }
 

@@ -22,12 +22,13 @@ struct Typeset {
   std::string_view is, was;
 };
 constexpr std::array kTypeset = {
-    Typeset{"\u00a0", " "},  Typeset{"\u2007", " "},  Typeset{"\u202f", " "},
-    Typeset{"\u200b", ""},   Typeset{"\u200c", ""},   Typeset{"\u200d", ""},
-    Typeset{"\u2060", ""},   Typeset{"\ufeff", ""},   Typeset{"\u2018", "'"},
-    Typeset{"\u2019", "'"},  Typeset{"\u201c", "\""}, Typeset{"\u201d", "\""},
-    Typeset{"&lt;", "<"},    Typeset{"&gt;", ">"},    Typeset{"&amp;", "&"},
-    Typeset{"&quot;", "\""}, Typeset{"&#39;", "'"},   Typeset{"&nbsp;", " "}};
+    Typeset{"\u2502", "|"},  Typeset{"\u00a0", " "},  Typeset{"\u2007", " "},
+    Typeset{"\u202f", " "},  Typeset{"\u200b", ""},   Typeset{"\u200c", ""},
+    Typeset{"\u200d", ""},   Typeset{"\u2060", ""},   Typeset{"\ufeff", ""},
+    Typeset{"\u2018", "'"},  Typeset{"\u2019", "'"},  Typeset{"\u201c", "\""},
+    Typeset{"\u201d", "\""}, Typeset{"&lt;", "<"},    Typeset{"&gt;", ">"},
+    Typeset{"&amp;", "&"},   Typeset{"&quot;", "\""}, Typeset{"&#39;", "'"},
+    Typeset{"&nbsp;", " "}};
 
 const Typeset* typeset_at(std::string_view text) {
   const auto row = std::find_if(kTypeset.begin(), kTypeset.end(),
@@ -75,14 +76,22 @@ std::string_view without_quotes(std::string_view line) {
   }
 }
 
+/// `12:00:01`, `12:00:01.123`: a clock without a day.
+bool is_clock(std::string_view text) {
+  constexpr std::size_t kClock = 8;
+  if (text.size() < kClock || text[2] != ':' || text[5] != ':') return false;
+  return text.find_first_not_of("0123456789:.,") == std::string_view::npos;
+}
+
 /// Of `| 12:00:01 | worker-3 | NCCL WARN ... |` the cell that the stack wrote; the line where none is one.
 std::string_view cell_of(std::string_view line, std::string& stamp) {
   std::string_view rest = line.substr(1);
   const std::size_t first = rest.find('|');
   const std::string_view head = trimmed(rest.substr(0, first));
   std::int64_t time = 0;
-  if (first != std::string_view::npos && read_time(head, time) == head.size() && !head.empty()) {
-    stamp = head;
+  const bool is_time = !head.empty() && (read_time(head, time) == head.size() || is_clock(head));
+  if (first != std::string_view::npos && is_time) {
+    if (time != 0) stamp = head;
     rest.remove_prefix(first + 1);
     if (rest.starts_with(' ')) rest.remove_prefix(1);  // what is indented stays so
     rest = trimmed_right(rest);
@@ -112,14 +121,17 @@ std::string_view without_markup(std::string_view line, std::string& stamp) {
     const std::string_view cell = cell_of(text, stamp);
     if (cell != text) return cell;
   }
-  if (text.starts_with('`') && text.size() > 1 && is_of_stack(text)) {
-    std::string_view inside = text.substr(1);
+  const bool is_item = text.starts_with("- ") || text.starts_with("* ");
+  const std::string_view item = is_item ? trimmed_left(text.substr(2)) : text;
+  // A whole line of code; in an item of a list whatever it is.
+  const bool is_code = item.size() > 2 && item.starts_with('`') &&
+                       (is_item ? item.find('`', 1) == item.size() - 1 : is_of_stack(item));
+  if (is_code) {
+    std::string_view inside = item.substr(1);
     if (inside.ends_with('`')) inside.remove_suffix(1);
     return inside;
   }
-  if ((text.starts_with("- ") || text.starts_with("* ")) && is_of_stack(text))
-    return trimmed_left(text.substr(2));
-  return line;
+  return is_item && is_of_stack(text) ? item : line;
 }
 
 UndressedLine undressed(std::string_view raw) {
@@ -132,13 +144,124 @@ UndressedLine undressed(std::string_view raw) {
     return line;
   }
   const std::string clean = without_colours(raw);
-  const std::string_view inside = trimmed_right(without_quotes(clean));
+  std::string_view inside = trimmed_right(without_quotes(clean));
+  for (const std::string_view end : {"<br>", "<br/>", "<br />"}) {
+    if (inside.ends_with(end)) inside = trimmed_right(inside.substr(0, inside.size() - end.size()));
+  }
   line.columns = columns_of(inside);
   line.is_indented = inside.starts_with(' ');
   line.text = without_markup(inside, line.stamp);
   const bool is_fence = line.text.empty();
   line.is_gap = is_fence || is_gap(trimmed(line.text));
   return line;
+}
+
+/// A time, or one in seconds or milliseconds since 1970.
+bool is_time_column(std::string_view text) {
+  std::int64_t time = 0;
+  const std::size_t size = read_time(text, time);
+  if (size > 0 && size == text.size()) return true;
+  constexpr std::size_t kSeconds = 10, kNanoseconds = 19;
+  return text.size() >= kSeconds && text.size() <= kNanoseconds &&
+         std::all_of(text.begin(), text.end(), is_digit);
+}
+
+/// `TIME<TAB>STREAM<TAB>` of `aws logs tail` and of spreadsheets: what stands before the last of the first `most` tabs.
+/// returns  0: there is none, or the first column is no time; all of a line that ends before its text
+std::size_t tab_columns(std::string_view text, std::size_t most) {
+  std::size_t end = text.find('\t');
+  if (end == std::string_view::npos || !is_time_column(trimmed(text.substr(0, end)))) return 0;
+  std::size_t taken = end + 1;
+  for (std::size_t i = 1; i < most; ++i) {
+    end = text.find('\t', taken);
+    if (end == std::string_view::npos) return text.size();
+    taken = end + 1;
+  }
+  return taken;
+}
+
+/// `1739848302006,"` of an export to CSV, whose line ends with the quotation mark.  returns  0: it is none
+std::size_t csv_columns(std::string_view text) {
+  const std::size_t quote = text.find(",\"");
+  constexpr std::size_t kLongest = 160;
+  if (quote == std::string_view::npos || quote > kLongest || !text.ends_with('"')) return 0;
+  const std::string_view first = text.substr(0, std::min(text.find(','), quote));
+  return is_time_column(trimmed(first)) ? quote + 2 : 0;
+}
+
+/// `    "a line\n",` of a notebook's file: the lines of a list of strings.
+void take_strings(std::vector<UndressedLine>& lines) {
+  const auto end_of = [](std::string_view text) {
+    for (const std::string_view end : {"\\n\",", "\\n\""}) {
+      if (text.starts_with('"') && text.size() > end.size() && text.ends_with(end))
+        return text.size() - end.size();
+    }
+    return std::size_t{0};
+  };
+  std::size_t all = 0;
+  std::size_t strings = 0;
+  for (const UndressedLine& line : lines) {
+    if (line.is_gap) continue;
+    ++all;
+    strings += end_of(trimmed(line.text)) > 0 ? 1U : 0U;
+  }
+  if (strings * 2 <= all) return;
+  for (UndressedLine& line : lines) {
+    const std::string_view text = trimmed(line.text);
+    const std::size_t end = end_of(text);
+    if (end == 0) continue;
+    std::string plain;
+    for (std::size_t at = 1; at < end; ++at) {
+      const bool is_escaped = text[at] == '\\' && at + 1 < end;
+      if (is_escaped && text[at + 1] == 't') {
+        plain += '\t';
+        ++at;
+      } else {
+        if (is_escaped) ++at;
+        plain += text[at];
+      }
+    }
+    line.text = std::move(plain);
+    line.is_gap = is_gap(trimmed(line.text));
+  }
+}
+
+/// Columns that a collector or a spreadsheet keeps before each line.
+void take_columns(std::vector<UndressedLine>& lines) {
+  constexpr std::size_t kMostColumns = 3;
+  std::size_t all = 0;
+  std::size_t tabbed = 0;
+  std::size_t quoted = 0;
+  std::array<std::size_t, kMostColumns + 1> with{};  // lines by their tabs
+  for (const UndressedLine& line : lines) {
+    if (line.is_gap) continue;
+    ++all;
+    if (tab_columns(line.text, 1) > 0) {
+      ++tabbed;
+      const auto tabs = std::count(line.text.begin(), line.text.end(), '\t');
+      ++with[std::min(kMostColumns, static_cast<std::size_t>(tabs))];
+    }
+    quoted += csv_columns(line.text) > 0 ? 1U : 0U;
+  }
+  const bool are_tabbed = tabbed * 2 > all;
+  const bool are_quoted = quoted > 0 && quoted * 2 >= all;  // beside a header
+  if (!are_tabbed && !are_quoted) return;
+  // A line's own text may have tabs, and an empty one has lost its last; what many lines have are the columns.
+  std::size_t columns = 1;
+  while (columns < kMostColumns && with[columns] * 2 < tabbed) ++columns;
+  for (UndressedLine& line : lines) {
+    const std::size_t size = are_tabbed ? tab_columns(line.text, columns) : csv_columns(line.text);
+    if (size == 0) continue;
+    std::int64_t time = 0;
+    line.stamp = line.text.substr(0, read_time(line.text, time));
+    line.text.erase(0, size);
+    if (are_quoted) {
+      line.text.pop_back();
+      for (std::size_t at = 0; (at = line.text.find("\"\"", at)) != std::string::npos; ++at)
+        line.text.erase(at, 1);
+    }
+    line.is_gap = is_gap(trimmed(line.text));
+  }
 }
 
 /// A collector's time before most lines, and what a container's runtime says of the line behind it.
@@ -209,9 +332,15 @@ Label label_of(std::string_view text) {
   if (behind < text.size() && text[behind] != ' ') return label;
   const std::size_t next = text.find_first_not_of(' ', behind);
   // A word alone heads the row of a table.
-  if (next != std::string_view::npos && text[next] == '|' && next > end &&
+  // stern and its like write pod and container before it.
+  std::size_t bar = next;
+  if (next != std::string_view::npos && next > end && text[next] != '|') {
+    const std::size_t word = text.find(' ', next);
+    bar = word == std::string_view::npos ? word : text.find_first_not_of(' ', word);
+  }
+  if (bar != std::string_view::npos && bar < text.size() && text[bar] == '|' && bar > end &&
       (has_hyphen || has_underscore || has_digit)) {
-    label.size = next + 1 < text.size() && text[next + 1] == ' ' ? next + 2 : next + 1;
+    label.size = bar + 1 < text.size() && text[bar + 1] == ' ' ? bar + 2 : bar + 1;
     label.has_bar = true;
     return label;
   }
@@ -405,7 +534,9 @@ std::vector<UndressedLine> undress(std::string_view paste) {
     lines.push_back(undressed(paste.substr(0, end)));
     paste.remove_prefix(std::min(end + 1, paste.size()));
   }
+  take_strings(lines);
   take_indent(lines);
+  take_columns(lines);
   take_stamps(lines);
   take_labels(lines);
   take_viewer_numbers(lines);

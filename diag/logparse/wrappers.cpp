@@ -112,6 +112,13 @@ bool bracketed_time(Cursor& cursor, Wrapping& wrapping) {
     if (!is_digit(at.peek()) || !at.number(rank)) return false;
   }
   if (!at.eat(']')) return false;
+  // `[2024-12-01 08:10:03][rank1] `, of loggers that people write themselves.
+  Cursor tag = at;
+  std::int32_t rank = -1;
+  if (tag.eat("[rank") && is_digit(tag.peek()) && tag.number(rank) && tag.eat("] ")) {
+    wrapping.launcher_rank = rank;
+    at = tag;
+  }
   at.eat(' ');
   cursor = at;
   return true;

@@ -161,7 +161,7 @@ std::string pastes() {
       "\n## Pastes\n\n"
       "Text as people paste it: 25 excerpts of public threads (`corpus/hang-pastes`), which the "
       "rules were written "
-      "beside, and\n79 of our own (`tests/hangdetect/invented`). Of 69 of these, kinds and "
+      "beside, and\nthose of our own (`tests/hangdetect/invented`). Of 69 of these, kinds and "
       "culprits were "
       "fixed before any was run:\n63 were right the first time. Right is a kind and a set of "
       "culprits that "

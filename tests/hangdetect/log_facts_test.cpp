@@ -204,11 +204,47 @@ TEST(LogFacts, CallsOfTwoCommunicatorsOverTheWholeJobAreKeptApart) {
   EXPECT_THAT(Log(log).verdict().culprits, IsEmpty());
 }
 
-TEST(LogFacts, TheRankThatPrintsNothingIsTheOneThatNeverCame) {
-  const Explanation best =
-      Log(timeout_line(0, 812, 64) + timeout_line(1, 812, 64) + timeout_line(3, 812, 64)).verdict();
+TEST(LogFacts, OfAJobOfKnownSizeTheRankThatPrintsNothingIsTheOneThatNeverCame) {
+  const std::string three =
+      timeout_line(0, 812, 64) + timeout_line(1, 812, 64) + timeout_line(3, 812, 64);
+  const Explanation best = Log("world_size=4\n" + three).verdict();
   EXPECT_THAT(best.culprits, ElementsAre(2));
   EXPECT_LT(best.confidence, 0.8) << "silence alone is no proof";
+  // Where no line says how many there are, the log may just have lost one.
+  EXPECT_THAT(Log(three).verdict().culprits, IsEmpty());
+}
+
+// The last line of each rank's log: three lines of three ranks are no progress.
+TEST(LogFacts, ProgressIsSeenWithinOneRank) {
+  const Explanation apart =
+      Log("INFO rank=0 step=100\nINFO rank=1 step=100\nINFO rank=2 step=98\nINFO rank=3 step=100\n")
+          .verdict();
+  EXPECT_EQ(apart.kind, Kind::MissingRank);
+  EXPECT_THAT(apart.culprits, ElementsAre(2));
+  const Explanation moves =
+      Log("INFO rank=0 step=99\nINFO rank=0 step=100\nINFO rank=1 step=99\n").verdict();
+  EXPECT_EQ(moves.kind, Kind::NotAHang);
+}
+
+TEST(LogFacts, AJobThatDidItsStepsUntilItsTimeWasUpDidNotHang) {
+  const std::string end =
+      "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2025-05-01T11:59:41 DUE TO TIME LIMIT ***\n";
+  const auto steps = [](std::string_view minute) {
+    std::string text;
+    for (int step = 10; step < 14; ++step)
+      text += fmt::format("2025-05-01 {}:{} iteration {}/ 10000 | loss: 2.3\n", minute,
+                          10 + 8 * (step - 10), step);
+    return text;
+  };
+  EXPECT_EQ(Log(steps("11:59") + end).verdict().kind, Kind::NotAHang);
+  EXPECT_EQ(Log(steps("11:20") + end).verdict().kind, Kind::Unknown);  // quiet for 39 minutes
+}
+
+// A line that holds a watchdog's words forbids that all is well, in whatever form it is.
+TEST(LogFacts, AWatchdogsWordsForbidThatAllIsWell) {
+  const Explanation best =
+      Log("step 1/10\nstep 2/10\nstep 3/10\nx|x Timeout at NCCL work: 301, and torn\n").verdict();
+  EXPECT_NE(best.kind, Kind::NotAHang);
 }
 
 TEST(LogFacts, ARankThatTimedOutWithAnotherSizeIsTheOddOne) {

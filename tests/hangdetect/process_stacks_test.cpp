@@ -120,5 +120,40 @@ TEST(ProcessStacks, WhateverItIsGivenItEnds) {
   EXPECT_THAT(read_json_stack("{", "x"), IsEmpty());
 }
 
+// A line that begins with a rank is that rank's, and no frame of the one before it.
+TEST(ProcessStacks, AWholeStackInOneLineIsOfWhoeverItNames) {
+  const auto all = stacks(
+      "rank0-2: all_reduce (distributed_c10d.py:2501) <- backward (train.py:88) <- main\n"
+      "rank3: recv_into (socket.py:705) <- hf_hub_download (huggingface_hub/file_download.py:9)\n"
+      "worker2: 40417 poll (selectors.py:416) <- wandb.init (wandb_init.py:1210) <- main\n");
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_THAT(all[0].ranks, ElementsAre(0, 1, 2));
+  EXPECT_EQ(all[0].frames.size(), 3U);
+  EXPECT_EQ(all[0].doing, Doing::Communicates);
+  EXPECT_THAT(all[1].ranks, ElementsAre(3));
+  EXPECT_EQ(all[1].doing, Doing::Loads);
+  EXPECT_THAT(all[2].ranks, IsEmpty());
+  EXPECT_THAT(all[2].pids, ElementsAre(40417));
+  EXPECT_EQ(all[2].host, "worker2");
+}
+
+TEST(ProcessStacks, AHeadMayNameItsRanksOneByOne) {
+  const auto all = stacks(
+      "**rank1, rank2 and rank3** (identical)\n"
+      "  all_reduce (torch/distributed/distributed_c10d.py:2501)\n"
+      "  main (train.py:120)     <- `if step % 10`\n");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].ranks, ElementsAre(1, 2, 3));
+  EXPECT_EQ(all[0].frames.size(), 2U);  // a remark behind a frame is none of it
+}
+
+TEST(ProcessStacks, ALockThatNothingExplainsIsNoWork) {
+  const auto all = stacks(
+      "rank 0:\n  File \"/usr/lib/python3.11/threading.py\", line 320 in wait\n"
+      "  File \"/app/train.py\", line 9 in main\n");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].doing, Doing::HoldsLock);
+}
+
 }  // namespace
 }  // namespace ringside::hang

@@ -61,5 +61,14 @@ TEST(JobWords, TheKernelNamesWhomItKillsInTwoWays) {
   EXPECT_FALSE(is_other_program("pt_main_thread"));
 }
 
+TEST(JobWords, AServersWorkerHasItsRankInItsName) {
+  EXPECT_EQ(rank_in_process_name("VLLM::Worker_TP1"), 1);
+  EXPECT_EQ(rank_in_process_name("sglang::scheduler_TP12"), 12);
+  EXPECT_EQ(rank_in_process_name("VLLM::Worker_PP0_TP1"), -1);  // of its stage
+  EXPECT_EQ(rank_in_process_name("VLLM::EngineCore_DP1_TP0"), -1);
+  EXPECT_EQ(rank_in_process_name("HTTP2"), -1);
+  EXPECT_EQ(rank_in_process_name("python3"), -1);
+}
+
 }  // namespace
 }  // namespace ringside::job

@@ -24,5 +24,15 @@ TEST(LineRank, PeopleWriteManyLinesAsOne) {
   EXPECT_THAT(ranks_in_brackets("[Rank 0-1000000]"), IsEmpty());
 }
 
+TEST(LineRanks, ALineMayBeginWithItsRank) {
+  EXPECT_EQ(rank_before_text("rank 6: WorkNCCL(SeqNum=77)"), 6);
+  EXPECT_EQ(rank_before_text("> rank=2 step=98"), 2);
+  EXPECT_EQ(rank_before_text("Rank 3, iteration 7"), 3);
+  EXPECT_EQ(rank_before_text("rank 2s"), -1);
+  EXPECT_EQ(rank_before_text("ranks 2-3 wait"), -1);
+  EXPECT_EQ(rank_before_text("the rank 2"), -1);
+  EXPECT_EQ(rank_before_text("rank"), -1);
+}
+
 }  // namespace
 }  // namespace ringside::job

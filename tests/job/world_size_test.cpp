@@ -48,5 +48,11 @@ TEST(WorldSize, WhoSpeaksSaysNothingOfIt) {
             0);
 }
 
+TEST(WorldSizes, ABarrierOfTheStoreCountsThem) {
+  EXPECT_EQ(world_in("Rank 2: Completed store-based barrier for key:store_based_barrier_key:1 with "
+                     "4 nodes."),
+            4);
+}
+
 }  // namespace
 }  // namespace ringside::job

@@ -105,6 +105,43 @@ TEST(Pastes, LabelsThatAllLinesHaveAreTakenOffAndRowsOfTablesAreNone) {
   EXPECT_EQ(texts("AllReduce |  7.4/ 5.1 |\n"), (Lines{"AllReduce |  7.4/ 5.1 |"}));
 }
 
+TEST(Pastes, ColumnsOfACollectorOrASpreadsheetAreTakenOff) {
+  const Lines lines = {"2026-02-18T03:11:40+00:00 NCCL INFO a",
+                       "2026-02-18T03:11:41+00:00 NCCL INFO b"};
+  EXPECT_EQ(texts("2026-02-18T03:11:40+00:00\ttrain/worker-0/9f2\tNCCL INFO a\n"
+                  "2026-02-18T03:11:41+00:00\ttrain/worker-0/9f2\tNCCL INFO b\n"),
+            lines);
+  EXPECT_EQ(texts("1739848302006,\"NCCL INFO a\"\n1739848302007,\"loss 2.31, \"\"fine\"\"\"\n"),
+            (Lines{"NCCL INFO a", "loss 2.31, \"fine\""}));
+  // `nvidia-smi topo -m` has tabs of its own.
+  const Lines matrix = {"\tGPU0\tGPU1", "GPU0\t X \tNV12", "GPU1\tNV12\t X"};
+  EXPECT_EQ(texts(matrix[0] + "\n" + matrix[1] + "\n" + matrix[2] + "\n"), matrix);
+}
+
+TEST(Pastes, StringsOfANotebookItemsOfAListAndWebBreaksAreTakenOff) {
+  EXPECT_EQ(texts("    \"NCCL INFO a\\n\",\n    \"a \\\"b\\\"\\n\",\n    \"c\\n\",\n"),
+            (Lines{"NCCL INFO a", "a \"b\"", "c"}));
+  EXPECT_EQ(texts("- `NCCL INFO a`\n- `srun: error: n1: task 9: Killed`\n"),
+            (Lines{"NCCL INFO a", "srun: error: n1: task 9: Killed"}));
+  EXPECT_EQ(texts("NCCL INFO a<br>\nNCCL INFO b<br/>\n"), (Lines{"NCCL INFO a", "NCCL INFO b"}));
+}
+
+TEST(Pastes, PodAndContainerBeforeABarAreALabel) {
+  EXPECT_EQ(texts("train-worker-0 pytorch \u2502 NCCL INFO a\ntrain-worker-1 pytorch \u2502   b\n"),
+            (Lines{"NCCL INFO a", "  b"}));
+  EXPECT_EQ(texts("| 03:11:42 | worker-0 | srun: error: n1: task 9: Killed |\n"
+                  "| 03:11:43 | worker-0 |     all_reduce (a.py:3) |\n"),
+            (Lines{"srun: error: n1: task 9: Killed", "    all_reduce (a.py:3)"}));
+}
+
+TEST(Pastes, ALineThatBeginsWithItsRankIsOneOfItsOwn) {
+  const std::string work =
+      ": WorkNCCL(SeqNum=77, OpType=BROADCAST, NumelIn=3072, NumelOut=3072) ran for 600017 "
+      "milliseconds before timing out.";
+  const Lines lines = {"rank 4" + work, "rank 5" + work};
+  EXPECT_EQ(texts(lines[0] + "\n" + lines[1] + "\n"), lines);
+}
+
 TEST(Pastes, DevicesAndRanksAreNoNumbersOfAViewer) {
   const Lines devices = {"[1] NCCL INFO a", "[2] NCCL INFO b", "[3] NCCL INFO c"};
   EXPECT_EQ(texts(devices[0] + "\n" + devices[1] + "\n" + devices[2] + "\n"), devices);

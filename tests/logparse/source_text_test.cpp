@@ -81,5 +81,12 @@ TEST(SourceText, RowsThatExplainAreLeftOutAndRowsOfLogsAreNot) {
             0U);
 }
 
+TEST(SourceText, WhatAProgramWouldPrintIsNoLineOfIt) {
+  EXPECT_TRUE(is_source_line("WARN(\"Connect to %s failed : %s\", line, strerror(errno));"));
+  EXPECT_TRUE(is_source_line("WARN(\"NET/IB : Got completion from peer %s with status=%d\","));
+  EXPECT_FALSE(is_source_line("Loading \"weights\": 100%done"));
+  EXPECT_FALSE(is_source_line("NCCL WARN Connect to \"n1\" failed : 3 % of packets lost"));
+}
+
 }  // namespace
 }  // namespace ringside::logs

@@ -132,6 +132,36 @@ std::string in_columns(const std::string& text) {
     return "| 2026-03-01T10:11:12Z | " + line + " |";
   });
 }
+/// `aws logs tail`, and what a spreadsheet makes of an export.
+std::string behind_tabs(const std::string& text) {
+  return each_line(text, [](const std::string& line, std::size_t number) {
+    return fmt::format("2026-03-14T09:{:02}:{:02}+00:00\tjob/app-0/7f9c4\t{}", number / 60 % 60,
+                       number % 60, line);
+  });
+}
+std::string exported(const std::string& text) {
+  return "timestamp,message\n" + each_line(text, [](const std::string& line, std::size_t number) {
+           return fmt::format("{},\"{}\"", 1739848302006 + number,
+                              std::regex_replace(line, std::regex("\""), "\"\""));
+         });
+}
+/// stern's pod, container and bar.
+std::string behind_pods(const std::string& text) {
+  return each_line(text, [](const std::string& line, std::size_t) {
+    return "app-worker-0 pytorch \u2502 " + line;
+  });
+}
+std::string as_items(const std::string& text) {
+  return each_line(text, [](const std::string& line, std::size_t) {
+    return line.empty() || line.find('`') != std::string::npos ? line : "- `" + line + "`";
+  });
+}
+std::string in_a_notebook(const std::string& text) {
+  return each_line(text, [](const std::string& line, std::size_t) {
+    const std::string slashes = std::regex_replace(line, std::regex("\\\\"), "\\\\");
+    return "      \"" + std::regex_replace(slashes, std::regex("\""), "\\\"") + "\\n\",";
+  });
+}
 std::string coloured(const std::string& text) {
   return each_line(text, [](const std::string& line, std::size_t number) {
     return number % 2 == 0 ? "\x1b[31m" + line + "\x1b[0m" : line;
@@ -208,6 +238,11 @@ const std::vector<Variant>& variants() {
       {"times and pods before", with_times_and_pods},
       {"labels before", with_labels},
       {"in columns", in_columns},
+      {"behind tabs", behind_tabs},
+      {"exported to CSV", exported},
+      {"behind pods", behind_pods},
+      {"items of a list", as_items, ".md"},
+      {"in a notebook", in_a_notebook},
       {"coloured", coloured},
       {"CR LF", from_windows},
       {"dots between lines", parted_by_dots},

@@ -58,7 +58,7 @@ MemoryUse memory_use(std::string_view text) {
 bool is_out_of_memory(std::string_view text) {
   const std::string low = lower_case(text);
   return contains_any(low, {"out of memory", "cudaerrormemoryallocation", "hip_error_outofmemory",
-                            "cuda failure 2 '"});
+                            "cuda failure 2 '", "failed to cuda malloc", "failed to cuda calloc"});
 }
 
 /// A text that says a reason has a finding of that reason.
@@ -139,6 +139,16 @@ std::string cause_of(std::string_view text) {
   if (contains_any(low, {"busy or unavailable", "exclusive"}))
     return "another process holds the GPU, and its compute mode lets one use it at a time";
   if (is_of_driver(low)) return "the driver is too old for this CUDA, or was replaced while in use";
+  if (contains(low, "not permitted"))
+    return "the process lacks a right that sharing memory between GPUs needs: an IMEX channel, a "
+           "device of the container, or rights over the other process";
+  if (contains(low, "os call failed"))
+    return "the system refuses a call by which CUDA makes shared memory: a container without the "
+           "rights for NUMA, or a kernel that lacks it";
+  if (contains(low, "mapping resources exhausted"))
+    return "a GPU has mapped as many peers as it can (8 over PCIe)";
+  if (contains(low, "the mps"))
+    return "the MPS daemon does not run, is of another user or version, or is full";
   if (contains(low, "peer access"))
     return "peer access between these GPUs is not possible: another class of GPU, a virtual "
            "machine, or a container that does not see both";
@@ -154,6 +164,15 @@ std::string fix_of(std::string_view text) {
   if (is_of_driver(low))
     return "nvidia-smi names the driver and the newest CUDA that it serves: a newer driver, or an "
            "image of an older CUDA (cuda-compat bridges one step)";
+  if (contains(low, "not permitted"))
+    return "pass /dev/nvidia-caps-imex-channels to the container, or run it with "
+           "--cap-add=SYS_PTRACE --ipc=host; NCCL_CUMEM_ENABLE=0 or NCCL_MNNVL_ENABLE=0 to confirm";
+  if (contains(low, "os call failed"))
+    return "docker run --cap-add=SYS_NICE ...; NCCL_CUMEM_HOST_ENABLE=0 or NCCL_CUMEM_ENABLE=0 to "
+           "confirm";
+  if (contains(low, "mapping resources exhausted"))
+    return "NCCL_P2P_LEVEL=PXB, or fewer GPUs a job";
+  if (contains(low, "the mps")) return "nvidia-cuda-mps-control -d; or run without MPS";
   if (contains(low, "peer access"))
     return "NCCL_P2P_DISABLE=1 (vLLM: --disable-custom-all-reduce); nvidia-smi topo -p2p r";
   return "the first rank that says so is the suspect: dmesg there for Xid lines; "
@@ -173,7 +192,7 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
   };
   for (const MessageId id : {MessageId::CudaFailure, MessageId::CudaError, MessageId::DriverTooOld,
                              MessageId::NvmlFailed, MessageId::LaunchRace, MessageId::GraphCapture,
-                             MessageId::WrongDevicePointer, MessageId::NvlsBindFailed}) {
+                             MessageId::NvlsBindFailed}) {
     for (const KeptMessage& message : facts.messages[id].kept) {
       if (!is_warning(message)) continue;
       std::string_view error = message.argument("error");

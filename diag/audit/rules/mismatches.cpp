@@ -76,6 +76,10 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
                              MessageId::SocketMessageTruncated, MessageId::IbReceiveInfo}) {
     if (messages.has(id)) findings.quote(library, messages[id]);
   }
+  // `op.preamble.length <= op.nbytes. 16 vs 4`: what came is longer than what was waited for.
+  library.evidence.mix(evidence_of(
+      messages[MessageId::GlooPairError],
+      [](const KeptMessage& message) { return contains(message.text(), "preamble."); }));
   if (!library.evidence.empty()) {
     Finding& finding = findings.add("mismatched_collective", Severity::Error,
                                     "the two ends of a connection expect different sizes");

@@ -51,56 +51,6 @@ std::vector<std::uint32_t> quote_if(Finding& finding, const MessageLines& lines,
   return processes;
 }
 
-bool is_bridge(std::string_view interface, std::string_view address) {
-  if (address.starts_with("172.17.")) return true;
-  for (const std::string_view start :
-       {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-", "veth", "lxc", "lxdbr"}) {
-    if (interface.starts_with(start)) return true;
-  }
-  return false;
-}
-
-/// Of one link only: an address that names no route, and means nothing without an interface.
-bool is_link_local(std::string_view address) {
-  return address.starts_with("fe80:") || address.starts_with("169.254.");
-}
-
-bool is_loopback(std::string_view interface, std::string_view address) {
-  return interface == "lo" || address.starts_with("127.") || address == "::1";
-}
-
-bool failed_to_connect(const JobFacts& facts) {
-  for (const MessageId id :
-       {MessageId::SocketConnectFailed, MessageId::SocketCallFailed, MessageId::NoInterfaceInSubnet,
-        MessageId::IbModifyQpFailed, MessageId::StoreUnreachable, MessageId::GlooConnectFailed}) {
-    if (facts.messages.has(id)) return true;
-  }
-  return false;
-}
-
-/// Gloo announces the address that the host's own name stands for: others that connect to it meet themselves.
-void find_gloo_on_loopback(const JobFacts& facts, Findings& findings) {
-  Evidence own = facts.plain_of(PlainLine::LoopbackMesh).evidence;
-  const bool cannot_connect = !own.empty();
-  if (!cannot_connect) {
-    // Jobs of one host may well talk over 127.0.0.1; a name that stands for 127.0.1.1 is no choice.
-    for (const MessageId id : {MessageId::GlooPairError, MessageId::GlooClosed}) {
-      own.mix(evidence_of(facts.messages[id], [&](const KeptMessage& message) {
-        return contains(message.text(), "[127.0.1.1]");
-      }));
-    }
-  }
-  if (own.empty()) return;
-  Finding& finding =
-      findings.add("wrong_interface", Severity::Error,
-                   cannot_connect ? "Gloo meets on the loopback address"
-                                  : "Gloo talks over 127.0.1.1, an address of the host's own");
-  finding.evidence = own;
-  finding.cause =
-      "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian and Ubuntu has it";
-  finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
-}
-
 void find_missing_plugin(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   const bool is_slow = socket_use(facts).is_used;
@@ -220,6 +170,35 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
       "missing";
 }
 
+/// libibverbs is not in the image, or has no driver for the devices: where no other device was found, RDMA is lost by it.
+void find_missing_provider(const JobFacts& facts, Findings& findings) {
+  const MessageLog& messages = facts.messages;
+  const bool has_device = std::any_of(
+      facts.net_devices.begin(), facts.net_devices.end(),
+      [](const auto& entry) { return entry.first.first == "IB" && !entry.first.second.empty(); });
+  const Evidence drivers = evidence_of(
+      messages[MessageId::VerbsLibrary],
+      [](const KeptMessage& message) { return contains(message.text(), "couldn't load driver"); });
+  const bool has_found_none = facts.net_devices.contains({"IB", std::string()}) ||
+                              messages.has(MessageId::OfiNoProvider) ||
+                              facts.networks.contains("Socket");
+  // Drivers of devices that are not there fail to load on healthy machines: on one host nobody misses them.
+  if (has_device || drivers.empty() || !has_found_none || facts.nodes() == 1) return;
+  const bool is_told = findings.has("verbs_provider_missing") ||
+                       !facts.plain_of(PlainLine::NoVerbsDriver).evidence.empty();
+  if (is_told) return;
+  Finding& finding = findings.add("verbs_provider_missing", Severity::Warning,
+                                  "libibverbs cannot load the driver of a device");
+  finding.evidence = drivers;
+  finding.confidence = Confidence::Medium;
+  finding.cause =
+      "the image lacks the provider library that the line names, or has one of another version "
+      "than its libibverbs: the device is there and is not found";
+  finding.fix =
+      "apt-get install --reinstall libibverbs1 ibverbs-providers (rdma-core; on EFA the EFA "
+      "installer) in the image; ibv_devinfo in it must list the devices";
+}
+
 }  // namespace
 
 void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
@@ -287,6 +266,7 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
 
 void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
+  find_missing_provider(facts, findings);
   const bool is_multinode = facts.nodes() > 1;
   const bool is_slow = socket_use(facts).is_used;
   const auto open_fails = [](const KeptMessage& message) {
@@ -373,6 +353,11 @@ void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
   finding.cause = fabric.empty() ? "NCCL found nothing faster than TCP"
                                  : "NCCL took TCP although a faster network is expected: " + fabric;
   finding.fix = "NCCL_NET=IB (or the plugin's name)   # fails loudly instead of falling back";
+  if (facts.messages.has(MessageId::IbverbsNotFound)) {
+    finding.evidence.mix(facts.messages[MessageId::IbverbsNotFound].evidence);
+    finding.cause += "; libibverbs is not in the image, without which no RDMA device can be used";
+    finding.fix = "apt-get install libibverbs1 ibverbs-providers (rdma-core) in the image";
+  }
   if (disable != nullptr && disable->value != "0") {
     finding.evidence.mix(disable->evidence);
     finding.cause = "NCCL_IB_DISABLE=" + disable->value + " switches the RDMA network off";
@@ -434,92 +419,10 @@ void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   finding.fix =
       "ibv_devinfo in the container; docker run --device=/dev/infiniband ...; NCCL_NET=IB (or the "
       "plugin's name) fails loudly instead of falling back";
-}
-
-void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
-  const MessageLines& nothing = facts.messages[MessageId::BootstrapNoInterface];
-  if (!nothing.evidence.empty()) {
-    Finding& finding =
-        findings.add("wrong_interface", Severity::Error, "no interface passes NCCL_SOCKET_IFNAME");
-    findings.quote(finding, nothing);
-    if (const Setting* name = facts.setting("NCCL_SOCKET_IFNAME"); name != nullptr) {
-      finding.evidence.mix(name->evidence);
-      finding.cause = "NCCL_SOCKET_IFNAME=" + name->value + " matches no interface of this host";
-    } else {
-      finding.cause = "the filter of names or of the address family leaves nothing";
-    }
-    finding.fix = "ip -br addr   # then NCCL_SOCKET_IFNAME=<an interface that every host has>";
-  }
-  find_gloo_on_loopback(facts, findings);
-  if (has_joined_hosts(facts)) return;  // it works as it is
-
-  struct Use {
-    std::vector<std::uint32_t> processes = {};
-    std::vector<std::int32_t> hosts = {};
-    Evidence evidence = {};
-    bool is_loopback = false, is_bridge = false, is_link_local = false;
-    bool is_tried = false;  ///< a connection to it failed, and nobody says that it is its own
-    std::string interface = {};
-  };
-  std::map<std::string, Use> uses;  // by address
-  std::vector<std::int32_t> all_hosts;
-  for (const auto& [key, said] : facts.bootstraps) {
-    Use& use = uses[key.second];
-    use.is_loopback = use.is_loopback || is_loopback(key.first, key.second);
-    use.is_bridge = use.is_bridge || is_bridge(key.first, key.second);
-    use.is_link_local = use.is_link_local || is_link_local(key.second);
-    use.evidence.mix(said.evidence);
-    use.interface = key.first;
-    for (const std::uint32_t process : said.processes) {
-      use.processes.push_back(process);
-      const std::int32_t host = facts.processes[process].host;
-      if (host < 0) continue;
-      for (auto* hosts : {&use.hosts, &all_hosts}) {
-        if (std::find(hosts->begin(), hosts->end(), host) == hosts->end()) hosts->push_back(host);
-      }
-    }
-  }
-  const bool has_failed = failed_to_connect(facts);
-  // Whom a connection was tried to is what the other one has announced.
-  for (const KeptMessage& message : facts.messages[MessageId::SocketConnectFailed].kept) {
-    std::string_view address = message.argument("address");
-    address = address.substr(0, address.find('<'));
-    const bool is_odd = is_link_local(address) || is_loopback({}, address);
-    if (!is_warning(message) || !is_odd || !uses.empty()) continue;
-    Use& use = uses[std::string(address)];
-    use.is_link_local = is_link_local(address);
-    use.is_loopback = !use.is_link_local;
-    use.evidence.add(message.place(), message.process(), message.line());
-    use.is_tried = true;
-  }
-  if (all_hosts.size() < 2 && !has_failed) return;
-  for (const auto& [address, use] : uses) {
-    const bool is_shared = use.hosts.size() > 1 && !address.empty() && !use.is_loopback;
-    const bool is_wrong = is_shared ||
-                          (use.is_loopback && (all_hosts.size() > 1 || use.is_tried)) ||
-                          ((use.is_bridge || use.is_link_local) && has_failed);
-    if (!is_wrong) continue;
-    // Two names of one machine share an address, and nothing is wrong, as long as nothing fails.
-    if (is_shared && !use.is_bridge && !has_failed) continue;
-    Finding& finding = findings.add(
-        "wrong_interface", Severity::Error,
-        is_shared ? fmt::format("{} hosts announce the same address {}", use.hosts.size(), address)
-        : use.is_loopback ? fmt::format("the bootstrap uses the loopback address {}", address)
-        : use.is_link_local
-            ? fmt::format("the bootstrap uses the link-local address {}", address)
-            : fmt::format("only its own host can reach what the bootstrap uses, the address {}",
-                          address));
-    if (!use.interface.empty()) finding.title += " of " + use.interface;
-    finding.evidence = use.evidence;
-    findings.say_who(finding, use.processes);
-    finding.cause = use.is_link_local
-                        ? "a link-local address (fe80::, 169.254.) is of one cable only: a USB or "
-                          "service port, or an interface without an address of its own"
-                    : use.is_loopback
-                        ? "nothing but the loopback interface was found, or it was demanded"
-                        : "the interface of a container bridge was taken: other hosts cannot "
-                          "reach its address, or have the same";
-    finding.fix = "NCCL_SOCKET_IFNAME=<interface of the hosts' network>   # docker: --network=host";
+  if (facts.messages.has(MessageId::IbverbsNotFound)) {
+    finding.title = "libibverbs is not in the image, and NCCL takes TCP between hosts";
+    finding.cause = "NCCL cannot open libibverbs.so: no RDMA device can be used. " + finding.cause;
+    finding.fix = "apt-get install libibverbs1 ibverbs-providers (rdma-core) in the image";
   }
 }
 

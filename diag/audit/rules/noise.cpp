@@ -79,7 +79,8 @@ void look_for_noise(const JobFacts& facts, Findings& findings) {
   note(findings, facts, MessageId::RcclSystemSetting, "rccl_system_setting", Severity::Warning,
        "settings of the machine that RCCL asks for are missing",
        "the kernel's command line or the environment lacks what AMD recommends",
-       "add the words that the lines name (iommu=pt, amd_iommu=on) and start the machine again");
+       "for iommu=pt and amd_iommu=on: add them to the kernel's command line and start the machine "
+       "again; for numa_balancing: sudo sysctl kernel.numa_balancing=0, at once");
   note(findings, facts, MessageId::SlurmCancelled, "job_cancelled", Severity::Info,
        "the scheduler ended the job",
        "a time limit, a preemption or a person: what comes later follows from it", "sacct -j <job>",

@@ -143,6 +143,22 @@ constexpr std::array kReasons{
            "a symptom: a worker process died, or hangs in a step that the others wait for",
            "the log of each worker before this line; py-spy dump --pid of the workers while they "
            "stand, then ringside hang on the stacks"},
+    Reason{PlainLine::WrongTensor, "invalid_usage", Severity::Error,
+           "a tensor is handed to a process group that cannot take it",
+           "a backend takes tensors of its own devices: NCCL dense and contiguous ones on the GPU, "
+           "Gloo those of the CPU",
+           "tensor.cuda() or .contiguous() before the call; or "
+           "init_process_group(\"cpu:gloo,cuda:nccl\"), which serves both"},
+    Reason{PlainLine::GroupNotMade, "invalid_usage", Severity::Error,
+           "a process group is used before it is made, or is made twice",
+           "init_process_group() was not called in this process, or a library had called it",
+           "call init_process_group() once in every process, before the first collective; "
+           "dist.is_initialized() tells"},
+    Reason{PlainLine::PortIsDown, "rdma_port_down", Severity::Error, "an RDMA port has no link",
+           "the port is not active: no cable, a switch port that is off or of another speed, or no "
+           "subnet manager (state Initializing)",
+           "ibstat; the cable and the switch port; on InfiniBand that a subnet manager runs; "
+           "NCCL_IB_HCA leaves the port out meanwhile"},
     Reason{PlainLine::LauncherSignalled, "job_cancelled", Severity::Info,
            "the launcher was ended by a signal from outside",
            "signal 15 is sent by a scheduler, a container's runtime or a person, signal 1 by a "
@@ -187,6 +203,19 @@ std::string details_of(PlainLine line, std::string_view text) {
         if (contains(text, words)) return fmt::format(": {}", words);
       }
       return {};
+    case PlainLine::FabricManagerDown: {
+      // `... interface version 535.161.07 don't match with driver version 535.183.01`
+      const std::size_t at = text.find("interface version ");
+      return at == std::string_view::npos || !contains(text, "match with driver")
+                 ? std::string()
+                 : fmt::format("; {}", text.substr(at, 100));
+    }
+    case PlainLine::WrongTensor:
+    case PlainLine::GroupNotMade: {
+      const std::size_t at = text.find("Error: ");
+      return at == std::string_view::npos ? std::string()
+                                          : fmt::format(": {}", text.substr(at + 7, 100));
+    }
     case PlainLine::NoSuchGpu:
       return contains(text, "invalid device ordinal") ? ": invalid device ordinal" : "";
     default:

@@ -35,6 +35,15 @@ constexpr std::array kRefusals{
             "a communicator was asked for with impossible numbers",
             "the launcher's world size and the ranks do not fit together",
             "print RANK and WORLD_SIZE on every process"},
+    Refusal{MessageId::WrongDevicePointer, "invalid_usage",
+            "a buffer is not memory of the GPU that this communicator is on",
+            "a pointer to host memory, to another GPU's, or to memory that was freed",
+            "torch.cuda.set_device(LOCAL_RANK) before anything is allocated; tensors on that GPU"},
+    Refusal{
+        MessageId::InvalidCall, "invalid_usage", "NCCL refuses the arguments of a call",
+        "the line quoted names the argument: a root is counted within the group, a count, type "
+        "or operation must be one of NCCL's, a communicator must be made and not destroyed",
+        "correct that argument; of a group of PyTorch's, src and dst are ranks of the whole job"},
     Refusal{MessageId::GraphUsageMode, "invalid_usage",
             "CUDA graphs are captured against the communicator's configuration",
             "graphUsageMode promises that no graph is captured", "set graphUsageMode to 1 or 2"},

@@ -24,10 +24,11 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings);
 void look_for_socket_fallback(const JobFacts& facts, Findings& findings);
 /// A few lines of a start, without communicators or connections: the library says what it would send over.
 void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings);
-void look_for_wrong_interface(const JobFacts& facts, Findings& findings);
 void look_for_unused_nics(const JobFacts& facts, Findings& findings);
 // GPUDirect: rules/gpudirect.cpp
 void look_for_missing_gdr(const JobFacts& facts, Findings& findings);
+// Addresses that others cannot reach: rules/interfaces.cpp
+void look_for_wrong_interface(const JobFacts& facts, Findings& findings);
 // Within a host: rules/local.cpp
 void look_for_p2p_off(const JobFacts& facts, Findings& findings);
 void look_for_shm_fallback(const JobFacts& facts, Findings& findings);
@@ -77,6 +78,8 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings);
 void look_at_tables(const JobFacts& facts, Findings& findings);
 // What was not read: rules/unread.cpp
 void look_for_unread_lines(const JobFacts& facts, Findings& findings);
+// What no finding speaks of: rules/unspoken.cpp
+void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings);
 // What looks alarming: rules/noise.cpp
 void look_for_noise(const JobFacts& facts, Findings& findings);
 void look_for_cut_lines(const JobFacts& facts, Findings& findings);

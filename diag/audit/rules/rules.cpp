@@ -92,6 +92,8 @@ constexpr std::array kRules{
          look_for_unread_lines},
     Rule{"teardown_noise", "lines that look alarming and are not the fault",
          "docs/formats 9.10; 4.6; 4.7", look_for_noise},
+    Rule{"system_error", "warnings that no finding speaks of", "docs/formats 1.10; 4",
+         look_for_unspoken_warnings},
     Rule{"truncated_message", "lines that were cut at one width",
          "docs/formats 1.3, 1.7; 9.7 INIT-15", look_for_cut_lines},
 };

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
+#include "diag/audit/rules/unspoken.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
@@ -141,6 +142,12 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   // A port helps where somebody else knocks at it, and nowhere else.
   const bool is_shared_port = has_hurt && !foreign.evidence.empty();
   finding.fix = !far.empty() ? "mend the way to that address (net_unreachable)"
+                : messages.has(MessageId::InvalidCommId)
+                    ? "NCCL_COMM_ID=<address of rank 0>:<port>, or unset it"
+                : messages.has(MessageId::BootstrapTruncated)
+                    ? "one NCCL on all ranks: python -c 'import torch; "
+                      "print(torch.cuda.nccl.version())' in each container; the same image "
+                      "everywhere"
                 : is_shared_port
                     ? "use a new MASTER_PORT for each job; the same release on all ranks"
                     : "check that all ranks start, on addresses that all can reach: ip "
@@ -205,8 +212,8 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
   }
 
   Evidence files;
-  for (const MessageId id :
-       {MessageId::TooManyOpenFiles, MessageId::SocketAcceptFailed, MessageId::ProxyAcceptFailed}) {
+  for (const MessageId id : {MessageId::TooManyOpenFiles, MessageId::SocketAcceptFailed,
+                             MessageId::ProxyAcceptFailed, MessageId::SocketCallFailed}) {
     files.mix(evidence_of(messages[id], [](const KeptMessage& message) {
       return contains(message.text(), "Too many open files");
     }));
@@ -333,32 +340,6 @@ std::string text_behind_labels(std::string_view text) {
   return std::string(text.substr(0, 160));
 }
 
-/// Warnings of the library's that no finding quotes. `reason` says what the first grave one means, else what the first
-/// says: most are harmless, unless a call fails behind them.
-Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::string& reason) {
-  Evidence warnings;
-  bool is_grave = false;
-  for (const KeptMessage* message : facts.messages.kept_lines()) {
-    if (message->level() != Level::Warn) continue;
-    const bool is_quoted =
-        std::any_of(findings.all().begin(), findings.all().end(), [&](const Finding& finding) {
-          const std::vector<QuotedLine>& lines = finding.evidence.lines();
-          return std::any_of(lines.begin(), lines.end(), [&](const QuotedLine& line) {
-            return line.place == message->place();
-          });
-        });
-    if (is_quoted) continue;
-    const MessageFacts known = facts_of(message->record().as<Message>().id);
-    if (warnings.empty()) reason = message->text();
-    if (!is_grave && (known.weight == 'F' || known.weight == 'D')) {
-      is_grave = true;
-      reason = known.meaning;
-    }
-    warnings.add(message->place(), message->process(), message->line());
-  }
-  return warnings;
-}
-
 }  // namespace
 
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
@@ -394,7 +375,13 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
         return std::any_of(comm.members.begin(), comm.members.end(),
                            [](const Member& member) { return member.is_complete; });
       });
-  const Evidence warned = is_start_lost ? unquoted_warnings(facts, findings, reason) : Evidence{};
+  const bool has_failed = !system.empty() || !cuda.empty() || !other.empty() || !benchmark.empty();
+  Evidence warned =
+      is_start_lost || has_failed ? unquoted_warnings(facts, findings, reason) : Evidence{};
+  if (warned.empty() && has_failed && !facts.unread.warnings.empty()) {
+    warned = facts.unread.warnings;
+    reason = text_of_warning(warned.lines().front().text);
+  }
   if (!warned.empty()) {
     Finding& finding = findings.add("system_error", Severity::Error, "NCCL failed: " + reason);
     finding.evidence = warned;

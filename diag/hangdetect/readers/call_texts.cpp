@@ -43,6 +43,11 @@ void take_fingerprints(const logs::Record& record, Statements& statements) {
 
 void take_culprits(const logs::Record& record, Statements& statements) {
   const std::string_view line = record.line;
+  // `type of mismatch: COLLECTIVE_TYPE_MISMATCH`: what differs stands in a line of its own, before who does.
+  const bool says_what = line.find("type of mismatch:") != std::string_view::npos ||
+                         line.find("op type mismatch") != std::string_view::npos;
+  if (says_what)
+    statements.state(record, LogStatement::What::Analyser, {}, 0, std::string(line.substr(0, 80)));
   for (std::size_t at = line.find("Culprit rank "); at != std::string_view::npos;
        at = line.find("Culprit rank ", at + 1)) {
     const auto ranks = logs::parse_rank_list(line.substr(at + 13, line.substr(at + 13).find(';')));

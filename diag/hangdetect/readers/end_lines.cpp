@@ -10,6 +10,7 @@
 #include "diag/job/job_words.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
+#include "diag/logparse/wrappers.h"
 
 namespace ringside::hang {
 
@@ -26,6 +27,17 @@ std::string memory_in(std::string_view text) {
     if (text.find(words) != std::string_view::npos) return std::string(kNoMemory);
   }
   return {};
+}
+
+/// `*** STEP 7.0 ON n01 CANCELLED AT 2025-05-01T11:58:41 DUE TO TIME LIMIT ***`, which has its time in the text.
+void state_cancelled(const Record& record, Statements& statements) {
+  Record timed = record;
+  constexpr std::string_view kAt = " AT ";
+  const std::size_t at = record.line.find(kAt);
+  if (timed.time_us == 0 && at != std::string_view::npos)
+    logs::read_time(record.line.substr(at + kAt.size()), timed.time_us);
+  statements.state(timed, What::Cancelled, {}, 0,
+                   std::string(logs::message_argument(record, "reason")));
 }
 
 /// A status, or a signal by its name; 0: neither.
@@ -142,7 +154,8 @@ void EndLines::take_crash(const Record& record, int rank) {
 /// `Worker proc VllmWorker-1 died unexpectedly`
 void EndLines::take_worker(const Record& record) {
   const std::string_view worker = logs::message_argument(record, "worker");
-  if (!worker.empty()) statements_.state_of(record, What::Ended, rank_of_name(worker), 1);
+  if (!worker.empty())
+    statements_.state_of(record, What::Ended, rank_of_name(worker), 1, std::string(kNoStatus));
 }
 
 bool EndLines::take_message(const Record& record, int rank) {
@@ -164,8 +177,7 @@ bool EndLines::take_message(const Record& record, int rank) {
         statements_.state(record, What::HostDeath, {}, 0, "its node failed");
         return true;
       }
-      statements_.state(record, What::Cancelled, {}, 0,
-                        std::string(logs::message_argument(record, "reason")));
+      state_cancelled(record, statements_);
       return true;
     case MessageId::ChildTerminated:
       return take_launcher(record);
@@ -186,6 +198,7 @@ bool EndLines::take_message(const Record& record, int rank) {
       take_task(record);
       return true;
     case MessageId::KernelOom:
+      if (rank < 0) rank = job::rank_in_process_name(job::killed_process(record));
       if (!job::is_other_program(job::killed_process(record)))
         statements_.state_of(record, What::HostDeath, rank, 0, std::string(kNoMemory));
       return true;

@@ -54,4 +54,18 @@ int default_group_rank(std::string_view line) {
   return is_default ? group.group_rank : -1;
 }
 
+bool tells_of_timeout(std::string_view line) {
+  for (const std::string_view words :
+       {"Timeout at NCCL work", "atchdog caught", "due to a collective timeout",
+        "NCCL operations have failed or timed out"}) {
+    if (line.find(words) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+bool names_id_key(std::string_view line) {
+  return line.find("wait timeout after ") != std::string_view::npos &&
+         line.find("//cuda//") != std::string_view::npos;
+}
+
 }  // namespace ringside::hang

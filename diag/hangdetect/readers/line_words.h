@@ -23,4 +23,10 @@ int rank_without_id(std::string_view line);
 /// returns  -1: there is none, or it is of another group
 int default_group_rank(std::string_view line);
 
+/// A watchdog's words of a call that timed out or failed, whatever form the line is in.
+bool tells_of_timeout(std::string_view line);
+
+/// An exception alone, `wait timeout after 600000ms, keys: /default_pg/0//cuda//0`: the key of a communicator's id.
+bool names_id_key(std::string_view line);
+
 }  // namespace ringside::hang

@@ -438,6 +438,7 @@ class Sink : public logs::RecordSink {
   /// Phrases that stand in lines of several kinds.
   void take_text(const Record& record, const logs::Speaker& speaker) {
     const std::string_view line = record.line;
+    if (tells_of_timeout(line)) ++facts_.run.waits;
     if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
         record.kind == RecordKind::Fragment || record.kind == RecordKind::Unknown) {
       words_.take(record, rank_of(record, speaker));
@@ -449,8 +450,9 @@ class Sink : public logs::RecordSink {
         std::string_view::npos) {
       dumps_.take_line(record, rank_of(record, speaker));
     }
-    if (const int rank = rank_without_id(line); rank >= 0)
-      said_.state(record, What::NoUniqueId, {rank});
+    const int asker = rank_without_id(line);
+    if (asker >= 0 || names_id_key(line))
+      said_.state_of(record, What::NoUniqueId, asker >= 0 ? asker : rank_of(record, speaker));
   }
 
   LogFacts& facts_;

@@ -99,15 +99,22 @@ inline constexpr std::int64_t kLauncherSignalled = 1;
 
 /// How the program fares by its own words.
 struct RunNotes {
-  std::uint64_t steps = 0;         ///< lines that tell of a step done
-  std::int64_t last_step = -1;     ///< the newest step that a line tells of
-  std::int64_t steps_of = -1;      ///< steps in all, where the line says it
-  std::set<int> at_last_step;      ///< ranks that tell of that step
-  std::set<int> ranks;             ///< ranks that tell of any step
-  bool has_finished = false;       ///< an end or a server's start is told, and no step after it
-  std::uint64_t finished = 0;      ///< lines that tell of it
-  std::uint64_t harmless = 0;      ///< warnings that jobs which run well give too
-  std::uint64_t server_waits = 0;  ///< a server's engine waits for its workers: once is harmless
+  std::uint64_t steps = 0;              ///< lines that tell of a step done
+  std::int64_t last_step = -1;          ///< the newest step that a line tells of
+  std::int64_t steps_of = -1;           ///< steps in all, where the line says it
+  std::set<int> at_last_step;           ///< ranks that tell of that step
+  std::set<int> ranks;                  ///< ranks that tell of any step
+  std::map<int, std::int64_t> step_of;  ///< the last step of each rank; -1: of lines that name none
+  bool has_moved = false;  ///< one rank, or lines without any, tell of a step and of a later one
+  std::int64_t last_step_us =
+      0;  ///< wall time of the last line of a step that has one; 0: none has
+  std::int64_t longest_step_us = 0;  ///< between two such lines
+  bool has_finished = false;         ///< an end or a server's start is told, and no step after it
+  std::uint64_t finished = 0;        ///< lines that tell of it
+  std::uint64_t harmless = 0;        ///< warnings that jobs which run well give too
+  std::uint64_t server_waits = 0;    ///< a server's engine waits for its workers: once is harmless
+  std::uint64_t waits =
+      0;  ///< lines with a watchdog's words of a time-out, whether they were read or not
   std::uint64_t alarming = 0;   ///< lines with words of an error or a wait that no rule here reads
   std::vector<Evidence> shown;  ///< the first of each
 };

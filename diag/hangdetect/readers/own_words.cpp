@@ -6,9 +6,27 @@
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/run_lines.h"
+#include "diag/job/line_rank.h"
 #include "diag/job/world_size.h"
 
 namespace ringside::hang {
+
+namespace {
+
+/// `rank=0 step=100`, `INFO rank 2, iteration 98`: the rank near the beginning of a line of progress.  returns  -1: none
+int rank_of_step(std::string_view text) {
+  constexpr std::size_t kNear = 40;
+  const std::string_view head = text.substr(0, kNear);
+  for (const std::string_view word : {"rank", "Rank", "RANK"}) {
+    const std::size_t at = head.find(word);
+    if (at == std::string_view::npos) continue;
+    const bool is_own = at == 0 || std::string_view(" [(,|").find(head[at - 1]) != head.npos;
+    if (is_own) return job::rank_before_text(text.substr(at));
+  }
+  return -1;
+}
+
+}  // namespace
 
 void OwnWords::take(const logs::Record& record, int rank) {
   if (++lines_ <= kMostFirst) {
@@ -44,7 +62,9 @@ void OwnWords::read(const logs::Record& record, int rank) {
     return;
   }
   are_stalled_ranks_next_ = false;
-  statements_.note_run(record, read_run_line(text), rank);
+  const RunLine line = read_run_line(text);
+  if (rank < 0 && line.what == RunLine::What::Step) rank = rank_of_step(text);
+  statements_.note_run(record, line, rank);
   statements_.know_world(job::world_in(text));
   if (const int peer = peer_in(text); peer >= 0) peer_ = peer;
 }

@@ -68,7 +68,21 @@ bool is_log_line(std::string_view text) {
 }
 
 /// `ranks 0-2,4`, `Rank 3:`, `=== rank3 (pid 71) on n01 ===`, `[rank 3]`, `GLOBAL_RANK=3`
-std::vector<int> ranks_in(const std::string& text) {
+std::vector<int> ranks_in(std::string text) {
+  // `rank1, rank2 and rank3` are `rank1,2,3`.
+  for (const std::string_view between : {", rank", ",rank", " and rank", " & rank", "/rank"}) {
+    for (std::size_t at = text.find(between); at != std::string::npos;
+         at = text.find(between, at)) {
+      const std::size_t number = text.find_first_not_of(" _-", at + between.size());
+      const bool is_one =
+          number != std::string::npos && is_digit(text[number]) && at > 0 && is_digit(text[at - 1]);
+      if (is_one) {
+        text.replace(at, number - at, ",");
+      } else {
+        at += between.size();
+      }
+    }
+  }
   for (std::size_t at = text.find("rank"); at != std::string::npos;
        at = text.find("rank", at + 1)) {
     const std::string_view before = std::string_view(text).substr(0, at);
@@ -169,6 +183,7 @@ class Reader {
       return true;
     }
     is_in_frames_ = false;
+    if (take_stack_in_line(line)) return true;
     if (take_thread(line) || take_process(text) || take_name(line)) return true;
     const Head head = head_of(text);
     if (head.says_nothing()) return false;
@@ -224,6 +239,41 @@ class Reader {
     Head head = head_of(text);
     head.pid = leading_number(text.substr(8));
     begin(head);
+    return true;
+  }
+
+  /// `worker2: 40417 poll (selectors.py:416) <- wandb.init (wandb_init.py:1210) <- main`
+  bool take_stack_in_line(const PasteLine& line) {
+    if (!logs::is_stack_in_line(line.text)) return false;
+    std::string_view rest = line.text;
+    Thread thread;
+    thread.line = line.number;
+    std::string_view name;
+    while (!rest.empty()) {
+      const std::size_t arrow = std::min(rest.find(" <- "), rest.size());
+      std::string_view part = logs::trimmed(rest.substr(0, arrow));
+      rest.remove_prefix(std::min(arrow + 4, rest.size()));
+      if (thread.frames.empty()) {
+        const std::size_t begin = part.find_last_of(" :", part.rfind(" (") - 1) + 1;
+        name = logs::trimmed(part.substr(0, begin));
+        part.remove_prefix(begin);
+      }
+      logs::FrameLine frame;
+      if (!logs::parse_frame(part, frame)) frame = {part, {}, 0};
+      thread.frames.push_back({std::string(frame.function), std::string(frame.file), frame.line});
+    }
+    close();
+    Head head = head_of(name);
+    const std::size_t colon = name.find(':');
+    const std::string_view label = name.substr(0, colon);
+    const bool is_host = head.ranks.empty() && colon != std::string_view::npos &&
+                         label.find(' ') == std::string_view::npos;
+    if (is_host) head.host = std::string(label);
+    if (colon != std::string_view::npos && head.pid < 0)
+      head.pid = leading_number(logs::trimmed(name.substr(colon + 1)));
+    begin(head);
+    threads_.push_back(std::move(thread));
+    close();
     return true;
   }
 

@@ -88,6 +88,8 @@ constexpr std::array kFinished = {
     std::string_view{"# avg bus bandwidth"},
     std::string_view{"reached max_steps"},
     std::string_view{": complete!"},
+    std::string_view{"running: 0 reqs"},
+    std::string_view{"get /health http/1.1\" 200"},
 };
 
 /// Warnings of jobs that run well. source  docs/formats 5.2 and the projects' own sources

@@ -41,6 +41,8 @@ constexpr std::array kRows = {
     Row{kFile, "torch/distributed/nn/functional", Doing::Communicates},
     Row{kFile, "deepspeed/comm/", Doing::Communicates},
     Row{kFile, "horovod/", Doing::Communicates},
+    Row{kFile, "p2p_communication.py", Doing::Communicates},
+    Row{kFile, "runtime/pipe/p2p.py", Doing::Communicates},
     Row{kFile, "pynccl", Doing::Communicates},
     Row{kFile, "shm_broadcast.py", Doing::Communicates},
     Row{kFile, "libnccl", Doing::Communicates},
@@ -95,6 +97,9 @@ constexpr std::array kRows = {
     Row{kFunction, "snapshot_download", Doing::Loads},
     Row{kFunction, "hf_hub_download", Doing::Loads},
     Row{kFunction, "safe_open", Doing::Loads},
+    Row{kFunction, "scandir", Doing::ReadsData},
+    Row{kFunction, "listdir", Doing::ReadsData},
+    Row{kFile, "multiprocessing/queues.py", Doing::ReadsData},
     Row{kFile, "file_baton.py", Doing::HoldsLock},
     Row{kFile, "filelock", Doing::HoldsLock},
     Row{kFunction, "flock", Doing::HoldsLock},
@@ -114,7 +119,8 @@ constexpr std::array kRows = {
     Row{kFile, "wandb", Doing::Talks},
     Row{kFile, "mlflow", Doing::Talks},
     Row{kFile, "comet_ml", Doing::Talks},
-    Row{kFile, "urllib3", Doing::Talks},
+    Row{kFile, "urllib", Doing::Talks},
+    Row{kFile, "http/client.py", Doing::Talks},
     Row{kFile, "requests/", Doing::Talks},
     Row{kFile, "botocore", Doing::Talks},
     Row{kFile, "s3fs", Doing::Talks},
@@ -164,6 +170,13 @@ void classify(ProcessStack& stack) {
     stack.telling = i;
     break;
   }
+  // A lock of Python's that nothing further down explains.
+  const bool is_waiting =
+      !stack.frames.empty() && stack.doing == Doing::Works &&
+      stack.frames.front().file.ends_with("threading.py") &&
+      (stack.frames.front().function == "wait" || stack.frames.front().function == "acquire" ||
+       stack.frames.front().function == "_wait_for_tstate_lock");
+  if (is_waiting) stack.doing = Doing::HoldsLock;
   // A file of one rank's own: `pdb`, a queue of the data loader deeper down than the frame that was known.
   if (stack.doing == Doing::WaitsForGpu || stack.doing == Doing::Communicates) {
     for (std::size_t i = stack.telling; i < std::min(stack.telling + 4, stack.frames.size()); ++i) {

@@ -40,8 +40,16 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
     run.shown.push_back({{}, -1, -1, std::string(record.text().substr(0, kShown))});
   };
   switch (line.what) {
-    case RunLine::What::Step:
+    case RunLine::What::Step: {
       ++run.steps;
+      const auto [known, is_first] = run.step_of.try_emplace(std::max(rank, -1), line.step);
+      run.has_moved = run.has_moved || line.step > known->second;
+      known->second = line.step;
+      if (record.time_us > run.last_step_us) {
+        if (run.last_step_us != 0)
+          run.longest_step_us = std::max(run.longest_step_us, record.time_us - run.last_step_us);
+        run.last_step_us = record.time_us;
+      }
       run.has_finished = false;
       if (line.step != run.last_step) run.at_last_step.clear();
       run.last_step = line.step;
@@ -51,6 +59,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
         run.ranks.insert(rank);
       }
       break;
+    }
     case RunLine::What::Finished:
       run.has_finished = true;
       show(++run.finished);

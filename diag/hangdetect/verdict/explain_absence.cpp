@@ -267,8 +267,9 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
     out.missing.push_back("Flight Recorder dumps of all ranks, and the network's counters");
     return out;
   }
-  if (are_logs_alone && heads.size() * 3 > waiting) {
-    // Logs are cut, and are not all here: a few that speak accuse nobody who does not.
+  if (are_logs_alone && (heads.size() * 3 > waiting || !scene.is_world_known)) {
+    // Logs are cut, and are not all here: a few that speak accuse nobody who does not, and where no line says how many
+    // ranks there are, none do.
     out.kind = Kind::Unknown;
     out.culprits.clear();
     out.confidence = confidence::kSequenceParted;
@@ -291,10 +292,6 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   out.confidence =
       are_all_lost ? (heads.size() == 1 ? confidence::kOneUnseen : confidence::kSomeUnseen)
                    : (heads.size() == 1 ? confidence::kSomeUnseen : confidence::kSequenceParted);
-  if (is_from_log && !scene.is_world_known) {
-    out.confidence = std::min(out.confidence, confidence::kStallUnsure);
-    out.why += "; no line says how many ranks the job has";
-  }
   if (is_lost) out.why += "; others lost the connection to a peer";
   out.missing.push_back("dump, log and exit status of " + ranks_text(heads));
   return out;

@@ -88,13 +88,16 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
     const std::vector<int> ranks = ranks_of(own);
     const std::int64_t code = own.front()->code;
     const bool is_signal = code < 0 || code == 137 || code == 139;
+    const bool is_told = own.front()->detail != kNoStatus;
+    const std::string how =
+        is_told ? fmt::format(", with {}{}", signal_text(code),
+                              own.front()->detail.empty() ? "" : ": " + own.front()->detail)
+                : fmt::format(": {}", kNoStatus);
     out.push_back(told(Kind::DeadRank, own, ranks,
                        is_signal ? confidence::kSignal : confidence::kExitStatus,
-                       fmt::format("the process of {} ended first, with {}{}", ranks_text(ranks),
-                                   signal_text(code),
-                                   own.front()->detail.empty() ? "" : ": " + own.front()->detail)));
-    out.back().exit_code = code;
-    if (code == kKilled || code == 128 - kKilled)
+                       fmt::format("the process of {} ended first{}", ranks_text(ranks), how)));
+    out.back().exit_code = is_told ? code : 0;
+    if (!is_told || code == kKilled || code == 128 - kKilled)
       add_want_of_memory(facts, *own.front(), out.back());
     return;
   }

@@ -252,7 +252,11 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
   }
   const auto stuck = all_of(facts, What::WatchdogStuck);
   const std::vector<int> frozen = ranks_of(stuck);
-  if (frozen.size() == 1 && facts.run.finished == 0) {
+  // That a process ends itself for it says no more than that its watchdog waited: most often for a call.
+  const bool says_where = std::any_of(stuck.begin(), stuck.end(), [](const LogStatement* one) {
+    return one->text.find("Terminating the process") == std::string::npos;
+  });
+  if (frozen.size() == 1 && says_where && facts.run.finished == 0) {
     out.push_back(
         told(Kind::Straggler, stuck, frozen, confidence::kWatchdogStuck,
              fmt::format("the watchdog of {} itself stands still: a CUDA call or Python's lock "
@@ -287,7 +291,7 @@ void add_start(const LogFacts& facts, std::vector<Explanation>& out) {
       told(Kind::MissingRank, said, {0}, confidence::kNoUniqueId,
            fmt::format("{} waited for the communicator's id, which rank 0 of the group never "
                        "made: it has not come to its first collective",
-                       ranks_text(ranks_of(said)))));
+                       ranks_of(said).empty() ? "a rank" : ranks_text(ranks_of(said)))));
 }
 
 /// `: process 71 on node n01, GPU 3`
@@ -419,12 +423,12 @@ std::optional<Explanation> explain_network(const LogFacts& facts) {
 void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto analysed = all_of(facts, What::Analyser);
   if (const std::vector<int> ranks = ranks_of(analysed); !ranks.empty()) {
-    const std::string& first = analysed.front()->detail;
-    const Kind kind =
-        first.find("TYPE_MISMATCH") != std::string::npos && first.find("DTYPE") == std::string::npos
-            ? Kind::OpMismatch
-        : first.find("DTYPE") != std::string::npos ? Kind::DtypeMismatch
-                                                   : Kind::ShapeMismatch;
+    std::string what;
+    for (const LogStatement* one : analysed) what += one->detail + "; ";
+    const auto says = [&](std::string_view word) { return what.find(word) != std::string::npos; };
+    const Kind kind = says("DTYPE")                                    ? Kind::DtypeMismatch
+                      : says("TYPE_MISMATCH") || says("type mismatch") ? Kind::OpMismatch
+                                                                       : Kind::ShapeMismatch;
     out.push_back(
         told(kind, analysed, ranks, confidence::kAnalyserCulprit,
              fmt::format("an analyser's report names {}; it presumes its first rank innocent",

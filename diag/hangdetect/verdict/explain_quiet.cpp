@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -82,6 +83,48 @@ Explanation failed(const LogFacts& facts) {
   return out;
 }
 
+/// The last line of each rank, and few of them are of an earlier step.
+std::optional<Explanation> steps_apart(const RunNotes& run) {
+  std::map<std::int64_t, std::vector<int>> at;
+  for (const auto& [rank, step] : run.step_of) {
+    if (rank >= 0) at[step].push_back(rank);
+  }
+  if (run.has_moved || at.size() != 2) return std::nullopt;
+  const auto& [early, few] = *at.begin();
+  const auto& [late, most] = *at.rbegin();
+  if (few.size() * 2 >= most.size()) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::MissingRank;
+  // Ranks of a job that moves are one step apart at times, and print at different times.
+  if (late - early > 1) out.culprits = few;
+  out.confidence = late - early > 1 ? confidence::kRasOneBehind : confidence::kConsequence;
+  out.why = fmt::format("{} {} step {} last, and {} of step {}", ranks_text(few),
+                        few.size() == 1 ? "tells of" : "tell of", early, ranks_text(most), late);
+  out.missing.push_back("the same lines a minute later, and the stacks of " + ranks_text(few));
+  return out;
+}
+
+/// The scheduler ended a job that did its steps to the end.
+std::optional<Explanation> ran_to_the_limit(const LogFacts& facts) {
+  const LogStatement* end = first_of(facts, What::Cancelled);
+  const RunNotes& run = facts.run;
+  if (end == nullptr || end->time_us == 0 || run.last_step_us == 0 || !run.has_moved)
+    return std::nullopt;
+  const std::int64_t quiet = end->time_us - run.last_step_us;
+  if (facts.timeouts > 0 || run.longest_step_us == 0 || quiet < 0 ||
+      quiet > 2 * run.longest_step_us)
+    return std::nullopt;
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.confidence = confidence::kFinished - 0.2;
+  out.why = fmt::format(
+      "the job did its steps until {} s before the scheduler ended it{}{}: nothing stood; the last "
+      "step is {}",
+      quiet / 1'000'000, end->detail.empty() ? "" : ": ", end->detail, step_text(run));
+  out.evidence.push_back(evidence_of(*end));
+  return out;
+}
+
 /// The program says itself that it is well.
 std::optional<Explanation> healthy(const LogFacts& facts) {
   const RunNotes& run = facts.run;
@@ -101,7 +144,7 @@ std::optional<Explanation> healthy(const LogFacts& facts) {
         "all are inside one call");
     return out;
   }
-  if (facts.timeouts > 0 || run.alarming > run.finished + run.harmless + run.steps)
+  if (facts.timeouts > 0 || run.waits > 0 || run.alarming > run.finished + run.harmless + run.steps)
     return std::nullopt;
   if (run.has_finished) {
     out.confidence = run.alarming == 0 ? confidence::kFinished : confidence::kFinished - 0.2;
@@ -121,7 +164,7 @@ std::optional<Explanation> healthy(const LogFacts& facts) {
     return out;
   }
   constexpr std::uint64_t kFewest = 3;
-  if (run.steps >= kFewest) {
+  if (run.steps >= kFewest && run.has_moved) {
     out.confidence = confidence::kSteps;
     out.why =
         fmt::format("the job does one step after another, up to {}, and nothing tells of a hang",
@@ -266,6 +309,13 @@ Explanation told(const LogFacts& facts) {
     if (one.what == What::Failure && one.code == kRaised) return raised(facts, one);
   }
   if (has_failures_alone(facts)) return failed(facts);
+  if (run.waits > 0) {
+    out.confidence = 0.2;
+    out.why =
+        "a watchdog tells that calls failed or timed out; of which call, and of which other ranks, "
+        "no line here says";
+    return out;
+  }
   if (run.alarming > 0) {
     out.confidence = 0.2;
     out.why = fmt::format(
@@ -326,11 +376,13 @@ Explanation explain_quiet(const Scene& scene, const LogFacts& facts) {
     out.missing.push_back("the ranks' logs: that mode prints what it found");
     return out;
   }
-  if (dumps > 0) return of_dumps(job, dumps, ras);
+  if (dumps > 0 && (has_dumps(job) || facts.run.waits == 0)) return of_dumps(job, dumps, ras);
   Explanation out;
   const bool may_be_well =
       facts.statements.empty() || (has_failures_alone(facts) && facts.run.has_finished);
   std::optional<Explanation> well = may_be_well ? healthy(facts) : std::nullopt;
+  if (!well) well = ran_to_the_limit(facts);
+  if (!well) well = steps_apart(facts.run);
   out = well ? *std::move(well) : told(facts);
   if (out.kind != Kind::NotAHang) {
     out.missing.push_back("Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000), or the ranks' logs");

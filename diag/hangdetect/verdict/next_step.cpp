@@ -55,9 +55,27 @@ std::string_view path_step(std::string_view text) {
 
 std::string next_step(const Scene& scene, const LogFacts& facts, const Explanation& best) {
   if (best.kind == Kind::NotAHang) return {};
+  const auto has = [&](LogStatement::What what, int rank) {
+    return std::any_of(
+        facts.statements.begin(), facts.statements.end(), [&](const LogStatement& one) {
+          return one.what == what && (rank < 0 || std::find(one.ranks.begin(), one.ranks.end(),
+                                                            rank) != one.ranks.end());
+        });
+  };
   if (!best.culprits.empty()) {
     const int rank = best.culprits.front();
     const std::string host = host_of(facts, rank);
+    const bool is_of_death = best.kind == Kind::DeadRank || best.kind == Kind::MissingRank;
+    if (is_of_death && has(LogStatement::What::Exception, rank))
+      return fmt::format(
+          "read the traceback of rank {}{} above the line that is quoted: that error "
+          "is the first to mend",
+          rank, host);
+    if (best.kind == Kind::DeadRank && best.why.find("ran out of memory") != std::string::npos)
+      return fmt::format(
+          "free -h and the limits of the container or the job{}: more memory, fewer "
+          "data loader workers, or one rank that loads at a time",
+          host);
     switch (best.kind) {
       case Kind::DeadRank:
         return fmt::format(
@@ -112,6 +130,10 @@ std::string next_step(const Scene& scene, const LogFacts& facts, const Explanati
   if (facts.timeouts > 0)
     return "run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give "
            "the dumps of all ranks";
+  if (has(LogStatement::What::Cancelled, -1))
+    return "the job is over: run it again with TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and a py-spy dump "
+           "of "
+           "every rank before its end, or look for the time of each rank's last line";
   if (!facts.stacks.empty())
     return "py-spy dump of every rank's process at the same time: those that are not in a "
            "collective are the ones";

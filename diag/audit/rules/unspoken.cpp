@@ -1,0 +1,123 @@
+#include "diag/audit/rules/unspoken.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "diag/audit/rules/rule.h"
+
+namespace ringside::audit {
+
+using namespace logs;  // its records are this folder's daily words
+
+namespace {
+
+bool is_quoted_anywhere(const Place& place, Findings& findings) {
+  return std::any_of(findings.all().begin(), findings.all().end(), [&](const Finding& finding) {
+    const std::vector<QuotedLine>& lines = finding.evidence.lines();
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const QuotedLine& line) { return line.place == place; });
+  });
+}
+
+/// What the catalogue calls fatal or degraded is; of a plugin's other lines, which it only collects, those that say so.
+bool is_grave(const KeptMessage& message) {
+  const MessageFacts known = facts_of(message.record().as<Message>().id);
+  if (known.weight == 'F' || known.weight == 'D') return true;
+  if (known.weight == 'N') return false;
+  return contains_any(lower_case(message.text()), {"failed", "error", "unable to", "cannot",
+                                                   "denied", "refused", "not running", "fatal"});
+}
+
+/// The program ended with an exception in the stack's words, and no rule knows which.
+void add_program_error(const JobFacts& facts, Findings& findings) {
+  for (const PythonErrorFact& error : facts.python_errors) {
+    const std::string words = lower_case(error.type + " " + error.text);
+    const bool is_of_stack = contains_any(
+        words, {"nccl", "rccl", "gloo", "horovod", "processgroup", "process group", "distributed",
+                "collective", "torch.dist", "init_process_group", "oneccl"});
+    if (!is_of_stack || contains(error.type, "Warning")) continue;
+    Finding& finding = findings.add(
+        "system_error", Severity::Warning,
+        fmt::format("the program ended with {}: {}", error.type, error.text.substr(0, 120)));
+    finding.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
+    if (error.rank >= 0) finding.ranks = {error.rank};
+    finding.confidence = Confidence::Medium;
+    finding.cause =
+        "a call of the communication stack was refused or failed, in words that this "
+        "audit does not know";
+    finding.fix = "read the traceback above the line; NCCL_DEBUG=INFO shows what the library says";
+    return;
+  }
+}
+
+}  // namespace
+
+std::string text_of_warning(std::string_view line) {
+  constexpr std::string_view kLevel = "CCL WARN ";
+  const std::size_t at = line.find(kLevel);
+  if (at != std::string_view::npos) line.remove_prefix(at + kLevel.size());
+  return std::string(line.substr(0, 160));
+}
+
+Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::string& reason) {
+  Evidence warnings;
+  bool has_grave = false;
+  for (const KeptMessage* message : facts.messages.kept_lines()) {
+    if (message->level() != Level::Warn || is_quoted_anywhere(message->place(), findings)) continue;
+    if (warnings.empty()) reason = message->text();
+    if (!has_grave && is_grave(*message)) {
+      has_grave = true;
+      reason = message->text();
+    }
+    warnings.add(message->place(), message->process(), message->line());
+  }
+  return warnings;
+}
+
+/// A warning that this audit describes and that no rule speaks of would look like health.
+void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
+  const bool is_explained =
+      std::any_of(findings.all().begin(), findings.all().end(),
+                  [](const Finding& finding) { return finding.severity >= Severity::Warning; });
+  // Behind a start that was completed, calls fail when the job ends, and nothing is wrong.
+  const bool is_started =
+      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+        return std::any_of(comm.members.begin(), comm.members.end(),
+                           [](const Member& member) { return member.is_complete; });
+      });
+  if (is_explained || is_started) return;
+  // Evidence keeps some of many lines: what is said of one is said of all of its message.
+  std::set<MessageId> spoken;
+  for (const KeptMessage* message : facts.messages.kept_lines()) {
+    if (is_quoted_anywhere(message->place(), findings))
+      spoken.insert(message->record().as<Message>().id);
+  }
+  Evidence warnings;
+  const KeptMessage* first = nullptr;
+  std::vector<std::uint32_t> who;
+  for (const KeptMessage* message : facts.messages.kept_lines()) {
+    const bool is_unspoken = message->level() == Level::Warn && is_grave(*message) &&
+                             !spoken.contains(message->record().as<Message>().id);
+    if (!is_unspoken) continue;
+    if (first == nullptr) first = message;
+    warnings.add(message->place(), message->process(), message->line());
+    who.push_back(message->process());
+  }
+  if (first == nullptr) return add_program_error(facts, findings);
+  const MessageFacts known = facts_of(first->record().as<Message>().id);
+  Finding& finding = findings.add("system_error", Severity::Warning,
+                                  "NCCL warns: " + std::string(first->text().substr(0, 160)));
+  finding.evidence = warnings;
+  findings.say_who(finding, who);
+  finding.confidence = Confidence::Medium;
+  finding.cause = known.weight == 'I' ? std::string("a part of the stack says that it failed")
+                                      : std::string(known.meaning);
+  finding.fix =
+      "the line quoted names what failed; NCCL_DEBUG=INFO shows what came before it, and "
+      "whether the job goes on without";
+}
+
+}  // namespace ringside::audit
