@@ -34,7 +34,9 @@ class FlowEngine {
         return finished(result, result.time);
       }
     }
+    tell(0);
     RINGSIDE_TRY(read_channels(result));
+    tell(kRead);
     const FlowKinds kinds = find_kinds(
         channels_, [this](int link) { return network_.rate(link).value; },
         network_.first_fabric_link());
@@ -46,6 +48,7 @@ class FlowEngine {
                      tell(kRead + share * (1 - kRead));
                    }));
     }
+    tell(1);
     return finished(result, *steps);
   }
 

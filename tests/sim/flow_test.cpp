@@ -152,10 +152,11 @@ TEST(Flow, TellsHowFarItIs) {
   std::vector<double> told;
   one->request.progress = [&told](double share) { told.push_back(share); };
   ASSERT_TRUE(by("flow", one->request));
-  ASSERT_GE(told.size(), 4U);
+  // Its begin, that the channels are read, its end; between them what other cores leave to this one.
+  ASSERT_GE(told.size(), 3U);
   EXPECT_TRUE(std::ranges::is_sorted(told));
-  EXPECT_GE(told.front(), 0);
-  EXPECT_LE(told.back(), 1);
+  EXPECT_EQ(told.front(), 0);
+  EXPECT_EQ(told.back(), 1);
 }
 
 // Spans of 10, 4 and 2 s over the own one of 8: 8/8 of one, 2 x 3/8 of another, none of the one that is alike.
