@@ -14,7 +14,7 @@ namespace {
 using study::ErrorSummary;
 using study::SystemScore;
 
-constexpr double kNames = 250, kPanel = 300, kBetween = 30, kHead = 90, kLine = 18;
+constexpr double kNames = 250, kPanel = 300, kBetween = 30, kHead = 110, kLine = 18;
 constexpr double kMost = 4;  // times the measured one, and a part of it
 constexpr const char* kSimulated = "#0072B2";
 constexpr const char* kNccl = "#D55E00";

@@ -18,7 +18,7 @@ namespace ringside {
 namespace {
 
 constexpr double kRead = 0.3;  // of the whole: reading the channels
-constexpr double kLittle =
+constexpr double kUneven =
     1e-3;  // of a channel's data: what is less alike by no more counts as alike
 
 class FlowEngine {
@@ -67,7 +67,7 @@ class FlowEngine {
   Status read_channels(SimResult& result) {
     RINGSIDE_TRY(const TaskPlanner exact,
                  TaskPlanner::make(request_.choice, request_.channels, request_.call));
-    const TaskPlanner planner = exact.evened(kLittle);
+    const TaskPlanner planner = exact.evened(kUneven);
     channels_.resize(static_cast<std::size_t>(request_.choice.nchannels));
     FlowShapes shapes;
     std::vector<int> firsts;                     // of those that are alike
