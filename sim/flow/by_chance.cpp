@@ -11,12 +11,12 @@
 #include "sim/event/event_engine.h"
 #include "sim/flow/coupled.h"
 #include "sim/flow/link_users.h"
+#include "sim/flow/steady.h"
 
 namespace ringside {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kFirstLoops = 16;
 constexpr std::int64_t kMostSteps =
     4'000'000;  // of the kinds of a channel: more are not taken one by one
 constexpr int kMostTurns = 12;

@@ -15,7 +15,6 @@ namespace {
 constexpr std::int64_t kMostTasks =
     1 << 15;  // of all ranks and channels: wired and folded in half a second
 constexpr std::int64_t kMostSharedSteps = 250'000;  // over links that are shared: a second or two
-constexpr std::int64_t kFewLoops = 16;
 constexpr std::int32_t kFirstSteps = 128;
 
 /// A job that is folded, and how much there is to do.
@@ -41,14 +40,14 @@ class FoldedCall {
   }
 
   [[nodiscard]] bool is_small() const {
-    return loops_ == 0 || steps_ * std::min(loops_, 4 * kFewLoops * turns_) <= kMostSharedSteps;
+    return loops_ == 0 || steps_ * std::min(loops_, 4 * kFirstLoops * turns_) <= kMostSharedSteps;
   }
 
   Result<Seconds> time() const {
     if (loops_ == 0) return Seconds{};
     return until_steady({.all = loops_,
                          .work = work(),
-                         .first = kFewLoops * turns_,
+                         .first = kFirstLoops * turns_,
                          .most = kMostSharedSteps / std::max<std::int64_t>(steps_, 1)},
                         [this](std::int64_t loops) { return time_of(loops); });
   }

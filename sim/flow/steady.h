@@ -8,6 +8,9 @@
 
 namespace ringside {
 
+/// Loops of a call that are taken first, where not all are.
+inline constexpr std::int64_t kFirstLoops = 16;
+
 /// Something that is done over and over: loops of a call, steps of a run.
 struct Repeated {
   std::int64_t all = 0;

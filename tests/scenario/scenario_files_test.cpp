@@ -280,17 +280,22 @@ TEST(ScenarioRun, ASignalLeavesNoFolder) {
   fs::remove_all(below);
 }
 
-// The same job by folded kinds and rank by rank (a fault that does nothing keeps it from being folded).
-TEST(ScenarioRun, KindsTakeTheTimeOfAll) {
-  auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/training/ddp-8.yaml");
-  ASSERT_TRUE(scenario);
-  const auto folded = run_scenario({.scenario = *scenario});
+/// Keeps a job from being folded.
+Fault fault_without_effect() {
   Fault late;
   late.kind = FaultKind::Late;
   late.rank = 0;
   late.call = 0;
   late.by = Seconds{0};
-  scenario->faults.faults = {late};
+  return late;
+}
+
+// The same job by folded kinds and rank by rank.
+TEST(ScenarioRun, KindsTakeTheTimeOfAll) {
+  auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/training/ddp-8.yaml");
+  ASSERT_TRUE(scenario);
+  const auto folded = run_scenario({.scenario = *scenario});
+  scenario->faults.faults = {fault_without_effect()};
   const auto whole = run_scenario({.scenario = *scenario});
   ASSERT_TRUE(folded && whole);
   EXPECT_EQ(folded->kinds, 1);
@@ -309,12 +314,7 @@ TEST(ScenarioRun, OnlyWhatIsPlayedCounts) {
   ASSERT_TRUE(folded) << folded.error().message;
   EXPECT_EQ(folded->kinds, 1);
   EXPECT_NEAR(folded->times->step.count(), 70.4e-3, 1e-4);
-  Fault late;
-  late.kind = FaultKind::Late;
-  late.rank = 0;
-  late.call = 0;
-  late.by = Seconds{0};
-  scenario->faults.faults = {late};
+  scenario->faults.faults = {fault_without_effect()};
   const auto whole = run_scenario({.scenario = *scenario});
   ASSERT_FALSE(whole);
   EXPECT_EQ(whole.error().message,
