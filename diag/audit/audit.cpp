@@ -73,6 +73,7 @@ void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit) {
   audit.facts = join_shards(std::move(shards));
   audit.facts.torn_lines = audit.parsed.counts.torn;
   audit.facts.lines = audit.parsed.counts.lines;
+  audit.facts.pieces = audit.parsed.pieces;
   for (int kind = 0; kind < kRecordKinds; ++kind) {
     if (static_cast<RecordKind>(kind) < RecordKind::Unknown)
       audit.facts.stack_lines += audit.parsed.counts.records[static_cast<std::size_t>(kind)];

@@ -77,6 +77,11 @@ int JobFacts::nodes() const {
   return std::max(most, static_cast<int>(hosts.size()));
 }
 
+FileLine JobFacts::where(Place place) const {
+  if (place.piece >= pieces.size()) return {place.piece, place.line};
+  return {pieces[place.piece].file, pieces[place.piece].first_line + place.line};
+}
+
 bool JobFacts::has_setting(std::string_view name, std::string_view value) const {
   return std::any_of(environment.begin(), environment.end(),
                      [&](const Setting& one) { return one.name == name && one.value == value; });

@@ -159,7 +159,8 @@ struct JobFacts {
   MessageLog messages = {};
   AllPlainLines plain = {};
   UnreadLines unread = {};
-  std::uint64_t lines = 0;  ///< of all logs
+  std::uint64_t lines = 0;                            ///< of all logs
+  std::vector<logs::ParseReport::Piece> pieces = {};  ///< of files, that places are counted in
   std::size_t longest_ring =
       0;  ///< ranks, of an order that a line gives, also where nothing tells of what communicator
   bool is_of_job =
@@ -182,6 +183,8 @@ struct JobFacts {
   [[nodiscard]] const CommFacts* world() const { return comms.empty() ? nullptr : &comms.front(); }
   /// Hosts of the widest communicator; without one, hosts that printed anything.
   [[nodiscard]] int nodes() const;
+  /// The file, by its number, and the line in it.
+  [[nodiscard]] logs::FileLine where(logs::Place place) const;
   [[nodiscard]] bool has_setting(std::string_view name, std::string_view value) const;
   [[nodiscard]] const Setting* setting(
       std::string_view name) const;  ///< the first value; nullptr: none

@@ -1,11 +1,14 @@
 #include "diag/audit/hang_view.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "diag/audit/facts.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/job/world_size.h"
+#include "diag/logparse/host_records.h"
+#include "diag/logparse/ras_records.h"
 
 namespace ringside::audit {
 
@@ -20,10 +23,6 @@ Speaker speaker_of(const JobFacts& facts, std::uint32_t index) {
   speaker.pid = process.pid;
   speaker.launcher_rank = process.launcher_rank;
   return speaker;
-}
-
-bool is_one_of(const Record& record, std::span<const MessageId> ids) {
-  return std::any_of(ids.begin(), ids.end(), [&](MessageId id) { return is_message(record, id); });
 }
 
 /// How many ranks the job has, where something beside the catalogue's lines says it.  returns  0: nothing does
@@ -50,39 +49,152 @@ job::ProcessRanks ranks_of_processes(const JobFacts& facts) {
   return ranks;
 }
 
-HangView::HangView(const JobFacts& facts) : facts_(facts) {
-  lines_ = facts.messages.kept_lines();
-  std::vector<hang::SpokenRecord> records;
-  records.reserve(lines_.size());
-  // Each line's place is its number among these: hangdetect names it so.
-  for (const KeptMessage* line : lines_) {
-    records.push_back({line->record(), speaker_of(facts, line->process())});
-    records.back().record.place = {0, static_cast<std::uint32_t>(records.size() - 1)};
+bool LinesOf::has(const SeenLine& line) const {
+  switch (line.source) {
+    case SeenLine::Source::Program:
+      return program;
+    case SeenLine::Source::Ras:
+      return ras;
+    default:
+      return std::any_of(messages.begin(), messages.end(),
+                         [&](MessageId id) { return is_message(line.message->record(), id); });
   }
-  const auto where = [](Place place) -> std::pair<std::string, std::int64_t> {
-    return {std::string(), place.line};
+}
+
+namespace {
+
+/// What hangdetect reads, beside what may quote it.
+struct Seen {
+  SeenLine line;
+  hang::SpokenRecord spoken;
+};
+
+class Seers {
+ public:
+  explicit Seers(const JobFacts& facts) : facts_(facts) {}
+
+  void add_messages() {
+    for (const KeptMessage* message : facts_.messages.kept_lines()) {
+      seen_.push_back({{SeenLine::Source::Catalogue, message->place(), message->process(),
+                        message->line(), message},
+                       {message->record(), speaker_of(facts_, message->process())}});
+    }
+  }
+
+  void add_programs() {
+    for (const KeptLine& line : facts_.plain_of(PlainLine::Occupied).kept)
+      add(SeenLine::Source::Program, line.quoted, Record{});
+    for (const PythonErrorFact& error : facts_.python_errors) {
+      Record record;
+      auto& payload = record.make<PythonError>();
+      payload.type = error.type;
+      payload.text = error.text;
+      add(SeenLine::Source::Program, error.quoted, record);
+    }
+  }
+
+  void add_ras() {
+    for (const RasFact& fact : facts_.ras) {
+      Record record;
+      if (fact.is_rank) {
+        auto& rank = record.make<RasRank>();
+        rank.state = fact.is_dead      ? RasRank::State::Dead
+                     : fact.is_missing ? RasRank::State::Missing
+                                       : RasRank::State::Present;
+        rank.rank = fact.rank;
+        rank.operation = fact.operation;
+        rank.status = fact.status;
+        rank.host = fact.host;
+      } else {
+        auto& comm = record.make<RasComm>();
+        comm.nranks = fact.nranks;
+        comm.ranks_missing = fact.missing;
+        comm.status = fact.status;
+        comm.errors = fact.errors;
+      }
+      add(SeenLine::Source::Ras, fact.quoted, record);
+    }
+  }
+
+  /// In the order of the logs.
+  [[nodiscard]] std::vector<Seen> take() {
+    std::stable_sort(seen_.begin(), seen_.end(),
+                     [](const Seen& a, const Seen& b) { return a.line.place < b.line.place; });
+    return std::move(seen_);
+  }
+
+ private:
+  void add(SeenLine::Source source, const QuotedLine& quoted, Record record) {
+    record.line = quoted.text;
+    record.place = quoted.place;
+    seen_.push_back({{source, quoted.place, quoted.process, quoted.text, nullptr},
+                     {record, speaker_of(facts_, quoted.process)}});
+  }
+
+  const JobFacts& facts_;
+  std::vector<Seen> seen_;
+};
+
+}  // namespace
+
+HangView::HangView(const JobFacts& facts) {
+  Seers seers(facts);
+  seers.add_messages();
+  seers.add_programs();
+  seers.add_ras();
+  std::vector<hang::SpokenRecord> records;
+  for (Seen& one : seers.take()) {
+    lines_.push_back(one.line);
+    lines_.back().at = facts.where(one.line.place);
+    records.push_back(std::move(one.spoken));
+  }
+  // A file is called by its number.
+  const auto where = [&](Place place) -> std::pair<std::string, std::int64_t> {
+    const FileLine at = facts.where(place);
+    return {std::to_string(at.file), static_cast<std::int64_t>(at.line)};
   };
-  said_ = std::make_unique<hang::Examination>(hang::examine_records(
-      records, where, {ranks_of_job(facts), facts.is_of_job, ranks_of_processes(facts)}));
+  hang::KnownJob known{ranks_of_job(facts), facts.is_of_job, ranks_of_processes(facts), {}};
+  for (const CommFacts& comm : facts.comms) {
+    if (comm.nranks != facts.comms.front().nranks) continue;
+    for (const Member& member : comm.members) known.calls_of[member.rank] += member.ncalls;
+  }
+  said_ = std::make_unique<hang::Examination>(hang::examine_records(records, where, known));
 }
 
 HangView::~HangView() = default;
 
 int HangView::ranks() const { return said_->facts.known_world; }
 
-const KeptMessage* HangView::line_of(std::int64_t line) const {
-  const bool is_there = line >= 0 && line < static_cast<std::int64_t>(lines_.size());
-  return is_there ? lines_[static_cast<std::size_t>(line)] : nullptr;
+namespace {
+
+/// Where the lines are that an explanation quotes.
+std::vector<FileLine> places_of(const hang::Explanation& one) {
+  std::vector<FileLine> places;
+  for (const hang::Evidence& evidence : one.evidence) {
+    std::uint32_t file = 0;
+    const char* const end = evidence.file.data() + evidence.file.size();
+    const bool is_number = std::from_chars(evidence.file.data(), end, file).ptr == end;
+    if (evidence.file.empty() || !is_number || evidence.line < 0) continue;
+    places.push_back({file, static_cast<std::uint64_t>(evidence.line)});
+  }
+  return places;
 }
 
-std::vector<const hang::Explanation*> HangView::resting_on(std::span<const MessageId> ids) const {
+bool are_at(const std::vector<FileLine>& places, const SeenLine& line) {
+  return std::any_of(places.begin(), places.end(), [&](const FileLine& at) {
+    return at.file == line.at.file && at.line == line.at.line;
+  });
+}
+
+}  // namespace
+
+std::vector<const hang::Explanation*> HangView::resting_on(const LinesOf& lines) const {
   std::vector<const hang::Explanation*> found;
   const auto take = [&](const hang::Explanation& one) {
-    const bool rests =
-        std::any_of(one.evidence.begin(), one.evidence.end(), [&](const hang::Evidence& evidence) {
-          const KeptMessage* line = line_of(evidence.line);
-          return line != nullptr && is_one_of(line->record(), ids);
-        });
+    const std::vector<FileLine> places = places_of(one);
+    const bool rests = std::any_of(lines_.begin(), lines_.end(), [&](const SeenLine& line) {
+      return are_at(places, line) && lines.has(line);
+    });
     if (rests) found.push_back(&one);
   };
   take(said_->verdict.best);
@@ -90,25 +202,30 @@ std::vector<const hang::Explanation*> HangView::resting_on(std::span<const Messa
   return found;
 }
 
-std::vector<const KeptMessage*> HangView::quoted_by(const hang::Explanation& one) const {
-  std::vector<const KeptMessage*> lines;
-  for (const hang::Evidence& evidence : one.evidence) {
-    const KeptMessage* line = line_of(evidence.line);
-    if (line != nullptr) lines.push_back(line);
+std::vector<SeenLine> HangView::quoted_by(const hang::Explanation& one) const {
+  std::vector<SeenLine> quoted;
+  const std::vector<FileLine> places = places_of(one);
+  for (const SeenLine& line : lines_) {
+    if (are_at(places, line)) quoted.push_back(line);
   }
-  return lines;
+  return quoted;
 }
 
-Evidence HangView::evidence_of(const hang::Explanation& one, std::span<const MessageId> ids) const {
+std::vector<const KeptMessage*> HangView::messages_of(const hang::Explanation& one) const {
+  std::vector<const KeptMessage*> messages;
+  for (const SeenLine& line : quoted_by(one)) {
+    if (line.message != nullptr) messages.push_back(line.message);
+  }
+  return messages;
+}
+
+Evidence HangView::evidence_of(const hang::Explanation& one, const LinesOf& lines) const {
   Evidence quoted;
   Evidence others;
-  for (const KeptMessage* line : lines_) {
-    const bool is_quoted =
-        std::any_of(one.evidence.begin(), one.evidence.end(),
-                    [&](const hang::Evidence& some) { return line_of(some.line) == line; });
-    if (is_quoted) quoted.add(line->place(), line->process(), line->line());
-    if (!is_quoted && is_one_of(line->record(), ids))
-      others.add(line->place(), line->process(), line->line());
+  const std::vector<FileLine> places = places_of(one);
+  for (const SeenLine& line : lines_) {
+    Evidence& evidence = are_at(places, line) ? quoted : others;
+    if (&evidence == &quoted || lines.has(line)) evidence.add(line.place, line.process, line.text);
   }
   if (!others.empty()) quoted.mix(others);
   return quoted;

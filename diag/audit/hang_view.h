@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "diag/audit/evidence.h"
 #include "diag/audit/message_log.h"
 #include "diag/job/process_ranks.h"
+#include "diag/logparse/log_files.h"
 #include "diag/logparse/message.h"
 
 namespace ringside::hang {
@@ -20,6 +23,30 @@ struct JobFacts;
 
 /// Which rank a process or a GPU is, as the communicators tell it.
 job::ProcessRanks ranks_of_processes(const JobFacts& facts);
+
+/// A line that hangdetect is given.
+struct SeenLine {
+  enum class Source : std::uint8_t {
+    Catalogue,  ///< `message`
+    Program,    ///< an exception, or a line that tells what a program was busy with
+    Ras,        ///< a rank or communicator of an ncclras report
+  };
+  Source source = Source::Catalogue;
+  logs::Place place;
+  std::uint32_t process = 0;
+  std::string_view text;
+  const KeptMessage* message = nullptr;  ///< nullptr: of another source
+  logs::FileLine at = {};
+};
+
+/// Which lines an explanation is asked for.
+struct LinesOf {
+  std::span<const logs::MessageId> messages;
+  bool program = false;  ///< and those of programs
+  bool ras = false;      ///< and those of ncclras reports
+
+  [[nodiscard]] bool has(const SeenLine& line) const;
+};
 
 /// What hangdetect makes of the lines that a job's facts keep: who left the path, and what of that is said outright. A
 /// line of a hang is judged there alone; rules translate.
@@ -35,22 +62,19 @@ class HangView {
   /// How many ranks the job has, where a line says it.  returns  0: none does
   [[nodiscard]] int ranks() const;
 
-  /// Explanations that rest on a line of one of these messages, the surest first.
-  [[nodiscard]] std::vector<const hang::Explanation*> resting_on(
-      std::span<const logs::MessageId> ids) const;
+  /// Explanations that rest on one of these lines, the surest first.
+  [[nodiscard]] std::vector<const hang::Explanation*> resting_on(const LinesOf& lines) const;
 
   /// The lines that an explanation quotes.
-  [[nodiscard]] std::vector<const KeptMessage*> quoted_by(const hang::Explanation& one) const;
+  [[nodiscard]] std::vector<SeenLine> quoted_by(const hang::Explanation& one) const;
+  /// Those of them that are the catalogue's.
+  [[nodiscard]] std::vector<const KeptMessage*> messages_of(const hang::Explanation& one) const;
 
-  /// The lines that an explanation quotes, and all others of these messages.
-  [[nodiscard]] Evidence evidence_of(const hang::Explanation& one,
-                                     std::span<const logs::MessageId> ids) const;
+  /// The lines that an explanation quotes, and all others of these.
+  [[nodiscard]] Evidence evidence_of(const hang::Explanation& one, const LinesOf& lines) const;
 
  private:
-  [[nodiscard]] const KeptMessage* line_of(std::int64_t line) const;
-
-  const JobFacts& facts_;
-  std::vector<const KeptMessage*> lines_;  ///< in the order of the logs
+  std::vector<SeenLine> lines_;  ///< in the order of the logs
   std::unique_ptr<hang::Examination> said_;
 };
 

@@ -20,7 +20,7 @@ enum class PlainLine : std::uint8_t {
   ShmOfLoader,         ///< a data loader's bus error for want of shared memory
   UniqueIdTimeout,     ///< the unique id did not come through the store
   SystemError,         ///< "unhandled system error", without more
-  Progress,            ///< a progress bar
+  Occupied,  ///< what job::occupation_in() reads: a checkpoint, a progress bar, a stack among files
   LoopbackMesh,        ///< Gloo meets itself on the loopback address
   RecorderLost,        ///< and ranks without a dump
   CudaCallFailed,      ///< "unhandled cuda error", without more
@@ -30,12 +30,9 @@ enum class PlainLine : std::uint8_t {
   BusError,            ///< a process died of SIGBUS
   IommuFault,          ///< the kernel: a device's access was refused by the IOMMU
   NoVerbsDriver,       ///< libibverbs knows a device's driver in the kernel only
-  Saving,              ///< a checkpoint is being written
-  Saved,               ///< and has been written
   LastError,           ///< what follows `Last error:`: NCCL's last warning
   NameWithoutAddress,  ///< a host name that nothing resolves
   WorldSize,           ///< a program says how many ranks there are
-  BusyStack,  ///< py-spy's stack of a thread that writes a checkpoint or waits for its data
   StackWord,  ///< a word of the communication stack: worth a second look where nothing reads the line
   // Reasons, each of which says by itself what is wrong: rules/reasons.cpp has what follows from them.
   GdrCopyMissing,        ///< GDRCopy's device cannot be opened
@@ -73,9 +70,9 @@ inline constexpr PlainLine kFirstReason = PlainLine::GdrCopyMissing;
 inline constexpr std::uint64_t kWordsOfAnybody = [] {
   std::uint64_t bits = 0;
   for (const PlainLine line :
-       {PlainLine::Crash, PlainLine::BusError, PlainLine::Progress, PlainLine::GpuName,
-        PlainLine::NameWithoutAddress, PlainLine::Saving, PlainLine::Saved, PlainLine::LastError,
-        PlainLine::WorldSize, PlainLine::IommuFault, PlainLine::StackWord}) {
+       {PlainLine::Crash, PlainLine::BusError, PlainLine::Occupied, PlainLine::GpuName,
+        PlainLine::NameWithoutAddress, PlainLine::LastError, PlainLine::WorldSize,
+        PlainLine::IommuFault, PlainLine::StackWord}) {
     bits |= std::uint64_t{1} << static_cast<unsigned>(line);
   }
   return bits;

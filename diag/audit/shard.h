@@ -161,6 +161,7 @@ class Shard : public logs::RecordSink {
   void take_plain(const logs::Record& record);
   void take_reasons(const logs::Record& record);
   void keep_plain(const logs::Record& record, std::size_t line);
+  void keep_occupied(const logs::Record& record);
   void note_unread(const logs::Record& record, std::uint64_t lines);
   void take_topology(const logs::Record& record);
   const KnownCall& note_call(const logs::Record& record, const logs::CollCall& call);
@@ -179,8 +180,6 @@ class Shard : public logs::RecordSink {
   Said* last_edges_ = nullptr;
   EdgeKind last_kind_ = {};
   std::uint32_t last_net_ = 0;
-  std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
-  logs::Place before_place_ = {};
   logs::RecordKind last_plain_ = logs::RecordKind::Text;
   bool is_after_last_error_ = false;
   JsonLines json_ = {};

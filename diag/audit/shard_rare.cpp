@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diag/audit/shard.h"
+#include "diag/job/occupation.h"
 #include "diag/logparse/benchmark_records.h"
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/init_records.h"
@@ -147,7 +148,7 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
 void Shard::note_unread(const Record& record, std::uint64_t lines) {
   const bool is_after_frame = last_plain_ == RecordKind::Traceback;
   last_plain_ = record.kind;
-  const std::uint64_t told = lines & ~(bit_of(PlainLine::StackWord) | bit_of(PlainLine::Progress) |
+  const std::uint64_t told = lines & ~(bit_of(PlainLine::StackWord) | bit_of(PlainLine::Occupied) |
                                        bit_of(PlainLine::GpuName) | bit_of(PlainLine::WorldSize));
   switch (record.kind) {
     case RecordKind::Unknown:
@@ -203,20 +204,31 @@ void Shard::take_plain(const Record& record) {
     const std::string_view version = library_version_in(record.line);
     if (!version.empty()) version_facts.emplace(version, VersionFact{.is_of_text = true});
   }
-  const auto is_progress = bit_of(PlainLine::Progress);
-  if ((lines & is_progress) == 0 && record.kind == RecordKind::Text && !record.line.empty()) {
-    before_.assign(record.line.substr(0, kQuotedBytes));
-    before_place_ = record.place;
-  }
   for (std::size_t i = 0; lines != 0; ++i, lines >>= 1) {
     if ((lines & 1) == 0) continue;
     if (i == static_cast<std::size_t>(PlainLine::StackWord)) continue;
-    if (i == static_cast<std::size_t>(PlainLine::Progress) && !before_.empty()) {
-      plain[i].evidence.add(before_place_, record.speaker, before_);
-      before_.clear();
+    if (i == static_cast<std::size_t>(PlainLine::Occupied)) {
+      keep_occupied(record);
+    } else {
+      keep_plain(record, i);
     }
-    keep_plain(record, i);
   }
+}
+
+/// Of a progress bar, which is drawn again and again, its last state counts.
+void Shard::keep_occupied(const Record& record) {
+  using What = job::Occupation::What;
+  const auto is_bar = [](What what) { return what == What::Bar || what == What::BarDone; };
+  const std::string_view newest = record.line.substr(record.line.rfind('\r') + 1);
+  const What doing = job::occupation_in(newest).what;
+  if (doing == What::None) return;
+  PlainLines& occupied = plain[static_cast<std::size_t>(PlainLine::Occupied)];
+  const bool is_redrawn = is_bar(doing) && !occupied.kept.empty() &&
+                          occupied.kept.back().quoted.process == record.speaker &&
+                          is_bar(job::occupation_in(occupied.kept.back().quoted.text).what);
+  if (is_redrawn) occupied.kept.pop_back();
+  keep_plain(record, static_cast<std::size_t>(PlainLine::Occupied));
+  if (is_bar(doing) && !occupied.kept.empty()) occupied.kept.back().quoted.text = quotable(newest);
 }
 
 void Shard::take_rare(const Record& record) {

@@ -17,19 +17,6 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Errors of the program itself, not of those that waited for it.
-bool is_own_error(const PythonErrorFact& error) {
-  if (contains_any(error.type, {"DistBackendError", "DistStoreError", "DistNetworkError",
-                                "ChildFailedError", "KeyboardInterrupt", "SystemExit", "Rendezvous",
-                                "Warning", "SignalException"})) {
-    return false;
-  }
-  return !contains_any(error.text,
-                       {"NCCL", "Watchdog", "timeout", "Timeout", "Timed out", "timed out",
-                        "Connection closed by peer", "Connection reset", "Broken pipe",
-                        "mismatch between collectives", "DataLoader worker"});
-}
-
 Finding& add_dead(Findings& findings, std::string title) {
   Finding& finding = findings.add("hang_dead_rank", Severity::Error, std::move(title));
   finding.fix = "look at that rank's own output and at its host's kernel log (dmesg -T)";
@@ -58,28 +45,25 @@ bool has_ended_well(const JobFacts& facts) {
 
 /// A crash that nobody but the process itself reports. At the end of a job that succeeded it has no effect.
 bool find_crash(const JobFacts& facts, Findings& findings) {
-  const PlainLines& crash = facts.plain_of(PlainLine::Crash);
+  constexpr std::array kCrashes = {MessageId::ProcessCrashed};
+  if (!facts.messages.has(kCrashes.front()) || findings.has("plugin_crash")) return false;
   const bool has_failed = !facts.python_errors.empty() || !facts.results.empty() ||
                           !facts.plain_of(PlainLine::RemoteFailed).evidence.empty() ||
                           facts.messages.has(MessageId::WatchdogTimeout);
-  Evidence crashed;
-  std::vector<std::int32_t> ranks;
-  for (const KeptLine& line : crash.kept) {
-    if (!contains_any(line.quoted.text, {"signal 11", "signal 7", "Segmentation fault"})) continue;
-    crashed.add(line.quoted.place, line.quoted.process, line.quoted.text);
-    if (line.launcher_rank >= 0) ranks.push_back(line.launcher_rank);
-  }
-  if (crashed.empty() || findings.has("plugin_crash")) return false;
   if (!has_failed && (!facts.is_of_job || has_ended_well(facts))) return false;
-  Finding& finding = add_dead(findings, "a process crashed");
-  if (!has_failed) finding.severity = Severity::Warning;
-  finding.evidence = crashed;
-  finding.ranks = ranks;
-  finding.confidence = Confidence::Medium;
-  finding.cause = has_failed
-                      ? "it died of a signal of its own, and the others lost their connection to it"
-                      : "it died of a signal of its own; the stack below the line says where";
-  return true;
+  for (const hang::Explanation* crash : findings.hang().resting_on({kCrashes})) {
+    if (crash->kind != hang::Kind::DeadRank || crash->confidence < kWorthTelling) continue;
+    Finding& finding = add_dead(findings, "a process crashed");
+    if (!has_failed) finding.severity = Severity::Warning;
+    finding.evidence = findings.hang().evidence_of(*crash, {kCrashes});
+    finding.ranks.assign(crash->culprits.begin(), crash->culprits.end());
+    finding.confidence = Confidence::Medium;
+    finding.cause =
+        has_failed ? "it died of a signal of its own, and the others lost their connection to it"
+                   : "it died of a signal of its own; the stack below the line says where";
+    return true;
+  }
+  return false;
 }
 
 /// Lines of launchers, schedulers and kernels that tell of deaths. Who died first, and of what, hangdetect says.
@@ -187,12 +171,12 @@ bool find_told(const JobFacts& facts, Findings& findings) {
       !facts.python_errors.empty() || !facts.results.empty() ||
       std::any_of(findings.all().begin(), findings.all().end(),
                   [](const Finding& finding) { return finding.severity >= Severity::Warning; });
-  for (const hang::Explanation* death : view.resting_on(kDeathLines)) {
+  for (const hang::Explanation* death : view.resting_on({kDeathLines})) {
     const bool is_own = is_own_status(death->exit_code);
     const bool is_told = death->kind == hang::Kind::DeadRank &&
                          death->confidence >= kWorthTelling && !(is_own && says_why);
     if (!is_told) continue;
-    const std::vector<const KeptMessage*> lines = view.quoted_by(*death);
+    const std::vector<const KeptMessage*> lines = view.messages_of(*death);
     Finding& finding = add_dead(findings, {});
     finding.evidence = view.evidence_of(*death, {});
     finding.evidence.mix(also_told(facts, *death, lines));
@@ -213,74 +197,37 @@ bool find_told(const JobFacts& facts, Findings& findings) {
   return false;
 }
 
+/// ncclras: processes that are dead, or silent.
 bool find_in_ras(const JobFacts& facts, Findings& findings) {
-  Finding missing;
-  for (const RasFact& fact : facts.ras) {
-    if (!fact.is_rank || (!fact.is_dead && !fact.is_missing)) continue;
-    missing.evidence.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
-    missing.ranks.push_back(fact.rank);
+  constexpr std::array kReports = {MessageId::RasRanks, MessageId::RasMissingProcesses,
+                                   MessageId::RasDeadProcesses, MessageId::AnalyserMissing};
+  const LinesOf lines{kReports, false, true};
+  const bool has_any =
+      !facts.ras.empty() || std::any_of(kReports.begin(), kReports.end(),
+                                        [&](MessageId id) { return facts.messages.has(id); });
+  if (!has_any) return false;
+  for (const hang::Explanation* one : findings.hang().resting_on(lines)) {
+    if (one->kind != hang::Kind::DeadRank || one->confidence < kWorthTelling) continue;
+    Finding& finding = add_dead(findings, title_of(one->why));
+    // Who only does not answer may be slow.
+    const Confidence confidence = confidence_of(one->confidence);
+    finding.severity = confidence == Confidence::High ? Severity::Error : Severity::Warning;
+    finding.confidence = confidence;
+    finding.evidence = findings.hang().evidence_of(*one, lines);
+    finding.ranks.assign(one->culprits.begin(), one->culprits.end());
+    finding.cause = "they have crashed, were stopped, or their host is starved";
+    return true;
   }
-  if (facts.messages.has(MessageId::RasRanks)) {
-    constexpr std::array kLists = {MessageId::RasRanks, MessageId::AnalyserMissing};
-    for (const hang::Explanation* one : findings.hang().resting_on(kLists)) {
-      if (one->kind != hang::Kind::DeadRank) continue;
-      missing.evidence.mix(facts.messages[MessageId::RasRanks].evidence);
-      missing.ranks.assign(one->culprits.begin(), one->culprits.end());
-    }
-  }
-  missing.evidence.mix(facts.messages[MessageId::RasMissingProcesses].evidence);
-  missing.evidence.mix(facts.messages[MessageId::RasDeadProcesses].evidence);
-  if (missing.evidence.empty()) return false;
-  Finding& finding = add_dead(findings, "processes do not answer the RAS network");
-  const bool is_dead = facts.messages.has(MessageId::RasDeadProcesses) ||
-                       std::any_of(facts.ras.begin(), facts.ras.end(),
-                                   [](const RasFact& fact) { return fact.is_dead; });
-  finding.severity = is_dead ? Severity::Error : Severity::Warning;
-  finding.confidence = Confidence::Medium;
-  finding.evidence = missing.evidence;
-  finding.ranks = missing.ranks;
-  finding.cause = "they have crashed, were stopped, or their host is starved";
-  return true;
+  return false;
 }
 
 /// A rank that says itself why it ends, or leaves, while the others wait for it.
 void find_leaver(const JobFacts& facts, Findings& findings) {
-  const MessageLog& messages = facts.messages;
-  const Waits waits = waits_of(facts, findings);
-  if (waits.timed_out.empty()) return;
-  const auto has_left = [&](std::int32_t rank) {
-    return rank >= 0 && waits.timed_out.count(rank) == 0;
-  };
-  const auto add = [&](std::int32_t rank, std::string_view how, const QuotedLine& line,
-                       std::string cause) {
-    Finding& finding = add_dead(findings, fmt::format("rank {} {}", rank, how));
-    finding.evidence.add(line.place, line.process, line.text);
-    finding.ranks = {rank};
-    finding.cause = std::move(cause);
-  };
-  const auto quote = [](const KeptMessage& message) {
-    return QuotedLine{message.place(), message.process(), std::string(message.line())};
-  };
-  for (const PythonErrorFact& error : facts.python_errors) {
-    if (!has_left(error.rank) || !is_own_error(error)) continue;
-    return add(error.rank, "ended with an error of its own", error.quoted,
-               fmt::format("{}: {}", error.type, error.text.substr(0, 120)));
-  }
-  for (const KeptMessage& message : messages[MessageId::GroupClosed].kept) {
-    const std::int32_t rank = rank_of(facts, message);
-    const Evidence& timeouts = messages[MessageId::WatchdogTimeout].evidence;
-    const bool is_before = !timeouts.empty() && message.place() < timeouts.lines().front().place;
-    if (!has_left(rank) || !is_before) continue;
-    return add(rank, "closed its process group while others waited", quote(message),
-               "it left the job, most likely after an error of its own; what the others wait in "
-               "cannot end without it");
-  }
-  for (const KeptMessage& message : messages[MessageId::CudaError].kept) {
-    const std::int32_t rank = rank_of(facts, message);
-    if (!has_left(rank)) continue;
-    return add(rank, "ended with a CUDA error", quote(message),
-               std::string(message.text().substr(0, 120)));
-  }
+  const bool has_waits = std::any_of(kWatchdogLines.begin(), kWatchdogLines.end(),
+                                     [&](MessageId id) { return facts.messages.has(id); });
+  if (!has_waits) return;
+  constexpr std::array kEnds = {MessageId::GroupClosed, MessageId::CudaError};
+  translate_hang({kEnds, true, false}, HangsOf::End, facts, findings);
 }
 
 void find_dead(const JobFacts& facts, Findings& findings) {

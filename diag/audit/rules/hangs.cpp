@@ -16,111 +16,6 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-std::string ranks_words(std::span<const std::int32_t> ranks) {
-  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranks(ranks));
-}
-
-/// Ranks that no timeout names, if they are few: those of a job of known size, else the one that is missing
-/// among those that are heard of.
-std::vector<std::int32_t> few_silent(const Waits& waits) {
-  if (waits.nranks > 0) {
-    std::vector<std::int32_t> silent = waits.silent();
-    const bool is_few =
-        silent.size() == 1 || silent.size() * 4 <= static_cast<std::size_t>(waits.nranks);
-    if (!is_few) silent.clear();
-    return silent;
-  }
-  std::vector<std::int32_t> absent;
-  const std::int32_t highest = waits.timed_out.empty() ? -1 : *waits.timed_out.rbegin();
-  for (std::int32_t rank = 0; rank < highest; ++rank) {
-    if (waits.timed_out.count(rank) == 0) absent.push_back(rank);
-  }
-  if (absent.size() != 1 || waits.timed_out.size() < 2) absent.clear();
-  return absent;
-}
-
-/// A checkpoint that was begun shortly before the first timeout, and not finished by then.
-Evidence unfinished_save(const JobFacts& facts, const Place& first_timeout) {
-  constexpr std::uint32_t kShortly = 40;  // lines: a training that goes on prints its steps
-  const std::vector<KeptLine>& begun = facts.plain_of(PlainLine::Saving).kept;
-  const std::vector<KeptLine>& ended = facts.plain_of(PlainLine::Saved).kept;
-  Evidence evidence;
-  for (const KeptLine& line : begun) {
-    const Place& place = line.quoted.place;
-    const bool is_shortly_before = place.piece == first_timeout.piece && place < first_timeout &&
-                                   first_timeout.line - place.line <= kShortly;
-    const bool is_done = std::any_of(ended.begin(), ended.end(), [&](const KeptLine& end) {
-      return place < end.quoted.place && end.quoted.place < first_timeout;
-    });
-    if (is_shortly_before && !is_done) evidence.add(place, line.quoted.process, line.quoted.text);
-  }
-  return evidence;
-}
-
-bool find_slow(const JobFacts& facts, const Waits& waits, const Place& first_timeout,
-               Findings& findings) {
-  const Evidence save = unfinished_save(facts, first_timeout);
-  if (!save.empty()) {
-    Finding& finding = findings.add("hang_slow_rank", Severity::Error,
-                                    "a checkpoint was being written while ranks gave up waiting");
-    finding.evidence = save;
-    const std::vector<std::int32_t> silent = few_silent(waits);
-    finding.ranks.assign(silent.begin(), silent.end());
-    finding.confidence = Confidence::Medium;
-    finding.cause = "the ranks that write it come late to the next collective, or not at all";
-    finding.fix =
-        "look at the file system's speed; write asynchronously, or from all ranks; "
-        "init_process_group(timeout=...)";
-    return true;
-  }
-  const PlainLines& stack = facts.plain_of(PlainLine::BusyStack);
-  if (!stack.evidence.empty()) {
-    Finding& finding = findings.add("hang_slow_rank", Severity::Error,
-                                    "a process was busy with files or data while ranks waited");
-    finding.evidence = stack.evidence;
-    finding.confidence = Confidence::Medium;
-    finding.cause = "its stack ends in a checkpoint or in the data loader, not in a collective";
-    finding.fix =
-        "the storage behind it; init_process_group(timeout=...) if it is legitimately slow";
-    return true;
-  }
-  const PlainLines& progress = facts.plain_of(PlainLine::Progress);
-  const std::vector<std::int32_t> silent = few_silent(waits);
-  if (silent.empty() || progress.evidence.empty()) return false;
-  // The bar has stopped before the timeouts: the training's own bar, of all ranks, would show steps.
-  if (!(progress.evidence.lines().front().place < first_timeout)) return false;
-  Finding& finding =
-      findings.add("hang_slow_rank", Severity::Error,
-                   ranks_words(silent) + " did not time out: still busy while the others waited");
-  finding.evidence = progress.evidence;
-  finding.ranks.assign(silent.begin(), silent.end());
-  finding.confidence = Confidence::Medium;
-  finding.cause =
-      "that rank works on something that the others wait for: its progress bar was not at its end";
-  finding.fix =
-      "do that work on all ranks or before init_process_group; or init_process_group(timeout=...)";
-  return true;
-}
-
-/// The kernel says that a task waits for a file system or a device while the others gave up.
-bool find_blocked(const JobFacts& facts, const Waits& waits, Findings& findings) {
-  Finding draft;
-  for (const MessageId id : {MessageId::KernelBlocked, MessageId::KernelFileServer}) {
-    if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
-  }
-  if (draft.evidence.empty()) return false;
-  const std::vector<std::int32_t> silent = waits.silent();
-  Finding& finding = findings.add("hang_slow_rank", Severity::Error,
-                                  "a process waits in the kernel: a file system or a driver");
-  finding.evidence = draft.evidence;
-  finding.ranks.assign(silent.begin(), silent.end());
-  finding.hosts = draft.hosts;
-  finding.confidence = Confidence::Medium;
-  finding.cause = "the task does not come back from a system call, and the others wait for it";
-  finding.fix = "cat /proc/<pid>/stack on that host; look at the file server that it names";
-  return true;
-}
-
 /// What the flight recorder's stock analyser prints of ranks that have no dump.
 void find_lost_dumps(const JobFacts& facts, Findings& findings) {
   const PlainLines& lost = facts.plain_of(PlainLine::RecorderLost);
@@ -150,47 +45,14 @@ void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
 }
 
-/// Ranks of a communicator that do not repeat what all that run repeat, once one has given up: those that stand
-/// still. Where all say it, those that have made the fewest calls, if they are few.
-std::vector<std::int32_t> who_stands(const CommFacts& comm, const std::set<std::uint32_t>& sayers) {
-  std::vector<std::int32_t> silent, behind;
-  std::size_t fewest = SIZE_MAX, most = 0;
-  for (const Member& member : comm.members) {
-    if (sayers.count(member.process) == 0) silent.push_back(member.rank);
-    fewest = std::min<std::size_t>(fewest, member.ncalls);
-    most = std::max<std::size_t>(most, member.ncalls);
-  }
-  const std::size_t few = comm.members.size() / 2;
-  if (!silent.empty()) return silent.size() <= few ? silent : std::vector<std::int32_t>{};
-  for (const Member& member : comm.members) {
-    if (member.ncalls == fewest && fewest < most) behind.push_back(member.rank);
-  }
-  return behind.size() <= few ? behind : std::vector<std::int32_t>{};
-}
-
 /// Ringside's own engine names both ends of the connection on which nothing came. In a ring everybody waits for
 /// a neighbour, and who gives up first is chance: it tells little of who is at fault.
 void find_engine_waits(const JobFacts& facts, Findings& findings) {
   const MessageLines& waits = facts.messages[MessageId::EngineWait];
   if (waits.evidence.empty()) return;
-  const std::set<std::uint32_t> sayers(waits.processes.begin(), waits.processes.end());
-  for (const CommFacts& comm : facts.comms) {
-    const bool is_its = std::any_of(comm.members.begin(), comm.members.end(),
-                                    [&](const auto& one) { return sayers.count(one.process) > 0; });
-    std::vector<std::int32_t> standing =
-        is_its ? who_stands(comm, sayers) : std::vector<std::int32_t>{};
-    if (standing.empty() || findings.has("hang_dead_rank", Severity::Warning)) continue;
-    Finding& finding =
-        findings.add("hang_diverged_rank", Severity::Error,
-                     ranks_words(standing) + " did not come, and the others gave up");
-    finding.evidence = waits.evidence;
-    finding.reference = "docs/formats 4.11";
-    finding.ranks = std::move(standing);
-    finding.cause =
-        "it is stopped or busy elsewhere: it alone does not report the failure, or has made fewer "
-        "calls than the others";
-    finding.fix = "its stack: gdb -p, py-spy dump";
-  }
+  constexpr std::array kWaits = {MessageId::EngineWait};
+  if (!findings.has("hang_dead_rank", Severity::Warning))
+    translate_hang({kWaits}, HangsOf::Path, facts, findings);
   const KeptMessage& first = waits.kept.front();
   Finding& finding =
       findings.add("collective_timeout", Severity::Error,
@@ -247,6 +109,13 @@ void explain_operation(const MessageLines& timeouts, Finding& finding) {
   }
 }
 
+constexpr std::array kPathMessages = {MessageId::WatchdogTimeout, MessageId::WatchdogStatus,
+                                      MessageId::DumpSignal, MessageId::KernelBlocked,
+                                      MessageId::KernelFileServer};
+
+/// Who gave up, and what others did meanwhile.
+constexpr LinesOf kPathLines{kPathMessages, true, false};
+
 }  // namespace
 
 void look_for_timeouts(const JobFacts& facts, Findings& findings) {
@@ -257,7 +126,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const Waits waits = waits_of(facts, findings);
   constexpr std::array kReports = {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
                                    MessageId::BarrierMissing, MessageId::AnalyserMissing};
-  const bool has_report = translate_hang(kReports, HangsOf::Any, facts, findings);
+  const bool has_report = translate_hang({kReports}, HangsOf::Any, facts, findings);
   find_lost_dumps(facts, findings);
   find_engine_waits(facts, findings);
   if (timeouts.evidence.empty()) {
@@ -272,10 +141,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       findings.has("xid_error", Severity::Error) || findings.has("ib_error", Severity::Error) ||
       findings.has("link_flap") || findings.has("cuda_error", Severity::Error) ||
       findings.has("pcie_acs", Severity::Error);
-  if (!is_explained && !find_blocked(facts, waits, findings) &&
-      !find_slow(facts, waits, timeouts.evidence.lines().front().place, findings)) {
-    translate_hang(kWatchdogLines, HangsOf::Path, facts, findings);
-  }
+  if (!is_explained) translate_hang(kPathLines, HangsOf::Path, facts, findings);
 
   // Of several groups, the operation that most ranks wait in.
   std::map<std::pair<std::string, std::int64_t>, std::size_t> waiters;

@@ -104,7 +104,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
 
   constexpr std::array kReports = {MessageId::FingerprintMismatch,
                                    MessageId::FlightRecorderMismatch};
-  translate_hang(kReports, HangsOf::Any, facts, findings);
+  translate_hang({kReports}, HangsOf::Any, facts, findings);
 
   const bool is_stuck = messages.has(MessageId::WatchdogTimeout) || !facts.results.empty();
   const bool is_last = !facts.desyncs.empty() && ends_the_calls(facts, facts.desyncs.front());
@@ -127,7 +127,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
     finding.fix = "look at what that rank does differently before this call";
   }
   if (!findings.has("hang_shape_mismatch") && !findings.has("hang_op_mismatch"))
-    translate_hang(kWatchdogLines, HangsOf::Mismatch, facts, findings);
+    translate_hang({kWatchdogLines}, HangsOf::Mismatch, facts, findings);
 
   Finding ras;
   for (const RasFact& fact : facts.ras) {

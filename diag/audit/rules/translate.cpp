@@ -4,9 +4,9 @@
 #include <array>
 #include <string>
 
-#include "diag/audit/hang_view.h"
 #include "diag/audit/rules/waits.h"
 #include "diag/hangdetect/verdict/verdict.h"
+#include "diag/job/occupation.h"
 
 namespace ringside::audit {
 
@@ -72,6 +72,16 @@ Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
   return evidence;
 }
 
+/// A rank did not come since its program ended: by an exception of its own, or as it closed its group.
+bool is_own_end(const HangView& view, const hang::Explanation& one) {
+  const std::vector<SeenLine> lines = view.quoted_by(one);
+  return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {
+    if (line.message != nullptr) return is_message(line.message->record(), MessageId::GroupClosed);
+    return line.source == SeenLine::Source::Program &&
+           job::occupation_in(line.text).what == job::Occupation::What::None;
+  });
+}
+
 }  // namespace
 
 // In hangdetect's tenths 0.8 is evidence that is complete for its kind (verdict/confidence.h).
@@ -86,19 +96,23 @@ std::string title_of(const std::string& why) {
   return why.substr(0, std::min(why.find(": "), why.find("; ")));
 }
 
-bool translate_hang(std::span<const MessageId> ids, HangsOf which, const JobFacts& facts,
+bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
                     Findings& findings) {
-  const bool has_any =
-      std::any_of(ids.begin(), ids.end(), [&](MessageId id) { return facts.messages.has(id); });
-  if (!has_any) return false;
+  const bool has_any = std::any_of(lines.messages.begin(), lines.messages.end(),
+                                   [&](MessageId id) { return facts.messages.has(id); });
+  if (!has_any && !(lines.program && !facts.python_errors.empty())) return false;
   bool is_told = false;
   std::vector<const Translation*> told;
   const HangView& view = findings.hang();
-  for (const hang::Explanation* one : view.resting_on(ids)) {
-    const Translation* row = translation_of(one->kind);
+  for (const hang::Explanation* one : view.resting_on(lines)) {
+    const bool has_failed = one->kind == hang::Kind::MissingRank && is_own_end(view, *one);
+    const Translation* row = translation_of(has_failed ? hang::Kind::DeadRank : one->kind);
     const bool is_new = std::find(told.begin(), told.end(), row) == told.end();
     if (row == nullptr || one->confidence < kWorthTelling || !is_new) continue;
-    if (which != HangsOf::Any && row->of != which) continue;
+    const bool is_end = row->id == "hang_dead_rank";
+    const bool is_asked =
+        which == HangsOf::Any || row->of == which || (which == HangsOf::End && is_end);
+    if (!is_asked) continue;
     told.push_back(row);
     is_told = true;
     // Within a host a collective that stands is a GPU's or a driver's matter, and often ends by itself.
@@ -106,8 +120,8 @@ bool translate_hang(std::span<const MessageId> ids, HangsOf which, const JobFact
                                 facts.world()->nodes() == 1;
     Finding& finding = findings.add(row->id, is_within_host ? Severity::Warning : Severity::Error,
                                     title_of(one->why));
-    finding.evidence = view.evidence_of(*one, ids);
-    finding.evidence.mix(said_by(one->culprits, ids, facts, finding.evidence));
+    finding.evidence = view.evidence_of(*one, {lines.messages});
+    finding.evidence.mix(said_by(one->culprits, lines.messages, facts, finding.evidence));
     finding.ranks.assign(one->culprits.begin(), one->culprits.end());
     finding.confidence = confidence_of(one->confidence);
     finding.cause = cause_of(*one);

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include "diag/audit/findings.h"
-#include "diag/logparse/message.h"
+#include "diag/audit/hang_view.h"
 
 namespace ringside::audit {
 
@@ -13,14 +12,14 @@ namespace ringside::audit {
 enum class HangsOf : std::uint8_t {
   Mismatch,  ///< ranks called different things
   Path,      ///< a rank did not come, or all came and nothing moves
+  End,       ///< a rank's process ended, or it left the job
   Any,
 };
 
-/// Adds a finding for what hangdetect says of lines of these messages: the row of its kind, its ranks, reasons and next
-/// step. Of several explanations the surest of each row counts.
+/// Adds a finding for what hangdetect says of these lines: the row of its kind, its ranks, reasons and next step. Of
+/// several explanations the surest of each row counts. Nothing is asked where none of the messages is there.
 /// returns  whether it says something that is sure enough to be told
-bool translate_hang(std::span<const logs::MessageId> ids, HangsOf which, const JobFacts& facts,
-                    Findings& findings);
+bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts, Findings& findings);
 
 /// Of an explanation's confidence, in audit's steps.
 Confidence confidence_of(double confidence);

@@ -48,6 +48,13 @@ using What = LogStatement::What;
 
 constexpr std::size_t kShown = Statements::kShown;
 
+/// Ranks that have made the fewest calls; nobody where all have made as many.
+std::vector<int> fewest_calls(const std::map<int, std::uint64_t>& calls_of) {
+  std::map<std::uint64_t, std::vector<int>> by_count;
+  for (const auto& [rank, calls] : calls_of) by_count[calls].push_back(rank);
+  return by_count.size() < 2 ? std::vector<int>{} : by_count.begin()->second;
+}
+
 class Sink : public logs::RecordSink {
  public:
   explicit Sink(LogFacts& facts, Names& names)
@@ -70,12 +77,16 @@ class Sink : public logs::RecordSink {
     take_kind(record, speaker);
   }
 
-  /// Who is who, by somebody else's reading.
-  void know(const job::ProcessRanks& processes) { owners_.ranks() = processes; }
+  /// Who is who, by somebody else's reading, and who has made how many calls.
+  void know(const KnownJob& known) {
+    owners_.ranks() = known.processes;
+    calls_of_ = known.calls_of;
+  }
 
   /// Places are files and lines only once everything is read.
   void finish(const WhereFunction& where, const LogGroups& groups) {
     words_.finish();
+    words_.busy().finish(where);
     starts_.state(said_);
     state_ras();
     for (const auto& [process, rank] : rank_of_process_)
@@ -172,7 +183,19 @@ class Sink : public logs::RecordSink {
       case MessageId::WatchdogTimeout:
       case MessageId::WatchdogStatus:
       case MessageId::DumpSignal:
+        words_.busy().take_timeout(record);
         dumps_.take(record, rank);
+        break;
+      case MessageId::KernelBlocked:
+      case MessageId::KernelFileServer: {
+        const std::size_t before = facts_.statements.size();
+        said_.state(record, What::Busy, {}, 0,
+                    "waited in the kernel, for a file system or a driver");
+        owners_.ask_process(before, record, speaker.host);
+        break;
+      }
+      case MessageId::GroupClosed:
+        words_.busy().take_end(record, rank);
         break;
       case MessageId::WatchdogException:
         take_exception(record, speaker);
@@ -423,8 +446,11 @@ class Sink : public logs::RecordSink {
     for (const auto& [process, rank] : rank_of_process_) {
       if (engine_waits_.count(rank) == 0) silent.insert(rank);
     }
+    for (const auto& [rank, calls] : calls_of_) {
+      if (engine_waits_.count(rank) == 0) silent.insert(rank);
+    }
     if (silent.empty()) {
-      const std::vector<int> behind = calls_.behind();
+      const std::vector<int> behind = calls_of_.empty() ? calls_.behind() : fewest_calls(calls_of_);
       silent.insert(behind.begin(), behind.end());
     }
     if (silent.empty() || silent.size() > engine_waits_.size() / 2 + 1) return;
@@ -467,6 +493,7 @@ class Sink : public logs::RecordSink {
   std::map<std::pair<std::string, int>, int> rank_of_process_;
   std::map<int, std::pair<logs::Place, std::string>> engine_waits_;  ///< by rank: its line
   std::map<std::pair<std::string, int>, int> size_of_process_;
+  std::map<int, std::uint64_t> calls_of_;  ///< by rank, as somebody else has counted
   CommStarts starts_;
   RasText ras_;
   int spawned_ = -1;  ///< the process of torch.multiprocessing.spawn whose traceback is read
@@ -539,7 +566,7 @@ LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunc
   facts.known_world = std::clamp(known.ranks, 0, kMostRanks);
   facts.is_of_job = known.is_of_job;
   Sink sink(facts, names);
-  sink.know(known.processes);
+  sink.know(known);
   for (const SpokenRecord& one : records) sink.take_one(one.record, one.speaker);
   facts.lines = records.size();
   sink.finish(where, LogGroups(names, {}));

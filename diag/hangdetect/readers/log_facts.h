@@ -70,6 +70,8 @@ struct LogStatement {
     EngineCut,      ///< the same: a connection between two that live broke
     Failure,  ///< a warning of the stack's that tells of a failure, and of no hang; detail: what it means; code:
     ///< kRaised where it is an exception
+    Busy,  ///< a process was busy beside communicating when others gave up; detail: `was writing a checkpoint`
+    LeftGroup,        ///< a rank closed its process group before others gave up
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
   };
   What what = What::Laggards;
@@ -157,6 +159,7 @@ struct KnownJob {
   int ranks = 0;           ///< 0: nothing says how many there are
   bool is_of_job = false;  ///< of several processes, not of any program
   job::ProcessRanks processes = {};
+  std::map<int, std::uint64_t> calls_of = {};  ///< that each rank of the job has made
 };
 
 /// The same of records, in the order of their log. `where` says what becomes of a record's place.

@@ -64,6 +64,9 @@ void OwnWords::read(const logs::Record& record, int rank) {
   are_stalled_ranks_next_ = false;
   const RunLine line = read_run_line(text);
   if (rank < 0 && line.what == RunLine::What::Step) rank = rank_of_step(text);
+  const bool is_other_work = busy_.take(record, rank);
+  if (is_other_work && line.what == RunLine::What::Step) return;
+  if (line.what == RunLine::What::Step) busy_.take_step(record);
   statements_.note_run(record, line, rank);
   statements_.know_world(job::world_in(text));
   if (const int peer = peer_in(text); peer >= 0) peer_ = peer;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "diag/hangdetect/readers/busy_lines.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/logparse/record.h"
 
@@ -19,10 +20,13 @@ namespace ringside::hang {
 /// Ownership  facts and statements must outlive it
 class OwnWords {
  public:
-  OwnWords(LogFacts& facts, Statements& statements) : facts_(facts), statements_(statements) {}
+  OwnWords(LogFacts& facts, Statements& statements)
+      : facts_(facts), statements_(statements), busy_(statements) {}
 
   /// `rank`: whose line it is; -1: it does not say
   void take(const logs::Record& record, int rank);
+
+  [[nodiscard]] BusyLines& busy() { return busy_; }
 
   /// Horovod's list of ranks that did not submit a tensor begins.
   void expect_stalled_ranks() { are_stalled_ranks_next_ = true; }
@@ -45,6 +49,7 @@ class OwnWords {
 
   LogFacts& facts_;
   Statements& statements_;
+  BusyLines busy_;
   std::uint64_t lines_ = 0;
   std::vector<Line> last_;  ///< in a ring
   std::size_t next_ = 0;    ///< where its oldest one is

@@ -91,18 +91,19 @@ bool is_end_told(const LogFacts& facts) {
          has_said(facts, LogStatement::What::EngineCut);
 }
 
-/// A process that crashed, and a rank that never came: the one is the other.
-void join_deaths(std::vector<Explanation>& all) {
-  const auto death = std::find_if(all.begin(), all.end(), [](const Explanation& one) {
-    return one.kind == Kind::DeadRank && one.culprits.empty();
+/// A process that crashed or was busy, of which nothing says whose it was, and a rank that never came: the one is the
+/// other.
+void join_nameless(Kind kind, std::vector<Explanation>& all) {
+  const auto nameless = std::find_if(all.begin(), all.end(), [kind](const Explanation& one) {
+    return one.kind == kind && one.culprits.empty();
   });
-  if (death == all.end()) return;
+  if (nameless == all.end()) return;
   for (Explanation& one : all) {
     if (one.kind != Kind::MissingRank || one.culprits.size() != 1 || one.confidence < 0.5) continue;
-    one.kind = Kind::DeadRank;
-    one.why += "; " + death->why;
-    one.evidence.insert(one.evidence.end(), death->evidence.begin(), death->evidence.end());
-    death->confidence = std::min(death->confidence, one.confidence - 0.1);
+    one.kind = kind;
+    one.why += "; " + nameless->why;
+    one.evidence.insert(one.evidence.end(), nameless->evidence.begin(), nameless->evidence.end());
+    nameless->confidence = std::min(nameless->confidence, one.confidence - 0.1);
     return;
   }
 }
@@ -240,7 +241,8 @@ Verdict decide(const Job& job, const LogFacts& facts) {
         facts.timeouts > 0 || has_said(facts, LogStatement::What::EngineDiffers);
     if (!is_settled && are_waits_young(job, standing)) doubt(all, told);
   }
-  join_deaths(all);
+  join_nameless(Kind::DeadRank, all);
+  join_nameless(Kind::Straggler, all);
   agree(all);
   weigh(all, job);
   Verdict verdict;

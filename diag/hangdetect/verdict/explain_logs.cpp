@@ -469,6 +469,8 @@ std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts)
   // Beside dumps, which show who waits for whom, the end of a connection is late news: everybody's ends at last.
   if (!has_dumps(scene.job)) add_lost(facts, out);
   add_faults(facts, out);
+  add_busy(scene, facts, out);
+  add_left(facts, out);
   add_start(facts, out);
   add_ras(facts, out);
   add_others(facts, out);

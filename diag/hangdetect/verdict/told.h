@@ -26,4 +26,10 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out);
 /// Others lost the store, or the connection to a peer: whoever held the other end went first.
 void add_lost(const LogFacts& facts, std::vector<Explanation>& out);
 
+/// Who was busy with something else when others gave up: a checkpoint, its data, a file system.
+void add_busy(const Scene& scene, const LogFacts& facts, std::vector<Explanation>& out);
+
+/// Who closed its group while others waited in it.
+void add_left(const LogFacts& facts, std::vector<Explanation>& out);
+
 }  // namespace ringside::hang

@@ -1,0 +1,97 @@
+#include "diag/job/occupation.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "diag/logparse/cursor.h"
+
+namespace ringside::job {
+namespace {
+
+using logs::trimmed;
+using What = Occupation::What;
+
+// What Megatron-LM, DeepSpeed, transformers, Lightning and NeMo say around a checkpoint: a verb and what is written.
+constexpr std::array kBegun = {std::string_view{"saving"}, std::string_view{"writing"}};
+constexpr std::array kDone = {std::string_view{"saved"}, std::string_view{"finished saving"},
+                              std::string_view{"done saving"}, std::string_view{"written"}};
+constexpr std::array kWritten = {std::string_view{"checkpoint"}, std::string_view{"model"},
+                                 std::string_view{"optimizer"}, std::string_view{"state"},
+                                 std::string_view{"weights"}};
+
+// Frames of py-spy's stacks, whole words of which no message is made.
+constexpr std::array kFiles = {std::string_view{"(torch/serialization.py:"},
+                               std::string_view{"_try_get_data ("}};
+
+template <typename Words>
+bool has_any(std::string_view text, const Words& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
+/// Labels of the loop that all ranks run: its bar stands because the job does.
+bool is_of_training(std::string_view label) {
+  constexpr std::array kLoop = {std::string_view{"epoch"}, std::string_view{"train"},
+                                std::string_view{"step"},  std::string_view{"iter"},
+                                std::string_view{"batch"}, std::string_view{"loss"}};
+  return has_any(lower_case(label), kLoop);
+}
+
+std::string_view digits_at(std::string_view text, std::size_t from) {
+  from = std::min(from, text.size());
+  const std::size_t end = text.find_first_not_of("0123456789", from);
+  return text.substr(from, (end == std::string_view::npos ? text.size() : end) - from);
+}
+
+/// The last bar of the line, tqdm's `Map:  12%|#         | 60000/500000 [03:30<25:40, 285.6 examples/s]`
+Occupation bar_in(std::string_view line) {
+  const std::size_t percent = line.rfind("%|");
+  if (percent == std::string_view::npos) return {};
+  const std::size_t close = line.find("| ", percent + 2);
+  if (close == std::string_view::npos) return {};
+  const std::string_view done = digits_at(line, line.find_first_not_of(' ', close + 2));
+  const std::size_t slash = static_cast<std::size_t>(done.data() - line.data()) + done.size();
+  if (done.empty() || slash >= line.size() || line[slash] != '/') return {};
+  const std::string_view all = digits_at(line, slash + 1);
+  // The label is what stands before the percentage, up to its colon.
+  const std::size_t number = line.find_last_not_of("0123456789", percent - (percent > 0 ? 1 : 0));
+  std::string_view label =
+      number == std::string_view::npos ? std::string_view() : trimmed(line.substr(0, number + 1));
+  if (label.empty() || label.back() != ':') return {};
+  label.remove_suffix(1);
+  label = label.substr(std::min(label.size(), label.find_last_of("\r]") + 1));
+  label = trimmed(label.substr(std::min(label.size(), label.find_first_not_of(": "))));
+  if (label.empty() || is_of_training(label)) return {};
+  return {done == all ? What::BarDone : What::Bar, std::string(label)};
+}
+
+}  // namespace
+
+Occupation occupation_in(std::string_view line) {
+  if (has_any(line, kFiles)) return {What::Files};
+  if (Occupation bar = bar_in(line); bar.what != What::None) return bar;
+  constexpr std::size_t kNear = 200;  // words of a message, not of what it quotes
+  const std::string small = lower_case(line.substr(0, kNear));
+  if (!has_any(small, kWritten)) return {};
+  if (has_any(small, kDone)) return {What::Saved};
+  // A setting, and no deed: `saving a checkpoint every 500 steps`.
+  if (has_any(small, kBegun) && small.find("every") == std::string::npos) return {What::Saving};
+  return {};
+}
+
+std::string words_of(const Occupation& occupation) {
+  switch (occupation.what) {
+    case What::Saving:
+      return "was writing a checkpoint";
+    case What::Bar:
+      return "was busy with `" + occupation.label + "`, whose progress bar was not at its end";
+    case What::Files:
+      return "was busy with files or data: its stack ends in a checkpoint or in the data loader";
+    default:
+      return "has done its work";
+  }
+}
+
+}  // namespace ringside::job
