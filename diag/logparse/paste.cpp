@@ -134,9 +134,23 @@ bool begins_like_kernel(std::string_view text) {
          is_digit(stamp[20]) && is_digit(stamp[23]);
 }
 
+/// `55304 Tl   1-03:22:10 do_signal_stop ...`: a row of ps, which begins with a process id and its state.
+bool begins_like_ps(std::string_view text) {
+  Cursor row(text);
+  std::int64_t pid = 0;
+  if (!is_digit(row.peek()) || !row.number(pid) || !row.eat(' ')) return false;
+  const std::string_view rest = trimmed_left(row.rest());
+  const std::string_view state = rest.substr(0, rest.find(' '));
+  constexpr std::size_t kLongest = 5;
+  return !state.empty() && state.size() <= kLongest &&
+         std::string_view("RSDTtZI").find(state.front()) != std::string_view::npos &&
+         state.find_first_not_of("<NLsl+", 1) == std::string_view::npos;
+}
+
 bool begins_line(std::string_view line) {
   const std::string_view text = trimmed_left(line);
   if (text.empty()) return true;
+  if (begins_like_ps(text)) return true;
   if (has_prefix_at_start(text) || begins_like_others(text) || begins_like_kernel(text))
     return true;
   if (strip_wrappers(text, false).size > 0) return true;

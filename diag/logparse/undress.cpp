@@ -372,6 +372,43 @@ std::string shape_of(std::string_view text, const Label& label) {
   return shape;
 }
 
+/// The word that a line begins with, as names of containers are written; a program's own first word is none.
+std::string_view container_of(std::string_view text) {
+  const std::size_t end = text.find(' ');
+  if (end == std::string_view::npos || end < 2 || !is_letter(text.front())) return {};
+  const std::string_view word = text.substr(0, end);
+  const bool is_name = std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-';
+  });
+  for (const std::string_view own :
+       {"step", "iter", "iteration", "epoch", "rank", "loss", "batch"}) {
+    if (word == own) return {};
+  }
+  return is_name ? word : std::string_view();
+}
+
+/// Behind the pod's name stands its container's, the same in nearly all lines.
+void take_containers(std::vector<UndressedLine>& lines, const std::vector<bool>& labelled) {
+  constexpr std::size_t kFewest = 4;
+  std::map<std::string, std::size_t, std::less<>> counts;
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!labelled[i] || lines[i].is_gap) continue;
+    ++all;
+    if (const std::string_view word = container_of(lines[i].text); !word.empty())
+      ++counts[std::string(word)];
+  }
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (all < kFewest || most == counts.end() || most->second * 10 < all * 9) return;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!labelled[i] || container_of(lines[i].text) != most->first) continue;
+    lines[i].text.erase(0, most->first.size() + 1);
+    lines[i].is_gap = is_gap(trimmed(lines[i].text));
+  }
+}
+
 void take_labels(std::vector<UndressedLine>& lines) {
   std::map<std::string, std::size_t> shapes;
   std::size_t all = 0;
@@ -384,7 +421,9 @@ void take_labels(std::vector<UndressedLine>& lines) {
   constexpr std::size_t kMostOf = 6, kTen = 10;
   std::erase_if(shapes, [&](const auto& shape) { return shape.second * kTen < all * kMostOf; });
   if (shapes.empty()) return;
-  for (UndressedLine& line : lines) {
+  std::vector<bool> labelled(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    UndressedLine& line = lines[i];
     if (line.is_gap) continue;
     Label label = label_of(line.text);
     if (label.has_bar && shapes.count(shape_of(line.text, label)) == 0) {
@@ -396,7 +435,9 @@ void take_labels(std::vector<UndressedLine>& lines) {
     line.host = label.host;
     line.text.erase(0, label.size);
     line.is_gap = is_gap(trimmed(line.text));
+    labelled[i] = !label.has_bar && label.host.empty();
   }
+  take_containers(lines, labelled);
 }
 
 /// `[70746] `, `  12: `, `12 | `: the number before every line of a viewer.  returns  -1: none

@@ -22,6 +22,7 @@
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
 #include "diag/hangdetect/readers/own_words.h"
+#include "diag/hangdetect/readers/paste_reader.h"
 #include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/ras_text.h"
 #include "diag/hangdetect/readers/run_lines.h"
@@ -365,9 +366,10 @@ class Sink : public logs::RecordSink {
 
   void take_error(const Record& record, const logs::Speaker& speaker) {
     const auto& error = record.as<logs::PythonError>();
-    const int rank = rank_of(record, speaker);
+    int rank = rank_of(record, speaker);
     take_text(record, speaker);
     ++facts_.run.alarming;
+    if (rank < 0 && words_.is_of_rank_zero()) rank = 0;
     if (error.text.find("CUDA error") != std::string_view::npos ||
         error.text.find("CUDA out of memory") != std::string_view::npos) {
       take_fault(record, speaker, rank);
@@ -465,6 +467,8 @@ class Sink : public logs::RecordSink {
   void take_text(const Record& record, const logs::Speaker& speaker) {
     const std::string_view line = record.line;
     if (tells_of_timeout(line)) ++facts_.run.waits;
+    if (record.kind == RecordKind::Traceback && line.find("most recent") != std::string_view::npos)
+      words_.begin_traceback(record, rank_of(record, speaker));
     if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
         record.kind == RecordKind::Fragment || record.kind == RecordKind::Unknown) {
       words_.take(record, rank_of(record, speaker));
@@ -507,56 +511,6 @@ namespace {
 constexpr std::uint64_t kLargestPaste = 512U << 10U;
 constexpr std::uint64_t kMostOfPastes =
     4U << 20U;  ///< all together: a folder of many logs is a cluster's
-constexpr std::uint32_t kPasteFrom = 1U << 31U;  ///< places from here on are of pastes
-
-/// Texts of a paste's size, one after another: their lines go to the sink, their stacks to the facts.
-class PasteReader {
- public:
-  PasteReader(Sink& sink, LogFacts& facts) : facts_(facts), parser_(sink) {}
-
-  void read(std::string_view text, const std::string& name) {
-    std::vector<PasteLine> lines = read_paste(text);
-    take_call_stack(lines, facts_);
-    std::vector<bool> used;
-    const std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
-    facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
-    std::vector<bool> reported;
-    const std::vector<RasReport> reports = ras_reports_in(lines, name, reported);
-    facts_.reports.insert(facts_.reports.end(), reports.begin(), reports.end());
-    facts_.is_of_job |= !reports.empty() || !stacks.empty();
-    const auto number = static_cast<std::uint32_t>(names_.size());
-    parser_.begin(kPasteFrom + number, number, name);
-    names_.push_back(name);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      // Names of functions in a stack are words of errors and waits, and tell of none.
-      PasteLine& line = lines[i];
-      if (reported[i] || (used[i] && !stacks.empty())) {
-        ++facts_.lines;
-        continue;
-      }
-      if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
-      const bool is_odd = line.text.find('\r') != std::string::npos;  // a progress bar
-      parser_.begin_part(line.host, line.rank);
-      parser_.parse(line.text, static_cast<std::uint32_t>(line.number), is_odd, false);
-    }
-    parser_.begin_part({}, -1);
-    parser_.flush();
-  }
-
-  void finish() {
-    parser_.finish();
-    facts_.lines += parser_.counts().lines;
-  }
-
-  [[nodiscard]] const std::string& name(logs::Place place) const {
-    return names_[place.piece - kPasteFrom];
-  }
-
- private:
-  LogFacts& facts_;
-  logs::LineParser parser_;
-  std::vector<std::string> names_;
-};
 
 }  // namespace
 
@@ -615,7 +569,7 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
     facts.lines += report.counts.lines;
   }
   const WhereFunction where = [&](logs::Place place) -> std::pair<std::string, std::int64_t> {
-    if (place.piece >= kPasteFrom) return {pastes.name(place), place.line};
+    if (place.piece >= PasteReader::kFirstPiece) return {pastes.name(place), place.line};
     const logs::FileLine at = report.where(place);
     return {found.files[at.file].name, static_cast<std::int64_t>(at.line)};
   };

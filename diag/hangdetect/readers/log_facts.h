@@ -10,6 +10,7 @@
 
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/last_lines.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/names.h"
 #include "diag/hangdetect/readers/process_stacks.h"
@@ -71,6 +72,9 @@ struct LogStatement {
     Failure,  ///< a warning of the stack's that tells of a failure, and of no hang; detail: what it means; code:
     ///< kRaised where it is an exception
     Busy,  ///< a process was busy beside communicating when others gave up; detail: `was writing a checkpoint`
+    Stopped,  ///< ps: the process of a rank is stopped, dead or stands in the kernel; code: its state's letter
+    GpuIdle,          ///< nvidia-smi: this GPU of a host computes nothing, and all others do
+    IommuFault,       ///< the kernel: the IOMMU refused a device's access
     LeftGroup,        ///< a rank closed its process group before others gave up
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
   };
@@ -107,6 +111,7 @@ struct RunNotes {
   std::set<int> at_last_step;           ///< ranks that tell of that step
   std::set<int> ranks;                  ///< ranks that tell of any step
   std::map<int, std::int64_t> step_of;  ///< the last step of each rank; -1: of lines that name none
+  bool has_logged = false;              ///< a line tells of a step and does not count it
   bool has_moved = false;  ///< one rank, or lines without any, tell of a step and of a later one
   std::int64_t last_step_us =
       0;  ///< wall time of the last line of a step that has one; 0: none has
@@ -117,6 +122,14 @@ struct RunNotes {
   std::uint64_t server_waits = 0;    ///< a server's engine waits for its workers: once is harmless
   std::uint64_t waits =
       0;  ///< lines with a watchdog's words of a time-out, whether they were read or not
+  std::uint64_t alarming_since_step =
+      0;  ///< of the lines below, those after the last step, but for questions
+  std::uint64_t slow_starts =
+      0;  ///< lines that tell of compilation, of throttled clocks, of a first slow step
+  std::uint64_t claims = 0;                 ///< somebody says that it hangs or is stuck
+  std::int64_t shortest_step_us = 0;        ///< between two such lines; 0: not known
+  std::uint64_t steps_after_pause = 0;      ///< after the longest of these pauses
+  std::map<int, LastLine> last_lines = {};  ///< by rank
   std::uint64_t alarming = 0;   ///< lines with words of an error or a wait that no rule here reads
   std::vector<Evidence> shown;  ///< the first of each
 };

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/text.h"
 #include "diag/hangdetect/readers/call_texts.h"
-#include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/last_lines.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/job/line_rank.h"
 #include "diag/job/world_size.h"
 
 namespace ringside::hang {
+
+using What = LogStatement::What;
 
 namespace {
 
@@ -51,18 +55,133 @@ void OwnWords::finish() {
     record.line = line.text;
     read(record, line.rank);
   }
+  finish_tables();
+}
+
+bool OwnWords::read_list(const logs::Record& record, int rank) {
+  std::string_view text = record.text();
+  if (list_ == List::Horovod) {
+    // `2: [allreduce.weight, ..]`: behind mpirun's tag, or read as a launcher's label.
+    const std::size_t colon = text.find(": [");
+    if (colon != std::string_view::npos) {
+      const auto number = parse_whole(text.substr(0, colon));
+      if (number && *number >= 0 && *number < kMostRanks) {
+        rank = static_cast<int>(*number);
+        text.remove_prefix(colon + 2);
+      }
+    }
+    if (rank >= 0 && text.starts_with('[')) {
+      statements_.state(record, What::Laggards, {rank});
+      return true;
+    }
+  }
+  // A coordination service's, as JAX and TensorFlow have it.
+  constexpr std::string_view kTasks = "timed out task names";
+  const std::size_t at = text.find(kTasks);
+  const bool goes_on = list_ == List::Tasks && text.starts_with("/job:");
+  list_ = at != std::string_view::npos || goes_on ? List::Tasks : List::None;
+  if (list_ == List::None) return false;
+  std::vector<int> tasks = job_tasks(goes_on ? text : text.substr(at));
+  if (!tasks.empty()) statements_.state(record, What::Laggards, std::move(tasks));
+  return true;
+}
+
+bool OwnWords::read_tables(const logs::Record& record) {
+  constexpr std::size_t kMost = 4096;
+  const std::string_view text = record.line;
+  const auto kept = [&] {
+    return Line{std::string(text.substr(0, Statements::kShown)), record.place, -1};
+  };
+  if (const PsLine one = read_ps_line(text); one.state != 0) {
+    if (processes_.size() < kMost) processes_.emplace_back(one, kept());
+    return true;
+  }
+  if (const int percent = gpu_utilisation(text); percent >= 0) {
+    if (gpus_.size() < kMost) gpus_.emplace_back(percent, kept());
+    return true;
+  }
+  const bool is_fault = text.find("IO_PAGE_FAULT") != std::string_view::npos ||
+                        (text.find("DMAR: ") != std::string_view::npos &&
+                         text.find("fault") != std::string_view::npos);
+  if (is_fault) statements_.state(record, What::IommuFault, {});
+  return is_fault;
+}
+
+constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
+
+/// Few that stand out in a table: a process that is stopped among those that run, a GPU that idles among busy ones.
+void OwnWords::finish_tables() {
+  const auto state = [&](const Line& line, What what, int rank, std::int64_t code) {
+    logs::Record record;
+    record.place = line.place;
+    record.line = line.text;
+    statements_.state_of(record, what, rank, code);
+  };
+  const auto runs = [](const auto& one) {
+    return one.first.state == 'R' || one.first.state == 'S';
+  };
+  const auto running =
+      static_cast<std::size_t>(std::count_if(processes_.begin(), processes_.end(), runs));
+  if (running > 0 && running * 2 >= processes_.size()) {
+    for (const auto& [process, line] : processes_) {
+      if (std::string_view("TtZD").find(process.state) != std::string_view::npos)
+        state(line, What::Stopped, process.local_rank, process.state);
+    }
+  }
+  const auto is_busy = [](const auto& one) { return one.first >= kBusyPercent; };
+  const auto is_idle = [](const auto& one) { return one.first == 0; };
+  const auto busy = std::count_if(gpus_.begin(), gpus_.end(), is_busy);
+  const auto idle = std::find_if(gpus_.begin(), gpus_.end(), is_idle);
+  if (gpus_.size() > 2 && idle != gpus_.end() &&
+      busy + 1 == static_cast<std::ptrdiff_t>(gpus_.size()))
+    state(idle->second, What::GpuIdle, static_cast<int>(idle - gpus_.begin()), idle->first);
+}
+
+void OwnWords::begin_traceback(const logs::Record& record, int rank) {
+  is_guarded_ = false;
+  // A scheduler of SGLang's names its rank, `2025-06-17 22:19:01 TP3]`; the exception behind it does not.
+  if (record.line.find("hit an exception") == std::string_view::npos) return;
+  constexpr std::string_view kTag = " TP";
+  const std::size_t tag = record.line.find(kTag);
+  const std::size_t end =
+      tag == std::string_view::npos ? tag : record.line.find_first_of("] ", tag + 1);
+  if (rank < 0 && end != std::string_view::npos) {
+    const std::size_t from = tag + kTag.size();
+    rank = static_cast<int>(parse_whole(record.line.substr(from, end - from)).value_or(-1));
+  }
+  statements_.state_of(record, What::Ended, rank, 1, "its scheduler hit an exception");
+}
+
+void OwnWords::read_claims(std::string_view text) {
+  const std::string small = lower_case(text.substr(0, Statements::kShown));
+  const auto has_any = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+      return small.find(word) != std::string::npos;
+    });
+  };
+  if (has_any({"hang", "hung", "stuck", "freez", "deadlock", "stalls", "never return", "never end",
+               "nothing after", "nothing else", "stops at", "always stops"}))
+    ++facts_.run.claims;
+  if (has_any({"autotune", "torch.compile", "compiling", "power brake", "clocks throttled",
+               "hw slowdown", "first step will be slow"}))
+    ++facts_.run.slow_starts;
+  // A line of source in a traceback, or above the lines of one.
+  if (has_any({"rank == 0", "is_main_process", "is_rank_0", "rank_zero", "is_master_process",
+               "is_local_main_process"}))
+    is_guarded_ = true;
 }
 
 void OwnWords::read(const logs::Record& record, int rank) {
   const std::string_view text = record.text();
-  // Horovod's list, `2: [allreduce.weight, ..]`: the number reads as a launcher's label.
-  const bool is_tensor = text.starts_with('[') && op_of(text.substr(1)) != Op::Other;
-  if (are_stalled_ranks_next_ && rank >= 0 && is_tensor) {
-    statements_.state(record, LogStatement::What::Laggards, {rank});
-    return;
-  }
-  are_stalled_ranks_next_ = false;
+  if (read_list(record, rank) || read_tables(record)) return;
+  read_claims(text);
   const RunLine line = read_run_line(text);
+  const RankedLine own = read_ranked_line(record.line);
+  if (own.rank >= 0 && !own.text.empty()) {
+    LastLine& last = facts_.run.last_lines[own.rank];
+    last.text = own.text.substr(0, Statements::kShown);
+    last.place = record.place;
+  }
   if (rank < 0 && line.what == RunLine::What::Step) rank = rank_of_step(text);
   const bool is_other_work = busy_.take(record, rank);
   if (is_other_work && line.what == RunLine::What::Step) return;

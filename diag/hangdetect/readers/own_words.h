@@ -6,6 +6,7 @@
 
 #include "diag/hangdetect/readers/busy_lines.h"
 #include "diag/hangdetect/readers/statements.h"
+#include "diag/hangdetect/readers/tool_lines.h"
 #include "diag/logparse/record.h"
 
 namespace ringside::hang {
@@ -29,7 +30,13 @@ class OwnWords {
   [[nodiscard]] BusyLines& busy() { return busy_; }
 
   /// Horovod's list of ranks that did not submit a tensor begins.
-  void expect_stalled_ranks() { are_stalled_ranks_next_ = true; }
+  void expect_stalled_ranks() { list_ = List::Horovod; }
+
+  /// The frames of a traceback begin, of that rank's if the line says so.
+  void begin_traceback(const logs::Record& record, int rank);
+
+  /// Whether a source line of the newest traceback runs on rank 0 alone: `if rank == 0:`.
+  [[nodiscard]] bool is_of_rank_zero() const { return is_guarded_; }
 
   /// Reads the end of a long log, which was kept.
   void finish();
@@ -45,7 +52,13 @@ class OwnWords {
     logs::Place place;
     int rank = -1;
   };
+  /// Lists of ranks over several lines.
+  enum class List : std::uint8_t { None, Horovod, Tasks };
   void read(const logs::Record& record, int rank);
+  bool read_list(const logs::Record& record, int rank);
+  bool read_tables(const logs::Record& record);
+  void read_claims(std::string_view text);
+  void finish_tables();
 
   LogFacts& facts_;
   Statements& statements_;
@@ -53,7 +66,10 @@ class OwnWords {
   std::uint64_t lines_ = 0;
   std::vector<Line> last_;  ///< in a ring
   std::size_t next_ = 0;    ///< where its oldest one is
-  bool are_stalled_ranks_next_ = false;
+  List list_ = List::None;
+  bool is_guarded_ = false;
+  std::vector<std::pair<PsLine, Line>> processes_;  ///< ps
+  std::vector<std::pair<int, Line>> gpus_;          ///< nvidia-smi: their utilisation
   int peer_ = -1;
 };
 

@@ -150,7 +150,8 @@ RunLine read_run_line(std::string_view text) {
     line.what = RunLine::What::Finished;
   } else if (!counts_none(small) && holds_any(small, kAlarming)) {
     line.what = RunLine::What::Alarming;
-  } else if (read_step(small, line)) {
+  } else if (read_step(small, line) || small.starts_with("{'loss': ")) {
+    // transformers' Trainer prints what it logs, with the epoch as a fraction.
     line.what = RunLine::What::Step;
   }
   return line;

@@ -15,8 +15,8 @@ struct RunLine {
     Alarming,  ///< an error or a wait in words that nothing else here reads
   };
   What what = What::Other;
-  std::int64_t step = -1;
-  std::int64_t of = -1;  ///< steps in all; -1: not said
+  std::int64_t step = -1;  ///< of a Step, too, where its line does not count them
+  std::int64_t of = -1;    ///< steps in all; -1: not said
 };
 
 /// shape  a line without its prefix

@@ -31,6 +31,20 @@ void Statements::state_of(const logs::Record& record, LogStatement::What what, i
         std::move(detail));
 }
 
+namespace {
+
+/// Between two lines of steps.
+void note_pause(std::int64_t pause_us, RunNotes& run) {
+  if (pause_us > run.longest_step_us) {
+    run.longest_step_us = pause_us;
+    run.steps_after_pause = 0;
+  }
+  run.shortest_step_us =
+      run.shortest_step_us == 0 ? pause_us : std::min(run.shortest_step_us, pause_us);
+}
+
+}  // namespace
+
 void Statements::note_run(const logs::Record& record, const RunLine& line, int rank) {
   RunNotes& run = facts_.run;
   constexpr std::size_t kMostShown = 6;
@@ -42,12 +56,20 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
   switch (line.what) {
     case RunLine::What::Step: {
       ++run.steps;
+      if (line.step < 0) {
+        run.has_moved = run.has_moved || run.has_logged;
+        run.has_logged = true;
+        run.has_finished = false;
+        run.alarming_since_step = 0;
+        break;
+      }
       const auto [known, is_first] = run.step_of.try_emplace(std::max(rank, -1), line.step);
       run.has_moved = run.has_moved || line.step > known->second;
       known->second = line.step;
+      run.alarming_since_step = 0;
+      ++run.steps_after_pause;
       if (record.time_us > run.last_step_us) {
-        if (run.last_step_us != 0)
-          run.longest_step_us = std::max(run.longest_step_us, record.time_us - run.last_step_us);
+        if (run.last_step_us != 0) note_pause(record.time_us - run.last_step_us, run);
         run.last_step_us = record.time_us;
       }
       run.has_finished = false;
@@ -72,6 +94,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       break;
     case RunLine::What::Alarming:
       ++run.alarming;
+      if (!record.text().ends_with('?')) ++run.alarming_since_step;
       break;
     case RunLine::What::Other:
       ++facts_.unread;
@@ -91,6 +114,8 @@ void Statements::finish(const WhereFunction& where) {
   for (std::size_t i = 0; i < facts_.run.shown.size(); ++i) {
     std::tie(facts_.run.shown[i].file, facts_.run.shown[i].line) = where(shown_places_[i]);
   }
+  for (auto& [rank, last] : facts_.run.last_lines)
+    std::tie(last.file, last.line) = where(last.place);
 }
 
 std::vector<int> ranks_gone(int first, std::string_view how) {

@@ -50,7 +50,12 @@ inline constexpr double kGpuFaults = 0.55;     ///< those of several did
 inline constexpr double kGpuFaultAlone = 0.5;  ///< the same, and nobody waits
 inline constexpr double kOneRaised = 0.6;      ///< the program of one rank raised an error
 inline constexpr double kSomeRaised = 0.4;     ///< of two, or nothing says of which
-inline constexpr double kBusy = 0.55;  ///< a line tells what a process did while others gave up
+inline constexpr double kBusy = 0.55;     ///< a line tells what a process did while others gave up
+inline constexpr double kStopped = 0.75;  ///< ps shows one process stopped and the others running
+inline constexpr double kInKernel = 0.5;  ///< the same of one that stands in the kernel
+inline constexpr double kGpuIdle = 0.45;  ///< nvidia-smi: one GPU computes nothing, all others do
+inline constexpr double kIommu = 0.55;    ///< the IOMMU refused a device's access, and ranks wait
+inline constexpr double kOddLine = 0.52;  ///< most ranks' last lines agree, those of few do not
 inline constexpr double kLeftGroup = 0.55;      ///< a rank closed its group before they did
 inline constexpr double kWatchdogStuck = 0.6;   ///< a watchdog tells that it stands still itself
 inline constexpr double kNoUniqueId = 0.7;      ///< rank 0 of a group never made its id
@@ -117,6 +122,8 @@ inline constexpr double kUnequalEndsTie = 0.65;  ///< they differ, and nothing t
 inline constexpr double kHealthyReport = 0.7;  ///< ncclras: every communicator is OK
 inline constexpr double kFinished = 0.8;       ///< the program tells that it has ended or serves
 inline constexpr double kHarmless = 0.7;       ///< warnings that well jobs give, and nothing else
+inline constexpr double kWentOn =
+    0.6;  ///< steps after a pause, or beside warnings that mean little
 inline constexpr double kSteps = 0.45;  ///< steps, and no end: a log that stops looks the same
 inline constexpr double kNothing = 0.1;
 

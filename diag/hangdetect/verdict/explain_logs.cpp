@@ -471,6 +471,7 @@ std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts)
   add_faults(facts, out);
   add_busy(scene, facts, out);
   add_left(facts, out);
+  add_hints(facts, out);
   add_start(facts, out);
   add_ras(facts, out);
   add_others(facts, out);

@@ -125,6 +125,32 @@ std::optional<Explanation> ran_to_the_limit(const LogFacts& facts) {
   return out;
 }
 
+/// Somebody took a pause, a slow start or a warning for a hang, and steps follow it.
+std::optional<Explanation> went_on(const LogFacts& facts) {
+  const RunNotes& run = facts.run;
+  if (facts.timeouts > 0 || run.waits > 0 || !run.has_moved || run.alarming_since_step > 0)
+    return std::nullopt;
+  constexpr std::int64_t kManyTimes = 5;
+  const bool has_paused = run.shortest_step_us > 0 && run.steps_after_pause > 0 &&
+                          run.longest_step_us > kManyTimes * run.shortest_step_us;
+  const bool is_warned = run.slow_starts > 0 || run.harmless > 0;
+  if (!has_paused && !is_warned) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.confidence = confidence::kWentOn;
+  out.why = has_paused ? fmt::format(
+                             "a pause of {} s between two steps, and steps follow it: the "
+                             "job went on; the last step is {}",
+                             run.longest_step_us / 1'000'000, step_text(run))
+                       : fmt::format(
+                             "steps are done beside what looks alarming, which jobs that run "
+                             "well say too; the last one is {}",
+                             step_text(run));
+  out.evidence = run.shown;
+  out.missing.push_back("if it stands now: the stacks of all ranks (py-spy dump)");
+  return out;
+}
+
 /// The program says itself that it is well.
 std::optional<Explanation> healthy(const LogFacts& facts) {
   const RunNotes& run = facts.run;
@@ -144,6 +170,7 @@ std::optional<Explanation> healthy(const LogFacts& facts) {
         "all are inside one call");
     return out;
   }
+  if (auto moved = went_on(facts)) return moved;
   if (facts.timeouts > 0 || run.waits > 0 || run.alarming > run.finished + run.harmless + run.steps)
     return std::nullopt;
   if (run.has_finished) {

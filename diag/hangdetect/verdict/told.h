@@ -29,6 +29,9 @@ void add_lost(const LogFacts& facts, std::vector<Explanation>& out);
 /// Who was busy with something else when others gave up: a checkpoint, its data, a file system.
 void add_busy(const Scene& scene, const LogFacts& facts, std::vector<Explanation>& out);
 
+/// What tables of other tools, the kernel and each rank's last line hint at, where somebody waits or says that it hangs.
+void add_hints(const LogFacts& facts, std::vector<Explanation>& out);
+
 /// Who closed its group while others waited in it.
 void add_left(const LogFacts& facts, std::vector<Explanation>& out);
 

@@ -1,0 +1,87 @@
+#include "diag/hangdetect/readers/tool_lines.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/logparse/cursor.h"
+
+namespace ringside::hang {
+namespace {
+
+using logs::is_digit;
+
+/// The number behind `key`, or behind it and one more character.  returns  -1: there is none
+std::int64_t number_behind(std::string_view text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return -1;
+  std::string_view rest = text.substr(at + key.size());
+  if (!rest.empty() && !is_digit(rest.front())) rest.remove_prefix(1);
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return error == std::errc() ? number : -1;
+}
+
+bool is_state(std::string_view word) {
+  constexpr std::string_view kStates = "RSDTtZI";
+  constexpr std::string_view kMore = "<NLsl+";
+  if (word.empty() || word.size() > 5 || kStates.find(word.front()) == kStates.npos) return false;
+  return word.find_first_not_of(kMore, 1) == std::string_view::npos;
+}
+
+}  // namespace
+
+PsLine read_ps_line(std::string_view line) {
+  PsLine out;
+  std::int64_t rank = -1;
+  for (const std::string_view key : {"--local_rank", "--local-rank", "LOCAL_RANK"}) {
+    if (rank < 0) rank = number_behind(line, key);
+  }
+  if (rank < 0 || rank > kMostRanks) return {};
+  constexpr int kNear = 9;  // words: STAT is the eighth of `ps aux`
+  std::string_view rest = line;
+  for (int i = 0; i < kNear; ++i) {
+    rest = logs::trimmed_left(rest);
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    if (word.empty()) break;
+    const bool is_number = word.find_first_not_of("0123456789") == std::string_view::npos;
+    if (is_number && out.pid < 0) out.pid = parse_whole(word).value_or(-1);
+    if (out.pid >= 0 && is_state(word)) {
+      out.state = word.front();
+      break;
+    }
+    rest.remove_prefix(word.size());
+  }
+  if (out.state == 0) return {};
+  out.local_rank = static_cast<int>(rank);
+  return out;
+}
+
+int gpu_utilisation(std::string_view line) {
+  const std::size_t memory = line.find("MiB |");
+  if (memory == std::string_view::npos || line.find("W / ") == std::string_view::npos) return -1;
+  std::string_view rest = logs::trimmed_left(line.substr(memory + 5));
+  int percent = -1;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), percent);
+  const bool is_percent = error == std::errc() && end != rest.data() + rest.size() && *end == '%';
+  return is_percent && percent >= 0 && percent <= 100 ? percent : -1;
+}
+
+std::vector<int> job_tasks(std::string_view line) {
+  std::vector<int> tasks;
+  constexpr std::string_view kTask = "/task:";
+  for (std::size_t at = line.find("/job:"); at != std::string_view::npos;
+       at = line.find("/job:", at + 1)) {
+    const std::size_t task = line.find(kTask, at);
+    if (task == std::string_view::npos) break;
+    const std::int64_t number = number_behind(line.substr(task), kTask);
+    if (number >= 0 && number < kMostRanks) tasks.push_back(static_cast<int>(number));
+  }
+  std::sort(tasks.begin(), tasks.end());
+  tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+  return tasks;
+}
+
+}  // namespace ringside::hang

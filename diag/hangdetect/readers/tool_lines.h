@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace ringside::hang {
+
+/// A process in the table of `ps`, of which its command tells the rank: `55304 Tl 1-03:22:10 do_signal_stop python
+/// train.py --local_rank=3`.
+struct PsLine {
+  char state = 0;  ///< the first letter of STAT: R S D T t Z; 0: the line is none
+  int local_rank = -1;
+  std::int64_t pid = -1;
+};
+
+/// source  ps(1), "PROCESS STATE CODES"
+PsLine read_ps_line(std::string_view line);
+
+/// A GPU's row in nvidia-smi's table: `| N/A   38C    P0    64W / 400W |  61090MiB / 81920MiB |      0%      Default |`.
+/// returns  its utilisation in percent; -1: the line is none
+int gpu_utilisation(std::string_view line);
+
+/// The tasks in `Some timed out task names: /job:jax_worker/replica:0/task:3`, or in a line of that list.
+std::vector<int> job_tasks(std::string_view line);
+
+}  // namespace ringside::hang
