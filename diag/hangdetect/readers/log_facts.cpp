@@ -21,7 +21,9 @@
 #include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
+#include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/own_words.h"
+#include "diag/hangdetect/readers/paste_reader.h"
 #include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/ras_text.h"
 #include "diag/hangdetect/readers/run_lines.h"
@@ -32,7 +34,6 @@
 #include "diag/job/xid_meaning.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/init_records.h"
-#include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parse_logs.h"
 #include "diag/logparse/ras_records.h"
@@ -47,6 +48,15 @@ using logs::RecordKind;
 using What = LogStatement::What;
 
 constexpr std::size_t kShown = Statements::kShown;
+
+GroupWait group_wait(const job::Wait& one) {
+  std::string group = one.description.empty() ? "" : one.description + " ";
+  const std::string number = one.group.empty() ? std::to_string(one.group_number) : one.group;
+  group += group.empty() ? number : "(" + number + ")";
+  std::string call = one.operation.empty() ? "a call" : to_string(op_of(one.operation));
+  if (one.sequence >= 0) call += " " + std::to_string(one.sequence);
+  return {std::move(group), one.group_rank, std::move(call)};
+}
 
 class Sink : public logs::RecordSink {
  public:
@@ -92,6 +102,8 @@ class Sink : public logs::RecordSink {
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     for (const int rank : dumps_.unplaced()) said_.note(rank).is_waiting = true;
+    for (const job::Wait& one : dumps_.waits().of_places())
+      facts_.group_waits.push_back(group_wait(one));
     facts_.timeouts = dumps_.waits().timeouts();
   }
 
@@ -173,6 +185,7 @@ class Sink : public logs::RecordSink {
       case MessageId::WatchdogStatus:
       case MessageId::DumpSignal:
         dumps_.take(record, rank);
+        facts_.timeouts = dumps_.waits().timeouts();  // whoever speaks now speaks later
         break;
       case MessageId::WatchdogException:
         take_exception(record, speaker);
@@ -480,56 +493,6 @@ namespace {
 constexpr std::uint64_t kLargestPaste = 512U << 10U;
 constexpr std::uint64_t kMostOfPastes =
     4U << 20U;  ///< all together: a folder of many logs is a cluster's
-constexpr std::uint32_t kPasteFrom = 1U << 31U;  ///< places from here on are of pastes
-
-/// Texts of a paste's size, one after another: their lines go to the sink, their stacks to the facts.
-class PasteReader {
- public:
-  PasteReader(Sink& sink, LogFacts& facts) : facts_(facts), parser_(sink) {}
-
-  void read(std::string_view text, const std::string& name) {
-    std::vector<PasteLine> lines = read_paste(text);
-    take_call_stack(lines, facts_);
-    std::vector<bool> used;
-    const std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
-    facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
-    std::vector<bool> reported;
-    const std::vector<RasReport> reports = ras_reports_in(lines, name, reported);
-    facts_.reports.insert(facts_.reports.end(), reports.begin(), reports.end());
-    facts_.is_of_job |= !reports.empty() || !stacks.empty();
-    const auto number = static_cast<std::uint32_t>(names_.size());
-    parser_.begin(kPasteFrom + number, number, name);
-    names_.push_back(name);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      // Names of functions in a stack are words of errors and waits, and tell of none.
-      PasteLine& line = lines[i];
-      if (reported[i] || (used[i] && !stacks.empty())) {
-        ++facts_.lines;
-        continue;
-      }
-      if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
-      const bool is_odd = line.text.find('\r') != std::string::npos;  // a progress bar
-      parser_.begin_part(line.host, line.rank);
-      parser_.parse(line.text, static_cast<std::uint32_t>(line.number), is_odd, false);
-    }
-    parser_.begin_part({}, -1);
-    parser_.flush();
-  }
-
-  void finish() {
-    parser_.finish();
-    facts_.lines += parser_.counts().lines;
-  }
-
-  [[nodiscard]] const std::string& name(logs::Place place) const {
-    return names_[place.piece - kPasteFrom];
-  }
-
- private:
-  LogFacts& facts_;
-  logs::LineParser parser_;
-  std::vector<std::string> names_;
-};
 
 }  // namespace
 
@@ -556,6 +519,7 @@ LogFacts read_log_text(std::string_view text, const std::string& name, Names& na
     return {pastes.name(place), place.line};
   };
   sink.finish(where, LogGroups(names, {}));
+  pastes.state_told();
   return facts;
 }
 
@@ -569,7 +533,8 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
   for (const InputFile& file : files) {
     if (file.kind != FileKind::Log) continue;
     const bool is_small = file.bytes <= kLargestPaste && bytes + file.bytes <= kMostOfPastes;
-    const auto text = is_small ? read_file(file.path) : Result<std::string>(Error{});
+    auto text = is_small ? read_file(file.path) : Result<std::string>(Error{});
+    if (text) text = as_utf8(*std::move(text));
     if (text && is_paste(*text)) {
       bytes += file.bytes;
       pastes.read(*text, file.path);
@@ -588,11 +553,12 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
     facts.lines += report.counts.lines;
   }
   const WhereFunction where = [&](logs::Place place) -> std::pair<std::string, std::int64_t> {
-    if (place.piece >= kPasteFrom) return {pastes.name(place), place.line};
+    if (PasteReader::is_of_paste(place)) return {pastes.name(place), place.line};
     const logs::FileLine at = report.where(place);
     return {found.files[at.file].name, static_cast<std::int64_t>(at.line)};
   };
   sink.finish(where, LogGroups(names, dumps));
+  pastes.state_told();
   return facts;
 }
 

@@ -14,7 +14,10 @@ inline constexpr double kRankByProcessOrder =
 inline constexpr double kFewStacksElsewhere =
     0.45;                                     ///< all wait, a quarter or fewer in another call
 inline constexpr double kStacksParted = 0.3;  ///< all wait, and it cannot be told who should not
-inline constexpr double kAllStacksTogether = 0.45;  ///< every rank of the job waits in one call
+inline constexpr double kTransfersCrossed =
+    0.6;  ///< two stand in halves that do not fit each other
+inline constexpr double kTransfersCrossedSome = 0.45;  ///< and there are ranks beside them
+inline constexpr double kAllStacksTogether = 0.45;     ///< every rank of the job waits in one call
 
 // What lines say outright.
 inline constexpr double kAnalyserMissing = 0.85;  ///< PyTorch's analyser names who did not come
@@ -72,6 +75,8 @@ inline constexpr double kLibraryMismatch = 0.7;  ///< NCCL itself saw that two r
 
 // What silence says, in logs alone.
 inline constexpr double kSilentRoot = 0.5;  ///< everybody but the root waits in a broadcast
+inline constexpr double kSpeaksMeanwhile =
+    0.5;  ///< a rank's program writes its own lines while all others that speak time out
 inline constexpr double kStallUnsure =
     0.45;  ///< all that speak wait in one call; nothing says how many there are
 

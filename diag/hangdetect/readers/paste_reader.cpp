@@ -1,0 +1,54 @@
+#include "diag/hangdetect/readers/paste_reader.h"
+
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include "diag/hangdetect/readers/call_texts.h"
+#include "diag/hangdetect/readers/paste_text.h"
+#include "diag/hangdetect/readers/process_stacks.h"
+#include "diag/hangdetect/readers/ras_report.h"
+
+namespace ringside::hang {
+
+void PasteReader::read(std::string_view text, const std::string& name) {
+  std::vector<PasteLine> lines = read_paste(text);
+  take_call_stack(lines, facts_);
+  std::vector<bool> used;
+  const std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
+  facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
+  std::vector<bool> reported;
+  const std::vector<RasReport> reports = ras_reports_in(lines, name, reported);
+  facts_.reports.insert(facts_.reports.end(), reports.begin(), reports.end());
+  facts_.is_of_job |= !reports.empty() || !stacks.empty();
+  const auto number = static_cast<std::uint32_t>(names_.size());
+  parser_.begin(kFirst + number, number, name);
+  names_.push_back(name);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    // Names of functions in a stack are words of errors and waits, and tell of none.
+    PasteLine& line = lines[i];
+    if (reported[i] || (used[i] && !stacks.empty())) {
+      ++facts_.lines;
+      continue;
+    }
+    if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
+    const bool is_odd = line.text.find('\r') != std::string::npos;  // a progress bar
+    parser_.begin_part(line.host, line.rank);
+    parser_.parse(line.text, static_cast<std::uint32_t>(line.number), is_odd, false);
+  }
+  parser_.begin_part({}, -1);
+  parser_.flush();
+}
+
+void PasteReader::finish() {
+  parser_.finish();
+  facts_.lines += parser_.counts().lines;
+}
+
+void PasteReader::state_told() {
+  facts_.statements.insert(facts_.statements.end(), std::make_move_iterator(told_.begin()),
+                           std::make_move_iterator(told_.end()));
+  told_.clear();
+}
+
+}  // namespace ringside::hang
