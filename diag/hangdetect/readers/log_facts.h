@@ -80,6 +80,7 @@ struct LogStatement {
     EngineCut,      ///< the same: a connection between two that live broke
     Failure,  ///< a warning of the stack's that tells of a failure, and of no hang; detail: what it means; code:
     ///< kRaised where it is an exception
+    Person,           ///< somebody who watched says it in a sentence; code: a HangClass
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
   };
   What what = What::Laggards;

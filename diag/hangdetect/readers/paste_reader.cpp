@@ -7,6 +7,7 @@
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/process_stacks.h"
+#include "diag/hangdetect/readers/prose.h"
 #include "diag/hangdetect/readers/ras_report.h"
 
 namespace ringside::hang {
@@ -21,13 +22,15 @@ void PasteReader::read(std::string_view text, const std::string& name) {
   const std::vector<RasReport> reports = ras_reports_in(lines, name, reported);
   facts_.reports.insert(facts_.reports.end(), reports.begin(), reports.end());
   facts_.is_of_job |= !reports.empty() || !stacks.empty();
+  for (std::size_t i = 0; i < lines.size(); ++i) reported[i] = reported[i] || used[i];
+  for (LogStatement& one : read_prose(lines, reported, name)) told_.push_back(std::move(one));
   const auto number = static_cast<std::uint32_t>(names_.size());
   parser_.begin(kFirst + number, number, name);
   names_.push_back(name);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     // Names of functions in a stack are words of errors and waits, and tell of none.
     PasteLine& line = lines[i];
-    if (reported[i] || (used[i] && !stacks.empty())) {
+    if (reported[i] && (!used[i] || !stacks.empty())) {
       ++facts_.lines;
       continue;
     }

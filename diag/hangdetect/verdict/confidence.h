@@ -26,6 +26,7 @@ inline constexpr double kExitStatus = 0.75;  ///< a launcher tells of a status
 inline constexpr double kLocalRankOnly =
     0.55;  ///< the same of a local rank: global on one host only
 inline constexpr double kDeathOfNobody = 0.5;  ///< a death, and nothing says of which rank
+inline constexpr double kPerson = 0.5;         ///< somebody says it who saw it, and it is not here
 inline constexpr double kFewerCame = 0.5;      ///< a rendezvous counts who came, and names nobody
 inline constexpr double kStoreLost = 0.5;  ///< others lost the store, which rank 0's process holds
 inline constexpr double kPeerLost = 0.5;   ///< the only other rank, or the one that the call names
