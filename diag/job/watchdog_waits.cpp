@@ -1,6 +1,7 @@
 #include "diag/job/watchdog_waits.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "diag/job/line_rank.h"
 #include "diag/job/world_size.h"
@@ -39,16 +40,31 @@ bool may_be_of(const logs::TorchPrefix& prefix, const Wait& wait) {
   return !wait.has_group() || (wait.group == prefix.pg_guid && wait.group_number == prefix.pg_id);
 }
 
-/// Whom a line speaks for: one rank, or those of the `[Rank 1-7]` that people write for many lines.
+/// Of a group that is not the default one, in which ranks count anew.
+bool is_of_subgroup(const logs::TorchPrefix& prefix) {
+  if (prefix.pg_desc == "default_pg") return false;
+  if (prefix.pg_id > 0) return true;
+  return !prefix.pg_desc.empty() && prefix.pg_desc != "undefined";
+}
+
+/// Whom a line speaks for: one rank, or those of the `[Rank 1-7]` that people write for many lines. Nobody where the line
+/// has a place in a sub-group alone.
 std::vector<std::int32_t> ranks_of(const logs::Record& record, int rank) {
   std::vector<std::int32_t> ranks = ranks_in_brackets(record.line);
   if (ranks.size() > 1) return ranks;
+  if (rank < 0) rank = rank_before_text(record.line);
+  if (rank < 0 && is_of_subgroup(group_in(record))) return {};
   if (rank < 0) rank = logs::torch_prefix(record).group_rank;
   if (rank < 0) rank = rank_in_text(record.line);
-  if (rank < 0) rank = rank_before_text(record.line);
   if (rank < 0) rank = group_in(record).group_rank;
   if (rank < 0 || rank > kMostRanks) return {};
   return {rank};
+}
+
+/// What all members call the group; a description is of all groups of a kind, and a number counts in one process.
+std::string group_key(const logs::TorchPrefix& prefix) {
+  if (!prefix.pg_guid.empty()) return std::string(prefix.pg_guid);
+  return std::to_string(prefix.pg_id) + " " + std::string(prefix.pg_desc);
 }
 
 void set_work(const logs::TorchWork& work, Wait& wait) {
@@ -83,33 +99,52 @@ void WatchdogWaits::take(const logs::Record& record, int rank) {
   const std::vector<std::int32_t> listed = ranks_in_brackets(record.line);
   if (listed.size() > 1)
     world_ = std::max(world_, *std::max_element(listed.begin(), listed.end()) + 1);
-  for (const std::int32_t one : ranks_of(record, rank)) {
-    if (logs::is_message(record, MessageId::WatchdogTimeout)) {
-      take_timeout(logs::message_argument(record, "work"), record, one);
-    } else if (logs::is_message(record, MessageId::WatchdogStatus)) {
-      take_status(record, one);
-    } else if (logs::is_message(record, MessageId::DumpSignal)) {
-      take_signal(record, one);
+  const std::vector<std::int32_t> ranks = ranks_of(record, rank);
+  const logs::TorchPrefix group = group_in(record);
+  const bool has_place = group.group_rank >= 0 && is_of_subgroup(group);
+  for (const std::int32_t one : ranks) {
+    if (has_place && ranks.size() == 1 && at_place_.size() < kMostRanks) {
+      const auto [known, is_new] = rank_at_.try_emplace({group_key(group), group.group_rank}, one);
+      if (known->second != one) known->second = -1;
     }
+    if (logs::is_message(record, MessageId::DumpSignal)) {
+      take_signal(record, one);
+    } else {
+      take_of(record, waits_[one]);
+    }
+  }
+  if (!ranks.empty() || !has_place || at_place_.size() >= kMostRanks) return;
+  if (logs::is_message(record, MessageId::DumpSignal)) return;
+  take_of(record, at_place_[{group_key(group), group.group_rank}]);
+}
+
+void WatchdogWaits::take_of(const logs::Record& record, std::vector<Wait>& all) {
+  if (logs::is_message(record, MessageId::WatchdogTimeout)) {
+    take_timeout(logs::message_argument(record, "work"), record, all);
+  } else if (logs::is_message(record, MessageId::WatchdogStatus)) {
+    take_status(record, all);
   }
 }
 
 void WatchdogWaits::take_line(const logs::Record& record, int rank) {
   const std::size_t at = record.line.find("WorkNCCL(");
   if (at == std::string_view::npos) return;
-  if (rank < 0) rank = rank_in_text(record.line);
-  if (rank < 0) rank = rank_before_text(record.line);
-  if (rank < 0 || rank > kMostRanks) return;
+  const std::vector<std::int32_t> ranks = ranks_of(record, rank);
   const std::string_view rest = record.line.substr(at);
-  take_timeout(rest.substr(0, rest.find(") ran for") + 1), record, rank);
+  const std::string_view work = rest.substr(0, rest.find(") ran for") + 1);
+  if (ranks.size() == 1) return take_timeout(work, record, waits_[ranks.front()]);
+  const logs::TorchPrefix group = group_in(record);
+  const bool has_place = ranks.empty() && group.group_rank >= 0 && is_of_subgroup(group);
+  if (has_place && at_place_.size() < kMostRanks)
+    take_timeout(work, record, at_place_[{group_key(group), group.group_rank}]);
 }
 
-void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& record, int rank) {
+void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& record,
+                                 std::vector<Wait>& all) {
   const logs::TorchWork work = logs::parse_work(text);
   ++timeouts_;
-  world_ = std::max(world_, group_size_of(work));
-  std::vector<Wait>& all = waits_[rank];
   const logs::TorchPrefix prefix = group_in(record);
+  if (!is_of_subgroup(prefix)) world_ = std::max(world_, group_size_of(work));
   const auto known = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
     return one.has_timed_out && one.sequence == work.sequence && one.operation == work.operation &&
            one.numel_in == work.numel_in && one.numel_out == work.numel_out &&
@@ -128,12 +163,12 @@ void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& reco
   // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix; `[Rank 1-7]`
   // has those of many.
   const bool speaks_for_many = ranks_in_brackets(record.line).size() > 1;
-  one.group_rank = speaks_for_many ? rank : rank_in_text(record.line);
+  one.group_rank = speaks_for_many ? -1 : rank_in_text(record.line);
   name_group(prefix, one);
   all.push_back(std::move(one));
 }
 
-void WatchdogWaits::take_status(const logs::Record& record, int rank) {
+void WatchdogWaits::take_status(const logs::Record& record, std::vector<Wait>& all) {
   const std::optional<std::int64_t> enqueued = number_of(record, "enqueued");
   const std::optional<std::int64_t> completed = number_of(record, "completed");
   std::int64_t at = logs::message_number(record, "at");
@@ -142,7 +177,6 @@ void WatchdogWaits::take_status(const logs::Record& record, int rank) {
     at = std::min(std::max<std::int64_t>(completed.value_or(-1), 0) + 1, *enqueued);
   }
   const logs::TorchPrefix prefix = logs::torch_prefix(record);
-  std::vector<Wait>& all = waits_[rank];
   // Two groups of a rank can wait at the same number: a status belongs to the time-out before it.
   auto same = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
     return one.sequence == at && may_be_of(prefix, one);
@@ -190,7 +224,19 @@ void WatchdogWaits::adopt(Wait& one) const {
   }
 }
 
+/// A rank's place in a group, where every line that has both says the same rank.
+void WatchdogWaits::place() {
+  for (auto& [place, all] : at_place_) {
+    const auto known = rank_at_.find(place);
+    std::vector<Wait>& own =
+        known != rank_at_.end() && known->second >= 0 ? waits_[known->second] : of_places_;
+    own.insert(own.end(), std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
+  }
+  at_place_.clear();
+}
+
 void WatchdogWaits::complete() {
+  place();
   for (auto& [rank, all] : waits_) {
     for (Wait& one : all) {
       if (one.operation.empty()) adopt(one);

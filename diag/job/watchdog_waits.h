@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "diag/logparse/record.h"
@@ -51,8 +52,12 @@ class WatchdogWaits {
   /// Any other line that holds a `WorkNCCL(...) ran for`: an exception's text, a torn or glued line.
   void take_line(const logs::Record& record, int rank);
 
-  /// A torn line can lose the work and leave its status: the others of the group say what it was.
+  /// A torn line can lose the work and leave its status: the others of the group say what it was. Lines that have a
+  /// rank's place in a sub-group alone go to the rank that another line puts there.
   void complete();
+
+  /// Of ranks whose place in a sub-group is all that is told of them: `group` and `group_rank` are theirs.
+  [[nodiscard]] const std::vector<Wait>& of_places() const { return of_places_; }
 
   /// By global rank, in the order of the lines.
   [[nodiscard]] const std::map<int, std::vector<Wait>>& by_rank() const { return waits_; }
@@ -64,12 +69,19 @@ class WatchdogWaits {
   [[nodiscard]] int world() const { return world_; }
 
  private:
-  void take_timeout(std::string_view work, const logs::Record& record, int rank);
-  void take_status(const logs::Record& record, int rank);
+  void take_of(const logs::Record& record, std::vector<Wait>& all);
+  void take_timeout(std::string_view work, const logs::Record& record, std::vector<Wait>& all);
+  static void take_status(const logs::Record& record, std::vector<Wait>& all);
   void take_signal(const logs::Record& record, int rank);
   void adopt(Wait& one) const;
+  void place();
 
+  using Place =
+      std::pair<std::string, int>;  ///< a group as group_key() names it, and a place in it
   std::map<int, std::vector<Wait>> waits_;
+  std::map<Place, std::vector<Wait>> at_place_;  ///< until another line says whose place it is
+  std::map<Place, int> rank_at_;                 ///< -1: of several
+  std::vector<Wait> of_places_;
   std::map<int, Wait> signals_;
   std::int64_t timeouts_ = 0;
   int world_ = 0;

@@ -1,6 +1,7 @@
 #include "diag/logparse/frame_line.h"
 
-#include <optional>
+#include <algorithm>
+#include <array>
 
 #include "diag/logparse/cursor.h"
 
@@ -103,20 +104,145 @@ bool recorded_frame(std::string_view text, FrameLine& frame) {
 
 }  // namespace
 
-bool is_stack_in_line(std::string_view text) {
-  const std::size_t arrow = text.find(" <- ");
-  if (arrow == std::string_view::npos || text.size() > 2048) return false;
-  const std::string_view head = trimmed(text.substr(0, arrow));
-  const std::string_view behind = trimmed(text.substr(arrow + 4));
-  // `main (train.py:133)   <- it hangs here` is a remark.
-  const std::string_view caller = behind.substr(0, behind.find(" <- "));
-  const bool is_name = !caller.empty() && (is_letter(caller.front()) || caller.front() == '_') &&
-                       (caller.find(' ') == std::string_view::npos || caller.ends_with(')'));
-  const std::size_t open = head.rfind(" (");
-  FrameLine frame;
-  return is_name && head.ends_with(')') && open != std::string_view::npos && open > 0 &&
-         py_spy_frame(head.substr(head.find_last_of(" :", open - 1) + 1), frame);
+namespace {
+
+/// `train.py:120 in step`, `train.py:120 step`
+bool place_first(std::string_view text, FrameLine& frame) {
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string_view::npos || !source_line(text.substr(0, blank), frame)) return false;
+  std::string_view function = trimmed(text.substr(blank));
+  if (function.starts_with("in ")) function = trimmed(function.substr(3));
+  frame.function = function;
+  return !function.empty() && function.find(' ') == std::string_view::npos;
 }
+
+bool is_function(std::string_view text) {
+  return !text.empty() && (is_letter(text.front()) || text.front() == '_' || text == "<module>") &&
+         (text.find(' ') == std::string_view::npos || text.ends_with(')'));
+}
+
+/// A frame of a stack in a line: in full, or a function's name alone.
+bool frame_in_line(std::string_view part, FrameLine& frame) {
+  frame = {};
+  if (py_spy_frame(part, frame)) return true;
+  frame = {};
+  if (place_first(part, frame)) return true;
+  frame = {};
+  frame.function = part;
+  return false;
+}
+
+/// Where the first frame of a line begins: behind the name that stands before it.
+/// returns  npos: the part ends with no frame
+std::size_t frame_at(std::string_view part) {
+  FrameLine frame;
+  std::size_t at = std::string_view::npos;
+  if (const std::size_t open = part.rfind(" ("); open != std::string_view::npos && open > 0) {
+    at = part.rfind(' ', open - 1) + 1;  // npos + 1 is the line's beginning
+    if (!py_spy_frame(part.substr(at), frame)) at = std::string_view::npos;
+  }
+  for (std::size_t word = 0; at == std::string_view::npos && word < part.size();) {
+    frame = {};
+    if (place_first(part.substr(word), frame)) at = word;
+    const std::size_t blank = part.find(' ', word);
+    if (blank == std::string_view::npos) break;
+    word = blank + 1;
+  }
+  if (at == std::string_view::npos) return at;
+  // `rank3:poll (selectors.py:416)`
+  const std::size_t colon = part.find(':', at);
+  const bool is_glued = part.substr(at).starts_with("rank") && colon != std::string_view::npos &&
+                        is_digit(part[colon - 1]);
+  return is_glued ? colon + 1 : at;
+}
+
+/// Whether what stands before a frame names a process, and is no part of a sentence.
+bool is_label(std::string_view text) {
+  constexpr std::size_t kLongest = 60;
+  text = trimmed(text);
+  if (text.empty()) return true;
+  const char end = text.back();
+  return text.size() <= kLongest &&
+         (end == ':' || end == ']' || end == ')' || end == '|' || end == '-' || is_digit(end));
+}
+
+/// What parts the frames of a line. ` > ` and ` / ` are as often of the outermost frame first.
+constexpr std::array kArrows = {
+    std::string_view{" <- "}, std::string_view{" \u2190 "}, std::string_view{" < "},
+    std::string_view{" -> "}, std::string_view{" \u2192 "}, std::string_view{" > "},
+    std::string_view{" => "}, std::string_view{" / "},      std::string_view{" | "},
+    std::string_view{"; "},   std::string_view{", "}};
+
+bool is_outermost(const FrameLine& frame) {
+  return frame.function == "main" || frame.function == "<module>" || frame.function == "train" ||
+         frame.function == "run";
+}
+
+/// `rank 0: all_reduce (a.py:1) step (b.py:2)`; one frame alone needs a rank's name before it.
+std::optional<LineStack> stack_without_arrows(std::string_view text) {
+  LineStack stack;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t close = rest.find(") ");
+    const std::string_view part = rest.substr(0, close == rest.npos ? rest.size() : close + 1);
+    const std::size_t at = stack.frames.empty() ? frame_at(part) : 0;
+    FrameLine frame;
+    if (at == std::string_view::npos || !frame_in_line(part.substr(at), frame)) return std::nullopt;
+    if (stack.frames.empty()) stack.label = trimmed(part.substr(0, at));
+    if (!is_label(stack.label)) return std::nullopt;
+    stack.frames.push_back(frame);
+    rest = trimmed_left(rest.substr(part.size()));
+  }
+  if (stack.frames.empty()) return std::nullopt;
+  const bool has_rank = stack.label.starts_with("rank") || stack.label.starts_with("Rank") ||
+                        stack.label.starts_with("[rank");
+  const bool is_named = has_rank && stack.label.find_first_of("0123456789") != text.npos;
+  if (stack.frames.size() < 2 && !is_named) return std::nullopt;
+  return stack;
+}
+
+}  // namespace
+
+std::optional<LineStack> parse_stack_in_line(std::string_view text) {
+  constexpr std::size_t kLongest = 2048;
+  if (text.size() > kLongest || text.find('.') == std::string_view::npos) return std::nullopt;
+  LineStack stack;
+  for (const std::string_view arrow : kArrows) {
+    if (text.find(arrow) == std::string_view::npos) continue;
+    std::string_view rest = text;
+    std::size_t whole = 0;
+    bool are_frames = true;
+    stack = {};
+    while (!rest.empty() && are_frames) {
+      const std::size_t end = std::min(rest.find(arrow), rest.size());
+      std::string_view part = trimmed(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + arrow.size(), rest.size()));
+      if (stack.frames.empty()) {
+        const std::size_t at = frame_at(part);
+        are_frames = at != std::string_view::npos && is_label(part.substr(0, at));
+        if (!are_frames) break;
+        stack.label = trimmed(part.substr(0, at));
+        part.remove_prefix(at);
+      }
+      FrameLine frame;
+      const bool is_whole = frame_in_line(part, frame);
+      whole += is_whole ? 1U : 0U;
+      // `main (train.py:133)   <- it hangs here` is a remark.
+      are_frames = is_whole || is_function(part);
+      stack.frames.push_back(frame);
+    }
+    // A comma and a bar part many things.
+    const bool is_arrow = arrow.find_first_not_of(" <->=") == std::string_view::npos ||
+                          static_cast<unsigned char>(arrow[1]) > 127;
+    if (!are_frames || stack.frames.size() < 2 || whole < (is_arrow ? 1U : 2U)) continue;
+    if (is_outermost(stack.frames.front()) && !is_outermost(stack.frames.back()))
+      std::reverse(stack.frames.begin(), stack.frames.end());
+    return stack;
+  }
+  return stack_without_arrows(text);
+}
+
+bool is_stack_in_line(std::string_view text) { return parse_stack_in_line(text).has_value(); }
 
 bool parse_frame(std::string_view text, FrameLine& frame) {
   frame = {};

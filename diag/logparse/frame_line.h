@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace ringside::logs {
 
@@ -24,8 +26,22 @@ struct FrameLine {
 /// returns  false: no frame
 bool parse_frame(std::string_view text, FrameLine& frame);
 
-/// A whole stack in one line, the innermost frame first, with or without a name before it:
+/// A whole stack in one line.
+struct LineStack {
+  std::string_view label;  ///< what stands before it: `rank 3:`, `worker2: 40417`; empty: nothing
+  std::vector<FrameLine> frames;  ///< innermost first; a function's name alone has no file
+};
+
+/// Reads the stack that people write in a line, or that a script prints of each process:
 ///   `worker2: 40417 poll (selectors.py:416) <- wandb.init (wandb_init.py:1210) <- main`
+///   `rank 0: all_reduce (distributed_c10d.py:2501) > step (train.py:88)`
+///   `rank 3: train.py:120 in step <- train.py:300 in main`
+///   `rank 0: all_reduce (distributed_c10d.py:2501) step (train.py:77)`
+/// The end that has `main`, `<module>`, `train` or `run` is the outermost one; without these the last frame is.
+///
+/// returns  nothing: a frame alone that no rank's name stands before, or no stack
+std::optional<LineStack> parse_stack_in_line(std::string_view text);
+
 bool is_stack_in_line(std::string_view text);
 
 inline bool is_frame_line(std::string_view text) {

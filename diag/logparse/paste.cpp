@@ -15,6 +15,21 @@
 #include "diag/logparse/wrappers.h"
 
 namespace ringside::logs {
+
+/// A pattern that may start with anything says nothing of where a line begins, unless it started with nothing; a
+/// number or a word does.
+bool begins_as_message(std::string_view text) {
+  Message message;
+  if (!Matcher::of_catalogue().match(text, message)) return false;
+  std::string_view pattern = message_patterns()[message.pattern].pattern;
+  if (!pattern.starts_with('{')) return true;
+  const std::string_view hole = pattern.substr(0, pattern.find('}'));
+  if (hole.ends_with(":d") || hole.ends_with(":w")) return true;
+  pattern.remove_prefix(std::min(hole.size() + 1, pattern.size()));
+  const std::string_view literal = pattern.substr(0, pattern.find('{'));
+  return !literal.empty() && text.starts_with(literal);
+}
+
 namespace {
 
 constexpr std::size_t kLongestJoined = 4'096;
@@ -189,20 +204,6 @@ bool is_report_line(std::string_view text) {
   return (text.starts_with("Process ") && text.size() > 8 && is_digit(text[8])) ||
          (text.starts_with("Rank ") && text.find(" -- GPU ") < 64) ||
          (text.starts_with("Rank ") && text.find(" has ") < 12);
-}
-
-/// A pattern that may start with anything says nothing of where a line begins, unless it started with nothing; a
-/// number or a word does.
-bool begins_as_message(std::string_view text) {
-  Message message;
-  if (!Matcher::of_catalogue().match(text, message)) return false;
-  std::string_view pattern = message_patterns()[message.pattern].pattern;
-  if (!pattern.starts_with('{')) return true;
-  const std::string_view hole = pattern.substr(0, pattern.find('}'));
-  if (hole.ends_with(":d") || hole.ends_with(":w")) return true;
-  pattern.remove_prefix(std::min(hole.size() + 1, pattern.size()));
-  const std::string_view literal = pattern.substr(0, pattern.find('{'));
-  return !literal.empty() && text.starts_with(literal);
 }
 
 /// A row of a table: of nccl-tests, `nvidia-smi`, `nvidia-smi topo -m`.

@@ -46,6 +46,9 @@ bool is_as_written(std::string_view text);
 /// A line of NCCL, RCCL, a plugin, verbs, Gloo, c10d or a watchdog, told by its words, whatever stands around it.
 bool is_of_stack(std::string_view text);
 
+/// A message of the catalogue from its first word on, and not one that stands behind words of somebody's own.
+bool begins_as_message(std::string_view text);
+
 /// It also says that something went wrong.
 bool is_trouble_of_stack(std::string_view text);
 

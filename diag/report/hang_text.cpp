@@ -103,12 +103,34 @@ std::string read_text(const Examination& all) {
   return out;
 }
 
+/// The ranks that something tells to be there. The highest that lines name is no size of a job, so that those below it
+/// may be of another one.
+std::vector<bool> told_ranks(const Examination& all) {
+  const Job& job = *all.job;
+  const auto world = static_cast<std::size_t>(job.world());
+  std::vector<bool> told(world, is_world_known(job, all.facts));
+  const auto tell = [&](const std::vector<int>& ranks) {
+    for (const int rank : ranks) {
+      if (rank >= 0 && rank < job.world()) told[static_cast<std::size_t>(rank)] = true;
+    }
+  };
+  for (const LogStatement& one : all.facts.statements) tell(one.ranks);
+  for (const ProcessStack& one : all.facts.stacks) tell(one.ranks);
+  for (const auto& [rank, notes] : all.facts.notes) tell({rank});
+  for (std::size_t rank = 0; rank < world; ++rank)
+    told[rank] = told[rank] || job.rank(static_cast<int>(rank)).dump != nullptr;
+  tell(all.verdict.best.culprits);
+  return told;
+}
+
 }  // namespace
 
 std::vector<Stand> stands_of(const Examination& all) {
   const Job& job = *all.job;
+  const std::vector<bool> told = told_ranks(all);
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<int>> rows;
   for (int rank = 0; rank < job.world(); ++rank) {
+    if (!told[static_cast<std::size_t>(rank)]) continue;
     const RankView& view = job.rank(rank);
     const auto& block = all.standing.blocks[static_cast<std::size_t>(rank)];
     std::string call = "-";
@@ -124,7 +146,10 @@ std::vector<Stand> stands_of(const Examination& all) {
         call = call_title(job, view.group_of_call[last - 1], view.dump->calls[last - 1]);
       }
     }
-    const auto& waits = all.standing.waits[static_cast<std::size_t>(rank)];
+    std::vector<int> waits = all.standing.waits[static_cast<std::size_t>(rank)];
+    std::erase_if(waits, [&](int other) {
+      return other < job.world() && !told[static_cast<std::size_t>(other)];
+    });
     rows[{call, state, waits.empty() ? "" : folded(waits)}].push_back(rank);
   }
   std::vector<Stand> out;

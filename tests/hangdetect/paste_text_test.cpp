@@ -87,6 +87,23 @@ TEST(PasteText, FencesAndGapsAreNoLinesAndNumbersAreTheFiles) {
   EXPECT_TRUE(lines[2].follows_blank);
 }
 
+// PowerShell's `>` writes UTF-16. A letter, an umlaut, an arrow, a face beyond the first plane.
+TEST(PasteText, TextInUtf16IsReadByItsMark) {
+  const std::string plain = "aB\u00fc\u2190\U0001F600\n";
+  std::string little = "\xff\xfe";
+  std::string big = "\xfe\xff";
+  for (const char16_t unit : std::u16string(u"aB\u00fc\u2190\U0001F600\n")) {
+    const char low = static_cast<char>(unit & 0xFF);
+    const char high = static_cast<char>(unit >> 8);
+    little += {low, high};
+    big += {high, low};
+  }
+  EXPECT_EQ(as_utf8(little), plain);
+  EXPECT_EQ(as_utf8(big), plain);
+  EXPECT_EQ(as_utf8(plain), plain);
+  EXPECT_EQ(as_utf8("\xff\xfe\x3d"), "") << "half a character";
+}
+
 TEST(PasteText, WhateverItIsGivenItEnds) {
   EXPECT_TRUE(read_paste("").empty());
   EXPECT_TRUE(read_paste("\n\n>\n> >\n\x1b[\n").empty());

@@ -137,6 +137,32 @@ TEST(ProcessStacks, AWholeStackInOneLineIsOfWhoeverItNames) {
   EXPECT_EQ(all[2].host, "worker2");
 }
 
+// Scripts and people write a stack in a line in many ways, either end first.
+TEST(ProcessStacks, AStackInALineMayBeWrittenInAnyOfManyWays) {
+  for (const std::string line :
+       {"rank 3: all_reduce (distributed_c10d.py:2501) > step (train.py:88) > main (train.py:7)",
+        "rank 3: main (train.py:7) > step (train.py:88) > all_reduce (distributed_c10d.py:2501)",
+        "rank 3: distributed_c10d.py:2501 in all_reduce <- train.py:88 in step <- train.py:7 in "
+        "main",
+        "[rank 3] all_reduce (distributed_c10d.py:2501) step (train.py:88) main (train.py:7)",
+        "rank3 - all_reduce (distributed_c10d.py:2501) \u2190 step (train.py:88) \u2190 main",
+        "rank3:all_reduce (distributed_c10d.py:2501), step (train.py:88), main (train.py:7)"}) {
+    const auto all = stacks(line + "\n");
+    ASSERT_EQ(all.size(), 1U) << line;
+    EXPECT_THAT(all[0].ranks, ElementsAre(3)) << line;
+    ASSERT_EQ(all[0].frames.size(), 3U) << line;
+    EXPECT_EQ(all[0].frames[0].function, "all_reduce") << line;
+    EXPECT_EQ(all[0].frames[1].function, "step") << line;
+    EXPECT_EQ(all[0].op, Op::AllReduce) << line;
+  }
+  for (const std::string line :
+       {"rank 3: warning, see docs (notes.md:12)",
+        "we call main (train.py:7), then step (train.py:9)", "loss > 3.5 in step (train.py:9)",
+        "main (train.py:133)   <- it hangs here"}) {
+    EXPECT_FALSE(logs::is_stack_in_line(line)) << line;
+  }
+}
+
 TEST(ProcessStacks, AHeadMayNameItsRanksOneByOne) {
   const auto all = stacks(
       "**rank1, rank2 and rank3** (identical)\n"

@@ -25,7 +25,10 @@ struct Said {
 Said said_of(const std::string& text) {
   Names names;
   const LogFacts facts = read_log_text(text, "paste.txt", names);
-  const Job job(names, facts.dumps, {}, facts.world);
+  Job job(names, facts.dumps, {}, facts.world);
+  for (const auto& [rank, notes] : facts.notes) {
+    if (rank >= 0 && rank < job.world()) job.rank(rank).notes = notes;
+  }
   return {decide(job, facts).best, is_world_known(job, facts)};
 }
 
@@ -66,6 +69,29 @@ TEST(Wording, TheHighestRankIsNoSizeOfTheJob) {
   EXPECT_FALSE(said.is_world_known);
   EXPECT_THAT(said.best.culprits, IsEmpty());
   EXPECT_THAT(said.best.why, Not(HasSubstr("of 6")));
+}
+
+TEST(Wording, WhoWritesOfOtherThingsWhileTheOthersTimeOutIsQuoted) {
+  const std::string others = timeout_of(1, 12) + timeout_of(2, 12) + timeout_of(3, 12);
+  const Said late = said_of(others + "[rank0]: 42 of 100 shards\n");
+  EXPECT_THAT(late.best.culprits, testing::ElementsAre(0));
+  EXPECT_THAT(late.best.why, HasSubstr("42 of 100 shards"));
+  // What it wrote before, nearly every rank 0 writes.
+  const Said before = said_of("[rank0]: step 41 loss 2.1\n" + others);
+  EXPECT_THAT(before.best.culprits, IsEmpty());
+  EXPECT_THAT(before.best.why, HasSubstr("no line of rank 0 tells of this call"));
+  EXPECT_THAT(before.best.why, Not(HasSubstr("there is no line")));
+}
+
+TEST(Wording, APlaceInASubGroupNamesNoRankOfTheJob) {
+  const Said said = said_of(
+      "  what():  [PG ID 3 PG GUID 17(tp) Rank 1] Process group watchdog thread terminated with "
+      "exception: [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, "
+      "OpType=_ALLGATHER_BASE, NumelIn=4, NumelOut=8, Timeout(ms)=600000) ran for 600088 "
+      "milliseconds before timing out.\n");
+  EXPECT_THAT(said.best.culprits, IsEmpty());
+  EXPECT_EQ(said.best.kind, Kind::Unknown);
+  EXPECT_THAT(said.best.why, HasSubstr("rank 1 of group tp (17) timed out in all_gather 7"));
 }
 
 TEST(Wording, OneRankHasAndSeveralHave) {

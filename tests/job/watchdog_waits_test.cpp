@@ -118,5 +118,38 @@ TEST(WatchdogWaits, AnExceptionRepeatsTheWorkAndNamesTheGroup) {
   EXPECT_EQ(waits.by_rank().at(3).front().group, "0");
 }
 
+std::string exception_of(int place, const std::string& group) {
+  const std::string r = std::to_string(place);
+  return "  what():  [PG ID 3 PG GUID " + group + " Rank " + r +
+         "] Process group watchdog thread terminated with exception: [Rank " + r +
+         "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, "
+         "OpType=_ALLGATHER_BASE, NumelIn=4, NumelOut=8, Timeout(ms)=600000) ran for 600088 "
+         "milliseconds before timing out.\n";
+}
+
+// In a sub-group ranks count anew: its rank 1 may be any rank of the job.
+TEST(WatchdogWaits, APlaceInASubGroupIsNoRankOfTheJob) {
+  const WatchdogWaits waits = waits_in(exception_of(1, "17(tp)"));
+  EXPECT_THAT(waits.by_rank(), testing::IsEmpty());
+  EXPECT_EQ(waits.world(), 0) << "nor is its size that of the job";
+  ASSERT_EQ(waits.of_places().size(), 1U);
+  EXPECT_EQ(waits.of_places().front().group_rank, 1);
+  EXPECT_EQ(waits.of_places().front().description, "tp");
+  const WatchdogWaits own = waits_in(exception_of(1, "0(default_pg)"));
+  EXPECT_EQ(own.by_rank().count(1), 1U) << "of the default group it is one";
+}
+
+// Another line has both, so that the place is known.
+TEST(WatchdogWaits, APlaceIsOfTheRankThatAnotherLinePutsThere) {
+  const WatchdogWaits waits = waits_in(
+      exception_of(1, "17(tp)") +
+      "[rank9]:[E612 08:15:40.355 ProcessGroupNCCL.cpp:1834] [PG ID 3 PG GUID 17(tp) Rank 1] "
+      "failure detected by watchdog at work sequence id: 7 PG status: last enqueued work: 9, last "
+      "completed work: 6\n");
+  EXPECT_THAT(waits.of_places(), testing::IsEmpty());
+  ASSERT_EQ(waits.by_rank().count(9), 1U);
+  EXPECT_EQ(waits.by_rank().at(9).back().operation, "_ALLGATHER_BASE");
+}
+
 }  // namespace
 }  // namespace ringside::job

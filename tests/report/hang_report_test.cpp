@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
@@ -52,6 +54,23 @@ TEST(HangReport, RanksThatStandTogetherAreOneRow) {
   EXPECT_EQ(stands[0].waits, "2");
   EXPECT_THAT(stands[1].ranks, ElementsAre(2));
   EXPECT_EQ(stands[1].state, "idle");
+}
+
+// The highest rank that lines name is no size of a job: what stands below it may be nobody.
+TEST(HangReport, RanksOfWhichNothingTellsAreNoRows) {
+  const std::string work =
+      "WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for "
+      "600088 milliseconds before timing out.\n";
+  const auto file = std::filesystem::temp_directory_path() / "ringside-hang-report-rows.log";
+  std::ofstream(file) << "[rank4]: [Rank 4] Watchdog caught collective operation timeout: " << work
+                      << "[rank5]: [Rank 5] Watchdog caught collective operation timeout: " << work;
+  const auto all = examine({file.string()});
+  std::filesystem::remove(file);
+  ASSERT_TRUE(all);
+  const std::vector<Stand> stands = stands_of(*all);
+  ASSERT_EQ(stands.size(), 1U);
+  EXPECT_THAT(stands[0].ranks, ElementsAre(4, 5));
+  EXPECT_EQ(stands[0].waits, "");
 }
 
 TEST(HangReport, LinesKeepToAHundredColumnsAndSteerNoTerminal) {

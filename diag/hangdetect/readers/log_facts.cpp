@@ -21,6 +21,7 @@
 #include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
+#include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/own_words.h"
 #include "diag/hangdetect/readers/paste_reader.h"
 #include "diag/hangdetect/readers/paste_text.h"
@@ -33,7 +34,6 @@
 #include "diag/job/xid_meaning.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/init_records.h"
-#include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parse_logs.h"
 #include "diag/logparse/ras_records.h"
@@ -54,6 +54,15 @@ std::vector<int> fewest_calls(const std::map<int, std::uint64_t>& calls_of) {
   std::map<std::uint64_t, std::vector<int>> by_count;
   for (const auto& [rank, calls] : calls_of) by_count[calls].push_back(rank);
   return by_count.size() < 2 ? std::vector<int>{} : by_count.begin()->second;
+}
+
+GroupWait group_wait(const job::Wait& one) {
+  std::string group = one.description.empty() ? "" : one.description + " ";
+  const std::string number = one.group.empty() ? std::to_string(one.group_number) : one.group;
+  group += group.empty() ? number : "(" + number + ")";
+  std::string call = one.operation.empty() ? "a call" : to_string(op_of(one.operation));
+  if (one.sequence >= 0) call += " " + std::to_string(one.sequence);
+  return {std::move(group), one.group_rank, std::move(call)};
 }
 
 class Sink : public logs::RecordSink {
@@ -104,6 +113,8 @@ class Sink : public logs::RecordSink {
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     for (const int rank : dumps_.unplaced()) said_.note(rank).is_waiting = true;
+    for (const job::Wait& one : dumps_.waits().of_places())
+      facts_.group_waits.push_back(group_wait(one));
     facts_.timeouts = dumps_.waits().timeouts();
   }
 
@@ -186,6 +197,7 @@ class Sink : public logs::RecordSink {
       case MessageId::DumpSignal:
         words_.busy().take_timeout(record);
         dumps_.take(record, rank);
+        facts_.timeouts = dumps_.waits().timeouts();  // whoever speaks now speaks later
         break;
       case MessageId::KernelBlocked:
       case MessageId::KernelFileServer: {
@@ -537,6 +549,7 @@ LogFacts read_log_text(std::string_view text, const std::string& name, Names& na
     return {pastes.name(place), place.line};
   };
   sink.finish(where, LogGroups(names, {}));
+  pastes.state_told();
   return facts;
 }
 
@@ -550,7 +563,8 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
   for (const InputFile& file : files) {
     if (file.kind != FileKind::Log) continue;
     const bool is_small = file.bytes <= kLargestPaste && bytes + file.bytes <= kMostOfPastes;
-    const auto text = is_small ? read_file(file.path) : Result<std::string>(Error{});
+    auto text = is_small ? read_file(file.path) : Result<std::string>(Error{});
+    if (text) text = as_utf8(*std::move(text));
     if (text && is_paste(*text)) {
       bytes += file.bytes;
       pastes.read(*text, file.path);
@@ -569,11 +583,12 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
     facts.lines += report.counts.lines;
   }
   const WhereFunction where = [&](logs::Place place) -> std::pair<std::string, std::int64_t> {
-    if (place.piece >= PasteReader::kFirstPiece) return {pastes.name(place), place.line};
+    if (PasteReader::is_of_paste(place)) return {pastes.name(place), place.line};
     const logs::FileLine at = report.where(place);
     return {found.files[at.file].name, static_cast<std::int64_t>(at.line)};
   };
   sink.finish(where, LogGroups(names, dumps));
+  pastes.state_told();
   return facts;
 }
 

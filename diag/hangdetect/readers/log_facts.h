@@ -21,16 +21,26 @@
 
 namespace ringside::hang {
 
+/// A line that a rank's program wrote.
+struct SaidLine {
+  std::string text;  ///< empty: none
+  std::string file;
+  std::int64_t line = -1;
+  bool is_late = false;  ///< others had timed out when it was written
+};
+
 /// What the logs say of one rank, beside or instead of its dump.
 struct RankNotes {
   bool has_failed = false;     ///< its last call ended with an error: retired then means failed
   bool has_lost_peer = false;  ///< that error was a connection that a peer closed
   bool has_exception = false;  ///< an error of the program's own
+  bool has_alarm = false;      ///< a line of its own has words of an error or a wait
   bool is_waiting = false;     ///< its watchdog timed out in a call whose group nothing tells
   bool has_stack = false;      ///< of its main thread
   bool is_busy = false;        ///< its stack shows work that is no communication
   bool is_in_group_creation = false;  ///< its stack is in the making of a group
   std::string busy_with;              ///< where its stack is
+  SaidLine last_line;                 ///< of the program's own that tells of no error
 };
 
 /// A line of a log that says something of the hang by itself.
@@ -76,6 +86,7 @@ struct LogStatement {
     GpuIdle,          ///< nvidia-smi: this GPU of a host computes nothing, and all others do
     IommuFault,       ///< the kernel: the IOMMU refused a device's access
     LeftGroup,        ///< a rank closed its process group before others gave up
+    Person,           ///< somebody who watched says it in a sentence; code: a HangClass
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
   };
   What what = What::Laggards;
@@ -134,12 +145,20 @@ struct RunNotes {
   std::vector<Evidence> shown;  ///< the first of each
 };
 
+/// A call that a rank timed out in of which lines tell only its place in a group.
+struct GroupWait {
+  std::string group;  ///< `TENSOR_MODEL_PARALLEL_GROUP (17)`
+  int place = -1;     ///< its rank in that group
+  std::string call;   ///< `all_gather 11872`
+};
+
 /// What all logs of a job say.
 struct LogFacts {
   std::map<int, RankNotes> notes;        ///< by global rank
   std::vector<LogStatement> statements;  ///< in the order of the input
   std::vector<RankDump>
       dumps;  ///< of ranks whose watchdog tells what they wait in; `version` is "log"
+  std::vector<GroupWait> group_waits;    ///< of ranks whose global number no line tells
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
   std::string moved;       ///< two reports of ncclras show that the job went on; empty: none do
   int world = 0;           ///< largest number of ranks that a line names

@@ -34,6 +34,7 @@ int rank_of_step(std::string_view text) {
 
 void OwnWords::take(const logs::Record& record, int rank) {
   if (++lines_ <= kMostFirst) {
+    statements_.note_line(record, rank);
     read(record, rank);
     return;
   }

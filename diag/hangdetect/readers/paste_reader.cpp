@@ -1,7 +1,14 @@
 #include "diag/hangdetect/readers/paste_reader.h"
 
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/paste_text.h"
+#include "diag/hangdetect/readers/process_stacks.h"
+#include "diag/hangdetect/readers/prose.h"
+#include "diag/hangdetect/readers/ras_report.h"
 
 namespace ringside::hang {
 
@@ -15,13 +22,15 @@ void PasteReader::read(std::string_view text, const std::string& name) {
   const std::vector<RasReport> reports = ras_reports_in(lines, name, reported);
   facts_.reports.insert(facts_.reports.end(), reports.begin(), reports.end());
   facts_.is_of_job |= !reports.empty() || !stacks.empty();
+  for (std::size_t i = 0; i < lines.size(); ++i) reported[i] = reported[i] || used[i];
+  for (LogStatement& one : read_prose(lines, reported, name)) told_.push_back(std::move(one));
   const auto number = static_cast<std::uint32_t>(names_.size());
-  parser_.begin(kFirstPiece + number, number, name);
+  parser_.begin(kFirst + number, number, name);
   names_.push_back(name);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     // Names of functions in a stack are words of errors and waits, and tell of none.
     PasteLine& line = lines[i];
-    if (reported[i] || (used[i] && !stacks.empty())) {
+    if (reported[i] && (!used[i] || !stacks.empty())) {
       ++facts_.lines;
       continue;
     }
@@ -37,6 +46,12 @@ void PasteReader::read(std::string_view text, const std::string& name) {
 void PasteReader::finish() {
   parser_.finish();
   facts_.lines += parser_.counts().lines;
+}
+
+void PasteReader::state_told() {
+  facts_.statements.insert(facts_.statements.end(), std::make_move_iterator(told_.begin()),
+                           std::make_move_iterator(told_.end()));
+  told_.clear();
 }
 
 }  // namespace ringside::hang

@@ -9,27 +9,31 @@
 
 namespace ringside::hang {
 
-/// Texts of a paste's size, one after another: their lines go to the sink, their stacks and reports to the facts.
+/// Reads texts of a paste's size, one after another: their lines go to a sink, their stacks, reports of ncclras and what
+/// people say in their own words to the facts.
 ///
+/// Ordering   read() for each text, finish() once, state_told() once the sink has given its statements to the facts
 /// Ownership  sink and facts must outlive it
 class PasteReader {
  public:
-  static constexpr std::uint32_t kFirstPiece = 1U << 31U;  ///< places from here on are of pastes
-
   PasteReader(logs::RecordSink& sink, LogFacts& facts) : facts_(facts), parser_(sink) {}
 
   void read(std::string_view text, const std::string& name);
   void finish();
+  void state_told();
 
-  /// Of the text that a place is in.
+  static bool is_of_paste(logs::Place place) { return place.piece >= kFirst; }
   [[nodiscard]] const std::string& name(logs::Place place) const {
-    return names_[place.piece - kFirstPiece];
+    return names_[place.piece - kFirst];
   }
 
  private:
+  static constexpr std::uint32_t kFirst = 1U << 31U;  ///< places from here on are of pastes
+
   LogFacts& facts_;
   logs::LineParser parser_;
   std::vector<std::string> names_;
+  std::vector<LogStatement> told_;
 };
 
 }  // namespace ringside::hang

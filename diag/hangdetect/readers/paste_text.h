@@ -22,6 +22,9 @@ struct PasteLine {
 /// Memory  a copy of the text
 std::vector<PasteLine> read_paste(std::string_view text);
 
+/// A text in UTF-16 with its byte-order mark, as PowerShell's `>` writes it, in UTF-8; any other as it is.
+std::string as_utf8(std::string text);
+
 /// Text that is to be put in order: not compressed, not binary, and not as its library wrote it.
 bool is_paste(std::string_view text);
 

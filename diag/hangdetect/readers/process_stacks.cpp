@@ -244,24 +244,15 @@ class Reader {
 
   /// `worker2: 40417 poll (selectors.py:416) <- wandb.init (wandb_init.py:1210) <- main`
   bool take_stack_in_line(const PasteLine& line) {
-    if (!logs::is_stack_in_line(line.text)) return false;
-    std::string_view rest = line.text;
+    const auto stack = logs::parse_stack_in_line(line.text);
+    if (!stack) return false;
     Thread thread;
     thread.line = line.number;
-    std::string_view name;
-    while (!rest.empty()) {
-      const std::size_t arrow = std::min(rest.find(" <- "), rest.size());
-      std::string_view part = logs::trimmed(rest.substr(0, arrow));
-      rest.remove_prefix(std::min(arrow + 4, rest.size()));
-      if (thread.frames.empty()) {
-        const std::size_t begin = part.find_last_of(" :", part.rfind(" (") - 1) + 1;
-        name = logs::trimmed(part.substr(0, begin));
-        part.remove_prefix(begin);
-      }
-      logs::FrameLine frame;
-      if (!logs::parse_frame(part, frame)) frame = {part, {}, 0};
-      thread.frames.push_back({std::string(frame.function), std::string(frame.file), frame.line});
+    for (const logs::FrameLine& frame : stack->frames) {
+      thread.frames.push_back({std::string(frame.function), std::string(frame.file),
+                               std::max<std::int64_t>(0, frame.line)});
     }
+    const std::string_view name = stack->label;
     close();
     Head head = head_of(name);
     const std::size_t colon = name.find(':');

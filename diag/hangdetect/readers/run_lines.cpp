@@ -157,6 +157,21 @@ RunLine read_run_line(std::string_view text) {
   return line;
 }
 
+bool tells_of_long_work(std::string_view text) {
+  static constexpr std::array kWords = {
+      std::string_view{"saving"},     std::string_view{"downloading"},
+      std::string_view{"loading"},    std::string_view{"tokenizing"},
+      std::string_view{"compiling"},  std::string_view{"evaluating"},
+      std::string_view{"validating"}, std::string_view{"preprocessing"},
+      std::string_view{"building"},   std::string_view{"uploading"},
+      std::string_view{"generating"}, std::string_view{"merging"},
+      std::string_view{"consolidat"}, std::string_view{"writing"},
+      std::string_view{"converting"}, std::string_view{"fetching"},
+      std::string_view{"map:  "},     std::string_view{"tokenization"},
+      std::string_view{"checkpoint"}, std::string_view{"processing"}};
+  return holds_any(lower_case(text.substr(0, 400)), kWords);
+}
+
 int exit_code_of(std::string_view words) {
   struct Word {
     std::string_view text;

@@ -39,8 +39,9 @@ void note_stack(const ProcessStack& stack, RankNotes& notes) {
 void read_stacks(const std::vector<InputFile>& files, LogFacts& facts) {
   for (const InputFile& file : files) {
     if (file.kind != FileKind::Threads || file.bytes > kLargest) continue;
-    const auto text = read_file(file.path);
+    auto text = read_file(file.path);
     if (!text) continue;
+    text = as_utf8(*std::move(text));
     const std::size_t first = text->find_first_not_of(" \t\r\n");
     const bool is_json = first != std::string::npos && (*text)[first] == '[';
     std::vector<ProcessStack> stacks = is_json ? read_json_stack(*text, file.path)

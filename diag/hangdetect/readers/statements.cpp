@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "diag/hangdetect/readers/line_words.h"
+#include "diag/logparse/paste.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::hang {
@@ -102,12 +103,31 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
   }
 }
 
+void Statements::note_line(const logs::Record& record, int rank) {
+  // Of a line of PyTorch's own a cut may have left the head.
+  const bool is_library = record.text().starts_with("[E") || record.text().starts_with("[W") ||
+                          record.text().starts_with("[I") || logs::is_of_stack(record.text());
+  if (rank < 0 || rank >= kMostRanks || is_library) return;
+  const RunLine::What what = read_run_line(record.text()).what;
+  RankNotes& notes = note(rank);
+  notes.has_alarm = notes.has_alarm || what == RunLine::What::Alarming;
+  const bool is_own = what == RunLine::What::Step || what == RunLine::What::Other;
+  if (!is_own || notes.has_alarm) return;
+  notes.last_line.text.assign(record.text().substr(0, kShown));
+  notes.last_line.is_late = facts_.run.waits > 0 || facts_.timeouts > 0;
+  line_places_[rank] = record.place;
+}
+
 void Statements::know_world(std::int64_t ranks) {
   if (ranks > 1 && ranks <= kMostRanks)
     facts_.known_world = std::max(facts_.known_world, static_cast<int>(ranks));
 }
 
 void Statements::finish(const WhereFunction& where) {
+  for (const auto& [rank, place] : line_places_) {
+    SaidLine& last = facts_.notes[rank].last_line;
+    std::tie(last.file, last.line) = where(place);
+  }
   for (std::size_t i = 0; i < facts_.statements.size(); ++i) {
     std::tie(facts_.statements[i].file, facts_.statements[i].line) = where(places_[i]);
   }

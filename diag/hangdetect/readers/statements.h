@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,9 @@ class Statements {
   /// How the program fares by its own words. `rank`: whose line it is; -1: it does not say
   void note_run(const logs::Record& record, const RunLine& line, int rank);
 
+  /// A line of the rank's own program, as long as lines are read in their order.
+  void note_line(const logs::Record& record, int rank);
+
   /// How many ranks the job has at least, where a line says how many there are.
   void know_world(std::int64_t ranks);
 
@@ -55,6 +59,7 @@ class Statements {
   LogFacts& facts_;
   std::vector<logs::Place> places_;
   std::vector<logs::Place> shown_places_;
+  std::map<int, logs::Place> line_places_;  ///< of each rank's last line
   RankNotes nobody_;
 };
 

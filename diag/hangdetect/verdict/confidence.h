@@ -14,7 +14,10 @@ inline constexpr double kRankByProcessOrder =
 inline constexpr double kFewStacksElsewhere =
     0.45;                                     ///< all wait, a quarter or fewer in another call
 inline constexpr double kStacksParted = 0.3;  ///< all wait, and it cannot be told who should not
-inline constexpr double kAllStacksTogether = 0.45;  ///< every rank of the job waits in one call
+inline constexpr double kTransfersCrossed =
+    0.6;  ///< two stand in halves that do not fit each other
+inline constexpr double kTransfersCrossedSome = 0.45;  ///< and there are ranks beside them
+inline constexpr double kAllStacksTogether = 0.45;     ///< every rank of the job waits in one call
 
 // What lines say outright.
 inline constexpr double kAnalyserMissing = 0.85;  ///< PyTorch's analyser names who did not come
@@ -23,6 +26,7 @@ inline constexpr double kExitStatus = 0.75;  ///< a launcher tells of a status
 inline constexpr double kLocalRankOnly =
     0.55;  ///< the same of a local rank: global on one host only
 inline constexpr double kDeathOfNobody = 0.5;  ///< a death, and nothing says of which rank
+inline constexpr double kPerson = 0.5;         ///< somebody says it who saw it, and it is not here
 inline constexpr double kFewerCame = 0.5;      ///< a rendezvous counts who came, and names nobody
 inline constexpr double kStoreLost = 0.5;  ///< others lost the store, which rank 0's process holds
 inline constexpr double kPeerLost = 0.5;   ///< the only other rank, or the one that the call names
@@ -79,6 +83,8 @@ inline constexpr double kLibraryMismatch = 0.7;  ///< NCCL itself saw that two r
 
 // What silence says, in logs alone.
 inline constexpr double kSilentRoot = 0.5;  ///< everybody but the root waits in a broadcast
+inline constexpr double kSpeaksMeanwhile =
+    0.5;  ///< a rank's program writes its own lines while all others that speak time out
 inline constexpr double kStallUnsure =
     0.45;  ///< all that speak wait in one call; nothing says how many there are
 

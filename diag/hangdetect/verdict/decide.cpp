@@ -220,6 +220,7 @@ Verdict decide(const Job& job, const LogFacts& facts) {
   std::vector<Explanation> all;
   const Progress progress = progress_of(job);
   std::vector<Explanation> said = explain_logs(scene, facts);
+  add(said, explain_prose(facts));
   if (!facts.moved.empty()) {
     all.push_back(moving({{0, 1}, facts.moved}));
   } else if (!progress.moved.empty()) {

@@ -41,6 +41,9 @@ std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts)
 /// another call than most.
 std::vector<Explanation> explain_stacks(const Scene& scene, const LogFacts& facts);
 
+/// What somebody says in a sentence who watched the job.
+std::vector<Explanation> explain_prose(const LogFacts& facts);
+
 /// Of a job in which nothing stands, as far as what is here shows: it runs, it has ended well, or nothing tells; which
 /// lines of a hang were seen, what is missing, and the one next step.
 Explanation explain_quiet(const Scene& scene, const LogFacts& facts);

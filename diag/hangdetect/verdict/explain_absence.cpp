@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "diag/hangdetect/readers/run_lines.h"
 #include "diag/hangdetect/verdict/compare.h"
 #include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
@@ -232,6 +234,72 @@ Explanation in_transfer(const Scene& scene, int waiter, const std::vector<int>& 
   return out;
 }
 
+/// Whether a rank's program wrote after others had timed out, or tells of what takes long: it is elsewhere, and no
+/// part of its log that tells of a time-out was cut off.
+bool speaks_meanwhile(const Scene& scene, int rank) {
+  const RankNotes& notes = scene.job.rank(rank).notes;
+  if (notes.last_line.text.empty() || notes.has_alarm || notes.has_exception) return false;
+  return notes.last_line.is_late || tells_of_long_work(notes.last_line.text);
+}
+
+/// In logs alone: the few that do other things while the others time out.
+std::optional<Explanation> speaking(const Scene& scene, const Front& front,
+                                    const std::vector<int>& heads) {
+  std::vector<int> busy;
+  for (const int head : heads) {
+    if (head < scene.job.world() && speaks_meanwhile(scene, head)) busy.push_back(head);
+  }
+  const bool are_few = !busy.empty() && busy.size() * 2 <= front.waiting.size();
+  // Others that say nothing may be away as well.
+  if (!are_few || heads.size() > busy.size() * (scene.is_world_known ? 2 : 1)) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::MissingRank;
+  out.culprits = busy;
+  out.confidence = confidence::kSpeaksMeanwhile;
+  add_front(scene, front, out);
+  const SaidLine& last = scene.job.rank(busy.front()).notes.last_line;
+  constexpr std::size_t kShown = 120;
+  out.why =
+      fmt::format("{} timed out in {}, and {} no time-out; the last line of rank {} is: {}",
+                  ranks_text(front.waiting), out.call, ranks_that(busy, "tells of", "tell of"),
+                  busy.front(), last.text.substr(0, kShown));
+  out.evidence.push_back({last.file, -1, last.line, last.text});
+  out.missing.push_back(fmt::format("the stack of {} (py-spy dump)", ranks_text(busy)));
+  return out;
+}
+
+/// In logs alone: nobody is accused for saying nothing.
+Explanation silent(const Scene& scene, const Front& front, const std::vector<int>& heads,
+                   Explanation out) {
+  out.kind = Kind::Unknown;
+  out.culprits.clear();
+  out.confidence = confidence::kSequenceParted;
+  out.why = fmt::format("{}{} timed out in {}",
+                        scene.is_world_known ? fmt::format("{} of {} ranks: ", front.waiting.size(),
+                                                           scene.job.world())
+                                             : "",
+                        ranks_text(front.waiting), out.call);
+  std::vector<int> told;
+  std::vector<int> untold;
+  for (const int head : heads) {
+    const bool has_line =
+        head < scene.job.world() && !scene.job.rank(head).notes.last_line.text.empty();
+    (has_line ? told : untold).push_back(head);
+  }
+  for (const int head : told) {
+    const SaidLine& last = scene.job.rank(head).notes.last_line;
+    if (out.evidence.size() < 6) out.evidence.push_back({last.file, -1, last.line, last.text});
+  }
+  if (!told.empty()) out.why += fmt::format("; no line of {} tells of this call", ranks_text(told));
+  if (scene.is_world_known && !untold.empty())
+    out.why += fmt::format("; of {} there is no line here", ranks_text(untold));
+  if (!scene.is_world_known) out.why += "; no line says how many ranks there are";
+  out.why += ", and silence accuses nobody";
+  out.missing.push_back(scene.is_world_known ? "the logs of " + ranks_text(heads)
+                                             : "how many ranks the job has, and the logs of all");
+  return out;
+}
+
 Explanation without_dump(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   Explanation out;
   out.culprits = heads;
@@ -246,6 +314,9 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   // Where others are as silent as the root, their logs are cut.
   const bool is_root_silent = heads == std::vector<int>{0} && waiting > heads.size();
   const bool are_logs_alone = is_from_log && !has_dumps(scene.job);
+  if (are_logs_alone) {
+    if (auto busy = speaking(scene, front, heads)) return *std::move(busy);
+  }
   if (are_logs_alone && is_broadcast && is_root_silent) {
     // Receivers wait for the root. That rank 0 is it holds for nearly every program, and no line shows it.
     out.culprits = {0};
@@ -270,18 +341,7 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   if (are_logs_alone && (heads.size() * 3 > waiting || !scene.is_world_known)) {
     // Logs are cut, and are not all here: a few that speak accuse nobody who does not, and where no line says how many
     // ranks there are, none do.
-    out.kind = Kind::Unknown;
-    out.culprits.clear();
-    out.confidence = confidence::kSequenceParted;
-    // The highest rank that a line names is no size of a job.
-    const std::string who = scene.is_world_known
-                                ? fmt::format("{} of {} ranks", waiting, scene.job.world())
-                                : ranks_text(front.waiting);
-    out.why =
-        fmt::format("{} timed out in {}; of {} there is no line here, and silence accuses nobody",
-                    who, out.call, ranks_text(heads));
-    out.missing.push_back("the logs of " + ranks_text(heads));
-    return out;
+    return silent(scene, front, heads, std::move(out));
   }
   int lost = 0;
   for (int r = 0; r < scene.job.world(); ++r) lost += scene.job.rank(r).dump == nullptr ? 1 : 0;

@@ -233,6 +233,26 @@ std::vector<int> failed_waits(const LogFacts& facts) {
   return ranks;
 }
 
+/// `ranks 0,2 of group TENSOR_MODEL_PARALLEL_GROUP (1) timed out in all_reduce 40112`
+Explanation of_places(const LogFacts& facts) {
+  Explanation out;
+  out.confidence = 0.3;
+  std::map<std::pair<std::string, std::string>, std::vector<int>> places;
+  for (const GroupWait& one : facts.group_waits) places[{one.group, one.call}].push_back(one.place);
+  constexpr std::size_t kShown = 4;
+  for (auto& [what, ranks] : places) {
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    const std::string text =
+        fmt::format("{} of group {} timed out in {}", ranks_text(ranks), what.first, what.second);
+    if (out.why.empty()) out.why = text;
+    if (places.size() > 1 && out.details.size() < kShown) out.details.push_back(text);
+  }
+  out.why += "; which ranks of the job these are, and who else is in the group, no line says";
+  out.missing.push_back("the `[rank..]:` before these lines, which is the global one");
+  return out;
+}
+
 /// What the lines do show, where they show no cause.
 Explanation told(const LogFacts& facts) {
   Explanation out;
@@ -281,6 +301,7 @@ Explanation told(const LogFacts& facts) {
   for (const auto& [rank, notes] : facts.notes) {
     if (notes.is_waiting) waiting.push_back(rank);
   }
+  if (waiting.empty() && !facts.group_waits.empty()) return of_places(facts);
   if (!waiting.empty() || facts.timeouts > 0) {
     out.confidence = 0.3;
     out.why = fmt::format(

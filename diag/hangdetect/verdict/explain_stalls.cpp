@@ -29,6 +29,12 @@ void doubt_members(const Front& front, Explanation& out) {
       front.waiting.size() > 1 ? " with equal arguments" : "");
   out.missing.insert(out.missing.begin(), "how many ranks the job has, and the logs of all");
   if (!are_first) {
+    // Of one rank alone not even that can be said.
+    if (front.waiting.size() == 1)
+      out.why = fmt::format(
+          "rank {} has entered {}, and it does not end; who else is in its group, no "
+          "line here says",
+          front.waiting.front(), out.call);
     out.kind = Kind::Unknown;
     out.confidence = std::min(out.confidence, confidence::kSequenceParted);
   }

@@ -126,7 +126,11 @@ std::string next_step(const Scene& scene, const LogFacts& facts, const Explanati
   }
   const std::vector<int> silent = silent_ranks(scene);
   if (facts.timeouts > 0 && !silent.empty() && static_cast<int>(silent.size()) < scene.job.world())
-    return fmt::format("get the logs of {}, of which there is no line here", ranks_text(silent));
+    return scene.is_world_known
+               ? fmt::format("get the logs of {}, of which no line here tells of a time-out",
+                             ranks_text(silent))
+               : "get the logs of all ranks: whose does not tell of this time-out is the one to "
+                 "ask";
   if (facts.timeouts > 0)
     return "run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give "
            "the dumps of all ranks";

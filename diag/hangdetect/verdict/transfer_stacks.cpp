@@ -1,0 +1,115 @@
+#include "diag/hangdetect/verdict/transfer_stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/verdict/confidence.h"
+#include "diag/hangdetect/verdict/explain.h"
+
+namespace ringside::hang {
+namespace {
+
+/// Which half of a transfer a process stands in, and towards whom, where the function says it.
+enum class StackHalf {
+  None,
+  Send,
+  Receive,
+  SendForward,      ///< activations, to the next stage
+  ReceiveForward,   ///< from the one before
+  SendBackward,     ///< gradients, to the one before
+  ReceiveBackward,  ///< from the next one
+};
+
+/// source  NVIDIA/Megatron-LM megatron/core/pipeline_parallel/p2p_communication.py; other pipelines took its names
+StackHalf stack_half(std::string_view function) {
+  struct Name {
+    std::string_view function;
+    StackHalf half;
+  };
+  static constexpr std::array kNames = {Name{"send_forward", StackHalf::SendForward},
+                                        Name{"recv_forward", StackHalf::ReceiveForward},
+                                        Name{"send_backward", StackHalf::SendBackward},
+                                        Name{"recv_backward", StackHalf::ReceiveBackward}};
+  for (const Name& name : kNames) {
+    if (function == name.function) return name.half;
+  }
+  // `send_forward_recv_backward` does both at once.
+  const bool is_both = function.find("send") != std::string_view::npos &&
+                       function.find("recv") != std::string_view::npos;
+  const Op op = op_of(function);
+  if (is_both || (op != Op::Send && op != Op::Recv)) return StackHalf::None;
+  return op == Op::Send ? StackHalf::Send : StackHalf::Receive;
+}
+
+/// The outermost frame that tells: a stage's own function says more than the call within it.
+StackHalf stack_half(const ProcessStack& stack) {
+  StackHalf half = StackHalf::None;
+  if (stack.doing != Doing::Communicates) return half;
+  for (const Frame& frame : stack.frames) {
+    const StackHalf own = stack_half(frame.function);
+    const bool says_more =
+        own != StackHalf::None && own != StackHalf::Send && own != StackHalf::Receive;
+    if (half == StackHalf::None || says_more) half = own == StackHalf::None ? half : own;
+  }
+  return half;
+}
+
+bool are_crossed(StackHalf first, StackHalf next) {
+  return (first == StackHalf::ReceiveBackward && next == StackHalf::ReceiveForward) ||
+         (first == StackHalf::SendForward && next == StackHalf::SendBackward);
+}
+
+}  // namespace
+
+std::optional<Explanation> crossed_transfers(const LogFacts& facts) {
+  std::map<int, StackHalf> halves;
+  for (const ProcessStack& stack : facts.stacks) {
+    const StackHalf half = stack_half(stack);
+    if (half == StackHalf::None || static_cast<int>(stack.ranks.size()) < stack.count)
+      return std::nullopt;
+    for (const int rank : stack.ranks) halves[rank] = half;
+  }
+  if (halves.size() < 2) return std::nullopt;
+  std::set<int> ranks;
+  for (auto one = halves.begin(), next = std::next(one); next != halves.end(); ++one, ++next) {
+    if (are_crossed(one->second, next->second)) ranks.insert({one->first, next->first});
+  }
+  const StackHalf first = halves.begin()->second;
+  const bool are_alike = (first == StackHalf::Send || first == StackHalf::Receive) &&
+                         std::all_of(halves.begin(), halves.end(),
+                                     [&](const auto& one) { return one.second == first; });
+  // Of more than two, one whose stack is not here may hold the other half.
+  const bool are_all = halves.size() == 2 ? facts.known_world <= 2
+                                          : facts.known_world == static_cast<int>(halves.size());
+  if (ranks.empty() && are_alike && are_all) {
+    for (const auto& [rank, half] : halves) ranks.insert(rank);
+  }
+  if (ranks.empty()) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::DeadlockCycle;
+  out.culprits = {ranks.begin(), ranks.end()};
+  out.confidence = are_all ? confidence::kTransfersCrossed : confidence::kTransfersCrossedSome;
+  out.why = fmt::format(
+      "{} wait for each other: {}", ranks_text(out.culprits),
+      !are_alike ? "each stands in a half of a transfer that the other begins only behind its own"
+      : first == StackHalf::Send
+          ? "each is in a send, which ends once the other receives, and none does"
+          : "each is in a receive, and none has begun the send for it");
+  for (const ProcessStack& stack : facts.stacks) {
+    out.details.push_back(stack.text());
+    out.evidence.push_back({stack.file, -1, stack.line, stack.text()});
+  }
+  out.stack = facts.stacks.front().frames;
+  out.missing.push_back(
+      "what each sends to whom: let one of the two receive first, or begin both halves at once "
+      "(batch_isend_irecv)");
+  return out;
+}
+
+}  // namespace ringside::hang
