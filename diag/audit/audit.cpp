@@ -12,6 +12,7 @@
 #include "diag/audit/findings.h"
 #include "diag/audit/join.h"
 #include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/vendor.h"
 #include "diag/audit/shard.h"
 
 namespace ringside::audit {
@@ -63,6 +64,7 @@ std::vector<Finding> judge(const JobFacts& facts) {
     for (std::size_t i = before; i < findings.all().size(); ++i) {
       Finding& finding = findings.all()[i];
       if (finding.reference.empty()) finding.reference = rule.reference;
+      say_for_vendor(facts, finding);
       name_each_once(finding.ranks);
     }
   }

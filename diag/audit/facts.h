@@ -183,7 +183,6 @@ struct JobFacts {
   [[nodiscard]] const CommFacts* world() const { return comms.empty() ? nullptr : &comms.front(); }
   /// Hosts of the widest communicator; without one, hosts that printed anything.
   [[nodiscard]] int nodes() const;
-  /// The file, by its number, and the line in it.
   [[nodiscard]] logs::FileLine where(logs::Place place) const;
   [[nodiscard]] bool has_setting(std::string_view name, std::string_view value) const;
   [[nodiscard]] const Setting* setting(

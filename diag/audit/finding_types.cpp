@@ -43,6 +43,8 @@ constexpr std::array kTypes{
                 "the limit of open files is reached"},
     FindingType{"few_channels", Error, Slows, CostModel::FewChannels, "",
                 "fewer channels than the machine allows"},
+    FindingType{"fork_unsafe", Error, Stops, CostModel::None, "",
+                "an RDMA provider ends the job because a process calls fork()"},
     FindingType{"gdr_missing", Error, Slows, CostModel::NoGdr, "", "NICs do not reach GPU memory"},
     FindingType{"gdr_unavailable_info", Info, Notes, CostModel::None, "",
                 "GPUDirect RDMA is not there, and need not be"},

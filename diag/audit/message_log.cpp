@@ -26,6 +26,8 @@ std::size_t most_of(MessageId id) {
     case MessageId::IbCompletion:
     case MessageId::IbAsyncEvent:
       return kKeptOfRanks;
+    case MessageId::IbDevice:  // of all ports of a host, by each of its ranks
+      return kKeptOfOthers;
     default:
       return facts_of(id).weight == 'I' ? kKeptOfNews : kKeptOfOthers;
   }

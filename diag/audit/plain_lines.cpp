@@ -94,6 +94,10 @@ constexpr std::array kRows{
     Row{"TCPStore", PlainLine::StackWord},
     Row{"ProcessGroup", PlainLine::StackWord},
     Row{"atchdog", PlainLine::StackWord},
+    Row{"nvshmem", PlainLine::StackWord},
+    Row{"NVSHMEM", PlainLine::StackWord},
+    Row{"oneCCL", PlainLine::StackWord},
+    Row{"|CCL_", PlainLine::StackWord},
     Row{"cudaIpc", PlainLine::StackWord},
     Row{"hipIpc", PlainLine::StackWord},
     Row{"initialize GDRCopy", PlainLine::GdrCopyMissing},
@@ -162,6 +166,52 @@ constexpr std::array kRows{
     Row{"match with driver version", PlainLine::FabricManagerDown, "abric"},
     Row{"unable to write to file </torch_", PlainLine::ShmOfLoader},
     Row{"from file </torch_", PlainLine::ShmOfLoader, "unable to mmap"},
+    Row{"GPU is lost", PlainLine::GpuIsLost},
+    Row{"Unable to determine the device handle", PlainLine::GpuIsLost},
+    Row{"Memory access fault by GPU", PlainLine::GpuPageFault},
+    Row{"HSA_STATUS_ERROR_MEMORY_FAULT", PlainLine::GpuPageFault},
+    Row{"HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION", PlainLine::GpuPageFault},
+    Row{"unsupported display driver / cuda driver combination", PlainLine::DriverMismatch},
+    Row{"Driver/library version mismatch", PlainLine::DriverMismatch},
+    Row{"Error 803", PlainLine::DriverMismatch, "driver"},
+    Row{"forward compatibility was attempted", PlainLine::ForwardCompat},
+    Row{"libfabric EFA provider is operating", PlainLine::ForkUnsafe},
+    Row{"libfabric EFA provider to work safely", PlainLine::ForkUnsafe},
+    Row{"init_device_fds", PlainLine::OneCclDevices},
+    Row{"could not open device directory", PlainLine::OneCclDevices},
+    Row{"atl_ofi", PlainLine::OneCclTransport, "|CCL_ERROR|"},
+    Row{"atl_mpi", PlainLine::OneCclTransport, "|CCL_ERROR|"},
+    Row{"oneCCL", PlainLine::OneCclTransport, "init_transport"},
+    Row{"oneCCL", PlainLine::OneCclFailed, "EXCEPTION"},
+    Row{"|CCL_ERROR|", PlainLine::OneCclFailed},
+    Row{"init failed for remote transport", PlainLine::NvshmemTransport},
+    Row{"connect EPS failed", PlainLine::NvshmemTransport},
+    Row{"nvshmem setup connections failed", PlainLine::NvshmemTransport},
+    Row{"mem registration failed", PlainLine::NvshmemMemory},
+    Row{"transport get memhandle failed", PlainLine::NvshmemMemory},
+    Row{"nvshmem", PlainLine::NvshmemFailed, "non-zero status"},
+    Row{"nvshmem initialization failed", PlainLine::NvshmemFailed},
+    Row{"GDRCopy open call failed", PlainLine::GdrCopyMissing},
+    Row{"requires GDRCopy", PlainLine::GdrCopyMissing},
+    Row{"is not divisible by", PlainLine::WorldDoesNotFit, "orld"},
+    Row{"by subset of ranks", PlainLine::SubsetWaits, "submitted"},
+    Row{"your machine only has", PlainLine::NoSuchGpu},
+    Row{"You requested gpu", PlainLine::NoSuchGpu},
+    Row{"invalid kernel file", PlainLine::ArchUnsupported},
+    Row{"device kernel image is invalid", PlainLine::ArchUnsupported},
+    Row{"data type is not supported for NCCL", PlainLine::WrongTensor},
+    Row{"Unconvertible NCCL type", PlainLine::WrongTensor},
+    Row{"RCCL", PlainLine::AmdWord},
+    Row{"librccl", PlainLine::AmdWord},
+    Row{"/rccl/", PlainLine::AmdWord},
+    Row{"HIP error", PlainLine::AmdWord},
+    Row{"HIP failure", PlainLine::AmdWord},
+    Row{"hipError", PlainLine::AmdWord},
+    Row{"hipIpc", PlainLine::AmdWord},
+    Row{"HSA_STATUS_ERROR", PlainLine::AmdWord},
+    Row{"Memory access fault by GPU", PlainLine::AmdWord},
+    Row{"AMD Instinct", PlainLine::AmdWord},
+    Row{"platform rocm", PlainLine::AmdWord},
     Row{"imex", PlainLine::ImexMissing, "ail"},
     Row{"IMEX", PlainLine::ImexMissing, "ail"},
 };
@@ -177,13 +227,27 @@ const Needles& needles() {
 
 }  // namespace
 
-std::uint64_t plain_lines_of(std::string_view line) {
+PlainSet plain_set(std::initializer_list<PlainLine> lines) {
+  PlainSet set;
+  for (const PlainLine line : lines) set.set(static_cast<std::size_t>(line));
+  return set;
+}
+
+const PlainSet& words_of_anybody() {
+  static const PlainSet kWords =
+      plain_set({PlainLine::Crash, PlainLine::BusError, PlainLine::Occupied, PlainLine::GpuName,
+                 PlainLine::NameWithoutAddress, PlainLine::LastError, PlainLine::WorldSize,
+                 PlainLine::IommuFault, PlainLine::StackWord, PlainLine::WorldDoesNotFit});
+  return kWords;
+}
+
+PlainSet plain_lines_of(std::string_view line) {
   static const Needles& known = needles();
-  std::uint64_t lines = 0;
+  PlainSet lines;
   known.each_in(line, [&](std::size_t i) {
     const Row& row = kRows[i];
     if (!row.and_also.empty() && line.find(row.and_also) == std::string_view::npos) return;
-    lines |= std::uint64_t{1} << static_cast<unsigned>(row.line);
+    lines.set(static_cast<std::size_t>(row.line));
   });
   return lines;
 }

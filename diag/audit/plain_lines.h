@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -60,28 +62,42 @@ enum class PlainLine : std::uint8_t {
   WrongTensor,           ///< a tensor that the group's backend cannot take
   GroupNotMade,          ///< a process group is used before it is made, or made twice
   PortIsDown,            ///< ibstat, ibv_devinfo: a port without a link
+  GpuIsLost,             ///< nvidia-smi does not reach a GPU any more
+  GpuPageFault,          ///< ROCm: a kernel touched memory that is not mapped
+  DriverMismatch,    ///< libcuda, NVML and the kernel's driver are of different versions: error 803
+  ForwardCompat,     ///< the compatibility package on GPUs that it does not serve: error 804
+  ForkUnsafe,        ///< libfabric's EFA provider ends the job at a fork()
+  OneCclDevices,     ///< oneCCL cannot open the devices of the GPUs
+  OneCclTransport,   ///< oneCCL cannot start MPI or libfabric
+  OneCclFailed,      ///< another exception of oneCCL's
+  NvshmemTransport,  ///< NVSHMEM's remote transport does not start or connect
+  NvshmemMemory,     ///< NVSHMEM cannot register the memory of a GPU
+  NvshmemFailed,     ///< another failure of NVSHMEM's start
+  WorldDoesNotFit,   ///< the number of ranks is not what the groups of a framework need
+  SubsetWaits,       ///< Horovod: some ranks have not submitted a tensor
+  AmdWord,           ///< a word of ROCm's: tells whose GPUs these are, and no reason
   Count
 };
 
 /// The first of those that are reasons.
 inline constexpr PlainLine kFirstReason = PlainLine::GdrCopyMissing;
 
-/// Words that any program's lines have, so that they say nothing of whose they are.
-inline constexpr std::uint64_t kWordsOfAnybody = [] {
-  std::uint64_t bits = 0;
-  for (const PlainLine line :
-       {PlainLine::Crash, PlainLine::BusError, PlainLine::Occupied, PlainLine::GpuName,
-        PlainLine::NameWithoutAddress, PlainLine::LastError, PlainLine::WorldSize,
-        PlainLine::IommuFault, PlainLine::StackWord}) {
-    bits |= std::uint64_t{1} << static_cast<unsigned>(line);
-  }
-  return bits;
-}();
-
 inline constexpr std::size_t kPlainLines = static_cast<std::size_t>(PlainLine::Count);
 
-/// Which of them a line is; bit PlainLine.
-std::uint64_t plain_lines_of(std::string_view line);
+/// Bit PlainLine.
+using PlainSet = std::bitset<kPlainLines>;
+
+PlainSet plain_set(std::initializer_list<PlainLine> lines);
+
+inline bool has_line(const PlainSet& set, PlainLine line) {
+  return set[static_cast<std::size_t>(line)];
+}
+
+/// Words that any program's lines have, so that they say nothing of whose they are.
+const PlainSet& words_of_anybody();
+
+/// Which of them a line is.
+PlainSet plain_lines_of(std::string_view line);
 
 /// A line that is kept whole.
 struct KeptLine {

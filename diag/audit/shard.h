@@ -162,7 +162,7 @@ class Shard : public logs::RecordSink {
   void take_reasons(const logs::Record& record);
   void keep_plain(const logs::Record& record, std::size_t line);
   void keep_occupied(const logs::Record& record);
-  void note_unread(const logs::Record& record, std::uint64_t lines);
+  void note_unread(const logs::Record& record, const PlainSet& lines);
   void take_topology(const logs::Record& record);
   const KnownCall& note_call(const logs::Record& record, const logs::CollCall& call);
   std::uint32_t part_of(const logs::Record& record, std::uint64_t comm);

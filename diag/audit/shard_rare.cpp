@@ -18,10 +18,6 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-constexpr std::uint64_t bit_of(PlainLine line) {
-  return std::uint64_t{1} << static_cast<unsigned>(line);
-}
-
 /// A question, or a test's verdict on itself: somebody speaks of the stack, and it does not speak.
 bool is_talk(std::string_view text) {
   const bool asks = text.ends_with('?') || text.find("? ") != std::string_view::npos;
@@ -145,22 +141,24 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
 }  // namespace
 
 /// A line of the stack, by its prefix or by its words, that nothing has read and no reason was found in.
-void Shard::note_unread(const Record& record, std::uint64_t lines) {
+void Shard::note_unread(const Record& record, const PlainSet& lines) {
   const bool is_after_frame = last_plain_ == RecordKind::Traceback;
   last_plain_ = record.kind;
-  const std::uint64_t told = lines & ~(bit_of(PlainLine::StackWord) | bit_of(PlainLine::Occupied) |
-                                       bit_of(PlainLine::GpuName) | bit_of(PlainLine::WorldSize));
+  static const PlainSet kTellNothing =
+      plain_set({PlainLine::StackWord, PlainLine::Occupied, PlainLine::GpuName,
+                 PlainLine::WorldSize, PlainLine::AmdWord});
+  const bool is_told = (lines & ~kTellNothing).any();
   switch (record.kind) {
     case RecordKind::Unknown:
     case RecordKind::Fragment:
-      if (told != 0) return;
+      if (is_told) return;
       unread.lines.add(record.place, record.speaker, record.line);
       if (record.level == Level::Warn)
         unread.warnings.add(record.place, record.speaker, record.line);
       return;
     case RecordKind::Text:
       // The source line below a frame of a traceback is nobody's message.
-      if (is_after_frame || told != 0 || (lines & bit_of(PlainLine::StackWord)) == 0) return;
+      if (is_after_frame || is_told || !has_line(lines, PlainLine::StackWord)) return;
       if (!is_trouble_of_stack(record.text()) || is_echo(trimmed_left(record.text()))) return;
       if (is_talk(trimmed(record.text()))) return;
       unread.lines.add(record.place, record.speaker, record.line);
@@ -173,9 +171,9 @@ void Shard::note_unread(const Record& record, std::uint64_t lines) {
 
 /// What a library's own line says beside its message: the reason of a failure.
 void Shard::take_reasons(const Record& record) {
-  const std::uint64_t lines = plain_lines_of(record.line);
+  const PlainSet lines = plain_lines_of(record.line);
   for (auto i = static_cast<std::size_t>(kFirstReason); i < kPlainLines; ++i) {
-    if ((lines >> i & 1) != 0) keep_plain(record, i);
+    if (lines[i]) keep_plain(record, i);
   }
 }
 
@@ -190,22 +188,22 @@ void Shard::take_plain(const Record& record) {
   if (matrix_lines_.wants(record.text())) {
     matrix_lines_.take(record, speakers[record.speaker].host, matrices);
   }
-  std::uint64_t lines = plain_lines_of(record.line);
+  PlainSet lines = plain_lines_of(record.line);
   note_unread(record, lines);
-  is_of_job = is_of_job || (lines & ~kWordsOfAnybody) != 0;
+  is_of_job = is_of_job || (lines & ~words_of_anybody()).any();
   const bool is_head =
       record.kind == RecordKind::Message && is_message(record, MessageId::LastError);
   if (is_after_last_error_ && !is_head && !trimmed(record.text()).empty()) {
-    lines |= bit_of(PlainLine::LastError);
+    lines.set(static_cast<std::size_t>(PlainLine::LastError));
     is_after_last_error_ = false;
   }
   is_after_last_error_ = is_after_last_error_ || is_head;
-  if (version_facts.empty() && (lines & bit_of(PlainLine::StackWord)) != 0) {
+  if (version_facts.empty() && has_line(lines, PlainLine::StackWord)) {
     const std::string_view version = library_version_in(record.line);
     if (!version.empty()) version_facts.emplace(version, VersionFact{.is_of_text = true});
   }
-  for (std::size_t i = 0; lines != 0; ++i, lines >>= 1) {
-    if ((lines & 1) == 0) continue;
+  for (std::size_t i = 0; lines.any() && i < kPlainLines; ++i) {
+    if (!lines[i]) continue;
     if (i == static_cast<std::size_t>(PlainLine::StackWord)) continue;
     if (i == static_cast<std::size_t>(PlainLine::Occupied)) {
       keep_occupied(record);

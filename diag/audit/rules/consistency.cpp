@@ -444,8 +444,18 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
     }
     is_mixed = is_mixed || here.size() > 1;
   }
+  // Hosts that never met in these lines, each with its own library: the logs of one job, side by side.
+  std::map<std::int32_t, int> of_host;
+  bool is_by_host = false;
+  for (const auto& [process, code] : of_process) {
+    const std::int32_t host = facts.processes[process].host;
+    if (host < 0) continue;
+    const auto [at, is_new] = of_host.emplace(host, code);
+    is_by_host = is_by_host || (!is_new && at->second != code);
+  }
+  const bool is_apart = codes.size() > 1 && of_host.size() > 1 && !is_by_host;
   const Severity severity = is_told || is_mixed || !facts.results.empty() ? Severity::Error
-                            : is_one_process                              ? Severity::Warning
+                            : is_one_process || is_apart                  ? Severity::Warning
                                                                           : Severity::Info;
   Finding& finding = findings.add(
       "version_mismatch", severity,

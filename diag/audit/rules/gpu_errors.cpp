@@ -63,12 +63,10 @@ bool is_out_of_memory(std::string_view text) {
 
 /// A text that says a reason has a finding of that reason.
 bool has_reason(std::string_view text) {
-  const std::uint64_t lines = plain_lines_of(text);
-  for (const PlainLine line : {PlainLine::FabricManagerDown, PlainLine::ArchUnsupported,
-                               PlainLine::NoSuchGpu, PlainLine::GpuHardware}) {
-    if ((lines >> static_cast<unsigned>(line) & 1) != 0) return true;
-  }
-  return false;
+  static const PlainSet kReasons =
+      plain_set({PlainLine::FabricManagerDown, PlainLine::ArchUnsupported, PlainLine::NoSuchGpu,
+                 PlainLine::GpuHardware, PlainLine::DriverMismatch, PlainLine::ForwardCompat});
+  return (plain_lines_of(text) & kReasons).any();
 }
 
 /// Lines of CUDA's that say one thing, and who says them.
@@ -147,6 +145,9 @@ std::string cause_of(std::string_view text) {
            "rights for NUMA, or a kernel that lacks it";
   if (contains(low, "mapping resources exhausted"))
     return "a GPU has mapped as many peers as it can (8 over PCIe)";
+  if (contains(low, "not supported") && !contains(low, "peer access"))
+    return "the driver, the machine or the container does not give what the call needs: multicast "
+           "over NVSwitch, memory handles between processes, or a newer driver";
   if (contains(low, "the mps"))
     return "the MPS daemon does not run, is of another user or version, or is full";
   if (contains(low, "peer access"))
@@ -172,6 +173,9 @@ std::string fix_of(std::string_view text) {
            "confirm";
   if (contains(low, "mapping resources exhausted"))
     return "NCCL_P2P_LEVEL=PXB, or fewer GPUs a job";
+  if (contains(low, "not supported") && !contains(low, "peer access"))
+    return "nvidia-smi -q | grep -A3 Fabric must say Completed; NCCL_NVLS_ENABLE=0 to confirm "
+           "(Transformer Engine's user buffers: UB_SKIPMC=1); docker run --ipc=host";
   if (contains(low, "the mps")) return "nvidia-cuda-mps-control -d; or run without MPS";
   if (contains(low, "peer access"))
     return "NCCL_P2P_DISABLE=1 (vLLM: --disable-custom-all-reduce); nvidia-smi topo -p2p r";
@@ -218,8 +222,13 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
          first_sentence(message.text().substr(at + kKey.size())));
   }
   for (const PythonErrorFact& error : facts.python_errors) {
-    if (!contains_any(error.text, {"CUDA error", "HIP error"})) continue;
-    take(error.quoted, error.rank, first_sentence(error.text));
+    if (!contains_any(error.text, {"CUDA error", "HIP error", "CUDA Error: "})) continue;
+    // Extensions name the place in their source first.
+    constexpr std::string_view kBehindPlace = "CUDA Error: ";
+    const std::size_t at = error.text.find(kBehindPlace);
+    const std::string_view text = error.text;
+    take(error.quoted, error.rank,
+         first_sentence(at == std::string::npos ? text : text.substr(at + kBehindPlace.size())));
   }
   if (!full.evidence.empty()) say_out_of_memory(full, findings);
   if (other.evidence.empty()) return;

@@ -91,7 +91,8 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
   const Finding disabled = disabled_hcas(facts, findings);
   const bool has_disabled = !disabled.evidence.empty();
   if (facts.nodes() < 2) {
-    if (!has_disabled) return;
+    // On one node it does not matter; an excerpt does not tell how many there are.
+    if (!has_disabled) return is_size_unknown(facts) ? quote_plugins(facts, findings) : void();
     Finding& finding = findings.add("gdr_unavailable_info", Severity::Info,
                                     "GPUDirect RDMA is off; nothing leaves the host");
     finding.evidence = disabled.evidence;

@@ -63,6 +63,15 @@ QueuePair queue_pair_of(const KeptMessage& message) {
   return pair;
 }
 
+/// How a host is asked for its way to an address. GIDs of RoCE hold IPv4 addresses as `::ffff:10.1.0.2`, which IPv6's
+/// routes do not have.
+std::string route_question(std::string_view address) {
+  constexpr std::string_view kMapped = "::ffff:";
+  if (address.starts_with(kMapped)) address.remove_prefix(kMapped.size());
+  const bool is_ipv4 = contains(address, ".") && !contains(address, ":");
+  return fmt::format("ip {}route get {}", is_ipv4 ? "" : "-6 ", address);
+}
+
 /// ibv_modify_qp fails: no address, no route, or no answer between two ports.
 void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
   const MessageLines& modify = facts.messages[MessageId::IbModifyQpFailed];
@@ -135,9 +144,9 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
           "the kernel knows no way between the two addresses: NICs that are not cabled to each "
           "other (a rail or a point-to-point link), another subnet, or a GID of the wrong kind";
       finding.fix = fmt::format(
-          "ip -6 route get {}; ping between the two addresses; NCCL_IB_HCA="
+          "{}; ping between the two addresses; NCCL_IB_HCA="
           "<NICs that reach each other>; show_gids for the index",
-          worst.remote.empty() ? "<remote GID>" : to);
+          worst.remote.empty() ? "ip -6 route get <remote GID>" : route_question(to));
       break;
     case Trouble::NoAnswer:
       finding.title =
@@ -235,7 +244,8 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     const MessageLines& lines = messages[id];
     const Evidence evidence = evidence_of(lines, [&](const KeptMessage& message) {
       return is_warning(message) && !is_port_event(message.text()) &&
-             !(id == MessageId::OfiRequestFailed && fails_to_open(facts, message.text()));
+             !(id == MessageId::OfiRequestFailed &&
+               (fails_to_open(facts, message.text()) || is_memory_refused(message.text())));
     });
     if (evidence.empty()) continue;
     // A peer that does not answer is named by its own finding.
@@ -262,9 +272,12 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
       finding.cause =
           "libfabric's provider gave up on a request: the peer or the fabric does not answer, or "
           "the provider and the plugin (aws-ofi-nccl) do not fit together";
-      finding.fix =
-          "update libfabric and the plugin together; on EFA check the security group, on "
-          "Slingshot FI_CXI_* and the VNI; look at the peer's log";
+      const OfiFabric fabric = ofi_fabric(facts);
+      finding.fix = fmt::format(
+          "update libfabric and the plugin together; {}look at the peer's log",
+          fabric == OfiFabric::Efa         ? "the security group must allow all traffic to itself; "
+          : fabric == OfiFabric::Slingshot ? "check FI_CXI_* and the VNI; "
+                                           : "");
     }
   }
 

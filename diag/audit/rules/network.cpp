@@ -194,9 +194,12 @@ void find_missing_provider(const JobFacts& facts, Findings& findings) {
   finding.cause =
       "the image lacks the provider library that the line names, or has one of another version "
       "than its libibverbs: the device is there and is not found";
-  finding.fix =
-      "apt-get install --reinstall libibverbs1 ibverbs-providers (rdma-core; on EFA the EFA "
-      "installer) in the image; ibv_devinfo in it must list the devices";
+  const bool is_efa =
+      std::any_of(drivers.lines().begin(), drivers.lines().end(),
+                  [](const QuotedLine& line) { return contains(line.text, "efa"); });
+  finding.fix = fmt::format(
+      "{} in the image; ibv_devinfo in it must list the devices",
+      is_efa ? "the EFA installer" : "apt-get install --reinstall libibverbs1 ibverbs-providers");
 }
 
 }  // namespace
@@ -237,10 +240,12 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
         "libfabric refused a domain, an endpoint or a queue: devices or credentials that the job "
         "was not "
         "given, or too many processes for the NIC's resources";
-    finding.fix =
-        "fi_info -v as the job's user on that host; on Slingshot start with srun, which grants the "
-        "VNI, and "
-        "check SLINGSHOT_DEVICES";
+    finding.fix = "fi_info -v as the job's user on that host";
+    const OfiFabric fabric = ofi_fabric(facts);
+    if (fabric == OfiFabric::Slingshot)
+      finding.fix += "; start with srun, which grants the VNI, and check SLINGSHOT_DEVICES";
+    if (fabric == OfiFabric::Efa)
+      finding.fix += "; fi_info -p efa must list the device; pass all of /dev/infiniband";
   }
   if (messages.has(MessageId::RxdmTimeout)) {
     Finding& finding = findings.add("net_init_error", Severity::Error,
@@ -272,6 +277,18 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
   const auto open_fails = [](const KeptMessage& message) {
     return contains(message.text(), "open_device");
   };
+  const bool has_failed =
+      !facts.results.empty() || !facts.plain_of(PlainLine::SystemError).evidence.empty();
+  const Evidence unopened = evidence_of(messages[MessageId::IbCallFailed], open_fails);
+  if (!messages.has(MessageId::IbDeviceUnusable) && has_failed && !unopened.empty()) {
+    Finding& finding = findings.add("ib_device_unusable", Severity::Error,
+                                    "RDMA devices are visible but cannot be opened");
+    finding.evidence = unopened;
+    finding.cause =
+        "the device nodes /dev/infiniband/uverbsN are not in the container, or the user may not "
+        "open them";
+    finding.fix = "docker run --device=/dev/infiniband ... (Kubernetes: the RDMA device plugin)";
+  }
   if (messages.has(MessageId::IbDeviceUnusable)) {
     Finding& finding =
         findings.add("ib_device_unusable", is_slow ? Severity::Error : Severity::Warning,

@@ -29,6 +29,32 @@ constexpr std::array kReasons{
            "take the node out (drain it); nvidia-smi -q -d ECC; nvidia-smi nvlink -e; dmesg for "
            "Xid lines; reset or replace the GPU"},
     Reason{
+        PlainLine::GpuIsLost, "gpu_hardware_error", Severity::Error,
+        "nvidia-smi does not reach a GPU any more",
+        "the GPU has left the PCIe bus or hangs: a hardware fault, heat, power, or its driver",
+        "take the node out (drain it); the kernel's log for its Xid (79: off the bus); power-cycle "
+        "the node, and replace the GPU if it comes again"},
+    Reason{
+        PlainLine::GpuPageFault, "cuda_error", Severity::Error,
+        "a kernel touched GPU memory that is not mapped (ROCm)",
+        "a buffer that was freed too early, an index out of range, or a peer's memory that cannot "
+        "be reached; seldom the hardware",
+        "AMD_SERIALIZE_KERNEL=3 to find the kernel; rocm-smi --showtopo; NCCL_P2P_DISABLE=1 to "
+        "tell whether it is a peer's memory"},
+    Reason{PlainLine::DriverMismatch, "cuda_error", Severity::Error,
+           "the CUDA library and the driver in the kernel are of different versions",
+           "the driver was replaced while it was loaded, or the container brings a libcuda of its "
+           "own instead of the host's (error 803; NVML: Driver/library version mismatch)",
+           "restart the host, or reload the nvidia modules; in a container start with the NVIDIA "
+           "runtime and take a libcuda.so.1 of the image off LD_LIBRARY_PATH"},
+    Reason{
+        PlainLine::ForwardCompat, "cuda_error", Severity::Error,
+        "CUDA's compatibility package does not serve this GPU (804)",
+        "forward compatibility is for data-centre GPUs; on others a newer CUDA than the driver's "
+        "does not run",
+        "take /usr/local/cuda/compat off LD_LIBRARY_PATH; a newer driver, or an image of an older "
+        "CUDA"},
+    Reason{
         PlainLine::FabricManagerDown, "fabric_manager_down", Severity::Error,
         "CUDA waits for the NVSwitch fabric: system not yet initialized (802)",
         "the fabric manager is not running, or is of another version than the driver: no GPU of "
@@ -46,7 +72,7 @@ constexpr std::array kReasons{
            "NCCL, PyTorch or an extension was compiled without the GPU's architecture: the first "
            "kernel is not found",
            "take a newer NCCL and PyTorch that name the architecture (torch.cuda.get_arch_list()); "
-           "from source: NVCC_GENCODE, TORCH_CUDA_ARCH_LIST"},
+           "from source: NVCC_GENCODE, TORCH_CUDA_ARCH_LIST (ROCm: PYTORCH_ROCM_ARCH)"},
     Reason{PlainLine::PeerGpuHidden, "peer_gpu_hidden", Severity::Warning,
            "a process does not see the GPU of its peer",
            "containers of one host are given one GPU each, so that peer-to-peer has no device to "
@@ -120,6 +146,46 @@ constexpr std::array kReasons{
            "than this side expects",
            "the same libfabric, aws-ofi-nccl and FI_PROVIDER on all nodes; security groups between "
            "them"},
+    Reason{
+        PlainLine::ForkUnsafe, "fork_unsafe", Severity::Error,
+        "libfabric's EFA provider ends the job because a process calls fork()",
+        "memory that is registered with the NIC and copied by fork() may be corrupted: a data "
+        "loader's workers and subprocess calls fork, and this kernel or rdma-core is too old to "
+        "guard it",
+        "FI_EFA_FORK_SAFE=1 (older libfabric: RDMAV_FORK_SAFE=1) on all ranks; or Linux 5.13 with "
+        "rdma-core 35"},
+    Reason{
+        PlainLine::OneCclDevices, "net_init_error", Severity::Error,
+        "oneCCL cannot open the devices of the GPUs",
+        "the process does not see /dev/dri: not given to the container, or its user is not in the "
+        "group render",
+        "docker run --device=/dev/dri --group-add render ...; ls -l /dev/dri; "
+        "CCL_ZE_IPC_EXCHANGE=sockets where device files cannot be shared"},
+    Reason{
+        PlainLine::OneCclTransport, "net_init_error", Severity::Error,
+        "oneCCL cannot start its transport",
+        "libfabric or MPI, by which oneCCL moves data between processes, finds no usable provider "
+        "or launcher",
+        "fi_info as the job's user; FI_PROVIDER=<one that it lists>, FI_TCP_IFACE=<the hosts' "
+        "network>; CCL_ATL_TRANSPORT=mpi under an MPI launcher, ofi without"},
+    Reason{
+        PlainLine::NvshmemTransport, "net_init_error", Severity::Error,
+        "NVSHMEM cannot connect its remote transport",
+        "its InfiniBand transport does not reach the peers: a wrong GID or HCA, or no RDMA device "
+        "in the container",
+        "NVSHMEM_DEBUG=INFO; NVSHMEM_HCA_LIST and NVSHMEM_IB_GID_INDEX as on a working host; "
+        "ibv_devinfo in the container"},
+    Reason{
+        PlainLine::NvshmemMemory, "net_init_error", Severity::Error,
+        "NVSHMEM cannot register GPU memory with the NIC",
+        "the kernel lacks nvidia_peermem (or DMA-BUF), or the limit of locked memory is too low",
+        "modprobe nvidia_peermem on the hosts; ulimit -l unlimited; NVSHMEM_DEBUG=INFO names the "
+        "call"},
+    Reason{PlainLine::NvshmemFailed, "net_init_error", Severity::Error, "NVSHMEM does not start",
+           "the line quoted names the part that failed",
+           "NVSHMEM_DEBUG=INFO, and the first line with `non-zero status`"},
+    Reason{PlainLine::OneCclFailed, "net_init_error", Severity::Error, "oneCCL fails",
+           "the line quoted names the part that failed", "CCL_LOG_LEVEL=info, and run again"},
     Reason{PlainLine::HipIpcFailed, "ipc_failed", Severity::Error,
            "memory handles of HIP do not cross between the processes of a host",
            "containers without a common IPC namespace or without all of /dev/kfd and /dev/dri, or "
@@ -149,6 +215,18 @@ constexpr std::array kReasons{
            "Gloo those of the CPU",
            "tensor.cuda() or .contiguous() before the call; or "
            "init_process_group(\"cpu:gloo,cuda:nccl\"), which serves both"},
+    Reason{
+        PlainLine::WorldDoesNotFit, "invalid_usage", Severity::Error,
+        "the number of ranks does not fit the parallel groups that are asked for",
+        "the sizes of the tensor, pipeline and data parallel groups must multiply to the number of "
+        "ranks: fewer processes started than were planned, or the sizes are of another job",
+        "as many ranks as the product of the sizes: nodes x processes a node; print WORLD_SIZE on "
+        "every process"},
+    Reason{PlainLine::SubsetWaits, "collective_timeout", Severity::Warning,
+           "some ranks wait for a tensor that others have not submitted",
+           "a rank is behind, has ended, or takes another path: a branch or a batch that others do "
+           "not have",
+           "py-spy dump of the ranks that the line lists as missing; their own logs"},
     Reason{PlainLine::GroupNotMade, "invalid_usage", Severity::Error,
            "a process group is used before it is made, or is made twice",
            "init_process_group() was not called in this process, or a library had called it",
@@ -199,7 +277,8 @@ std::string details_of(PlainLine line, std::string_view text) {
                                       : ": an ECC or hardware error that cannot be corrected";
     case PlainLine::ArchUnsupported:
       for (const std::string_view words :
-           {"named symbol not found", "invalid device function", "no kernel image is available"}) {
+           {"named symbol not found", "invalid device function", "no kernel image is available",
+            "invalid kernel file", "device kernel image is invalid"}) {
         if (contains(text, words)) return fmt::format(": {}", words);
       }
       return {};
@@ -210,6 +289,31 @@ std::string details_of(PlainLine line, std::string_view text) {
                  ? std::string()
                  : fmt::format("; {}", text.substr(at, 100));
     }
+    case PlainLine::DriverMismatch:
+    case PlainLine::ForwardCompat: {
+      const std::size_t at = text.find("Error 80");
+      return at == std::string_view::npos ? std::string()
+                                          : fmt::format(": {}", text.substr(at, 90));
+    }
+    case PlainLine::GpuIsLost: {
+      constexpr std::string_view kKey = "device handle for ";
+      const std::size_t at = text.find(kKey);
+      return at == std::string_view::npos ? std::string()
+                                          : fmt::format(": {}", text.substr(at + kKey.size(), 60));
+    }
+    case PlainLine::OneCclTransport:
+    case PlainLine::OneCclFailed: {
+      const std::size_t at = std::min(text.find("EXCEPTION: "), text.find("|CCL_ERROR| "));
+      return at == std::string_view::npos ? std::string()
+                                          : fmt::format(": {}", text.substr(at + 11, 120));
+    }
+    case PlainLine::NvshmemFailed:
+    case PlainLine::NvshmemMemory: {
+      const std::size_t at = text.rfind("non-zero status");
+      return at == std::string_view::npos ? std::string()
+                                          : fmt::format(": {}", text.substr(at, 100));
+    }
+    case PlainLine::WorldDoesNotFit:
     case PlainLine::WrongTensor:
     case PlainLine::GroupNotMade: {
       const std::size_t at = text.find("Error: ");
@@ -234,6 +338,17 @@ std::string node_before(const JobFacts& facts, logs::Place place) {
   return node;
 }
 
+/// What waits at a start and is done with before the job goes on is no trouble.
+Severity severity_of_reason(const JobFacts& facts, const Reason& reason) {
+  const bool may_pass = reason.line == PlainLine::SubsetWaits;
+  const bool is_started =
+      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+        return std::any_of(comm.members.begin(), comm.members.end(),
+                           [](const Member& member) { return member.is_complete; });
+      });
+  return may_pass && is_started ? Severity::Info : reason.severity;
+}
+
 void add_reason(const JobFacts& facts, const Reason& reason, Findings& findings) {
   const PlainLines& lines = facts.plain_of(reason.line);
   if (lines.evidence.empty()) return;
@@ -245,7 +360,7 @@ void add_reason(const JobFacts& facts, const Reason& reason, Findings& findings)
   if (is_known) return;
   const std::string_view first =
       lines.kept.empty() ? std::string_view() : std::string_view(lines.kept.front().quoted.text);
-  Finding& finding = findings.add(reason.id, reason.severity,
+  Finding& finding = findings.add(reason.id, severity_of_reason(facts, reason),
                                   std::string(reason.title) + details_of(reason.line, first));
   finding.evidence = lines.evidence;
   std::vector<std::uint32_t> who;

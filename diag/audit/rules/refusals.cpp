@@ -62,12 +62,31 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
                             findings.has("ib_error", Severity::Warning) ||
                             findings.has("gid_index");
   if (is_explained) return;
+  // The exception of PyTorch's that quotes the library may be all that is left of the process.
+  const bool is_told = !facts.plain_of(PlainLine::SystemError).evidence.empty();
   const auto is_fatal = [&](const KeptMessage& message) {
-    return is_warning(message) && facts.has_failed(message.process());
+    return is_warning(message) && (is_told || facts.has_failed(message.process()));
   };
   const MessageLines& verbs = facts.messages[MessageId::IbCallFailed];
   const Evidence evidence = evidence_of(verbs, is_fatal);
   if (evidence.empty()) return;
+  const auto is_of_gid = [](const KeptMessage& message) {
+    return contains(message.text(), "query_gid");
+  };
+  if (std::all_of(verbs.kept.begin(), verbs.kept.end(), is_of_gid)) {
+    Finding& finding = findings.add("gid_index", Severity::Error,
+                                    "a port has no GID at the index that NCCL asks for");
+    finding.evidence = evidence;
+    findings.say_who(finding, verbs.processes);
+    finding.cause =
+        "NCCL_IB_GID_INDEX is beyond the port's GID table, or the interface that gave the entry "
+        "has "
+        "gone; a container without the host's network sees a part of the table";
+    finding.fix =
+        "show_gids in that container; unset NCCL_IB_GID_INDEX from 2.21 on, before it the index of "
+        "the RoCE v2 entry";
+    return;
+  }
   Finding& finding = findings.add("ib_error", Severity::Error,
                                   "a call of the RDMA library fails, and the job with it");
   finding.evidence = evidence;
@@ -76,6 +95,7 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
       std::any_of(verbs.kept.begin(), verbs.kept.end(),
                   [](const auto& message) { return contains(message.text(), "Bad address"); });
   finding.confidence = Confidence::Medium;
+  if (is_address) finding.title = "GPU memory cannot be registered with the NIC: Bad address";
   finding.cause = is_address
                       ? "GPU memory cannot be registered: the peer memory module does not fit "
                         "the driver, or the memory is of a kind that needs DMA-BUF"

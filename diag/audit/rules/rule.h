@@ -66,6 +66,8 @@ void look_for_reasons(const JobFacts& facts, Findings& findings);
 // Machines: rules/machines.cpp
 void look_for_gpu_faults(const JobFacts& facts, Findings& findings);
 void look_for_link_flaps(const JobFacts& facts, Findings& findings);
+// Rates of ports: rules/port_speeds.cpp
+void look_for_slow_ports(const JobFacts& facts, Findings& findings);
 // GPUs and adapters that fail: rules/gpu_errors.cpp, rules/ib_errors.cpp
 void look_for_cuda_errors(const JobFacts& facts, Findings& findings);
 void look_for_ib_errors(const JobFacts& facts, Findings& findings);

@@ -68,6 +68,8 @@ constexpr std::array kRules{
          look_for_cuda_errors},
     Rule{"link_flap", "ports that go down and come up", "docs/formats 9.1 NET-29, NET-37; 4.2",
          look_for_link_flaps},
+    Rule{"link_degraded", "ports that are slower than their sisters", "docs/formats 2.4",
+         look_for_slow_ports},
     Rule{"ib_error", "RDMA requests that fail", "docs/formats 9.1 NET-24..30; 4.2",
          look_for_ib_errors},
     Rule{"env_override", "calls that the library refuses",

@@ -6,6 +6,7 @@
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 #include "diag/audit/rules/unspoken.h"
+#include "diag/audit/rules/words.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
@@ -157,19 +158,21 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
 void look_for_limits(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   const auto is_locked = [](const KeptMessage& message) {
-    const std::string_view text = message.text();
-    return contains(text, "Cannot allocate") &&
-           contains_any(text, {"ibv_reg_", "ibv_create_", "ibv_alloc_"});
+    return is_memory_refused(message.text());
   };
   const MessageLines& verbs = messages[MessageId::IbCallFailed];
-  const Evidence locked = evidence_of(verbs, is_locked);
+  const MessageLines& requests = messages[MessageId::OfiRequestFailed];
+  Evidence locked = evidence_of(verbs, is_locked);
+  locked.mix(evidence_of(requests, is_locked));
   if (!locked.empty()) {
     Finding& finding = findings.add("memlock_limit", Severity::Error,
                                     "the limit of locked memory is too low for RDMA");
     finding.evidence = locked;
-    findings.say_who(finding, verbs.processes);
+    findings.say_who(finding, verbs.evidence.empty() ? requests.processes : verbs.processes);
     finding.cause =
-        "\"Cannot allocate memory\" of a verbs call is the memlock limit, not the machine's memory";
+        "\"Cannot allocate memory\" of a verbs call, or of libfabric's over it, is the memlock "
+        "limit, "
+        "not the machine's memory";
     finding.fix =
         "ulimit -l unlimited; docker run --ulimit memlock=-1; systemd: LimitMEMLOCK=infinity";
   }
@@ -298,6 +301,21 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
                     ? "nc -vz $MASTER_ADDR $MASTER_PORT from that host; check that rank 0 runs"
                     : "look at what the missing process does before its first collective; "
                       "init_process_group(timeout=...) if it is legitimately slow";
+  const bool is_own_address =
+      has_unreachable &&
+      std::any_of(unreachable.kept.begin(), unreachable.kept.end(), [](const KeptMessage& message) {
+        return contains_any(message.text(), {"[localhost]", "(localhost,", "[127.0.0.1]",
+                                             "(127.0.0.1,", "[::1]", "(::1,"});
+      });
+  if (is_own_address) {
+    finding.cause =
+        "MASTER_ADDR is this host's own loopback address: on every node but rank 0's nobody "
+        "listens "
+        "there; on rank 0's node, rank 0 is not up";
+    finding.fix =
+        "MASTER_ADDR=<rank 0's address or name, as all nodes reach it>, the same on every node; "
+        "torchrun --rdzv_endpoint=<that>:29500";
+  }
   const PlainLines& nameless = facts.plain_of(PlainLine::NameWithoutAddress);
   if (has_unreachable && !nameless.evidence.empty()) {
     finding.evidence.mix(nameless.evidence);
@@ -338,6 +356,30 @@ std::string text_behind_labels(std::string_view text) {
   const std::size_t end = text.starts_with('[') ? text.find("]: ") : std::string_view::npos;
   if (end != std::string_view::npos) text.remove_prefix(end + 3);
   return std::string(text.substr(0, 160));
+}
+
+/// `FasTrak` of `NET/FasTrak plugin initialization failed`; empty: it is a network of NCCL's own, or none.
+std::string plugin_named_in(std::string_view text) {
+  constexpr std::string_view kKey = "NET/";
+  const std::size_t at = text.find(kKey);
+  if (at == std::string_view::npos || at > 40) return {};
+  std::string_view name = text.substr(at + kKey.size());
+  name = name.substr(0, name.find_first_of(" :/<"));
+  const bool is_own = name == "IB" || name == "Socket" || name == "Plugin" || name == "IBext";
+  return is_own ? std::string() : std::string(name);
+}
+
+/// The library quotes its plugin: the network fails, and the plugin says why.
+void say_plugin_fails(const std::string& network, const std::string& reason, Finding& finding) {
+  finding.id = "net_init_error";
+  finding.title = fmt::format("the network plugin {} fails: {}", network,
+                              reason.substr(reason.find(network) + network.size() + 1));
+  finding.fix =
+      contains_any(network, {"TCPX", "FasTrak"})
+          ? "the receive manager (RxDM, the sidecar container of GPUDirect-TCPX) must run on every "
+            "host, with the job's volumes and devices; the line quoted names what is missing"
+          : "what the line quoted names: the plugin's variables, devices and version; "
+            "NCCL_DEBUG=INFO shows what came before it";
 }
 
 }  // namespace
@@ -388,6 +430,8 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
     finding.cause = warned.lines().front().text;
     finding.fix =
         "the line quoted names what is missing; NCCL_DEBUG=INFO shows what came before it";
+    const std::string network = plugin_named_in(reason);
+    if (!network.empty()) say_plugin_fails(network, reason, finding);
     return;
   }
   const auto add = [&](std::string_view id, Severity severity, std::string_view title,

@@ -152,6 +152,30 @@ bool wants_plugin(const JobFacts& facts) {
   return net != nullptr && net->value != "IB" && net->value != "Socket";
 }
 
+OfiFabric ofi_fabric(const JobFacts& facts) {
+  const auto says = [&](MessageId id, std::initializer_list<std::string_view> words) {
+    const std::vector<KeptMessage>& kept = facts.messages[id].kept;
+    return std::any_of(kept.begin(), kept.end(), [&](const KeptMessage& message) {
+      return contains_any(lower_case(message.text()), words);
+    });
+  };
+  constexpr std::array kOfAnybody = {MessageId::OfiProvider,      MessageId::OfiOther,
+                                     MessageId::OfiNoProvider,    MessageId::OfiSetting,
+                                     MessageId::OfiRequestFailed, MessageId::OfiEndpointFailed,
+                                     MessageId::LibfabricLine};
+  for (const MessageId id : kOfAnybody) {
+    if (says(id, {"cxi"})) return OfiFabric::Slingshot;
+    if (says(id, {"efa", "aws-specific"})) return OfiFabric::Efa;
+  }
+  if (has_interface(facts, "hsn") || has_variable(facts, "FI_CXI")) return OfiFabric::Slingshot;
+  const bool is_aws =
+      facts.messages.has(MessageId::OfiPlatform) || facts.messages.has(MessageId::OfiNoGdr) ||
+      has_variable(facts, "FI_EFA") ||
+      std::any_of(facts.hosts.begin(), facts.hosts.end(),
+                  [](const HostFacts& host) { return host.name.starts_with("ip-"); });
+  return is_aws ? OfiFabric::Efa : OfiFabric::Unknown;
+}
+
 bool fails_to_open(const JobFacts& facts, std::string_view text) {
   const bool is_running =
       std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {

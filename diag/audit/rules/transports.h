@@ -42,6 +42,10 @@ std::string faster_fabric(const JobFacts& facts);
 /// Names of interfaces or variables say that the fabric is not InfiniBand's verbs but a plugin's.
 bool wants_plugin(const JobFacts& facts);
 
+/// Whose fabric libfabric's plugin drives, as far as lines, interfaces and variables tell.
+enum class OfiFabric : std::uint8_t { Unknown, Efa, Slingshot };
+OfiFabric ofi_fabric(const JobFacts& facts);
+
 /// Nothing says on how many hosts the job runs: a few lines of a start.
 bool is_size_unknown(const JobFacts& facts);
 

@@ -57,6 +57,12 @@ WorkStatus meaning_of_status(std::int64_t status) {
   return {"another error", "the transport reports an error", kCounters};
 }
 
+bool is_memory_refused(std::string_view text) {
+  const bool is_refused = contains_any(text, {"Cannot allocate", "RC: -12", "ENOMEM"});
+  return is_refused && contains_any(text, {"ibv_reg_", "ibv_create_", "ibv_alloc_",
+                                           "register memory", "register MR", "fi_mr_reg"});
+}
+
 bool is_port_event(std::string_view text) {
   const std::string low = lower_case(text);
   return contains_any(low, {"port error", "port_err", "port active", "port_active"});

@@ -1,0 +1,68 @@
+#include "diag/audit/rules/vendor.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "diag/audit/facts.h"
+#include "diag/audit/rules/transports.h"
+
+namespace ringside::audit {
+namespace {
+
+struct Phrase {
+  std::string_view nvidias, amds;
+};
+
+/// What one vendor's tools ask for, and how the other's are asked; longer phrases before those within them.
+/// source  rocm-smi --help; ROCm's documentation of HIP_VISIBLE_DEVICES and AMD_SERIALIZE_KERNEL; RCCL
+///         src/transport/net_ib.cc (memory_peers/amdkfd) and src/misc/rocmwrap.cc (NCCL_DMABUF_ENABLE)
+constexpr std::array kPhrases{
+    Phrase{"nvidia-smi topo -m", "rocm-smi --showtopo"},
+    Phrase{"nvidia-smi topo -p2p r", "rocm-smi --showtopo"},
+    Phrase{"nvidia-smi topo -p2p n", "rocm-smi --showtopo"},
+    Phrase{"nvidia-smi nvlink -s", "rocm-smi --showxgmierr"},
+    Phrase{"nvidia-smi nvlink -e", "rocm-smi --showxgmierr"},
+    Phrase{"nvidia-smi -q -d ECC", "rocm-smi --showrasinfo"},
+    Phrase{"nvidia-smi -L", "rocm-smi --showid"},
+    Phrase{"nvidia-smi -r", "rocm-smi --gpureset"},
+    Phrase{"nvidia-smi", "rocm-smi"},
+    Phrase{"modprobe nvidia-peermem",
+           "NCCL_DMABUF_ENABLE=1, or a driver of the NIC that knows "
+           "/sys/kernel/mm/memory_peers/amdkfd"},
+    Phrase{"for Xid lines", "for amdgpu lines"},
+    Phrase{"CUDA_LAUNCH_BLOCKING=1", "AMD_SERIALIZE_KERNEL=3"},
+    Phrase{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"},
+    Phrase{"--gpus all", "--device=/dev/kfd --device=/dev/dri"},
+};
+
+/// Of advice that goes through the fabrics, those that the job does not have.
+constexpr Phrase kSlingshot{"on Slingshot FI_CXI_*, ", ""};
+
+void replace_all(std::string& text, const Phrase& phrase) {
+  for (std::size_t at = text.find(phrase.nvidias); at != std::string::npos;
+       at = text.find(phrase.nvidias, at + phrase.amds.size())) {
+    text.replace(at, phrase.nvidias.size(), phrase.amds);
+  }
+}
+
+}  // namespace
+
+bool is_of_amd(const JobFacts& facts) {
+  return !facts.plain_of(PlainLine::AmdWord).evidence.empty() ||
+         std::any_of(facts.version_facts.begin(), facts.version_facts.end(),
+                     [](const auto& entry) { return entry.second.is_rccl; }) ||
+         std::any_of(facts.comms.begin(), facts.comms.end(),
+                     [](const CommFacts& comm) { return comm.is_rccl; });
+}
+
+void say_for_vendor(const JobFacts& facts, Finding& finding) {
+  if (ofi_fabric(facts) != OfiFabric::Slingshot) replace_all(finding.fix, kSlingshot);
+  if (!is_of_amd(facts)) return;
+  for (const Phrase& phrase : kPhrases) {
+    replace_all(finding.cause, phrase);
+    replace_all(finding.fix, phrase);
+  }
+}
+
+}  // namespace ringside::audit
