@@ -162,7 +162,7 @@ constexpr std::array kTypes{
                 "a tuner plugin has no configuration"},
     FindingType{"unread_lines", Warning, Notes, CostModel::None, "",
                 "lines of the communication stack were not understood"},
-    FindingType{"verbs_provider_missing", Error, Slows, CostModel::None, "",
+    FindingType{"verbs_provider_missing", Error, Slows, CostModel::None, "ib_device_unusable",
                 "libibverbs does not find its providers"},
     FindingType{"version_mismatch", Error, Stops, CostModel::None, "",
                 "ranks have different libraries"},

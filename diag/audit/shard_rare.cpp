@@ -22,7 +22,13 @@ namespace {
 bool is_talk(std::string_view text) {
   const bool asks = text.ends_with('?') || text.find("? ") != std::string_view::npos;
   // c10d asks itself: `Did the remote server shutdown or crash?`
-  return (asks && text.find("Did the remote") == std::string_view::npos) ||
+  // A program does not speak of itself as I.
+  const bool is_first_person =
+      text.starts_with("I ") || text.find(" I ") != std::string_view::npos ||
+      text.find(" my ") != std::string_view::npos || text.find("I'm ") != std::string_view::npos ||
+      text.find("I've ") != std::string_view::npos || text.starts_with("We ") ||
+      text.starts_with("My ");
+  return is_first_person || (asks && text.find("Did the remote") == std::string_view::npos) ||
          text.find(" PASSED") != std::string_view::npos ||
          text.find(" SKIPPED") != std::string_view::npos;
 }

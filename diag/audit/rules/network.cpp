@@ -304,9 +304,12 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
 
   const PlainLines& driver = facts.plain_of(PlainLine::NoVerbsDriver);
   if (!driver.evidence.empty() && is_slow) {
-    Finding& finding = findings.add("ib_device_unusable", Severity::Error,
+    Finding& finding = findings.add("verbs_provider_missing", Severity::Error,
                                     "RDMA devices are there and libibverbs has no driver for them");
     finding.evidence = driver.evidence;
+    finding.evidence.mix(evidence_of(messages[MessageId::VerbsLibrary], [](const auto& message) {
+      return contains(message.text(), "couldn't load driver");
+    }));
     finding.cause = "the image lacks the provider library of the device, or has another version";
     finding.fix = "apt-get install ibverbs-providers   # in the image; then ibv_devinfo in it";
   }

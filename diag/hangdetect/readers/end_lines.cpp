@@ -210,7 +210,13 @@ bool EndLines::take_message(const Record& record, int rank) {
     case MessageId::RayEnded:
       statements_.state_of(record, What::HostDeath, rank, 0, memory_in(record.text()));
       return true;
-    case MessageId::SlurmNodeFailure:
+    case MessageId::SlurmNodeFailure: {
+      const std::string_view node = logs::message_argument(record, "node");
+      statements_.state_of(
+          record, What::HostDeath, rank, 0,
+          node.empty() ? "its node failed" : "its node failed: " + std::string(node));
+      return true;
+    }
     case MessageId::MpiDaemonLost:
     case MessageId::FallenOffBus:
       statements_.state_of(record, What::HostDeath, rank);

@@ -72,7 +72,7 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
       }
     }
     if (rank >= 0 && text.starts_with('[')) {
-      statements_.state(record, What::Laggards, {rank});
+      statements_.state(record, What::Laggards, {rank}, 0, "Horovod's stall inspector");
       return true;
     }
   }
@@ -83,7 +83,8 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
   list_ = at != std::string_view::npos || goes_on ? List::Tasks : List::None;
   if (list_ == List::None) return false;
   std::vector<int> tasks = job_tasks(goes_on ? text : text.substr(at));
-  if (!tasks.empty()) statements_.state(record, What::Laggards, std::move(tasks));
+  if (!tasks.empty())
+    statements_.state(record, What::Laggards, std::move(tasks), 0, "the coordination service");
   return true;
 }
 
@@ -175,6 +176,7 @@ void OwnWords::read_claims(std::string_view text) {
 void OwnWords::read(const logs::Record& record, int rank) {
   const std::string_view text = record.text();
   if (read_list(record, rank) || read_tables(record)) return;
+  if (text.find("hit an exception") != std::string_view::npos) begin_traceback(record, rank);
   read_claims(text);
   const RunLine line = read_run_line(text);
   const RankedLine own = read_ranked_line(record.line);

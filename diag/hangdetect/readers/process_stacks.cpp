@@ -135,10 +135,11 @@ Head head_of(std::string_view line) {
     const std::string_view rest =
         end == std::string::npos ? std::string_view{} : std::string_view(text).substr(end);
     const bool is_count = rest.starts_with(" in:") || rest.starts_with(" process") ||
-                          rest.starts_with(" ranks") || rest.starts_with(" rank ") || rest == "x" ||
-                          rest.starts_with("x ") || rest.starts_with(" gpus") ||
-                          rest.starts_with(" workers") || rest.starts_with(" others") ||
-                          rest.starts_with(" threads are") || rest.starts_with(" are in");
+                          (rest.starts_with(" ranks") && !rest.starts_with(" ranks in total")) ||
+                          rest.starts_with(" rank ") || rest == "x" || rest.starts_with("x ") ||
+                          rest.starts_with(" gpus") || rest.starts_with(" workers") ||
+                          rest.starts_with(" others") || rest.starts_with(" threads are") ||
+                          rest.starts_with(" are in");
     if (is_count) head.count = static_cast<int>(count);
   }
   for (const std::string_view key :
@@ -164,6 +165,7 @@ struct Thread {
   std::int64_t number = -1;  ///< gdb's, or the process id of a main thread of py-spy
   Stack frames;
   std::int64_t line = 0;
+  int peer = -1;  ///< py-spy --locals: `dst: 1` below a frame
 };
 
 /// The lines of one text, one after another.
@@ -183,6 +185,7 @@ class Reader {
       return true;
     }
     is_in_frames_ = false;
+    if (take_local(text)) return true;
     if (take_stack_in_line(line)) return true;
     if (take_thread(line) || take_process(text) || take_name(line)) return true;
     const Head head = head_of(text);
@@ -226,6 +229,22 @@ class Reader {
     if (next.host.empty()) next.host = head_.host;
     head_ = std::move(next);
     has_stack_ = false;
+  }
+
+  /// `dst: 1`, `src: 0`: an argument of the frame above, of py-spy --locals. The innermost send or receive counts.
+  bool take_local(std::string_view text) {
+    if (threads_.empty() || threads_.back().frames.empty()) return false;
+    for (const std::string_view key : {"dst: ", "src: ", "peer: "}) {
+      if (!text.starts_with(key)) continue;
+      const std::int64_t peer = leading_number(text.substr(key.size()));
+      Thread& thread = threads_.back();
+      const Op op = op_of(thread.frames.back().function);
+      const bool is_transfer = op == Op::Send || op == Op::Recv;
+      if (peer >= 0 && peer < kMostRanks && is_transfer && thread.peer < 0)
+        thread.peer = static_cast<int>(peer);
+      return true;
+    }
+    return false;
   }
 
   bool take_process(std::string_view text) {
@@ -363,6 +382,7 @@ class Reader {
     if (const Thread* main = main_thread(); main != nullptr) {
       ProcessStack stack;
       stack.frames = main->frames;
+      stack.peer = main->peer;
       classify(stack);
       stack.pids = more_pids_;
       const std::int64_t pid = head_.pid >= 0 ? head_.pid : own_pid_;

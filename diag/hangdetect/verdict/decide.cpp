@@ -121,7 +121,11 @@ void join_stacks(const LogFacts& facts, Explanation& best) {
         [&](const std::string& one) { return one.find(stack.place()) != std::string::npos; });
     if (!is_named || !is_new || best.details.size() >= kMostDetails) continue;
     best.details.push_back(text);
-    best.evidence.push_back({stack.file, -1, stack.line, text});
+    const bool is_quoted =
+        std::any_of(best.evidence.begin(), best.evidence.end(), [&](const Evidence& one) {
+          return one.file == stack.file && one.line == static_cast<std::int64_t>(stack.line);
+        });
+    if (!is_quoted) best.evidence.push_back({stack.file, -1, stack.line, text});
   }
   if (best.stack.empty() && best.kind != Kind::NotAHang) best.stack = facts.call_stack;
 }

@@ -25,9 +25,11 @@ void add_laggards(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto said = all_of(facts, What::Laggards);
   const std::vector<int> ranks = ranks_of(said);
   if (ranks.empty()) return;
-  out.push_back(told(Kind::MissingRank, said, ranks, confidence::kDesyncReport,
-                     fmt::format("PyTorch's desync report names {} as those that did not join",
-                                 ranks_text(ranks))));
+  out.push_back(told(
+      Kind::MissingRank, said, ranks, confidence::kDesyncReport,
+      fmt::format("{} names {} as not having joined",
+                  said.front()->detail.empty() ? "PyTorch's desync report" : said.front()->detail,
+                  ranks_text(ranks))));
 }
 
 /// The stock analyser's report: whom it did not find in a collective.

@@ -65,20 +65,38 @@ bool are_crossed(StackHalf first, StackHalf next) {
          (first == StackHalf::SendForward && next == StackHalf::SendBackward);
 }
 
+/// Two that both send to, or both receive from, each other.
+std::set<int> ranks_at_each_other(const std::map<int, const ProcessStack*>& stacks,
+                                  const std::map<int, StackHalf>& halves) {
+  std::set<int> ranks;
+  for (const auto& [rank, stack] : stacks) {
+    const auto other = stacks.find(stack->peer);
+    if (other == stacks.end() || other->second->peer != rank || other->first == rank) continue;
+    if (halves.at(rank) == halves.at(other->first)) ranks.insert(rank);
+  }
+  return ranks;
+}
+
 }  // namespace
 
 std::optional<Explanation> crossed_transfers(const LogFacts& facts) {
   std::map<int, StackHalf> halves;
+  std::map<int, const ProcessStack*> stacks;
   for (const ProcessStack& stack : facts.stacks) {
     const StackHalf half = stack_half(stack);
     if (half == StackHalf::None || static_cast<int>(stack.ranks.size()) < stack.count)
       return std::nullopt;
-    for (const int rank : stack.ranks) halves[rank] = half;
+    for (const int rank : stack.ranks) {
+      halves[rank] = half;
+      stacks[rank] = &stack;
+    }
   }
   if (halves.size() < 2) return std::nullopt;
-  std::set<int> ranks;
+  std::set<int> ranks = ranks_at_each_other(stacks, halves);
+  const bool are_told = !ranks.empty();
   for (auto one = halves.begin(), next = std::next(one); next != halves.end(); ++one, ++next) {
-    if (are_crossed(one->second, next->second)) ranks.insert({one->first, next->first});
+    if (are_crossed(one->second, next->second) && !are_told)
+      ranks.insert({one->first, next->first});
   }
   const StackHalf first = halves.begin()->second;
   const bool are_alike = (first == StackHalf::Send || first == StackHalf::Receive) &&
@@ -94,10 +112,12 @@ std::optional<Explanation> crossed_transfers(const LogFacts& facts) {
   Explanation out;
   out.kind = Kind::DeadlockCycle;
   out.culprits = {ranks.begin(), ranks.end()};
-  out.confidence = are_all ? confidence::kTransfersCrossed : confidence::kTransfersCrossedSome;
+  out.confidence =
+      are_all || are_told ? confidence::kTransfersCrossed : confidence::kTransfersCrossedSome;
   out.why = fmt::format(
       "{} wait for each other: {}", ranks_text(out.culprits),
-      !are_alike ? "each stands in a half of a transfer that the other begins only behind its own"
+      are_told     ? "by the peers that their stacks show, each is in the same half of one transfer"
+      : !are_alike ? "each stands in a half of a transfer that the other begins only behind its own"
       : first == StackHalf::Send
           ? "each is in a send, which ends once the other receives, and none does"
           : "each is in a receive, and none has begun the send for it");
