@@ -225,13 +225,20 @@ void LineParser::parse_clean(std::string_view line) {
 
 namespace {
 
+/// `[rank3]:`; within a line `[rank3] ` is text.
+bool is_closed_tag(std::string_view text) {
+  const std::size_t end = text.find(']');
+  return end != std::string_view::npos && end + 1 < text.size() && text[end + 1] == ':';
+}
+
 /// Where `[rank3]: ` or `[E ProcessGroupNCCL.cpp:821] ` begins, near the line's start.  returns  0: nowhere
 std::size_t rank_tag(std::string_view line, std::size_t from) {
   constexpr std::size_t kNear = 96;
   const std::string_view head = line.substr(0, from + kNear);
   for (const std::string_view tag : {"[rank", "[default"}) {
     const std::size_t at = find_text(head, tag, from);
-    if (at != std::string_view::npos && strip_wrappers(line.substr(at), false).size > 0) return at;
+    if (at == std::string_view::npos || !is_closed_tag(line.substr(at))) continue;
+    if (strip_wrappers(line.substr(at), false).size > 0) return at;
   }
   const std::size_t file = find_text(head, " ProcessGroupNCCL.cpp:", from);
   if (file == std::string_view::npos) return 0;
@@ -404,7 +411,7 @@ bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix
     Wrapping wrapping = strip_wrappers(line.substr(torch), false);
     NcclPrefix before;
     const bool is_nccl_first = find_nccl_prefix(line.substr(0, torch), from, before);
-    if (wrapping.size > 0 && !is_nccl_first) {
+    if (wrapping.size > 0 && is_closed_tag(line.substr(torch)) && !is_nccl_first) {
       next = {};
       end = torch;
       return true;

@@ -11,6 +11,7 @@
 #include "diag/logparse/headings.h"
 #include "diag/logparse/nccl_prefix.h"
 #include "diag/logparse/paste.h"
+#include "diag/logparse/rank_tables.h"
 #include "diag/logparse/source_text.h"
 #include "diag/logparse/wrappers.h"
 
@@ -527,6 +528,23 @@ void take_headings(std::vector<UndressedLine>& lines) {
   close(lines.size());
 }
 
+/// The lines that rows of ranks become; empty for all others.
+std::vector<std::string> rows_of(const std::vector<std::string_view>& raw) {
+  const bool may_hold_one = std::any_of(raw.begin(), raw.end(), [](std::string_view line) {
+    constexpr std::size_t kLongest = 240;
+    return line.size() < kLongest &&
+           (line.find("ank") != line.npos || line.find("ANK") != line.npos);
+  });
+  if (!may_hold_one) return std::vector<std::string>(raw.size());
+  std::vector<std::string> clean;
+  clean.reserve(raw.size());
+  for (const std::string_view line : raw) clean.push_back(without_colours(line));
+  std::vector<std::string_view> plain;
+  plain.reserve(raw.size());
+  for (const std::string& line : clean) plain.push_back(trimmed_right(without_quotes(line)));
+  return rank_rows(plain);
+}
+
 /// Source that somebody shows beside the output of it.
 void take_sources(std::vector<UndressedLine>& lines, std::string_view paste) {
   std::vector<std::string> plain;
@@ -569,12 +587,16 @@ std::string undecorated(std::string_view line) { return undressed(line).text; }
 
 std::vector<UndressedLine> undress(std::string_view paste) {
   const std::string_view whole = paste;
-  std::vector<UndressedLine> lines;
+  std::vector<std::string_view> raw;
   while (!paste.empty()) {
     const std::size_t end = std::min(paste.find('\n'), paste.size());
-    lines.push_back(undressed(paste.substr(0, end)));
+    raw.push_back(paste.substr(0, end));
     paste.remove_prefix(std::min(end + 1, paste.size()));
   }
+  const std::vector<std::string> rows = rows_of(raw);
+  std::vector<UndressedLine> lines;
+  for (std::size_t i = 0; i < raw.size(); ++i)
+    lines.push_back(undressed(rows[i].empty() ? raw[i] : rows[i]));
   take_strings(lines);
   take_indent(lines);
   take_columns(lines);

@@ -1,5 +1,7 @@
 #include "diag/logparse/wrappers.h"
 
+#include <algorithm>
+
 #include "diag/logparse/cursor.h"
 
 namespace ringside::logs {
@@ -87,7 +89,7 @@ bool mpi_tag(Cursor& cursor, Wrapping& wrapping) {
   return true;
 }
 
-/// `[default3]:`, `[rank3]:`, `[rank3]: `; torchrun's tag is the role and the local rank.
+/// `[default3]:`, `[rank3]:`, `[rank3]: `; torchrun's tag is the role and the local rank. `[rank3] ` is a program's own.
 bool torchrun_tag(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   if (!at.eat('[')) return false;
@@ -95,7 +97,8 @@ bool torchrun_tag(Cursor& cursor, Wrapping& wrapping) {
   while (is_letter(at.peek()) || at.peek() == '_' || at.peek() == '-') at.skip(1);
   const std::string_view role(begin, static_cast<std::size_t>(at.at() - begin));
   std::int32_t rank = -1;
-  if (role.empty() || !is_digit(at.peek()) || !at.number(rank) || !at.eat("]:")) return false;
+  if (role.empty() || !is_digit(at.peek()) || !at.number(rank) || !at.eat(']')) return false;
+  if (!at.eat(':') && (role != "rank" || at.peek() != ' ')) return false;
   at.eat(' ');
   (role == "rank" ? wrapping.launcher_rank : wrapping.local_rank) = rank;
   cursor = at;
@@ -124,14 +127,12 @@ bool bracketed_time(Cursor& cursor, Wrapping& wrapping) {
   return true;
 }
 
-/// `[pod/worker-0/pytorch] `
+/// `[pod/worker-0/pytorch] ` of `kubectl logs --prefix`, and what people leave of it.
 bool pod_tag(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   std::string_view pod;
-  std::string_view container;
-  if (!at.eat("[pod/") || !at.until('/', pod) || !at.until(']', container) || !at.eat(' '))
-    return false;
-  wrapping.host = pod;
+  if (!at.eat("[pod/") || !at.until(']', pod) || !at.eat(' ')) return false;
+  wrapping.host = pod.substr(0, pod.find('/'));
   cursor = at;
   return true;
 }
@@ -191,7 +192,23 @@ bool logger_header(Cursor& cursor) {
   return true;
 }
 
-/// Ray's `(TrainWorker pid=77, ip=10.0.0.2) `
+/// The rank of `VllmWorker rank=1`, `Worker_TP1`; -1 where a name has one of several parallel groups, or none.
+std::int32_t rank_of_worker(std::string_view name) {
+  std::size_t at = name.find("rank=");
+  if (at != std::string_view::npos) {
+    at += 5;
+  } else {
+    const bool has_groups = name.find("DP") != name.npos || name.find("PP") != name.npos;
+    at = has_groups ? name.npos : name.find("_TP");
+    if (at == std::string_view::npos) return -1;
+    at += 3;
+  }
+  Cursor number(name.substr(at));
+  std::int32_t rank = -1;
+  return is_digit(number.peek()) && number.number(rank) ? rank : -1;
+}
+
+/// Ray's `(TrainWorker pid=77, ip=10.0.0.2) `, vLLM's `(VllmWorker rank=1 pid=77) `, `(Worker_TP1 pid=77) `
 bool ray_tag(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   std::string_view inside;
@@ -201,6 +218,7 @@ bool ray_tag(Cursor& cursor, Wrapping& wrapping) {
   Cursor number(inside.substr(pid + 4));
   if (!number.number(wrapping.pid)) return false;
   if (number.eat(", ip=")) wrapping.host = number.rest();
+  wrapping.launcher_rank = std::max(wrapping.launcher_rank, rank_of_worker(inside.substr(0, pid)));
   cursor = at;
   return true;
 }

@@ -37,6 +37,11 @@ TEST(Wrappers, OfLaunchersGiveTheirKey) {
   EXPECT_EQ(with("node-7: "), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("(TrainWorker pid=77, ip=10.0.0.2) "), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("[pod/worker-0/pytorch] "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("[pod/worker-0] "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("[rank5] "), Lines{"network_in_use n01:411/5/-1"});
+  EXPECT_EQ(with("(VllmWorker rank=1 pid=7) "), Lines{"network_in_use n01:411/1/-1"});
+  EXPECT_EQ(with("(Worker_TP3 pid=7) "), Lines{"network_in_use n01:411/3/-1"});
+  EXPECT_EQ(with("(Worker_DP1_TP3 pid=7) "), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("2025-03-01T10:11:12.123456789Z stdout F "),
             Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("2025-03-01T10:11:12.123Z [default3]:"), Lines{"network_in_use n01:411/-1/3"});

@@ -1,0 +1,138 @@
+#include "diag/logparse/rank_tables.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/text.h"
+#include "diag/logparse/cursor.h"
+
+namespace ringside::logs {
+namespace {
+
+using Cells = std::vector<std::string_view>;
+
+constexpr std::size_t kMostCells = 16;
+
+std::string_view without_code(std::string_view cell) {
+  cell = trimmed(cell);
+  while (!cell.empty() && (cell.front() == '`' || cell.front() == '*')) cell.remove_prefix(1);
+  while (!cell.empty() && (cell.back() == '`' || cell.back() == '*')) cell.remove_suffix(1);
+  return trimmed(cell);
+}
+
+/// Of `| a | b |`.  returns  empty: it is no row
+Cells barred_cells(std::string_view line) {
+  Cells cells;
+  std::string_view text = trimmed(line);
+  if (text.size() < 3 || text.front() != '|') return cells;
+  text.remove_prefix(1);
+  if (text.ends_with('|')) text.remove_suffix(1);
+  while (cells.size() < kMostCells) {
+    const std::size_t bar = text.find('|');
+    cells.push_back(without_code(text.substr(0, bar)));
+    if (bar == std::string_view::npos) break;
+    text.remove_prefix(bar + 1);
+  }
+  return cells;
+}
+
+/// Of `a   b c   d`: parted by two blanks or more, the first one by any.
+Cells blank_cells(std::string_view line, std::size_t columns) {
+  Cells cells;
+  std::string_view text = trimmed(line);
+  while (!text.empty() && cells.size() < kMostCells) {
+    const bool is_last = cells.size() + 1 >= columns;
+    const std::size_t end = is_last         ? std::string_view::npos
+                            : cells.empty() ? text.find_first_of(" \t")
+                                            : std::min(text.find("  "), text.find('\t'));
+    cells.push_back(trimmed(text.substr(0, end)));
+    if (end == std::string_view::npos) break;
+    text = trimmed_left(text.substr(end));
+  }
+  return cells;
+}
+
+bool is_rule(std::string_view line) {
+  line = trimmed(line);
+  return line.size() > 2 && line.find('-') != std::string_view::npos &&
+         line.find_first_not_of("|-:+= ") == std::string_view::npos;
+}
+
+bool is_rank_word(std::string_view cell) {
+  const std::string small = lower_case(cell);
+  return small == "rank" || small == "ranks" || small == "global rank" || small == "rank(s)";
+}
+
+/// `3`, `0-6`, `0, 1, 2`, `rank 3`
+bool is_rank_cell(std::string_view cell) {
+  if (cell.starts_with("rank")) cell.remove_prefix(4);
+  cell = trimmed(cell);
+  return !cell.empty() && is_digit(cell.front()) &&
+         cell.find_first_not_of("0123456789-, .") == std::string_view::npos;
+}
+
+bool is_number(std::string_view cell) {
+  return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// `rank 3: seq 811, read (socket.py:705)`
+std::string row_text(const Cells& header, std::size_t rank_column, const Cells& cells) {
+  std::string_view rank = cells[rank_column];
+  if (rank.starts_with("rank")) rank = trimmed(rank.substr(4));
+  const bool are_many = rank.find_first_of("-,.") != std::string_view::npos;
+  std::string text = std::string(are_many ? "ranks " : "rank ") + std::string(rank) + ":";
+  bool is_first = true;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i == rank_column || cells[i].empty()) continue;
+    text += is_first ? " " : ", ";
+    // A number says nothing without its column's name.
+    if (is_number(cells[i]) && i < header.size()) text += lower_case(header[i]) + " ";
+    text += cells[i];
+    is_first = false;
+  }
+  return is_first ? std::string{} : text;
+}
+
+std::size_t rank_column_of(const Cells& header) {
+  const auto found = std::find_if(header.begin(), header.end(), is_rank_word);
+  return static_cast<std::size_t>(found - header.begin());
+}
+
+}  // namespace
+
+std::vector<std::string> rank_rows(const std::vector<std::string_view>& lines) {
+  std::vector<std::string> rows(lines.size());
+  for (std::size_t at = 0; at + 2 < lines.size(); ++at) {
+    const bool is_barred = trimmed(lines[at]).starts_with('|');
+    const Cells header = is_barred ? barred_cells(lines[at]) : blank_cells(lines[at], kMostCells);
+    const std::size_t column = rank_column_of(header);
+    // Without bars nothing but its place tells a column, so the ranks' must be the first.
+    if (column == header.size() || header.size() < 2 || (!is_barred && column != 0)) continue;
+    // `rank 0 is stuck` heads no table.
+    const bool is_header =
+        lines[at].find_first_of("0123456789") == std::string_view::npos &&
+        (trimmed(lines[at]).find_first_of("\t|") != std::string_view::npos ||
+         trimmed(lines[at]).find("  ") != std::string_view::npos || is_rule(lines[at + 1]));
+    if (!is_header) continue;
+    std::size_t row = at + 1;
+    if (is_rule(lines[row])) {
+      ++row;
+    } else if (is_barred) {
+      continue;
+    }
+    const std::size_t first = row;
+    for (; row < lines.size(); ++row) {
+      const Cells cells =
+          is_barred ? barred_cells(lines[row]) : blank_cells(lines[row], header.size());
+      if (cells.size() <= std::max<std::size_t>(column, 1) || !is_rank_cell(cells[column])) break;
+      rows[row] = row_text(header, column, cells);
+    }
+    constexpr std::size_t kFewest = 2;
+    if (row < first + kFewest)
+      std::fill(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), "");
+    at = row - 1;
+  }
+  return rows;
+}
+
+}  // namespace ringside::logs
