@@ -363,6 +363,43 @@ void take_scripts(const std::vector<std::string>& lines, const std::vector<std::
   }
 }
 
+/// `image: x`, `- name: y`, `resources:`
+bool is_yaml(std::string_view text) {
+  if (text.starts_with('#')) return true;
+  if (text.starts_with("- ")) return true;
+  const std::size_t end = text.find(':');
+  if (end == std::string_view::npos || end == 0) return false;
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end),
+                     [](char c) {
+                       return is_word(c) ||
+                              std::string_view("-./\"").find(c) != std::string_view::npos;
+                     }) &&
+         (end + 1 == text.size() || text[end + 1] == ' ');
+}
+
+/// Manifests of Kubernetes and of docker compose say what is to run. What `kubectl get -o yaml` shows of a pod has a
+/// status, which tells what has happened.
+void take_manifests(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
+  static constexpr std::array kKeys = {
+      std::string_view{"apiVersion:"},  std::string_view{"kind:"},
+      std::string_view{"services:"},    std::string_view{"metadata:"},
+      std::string_view{"spec:"},        std::string_view{"image:"},
+      std::string_view{"containers:"},  std::string_view{"volumes:"},
+      std::string_view{"environment:"}, std::string_view{"resources:"}};
+  std::size_t keys = 0;
+  for (const std::string& line : lines) {
+    const std::string_view text = trimmed(line);
+    if (text.starts_with("status:") || text.starts_with("lastState:")) return;
+    keys += starts_with_one(text, kKeys) ? 1U : 0U;
+  }
+  constexpr std::size_t kSeveral = 3;
+  if (keys < kSeveral) return;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view text = trimmed(lines[i]);
+    if (!text.empty() && is_yaml(text)) is_source[i] = true;
+  }
+}
+
 /// Of a text that is source for the most part, what stands between: comments and pieces of strings.
 void take_whole(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
   std::size_t all = 0;
@@ -408,6 +445,7 @@ std::vector<bool> source_lines(const std::vector<std::string>& lines,
   take_blocks(lines, dressed, is_source);
   take_explained_blocks(lines, dressed, is_source);
   take_scripts(lines, dressed, is_source);
+  take_manifests(lines, is_source);
   take_whole(lines, is_source);
   return is_source;
 }

@@ -111,6 +111,15 @@ TEST(SourceText, PagesThatExplainMessagesAreNoLogs) {
             false);
 }
 
+TEST(SourceText, ManifestsAreNoLogsUnlessTheyHaveAStatus) {
+  const std::vector<std::string> manifest = {"apiVersion: v1", "kind: Pod",
+                                             "spec:", "  image: x  # NCCL WARN Cuda failure"};
+  EXPECT_EQ(sources(manifest), std::vector<bool>(4, true));
+  std::vector<std::string> shown = manifest;
+  shown.insert(shown.end(), {"status:", "  reason: OOMKilled"});
+  EXPECT_EQ(sources(shown)[5], false);
+}
+
 TEST(SourceText, AScriptEndsWhereItsOutputBegins) {
   EXPECT_EQ(sources({"#!/bin/bash", "# avoids: NCCL WARN NET/IB : No device found.",
                      "echo \"CUDA error: out of memory\" >&2", "",
