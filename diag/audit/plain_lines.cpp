@@ -124,9 +124,9 @@ constexpr std::array kRows{
     Row{"is not compatible with the current PyTorch installation", PlainLine::ArchUnsupported},
     Row{"hipErrorNoBinaryForGpu", PlainLine::ArchUnsupported},
     Row{"invalid device ordinal", PlainLine::NoSuchGpu},
-    Row{"no CUDA-capable device", PlainLine::NoSuchGpu},
-    Row{"No CUDA GPUs are available", PlainLine::NoSuchGpu},
-    Row{"No HIP GPUs are available", PlainLine::NoSuchGpu},
+    Row{"no CUDA-capable device", PlainLine::NoGpuAtAll},
+    Row{"No CUDA GPUs are available", PlainLine::NoGpuAtAll},
+    Row{"No HIP GPUs are available", PlainLine::NoGpuAtAll},
     Row{"no GPUs found!", PlainLine::NoSuchGpu},
     Row{"uncorrectable NVLink error", PlainLine::GpuHardware},
     Row{"uncorrectable ECC error", PlainLine::GpuHardware},
@@ -201,6 +201,11 @@ constexpr std::array kRows{
     Row{"device kernel image is invalid", PlainLine::ArchUnsupported},
     Row{"data type is not supported for NCCL", PlainLine::WrongTensor},
     Row{"Unconvertible NCCL type", PlainLine::WrongTensor},
+    Row{"Found no NVIDIA driver", PlainLine::NoGpuAtAll},
+    Row{"libcuda.so.1: cannot open shared object", PlainLine::NoGpuAtAll},
+    Row{"Permission denied (publickey", PlainLine::SshRefused},
+    Row{"Host key verification failed", PlainLine::SshRefused},
+    Row{"ssh exited with exit code 255", PlainLine::SshRefused},
     Row{"RCCL", PlainLine::AmdWord},
     Row{"librccl", PlainLine::AmdWord},
     Row{"/rccl/", PlainLine::AmdWord},
@@ -237,7 +242,8 @@ const PlainSet& words_of_anybody() {
   static const PlainSet kWords =
       plain_set({PlainLine::Crash, PlainLine::BusError, PlainLine::Occupied, PlainLine::GpuName,
                  PlainLine::NameWithoutAddress, PlainLine::LastError, PlainLine::WorldSize,
-                 PlainLine::IommuFault, PlainLine::StackWord, PlainLine::WorldDoesNotFit});
+                 PlainLine::IommuFault, PlainLine::StackWord, PlainLine::WorldDoesNotFit,
+                 PlainLine::SshRefused, PlainLine::AmdWord});
   return kWords;
 }
 

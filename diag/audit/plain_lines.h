@@ -75,6 +75,8 @@ enum class PlainLine : std::uint8_t {
   NvshmemFailed,     ///< another failure of NVSHMEM's start
   WorldDoesNotFit,   ///< the number of ranks is not what the groups of a framework need
   SubsetWaits,       ///< Horovod: some ranks have not submitted a tensor
+  NoGpuAtAll,        ///< no driver, or no GPU that it shows
+  SshRefused,        ///< a launcher does not get into a host
   AmdWord,           ///< a word of ROCm's: tells whose GPUs these are, and no reason
   Count
 };

@@ -9,6 +9,9 @@ constexpr XidWeight kInfo = XidWeight::Event;
 constexpr XidWeight kWarn = XidWeight::Warning;
 constexpr XidWeight kError = XidWeight::Fault;
 
+constexpr std::string_view kOfNvLink =
+    "nvidia-smi nvlink -e on both ends; a fatal one needs a reset of the GPU";
+
 constexpr std::array kXids{
     XidMeaning{8, 8, kError, "the GPU stopped processing", "restart the application"},
     XidMeaning{11, 11, kError, "a bad push buffer", "restart the application"},
@@ -50,7 +53,13 @@ constexpr std::array kXids{
                "the application first: a buffer freed too early"},
     XidMeaning{140, 140, kError, "an unrecovered memory error", "nvidia-smi -r"},
     XidMeaning{143, 143, kError, "the GPU does not initialise", "nvidia-smi -r"},
-    XidMeaning{144, 150, kWarn, "an NVLink event", "nvidia-smi nvlink -e; fatal ones need a reset"},
+    XidMeaning{144, 144, kWarn, "an NVLink event (SAW)", kOfNvLink},
+    XidMeaning{145, 145, kWarn, "an NVLink event (RLW)", kOfNvLink},
+    XidMeaning{146, 146, kWarn, "an NVLink event (TLW)", kOfNvLink},
+    XidMeaning{147, 147, kWarn, "an NVLink event (TREX)", kOfNvLink},
+    XidMeaning{148, 148, kWarn, "an NVLink event (NVLPW_CTRL)", kOfNvLink},
+    XidMeaning{149, 149, kWarn, "an NVLink event (NETIR)", kOfNvLink},
+    XidMeaning{150, 150, kWarn, "an NVLink event (MSE)", kOfNvLink},
     XidMeaning{151, 151, kError, "key rotation failed", "restart the virtual machine"},
     XidMeaning{154, 154, kWarn, "the driver names a recovery action", "do what the line says"},
     XidMeaning{155, 155, kWarn, "NVLink was taken down", "nvidia-smi nvlink -s"},

@@ -10,6 +10,7 @@
 #include "diag/logparse/matcher.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/parsers.h"
+#include "diag/logparse/piece_tags.h"
 #include "diag/logparse/torch_prefix.h"
 #include "diag/logparse/undress.h"
 #include "diag/logparse/wrappers.h"
@@ -296,6 +297,11 @@ bool becomes_known(std::string_view alone, std::string_view joined) {
   const Parsed parsed = parse_joined(joined, after);
   if (parsed != Parsed::Whole && parsed != Parsed::Open) return false;
   if (!is_known_before) return true;
+  // A row that takes any line of a plugin's knows nothing of this one.
+  const bool is_more = is_message_before && after.kind == RecordKind::Message &&
+                       facts_of(record.as<Message>().id).weight == 'I' &&
+                       facts_of(after.as<Message>().id).weight != 'I';
+  if (is_more) return true;
   return is_message_before && after.kind == RecordKind::Message &&
          after.as<Message>().fields > fields;
 }
@@ -393,6 +399,11 @@ bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_v
          becomes_known(text, joined);
 }
 
+/// The first says nothing by itself, and ends in the middle of a word.
+bool is_cut_within_word(std::string_view text, std::string_view rest) {
+  return is_letter(text.back()) && is_letter(rest.front()) && !is_known(text);
+}
+
 /// Puts together the lines of a page that was broken by a terminal, which fills its lines, or by an editor, which
 /// leaves off before a word.
 class Joiner {
@@ -429,12 +440,51 @@ class Joiner {
     if (line.is_gap || next.is_gap || line.text.size() + next.text.size() >= kLongestJoined)
       return false;
     if (lines_[at].is_heading || next.is_heading) return false;
+    // What stands behind a quotation is another's, unless a terminal has wrapped the quotation itself.
+    if (lines_[at].quotes != next.quotes) {
+      constexpr std::size_t kMark = 2;  // `> `
+      const std::size_t columns = lines_[at].columns + kMark * lines_[at].quotes;
+      const bool is_full = page_.width > 0 && columns + 1 >= page_.width;
+      if (!is_full || lines_[at].quotes < next.quotes || lines_.begins(at + 1)) return false;
+      joined = line.text + " " + next.text;
+      if (becomes_known(line.text, joined)) return true;
+      joined = line.text + next.text;
+      return becomes_known(line.text, joined) ||
+             (is_cut_within_word(line.text, next.text) && may_go_on(line.text));
+    }
+    if (goes_on_behind_tag(line, at, joined)) return true;
     const bool is_announced = announces(line.text);
     if (lines_.begins(at + 1) && !is_announced) return false;
     if (fills_page(line, at, is_announced, joined)) return true;
     if (lines_.begins(at + 1) || !may_go_on(line.text)) return false;
     joined = line.text + " " + std::string(trimmed_left(next.text));
     return goes_on_by_hand(line.text, lines_[at].text, next.text, joined);
+  }
+
+  /// The same tag or a time stands before both, and the first is as wide as the page: it was cut before it was collected.
+  bool goes_on_behind_tag(const MendedLine& line, std::size_t at, std::string& joined) {
+    const UndressedLine& before = lines_[at];
+    const UndressedLine& next = lines_[at + 1];
+    const std::size_t tag = common_tag(line.text, next.text);
+    if (tag == 0 && (next.stamp.empty() || before.stamp.empty())) return false;
+    const bool is_wide = page_.width > 0 && before.columns + 1 >= page_.width;
+    const bool lacks_level = tag > 0 && prefix_without_level(next.text) == tag;
+    if ((!is_wide && !lacks_level) || !may_go_on(line.text)) return false;
+    const std::string_view rest = std::string_view(next.text).substr(tag);
+    const std::string_view own = trimmed(rest);
+    if (own.empty() || begins_line(rest) || begins_on_full_page(own)) return false;
+    if (ends_line(trimmed(line.text))) return false;
+    const bool has_blank = before.columns < page_.width || rest.starts_with(' ');
+    joined = line.text + (has_blank ? " " : "") + std::string(own);
+    if (!becomes_known(line.text, joined)) {
+      const std::string other = line.text + (has_blank ? "" : " ") + std::string(own);
+      if (becomes_known(line.text, other)) joined = other;
+    }
+    // One wide line alone may be as long as that.
+    if (page_.is_alone && !is_cut_within_word(line.text, rest) && !lacks_level &&
+        !becomes_known(line.text, joined))
+      return false;
+    return stays_known(line.text, joined);
   }
 
   bool fills_page(const MendedLine& line, std::size_t at, bool is_announced, std::string& joined) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/text_search.h"
@@ -17,6 +18,12 @@ template <typename Words>
 bool starts_with_one(std::string_view text, const Words& words) {
   return std::any_of(words.begin(), words.end(),
                      [&](std::string_view word) { return text.starts_with(word); });
+}
+
+bool has_word_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return find_text(text, word) != std::string_view::npos;
+  });
 }
 
 /// `dist.all_reduce(`, `print(`: in small letters, as functions of Python are.  returns  0: there is none
@@ -138,6 +145,8 @@ bool is_shell(std::string_view text) {
       std::string_view{"kubectl "},     std::string_view{"vllm serve"},
       std::string_view{"unset "},       std::string_view{"source "},
       std::string_view{"RUN "},         std::string_view{"ENV "},
+      std::string_view{"CMD ["},        std::string_view{"ENTRYPOINT ["},
+      std::string_view{"WORKDIR /"},    std::string_view{"COPY "},
       std::string_view{"-e NCCL_"},     std::string_view{"--env "},
       std::string_view{"- name: "},     std::string_view{"-x NCCL_"}};
   return text.ends_with(" \\") || starts_with_one(text, kCommands) ||
@@ -191,6 +200,12 @@ bool is_table_rule(std::string_view text) {
          text.find_first_not_of("|-: ") == std::string_view::npos;
 }
 
+/// Headers of tables that say what to do about messages: what stands in their rows nobody has printed.
+bool advises(std::string_view header) {
+  return has_word_of(header, {"olution", "eaning", "emedy", "ix |", "likely", "xplanation",
+                              "ymptom", "What to", "what to"});
+}
+
 /// Headers of tables that explain.
 bool explains(std::string_view header) {
   static constexpr std::array kWords = {
@@ -238,10 +253,12 @@ void take_tables(const std::vector<std::string>& lines, const std::vector<std::s
     if (!is_table_rule(trimmed(rows[rule]))) continue;
     const std::string_view header = trimmed(rows[rule - 1]);
     const bool is_explaining = header.starts_with('|') && explains(header);
+    const bool is_advising = header.starts_with('|') && advises(header);
     for (std::size_t row = rule + 1; row < lines.size(); ++row) {
       const std::string_view text = trimmed(rows[row]);
       if (!text.starts_with('|')) break;
-      is_source[row] = !is_tagged(text) && (is_explaining || begins_with_variable(text));
+      is_source[row] =
+          is_advising || (!is_tagged(text) && (is_explaining || begins_with_variable(text)));
     }
   }
 }
@@ -268,19 +285,119 @@ void take_blocks(const std::vector<std::string>& lines, const std::vector<std::s
   }
 }
 
+/// Somebody tells what has happened to them.
+bool is_of_first_person(std::string_view text) {
+  return text.starts_with("I ") || text.starts_with("We ") || text.starts_with("My ") ||
+         has_word_of(text, {" I ", " I'm", " I've", " we ", " my ", " our ", " me "});
+}
+
+/// `If you see`, `when the job fails with`: of any job, and not of this one.
+bool is_conditional(std::string_view text) {
+  if (is_of_first_person(text)) return false;
+  const bool is_when = text.starts_with("If ") || text.starts_with("When ") ||
+                       text.starts_with("Whenever ") ||
+                       has_word_of(text, {" if ", " when ", " whenever ", ". If ", ", if "});
+  return is_when &&
+         has_word_of(text, {" see", " get", " print", " fail", " report", " show", " hit", " error",
+                            " message", " log", " receive", " encounter"});
+}
+
 /// ``If you see `NCCL WARN ...`, then ...``: a page that explains messages.
 bool explains_message(std::string_view text) {
   const std::size_t open = text.find('`');
   if (open == std::string_view::npos || text.find('`', open + 1) == std::string_view::npos)
     return false;
-  static constexpr std::array kWords = {
-      std::string_view{"f you see"},  std::string_view{"hen you see"},
-      std::string_view{"f you get"},  std::string_view{"hen you get"},
-      std::string_view{"` means"},    std::string_view{"` - "},
-      std::string_view{"` indicates"}};
-  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
-    return find_text(text, word) != std::string_view::npos;
-  });
+  if (has_word_of(text, {"f you see", "hen you see", "f you get", "hen you get", "` means", "` - ",
+                         "` indicates"}))
+    return true;
+  return is_conditional(text);
+}
+
+/// `` - When the job prints `NCCL WARN ...`, check ...``: a sentence, whatever the message in it is.
+bool is_sentence_of_page(std::string_view text) {
+  if (text.starts_with("- ") || text.starts_with("* ")) text = trimmed_left(text.substr(2));
+  const bool is_sentence =
+      text.starts_with("If ") || text.starts_with("When ") || text.starts_with("Whenever ");
+  return is_sentence && explains_message(text);
+}
+
+/// ``If you see:``, and the messages in a fence below it.
+void take_explained_blocks(const std::vector<std::string>& lines,
+                           const std::vector<std::string>& dressed, std::vector<bool>& is_source) {
+  std::size_t before = lines.size();  // the last line of prose
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    const bool begins = is_fence(trimmed(lines[at])) || is_fence(trimmed(dressed[at]));
+    if (!begins) {
+      if (!trimmed(lines[at]).empty()) before = at;
+      continue;
+    }
+    const std::string_view prose = before < lines.size() ? trimmed(lines[before]) : "";
+    const bool is_explained = prose.ends_with(':') && is_conditional(prose);
+    for (++at; at < lines.size(); ++at) {
+      if (is_fence(trimmed(lines[at])) || is_fence(trimmed(dressed[at]))) break;
+      is_source[at] = is_source[at] || is_explained;
+    }
+    before = lines.size();
+  }
+}
+
+/// A line that a program of the stack or its launcher wrote: where a script ends and its output begins.
+bool begins_output(std::string_view text) {
+  if (text.starts_with('#')) return false;
+  return is_tagged(text) || text.starts_with("Traceback (") || text.starts_with("srun: ") ||
+         text.starts_with("slurmstepd: ") || text.starts_with("+ ") || text.starts_with("$ ");
+}
+
+/// A script begins with the name of its interpreter, or what a scheduler reads of it, and goes on until output begins
+/// or a fence ends it: what it would print, and what its comments quote, has not happened.
+void take_scripts(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
+                  std::vector<bool>& is_source) {
+  bool is_inside = false;
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    const std::string_view text = trimmed(lines[at]);
+    const bool ends = is_fence(text) || is_fence(trimmed(dressed[at])) || begins_output(text);
+    const bool begins = text.starts_with("#!/") || text.starts_with("#SBATCH ") ||
+                        text.starts_with("#PBS ") || text.starts_with("#BSUB ");
+    is_inside = begins || (is_inside && !ends);
+    if (is_inside && !text.empty()) is_source[at] = true;
+  }
+}
+
+/// `image: x`, `- name: y`, `resources:`
+bool is_yaml(std::string_view text) {
+  if (text.starts_with('#')) return true;
+  if (text.starts_with("- ")) return true;
+  const std::size_t end = text.find(':');
+  if (end == std::string_view::npos || end == 0) return false;
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end),
+                     [](char c) {
+                       return is_word(c) ||
+                              std::string_view("-./\"").find(c) != std::string_view::npos;
+                     }) &&
+         (end + 1 == text.size() || text[end + 1] == ' ');
+}
+
+/// Manifests of Kubernetes and of docker compose say what is to run. What `kubectl get -o yaml` shows of a pod has a
+/// status, which tells what has happened.
+void take_manifests(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
+  static constexpr std::array kKeys = {
+      std::string_view{"apiVersion:"},  std::string_view{"kind:"},
+      std::string_view{"services:"},    std::string_view{"metadata:"},
+      std::string_view{"spec:"},        std::string_view{"image:"},
+      std::string_view{"containers:"},  std::string_view{"volumes:"},
+      std::string_view{"environment:"}, std::string_view{"resources:"}};
+  std::size_t keys = 0;
+  for (const std::string& line : lines) {
+    const std::string_view text = trimmed(line);
+    if (text.starts_with("status:") || text.starts_with("lastState:")) return;
+    keys += starts_with_one(text, kKeys) ? 1U : 0U;
+  }
+  constexpr std::size_t kSeveral = 3;
+  if (keys < kSeveral) return;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view text = trimmed(lines[i]);
+    if (!text.empty() && is_yaml(text)) is_source[i] = true;
+  }
 }
 
 /// Of a text that is source for the most part, what stands between: comments and pieces of strings.
@@ -304,7 +421,9 @@ void take_whole(const std::vector<std::string>& lines, std::vector<bool>& is_sou
 }  // namespace
 
 bool is_source_line(std::string_view text) {
-  if (text.empty() || is_tagged(text)) return false;
+  if (text.empty()) return false;
+  if (is_sentence_of_page(text)) return true;
+  if (is_tagged(text)) return false;
   // A row that has lost its first bar, and no echo of a value.
   const bool is_row = text.ends_with('|') && begins_with_variable(text);
   return is_python(text) || is_shell(text) || is_c(text) || is_row || explains_variable(text) ||
@@ -324,6 +443,9 @@ std::vector<bool> source_lines(const std::vector<std::string>& lines,
   }
   take_tables(lines, dressed, is_source);
   take_blocks(lines, dressed, is_source);
+  take_explained_blocks(lines, dressed, is_source);
+  take_scripts(lines, dressed, is_source);
+  take_manifests(lines, is_source);
   take_whole(lines, is_source);
   return is_source;
 }

@@ -66,7 +66,7 @@ std::string without_colours(std::string_view line) {
 }
 
 /// Quotations may be nested; a shell's `>` of its own, and `>` of a text, is followed by no blank.
-std::string_view without_quotes(std::string_view line) {
+std::string_view without_quotes(std::string_view line, std::uint32_t* quotes = nullptr) {
   for (std::string_view rest = line;;) {
     const std::size_t first = rest.find_first_not_of(' ');
     if (first == std::string_view::npos || rest[first] != '>') return line;
@@ -74,6 +74,7 @@ std::string_view without_quotes(std::string_view line) {
     if (!rest.empty() && rest.front() != ' ' && rest.front() != '>') return line;
     if (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
     line = rest;
+    if (quotes != nullptr) ++*quotes;
   }
 }
 
@@ -145,7 +146,7 @@ UndressedLine undressed(std::string_view raw) {
     return line;
   }
   const std::string clean = without_colours(raw);
-  std::string_view inside = trimmed_right(without_quotes(clean));
+  std::string_view inside = trimmed_right(without_quotes(clean, &line.quotes));
   for (const std::string_view end : {"<br>", "<br/>", "<br />"}) {
     if (inside.ends_with(end)) inside = trimmed_right(inside.substr(0, inside.size() - end.size()));
   }

@@ -15,6 +15,7 @@ struct UndressedLine {
   std::string host;   ///< that a label before it names, `n01` of `n01: `, or the heading above it
   std::size_t columns =
       0;  ///< with all that, without quotation marks: as wide as a page or a terminal shows it
+  std::uint32_t quotes = 0;  ///< `> ` before it
   bool is_gap = false;       ///< nothing, a fence, `...`: what stands for lines, or dresses them
   bool is_indented = false;  ///< blanks stand before it
   bool is_heading = false;   ///< it names whose lines follow

@@ -79,6 +79,34 @@ TEST(Pastes, WhatBeginsALineOfItsOwnIsNotJoined) {
   }
 }
 
+// A launcher or a collector tags the pieces of a line that was cut before: `[1,3]<stderr>:`, a time, NCCL's own prefix.
+TEST(Pastes, PiecesBehindTheSameTagAreJoined) {
+  const std::string warning =
+      "n01:411:980 [3] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.9.8.7<51234> "
+      "failed : No route to host";
+  for (const std::string tag :
+       {"[1,3]<stderr>:", "(pid=77) ", "2026-03-01T10:11:12.123Z ", "n01:411:980 [3] "}) {
+    const bool is_prefix = tag.starts_with("n01");
+    const std::string text = is_prefix ? warning.substr(tag.size()) : warning;
+    const std::string paste = tag + text.substr(0, 62) + "\n" + tag + text.substr(62) + "\n";
+    EXPECT_EQ(texts(paste), (Lines{tag + text})) << tag;
+  }
+  // Whole lines behind one tag are several.
+  const std::string tag = "[1,3]<stderr>:";
+  EXPECT_EQ(texts(tag + warning + "\n" + tag + "step 3 of 100\n"),
+            (Lines{tag + warning, tag + "step 3 of 100"}));
+}
+
+// What a person writes below a quotation does not go on with it, and what a terminal has cut of it does.
+TEST(Pastes, AQuotationEndsWhereItsMarksEnd) {
+  const std::string line =
+      "node4:88:120 [1] misc/ibvwrap.cc:150 NCCL WARN Call to ibv_reg_mr failed with error";
+  EXPECT_EQ(texts("> " + line + " Cannot allocate memory\nand, as said: it is the same here\n"),
+            (Lines{line + " Cannot allocate memory", "and, as said: it is the same here"}));
+  EXPECT_EQ(texts("> " + line + "\nCannot allocate memory\nand so on\n"),
+            (Lines{line + " Cannot allocate memory", "and so on"}));
+}
+
 TEST(Pastes, OtherProgramsLinesStayAsTheyAre) {
   const Lines lines = {"epoch 1 of 3, the loss is lower than it was when we began with this, at",
                        "  2.31", "and goes on"};

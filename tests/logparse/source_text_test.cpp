@@ -88,5 +88,44 @@ TEST(SourceText, WhatAProgramWouldPrintIsNoLineOfIt) {
   EXPECT_FALSE(is_source_line("NCCL WARN Connect to \"n1\" failed : 3 % of packets lost"));
 }
 
+std::vector<bool> sources(const std::vector<std::string>& lines) {
+  return source_lines(lines, lines);
+}
+
+TEST(SourceText, PagesThatExplainMessagesAreNoLogs) {
+  EXPECT_TRUE(
+      is_source_line("When the job prints `NCCL WARN No route to host`, check the firewall."));
+  EXPECT_TRUE(
+      is_source_line("- If `NCCL WARN Cuda failure 'out of memory'` is in the log, halve it."));
+  // What has happened to somebody is no page.
+  EXPECT_FALSE(is_source_line("When I train on two nodes I get `NCCL WARN No route to host`"));
+  EXPECT_EQ(sources({"| Message | Solution |", "|---|---|",
+                     "| `NCCL WARN Cuda failure 'out of memory'` | a smaller batch |"})[2],
+            true);
+  EXPECT_EQ(sources({"If you see the following error:", "```",
+                     "n01:411:980 [3] NCCL WARN Cuda failure 'out of memory'", "```",
+                     "use a smaller batch"}),
+            (std::vector<bool>{false, false, true, false, false}));
+  EXPECT_EQ(sources({"I get this when I start it:", "```",
+                     "n01:411:980 [3] NCCL WARN Cuda failure 'out of memory'", "```"})[2],
+            false);
+}
+
+TEST(SourceText, ManifestsAreNoLogsUnlessTheyHaveAStatus) {
+  const std::vector<std::string> manifest = {"apiVersion: v1", "kind: Pod",
+                                             "spec:", "  image: x  # NCCL WARN Cuda failure"};
+  EXPECT_EQ(sources(manifest), std::vector<bool>(4, true));
+  std::vector<std::string> shown = manifest;
+  shown.insert(shown.end(), {"status:", "  reason: OOMKilled"});
+  EXPECT_EQ(sources(shown)[5], false);
+}
+
+TEST(SourceText, AScriptEndsWhereItsOutputBegins) {
+  EXPECT_EQ(sources({"#!/bin/bash", "# avoids: NCCL WARN NET/IB : No device found.",
+                     "echo \"CUDA error: out of memory\" >&2", "",
+                     "n01:411:980 [3] NCCL WARN NET/IB : No device found.", "step 3"}),
+            (std::vector<bool>{true, true, true, false, false, false}));
+}
+
 }  // namespace
 }  // namespace ringside::logs

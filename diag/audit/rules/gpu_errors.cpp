@@ -65,7 +65,8 @@ bool is_out_of_memory(std::string_view text) {
 bool has_reason(std::string_view text) {
   static const PlainSet kReasons =
       plain_set({PlainLine::FabricManagerDown, PlainLine::ArchUnsupported, PlainLine::NoSuchGpu,
-                 PlainLine::GpuHardware, PlainLine::DriverMismatch, PlainLine::ForwardCompat});
+                 PlainLine::GpuHardware, PlainLine::DriverMismatch, PlainLine::ForwardCompat,
+                 PlainLine::NoGpuAtAll});
   return (plain_lines_of(text) & kReasons).any();
 }
 

@@ -67,6 +67,11 @@ constexpr std::array kReasons{
            "rank names",
            "nvidia-smi -L in that container; --nproc_per_node at most that many; "
            "torch.cuda.set_device(LOCAL_RANK)"},
+    Reason{PlainLine::NoGpuAtAll, "no_such_gpu", Severity::Error, "the process sees no GPU at all",
+           "the container was started without its GPUs, the host has no driver, or "
+           "CUDA_VISIBLE_DEVICES is empty or names none",
+           "docker run --gpus all (Kubernetes: nvidia.com/gpu in the limits, Slurm: --gres); "
+           "nvidia-smi in that container; echo $CUDA_VISIBLE_DEVICES"},
     Reason{PlainLine::ArchUnsupported, "gpu_arch_unsupported", Severity::Error,
            "this build has no code for this GPU",
            "NCCL, PyTorch or an extension was compiled without the GPU's architecture: the first "
@@ -215,6 +220,12 @@ constexpr std::array kReasons{
            "Gloo those of the CPU",
            "tensor.cuda() or .contiguous() before the call; or "
            "init_process_group(\"cpu:gloo,cuda:nccl\"), which serves both"},
+    Reason{
+        PlainLine::SshRefused, "bootstrap_failure", Severity::Error,
+        "the launcher does not get into a host by ssh",
+        "mpirun, pdsh and DeepSpeed start the ranks of other hosts by ssh, which wants a key and a "
+        "known host there, and no password",
+        "ssh -o BatchMode=yes HOST true   # from the host of the launcher, as its user"},
     Reason{
         PlainLine::WorldDoesNotFit, "invalid_usage", Severity::Error,
         "the number of ranks does not fit the parallel groups that are asked for",

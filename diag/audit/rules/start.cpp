@@ -358,30 +358,6 @@ std::string text_behind_labels(std::string_view text) {
   return std::string(text.substr(0, 160));
 }
 
-/// `FasTrak` of `NET/FasTrak plugin initialization failed`; empty: it is a network of NCCL's own, or none.
-std::string plugin_named_in(std::string_view text) {
-  constexpr std::string_view kKey = "NET/";
-  const std::size_t at = text.find(kKey);
-  if (at == std::string_view::npos || at > 40) return {};
-  std::string_view name = text.substr(at + kKey.size());
-  name = name.substr(0, name.find_first_of(" :/<"));
-  const bool is_own = name == "IB" || name == "Socket" || name == "Plugin" || name == "IBext";
-  return is_own ? std::string() : std::string(name);
-}
-
-/// The library quotes its plugin: the network fails, and the plugin says why.
-void say_plugin_fails(const std::string& network, const std::string& reason, Finding& finding) {
-  finding.id = "net_init_error";
-  finding.title = fmt::format("the network plugin {} fails: {}", network,
-                              reason.substr(reason.find(network) + network.size() + 1));
-  finding.fix =
-      contains_any(network, {"TCPX", "FasTrak"})
-          ? "the receive manager (RxDM, the sidecar container of GPUDirect-TCPX) must run on every "
-            "host, with the job's volumes and devices; the line quoted names what is missing"
-          : "what the line quoted names: the plugin's variables, devices and version; "
-            "NCCL_DEBUG=INFO shows what came before it";
-}
-
 }  // namespace
 
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
@@ -430,8 +406,7 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
     finding.cause = warned.lines().front().text;
     finding.fix =
         "the line quoted names what is missing; NCCL_DEBUG=INFO shows what came before it";
-    const std::string network = plugin_named_in(reason);
-    if (!network.empty()) say_plugin_fails(network, reason, finding);
+    say_if_plugin_fails(reason, finding);
     return;
   }
   const auto add = [&](std::string_view id, Severity severity, std::string_view title,

@@ -27,8 +27,9 @@ bool is_grave(const KeptMessage& message) {
   const MessageFacts known = facts_of(message.record().as<Message>().id);
   if (known.weight == 'F' || known.weight == 'D') return true;
   if (known.weight == 'N') return false;
-  return contains_any(lower_case(message.text()), {"failed", "error", "unable to", "cannot",
-                                                   "denied", "refused", "not running", "fatal"});
+  return contains_any(lower_case(message.text()),
+                      {"failed", "error", "unable to", "cannot", "denied", "refused", "not running",
+                       "fatal", "not supported", "missing", "too old"});
 }
 
 /// The program ended with an exception in the stack's words, and no rule knows which.
@@ -53,7 +54,33 @@ void add_program_error(const JobFacts& facts, Findings& findings) {
   }
 }
 
+/// `FasTrak` of `NET/FasTrak plugin initialization failed`; empty: it is a network of NCCL's own, or none.
+std::string plugin_named_in(std::string_view text) {
+  constexpr std::string_view kKey = "NET/";
+  const std::size_t at = text.find(kKey);
+  if (at == std::string_view::npos || at > 40) return {};
+  std::string_view name = text.substr(at + kKey.size());
+  name = name.substr(0, name.find_first_of(" :/<"));
+  const bool is_own = name == "IB" || name == "Socket" || name == "Plugin" || name == "IBext";
+  return is_own ? std::string() : std::string(name);
+}
+
 }  // namespace
+
+void say_if_plugin_fails(std::string_view reason, Finding& finding) {
+  const std::string network = plugin_named_in(reason);
+  if (network.empty()) return;
+  const std::size_t begin = reason.find_first_not_of(" :", reason.find(network) + network.size());
+  finding.id = "net_init_error";
+  finding.title = fmt::format("the network plugin {} fails: {}", network,
+                              reason.substr(std::min(begin, reason.size())));
+  finding.fix =
+      contains_any(network, {"TCPX", "FasTrak"})
+          ? "the receive manager (RxDM, the sidecar container of GPUDirect-TCPX) must run on every "
+            "host, with the job's volumes and devices; the line quoted names what is missing"
+          : "what the line quoted names: the plugin's variables, devices and version; "
+            "NCCL_DEBUG=INFO shows what came before it";
+}
 
 std::string text_of_warning(std::string_view line) {
   constexpr std::string_view kLevel = "CCL WARN ";
@@ -118,6 +145,7 @@ void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
   finding.fix =
       "the line quoted names what failed; NCCL_DEBUG=INFO shows what came before it, and "
       "whether the job goes on without";
+  say_if_plugin_fails(first->text(), finding);
 }
 
 }  // namespace ringside::audit
