@@ -1,0 +1,205 @@
+#include "diag/logparse/labels.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "diag/logparse/cursor.h"
+
+namespace ringside::logs {
+namespace {
+
+/// `train-worker-0 `, `trainer_1  | `, `ip-10-0-0-1: `: a name as pods and hosts have it, before what a program wrote.
+struct Label {
+  std::size_t size = 0;   ///< 0: there is none
+  std::string_view host;  ///< of a name with a colon behind it
+  bool has_bar = false;
+};
+
+/// `node-2 [3] NCCL INFO`, `n01:411:980 [3] NCCL INFO`: what is left of NCCL's own prefix.
+bool goes_on_as_prefix(std::string_view rest) {
+  if (rest.starts_with("NCCL ")) return false;
+  constexpr std::size_t kNear = 100;
+  // A device, and no time of day.
+  const std::size_t end = rest.find_first_not_of("0123456789", 1);
+  return rest.size() > 1 && rest.front() == '[' && end > 1 && end < rest.size() &&
+         rest[end] == ']' && rest.substr(0, kNear).find("NCCL ") != std::string_view::npos;
+}
+
+Label label_of(std::string_view text) {
+  Label label;
+  std::size_t end = 0;
+  bool has_hyphen = false;
+  bool has_digit = false;
+  bool has_underscore = false;
+  while (end < text.size() && (is_host(text[end]) || text[end] == '/')) {
+    has_hyphen |= text[end] == '-';
+    has_underscore |= text[end] == '_';
+    has_digit |= is_digit(text[end]);
+    ++end;
+  }
+  if (end < 2 || !is_letter(text.front())) return label;
+  std::size_t behind = end;
+  if (behind < text.size() && text[behind] == ':') ++behind;
+  const bool has_colon = behind > end;
+  if (behind < text.size() && text[behind] != ' ') return label;
+  const std::size_t next = text.find_first_not_of(' ', behind);
+  // A word alone heads the row of a table.
+  // stern and its like write pod and container before it.
+  std::size_t bar = next;
+  if (next != std::string_view::npos && next > end && text[next] != '|') {
+    const std::size_t word = text.find(' ', next);
+    bar = word == std::string_view::npos ? word : text.find_first_not_of(' ', word);
+  }
+  if (bar != std::string_view::npos && bar < text.size() && text[bar] == '|' && bar > end &&
+      (has_hyphen || has_underscore || has_digit)) {
+    label.size = bar + 1 < text.size() && text[bar + 1] == ' ' ? bar + 2 : bar + 1;
+    label.has_bar = true;
+    return label;
+  }
+  if (end < 3 || !has_hyphen || !has_digit) return label;
+  const std::string_view rest =
+      next == std::string_view::npos ? std::string_view{} : text.substr(next);
+  // So does a pod with how many of its containers are ready: `trainer-3   0/1   OOMKilled`.
+  const bool is_pod =
+      rest.size() > 3 && is_digit(rest[0]) && rest[1] == '/' && is_digit(rest[2]) && rest[3] == ' ';
+  if (is_pod) return label;
+  // `n-1: rank 3 died` is a program's own.
+  if ((has_colon && rest.starts_with("rank ")) || goes_on_as_prefix(rest)) return label;
+  label.size = std::min(behind + 1, text.size());
+  if (has_colon) label.host = text.substr(0, end);
+  return label;
+}
+
+/// Names that differ in their numbers are of one shape; before a bar, all are.
+std::string shape_of(std::string_view text, const Label& label) {
+  if (label.has_bar) return "|";
+  std::string shape;
+  for (const char c : trimmed(text.substr(0, label.size))) {
+    if (!is_digit(c)) {
+      shape += c;
+    } else if (shape.empty() || shape.back() != '#') {
+      shape += '#';
+    }
+  }
+  return shape;
+}
+
+/// The word that a line begins with, as names of containers are written; a program's own first word is none.
+std::string_view container_of(std::string_view text) {
+  const std::size_t end = text.find(' ');
+  if (end == std::string_view::npos || end < 2 || !is_letter(text.front())) return {};
+  const std::string_view word = text.substr(0, end);
+  const bool is_name = std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-';
+  });
+  for (const std::string_view own :
+       {"step", "iter", "iteration", "epoch", "rank", "loss", "batch"}) {
+    if (word == own) return {};
+  }
+  return is_name ? word : std::string_view();
+}
+
+/// Behind the pod's name stands its container's, the same in nearly all lines.
+void take_containers(std::vector<UndressedLine>& lines, const std::vector<bool>& labelled) {
+  constexpr std::size_t kFewest = 4;
+  std::map<std::string, std::size_t, std::less<>> counts;
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!labelled[i] || lines[i].is_gap) continue;
+    ++all;
+    if (const std::string_view word = container_of(lines[i].text); !word.empty())
+      ++counts[std::string(word)];
+  }
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (all < kFewest || most == counts.end() || most->second * 10 < all * 9) return;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!labelled[i] || container_of(lines[i].text) != most->first) continue;
+    lines[i].text.erase(0, most->first.size() + 1);
+    lines[i].is_gap = is_gap(trimmed(lines[i].text));
+  }
+}
+
+}  // namespace
+
+void take_labels(std::vector<UndressedLine>& lines) {
+  std::map<std::string, std::size_t> shapes;
+  std::size_t all = 0;
+  for (const UndressedLine& line : lines) {
+    if (line.is_gap) continue;
+    ++all;
+    const Label label = label_of(line.text);
+    if (label.size > 0) ++shapes[shape_of(line.text, label)];
+  }
+  constexpr std::size_t kMostOf = 6, kTen = 10;
+  std::erase_if(shapes, [&](const auto& shape) { return shape.second * kTen < all * kMostOf; });
+  if (shapes.empty()) return;
+  std::vector<bool> labelled(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    UndressedLine& line = lines[i];
+    if (line.is_gap) continue;
+    Label label = label_of(line.text);
+    if (label.has_bar && shapes.count(shape_of(line.text, label)) == 0) {
+      // The bar is the line's own, and a row begins with it.
+      label.size = std::min(line.text.find(' ') + 1, label.size);
+      label.has_bar = false;
+    }
+    if (label.size == 0 || shapes.count(shape_of(line.text, label)) == 0) continue;
+    line.host = label.host;
+    line.text.erase(0, label.size);
+    line.is_gap = is_gap(trimmed(line.text));
+    labelled[i] = !label.has_bar && label.host.empty();
+  }
+  take_containers(lines, labelled);
+}
+
+namespace {
+
+/// `[70746] `, `  12: `, `12 | `: the number before every line of a viewer.  returns  -1: none
+std::int64_t viewer_number(std::string_view line, std::size_t& size) {
+  const std::string_view text = trimmed_left(line);
+  Cursor cursor(text);
+  std::int64_t number = -1;
+  const bool is_open = cursor.eat('[');
+  constexpr std::int64_t kMost = 999'999'999;
+  if (!is_digit(cursor.peek()) || !cursor.number(number) || number > kMost) return -1;
+  if (is_open && !cursor.eat(']')) return -1;
+  const std::string_view rest = cursor.rest();
+  const bool is_closed = is_open || rest.starts_with(':') || rest.starts_with('|') ||
+                         rest.starts_with(" |") || rest.starts_with("  ");
+  // `[3] NCCL INFO` has a device.
+  if (!is_closed || goes_on_as_prefix(text)) return -1;
+  const std::size_t end = rest.find_first_not_of(" :|");
+  size = line.size() - (end == std::string_view::npos ? 0 : rest.size() - end);
+  return number;
+}
+
+}  // namespace
+
+/// Lines numbered one after the other: the numbers are a viewer's, which begins at one or within a file. Ranks begin at
+/// zero.
+void take_viewer_numbers(std::vector<UndressedLine>& lines) {
+  std::size_t all = 0;
+  std::size_t in_order = 0;
+  std::int64_t last = -2;
+  for (const UndressedLine& line : lines) {
+    if (line.is_gap) continue;
+    ++all;
+    std::size_t size = 0;
+    const std::int64_t number = viewer_number(line.text, size);
+    if (all == 1 && number == 0) return;
+    if (number >= 0 && (number == last + 1 || all == 1)) ++in_order;
+    last = number;
+  }
+  if (all < 3 || in_order * 10 < all * 8) return;
+  for (UndressedLine& line : lines) {
+    std::size_t size = 0;
+    if (viewer_number(line.text, size) >= 0) line.text.erase(0, size);
+  }
+}
+
+}  // namespace ringside::logs
