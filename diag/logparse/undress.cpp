@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/frame_line.h"
 #include "diag/logparse/headings.h"
 #include "diag/logparse/nccl_prefix.h"
 #include "diag/logparse/paste.h"
@@ -373,7 +374,8 @@ std::string shape_of(std::string_view text, const Label& label) {
   return shape;
 }
 
-void take_labels(std::vector<UndressedLine>& lines) {
+/// returns  whether there were some
+bool take_labels(std::vector<UndressedLine>& lines) {
   std::map<std::string, std::size_t> shapes;
   std::size_t all = 0;
   for (const UndressedLine& line : lines) {
@@ -384,7 +386,7 @@ void take_labels(std::vector<UndressedLine>& lines) {
   }
   constexpr std::size_t kMostOf = 6, kTen = 10;
   std::erase_if(shapes, [&](const auto& shape) { return shape.second * kTen < all * kMostOf; });
-  if (shapes.empty()) return;
+  if (shapes.empty()) return false;
   for (UndressedLine& line : lines) {
     if (line.is_gap) continue;
     Label label = label_of(line.text);
@@ -394,9 +396,21 @@ void take_labels(std::vector<UndressedLine>& lines) {
       label.has_bar = false;
     }
     if (label.size == 0 || shapes.count(shape_of(line.text, label)) == 0) continue;
-    line.host = label.host;
+    if (!label.host.empty()) line.host = label.host;
     line.text.erase(0, label.size);
     line.is_gap = is_gap(trimmed(line.text));
+  }
+  return true;
+}
+
+/// Tables behind what was put before each line.
+void take_rows(std::vector<UndressedLine>& lines) {
+  std::vector<std::string_view> texts;
+  texts.reserve(lines.size());
+  for (const UndressedLine& line : lines) texts.push_back(line.text);
+  std::vector<std::string> rows = rank_rows(texts);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!rows[i].empty()) lines[i].text = std::move(rows[i]);
   }
 }
 
@@ -487,6 +501,15 @@ void take_headings(std::vector<UndressedLine>& lines) {
   close(lines.size());
 }
 
+/// A stack in a line that was broken before an arrow, which looks like a quotation.
+bool goes_on_with_arrow(std::string_view before, std::string_view line) {
+  line = trimmed_left(line);
+  if (!line.starts_with("> ") || trimmed_left(before).starts_with('>')) return false;
+  const std::string_view own = line.substr(2);
+  return before.find(" > ") != std::string_view::npos && is_stack_in_line(trimmed(before)) &&
+         is_frame_line(trimmed(own.substr(0, own.find(" > "))));
+}
+
 /// The lines that rows of ranks become; empty for all others.
 std::vector<std::string> rows_of(const std::vector<std::string_view>& raw) {
   const bool may_hold_one = std::any_of(raw.begin(), raw.end(), [](std::string_view line) {
@@ -554,14 +577,20 @@ std::vector<UndressedLine> undress(std::string_view paste) {
   }
   const std::vector<std::string> rows = rows_of(raw);
   std::vector<UndressedLine> lines;
-  for (std::size_t i = 0; i < raw.size(); ++i)
-    lines.push_back(undressed(rows[i].empty() ? raw[i] : rows[i]));
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const std::string_view line = rows[i].empty() ? raw[i] : std::string_view(rows[i]);
+    const bool is_arrow = i > 0 && goes_on_with_arrow(raw[i - 1], line);
+    lines.push_back(undressed(is_arrow ? trimmed_left(line).substr(2) : line));
+    if (is_arrow) lines.back().text.insert(0, "> ");
+  }
   take_strings(lines);
   take_indent(lines);
   take_columns(lines);
   take_stamps(lines);
-  take_labels(lines);
+  // A pod's name, and what the program's own collector has put before that.
+  if (take_labels(lines)) take_labels(lines);
   take_viewer_numbers(lines);
+  take_rows(lines);
   take_sources(lines, whole);
   take_headings(lines);
   return lines;
