@@ -16,6 +16,8 @@ using What = Occupation::What;
 constexpr std::array kBegun = {std::string_view{"saving"}, std::string_view{"writing"}};
 constexpr std::array kDone = {std::string_view{"saved"}, std::string_view{"finished saving"},
                               std::string_view{"done saving"}, std::string_view{"written"}};
+constexpr std::array kCalls = {std::string_view{"torch.save"}, std::string_view{"save_pretrained"},
+                               std::string_view{"save_checkpoint("}};
 constexpr std::array kWritten = {std::string_view{"checkpoint"}, std::string_view{"model"},
                                  std::string_view{"optimizer"}, std::string_view{"state"},
                                  std::string_view{"weights"}};
@@ -33,10 +35,13 @@ bool has_any(std::string_view text, const Words& words) {
 
 /// Labels of the loop that all ranks run: its bar stands because the job does.
 bool is_of_training(std::string_view label) {
-  constexpr std::array kLoop = {std::string_view{"epoch"}, std::string_view{"train"},
-                                std::string_view{"step"},  std::string_view{"iter"},
-                                std::string_view{"batch"}, std::string_view{"loss"}};
-  return has_any(lower_case(label), kLoop);
+  // `Running tokenizer on train dataset` is none.
+  const std::string small = lower_case(label);
+  for (const std::string_view loop :
+       {"epoch", "train", "step", "iter", "batch", "loss", "valid", "sanity", "eval", "test"}) {
+    if (small.starts_with(loop)) return true;
+  }
+  return false;
 }
 
 std::string_view digits_at(std::string_view text, std::size_t from) {
@@ -74,6 +79,10 @@ Occupation occupation_in(std::string_view line) {
   if (Occupation bar = bar_in(line); bar.what != What::None) return bar;
   constexpr std::size_t kNear = 200;  // words of a message, not of what it quotes
   const std::string small = lower_case(line.substr(0, kNear));
+  // A call in a line of source is none that is made.
+  const bool is_call = has_any(small, kCalls) && small.find(" = ") == std::string::npos &&
+                       small.find("(model") == std::string::npos;
+  if (is_call) return {What::Saving};
   if (!has_any(small, kWritten)) return {};
   if (has_any(small, kDone)) return {What::Saved};
   // A setting, and no deed: `saving a checkpoint every 500 steps`.

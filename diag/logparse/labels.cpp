@@ -126,7 +126,7 @@ void take_containers(std::vector<UndressedLine>& lines, const std::vector<bool>&
 
 }  // namespace
 
-void take_labels(std::vector<UndressedLine>& lines) {
+bool take_labels(std::vector<UndressedLine>& lines) {
   std::map<std::string, std::size_t> shapes;
   std::size_t all = 0;
   for (const UndressedLine& line : lines) {
@@ -137,7 +137,7 @@ void take_labels(std::vector<UndressedLine>& lines) {
   }
   constexpr std::size_t kMostOf = 6, kTen = 10;
   std::erase_if(shapes, [&](const auto& shape) { return shape.second * kTen < all * kMostOf; });
-  if (shapes.empty()) return;
+  if (shapes.empty()) return false;
   std::vector<bool> labelled(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     UndressedLine& line = lines[i];
@@ -149,12 +149,13 @@ void take_labels(std::vector<UndressedLine>& lines) {
       label.has_bar = false;
     }
     if (label.size == 0 || shapes.count(shape_of(line.text, label)) == 0) continue;
-    line.host = label.host;
+    if (!label.host.empty()) line.host = label.host;
     line.text.erase(0, label.size);
     line.is_gap = is_gap(trimmed(line.text));
     labelled[i] = !label.has_bar && label.host.empty();
   }
   take_containers(lines, labelled);
+  return true;
 }
 
 namespace {

@@ -8,7 +8,8 @@
 namespace ringside::logs {
 
 /// Takes off the label that most lines have one shape of: `train-worker-0 `, `trainer_1  | `, `ip-10-0-0-1: `.
-void take_labels(std::vector<UndressedLine>& lines);
+/// returns  whether there were some
+bool take_labels(std::vector<UndressedLine>& lines);
 
 /// Takes off a viewer's numbers: lines numbered one after the other, which begin at one or within a file.
 void take_viewer_numbers(std::vector<UndressedLine>& lines);

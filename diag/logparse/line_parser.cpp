@@ -488,6 +488,27 @@ void LineParser::parse_inside(Record& record) {
   }
 }
 
+/// A traceback is its writer's to its end, also where only its first line has the writer's tag.
+void LineParser::follow_traceback(const Wrapping& wrapping, std::string_view text, Record& record) {
+  constexpr std::uint32_t kLongest = 200;
+  if (text.ends_with("Traceback (most recent call last):")) {
+    traceback_speaker_ = record.speaker;
+    traceback_left_ = wrapping.launcher_rank >= 0 ? kLongest : 0;
+    return;
+  }
+  if (traceback_left_ == 0) return;
+  --traceback_left_;
+  if (wrapping.size > 0) {
+    traceback_left_ = 0;  // somebody else's tag, or each of its lines has one
+    return;
+  }
+  record.speaker = traceback_speaker_;
+  // Its last line is the only one that begins with a letter and names an error.
+  const bool is_inside = text.starts_with("File \"") || text.starts_with(' ') ||
+                         text.find("Error: ") == std::string_view::npos;
+  if (!is_inside) traceback_left_ = 0;
+}
+
 /// A line, or the rest of one, without an NCCL prefix.
 void LineParser::parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping,
                              bool is_torn) {
@@ -503,6 +524,7 @@ void LineParser::parse_plain(std::string_view line, std::size_t from, const Wrap
   record.text_at = static_cast<std::uint32_t>(from);
   record.is_torn = is_torn;
   record.speaker = speaker_of(wrapping);
+  if (is_paste_) follow_traceback(wrapping, text, record);
   record.kind = RecordKind::Text;
   const std::size_t folded = find_text(line, " [repeated ");
   if (folded != std::string_view::npos && folded >= from) {

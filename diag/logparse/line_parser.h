@@ -84,6 +84,7 @@ class LineParser {
   void parse_inside(Record& record);
   bool parse_bare(Record& record, const Wrapping& wrapping, bool is_place_alone);
   void parse_plain(std::string_view line, std::size_t from, const Wrapping& wrapping, bool is_torn);
+  void follow_traceback(const Wrapping& wrapping, std::string_view text, Record& record);
   static std::size_t find_once(std::string_view line, std::string_view word, std::size_t from,
                                Sought& sought);
   bool find_second(std::string_view line, std::size_t from, NcclPrefix& next, std::size_t& end);
@@ -118,8 +119,10 @@ class LineParser {
   const char* matched_ = nullptr;  ///< where that line starts
   bool continues_ = false;         ///< the last record may have more lines
   std::uint32_t continued_speaker_ = 0;
-  Sought level_;  ///< ` NCCL `
-  Sought rank_;   ///< `[rank`
+  std::uint32_t traceback_speaker_ = 0;  ///< whose tag the first line of a traceback has
+  std::uint32_t traceback_left_ = 0;     ///< lines that it may still have
+  Sought level_;                         ///< ` NCCL `
+  Sought rank_;                          ///< `[rank`
 };
 
 }  // namespace ringside::logs

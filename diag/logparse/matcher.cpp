@@ -12,7 +12,7 @@ namespace ringside::logs {
 namespace {
 
 constexpr std::uint32_t kFilterBits = 1 << 14;
-constexpr std::size_t kLeastPiece = 7;  // then one of its four alignments meets every fourth place
+constexpr std::size_t kShortestPiece = 7;  // then one of its four alignments meets every fourth place
 
 std::uint32_t four_at(const char* p) {
   std::uint32_t key;
@@ -45,15 +45,15 @@ int rarity(char c) {
 std::string_view rarest_piece(std::string_view text) {
   std::size_t best = 0;
   int most = -1;
-  for (std::size_t at = 0; at + kLeastPiece <= text.size(); ++at) {
+  for (std::size_t at = 0; at + kShortestPiece <= text.size(); ++at) {
     int sum = 0;
-    for (std::size_t i = 0; i < kLeastPiece; ++i) sum += rarity(text[at + i]);
+    for (std::size_t i = 0; i < kShortestPiece; ++i) sum += rarity(text[at + i]);
     if (sum > most) {
       most = sum;
       best = at;
     }
   }
-  return text.substr(best, kLeastPiece);
+  return text.substr(best, kShortestPiece);
 }
 
 std::size_t found(std::string_view text, std::string_view next, std::size_t at) {
@@ -128,7 +128,7 @@ void Matcher::index_piece(std::uint16_t pattern) {
     if (element.literal.size() > longest.size()) longest = element.literal;
   }
   const std::string_view first = patterns_[pattern].elements.front().literal;
-  if (longest.size() < kLeastPiece) {  // by its first character alone
+  if (longest.size() < kShortestPiece) {  // by its first character alone
     RINGSIDE_ASSERT(!first.empty(), "'{}' is too short to be searched for", longest);
     const char key[4] = {first[0], 0, 0, 0};
     starts_.push_back({four_at(key), pattern});

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "diag/logparse/bare_prefix.h"
+#include "diag/logparse/broken_stacks.h"
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/frame_line.h"
 #include "diag/logparse/matcher.h"
@@ -404,6 +405,14 @@ bool is_cut_within_word(std::string_view text, std::string_view rest) {
   return is_letter(text.back()) && is_letter(rest.front()) && !is_known(text);
 }
 
+/// All that stands behind its prefixes is a piece of one word.
+bool ends_in_first_word(std::string_view line) {
+  const Wrapping wrapping = strip_wrappers(line, false);
+  const std::string_view own = line.substr(wrapping.size);
+  return wrapping.size > 0 && !own.empty() && is_letter(own.back()) &&
+         own.find(' ') == std::string_view::npos;
+}
+
 /// Puts together the lines of a page that was broken by a terminal, which fills its lines, or by an editor, which
 /// leaves off before a word.
 class Joiner {
@@ -453,6 +462,15 @@ class Joiner {
              (is_cut_within_word(line.text, next.text) && may_go_on(line.text));
     }
     if (goes_on_behind_tag(line, at, joined)) return true;
+    const std::size_t needed =
+        lines_[at].columns + 1 + (is_terminal_ ? 0 : first_word(trimmed_left(next.text)));
+    const bool is_full =
+        page_.width != 0 && (is_terminal_ ? needed >= page_.width : needed > page_.width);
+    if (goes_on_as_stack(line.text, next.text, is_full, is_terminal_, joined)) return true;
+    if (is_terminal_ && is_full && next.stamp.empty() && ends_in_first_word(line.text)) {
+      joined = line.text + std::string(trimmed_left(next.text));
+      return true;
+    }
     const bool is_announced = announces(line.text);
     if (lines_.begins(at + 1) && !is_announced) return false;
     if (fills_page(line, at, is_announced, joined)) return true;
@@ -492,7 +510,7 @@ class Joiner {
     const UndressedLine& next = lines_[at + 1];
     const std::string_view own = trimmed(next.text);
     // A collector's time stands before what a program wrote as a line.
-    if (page_.width == 0 || !next.stamp.empty()) return false;
+    if (page_.width == 0 || !next.stamp.empty() || begin_alike(line.text, own)) return false;
     const bool is_wide = is_terminal_ ? before.columns + 1 >= page_.width
                                       : before.columns + 1 + first_word(own) > page_.width;
     if (!is_wide || ends_line(trimmed(line.text))) return false;
@@ -558,9 +576,9 @@ bool are_full(Lines& lines, std::size_t width) {
   }
   // One break alone does not tell which of them it was: terminals have some widths, editors any.
   static constexpr std::array kTerminals = {
-      std::size_t{72},  std::size_t{80},  std::size_t{90},  std::size_t{100}, std::size_t{110},
-      std::size_t{120}, std::size_t{128}, std::size_t{132}, std::size_t{140}, std::size_t{150},
-      std::size_t{160}, std::size_t{180}, std::size_t{200}};
+      std::size_t{72},  std::size_t{78},  std::size_t{80},  std::size_t{90},  std::size_t{100},
+      std::size_t{110}, std::size_t{118}, std::size_t{120}, std::size_t{128}, std::size_t{132},
+      std::size_t{140}, std::size_t{150}, std::size_t{160}, std::size_t{180}, std::size_t{200}};
   const bool is_usual = std::find(kTerminals.begin(), kTerminals.end(), width) != kTerminals.end();
   return full * 10 >= broken * 8 && (broken > 2 || is_usual);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "base/text.h"
 #include "diag/logparse/cursor.h"
@@ -98,9 +99,8 @@ std::size_t rank_column_of(const Cells& header) {
   return static_cast<std::size_t>(found - header.begin());
 }
 
-}  // namespace
-
-std::vector<std::string> rank_rows(const std::vector<std::string_view>& lines) {
+/// Of lines none of which stands for others.
+std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& lines) {
   std::vector<std::string> rows(lines.size());
   for (std::size_t at = 0; at + 2 < lines.size(); ++at) {
     const bool is_barred = trimmed(lines[at]).starts_with('|');
@@ -132,6 +132,23 @@ std::vector<std::string> rank_rows(const std::vector<std::string_view>& lines) {
       std::fill(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), "");
     at = row - 1;
   }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<std::string> rank_rows(const std::vector<std::string_view>& lines) {
+  std::vector<std::string_view> own;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view text = trimmed(lines[i]);
+    if (!text.empty() && text.find_first_not_of('.') == std::string_view::npos) continue;
+    own.push_back(lines[i]);
+    places.push_back(i);
+  }
+  std::vector<std::string> rows(lines.size());
+  std::vector<std::string> found = rows_of_lines(own);
+  for (std::size_t i = 0; i < found.size(); ++i) rows[places[i]] = std::move(found[i]);
   return rows;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/frame_line.h"
 #include "diag/logparse/headings.h"
 #include "diag/logparse/labels.h"
 #include "diag/logparse/nccl_prefix.h"
@@ -301,6 +302,17 @@ void take_stamps(std::vector<UndressedLine>& lines) {
   }
 }
 
+/// Tables behind what was put before each line.
+void take_rows(std::vector<UndressedLine>& lines) {
+  std::vector<std::string_view> texts;
+  texts.reserve(lines.size());
+  for (const UndressedLine& line : lines) texts.push_back(line.text);
+  std::vector<std::string> rows = rank_rows(texts);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!rows[i].empty()) lines[i].text = std::move(rows[i]);
+  }
+}
+
 /// Blanks that all lines begin with.
 void take_indent(std::vector<UndressedLine>& lines) {
   std::size_t least = std::string::npos;
@@ -345,6 +357,15 @@ void take_headings(std::vector<UndressedLine>& lines) {
     begin = i + 1;
   }
   close(lines.size());
+}
+
+/// A stack in a line that was broken before an arrow, which looks like a quotation.
+bool goes_on_with_arrow(std::string_view before, std::string_view line) {
+  line = trimmed_left(line);
+  if (!line.starts_with("> ") || trimmed_left(before).starts_with('>')) return false;
+  const std::string_view own = line.substr(2);
+  return before.find(" > ") != std::string_view::npos && is_stack_in_line(trimmed(before)) &&
+         is_frame_line(trimmed(own.substr(0, own.find(" > "))));
 }
 
 /// The lines that rows of ranks become; empty for all others.
@@ -414,15 +435,21 @@ std::vector<UndressedLine> undress(std::string_view paste) {
   }
   const std::vector<std::string> rows = rows_of(raw);
   std::vector<UndressedLine> lines;
-  for (std::size_t i = 0; i < raw.size(); ++i)
-    lines.push_back(undressed(rows[i].empty() ? raw[i] : rows[i]));
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const std::string_view line = rows[i].empty() ? raw[i] : std::string_view(rows[i]);
+    const bool is_arrow = i > 0 && goes_on_with_arrow(raw[i - 1], line);
+    lines.push_back(undressed(is_arrow ? trimmed_left(line).substr(2) : line));
+    if (is_arrow) lines.back().text.insert(0, "> ");
+  }
   take_strings(lines);
   take_indent(lines);
   take_columns(lines);
   take_stamps(lines);
-  take_labels(lines);
-  take_stamps(lines);  // behind a pod's name its program's own may stand
+  // A pod's name, and what the program's own collector has put before that; behind both its own time may stand.
+  if (take_labels(lines)) take_labels(lines);
+  take_stamps(lines);
   take_viewer_numbers(lines);
+  take_rows(lines);
   take_sources(lines, whole);
   take_headings(lines);
   return lines;

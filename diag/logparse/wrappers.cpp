@@ -105,16 +105,23 @@ bool torchrun_tag(Cursor& cursor, Wrapping& wrapping) {
   return true;
 }
 
-/// `[2025-03-01 10:11:12] `, and with SGLang's ranks in it: `[2025-03-01 10:11:12 DP0 TP5] `
+/// `[2025-03-01 10:11:12] `, and with SGLang's ranks in it: `[2025-03-01 10:11:12 DP0 TP5] `; where the tensor's is the
+/// only one, it is the rank.
 bool bracketed_time(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   if (!at.eat('[') || !date_and_time(at, wrapping.time_us)) return false;
+  int groups = 0;
+  std::int32_t tensor_rank = -1;
   for (at.skip_blanks(); at.peek() >= 'A' && at.peek() <= 'Z'; at.skip_blanks()) {
+    const bool is_tensor = at.rest().starts_with("TP");
     while (at.peek() >= 'A' && at.peek() <= 'Z') at.skip(1);
     std::int32_t rank = -1;
     if (!is_digit(at.peek()) || !at.number(rank)) return false;
+    if (is_tensor) tensor_rank = rank;
+    ++groups;
   }
   if (!at.eat(']')) return false;
+  if (groups == 1 && tensor_rank >= 0) wrapping.launcher_rank = tensor_rank;
   // `[2024-12-01 08:10:03][rank1] `, of loggers that people write themselves.
   Cursor tag = at;
   std::int32_t rank = -1;

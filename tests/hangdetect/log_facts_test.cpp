@@ -401,5 +401,27 @@ TEST(LogFacts, AQuietLogAccusesNobody) {
   EXPECT_LT(best.confidence, 0.5);
 }
 
+// A cut takes the tag of a paste's first line; faulthandler's list of threads follows it.
+TEST(LogFacts, ACrashIsOfTheRankWhoseThreadsFollow) {
+  const std::string thread = "Thread 0x00007f2a (most recent call first):\n";
+  for (const std::string tag : {"[rank5]: Current ", "rank 5: "}) {
+    const Explanation best = Log("Fatal Python error: Bus error\n" + tag + thread).verdict();
+    EXPECT_EQ(best.kind, Kind::DeadRank) << tag;
+    EXPECT_THAT(best.culprits, ElementsAre(5)) << tag;
+  }
+  EXPECT_THAT(Log("Fatal Python error: Bus error\n[rank5]: other\n").verdict().culprits, IsEmpty());
+}
+
+// SGLang and others tag the first line of a traceback alone.
+TEST(LogFacts, ATracebackIsOfWhoeverBeganIt) {
+  const Explanation best =
+      Log("[2025-04-11 08:08:08 TP3] Worker hit an exception: Traceback (most recent call last):\n"
+          "  File \"/sgl/tp_worker.py\", line 110, in forward\n"
+          "RuntimeError: CUDA error: an illegal memory access was encountered\n")
+          .verdict();
+  EXPECT_EQ(best.kind, Kind::DeadRank);
+  EXPECT_THAT(best.culprits, ElementsAre(3));
+}
+
 }  // namespace
 }  // namespace ringside::hang

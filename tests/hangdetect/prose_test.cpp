@@ -55,6 +55,9 @@ INSTANTIATE_TEST_SUITE_P(
         Sentence{"ranks 0-6 hang in all_reduce, rank 7 in all_gather",
                  HangClass::DivergedControlFlow,
                  {7}},
+        Sentence{"they are all waiting in barrier() and rank 0 is still writing",
+                 HangClass::MissingRank,
+                 {0}},
         Sentence{"rank 2 was killed by the OOM killer", HangClass::DeadRank, {2}},
         Sentence{"ranks 4 and 5 are one step behind the others", HangClass::MissingRank, {4, 5}}),
     [](const auto& one) { return std::to_string(one.index); });

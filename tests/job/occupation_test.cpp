@@ -15,6 +15,9 @@ TEST(Occupation, CheckpointsAreBegunAndDone) {
   EXPECT_EQ(occupation_in("Model weights saved in out/model.safetensors").what, What::Saved);
   EXPECT_EQ(occupation_in("saving a checkpoint every 500 steps").what, What::None);
   EXPECT_EQ(occupation_in("activation memory saving: on").what, What::None);
+  EXPECT_EQ(occupation_in("ckpt: [rank 0] torch.save -> /mnt/model.pt (139.8 GB)").what,
+            What::Saving);
+  EXPECT_EQ(occupation_in("    torch.save(model.state_dict(), path)").what, What::None);
 }
 
 TEST(Occupation, ABarWithALabelIsWorkOfItsOwn) {
@@ -24,7 +27,7 @@ TEST(Occupation, ABarWithALabelIsWorkOfItsOwn) {
   EXPECT_EQ(map.label, "Map");
   EXPECT_EQ(occupation_in("Map (num_proc=8): 100%|###| 500000/500000 [03:30<00:00]").what,
             What::BarDone);
-  EXPECT_EQ(occupation_in("\rEval: 10%|# | 1/10 [00:01\rEval: 20%|## | 2/10 [00:02<00:08]").what,
+  EXPECT_EQ(occupation_in("\rMap: 10%|# | 1/10 [00:01\rMap: 20%|## | 2/10 [00:02<00:08]").what,
             What::Bar);
   EXPECT_EQ(occupation_in("[default0]:Tokenizing: 10%|# | 1/10 [00:01<00:02]").label, "Tokenizing");
 }
@@ -32,6 +35,8 @@ TEST(Occupation, ABarWithALabelIsWorkOfItsOwn) {
 TEST(Occupation, TheBarOfTheTrainingItselfStandsBecauseTheJobDoes) {
   EXPECT_EQ(occupation_in(" 45%|####5     | 450/1000 [00:45<00:55, 10.0it/s]").what, What::None);
   EXPECT_EQ(occupation_in("Epoch 3:  45%|####5 | 450/1000 [00:45<00:55]").what, What::None);
+  EXPECT_EQ(occupation_in("Running tokenizer on train dataset:  61%|# | 25/41 [29:41<18:55]").what,
+            What::Bar);
   EXPECT_EQ(occupation_in("Training:  45%|####5 | 450/1000 [00:45<00:55]").what, What::None);
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "diag/logparse/bare_prefix.h"
+#include "diag/logparse/frame_line.h"
 #include "diag/logparse/undress.h"
 #include "tests/logparse/records.h"
 
@@ -205,6 +206,52 @@ TEST(Pastes, ALineWithALevelOrAVersionBehindALabelIsOneOfItsOwn) {
 TEST(Pastes, ATagOfAnyProgramBeginsALine) {
   EXPECT_EQ(texts("RuntimeError: Gloo failed:\n[gloo] Rank 6 failed\n"),
             (Lines{"RuntimeError: Gloo failed:", "[gloo] Rank 6 failed"}));
+}
+
+// A stack in a line is long, and broken before an arrow, behind one, or in a word. A mail's `> ` is another thing.
+TEST(Pastes, AStackInALineThatWasBrokenIsWholeAgain) {
+  const Lines whole{
+      "rank 0: all_reduce (torch/distributed_c10d.py:2501) > allreduce_grads (engine.py:310) > "
+      "step "
+      "(engine.py:402)",
+      "rank 1: read (ssl.py:1100) > urlopen (urllib/request.py:216) > log_metrics "
+      "(wandb/run.py:160) "
+      "> main (t.py:8)"};
+  for (const std::size_t columns : {60U, 72U, 80U, 86U}) {
+    const Lines found = texts(wrapped(whole[0], columns) + wrapped(whole[1], columns));
+    ASSERT_EQ(found.size(), 2U) << columns;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto stack = parse_stack_in_line(found[i]);
+      ASSERT_TRUE(stack) << columns << " " << found[i];
+      EXPECT_EQ(stack->label, i == 0 ? "rank 0:" : "rank 1:");
+      EXPECT_EQ(stack->frames.size(), 3 + i) << columns << " " << found[i];
+    }
+  }
+  EXPECT_EQ(
+      texts("rank 0: f (distributed_c10d.py:2501) <- allreduce_gradients_of_all (engine.py:31)\n"
+            "  <- step (engine.py:40)\nrank 1: main (t.py:8) <- x\n"),
+      (Lines{"rank 0: f (distributed_c10d.py:2501) <- allreduce_gradients_of_all "
+             "(engine.py:31) <- step (engine.py:40)",
+             "rank 1: main (t.py:8) <- x"}));
+  EXPECT_EQ(
+      texts("rank 0: f (a.py:1) > g (b.py:2)\nrank 1: f (a.py:1) > g (b.py:2)\n> so it is\n"),
+      (Lines{"rank 0: f (a.py:1) > g (b.py:2)", "rank 1: f (a.py:1) > g (b.py:2)", "so it is"}));
+}
+
+TEST(Pastes, LinesThatBeginAlikeAreNotJoinedHoweverWideTheyAre) {
+  std::string bar;
+  Lines each;
+  for (const std::string step : {"45", "46", "47"}) {
+    each.push_back("Epoch 3:  " + step + "%| " + step +
+                   "0/1000 [00:45<00:55, 10.0it/s, v_num=2, loss=0.91]");
+    bar += each.back() + "\n";
+  }
+  EXPECT_EQ(texts(bar), each);
+}
+
+// A pod's name, and one that a second collector has put behind it.
+TEST(Pastes, LabelsBehindLabelsAreTakenOff) {
+  EXPECT_EQ(texts("job-7d9f-x2 pod/llm-0 one\njob-7d9f-x2 pod/llm-1 two\n"), (Lines{"one", "two"}));
 }
 
 TEST(Pastes, LinesKeepTheirNumbers) {

@@ -48,6 +48,7 @@ TEST(Wrappers, OfLaunchersGiveTheirKey) {
   EXPECT_EQ(with("Mar  1 10:11:12 n01 python[77]: "), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("[2025-03-01 10:11:12] "), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("[2025-03-01 10:11:12 DP0 TP5] "), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(with("[2025-03-01 10:11:12 TP5] "), Lines{"network_in_use n01:411/5/-1"});
   EXPECT_EQ(with("(VllmWorker pid=7) ERROR 08-12 09:10:11 worker_utils.py:226] "),
             Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("INFO 08-12 09:10:11 [core.py:58] "), Lines{"network_in_use n01:411/-1/-1"});

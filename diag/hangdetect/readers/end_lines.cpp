@@ -8,6 +8,7 @@
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/job/job_words.h"
+#include "diag/job/line_rank.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
 #include "diag/logparse/wrappers.h"
@@ -148,7 +149,19 @@ void EndLines::take_crash(const Record& record, int rank) {
     statements_.state(record, What::Ended, {rank}, -signal, "crashed");
   } else {
     statements_.state(record, What::Crashed, {});
+    crash_ = -signal;
   }
+}
+
+void EndLines::take_thread(const Record& record, int rank) {
+  if (crash_ == 0) return;
+  constexpr std::size_t kNear = 48;
+  const std::string_view head = record.line.substr(0, kNear);
+  const bool is_thread = head.find("Current thread 0x") != std::string_view::npos ||
+                         head.find("Thread 0x") != std::string_view::npos;
+  if (rank < 0) rank = job::rank_before_text(record.line);
+  if (is_thread && rank >= 0) statements_.state(record, What::Ended, {rank}, crash_, "crashed");
+  crash_ = 0;  // the list of threads follows at once
 }
 
 /// `Worker proc VllmWorker-1 died unexpectedly`

@@ -22,6 +22,10 @@ class EndLines {
   /// `rank`: whose line it is; -1: it does not say.  returns  whether the message was one of these
   bool take_message(const logs::Record& record, int rank);
 
+  /// The first thread that faulthandler lists of a process that crashed: its line can have the tag that a cut took from
+  /// the one before. Any other line is passed over.
+  void take_thread(const logs::Record& record, int rank);
+
   /// A rank's process, as a summary names it.
   struct Process {
     std::string host;
@@ -49,7 +53,9 @@ class EndLines {
   bool has_step_ended_ = false;  ///< srun has ended the step: what falls now, it ended
   bool was_signalled_ = false;   ///< so was the launcher
   bool in_root_cause_ = false;
-  Failure failure_;              ///< of torchrun's summary, as far as it was read
+  std::int64_t crash_ =
+      0;             ///< the signal of a crash that nobody's name stands before; 0: there is none
+  Failure failure_;  ///< of torchrun's summary, as far as it was read
   std::vector<Failure> others_;  ///< that stand before the first one
 };
 

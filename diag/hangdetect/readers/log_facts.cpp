@@ -128,7 +128,8 @@ class Sink : public logs::RecordSink {
         known != rank_of_process_.end() && speaker.pid >= 0) {
       return known->second;
     }
-    return -1;
+    // `rank 3: Fatal Python error: Bus error`, as people write it.
+    return record.text_at > 0 ? job::rank_before_text(record.line) : -1;
   }
 
   void take_kind(const Record& record, const logs::Speaker& speaker) {
@@ -483,6 +484,7 @@ class Sink : public logs::RecordSink {
       words_.begin_traceback(record, rank_of(record, speaker));
     if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
         record.kind == RecordKind::Fragment || record.kind == RecordKind::Unknown) {
+      ends_.take_thread(record, rank_of(record, speaker));
       words_.take(record, rank_of(record, speaker));
     }
     if (line.find("CollectiveFingerPrint(") != std::string_view::npos)

@@ -186,7 +186,7 @@ void OwnWords::read(const logs::Record& record, int rank) {
     last.place = record.place;
   }
   if (rank < 0 && line.what == RunLine::What::Step) rank = rank_of_step(text);
-  const bool is_other_work = busy_.take(record, rank);
+  const bool is_other_work = busy_.take(record, rank >= 0 ? rank : own.rank);
   if (is_other_work && line.what == RunLine::What::Step) return;
   if (line.what == RunLine::What::Step) busy_.take_step(record);
   statements_.note_run(record, line, rank);

@@ -34,12 +34,14 @@ void PasteReader::read(std::string_view text, const std::string& name) {
       ++facts_.lines;
       continue;
     }
-    if (!line.stamp.empty()) line.text.insert(0, line.stamp + " ");
     const bool is_odd = line.text.find('\r') != std::string::npos;  // a progress bar
-    parser_.begin_part(line.host, line.rank);
-    parser_.parse(line.text, static_cast<std::uint32_t>(line.number), is_odd, false);
+    parser_.parse_mended({.text = std::move(line.text),
+                          .number = static_cast<std::uint32_t>(line.number),
+                          .stamp = std::move(line.stamp),
+                          .host = std::move(line.host),
+                          .rank = line.rank},
+                         is_odd);
   }
-  parser_.begin_part({}, -1);
   parser_.flush();
 }
 

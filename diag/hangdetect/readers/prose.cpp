@@ -254,6 +254,10 @@ std::optional<Subject> all_others(std::string_view text, std::size_t at) {
                                         std::string_view{"the other"},
                                         std::string_view{"all processes"},
                                         std::string_view{"others"},
+                                        std::string_view{"all wait"},
+                                        std::string_view{"all stuck"},
+                                        std::string_view{"all hang"},
+                                        std::string_view{"all blocked"},
                                         std::string_view{"all of them"},
                                         std::string_view{"all gpus"}};
   for (const std::string_view word : kWords) {
@@ -261,7 +265,11 @@ std::optional<Subject> all_others(std::string_view text, std::size_t at) {
     Subject subject;
     subject.begin = at;
     subject.end = at + word.size();
-    if (word == "all but") subject.end = at + 3;  // `but` makes an exception of what follows
+    // `but` makes an exception of what follows; `they all wait` says what they do.
+    static constexpr std::array kHeads = {
+        std::string_view{"all but"}, std::string_view{"all wait"}, std::string_view{"all stuck"},
+        std::string_view{"all hang"}, std::string_view{"all blocked"}};
+    if (std::find(kHeads.begin(), kHeads.end(), word) != kHeads.end()) subject.end = at + 3;
     if (text.substr(subject.end).starts_with(" but one")) subject.end += 8;
     // `the other 7 ranks`
     if (word == "the other" || word == "the remaining") {
@@ -471,12 +479,12 @@ std::vector<LogStatement> judge_list(const std::vector<Subject>& items, std::str
   for (const Subject& item : items) {
     seen.insert(item.ranks.begin(), item.ranks.end());
     count += item.ranks.size();
-    if (item.claim.what == Claim::What::Nothing) return {};
   }
   if (items.size() < 2 || seen.size() != count) return {};
   // Those that do the same are one.
   std::vector<Subject> groups;
   for (const Subject& item : items) {
+    if (item.claim.what == Claim::What::Nothing) continue;
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Subject& group) {
       return group.are_others() == item.are_others() && group.claim.what == item.claim.what &&
              group.claim.op == item.claim.op && group.claim.number == item.claim.number;
@@ -538,10 +546,12 @@ std::vector<LogStatement> read_prose(const std::vector<PasteLine>& lines,
   constexpr std::size_t kMost = 16'384;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const PasteLine& line = lines[i];
-    const bool is_prose = !used[i] && line.stamp.empty() && may_be_prose(line.text);
+    const bool is_prose = !used[i] && may_be_prose(line.text);
+    // What a collector gave a time is a line of its own.
+    const bool is_stamped = !line.stamp.empty();
     std::optional<Subject> item = used[i] ? std::nullopt : item_of(lower_case(line.text));
     if (!item || line.follows_blank) end_items();
-    if (!is_prose || line.follows_blank || item || text.size() > kMost) end_text();
+    if (!is_prose || line.follows_blank || is_stamped || item || text.size() > kMost) end_text();
     if (item) {
       if (items.empty()) {
         first_item = line.text;

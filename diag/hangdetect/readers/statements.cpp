@@ -73,7 +73,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
         if (run.last_step_us != 0) note_pause(record.time_us - run.last_step_us, run);
         run.last_step_us = record.time_us;
       }
-      run.has_finished = false;
+      if (line.of <= 0 || line.step < line.of) run.has_finished = false;
       if (line.step != run.last_step) run.at_last_step.clear();
       run.last_step = line.step;
       run.steps_of = line.of;

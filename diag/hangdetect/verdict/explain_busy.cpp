@@ -40,11 +40,17 @@ std::vector<int> few_silent(const LogFacts& facts, const std::set<int>& gave_up)
   return silent;
 }
 
+bool is_of_kernel(const LogStatement& one) {
+  return one.detail.find("kernel") != std::string::npos;
+}
+
 /// What a stack shows of a process that does not communicate, as a statement.
 std::vector<LogStatement> busy_stacks(const LogFacts& facts) {
   std::vector<LogStatement> found;
   for (const ProcessStack& stack : facts.stacks) {
     if (is_waiting(stack.doing) || stack.count != 1) continue;
+    // Whose it is must be said, or what it does: a function of the program's own may wait for the GPU.
+    if (stack.ranks.empty() && stack.doing == Doing::Works) continue;
     LogStatement one;
     one.what = What::Busy;
     one.ranks = stack.ranks;
@@ -75,7 +81,12 @@ void add_busy(const Scene& scene, const LogFacts& facts, std::vector<Explanation
   if (said.empty()) return;
   std::vector<int> ranks = ranks_of(said);
   // Dumps show themselves who did not come.
-  if (ranks.empty() && !has_dumps(scene.job)) ranks = few_silent(facts, gave_up);
+  if (ranks.empty() && !has_dumps(scene.job)) {
+    ranks = few_silent(facts, gave_up);
+    // Bars are drawn and checkpoints are written by the main process alone, in nearly all programs.
+    if (ranks.empty() && !gave_up.empty() && !gave_up.contains(0) && !is_of_kernel(*said.front()))
+      ranks = {0};
+  }
   const std::string who = ranks.empty() ? "a process" : ranks_text(ranks);
   out.push_back(
       told(Kind::Straggler, said, ranks, confidence::kBusy,
