@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/wrappers.h"
 
 namespace ringside::job {
 namespace {
@@ -66,6 +67,8 @@ Occupation bar_in(std::string_view line) {
       number == std::string_view::npos ? std::string_view() : trimmed(line.substr(0, number + 1));
   if (label.empty() || label.back() != ':') return {};
   label.remove_suffix(1);
+  std::int64_t time = 0;
+  label = trimmed(label.substr(logs::read_time(label, time)));
   label = label.substr(std::min(label.size(), label.find_last_of("\r]") + 1));
   label = trimmed(label.substr(std::min(label.size(), label.find_first_not_of(": "))));
   if (label.empty() || is_of_training(label)) return {};

@@ -12,7 +12,8 @@ namespace ringside::logs {
 namespace {
 
 constexpr std::uint32_t kFilterBits = 1 << 14;
-constexpr std::size_t kShortestPiece = 7;  // then one of its four alignments meets every fourth place
+constexpr std::size_t kShortestPiece =
+    7;  // then one of its four alignments meets every fourth place
 
 std::uint32_t four_at(const char* p) {
   std::uint32_t key;

@@ -35,6 +35,8 @@ TEST(Occupation, ABarWithALabelIsWorkOfItsOwn) {
 TEST(Occupation, TheBarOfTheTrainingItselfStandsBecauseTheJobDoes) {
   EXPECT_EQ(occupation_in(" 45%|####5     | 450/1000 [00:45<00:55, 10.0it/s]").what, What::None);
   EXPECT_EQ(occupation_in("Epoch 3:  45%|####5 | 450/1000 [00:45<00:55]").what, What::None);
+  EXPECT_EQ(occupation_in("2026-03-14T09:26:53Z Epoch 3:  45%|## | 450/1000 [00:45<00:55]").what,
+            What::None);
   EXPECT_EQ(occupation_in("Running tokenizer on train dataset:  61%|# | 25/41 [29:41<18:55]").what,
             What::Bar);
   EXPECT_EQ(occupation_in("Training:  45%|####5 | 450/1000 [00:45<00:55]").what, What::None);

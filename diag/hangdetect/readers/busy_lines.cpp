@@ -32,7 +32,7 @@ void BusyLines::add(Event event) {
 }
 
 bool BusyLines::take(const logs::Record& record, int rank) {
-  const job::Occupation doing = job::occupation_in(record.line);
+  const job::Occupation doing = job::occupation_in(record.text());
   if (doing.what == What::None) return false;
   add({Event::Is::Occupation, doing.what, std::max(rank, -1), record.place, end_of(record.line),
        job::words_of(doing)});

@@ -1,0 +1,242 @@
+#include "diag/logparse/line_begins.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "diag/logparse/bare_prefix.h"
+#include "diag/logparse/broken_stacks.h"
+#include "diag/logparse/cursor.h"
+#include "diag/logparse/frame_line.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/parsers.h"
+#include "diag/logparse/paste.h"
+#include "diag/logparse/torch_prefix.h"
+#include "diag/logparse/wrappers.h"
+
+namespace ringside::logs {
+namespace {
+
+/// A level within a line whose prefix is gone or stands where a prefix does: not what a wrapped line goes on with.
+bool has_prefix_at_start(std::string_view text) {
+  NcclPrefix prefix;
+  if (read_nccl_prefix(text, prefix)) return true;
+  // `n01:411:980 [3]` of a line that is cut before its level.
+  Cursor cursor(text);
+  while (is_host(cursor.peek())) cursor.skip(1);
+  std::int32_t number = 0;
+  if (cursor.left() < text.size() && cursor.eat(':') && is_digit(cursor.peek()) &&
+      cursor.number(number) && cursor.eat(':') && is_digit(cursor.peek()) &&
+      cursor.number(number) && cursor.eat(' ')) {
+    return true;
+  }
+  if (!read_bare_prefix(text, prefix)) return false;
+  if (prefix.level == Level::None) return true;
+  // The words before the level are those of a prefix, or the level is in the middle of a text.
+  std::string_view before = text.substr(0, prefix.end);
+  before = before.substr(0, before.rfind("CCL ") - 1);
+  Cursor words(before);
+  std::string_view word;
+  for (words.skip_blanks(); words.word(word); words.skip_blanks()) {
+    const bool is_mark = word.find_first_of(":[]") != std::string_view::npos ||
+                         word.find_first_not_of(".") == std::string_view::npos ||
+                         word == "\xe2\x80\xa6" || is_digit(word.back()) ||
+                         (word.front() == '(' && word.back() == ')');
+    if (!is_mark && words.at() != before.data() + before.size() && word != trimmed(before))
+      return false;
+    if (!is_mark && word.find_first_of("(,") != std::string_view::npos) return false;
+  }
+  return true;
+}
+
+/// How lines of other programs begin that stand beside the stack's.
+bool begins_like_others(std::string_view text) {
+  static constexpr std::array<std::string_view, 45> kStarts = {"Traceback",
+                                                               "File \"",
+                                                               "srun:",
+                                                               "slurmstepd",
+                                                               "mpirun",
+                                                               "prterun",
+                                                               "$ ",
+                                                               "#",
+                                                               "frame #",
+                                                               "NVRM:",
+                                                               "libibverbs:",
+                                                               "Root Cause",
+                                                               "ERROR ",
+                                                               "WARNING ",
+                                                               "INFO ",
+                                                               "DEBUG ",
+                                                               "what()",
+                                                               "terminate called",
+                                                               "Exit code",
+                                                               "Failed, NCCL",
+                                                               "Test NCCL",
+                                                               "time  ",
+                                                               "host  ",
+                                                               "rank  ",
+                                                               "exitcode ",
+                                                               "...",
+                                                               "- ",
+                                                               "* ",
+                                                               "+ ",
+                                                               "{",
+                                                               "}",
+                                                               "| ",
+                                                               "export ",
+                                                               "WorkNCCL(",
+                                                               "[Rank",
+                                                               "[rank",
+                                                               "==",
+                                                               "\"",
+                                                               "]",
+                                                               "--",
+                                                               "Signal:",
+                                                               "Aborted",
+                                                               "NCCL version",
+                                                               "Caught signal",
+                                                               "Loading "};
+  if (std::any_of(kStarts.begin(), kStarts.end(),
+                  [&](std::string_view start) { return text.starts_with(start); })) {
+    // The work that a watchdog names goes on with what the line before began.
+    return !text.starts_with("WorkNCCL(");
+  }
+  // `RuntimeError: `, `torch.distributed.DistBackendError: `; `Error: ` alone ends a sentence of a plugin's.
+  const std::size_t colon = text.find(": ");
+  if (colon == std::string_view::npos || colon > 80) return false;
+  const std::string_view word = text.substr(0, colon);
+  if (word.find(' ') != std::string_view::npos || word.size() <= 5) return false;
+  return word.ends_with("Error") || word.ends_with("Exception") || word.ends_with("Warning");
+}
+
+/// `[Tue Mar  4 10:11:12 2025] `, `[ 4021.771203] `: dmesg, with and without -T.
+bool begins_like_kernel(std::string_view text) {
+  if (!text.starts_with('[')) return false;
+  const std::size_t end = text.find("] ");
+  constexpr std::size_t kLongest = 32;
+  if (end == std::string_view::npos || end > kLongest) return false;
+  const std::string_view stamp = trimmed(text.substr(1, end - 1));
+  const std::size_t dot = stamp.find('.');
+  if (dot != std::string_view::npos && dot > 0)
+    return stamp.size() == dot + 7 &&
+           stamp.find_first_not_of("0123456789.") == std::string_view::npos;
+  constexpr std::size_t kWithYear = 24;
+  return stamp.size() == kWithYear && stamp[3] == ' ' && stamp[13] == ':' && stamp[16] == ':' &&
+         is_digit(stamp[20]) && is_digit(stamp[23]);
+}
+
+/// `55304 Tl   1-03:22:10 do_signal_stop ...`: a row of ps, which begins with a process id and its state.
+bool begins_like_ps(std::string_view text) {
+  Cursor row(text);
+  std::int64_t pid = 0;
+  if (!is_digit(row.peek()) || !row.number(pid) || !row.eat(' ')) return false;
+  const std::string_view rest = trimmed_left(row.rest());
+  const std::string_view state = rest.substr(0, rest.find(' '));
+  constexpr std::size_t kLongest = 5;
+  return !state.empty() && state.size() <= kLongest &&
+         std::string_view("RSDTtZI").find(state.front()) != std::string_view::npos &&
+         state.find_first_not_of("<NLsl+", 1) == std::string_view::npos;
+}
+}  // namespace
+
+bool begins_line(std::string_view line) {
+  const std::string_view text = trimmed_left(line);
+  if (text.empty()) return true;
+  if (begins_like_ps(text)) return true;
+  if (has_prefix_at_start(text) || begins_like_others(text) || begins_like_kernel(text))
+    return true;
+  if (strip_wrappers(text, false).size > 0) return true;
+  // `rank 6: WorkNCCL(`, and a whole stack in one line.
+  Cursor label(text);
+  std::int32_t rank = 0;
+  const bool has_rank = (label.eat("rank ") || label.eat("Rank ") || label.eat("rank")) &&
+                        is_digit(label.peek()) && label.number(rank);
+  if (has_rank && label.peek() == ':') return true;
+  if (is_stack_in_line(text)) return true;
+  // `node2: `, as pdsh and DeepSpeed have it, where what follows begins a line.
+  const std::size_t colon = text.find(": ");
+  const bool has_label =
+      colon != std::string_view::npos && std::all_of(text.begin(), text.begin() + colon, is_host);
+  if (has_label && begins_like_others(trimmed_left(text.substr(colon + 2)))) return true;
+  TorchPrefix torch;
+  return read_torch_prefix(text, torch) > 0;
+}
+
+namespace {
+
+bool starts_with_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.starts_with(word); });
+}
+
+/// A line of the report that PyTorch's analyser prints, or of ncclras: short, and nothing goes on in the next one.
+bool is_report_line(std::string_view text) {
+  static constexpr std::array kKeys = {
+      std::string_view{"sequence number:"},  std::string_view{"internal record id:"},
+      std::string_view{"group info:"},       std::string_view{"missing ranks:"},
+      std::string_view{"input sizes:"},      std::string_view{"output sizes:"},
+      std::string_view{"world size:"},       std::string_view{"expected ranks:"},
+      std::string_view{"collective state:"}, std::string_view{"collective stack trace:"},
+      std::string_view{"error msg:"},        std::string_view{"collective: nccl:"},
+      std::string_view{"collective: gloo:"}, std::string_view{"found ranks:"}};
+  if (starts_with_any(text, kKeys)) return true;
+  return (text.starts_with("Process ") && text.size() > 8 && is_digit(text[8])) ||
+         (text.starts_with("Rank ") && text.find(" -- GPU ") < 64) ||
+         (text.starts_with("Rank ") && text.find(" has ") < 12);
+}
+
+/// A row of a table: of nccl-tests, `nvidia-smi`, `nvidia-smi topo -m`.
+bool is_row(std::string_view text) {
+  Record record;
+  record.line = text;
+  record.text_at = 0;
+  if (parse_benchmark(text, record) != Parsed::No) return true;
+  const bool is_device = text.starts_with("GPU") || text.starts_with("NIC");
+  return (is_device && text.size() > 3 && is_digit(text[3])) || text.starts_with('|') ||
+         text.starts_with("+-");
+}
+}  // namespace
+
+/// Whether a line of a full page can be the first of what a program said: a header, a tag, a label, a frame, a row,
+/// words that begin messages. More than begins_line() knows: a page is full by chance, too.
+bool begins_on_full_page(std::string_view text) {
+  static constexpr std::array kWords = {
+      std::string_view{"[default"},   std::string_view{"[E"},
+      std::string_view{"[W"},         std::string_view{"[I"},
+      std::string_view{"[PG "},       std::string_view{"[c10d]"},
+      std::string_view{"Thread "},    std::string_view{"Current thr"},
+      std::string_view{"(Worker"},    std::string_view{"Python v"},
+      std::string_view{"terminate "}, std::string_view{"what():"},
+      std::string_view{"---"},        std::string_view{"***"},
+      std::string_view{"WARNING"},    std::string_view{"INFO"},
+      std::string_view{"ERROR"},      std::string_view{"Exception ra"},
+      std::string_view{"RuntimeErr"}, std::string_view{"torch."},
+      std::string_view{"Root Cause"}, std::string_view{"Missing "},
+      std::string_view{"Group "},     std::string_view{"Errors"},
+      std::string_view{"Warnings"},   std::string_view{"Not all "},
+      std::string_view{"Channel "},   std::string_view{"Connected "},
+      std::string_view{"Fatal "},     std::string_view{"Collective se"},
+      std::string_view{"Detected "},  std::string_view{"sending "}};
+  if (text.empty() || starts_with_any(text, kWords)) return true;
+  if (is_frame_line(text) || is_report_line(text) || is_row(text)) return true;
+  Record record;
+  record.line = text;
+  return parse_ras(text, record) != Parsed::No || begins_as_message(text);
+}
+
+/// Whether nothing can follow: a rule across the page, a frame of a stack, the last words of a known message.
+bool ends_line(std::string_view text) {
+  const bool is_rule = text.find_first_not_of("-=*#_+ ") == std::string_view::npos;
+  return is_rule || is_frame_line(text) || text.ends_with("before timing out.") ||
+         text.ends_with("(most recent call first):") || text.ends_with("(most recent call last):");
+}
+
+/// Whether something must follow: `terminated with exception: [Rank 1]` announces what a watchdog caught.
+bool announces(std::string_view text) {
+  if (!text.ends_with(']')) return text.ends_with("exception:");
+  const std::size_t at = text.rfind("[Rank ");
+  const bool ends_in_rank = at != std::string_view::npos && text.find(']', at) + 1 == text.size();
+  return ends_in_rank && trimmed(text.substr(0, at)).ends_with("exception:");
+}
+
+}  // namespace ringside::logs
