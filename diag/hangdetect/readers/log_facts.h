@@ -83,7 +83,9 @@ struct LogStatement {
     ///< kRaised where it is an exception
     Busy,  ///< a process was busy beside communicating when others gave up; detail: `was writing a checkpoint`
     Stopped,  ///< ps: the process of a rank is stopped, dead or stands in the kernel; code: its state's letter
-    GpuIdle,          ///< nvidia-smi: this GPU of a host computes nothing, and all others do
+    GpuIdle,  ///< nvidia-smi: this GPU of a host computes nothing, and all others do
+    PodWaits,  ///< kubectl: the pod of this index never started, and the others run; detail: its status
+    PodEnded,         ///< the same: it ended
     IommuFault,       ///< the kernel: the IOMMU refused a device's access
     LeftGroup,        ///< a rank closed its process group before others gave up
     Person,           ///< somebody who watched says it in a sentence; code: a HangClass

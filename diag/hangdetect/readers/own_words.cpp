@@ -1,6 +1,7 @@
 #include "diag/hangdetect/readers/own_words.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "base/text.h"
@@ -76,6 +77,26 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
       return true;
     }
   }
+  // accelerate's check of each operation: `- Process 0: [16, 384]`.
+  if (text.find("due to shape mismatches") != std::string_view::npos) {
+    list_ = List::Shapes;
+    return false;
+  }
+  if (list_ == List::Shapes) {
+    const std::size_t at = text.find("Process ");
+    const std::size_t colon = text.find(": [", std::min(at, text.size()));
+    if (at < 4 && colon != std::string_view::npos) {
+      const auto number = parse_whole(text.substr(at + 8, colon - at - 8));
+      if (number && *number >= 0 && *number < kMostRanks)
+        statements_.state(record, What::Fingerprint, {static_cast<int>(*number)}, 0,
+                          "TensorShape=" + std::string(text.substr(colon + 2, 120)));
+      return true;
+    }
+    const bool is_head = text.find("Operation: ") != std::string_view::npos ||
+                         text.find("Input shapes") != std::string_view::npos || text.empty();
+    if (!is_head) list_ = List::None;
+    return false;
+  }
   // A coordination service's, as JAX and TensorFlow have it.
   constexpr std::string_view kTasks = "timed out task names";
   const std::size_t at = text.find(kTasks);
@@ -98,6 +119,10 @@ bool OwnWords::read_tables(const logs::Record& record) {
     if (processes_.size() < kMost) processes_.emplace_back(one, kept());
     return true;
   }
+  if (const PodLine pod = read_pod_line(text); pod.index >= 0) {
+    if (pods_.size() < kMost) pods_.emplace_back(pod.index, kept());
+    return true;
+  }
   if (const int percent = gpu_utilisation(text); percent >= 0) {
     if (gpus_.size() < kMost) gpus_.emplace_back(percent, kept());
     return true;
@@ -107,6 +132,32 @@ bool OwnWords::read_tables(const logs::Record& record) {
                          text.find("fault") != std::string_view::npos);
   if (is_fault) statements_.state(record, What::IommuFault, {});
   return is_fault;
+}
+
+/// Pods of a job of which most run and a few never started, or ended.
+void OwnWords::finish_pods() {
+  std::size_t running = 0;
+  std::set<int> indices;
+  for (const auto& [index, line] : pods_) {
+    running += read_pod_line(line.text).status == "Running" ? 1U : 0U;
+    indices.insert(index);
+  }
+  // Masters and workers are counted apart: an index alone names nobody.
+  if (running * 2 < pods_.size() || indices.size() != pods_.size()) return;
+  for (const auto& [index, line] : pods_) {
+    const std::string_view status = read_pod_line(line.text).status;
+    const bool is_waiting = status == "Pending" || status == "ContainerCreating" ||
+                            status == "ImagePullBackOff" || status == "ErrImagePull" ||
+                            status.starts_with("Init:") || status == "Unschedulable";
+    const bool is_ended = status == "Error" || status == "Evicted" ||
+                          status == "CrashLoopBackOff" || status == "NodeLost";
+    if (!is_waiting && !is_ended) continue;
+    logs::Record record;
+    record.place = line.place;
+    record.line = line.text;
+    statements_.state(record, is_waiting ? What::PodWaits : What::PodEnded, {index}, 0,
+                      std::string(status));
+  }
 }
 
 constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
@@ -130,6 +181,7 @@ void OwnWords::finish_tables() {
         state(line, What::Stopped, process.local_rank, process.state);
     }
   }
+  finish_pods();
   const auto is_busy = [](const auto& one) { return one.first >= kBusyPercent; };
   const auto is_idle = [](const auto& one) { return one.first == 0; };
   const auto busy = std::count_if(gpus_.begin(), gpus_.end(), is_busy);

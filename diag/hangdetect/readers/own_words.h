@@ -53,12 +53,13 @@ class OwnWords {
     int rank = -1;
   };
   /// Lists of ranks over several lines.
-  enum class List : std::uint8_t { None, Horovod, Tasks };
+  enum class List : std::uint8_t { None, Horovod, Tasks, Shapes };
   void read(const logs::Record& record, int rank);
   bool read_list(const logs::Record& record, int rank);
   bool read_tables(const logs::Record& record);
   void read_claims(std::string_view text);
   void finish_tables();
+  void finish_pods();
 
   LogFacts& facts_;
   Statements& statements_;
@@ -69,6 +70,7 @@ class OwnWords {
   List list_ = List::None;
   bool is_guarded_ = false;
   std::vector<std::pair<PsLine, Line>> processes_;  ///< ps
+  std::vector<std::pair<int, Line>> pods_;          ///< kubectl: their index
   std::vector<std::pair<int, Line>> gpus_;          ///< nvidia-smi: their utilisation
   int peer_ = -1;
 };

@@ -1,6 +1,7 @@
 #include "diag/hangdetect/readers/tool_lines.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
 
@@ -67,6 +68,36 @@ int gpu_utilisation(std::string_view line) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), percent);
   const bool is_percent = error == std::errc() && end != rest.data() + rest.size() && *end == '%';
   return is_percent && percent >= 0 && percent <= 100 ? percent : -1;
+}
+
+PodLine read_pod_line(std::string_view line) {
+  std::array<std::string_view, 3> words;
+  std::string_view rest = logs::trimmed_left(line);
+  for (std::string_view& word : words) {
+    word = rest.substr(0, rest.find(' '));
+    rest = logs::trimmed_left(rest.substr(word.size()));
+  }
+  const auto& [name, ready, status] = words;
+  const bool is_ready = ready.size() >= 3 && is_digit(ready.front()) && is_digit(ready.back()) &&
+                        ready.find('/') != std::string_view::npos;
+  if (!is_ready || status.empty() || !logs::is_letter(status.front())) return {};
+  // `-2`, `-2-p7dnc`: an indexed job puts five letters behind the number.
+  std::string_view own = name;
+  constexpr std::size_t kSuffix = 5;
+  std::size_t hyphen = own.rfind('-');
+  if (hyphen == std::string_view::npos) return {};
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (!is_number(own.substr(hyphen + 1)) && own.size() - hyphen - 1 == kSuffix) {
+    own = own.substr(0, hyphen);
+    hyphen = own.rfind('-');
+    if (hyphen == std::string_view::npos) return {};
+  }
+  const auto index =
+      is_number(own.substr(hyphen + 1)) ? parse_whole(own.substr(hyphen + 1)) : std::nullopt;
+  if (!index || *index >= kMostRanks) return {};
+  return {static_cast<int>(*index), status};
 }
 
 std::vector<int> job_tasks(std::string_view line) {

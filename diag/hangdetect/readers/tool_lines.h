@@ -21,6 +21,13 @@ PsLine read_ps_line(std::string_view line);
 /// returns  its utilisation in percent; -1: the line is none
 int gpu_utilisation(std::string_view line);
 
+/// A row of `kubectl get pods`: `ddp-train-2-p7dnc   0/1   Pending   0   27m`.
+struct PodLine {
+  int index = -1;           ///< of its job or set, as its name ends; -1: the line is none
+  std::string_view status;  ///< `Pending`, `OOMKilled`
+};
+PodLine read_pod_line(std::string_view line);
+
 /// The tasks in `Some timed out task names: /job:jax_worker/replica:0/task:3`, or in a line of that list.
 std::vector<int> job_tasks(std::string_view line);
 

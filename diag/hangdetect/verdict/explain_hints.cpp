@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "base/text.h"
 #include "diag/hangdetect/readers/last_lines.h"
 #include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/told.h"
@@ -52,6 +53,48 @@ void add_stopped(const LogFacts& facts, std::vector<Explanation>& out) {
   }
 }
 
+/// Pods that never started or have ended, of a job whose other pods run. A pod's index is the rank's where each has one.
+void add_pods(const LogFacts& facts, std::vector<Explanation>& out) {
+  for (const What what : {What::PodWaits, What::PodEnded}) {
+    const auto said = all_of(facts, what);
+    if (said.empty()) continue;
+    const bool waits = what == What::PodWaits;
+    out.push_back(told(waits ? Kind::MissingRank : Kind::DeadRank, said, ranks_of(said),
+                       confidence::kPodState,
+                       fmt::format("the pod of index {} {} ({}), and the others run; that is the "
+                                   "rank, too, if each pod has one",
+                                   fold_ranks(ranks_of(said)),
+                                   waits ? "never started" : "has ended", said.front()->detail)));
+    out.back().missing.push_back("kubectl describe pod: its events say why");
+  }
+}
+
+/// A rank that says last that it leaves something out, as its last batch, while others give up waiting.
+void add_skipper(const LogFacts& facts, std::vector<Explanation>& out) {
+  std::vector<int> ranks;
+  for (const auto& [rank, last] : facts.run.last_lines) {
+    const std::string small = lower_case(last.text);
+    const bool skips = small.find("skip") != std::string::npos ||
+                       small.find("exhausted") != std::string::npos ||
+                       small.find("no more batches") != std::string::npos;
+    if (skips) ranks.push_back(rank);
+  }
+  if (ranks.empty() || ranks.size() * 2 > facts.run.last_lines.size()) return;
+  Explanation one;
+  one.kind = Kind::DivergedControlFlow;
+  one.culprits = ranks;
+  one.confidence = confidence::kOddLine;
+  one.why = fmt::format("{} last that it leaves something out that the others do: they wait for it",
+                        ranks_that(ranks, "says", "say"));
+  for (const int rank : ranks) {
+    const LastLine& line = facts.run.last_lines.at(rank);
+    if (one.evidence.size() < 6) one.evidence.push_back({line.file, -1, line.line, line.text});
+  }
+  one.missing.push_back(
+      "the source where that line is printed: does it call what the others call?");
+  out.push_back(std::move(one));
+}
+
 /// The ranks' last lines: most say the same, few something else.
 void add_odd_line(const LogFacts& facts, std::vector<Explanation>& out) {
   const OddLine odd = odd_line_out(facts.run.last_lines);
@@ -80,8 +123,10 @@ void add_odd_line(const LogFacts& facts, std::vector<Explanation>& out) {
 
 void add_hints(const LogFacts& facts, std::vector<Explanation>& out) {
   add_stopped(facts, out);
+  add_pods(facts, out);
   if (!is_hang_told(facts)) return;
   add_odd_line(facts, out);
+  add_skipper(facts, out);
   const auto idle = all_of(facts, What::GpuIdle);
   if (!idle.empty()) {
     out.push_back(told(Kind::MissingRank, idle, ranks_of(idle), confidence::kGpuIdle,
