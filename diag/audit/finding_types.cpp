@@ -126,6 +126,8 @@ constexpr std::array kTypes{
                 "a plugin is there and this NCCL cannot use it"},
     FindingType{"plugin_missing", Error, Slows, CostModel::None, "",
                 "the plugin of this fabric is not found"},
+    FindingType{"process_limit", Error, Stops, CostModel::None, "",
+                "the limit of processes or threads is reached"},
     FindingType{"rccl_mscclpp_off", Info, Notes, CostModel::None, "", "MSCCL++ is not used"},
     FindingType{"rccl_system_setting", Warning, Notes, CostModel::None, "",
                 "settings of the machine that RCCL asks for are missing"},

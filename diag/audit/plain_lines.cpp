@@ -163,6 +163,8 @@ constexpr std::array kRows{
     Row{"hysical state: Polling", PlainLine::PortIsDown},
     Row{"hysical state: Disabled", PlainLine::PortIsDown},
     Row{"PORT_DOWN", PlainLine::PortIsDown, "state:"},
+    Row{"PORT_INIT (", PlainLine::PortIsDown, "state:"},
+    Row{"State: Initializing", PlainLine::PortIsDown},
     Row{"match with driver version", PlainLine::FabricManagerDown, "abric"},
     Row{"unable to write to file </torch_", PlainLine::ShmOfLoader},
     Row{"from file </torch_", PlainLine::ShmOfLoader, "unable to mmap"},
@@ -203,6 +205,11 @@ constexpr std::array kRows{
     Row{"Unconvertible NCCL type", PlainLine::WrongTensor},
     Row{"Found no NVIDIA driver", PlainLine::NoGpuAtAll},
     Row{"libcuda.so.1: cannot open shared object", PlainLine::NoGpuAtAll},
+    Row{"aborting with error : HSA_STATUS_ERROR", PlainLine::GpuQueueAborted},
+    Row{"custom_all_reduce.cuh", PlainLine::ReduceOfServer, "rror"},
+    Row{"pthread_create failed", PlainLine::ThreadsRefused, "Resource temporarily"},
+    Row{"can't start new thread", PlainLine::ThreadsRefused},
+    Row{"fork: retry: Resource temporarily unavailable", PlainLine::ThreadsRefused},
     Row{"Permission denied (publickey", PlainLine::SshRefused},
     Row{"Host key verification failed", PlainLine::SshRefused},
     Row{"ssh exited with exit code 255", PlainLine::SshRefused},
@@ -243,7 +250,7 @@ const PlainSet& words_of_anybody() {
       plain_set({PlainLine::Crash, PlainLine::BusError, PlainLine::Occupied, PlainLine::GpuName,
                  PlainLine::NameWithoutAddress, PlainLine::LastError, PlainLine::WorldSize,
                  PlainLine::IommuFault, PlainLine::StackWord, PlainLine::WorldDoesNotFit,
-                 PlainLine::SshRefused, PlainLine::AmdWord});
+                 PlainLine::ThreadsRefused, PlainLine::SshRefused, PlainLine::AmdWord});
   return kWords;
 }
 

@@ -76,6 +76,9 @@ enum class PlainLine : std::uint8_t {
   WorldDoesNotFit,   ///< the number of ranks is not what the groups of a framework need
   SubsetWaits,       ///< Horovod: some ranks have not submitted a tensor
   NoGpuAtAll,        ///< no driver, or no GPU that it shows
+  GpuQueueAborted,   ///< ROCm gives up a queue for another reason
+  ReduceOfServer,    ///< vLLM's and SGLang's own all-reduce cannot use its peers' memory
+  ThreadsRefused,    ///< no thread or process more
   SshRefused,        ///< a launcher does not get into a host
   AmdWord,           ///< a word of ROCm's: tells whose GPUs these are, and no reason
   Count

@@ -52,6 +52,15 @@ int world_in(std::string_view text) {
         with == std::string_view::npos ? -1 : number_in(text.substr(with + 6));
     return world >= 2 && world <= kMostRanks ? static_cast<int>(world) : 0;
   }
+  // `mpirun -np 3 ./halo`
+  for (const std::string_view launcher : {"mpirun", "mpiexec", "horovodrun"}) {
+    const std::size_t at = text.find(launcher);
+    if (at == std::string_view::npos) continue;
+    const std::size_t option = text.find(" -np ", at);
+    const std::int64_t world =
+        option == std::string_view::npos ? -1 : number_in(text.substr(option + 5));
+    if (world >= 2 && world <= kMostRanks) return static_cast<int>(world);
+  }
   struct SizeWord {
     std::string_view before;
     bool is_fraction;  ///< the number stands behind a slash

@@ -68,6 +68,8 @@ Label label_of(std::string_view text) {
   if (is_pod) return label;
   // `n-1: rank 3 died` is a program's own.
   if ((has_colon && rest.starts_with("rank ")) || goes_on_as_prefix(rest)) return label;
+  // So is nccl-tests' `n-1: Test CUDA failure`.
+  if (has_colon && rest.starts_with("Test ")) return label;
   label.size = std::min(behind + 1, text.size());
   if (has_colon) label.host = text.substr(0, end);
   return label;

@@ -51,7 +51,7 @@ bool has_prefix_at_start(std::string_view text) {
 
 /// How lines of other programs begin that stand beside the stack's.
 bool begins_like_others(std::string_view text) {
-  static constexpr std::array<std::string_view, 45> kStarts = {"Traceback",
+  static constexpr std::array<std::string_view, 46> kStarts = {"Traceback",
                                                                "File \"",
                                                                "srun:",
                                                                "slurmstepd",
@@ -77,6 +77,7 @@ bool begins_like_others(std::string_view text) {
                                                                "rank  ",
                                                                "exitcode ",
                                                                "...",
+                                                               ".. ",
                                                                "- ",
                                                                "* ",
                                                                "+ ",

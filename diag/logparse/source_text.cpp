@@ -344,8 +344,11 @@ void take_explained_blocks(const std::vector<std::string>& lines,
 /// A line that a program of the stack or its launcher wrote: where a script ends and its output begins.
 bool begins_output(std::string_view text) {
   if (text.starts_with('#')) return false;
-  return is_tagged(text) || text.starts_with("Traceback (") || text.starts_with("srun: ") ||
-         text.starts_with("slurmstepd: ") || text.starts_with("+ ") || text.starts_with("$ ");
+  // `grep "NCCL WARN" log` looks for what it does not print.
+  const bool is_quoted = text.find_first_of("\"'") < find_text(text, "CCL ");
+  return (is_tagged(text) && !is_quoted) || text.starts_with("Traceback (") ||
+         text.starts_with("srun: ") || text.starts_with("slurmstepd: ") || text.starts_with("+ ") ||
+         text.starts_with("$ ");
 }
 
 /// A script begins with the name of its interpreter, or what a scheduler reads of it, and goes on until output begins
@@ -366,7 +369,7 @@ void take_scripts(const std::vector<std::string>& lines, const std::vector<std::
 /// `image: x`, `- name: y`, `resources:`
 bool is_yaml(std::string_view text) {
   if (text.starts_with('#')) return true;
-  if (text.starts_with("- ")) return true;
+  if (text.starts_with("- ") || text.starts_with('{')) return true;
   const std::size_t end = text.find(':');
   if (end == std::string_view::npos || end == 0) return false;
   return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end),
@@ -418,6 +421,28 @@ void take_whole(const std::vector<std::string>& lines, std::vector<bool>& is_sou
   }
 }
 
+/// What stands between two backquotes each is a literal of a page in reStructuredText: `` ``unhandled system error`` ``.
+/// Chats and issues write one, and fences three.
+bool has_literal(std::string_view text) {
+  std::size_t marks = 0;
+  for (std::size_t at = text.find("``"); at != std::string_view::npos; at = text.find("``", at)) {
+    const std::size_t end = std::min(text.find_first_not_of('`', at), text.size());
+    marks += end - at == 2 ? 1U : 0U;
+    at = end;
+  }
+  return marks >= 2;
+}
+
+/// `- fix: "NCCL WARN ..." when`, of a list of changes.
+bool is_change(std::string_view text) {
+  if (!text.starts_with("- ") && !text.starts_with("* ")) return false;
+  static constexpr std::array kKinds = {
+      std::string_view{"fix:"},  std::string_view{"fix("},   std::string_view{"feat:"},
+      std::string_view{"feat("}, std::string_view{"perf:"},  std::string_view{"docs:"},
+      std::string_view{"Fix "},  std::string_view{"Fixes "}, std::string_view{"Fixed "}};
+  return starts_with_one(trimmed_left(text.substr(2)), kKinds);
+}
+
 }  // namespace
 
 bool is_source_line(std::string_view text) {
@@ -437,7 +462,9 @@ std::vector<bool> source_lines(const std::vector<std::string>& lines,
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string_view text = trimmed(lines[i]);
     if (text.empty()) continue;
-    is_source[i] = !is_quoted_next && is_source_line(text);
+    const std::string_view whole = trimmed(dressed[i]);
+    is_source[i] =
+        has_literal(whole) || is_change(whole) || (!is_quoted_next && is_source_line(text));
     is_quoted_next = find_text(text, "File \"") != std::string_view::npos &&
                      find_text(text, "\", line ") != std::string_view::npos;
   }

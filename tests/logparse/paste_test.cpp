@@ -74,7 +74,8 @@ TEST(Pastes, WhatBeginsALineOfItsOwnIsNotJoined) {
         "[3] NCCL WARN Cuda failure 'out of memory'", "[rank3]: Traceback (most recent call last):",
         "2026-03-01 10:11:12 step 3", "RuntimeError: NCCL error", "node2: RuntimeError: NCCL error",
         "  File \"train.py\", line 3, in main", "init.cc:943 Duplicate GPU detected", "...", "",
-        "srun: error: n01: task 3: Killed", "frame #3: f (0x1 in x)", "- a remark"}) {
+        "srun: error: n01: task 3: Killed", "frame #3: f (0x1 in x)", "- a remark",
+        " .. n01 pid 411: Test failure common.cu:1013"}) {
     const std::string paste = std::string(kWarn) + "\n" + next + "\n";
     EXPECT_EQ(texts(paste), (Lines{kWarn, next.starts_with("- ") ? next : next})) << next;
   }

@@ -111,6 +111,15 @@ TEST(SourceText, PagesThatExplainMessagesAreNoLogs) {
             false);
 }
 
+TEST(SourceText, PagesAndListsOfChangesAreNoLogs) {
+  EXPECT_EQ(sources({"``unhandled system error``", "    Set ``NCCL_DEBUG=INFO`` and look."}),
+            (std::vector<bool>{true, true}));
+  EXPECT_EQ(sources({"- fix: \"NCCL WARN Duplicate GPU detected\" when LOCAL_RANK is unset"})[0],
+            true);
+  EXPECT_EQ(sources({"`NCCL WARN Duplicate GPU detected`"})[0], false);
+  EXPECT_EQ(sources({"- NCCL WARN Duplicate GPU detected"})[0], false);
+}
+
 TEST(SourceText, ManifestsAreNoLogsUnlessTheyHaveAStatus) {
   const std::vector<std::string> manifest = {"apiVersion: v1", "kind: Pod",
                                              "spec:", "  image: x  # NCCL WARN Cuda failure"};

@@ -34,6 +34,12 @@ constexpr std::array kReasons{
         "the GPU has left the PCIe bus or hangs: a hardware fault, heat, power, or its driver",
         "take the node out (drain it); the kernel's log for its Xid (79: off the bus); power-cycle "
         "the node, and replace the GPU if it comes again"},
+    Reason{PlainLine::ThreadsRefused, "process_limit", Severity::Error,
+           "the limit of processes or threads is reached",
+           "a container's limit of processes, or the user's: each rank has tens of threads, and "
+           "OpenMP and data loaders add to them",
+           "docker run --pids-limit=-1 (Kubernetes: podPidsLimit); ulimit -u unlimited; "
+           "OMP_NUM_THREADS=1"},
     Reason{
         PlainLine::GpuPageFault, "cuda_error", Severity::Error,
         "a kernel touched GPU memory that is not mapped (ROCm)",
@@ -191,6 +197,17 @@ constexpr std::array kReasons{
            "NVSHMEM_DEBUG=INFO, and the first line with `non-zero status`"},
     Reason{PlainLine::OneCclFailed, "net_init_error", Severity::Error, "oneCCL fails",
            "the line quoted names the part that failed", "CCL_LOG_LEVEL=info, and run again"},
+    Reason{PlainLine::GpuQueueAborted, "cuda_error", Severity::Error,
+           "ROCm aborts a queue of the GPU",
+           "a kernel did something illegal, was built for another GPU, or the GPU has a fault",
+           "AMD_SERIALIZE_KERNEL=3 to find the kernel; dmesg there for amdgpu lines; rocm-smi "
+           "--showrasinfo"},
+    Reason{PlainLine::ReduceOfServer, "ipc_failed", Severity::Error,
+           "the server's own all-reduce cannot use the memory of its peers",
+           "vLLM and SGLang open their peers' buffers directly: an allocator without IPC, GPUs "
+           "without peer access, or containers without a common IPC namespace",
+           "vLLM: --disable-custom-all-reduce (SGLang: the same); expandable_segments:False in "
+           "PYTORCH_CUDA_ALLOC_CONF; docker run --ipc=host"},
     Reason{PlainLine::HipIpcFailed, "ipc_failed", Severity::Error,
            "memory handles of HIP do not cross between the processes of a host",
            "containers without a common IPC namespace or without all of /dev/kfd and /dev/dri, or "

@@ -32,6 +32,9 @@ class OwnWords {
   /// Horovod's list of ranks that did not submit a tensor begins.
   void expect_stalled_ranks() { list_ = List::Horovod; }
 
+  /// accelerate's list of each process's shape begins.
+  void expect_shapes() { list_ = List::Shapes; }
+
   /// The frames of a traceback begin, of that rank's if the line says so.
   void begin_traceback(const logs::Record& record, int rank);
 

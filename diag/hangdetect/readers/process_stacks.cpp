@@ -239,7 +239,7 @@ class Reader {
       const std::int64_t peer = leading_number(text.substr(key.size()));
       Thread& thread = threads_.back();
       const Op op = op_of(thread.frames.back().function);
-      const bool is_transfer = op == Op::Send || op == Op::Recv;
+      const bool is_transfer = op == Op::Send || op == Op::Recv || op == Op::Broadcast;
       if (peer >= 0 && peer < kMostRanks && is_transfer && thread.peer < 0)
         thread.peer = static_cast<int>(peer);
       return true;

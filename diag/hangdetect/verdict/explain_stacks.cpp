@@ -206,6 +206,7 @@ std::vector<Explanation> explain_stacks(const Scene& scene, const LogFacts& fact
     out.confidence = std::min(out.confidence, confidence::kStacksParted);
     return {out};
   }
+  if (auto roots = roots_apart(facts)) return {*std::move(roots)};
   if (auto crossed = crossed_transfers(facts)) return {*std::move(crossed)};
   if (places.size() > 1) return {parted(places)};
   return {together(waiting, facts.known_world > 0 && count_of(waiting) >= facts.known_world)};

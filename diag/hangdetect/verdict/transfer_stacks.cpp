@@ -132,4 +132,37 @@ std::optional<Explanation> crossed_transfers(const LogFacts& facts) {
   return out;
 }
 
+std::optional<Explanation> roots_apart(const LogFacts& facts) {
+  std::map<int, std::vector<int>> by_root;
+  std::size_t all = 0;
+  for (const ProcessStack& stack : facts.stacks) {
+    if (stack.op != Op::Broadcast || stack.peer < 0 || stack.ranks.empty()) continue;
+    auto& ranks = by_root[stack.peer];
+    ranks.insert(ranks.end(), stack.ranks.begin(), stack.ranks.end());
+    all += stack.ranks.size();
+  }
+  if (by_root.size() < 2) return std::nullopt;
+  const auto most = std::max_element(
+      by_root.begin(), by_root.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  Explanation out;
+  out.kind = Kind::RootMismatch;
+  const bool is_majority = most->second.size() * 2 > all;
+  out.confidence = is_majority ? confidence::kTransfersCrossed : confidence::kStacksParted;
+  for (const auto& [root, ranks] : by_root) {
+    if (!is_majority || root != most->first)
+      out.culprits.insert(out.culprits.end(), ranks.begin(), ranks.end());
+    out.details.push_back(
+        fmt::format("{} in a broadcast from {}", ranks_that(ranks, "stands", "stand"), root));
+  }
+  std::sort(out.culprits.begin(), out.culprits.end());
+  out.why = fmt::format(
+      "{} broadcast from another root than the others, by the arguments in their stacks",
+      ranks_text(out.culprits));
+  for (const ProcessStack& stack : facts.stacks) {
+    if (out.evidence.size() < 6) out.evidence.push_back({stack.file, -1, stack.line, stack.text()});
+  }
+  return out;
+}
+
 }  // namespace ringside::hang

@@ -15,4 +15,7 @@ namespace ringside::hang {
 /// returns  nothing where one of them is elsewhere, where a half fits its other half, or where ranks are not named
 std::optional<Explanation> crossed_transfers(const LogFacts& facts);
 
+/// Ranks stand in one broadcast and have given it different roots, as arguments in their stacks show.
+std::optional<Explanation> roots_apart(const LogFacts& facts);
+
 }  // namespace ringside::hang
