@@ -163,7 +163,8 @@ bool is_label(std::string_view text) {
   if (text.empty()) return true;
   const char end = text.back();
   return text.size() <= kLongest &&
-         (end == ':' || end == ']' || end == ')' || end == '|' || end == '-' || is_digit(end));
+         (end == ':' || end == ']' || end == ')' || end == '|' || end == '-' || is_digit(end) ||
+          (end == ',' && text.starts_with("rank")));
 }
 
 /// What parts the frames of a line. ` > ` and ` / ` are as often of the outermost frame first.

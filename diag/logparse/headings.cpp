@@ -69,7 +69,8 @@ std::string_view host_in_word(std::string_view word) {
   // `nodeA`.
   bool is_numbered = false;
   for (const std::string_view what : {"node", "host", "server", "machine"})
-    is_numbered = is_numbered || (word.starts_with(what) && word.size() == what.size() + 1);
+    is_numbered = is_numbered ||
+                  (word.starts_with(what) && word.size() == what.size() + 1 && word.back() != 's');
   return is_name && (has_digit || is_lettered || is_numbered) ? word : std::string_view{};
 }
 
@@ -120,7 +121,11 @@ bool read_names(std::string_view text, Heading& heading) {
     // A process's id, a device, a worker's number.
     if (small_number(word) >= 0 && i > 0 && is_filler(words[i - 1])) continue;
     if (is_filler(word)) continue;
-    const std::string_view host = host_in_word(word);
+    // `host a:`
+    const bool is_letter_alone = word.size() == 1 && is_letter(word.front()) && i > 0 &&
+                                 (words[i - 1] == "host" || words[i - 1] == "node" ||
+                                  words[i - 1] == "machine" || words[i - 1] == "server");
+    const std::string_view host = is_letter_alone ? word : host_in_word(word);
     if (host.empty() || !heading.host.empty()) return false;
     heading.host = host;
   }
@@ -138,6 +143,20 @@ std::string_view without_marks(std::string_view text, std::string_view marks) {
 bool begins_with_rule(std::string_view text) {
   return text.size() > 2 && text[0] == text[1] &&
          std::string_view("-=*~_+").find(text[0]) != std::string_view::npos;
+}
+
+/// `node-2`, `worker_1`, `gpu-b12`: a name alone that only hosts and pods have.
+bool is_name_of_host(std::string_view word) {
+  static constexpr std::array kWords = {
+      std::string_view{"node"},  std::string_view{"host"},    std::string_view{"worker"},
+      std::string_view{"pod"},   std::string_view{"trainer"}, std::string_view{"server"},
+      std::string_view{"gpu-"},  std::string_view{"dgx"},     std::string_view{"machine"},
+      std::string_view{"head-"}, std::string_view{"master-"}};
+  const std::string small = lower_case(word);
+  return !word.empty() && word.size() < 64 && std::all_of(word.begin(), word.end(), is_host) &&
+         !host_in_word(small).empty() &&
+         std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view one) { return small.starts_with(one); });
 }
 
 }  // namespace
@@ -169,6 +188,10 @@ std::optional<Heading> heading_of(std::string_view line) {
   } else if (begins_with_rule(text)) {
     heading.style = Heading::Style::Rule;
     inside = without_marks(text, "-=*~_+: ");
+  } else if (is_name_of_host(text.ends_with(':') ? text.substr(0, text.size() - 1) : text)) {
+    heading.host = text.ends_with(':') ? text.substr(0, text.size() - 1) : text;
+    heading.is_bare = true;
+    return heading;
   } else {
     const bool may_name =
         text.ends_with(':') || text.find("ank") != text.npos || text.find("ANK") != text.npos;

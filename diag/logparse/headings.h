@@ -21,6 +21,8 @@ struct Heading {
   Style style = Style::Plain;
   std::int32_t rank = -1;  ///< global; -1: none, or several
   std::string host;        ///< empty: none
+  bool is_bare =
+      false;  ///< `node-2:`, `node-2`: a name alone, which may be a label before an empty line
 
   [[nodiscard]] bool names_somebody() const { return rank >= 0 || !host.empty(); }
 };

@@ -1,6 +1,7 @@
 #include "diag/logparse/labels.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <string>
@@ -65,7 +66,15 @@ Label label_of(std::string_view text) {
   // So does a pod with how many of its containers are ready: `trainer-3   0/1   OOMKilled`.
   const bool is_pod =
       rest.size() > 3 && is_digit(rest[0]) && rest[1] == '/' && is_digit(rest[2]) && rest[3] == ' ';
-  if (is_pod) return label;
+  // `trainer-2   Evicted`; what is indented behind a label stays so.
+  static constexpr std::array kStates = {
+      std::string_view{"Running"}, std::string_view{"Evicted"},  std::string_view{"Completed"},
+      std::string_view{"Error"},   std::string_view{"Pending"},  std::string_view{"OOMKilled"},
+      std::string_view{"Failed"},  std::string_view{"CrashLoop"}};
+  const bool is_state =
+      next > behind + 1 && std::any_of(kStates.begin(), kStates.end(),
+                                       [&](std::string_view one) { return rest.starts_with(one); });
+  if (is_pod || is_state) return label;
   // `n-1: rank 3 died` is a program's own.
   if ((has_colon && rest.starts_with("rank ")) || goes_on_as_prefix(rest)) return label;
   // So is nccl-tests' `n-1: Test CUDA failure`.

@@ -15,57 +15,11 @@
 #include "diag/logparse/paste.h"
 #include "diag/logparse/rank_tables.h"
 #include "diag/logparse/source_text.h"
+#include "diag/logparse/typeset.h"
 #include "diag/logparse/wrappers.h"
 
 namespace ringside::logs {
 namespace {
-
-/// What word processors, chats and web pages make of characters, and what stood there.
-struct Typeset {
-  std::string_view is, was;
-};
-constexpr std::array kTypeset = {
-    Typeset{"\u2502", "|"},  Typeset{"\u00a0", " "},  Typeset{"\u2007", " "},
-    Typeset{"\u202f", " "},  Typeset{"\u200b", ""},   Typeset{"\u200c", ""},
-    Typeset{"\u200d", ""},   Typeset{"\u2060", ""},   Typeset{"\ufeff", ""},
-    Typeset{"\u2018", "'"},  Typeset{"\u2019", "'"},  Typeset{"\u201c", "\""},
-    Typeset{"\u201d", "\""}, Typeset{"&lt;", "<"},    Typeset{"&gt;", ">"},
-    Typeset{"&amp;", "&"},   Typeset{"&quot;", "\""}, Typeset{"&#39;", "'"},
-    Typeset{"&nbsp;", " "}};
-
-const Typeset* typeset_at(std::string_view text) {
-  const auto row = std::find_if(kTypeset.begin(), kTypeset.end(),
-                                [&](const Typeset& one) { return text.starts_with(one.is); });
-  return row == kTypeset.end() ? nullptr : &*row;
-}
-
-/// Without escape sequences of a terminal, other control characters, and what typesetting has made of it.
-std::string without_colours(std::string_view line) {
-  const bool is_clean = std::none_of(line.begin(), line.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < ' ' || byte >= 127 || c == '&';
-  });
-  if (is_clean) return std::string(line);
-  std::string clean;
-  clean.reserve(line.size());
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    const bool may_be_typeset = c == '\xc2' || c == '\xe2' || c == '\xef' || c == '&';
-    if (const Typeset* set = may_be_typeset ? typeset_at(line.substr(at)) : nullptr) {
-      clean += set->was;
-      at += set->is.size() - 1;
-      continue;
-    }
-    if (c == '\x1b') {
-      if (at + 1 >= line.size() || line[at + 1] != '[') continue;
-      at += 2;
-      while (at < line.size() && !(line[at] >= '@' && line[at] <= '~')) ++at;
-    } else if (static_cast<unsigned char>(c) >= ' ' || c == '\t') {
-      if (c != 127) clean += c;
-    }
-  }
-  return clean;
-}
 
 /// Quotations may be nested; a shell's `>` of its own, and `>` of a text, is followed by no blank.
 std::string_view without_quotes(std::string_view line, std::uint32_t* quotes = nullptr) {
@@ -333,6 +287,15 @@ std::string own_host(const std::vector<UndressedLine>& lines, std::size_t begin,
   return {};
 }
 
+/// A name that stands before other lines, too, stands before an empty one here.
+bool is_label_elsewhere(const std::vector<UndressedLine>& lines, std::string_view name) {
+  return std::any_of(lines.begin(), lines.end(), [&](const UndressedLine& line) {
+    const std::string_view text = trimmed_left(line.text);
+    return line.host == name || (text.starts_with(name) && text.size() > name.size() + 1 &&
+                                 (text[name.size()] == ' ' || text[name.size()] == ':'));
+  });
+}
+
 void take_headings(std::vector<UndressedLine>& lines) {
   std::optional<Heading> open;
   std::size_t begin = 0;
@@ -348,7 +311,7 @@ void take_headings(std::vector<UndressedLine>& lines) {
     const bool is_text = !lines[i].is_gap || lines[i].text.starts_with('<');
     if (!is_text || lines[i].text.find('\r') != std::string::npos) continue;
     std::optional<Heading> found = heading_of(lines[i].text);
-    if (!found) continue;
+    if (!found || (found->is_bare && is_label_elsewhere(lines, found->host))) continue;
     const bool ends = found->names_somebody() || (open && open->style == found->style);
     if (!ends) continue;
     close(i);

@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 /// A folder with one log; both go with the object.
 class Log {
@@ -421,6 +422,22 @@ TEST(LogFacts, ATracebackIsOfWhoeverBeganIt) {
           .verdict();
   EXPECT_EQ(best.kind, Kind::DeadRank);
   EXPECT_THAT(best.culprits, ElementsAre(3));
+}
+
+// Which pod, node or process ended is said though no line tells which rank it was.
+TEST(LogFacts, ADeathIsWhereTheLinesPutIt) {
+  const auto why = [](const std::string& text) {
+    return Log("[rank0]: it stands\n\n" + text).verdict().why;
+  };
+  EXPECT_THAT(why("sft-worker-2    0/1     OOMKilled   0          3h\n"),
+              StartsWith("pod sft-worker-2 "));
+  EXPECT_THAT(why("12m  Warning  NodeNotReady  pod/ft-worker-5  Node is not ready\n"),
+              StartsWith("pod ft-worker-5 "));
+  EXPECT_THAT(why("srun: error: Node failure on n117\n"), StartsWith("node n117 "));
+  EXPECT_THAT(why("node-1:\n[ 4021.771203] Out of memory: Killed process 40912 (pt_main_thread) "
+                  "total-vm:5kB, anon-rss:2kB, file-rss:0kB, shmem-rss:1kB, UID:0 pgtables:4kB "
+                  "oom_score_adj:0\n"),
+              StartsWith("process 40912 (pt_main_thread) on node-1 "));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(Headings, NameAHostAndARankOnIt) {
 TEST(Headings, LinesOfProgramsAreNone) {
   for (const std::string line :
        {"[rank3]:", "[rank3]: Traceback (most recent call last):", "rank 3: loss 2.1",
-        "  rank      : 3 (local_rank: 3)", "Rank 3 failed", "node-2:", "step 3:", "\"rank\": 0,",
+        "  rank      : 3 (local_rank: 3)", "Rank 3 failed", "step 3:", "\"rank\": 0,",
         "\"ranks\": [", "rank=3, loss=2.1",
         "============================================================", "local_rank: 3"}) {
     EXPECT_FALSE(heading_of(line)) << line;
@@ -55,6 +55,22 @@ TEST(Headings, LinesOfProgramsAreNone) {
     const auto heading = heading_of(line);
     EXPECT_FALSE(heading && heading->names_somebody()) << line;
   }
+}
+
+// A name alone heads what follows, unless it stands before other lines as well.
+TEST(Headings, AHostsNameAloneIsOne) {
+  for (const std::string line : {"node-2:", "node-2", "worker-1", "gpu-b12:"}) {
+    const auto heading = heading_of(line);
+    ASSERT_TRUE(heading) << line;
+    EXPECT_EQ(heading->host, line.substr(0, line.find(':')));
+    EXPECT_TRUE(heading->is_bare);
+  }
+  ASSERT_TRUE(heading_of("host a:"));
+  EXPECT_EQ(heading_of("host a:")->host, "a");
+  for (const std::string line : {"done:", "loss", "8.1", "n01:", "nodes:"})
+    EXPECT_FALSE(heading_of(line)) << line;
+  EXPECT_EQ(undress("node-1:\nstep one\nnode-2:\nit hangs\n")[3].host, "node-2");
+  EXPECT_EQ(undress("node-1: step one\nnode-2: step one\nnode-1:\nit hangs\n")[3].host, "");
 }
 
 TEST(Headings, LinesAreOfTheOneAboveThem) {

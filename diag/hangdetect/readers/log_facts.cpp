@@ -25,6 +25,7 @@
 #include "diag/hangdetect/readers/own_words.h"
 #include "diag/hangdetect/readers/paste_reader.h"
 #include "diag/hangdetect/readers/paste_text.h"
+#include "diag/hangdetect/readers/place_words.h"
 #include "diag/hangdetect/readers/ras_text.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/hangdetect/readers/statements.h"
@@ -152,6 +153,8 @@ class Sink : public logs::RecordSink {
         if (!xid.is_switch && meaning != nullptr && meaning->weight == job::XidWeight::Fault) {
           const std::size_t before = facts_.statements.size();
           said_.state(record, What::GpuFault, {}, xid.code);
+          if (facts_.statements.size() > before && !speaker.host.empty())
+            facts_.statements.back().where = "host " + speaker.host;
           owners_.ask_gpu(before, record, speaker.host, xid.bus_id);
         }
         break;
@@ -324,6 +327,11 @@ class Sink : public logs::RecordSink {
     if (!ends_.take_message(record, rank)) {
       take_text(record, speaker);
       take_failure(record);
+    }
+    for (std::size_t i = before; i < facts_.statements.size(); ++i) {
+      LogStatement& one = facts_.statements[i];
+      if (one.what == What::HostDeath || one.what == What::Crashed)
+        one.where = place_in(record, speaker.host);
     }
     const bool names_process = logs::is_message(record, MessageId::KernelOom) ||
                                logs::is_message(record, MessageId::ChildFailed);

@@ -100,6 +100,7 @@ struct LogStatement {
   std::string file;
   std::int64_t line = -1;
   std::vector<int> speakers = {};  ///< of a dump's reason: whose dumps say so
+  std::string where = {};          ///< of a death: `pod sft-worker-2`; empty: the line does not say
 };
 
 /// Of Failure: a call of the library's failed and the program ended of it; others may wait.

@@ -42,6 +42,13 @@ Explanation told(Kind kind, const std::vector<const LogStatement*>& statements,
   return out;
 }
 
+std::string where_of(const std::vector<const LogStatement*>& statements) {
+  for (const LogStatement* one : statements) {
+    if (!one->where.empty()) return one->where;
+  }
+  return {};
+}
+
 namespace {
 
 /// Ranks whose watchdog timed out: they waited, and what ended them then is no cause.
@@ -123,12 +130,13 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
   if (some.empty() || !facts.is_of_job) return;
   const std::vector<int> ranks = ranks_of(some);
   const std::string& how = some.front()->detail;
+  const std::string where = where_of(some);
   out.push_back(told(
       Kind::DeadRank, some, ranks.size() == 1 ? ranks : std::vector<int>{},
       confidence::kDeathOfNobody,
-      fmt::format("a process ended from a signal, or from outside{}; nothing says for sure which "
-                  "rank it was",
-                  how.empty() ? "" : ": " + how)));
+      fmt::format("{} ended from a signal, or from outside{}; nothing says for sure which rank {}",
+                  where.empty() ? "a process" : where, how.empty() ? "" : ": " + how,
+                  where.empty() || where.starts_with("process") ? "it was" : "that is")));
   out.back().exit_code = some.front()->code;
 }
 

@@ -234,7 +234,9 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
     }
   } else if (!said.empty()) {
     out.push_back(told(Kind::DeadRank, said, {}, confidence::kDeathOfNobody,
-                       "a GPU failed under its rank, and nothing says which rank it was"));
+                       fmt::format("a GPU failed under its rank{}, and nothing says which rank it "
+                                   "was",
+                                   where_of(said).empty() ? "" : " on " + where_of(said))));
   }
   const auto raised = all_of(facts, What::Exception);
   const std::vector<int> raisers = ranks_of(raised);

@@ -104,6 +104,17 @@ std::string next_step(const Scene& scene, const LogFacts& facts, const Explanati
     }
   }
   if (best.kind == Kind::DeadRank) {
+    for (const LogStatement& one : facts.statements) {
+      if (one.where.empty()) continue;
+      if (one.where.starts_with("pod "))
+        return fmt::format(
+            "kubectl describe {0}, kubectl logs --previous of it, and which ranks ran there",
+            one.where);
+      return fmt::format(
+          "read the kernel's log of {} (dmesg -T | grep -iE 'oom|killed process|xid'), and which "
+          "ranks ran there",
+          one.where.starts_with("process") ? "the host of " + one.where : one.where);
+    }
     return "read the kernel's log of the hosts (dmesg -T | grep -iE 'oom|killed process|xid') and "
            "the launcher's log: "
            "which process ended first";

@@ -20,6 +20,9 @@ std::vector<int> ranks_of(const std::vector<const LogStatement*>& statements);
 Explanation told(Kind kind, const std::vector<const LogStatement*>& statements,
                  std::vector<int> ranks, double confidence, std::string why);
 
+/// Where the first of them that says so was; empty: none does.
+std::string where_of(const std::vector<const LogStatement*>& statements);
+
 /// The first process that ended by itself: not one that a watchdog or launcher ended.
 void add_deaths(const LogFacts& facts, std::vector<Explanation>& out);
 
