@@ -128,7 +128,8 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
                         record.text().find("starting") != std::string_view::npos;
   if (!is_start && !is_header) return;
   BenchmarkTable* table = &open_table(tables, record.speaker);
-  if (!table->rows.empty() || table->has_heading || (is_start && !table->begin.empty())) {
+  if (!table->rows.empty() || table->has_heading || (is_start && !table->begin.empty()) ||
+      (is_header && !table->devices.empty())) {
     if (is_header || table->rows.empty())
       table->is_concluded = table->is_concluded || !table->rows.empty();
     tables.push_back({.speaker = record.speaker});

@@ -141,8 +141,10 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
         std::all_of(table.devices.begin(), table.devices.end(),
                     [](const BenchmarkDevice& device) { return device.rank == 0; });
     if (!is_alone) continue;
+    // Behind those that wait, the first whose rows are there is one of them.
     for (const BenchmarkDevice& device : table.devices) {
-      if (table.rows.empty() && device.pid >= 0) waiting.emplace(device.host, device.pid);
+      const bool waits = table.rows.empty() || !waiting.empty();
+      if (waits && device.pid >= 0) waiting.emplace(device.host, device.pid);
     }
     if (table.speaker != 0) speakers.insert(table.speaker);
     alone.evidence.mix(table.begin);

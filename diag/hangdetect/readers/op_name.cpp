@@ -59,6 +59,10 @@ Op op_of(std::string_view name) {
       letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
   }
+  // MPI's own functions, and their names for a profiler.
+  for (const std::string_view prefix : {"pmpi", "mpi"}) {
+    if (std::string_view(letters).starts_with(prefix)) letters.erase(0, prefix.size());
+  }
   const auto found = std::find_if(kOps.begin(), kOps.end(), [&](const OpName& known) {
     return letters.starts_with(known.letters);
   });

@@ -87,6 +87,16 @@ bool is_swapped(const Scene& scene, const Front& front, const Side& many, const 
   return next_is(few, many).value_or(false) && next_is(many, few).value_or(true);
 }
 
+/// By lines of logs alone: one side reduces one number, a flag or a loss, and the other a bucket. These are two calls of
+/// the program, and no call of a wrong size.
+bool are_other_calls(const Scene& scene, const Side& many, const Side& few) {
+  if (!scene.job.rank(many.ranks.front()).is_from_log) return false;
+  constexpr std::uint64_t kBucket = 1000;
+  const std::uint64_t a = scene.job.names().signature(many.signature).input_count;
+  const std::uint64_t b = scene.job.names().signature(few.signature).input_count;
+  return std::min(a, b) == 1 && std::max(a, b) >= kBucket;
+}
+
 Kind kind_of(const Scene& scene, const Front& front, const Side& many, const Side& few,
              Difference difference) {
   if (difference == Difference::Type) return Kind::DtypeMismatch;
@@ -95,7 +105,8 @@ Kind kind_of(const Scene& scene, const Front& front, const Side& many, const Sid
   if (is_out_of_step(scene, front, many, few)) {
     return is_swapped(scene, front, many, few) ? Kind::OrderMismatch : Kind::DivergedControlFlow;
   }
-  return difference == Difference::Op ? Kind::OpMismatch : Kind::ShapeMismatch;
+  if (difference == Difference::Op) return Kind::OpMismatch;
+  return are_other_calls(scene, many, few) ? Kind::DivergedControlFlow : Kind::ShapeMismatch;
 }
 
 void describe(const Scene& scene, const Front& front, const std::vector<Side>& sides,
