@@ -180,6 +180,8 @@ class Shard : public logs::RecordSink {
   Said* last_edges_ = nullptr;
   EdgeKind last_kind_ = {};
   std::uint32_t last_net_ = 0;
+  std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
+  logs::Place before_place_ = {};
   logs::RecordKind last_plain_ = logs::RecordKind::Text;
   bool is_after_last_error_ = false;
   JsonLines json_ = {};

@@ -209,6 +209,11 @@ void Shard::take_plain(const Record& record) {
     const std::string_view version = library_version_in(record.line);
     if (!version.empty()) version_facts.emplace(version, VersionFact{.is_of_text = true});
   }
+  if (!has_line(lines, PlainLine::Occupied) && record.kind == RecordKind::Text &&
+      !record.line.empty()) {
+    before_.assign(record.line.substr(0, kQuotedBytes));
+    before_place_ = record.place;
+  }
   for (std::size_t i = 0; lines.any() && i < kPlainLines; ++i) {
     if (!lines[i]) continue;
     if (i == static_cast<std::size_t>(PlainLine::StackWord)) continue;
@@ -232,6 +237,10 @@ void Shard::keep_occupied(const Record& record) {
                           occupied.kept.back().quoted.process == record.speaker &&
                           is_bar(job::occupation_in(occupied.kept.back().quoted.text).what);
   if (is_redrawn) occupied.kept.pop_back();
+  if (is_bar(doing) && !before_.empty()) {
+    occupied.evidence.add(before_place_, record.speaker, before_);
+    before_.clear();
+  }
   keep_plain(record, static_cast<std::size_t>(PlainLine::Occupied));
   if (is_bar(doing) && !occupied.kept.empty()) occupied.kept.back().quoted.text = quotable(newest);
 }

@@ -38,8 +38,8 @@ bool has_any(std::string_view text, const Words& words) {
 bool is_of_training(std::string_view label) {
   // `Running tokenizer on train dataset` is none.
   const std::string small = lower_case(label);
-  for (const std::string_view loop :
-       {"epoch", "train", "step", "iter", "batch", "loss", "valid", "sanity", "eval", "test"}) {
+  for (const std::string_view loop : {"epoch", "train", "pre-train", "pretrain", "step", "iter",
+                                      "batch", "loss", "valid", "sanity", "eval", "test"}) {
     if (small.starts_with(loop)) return true;
   }
   return false;
@@ -65,7 +65,14 @@ Occupation bar_in(std::string_view line) {
   const std::size_t number = line.find_last_not_of("0123456789", percent - (percent > 0 ? 1 : 0));
   std::string_view label =
       number == std::string_view::npos ? std::string_view() : trimmed(line.substr(0, number + 1));
-  if (label.empty() || label.back() != ':') return {};
+  if (label.empty() || label.back() != ':') {
+    // Without a label, what it counts tells: data is no step of a training.
+    const bool counts_data = line.find("B/s", slash) != std::string_view::npos ||
+                             line.find("examples/s", slash) != std::string_view::npos ||
+                             line.find("files/s", slash) != std::string_view::npos;
+    if (!label.empty() || !counts_data) return {};
+    return {done == all ? What::BarDone : What::Bar, "a bar that counts data"};
+  }
   label.remove_suffix(1);
   std::int64_t time = 0;
   label = trimmed(label.substr(logs::read_time(label, time)));

@@ -32,6 +32,12 @@ TEST(Occupation, ABarWithALabelIsWorkOfItsOwn) {
   EXPECT_EQ(occupation_in("[default0]:Tokenizing: 10%|# | 1/10 [00:01<00:02]").label, "Tokenizing");
 }
 
+TEST(Occupation, ABarWithoutALabelIsWorkWhereItCountsData) {
+  EXPECT_EQ(occupation_in(" 35%|## | 65766686720/187904819200 [30:20<56:20, 36204518.44MB/s]").what,
+            What::Bar);
+  EXPECT_EQ(occupation_in("100%|###| 41/41 [30:20<00:00, 141 examples/s]").what, What::BarDone);
+}
+
 TEST(Occupation, TheBarOfTheTrainingItselfStandsBecauseTheJobDoes) {
   EXPECT_EQ(occupation_in(" 45%|####5     | 450/1000 [00:45<00:55, 10.0it/s]").what, What::None);
   EXPECT_EQ(occupation_in("Epoch 3:  45%|####5 | 450/1000 [00:45<00:55]").what, What::None);

@@ -72,6 +72,15 @@ Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
   return evidence;
 }
 
+/// It rests on what a program was busy with.
+bool is_occupation(const HangView& view, const hang::Explanation& one) {
+  const std::vector<SeenLine> lines = view.quoted_by(one);
+  return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {
+    return line.source == SeenLine::Source::Program &&
+           job::occupation_in(line.text).what != job::Occupation::What::None;
+  });
+}
+
 /// A rank did not come since its program ended: by an exception of its own, or as it closed its group.
 bool is_own_end(const HangView& view, const hang::Explanation& one) {
   const std::vector<SeenLine> lines = view.quoted_by(one);
@@ -121,6 +130,8 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     Finding& finding = findings.add(row->id, is_within_host ? Severity::Warning : Severity::Error,
                                     title_of(one->why));
     finding.evidence = view.evidence_of(*one, {lines.messages});
+    if (is_occupation(view, *one))
+      finding.evidence.mix(facts.plain_of(PlainLine::Occupied).evidence);
     finding.evidence.mix(said_by(one->culprits, lines.messages, facts, finding.evidence));
     finding.ranks.assign(one->culprits.begin(), one->culprits.end());
     finding.confidence = confidence_of(one->confidence);

@@ -78,6 +78,9 @@ void add_busy(const Scene& scene, const LogFacts& facts, std::vector<Explanation
   std::erase_if(said, [&](const LogStatement* one) {
     return !one->ranks.empty() && gave_up.contains(one->ranks.front());
   });
+  // Where all of the job gave up, nobody is left who could have been busy.
+  const bool have_all = facts.known_world > 0 && gave_up.size() >= std::size_t(facts.known_world);
+  if (have_all) std::erase_if(said, [](const LogStatement* one) { return one->ranks.empty(); });
   if (said.empty()) return;
   std::vector<int> ranks = ranks_of(said);
   // Dumps show themselves who did not come.
