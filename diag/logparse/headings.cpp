@@ -10,7 +10,7 @@
 namespace ringside::logs {
 namespace {
 
-constexpr std::size_t kLongest = 80;
+constexpr std::size_t kLongestHeading = 80;
 constexpr std::size_t kLongestPath = 240;
 
 /// A whole number, at most six digits long.  returns  -1: it is none
@@ -175,7 +175,7 @@ std::optional<Heading> heading_of(std::string_view line) {
     heading.style = Heading::Style::Summary;
     inside = text.substr(summary + 9);
     inside = trimmed(inside.substr(0, inside.find('<')));
-  } else if (text.size() > kLongest) {
+  } else if (text.size() > kLongestHeading) {
     return std::nullopt;
   } else if (text.starts_with('#')) {
     heading.style = Heading::Style::Hashes;
