@@ -148,7 +148,16 @@ std::size_t frame_at(std::string_view part) {
     if (blank == std::string_view::npos) break;
     word = blank + 1;
   }
-  if (at == std::string_view::npos) return at;
+  if (at == std::string_view::npos) {
+    // `rank 0: all_reduce <- step (train.py:88)`: the innermost has no file.
+    const std::size_t behind = part.rfind(": ");
+    const bool is_ranked =
+        part.starts_with("rank") || part.starts_with("Rank") || part.starts_with("[rank");
+    const bool is_bare = is_ranked && behind != std::string_view::npos &&
+                         is_function(part.substr(behind + 2)) &&
+                         part.find(' ', behind + 2) == std::string_view::npos;
+    return is_bare ? behind + 2 : at;
+  }
   // `rank3:poll (selectors.py:416)`
   const std::size_t colon = part.find(':', at);
   const bool is_glued = part.substr(at).starts_with("rank") && colon != std::string_view::npos &&

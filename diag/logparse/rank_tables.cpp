@@ -21,12 +21,12 @@ std::string_view without_code(std::string_view cell) {
   return trimmed(cell);
 }
 
-/// Of `| a | b |`.  returns  empty: it is no row
+/// Of `| a | b |`, and of `a | b`, as databases print it.  returns  empty: it is no row
 Cells barred_cells(std::string_view line) {
   Cells cells;
   std::string_view text = trimmed(line);
-  if (text.size() < 3 || text.front() != '|') return cells;
-  text.remove_prefix(1);
+  if (text.size() < 3 || text.find('|') == std::string_view::npos) return cells;
+  if (text.front() == '|') text.remove_prefix(1);
   if (text.ends_with('|')) text.remove_suffix(1);
   while (cells.size() < kMostCells) {
     const std::size_t bar = text.find('|');
@@ -81,10 +81,16 @@ std::string row_text(const Cells& header, std::size_t rank_column, const Cells& 
   std::string_view rank = cells[rank_column];
   if (rank.starts_with("rank")) rank = trimmed(rank.substr(4));
   const bool are_many = rank.find_first_of("-,.") != std::string_view::npos;
-  std::string text = std::string(are_many ? "ranks " : "rank ") + std::string(rank) + ":";
+  std::string text = std::string(are_many ? "ranks " : "rank ") + std::string(rank);
+  const auto pid = std::find_if(header.begin(), header.end(),
+                                [](std::string_view cell) { return lower_case(cell) == "pid"; });
+  const auto pid_column = static_cast<std::size_t>(pid - header.begin());
+  const bool has_pid = pid_column < cells.size() && is_number(cells[pid_column]);
+  if (has_pid) text += " (pid " + std::string(cells[pid_column]) + ")";
+  text += ":";
   bool is_first = true;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i == rank_column || cells[i].empty()) continue;
+    if (i == rank_column || cells[i].empty() || (has_pid && i == pid_column)) continue;
     text += is_first ? " " : ", ";
     // A number says nothing without its column's name.
     if (is_number(cells[i]) && i < header.size()) text += lower_case(header[i]) + " ";
@@ -103,7 +109,9 @@ std::size_t rank_column_of(const Cells& header) {
 std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& lines) {
   std::vector<std::string> rows(lines.size());
   for (std::size_t at = 0; at + 2 < lines.size(); ++at) {
-    const bool is_barred = trimmed(lines[at]).starts_with('|');
+    const bool has_bars = lines[at].find('|') != std::string_view::npos;
+    const bool is_barred =
+        trimmed(lines[at]).starts_with('|') || (has_bars && is_rule(lines[at + 1]));
     const Cells header = is_barred ? barred_cells(lines[at]) : blank_cells(lines[at], kMostCells);
     const std::size_t column = rank_column_of(header);
     // Without bars nothing but its place tells a column, so the ranks' must be the first.

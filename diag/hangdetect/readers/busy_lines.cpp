@@ -82,7 +82,7 @@ void BusyLines::finish_file(const std::vector<std::pair<std::int64_t, const Even
 }
 
 void BusyLines::finish(const WhereFunction& where) {
-  if (timeouts_.empty()) return;  // nobody waited for it
+  if (timeouts_.empty()) return;              // nobody waited for it
   std::map<std::string, std::int64_t> first;  // by file
   for (const auto& [piece, line] : timeouts_) {
     const auto [file, at] = where({piece, line});

@@ -401,7 +401,8 @@ class Sink : public logs::RecordSink {
       if (error.text.find("peer") != std::string_view::npos) take_lost_peer(record, rank);
     }
     state_error(record, error.type, error.text, rank, said_);
-    if (error.text.find("due to shape mismatches") != std::string_view::npos) words_.expect_shapes();
+    if (error.text.find("due to shape mismatches") != std::string_view::npos)
+      words_.expect_shapes();
   }
 
   /// What ncclras says of ranks, once its report has ended.

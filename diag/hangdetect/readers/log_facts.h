@@ -86,6 +86,7 @@ struct LogStatement {
     GpuIdle,  ///< nvidia-smi: this GPU of a host computes nothing, and all others do
     PodWaits,  ///< kubectl: the pod of this index never started, and the others run; detail: its status
     PodEnded,         ///< the same: it ended
+    OrderCrossed,     ///< two ranks' own traces name two calls in opposite order
     IommuFault,       ///< the kernel: the IOMMU refused a device's access
     LeftGroup,        ///< a rank closed its process group before others gave up
     Person,           ///< somebody who watched says it in a sentence; code: a HangClass

@@ -182,6 +182,14 @@ void OwnWords::finish_tables() {
     }
   }
   finish_pods();
+  if (const CallTraces::Crossed crossed = traces_.crossed(); crossed.first >= 0) {
+    for (const CallTraces::Call& call : crossed.calls) {
+      logs::Record record;
+      record.place = call.place;
+      record.line = call.text;
+      statements_.state(record, What::OrderCrossed, {crossed.first, crossed.second});
+    }
+  }
   const auto is_busy = [](const auto& one) { return one.first >= kBusyPercent; };
   const auto is_idle = [](const auto& one) { return one.first == 0; };
   const auto busy = std::count_if(gpus_.begin(), gpus_.end(), is_busy);
@@ -237,6 +245,8 @@ void OwnWords::read(const logs::Record& record, int rank) {
     last.text = own.text.substr(0, Statements::kShown);
     last.place = record.place;
   }
+  if (const int whose = own.rank >= 0 ? own.rank : rank; whose >= 0)
+    traces_.take(whose, own.rank >= 0 ? own.text : text, record.place);
   if (rank < 0 && line.what == RunLine::What::Step) rank = rank_of_step(text);
   const bool is_other_work = busy_.take(record, rank >= 0 ? rank : own.rank);
   if (is_other_work && line.what == RunLine::What::Step) return;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "diag/hangdetect/readers/busy_lines.h"
+#include "diag/hangdetect/readers/call_traces.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/readers/tool_lines.h"
 #include "diag/logparse/record.h"
@@ -72,6 +73,7 @@ class OwnWords {
   std::size_t next_ = 0;    ///< where its oldest one is
   List list_ = List::None;
   bool is_guarded_ = false;
+  CallTraces traces_;
   std::vector<std::pair<PsLine, Line>> processes_;  ///< ps
   std::vector<std::pair<int, Line>> pods_;          ///< kubectl: their index
   std::vector<std::pair<int, Line>> gpus_;          ///< nvidia-smi: their utilisation

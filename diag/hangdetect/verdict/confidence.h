@@ -55,6 +55,7 @@ inline constexpr double kGpuFaultAlone = 0.5;  ///< the same, and nobody waits
 inline constexpr double kOneRaised = 0.6;      ///< the program of one rank raised an error
 inline constexpr double kSomeRaised = 0.4;     ///< of two, or nothing says of which
 inline constexpr double kBusy = 0.55;  ///< a line tells what a process did while others gave up
+inline constexpr double kOrderTraced = 0.6;  ///< two ranks' traces of their calls are crossed
 inline constexpr double kPodState =
     0.6;  ///< kubectl: one pod never started or has ended, the others run
 inline constexpr double kStopped = 0.75;    ///< ps shows one process stopped and the others running

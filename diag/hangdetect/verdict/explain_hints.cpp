@@ -95,14 +95,29 @@ void add_skipper(const LogFacts& facts, std::vector<Explanation>& out) {
   out.push_back(std::move(one));
 }
 
+/// `init_process_group ...`, `waiting in barrier`
+bool tells_of_waiting(std::string_view text) {
+  const std::string small = lower_case(text);
+  for (const std::string_view word :
+       {"init_process_group", "barrier", "waiting", "rendezvous", "all_reduce", "allreduce",
+        "all_gather", "allgather", "reduce_scatter", "broadcast(", "joining", "connecting"}) {
+    if (small.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 /// The ranks' last lines: most say the same, few something else.
 void add_odd_line(const LogFacts& facts, std::vector<Explanation>& out) {
   const OddLine odd = odd_line_out(facts.run.last_lines);
   if (odd.odd.empty() || facts.run.has_finished) return;
+  // Most wait in something, by their own words, and the few are elsewhere: these have not come.
+  const bool waits = tells_of_waiting(facts.run.last_lines.at(odd.rest.front()).text);
+  const bool waits_too = tells_of_waiting(facts.run.last_lines.at(odd.odd.front()).text);
   Explanation one;
-  one.kind = odd.field == "src" || odd.field == "root" ? Kind::RootMismatch
-             : odd.field.empty()                       ? Kind::DivergedControlFlow
-                                                       : Kind::ShapeMismatch;
+  one.kind = odd.field.empty() && waits && !waits_too    ? Kind::MissingRank
+             : odd.field == "src" || odd.field == "root" ? Kind::RootMismatch
+             : odd.field.empty()                         ? Kind::DivergedControlFlow
+                                                         : Kind::ShapeMismatch;
   one.culprits = odd.odd;
   one.confidence = confidence::kOddLine;
   const auto shown = [&](int rank) -> const LastLine& { return facts.run.last_lines.at(rank); };
@@ -127,6 +142,14 @@ void add_hints(const LogFacts& facts, std::vector<Explanation>& out) {
   if (!is_hang_told(facts)) return;
   add_odd_line(facts, out);
   add_skipper(facts, out);
+  const auto crossed = all_of(facts, What::OrderCrossed);
+  if (!crossed.empty()) {
+    out.push_back(told(Kind::OrderMismatch, crossed, ranks_of(crossed), confidence::kOrderTraced,
+                       fmt::format("{} make two calls in opposite order, by their own traces: each "
+                                   "waits in one for the other",
+                                   ranks_text(ranks_of(crossed)))));
+    out.back().missing.push_back("what the other ranks call there: who differs from most");
+  }
   const auto idle = all_of(facts, What::GpuIdle);
   if (!idle.empty()) {
     out.push_back(told(Kind::MissingRank, idle, ranks_of(idle), confidence::kGpuIdle,

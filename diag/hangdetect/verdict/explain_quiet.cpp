@@ -108,8 +108,19 @@ std::optional<Explanation> steps_apart(const RunNotes& run) {
 std::optional<Explanation> ran_to_the_limit(const LogFacts& facts) {
   const LogStatement* end = first_of(facts, What::Cancelled);
   const RunNotes& run = facts.run;
-  if (end == nullptr || end->time_us == 0 || run.last_step_us == 0 || !run.has_moved)
-    return std::nullopt;
+  if (end == nullptr || !run.has_moved || facts.timeouts > 0) return std::nullopt;
+  if (end->detail.find("PREEMPT") != std::string::npos) {
+    // Who else wants the nodes has nothing to do with what the job did.
+    Explanation out;
+    out.kind = Kind::NotAHang;
+    out.confidence = confidence::kSteps;
+    out.why = fmt::format("the job did its steps, up to {}, when the scheduler took its nodes: {}",
+                          step_text(run), end->detail);
+    out.evidence.push_back(evidence_of(*end));
+    out.missing.push_back("the times of its last steps: whether it stood before");
+    return out;
+  }
+  if (end->time_us == 0 || run.last_step_us == 0) return std::nullopt;
   const std::int64_t quiet = end->time_us - run.last_step_us;
   if (facts.timeouts > 0 || run.longest_step_us == 0 || quiet < 0 ||
       quiet > 2 * run.longest_step_us)

@@ -65,16 +65,29 @@ bool are_crossed(StackHalf first, StackHalf next) {
          (first == StackHalf::SendForward && next == StackHalf::SendBackward);
 }
 
-/// Two that both send to, or both receive from, each other.
-std::set<int> ranks_at_each_other(const std::map<int, const ProcessStack*>& stacks,
-                                  const std::map<int, StackHalf>& halves) {
-  std::set<int> ranks;
-  for (const auto& [rank, stack] : stacks) {
-    const auto other = stacks.find(stack->peer);
-    if (other == stacks.end() || other->second->peer != rank || other->first == rank) continue;
-    if (halves.at(rank) == halves.at(other->first)) ranks.insert(rank);
+/// Whether one's half of a transfer meets the other's: a send the receive from its sender.
+bool do_meet(int rank, const ProcessStack& stack, StackHalf half, const ProcessStack& other,
+             StackHalf others) {
+  return other.peer == rank && stack.peer >= 0 && half != others;
+}
+
+/// Those that wait for each other in a circle: each for a peer that stands in another transfer.
+std::set<int> ranks_in_circle(const std::map<int, const ProcessStack*>& stacks,
+                              const std::map<int, StackHalf>& halves) {
+  for (const auto& [first, stack] : stacks) {
+    std::set<int> circle;
+    int rank = first;
+    while (circle.insert(rank).second) {
+      const ProcessStack& own = *stacks.at(rank);
+      const auto other = stacks.find(own.peer);
+      if (other == stacks.end() ||
+          do_meet(rank, own, halves.at(rank), *other->second, halves.at(other->first)))
+        break;
+      rank = other->first;
+      if (rank == first && circle.size() > 1) return circle;
+    }
   }
-  return ranks;
+  return {};
 }
 
 }  // namespace
@@ -92,7 +105,7 @@ std::optional<Explanation> crossed_transfers(const LogFacts& facts) {
     }
   }
   if (halves.size() < 2) return std::nullopt;
-  std::set<int> ranks = ranks_at_each_other(stacks, halves);
+  std::set<int> ranks = ranks_in_circle(stacks, halves);
   const bool are_told = !ranks.empty();
   for (auto one = halves.begin(), next = std::next(one); next != halves.end(); ++one, ++next) {
     if (are_crossed(one->second, next->second) && !are_told)
