@@ -147,4 +147,10 @@ std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where,
   return dumps;
 }
 
+std::vector<int> fewest_calls(const std::map<int, std::uint64_t>& calls_of) {
+  std::map<std::uint64_t, std::vector<int>> by_count;
+  for (const auto& [rank, calls] : calls_of) by_count[calls].push_back(rank);
+  return by_count.size() < 2 ? std::vector<int>{} : by_count.begin()->second;
+}
+
 }  // namespace ringside::hang

@@ -71,4 +71,7 @@ class CollLines {
   std::map<Process, Lines> lines_;
 };
 
+/// Ranks that have made the fewest calls; nobody where all have made as many.
+std::vector<int> fewest_calls(const std::map<int, std::uint64_t>& calls_of);
+
 }  // namespace ringside::hang

@@ -50,13 +50,6 @@ using What = LogStatement::What;
 
 constexpr std::size_t kShown = Statements::kShown;
 
-/// Ranks that have made the fewest calls; nobody where all have made as many.
-std::vector<int> fewest_calls(const std::map<int, std::uint64_t>& calls_of) {
-  std::map<std::uint64_t, std::vector<int>> by_count;
-  for (const auto& [rank, calls] : calls_of) by_count[calls].push_back(rank);
-  return by_count.size() < 2 ? std::vector<int>{} : by_count.begin()->second;
-}
-
 GroupWait group_wait(const job::Wait& one) {
   std::string group = one.description.empty() ? "" : one.description + " ";
   const std::string number = one.group.empty() ? std::to_string(one.group_number) : one.group;
