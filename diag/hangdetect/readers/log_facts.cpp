@@ -444,7 +444,7 @@ class Sink : public logs::RecordSink {
       if (stack.ranks.size() != 1 || stack.pids.size() != 1) continue;
       ProcessPlace& place = facts_.processes[stack.ranks.front()];
       place.pid = stack.pids.front();
-      if (place.host.empty()) place.host = stack.host;
+      if (place.host.empty() && stack.is_host_named) place.host = stack.host;
     }
   }
 

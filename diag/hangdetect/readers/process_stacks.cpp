@@ -404,6 +404,7 @@ class Reader {
     stack.ranks = head_.ranks;
     stack.local_rank = head_.local_rank;
     stack.host = head_.host.empty() ? file_.host : head_.host;
+    stack.is_host_named = !head_.host.empty();
     stack.count = std::max({count, head_.count, static_cast<int>(stack.ranks.size()), 1});
     out_.push_back(std::move(stack));
     // A rank and a process id are of one process; a host is of all that follow.

@@ -43,7 +43,8 @@ struct ProcessPlace {
 struct ProcessStack {
   std::vector<int> ranks;          ///< global, as the text names them; empty: it does not
   std::vector<std::int64_t> pids;  ///< of these processes, as the text names them
-  std::string host;                ///< as the text names it; empty: it does not
+  std::string host;  ///< as the text names it, else the name of its file; empty: neither does
+  bool is_host_named = false;  ///< by the text
   int local_rank = -1;
   int count = 1;  ///< processes that stand here, >= ranks and pids named
   Stack frames;   ///< innermost first
