@@ -187,7 +187,7 @@ bool EndLines::take_message(const Record& record, int rank) {
     case MessageId::SlurmCancelled:
       has_step_ended_ = true;
       if (logs::message_argument(record, "reason").starts_with("NODE FAIL")) {
-        statements_.state(record, What::HostDeath, {}, 0, "its node failed");
+        statements_.state(record, What::HostDeath, {}, 0, std::string(kNodeFailed));
         return true;
       }
       state_cancelled(record, statements_);
@@ -227,7 +227,7 @@ bool EndLines::take_message(const Record& record, int rank) {
       const std::string_view node = logs::message_argument(record, "node");
       statements_.state_of(
           record, What::HostDeath, rank, 0,
-          node.empty() ? "its node failed" : "its node failed: " + std::string(node));
+          std::string(kNodeFailed) + (node.empty() ? "" : ": " + std::string(node)));
       return true;
     }
     case MessageId::MpiDaemonLost:

@@ -16,6 +16,7 @@
 #include "diag/hangdetect/readers/ras_report.h"
 #include "diag/hangdetect/readers/run_notes.h"
 #include "diag/job/process_ranks.h"
+#include "diag/job/slurm_layout.h"
 #include "diag/logparse/record.h"
 #include "diag/logparse/speakers.h"
 
@@ -126,6 +127,7 @@ struct LogFacts {
   RunNotes run;
   std::vector<RasReport> reports;         ///< of ncclras, as JSON between other lines
   std::vector<ProcessStack> stacks;       ///< of processes, in the order of the input
+  job::SlurmLayout layout;                ///< of a batch script's options, in pastes
   std::map<int, ProcessPlace> processes;  ///< by global rank
   Stack call_stack;                       ///< of the collective that failed, as PyTorch prints it
   std::uint64_t unread = 0;               ///< lines that nothing here understands

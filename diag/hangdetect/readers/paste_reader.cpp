@@ -1,5 +1,6 @@
 #include "diag/hangdetect/readers/paste_reader.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -13,6 +14,14 @@
 namespace ringside::hang {
 
 void PasteReader::read(std::string_view text, const std::string& name) {
+  // Options of a script are no lines of a log, and are left out below.
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.find("node") != line.npos || line.find("NODE") != line.npos ||
+        line.find("Node") != line.npos)
+      facts_.layout.take(line);
+  }
   std::vector<PasteLine> lines = read_paste(text);
   take_call_stack(lines, facts_);
   std::vector<bool> used;

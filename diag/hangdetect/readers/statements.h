@@ -19,6 +19,9 @@ std::vector<int> ranks_gone(int first, std::string_view how);
 /// Detail of a death that a full memory of its host or container caused.
 inline constexpr std::string_view kNoMemory = "out of host memory";
 
+/// Detail of a host whose node failed, with a colon and its name behind it where a line says it.
+inline constexpr std::string_view kNodeFailed = "its node failed";
+
 /// Detail of an end of which no line says how: its code means nothing.
 inline constexpr std::string_view kNoStatus = "no line says of what";
 

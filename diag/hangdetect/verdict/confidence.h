@@ -27,7 +27,9 @@ inline constexpr double kLocalRankOnly =
     0.55;  ///< the same of a local rank: global on one host only
 inline constexpr double kDeathOfNobody = 0.5;  ///< a death, and nothing says of which rank
 inline constexpr double kPerson = 0.5;         ///< somebody says it who saw it, and it is not here
-inline constexpr double kFewerCame = 0.5;      ///< a rendezvous counts who came, and names nobody
+inline constexpr double kNodeOfRanks =
+    0.7;                                   ///< a node failed, and a script says which ranks it had
+inline constexpr double kFewerCame = 0.5;  ///< a rendezvous counts who came, and names nobody
 inline constexpr double kStoreLost = 0.5;  ///< others lost the store, which rank 0's process holds
 inline constexpr double kPeerLost = 0.5;   ///< the only other rank, or the one that the call names
 inline constexpr double kSequenceBehind = 0.7;   ///< fingerprints: most are a call ahead of a few

@@ -78,6 +78,28 @@ void add_want_of_memory(const LogFacts& facts, const LogStatement& first, Explan
 
 }  // namespace
 
+namespace {
+
+/// Of a statement that a node failed: its name.
+std::string_view node_of(const LogStatement& one) {
+  const std::string_view detail = one.detail;
+  const bool is_named = detail.starts_with(kNodeFailed) && detail.size() > kNodeFailed.size() + 2;
+  return is_named ? detail.substr(kNodeFailed.size() + 2) : std::string_view();
+}
+
+/// The ranks of a node that failed, where the options of the job's script tell which it had.
+std::vector<int> ranks_of_failed_node(const LogFacts& facts,
+                                      const std::vector<const LogStatement*>& said) {
+  for (const LogStatement* one : said) {
+    const std::string_view node = node_of(*one);
+    if (node.empty()) continue;
+    return one == said.front() ? facts.layout.ranks_of(node) : std::vector<int>{};
+  }
+  return {};
+}
+
+}  // namespace
+
 void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
   std::vector<const LogStatement*> own;
   for (const LogStatement* one : all_of(facts, What::Ended)) {
@@ -128,6 +150,12 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
   std::erase_if(some, [](const LogStatement* one) { return is_consequence(one->code); });
   // Of a text that is about no job, the process was any.
   if (some.empty() || !facts.is_of_job) return;
+  if (const std::vector<int> ranks = ranks_of_failed_node(facts, some); !ranks.empty()) {
+    out.push_back(told(Kind::DeadRank, some, ranks, confidence::kNodeOfRanks,
+                       fmt::format("a node failed, {}, which had {} by the scheduler's options",
+                                   node_of(*some.front()), ranks_text(ranks))));
+    return;
+  }
   const std::vector<int> ranks = ranks_of(some);
   const std::string& how = some.front()->detail;
   const std::string where = where_of(some);
