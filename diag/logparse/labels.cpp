@@ -113,6 +113,37 @@ std::string_view container_of(std::string_view text) {
   return is_name ? word : std::string_view();
 }
 
+/// `[rank 1/4] step 5300`, `[rank1] x`, `rank 1: x`: the rank that a line begins with.  returns  -1: it begins otherwise
+std::int32_t own_rank(std::string_view text) {
+  Cursor line(text);
+  const bool is_open = line.eat('[');
+  if (!line.eat("rank") && !line.eat("Rank")) return -1;
+  if (line.peek() == ' ' || line.peek() == '=') line.skip(1);
+  std::int32_t rank = -1;
+  if (!is_digit(line.peek()) || !line.number(rank)) return -1;
+  const bool is_closed = is_open ? line.peek() == ']' || line.peek() == '/' : line.peek() == ':';
+  return is_closed ? rank : -1;
+}
+
+/// Of containers that each speak for one rank, as some of their lines say, the others are of that rank, too.
+void give_ranks(std::vector<UndressedLine>& lines, const std::vector<std::string>& names) {
+  std::map<std::string, std::int32_t> rank_of;  // -1: of several
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::int32_t rank = names[i].empty() ? -1 : own_rank(trimmed_left(lines[i].text));
+    if (rank < 0) continue;
+    const auto [known, is_new] = rank_of.try_emplace(names[i], rank);
+    if (!is_new && known->second != rank) known->second = -1;
+  }
+  std::map<std::int32_t, int> names_of;
+  for (const auto& [name, rank] : rank_of) ++names_of[rank];
+  if (rank_of.size() < 2) return;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto known = rank_of.find(names[i]);
+    if (known != rank_of.end() && known->second >= 0 && names_of[known->second] == 1)
+      lines[i].rank = known->second;
+  }
+}
+
 /// Behind the pod's name stands its container's, the same in nearly all lines.
 void take_containers(std::vector<UndressedLine>& lines, const std::vector<bool>& labelled) {
   constexpr std::size_t kFewest = 4;
@@ -150,6 +181,7 @@ bool take_labels(std::vector<UndressedLine>& lines) {
   std::erase_if(shapes, [&](const auto& shape) { return shape.second * kTen < all * kMostOf; });
   if (shapes.empty()) return false;
   std::vector<bool> labelled(lines.size());
+  std::vector<std::string> names(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     UndressedLine& line = lines[i];
     if (line.is_gap) continue;
@@ -161,11 +193,13 @@ bool take_labels(std::vector<UndressedLine>& lines) {
     }
     if (label.size == 0 || shapes.count(shape_of(line.text, label)) == 0) continue;
     if (!label.host.empty()) line.host = label.host;
+    names[i] = trimmed(line.text.substr(0, line.text.find_first_of(" :|")));
     line.text.erase(0, label.size);
     line.is_gap = is_gap(trimmed(line.text));
     labelled[i] = !label.has_bar && label.host.empty();
   }
   take_containers(lines, labelled);
+  give_ranks(lines, names);
   return true;
 }
 
