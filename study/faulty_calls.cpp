@@ -21,7 +21,7 @@ namespace {
 
 using hangs::OutlineStep;
 
-constexpr std::int64_t kMostPlayed = 4'000'000;  // calls of all ranks, some 100 bytes each
+constexpr std::int64_t kMostPlayed = 4'000'000;  // calls of all ranks, some 150 bytes each
 
 /// A program's word for the collective; none: it has no such word.
 std::optional<hangs::Op> program_word(Collective collective) {
@@ -123,6 +123,11 @@ std::vector<FaultyCalls> times_of_sizes(const hangs::Play& play, std::size_t siz
   return all;
 }
 
+/// As real ranks draw it, so that a seed means the same fault.
+Result<FaultPlan> drawn_plan(const FaultPlan& plan, int nranks, std::int64_t calls) {
+  return plan.drawn_for(nranks, std::min(calls, kDrawnCalls));
+}
+
 }  // namespace
 
 Status check_faults(const SimPlan& plan, const FaultQuestion& question) {
@@ -141,7 +146,7 @@ Status check_faults(const SimPlan& plan, const FaultQuestion& question) {
                              "at most",
                              kMostPlayed)};
   }
-  RINGSIDE_TRY([[maybe_unused]] const FaultPlan drawn, question.plan.drawn_for(nranks, calls));
+  RINGSIDE_TRY([[maybe_unused]] const FaultPlan drawn, drawn_plan(question.plan, nranks, calls));
   return question.folder.empty() ? Status{} : make_empty_folder(question.folder);
 }
 
@@ -153,7 +158,7 @@ Result<FaultyJob> play_faults(const SimPlan& plan, const std::vector<SimRow>& ro
   hangs::Program program = hangs::make_program(
       repeated_calls(plan, *program_word(plan.calls.collective), calls, question.iterations));
   FaultyJob job;
-  RINGSIDE_TRY(job.drawn, question.plan.drawn_for(program.ranks, most_calls(program)));
+  RINGSIDE_TRY(job.drawn, drawn_plan(question.plan, program.ranks, most_calls(program)));
   RINGSIDE_TRY(const KnownSends known, known_sends(plan, rows, job.drawn));
   const SendsOf sends = [&](const hangs::Step& call, int from) {
     return known.at({call_number(call) / question.iterations, from});

@@ -77,6 +77,27 @@ TEST(FaultOptions, ASimulatedHangHasTheVerdictThatItsDumpsGiveAndTheStatusOfARea
   fs::remove_all(folder);
 }
 
+// The same seed draws the same rank and call; whose dumps they are makes no difference.
+TEST(FaultOptions, APlanNamesTheSameRankOnRealRanksAndOnSimulatedOnes) {
+  const std::string folder = temporary_path("same_plan_dumps");
+  fs::remove_all(folder);
+  const std::vector<std::string> plan{"--fault", "kill", "--fault-seed", "3"};
+  std::vector<std::string> real{"bench",        "all_reduce", "-n",      "8",       "-b",
+                                "4K",           "-e",         "4K",      "--iters", "20",
+                                "--op-timeout", "2s",         "--dumps", folder};
+  real.insert(real.end(), plan.begin(), plan.end());
+  EXPECT_EQ(run_program(real).status, 3);
+  const Outcome verdict = run_program({"hang", "--json", folder});
+  std::vector<std::string> simulated{"sim",  "all_reduce", "--bytes", "4K",
+                                     "--on", "dgx-h100",   "--json"};
+  simulated.insert(simulated.end(), plan.begin(), plan.end());
+  const json told = json::parse(run_program(simulated).out);
+  EXPECT_EQ(told["verdict"]["culprits"].size(), 1U) << told;
+  EXPECT_EQ(json::parse(verdict.out)["verdict"]["culprits"], told["verdict"]["culprits"])
+      << verdict.out;
+  fs::remove_all(folder);
+}
+
 TEST(FaultOptions, ASimulatedCallTellsHowMuchLongerItTook) {
   const Outcome run = sim({"--fault", "late:rank=3,call=9,by=5ms", "--iters", "10"});
   EXPECT_EQ(run.status, 0) << run.err;

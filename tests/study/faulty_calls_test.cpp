@@ -89,7 +89,7 @@ TEST_F(FaultyCallsTest, AHangHasItsVerdictAndTheCallsBeforeIt) {
   EXPECT_EQ(job.sizes[1].completed, 1);
 }
 
-// The same plan, drawn alike: a call in [calls / 4, calls).
+// 10 calls: one in [10 / 4, 10). Of more it is one of those that real ranks draw among.
 TEST_F(FaultyCallsTest, WhatTheFaultLeavesOpenIsDrawnAmongItsCalls) {
   const FaultyJob job = play("late:by=1ms");
   const Fault& drawn = job.drawn.faults.front();
@@ -97,6 +97,11 @@ TEST_F(FaultyCallsTest, WhatTheFaultLeavesOpenIsDrawnAmongItsCalls) {
   EXPECT_GE(*drawn.call, 2);
   EXPECT_LT(*drawn.call, 10);
   EXPECT_EQ(job.sizes[static_cast<std::size_t>(*drawn.call / 5)].slowest_call, *drawn.call);
+  FaultQuestion longer = question_of("late:by=1ms");
+  longer.iterations = 50;
+  const auto many = play_faults(plan_, rows_, longer);
+  ASSERT_TRUE(many);
+  EXPECT_EQ(many->drawn, longer.plan.drawn_for(16).value());
 }
 
 TEST(FaultyCalls, WhatCannotBePlayedIsRefusedBeforeAnythingIsSimulated) {
