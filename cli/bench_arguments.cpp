@@ -14,8 +14,6 @@
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "cli/options.h"
-#include "engine/faults/fault_text.h"
-#include "engine/topology/description_file.h"
 #include "engine/transport/transport.h"
 #include "study/calls.h"
 
@@ -115,22 +113,6 @@ Result<std::string> dump_folder(const std::string& path) {
                "give a folder"};
 }
 
-/// The file's faults, then those of the command line.
-Result<FaultPlan> fault_plan_of(const BenchArguments& arguments) {
-  FaultPlan plan;
-  RINGSIDE_TRY(at_least("--fault-seed", arguments.fault_seed, 0, 1 << 30));
-  plan.seed = static_cast<std::uint64_t>(arguments.fault_seed);
-  if (!arguments.fault_file.empty()) {
-    RINGSIDE_TRY(const std::string text, read_description(arguments.fault_file));
-    RINGSIDE_TRY(plan, parse_fault_plan(text, arguments.fault_file));
-  }
-  for (const std::string& text : arguments.faults) {
-    RINGSIDE_TRY(Fault fault, parse_fault(text));
-    plan.faults.push_back(std::move(fault));
-  }
-  return plan;
-}
-
 }  // namespace
 
 Result<BenchOptions> bench_options(const BenchArguments& arguments) {
@@ -193,7 +175,7 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
   RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks.has_value()));
-  RINGSIDE_TRY(job.faults, fault_plan_of(arguments));
+  RINGSIDE_TRY(job.faults, fault_plan_of(arguments.faults));
   if (arguments.status_port) {
     RINGSIDE_TRY(at_least("--status", *arguments.status_port, 1, 65535));
     job.status_port = static_cast<std::uint16_t>(*arguments.status_port);
@@ -260,14 +242,7 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_option("--layers", a.layers, "of --overlap's backward pass")->capture_default_str();
   app.add_option("--bucket-cap", a.bucket_cap, "of --overlap, as bucket_cap_mb")
       ->capture_default_str();
-  app.add_option("--fault", a.faults,
-                 fmt::format("what goes wrong, such as skip:rank=1,call=9 or "
-                             "blackhole:from=0,after=1M; kinds: {}",
-                             fmt::join(fault_names(), ", ")))
-      ->allow_extra_args(false);
-  app.add_option("--fault-plan", a.fault_file, "a file of such faults (engine/faults/README.md)");
-  app.add_option("--fault-seed", a.fault_seed, "draws what --fault leaves open")
-      ->capture_default_str();
+  add_fault_options(app, a.faults);
   app.add_option("--dumps", a.dumps,
                  "when a call fails, every rank writes its last calls into this folder: for "
                  "ringside hang");

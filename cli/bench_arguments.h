@@ -2,9 +2,9 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
+#include "cli/fault_options.h"
 #include "harness/bench.h"
 #include "harness/job.h"
 #include "harness/overlap.h"
@@ -37,9 +37,7 @@ struct BenchArguments {
   std::string bind = "auto";
   std::string join_timeout = "8s";
   std::string op_timeout = "60s";
-  std::vector<std::string> faults;
-  std::string fault_file;
-  int fault_seed = 1;
+  FaultArguments faults;
   std::string overlap;
   int layers = 16;
   std::string bucket_cap = "25M";

@@ -32,7 +32,7 @@ Status check_options(const BenchArguments& arguments) {
   if (arguments.csv) return refused("--csv");
   if (!arguments.plot.empty()) return refused("--plot");
   if (!arguments.trace.empty()) return refused("--trace");
-  if (!arguments.faults.empty() || !arguments.fault_file.empty()) return refused("--fault");
+  if (arguments.faults.is_any()) return refused("--fault");
   return {};
 }
 

@@ -13,9 +13,11 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "cli/curves_plot.h"
+#include "cli/fault_options.h"
 #include "cli/job_options.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/sim_faults.h"
 #include "cli/sim_profile.h"
 #include "cli/verb.h"
 #include "cli/write_text.h"
@@ -38,6 +40,10 @@ struct SimArguments {
   std::optional<int> drop_rail;
   bool profile = false;
   std::string plot;
+  FaultArguments faults;
+  std::optional<int> iterations;  ///< with faults, as the next two
+  std::string op_timeout;
+  std::string dumps;
   bool json = false;
 
   /// One size is drawn by what its time went into.
@@ -423,7 +429,58 @@ Status draw_curves(const SimArguments& arguments, const SimPlan& plan,
   return write_text(arguments.plot, profile_svg(title, *answers.front().profile));
 }
 
+// ---- faults ------------------------------------------------------------------------------------
+
+/// What looks at undisturbed calls alone; empty: nothing of it is asked for.
+std::string_view undisturbed_option(const SimArguments& arguments) {
+  if (!arguments.vary.empty()) return "--vary";
+  if (arguments.drop_rail) return "--drop-rail";
+  if (arguments.profile) return "--profile";
+  if (!arguments.plot.empty()) return "--plot";
+  return arguments.question.trace.empty() ? "" : "--trace";
+}
+
+Result<study::FaultQuestion> fault_question(const SimArguments& arguments) {
+  if (const std::string_view option = undisturbed_option(arguments); !option.empty()) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("{} with faults", option),
+                 "it looks at undisturbed calls: leave --fault and --fault-plan away"};
+  }
+  study::FaultQuestion question{.folder = arguments.dumps};
+  RINGSIDE_TRY(question.plan, fault_plan_of(arguments.faults));
+  question.iterations = arguments.iterations.value_or(question.iterations);
+  if (!arguments.op_timeout.empty()) {
+    RINGSIDE_TRY(question.patience, parse_time(arguments.op_timeout));
+  }
+  return question;
+}
+
+/// A hang is what a real run ends in: it failed.
+VerbResult run_with_faults(const SimArguments& arguments) {
+  RINGSIDE_TRY(const study::FaultQuestion question, fault_question(arguments));
+  RINGSIDE_TRY(const SimPlan plan, study::plan_simulation(arguments.question));
+  RINGSIDE_TRY(study::check_faults(plan, question));
+  std::vector<SimRow> rows;
+  for (std::size_t i = 0; i < plan.calls.sizes.size(); ++i) {
+    RINGSIDE_TRY(SimAnswer answer, simulate_size(plan, i, false));
+    rows.push_back(std::move(answer.row));
+  }
+  RINGSIDE_TRY(const study::FaultyJob job, study::play_faults(plan, rows, question));
+  if (arguments.json) {
+    Json all = document(plan, rows);
+    add_faults(all, job, question);
+    fmt::print("{}", to_text(all));
+  } else {
+    fmt::print("{}{}\n", faulty_text(plan, rows, job, question), error_bars(rows, plan));
+  }
+  return job.verdict ? kRunFailed : kFine;
+}
+
 VerbResult run(const SimArguments& arguments) {
+  if (arguments.faults.is_any()) return run_with_faults(arguments);
+  if (arguments.iterations || !arguments.op_timeout.empty() || !arguments.dumps.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--iters, --op-timeout and --dumps without faults",
+                 "give --fault or --fault-plan, too: undisturbed, each size is called once"};
+  }
   if (!arguments.vary.empty() || arguments.drop_rail) return run_variants(arguments);
   RINGSIDE_TRY(const SimPlan plan, study::plan_simulation(arguments.question));
   RINGSIDE_TRY(check_writable("--plot", arguments.plot));
@@ -503,6 +560,14 @@ Verb sim_verb() {
                      "where the time goes: busy links over time, critical path, phases");
         app.add_option("--plot", a.plot,
                        "draw that into this SVG file; of several sizes, time and busbw");
+        add_fault_options(app, a.faults);
+        app.add_option("--iters", a.iterations, "with faults: calls of each size (default: 20)")
+            ->check_range(1, 1'000'000);
+        app.add_option("--op-timeout", a.op_timeout,
+                       "with faults: a collective that stands for so long fails (default: 60s)");
+        app.add_option("--dumps", a.dumps,
+                       "with faults: keep what a hang leaves in this new or empty folder, for "
+                       "ringside hang");
         app.add_flag("--json", a.json, "one JSON document on stdout");
         return [arguments] { return run(*arguments); };
       }};

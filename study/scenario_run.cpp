@@ -226,7 +226,7 @@ class SimulatedRun {
   }
 
   [[nodiscard]] hangs::PlayTimes times(const Program& program, const std::vector<int>& group_of,
-                                       const std::vector<Fault>& slow) const {
+                                       const std::vector<SlowConnections>& slow) const {
     hangs::PlayTimes times{.call = {}, .is_even = true};
     times.call = [this, &program, &group_of, &slow](const hangs::Step& step,
                                                     const hangs::Group& group) {

@@ -78,6 +78,9 @@ struct Fault {
   friend bool operator==(const Fault&, const Fault&) = default;
 };
 
+/// Among so many calls of a rank one is drawn, where nobody knows how many it makes.
+inline constexpr std::int64_t kDrawnCalls = 16;
+
 /// All that goes wrong in a job: plain data, the same on every rank, in real and in simulated runs.
 struct FaultPlan {
   std::uint64_t seed = 1;
@@ -87,7 +90,7 @@ struct FaultPlan {
   /// fault on its own, so that the same seed gives the same plan everywhere.
   /// calls   drawn ones lie in [calls / 4, calls)
   /// errors  InvalidArgument: a rank that the job has not
-  [[nodiscard]] Result<FaultPlan> drawn_for(int nranks, std::int64_t calls = 16) const;
+  [[nodiscard]] Result<FaultPlan> drawn_for(int nranks, std::int64_t calls = kDrawnCalls) const;
 
   friend bool operator==(const FaultPlan&, const FaultPlan&) = default;
 };

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/suggest.h"
 #include "base/wording.h"
 #include "engine/faults/rank_faults.h"
 #include "harness/hangs/calls.h"
@@ -125,10 +127,24 @@ class RankEditor {
       return true;
     }
     const Step changed = changed_by_all(fate.changes, call);
+    note_no_change(fate.changes, call, changed);
     body.push_back(changed);
     if (fate.is_made_twice) body.push_back(changed);
     if (put_off_) body.push_back(*std::exchange(put_off_, std::nullopt));
     return true;
+  }
+
+  /// A root of a call that has none, a count that it has anyway.
+  void note_no_change(const std::vector<const Fault*>& changes, const Step& call,
+                      const Step& changed) {
+    const auto is_reduction = [](const Fault* one) { return one->kind == FaultKind::WrongOp; };
+    if (changes.empty() || std::ranges::any_of(changes, is_reduction)) return;
+    if (changed.op != call.op || changed.type != call.type || changed.count != call.count ||
+        changed.peer != call.peer)
+      return;
+    idle_.push_back(fmt::format("{} of rank {}: its {} is the same with it",
+                                to_string(changes.front()->kind), rank_,
+                                hangs::to_string(call.op)));
   }
 
   [[nodiscard]] const hangs::Group& group_of(const Step& step) const {
@@ -166,10 +182,10 @@ class RankEditor {
   std::map<std::string, std::int64_t> asked_on_;  ///< by family
 };
 
-bool uses(const Fault& fault, const Step& call, const hangs::Group& group,
-          const std::string& family) {
+/// family  index of the one that the fault is on; -1: any
+bool uses(const Fault& fault, int family, const Step& call, const hangs::Group& group) {
   if (call.kind != Kind::Call || hangs::is_p2p(call.op)) return false;
-  if (!fault.on.empty() && fault.on != family) return false;
+  if (family >= 0 && family != group.family) return false;
   const auto is_in = [&group](int rank) { return hangs::group_rank(group, rank) >= 0; };
   return fault.from && is_in(*fault.from) && group.ranks.size() > 1 &&
          (!fault.to || is_in(*fault.to));
@@ -179,47 +195,119 @@ std::uint64_t bytes_of(const Step& call) {
   return size_of(call.type).value * static_cast<std::uint64_t>(call.count);
 }
 
-bool is_used(const Fault& fault, const hangs::Program& program) {
-  const hangs::RankProgram& own =
-      program.programs[static_cast<std::size_t>(fault.from.value_or(0))];
-  return std::ranges::any_of(own.body, [&](const Step& step) {
-    if (step.kind != Kind::Call) return false;
-    const hangs::Group& group = program.groups[static_cast<std::size_t>(step.group)];
-    return uses(fault, step, group, program.families[static_cast<std::size_t>(group.family)]);
-  });
+/// errors  InvalidArgument: no such groups
+Result<int> family_of(const Fault& fault, const hangs::Program& program) {
+  if (fault.on.empty()) return -1;
+  const auto found = std::ranges::find(program.families, fault.on);
+  if (found != program.families.end()) return static_cast<int>(found - program.families.begin());
+  return Error{
+      ErrorCode::InvalidArgument,
+      fmt::format("{}: on {}, and there are no such groups", to_string(fault.kind), fault.on),
+      suggestion(fault.on,
+                 std::vector<std::string_view>(program.families.begin(), program.families.end()))};
 }
 
-/// The first collective that the connection's messages are part of once the fault has set in.
-Result<hangs::NetworkFault> stalled_call(const Fault& fault, const hangs::Program& program) {
+/// Of the call's messages those that the fault is about.
+std::vector<SentOn> hit_by(const Fault& fault, const Step& call, const SendsOf& sends) {
+  if (!sends) return {{.to = fault.to.value_or(-1), .bytes = {bytes_of(call)}, .messages = 1}};
+  std::vector<SentOn> hit = sends(call, fault.from.value_or(0));
+  std::erase_if(hit, [&fault](const SentOn& one) {
+    return (fault.to && *fault.to != one.to) || (fault.channel && *fault.channel != one.channel);
+  });
+  return hit;
+}
+
+/// The calls of its rank that the fault could be about: visit(call, its number in its group, from 1 on), until that is
+/// true.
+template <typename Visit>
+bool any_call(const Fault& fault, int family, const hangs::Program& program, Visit&& visit) {
   const hangs::RankProgram& own =
       program.programs[static_cast<std::size_t>(fault.from.value_or(0))];
   std::vector<int> calls(program.groups.size());
-  std::uint64_t sent = 0;
-  std::uint64_t messages = 0;
   for (int iteration = 0; iteration < own.iterations; ++iteration) {
     for (const Step& step : own.body_of(iteration)) {
       if (step.kind != Kind::Call || hangs::is_p2p(step.op)) continue;
       const hangs::Group& group = program.groups[static_cast<std::size_t>(step.group)];
       const int seq = ++calls[static_cast<std::size_t>(step.group)];
-      const std::string& family = program.families[static_cast<std::size_t>(group.family)];
-      if (!uses(fault, step, group, family)) continue;
-      sent += bytes_of(step);
-      ++messages;
-      if (sent > fault.after.value && messages > fault.step)
-        return hangs::NetworkFault{step.group, seq};
+      if (uses(fault, family, step, group) && visit(step, seq)) return true;
     }
   }
+  return false;
+}
+
+bool is_used(const Fault& fault, int family, const hangs::Program& program, const SendsOf& sends) {
+  return any_call(fault, family, program, [&](const Step& call, int /*seq*/) {
+    return !hit_by(fault, call, sends).empty();
+  });
+}
+
+/// `; rank 0 sends to 1, 8`; empty where nobody knows.
+std::string peers_text(const Fault& fault, int family, const hangs::Program& program,
+                       const SendsOf& sends) {
+  if (!sends) return {};
+  std::set<int> peers;
+  any_call(fault, family, program, [&](const Step& call, int /*seq*/) {
+    for (const SentOn& one : sends(call, *fault.from)) peers.insert(one.to);
+    return false;
+  });
+  if (peers.empty()) return fmt::format("; rank {} sends to no other rank by itself", *fault.from);
+  return fmt::format("; rank {} sends to {}", *fault.from, fmt::join(peers, ", "));
+}
+
+/// The first collective that the connection's messages are part of once the fault has set in.
+Result<hangs::NetworkFault> stalled_call(const Fault& fault, int family,
+                                         const hangs::Program& program, const SendsOf& sends) {
+  struct Sent {
+    std::uint64_t bytes = 0, messages = 0;
+  };
+  std::map<std::pair<int, int>, Sent> sent;  // by receiver and channel
+  hangs::NetworkFault stalled;
+  const bool is_there = any_call(fault, family, program, [&](const Step& call, int seq) {
+    stalled = {call.group, seq};
+    bool has_set_in = false;
+    for (const SentOn& one : hit_by(fault, call, sends)) {
+      Sent& so_far = sent[{one.to, one.channel}];
+      so_far.bytes += one.bytes.value;
+      so_far.messages += static_cast<std::uint64_t>(one.messages);
+      has_set_in = has_set_in || (so_far.bytes > fault.after.value && so_far.messages > fault.step);
+    }
+    return has_set_in;
+  });
+  if (is_there) return stalled;
   return Error{ErrorCode::InvalidArgument,
                fmt::format("{}: no collective uses that connection once the fault has set in",
                            to_string(fault.kind)),
-               "give two ranks of one group, and less than they send"};
+               "give two ranks of one group, and less than they send" +
+                   peers_text(fault, family, program, sends)};
+}
+
+/// That simulated time can show it.
+Status check_fault(const Fault& fault, const hangs::Program& program) {
+  RINGSIDE_TRY([[maybe_unused]] const int family, family_of(fault, program));
+  if (fault.kind == FaultKind::SlowLink && (fault.after.value > 0 || fault.step > 0)) {
+    return Error{ErrorCode::InvalidArgument, "slow_link with after or step, in simulated time",
+                 "it is slow from the first message on there: leave them away, or run it on real "
+                 "ranks"};
+  }
+  const auto has_word = [](Collective wanted) {
+    return hangs::collective_of(hangs::op_of(wanted, hangs::Op::Barrier)) == wanted;
+  };
+  if (fault.collective && !has_word(*fault.collective)) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}: {}, in simulated time", to_string(fault.kind),
+                             to_string(*fault.collective)),
+                 "give all_reduce, all_gather, reduce_scatter, broadcast, reduce or all_to_all, or "
+                 "run it on real ranks"};
+  }
+  return {};
 }
 
 }  // namespace
 
 Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program,
-                                  std::optional<Seconds> patience) {
+                                  std::optional<Seconds> patience, const SendsOf& sends) {
   PlannedFaults planned;
+  for (const Fault& fault : plan.faults) RINGSIDE_TRY(check_fault(fault, program));
   for (int rank = 0; rank < program.ranks; ++rank) {
     const bool is_hit = std::ranges::any_of(plan.faults, [rank](const Fault& fault) {
       return !is_link_fault(fault.kind) && fault.rank == rank;
@@ -231,11 +319,13 @@ Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program
   }
   for (const Fault& fault : plan.faults) {
     if (!is_link_fault(fault.kind)) continue;
+    RINGSIDE_TRY(const int family, family_of(fault, program));
     if (fault.kind == FaultKind::SlowLink) {
-      planned.slow.push_back(fault);
-      if (!is_used(fault, program)) {
-        planned.idle.push_back(
-            fmt::format("{}: no collective uses that connection", to_string(fault.kind)));
+      planned.slow.push_back({fault, family});
+      if (!is_used(fault, family, program, sends)) {
+        planned.idle.push_back(fmt::format("{}: no collective uses that connection{}",
+                                           to_string(fault.kind),
+                                           peers_text(fault, family, program, sends)));
       }
       continue;
     }
@@ -243,7 +333,7 @@ Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program
       return Error{ErrorCode::InvalidArgument, "several connections that fail, in simulated time",
                    "give one of them, or run it on real ranks"};
     }
-    RINGSIDE_TRY(planned.network, stalled_call(fault, program));
+    RINGSIDE_TRY(planned.network, stalled_call(fault, family, program, sends));
     const bool is_for_a_while = fault.kind == FaultKind::StallLink && fault.by;
     if (is_for_a_while && (!patience || *fault.by < *patience)) {
       planned.network.by = std::chrono::round<Nanoseconds>(*fault.by);
@@ -252,12 +342,17 @@ Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program
   return planned;
 }
 
-Seconds slowed(const std::vector<Fault>& slow, const hangs::Step& call, const hangs::Group& group) {
+Seconds slowed(const std::vector<SlowConnections>& slow, const hangs::Step& call,
+               const hangs::Group& group, const SendsOf& sends) {
   Seconds most{};
-  for (const Fault& fault : slow) {
-    if (!uses(fault, call, group, fault.on)) continue;
-    if (fault.rate) most = std::max(most, Bytes{bytes_of(call)} / *fault.rate);
-    if (fault.by) most = std::max(most, *fault.by);
+  for (const auto& [fault, family] : slow) {
+    if (!uses(fault, family, call, group)) continue;
+    for (const SentOn& one : hit_by(fault, call, sends)) {
+      Seconds takes{};
+      if (fault.rate) takes += one.bytes / *fault.rate;
+      if (fault.by) takes += static_cast<double>(one.messages) * *fault.by;
+      most = std::max(most, takes);
+    }
   }
   return most;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,10 +13,28 @@
 
 namespace ringside {
 
+/// What a rank sends in a call on one of its connections.
+struct SentOn {
+  int to = 0;  ///< rank of the job
+  int channel = 0;
+  Bytes bytes;
+  std::int64_t messages = 0;
+};
+
+/// All that rank `from` sends in a call, by what is known of how it is made. Empty: the call's bytes in one message to
+/// each other rank, where nothing is known.
+using SendsOf = std::function<std::vector<SentOn>(const hangs::Step& call, int from)>;
+
+/// Connections that carry less.
+struct SlowConnections {
+  Fault fault;
+  int family = -1;  ///< of the groups that it is on; -1: of all
+};
+
 /// What a plan makes of a program that is played in simulated time.
 struct PlannedFaults {
-  hangs::NetworkFault network = {};    ///< group -1: none
-  std::vector<Fault> slow = {};        ///< connections that carry less
+  hangs::NetworkFault network = {};  ///< group -1: none
+  std::vector<SlowConnections> slow = {};
   std::vector<std::string> idle = {};  ///< faults that nothing comes to: a sentence each
 };
 
@@ -23,11 +43,15 @@ struct PlannedFaults {
 ///
 /// plan      drawn
 /// patience  what lasts as long is for ever: by then the job is given up; none: nobody gives it up
-/// errors    InvalidArgument: faults of several connections, or of one that no collective uses
+/// sends     of the program's calls as they were before
+/// errors    InvalidArgument: several connections that fail, or one that no collective uses; one that is slow from some
+///           message on; a collective that programs have no word for
 Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program,
-                                  std::optional<Seconds> patience = {});
+                                  std::optional<Seconds> patience = {}, const SendsOf& sends = {});
 
-/// What slow connections add to a call of such a group.
-Seconds slowed(const std::vector<Fault>& slow, const hangs::Step& call, const hangs::Group& group);
+/// What such a call takes at least, over slow connections.
+/// sends  as plan_faults() had it
+Seconds slowed(const std::vector<SlowConnections>& slow, const hangs::Step& call,
+               const hangs::Group& group, const SendsOf& sends = {});
 
 }  // namespace ringside

@@ -54,6 +54,74 @@ TEST(FaultOptions, WhatCannotBeMeantIsBadUsageWithTheMend) {
   EXPECT_EQ(bench({"--dumps", "/dev/null/folder"}).status, 2);
 }
 
+Outcome sim(std::vector<std::string> more) {
+  std::vector<std::string> words{"sim",      "all_reduce", "--bytes", "1M",     "--on",
+                                 "dgx-h100", "--nodes",    "2",       "--algo", "ring"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run_program(words);
+}
+
+// bench ends so, too.
+TEST(FaultOptions, ASimulatedHangHasTheVerdictThatItsDumpsGiveAndTheStatusOfARealOne) {
+  const std::string folder = temporary_path("sim_fault_dumps");
+  fs::remove_all(folder);
+  const Outcome run = sim({"--fault", "kill:rank=11,call=6", "--dumps", folder, "--json"});
+  EXPECT_EQ(run.status, 3) << run.err;
+  const json told = json::parse(run.out);
+  EXPECT_EQ(told["outcome"], "hang");
+  EXPECT_EQ(told["verdict"]["kind"], "dead_rank");
+  EXPECT_EQ(told["verdict"]["culprits"], json::parse("[11]"));
+  EXPECT_EQ(told["results"][0]["under_faults"]["completed"], 6);
+  const Outcome verdict = run_program({"hang", "--json", folder});
+  EXPECT_EQ(json::parse(verdict.out)["verdict"]["culprits"], json::parse("[11]")) << verdict.err;
+  fs::remove_all(folder);
+}
+
+// The same seed draws the same rank and call; whose dumps they are makes no difference.
+TEST(FaultOptions, APlanNamesTheSameRankOnRealRanksAndOnSimulatedOnes) {
+  const std::string folder = temporary_path("same_plan_dumps");
+  fs::remove_all(folder);
+  const std::vector<std::string> plan{"--fault", "kill", "--fault-seed", "3"};
+  std::vector<std::string> real{"bench",        "all_reduce", "-n",      "8",       "-b",
+                                "4K",           "-e",         "4K",      "--iters", "20",
+                                "--op-timeout", "2s",         "--dumps", folder};
+  real.insert(real.end(), plan.begin(), plan.end());
+  EXPECT_EQ(run_program(real).status, 3);
+  const Outcome verdict = run_program({"hang", "--json", folder});
+  std::vector<std::string> simulated{"sim",  "all_reduce", "--bytes", "4K",
+                                     "--on", "dgx-h100",   "--json"};
+  simulated.insert(simulated.end(), plan.begin(), plan.end());
+  const json told = json::parse(run_program(simulated).out);
+  EXPECT_EQ(told["verdict"]["culprits"].size(), 1U) << told;
+  EXPECT_EQ(json::parse(verdict.out)["verdict"]["culprits"], told["verdict"]["culprits"])
+      << verdict.out;
+  fs::remove_all(folder);
+}
+
+TEST(FaultOptions, ASimulatedCallTellsHowMuchLongerItTook) {
+  const Outcome run = sim({"--fault", "late:rank=3,call=9,by=5ms", "--iters", "10"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("10 calls of each size"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("late:rank=3,call=9,by=5000us"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("10/10"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("# finished"), std::string::npos) << run.out;
+}
+
+TEST(FaultOptions, WhatASimulationCannotShowIsBadUsageWithTheMend) {
+  const Outcome kind = sim({"--fault", "skipp"});
+  EXPECT_EQ(kind.status, 2);
+  EXPECT_NE(kind.err.find("did you mean 'skip'"), std::string::npos) << kind.err;
+  const Outcome groups = sim({"--fault", "skip:rank=1,call=0,on=1"});
+  EXPECT_EQ(groups.status, 2);
+  EXPECT_NE(groups.err.find("no such groups"), std::string::npos) << groups.err;
+  const Outcome profile = sim({"--fault", "skip:rank=1,call=0", "--profile"});
+  EXPECT_EQ(profile.status, 2);
+  EXPECT_NE(profile.err.find("--profile with faults"), std::string::npos) << profile.err;
+  const Outcome alone = sim({"--iters", "3"});
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_NE(alone.err.find("--fault-plan"), std::string::npos) << alone.err;
+}
+
 TEST(LiveHang, APortThatIsNoneIsBadUsageAndOneWithoutAServiceFails) {
   EXPECT_EQ(run_program({"hang", "--live", "0"}).status, 2);
   const Outcome nobody = run_program({"hang", "--live", "1"});

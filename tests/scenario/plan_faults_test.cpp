@@ -134,6 +134,17 @@ TEST(PlanFaults, WhatNothingComesToIsTold) {
       << planned->idle.front();
 }
 
+// An all-reduce has no root.
+TEST(PlanFaults, AChangeThatChangesNothingIsTold) {
+  hangs::Program program = program_of(kSteps);
+  const auto planned = plan("wrong_root:rank=1,call=0,root=1", program);
+  ASSERT_TRUE(planned);
+  ASSERT_EQ(planned->idle.size(), 1U);
+  EXPECT_NE(planned->idle.front().find("wrong_root of rank 1: its all_reduce is the same"),
+            std::string::npos)
+      << planned->idle.front();
+}
+
 TEST(PlanFaults, LateIsNotNever) {
   hangs::Program program = program_of(kSteps);
   ASSERT_TRUE(plan("late:rank=1,call=5,by=5ms", program));
@@ -160,6 +171,61 @@ TEST(PlanFaults, ASlowConnectionTakesItsTime) {
   const Step& call = program.programs[0].body[0];
   const hangs::Group& group = program.groups[static_cast<std::size_t>(call.group)];
   EXPECT_NEAR(slowed(planned->slow, call, group).count(), 0.04, 1e-9);  // 40 bytes
+}
+
+TEST(PlanFaults, AConnectionOfOneKindOfGroupsIsSlowInTheirCallsAlone) {
+  hangs::Program program = program_of(kSteps);
+  const auto planned = plan("slow_link:from=0,to=1,by=1s,on=tensor", program);
+  ASSERT_TRUE(planned) << planned.error().message;
+  const Step& call = program.programs[0].body[2];  // of all four
+  const hangs::Group& group = program.groups[static_cast<std::size_t>(call.group)];
+  EXPECT_EQ(slowed(planned->slow, call, group).count(), 0);
+  EXPECT_FALSE(plan("slow_link:from=0,by=1s,on=tensors", program));
+}
+
+// Rank 0 sends 100 bytes in 2 messages to rank 2 on channel 1, and nothing to rank 3.
+std::vector<SentOn> some_sends(const Step& /*call*/, int from) {
+  if (from != 0) return {};
+  return {{.to = 1, .channel = 0, .bytes = {10}, .messages = 1},
+          {.to = 2, .channel = 1, .bytes = {100}, .messages = 2}};
+}
+
+TEST(PlanFaults, WhereSendsAreKnownAFaultIsAboutThem) {
+  const auto planned_for = [](const char* fault, hangs::Program& program) {
+    return plan_faults({.seed = 1, .faults = {*parse_fault(fault)}}, program, {}, some_sends);
+  };
+  hangs::Program program = program_of(kSteps);
+  const Step& call = program.programs[0].body[2];
+  const hangs::Group& group = program.groups[static_cast<std::size_t>(call.group)];
+  const std::pair<const char*, double> slow[] = {{"slow_link:from=0,rate=1KB/s", 0.1},
+                                                 {"slow_link:from=0,to=1,rate=1KB/s", 0.01},
+                                                 {"slow_link:from=0,channel=0,rate=1KB/s", 0.01},
+                                                 {"slow_link:from=0,by=1s", 2},
+                                                 {"slow_link:from=0,to=3,by=1s", 0}};
+  for (const auto& [fault, time] : slow) {
+    const auto planned = planned_for(fault, program);
+    ASSERT_TRUE(planned) << fault;
+    EXPECT_NEAR(slowed(planned->slow, call, group, some_sends).count(), time, 1e-9) << fault;
+    EXPECT_EQ(planned->idle.empty(), time > 0) << fault;
+  }
+  // 100 bytes a call: the third one's are those beyond 200.
+  const auto stalled = planned_for("blackhole:from=0,to=2,after=200,on=world", program);
+  ASSERT_TRUE(stalled) << stalled.error().message;
+  EXPECT_EQ(stalled->network.seq, 3);
+  const auto unused = planned_for("blackhole:from=0,to=3", program);
+  ASSERT_FALSE(unused);
+  EXPECT_NE(unused.error().help.find("rank 0 sends to 1, 2"), std::string::npos)
+      << unused.error().help;
+}
+
+TEST(PlanFaults, WhatSimulatedTimeCannotShowIsRefusedWithTheMend) {
+  hangs::Program program = program_of(kSteps);
+  for (const char* const fault :
+       {"slow_link:from=0,by=1s,after=1M", "wrong_collective:rank=0,call=0,collective=gather"}) {
+    const auto refused = plan(fault, program);
+    ASSERT_FALSE(refused) << fault;
+    EXPECT_NE(refused.error().help.find("real ranks"), std::string::npos) << refused.error().help;
+  }
 }
 
 }  // namespace
