@@ -2,10 +2,12 @@
 
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,14 +51,90 @@ HostStream& queue_of(rsStream_t stream) {
   return stream == nullptr ? shared : stream->queue;
 }
 
-rsComm_t handle_of(std::unique_ptr<Communicator> part, const rsComm& parent) {
+/// Of a part of `parent`, made or still to be made.
+std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
   auto made = std::make_unique<rsComm>();
-  made->nranks = part->nranks();
-  made->rank = to_int(part->rank());
-  made->is_blocking = parent.is_blocking;
+  made->is_blocking = is_blocking;
   made->recorder = parent.recorder;
-  made->ready = std::move(part);
-  return made.release();
+  return made;
+}
+
+/// The handle's mutex is held, or nobody else has it yet.
+void put_in(rsComm& handle, std::unique_ptr<Communicator> part) {
+  handle.nranks = part->nranks();
+  handle.rank = to_int(part->rank());
+  handle.ready = std::move(part);
+  if (handle.is_aborted) handle.ready->abort({ErrorCode::Aborted, "it was aborted"});
+}
+
+/// Null: this rank is in no part.
+using MakePart = std::function<Result<std::unique_ptr<Communicator>>(Communicator& parent)>;
+
+/// Makes the part beside the caller, when those that were begun before it are there.
+/// part  what it goes into, or null
+void begin_part(rsComm& parent, rsComm* part, MakePart make) {
+  std::optional<CommunicatorInUse> target;
+  if (part != nullptr) {
+    part->is_making = true;
+    target.emplace(*part);
+  }
+  parent.parts.push(
+      [source = CommunicatorInUse(parent), target, &parent, part, make = std::move(make)] {
+        std::unique_ptr<Communicator> made;
+        Status status;
+        const auto try_it = [&]() -> Status {
+          RINGSIDE_TRY(const CommunicatorInUse ready, communicator_of(&parent));
+          RINGSIDE_TRY(made, make(*ready));
+          return {};
+        };
+        const rsResult_t caught = guarded([&]() -> Status {
+          status = try_it();
+          return {};
+        });
+        if (caught != rsSuccess) status = Error{ErrorCode::System, last_error};
+        if (part == nullptr) return;
+        const std::lock_guard lock(part->mutex);
+        if (status) {
+          put_in(*part, std::move(made));
+        } else {
+          part->failed = status.error();
+        }
+        part->is_making = false;
+        part->made.notify_all();
+      });
+}
+
+/// What split and shrink have in common.
+/// is_in_it  whether this rank will be in a part
+rsResult_t make_part(rsComm_t comm, rsComm_t* newcomm, const rsConfig_t* config, bool is_in_it,
+                     const MakePart& make) noexcept {
+  bool is_begun = false;
+  const rsResult_t done = guarded([&]() -> Status {
+    if (newcomm == nullptr || comm == nullptr) {
+      return Error{ErrorCode::InvalidArgument, "comm or newcomm is null",
+                   "give a communicator, and a place for the part"};
+    }
+    *newcomm = nullptr;
+    const bool is_blocking = config != nullptr ? config->blocking != 0 : comm->is_blocking;
+    if (!is_blocking) {
+      auto part = is_in_it ? handle_of(*comm, is_blocking) : nullptr;
+      begin_part(*comm, part.get(), make);
+      *newcomm = part.release();
+      is_begun = true;
+      return {};
+    }
+    RINGSIDE_TRY(const CommunicatorInUse parent, communicator_of(comm));
+    return do_with_group(comm, [=]() -> Status {
+      comm->parts.synchronize();
+      RINGSIDE_TRY(auto made, make(*parent));
+      if (!made) return {};
+      auto part = handle_of(*comm, is_blocking);
+      put_in(*part, std::move(made));
+      *newcomm = part.release();
+      return {};
+    });
+  });
+  return is_begun ? rsInProgress : done;
 }
 
 CommunicatorOptions options_of(const rsConfig_t* config) {
@@ -259,41 +337,22 @@ rsResult_t rsCommInitRankConfig(rsComm_t* comm, int nranks, rsUniqueId commId, i
 }
 
 rsResult_t rsCommSplit(rsComm_t comm, int color, int key, rsComm_t* newcomm, rsConfig_t* config) {
-  return guarded([&]() -> Status {
-    if (newcomm == nullptr) {
-      return Error{ErrorCode::InvalidArgument, "newcomm is null", "give its place"};
-    }
-    *newcomm = nullptr;
-    RINGSIDE_TRY(const CommunicatorInUse parent, communicator_of(comm));
-    const std::string description =
-        config != nullptr && config->commName != nullptr ? config->commName : "undefined";
-    return do_with_group(comm, [=]() -> Status {
-      const std::optional<int> part_of = color >= 0 ? std::optional(color) : std::nullopt;
-      RINGSIDE_TRY(auto part, parent->split(part_of, key, description));
-      if (part) *newcomm = handle_of(std::move(part), *comm);
-      return {};
-    });
-  });
+  const std::string description =
+      config != nullptr && config->commName != nullptr ? config->commName : "undefined";
+  const std::optional<int> part_of = color >= 0 ? std::optional(color) : std::nullopt;
+  return make_part(comm, newcomm, config, part_of.has_value(),
+                   [=](Communicator& parent) { return parent.split(part_of, key, description); });
 }
 
 rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCount,
-                        rsComm_t* newcomm, rsConfig_t* /*config*/, int /*shrinkFlags*/) {
-  return guarded([&]() -> Status {
-    if (newcomm == nullptr || excludeRanksCount < 0 ||
-        (excludeRanksCount > 0 && excludeRanksList == nullptr)) {
-      return Error{ErrorCode::InvalidArgument, "null argument, or fewer than no ranks",
-                   "give a list and its place"};
-    }
-    *newcomm = nullptr;
-    RINGSIDE_TRY(const CommunicatorInUse parent, communicator_of(comm));
-    std::vector<Rank> without;
-    for (int i = 0; i < excludeRanksCount; ++i) without.push_back(Rank{excludeRanksList[i]});
-    return do_with_group(comm, [=]() -> Status {
-      RINGSIDE_TRY(auto part, parent->shrink(without));
-      *newcomm = handle_of(std::move(part), *comm);
-      return {};
-    });
-  });
+                        rsComm_t* newcomm, rsConfig_t* config, int /*shrinkFlags*/) {
+  if (excludeRanksCount < 0 || (excludeRanksCount > 0 && excludeRanksList == nullptr)) {
+    return refuse("a null list, or fewer than no ranks", "give the ranks to leave out");
+  }
+  std::vector<Rank> without;
+  for (int i = 0; i < excludeRanksCount; ++i) without.push_back(Rank{excludeRanksList[i]});
+  return make_part(comm, newcomm, config, true,
+                   [=](Communicator& parent) { return parent.shrink(without); });
 }
 
 rsResult_t rsCommFinalize(rsComm_t comm) {
@@ -307,10 +366,14 @@ rsResult_t rsCommFinalize(rsComm_t comm) {
       }
       comm->is_ending = !comm->is_blocking;
     }
-    if (comm->is_blocking) return do_with_group(comm, [use] { return use->finish(); });
-    comm->ending = std::jthread([comm, use] {
+    const auto finish = [comm, use] {
+      comm->parts.synchronize();
+      return use->finish();
+    };
+    if (comm->is_blocking) return do_with_group(comm, finish);
+    comm->ending = std::jthread([comm, finish] {
       // What goes wrong is told by rsCommGetAsyncError().
-      static_cast<void>(guarded([&use] { return use->finish(); }));
+      static_cast<void>(guarded(finish));
       const std::lock_guard lock(comm->mutex);
       comm->is_ending = false;
     });
@@ -325,7 +388,9 @@ rsResult_t rsCommDestroy(rsComm_t comm) {
     bool is_over = false;
     {
       const std::lock_guard lock(comm->mutex);
-      is_over = comm->is_finalized || !comm->ready || comm->ready->async_error().has_value();
+      const bool is_there = comm->is_making || comm->ready;
+      is_over = comm->is_finalized || !is_there ||
+                (comm->ready && comm->ready->async_error().has_value());
     }
     if (is_over) {
       free_unused(comm);
@@ -353,7 +418,8 @@ rsResult_t rsCommGetAsyncError(rsComm_t comm, rsResult_t* asyncError) {
     {
       const std::lock_guard lock(comm->mutex);
       const bool is_coming = comm->pending && !comm->pending->is_ready();
-      if (is_coming || comm->is_ending) *asyncError = rsInProgress;
+      const bool is_parting = comm->is_making || !comm->parts.is_idle();
+      if (is_coming || is_parting || comm->is_ending) *asyncError = rsInProgress;
     }
     if (*asyncError == rsInProgress) return {};
     const Result<CommunicatorInUse> ready = communicator_of(comm);
@@ -368,14 +434,16 @@ rsResult_t rsCommGetAsyncError(rsComm_t comm, rsResult_t* asyncError) {
 
 rsResult_t rsCommCount(rsComm_t comm, int* count) {
   if (comm == nullptr || count == nullptr) return refuse("null argument", "give both");
+  const std::lock_guard lock(comm->mutex);
   *count = comm->nranks;
-  return rsSuccess;
+  return comm->is_making ? rsInProgress : rsSuccess;
 }
 
 rsResult_t rsCommUserRank(rsComm_t comm, int* rank) {
   if (comm == nullptr || rank == nullptr) return refuse("null argument", "give both");
+  const std::lock_guard lock(comm->mutex);
   *rank = comm->rank;
-  return rsSuccess;
+  return comm->is_making ? rsInProgress : rsSuccess;
 }
 
 rsResult_t rsRedOpCreatePreMulSum(rsRedOp_t* op, void* scalar, rsDataType_t datatype,

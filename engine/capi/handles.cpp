@@ -53,6 +53,10 @@ Result<CommunicatorInUse> communicator_of(rsComm_t comm) {
                  "give one that rsCommInit* has made"};
   }
   CommunicatorInUse use(*comm);
+  {
+    std::unique_lock lock(comm->mutex);
+    comm->made.wait(lock, [comm] { return !comm->is_making; });
+  }
   // Only who holds this one resets it, so it stays while it is waited for; others may abort it.
   const std::lock_guard waiting(comm->waiting);
   if (comm->pending) {

@@ -45,9 +45,12 @@ struct rsComm {
   std::map<int, PreMulSum> ops;  ///< by their numbers
   int next_op = rsNumOps;
   bool is_aborted = false, is_finalized = false, is_ending = false;
+  bool is_making = false;          ///< a part that nobody waits for: `parts` of its parent makes it
+  std::condition_variable made;    ///< it is made, or has failed
   int users = 0;                   ///< calls that are under way: it stays while there are any
   std::condition_variable unused;  ///< there are none any more
   std::jthread ending;             ///< of a finalize that nobody waits for
+  ringside::HostStream parts;  ///< makes parts of this one, in their order; its end waits for that
 };
 
 namespace ringside {

@@ -13,7 +13,11 @@ void Leaving::add(rsComm_t comm) {
   One& one = all_.emplace_back();
   one.thread = std::jthread([comm, &one] {
     // Where another rank breaks it instead, that is an end, too.
-    static_cast<void>(guarded([comm] { return comm->ready->finish(); }));
+    static_cast<void>(guarded([comm]() -> Status {
+      RINGSIDE_TRY(const CommunicatorInUse use, communicator_of(comm));
+      comm->parts.synchronize();
+      return use->finish();
+    }));
     free_unused(comm);
     one.is_gone = true;
   });

@@ -63,7 +63,7 @@ typedef enum { rsScalarDevice = 0, rsScalarHostImmediate = 1 } rsScalarResidence
 
 /* Begin with RS_CONFIG_INITIALIZER. */
 typedef struct {
-  int blocking;          /* 0: rsCommInitRankConfig() and rsCommFinalize() return at once; see
+  int blocking;          /* 0: what makes, parts, shrinks and finalizes returns at once; see
                             rsCommGetAsyncError() */
   double connectTimeout; /* seconds that a rank may take to come; 0: 8 */
   double opTimeout;      /* seconds after which a call in which nothing moves fails; 0: 60 */
@@ -83,6 +83,8 @@ rsResult_t rsCommInitRank(rsComm_t* comm, int nranks, rsUniqueId commId, int ran
 rsResult_t rsCommInitRankConfig(rsComm_t* comm, int nranks, rsUniqueId commId, int rank,
                                 rsConfig_t* config);
 #define RS_SPLIT_NOCOLOR (-1)
+/* Where config, or without one comm, has blocking = 0: rsInProgress, for comm and newcomm until it is made; the calls that
+ * need newcomm wait for that, and rsCommAbort() of it as long as connectTimeout. The same of rsCommShrink(). */
 rsResult_t rsCommSplit(rsComm_t comm, int color, int key, rsComm_t* newcomm, rsConfig_t* config);
 /* Without ranks that have died or are not wanted, which are not asked; comm may be broken. */
 rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCount,
@@ -123,7 +125,7 @@ rsResult_t rsStreamSynchronize(rsStream_t stream);
 rsResult_t rsStreamQuery(rsStream_t stream); /* rsInProgress while something is left to do */
 rsResult_t rsStreamDestroy(rsStream_t stream);
 
-/* Between the two, calls wait for the end of the group, and so do init (but for blocking = 0), split, shrink and finalize: of
+/* Between the two, calls wait for the end of the group, and so do init, split, shrink and finalize (but for blocking = 0): of
  * all communicators together, so that one thread can speak for several ranks. Their results are there after the end. */
 rsResult_t rsGroupStart(void);
 rsResult_t rsGroupEnd(void);

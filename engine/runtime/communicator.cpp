@@ -29,7 +29,7 @@ namespace ringside {
 namespace {
 
 /// How long a rank that has noticed something waits for the word of who noticed first.
-constexpr std::chrono::milliseconds kVerdictWait{1000};
+constexpr Nanoseconds kVerdictWait = kRollCallTime + std::chrono::seconds(1);
 
 constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
@@ -326,6 +326,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
   auto executor = make_executor({.bootstrap = *impl->bootstrap,
                                  .failure = impl->failure,
                                  .deadline = deadline,
+                                 .connect_timeout = in_ns(options.connect_timeout),
                                  .op_timeout = in_ns(options.op_timeout),
                                  .wishes = options.wishes,
                                  .faults = impl->link_faults(),

@@ -32,7 +32,8 @@ struct CommunicatorOptions {
   std::optional<int> job_rank = {};
   HostOptions host;   ///< of the executor that make() makes
   CallWishes wishes;  ///< beside them, the executor chooses
-  Seconds connect_timeout{8};
+  Seconds connect_timeout{
+      8};                  ///< of make(), and of a call that connects, where op_timeout is shorter
   Seconds op_timeout{60};  ///< a collective in which nothing moves for so long fails
   bool check_calls =
       is_call_check_wanted();      ///< whether ranks that call differently are found; of all ranks

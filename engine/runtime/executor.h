@@ -89,6 +89,8 @@ struct ExecutorSetup {
       bootstrap;  ///< making one may gather; afterwards only rank, number of ranks and clock are asked for
   Failure& failure;   ///< the first thing that goes wrong; once it has happened, waits end early
   Deadline deadline;  ///< for making it
+  Nanoseconds
+      connect_timeout;  ///< so long prepare() waits for the others, or for op_timeout where that is longer
   Nanoseconds op_timeout;  ///< a call in which nothing moves for so long fails
   CallWishes wishes;
   LinkFaults faults = {};          ///< of its connections

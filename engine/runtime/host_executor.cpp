@@ -161,8 +161,9 @@ class HostExecutor final : public Executor {
                                       choice.protocol, choice.slot);
       wanted.insert(wanted.end(), ids.begin(), ids.end());
     }
-    RINGSIDE_TRY(
-        connections_->connect(wanted, deadline_in(setup_.op_timeout, setup_.bootstrap.clock())));
+    // Who connects does work of the start of a job; who comes late to the call may be as late as to any.
+    const Nanoseconds longest = std::max(setup_.connect_timeout, setup_.op_timeout);
+    RINGSIDE_TRY(connections_->connect(wanted, deadline_in(longest, setup_.bootstrap.clock())));
     if (setup_.log != nullptr) setup_.log->connected(wanted, *connections_, choice);
     for (int channel = 0; channel < choice.nchannels; ++channel) {
       plan.ports.push_back(ports_of(plan.tasks[static_cast<std::size_t>(channel)], me(), channel,

@@ -259,6 +259,7 @@ std::vector<std::byte> to_bytes(const WatchMessage& message) {
   if (message.kind == WatchMessage::Kind::Abort) {
     writer.number(to_int(message.origin)).number(to_int(message.dead)).error(message.error);
   }
+  if (message.kind == WatchMessage::Kind::Present) writer.number(to_int(message.origin));
   if (message.kind == WatchMessage::Kind::Call) {
     writer.number(message.number);
     for (const std::uint64_t word : to_words(message.call)) writer.number(word);
@@ -269,12 +270,13 @@ std::vector<std::byte> to_bytes(const WatchMessage& message) {
 Result<WatchMessage> parse_watch(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   WatchMessage message;
-  message.kind = read_kind(reader, WatchMessage::Kind::Dump);
+  message.kind = read_kind(reader, WatchMessage::Kind::Present);
   if (message.kind == WatchMessage::Kind::Abort) {
     message.origin = read_rank(reader);
     message.dead = read_rank(reader);
     message.error = reader.error();
   }
+  if (message.kind == WatchMessage::Kind::Present) message.origin = read_rank(reader);
   if (message.kind == WatchMessage::Kind::Call) {
     message.number = reader.number<std::uint64_t>();
     CallWords words{};

@@ -85,9 +85,10 @@ struct WatchMessage {
     Abort = 2,    ///< the job is broken; passed on in both directions
     Call = 3,     ///< what the sender calls from some call on; for its neighbours on other hosts
     Dump = 4,     ///< write your dump; passed on in both directions
+    Present = 5,  ///< the origin lives; passed on in both directions
   };
   Kind kind = Kind::Goodbye;
-  Rank origin = kNoRank;     ///< of Abort: who says so
+  Rank origin = kNoRank;     ///< of Abort and Present: who says so
   Rank dead = kNoRank;       ///< of Abort: who died, or nobody
   Error error = {};          ///< of Abort
   std::uint64_t number = 0;  ///< of Call: the first such call

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -66,6 +67,24 @@ Error silence_of(Rank me, Rank peer, const Error& why) {
 }
 
 Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
+
+/// Of ranks that have not said that they live.
+/// unknown  those behind them, which nobody hears
+/// why      what was waited for in vain
+Error standstill_of(const std::vector<int>& silent, const std::vector<int>& unknown,
+                    const Error& why) {
+  const bool are_many = silent.size() > 1;
+  std::string text =
+      fmt::format("rank{} {} {} not answer: {} stopped, or cannot be reached", are_many ? "s" : "",
+                  format_ranks(silent), are_many ? "do" : "does", are_many ? "they are" : "it is");
+  if (!unknown.empty()) {
+    text += fmt::format("; nothing is heard of rank{} {} behind", unknown.size() > 1 ? "s" : "",
+                        format_ranks(unknown));
+  }
+  return {why.code, fmt::format("{} ({})", text, why.message),
+          "look at its process: ps shows T where it is stopped (kill -CONT), D where the kernel "
+          "holds it; then at its host and the network"};
+}
 
 /// One of the two connections.
 struct Link {
@@ -208,7 +227,7 @@ class Watch::Impl {
         polled.push_back(
             {link.fd.get(), static_cast<short>(link.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
       }
-      if (is_settling()) until = settled_at_;
+      if (is_settling()) until = has_passed(settled_at_) ? roll_ends_ : settled_at_;
     }
     // A failed poll (EINTR, no memory) leads to one round that finds nothing to do.
     static_cast<void>(until.poll(polled));
@@ -225,9 +244,13 @@ class Watch::Impl {
     if (!is_settling() || !has_passed(settled_at_)) return false;
     const std::vector<int> dead = deaths();
     const WatchMessage& best = preferred();
+    const std::vector<int> absent =
+        best.error.code == ErrorCode::Timeout ? absent_ranks() : std::vector<int>();
+    if (!absent.empty() && !has_passed(roll_ends_)) return false;
     reason_ = dead.size() > 1 ? death_of(dead) : best.error;
+    if (!absent.empty()) reason_ = standstill(absent, best.error);
     if (reason_->code == ErrorCode::Unreachable) add_silences(best.origin, *reason_);
-    reason_->is_told_elsewhere = !is_teller(dead);
+    reason_->is_told_elsewhere = !is_teller(absent.empty() ? dead : absent);
     return true;
   }
 
@@ -277,6 +300,10 @@ class Watch::Impl {
       is_dump_wanted_ = pass_on_dump(&from) || is_dump_wanted_;
       return {};
     }
+    if (message.kind == WatchMessage::Kind::Present) {
+      note_present(message.origin, &from);
+      return {};
+    }
     // Who says that it has broken the job may end at once: that is no second failure. To have seen another's death is
     // no reason to end.
     if (message.origin == from.peer && message.dead == kNoRank) from.has_said_goodbye = true;
@@ -307,6 +334,47 @@ class Watch::Impl {
     }
     if (!reason_ && heard_.size() == 1) settled_at_ = deadline_in(kSettleTime, clock_);
     if (news.dead == me_) deny_death(news.origin);
+    if (news.error.code == ErrorCode::Timeout) answer_roll_call();
+  }
+
+  /// Somebody has waited in vain: who lives says so, once.
+  void answer_roll_call() {
+    if (std::exchange(has_answered_, true)) return;
+    roll_ends_ = deadline_in(kRollCallTime, clock_);
+    note_present(me_, nullptr);
+    for (const Link& link : links_) {
+      if (link.has_said_goodbye) note_present(link.peer, nullptr);  // it was well when it left
+    }
+  }
+
+  void note_present(Rank rank, const Link* from) {
+    if (!present_.insert(to_int(rank)).second) return;
+    for (Link& link : links_) {
+      if (&link == from) continue;
+      link.say({.kind = WatchMessage::Kind::Present, .origin = rank});
+      link.flush();
+    }
+  }
+
+  /// Who has not said that it lives, ascending.
+  [[nodiscard]] std::vector<int> absent_ranks() const {
+    std::vector<int> absent;
+    for (int rank = 0; rank < nranks_; ++rank) {
+      if (!present_.contains(rank)) absent.push_back(rank);
+    }
+    return absent;
+  }
+
+  /// A stopped rank passes nothing on. Those beside ranks that have answered do not answer; what is behind them may.
+  [[nodiscard]] Error standstill(const std::vector<int>& absent, const Error& why) const {
+    std::vector<int> silent;
+    std::vector<int> unknown;
+    for (const int rank : absent) {
+      const bool is_beside = present_.contains((rank + 1) % nranks_) ||
+                             present_.contains((rank + nranks_ - 1) % nranks_);
+      (is_beside ? silent : unknown).push_back(rank);
+    }
+    return standstill_of(silent, unknown, why);
   }
 
   /// Who hears that it is dead says that it lives: a connection that the network cut may end at one side as if the
@@ -406,6 +474,9 @@ class Watch::Impl {
   std::map<std::tuple<int, int>, WatchMessage> heard_;  ///< the preferred first
   std::map<int, std::string> silences_;                 ///< by the rank that says so
   Deadline settled_at_{};
+  std::set<int> present_;  ///< who has said that it lives
+  Deadline roll_ends_{};
+  bool has_answered_ = false;
   std::optional<Error> reason_;
   bool has_aborted_ = false;
   bool has_asked_for_dumps_ = false;

@@ -17,6 +17,10 @@ namespace ringside {
 /// the first reason. Deaths seen in the first half count; the second half is for their news to go round.
 inline constexpr Nanoseconds kSettleTime = std::chrono::milliseconds(200);
 
+/// How long ranks have to say that they live, once something was waited for in vain: a thread that only polls is
+/// scheduled within a fraction of it on a crowded machine, too.
+inline constexpr Nanoseconds kRollCallTime = std::chrono::seconds(1);
+
 /// Tells every rank when one of them fails or dies, and that for the same reason everywhere.
 ///
 /// Each rank keeps a connection to both neighbours on a ring of its own. A neighbour whose connection
@@ -28,7 +32,9 @@ inline constexpr Nanoseconds kSettleTime = std::chrono::milliseconds(200);
 /// Deaths in three or more places at once cut the ring into stretches that cannot talk: each then names
 /// the deaths at its own ends.
 ///
-/// A rank that has hung is none of this class's business: its kernel still answers. A neighbour from
+/// A rank whose program hangs is none of this class's business. Whose process is stopped, or its host, is found when
+/// somebody gives up (Timeout): every rank then says that it lives, and the reason names those that have not within
+/// `kRollCallTime`. Two of them cut the ring; of ranks between them nothing is known. A neighbour from
 /// which nothing comes back for about 8 s (keepalives) is not called dead: the news is that these two have lost each
 /// other, for the network between them may have.
 ///

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -183,6 +184,60 @@ TEST(CApi, ASplitPartsTheRanksAndNoColourIsInNone) {
       EXPECT_EQ(me, rank == 2 ? 0 : 1);
       end(part);
     }
+    end(comm);
+  });
+}
+
+/// Until it is no longer in progress.
+rsResult_t state_at_last(rsComm_t comm) {
+  rsResult_t state = rsInProgress;
+  while (rsCommGetAsyncError(comm, &state) == rsSuccess && state == rsInProgress) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return state;
+}
+
+// Rank 0 goes on before rank 1 comes.
+TEST(CApi, PartsThatAreNotWaitedForAreInProgressUntilAllRanksHaveCome) {
+  std::latch begun(1);
+  std::latch shrunk(1);
+  with_ranks(2, [&](int rank, rsComm_t comm) {
+    rsConfig_t config = RS_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    rsResult_t state = rsSuccess;
+    int count = 0;
+    const auto expect_in_progress = [&](rsComm_t one) {
+      EXPECT_EQ(rsCommGetAsyncError(one, &state), rsSuccess);
+      EXPECT_EQ(state, rsInProgress);
+    };
+    const auto expect_pair = [&](rsComm_t part) {
+      ASSERT_EQ(state_at_last(part), rsSuccess) << rsGetLastError(part);
+      EXPECT_EQ(rsCommCount(part, &count), rsSuccess);
+      EXPECT_EQ(count, 2);
+    };
+    if (rank == 1) begun.wait();
+    rsComm_t first = nullptr;
+    rsComm_t second = nullptr;
+    ASSERT_EQ(rsCommSplit(comm, 0, 0, &first, &config), rsInProgress);
+    ASSERT_EQ(rsCommSplit(comm, rank == 0 ? 0 : RS_SPLIT_NOCOLOR, 0, &second, &config),
+              rsInProgress);
+    EXPECT_EQ(second == nullptr, rank == 1);
+    if (rank == 0) {
+      EXPECT_EQ(rsCommCount(first, &count), rsInProgress);
+      for (rsComm_t one : {comm, first, second}) expect_in_progress(one);
+      begun.count_down();
+    }
+    expect_pair(first);
+    EXPECT_EQ(state_at_last(comm), rsSuccess);
+    if (rank == 1) shrunk.wait();
+    rsComm_t third = nullptr;
+    ASSERT_EQ(rsCommShrink(comm, nullptr, 0, &third, &config, 0), rsInProgress);
+    if (rank == 0) {
+      expect_in_progress(third);
+      shrunk.count_down();
+    }
+    expect_pair(third);
+    for (rsComm_t part : {first, second, third}) EXPECT_EQ(rsCommDestroy(part), rsSuccess);
     end(comm);
   });
 }

@@ -171,6 +171,22 @@ TEST(Decide, TheFewWhoPassAnotherSizeAreNamed) {
   EXPECT_THAT(verdict.best.culprits, ElementsAre(3));
 }
 
+// Rank 0 sends 63 elements for once, which go at once, and stands at the next message; rank 1 waits for 64.
+TEST(Decide, WhoSentAnotherLengthIsNamedThoughItIsAtTheNextMessage) {
+  SmallJob job(2);
+  const int pair = job.add_group("1", {0, 1}, "pipeline");
+  for (int i = 0; i < 5; ++i) {
+    job.call(0, pair, "nccl:send 0->1", 64, true);
+    job.call(1, pair, "nccl:recv 1<-0", 64, true);
+  }
+  job.call(0, pair, "nccl:send 0->1", 63, true);
+  job.call(0, pair, "nccl:send 0->1", 64);
+  job.call(1, pair, "nccl:recv 1<-0", 64);
+  const Verdict verdict = job.verdict();
+  EXPECT_EQ(verdict.best.kind, Kind::ShapeMismatch);
+  EXPECT_THAT(verdict.best.culprits, ElementsAre(0));
+}
+
 TEST(Decide, OneAgainstOneWithoutAHabitNamesBothAndIsNotSure) {
   SmallJob job(2);
   const int world = job.add_group("0", {0, 1}, "default_pg");

@@ -60,6 +60,23 @@ TEST(DumpReasons, EveryDeathThatTheReasonNamesIsTold) {
   EXPECT_THAT(ranks_in(", and so did rank"), testing::ElementsAre(0));
 }
 
+TEST(DumpReasons, WhoDoesNotAnswerIsTold) {
+  const std::string why = " (rank 1 lost rank 2 on channel 0: waited 2 s for a chunk of step 7)";
+  const auto ranks_in = [](const std::string& reason) {
+    Names names;
+    const std::vector<RankDump> dumps{read_back(dump_of(reason), 0, names)};
+    const auto said = reasons_of(dumps, names);
+    const bool is_told = said.size() == 1 && said[0].what == What::EngineStopped;
+    return is_told ? said[0].ranks : std::vector<int>{};
+  };
+  EXPECT_THAT(ranks_in("rank 2 does not answer: it is stopped, or cannot be reached" + why),
+              testing::ElementsAre(2));
+  EXPECT_THAT(ranks_in("ranks 0,3 do not answer: they are stopped, or cannot be reached; nothing "
+                       "is heard of ranks 1-2 behind" +
+                       why),
+              testing::ElementsAre(0, 3));
+}
+
 TEST(DumpReasons, ABrokenConnectionAccusesNobodyAndATimeoutSaysNothing) {
   Names names;
   const std::vector<RankDump> cut{

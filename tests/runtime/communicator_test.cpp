@@ -10,6 +10,7 @@
 
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/failure.h"
+#include "tests/runtime/ranks.h"
 #include "tests/support/fake_clock.h"
 
 namespace ringside {
@@ -81,6 +82,29 @@ TEST(Communicator, HasItsExecutorPlanPrepareRunAndDrainEachCallInOrder) {
   EXPECT_TRUE(communicator->run({.count = 9}));
   EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "run 0", "drain", "wish for 3", "plan 9",
                                  "prepare", "run 1", "drain"}));
+}
+
+// Rank 1 comes 5 s late, where a call in which nothing moves for 1 s fails: the first has to connect.
+TEST(Communicator, TheFirstCallWaitsForConnectionsByTheLongerTimeout) {
+  FakeClock clock;
+  const auto root = make_root(2, kPlenty, clock);
+  const auto call_late = [&](int rank) {
+    CommunicatorOptions options;
+    options.host.table_path = "";
+    options.op_timeout = Seconds{1};
+    options.connect_timeout = Seconds{60};
+    const auto made = Communicator::make(must_join(rank, 2, root->id(), clock), options);
+    ASSERT_TRUE(made) << made.error().message;
+    if (rank == 1) clock.sleep(std::chrono::seconds(5));
+    const int in = rank + 1;
+    int out = 0;
+    const Status done =
+        (*made)->run({.input = &in, .output = &out, .count = 1, .type = DataType::Int32});
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(out, 3);
+    EXPECT_TRUE((*made)->finish());
+  };
+  run_ranks({0, 1}, call_late, clock);
 }
 
 TEST(Communicator, ACallThatCannotBePlannedBreaksNothing) {

@@ -96,6 +96,8 @@ TEST(Messages, OneByteMoreOrLessIsCorrupt) {
                parse_connection_hello);
   expect_exact(to_bytes(RingHello{RingHello::Purpose::Watch, Rank{4}}), parse_ring_hello);
   expect_exact(to_bytes(WatchMessage{.kind = WatchMessage::Kind::Goodbye}), parse_watch);
+  expect_exact(to_bytes(WatchMessage{.kind = WatchMessage::Kind::Present, .origin = Rank{3}}),
+               parse_watch);
 }
 
 TEST(Messages, UnknownKindsCodesAndFamiliesAreCorrupt) {

@@ -398,5 +398,86 @@ TEST(Watch, WhoIsKilledAfterItSawAnotherDieIsNamedToo) {
   EXPECT_THAT(reasons, ElementsAre(gone(3) + ", and so did rank 4"));
 }
 
+/// What a rank of the next tests does in a process of its own: stops itself, or, when told to go on, writes the reason
+/// to `out`. Rank 0 waits for somebody in vain.
+[[noreturn]] void run_stoppable_rank(int rank, int nranks, bool is_stopped, int in, int out) {
+  std::array<char, 256> text{};
+  const ssize_t size = ::read(in, text.data(), text.size());
+  const auto id =
+      parse_unique_id({text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))});
+  Watched self;
+  if (!id || !self.start(rank, nranks, *id) || !self.bootstrap->barrier()) ::_exit(1);
+  if (is_stopped) ::raise(SIGSTOP);
+  if (::read(in, text.data(), 1) != 1) ::_exit(1);
+  if (rank == 0) self.watch->abort({ErrorCode::Timeout, "waited in vain"});
+  const std::string reason = self.told.get_future().get().message;
+  const bool is_written = ::write(out, reason.data(), reason.size()) > 0;
+  ::_exit(is_written ? 0 : 1);
+}
+
+/// returns  what the ranks that run on are told when rank 0 gives up, rank by rank; of stopped ones nothing
+std::vector<std::string> told_when_stopped(int nranks, const std::set<int>& stopped) {
+  std::vector<pid_t> children;
+  std::vector<UniqueFd> inputs;
+  std::vector<UniqueFd> outputs;
+  for (int rank = 0; rank < nranks; ++rank) {  // before this process has a thread
+    int down[2];
+    int up[2];
+    EXPECT_EQ(::pipe2(down, O_CLOEXEC), 0);
+    EXPECT_EQ(::pipe2(up, O_CLOEXEC), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      run_stoppable_rank(rank, nranks, stopped.contains(rank), down[0], up[1]);
+    }
+    children.push_back(child);
+    ::close(down[0]);
+    ::close(up[1]);
+    inputs.emplace_back(down[1]);
+    outputs.emplace_back(up[0]);
+  }
+  std::vector<std::string> told(children.size());
+  const auto root = make_root(nranks);
+  const std::string id = to_string(root->id());
+  for (const UniqueFd& input : inputs) {
+    EXPECT_TRUE(write_all(input.get(), std::as_bytes(std::span(id))));
+  }
+  int status = 0;
+  for (const int rank : stopped) {
+    ::waitpid(children[static_cast<std::size_t>(rank)], &status, WUNTRACED);
+    EXPECT_TRUE(WIFSTOPPED(status));
+  }
+  for (std::size_t rank = 0; rank < children.size(); ++rank) {
+    if (stopped.contains(static_cast<int>(rank))) continue;
+    EXPECT_EQ(::write(inputs[rank].get(), "!", 1), 1);
+  }
+  for (std::size_t rank = 0; rank < children.size(); ++rank) {
+    if (stopped.contains(static_cast<int>(rank))) continue;
+    std::array<char, 256> text{};
+    const ssize_t size = ::read(outputs[rank].get(), text.data(), text.size());
+    if (size > 0) told[rank].assign(text.data(), static_cast<std::size_t>(size));
+  }
+  for (std::size_t rank = 0; rank < children.size(); ++rank) {
+    if (stopped.contains(static_cast<int>(rank))) ::kill(children[rank], SIGKILL);
+    ::waitpid(children[rank], &status, 0);
+  }
+  return told;
+}
+
+TEST(Watch, WhoIsStoppedIsNamedWhenSomebodyGivesUp) {
+  const std::string why =
+      "rank 2 does not answer: it is stopped, or cannot be reached (waited in vain)";
+  EXPECT_THAT(told_when_stopped(4, {2}), ElementsAre(why, why, "", why));
+}
+
+// Whether 3 and 4 live does not show from 0 and 1. Here they do not, or they would wait for ever: nobody tells them.
+TEST(Watch, OfRanksBehindTwoThatAreStoppedNothingIsSaid) {
+  const std::string why =
+      "ranks 2,5 do not answer: they are stopped, or cannot be reached; nothing is heard of ranks "
+      "3-4 behind (waited in vain)";
+  const auto told = told_when_stopped(6, {2, 5, 3, 4});
+  EXPECT_EQ(told[0], why);
+  EXPECT_EQ(told[1], why);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -65,6 +65,23 @@ void find_engine_waits(const JobFacts& facts, Findings& findings) {
       "the ranks that print no such line, and those with the fewest COLL lines, are behind";
 }
 
+/// All ranks that run have said so when one gave up: the engine names those that have not.
+void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
+  const MessageLines& silent = facts.messages[MessageId::EngineStopped];
+  if (silent.evidence.empty()) return;
+  constexpr std::array kSilent = {MessageId::EngineStopped};
+  translate_hang({kSilent}, HangsOf::Path, facts, findings);
+  const std::string_view text = silent.kept.front().text();
+  Finding& finding = findings.add("collective_timeout", Severity::Error,
+                                  std::string(text.substr(0, text.find(" ("))));
+  findings.quote(finding, silent);
+  finding.reference = "docs/formats 4.11";
+  finding.cause =
+      "a process that is stopped (a debugger, SIGSTOP, a frozen container), or a host "
+      "that stands still or is cut off";
+  finding.fix = "ps -o pid,stat,wchan on its host: T is stopped, and kill -CONT lets it go on";
+}
+
 /// The watchdog's own thread stands still: its rank prints no timeout, and ends with this.
 void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   const MessageLines& stuck = facts.messages[MessageId::HeartbeatStuck];
@@ -129,6 +146,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const bool has_report = translate_hang({kReports}, HangsOf::Any, facts, findings);
   find_lost_dumps(facts, findings);
   find_engine_waits(facts, findings);
+  find_stopped_ranks(facts, findings);
   if (timeouts.evidence.empty()) {
     find_stuck_watchdog(facts, findings);
     return find_gloo_timeouts(facts, findings);

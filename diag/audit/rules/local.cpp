@@ -137,6 +137,27 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
   }
 }
 
+void look_for_local_sockets(const JobFacts& facts, Findings& findings) {
+  const LocalEdges edges = local_edges(facts);
+  const bool is_net_alone = edges.net > 0 && edges.p2p + edges.shm == 0;
+  const bool is_over_sockets = std::ranges::all_of(facts.edges, [](const EdgeFacts& edge) {
+    return edge.via == Via::Net && is_socket(edge.net);
+  });
+  if (facts.nodes() != 1 || !is_net_alone || !is_over_sockets) return;
+  // What is switched off by a variable is told by that.
+  const Setting* off = facts.setting("NCCL_SHM_DISABLE");
+  if (off != nullptr && off->value != "0") return;
+  Finding& finding = findings.add("socket_fallback", Severity::Warning,
+                                  fmt::format("all {} within the host go over TCP",
+                                              plural(edges.net, "connection", "connections")));
+  for (const EdgeFacts& edge : facts.edges) finding.evidence.mix(edge.said.evidence);
+  finding.cause =
+      "TCP was asked for (bench --transport tcp), or the processes share no memory: containers "
+      "each "
+      "with a /dev/shm, IPC or PID namespace of its own";
+  finding.fix = "docker run --ipc=host --pid=host ...; ask for no transport";
+}
+
 void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
   if (is_without_gpus(facts)) return;
   const LocalEdges edges = local_edges(facts);

@@ -32,6 +32,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings);
 // Within a host: rules/local.cpp
 void look_for_p2p_off(const JobFacts& facts, Findings& findings);
 void look_for_shm_fallback(const JobFacts& facts, Findings& findings);
+void look_for_local_sockets(const JobFacts& facts, Findings& findings);
 void look_for_pcie_acs(const JobFacts& facts, Findings& findings);
 void look_for_missing_nvlink(const JobFacts& facts, Findings& findings);
 void look_for_nvls_troubles(const JobFacts& facts, Findings& findings);

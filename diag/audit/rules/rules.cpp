@@ -18,6 +18,8 @@ constexpr std::array kRules{
          "docs/formats 9.1 NET-10, NET-11; 2.2", look_for_wrong_interface},
     Rule{"socket_fallback", "data over TCP between hosts", "docs/formats 9.1 NET-01; 4.8",
          look_for_socket_fallback},
+    Rule{"socket_fallback", "data over TCP within a host", "docs/formats 9.1 NET-01; 9.3",
+         look_for_local_sockets},
     Rule{"gdr_missing", "NICs that do not reach GPU memory", "docs/formats 9.2 GDR-01..05; 2.6",
          look_for_missing_gdr},
     Rule{"shm_fallback", "host memory between GPUs of a host", "docs/formats 9.3 P2P-01; 2.9",

@@ -21,6 +21,12 @@ int peer_of(const Job& job, int rank, int group, const Call& call) {
 
 bool is_send(const Job& job, const Call& call) { return job.signature(call).op == Op::Send; }
 
+/// Whether the counts of transfers between the two are whole.
+bool are_whole(const Job& job, int rank, int peer) {
+  return job.rank(rank).dump->calls.front().record == 0 &&
+         job.rank(peer).dump->calls.front().record == 0;
+}
+
 /// Whether a send or receive that its recorder already calls retired still lacks its other half. Hooks
 /// retire a call when it is made, so only the last one of a rank is asked about.
 bool lacks_partner(const Job& job, int rank, int group, const Call& call, int peer) {
@@ -39,7 +45,7 @@ bool lacks_partner(const Job& job, int rank, int group, const Call& call, int pe
     return calls[theirs->transfers.back()].sequence < call.sequence;
   }
   const std::vector<Call>& own = job.rank(rank).dump->calls;
-  if (own.front().record != 0 || calls.front().record != 0) return false;  // counts are not whole
+  if (!are_whole(job, rank, peer)) return false;
   std::ptrdiff_t balance = 0;
   for (const std::uint32_t index : job.calls(rank, group)->transfers) {
     const Call& other = own[index];
@@ -242,6 +248,25 @@ Standing standing_of(const Job& job) {
     if (!targets.empty()) block->peer = targets.front();
   }
   return standing;
+}
+
+const Call* other_half_of(const Job& job, int rank, int group, const Call& call, int peer) {
+  const GroupCalls* own = job.calls(rank, group);
+  const GroupCalls* theirs = job.calls(peer, group);
+  if (own == nullptr || theirs == nullptr || !are_whole(job, rank, peer)) return nullptr;
+  const bool sends = is_send(job, call);
+  std::ptrdiff_t before = 0;
+  for (const std::uint32_t index : own->transfers) {
+    const Call& other = job.rank(rank).dump->calls[index];
+    if (&other == &call) break;
+    if (is_send(job, other) == sends && peer_of(job, rank, group, other) == peer) ++before;
+  }
+  for (const std::uint32_t index : theirs->transfers) {
+    const Call& other = job.rank(peer).dump->calls[index];
+    if (is_send(job, other) == sends || peer_of(job, peer, group, other) != rank) continue;
+    if (before-- == 0) return &other;
+  }
+  return nullptr;
 }
 
 }  // namespace ringside::hang

@@ -46,4 +46,9 @@ struct Standing {
 ///          entered it; a receive ends when its sender has sent, a send when its receiver takes
 Standing standing_of(const Job& job);
 
+/// The peer's half of a send or receive of `rank`: as many of that direction between the two went before it. A sender
+/// may be past it, as short messages are sent before they are received.
+/// returns  null: not made, or the two histories do not begin with the job
+const Call* other_half_of(const Job& job, int rank, int group, const Call& call, int peer);
+
 }  // namespace ringside::hang

@@ -107,7 +107,7 @@ class Sink : public logs::RecordSink {
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
     for (const int rank : dumps_.unplaced()) said_.note(rank).is_waiting = true;
-    for (const job::Wait& one : dumps_.waits().of_places())
+    for (const auto& one : dumps_.waits().of_places())
       facts_.group_waits.push_back(group_wait(one));
     facts_.timeouts = dumps_.waits().timeouts();
   }
@@ -224,11 +224,10 @@ class Sink : public logs::RecordSink {
       }
       case MessageId::AnalyserField:
       case MessageId::TorchGroupOptions:
-        break;  // how many ranks there are: world_
-      case MessageId::WorkerDied:
-        // Of torch.multiprocessing.spawn: the traceback of that process follows.
-        if (logs::message_number(record, "rank") >= 0)
-          spawned_ = static_cast<int>(logs::message_number(record, "rank"));
+        break;                     // how many ranks there are: world_
+      case MessageId::WorkerDied:  // of torch's spawn: its traceback follows
+        if (const auto one = logs::message_number(record, "rank"); one >= 0)
+          spawned_ = static_cast<int>(one);
         ends_.take_message(record, rank);
         break;
       case MessageId::StallInspector:
@@ -243,8 +242,7 @@ class Sink : public logs::RecordSink {
         take_store(record, rank);
         break;
       case MessageId::IbDeviceUnusable:
-        said_.state(record, What::DeviceMissing,
-                    rank >= 0 ? std::vector<int>{rank} : std::vector<int>{});
+        said_.state_of(record, What::DeviceMissing, rank);
         break;
       case MessageId::NotDestroyed:
       case MessageId::DeviceUnknown:
@@ -256,8 +254,7 @@ class Sink : public logs::RecordSink {
         break;
       case MessageId::HeartbeatStuck:
       case MessageId::GilHang:
-        said_.state(record, What::WatchdogStuck,
-                    rank >= 0 ? std::vector<int>{rank} : std::vector<int>{});
+        said_.state_of(record, What::WatchdogStuck, rank);
         break;
       case MessageId::CudaError:
       case MessageId::CudaFailure:
@@ -268,8 +265,8 @@ class Sink : public logs::RecordSink {
         state_error(record, "DistBackendError", record.text(), rank, said_);
         break;
       case MessageId::UniqueIdMissing:
-        said_.state(record, What::NoUniqueId,
-                    {static_cast<int>(logs::message_number(record, "rank"))});
+        said_.state_of(record, What::NoUniqueId,
+                       static_cast<int>(logs::message_number(record, "rank")));
         break;
       case MessageId::GlooTimeout:
         said_.note(rank).has_failed = true;
@@ -291,6 +288,9 @@ class Sink : public logs::RecordSink {
       case MessageId::EngineAbsent:
         said_.state(record, What::EngineAbsent, ranks("ranks"));
         break;
+      case MessageId::EngineStopped:
+        said_.state(record, What::EngineStopped, ranks("ranks"));
+        break;
       case MessageId::EngineWait:
         if (rank >= 0) {
           engine_waits_.try_emplace(rank, record.place,
@@ -298,9 +298,9 @@ class Sink : public logs::RecordSink {
         }
         break;
       case MessageId::RasDeadProcesses:
-        if (const std::int64_t dead = logs::message_number(record, "rank"); dead >= 0) {
-          said_.state(record, What::EngineGone,
-                      ranks_gone(static_cast<int>(dead), logs::message_argument(record, "how")));
+        if (const auto dead = static_cast<int>(logs::message_number(record, "rank")); dead >= 0) {
+          const auto how = logs::message_argument(record, "how");
+          said_.state(record, What::EngineGone, ranks_gone(dead, how));
         }
         break;
       case MessageId::CollectiveMismatch:

@@ -78,6 +78,7 @@ struct LogStatement {
     EngineAbsent,   ///< ringside's own engine: ranks did not come to the start of the job
     EngineSilent,  ///< the same: all report a failure but these, or these have made the fewest calls
     EngineGone,    ///< the same: a rank's process ended without a goodbye
+    EngineStopped,  ///< the same: all others have said that they live
     EngineDiffers,  ///< the same: ranks call different things, and had time to come to the call
     EngineCut,      ///< the same: a connection between two that live broke
     Failure,  ///< a warning of the stack's that tells of a failure, and of no hang; detail: what it means; code:

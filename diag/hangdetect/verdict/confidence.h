@@ -40,6 +40,8 @@ inline constexpr double kDeviceMissing = 0.4;    ///< an adapter that one rank c
 inline constexpr double kDesyncReport = 0.85;  ///< PyTorch's desync report names who did not join
 inline constexpr double kEngineGone =
     0.95;  ///< ringside's engine: peers saw a process end without a goodbye
+inline constexpr double kEngineStopped =
+    0.95;                                      ///< the same: all but these have said that they live
 inline constexpr double kEngineCut = 0.75;     ///< a connection broke between two ranks that live
 inline constexpr double kEngineAbsent = 0.9;   ///< who did not come to the start of the job
 inline constexpr double kEngineSilent = 0.85;  ///< all others report a failure

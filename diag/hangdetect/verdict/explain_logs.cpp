@@ -77,28 +77,28 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
 bool have_told_of_it(const LogFacts& facts, const std::vector<int>& gone) {
   return std::ranges::all_of(gone, [&](int rank) {
     return std::ranges::any_of(facts.statements, [&](const LogStatement& one) {
-      return (one.what == What::EngineGone || one.what == What::EngineCut) &&
+      return (one.what == What::EngineGone || one.what == What::EngineStopped ||
+              one.what == What::EngineCut) &&
              std::ranges::find(one.speakers, rank) != one.speakers.end();
     });
   });
 }
 
-/// What ringside's own engine says of a rank that did not come, or is gone.
+/// What ringside's own engine says of a rank that did not come, is stopped, or is gone.
 void add_engine(const Scene& scene, const LogFacts& facts, std::vector<Explanation>& out) {
   const auto cut = all_of(facts, What::EngineCut);
   const auto add = [&](What what, Kind kind, double confidence, std::string_view how) {
     const auto said = all_of(facts, what);
     std::vector<int> ranks = ranks_of(said);
     if (ranks.empty()) return;
-    if (what == What::EngineGone) {
-      ranks = with_unwatched(scene, ranks);
+    if (what == What::EngineGone) ranks = with_unwatched(scene, ranks);
+    if (what == What::EngineGone || what == What::EngineStopped) {
       if (have_told_of_it(facts, ranks)) {
         if (!cut.empty()) return;
-        out.push_back(
-            told(Kind::NetworkStall, said, {}, confidence::kEngineCut,
-                 fmt::format("{} are called gone by others and say the same of them: they "
-                             "lived, and the network between them did not",
-                             ranks_text(ranks))));
+        out.push_back(told(Kind::NetworkStall, said, {}, confidence::kEngineCut,
+                           fmt::format("{} are missed by others and say the same of them: they "
+                                       "lived, and the network between them did not",
+                                       ranks_text(ranks))));
         return;
       }
     }
@@ -107,6 +107,8 @@ void add_engine(const Scene& scene, const LogFacts& facts, std::vector<Explanati
   };
   add(What::EngineGone, Kind::DeadRank, confidence::kEngineGone,
       "ended without a goodbye: the others say so");
+  add(What::EngineStopped, Kind::MissingRank, confidence::kEngineStopped,
+      "did not answer when all others said that they live: stopped, or out of reach");
   if (!cut.empty()) {
     out.push_back(told(
         Kind::NetworkStall, cut, {}, confidence::kEngineCut,

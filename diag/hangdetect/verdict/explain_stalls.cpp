@@ -242,12 +242,12 @@ std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& e
   const Signature& theirs = scene.job.signature(*ends.other);
   const bool is_length = mine.input_count != theirs.input_count;
   if (!is_length && mine.types == theirs.types) return std::nullopt;
-  const auto usual = [&](int rank) {
-    const auto& block = scene.standing.blocks[static_cast<std::size_t>(rank)];
-    return scene.habits.usual(rank, block->call).value_or(0.5);
+  const auto usual = [&](int rank, const Call* call) {
+    const auto index = static_cast<std::size_t>(call - scene.job.rank(rank).dump->calls.data());
+    return scene.habits.usual(rank, index).value_or(0.5);
   };
   constexpr double kClearly = 0.25;
-  const double lead = usual(ends.rank) - usual(ends.peer);
+  const double lead = usual(ends.rank, ends.call) - usual(ends.peer, ends.other);
   const int odd = lead < -kClearly ? ends.rank : lead > kClearly ? ends.peer : -1;
   Explanation out;
   out.kind = is_length ? Kind::ShapeMismatch : Kind::DtypeMismatch;
@@ -262,6 +262,25 @@ std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& e
   out.evidence.push_back(evidence_of(scene.job, ends.rank, *ends.call, call_text(mine)));
   out.evidence.push_back(evidence_of(scene.job, ends.peer, *ends.other, call_text(theirs)));
   return out;
+}
+
+/// What two ranks give to the transfer that one of them stands at, where that differs. Where the dumps do not show which
+/// calls belong together, it is those at which both stand.
+std::optional<Explanation> unequal_ends(const Scene& scene, int rank, int peer) {
+  const auto call_of = [&](int one) {
+    const auto& block = scene.standing.blocks[static_cast<std::size_t>(one)];
+    return &scene.job.rank(one).dump->calls[block->call];
+  };
+  const int group = scene.standing.blocks[static_cast<std::size_t>(rank)]->group;
+  const TwoEnds both{rank, peer, call_of(rank), call_of(peer)};
+  const Call* const other = other_half_of(scene.job, rank, group, *both.call, peer);
+  const Call* const call = other_half_of(scene.job, peer, group, *both.other, rank);
+  if (other == nullptr && call == nullptr) return unequal_transfer(scene, both);
+  if (other != nullptr) {
+    if (auto unequal = unequal_transfer(scene, {rank, peer, both.call, other})) return unequal;
+  }
+  if (call == nullptr) return std::nullopt;
+  return unequal_transfer(scene, {rank, peer, call, both.other});
 }
 
 /// The ends of every such transfer, the lower rank first.
@@ -305,11 +324,7 @@ std::vector<Explanation> explain_stalls(const Scene& scene) {
   }
   for (const auto& [rank, peer] : met_transfers(scene.standing)) {
     if (found.size() >= 8) break;
-    const auto call_of = [&](int one) {
-      const auto& block = scene.standing.blocks[static_cast<std::size_t>(one)];
-      return &scene.job.rank(one).dump->calls[block->call];
-    };
-    auto unequal = unequal_transfer(scene, {rank, peer, call_of(rank), call_of(peer)});
+    auto unequal = unequal_ends(scene, rank, peer);
     found.push_back(unequal ? *std::move(unequal) : stalled_transfer(scene, rank, peer));
   }
   return found;
