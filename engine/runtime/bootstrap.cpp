@@ -24,6 +24,9 @@ namespace {
 
 constexpr Nanoseconds kPatience = std::chrono::minutes(1);
 
+/// The root says every second that it lives.
+constexpr Nanoseconds kRootSilence = std::chrono::seconds(3);
+
 /// Before each block: which call it belongs to and how long it is, so that ranks that do not make the
 /// same calls are told so.
 struct BlockHeader {
@@ -97,9 +100,18 @@ class Bootstrap::Impl {
                  Acceptor::listen(Endpoint{with_port(address_, 0)}, secret(), {}, clock()));
     RINGSIDE_TRY(introduce(root, std::get<SocketAddress>(acceptor->address())));
     RINGSIDE_TRY(const SocketAddress successor, hear_out(root));
-    RINGSIDE_TRY(links_, link_ring(RingHello::Purpose::Bootstrap, rank(), nranks(), *acceptor,
-                                   Endpoint{successor}, secret(), join_patience()));
-    return {};
+    return report(root, link(*acceptor, Endpoint{successor}));
+  }
+
+  RingLinks take_watch_links() { return std::exchange(watch_links_, {}); }
+
+  /// Of where the ranks met and of their secret, which it does not tell.
+  [[nodiscard]] std::uint64_t job() const {
+    if (nranks() == 1) return 1;
+    const Secret hash = derive_secret("job " + to_string(options_.id));
+    std::uint64_t number = 0;
+    std::memcpy(&number, hash.bytes.data(), sizeof number);
+    return number;
   }
 
   Result<std::vector<std::byte>> all_gather(std::span<const std::byte> mine, Deadline deadline) {
@@ -140,8 +152,9 @@ class Bootstrap::Impl {
   }
 
  private:
-  [[nodiscard]] Patience join_patience() const {
-    const Deadline deadline = deadline_in(options_.join_timeout, clock());
+  [[nodiscard]] Patience join_patience() const { return patience_of(options_.join_timeout); }
+  [[nodiscard]] Patience patience_of(Nanoseconds longest) const {
+    const Deadline deadline = deadline_in(longest, clock());
     return options_.off == nullptr ? Patience(deadline) : Patience(deadline, *options_.off);
   }
 
@@ -192,6 +205,47 @@ class Bootstrap::Impl {
                  done.error().help};
   }
 
+  Status link(Acceptor& acceptor, const Endpoint& successor) {
+    const Patience patience = join_patience();
+    const auto ring = [&](RingHello::Purpose purpose) {
+      return link_ring(purpose, rank(), nranks(), acceptor, successor, secret(), patience);
+    };
+    RINGSIDE_TRY(links_, ring(RingHello::Purpose::Bootstrap));
+    RINGSIDE_TRY(watch_links_, ring(RingHello::Purpose::Watch));
+    return {};
+  }
+
+  /// Tells the root whether this rank has its links, and hears how the others fare: of a rank that is stopped, its
+  /// neighbours alone would know, and leave.
+  Status report(const UniqueFd& root, const Status& linked) {
+    if (!linked && linked.error().code == ErrorCode::Aborted) return linked;
+    RootMessage word{.kind = RootMessage::Kind::Linked};
+    if (!linked) word = {.kind = RootMessage::Kind::Failure, .error = linked.error()};
+    if (!send_frame(root.get(), to_bytes(word), join_patience()) && !linked) return linked;
+    for (;;) {
+      const auto frame = recv_frame(root.get(), kMessageLimit, patience_of(kRootSilence));
+      if (!frame && frame.error().code == ErrorCode::Timeout) {
+        return root_silent(frame.error().message);
+      }
+      if (!frame && !linked) return linked;
+      if (!frame) {
+        return Error{frame.error().code,
+                     fmt::format("rank {}: {} ended before all had their links: {}", to_int(rank()),
+                                 root_text(), frame.error().message),
+                     "look at rank 0's own messages and exit status"};
+      }
+      RINGSIDE_TRY(const RootMessage message, parse_root(*frame));
+      if (message.kind == RootMessage::Kind::Linked) return linked;
+      if (message.kind == RootMessage::Kind::Failure) return told(message.error);
+    }
+  }
+
+  /// What all ranks are told, one of them says.
+  [[nodiscard]] Error told(Error error) const {
+    error.is_told_elsewhere = rank() != Rank{0};
+    return error;
+  }
+
   /// Listens to the root until everybody has come.
   /// returns  the successor's address
   Result<SocketAddress> hear_out(const UniqueFd& root) {
@@ -216,11 +270,9 @@ class Bootstrap::Impl {
           break;
         case RootMessage::Kind::Refused:
           return message.error;
-        case RootMessage::Kind::Failure: {
-          Error error = message.error;
-          error.is_told_elsewhere = rank() != Rank{0};
-          return error;
-        }
+        case RootMessage::Kind::Failure:
+          return told(message.error);
+        case RootMessage::Kind::Linked:
         case RootMessage::Kind::Everybody:
           if (successor) return *successor;
           return Error{ErrorCode::Corrupt, root_text() + " named no successor"};
@@ -267,7 +319,8 @@ class Bootstrap::Impl {
   BootstrapOptions options_;
   const Wakeup off_;  ///< signalled by abort()
   SocketAddress address_;
-  RingLinks links_;  ///< empty when there is one rank
+  RingLinks links_;        ///< empty when there is one rank
+  RingLinks watch_links_;  ///< likewise, and once they are taken
   std::uint32_t calls_ = 0;
   std::atomic<bool> is_aborted_{false};
 };
@@ -312,6 +365,8 @@ Status Bootstrap::barrier() { return barrier(deadline_in(kPatience, clock())); }
 
 void Bootstrap::abort() noexcept { impl_->abort(); }
 Patience Bootstrap::patience(Deadline until) const { return impl_->patience(until); }
+RingLinks Bootstrap::take_watch_links() { return impl_->take_watch_links(); }
+std::uint64_t Bootstrap::job() const { return impl_->job(); }
 Rank Bootstrap::rank() const { return impl_->rank(); }
 int Bootstrap::nranks() const { return impl_->nranks(); }
 Rank Bootstrap::next() const { return next_of(rank(), nranks()); }

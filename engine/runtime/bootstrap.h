@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 namespace ringside {
 
 class Wakeup;
+struct RingLinks;
 
 struct BootstrapOptions {
   Rank rank{0};
@@ -37,9 +39,10 @@ struct BootstrapOptions {
 /// Threads    one at a time, but for abort(), patience(), rank(), nranks(), secret() and address()
 class Bootstrap {
  public:
-  /// Goes to the root and comes back with the ring.
+  /// Goes to the root, makes the links to both neighbours, and returns when all ranks have theirs.
   /// errors  InvalidArgument: rank outside 0 .. nranks-1; what the root refuses (a rank twice, another
-  ///         nranks).  Timeout: ranks never came (they are named), or the root does not answer.
+  ///         nranks).  Timeout: ranks never came, or have no links and say nothing (they are named), or the root does
+  ///         not answer.
   ///         PermissionDenied: the secret differs.  PeerGone: a rank or the root left again.  System.
   static Result<std::unique_ptr<Bootstrap>> join(const BootstrapOptions& options);
   ~Bootstrap();
@@ -67,6 +70,12 @@ class Bootstrap {
 
   /// For what else of the communicator's making waits for other ranks: until then, or until abort().
   [[nodiscard]] Patience patience(Deadline until) const;
+
+  /// A second ring of connections, for the Watch.  shape  asked for once
+  [[nodiscard]] RingLinks take_watch_links();
+
+  /// A number that all ranks have alike and other jobs have not.
+  [[nodiscard]] std::uint64_t job() const;
 
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] int nranks() const;

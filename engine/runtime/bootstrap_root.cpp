@@ -30,10 +30,14 @@ constexpr std::size_t kMostNotes = 3;
 /// unless the rank's host has gone.
 constexpr Nanoseconds kSendTimeout = std::chrono::seconds(1);
 
+/// Ranks give up their links after the join time-out, and say so at once. Who says nothing until then is stopped.
+constexpr Nanoseconds kReportTime = std::chrono::seconds(1);
+
 /// One rank that has come.
 struct Member {
   UniqueFd fd;
   JoinMessage join;
+  bool has_reported = false;  ///< whether it has its links
 };
 
 }  // namespace
@@ -66,9 +70,9 @@ class BootstrapRoot::Impl {
       if (stop.stop_requested()) return;
       while (Result<Accepted> next = acceptor_->accept(Deadline{})) take(*std::move(next));
       if (!is_waiting()) continue;
-      if (notice_leavers()) continue;
+      if (is_linking_ ? take_reports() : notice_leavers()) continue;
       if (has_passed(expires_)) {
-        fail(missing_error());
+        fail(is_linking_ ? silent_error() : missing_error());
       } else {
         comfort();
       }
@@ -120,7 +124,7 @@ class BootstrapRoot::Impl {
     comfort_at_ = deadline_in(comfort_pause(), clock());
     introduce(rank);
     introduce((rank + nranks_ - 1) % nranks_);
-    if (came_ == nranks_) finish({.kind = RootMessage::Kind::Everybody});
+    if (came_ == nranks_) begin_linking();
   }
 
   std::optional<Error> reason_to_refuse(const JoinMessage& join) {
@@ -128,7 +132,7 @@ class BootstrapRoot::Impl {
     const auto bad = [](std::string text, std::string help) {
       return Error{ErrorCode::InvalidArgument, std::move(text), std::move(help)};
     };
-    if (is_over_) {
+    if (is_over_ || is_linking_) {
       return bad(fmt::format("{} came too late: the job of {} ranks has met already", who, nranks_),
                  "start each rank once, and each job with an id of its own");
     }
@@ -175,6 +179,70 @@ class BootstrapRoot::Impl {
       return true;
     }
     return false;
+  }
+
+  void begin_linking() {
+    is_linking_ = true;
+    expires_ = deadline_in(options_.join_timeout + kReportTime, clock());
+    for (const auto& member : members_) say(member->fd, {.kind = RootMessage::Kind::Everybody});
+  }
+
+  /// returns  whether it is over
+  bool take_reports() {
+    for (const int rank : stirred_) {
+      Member& member = *at(rank);
+      if (member.has_reported) {
+        fail(left_error(member));
+        return true;
+      }
+      const auto frame =
+          recv_frame(member.fd.get(), kMessageLimit, deadline_in(kSendTimeout, clock()));
+      const auto word = frame ? parse_root(*frame) : Result<RootMessage>(frame.error());
+      if (!word) {
+        fail(left_error(member));
+        return true;
+      }
+      member.has_reported = true;
+      if (word->kind != RootMessage::Kind::Failure) continue;
+      if (!trouble_) trouble_ = word->error;
+      if (word->error.code == ErrorCode::Timeout) continue;  // who it waits for may be stopped
+      fail(word->error);
+      return true;
+    }
+    if (!silent().empty()) return false;
+    if (trouble_) {
+      fail(*trouble_);
+    } else {
+      finish({.kind = RootMessage::Kind::Linked});
+    }
+    return true;
+  }
+
+  [[nodiscard]] static Error left_error(const Member& member) {
+    return {ErrorCode::PeerGone,
+            fmt::format("rank {} ({}) came and left again before all had their links",
+                        member.join.rank, member.join.who),
+            "look at that rank's own messages and exit status"};
+  }
+
+  [[nodiscard]] std::vector<int> silent() const {
+    std::vector<int> ranks;
+    for (const auto& member : members_) {
+      if (!member->has_reported) ranks.push_back(member->join.rank);
+    }
+    return ranks;
+  }
+
+  [[nodiscard]] Error silent_error() const {
+    const std::vector<int> ranks = silent();
+    const bool are_many = ranks.size() > 1;
+    return {ErrorCode::Timeout,
+            fmt::format("rank{} {} {} not answer: {} stopped, or cannot be reached (no links "
+                        "within {:g} s of everybody's arrival)",
+                        are_many ? "s" : "", format_ranks(ranks), are_many ? "do" : "does",
+                        are_many ? "they are" : "it is", Seconds(options_.join_timeout).count()),
+            "look at its process: ps shows T where it is stopped (kill -CONT), D where the kernel "
+            "holds it; then at its host and the network"};
   }
 
   [[nodiscard]] std::vector<int> missing() const {
@@ -238,7 +306,10 @@ class BootstrapRoot::Impl {
   std::vector<std::optional<Member>> members_;  ///< [rank]
   std::vector<int> stirred_;                    ///< ranks whose connections had something to read
   int came_ = 0;
+  bool is_linking_ = false;  ///< all have come
   bool is_over_ = false;
+  std::optional<Error>
+      trouble_;  ///< why the first of those could not link that have waited in vain
   Deadline expires_{};
   Deadline comfort_at_{};
   std::vector<std::string> notes_;  ///< why some were refused

@@ -29,7 +29,8 @@ struct RootOptions {
 ///
 /// It refuses a rank outside 0 .. n-1, one that came before, and one that has another n; the rank
 /// gets the reason and the others go on waiting. When nobody new comes for `join_timeout`, every rank
-/// is told which ranks are missing, and when one leaves, that it left; the job has then failed.
+/// is told which ranks are missing, and when one leaves, that it left; the job has then failed. Once all
+/// have come they link up with their neighbours, and say so; who does not is named likewise.
 ///
 /// Threads    one of its own; id() and address() are for any
 /// Ownership  may go once a rank's Bootstrap::join() has returned: what is to be said has been sent

@@ -306,16 +306,16 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
   impl->make_executor = make_executor;
   const Deadline deadline = deadline_in(in_ns(options.connect_timeout), impl->bootstrap->clock());
   // The watch comes first, so that a rank that dies while the others connect is known by its name.
-  RINGSIDE_TRY(impl->watch, Watch::start(
-                                *impl->bootstrap, deadline,
-                                [raw = impl.get()](const Error& why) { raw->break_down(why); },
-                                [raw = impl.get()](Watch::Side from, std::uint64_t number,
-                                                   const CallSignature& call) {
-                                  raw->told.note(from, number, call);
-                                },
-                                [raw = impl.get()] {
-                                  raw->dump({ErrorCode::PeerGone, "a call of another rank failed"});
-                                }));
+  RINGSIDE_TRY(
+      impl->watch,
+      Watch::start(
+          *impl->bootstrap, [raw = impl.get()](const Error& why) { raw->break_down(why); },
+          [raw = impl.get()](Watch::Side from, std::uint64_t number, const CallSignature& call) {
+            raw->told.note(from, number, call);
+          },
+          [raw = impl.get()] {
+            raw->dump({ErrorCode::PeerGone, "a call of another rank failed"});
+          }));
   if (options.job_rank) {
     RINGSIDE_TRY(impl->options.job_ranks,
                  gather_job_ranks(*impl->bootstrap, *options.job_rank, deadline));

@@ -158,20 +158,28 @@ Result<JoinMessage> parse_join(std::span<const std::byte> bytes) {
   return message;
 }
 
+namespace {
+
+bool has_error(RootMessage::Kind kind) {
+  return kind == RootMessage::Kind::Failure || kind == RootMessage::Kind::Refused;
+}
+
+}  // namespace
+
 std::vector<std::byte> to_bytes(const RootMessage& message) {
   Writer writer;
   writer.number(static_cast<std::uint8_t>(message.kind));
   if (message.kind == RootMessage::Kind::Successor) writer.address(message.successor);
-  if (message.kind >= RootMessage::Kind::Failure) writer.error(message.error);
+  if (has_error(message.kind)) writer.error(message.error);
   return writer.take();
 }
 
 Result<RootMessage> parse_root(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   RootMessage message;
-  message.kind = read_kind(reader, RootMessage::Kind::Refused);
+  message.kind = read_kind(reader, RootMessage::Kind::Linked);
   if (message.kind == RootMessage::Kind::Successor) message.successor = reader.address();
-  if (message.kind >= RootMessage::Kind::Failure) message.error = reader.error();
+  if (has_error(message.kind)) message.error = reader.error();
   RINGSIDE_TRY(reader.finish("root's"));
   return message;
 }

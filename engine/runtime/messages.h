@@ -31,13 +31,14 @@ struct JoinMessage {
 std::vector<std::byte> to_bytes(const JoinMessage& message);
 Result<JoinMessage> parse_join(std::span<const std::byte> bytes);
 
-/// root -> rank.
+/// root -> rank; and rank -> root, once, when it has its links: Linked, or Failure.
 struct RootMessage {
   enum class Kind : std::uint8_t {
     Waiting = 1,    ///< not all are here yet; the root lives
     Successor = 2,  ///< where the next rank of the ring listens
     Everybody = 3,  ///< all have come
     Failure = 4,    ///< it will not be; `error` says why. All get it, rank 0 tells it.
+    Linked = 6,     ///< all have their links
     Refused = 5,    ///< not with you; `error` says why. Only this rank gets it.
   };
   Kind kind = Kind::Waiting;

@@ -36,16 +36,6 @@ std::tuple<int, int> precedence(const WatchMessage& news) {
   return {is_consequence ? 2 : 1, to_int(news.origin)};
 }
 
-/// Of where all ranks listen, which no two jobs have in common at one time.
-/// source  Fowler, Noll, Vo: FNV-1a
-std::uint64_t hash_of(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const std::byte byte : bytes) {
-    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3U;
-  }
-  return hash;
-}
-
 /// The same words whoever notices: all ranks are to report the same.
 /// dead  ascending
 Error death_of(const std::vector<int>& dead) {
@@ -117,14 +107,6 @@ struct Link {
     }
   }
 };
-
-std::array<char, 64> fixed_text(const Endpoint& endpoint) {
-  std::array<char, 64> text{};
-  const std::string whole = to_string(endpoint);
-  RINGSIDE_ASSERT(whole.size() < text.size(), "address of {} bytes", whole.size());
-  std::memcpy(text.data(), whole.data(), whole.size());
-  return text;
-}
 
 }  // namespace
 
@@ -486,33 +468,18 @@ class Watch::Impl {
   std::jthread thread_;  // last: ends before what it uses goes
 };
 
-Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, Deadline deadline,
-                                            OnAbort on_abort, OnCall on_call, OnDump on_dump) {
+Result<std::unique_ptr<Watch>> Watch::start(Bootstrap& bootstrap, OnAbort on_abort, OnCall on_call,
+                                            OnDump on_dump) {
   RINGSIDE_TRY(Wakeup wake, Wakeup::make());
   RINGSIDE_TRY(Wakeup settled, Wakeup::make());
-  RingLinks links;
-  std::uint64_t job = 1;
+  RingLinks links = bootstrap.take_watch_links();
   if (bootstrap.nranks() > 1) {
-    RINGSIDE_TRY(
-        const std::unique_ptr<Acceptor> acceptor,
-        Acceptor::listen(Endpoint{bootstrap.address()}, bootstrap.secret(), {}, bootstrap.clock()));
-    const std::array<char, 64> mine = fixed_text(acceptor->address());
-    RINGSIDE_TRY(std::vector<std::byte> all,
-                 bootstrap.all_gather(std::as_bytes(std::span(mine)), deadline));
-    job = hash_of(all);
-    std::array<char, 64> text{};
-    std::memcpy(text.data(), &all[static_cast<std::size_t>(to_int(bootstrap.next())) * text.size()],
-                text.size() - 1);
-    RINGSIDE_TRY(const Endpoint next, parse_endpoint(text.data()));
-    RINGSIDE_TRY(
-        links, link_ring(RingHello::Purpose::Watch, bootstrap.rank(), bootstrap.nranks(), *acceptor,
-                         next, bootstrap.secret(), bootstrap.patience(deadline)));
     enable_keepalive(links.next.get(), Attention::Prompt);
     enable_keepalive(links.previous.get(), Attention::Prompt);
   }
-  return std::unique_ptr<Watch>(new Watch(
-      std::make_unique<Impl>(bootstrap, std::move(links), std::move(wake), std::move(settled),
-                             std::move(on_abort), std::move(on_call), std::move(on_dump), job)));
+  return std::unique_ptr<Watch>(new Watch(std::make_unique<Impl>(
+      bootstrap, std::move(links), std::move(wake), std::move(settled), std::move(on_abort),
+      std::move(on_call), std::move(on_dump), bootstrap.job())));
 }
 
 Watch::Watch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -53,12 +53,11 @@ class Watch {
   /// Called once, on the watch's thread, when another rank wants everybody's dump.
   using OnDump = std::function<void()>;
 
-  /// Connects to both neighbours, and waits by the clock of `bootstrap` from then on. Uses one all_gather of `bootstrap`, which must then stay quiet on
-  /// other threads; afterwards it is not needed.
-  /// errors  as link_ring() and Bootstrap::all_gather()
-  static Result<std::unique_ptr<Watch>> start(Bootstrap& bootstrap, Deadline deadline,
-                                              OnAbort on_abort, OnCall on_call = {},
-                                              OnDump on_dump = {});
+  /// Takes the connections that `bootstrap` has made for it, once, and waits by its clock from then on; afterwards it
+  /// is not needed.
+  /// errors  System: no descriptors
+  static Result<std::unique_ptr<Watch>> start(Bootstrap& bootstrap, OnAbort on_abort,
+                                              OnCall on_call = {}, OnDump on_dump = {});
 
   /// Sends what is still to be sent, and leaves. Without goodbye() or a reason this looks like a death.
   ~Watch();

@@ -190,6 +190,34 @@ TEST(Bootstrap, TheWrongSecretIsRefusedAndLoggedWhileTheRealRanksJoin) {
               ContainsRegex("NCCL WARN .* refused 127.0.0.1:[0-9]+: does not know the secret"));
 }
 
+// Rank 2 comes, its port takes connections, and nobody answers there: as of a process that is stopped then.
+TEST(Bootstrap, WhoIsStoppedBeforeItHasItsLinksIsNamedToAll) {
+  FakeClock clock;
+  const auto root = make_root(4, std::chrono::seconds(8), clock);
+  const auto listener = listen_on(Endpoint{loopback_address()});
+  ASSERT_TRUE(listener);
+  const auto port = local_endpoint(listener->get());
+  ASSERT_TRUE(port);
+  const JoinMessage stopped{2, 4, std::get<SocketAddress>(*port), "host:2"};
+  auto connection = connect_authenticated(Endpoint{root->address()}, root->id().secret,
+                                          to_bytes(stopped), deadline_in(kPlenty));
+  ASSERT_TRUE(connection);
+  const auto join = [&](int rank) {
+    const auto joined = Bootstrap::join({.rank = Rank{rank},
+                                         .nranks = 4,
+                                         .id = root->id(),
+                                         .join_timeout = std::chrono::seconds(8),
+                                         .clock = &clock});
+    ASSERT_FALSE(joined);
+    EXPECT_EQ(joined.error().message,
+              "rank 2 does not answer: it is stopped, or cannot be reached (no links within 8 s of "
+              "everybody's arrival)")
+        << rank;
+    EXPECT_EQ(joined.error().is_told_elsewhere, rank != 0);
+  };
+  run_ranks({0, 1, 3}, join, clock);
+}
+
 TEST(Bootstrap, ARankThatComesTwiceIsRefusedByNameAndTheJobGoesOn) {
   testing::internal::CaptureStderr();
   const auto root = make_root(3);

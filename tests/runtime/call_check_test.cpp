@@ -289,7 +289,7 @@ struct LoneCheck {
       : bootstrap(must_join(rank, nranks, id, clock)) {
     const Deadline deadline = deadline_in(kPlenty, clock);
     watch = *Watch::start(
-        *bootstrap, deadline, [](const Error&) {},
+        *bootstrap, [](const Error&) {},
         [this](Watch::Side from, std::uint64_t number, const CallSignature& call) {
           told.note(from, number, call);
         });

@@ -30,7 +30,7 @@ Result<std::string> meet(const LaunchInfo& info, Nanoseconds join_timeout) {
     std::memcpy(&rank, &all[at], sizeof rank);
     text += fmt::format(" {}", rank);
   }
-  RINGSIDE_TRY(const auto watch, Watch::start(*bootstrap, deadline_in(kPlenty), {}));
+  RINGSIDE_TRY(const auto watch, Watch::start(*bootstrap, {}));
   RINGSIDE_TRY(bootstrap->barrier());
   watch->goodbye();
   return text;
