@@ -158,4 +158,13 @@ void LogDumps::add_call(const job::Wait& one, const GroupName& group, std::int64
   dump.calls.push_back(call);
 }
 
+GroupWait group_wait(const job::Wait& one) {
+  std::string group = one.description.empty() ? "" : one.description + " ";
+  const std::string number = one.group.empty() ? std::to_string(one.group_number) : one.group;
+  group += group.empty() ? number : "(" + number + ")";
+  std::string call = one.operation.empty() ? "a call" : to_string(op_of(one.operation));
+  if (one.sequence >= 0) call += " " + std::to_string(one.sequence);
+  return {std::move(group), one.group_rank, std::move(call)};
+}
+
 }  // namespace ringside::hang

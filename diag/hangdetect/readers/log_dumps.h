@@ -11,6 +11,7 @@
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/log_groups.h"
 #include "diag/hangdetect/readers/names.h"
+#include "diag/hangdetect/readers/run_notes.h"
 #include "diag/job/watchdog_waits.h"
 #include "diag/logparse/record.h"
 
@@ -51,5 +52,8 @@ class LogDumps {
   job::WatchdogWaits waits_;
   std::vector<int> unplaced_;
 };
+
+/// What a wait of which lines tell only the place in a group is in.
+GroupWait group_wait(const job::Wait& one);
 
 }  // namespace ringside::hang

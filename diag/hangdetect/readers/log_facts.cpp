@@ -50,15 +50,6 @@ using What = LogStatement::What;
 
 constexpr std::size_t kShown = Statements::kShown;
 
-GroupWait group_wait(const job::Wait& one) {
-  std::string group = one.description.empty() ? "" : one.description + " ";
-  const std::string number = one.group.empty() ? std::to_string(one.group_number) : one.group;
-  group += group.empty() ? number : "(" + number + ")";
-  std::string call = one.operation.empty() ? "a call" : to_string(op_of(one.operation));
-  if (one.sequence >= 0) call += " " + std::to_string(one.sequence);
-  return {std::move(group), one.group_rank, std::move(call)};
-}
-
 class Sink : public logs::RecordSink {
  public:
   explicit Sink(LogFacts& facts, Names& names)
@@ -122,6 +113,9 @@ class Sink : public logs::RecordSink {
         known != rank_of_process_.end() && speaker.pid >= 0) {
       return known->second;
     }
+    // Who has read more of the job knows.
+    const int told = speaker.pid >= 0 ? owners_.ranks().rank_of(speaker.host, speaker.pid) : -1;
+    if (told >= 0) return told;
     // `rank 3: Fatal Python error: Bus error`, as people write it.
     return record.text_at > 0 ? job::rank_before_text(record.line) : -1;
   }
