@@ -10,6 +10,8 @@
 
 namespace ringside::hang {
 
+using What = LogStatement::What;
+
 void Statements::state(const logs::Record& record, LogStatement::What what, std::vector<int> ranks,
                        std::int64_t code, std::string detail) {
   if (facts_.statements.size() >= kMost) return;
@@ -152,7 +154,6 @@ std::vector<int> ranks_gone(int first, std::string_view how) {
 
 void state_error(const logs::Record& record, std::string_view type, std::string_view text, int rank,
                  Statements& statements) {
-  using What = LogStatement::What;
   if (!is_of_communication(type, text)) {
     statements.note(rank).has_exception = true;
     statements.state_of(record, What::Exception, rank);
