@@ -29,7 +29,7 @@ Result<std::vector<SentOn>> sends_of(const Choice& choice, const Channels& chann
     for (std::int64_t loop = 0; loop < program.loops; ++loop) {
       for (const StepRun& run : program.steps) {
         if (run.turn != task.turn_of(loop)) continue;
-        for_each_step(program, run, [&](const Step& step) {
+        for_each_step(program, run, [&](const ringside::Step& step) {
           const std::int64_t count = task.map.at(loop, step.chunk).count;
           for_each_port(step.to, [&](int port) {
             send(task.send_peers[static_cast<std::size_t>(port)], count);
