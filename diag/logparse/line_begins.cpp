@@ -132,13 +132,18 @@ bool begins_like_ps(std::string_view text) {
   std::int64_t pid = 0;
   if (!is_digit(row.peek()) || !row.number(pid) || !row.eat(' ')) return false;
   const std::string_view rest = trimmed_left(row.rest());
-  const std::string_view state = rest.substr(0, rest.find(' '));
-  constexpr std::size_t kLongest = 5;
-  return !state.empty() && state.size() <= kLongest &&
-         std::string_view("RSDTtZI").find(state.front()) != std::string_view::npos &&
-         state.find_first_not_of("<NLsl+", 1) == std::string_view::npos;
+  return is_ps_state(rest.substr(0, rest.find(' ')));
 }
 }  // namespace
+
+bool is_ps_state(std::string_view word) {
+  constexpr std::string_view kStates = "RSDTtZI";
+  constexpr std::string_view kMore = "<NLsl+";
+  constexpr std::size_t kLongest = 5;
+  if (word.empty() || word.size() > kLongest) return false;
+  return kStates.find(word.front()) != kStates.npos &&
+         word.find_first_not_of(kMore, 1) == std::string_view::npos;
+}
 
 bool begins_line(std::string_view line) {
   const std::string_view text = trimmed_left(line);

@@ -8,6 +8,9 @@ namespace ringside::logs {
 /// It is a program's own line: a prefix, a tag, a label, a time stands at its beginning, or it is empty.
 bool begins_line(std::string_view line);
 
+/// A word of ps's column STAT: `Sl`, `T`, `R+`; ps(1), "PROCESS STATE CODES".
+bool is_ps_state(std::string_view word);
+
 /// Whether a line of a full page can be the first of what a program said: a header, a tag, a label, a frame, a row,
 /// words that begin messages. More than begins_line() knows: a page is full by chance, too.
 bool begins_on_full_page(std::string_view text);

@@ -8,6 +8,7 @@
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/line_begins.h"
 
 namespace ringside::hang {
 namespace {
@@ -23,13 +24,6 @@ std::int64_t number_behind(std::string_view text, std::string_view key) {
   std::int64_t number = -1;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
   return error == std::errc() ? number : -1;
-}
-
-bool is_state(std::string_view word) {
-  constexpr std::string_view kStates = "RSDTtZI";
-  constexpr std::string_view kMore = "<NLsl+";
-  if (word.empty() || word.size() > 5 || kStates.find(word.front()) == kStates.npos) return false;
-  return word.find_first_not_of(kMore, 1) == std::string_view::npos;
 }
 
 }  // namespace
@@ -49,7 +43,7 @@ PsLine read_ps_line(std::string_view line) {
     if (word.empty()) break;
     const bool is_number = word.find_first_not_of("0123456789") == std::string_view::npos;
     if (is_number && out.pid < 0) out.pid = parse_whole(word).value_or(-1);
-    if (out.pid >= 0 && is_state(word)) {
+    if (out.pid >= 0 && logs::is_ps_state(word)) {
       out.state = word.front();
       break;
     }
