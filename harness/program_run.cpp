@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "base/mixed.h"
 #include "engine/runtime/call_faults.h"
+#include "engine/runtime/call_group.h"
 #include "harness/hangs/calls.h"
 
 namespace ringside {
@@ -40,7 +42,12 @@ class ProgramRun {
   Status run() {
     const hangs::RankProgram& mine = program_.programs[static_cast<std::size_t>(me_)];
     for (int iteration = 0; iteration < mine.iterations; ++iteration) {
-      for (const Step& step : mine.body_of(iteration)) RINGSIDE_TRY(take(step));
+      const std::vector<Step>& body = mine.body_of(iteration);
+      for (std::size_t i = 0; i < body.size();) {
+        const std::span<const Step> steps(body.data() + i, hangs::bundle_length(body, i));
+        RINGSIDE_TRY(take(steps));
+        i += steps.size();
+      }
     }
     return {};
   }
@@ -58,14 +65,16 @@ class ProgramRun {
     return own ? *own : world_;
   }
 
-  Status take(const Step& step) {
+  /// steps  those that begin together, or one
+  Status take(std::span<const Step> steps) {
+    const Step& step = steps.front();
     switch (step.kind) {
       case Step::Kind::Compute:
       case Step::Kind::Kernel:  // calls come one after the other: nothing runs beside it
         std::this_thread::sleep_for(step.time);
         return {};
       case Step::Kind::Call:
-        return call(step);
+        return calls(steps);
       case Step::Kind::Rendezvous:
         return of(step.group).barrier();
       case Step::Kind::Join:         // no call is under way
@@ -82,8 +91,29 @@ class ProgramRun {
                                                  static_cast<std::uint64_t>(most_ / 2));
   }
 
-  Status call(const Step& step) {
-    Communicator& communicator = of(step.group);
+  /// Sends and receives that begin together are one call, collectives follow each other: as CallGroup has them.
+  Status calls(std::span<const Step> steps) {
+    Communicator& communicator = of(steps.front().group);
+    std::vector<CollectiveCall> calls;
+    std::vector<std::size_t> places{0};
+    for (const Step& step : steps) {
+      calls.push_back(call_of(step));
+      const std::size_t block =
+          size_of(step.type).value * static_cast<std::size_t>(calls.back().count);
+      places.push_back(places.back() + block * static_cast<std::size_t>(communicator.nranks()));
+    }
+    input_.resize(std::max(input_.size(), places.back()));
+    output_.resize(std::max(output_.size(), places.back()));
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      calls[i].input = input_.data() + places[i];
+      calls[i].output = output_.data() + places[i];
+    }
+    if (hangs::is_p2p(steps.front().op)) calls = fuse_messages(calls);
+    for (const CollectiveCall& call : calls) RINGSIDE_TRY(communicator.run(call));
+    return {};
+  }
+
+  [[nodiscard]] CollectiveCall call_of(const Step& step) const {
     CollectiveCall call;
     call.collective = hangs::collective_of(step.op);
     call.type = step.type;
@@ -91,13 +121,7 @@ class ProgramRun {
     if (hangs::has_root(step.op)) call.root = Rank{step.peer};
     if (step.op == Op::Send) call.sends = {{Rank{step.peer}, 0, call.count}};
     if (step.op == Op::Recv) call.recvs = {{Rank{step.peer}, 0, call.count}};
-    const std::size_t size = size_of(step.type).value * static_cast<std::size_t>(call.count) *
-                             static_cast<std::size_t>(communicator.nranks());
-    input_.resize(std::max(input_.size(), size));
-    output_.resize(std::max(output_.size(), size));
-    call.input = input_.data();
-    call.output = output_.data();
-    return communicator.run(call);
+    return call;
   }
 
   Communicator& world_;

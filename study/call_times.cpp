@@ -38,13 +38,22 @@ using Place = std::tuple<std::vector<int>, std::size_t, std::vector<int>>;
 using CallKey =
     std::tuple<int, std::string, std::uint64_t, Place>;  // family, collective, bytes, where
 /// And as the program has it: group, call, type, elements.
-using StepKey = std::tuple<int, Op, DataType, std::int64_t>;
+using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool>;
 
-StepKey key_of(const Step& call, int group) { return {group, call.op, call.type, call.count}; }
+StepKey key_of(const Step& call, int group) {
+  return {group, call.op, call.type, call.count, call.is_shift};
+}
 
 /// What the simulator calls it: of two ranks each sends to the other.
 const char* collective_text(Op op) {
   return hangs::is_p2p(op) ? "send_recv" : to_string(hangs::collective_of(op));
+}
+
+bool is_of_pair(const Step& call) { return hangs::is_p2p(call.op) && !call.is_shift; }
+
+/// As a scenario has it.
+const char* step_text(const Step& call) {
+  return call.is_shift ? collective_text(call.op) : hangs::to_string(call.op);
 }
 
 /// Of the larger buffer of a rank, as sizes of calls are given.
@@ -171,14 +180,14 @@ struct CallClock::Impl {
   [[nodiscard]] Result<Known> time_of(const hangs::Program& program, const Step& call,
                                       const Group& group) {
     std::vector<int> members = group.ranks;
-    if (hangs::is_p2p(call.op)) members.resize(std::min<std::size_t>(2, members.size()));
+    if (is_of_pair(call)) members.resize(std::min<std::size_t>(2, members.size()));
     if (members.size() < 2) return Known{};
     RINGSIDE_TRY(const Seat seat, seat_of(members));
     const std::uint64_t bytes = bytes_of(call, members.size());
     const std::vector<int> nodes =
         has_fabric ? seat.nodes : std::vector<int>{static_cast<int>(seat.nodes.size())};
     const CallKey key{group.family,
-                      collective_text(call.op),
+                      is_of_pair(call) ? "transfer" : collective_text(call.op),
                       bytes,
                       {nodes, seat.hosts_within.size(), seat.gpus}};
     if (const auto found = places.find(key); found != places.end()) return found->second;
@@ -205,7 +214,7 @@ struct CallClock::Impl {
                                                  std::uint64_t bytes) const {
     RINGSIDE_TRY(Simulated mine, simulate(seat, call.op, bytes));
     CallTime told{.groups = program.families[static_cast<std::size_t>(group.family)],
-                  .call = hangs::to_string(call.op),
+                  .call = step_text(call),
                   .ranks = seat.hosts() * static_cast<int>(seat.gpus.size()),
                   .hosts = seat.hosts(),
                   .bytes = Bytes{bytes},
@@ -215,7 +224,7 @@ struct CallClock::Impl {
                   .error_percent = mine.row.error_percent};
     std::map<std::string, double> sums;
     for (const auto& [name, wire] : mine.wires) sums[name] = wire.first;
-    if (!hangs::is_p2p(call.op)) {
+    if (!is_of_pair(call)) {
       for (const Seat& other : beside(program, group, seat)) {
         RINGSIDE_TRY(const Simulated theirs, simulate(other, call.op, bytes));
         for (const auto& [name, wire] : theirs.wires) {

@@ -46,7 +46,7 @@ class CallClock {
   [[nodiscard]] int hosts() const;
 
   /// Simulates such a call of a group, if none like it is known. A transfer counts as one between the group's first two
-  /// ranks.
+  /// ranks, both halves of a send_recv of the whole group as that.
   /// group   index in the program's groups
   /// errors  as simulate_call(); InvalidArgument: a group with other GPUs on one host than on another
   Status learn(const hangs::Program& program, const hangs::Step& call, int group);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "base/folder.h"
@@ -206,12 +208,22 @@ class SimulatedRun {
 
   Status learn(const Program& program, const std::vector<int>& group_of) {
     if (!clock_) return {};
+    const auto learn_one = [&](const hangs::Step& step) -> Status {
+      const Status learnt =
+          clock_->learn(whole_, step, group_of[static_cast<std::size_t>(step.group)]);
+      return learnt ? Status{} : of_the_cluster(learnt.error());
+    };
     const auto learn_all = [&](const std::vector<hangs::Step>& body) -> Status {
-      for (const hangs::Step& step : body) {
-        if (step.kind != Kind::Call) continue;
-        const Status learnt =
-            clock_->learn(whole_, step, group_of[static_cast<std::size_t>(step.group)]);
-        if (!learnt) return of_the_cluster(learnt.error());
+      for (std::size_t i = 0; i < body.size();) {
+        const std::span<const hangs::Step> steps(body.data() + i, hangs::bundle_length(body, i));
+        i += steps.size();
+        if (steps.front().kind != Kind::Call) continue;
+        std::set<hangs::Op> ways;
+        for (const hangs::Step& step : steps) {
+          const hangs::Step shared = hangs::as_shared(steps, step);
+          if (hangs::is_p2p(shared.op) && !ways.insert(shared.op).second) continue;
+          RINGSIDE_TRY(learn_one(shared));
+        }
       }
       return {};
     };

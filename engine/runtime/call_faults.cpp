@@ -15,11 +15,15 @@ namespace {
 constexpr Nanoseconds kNap = std::chrono::milliseconds(10);
 constexpr std::size_t kMostMemory = std::size_t{1} << 32;  ///< bytes of a call that a fault changed
 
-/// Elements that reach beyond the last one of any transfer.
-std::int64_t reach_of(const std::vector<Transfer>& transfers) {
-  std::int64_t most = 0;
-  for (const Transfer& one : transfers) most = std::max(most, one.offset + one.count);
-  return most;
+/// One behind the other: buffers of messages that were fused lie anywhere.
+/// returns  the elements of all
+std::int64_t lay_out(std::vector<Transfer>& transfers) {
+  std::int64_t next = 0;
+  for (Transfer& one : transfers) {
+    one.offset = next;
+    next += one.count;
+  }
+  return next;
 }
 
 /// The rank goes away, as the fault says.
@@ -74,7 +78,7 @@ CollectiveCall changed(CollectiveCall call, const std::vector<const Fault*>& cha
 
 Status run_apart(const CallFaults::Caller& caller, CollectiveCall call) {
   const std::size_t element = size_of(call.type).value;
-  const std::int64_t listed = std::max(reach_of(call.sends), reach_of(call.recvs));
+  const std::int64_t listed = std::max(lay_out(call.sends), lay_out(call.recvs));
   const Bytes whole = call_bytes(call.collective, shape_of(call), caller.nranks);
   const std::size_t size = std::max(
       {static_cast<std::size_t>(whole.value), element, static_cast<std::size_t>(listed) * element});

@@ -1,6 +1,7 @@
 #include "harness/hangs/dump.h"
 
-#include <unordered_map>
+#include <map>
+#include <utility>
 
 namespace ringside::hangs {
 namespace {
@@ -27,13 +28,13 @@ FlightDump flight_dump(const Program& program, const Snapshot& snapshot, const R
   for (const GroupStatus& one : snapshot.status) {
     dump.status.push_back({one.pg_id, one.enqueued, one.started, one.completed});
   }
-  std::unordered_map<const Step*, const FlightDump::Call*> calls;
+  std::map<std::pair<const Step*, bool>, const FlightDump::Call*> calls;
   dump.entries.reserve(snapshot.entries.size());
   for (const Entry& entry : snapshot.entries) {
     const Step& step = *entry.record->step;
-    const FlightDump::Call*& call = calls[&step];
+    const FlightDump::Call*& call = calls[{&step, entry.is_end}];
     if (call == nullptr) {
-      CallText text = describe(program, step, snapshot.rank, recorder);
+      CallText text = describe(program, step, entry.is_end, snapshot.rank, recorder);
       FlightDump::Call& made = dump.calls.emplace_back();
       made.profiling_name = std::move(text.profiling_name);
       made.input = std::move(text.input);

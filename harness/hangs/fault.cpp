@@ -105,7 +105,9 @@ class Injector {
       const std::vector<Step>& body = program_of(place.rank).body;
       std::vector<std::size_t> found;
       for (std::size_t i = 0; i < body.size(); ++i) {
-        if (body[i].kind == Kind::Call && group_of(body[i]).ranks.size() > 1 && fits(body[i])) {
+        // Of what begins together a part that is missing is not labelled.
+        if (body[i].kind == Kind::Call && body[i].bundle == 0 &&
+            group_of(body[i]).ranks.size() > 1 && fits(body[i])) {
           found.push_back(i);
         }
       }
@@ -118,15 +120,16 @@ class Injector {
 
   /// The number that the call at the place has in its group, were nothing wrong.
   int seq_at(const Place& place, const Step& call) {
-    const auto counts = [&call](const Step& step) {
-      return step.kind == Kind::Call && step.group == call.group &&
-             is_p2p(step.op) == is_p2p(call.op);
-    };
     const std::vector<Step>& body = program_of(place.rank).body;
-    const auto whole = std::count_if(body.begin(), body.end(), counts);
-    const auto part = std::count_if(
-        body.begin(), body.begin() + static_cast<std::ptrdiff_t>(place.index), counts);
-    return static_cast<int>(whole * place.iteration + part + 1);
+    const auto count_to = [&](std::size_t end) {
+      int count = 0;
+      for (std::size_t i = 0; i < end; ++i) {
+        count += begins_call(body, i) && body[i].group == call.group &&
+                 is_p2p(body[i].op) == is_p2p(call.op);
+      }
+      return count;
+    };
+    return count_to(body.size()) * place.iteration + count_to(place.index) + 1;
   }
 
   void blame(const Place& place, const Step& call, const std::string& text) {

@@ -20,7 +20,7 @@ constexpr int kHealthyIterations = 3;
 
 bool has_transfers(const Program& program) {
   return std::any_of(program.sites.begin(), program.sites.end(), [](const OutlineStep& step) {
-    return step.kind == OutlineStep::Kind::Transfer;
+    return step.kind == OutlineStep::Kind::Transfer || step.kind == OutlineStep::Kind::Shift;
   });
 }
 
@@ -76,9 +76,11 @@ Recorder draw_recorder(Random& random) {
 void make_blocking(Program& program) {
   const auto block = [](std::vector<Step>& body) {
     std::vector<Step> blocking;
-    for (const Step& step : body) {
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      const Step& step = body[i];
       blocking.push_back(step);
       if (step.kind != Step::Kind::Call || step.async) continue;
+      if (bundle_length(body, i) > 1) continue;  // what begins together is waited for together
       Step wait;
       wait.kind = Step::Kind::Synchronize;
       wait.site = step.site;

@@ -40,8 +40,9 @@ struct Family {
 /// One line of the program that all ranks run.
 struct OutlineStep {
   enum class Kind : std::uint8_t {
-    Call,         ///< enqueues; what follows on the GPU waits for it unless `async`
-    Transfer,     ///< send on group rank `from`, recv on `to`, nothing on the others
+    Call,      ///< enqueues; what follows on the GPU waits for it unless `async`
+    Transfer,  ///< send on group rank `from`, recv on `to`, nothing on the others
+    Shift,  ///< each rank sends to the one `to` places on in its group, round its end; back where that is negative
     Compute,      ///< keeps the host busy for `time`
     Kernel,       ///< keeps the GPU busy for `time`: what follows on the GPU waits for it
     Join,         ///< the GPU waits for every asynchronous call so far, or those of `family` alone
@@ -58,6 +59,10 @@ struct OutlineStep {
   bool async = false;
   Nanoseconds time{};
   bool is_of_family = false;  ///< of Join
+  /// Calls, transfers and shifts that begin together, next to each other, have one number, and no others have it; 0:
+  /// begins alone. All are of one family, and either collectives or none of them. A shift is never alone.
+  int bundle = 0;
+  int stream = -1;  ///< that it stands on, or of Join that it waits for: index in Outline::streams
   /// A rank of each group of a family.
   struct Place {
     int family = 0;
@@ -74,7 +79,8 @@ struct Outline {
   int ranks_per_host = 8;
   int iterations = 1;
   double tokens = 0;  ///< that an iteration trains on or writes, of all ranks; 0: not known
-  std::vector<Family> families;  ///< the first one is the default group of all ranks
+  std::vector<Family> families;           ///< the first one is the default group of all ranks
+  std::vector<std::string> streams = {};  ///< names; whatever has none is where PyTorch puts it
   std::vector<OutlineStep> steps;
 };
 

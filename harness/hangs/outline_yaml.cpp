@@ -113,9 +113,12 @@ class ProgramReader {
       return root_.bad(steps, "steps must be a list", "- all_reduce: {on: world, count: 4096}");
     }
     for (const YAML::Node& node : steps) {
-      if (node.IsMap() && node.size() == 1 && node.begin()->first.IsScalar() &&
-          node.begin()->first.Scalar() == "repeat") {
+      if (is_step(node, "repeat")) {
         RINGSIDE_TRY(read_loop(node, depth + 1));
+        continue;
+      }
+      if (is_step(node, "grouped")) {
+        RINGSIDE_TRY(read_grouped(node));
         continue;
       }
       RINGSIDE_TRY(const OutlineStep step, read_step(node));
@@ -144,9 +147,82 @@ class ProgramReader {
     outline_.steps.reserve(first + length * static_cast<std::size_t>(times));
     for (int i = 1; i < times; ++i) {
       for (std::size_t step = 0; step < length; ++step) {
-        outline_.steps.push_back(outline_.steps[first + step]);
+        OutlineStep copy = outline_.steps[first + step];
+        if (copy.bundle != 0) {
+          const bool goes_on = step > 0 && outline_.steps[first + step - 1].bundle == copy.bundle;
+          copy.bundle = goes_on ? bundles_ : ++bundles_;
+        }
+        outline_.steps.push_back(copy);
       }
     }
+    return {};
+  }
+
+  static bool is_step(const YAML::Node& node, std::string_view word) {
+    return node.IsMap() && node.size() == 1 && node.begin()->first.IsScalar() &&
+           node.begin()->first.Scalar() == word;
+  }
+
+  /// What begins together: each a step of its own, with the others' number.
+  Status read_grouped(const YAML::Node& node) {
+    const SchemaStep& schema = *std::ranges::find(step_schema(), "grouped", &SchemaStep::word);
+    const YAML::Node value = node.begin()->second;
+    if (!value.IsMap())
+      return root_.bad(node, "grouped must be a mapping", std::string(schema.form));
+    const YamlMapping keys(value, root_.where());
+    RINGSIDE_TRY(keys.check(schema.keys));
+    OutlineStep shared;
+    RINGSIDE_TRY(read_only(keys, shared));
+    RINGSIDE_TRY(read_order(keys, shared));
+    RINGSIDE_TRY(
+        const YAML::Node calls,
+        keys.find("calls", "calls: [transfer: {on: pipeline, from: 0, to: 1, count: 64}]"));
+    if (!calls.IsSequence() || calls.size() == 0) {
+      return keys.bad(node, "calls must be a list", std::string(schema.form));
+    }
+    shared.bundle = ++bundles_;
+    const std::size_t first = outline_.steps.size();
+    for (const YAML::Node& call : calls) {
+      if (is_step(call, "grouped") || is_step(call, "repeat")) {
+        return root_.bad(call, "grouped are calls", "transfers, or collectives");
+      }
+      RINGSIDE_TRY(const OutlineStep step, read_step(call));
+      RINGSIDE_TRY(add_grouped(call, step, shared, first));
+    }
+    return {};
+  }
+
+  /// first  the group's first step, if there is one already
+  Status add_grouped(const YAML::Node& node, OutlineStep step, const OutlineStep& shared,
+                     std::size_t first) {
+    const bool is_transfer = step.kind == OutlineKind::Transfer;
+    if (!is_transfer && step.kind != OutlineKind::Call) {
+      return root_.bad(node, "grouped are calls", "transfers, or collectives");
+    }
+    if (step.at || step.async || step.stream >= 0) {
+      return root_.bad(node, "only, async or stream of one call of a group",
+                       "say it of the whole: grouped: {calls: [...], async: yes}");
+    }
+    if (first < outline_.steps.size()) {
+      const OutlineStep& other = outline_.steps[first];
+      if (other.kind != step.kind || other.family != step.family) {
+        return root_.bad(node, "grouped calls are one kernel of one communicator",
+                         "transfers alone, or collectives alone, all on the same groups");
+      }
+    }
+    const auto is_same_way = [&](const OutlineStep& other) {
+      return is_transfer && other.from == step.from && other.to == step.to;
+    };
+    if (std::any_of(outline_.steps.begin() + static_cast<std::ptrdiff_t>(first),
+                    outline_.steps.end(), is_same_way)) {
+      return root_.bad(node, fmt::format("two grouped transfers from {} to {}", step.from, step.to),
+                       "one of both together");
+    }
+    step.bundle = shared.bundle;
+    step.async = shared.async;
+    step.stream = shared.stream;
+    step.at = shared.at;
+    outline_.steps.push_back(step);
     return {};
   }
 
@@ -175,12 +251,16 @@ class ProgramReader {
       const YamlMapping keys(value, root_.where());
       RINGSIDE_TRY(keys.check(schema->keys));
       RINGSIDE_TRY(read_only(keys, step));
+      if (keys.has("stream")) {
+        RINGSIDE_TRY(step.stream, read_stream(keys));
+      }
       if (!keys.has("on")) return step;
       RINGSIDE_TRY(step.family, read_family(keys));
       step.is_of_family = true;
       return step;
     }
     step.kind = word == "transfer"     ? OutlineKind::Transfer
+                : word == "send_recv"  ? OutlineKind::Shift
                 : word == "rendezvous" ? OutlineKind::Rendezvous
                                        : OutlineKind::Call;
     if (step.kind == OutlineKind::Call) {
@@ -204,6 +284,39 @@ class ProgramReader {
     return {};
   }
 
+  /// `async` and `stream`, if they are there.
+  Status read_order(const YamlMapping& keys, OutlineStep& step) {
+    if (keys.has("async")) {
+      RINGSIDE_TRY(const std::string word, keys.word("async", "yes"));
+      if (word != "yes" && word != "no") {
+        return keys.bad(keys.node(), fmt::format("async: '{}'", word), "yes or no");
+      }
+      step.async = word == "yes";
+    }
+    if (keys.has("stream")) {
+      RINGSIDE_TRY(step.stream, read_stream(keys));
+    }
+    return {};
+  }
+
+  /// Streams are there as soon as they are named.
+  Result<int> read_stream(const YamlMapping& keys) {
+    RINGSIDE_TRY(const std::string name, keys.word("stream", "side"));
+    if (!is_word(name)) {
+      return keys.bad(keys.node(), fmt::format("'{}' cannot name a stream", name),
+                      "letters, digits and _");
+    }
+    std::vector<std::string>& all = outline_.streams;
+    const auto found = std::ranges::find(all, name);
+    if (found != all.end()) return static_cast<int>(found - all.begin());
+    constexpr std::size_t kMostStreams = 64;
+    if (all.size() == kMostStreams) {
+      return keys.bad(keys.node(), "too many streams", fmt::format("{} at most", kMostStreams));
+    }
+    all.push_back(name);
+    return static_cast<int>(all.size()) - 1;
+  }
+
   /// `2ms` on all ranks, or `{time: 2ms, on: stages, at: 0}` on one rank of each group.
   Result<OutlineStep> read_work(const YAML::Node& node, const SchemaStep& schema,
                                 const YAML::Node& value, OutlineStep step) {
@@ -212,6 +325,7 @@ class ProgramReader {
       const YamlMapping keys(value, root_.where());
       RINGSIDE_TRY(keys.check(schema.keys));
       RINGSIDE_TRY(text, keys.word("time", "2ms"));
+      RINGSIDE_TRY(read_order(keys, step));
       if (keys.has("on") || keys.has("at")) {
         RINGSIDE_TRY(step.at, read_place(keys));
       }
@@ -283,13 +397,18 @@ class ProgramReader {
     if (call.has("root")) {
       RINGSIDE_TRY(step.from, call.whole("root", 0, last, "0"));
     }
-    if (call.has("async")) {
-      RINGSIDE_TRY(const std::string word, call.word("async", "yes"));
-      if (word != "yes" && word != "no") {
-        return call.bad(call.node(), fmt::format("async: '{}'", word), "yes or no");
+    if (step.kind == OutlineKind::Shift) {
+      step.bundle = ++bundles_;
+      step.to = 1;
+      if (call.has("by")) {
+        RINGSIDE_TRY(step.to, call.whole("by", -last, last, "1"));
       }
-      step.async = word == "yes";
+      if (step.to == 0 || last == 0) {
+        return call.bad(call.node(), "a send_recv of each rank with itself",
+                        "by: 1, on groups of several ranks");
+      }
     }
+    RINGSIDE_TRY(read_order(call, step));
     return step;
   }
 
@@ -309,6 +428,7 @@ class ProgramReader {
 
   const YamlMapping& root_;
   Outline& outline_;
+  int bundles_ = 0;  ///< numbers given
 };
 
 }  // namespace

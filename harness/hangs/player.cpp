@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <span>
 
 #include "base/random.h"
 
@@ -24,7 +25,11 @@ struct Dependency {
 };
 
 struct Queued {
-  int record = 0;          ///< of a call; -1: a kernel that is none
+  int record =
+      0;  ///< of a call, the first one of several that begin together; -1: a kernel that is none
+  int calls = 1;           ///< that begin together
+  int done = 0;            ///< of those
+  std::int64_t end = 0;    ///< of the last of those
   std::int64_t ready = 0;  ///< when the host had enqueued it
   std::int64_t time = 0;   ///< of a kernel that is no call
   int iteration = 0;
@@ -33,9 +38,11 @@ struct Queued {
 };
 
 struct Stream {
-  int group = 0;             ///< kNoGroup: of the kernels that are no calls
-  int peer = -1;             ///< rank in the group, of a stream of transfers
-  std::deque<Queued> queue;  ///< not completed yet; only the first one can run
+  int name = -1;                 ///< in the program's list; -1: it is a group's
+  int group = 0;                 ///< kNoGroup: of the kernels that are no calls, or it has a name
+  int peer = -1;                 ///< rank in the group, of a stream of transfers
+  std::vector<int> groups = {};  ///< that have called on it
+  std::deque<Queued> queue;      ///< not completed yet; only the first one can run
   int enqueued = 0;
   std::vector<std::int64_t> ends;  ///< of those that are completed
   std::int64_t free_at = 0;
@@ -52,7 +59,9 @@ struct RankState {
   int rendezvous = -1;     ///< round of the rendezvous where it stands
   int in_flight = 0;
   std::vector<Stream> streams;
-  std::vector<int> waited;       ///< by stream: kernels that the main stream waits for
+  std::vector<int> waited;  ///< by stream: kernels that the main stream waits for
+  std::map<std::pair<int, int>, Dependency>
+      last_calls;                ///< by group and peer; where streams have names
   std::vector<int> collectives;  ///< by group, sequence numbers given so far
   std::vector<int> transfers;
 };
@@ -60,6 +69,7 @@ struct RankState {
 struct Member {
   int rank = 0;
   int stream = 0;
+  int record = 0;
   bool is_gone = false;  ///< completed ahead of the others
 };
 
@@ -120,8 +130,11 @@ class Player {
   [[nodiscard]] const Group& group_of(int group) const {
     return program_.groups[static_cast<std::size_t>(group)];
   }
-  Record& record_of(int rank, const Queued& queued) {
-    return history(rank).records[static_cast<std::size_t>(queued.record)];
+  Record& record_of(const Member& member) {
+    return history(member.rank).records[static_cast<std::size_t>(member.record)];
+  }
+  Stream& stream_of(const Member& member) {
+    return state(member.rank).streams[static_cast<std::size_t>(member.stream)];
   }
 
   void push(int rank) {
@@ -147,13 +160,16 @@ class Player {
         own.next = 0;
         continue;
       }
-      if (!do_step(rank, body[own.next])) return;
-      ++own.next;
+      const std::size_t length = bundle_length(body, own.next);
+      if (!do_step(rank, {body.data() + own.next, length})) return;
+      own.next += length;
     }
   }
 
-  /// returns  whether the host went past the step
-  bool do_step(int rank, const Step& step) {
+  /// steps    those that begin together, or one
+  /// returns  whether the host went past them
+  bool do_step(int rank, std::span<const Step> steps) {
+    const Step& step = steps.front();
     RankState& own = state(rank);
     switch (step.kind) {
       case Step::Kind::Compute:
@@ -165,10 +181,10 @@ class Player {
           stand(rank, RankEnd::Host::WaitsForGpu, &step);
           return false;
         }
-        enqueue(rank, step);
+        enqueue(rank, steps);
         return true;
       case Step::Kind::Join:
-        wait_for_calls(own, step.group);
+        wait_for_calls(own, step);
         return true;
       case Step::Kind::Synchronize:
         return synchronize(rank, step);
@@ -191,11 +207,13 @@ class Player {
     end.host_time = state(rank).time;
   }
 
-  /// group  -1: of all
-  static void wait_for_calls(RankState& own, int group) {
+  static void wait_for_calls(RankState& own, const Step& join) {
     for (std::size_t s = 0; s < own.streams.size(); ++s) {
-      if (group >= 0 && own.streams[s].group != group) continue;
-      own.waited[s] = own.streams[s].enqueued;
+      const Stream& stream = own.streams[s];
+      if (join.group >= 0 && std::ranges::find(stream.groups, join.group) == stream.groups.end())
+        continue;
+      if (join.stream >= 0 && stream.name != join.stream) continue;
+      own.waited[s] = stream.enqueued;
     }
   }
 
@@ -229,19 +247,22 @@ class Player {
     return false;
   }
 
-  void enqueue(int rank, const Step& step) {
-    if (step.kind == Step::Kind::Call) {
-      enqueue_on(rank, step, enqueue_record(rank, step), step.async);
-    } else {
-      enqueue_on(rank, step, -1, false);
+  void enqueue(int rank, std::span<const Step> steps) {
+    int first = -1;
+    for (const Step& step : steps) {
+      if (step.kind != Step::Kind::Call) break;
+      const int record = enqueue_record(rank, step, &step == steps.data());
+      if (first < 0) first = record;
     }
+    enqueue_on(rank, steps, first);
   }
 
-  int enqueue_record(int rank, const Step& step) {
+  /// is_first  of those that begin together: sends and receives have one number then
+  int enqueue_record(int rank, const Step& step, bool is_first) {
     RankState& own = state(rank);
     const auto family = static_cast<std::size_t>(group_of(step.group).family);
     if (is_p2p(step.op)) {
-      ++own.transfers[family];
+      if (is_first) ++own.transfers[family];
     } else {
       ++own.collectives[family];
     }
@@ -255,11 +276,13 @@ class Player {
     return static_cast<int>(history(rank).records.size()) - 1;
   }
 
-  void enqueue_on(int rank, const Step& step, int record, bool is_async) {
+  void enqueue_on(int rank, std::span<const Step> steps, int record) {
+    const Step& step = steps.front();
     RankState& own = state(rank);
     const int stream = stream_of(own, step);
     const auto index = static_cast<std::size_t>(stream);
     Queued queued{.record = record,
+                  .calls = static_cast<int>(steps.size()),
                   .ready = own.time + kCallTime / 2,
                   .time = record < 0 ? varied(step.time.count()) : 0,
                   .iteration = own.iteration};
@@ -269,11 +292,24 @@ class Player {
       }
     }
     ++own.streams[index].enqueued;
+    if (record >= 0 && !program_.streams.empty()) follow_last(own, step, stream, queued);
     own.streams[index].queue.push_back(std::move(queued));
     ++own.in_flight;
-    if (!is_async) own.waited[index] = own.streams[index].enqueued;
+    if (!step.async) own.waited[index] = own.streams[index].enqueued;
     own.time += kCallTime;
   }
+
+  /// A communicator's calls run in their order, whichever streams they are on.
+  static void follow_last(RankState& own, const Step& call, int stream, Queued& queued) {
+    const Dependency mine{stream, own.streams[static_cast<std::size_t>(stream)].enqueued};
+    const int peer = is_of_pair(call) ? call.peer : -1;
+    const auto [last, is_first] = own.last_calls.try_emplace({call.group, peer}, mine);
+    if (!is_first && last->second.stream != stream) queued.after.push_back(last->second);
+    last->second = mine;
+  }
+
+  /// Whether two ranks have a communicator for it by themselves.
+  static bool is_of_pair(const Step& call) { return is_p2p(call.op) && call.bundle == 0; }
 
   /// Whether the first `count` kernels are done at the host's time: the player may be ahead of it.
   static bool is_done_by(const Stream& stream, int count, std::int64_t time) {
@@ -282,19 +318,23 @@ class Player {
 
   static int stream_of(RankState& own, const Step& step) {
     const bool is_call = step.kind == Step::Kind::Call;
-    const int group = is_call ? step.group : kNoGroup;
-    const int peer = is_call && is_p2p(step.op) ? step.peer : -1;
-    for (std::size_t s = 0; s < own.streams.size(); ++s) {
-      if (own.streams[s].group == group && own.streams[s].peer == peer) {
-        return static_cast<int>(s);
-      }
+    const bool is_named = step.stream >= 0;
+    Stream wanted;
+    wanted.name = step.stream;
+    wanted.group = is_call && !is_named ? step.group : kNoGroup;
+    wanted.peer = is_call && is_of_pair(step) && !is_named ? step.peer : -1;
+    auto found = std::ranges::find_if(own.streams, [&](const Stream& one) {
+      return one.name == wanted.name && one.group == wanted.group && one.peer == wanted.peer;
+    });
+    if (found == own.streams.end()) {
+      own.streams.push_back(std::move(wanted));
+      own.waited.push_back(0);
+      found = own.streams.end() - 1;
     }
-    Stream stream;
-    stream.group = group;
-    stream.peer = peer;
-    own.streams.push_back(std::move(stream));
-    own.waited.push_back(0);
-    return static_cast<int>(own.streams.size()) - 1;
+    if (is_call && std::ranges::find(found->groups, step.group) == found->groups.end()) {
+      found->groups.push_back(step.group);
+    }
+    return static_cast<int>(found - own.streams.begin());
   }
 
   // --- the GPU --------------------------------------------------------------------------------
@@ -322,13 +362,16 @@ class Player {
         leave(rank, stream, ready + head.time);
         continue;
       }
-      Record& record = record_of(rank, head);
-      record.started = ready;
-      const Member member{rank, static_cast<int>(s), false};
-      if (is_p2p(record.step->op)) {
-        enter_transfer(member, *record.step);
-      } else {
-        enter_collective(member, record);
+      Member member{rank, static_cast<int>(s), head.record, false};
+      const int end = head.record + head.calls;  // the last one that is done takes it off the queue
+      for (; member.record < end; ++member.record) record_of(member).started = ready;
+      for (member.record = head.record; member.record < end; ++member.record) {
+        const Record& record = record_of(member);
+        if (is_p2p(record.step->op)) {
+          enter_transfer(member, *record.step);
+        } else {
+          enter_collective(member, record);
+        }
       }
     }
   }
@@ -349,7 +392,7 @@ class Player {
     if (instance.is_broken) return;
     const Step step = *record.step;
     const Group& group = group_of(step.group);
-    const std::int64_t busy = kernel_time(step, group);
+    const std::int64_t busy = collectives_time(member);
     if (instance.members.size() < group.ranks.size()) {
       const std::uint64_t bytes = size_of(step.type).value * static_cast<std::uint64_t>(step.count);
       if (step.op == Op::Broadcast && bytes <= kEagerBytes &&
@@ -359,10 +402,11 @@ class Player {
       }
       return;
     }
+    if (place > 0) return;  // one before it, of the same kernel, is broken: nothing of that ends
     const std::vector<Member> members = std::move(instance.members);
     const std::int64_t ready = instance.ready;
     const std::int64_t end = ready + busy + (is_hit(record) ? network_.by.count() : 0);
-    // A rank is in one call of the group at a time, so the oldest one is full first.
+    // A rank comes to a group's calls in their order, so the oldest one is full first.
     shared.instances.pop_front();
     ++shared.base;
     for (const Member& each : members) {
@@ -387,8 +431,8 @@ class Player {
       return;
     }
     const Member other = theirs.front();
-    const Record& far = head_record(other);
-    const Record& near = head_record(member);
+    const Record& far = record_of(other);
+    const Record& near = record_of(member);
     const bool fits = far.step->count == step.count && far.step->type == step.type;
     if (!fits) {
       mine.push_back(member);
@@ -396,22 +440,24 @@ class Player {
     }
     theirs.pop_front();
     const std::int64_t ready = std::max(far.started, near.started);
-    const std::int64_t end = ready + kernel_time(step, group_of(step.group));
+    const std::int64_t end = ready + std::max(transfers_time(member), transfers_time(other));
     complete(other, ready, end + late());
     complete(member, ready, end + late());
   }
 
-  const Record& head_record(const Member& member) {
-    const Stream& stream = state(member.rank).streams[static_cast<std::size_t>(member.stream)];
-    return record_of(member.rank, stream.queue.front());
-  }
-
   void complete(const Member& member, std::int64_t ready, std::int64_t time) {
-    Stream& stream = state(member.rank).streams[static_cast<std::size_t>(member.stream)];
-    Record& record = record_of(member.rank, stream.queue.front());
+    Record& record = record_of(member);
     record.moving = ready;
-    record.completed = time;
-    leave(member.rank, stream, time);
+    Stream& stream = stream_of(member);
+    Queued& head = stream.queue.front();
+    head.end = std::max(head.end, time);
+    if (++head.done < head.calls) return;
+    Member each = member;
+    for (int i = 0; i < head.calls; ++i) {
+      each.record = head.record + i;
+      record_of(each).completed = head.end;
+    }
+    leave(member.rank, stream, head.end);
   }
 
   /// The first one on the stream is done.
@@ -428,9 +474,28 @@ class Player {
   }
   std::int64_t late() { return times_.is_even ? 0 : random_.below(3000); }
 
-  [[nodiscard]] std::int64_t kernel_time(const Step& step, const Group& group) const {
-    if (times_.call) return times_.call(step, group).count();
+  [[nodiscard]] std::int64_t kernel_time(const Step& step) const {
+    if (times_.call) return times_.call(step, group_of(step.group)).count();
     return usual_time(step).count();
+  }
+
+  /// What begins with the member's record, itself among it: steps next to each other of its program.
+  std::span<const Step> bundle_of(const Member& member) {
+    const Queued& head = stream_of(member).queue.front();
+    const Step* const first =
+        history(member.rank).records[static_cast<std::size_t>(head.record)].step;
+    return {first, static_cast<std::size_t>(head.calls)};
+  }
+
+  std::int64_t collectives_time(const Member& member) {
+    std::int64_t sum = 0;
+    for (const Step& step : bundle_of(member)) sum += kernel_time(step);
+    return sum;
+  }
+
+  /// Of all that the rank sends, or receives, at once.
+  std::int64_t transfers_time(const Member& member) {
+    return kernel_time(as_shared(bundle_of(member), *record_of(member).step));
   }
 
   const Program& program_;

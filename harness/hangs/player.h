@@ -66,7 +66,8 @@ struct Play {
 
 /// How long things take.
 struct PlayTimes {
-  /// Of a call, from when its last member has come; empty: usual_time().
+  /// Of a call, from when its last member has come; empty: usual_time(). Of one that begins with others it is asked as
+  /// they share what carries them: play().
   std::function<Nanoseconds(const Step& call, const Group& group)> call = {};
   bool is_even =
       false;  ///< everything takes just that; else some per cent more or less, by the seed
@@ -78,8 +79,14 @@ Nanoseconds usual_time(const Step& call);
 /// Plays all ranks against each other until nothing moves.
 ///
 /// A host goes on as soon as a call is enqueued. Each group has a stream of its own on a rank, and each
-/// pair of ranks of a group one for its transfers, and kernels that are no calls have one; a kernel starts when those before it on the stream
-/// are done and what the host had waited for at its enqueueing is done. A collective completes when
+/// pair of ranks of a group one for its transfers, and kernels that are no calls have one, but for what names another; a
+/// kernel starts when those before it on the stream are done and what the host had waited for at its enqueueing is done.
+///
+/// What begins together is one kernel, on the stream of its group's collectives: it starts together, and all of it is done
+/// when the last is. Its sends share the rank's way out, its receives the way in: a transfer takes as long as one of all that
+/// the sender sends at once, or that the receiver receives, whichever is more. Collectives share the channels: as long as all
+/// of them one after the other.
+/// A collective completes when
 /// every member is in its k-th call of the group and all k-th calls agree; calls that disagree never
 /// do. A send completes with the k-th receive of that pair, of equal length. The root of a broadcast
 /// of at most 64 KiB does not wait for the others: the data fits in the slots.

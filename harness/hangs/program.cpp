@@ -8,64 +8,139 @@
 namespace ringside::hangs {
 namespace {
 
-/// The step of `rank`, or Compute of no time where it has no part in it.
-bool expand(const Program& program, const OutlineStep& line, int site, int rank, Step& step) {
-  using Kind = OutlineStep::Kind;
-  step = Step{};
-  step.site = site;
-  step.op = line.op;
-  step.type = line.type;
-  step.async = line.async;
-  step.count = line.count;
-  step.time = line.time;
-  const std::vector<int>& groups = program.group_of[static_cast<std::size_t>(rank)];
-  if (line.at) {
-    const int group = groups[static_cast<std::size_t>(line.at->family)];
-    if (group < 0 ||
-        group_rank(program.groups[static_cast<std::size_t>(group)], rank) != line.at->rank)
-      return false;
+/// The steps that `rank` has of a line: none, one, or both halves of a shift.
+class Expansion {
+ public:
+  Expansion(const Program& program, int rank, std::vector<Step>& body)
+      : program_(program), rank_(rank), body_(body) {}
+
+  void add(const OutlineStep& line, int site) {
+    using Kind = OutlineStep::Kind;
+    if (line.at && place_in(line.at->family) != line.at->rank) return;
+    Step step = base_of(line, site);
+    switch (line.kind) {
+      case Kind::Compute:
+        step.kind = Step::Kind::Compute;
+        break;
+      case Kind::Kernel:
+        step.kind = Step::Kind::Kernel;
+        break;
+      case Kind::Synchronize:
+        step.kind = Step::Kind::Synchronize;
+        break;
+      case Kind::Join:
+        step.kind = Step::Kind::Join;
+        if (line.is_of_family) step.group = group_of(line.family);
+        if (line.is_of_family && step.group < 0) return;
+        break;
+      case Kind::Call:
+      case Kind::Transfer:
+      case Kind::Shift:
+      case Kind::Rendezvous:
+        step.group = group_of(line.family);
+        if (step.group >= 0) add_of_group(line, step);
+        return;
+    }
+    body_.push_back(step);
   }
-  switch (line.kind) {
-    case Kind::Compute:
-      step.kind = Step::Kind::Compute;
-      return true;
-    case Kind::Kernel:
-      step.kind = Step::Kind::Kernel;
-      return true;
-    case Kind::Join:
-      step.kind = Step::Kind::Join;
-      if (line.is_of_family) step.group = groups[static_cast<std::size_t>(line.family)];
-      return !line.is_of_family || step.group >= 0;
-    case Kind::Synchronize:
-      step.kind = Step::Kind::Synchronize;
-      return true;
-    case Kind::Call:
-    case Kind::Transfer:
-    case Kind::Rendezvous:
-      break;
+
+ private:
+  static Step base_of(const OutlineStep& line, int site) {
+    Step step;
+    step.site = site;
+    step.op = line.op;
+    step.type = line.type;
+    step.async = line.async;
+    step.count = line.count;
+    step.time = line.time;
+    step.bundle = line.bundle;
+    step.stream = line.stream;
+    return step;
   }
-  step.group = groups[static_cast<std::size_t>(line.family)];
-  if (step.group < 0) return false;
-  if (line.kind == Kind::Rendezvous) {
-    step.kind = Step::Kind::Rendezvous;
-    return true;
+
+  [[nodiscard]] int group_of(int family) const {
+    return program_.group_of[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(family)];
   }
-  step.kind = Step::Kind::Call;
-  if (line.kind == Kind::Call) {
-    step.peer = has_root(line.op) ? line.from : 0;
-    return true;
+  [[nodiscard]] int place_in(int family) const {
+    const int group = group_of(family);
+    return group < 0 ? -1 : group_rank(program_.groups[static_cast<std::size_t>(group)], rank_);
   }
-  const int self = group_rank(program.groups[static_cast<std::size_t>(step.group)], rank);
-  if (self != line.from && self != line.to) return false;
-  step.op = self == line.from ? Op::Send : Op::Recv;
-  step.peer = self == line.from ? line.to : line.from;
-  return true;
-}
+
+  void add_of_group(const OutlineStep& line, Step step) {
+    if (line.kind == OutlineStep::Kind::Rendezvous) {
+      step.kind = Step::Kind::Rendezvous;
+      body_.push_back(step);
+      return;
+    }
+    step.kind = Step::Kind::Call;
+    if (line.kind == OutlineStep::Kind::Call) {
+      step.peer = has_root(line.op) ? line.from : 0;
+      body_.push_back(step);
+      return;
+    }
+    const int self = place_in(line.family);
+    if (line.kind == OutlineStep::Kind::Shift) {
+      const auto size =
+          static_cast<int>(program_.groups[static_cast<std::size_t>(step.group)].ranks.size());
+      const int by = (line.to % size + size) % size;
+      if (by == 0) return;  // what it has, it has
+      step.is_shift = true;
+      add_half(step, Op::Send, (self + by) % size);
+      add_half(step, Op::Recv, (self + size - by) % size);
+      return;
+    }
+    if (self == line.from) add_half(step, Op::Send, line.to);
+    if (self == line.to) add_half(step, Op::Recv, line.from);
+  }
+
+  void add_half(Step step, Op op, int peer) {
+    step.op = op;
+    step.peer = peer;
+    body_.push_back(step);
+  }
+
+  const Program& program_;
+  const int rank_;
+  std::vector<Step>& body_;
+};
 
 }  // namespace
 
 bool leaves_no_dump(Halt halt) {
   return halt == Halt::Killed || halt == Halt::Stopped || halt == Halt::Exited;
+}
+
+std::size_t bundle_length(const std::vector<Step>& body, std::size_t first) {
+  std::size_t length = 1;
+  while (body[first].bundle != 0 && first + length < body.size() &&
+         body[first + length].bundle == body[first].bundle) {
+    ++length;
+  }
+  return length;
+}
+
+bool begins_call(const std::vector<Step>& body, std::size_t index) {
+  const Step& step = body[index];
+  if (step.kind != Step::Kind::Call) return false;
+  return !is_p2p(step.op) || step.bundle == 0 || index == 0 ||
+         body[index - 1].bundle != step.bundle;
+}
+
+Step as_shared(std::span<const Step> bundle, const Step& call) {
+  Step shared = call;
+  if (call.is_shift) shared.op = Op::Send;
+  if (!is_p2p(call.op)) return shared;
+  std::uint64_t bytes = 0;
+  std::size_t calls = 0;
+  for (const Step& step : bundle) {
+    if (step.op != call.op) continue;
+    bytes += size_of(step.type).value * static_cast<std::uint64_t>(step.count);
+    ++calls;
+  }
+  if (calls == 1) return shared;
+  shared.type = DataType::Uint8;
+  shared.count = static_cast<std::int64_t>(bytes);
+  return shared;
 }
 
 bool agree(const Step& a, const Step& b) {
@@ -92,6 +167,7 @@ Program make_program_of(const Outline& outline, const std::vector<int>& ranks) {
   program.ranks = outline.ranks;
   program.ranks_per_host = outline.ranks_per_host;
   program.sites = outline.steps;
+  program.streams = outline.streams;
   program.group_of.assign(static_cast<std::size_t>(outline.ranks),
                           std::vector<int>(outline.families.size(), -1));
   for (std::size_t f = 0; f < outline.families.size(); ++f) {
@@ -108,11 +184,9 @@ Program make_program_of(const Outline& outline, const std::vector<int>& ranks) {
   for (const int rank : ranks) {
     RankProgram& own = program.programs[static_cast<std::size_t>(rank)];
     own.iterations = outline.iterations;
+    Expansion expansion(program, rank, own.body);
     for (std::size_t i = 0; i < outline.steps.size(); ++i) {
-      Step step;
-      if (expand(program, outline.steps[i], static_cast<int>(i), rank, step)) {
-        own.body.push_back(step);
-      }
+      expansion.add(outline.steps[i], static_cast<int>(i));
     }
   }
   return program;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,12 +40,26 @@ struct Step {
   DataType type = DataType::Float32;
   bool async = false;
   Halt halt = Halt::None;
-  int group = -1;          ///< index in Program::groups
-  int peer = 0;            ///< root, or the other end of a transfer: rank in the group
-  int site = 0;            ///< which line of the training script: index in Outline::steps
+  int group = -1;   ///< index in Program::groups
+  int peer = 0;     ///< root, or the other end of a transfer: rank in the group
+  int site = 0;     ///< which line of the training script: index in Outline::steps
+  int bundle = 0;   ///< as in OutlineStep: those next to each other that share one begin together
+  int stream = -1;  ///< as in OutlineStep
+  bool is_shift = false;   ///< all of the group send and receive alike
   std::int64_t count = 0;  ///< elements, as in OutlineStep
   Nanoseconds time{};
 };
+
+/// Of steps in their order the number from `first` on that begin together: 1 of what stands alone.
+std::size_t bundle_length(const std::vector<Step>& body, std::size_t first);
+
+/// Whether step `index` begins a call: of sends and receives that begin together the first does, they are one.
+bool begins_call(const std::vector<Step>& body, std::size_t index);
+
+/// A call as it shares what carries it: a send as one of all bytes that are sent with it, a receive likewise. The halves of a
+/// send_recv are one. A collective as it is.
+/// bundle  what begins together, the call among it
+Step as_shared(std::span<const Step> bundle, const Step& call);
 
 /// Whether NCCL takes the two for one operation: same call, bytes that fit, same root. Ends of a
 /// transfer are no collective and are not compared here.
@@ -74,6 +89,7 @@ struct Program {
   std::vector<RankProgram> programs;       ///< by rank
   std::vector<OutlineStep> sites;          ///< what Step::site points at
   std::vector<std::string> families;       ///< names, for the stack frames
+  std::vector<std::string> streams;        ///< names
   std::vector<std::vector<int>> group_of;  ///< [rank][family] = group, or -1
 };
 

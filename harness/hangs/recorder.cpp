@@ -37,6 +37,19 @@ std::int64_t noticed(std::int64_t time, int rank) {
 
 bool is_over(std::int64_t time, std::int64_t moment) { return time != kNever && time <= moment; }
 
+/// Whether two records next to each other are of one set of sends and receives that began together.
+bool are_of_one_set(const Record& a, const Record& b) {
+  return is_p2p(a.step->op) && a.step->bundle != 0 && a.step->bundle == b.step->bundle &&
+         a.p2p_seq == b.p2p_seq && a.iteration == b.iteration;
+}
+
+/// Whether an entry follows that tells where a set ends. One of a single call is none.
+bool ends_set(const std::vector<Record>& records, std::size_t index) {
+  const bool is_set = index > 0 && are_of_one_set(records[index - 1], records[index]);
+  return is_set &&
+         (index + 1 == records.size() || !are_of_one_set(records[index], records[index + 1]));
+}
+
 Entry make_entry(const Record& record, int rank, const Recorder& recorder, std::int64_t moment,
                  std::int64_t epoch) {
   Entry entry;
@@ -105,9 +118,14 @@ Snapshot take_snapshot(const Program& program, const RankHistory& history, int r
       std::partition_point(history.records.begin(), history.records.end(),
                            [moment](const Record& record) { return record.created <= moment; });
   const auto count = static_cast<std::size_t>(end - history.records.begin());
+  std::size_t all = count;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ends_set(history.records, i)) ++all;
+  }
   const auto kept = static_cast<std::size_t>(recorder.capacity);
-  const std::size_t first = count > kept ? count - kept : 0;
-  snapshot.entries.reserve(recorder.is_only_active ? 0 : count - first);
+  const std::size_t first = all > kept ? all - kept : 0;
+  snapshot.entries.reserve(recorder.is_only_active ? 0 : all - first);
+  std::size_t id = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Record& record = history.records[i];
     const int pg_id = pg_ids[static_cast<std::size_t>(record.step->group)];
@@ -117,12 +135,16 @@ Snapshot take_snapshot(const Program& program, const RankHistory& history, int r
     group.enqueued = record.seq();
     if (recorder.has_timing && is_over(record.started, moment)) group.started = record.seq();
     if (is_over(record.completed, moment)) group.completed = record.seq();
-    if (i < first) continue;
-    Entry entry = make_entry(record, rank, recorder, moment, epoch);
-    if (recorder.is_only_active && is_over(record.completed, moment)) continue;
-    entry.record_id = static_cast<int>(i);
-    entry.pg_id = pg_id;
-    snapshot.entries.push_back(entry);
+    for (int is_end = 0; is_end <= (ends_set(history.records, i) ? 1 : 0); ++is_end) {
+      const std::size_t number = id++;
+      if (number < first || (recorder.is_only_active && is_over(record.completed, moment)))
+        continue;
+      Entry entry = make_entry(record, rank, recorder, moment, epoch);
+      entry.is_end = is_end != 0;
+      entry.record_id = static_cast<int>(number);
+      entry.pg_id = pg_id;
+      snapshot.entries.push_back(entry);
+    }
   }
   for (const GroupStatus& group : status) {
     if (group.enqueued >= 0) snapshot.status.push_back(group);
@@ -143,14 +165,17 @@ std::pair<std::int64_t, std::int64_t> numel(const Program& program, const Step& 
   }
 }
 
-CallText describe(const Program& program, const Step& step, int rank, const Recorder& recorder) {
+CallText describe(const Program& program, const Step& step, bool is_end, int rank,
+                  const Recorder& recorder) {
   CallText text;
   const OpWords& words = words_of(step.op);
   const char* const barrier = step.op == Op::Barrier ? "_barrier" : "";
   text.profiling_name = recorder.is_gloo
                             ? fmt::format("gloo:{}", words.gloo)
                             : fmt::format("nccl:{}{}", recorded_name(words.collective), barrier);
-  if (is_p2p(step.op)) {
+  if (is_end) {
+    text.profiling_name = fmt::format("nccl:{}", recorded_name(Collective::SendRecv));
+  } else if (is_p2p(step.op)) {
     const int self = group_rank(program.groups[static_cast<std::size_t>(step.group)], rank);
     text.profiling_name += step.op == Op::Send ? fmt::format(" {}->{}", self, step.peer)
                                                : fmt::format(" {}<-{}", self, step.peer);

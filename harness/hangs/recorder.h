@@ -43,6 +43,7 @@ struct Recorder {
 /// One entry as the recorder shows it.
 struct Entry {
   const Record* record = nullptr;
+  bool is_end = false;  ///< of a coalesced set: an entry of its own behind its last one
   int record_id = 0;
   int pg_id = 0;
   const char* state = "";
@@ -77,7 +78,9 @@ struct CallText {
   std::vector<std::int64_t> input, output;
   const char* type = "";  ///< Float, BFloat16, ...
 };
-CallText describe(const Program& program, const Step& step, int rank, const Recorder& recorder);
+/// is_end  of a coalesced set whose last call the step is
+CallText describe(const Program& program, const Step& step, bool is_end, int rank,
+                  const Recorder& recorder);
 
 using Frame = FlightDump::Frame;
 /// The Python stack of a call, innermost first; `depth` of them, and not fewer than 6.

@@ -1,6 +1,7 @@
 #include "harness/hangs/roles.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 namespace ringside::hangs {
@@ -28,6 +29,15 @@ std::map<Seat, Takers> named_places(const Outline& outline) {
   return places;
 }
 
+/// What a rank sends round a group depends on how many that has.
+std::set<int> shifted_families(const Outline& outline) {
+  std::set<int> families;
+  for (const OutlineStep& line : outline.steps) {
+    if (line.kind == OutlineStep::Kind::Shift) families.insert(line.family);
+  }
+  return families;
+}
+
 /// Of each rank and family its place in its group: -1 where no line names that, -2 where it is in none.
 std::vector<std::vector<int>> places_of(const Outline& outline,
                                         const std::map<Seat, Takers>& named) {
@@ -50,11 +60,20 @@ std::vector<std::vector<int>> places_of(const Outline& outline,
 Roles roles_of(const Outline& outline) {
   std::map<Seat, Takers> named = named_places(outline);
   const std::vector<std::vector<int>> places = places_of(outline, named);
+  std::vector<std::vector<int>> sizes(static_cast<std::size_t>(outline.ranks));
+  for (const int family : shifted_families(outline)) {
+    for (std::vector<int>& own : sizes) own.push_back(0);
+    for (const auto& members : outline.families[static_cast<std::size_t>(family)].members) {
+      for (const int rank : members)
+        sizes[static_cast<std::size_t>(rank)].back() = static_cast<int>(members.size());
+    }
+  }
   Roles roles;
-  std::map<std::vector<int>, int> known;
+  std::map<std::pair<std::vector<int>, std::vector<int>>, int> known;
   for (int rank = 0; rank < outline.ranks; ++rank) {
     const std::vector<int>& own = places[static_cast<std::size_t>(rank)];
-    const auto [first, is_new] = known.try_emplace(own, rank);
+    const auto [first, is_new] =
+        known.try_emplace({own, sizes[static_cast<std::size_t>(rank)]}, rank);
     roles.like.push_back(first->second);
     if (is_new) roles.first_of.push_back(rank);
     for (std::size_t f = 0; f < own.size(); ++f) {

@@ -51,18 +51,34 @@ class Folder {
   [[nodiscard]] const hangs::RankProgram& own(int rank) const {
     return program_.programs[static_cast<std::size_t>(like_[static_cast<std::size_t>(rank)])];
   }
-  [[nodiscard]] int peer_of(int rank, int family, int place) const {
-    const int number =
-        program_.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(family)];
-    return group(number).ranks[static_cast<std::size_t>(place)];
+  /// Whom a call names: a place in the group, or one so many places on from the rank's own.
+  struct Named {
+    int family = 0;
+    int place = 0;
+    bool is_relative = false;
+    auto operator<=>(const Named&) const = default;
+  };
+  [[nodiscard]] Named named_by(int rank, const Step& step) const {
+    const Group& own = group(step.group);
+    if (!step.is_shift) return {own.family, step.peer, false};
+    const int self = hangs::group_rank(own, like_[static_cast<std::size_t>(rank)]);
+    const auto size = static_cast<int>(own.ranks.size());
+    return {own.family, (step.peer - self + size) % size, true};
+  }
+  [[nodiscard]] int peer_of(int rank, const Named& named) const {
+    const Group& own = group(
+        program_.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(named.family)]);
+    std::size_t place = static_cast<std::size_t>(named.place);
+    if (named.is_relative) place += static_cast<std::size_t>(hangs::group_rank(own, rank));
+    return own.ranks[place % own.ranks.size()];
   }
   [[nodiscard]] int peer_of(int rank, const Step& step) const {
-    return peer_of(rank, group(step.group).family, step.peer);
+    return peer_of(rank, named_by(rank, step));
   }
 
-  /// Whom a body's calls name: each family and place once, and which of them call after call.
+  /// Whom a body's calls name: each once, and which of them call after call.
   struct Peers {
-    std::vector<std::pair<int, int>> places;
+    std::vector<Named> places;
     std::vector<std::size_t> calls;
     std::map<std::vector<Colour>, Colour> known;  ///< colours of the places, and of all the calls
   };
@@ -74,12 +90,12 @@ class Folder {
       if (is_new) {
         body->second = of_body(rank);
         Peers& peers = peers_[body->first];
-        std::map<std::pair<int, int>, std::size_t> numbers;
+        std::map<Named, std::size_t> numbers;
         for (const Step& step : own(rank).body) {
           if (!names_a_peer(step)) continue;
-          const std::pair<int, int> place{group(step.group).family, step.peer};
-          const auto [number, is_first] = numbers.try_emplace(place, peers.places.size());
-          if (is_first) peers.places.push_back(place);
+          const Named named = named_by(rank, step);
+          const auto [number, is_first] = numbers.try_emplace(named, peers.places.size());
+          if (is_first) peers.places.push_back(named);
           peers.calls.push_back(number->second);
         }
       }
@@ -91,9 +107,7 @@ class Folder {
   Colour of_peers(int rank) {
     Peers& peers = peers_[like_[static_cast<std::size_t>(rank)]];
     std::vector<Colour> colours;
-    for (const auto& [family, place] : peers.places) {
-      colours.push_back(colour(peer_of(rank, family, place)));
-    }
+    for (const Named& named : peers.places) colours.push_back(colour(peer_of(rank, named)));
     const auto found = peers.known.find(colours);
     if (found != peers.known.end()) return found->second;
     Colour all = 1;
@@ -108,7 +122,9 @@ class Folder {
       colour = mixed_with(colour, static_cast<std::uint64_t>(step.op) << 32 |
                                       static_cast<std::uint64_t>(step.type) << 16 |
                                       static_cast<std::uint64_t>(step.halt) << 8 |
-                                      (step.async ? 1U : 0U));
+                                      (step.is_shift ? 2U : 0U) | (step.async ? 1U : 0U));
+      colour = mixed_with(colour, static_cast<std::uint64_t>(step.bundle) << 32 |
+                                      static_cast<std::uint32_t>(step.stream));
       colour = mixed_with(
           colour, step.group < 0 ? 0 : static_cast<std::uint64_t>(group(step.group).family) + 1);
       colour = mixed_with(colour, static_cast<std::uint64_t>(step.count));
@@ -162,11 +178,12 @@ class Folder {
     program.ranks_per_host = program_.ranks_per_host;
     program.sites = program_.sites;
     program.families = program_.families;
+    program.streams = program_.streams;
   }
 
   [[nodiscard]] int kind(int rank) const { return folded_.kind_of[static_cast<std::size_t>(rank)]; }
 
-  /// Groups of the same kinds are one. returns  false: one sends to its like
+  /// Groups of the same kinds are one. returns  false: one sends to its like, and does not receive from that at once
   bool add_groups() {
     std::map<std::pair<int, std::vector<int>>, int> known;
     for (const int rank : first_of_) {
@@ -192,7 +209,7 @@ class Folder {
       }
       folded_.program.group_of.push_back(std::move(groups));
       for (const Step& step : own(rank).body) {
-        if (step.kind == Kind::Call && hangs::is_p2p(step.op) &&
+        if (step.kind == Kind::Call && hangs::is_p2p(step.op) && step.bundle == 0 &&
             kind(peer_of(rank, step)) == kind(rank)) {
           return false;
         }

@@ -20,6 +20,7 @@ struct Sizes {
   int tensor = 1, context = 1, pipeline = 1, data = 1, microbatches = 1;
   int chunks = 1;  ///< of layers on each rank of a pipeline, p stages apart
   bool has_sequence_parallel = false, has_zero = false;
+  bool has_ring = false;      ///< keys and values go round `context`, in place of being gathered
   bool is_scattered = false;  ///< what goes between stages, over the ranks of `tensor`
   int expert = 1;             ///< ranks that share the experts of a layer out
   double capacity = 0;  ///< of an expert, in shares of an even split of the tokens; 0: what comes
@@ -169,29 +170,63 @@ class Megatron {
   /// work  of all ranks that share the sequence
   void kernel(double work) { writer_.kernel(training_.time_of(work / sizes_.context)); }
 
-  /// Keys and values of this rank's part of the sequence, for all who share it.
-  void exchange_keys(Op op) {
-    if (sizes_.context == 1) return;
+  /// Keys and values of this rank's part of the sequence.
+  [[nodiscard]] std::int64_t own_keys() const {
     const double own = training_.tokens() / sizes_.context * model_.key_value_width();
-    writer_.call(op, context_, std::llround(own / sizes_.tensor), DataType::Bfloat16);
+    return std::llround(own / sizes_.tensor);
   }
 
-  /// A half of a layer is a kernel and what is reduced behind it. Every rank's queries meet the keys of the whole sequence;
-  /// backward those are gathered once more, and their gradients scattered.
+  /// Of this rank's part, for all who share the sequence.
+  void exchange_keys(Op op) {
+    if (sizes_.context > 1) writer_.call(op, context_, own_keys(), DataType::Bfloat16);
+  }
+
+  /// Every rank's queries meet the keys of the whole sequence; backward those are gathered once more, and their gradients
+  /// scattered.
   /// source  Llama Team 2024, The Llama 3 Herd of Models, 3.3.2: context parallelism by all-gather
-  void attention(double work, bool is_backward) {
+  void attend_to_all(double work, bool is_backward) {
     exchange_keys(Op::AllGather);
     kernel(work / sizes_.tensor);
     if (is_backward) exchange_keys(Op::ReduceScatter);
+  }
+
+  /// In as many rounds as ranks share the sequence each has the keys and values of another, which go on while it computes:
+  /// all but in the last round. Backward their gradients go with them, a round behind, and once more to come home. Each
+  /// round has an even part of the scores, as the sequence's parts are dealt out from both of its ends.
+  /// source  Liu et al. 2023, Ring Attention with Blockwise Transformers for Near-Infinite Context, 3; Brandon et al. 2023,
+  ///         Striped Attention, 2
+  void attend_round(double work, double scores, bool is_backward) {
+    const int rounds = sizes_.context;
+    kernel((work - scores) / sizes_.tensor);
+    for (int round = 0; round < rounds; ++round) {
+      const int keys = round + 1 < rounds ? 1 : 0;
+      const int gradients = is_backward && round > 0 ? 1 : 0;
+      if (keys + gradients > 0) {
+        writer_.shift(context_, (keys + gradients) * own_keys(), DataType::Bfloat16, true);
+      }
+      kernel(scores / rounds / sizes_.tensor);
+      writer_.join(context_);
+    }
+    if (is_backward) writer_.shift(context_, own_keys(), DataType::Bfloat16);
+  }
+
+  /// A half of a layer is a kernel and what is reduced behind it.
+  /// times  of forward's operations
+  void attention(double times, bool is_backward) {
+    const double work = times * training_.attention_flops();
+    if (sizes_.has_ring) {
+      attend_round(work, times * training_.score_flops(), is_backward);
+    } else {
+      attend_to_all(work, is_backward);
+    }
     reduce_activations();
   }
 
   void dense_layer(double times, bool is_backward) {
-    const double half = times * training_.layer_flops() / 2;
-    if (!is_backward) attention(half, is_backward);
-    kernel(half / sizes_.tensor);
+    if (!is_backward) attention(times, is_backward);
+    kernel(times * (training_.layer_flops() - training_.attention_flops()) / sizes_.tensor);
     reduce_activations();
-    if (is_backward) attention(half, is_backward);
+    if (is_backward) attention(times, is_backward);
   }
 
   /// Tokens of this rank, each once for every expert that it goes to. With a capacity every expert takes that many,
@@ -234,7 +269,7 @@ class Megatron {
         continue;
       }
       if (is_backward) experts(times);
-      attention(times * training_.attention_flops(), is_backward);
+      attention(times, is_backward);
       if (!is_backward) experts(times);
     }
   }
@@ -314,6 +349,17 @@ class Megatron {
   int pipeline_ = 0, backward_ = 0, round_ = 0, round_backward_ = 0;
 };
 
+/// returns  whether keys and values go round
+Result<bool> read_exchange(const Keys& keys, int context) {
+  const std::string* const word = keys.find("context_exchange");
+  if (word == nullptr) return false;
+  if (*word != "gather" && *word != "ring") {
+    return keys.bad_value("context_exchange", "gather or ring");
+  }
+  if (context == 1) return keys.bad_value("context_exchange", "it is for several ranks of context");
+  return *word == "ring";
+}
+
 Result<Sizes> read_sizes(const Keys& keys, const Training& training) {
   Sizes sizes;
   RINGSIDE_TRY(sizes.tensor, keys.whole("tensor", 1, 1, 1024));
@@ -324,6 +370,7 @@ Result<Sizes> read_sizes(const Keys& keys, const Training& training) {
   RINGSIDE_TRY(sizes.microbatches, keys.whole("microbatches", sizes.pipeline, 1, 4096));
   RINGSIDE_TRY(sizes.has_sequence_parallel, keys.yes("sequence_parallel", false));
   RINGSIDE_TRY(sizes.has_zero, keys.yes("zero", false));
+  RINGSIDE_TRY(sizes.has_ring, read_exchange(keys, sizes.context));
   RINGSIDE_TRY(sizes.is_scattered, keys.yes("scatter_gather", false));
   if (sizes.is_scattered &&
       (sizes.has_sequence_parallel || sizes.tensor == 1 || sizes.pipeline == 1)) {

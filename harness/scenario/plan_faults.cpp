@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,7 +62,8 @@ class RankEditor {
           "on with wrong numbers",
           rank_));
     }
-    if (put_off_) idle_.push_back(fmt::format("rank {} puts its last call off, for ever", rank_));
+    if (!put_off_.empty())
+      idle_.push_back(fmt::format("rank {} puts its last call off, for ever", rank_));
     for (const Fault& fault : faults_.plan().faults) {
       if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
       const std::int64_t calls = fault.on.empty() ? asked_ : asked_on_[fault.on];
@@ -79,12 +81,18 @@ class RankEditor {
   void edit() {
     for (int iteration = 0; iteration < own_.iterations; ++iteration) {
       std::vector<Step> body;
-      bool is_plain = !put_off_;
-      for (const Step& step : std::vector<Step>(own_.body_of(iteration))) {
+      bool is_plain = put_off_.empty();
+      const std::vector<Step> whole(own_.body_of(iteration));
+      for (std::size_t i = 0; i < whole.size();) {
+        const Step& step = whole[i];
+        const std::size_t first = i++;
         if (step.kind != Kind::Call) {
           body.push_back(step);
           continue;
         }
+        while (i < whole.size() && whole[i].kind == Kind::Call && !hangs::begins_call(whole, i))
+          ++i;
+        const std::span<const Step> call(whole.data() + first, i - first);
         const std::string& family = family_of(step);
         ++asked_;
         ++asked_on_[family];
@@ -93,8 +101,8 @@ class RankEditor {
             is_reduction_wrong_ || std::ranges::any_of(fate.changes, [](const Fault* one) {
               return one->kind == FaultKind::WrongOp;
             });
-        is_plain = is_plain && fate.is_plain() && !put_off_;
-        if (!take(step, fate, body)) {
+        is_plain = is_plain && fate.is_plain() && put_off_.empty();
+        if (!take(call, fate, body)) {
           own_.odd[iteration] = std::move(body);
           return;
         }
@@ -103,8 +111,10 @@ class RankEditor {
     }
   }
 
+  /// whole    one step, or all sends and receives that begin together: they are one call
   /// returns  false: the rank goes no further
-  bool take(const Step& call, const CallFate& fate, std::vector<Step>& body) {
+  bool take(std::span<const Step> whole, const CallFate& fate, std::vector<Step>& body) {
+    const Step& call = whole.front();
     if (fate.end != nullptr) {
       body.push_back(halt_step(call, halt_of(fate.end->kind)));
       return false;
@@ -123,28 +133,35 @@ class RankEditor {
     }
     if (fate.is_left_out) return true;
     if (fate.is_put_off) {
-      put_off_ = call;
+      put_off_.assign(whole.begin(), whole.end());
       return true;
     }
-    const Step changed = changed_by_all(fate.changes, call);
-    note_no_change(fate.changes, call, changed);
-    body.push_back(changed);
-    if (fate.is_made_twice) body.push_back(changed);
-    if (put_off_) body.push_back(*std::exchange(put_off_, std::nullopt));
+    const std::vector<Step> changed = changed_by_all(fate.changes, whole);
+    note_no_change(fate.changes, whole, changed);
+    body.insert(body.end(), changed.begin(), changed.end());
+    if (fate.is_made_twice) {
+      for (Step again : changed) {
+        again.bundle = -again.bundle;  // begins when the first has begun
+        body.push_back(again);
+      }
+    }
+    body.insert(body.end(), put_off_.begin(), put_off_.end());
+    put_off_.clear();
     return true;
   }
 
   /// A root of a call that has none, a count that it has anyway.
-  void note_no_change(const std::vector<const Fault*>& changes, const Step& call,
-                      const Step& changed) {
+  void note_no_change(const std::vector<const Fault*>& changes, std::span<const Step> call,
+                      const std::vector<Step>& changed) {
     const auto is_reduction = [](const Fault* one) { return one->kind == FaultKind::WrongOp; };
     if (changes.empty() || std::ranges::any_of(changes, is_reduction)) return;
-    if (changed.op != call.op || changed.type != call.type || changed.count != call.count ||
-        changed.peer != call.peer)
-      return;
+    const auto is_same = [](const Step& a, const Step& b) {
+      return a.op == b.op && a.type == b.type && a.count == b.count && a.peer == b.peer;
+    };
+    if (!std::ranges::equal(call, changed, is_same)) return;
     idle_.push_back(fmt::format("{} of rank {}: its {} is the same with it",
                                 to_string(changes.front()->kind), rank_,
-                                hangs::to_string(call.op)));
+                                hangs::to_string(call.front().op)));
   }
 
   [[nodiscard]] const hangs::Group& group_of(const Step& step) const {
@@ -154,20 +171,29 @@ class RankEditor {
     return program_.families[static_cast<std::size_t>(group_of(step).family)];
   }
 
-  [[nodiscard]] Step changed_by_all(const std::vector<const Fault*>& changes, Step call) const {
-    FaultableCall faultable{.collective = hangs::collective_of(call.op),
-                            .type = call.type,
-                            .root = call.peer,
-                            .count = call.count};
-    const int nranks = static_cast<int>(group_of(call).ranks.size());
-    for (const Fault* const fault : changes) faultable = changed_by(*fault, faultable, nranks);
-    if (!changes.empty()) {
-      call.op = hangs::op_of(faultable.collective, call.op);
+  [[nodiscard]] std::vector<Step> changed_by_all(const std::vector<const Fault*>& changes,
+                                                 std::span<const Step> whole) const {
+    std::vector<Step> all(whole.begin(), whole.end());
+    if (changes.empty()) return all;
+    const int nranks = static_cast<int>(group_of(all.front()).ranks.size());
+    for (Step& call : all) {
+      FaultableCall faultable{.collective = hangs::collective_of(call.op),
+                              .type = call.type,
+                              .root = call.peer,
+                              .count = call.count};
+      for (const Fault* const fault : changes) faultable = changed_by(*fault, faultable, nranks);
+      const hangs::Op op = hangs::op_of(faultable.collective, call.op);
+      const bool is_other = op != call.op;
+      call.op = op;
       call.type = faultable.type;
       call.count = faultable.count;
       if (hangs::has_root(call.op)) call.peer = faultable.root;
+      if (!is_other || call.bundle == 0) continue;
+      call.bundle = 0;  // another collective has no list of transfers
+      call.is_shift = false;
+      return {call};
     }
-    return call;
+    return all;
   }
 
   const int rank_;
@@ -175,7 +201,7 @@ class RankEditor {
   const std::optional<Seconds> patience_;
   hangs::Program& program_;
   hangs::RankProgram& own_;
-  std::optional<Step> put_off_;
+  std::vector<Step> put_off_;  ///< a call
   bool is_reduction_wrong_ = false;
   std::vector<std::string> idle_;
   std::int64_t asked_ = 0;

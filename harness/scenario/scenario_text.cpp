@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/text.h"
 #include "engine/faults/fault_text.h"
@@ -48,7 +49,17 @@ class ScenarioWriter {
                          outline_.ranks_per_host, outline_.iterations);
     write_groups();
     text_ += "steps:\n";
-    for (const OutlineStep& step : outline_.steps) text_ += "- " + step_text(step) + "\n";
+    for (std::size_t i = 0; i < outline_.steps.size();) {
+      std::size_t end = i + 1;
+      while (outline_.steps[i].bundle != 0 && end < outline_.steps.size() &&
+             outline_.steps[end].bundle == outline_.steps[i].bundle) {
+        ++end;
+      }
+      const std::span<const OutlineStep> steps(outline_.steps.data() + i, end - i);
+      const bool is_group = steps[0].bundle != 0 && steps[0].kind != OutlineKind::Shift;
+      text_ += "- " + (is_group ? group_text(steps) : step_text(steps[0])) + "\n";
+      i = end;
+    }
     write_start();
     write_faults();
     write_expectation();
@@ -97,44 +108,72 @@ class ScenarioWriter {
 
   [[nodiscard]] std::string step_text(const OutlineStep& step) const {
     switch (step.kind) {
-      case OutlineKind::Join:
-        if (step.is_of_family) {
-          const std::string only = step.at ? ", " + only_text(*step.at) : std::string();
-          return fmt::format("join: {{on: {}{}}}", family(step.family), only);
-        }
-        return step.at ? fmt::format("join: {{{}}}", only_text(*step.at)) : "join";
+      case OutlineKind::Join: {
+        std::vector<std::string> keys;
+        if (step.is_of_family) keys.push_back("on: " + family(step.family));
+        if (step.stream >= 0) keys.push_back("stream: " + stream(step));
+        if (step.at) keys.push_back(only_text(*step.at));
+        return keys.empty() ? "join" : fmt::format("join: {{{}}}", fmt::join(keys, ", "));
+      }
       case OutlineKind::Synchronize:
         return step.at ? fmt::format("synchronize: {{{}}}", only_text(*step.at)) : "synchronize";
       case OutlineKind::Compute:
       case OutlineKind::Kernel: {
         const char* const word = step.kind == OutlineKind::Compute ? "compute" : "kernel";
         const std::string time = fmt::format("{}ns", step.time.count());
-        if (!step.at) return fmt::format("{}: {}", word, time);
-        return fmt::format("{}: {{time: {}, {}}}", word, time, place_text(*step.at));
+        const std::string order = order_text(step);
+        if (!step.at && order.empty()) return fmt::format("{}: {}", word, time);
+        return fmt::format("{}: {{time: {}{}{}}}", word, time, order,
+                           step.at ? ", " + place_text(*step.at) : std::string());
       }
       case OutlineKind::Call:
       case OutlineKind::Transfer:
+      case OutlineKind::Shift:
       case OutlineKind::Rendezvous:
         break;
     }
-    return call_text(step);
+    return fmt::format("{}{}}}", call_text(step), tail_text(step));
   }
 
+  [[nodiscard]] const std::string& stream(const OutlineStep& step) const {
+    return outline_.streams[static_cast<std::size_t>(step.stream)];
+  }
+
+  [[nodiscard]] std::string order_text(const OutlineStep& step) const {
+    std::string text;
+    if (step.async) text += ", async: yes";
+    if (step.stream >= 0) text += ", stream: " + stream(step);
+    return text;
+  }
+
+  /// What a group's calls have in common.
+  [[nodiscard]] std::string tail_text(const OutlineStep& step) const {
+    return order_text(step) + (step.at ? ", " + only_text(*step.at) : std::string());
+  }
+
+  [[nodiscard]] std::string group_text(std::span<const OutlineStep> steps) const {
+    std::vector<std::string> calls;
+    for (const OutlineStep& step : steps) calls.push_back(call_text(step) + "}");
+    return fmt::format("grouped: {{calls: [{}]{}}}", fmt::join(calls, ", "),
+                       tail_text(steps.front()));
+  }
+
+  /// Up to what a group's calls have in common.
   [[nodiscard]] std::string call_text(const OutlineStep& step) const {
     const char* const word = step.kind == OutlineKind::Transfer     ? "transfer"
+                             : step.kind == OutlineKind::Shift      ? "send_recv"
                              : step.kind == OutlineKind::Rendezvous ? "rendezvous"
                                                                     : to_string(step.op);
     std::string text = fmt::format("{}: {{on: {}", word, family(step.family));
     if (step.kind == OutlineKind::Transfer)
       text += fmt::format(", from: {}, to: {}", step.from, step.to);
+    if (step.kind == OutlineKind::Shift) text += fmt::format(", by: {}", step.to);
     const bool is_call = step.kind == OutlineKind::Call;
     if (is_call && hangs::has_root(step.op)) text += fmt::format(", root: {}", step.from);
     if (step.kind != OutlineKind::Rendezvous && !(is_call && step.op == hangs::Op::Barrier)) {
       text += fmt::format(", count: {}, type: {}", step.count, to_string(step.type));
     }
-    if (step.async) text += ", async: yes";
-    if (step.at) text += ", " + only_text(*step.at);
-    return text + "}";
+    return text;
   }
 
   void write_start() {

@@ -104,7 +104,7 @@ std::span<const SchemaKey> expect_finished_keys() {
 }
 
 std::span<const SchemaKey> workload_keys() {
-  static const std::array<SchemaKey, 39> all{{
+  static const std::array<SchemaKey, 40> all{{
       {"model", "llama3-70b", "a transformer by its name; or the next numbers"},
       {"layers", "80", ""},
       {"hidden", "8192", "channels"},
@@ -134,6 +134,8 @@ std::span<const SchemaKey> workload_keys() {
        "of fsdp: backward has the weights that forward gathered (ZeRO 2, not 3): yes"},
       {"tensor", "8", "ranks that share each layer out: 1"},
       {"context", "2", "ranks that share each sequence out: 1"},
+      {"context_exchange", "ring",
+       "keys and values go round while scores are computed, or all are gathered first: gather"},
       {"pipeline", "4", "stages: 1"},
       {"chunks", "2", "of layers on each stage, taken in turn (interleaved 1F1B): 1"},
       {"microbatches", "16", "under way in the pipeline: as many as stages"},

@@ -66,6 +66,17 @@ void StepWriter::transfer(int family, int from, int to, std::int64_t count, Data
   add(step);
 }
 
+void StepWriter::shift(int family, std::int64_t count, DataType type, bool is_async) {
+  OutlineStep step = step_of(OutlineKind::Shift);
+  step.family = family;
+  step.to = 1;
+  step.count = std::max<std::int64_t>(1, count);
+  step.type = type;
+  step.async = is_async;
+  step.bundle = ++bundles_;
+  add(step);
+}
+
 void StepWriter::join() { add(step_of(OutlineKind::Join)); }
 
 void StepWriter::join(int family) {

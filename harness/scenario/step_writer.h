@@ -34,6 +34,8 @@ class StepWriter {
   /// The one end of a transfer that the place of only() has. What follows on the GPU waits for what it receives.
   void transfer(int family, int from, int to, std::int64_t count,
                 DataType type = DataType::Bfloat16);
+  /// Each rank to the next one of its group.
+  void shift(int family, std::int64_t count, DataType type, bool is_async = false);
   void join();
   /// For the calls of those groups alone.
   void join(int family);
@@ -46,6 +48,7 @@ class StepWriter {
 
   hangs::Outline outline_;
   std::optional<hangs::OutlineStep::Place> at_;
+  int bundles_ = 0;
 };
 
 }  // namespace ringside::workload

@@ -94,8 +94,10 @@ Result<TransformerShape> read_model(const Keys& keys, bool has_experts) {
   return *model;
 }
 
+double Training::score_flops() const { return tokens() * 2.0 * sequence * model.score_width(); }
+
 double Training::attention_flops() const {
-  return tokens() * (2 * model.attention_weights() + 2.0 * sequence * model.score_width());
+  return tokens() * 2 * model.attention_weights() + score_flops();
 }
 
 double Training::layer_flops() const {

@@ -48,6 +48,8 @@ struct Training {
   /// source  Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, 2021,
   ///         appendix
   [[nodiscard]] double attention_flops() const;
+  /// Of it what pairs of tokens take, no weights.
+  [[nodiscard]] double score_flops() const;
   /// Of a layer without experts.
   [[nodiscard]] double layer_flops() const;
   /// Of the output embedding.

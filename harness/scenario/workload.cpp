@@ -71,9 +71,9 @@ std::vector<std::string_view> joined(std::initializer_list<Words> lists) {
 }
 
 constexpr std::array<std::string_view, 2> kFsdpKeys{"data", "reshard"};
-constexpr std::array<std::string_view, 9> kMegatronKeys{
-    "tensor",       "context",           "pipeline",       "chunks", "data",
-    "microbatches", "sequence_parallel", "scatter_gather", "zero"};
+constexpr std::array<std::string_view, 10> kMegatronKeys{
+    "tensor", "context",      "context_exchange",  "pipeline",       "chunks",
+    "data",   "microbatches", "sequence_parallel", "scatter_gather", "zero"};
 constexpr std::array<std::string_view, 3> kMoeKeys{"expert", "capacity", "dispatch"};
 
 const std::vector<Row>& rows() {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "study/interchange/chakra_file.h"
@@ -60,18 +62,33 @@ class RankExport {
 
   std::string run() {
     for (int iteration = 0; iteration < own_.iterations; ++iteration) {
-      for (const Step& step : own_.body_of(iteration)) take(step);
+      const std::vector<Step>& body = own_.body_of(iteration);
+      for (std::size_t i = 0; i < body.size();) {
+        const std::span<const Step> steps(body.data() + i, hangs::bundle_length(body, i));
+        take(steps);
+        i += steps.size();
+      }
     }
     return std::move(bytes_);
   }
 
  private:
   using Ids = std::set<std::uint64_t>;
-  /// As the player has them: one of kernels that are no calls, one a group, one a peer for transfers.
-  using Stream = std::pair<int, int>;
-  static constexpr int kMain = -1;
+  /// As the player has them: one of kernels that are no calls, one a group, one a peer for transfers; those that have names.
+  using Stream = std::tuple<int, int, int>;  // name, group, peer
+  struct Last {
+    Ids ids;  ///< several that began together
+    std::set<int> groups;
+  };
 
-  void take(const Step& step) {
+  static Stream stream_of(const Step& step) {
+    constexpr int kNone = -1;
+    if (step.stream >= 0 || step.kind != Kind::Call) return {step.stream, kNone, kNone};
+    return {kNone, step.group, hangs::is_p2p(step.op) && step.bundle == 0 ? step.peer : kNone};
+  }
+
+  void take(std::span<const Step> steps) {
+    const Step& step = steps.front();
     switch (step.kind) {
       case Kind::Compute: {
         chakra::Node node = work("compute", step);
@@ -82,18 +99,21 @@ class RankExport {
       case Kind::Kernel: {
         chakra::Node node = work("kernel", step);
         add(node, "is_cpu_op")->set_bool_val(false);
-        put_on({kMain, 0}, node, false);
+        put_on(step, {&node, 1});
         return;
       }
       case Kind::Call: {
-        chakra::Node node = call(step);
-        put_on({step.group, hangs::is_p2p(step.op) ? step.peer + 1 : 0}, node, step.async);
+        std::vector<chakra::Node> nodes;
+        for (const Step& one : steps) nodes.push_back(call(one));
+        put_on(step, nodes);
         return;
       }
       case Kind::Join:
       case Kind::Synchronize:
         for (const auto& [stream, last] : last_) {
-          if (step.group < 0 || stream.first == step.group) waited_.insert(last);
+          if (step.group >= 0 && !last.groups.contains(step.group)) continue;
+          if (step.stream >= 0 && std::get<0>(stream) != step.stream) continue;
+          waited_.insert(last.ids.begin(), last.ids.end());
         }
         if (step.kind == Kind::Synchronize) {
           chakra::Node node = work("synchronize", step);  // of no time: it waits
@@ -149,13 +169,16 @@ class RankExport {
     return node;
   }
 
-  void put_on(const Stream& stream, chakra::Node& node, bool is_async) {
+  /// step   the first of those that begin together
+  void put_on(const Step& step, std::span<chakra::Node> nodes) {
     Ids after = waited_;
     after.insert(host_.begin(), host_.end());
-    if (const auto last = last_.find(stream); last != last_.end()) after.insert(last->second);
-    const std::uint64_t id = put(node, after);
-    last_[stream] = id;
-    if (!is_async) waited_ = {id};  // which waits for what was waited for
+    Last& last = last_[stream_of(step)];
+    after.insert(last.ids.begin(), last.ids.end());
+    last.ids.clear();
+    for (chakra::Node& node : nodes) last.ids.insert(put(node, after));
+    if (step.kind == Kind::Call) last.groups.insert(step.group);
+    if (!step.async) waited_ = last.ids;  // which wait for what was waited for
   }
 
   std::uint64_t put(chakra::Node& node, const Ids& after) {
@@ -172,7 +195,7 @@ class RankExport {
   std::uint64_t ids_ = 0;
   Ids waited_;  ///< by whatever comes next on the GPU
   Ids host_;    ///< by whatever the host does next
-  std::map<Stream, std::uint64_t> last_;
+  std::map<Stream, Last> last_;
 };
 
 std::int64_t nodes_of(const Program& program) {

@@ -129,6 +129,16 @@ INSTANTIATE_TEST_SUITE_P(
     Scenarios, ChakraRoundTrip,
     testing::Values(
         std::pair{"everything", kEverything},
+        // Each half of an exchange is enqueued by itself then: hosts must not be what all waits for.
+        std::pair{"ring", workload("megatron: {layers: 2, hidden: 4096, heads: 32, vocabulary: "
+                                   "1000, sequence: 16384, gpu: h100, efficiency: 0.5, tensor: 2, "
+                                   "context: 4, context_exchange: ring}")},
+        std::pair{"grouped",
+                  std::string("ringside: scenario/1\nname: g\nranks: 4\nsteps:\n"
+                              "- kernel: 1ms\n"
+                              "- grouped: {calls: [transfer: {on: world, from: 0, to: 1, count: "
+                              "1000}, transfer: {on: world, from: 1, to: 0, count: 1000}]}\n"
+                              "- kernel: 1ms\n- all_reduce: {on: world, count: 64}\n")},
         std::pair{"ddp", workload("ddp: {" + kSmall + ", data: 4}")},
         std::pair{"fsdp", workload("fsdp: {" + kSmall + ", data: 4}")},
         std::pair{"megatron",

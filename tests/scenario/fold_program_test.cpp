@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "harness/hangs/player.h"
 #include "harness/hangs/roles.h"
+#include "harness/scenario/scenario.h"
 #include "harness/scenario/workload.h"
 
 namespace ringside {
@@ -64,22 +65,46 @@ TEST(FoldProgram, ReplicasAreOneAndTakeTheSameTime) {
     const int tensor = 1 << random.below(3);
     const int pipeline = static_cast<int>(random.between(1, 4));
     const int data = static_cast<int>(random.between(2, 5));
-    const WorkloadKeys keys{{"layers", std::to_string(random.between(4, 9))},
-                            {"hidden", "512"},
-                            {"heads", "8"},
-                            {"vocabulary", "1000"},
-                            {"sequence", "256"},
-                            {"gpu", "a100"},
-                            {"efficiency", "0.5"},
-                            {"tensor", std::to_string(tensor)},
-                            {"pipeline", std::to_string(pipeline)},
-                            {"data", std::to_string(data)},
-                            {"microbatches", std::to_string(random.between(1, 6))},
-                            {"sequence_parallel", random.chance(50) ? "yes" : "no"}};
+    const int context = 1 << random.below(3);
+    WorkloadKeys keys{{"layers", std::to_string(random.between(4, 9))},
+                      {"hidden", "512"},
+                      {"heads", "8"},
+                      {"vocabulary", "1000"},
+                      {"sequence", "256"},
+                      {"gpu", "a100"},
+                      {"efficiency", "0.5"},
+                      {"tensor", std::to_string(tensor)},
+                      {"pipeline", std::to_string(pipeline)},
+                      {"data", std::to_string(data)},
+                      {"context", std::to_string(context)},
+                      {"microbatches", std::to_string(random.between(1, 6))},
+                      {"sequence_parallel", random.chance(50) ? "yes" : "no"}};
+    if (context > 1 && random.chance(60)) keys["context_exchange"] = "ring";
     const auto outline = make_workload("megatron", keys);
     ASSERT_TRUE(outline) << outline.error().message;
     expect_the_same(*outline, pipeline, std::to_string(i));
   }
+}
+
+// Whom a rank sends to is counted from its own place, round groups of other lengths, too.
+TEST(FoldProgram, RingsOfSeveralLengthsTakeTheSameTime) {
+  const auto scenario = parse_scenario(R"(ringside: scenario/1
+name: rings
+ranks: 12
+iterations: 2
+groups: {ring: [0-3, 4-7, 8 10, 9 11], pair: [0 4, 1 5, 2 6, 3 7]}
+steps:
+- kernel: 1ms
+- repeat: {times: 3, steps: [send_recv: {on: ring, count: 4096, async: yes}, kernel: 1ms, join: {on: ring}]}
+- send_recv: {on: ring, by: -1, count: 100}
+- grouped: {calls: [transfer: {on: pair, from: 0, to: 1, count: 64}, transfer: {on: pair, from: 1, to: 0, count: 64}]}
+- kernel: {time: 2ms, stream: side, async: yes}
+- grouped: {calls: [all_reduce: {on: world, count: 8}, all_gather: {on: world, count: 9}], stream: side, async: yes}
+- join: {stream: side}
+)",
+                                       "rings.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  expect_the_same(scenario->outline, 3, "rings");
 }
 
 TEST(FoldProgram, BuiltInWorkloadsTakeTheSameTime) {

@@ -12,7 +12,8 @@ namespace {
 
 bool is_same(const hangs::Step& a, const hangs::Step& b) {
   return a.kind == b.kind && a.op == b.op && a.type == b.type && a.async == b.async &&
-         a.group == b.group && a.peer == b.peer && a.count == b.count && a.time == b.time;
+         a.group == b.group && a.peer == b.peer && a.bundle == b.bundle && a.stream == b.stream &&
+         a.is_shift == b.is_shift && a.count == b.count && a.time == b.time;
 }
 
 /// What is written is read back as the same job.
@@ -71,6 +72,13 @@ steps:
 - kernel: {time: 2ms, on: pipeline, at: 2}
 - all_reduce: {on: tensor, count: 7, type: half, async: yes, only: {on: pipeline, at: 1}}
 - transfer: {on: pipeline, from: 2, to: 0, count: 16}
+- send_recv: {on: pipeline, by: -1, count: 16, async: yes, stream: side}
+- repeat: {times: 2, steps: [send_recv: {on: tensor, count: 16}]}
+- grouped: {calls: [transfer: {on: pipeline, from: 0, to: 1, count: 5}, transfer: {on: pipeline, from: 1, to: 0, count: 6}], stream: side, only: {on: tensor, at: 0}}
+- grouped: {calls: [all_gather: {on: tensor, count: 5}, reduce_scatter: {on: tensor, count: 6}], async: yes}
+- kernel: {time: 2ms, async: yes, stream: other}
+- join: {stream: other}
+- join: {on: tensor, stream: side, only: {on: pipeline, at: 1}}
 - broadcast: {on: world, root: 3, count: 8}
 - barrier: {on: world}
 - rendezvous: {on: world}

@@ -220,6 +220,37 @@ TEST(Workload, ThoseWhoShareASequenceGatherItsKeysAndValues) {
   EXPECT_NE(gradients, own.body.end());
 }
 
+// Liu et al. 2023: each has every other one's keys and values once, so three rounds of four exchange; backward their
+// gradients go round as often, and once more to come home.
+TEST(Workload, KeysAndValuesGoRoundThoseWhoShareASequence) {
+  WorkloadKeys keys{{"layers", "6"},   {"hidden", "1024"},      {"heads", "16"},
+                    {"kv_heads", "4"}, {"vocabulary", "32000"}, {"sequence", "512"},
+                    {"gpu", "h100"},   {"efficiency", "0.5"},   {"tensor", "2"},
+                    {"pipeline", "2"}, {"data", "2"},           {"microbatches", "3"},
+                    {"context", "4"}};
+  const hangs::Program gathered = made("megatron", keys);
+  keys["context_exchange"] = "ring";
+  const hangs::Program round = made("megatron", keys);
+  const hangs::RankProgram& own = round.programs.front();
+  EXPECT_NEAR(kernels(own), kernels(gathered.programs.front()), 1e-6);
+  const auto between_stages = elements(gathered.programs.front(), Op::Send);
+  const std::int64_t own_keys_and_values = 3 * 3 * 512 / 4 * 2 * 4 * 64 / 2;
+  EXPECT_EQ(elements(own, Op::Send) - between_stages, own_keys_and_values * (3 + 3 + 4));
+  EXPECT_EQ(elements(own, Op::Recv),
+            elements(gathered.programs.front(), Op::Recv) + own_keys_and_values * (3 + 3 + 4));
+  EXPECT_EQ(elements(own, Op::AllGather), 0);
+  const hangs::PlayTimes times{
+      .call = [](const Step&, const hangs::Group&) { return Nanoseconds{1}; }, .is_even = true};
+  EXPECT_FALSE(hangs::play(round, {}, 1, times).is_hung());
+  const auto refused = make_workload("megatron", {{"model", "llama3-8b"},
+                                                  {"gpu", "h100"},
+                                                  {"efficiency", "0.5"},
+                                                  {"data", "2"},
+                                                  {"context_exchange", "ring"}});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().help.find("several ranks"), std::string::npos);
+}
+
 TEST(Workload, ChunksThatCannotGoRoundAreRefused) {
   const WorkloadKeys fine{{"model", "llama3-8b"}, {"gpu", "h100"}, {"efficiency", "0.5"},
                           {"pipeline", "4"},      {"chunks", "2"}, {"microbatches", "8"},

@@ -155,6 +155,7 @@ void add_held(const Job& job, const Standing& standing, const Front& front,
 
 /// One send or receive.
 struct Half {
+  std::uint32_t call = 0;  ///< of the rank's
   int group = -1;
   int peer = -1;
   bool is_send = false;
@@ -174,9 +175,47 @@ std::vector<Half> halves_at(const Job& job, int rank, const Block& block) {
     const bool is_one =
         index == block.call || (call.sequence == block.sequence && call.is_pending());
     if (!is_transfer || !is_one) continue;
-    halves.push_back({block.group, peer_of(job, rank, block.group, call), op == Op::Send});
+    halves.push_back({index, block.group, peer_of(job, rank, block.group, call), op == Op::Send});
   }
   return halves;
+}
+
+/// The peer's half of a transfer where both sides give their transfers the same numbers, as ranks do that all send round
+/// a ring: recorders that have lost the beginning say no more.
+/// returns  null where they do not, or it is not there
+const Call* other_half_by_number(const Job& job, int rank, const Half& half) {
+  constexpr int kAlike = 3;
+  const GroupCalls* theirs = job.calls(half.peer, half.group);
+  if (theirs == nullptr) return nullptr;
+  std::map<std::uint32_t, const Call*> others;
+  for (const std::uint32_t index : theirs->transfers) {
+    const Call& other = job.rank(half.peer).dump->calls[index];
+    if (is_send(job, other) != half.is_send && peer_of(job, half.peer, half.group, other) == rank) {
+      others.emplace(other.sequence, &other);
+    }
+  }
+  if (others.empty()) return nullptr;
+  const std::vector<Call>& calls = job.rank(rank).dump->calls;
+  int alike = 0;
+  for (const std::uint32_t index : job.calls(rank, half.group)->transfers) {
+    const Call& own = calls[index];
+    if (own.is_pending() || own.sequence < others.begin()->first ||
+        is_send(job, own) != half.is_send || peer_of(job, rank, half.group, own) != half.peer)
+      continue;
+    if (!others.contains(own.sequence)) return nullptr;
+    ++alike;
+  }
+  const auto found = others.find(calls[half.call].sequence);
+  return alike >= kAlike && found != others.end() ? found->second : nullptr;
+}
+
+/// Whether a half of a coalesced set has ended with its peer: the set stays pending until all of them have.
+bool has_ended(const Job& job, int rank, const Half& half) {
+  const Call& call = job.rank(rank).dump->calls[half.call];
+  const Call* const other = are_whole(job, rank, half.peer)
+                                ? other_half_of(job, rank, half.group, call, half.peer)
+                                : other_half_by_number(job, rank, half);
+  return other != nullptr && !other->is_pending();
 }
 
 /// The other half is on its way only where the peer stands at it. Transfers of a rank run in order: one that is
@@ -239,8 +278,11 @@ Standing standing_of(const Job& job) {
     auto& block = standing.blocks[static_cast<std::size_t>(r)];
     if (!block || !block->is_p2p) continue;
     std::vector<int>& targets = standing.waits[static_cast<std::size_t>(r)];
-    for (const Half& half : halves_at(job, r, *block)) {
+    const std::vector<Half> halves = halves_at(job, r, *block);
+    for (const Half& half : halves) {
       if (half.peer < 0 || is_met(job, standing, r, half)) continue;
+      if (halves.size() > 1 && job.rank(half.peer).dump != nullptr && has_ended(job, r, half))
+        continue;
       targets.push_back(half.peer);
     }
     std::sort(targets.begin(), targets.end());
