@@ -80,14 +80,65 @@ int SequenceMerger::add_family(const RecordedGroup& group) {
   }
 }
 
+namespace {
+
+using Way = std::tuple<int, int, int>;  // group, from, to
+
+Way way_of(const RecordedCall& call) { return {call.group, call.step.from, call.step.to}; }
+
+bool is_uncounted(const RecordedCall& call) {
+  return call.step.kind == OutlineKind::Transfer && !call.is_counted;
+}
+
+/// The numbers of one end from `first` on.
+std::vector<std::int64_t> tail_of(const std::vector<std::int64_t>& numbers, std::int64_t first) {
+  return {std::ranges::lower_bound(numbers, first), numbers.end()};
+}
+
+/// Whether two ends give the transfers that both have the same numbers.
+/// numbers  ascending
+bool are_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  constexpr std::size_t kEnough = 3;
+  if (a.empty() || b.empty()) return false;
+  const std::int64_t first = std::max(a.front(), b.front());
+  const std::vector<std::int64_t> ours = tail_of(a, first);
+  const std::vector<std::int64_t> theirs = tail_of(b, first);
+  const std::size_t common = std::min(ours.size(), theirs.size());
+  return common >= kEnough &&
+         std::equal(ours.begin(), ours.begin() + static_cast<std::ptrdiff_t>(common),
+                    theirs.begin());
+}
+
+}  // namespace
+
+void SequenceMerger::number_by_sequence() {
+  std::map<Way, std::map<int, std::vector<std::int64_t>>> ends;  // by rank
+  for (int number = 0; number < world(); ++number) {
+    for (const RecordedCall& call : rank(number).calls) {
+      if (is_uncounted(call) && call.sequence > 0)
+        ends[way_of(call)][number].push_back(call.sequence);
+    }
+  }
+  std::map<Way, std::int64_t> firsts;
+  for (const auto& [way, own] : ends) {
+    if (own.size() != 2) continue;
+    const auto& a = own.begin()->second;
+    const auto& b = own.rbegin()->second;
+    if (are_alike(a, b)) firsts[way] = std::max(a.front(), b.front());
+  }
+  for (RecordedRank& own : job_.ranks) {
+    std::erase_if(own.calls, [&](RecordedCall& call) {
+      const auto first = is_uncounted(call) ? firsts.find(way_of(call)) : firsts.end();
+      if (first == firsts.end()) return false;
+      call.number = call.sequence;
+      call.is_counted = true;
+      return call.number < first->second;
+    });
+  }
+}
+
 void SequenceMerger::align_transfers() {
-  using Way = std::tuple<int, int, int>;  // group, from, to
-  const auto way_of = [](const RecordedCall& call) {
-    return Way{call.group, call.step.from, call.step.to};
-  };
-  const auto is_uncounted = [](const RecordedCall& call) {
-    return call.step.kind == OutlineKind::Transfer && !call.is_counted;
-  };
+  number_by_sequence();
   std::map<Way, std::int64_t> oldest;
   for (RecordedRank& own : job_.ranks) {
     std::map<Way, std::int64_t> done;
@@ -118,12 +169,21 @@ std::vector<int> SequenceMerger::parties(const RecordedCall& call) const {
   return {at(std::min(call.step.from, last)), at(std::min(call.step.to, last))};
 }
 
+std::optional<std::size_t> SequenceMerger::next_like(const RecordedRank& own,
+                                                     const RecordedCall& call) {
+  if (own.calls.empty()) return std::nullopt;
+  for (std::size_t i = 0; i < own.set_length(0); ++i) {
+    if (own.calls[i].is_same(call)) return i;
+  }
+  return std::nullopt;
+}
+
 /// Whether every member that was heard has the call in front of it, and as done.
 bool SequenceMerger::is_common(const RecordedCall& call) {
   return std::ranges::all_of(parties(call), [&](int number) {
-    const RecordedRank& own = rank(number);
-    if (own.is_silent) return true;
-    return !own.calls.empty() && own.calls.front().is_same(call) && !own.calls.front().is_pending;
+    if (rank(number).is_silent) return true;
+    const auto own = next_like(rank(number), call);
+    return own && !rank(number).calls[*own].is_pending;
   });
 }
 
@@ -141,17 +201,22 @@ std::size_t SequenceMerger::emit_common(std::size_t keep) {
     const auto busy = [&](int number) { return is_busy[static_cast<std::size_t>(number)]; };
     for (int number = 0; number < world(); ++number) {
       if (busy(number) || rank(number).calls.empty()) continue;
-      if (!is_common(rank(number).calls.front())) continue;
-      const RecordedCall call = rank(number).calls.front();
-      const std::vector<int> all = parties(call);
-      if (std::ranges::any_of(all, busy)) continue;
-      Common common{.call = call};
-      for (const int member : all) {
+      const std::deque<RecordedCall>& own = rank(number).calls;
+      const auto next = own.begin() + static_cast<std::ptrdiff_t>(rank(number).set_length(0));
+      const auto found = std::find_if(own.begin(), next, [&](const RecordedCall& one) {
+        return is_common(one) && std::ranges::none_of(parties(one), busy);
+      });
+      if (found == next) continue;
+      Common common{.call = *found};
+      for (const int member : parties(common.call)) {
         is_busy[static_cast<std::size_t>(member)] = true;
         if (rank(member).is_silent) continue;
-        common.is_async[member] = rank(member).calls.front().step.async;
-        common.before[member] = std::move(rank(member).calls.front().before);
-        rank(member).calls.pop_front();
+        std::deque<RecordedCall>& theirs = rank(member).calls;
+        const auto place = theirs.begin() + static_cast<std::ptrdiff_t>(
+                                                next_like(rank(member), common.call).value_or(0));
+        common.is_async[member] = place->step.async;
+        common.before[member] = std::move(place->before);
+        theirs.erase(place);
       }
       round.push_back(std::move(common));
     }
@@ -242,12 +307,39 @@ void SequenceMerger::emit_alone(const Steps& steps, int rank) {
   }
 }
 
+void SequenceMerger::emit_set(const Steps& steps, int rank) {
+  std::vector<Steps> rounds;
+  std::map<std::pair<int, int>, std::size_t> round_of;  // by sender and receiver
+  for (const OutlineStep& step : steps) {
+    const std::size_t round = round_of[{step.from, step.to}]++;
+    if (round == rounds.size()) rounds.emplace_back();
+    rounds[round].push_back(step);
+  }
+  for (Steps& round : rounds) {
+    ++bundles_;
+    for (OutlineStep& step : round) step.bundle = bundles_;
+    emit_alone(round, rank);
+    ++made_[static_cast<std::size_t>(rank)];
+  }
+}
+
 void SequenceMerger::emit_own() {
   for (int number = 0; number < world(); ++number) {
-    for (const RecordedCall& call : rank(number).calls) {
-      emit_alone(call.before, number);
-      emit_alone({call.step}, number);
-      ++made_[static_cast<std::size_t>(number)];
+    const std::deque<RecordedCall>& calls = rank(number).calls;
+    for (std::size_t i = 0; i < calls.size();) {
+      const std::size_t end = i + rank(number).set_length(i);
+      const bool is_set = calls[i].is_of_set;
+      Steps steps;
+      for (; i < end; ++i) {
+        emit_alone(calls[i].before, number);
+        steps.push_back(calls[i].step);
+      }
+      if (is_set) {
+        emit_set(steps, number);
+      } else {
+        emit_alone(steps, number);
+        ++made_[static_cast<std::size_t>(number)];
+      }
     }
   }
   std::map<int, Steps> after;

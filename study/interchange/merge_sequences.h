@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "harness/hangs/outline.h"
@@ -22,8 +23,9 @@ class SequenceMerger {
     return family_of_[static_cast<std::size_t>(group)];
   }
 
-  /// Counts transfers by their peers, which no recorder does. Each rank's history begins elsewhere, but what both ends have
-  /// done is the same, so they are counted back from there. Those that the other end no longer has are left out.
+  /// Counts transfers by their peers, which no recorder does. Each rank's history begins elsewhere: where both ends number
+  /// their transfers alike, those are the numbers; else what both ends have done is the same, so they are counted back from
+  /// there. Those that the other end no longer has are left out.
   void align_transfers();
 
   /// Takes off the ranks what all made, in rounds of one call a rank at most, and emits the last `keep` rounds.
@@ -58,16 +60,23 @@ class SequenceMerger {
   }
   [[nodiscard]] int world() const { return static_cast<int>(job_.ranks.size()); }
   int add_family(const RecordedGroup& group);
+  /// Of those that the rank may make next, its first one or the set of that, the place of the one that is the call.
+  [[nodiscard]] static std::optional<std::size_t> next_like(const RecordedRank& own,
+                                                            const RecordedCall& call);
   [[nodiscard]] bool is_common(const RecordedCall& call);
+  void number_by_sequence();
   void emit_round(std::vector<Common> round);
   /// What each was busy with before; of ranks that nobody heard the first one's.
   void emit_before(const std::map<int, Steps>& before, const std::vector<int>& ranks);
   void emit_alone(const Steps& steps, int rank);
+  /// What begins together, and is one call; several that follow each other where it sends twice to one rank.
+  void emit_set(const Steps& steps, int rank);
 
   RecordedJob& job_;
   hangs::Outline& outline_;
   std::vector<int> family_of_;      ///< by group
   std::vector<std::int64_t> made_;  ///< by rank
+  int bundles_ = 0;
 };
 
 }  // namespace ringside::study

@@ -19,6 +19,15 @@ bool RecordedCall::is_same(const RecordedCall& other) const {
          step.type == other.step.type && step.from == other.step.from && step.to == other.step.to;
 }
 
+std::size_t RecordedRank::set_length(std::size_t first) const {
+  std::size_t end = first + 1;
+  while (calls[first].is_of_set && end < calls.size() && calls[end].is_of_set &&
+         calls[end].group == calls[first].group && calls[end].sequence == calls[first].sequence) {
+    ++end;
+  }
+  return end - first;
+}
+
 void RecordedJob::note(const std::string& text) {
   if (std::ranges::find(unknown, text) == unknown.end()) unknown.push_back(text);
 }

@@ -28,6 +28,10 @@ struct RecordedCall {
       0;  ///< of the group's collectives, or of the rank's transfers with that peer
   bool is_pending = false;
   bool is_counted = false;  ///< of a transfer: `number` is right already, from the group's first on
+  /// Of a transfer: as its rank's recorder numbers it, sends and receives of the group together; 0: it does not.
+  std::int64_t sequence = 0;
+  bool is_of_set =
+      false;  ///< of transfers that began together: those next to each other with one sequence
   /// Of this rank alone, since its call before. Of a join the family is a recorded group.
   std::vector<hangs::OutlineStep> before = {};
 
@@ -38,6 +42,10 @@ struct RecordedCall {
 struct RecordedRank {
   bool is_silent = true;  ///< nothing was recorded of it
   std::deque<RecordedCall> calls = {};
+
+  /// From that call on those that began together, or 1.
+  [[nodiscard]] std::size_t set_length(std::size_t first) const;
+
   std::vector<hangs::OutlineStep> after = {};  ///< behind the last one
 };
 

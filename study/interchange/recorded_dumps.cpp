@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,16 +47,31 @@ class DumpReader {
   }
 
   /// Whether both ends of each transfer in the group are recorded from the first on, so that they can be
-  /// counted from there: recorders tell badly which of the last are done. Members of larger groups count calls of theirs.
+  /// counted from there: recorders tell badly which of the last are done.
   [[nodiscard]] bool is_whole(int group) const {
-    const std::vector<int>& members = job_.group(group).members;
-    return members.size() == 2 && std::ranges::all_of(members, [&](int rank) {
-             if (is_silent(rank)) return true;
-             const auto& groups = job_.rank(rank).groups;
-             const auto own = std::ranges::find(groups, group, &hang::GroupCalls::group);
-             return own == groups.end() || own->transfers.empty() ||
-                    sequence_of(rank, own->transfers.front()) == 1;
-           });
+    return std::ranges::all_of(job_.group(group).members, [&](int rank) {
+      if (is_silent(rank)) return true;
+      const auto& groups = job_.rank(rank).groups;
+      const auto own = std::ranges::find(groups, group, &hang::GroupCalls::group);
+      return own == groups.end() || own->transfers.empty() ||
+             sequence_of(rank, own->transfers.front()) == 1;
+    });
+  }
+
+  /// Whether the call at that place of the order began together with one next to it: to or from another rank, or the other way.
+  [[nodiscard]] bool is_of_set(const hang::RankView& view, std::span<const std::uint32_t> order,
+                               std::size_t place) const {
+    const hang::Call& call = view.dump->calls[order[place]];
+    const auto is_beside = [&](std::size_t other_place) {
+      const hang::Call& other = view.dump->calls[order[other_place]];
+      const hang::Signature& a = job_.signature(call);
+      const hang::Signature& b = job_.signature(other);
+      return other.is_p2p && other.sequence == call.sequence && b.op != hang::Op::Coalesced &&
+             view.group_of_call[order[other_place]] == view.group_of_call[order[place]] &&
+             (a.op != b.op || a.source != b.source || a.target != b.target);
+    };
+    return (place > 0 && is_beside(place - 1)) ||
+           (place + 1 < order.size() && is_beside(place + 1));
   }
 
   [[nodiscard]] bool is_silent(int rank) const {
@@ -74,7 +90,7 @@ class DumpReader {
       counted.insert(own.transfers.begin(), own.transfers.end());
     }
     const std::vector<std::uint32_t> order(counted.begin(), counted.end());
-    std::map<std::pair<int, int>, std::int64_t> transfers;  // by group of two, and sender
+    std::map<std::tuple<int, int, int>, std::int64_t> transfers;  // by group, sender, receiver
     for (std::size_t i = 0; i < order.size(); ++i) {
       const hang::Call& call = view.dump->calls[order[i]];
       const int group = view.group_of_call[order[i]];
@@ -92,7 +108,9 @@ class DumpReader {
           .step = *step, .group = group, .number = call.sequence, .is_pending = call.is_pending()};
       if (step->kind == OutlineStep::Kind::Transfer) {
         made.is_counted = whole.contains(group);
-        made.number = made.is_counted ? ++transfers[{group, step->from}] : 0;
+        made.number = made.is_counted ? ++transfers[{group, step->from, step->to}] : 0;
+        made.sequence = call.sequence;
+        made.is_of_set = !view.is_from_log && is_of_set(view, order, i);
       } else if (const auto oldest = first.find(group);
                  oldest != first.end() && made.number < oldest->second) {
         continue;

@@ -65,6 +65,38 @@ INSTANTIATE_TEST_SUITE_P(Classes, Reproduction,
                                          FaultClass::NetworkStall),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
+// Sends and receives that began together begin together again, or a ring of them would stand from the start; and both ends
+// of each are found where the recorders have lost the beginning.
+TEST(ReproductionSets, ARingOfCoalescedSetsHangsAsItDid) {
+  for (const auto& [iterations, call] : {std::pair{6, 9}, std::pair{600, 2001}}) {
+    const auto scenario = parse_scenario(
+        fmt::format("ringside: scenario/1\nname: ring\nranks: 8\niterations: {}\ngroups: {{ring: "
+                    "[0-3, 4-7]}}\nsteps:\n"
+                    "- repeat: {{times: 3, steps: [send_recv: {{on: ring, count: 64}}]}}\n"
+                    "- all_reduce: {{on: world, count: 64}}\n- synchronize\nfaults:\n- skip: "
+                    "{{rank: 2, call: {}}}\n",
+                    iterations, call),
+        "ring.yaml");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    const std::string folder = testing::TempDir() + "reproduced_ring_" + std::to_string(::getpid());
+    fs::remove_all(folder);
+    ASSERT_TRUE(run_scenario({.scenario = *scenario, .folder = folder}));
+    const auto evidence = hang::examine({folder});
+    fs::remove_all(folder);
+    ASSERT_TRUE(evidence) << evidence.error().message;
+    const auto reproduced = reproduction_of(*evidence);
+    ASSERT_TRUE(reproduced) << reproduced.error().message;
+    EXPECT_LT(reproduced->scenario.outline.steps.size(), 1000U);  // what all made is cut off
+    const auto again = parse_scenario(to_yaml(reproduced->scenario), "reproduced");
+    ASSERT_TRUE(again) << again.error().message;
+    const auto outcome = run_scenario({.scenario = *again});
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    ASSERT_TRUE(outcome->verdict);
+    EXPECT_EQ(outcome->verdict->culprits, std::vector<int>{2});
+    EXPECT_THAT(outcome->unmet, testing::IsEmpty());
+  }
+}
+
 TEST(ReproductionErrors, WhatDoesNotHangIsNotReplayed) {
   const MadeHang made(FaultClass::NotAHang, 1);
   const auto evidence = made.examine();
