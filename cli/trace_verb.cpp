@@ -141,7 +141,8 @@ void print_collectives(const TraceStatistics& all) {
              "protocol", "count", "calls", "mean size", "mean time", "longest");
   for (const CollectiveStatistics& one : all.collectives) {
     fmt::print("  {:<15}{:<16}{:<9}{:>7}{:>9}{:>11}{:>12}{:>12}{}\n", to_string(one.collective),
-               to_string(one.algorithm), to_string(one.protocol), one.count, one.calls,
+               all.primitives > 0 ? to_string(one.algorithm) : "-",
+               all.primitives > 0 ? to_string(one.protocol) : "-", one.count, one.calls,
                short_bytes(one.mean_bytes()), format_time(to_seconds(one.mean_time())),
                format_time(to_seconds(one.longest)), one.is_modelled ? "  modelled" : "");
   }
