@@ -247,8 +247,9 @@ Verb run_verb() {
                            "sim: in simulated time; real: processes of this machine, or those "
                            "of the launcher that started this one")
                 ->capture_default_str();
-            app.add_option("-o,--output", a.folder,
-                           "keep dumps and logs in this new or empty folder");
+            app.add_option(
+                "-o,--output", a.folder,
+                "keep what the run leaves (dumps, logs, a trace) in this new or empty folder");
             app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")
                 ->capture_default_str();
             app.add_option("--timeout", a.timeout_s,

@@ -220,15 +220,16 @@ Json document(const TraceFile& file, const TraceStatistics& all, const std::stri
   }
   Json collectives = Json::array();
   for (const CollectiveStatistics& one : all.collectives) {
-    collectives.push_back({{"collective", to_string(one.collective)},
-                           {"algorithm", to_string(one.algorithm)},
-                           {"protocol", to_string(one.protocol)},
-                           {"is_modelled", one.is_modelled},
-                           {"count", one.count},
-                           {"calls", one.calls},
-                           {"mean_bytes", one.mean_bytes().value},
-                           {"mean_us", in_us(to_seconds(one.mean_time()))},
-                           {"max_us", in_us(to_seconds(one.longest))}});
+    collectives.push_back(
+        {{"collective", to_string(one.collective)},
+         {"algorithm", all.primitives > 0 ? Json(to_string(one.algorithm)) : Json()},
+         {"protocol", all.primitives > 0 ? Json(to_string(one.protocol)) : Json()},
+         {"is_modelled", one.is_modelled},
+         {"count", one.count},
+         {"calls", one.calls},
+         {"mean_bytes", one.mean_bytes().value},
+         {"mean_us", in_us(to_seconds(one.mean_time()))},
+         {"max_us", in_us(to_seconds(one.longest))}});
   }
   Json channels = Json::array();
   for (const ChannelStatistics& one : all.channels) {
