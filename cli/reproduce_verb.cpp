@@ -101,7 +101,8 @@ VerbResult run(const ReproduceArguments& arguments) {
   for (const std::string& one : made.unknown) text += "# not known: " + one + "\n";
   text += to_yaml(made.scenario);
   RINGSIDE_TRY(const Scenario scenario, parse_scenario(text, "the scenario"));
-  RINGSIDE_TRY(const study::ScenarioOutcome outcome, study::run_scenario({.scenario = scenario}));
+  RINGSIDE_TRY(const study::ScenarioOutcome outcome,
+               study::run_scenario({.scenario = scenario, .asks_ncclras = made.has_ncclras}));
   if (!arguments.file.empty()) RINGSIDE_TRY(write_text(arguments.file, text));
   const bool is_met = outcome.unmet.empty();
   if (arguments.json) {

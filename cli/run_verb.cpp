@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -55,6 +57,41 @@ void print_calls(const std::vector<study::CallTime>& calls) {
   fmt::print("  beside: while groups like it on the same hosts call, too; busbw then, GB/s\n");
 }
 
+struct FileWords {
+  hang::FileKind kind;
+  const char* key;  ///< in the document
+  const char *one, *many;
+};
+constexpr std::array<FileWords, 5> kFileWords{
+    FileWords{hang::FileKind::Dump, "dumps", "dump", "dumps"},
+    FileWords{hang::FileKind::Log, "logs", "log", "logs"},
+    FileWords{hang::FileKind::Threads, "stacks", "stack", "stacks"},
+    FileWords{hang::FileKind::Ras, "ras_reports", "report of ncclras", "reports of ncclras"},
+    FileWords{hang::FileKind::Trace, "traces", "trace", "traces"}};
+
+std::string files_text(const std::string& folder, const std::vector<hang::InputFile>& files) {
+  std::vector<std::string> parts;
+  for (const FileWords& words : kFileWords) {
+    const auto count = std::ranges::count(files, words.kind, &hang::InputFile::kind);
+    if (count > 0) {
+      parts.push_back(plural(static_cast<std::size_t>(count), words.one, words.many));
+    }
+  }
+  return parts.empty() ? folder : fmt::format("{}: {}", folder, fmt::join(parts, ", "));
+}
+
+Json files_document(const std::vector<hang::InputFile>& files) {
+  Json document = Json::object();
+  for (const FileWords& words : kFileWords) {
+    Json paths = Json::array();
+    for (const hang::InputFile& file : files) {
+      if (file.kind == words.kind) paths.push_back(file.path);
+    }
+    document[words.key] = std::move(paths);
+  }
+  return document;
+}
+
 void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
                    const RunArguments& arguments) {
   fmt::print("{}: {} on {}, {}\n", scenario.name,
@@ -76,7 +113,7 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
                      ranks_text(outcome.verdict->culprits), outcome.verdict->confidence));
     line("why", outcome.verdict->why);
   }
-  if (!arguments.folder.empty()) line("files", arguments.folder);
+  if (!arguments.folder.empty()) line("files", files_text(arguments.folder, outcome.files));
   if (!outcome.findings.empty()) {
     line("audit", fmt::format("finds {}", fmt::join(outcome.findings, ", ")));
   }
@@ -88,15 +125,28 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
 
 Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
                       const RunArguments& arguments) {
-  Json document{{"schema", "ringside.run/1"},  {"name", scenario.name},
-                {"on", arguments.on},          {"nranks", outcome.ranks},
-                {"kinds", outcome.kinds},      {"outcome", to_string(outcome.end)},
-                {"step_time_us", nullptr},     {"compute_us", nullptr},
-                {"exposed_us", nullptr},       {"idle_us", nullptr},
-                {"failure", nullptr},          {"verdict", nullptr},
-                {"expected", nullptr},         {"met", nullptr},
-                {"unmet", outcome.unmet},      {"files", nullptr},
-                {"calls", Json::array()},      {"notes", outcome.notes},
+  Json document{{"schema", "ringside.run/1"},
+                {"name", scenario.name},
+                {"on", arguments.on},
+                {"nranks", outcome.ranks},
+                {"kinds", outcome.kinds},
+                {"outcome", to_string(outcome.end)},
+                {"step_time_us", nullptr},
+                {"compute_us", nullptr},
+                {"exposed_us", nullptr},
+                {"idle_us", nullptr},
+                {"failure", nullptr},
+                {"verdict", nullptr},
+                {"expected", nullptr},
+                {"met", nullptr},
+                {"unmet", outcome.unmet},
+                {"files", nullptr},
+                {"evidence", nullptr},
+                {"cluster", nullptr},
+                {"iterations", scenario.outline.iterations},
+                {"hosts", nullptr},
+                {"calls", Json::array()},
+                {"notes", outcome.notes},
                 {"findings", outcome.findings}};
   if (outcome.times) {
     document["step_time_us"] = in_us(outcome.times->step);
@@ -134,7 +184,12 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
     if (expect.at_most) expected["at_most_us"] = in_us(*expect.at_most);
     document["expected"] = std::move(expected);
   }
-  if (!arguments.folder.empty()) document["files"] = arguments.folder;
+  if (!arguments.folder.empty()) {
+    document["files"] = arguments.folder;
+    document["evidence"] = files_document(outcome.files);
+  }
+  if (!scenario.on.empty()) document["cluster"] = scenario.on;
+  if (outcome.hosts > 0) document["hosts"] = outcome.hosts;
   for (const study::CallTime& one : outcome.calls) {
     document["calls"].push_back({{"groups", one.groups},
                                  {"call", one.call},
@@ -144,6 +199,7 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
                                  {"alone_us", in_us(one.alone)},
                                  {"time_us", in_us(one.time)},
                                  {"busbw_gbs", one.busbw.value / 1e9},
+                                 {"error_percent", one.error_percent},
                                  {"limit", one.limit},
                                  {"fidelity", one.fidelity}});
   }
@@ -191,8 +247,9 @@ Verb run_verb() {
                            "sim: in simulated time; real: processes of this machine, or those "
                            "of the launcher that started this one")
                 ->capture_default_str();
-            app.add_option("-o,--output", a.folder,
-                           "keep dumps and logs in this new or empty folder");
+            app.add_option(
+                "-o,--output", a.folder,
+                "keep what the run leaves (dumps, logs, a trace) in this new or empty folder");
             app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")
                 ->capture_default_str();
             app.add_option("--timeout", a.timeout_s,

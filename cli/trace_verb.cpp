@@ -141,7 +141,8 @@ void print_collectives(const TraceStatistics& all) {
              "protocol", "count", "calls", "mean size", "mean time", "longest");
   for (const CollectiveStatistics& one : all.collectives) {
     fmt::print("  {:<15}{:<16}{:<9}{:>7}{:>9}{:>11}{:>12}{:>12}{}\n", to_string(one.collective),
-               to_string(one.algorithm), to_string(one.protocol), one.count, one.calls,
+               all.primitives > 0 ? to_string(one.algorithm) : "-",
+               all.primitives > 0 ? to_string(one.protocol) : "-", one.count, one.calls,
                short_bytes(one.mean_bytes()), format_time(to_seconds(one.mean_time())),
                format_time(to_seconds(one.longest)), one.is_modelled ? "  modelled" : "");
   }
@@ -219,15 +220,16 @@ Json document(const TraceFile& file, const TraceStatistics& all, const std::stri
   }
   Json collectives = Json::array();
   for (const CollectiveStatistics& one : all.collectives) {
-    collectives.push_back({{"collective", to_string(one.collective)},
-                           {"algorithm", to_string(one.algorithm)},
-                           {"protocol", to_string(one.protocol)},
-                           {"is_modelled", one.is_modelled},
-                           {"count", one.count},
-                           {"calls", one.calls},
-                           {"mean_bytes", one.mean_bytes().value},
-                           {"mean_us", in_us(to_seconds(one.mean_time()))},
-                           {"max_us", in_us(to_seconds(one.longest))}});
+    collectives.push_back(
+        {{"collective", to_string(one.collective)},
+         {"algorithm", all.primitives > 0 ? Json(to_string(one.algorithm)) : Json()},
+         {"protocol", all.primitives > 0 ? Json(to_string(one.protocol)) : Json()},
+         {"is_modelled", one.is_modelled},
+         {"count", one.count},
+         {"calls", one.calls},
+         {"mean_bytes", one.mean_bytes().value},
+         {"mean_us", in_us(to_seconds(one.mean_time()))},
+         {"max_us", in_us(to_seconds(one.longest))}});
   }
   Json channels = Json::array();
   for (const ChannelStatistics& one : all.channels) {

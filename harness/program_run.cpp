@@ -118,6 +118,11 @@ class ProgramRun {
     call.collective = hangs::collective_of(step.op);
     call.type = step.type;
     call.count = elements_of(step.count);
+    // A program tells what a rank gives, the engine what it gives to each.
+    if (step.op == Op::AllToAll) {
+      const std::int64_t ranks = communicator.nranks();
+      call.count = (call.count + ranks - 1) / ranks;
+    }
     if (hangs::has_root(step.op)) call.root = Rank{step.peer};
     if (step.op == Op::Send) call.sends = {{Rank{step.peer}, 0, call.count}};
     if (step.op == Op::Recv) call.recvs = {{Rank{step.peer}, 0, call.count}};

@@ -25,6 +25,8 @@ class Reproducer {
         keep_(static_cast<std::size_t>(keep)),
         recorded_(recorded_dumps(evidence)) {
     made_.original = evidence.verdict.best;
+    made_.has_ncclras =
+        std::ranges::count(evidence.files, hang::FileKind::Ras, &hang::InputFile::kind) > 0;
     outline() = hangs::outline_of("reproduced", world(), std::min(world(), 8), 1);
     merger_.emplace(recorded_.job, outline());
   }
@@ -107,6 +109,7 @@ class Reproducer {
       fault.rank = rank;
       fault.call = merger_->made(rank);
       made_.scenario.faults.faults.push_back(fault);
+      is_any_stopped_ |= fault.kind == FaultKind::Stop;
       note(is_silent(rank)
                ? fmt::format("rank {} left no calls: {} here", rank, is_dead ? "killed" : "stopped")
                : fmt::format("why rank {} came no further: {} here", rank,
@@ -178,6 +181,10 @@ class Reproducer {
         scenario.expect.kinds.emplace_back(hang::to_string(hang::Kind::MissingRank));
         note("--on real leaves no stacks: who computes for ever looks like who is missing there");
       }
+      // ncclras, which `run` asks, tells who does not answer.
+      if (is_any_stopped_ && made_.original.kind == hang::Kind::MissingRank) {
+        scenario.expect.kinds.emplace_back(hang::to_string(hang::Kind::DeadRank));
+      }
     } else {
       scenario.expect = {};
     }
@@ -189,6 +196,7 @@ class Reproducer {
   RecordedDumps recorded_;  ///< calls: those that not all made, once the others are emitted
   Reproduction made_;
   std::optional<SequenceMerger> merger_;
+  bool is_any_stopped_ = false;
 };
 
 }  // namespace

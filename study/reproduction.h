@@ -13,6 +13,8 @@ namespace ringside::study {
 struct Reproduction {
   Scenario scenario;  ///< expects the verdict on the evidence
   hang::Explanation original;
+  bool has_ncclras =
+      false;  ///< a report of it is among the evidence: a replay that asks for one knows more
   std::vector<std::string>
       unknown;  ///< what the evidence does not say, and was made up or left out
 };

@@ -84,31 +84,12 @@ StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int 
 
 // ---- calls -------------------------------------------------------------------------------------
 
-PlayedCall played_call(std::int32_t rank, const hangs::Record& record) {
-  const hangs::Step& step = *record.step;
-  return {.rank = rank,
-          .group = step.group,
-          .sequence = static_cast<std::uint32_t>(record.seq()),
-          .is_transfer = hangs::is_p2p(step.op),
-          .collective = hangs::collective_of(step.op),
-          .bytes = {static_cast<std::uint64_t>(step.count) * size_of(step.type).value},
-          .created_ns = record.created,
-          .started_ns = record.started,
-          .moving_ns = record.moving,
-          .completed_ns = record.completed};
-}
-
 /// Written down while the program lives.
 void keep_calls(const hangs::Play& play, const Program& program, ScenarioOutcome& outcome) {
-  for (const hangs::Group& group : program.groups) {
-    const auto family = static_cast<std::size_t>(group.family);
-    outcome.groups.push_back(fmt::format(
-        "{} [{}]", family < program.families.size() ? program.families[family] : group.desc,
-        group.name));
-  }
+  outcome.groups = group_names(program);
   for (std::size_t rank = 0; rank < play.ranks.size(); ++rank) {
     for (const hangs::Record& record : play.ranks[rank].records)
-      outcome.played.push_back(played_call(static_cast<std::int32_t>(rank), record));
+      outcome.played.push_back(played_call(static_cast<int>(rank), record));
   }
 }
 
@@ -283,12 +264,30 @@ class SimulatedRun {
     if (outcome_.end == End::Finished && !wants_dumps) return std::move(outcome_);
     const EvidenceFolder folder(question_.folder);
     const bool is_hung = outcome_.end == End::Hang;
-    RINGSIDE_TRY(hangs::write_evidence(
-        hangs::kept_case(scenario_.name, std::move(whole_), std::move(play)), folder.path()));
+    hangs::HangCase left =
+        hangs::kept_case(scenario_.name, std::move(whole_), std::move(play), scenario_.watchdog);
+    left.evidence.has_ras = is_hung && question_.asks_ncclras;
+    RINGSIDE_TRY(hangs::write_evidence(left, folder.path()));
+    if (!left.evidence.has_calls) {
+      outcome_.notes.push_back(fmt::format(
+          "no log has NCCL's lines: these calls would make more than {}", hangs::kMostCallLines));
+    }
+    if (wants_dumps) RINGSIDE_TRY(leave_trace(left));
     if (is_hung) {
       RINGSIDE_TRY(outcome_.verdict, verdict_of(folder.path()));
     }
     return std::move(outcome_);
+  }
+
+  Status leave_trace(const hangs::HangCase& left) {
+    RINGSIDE_TRY(const PlayedTrace trace, write_trace(left.play, left.program, scenario_.name,
+                                                      question_.folder + "/run.rtrace"));
+    if (trace.left_out > 0) {
+      outcome_.notes.push_back(
+          fmt::format("run.rtrace has the last {} calls, those that ended after {}", trace.events,
+                      format_time(Seconds{static_cast<double>(trace.from_ns) * 1e-9})));
+    }
+    return {};
   }
 
   const ScenarioQuestion& question_;
@@ -427,6 +426,9 @@ Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question) {
   RINGSIDE_TRY(ScenarioOutcome outcome,
                question.is_real ? run_on_processes(question) : SimulatedRun(question).run());
   if (!outcome.speaks) return outcome;
+  if (!question.folder.empty() && !question.keeps_calls) {
+    RINGSIDE_TRY(outcome.files, hang::find_inputs({question.folder}));
+  }
   compare(question.scenario, question.is_real, outcome);
   if (!question.is_real) RINGSIDE_TRY(compare_findings(question.scenario, outcome));
   return outcome;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,10 +7,11 @@
 
 #include "base/result.h"
 #include "base/units.h"
-#include "base/vocabulary.h"
+#include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/verdict/verdict.h"
 #include "harness/scenario/scenario.h"
 #include "study/call_times.h"
+#include "study/played_trace.h"
 
 /// A scenario, run on real ranks or simulated ones; and whether what came of it is what it says.
 namespace ringside::study {
@@ -25,22 +25,9 @@ struct ScenarioQuestion {
   std::vector<std::pair<std::string, std::string>> settings = {};
   /// Real: a call in which nothing moves for so long fails; none: the scenario's watchdog, else 2 s beyond its faults.
   std::optional<Seconds> timeout = {};
+  bool asks_ncclras = true;  ///< somebody does, of a simulated job that stands
   /// ScenarioOutcome::played is wanted, of a simulated run; dumps and logs of one that hangs alone.
   bool keeps_calls = false;
-};
-
-/// A call that a rank made in a simulated run. Times are ns of its clock; -1: it never came to that.
-struct PlayedCall {
-  std::int32_t rank = 0;
-  std::int32_t group = 0;      ///< index into ScenarioOutcome::groups
-  std::uint32_t sequence = 0;  ///< among the group's collectives, or the rank's transfers in it
-  bool is_transfer = false;
-  Collective collective = Collective::AllReduce;
-  Bytes bytes;
-  std::int64_t created_ns = 0;     ///< its host enqueued it
-  std::int64_t started_ns = -1;    ///< its stream reached it
-  std::int64_t moving_ns = -1;     ///< all whom it waits for had come
-  std::int64_t completed_ns = -1;  ///< it was over
 };
 
 /// Where a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
@@ -68,8 +55,9 @@ struct ScenarioOutcome {
       {};  ///< of a hang: what `ringside hang` makes of what was left
   std::vector<std::string> notes =
       {};  ///< what of the scenario came to nothing, such as a fault at a call that is never made
-  std::vector<std::string> findings = {};  ///< ids, where some are expected
-  std::vector<std::string> unmet;          ///< what was expected and did not come; empty: all did
+  std::vector<hang::InputFile> files = {};  ///< in the question's folder, if it names one
+  std::vector<std::string> findings = {};   ///< ids, where some are expected
+  std::vector<std::string> unmet;           ///< what was expected and did not come; empty: all did
   bool is_anything_expected = false;
   /// Of ranks that a launcher started the first one has the outcome: the others have none to tell.
   bool speaks = true;

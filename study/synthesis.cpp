@@ -68,6 +68,13 @@ class Synthesis {
  public:
   explicit Synthesis(const hang::Examination& evidence)
       : recorded_(recorded_dumps(evidence)), job_(recorded_.job) {
+    // Lines of calls tell how far a rank came, and not that it lives: who leaves them alone where others leave dumps is silent.
+    const auto has_dump = [&](int rank) { return !evidence.job->rank(rank).is_from_log; };
+    bool is_any_dump = false;
+    for (int rank = 0; rank < world(); ++rank) is_any_dump |= !is_silent(rank) && has_dump(rank);
+    for (int rank = 0; rank < world(); ++rank) {
+      if (is_any_dump && !has_dump(rank)) job_.ranks[at(rank)].is_silent = true;
+    }
     hangs::Outline outline = hangs::outline_of("tail", world(), 1, 1);
     SequenceMerger merger(job_, outline);
     merger.align_transfers();
@@ -80,6 +87,7 @@ class Synthesis {
         if (is_transfer(call)) continue;
         auto& first = first_.try_emplace(call.group, call.number).first->second;
         first = std::min(first, call.number);
+        made_[{call.group, call.number}].emplace_back(rank, &call);
       }
     }
   }
@@ -275,7 +283,7 @@ class Synthesis {
     std::set<std::pair<int, std::int64_t>> tried;
     for (int rank = 0; rank < world(); ++rank) {
       for (const RecordedCall& call : tails_[at(rank)]) {
-        if (!call.is_pending || is_transfer(call)) continue;
+        if (!call.is_pending || is_transfer(call) || !are_all_in(call)) continue;
         if (!tried.insert({call.group, call.number}).second) continue;
         all.push_back(
             {.kind = HangClass::NetworkStall,
@@ -287,6 +295,17 @@ class Synthesis {
       }
     }
   }
+
+  /// Whether every member that says anything has made the call, and the same one: else it needs no network to stand.
+  [[nodiscard]] bool are_all_in(const RecordedCall& call) const {
+    const auto& calls = made_.at({call.group, call.number});
+    const auto speaking = std::ranges::count_if(group(call.group).members,
+                                                [this](int rank) { return !is_silent(rank); });
+    return std::cmp_greater_equal(calls.size(), speaking) &&
+           std::ranges::all_of(calls,
+                               [&](const auto& one) { return looks_like(*one.second, call); });
+  }
+
   [[nodiscard]] std::int64_t first_of(int number) const {
     const auto found = first_.find(number);
     return found == first_.end() ? 0 : found->second;
@@ -345,11 +364,29 @@ class Synthesis {
     return program;
   }
 
-  /// Calls that would stand otherwise than they were found, and ranks that would have no reason to stop.
+  /// What the trial leaves to other faults: groups in which the others' calls differ, and that ranks are silent.
+  [[nodiscard]] double unexplained(const Trial& trial) const {
+    std::set<int> differing;
+    for (const auto& [key, calls] : made_) {
+      const RecordedCall* other = nullptr;
+      for (const auto& [rank, call] : calls) {
+        if (rank == trial.culprit) continue;
+        if (other != nullptr && !looks_like(*other, *call)) differing.insert(key.first);
+        other = call;
+      }
+    }
+    const bool is_any_silent =
+        std::ranges::any_of(job_.ranks, [](const RecordedRank& one) { return one.is_silent; });
+    const bool is_explained = trial.culprit >= 0 && is_silent(trial.culprit);
+    return static_cast<double>(differing.size()) + (is_any_silent && !is_explained ? 1 : 0);
+  }
+
+  /// Calls that would stand otherwise than they were found, ranks that would have no reason to stop, and what needs a fault of
+  /// its own beside this one.
   [[nodiscard]] double misfit(const Trial& trial) const {
     const hangs::Program program = program_of(trial);
     const hangs::Play play = hangs::play(program, trial.network, 1, {.call = {}, .is_even = true});
-    double sum = trial.extra;
+    double sum = trial.extra + unexplained(trial);
     for (int rank = 0; rank < world(); ++rank) {
       if (is_silent(rank)) continue;
       const CallSequence& made = tails_[at(rank)];
@@ -393,7 +430,9 @@ class Synthesis {
 
   RecordedDumps recorded_;
   RecordedJob& job_;
-  std::vector<CallSequence> tails_;    ///< by rank: from the last call that all made on
+  std::vector<CallSequence> tails_;  ///< by rank: from the last call that all made on
+  /// Collectives of the tails by group and number, with their ranks.
+  std::map<std::pair<int, std::int64_t>, std::vector<std::pair<int, const RecordedCall*>>> made_;
   std::map<int, std::int64_t> first_;  ///< by group: the oldest number in the tails
 };
 
@@ -428,7 +467,11 @@ Support support_of(const hang::Explanation& verdict, const std::vector<Hypothesi
     return one.culprits != best.culprits && one.likelihood > kAsLikely * best.likelihood;
   });
   if (is_undecided) return Support::Undecided;
-  return best.culprits == verdict.culprits ? Support::Agrees : Support::Differs;
+  if (best.culprits == verdict.culprits) return Support::Agrees;
+  // Who leaves calls unexplained cannot gainsay, nor who tries one rank at a time where several are blamed with it.
+  const bool is_part =
+      std::ranges::includes(verdict.culprits, best.culprits) && !best.culprits.empty();
+  return best.misfit < 1 && !is_part ? Support::Differs : Support::Undecided;
 }
 
 }  // namespace ringside::study

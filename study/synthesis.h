@@ -28,7 +28,7 @@ std::vector<Hypothesis> synthesize(const hang::Examination& evidence);
 enum class Support : std::uint8_t {
   Nothing,    ///< no dump has calls that stand
   Agrees,     ///< it blames the same ranks
-  Undecided,  ///< faults of different ranks would leave as much the same
+  Undecided,  ///< faults of different ranks would leave as much the same, or none leaves just this
   Differs,    ///< it blames others
 };
 const char* to_string(Support support);  ///< nothing, agrees, undecided, differs

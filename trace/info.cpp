@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/host_name.h"
+#include "base/text.h"
 #include "trace/clock.h"
 
 namespace ringside {
@@ -24,6 +25,14 @@ std::string command_line() {
 
 const char* to_string(TraceClock clock) {
   return clock == TraceClock::Simulated ? "simulated" : "host_monotonic";
+}
+
+std::optional<std::int64_t> never_ended_at(const TraceInfo& info) {
+  for (const auto& [key, value] : info.values) {
+    if (key != kNeverEnded) continue;
+    if (const auto at = parse_int(value)) return *at;
+  }
+  return std::nullopt;
 }
 
 TraceInfo this_process_info(TraceClock clock) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,12 @@ struct TraceInfo {
   std::string command_line;        ///< words separated by blanks
   std::vector<std::pair<std::string, std::string>> values;  ///< whatever else is worth knowing
 };
+
+/// A key of `values`: calls that end at that moment, in ns of the clock, never did; nothing moved any more.
+inline constexpr const char* kNeverEnded = "stuck_ns";
+
+/// What the value says.  returns  nothing where the process has none, or it is no number
+std::optional<std::int64_t> never_ended_at(const TraceInfo& info);
 
 /// Everything but `values`, filled in for the calling process.
 TraceInfo this_process_info(TraceClock clock);

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/mixed.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/call_check.h"
 #include "engine/runtime/call_faults.h"
@@ -34,6 +35,14 @@ constexpr Nanoseconds kVerdictWait = kRollCallTime + std::chrono::seconds(1);
 constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
+
+/// In traces, of parts of parts: by a hash of the name, and beyond the numbers of parts of a job.
+std::uint32_t number_of_name(const std::string& name) {
+  constexpr std::uint32_t kBeyond = 1U << 31;
+  std::uint64_t hash = 1;
+  for (const char letter : name) hash = mixed_with(hash, static_cast<unsigned char>(letter));
+  return static_cast<std::uint32_t>(hash) | kBeyond;
+}
 
 Result<std::vector<int>> gather_job_ranks(Bootstrap& bootstrap, int mine, Deadline deadline) {
   RINGSIDE_TRY(const std::vector<std::byte> all,
@@ -223,6 +232,12 @@ struct Communicator::Impl {
     return own;
   }
 
+  /// Of a part of the latest split, alike on its ranks and no other's: a part of a job is known by its first rank.
+  [[nodiscard]] std::uint32_t trace_number_of(const std::string& name, int first) const {
+    if (options.trace_number != 0) return number_of_name(name);
+    return static_cast<std::uint32_t>(1 + (splits - 1) * bootstrap->nranks() + first);
+  }
+
   [[nodiscard]] Deadline op_deadline() const {
     return deadline_in(in_ns(options.op_timeout), bootstrap->clock());
   }
@@ -331,6 +346,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
                                  .wishes = options.wishes,
                                  .faults = impl->link_faults(),
                                  .trace = options.trace,
+                                 .trace_number = options.trace_number,
                                  .log = impl->log.get()});
   if (!executor) return impl->give_up(executor.error());
   impl->adopt(*std::move(executor));
@@ -371,6 +387,7 @@ Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> col
   if (!*part) return std::unique_ptr<Communicator>();
   CommunicatorOptions own = impl_->options_of_part((*part)->ranks);
   own.name = fmt::format("{}/{}.{}", options.name, impl_->splits, *color);
+  own.trace_number = impl_->trace_number_of(own.name, to_int((*part)->ranks.front()));
   own.description = description;
   own.family = family;
   return make_part(std::move((*part)->bootstrap), own);
@@ -394,6 +411,7 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const std::vector<Ran
                impl_->meeting.meet(*impl_->bootstrap, left, in_ns(impl_->options.connect_timeout)));
   CommunicatorOptions own = impl_->options_of_part(part.ranks);
   own.name = fmt::format("{}/s{}", impl_->options.name, ++impl_->shrinks);
+  own.trace_number = number_of_name(own.name);
   own.family.clear();
   return make_part(std::move(part.bootstrap), own);
 }

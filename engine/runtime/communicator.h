@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,7 @@ struct CommunicatorOptions {
   bool check_calls =
       is_call_check_wanted();      ///< whether ranks that call differently are found; of all ranks
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
+  std::uint32_t trace_number = 0;  ///< by which traces know it: TraceEvent::communicator
   CallFaults* faults = nullptr;    ///< of this rank, in all its communicators; null: none
   FlightRecorder* recorder = nullptr;  ///< of this rank's calls, likewise
 };
@@ -69,8 +71,8 @@ class Communicator {
   Status run(const CollectiveCall& call);
 
   /// Parts the ranks: those of one colour make a communicator of their own, in the order of their keys. Its
-  /// options are this one's; its name says which split and colour it comes of, alike on its ranks. This one
-  /// lives on, and neither breaks the other.
+  /// options are this one's; its name says which split and colour it comes of, alike on its ranks, as does its number in
+  /// traces. This one lives on, and neither breaks the other.
   /// color    none: this rank is in no part
   /// family   of the part: CommunicatorOptions::family
   /// returns  null: it is in none

@@ -95,6 +95,7 @@ struct ExecutorSetup {
   CallWishes wishes;
   LinkFaults faults = {};          ///< of its connections
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
+  std::uint32_t trace_number = 0;  ///< CommunicatorOptions::trace_number
   CommunicatorLog* log = nullptr;  ///< null: nothing is said
 };
 

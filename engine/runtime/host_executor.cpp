@@ -145,6 +145,7 @@ class HostExecutor final : public Executor {
         host_channels(nranks(), choice.nchannels, ranks_per_node(choice.algorithm));
     RINGSIDE_TRY(plan->tasks, plan_channels(choice, channels, shape, me()));
     plan->event.rank = to_int(me());
+    plan->event.communicator = setup_.trace_number;
     plan->event.collective = choice.collective;
     plan->event.algorithm = choice.algorithm;
     plan->event.protocol = choice.protocol;

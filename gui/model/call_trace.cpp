@@ -99,13 +99,6 @@ class CallWriter {
   std::vector<std::int64_t> waits_until_;
 };
 
-/// Groups, and behind them once more for their transfers, whose numbers are others.
-std::vector<std::string> with_transfers(std::vector<std::string> groups) {
-  const std::size_t count = groups.size();
-  for (std::size_t i = 0; i < count; ++i) groups.push_back(groups[i] + ", transfers");
-  return groups;
-}
-
 // ---- dumps -------------------------------------------------------------------------------------
 
 class DumpCalls {
@@ -153,49 +146,30 @@ class DumpCalls {
   std::int64_t end_;
 };
 
-// ---- plays -------------------------------------------------------------------------------------
-
-TimeRange made_in(const study::ScenarioOutcome& outcome) {
-  TimeRange made;
-  for (const study::PlayedCall& call : outcome.played)
-    made.end_ns = std::max({made.end_ns, call.started_ns, call.completed_ns});
-  return made;
-}
-
-/// Where what never ends is shown to end: behind everything else, so that one sees it.
-std::int64_t behind(TimeRange made) {
-  return made.end_ns + std::max<std::int64_t>((made.end_ns - made.begin_ns) / 8, 1000);
-}
-
 }  // namespace
 
 Result<CallTrace> trace_of(const hang::Job& job) {
   RINGSIDE_TRY(CallWriter writer, CallWriter::start(TraceClock::HostMonotonic));
-  DumpCalls calls(job, writer, behind(made_in(job)));
+  const TimeRange made = made_in(job);
+  DumpCalls calls(job, writer, study::behind(made.begin_ns, made.end_ns));
   for (int rank = 0; rank < job.world(); ++rank) calls.record(rank);
   std::vector<std::string> groups;
   for (const hang::Group& group : job.groups()) groups.push_back(hang::title_of(group));
-  return writer.finish(with_transfers(std::move(groups)));
+  return writer.finish(study::communicator_names(std::move(groups)));
 }
 
 Result<CallTrace> trace_of(const study::ScenarioOutcome& outcome) {
   RINGSIDE_TRY(CallWriter writer, CallWriter::start(TraceClock::Simulated));
-  const std::int64_t end = behind(made_in(outcome));
+  std::int64_t last = 0;
+  for (const study::PlayedCall& call : outcome.played)
+    last = std::max({last, call.started_ns, call.completed_ns});
+  const std::int64_t end = study::behind(0, last);
   for (const study::PlayedCall& call : outcome.played) {
     if (call.started_ns < 0) continue;  // it stands in a queue, behind one that never ends
-    TraceEvent event;
-    event.kind = EventKind::Collective;
-    event.rank = call.rank;
-    event.communicator = static_cast<std::uint32_t>(call.group) +
-                         (call.is_transfer ? static_cast<std::uint32_t>(outcome.groups.size()) : 0);
-    event.sequence = call.sequence;
-    event.collective = call.collective;
-    event.bytes = call.bytes.value;
-    event.begin_ns = call.started_ns;
-    event.end_ns = call.completed_ns < 0 ? end : call.completed_ns;
-    writer.add(event, call.moving_ns < 0 ? CallTrace::kForever : call.moving_ns);
+    writer.add(study::event_of(call, outcome.groups.size(), end),
+               call.moving_ns < 0 ? CallTrace::kForever : call.moving_ns);
   }
-  return writer.finish(with_transfers(outcome.groups));
+  return writer.finish(study::communicator_names(outcome.groups));
 }
 
 }  // namespace ringside::gui

@@ -97,6 +97,12 @@ Finding losses_of(const Replay& replay) {
   return lost;
 }
 
+/// Of an event of a whole call.
+bool is_endless(const Document& document, EventId id, const TraceEvent& event) {
+  if (document.never_ended_ns == event.end_ns) return true;
+  return to_int(id) < document.waits_until.size() && document.waits_until[to_int(id)] == INT64_MAX;
+}
+
 }  // namespace
 
 TimeRange Document::whole() const {
@@ -138,6 +144,7 @@ Document make_document(std::string title, Replay replay) {
     for (const auto& [key, value] : made.replay->file().processes().front().values) {
       if (key == "cluster") made.surround.machine = value;
     }
+    made.never_ended_ns = never_ended_at(made.replay->file().processes().front());
   }
   return made;
 }
@@ -162,7 +169,9 @@ Nanoseconds waiting_of(const Document& document, EventId id, const TraceEvent& e
                        std::vector<EventId>& scratch) {
   if (event.kind == EventKind::Collective) {
     std::int64_t until = event.begin_ns;
-    if (to_int(id) < document.waits_until.size()) {
+    if (is_endless(document, id, event)) {
+      until = INT64_MAX;
+    } else if (to_int(id) < document.waits_until.size()) {
       until = document.waits_until[to_int(id)];
     } else if (const auto* const call = document.find_call(event.communicator, event.sequence)) {
       until = call->all_in_ns;
@@ -198,8 +207,7 @@ std::vector<std::string> describe(const Document& document, EventId id) {
         replay.statistics().primitives > 0
             ? fmt::format("{} / {}", to_string(event.algorithm), to_string(event.protocol))
             : std::string("no steps were recorded"));
-    const bool is_stuck =
-        to_int(id) < document.waits_until.size() && document.waits_until[to_int(id)] == INT64_MAX;
+    const bool is_stuck = is_endless(document, id, event);
     lines.push_back(is_stuck
                         ? fmt::format("from {}, and it never ended", time(event.begin_ns - origin))
                         : when);

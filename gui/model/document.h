@@ -66,6 +66,8 @@ struct Document {
   std::vector<Caption> captions;   ///< by their time
   /// [event]: until when a call stood still for others, INT64_MAX: to its end. Empty: until the last of its ranks came.
   std::vector<std::int64_t> waits_until;
+  /// Calls that end then never did, as the file says.
+  std::optional<std::int64_t> never_ended_ns;
   std::vector<std::string> communicators;  ///< names by number; those that are missing have none
   std::shared_ptr<const void> keeps;       ///< what the replay points into, where that is no file
 

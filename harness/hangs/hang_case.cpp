@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "harness/hangs/hang_logs.h"
 #include "harness/hangs/log_times.h"
 
 namespace ringside::hangs {
@@ -262,7 +263,7 @@ bool draw(const CaseOptions& options, FaultClass kind, Random& random, HangCase&
 
 }  // namespace
 
-HangCase kept_case(std::string name, Program program, Play play) {
+HangCase kept_case(std::string name, Program program, Play play, std::optional<Seconds> watchdog) {
   HangCase hang;
   hang.workload = std::move(name);
   hang.program = std::move(program);
@@ -270,6 +271,9 @@ HangCase kept_case(std::string name, Program program, Play play) {
   hang.recorder.release = releases().back();
   hang.recorder.has_timing = true;
   hang.recorder.has_roots = true;
+  if (watchdog) {
+    hang.recorder.timeout_ms = std::chrono::ceil<std::chrono::milliseconds>(*watchdog).count();
+  }
   Evidence& evidence = hang.evidence;
   const bool is_hung = hang.play.is_hung();
   evidence.moment = is_hung ? Moment::Timeout : Moment::Finished;
@@ -280,8 +284,10 @@ HangCase kept_case(std::string name, Program program, Play play) {
     evidence.dump_time.push_back(writes ? evidence.first_timeout : kNever);
     evidence.has_dump.push_back(writes);
   }
-  evidence.has_logs = is_hung;
-  evidence.has_log.assign(hang.play.ranks.size(), is_hung);
+  evidence.has_calls = call_lines(hang) <= kMostCallLines;
+  evidence.has_logs = is_hung || evidence.has_calls;
+  evidence.has_log.assign(hang.play.ranks.size(), evidence.has_logs);
+  evidence.has_ras = is_hung;
   evidence.has_stacks = is_hung;
   for (int rank = 0; rank < hang.program.ranks; ++rank) {
     const Halt halt = hang.play.ranks[static_cast<std::size_t>(rank)].end.halt;

@@ -68,11 +68,16 @@ struct CaseOptions {
 /// errors  InvalidArgument: the outline, or that number of ranks, has no place for such a fault
 Result<HangCase> make_case(const CaseOptions& options, std::uint64_t seed);
 
-/// What such a job leaves when nothing is lost: every dump, in the newest release's layout with roots beside, the watchdogs' lines,
-/// torchrun's where ranks died, Python's stacks of ranks that compute.
+/// What such a job leaves when nothing is lost: every dump, in the newest release's layout with roots beside, NCCL's lines of
+/// communicators and calls; and if it stands, the watchdogs' lines, ncclras's report, torchrun's lines where ranks died,
+/// Python's stacks of ranks that compute. Of more than kMostCallLines calls NCCL's logs have none: Evidence::has_calls.
 /// Nobody drew its fault: the play shows what there is.
-/// play  of the program
-HangCase kept_case(std::string name, Program program, Play play);
+/// play      of the program
+/// watchdog  how long a call may stand; nothing: PyTorch's 10 minutes
+HangCase kept_case(std::string name, Program program, Play play,
+                   std::optional<Seconds> watchdog = {});
+
+inline constexpr std::int64_t kMostCallLines = 1'000'000;  ///< some 250 bytes each
 
 /// The seed of the i-th case of a set.
 std::uint64_t case_seed(std::uint64_t seed, int index);

@@ -16,7 +16,7 @@ struct LogLine {
 
 /// What PyTorch's watchdog and monitor threads of the rank wrote to stderr: its own time-outs in the
 /// 20 s between the first one and the end of the process, the signal to dump, last enqueued and
-/// completed. Nothing of a rank that died or was ended.
+/// completed. Nothing of a rank that died or was ended, nor of a job that does not stand.
 ///
 /// source  the shapes of each release of PyTorch 2.2 to 2.10
 std::vector<LogLine> watchdog_lines(const HangCase& hang, int rank);
@@ -24,6 +24,9 @@ std::vector<LogLine> watchdog_lines(const HangCase& hang, int rank);
 /// What NCCL wrote with NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,COLL: its communicators, and a line a
 /// call, as far as the rank came.
 std::vector<LogLine> nccl_lines(const HangCase& hang, int rank);
+
+/// How many lines of calls that makes, of all ranks.
+std::int64_t call_lines(const HangCase& hang);
 
 /// Of one that is in the start of the job's communicator, and comes no further.
 std::vector<LogLine> start_lines(const HangCase& hang, int rank);

@@ -129,6 +129,18 @@ std::uint64_t communicator_id(const HangCase& hang, int group) {
   return 0x5eed00000000U + hang.seed % 65521 * 4096 + static_cast<std::uint64_t>(group);
 }
 
+std::int64_t call_lines(const HangCase& hang) {
+  std::int64_t lines = 0;
+  for (const RankHistory& rank : hang.play.ranks) {
+    for (const Record& record : rank.records) {
+      const Group& group = hang.program.groups[static_cast<std::size_t>(record.step->group)];
+      lines +=
+          record.step->op == Op::AllToAll ? 2 * static_cast<std::int64_t>(group.ranks.size()) : 1;
+    }
+  }
+  return lines;
+}
+
 std::vector<LogLine> start_lines(const HangCase& hang, int rank) {
   return NcclLog(hang, rank).start();
 }

@@ -76,9 +76,12 @@ Json communicator(const HangCase& hang, int group) {
       continue;
     }
     // Out of contact for a minute: declared dead, for good.
+    constexpr std::int64_t kDeclaredAfter = 60 * kSecond;
+    const std::int64_t gone = hang.play.ranks[static_cast<std::size_t>(rank)].end.host_time;
+    const bool is_dead = hang.evidence.first_timeout - gone >= kDeclaredAfter;
     Json one = {{"rank", place}};
     one.update(process(hang, rank));
-    one["status"] = {{"unresponsive", true}, {"considered_dead", true}};
+    one["status"] = {{"unresponsive", true}, {"considered_dead", is_dead}};
     missing.push_back(std::move(one));
   }
   const std::string hash = fmt::format("{:#x}", communicator_id(hang, group));

@@ -24,7 +24,7 @@ class Watchdog {
 
   std::vector<LogLine> lines() {
     const std::int64_t dump = hang_.evidence.dump_time[static_cast<std::size_t>(rank_)];
-    if (dump == kNever) return {};
+    if (dump == kNever || hang_.evidence.moment != Moment::Timeout) return {};
     const std::int64_t patience = hang_.recorder.timeout_ms * 1'000'000;
     for (const int group : hang_.program.group_of[static_cast<std::size_t>(rank_)]) {
       if (group < 0) continue;

@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/gui/documents.h"
+#include "trace/recorder.h"
+#include "trace/sink.h"
 
 namespace ringside::gui {
 namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Document, ACallLastsFromItsFirstRankToItsLast) {
   const auto document = late_document();
@@ -27,6 +30,37 @@ TEST(Document, ACallThatNobodyEndedIsKnownByItsSteps) {
   ASSERT_EQ(document->calls.size(), 1U);
   EXPECT_EQ(document->calls.front().ranks, 0) << "that came to its end";
   EXPECT_EQ(document->calls.front().time.end_ns, 100'000);
+}
+
+// As `ringside run -o` writes them.
+TEST(Document, ACallThatTheFileSaysNeverEndedIsStuck) {
+  const auto sink = std::make_shared<TraceMemorySink>();
+  TraceInfo info = this_process_info(TraceClock::Simulated);
+  info.values.emplace_back(kNeverEnded, "9000");
+  {
+    const auto recorder = TraceRecorder::start(sink, std::move(info));
+    ASSERT_TRUE(recorder);
+    TraceLane* const lane = (*recorder)->add_lane();
+    TraceEvent event;
+    event.kind = EventKind::Collective;
+    event.end_ns = 1000;
+    lane->record(event);
+    event.sequence = 1;
+    event.begin_ns = 2000;
+    event.end_ns = 9000;
+    lane->record(event);
+  }
+  const std::vector<std::byte> bytes = sink->bytes();
+  auto file = TraceFile::parse(bytes, "memory");
+  ASSERT_TRUE(file);
+  auto replay = Replay::make(*std::move(file));
+  ASSERT_TRUE(replay);
+  const Document document = make_document("test", *std::move(replay));
+  EXPECT_THAT(describe(document, EventId{0}), Not(Contains(HasSubstr("never ended"))));
+  EXPECT_THAT(describe(document, EventId{1}), Contains(HasSubstr("it never ended")));
+  std::vector<EventId> scratch;
+  const EventId stuck{1};
+  EXPECT_EQ(waiting_of(document, stuck, document.replay->event(stuck), scratch).count(), 7000);
 }
 
 TEST(Document, CallAtIsTheOneGoingOnElseTheLastBegun) {

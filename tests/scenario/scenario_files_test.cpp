@@ -3,18 +3,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "diag/hangdetect/examine.h"
+#include "harness/hangs/hang_case.h"
+#include "study/played_trace.h"
 #include "study/scenario_run.h"
 #include "study/sweep_points.h"
+#include "trace/reader.h"
 
 namespace ringside::study {
 namespace {
@@ -241,6 +247,133 @@ TEST(ScenarioRun, CallsThatAreAlikeAreOneRow) {
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_EQ(outcome->calls.size(), 1U);
   EXPECT_FALSE(outcome->calls.front().fidelity.empty());
+}
+
+/// What a run of a scenario of ours leaves in a new folder, which goes with the object.
+class KeptRun {
+ public:
+  explicit KeptRun(const std::string& name)
+      : folder(testing::TempDir() + "kept_run_" + std::to_string(::getpid())) {
+    fs::remove_all(folder);
+    const auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/" + name);
+    EXPECT_TRUE(scenario) << scenario.error().message;
+    auto run = run_scenario({.scenario = *scenario, .folder = folder});
+    EXPECT_TRUE(run) << run.error().message;
+    EXPECT_TRUE(run->unmet.empty()) << joined(run->unmet);
+    outcome = *std::move(run);
+  }
+  ~KeptRun() { fs::remove_all(folder); }
+  KeptRun(const KeptRun&) = delete;
+  KeptRun& operator=(const KeptRun&) = delete;
+
+  [[nodiscard]] auto count(hang::FileKind kind) const {
+    return std::ranges::count(outcome.files, kind, &hang::InputFile::kind);
+  }
+  [[nodiscard]] std::string text(const std::string& file) const {
+    std::ifstream in(folder + "/" + file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  const std::string folder;
+  ScenarioOutcome outcome;
+};
+
+// Rank 1 dies when it would make its tenth call, which the seven others stand in.
+TEST(ScenarioRun, ASimulatedHangLeavesLogsAReportAndATrace) {
+  const KeptRun run("killed-rank.yaml");
+  EXPECT_EQ(run.count(hang::FileKind::Dump), 7);
+  EXPECT_EQ(run.count(hang::FileKind::Log), 9) << "of the ranks, and torchrun's";
+  EXPECT_EQ(run.count(hang::FileKind::Ras), 1);
+  ASSERT_EQ(run.count(hang::FileKind::Trace), 1);
+  const std::string dead = run.text("rank_1.log");
+  const std::string other = run.text("rank_2.log");
+  EXPECT_NE(dead.find("nranks 8 cudaDev 1"), std::string::npos);
+  EXPECT_NE(dead.find("AllReduce: opCount 9 "), std::string::npos);
+  EXPECT_EQ(dead.find("AllReduce: opCount a "), std::string::npos) << "it never came to that";
+  EXPECT_EQ(dead.find("Watchdog"), std::string::npos);
+  EXPECT_NE(other.find("AllReduce: opCount a "), std::string::npos);
+  EXPECT_NE(other.find("Watchdog caught collective operation timeout"), std::string::npos);
+
+  const std::string path = run.folder + "/run.rtrace";
+  const auto trace = TraceFile::open(path);
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto stuck_at = never_ended_at(trace->processes().front());
+  ASSERT_TRUE(stuck_at);
+  std::array<int, 8> calls{}, stuck{};
+  trace->for_each_event([&](const TraceEvent& event) {
+    EXPECT_EQ(event.kind, EventKind::Collective);
+    ++calls.at(static_cast<std::size_t>(event.rank));
+    stuck.at(static_cast<std::size_t>(event.rank)) += event.end_ns == *stuck_at ? 1 : 0;
+  });
+  EXPECT_EQ(calls, (std::array<int, 8>{10, 9, 10, 10, 10, 10, 10, 10}));
+  EXPECT_EQ(stuck, (std::array<int, 8>{1, 0, 1, 1, 1, 1, 1, 1}));
+  const auto by_trace = hang::examine({path});
+  ASSERT_TRUE(by_trace) << by_trace.error().message;
+  EXPECT_EQ(by_trace->verdict.best.kind, hang::Kind::MissingRank);
+  EXPECT_EQ(by_trace->verdict.best.culprits, std::vector<int>{1});
+}
+
+// Nobody asks a job that goes on for its status, and no watchdog speaks.
+TEST(ScenarioRun, ASimulatedRunThatFinishesLeavesLogsAndATrace) {
+  const KeptRun run("late-rank.yaml");
+  EXPECT_EQ(run.count(hang::FileKind::Dump), 8);
+  EXPECT_EQ(run.count(hang::FileKind::Log), 8);
+  EXPECT_EQ(run.count(hang::FileKind::Ras), 0);
+  EXPECT_EQ(run.text("rank_0.log").find("ProcessGroupNCCL"), std::string::npos);
+  EXPECT_NE(run.text("rank_0.log").find("AllReduce: opCount"), std::string::npos);
+  for (const std::string& what : {run.folder, run.folder + "/run.rtrace"}) {
+    const auto found = hang::examine({what});
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->verdict.best.kind, hang::Kind::NotAHang) << what;
+  }
+}
+
+// Of a trace the widest communicator's collectives are matched: where ranks stand in others too, it alone tells nothing.
+TEST(ScenarioRun, ATraceAloneAccusesNobodyOfWhatItDoesNotTell) {
+  for (const char* const name : {"pipeline-send-left-out.yaml", "crossed-order.yaml"}) {
+    const KeptRun run(name);
+    const auto found = hang::examine({run.folder + "/run.rtrace"});
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->verdict.best.kind, hang::Kind::Unknown) << found->verdict.best.why;
+    EXPECT_TRUE(found->verdict.best.culprits.empty());
+  }
+}
+
+// A job watched for 3 s: its watchdogs say so, and its dead have not been out of contact for the minute that ncclras takes.
+TEST(ScenarioRun, LogsHaveTheWatchdogOfTheScenario) {
+  const KeptRun run("straggler-past-watchdog.yaml");
+  EXPECT_NE(run.text("rank_0.log").find("Timeout(ms)=3000)"), std::string::npos);
+}
+
+// All-to-all among 1,024 ranks is 2 x 1,024 lines on each; of traces there are the newest calls.
+TEST(ScenarioRun, WhatWouldBeTooMuchIsLeftOut) {
+  const auto program_of = [](const std::string& steps, int ranks) {
+    const auto scenario =
+        parse_scenario("ringside: scenario/1\nname: x\nranks: " + std::to_string(ranks) +
+                           "\niterations: 10\nsteps:\n" + steps,
+                       "x.yaml");
+    EXPECT_TRUE(scenario) << scenario.error().message;
+    hangs::Outline outline = scenario->outline;
+    if (ranks > 4) outline.iterations = 1;
+    return hangs::make_program(outline);
+  };
+  hangs::Program wide = program_of("- all_to_all: {on: world, count: 1024}\n", 1024);
+  hangs::Play play = hangs::play(wide, {}, 1);
+  EXPECT_FALSE(hangs::kept_case("x", std::move(wide), std::move(play)).evidence.has_calls);
+
+  const hangs::Program small = program_of("- all_reduce: {on: world, count: 64}\n", 4);
+  play = hangs::play(small, {}, 1, {.call = {}, .is_even = true});
+  const std::string path =
+      testing::TempDir() + "left_out_" + std::to_string(::getpid()) + ".rtrace";
+  const auto written = write_trace(play, small, "x", path, 10);
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(written->events, 8U) << "two calls of all four, not two and a half";
+  EXPECT_EQ(written->left_out, 32U);
+  const auto trace = TraceFile::open(path);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->counts().events, 8U);
+  EXPECT_FALSE(never_ended_at(trace->processes().front()));
+  fs::remove(path);
 }
 
 /// Folders of runs in the folder for such.

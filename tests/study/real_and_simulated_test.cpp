@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
+#include <tuple>
 
 #include "harness/hangs/calls.h"
 #include "harness/hangs/player.h"
@@ -21,18 +23,6 @@ namespace ringside::study {
 namespace {
 
 constexpr int kRanks = 8;
-constexpr const char* kScenario = R"(ringside: scenario/1
-name: eight
-ranks: 8
-iterations: 2
-steps:
-- all_reduce: {on: world, count: 8192}
-- reduce_scatter: {on: world, count: 1024}
-- broadcast: {on: world, root: 0, count: 4096}
-- all_gather: {on: world, count: 1024}
-- reduce: {on: world, root: 0, count: 4096}
-- synchronize
-)";
 
 /// [rank][call] of a trace: the call, and its primitives by channel, in words without times.
 using CallWordsOfRank = std::vector<std::string>;
@@ -52,23 +42,25 @@ std::string call_text(std::vector<TraceEvent> events) {
                   to_string(events.front().algorithm), to_string(events.front().protocol));
   int channel = -1;
   for (const TraceEvent& event : events) {
-    if (event.kind != EventKind::Primitive) continue;
+    if (event.kind == EventKind::Collective) continue;
     if (event.channel != channel) text += fmt::format(" | channel {}: ", channel = event.channel);
     text += words_of(event);
   }
   return text;
 }
 
-/// Calls by rank, in the order in which they began.
-JobWords words_of(const TraceFile& file) {
-  std::map<std::pair<int, std::uint32_t>, std::vector<TraceEvent>> calls;
+/// Calls by rank of the job, in the order in which they began, each with the members of its group.
+/// rank_of  of an event
+template <typename RankOf>
+JobWords words_of(const TraceFile& file, const RankOf& rank_of) {
+  std::map<std::tuple<int, std::uint32_t, std::uint32_t>, std::vector<TraceEvent>> calls;
   file.for_each_event([&](const TraceEvent& event) {
-    calls[{event.rank, event.sequence}].push_back(event);
+    calls[{rank_of(event), event.communicator, event.sequence}].push_back(event);
   });
   std::map<std::pair<int, std::int64_t>, std::string> in_time;
   for (auto& [key, events] : calls) {
     const auto begin = std::ranges::min(events, {}, &TraceEvent::begin_ns).begin_ns;
-    in_time[{key.first, begin}] = call_text(std::move(events));
+    in_time[{std::get<0>(key), begin}] = call_text(std::move(events));
   }
   JobWords words(kRanks);
   for (const auto& [key, text] : in_time)
@@ -80,7 +72,18 @@ JobWords words_of(const TraceFile& file) {
 struct Way {
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
+  int channels = 1;
 };
+
+/// The rank in the job: traces have the place in the communicator, whose number tells of which family it is, and who is
+/// first in it.
+int job_rank(const hangs::Program& program, const TraceEvent& event) {
+  if (event.communicator == 0) return event.rank;
+  const auto number = static_cast<std::size_t>(event.communicator - 1);
+  const int group = program.group_of[number % kRanks][1 + number / kRanks];
+  return program.groups[static_cast<std::size_t>(group)]
+      .ranks[static_cast<std::size_t>(event.rank)];
+}
 
 JobWords on_real_ranks(const hangs::Program& program, const Way& way) {
   const std::string path =
@@ -90,35 +93,45 @@ JobWords on_real_ranks(const hangs::Program& program, const Way& way) {
   options.local_ranks = kRanks;
   options.trace_path = path;
   options.communicator.wishes = {
-      .algorithm = way.algorithm, .protocol = way.protocol, .nchannels = 1};
+      .algorithm = way.algorithm, .protocol = way.protocol, .nchannels = way.channels};
   const auto status = ringside::run_job(
       options, [&](JobRank& rank) { return run_program(rank, program, 1 << 20); });
   EXPECT_TRUE(status) << status.error().message;
   const auto file = TraceFile::open(path);
   EXPECT_TRUE(file) << file.error().message;
-  if (file) words = words_of(*file);
+  if (file) {
+    words = words_of(*file, [&](const TraceEvent& event) { return job_rank(program, event); });
+  }
   std::filesystem::remove(path);
   return words;
 }
 
-/// What a call does on each rank, simulated on one host of eight GPUs.
-std::vector<std::string> simulated(const hangs::Step& step, const Way& way) {
+/// What a call of so many ranks does on each of them, simulated on one host of as many GPUs.
+std::vector<std::string> simulated(const hangs::Step& step, int ranks, const Way& way) {
   SimQuestion question;
   // A tree of real ranks has each of them as a node; within a host NCCL's is a chain.
   const bool is_tree = way.algorithm == Algorithm::Tree;
   question.job.on = is_tree ? "one-gpu-one-nic" : "dgx-h100";
-  question.job.nodes = is_tree ? kRanks : 1;
+  question.job.nodes = is_tree ? ranks : 1;
+  if (!is_tree && ranks < kRanks) {
+    question.job.hosts.gpus.resize(static_cast<std::size_t>(ranks));
+    std::iota(question.job.hosts.gpus.begin(), question.job.hosts.gpus.end(), 0);
+  }
   question.calls.collective = to_string(hangs::collective_of(step.op));
   const bool is_whole = step.op == hangs::Op::AllGather || step.op == hangs::Op::ReduceScatter;
-  question.calls.sizes = std::to_string(step.count * 4 * (is_whole ? kRanks : 1));
-  question.algorithm = to_string(way.algorithm);
-  question.protocol = to_string(way.protocol);
-  question.channels = 1;
+  question.calls.sizes = std::to_string(step.count * 4 * (is_whole ? ranks : 1));
+  if (step.op != hangs::Op::AllToAll) {
+    question.algorithm = to_string(way.algorithm);
+    question.protocol = to_string(way.protocol);
+  }
+  question.channels = way.channels;
   question.fidelity = "event";
   const auto plan = plan_simulation(question);
   EXPECT_TRUE(plan) << plan.error().message;
+  if (!plan) return std::vector<std::string>(static_cast<std::size_t>(ranks), "nothing");
   auto call = tune_call(*plan, Bytes{plan->calls.sizes.front()});
   EXPECT_TRUE(call) << call.error().message;
+  if (hangs::has_root(step.op)) call->shape.root = Rank{step.peer};
   TraceMemorySink sink;
   const auto row = simulate_call(*plan, *call, {.trace = &sink});
   EXPECT_TRUE(row) << row.error().message;
@@ -126,9 +139,9 @@ std::vector<std::string> simulated(const hangs::Step& step, const Way& way) {
   const auto file = TraceFile::parse(bytes, "simulated");
   EXPECT_TRUE(file) << file.error().message;
   std::vector<std::string> words;
-  for (const CallWordsOfRank& own : words_of(*file)) {
-    EXPECT_EQ(own.size(), 1U);
-    words.push_back(own.empty() ? "nothing" : own.front());
+  for (const CallWordsOfRank& own :
+       words_of(*file, [](const TraceEvent& event) { return event.rank; })) {
+    words.push_back(own.size() == 1 ? own.front() : "nothing");
   }
   return words;
 }
@@ -137,57 +150,118 @@ std::vector<std::string> simulated(const hangs::Step& step, const Way& way) {
 JobWords in_simulated_time(const hangs::Program& program, const Way& way) {
   const hangs::Play play = hangs::play(program, {}, 1, {.call = {}, .is_even = true});
   EXPECT_FALSE(play.is_hung());
-  std::map<int, std::vector<std::string>> known;  // by line of the program
+  std::map<int, std::vector<std::string>> known;  // by line of the program, whose groups are alike
   JobWords words(kRanks);
   for (int rank = 0; rank < kRanks; ++rank) {
     std::vector<hangs::Record> records = play.ranks[static_cast<std::size_t>(rank)].records;
     std::ranges::stable_sort(records, {}, &hangs::Record::started);
     for (const hangs::Record& record : records) {
+      const hangs::Group& group = program.groups[static_cast<std::size_t>(record.step->group)];
       const auto [place, is_new] = known.try_emplace(record.step->site);
-      if (is_new) place->second = simulated(*record.step, way);
+      if (is_new) {
+        place->second = simulated(*record.step, static_cast<int>(group.ranks.size()), way);
+      }
       words[static_cast<std::size_t>(rank)].push_back(
-          place->second[static_cast<std::size_t>(rank)]);
+          place->second[static_cast<std::size_t>(hangs::group_rank(group, rank))]);
     }
   }
   return words;
 }
 
-TEST(RealAndSimulated, TheSameTraceButForTimes) {
-  const auto scenario = parse_scenario(kScenario, "eight.yaml");
-  ASSERT_TRUE(scenario) << scenario.error().message;
-  const hangs::Program program = hangs::make_program(scenario->outline);
-  const JobWords real = on_real_ranks(program, {});
-  const JobWords simulated = in_simulated_time(program, {});
+hangs::Program program_of(const std::string& head, const std::string& steps) {
+  const auto scenario = parse_scenario("ringside: scenario/1\nname: eight\n" + head +
+                                           "\niterations: 2\nsteps:\n" + steps + "- synchronize\n",
+                                       "eight.yaml");
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  return hangs::make_program(scenario->outline);
+}
+
+/// calls  that each rank makes
+void expect_same(const hangs::Program& program, std::size_t calls, const Way& way) {
+  SCOPED_TRACE(fmt::format("{} {}, {} channels", to_string(way.algorithm), to_string(way.protocol),
+                           way.channels));
+  const JobWords real = on_real_ranks(program, way);
+  const JobWords simulated = in_simulated_time(program, way);
   for (std::size_t rank = 0; rank < kRanks; ++rank) {
-    ASSERT_EQ(real[rank].size(), 10U) << rank;
-    for (std::size_t call = 0; call < real[rank].size(); ++call) {
+    ASSERT_EQ(real[rank].size(), calls) << rank;
+    ASSERT_EQ(simulated[rank].size(), calls) << rank;
+    for (std::size_t call = 0; call < calls; ++call) {
       EXPECT_EQ(real[rank][call], simulated[rank][call]) << "rank " << rank << ", call " << call;
+      EXPECT_NE(real[rank][call].find(" | channel 0: "), std::string::npos);
     }
   }
 }
 
-// Reductions alone, which have trees, and lines of flags. (Chunks of a tree's lines are as large as the network between its
-// nodes wants them: not the same for processes of one host.)
-TEST(RealAndSimulated, InOtherWaysToo) {
-  const auto scenario = parse_scenario(
-      "ringside: scenario/1\nname: eight\nranks: 8\niterations: 2\nsteps:\n"
-      "- all_reduce: {on: world, count: 8192}\n- all_reduce: {on: world, count: 1000}\n"
-      "- synchronize\n",
-      "eight.yaml");
-  ASSERT_TRUE(scenario) << scenario.error().message;
-  const hangs::Program program = hangs::make_program(scenario->outline);
-  for (const Way& way :
-       {Way{Algorithm::Ring, Protocol::LL}, Way{Algorithm::Tree, Protocol::Simple}}) {
-    const JobWords real = on_real_ranks(program, way);
-    const JobWords simulated = in_simulated_time(program, way);
-    for (std::size_t rank = 0; rank < kRanks; ++rank) {
-      ASSERT_EQ(real[rank].size(), 4U) << rank;
-      for (std::size_t call = 0; call < real[rank].size(); ++call) {
-        EXPECT_EQ(real[rank][call], simulated[rank][call])
-            << to_string(way.algorithm) << " " << to_string(way.protocol) << ", rank " << rank;
-      }
-    }
+constexpr const char* kEveryCollective =
+    "- all_reduce: {on: world, count: 8192}\n"
+    "- reduce_scatter: {on: world, count: 1024}\n"
+    "- broadcast: {on: world, root: 3, count: 4096}\n"
+    "- all_gather: {on: world, count: 1024}\n"
+    "- reduce: {on: world, root: 5, count: 4096}\n";
+
+TEST(RealAndSimulated, TheSameTraceButForTimes) {
+  expect_same(program_of("ranks: 8", kEveryCollective), 10, {});
+}
+
+// Sizes that fill channels unevenly, and some that leave chunks short.
+TEST(RealAndSimulated, OnSeveralChannels) {
+  const hangs::Program program =
+      program_of("ranks: 8", std::string(kEveryCollective) +
+                                 "- all_reduce: {on: world, count: 1000003}\n"
+                                 "- all_gather: {on: world, count: 70001}\n");
+  for (const int channels : {2, 3, 8})
+    expect_same(program, 14, {Algorithm::Ring, Protocol::Simple, channels});
+}
+
+TEST(RealAndSimulated, InLinesOfFlags) {
+  const hangs::Program program = program_of("ranks: 8", kEveryCollective);
+  for (const Protocol protocol : {Protocol::LL, Protocol::LL128}) {
+    for (const int channels : {1, 2})
+      expect_same(program, 10, {Algorithm::Ring, protocol, channels});
   }
+}
+
+// Reductions alone, which have trees. Chunks of a tree's lines are as large as the network between its nodes wants them, not
+// the same for processes of one host: what fits one chunk of either.
+TEST(RealAndSimulated, AsTrees) {
+  const auto program = [](int first, int second) {
+    return program_of("ranks: 8", fmt::format("- all_reduce: {{on: world, count: {}}}\n"
+                                              "- all_reduce: {{on: world, count: {}}}\n",
+                                              first, second));
+  };
+  for (const int channels : {1, 2}) {
+    expect_same(program(8192, 1000), 4, {Algorithm::Tree, Protocol::Simple, channels});
+    for (const Protocol protocol : {Protocol::LL, Protocol::LL128})
+      expect_same(program(64, 1000), 4, {Algorithm::Tree, protocol, channels});
+  }
+}
+
+TEST(RealAndSimulated, OverASwitchThatReduces) {
+  const hangs::Program program = program_of("ranks: 8",
+                                            "- all_reduce: {on: world, count: 8192}\n"
+                                            "- reduce_scatter: {on: world, count: 4096}\n"
+                                            "- all_gather: {on: world, count: 4096}\n");
+  for (const int channels : {1, 4})
+    expect_same(program, 6, {Algorithm::Nvls, Protocol::Simple, channels});
+}
+
+TEST(RealAndSimulated, ToEverybody) {
+  const hangs::Program program = program_of("ranks: 8", "- all_to_all: {on: world, count: 4096}\n");
+  for (const int channels : {1, 2})
+    expect_same(program, 2, {Algorithm::Ring, Protocol::Simple, channels});
+}
+
+// A whole job: calls of three families of groups and of all ranks, each in its order on each rank.
+TEST(RealAndSimulated, AJobOfSeveralGroups) {
+  const hangs::Program program = program_of("parallel: {tensor: 4, data: 2}",
+                                            "- all_gather: {on: tensor, count: 2048}\n"
+                                            "- reduce_scatter: {on: tensor, count: 2048}\n"
+                                            "- all_reduce: {on: data, count: 30000}\n"
+                                            "- broadcast: {on: tensor, root: 1, count: 500}\n"
+                                            "- all_to_all: {on: tensor, count: 4096}\n"
+                                            "- all_reduce: {on: world, count: 1}\n");
+  for (const int channels : {1, 2})
+    expect_same(program, 12, {Algorithm::Ring, Protocol::Simple, channels});
 }
 
 }  // namespace

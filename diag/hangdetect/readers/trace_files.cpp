@@ -43,6 +43,7 @@ struct TracedCall {
 struct TracedRank {
   std::string path;
   std::map<std::uint32_t, TracedCall> calls;
+  std::set<std::uint32_t> endless = {};  ///< calls of which the trace says so
   bool is_in_damaged_file = false;
   /// The first call behind the damage: some of its events, and of those before it, may be lost.
   std::optional<std::uint32_t> since_damage = {};
@@ -75,6 +76,10 @@ struct End {
   }
 };
 
+bool is_transfer(Collective collective) {
+  return collective == Collective::Send || collective == Collective::Recv;
+}
+
 /// All traces of a job.
 class TraceReader {
  public:
@@ -84,11 +89,23 @@ class TraceReader {
     constexpr std::int64_t kFarthest = std::int64_t{1}
                                        << 61;  // what a file claims, and no clock shows
     if (offset < -kFarthest || offset > kFarthest) offset = 0;
+    const bool is_simulated =
+        !file.processes().empty() && file.processes().front().clock == TraceClock::Simulated;
+    const auto never =
+        file.processes().empty() ? std::nullopt : never_ended_at(file.processes().front());
     const std::size_t whole_from = file.last_gap().value_or(0);
     is_damaged_ |= file.last_gap().has_value();
     for (std::size_t b = 0; b < file.block_count(); ++b) {
       file.block(b).for_each_event([&](const TraceEvent& event) {
+        const bool is_stuck =
+            never && event.end_ns == *never && event.kind == EventKind::Collective;
+        // Each rank numbers its transfers by itself there: they are not to be matched.
+        const bool is_left_out = is_simulated && is_transfer(event.collective);
+        if (is_stuck)
+          stuck_in_.insert(is_left_out ? std::nullopt : std::optional(event.communicator));
+        if (is_left_out) return;
         TracedRank* const own = take(event, offset, path);
+        if (own != nullptr && is_stuck) own->endless.insert(event.sequence);
         if (own == nullptr || !file.last_gap()) return;
         own->is_in_damaged_file = true;
         if (b >= whole_from && !own->since_damage) own->since_damage = event.sequence;
@@ -110,15 +127,18 @@ class TraceReader {
     unsure_ = find_unsure(ranks);
     const bool is_any_waiting = std::any_of(
         ranks.begin(), ranks.end(), [](const auto& one) { return one.second.is_waiting(); });
+    const bool is_stuck_elsewhere = std::any_of(stuck_in_.begin(), stuck_in_.end(),
+                                                [&](const auto& one) { return one != widest_; });
     leave_out_late(ranks);
     for (auto& [rank, own] : ranks) out.dumps.push_back(dump_of(rank, own, names));
     if (unsure_.empty()) {
       for (const auto& [rank, own] : ranks) add_connections(rank, own, out);
     }
-    // Whoever waits may wait for one that came, and whose events are lost: then nobody's place is known.
+    // Whoever waits may wait for one that came, and whose events are lost; or that stands in a call which is not read: then
+    // nobody's place is known.
     for (RankDump& dump : out.dumps) {
       const bool is_unsure = std::binary_search(unsure_.begin(), unsure_.end(), dump.rank);
-      dump.is_newest_lost = is_unsure || (is_any_waiting && !unsure_.empty());
+      dump.is_newest_lost = is_unsure || is_stuck_elsewhere || (is_any_waiting && !unsure_.empty());
     }
     return out;
   }
@@ -194,7 +214,7 @@ class TraceReader {
           before != nullptr && before->is_like(call)
               ? call.primitives < before->primitives
               : call.longest_ns > kLongWait && call.longest_ns > (call.end_ns - call.begin_ns) / 2;
-      call.has_ended = call.has_event && !was_broken_off;
+      call.has_ended = call.has_event && !was_broken_off && !own.endless.contains(sequence);
       if (call.has_ended) before = &call;
     }
   }
@@ -281,6 +301,7 @@ class TraceReader {
   std::map<Connection, End> sent_, received_;
   std::uint32_t widest_ = 0;
   std::vector<int> unsure_;
+  std::set<std::optional<std::uint32_t>> stuck_in_;  ///< communicators; none: transfers
   bool is_damaged_ = false;
 };
 
