@@ -120,7 +120,8 @@ class ProgramRun {
     call.count = elements_of(step.count);
     // A program tells what a rank gives, the engine what it gives to each.
     if (step.op == Op::AllToAll) {
-      const std::int64_t ranks = communicator.nranks();
+      const auto ranks = static_cast<std::int64_t>(
+          program_.groups[static_cast<std::size_t>(step.group)].ranks.size());
       call.count = (call.count + ranks - 1) / ranks;
     }
     if (hangs::has_root(step.op)) call.root = Rank{step.peer};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "engine/collectives/plan.h"
@@ -23,6 +24,21 @@ namespace {
 bool copies(Collective collective) {
   return collective == Collective::AllGather || collective == Collective::AllGatherV ||
          collective == Collective::Broadcast;
+}
+
+/// Sends and receives with their lengths, where peers may list other ones.
+bool is_listed(const CollectiveCall& call) { return !call.sends.empty() || !call.recvs.empty(); }
+
+Bytes bytes_of(const Transfer& one, DataType type) {
+  return size_of(type) * static_cast<std::uint64_t>(one.count);
+}
+
+Bytes bytes_of_lists(const CollectiveCall& call) {
+  Bytes sum;
+  for (const auto* const list : {&call.sends, &call.recvs}) {
+    for (const Transfer& one : *list) sum.value += bytes_of(one, call.type).value;
+  }
+  return sum;
 }
 
 /// All ranks must choose alike, so they take their own table only where all have the same.
@@ -55,7 +71,7 @@ class HostExecutor final : public Executor {
   }
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
-    return choose(call, call_bytes(call.collective, shape_of(call), nranks()));
+    return choose(call, bytes_to_choose_by(call));
   }
 
   Result<CallPlan*> plan(const CollectiveCall& call) override {
@@ -71,7 +87,7 @@ class HostExecutor final : public Executor {
 
   void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) override {
     running_ = {static_cast<HostPlan*>(&plan), call.input, call.output, sequence};
-    workers_.begin(plan.choice.nchannels, work_);
+    workers_.begin(static_cast<int>(running_.plan->parts.size()), work_);
   }
 
   void drain() override { workers_.finish(); }
@@ -111,17 +127,31 @@ class HostExecutor final : public Executor {
   [[nodiscard]] Rank me() const { return setup_.bootstrap.rank(); }
   [[nodiscard]] int nranks() const { return setup_.bootstrap.nranks(); }
 
+  /// Both ends of a transfer must choose alike, and one may have others beside it: so it is chosen for by its own size, as
+  /// if it were there alone, whatever the call is made of.
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call, Bytes bytes) const {
-    return choose_on_host({.collective = call.collective,
-                           .bytes = bytes,
-                           .nranks = nranks(),
-                           .crosses_hosts = layout().crosses_hosts,
-                           .is_crowded = layout().is_crowded,
-                           .transport = layout().slowest,
-                           .cache = layout().cache,
-                           .type = call.type,
-                           .op = call.op},
-                          setup_.wishes, table_);
+    RINGSIDE_TRY(Choice choice, choose_on_host({.collective = is_listed(call) ? Collective::SendRecv
+                                                                              : call.collective,
+                                                .bytes = bytes,
+                                                .nranks = nranks(),
+                                                .crosses_hosts = layout().crosses_hosts,
+                                                .is_crowded = layout().is_crowded,
+                                                .transport = layout().slowest,
+                                                .cache = layout().cache,
+                                                .type = call.type,
+                                                .op = call.op},
+                                               setup_.wishes, table_));
+    choice.collective = call.collective;
+    return choice;
+  }
+
+  [[nodiscard]] Bytes bytes_to_choose_by(const CollectiveCall& call) const {
+    if (!is_listed(call)) return call_bytes(call.collective, shape_of(call), nranks());
+    Bytes most;
+    for (const auto* const list : {&call.sends, &call.recvs}) {
+      for (const Transfer& one : *list) most = std::max(most, bytes_of(one, call.type));
+    }
+    return most;
   }
 
   [[nodiscard]] int ranks_per_node(Algorithm algorithm) const {
@@ -137,13 +167,12 @@ class HostExecutor final : public Executor {
     if (is_reduction(call.collective)) {
       RINGSIDE_TRY(plan->reduce, make_reduce_op(call.type, call.op, nranks(), call.scalar));
     }
-    const CallShape shape = shape_of(call);
-    plan->bytes = call_bytes(call.collective, shape, nranks());
-    RINGSIDE_TRY(plan->choice, choose(call, plan->bytes));
+    plan->bytes = is_listed(call) ? bytes_of_lists(call)
+                                  : call_bytes(call.collective, shape_of(call), nranks());
+    RINGSIDE_TRY(plan->choice, choose(call, bytes_to_choose_by(call)));
+    RINGSIDE_TRY(is_listed(call) ? add_listed(call, *plan)
+                                 : add_parts(plan->choice, shape_of(call), *plan));
     const Choice& choice = plan->choice;
-    const Channels channels =
-        host_channels(nranks(), choice.nchannels, ranks_per_node(choice.algorithm));
-    RINGSIDE_TRY(plan->tasks, plan_channels(choice, channels, shape, me()));
     plan->event.rank = to_int(me());
     plan->event.communicator = setup_.trace_number;
     plan->event.collective = choice.collective;
@@ -153,37 +182,74 @@ class HostExecutor final : public Executor {
     return plan;
   }
 
+  Status add_parts(const Choice& choice, const CallShape& shape, HostPlan& plan) const {
+    const Channels channels =
+        host_channels(nranks(), choice.nchannels, ranks_per_node(choice.algorithm));
+    RINGSIDE_TRY(std::vector<ChannelTask> tasks, plan_channels(choice, channels, shape, me()));
+    for (std::size_t channel = 0; channel < tasks.size(); ++channel) {
+      plan.parts.push_back({static_cast<int>(channel), choice.protocol, choice.slot,
+                            std::move(tasks[channel])});
+    }
+    return {};
+  }
+
+  /// Transfers of one protocol and slot together, each kind beside the others.
+  Status add_listed(const CollectiveCall& call, HostPlan& plan) const {
+    struct Kind {
+      Choice choice;
+      CallShape shape;
+    };
+    std::map<std::pair<Protocol, std::uint64_t>, Kind> kinds;
+    CallShape empty = shape_of(call);
+    empty.sends.clear();
+    empty.recvs.clear();
+    const auto add = [&](const std::vector<Transfer>& from,
+                         std::vector<Transfer> CallShape::*to) -> Status {
+      for (const Transfer& one : from) {
+        RINGSIDE_TRY(const Choice choice, choose(call, bytes_of(one, call.type)));
+        Kind& kind = kinds
+                         .try_emplace({choice.protocol, choice.slot.value}, Kind{choice, empty})
+                         .first->second;
+        (kind.shape.*to).push_back(one);
+      }
+      return {};
+    };
+    RINGSIDE_TRY(add(call.sends, &CallShape::sends));
+    RINGSIDE_TRY(add(call.recvs, &CallShape::recvs));
+    for (const auto& [key, kind] : kinds) RINGSIDE_TRY(add_parts(kind.choice, kind.shape, plan));
+    return {};
+  }
+
   /// Connects what the plan's ports lead to, and makes what works on them.
   Status connect(HostPlan& plan) {
-    const Choice& choice = plan.choice;
     std::vector<ConnectionId> wanted;
-    for (int channel = 0; channel < choice.nchannels; ++channel) {
-      const auto ids = connections_of(plan.tasks[static_cast<std::size_t>(channel)], me(), channel,
-                                      choice.protocol, choice.slot);
+    for (const HostPlan::Part& part : plan.parts) {
+      const auto ids = connections_of(part.task, me(), part.channel, part.protocol, part.slot);
       wanted.insert(wanted.end(), ids.begin(), ids.end());
     }
     // Who connects does work of the start of a job; who comes late to the call may be as late as to any.
     const Nanoseconds longest = std::max(setup_.connect_timeout, setup_.op_timeout);
     RINGSIDE_TRY(connections_->connect(wanted, deadline_in(longest, setup_.bootstrap.clock())));
-    if (setup_.log != nullptr) setup_.log->connected(wanted, *connections_, choice);
-    for (int channel = 0; channel < choice.nchannels; ++channel) {
-      plan.ports.push_back(ports_of(plan.tasks[static_cast<std::size_t>(channel)], me(), channel,
-                                    choice.protocol, choice.slot, *connections_));
+    if (setup_.log != nullptr) setup_.log->connected(wanted, *connections_, plan.choice);
+    for (const HostPlan::Part& part : plan.parts) {
+      plan.ports.push_back(
+          ports_of(part.task, me(), part.channel, part.protocol, part.slot, *connections_));
     }
-    for (int channel = 0; channel < choice.nchannels; ++channel) {
-      plan.models.emplace_back(setup_of(plan, channel));
+    for (std::size_t part = 0; part < plan.parts.size(); ++part) {
+      plan.models.emplace_back(setup_of(plan, part));
     }
     return {};
   }
 
-  HostPrimitives::Setup setup_of(HostPlan& plan, int channel) {
-    const auto index = static_cast<std::size_t>(channel);
+  HostPrimitives::Setup setup_of(HostPlan& plan, std::size_t index) {
+    const HostPlan::Part& part = plan.parts[index];
     TraceEvent event = plan.event;
-    event.channel = static_cast<std::uint16_t>(channel);
+    event.channel = static_cast<std::uint16_t>(part.channel);
+    event.protocol = part.protocol;
     const AlgorithmFacts& facts = facts_of(plan.choice.algorithm);
-    return {.map = &plan.tasks[index].map,
+    return {.map = &part.task.map,
             .ports = &plan.ports[index],
-            .slot = plan.choice.slot,
+            .slot = part.slot,
             .element = size_of(plan.call.type),
             .reduce = plan.reduce ? &*plan.reduce : nullptr,
             // What is larger than the caches leaves them before it is read again.
@@ -192,7 +258,7 @@ class HostExecutor final : public Executor {
             .keeps_input = facts.keeps_input || copies(plan.call.collective),
             .wait = &wait_,
             .failure = &setup_.failure,
-            .lane = lane_of(channel),
+            .lane = lane_of(static_cast<int>(index)),
             .recorder = setup_.trace,
             .event = event};
   }
@@ -203,12 +269,12 @@ class HostExecutor final : public Executor {
     return lanes_[static_cast<std::size_t>(channel)];
   }
 
-  void run_one(int channel) {
-    const auto index = static_cast<std::size_t>(channel);
+  void run_one(int part) {
+    const auto index = static_cast<std::size_t>(part);
     HostPlan& plan = *running_.plan;
     HostPrimitives& model = plan.models[index];
     model.restart(running_.input, running_.output, running_.sequence);
-    run_channel(model, plan.tasks[index]);
+    run_channel(model, plan.parts[index].task);
     model.drain();
   }
 
@@ -218,10 +284,10 @@ class HostExecutor final : public Executor {
   const HostTable table_;
   const std::unique_ptr<Connections> connections_;
   WaitPolicy wait_;
-  std::vector<TraceLane*> lanes_;  ///< by channel; empty where nothing is recorded
+  std::vector<TraceLane*> lanes_;  ///< by part; empty where nothing is recorded
   HostPlans plans_;
   Running running_;
-  const ChannelWorkers::Work work_ = [this](int channel) { run_one(channel); };
+  const ChannelWorkers::Work work_ = [this](int part) { run_one(part); };
   ChannelWorkers workers_;  // last: its threads use what stands above
 };
 

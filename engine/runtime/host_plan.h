@@ -14,10 +14,17 @@ namespace ringside {
 ///
 /// Threads  one runs it; its channels may be run by one thread each
 struct HostPlan : CallPlan {
+  /// What of the call one thread works on.
+  struct Part {
+    int channel = 0;
+    Protocol protocol = Protocol::Simple;
+    Bytes slot;
+    ChannelTask task;
+  };
   std::optional<ReduceOp> reduce;
-  std::vector<ChannelTask> tasks;      ///< [channel]
-  std::vector<HostPorts> ports;        ///< [channel]; none before prepare()
-  std::vector<HostPrimitives> models;  ///< [channel]; none before prepare()
+  std::vector<Part> parts;             ///< one a channel; of listed transfers one a channel and protocol
+  std::vector<HostPorts> ports;        ///< [part]; none before prepare()
+  std::vector<HostPrimitives> models;  ///< [part]; none before prepare()
 };
 
 /// The plans of the last calls. They are few: jobs repeat theirs.

@@ -172,6 +172,34 @@ TEST(CApi, AGroupOfSendsAndReceivesIsARingWithoutWaiting) {
   });
 }
 
+// Rank 0 sends alone, rank 1 receives beside sends of other lengths, rank 2 receives alone: each message goes as its own
+// length has it go, whatever begins beside it.
+TEST(CApi, WhoSendsAloneReachesWhoReceivesInAGroup) {
+  for (const std::size_t length : {std::size_t{3}, std::size_t{1000}, std::size_t{100'000}}) {
+    with_ranks(3, [length](int rank, rsComm_t comm) {
+      rsStream_t stream = nullptr;
+      ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
+      std::vector<double> whole(length, rank == 0 ? 7.0 : 0.0);
+      std::vector<double> part(2, rank);
+      if (rank == 0) {
+        EXPECT_EQ(rsSend(whole.data(), length, rsFloat64, 1, comm, stream), rsSuccess);
+      } else if (rank == 1) {
+        EXPECT_EQ(rsGroupStart(), rsSuccess);
+        EXPECT_EQ(rsRecv(whole.data(), length, rsFloat64, 0, comm, stream), rsSuccess);
+        EXPECT_EQ(rsSend(part.data(), 1, rsFloat64, 2, comm, stream), rsSuccess);
+        EXPECT_EQ(rsGroupEnd(), rsSuccess);
+      } else {
+        EXPECT_EQ(rsRecv(part.data(), 1, rsFloat64, 1, comm, stream), rsSuccess);
+      }
+      EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
+      EXPECT_EQ(whole[length - 1], rank == 2 ? 0 : 7);
+      EXPECT_EQ(part[0], rank == 0 ? 0 : 1);
+      EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
+      end(comm);
+    });
+  }
+}
+
 TEST(CApi, ASplitPartsTheRanksAndNoColourIsInNone) {
   with_ranks(3, [](int rank, rsComm_t comm) {
     rsComm_t part = nullptr;

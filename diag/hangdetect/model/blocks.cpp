@@ -23,8 +23,11 @@ bool is_send(const Job& job, const Call& call) { return job.signature(call).op =
 
 /// Whether the counts of transfers between the two are whole.
 bool are_whole(const Job& job, int rank, int peer) {
-  return job.rank(rank).dump->calls.front().record == 0 &&
-         job.rank(peer).dump->calls.front().record == 0;
+  const auto is_from_first = [&](int one) {
+    const std::vector<Call>& calls = job.rank(one).dump->calls;
+    return !calls.empty() && calls.front().record == 0;
+  };
+  return is_from_first(rank) && is_from_first(peer);
 }
 
 /// Whether a send or receive that its recorder already calls retired still lacks its other half. Hooks
