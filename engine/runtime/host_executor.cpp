@@ -187,8 +187,8 @@ class HostExecutor final : public Executor {
         host_channels(nranks(), choice.nchannels, ranks_per_node(choice.algorithm));
     RINGSIDE_TRY(std::vector<ChannelTask> tasks, plan_channels(choice, channels, shape, me()));
     for (std::size_t channel = 0; channel < tasks.size(); ++channel) {
-      plan.parts.push_back({static_cast<int>(channel), choice.protocol, choice.slot,
-                            std::move(tasks[channel])});
+      plan.parts.push_back(
+          {static_cast<int>(channel), choice.protocol, choice.slot, std::move(tasks[channel])});
     }
     return {};
   }
@@ -207,8 +207,7 @@ class HostExecutor final : public Executor {
                          std::vector<Transfer> CallShape::*to) -> Status {
       for (const Transfer& one : from) {
         RINGSIDE_TRY(const Choice choice, choose(call, bytes_of(one, call.type)));
-        Kind& kind = kinds
-                         .try_emplace({choice.protocol, choice.slot.value}, Kind{choice, empty})
+        Kind& kind = kinds.try_emplace({choice.protocol, choice.slot.value}, Kind{choice, empty})
                          .first->second;
         (kind.shape.*to).push_back(one);
       }

@@ -22,8 +22,8 @@ struct HostPlan : CallPlan {
     ChannelTask task;
   };
   std::optional<ReduceOp> reduce;
-  std::vector<Part> parts;             ///< one a channel; of listed transfers one a channel and protocol
-  std::vector<HostPorts> ports;        ///< [part]; none before prepare()
+  std::vector<Part> parts;       ///< one a channel; of listed transfers one a channel and protocol
+  std::vector<HostPorts> ports;  ///< [part]; none before prepare()
   std::vector<HostPrimitives> models;  ///< [part]; none before prepare()
 };
 

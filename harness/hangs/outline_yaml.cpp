@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
+#include <vector>
 
 #include "base/suggest.h"
 #include "base/text.h"
@@ -59,6 +61,9 @@ class ProgramReader {
       for (const YAML::Node& group : entry.second) {
         RINGSIDE_TRY(read_members(group, is_taken, family));
       }
+      if (family.members.empty()) {
+        return root_.bad(entry.first, fmt::format("'{}' names no groups", family.name), example);
+      }
       outline_.families.push_back(std::move(family));
     }
     return {};
@@ -103,6 +108,16 @@ class ProgramReader {
     const char* example = "- all_reduce: {on: world, count: 4096}";
     RINGSIDE_TRY(const YAML::Node steps, root_.find("steps", example));
     RINGSIDE_TRY(read_list(steps, 0));
+    for (const auto& [node, stream] : joined_) {
+      const auto is_on_it = [&, number = stream](const OutlineStep& step) {
+        return step.stream == number && step.kind != OutlineKind::Join;
+      };
+      if (std::ranges::any_of(outline_.steps, is_on_it)) continue;
+      return root_.bad(node,
+                       fmt::format("no step is on stream '{}'",
+                                   outline_.streams[static_cast<std::size_t>(stream)]),
+                       "join a stream that calls or kernels name");
+    }
     if (!outline_.steps.empty()) return {};
     return root_.bad(steps, "steps must be a list", example);
   }
@@ -239,7 +254,10 @@ class ProgramReader {
                                                : std::string{};
     const auto schema = std::ranges::find(step_schema(), word, &SchemaStep::word);
     if (schema == step_schema().end() || !is_pair) {
-      return root_.bad(node, fmt::format("'{}' is not a step", word), suggestion(word, words));
+      const bool lacks_keys = schema != step_schema().end();
+      return root_.bad(node,
+                       fmt::format("'{}' is not a step{}", word, lacks_keys ? " by itself" : ""),
+                       lacks_keys ? std::string(schema->form) : suggestion(word, words));
     }
     const YAML::Node value = node.begin()->second;
     if (word == "compute" || word == "kernel") {
@@ -253,6 +271,7 @@ class ProgramReader {
       RINGSIDE_TRY(read_only(keys, step));
       if (keys.has("stream")) {
         RINGSIDE_TRY(step.stream, read_stream(keys));
+        joined_.emplace_back(node, step.stream);
       }
       if (!keys.has("on")) return step;
       RINGSIDE_TRY(step.family, read_family(keys));
@@ -303,7 +322,7 @@ class ProgramReader {
   Result<int> read_stream(const YamlMapping& keys) {
     RINGSIDE_TRY(const std::string name, keys.word("stream", "side"));
     if (!is_word(name)) {
-      return keys.bad(keys.node(), fmt::format("'{}' cannot name a stream", name),
+      return keys.bad(keys.node(), fmt::format("'{:.40}' cannot name a stream", name),
                       "letters, digits and _");
     }
     std::vector<std::string>& all = outline_.streams;
@@ -428,7 +447,8 @@ class ProgramReader {
 
   const YamlMapping& root_;
   Outline& outline_;
-  int bundles_ = 0;  ///< numbers given
+  int bundles_ = 0;                                 ///< numbers given
+  std::vector<std::pair<YAML::Node, int>> joined_;  ///< streams, where a join names them
 };
 
 }  // namespace

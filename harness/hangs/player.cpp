@@ -392,7 +392,7 @@ class Player {
     if (instance.is_broken) return;
     const Step step = *record.step;
     const Group& group = group_of(step.group);
-    const std::int64_t busy = collectives_time(member);
+    const std::int64_t busy = kernel_time(step);
     if (instance.members.size() < group.ranks.size()) {
       const std::uint64_t bytes = size_of(step.type).value * static_cast<std::uint64_t>(step.count);
       if (step.op == Op::Broadcast && bytes <= kEagerBytes &&
@@ -402,11 +402,10 @@ class Player {
       }
       return;
     }
-    if (place > 0) return;  // one before it, of the same kernel, is broken: nothing of that ends
     const std::vector<Member> members = std::move(instance.members);
     const std::int64_t ready = instance.ready;
     const std::int64_t end = ready + busy + (is_hit(record) ? network_.by.count() : 0);
-    // A rank comes to a group's calls in their order, so the oldest one is full first.
+    // A rank is in one call of the group at a time, so the oldest one is full first.
     shared.instances.pop_front();
     ++shared.base;
     for (const Member& each : members) {
@@ -415,7 +414,14 @@ class Player {
   }
 
   [[nodiscard]] bool is_hit(const Record& record) const {
-    return record.step->group == network_.group && record.collective_seq == network_.seq;
+    return network_.sender < 0 && record.step->group == network_.group &&
+           record.collective_seq == network_.seq;
+  }
+
+  [[nodiscard]] bool is_hit(const Member& sender, const Member& receiver) {
+    const Record& send = record_of(sender);
+    return sender.rank == network_.sender && receiver.rank == network_.receiver &&
+           send.step->group == network_.group && send.p2p_seq == network_.seq;
   }
 
   void enter_transfer(Member member, const Step& step) {
@@ -439,8 +445,11 @@ class Player {
       return;
     }
     theirs.pop_front();
+    const bool is_delayed = is_send ? is_hit(member, other) : is_hit(other, member);
+    if (is_delayed && network_.by.count() == 0) return;  // both are in it, and wait
     const std::int64_t ready = std::max(far.started, near.started);
-    const std::int64_t end = ready + std::max(transfers_time(member), transfers_time(other));
+    const std::int64_t end = ready + std::max(transfers_time(member), transfers_time(other)) +
+                             (is_delayed ? network_.by.count() : 0);
     complete(other, ready, end + late());
     complete(member, ready, end + late());
   }
@@ -485,12 +494,6 @@ class Player {
     const Step* const first =
         history(member.rank).records[static_cast<std::size_t>(head.record)].step;
     return {first, static_cast<std::size_t>(head.calls)};
-  }
-
-  std::int64_t collectives_time(const Member& member) {
-    std::int64_t sum = 0;
-    for (const Step& step : bundle_of(member)) sum += kernel_time(step);
-    return sum;
   }
 
   /// Of all that the rank sends, or receives, at once.

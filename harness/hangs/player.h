@@ -56,6 +56,9 @@ struct NetworkFault {
   int group = -1;  ///< the call `seq` of it never completes, although all are in it;
   int seq = 0;
   Nanoseconds by{};  ///< or takes so much longer, where this is not 0
+  int sender =
+      -1;  ///< global rank: it is this one's sends to `receiver` with that number; -1: a collective
+  int receiver = -1;
 };
 
 /// What happened.
@@ -82,10 +85,11 @@ Nanoseconds usual_time(const Step& call);
 /// pair of ranks of a group one for its transfers, and kernels that are no calls have one, but for what names another; a
 /// kernel starts when those before it on the stream are done and what the host had waited for at its enqueueing is done.
 ///
-/// What begins together is one kernel, on the stream of its group's collectives: it starts together, and all of it is done
-/// when the last is. Its sends share the rank's way out, its receives the way in: a transfer takes as long as one of all that
-/// the sender sends at once, or that the receiver receives, whichever is more. Collectives share the channels: as long as all
-/// of them one after the other.
+/// Sends and receives that begin together are one kernel, on the stream of their group's collectives: they start together,
+/// and are done when the last is. They share the rank's way out, and the way in: a transfer takes as long as one of all that
+/// the sender sends at once, or that the receiver receives, whichever is more. Collectives that begin together share the
+/// channels: they take as long as one after the other, and are played so.
+///
 /// A collective completes when
 /// every member is in its k-th call of the group and all k-th calls agree; calls that disagree never
 /// do. A send completes with the k-th receive of that pair, of equal length. The root of a broadcast

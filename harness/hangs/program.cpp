@@ -112,6 +112,7 @@ bool leaves_no_dump(Halt halt) {
 
 std::size_t bundle_length(const std::vector<Step>& body, std::size_t first) {
   std::size_t length = 1;
+  if (body[first].kind != Step::Kind::Call || !is_p2p(body[first].op)) return length;
   while (body[first].bundle != 0 && first + length < body.size() &&
          body[first + length].bundle == body[first].bundle) {
     ++length;

@@ -50,7 +50,8 @@ struct Step {
   Nanoseconds time{};
 };
 
-/// Of steps in their order the number from `first` on that begin together: 1 of what stands alone.
+/// Of steps in their order the number from `first` on that are one call: sends and receives that begin together. 1 of what
+/// stands alone, and of collectives, which follow each other when they begin together.
 std::size_t bundle_length(const std::vector<Step>& body, std::size_t first);
 
 /// Whether step `index` begins a call: of sends and receives that begin together the first does, they are one.

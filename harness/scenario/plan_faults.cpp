@@ -210,8 +210,11 @@ class RankEditor {
 
 /// family  index of the one that the fault is on; -1: any
 bool uses(const Fault& fault, int family, const Step& call, const hangs::Group& group) {
-  if (call.kind != Kind::Call || hangs::is_p2p(call.op)) return false;
+  if (call.kind != Kind::Call || call.op == hangs::Op::Recv) return false;
   if (family >= 0 && family != group.family) return false;
+  if (call.op == hangs::Op::Send) {
+    return !fault.to || group.ranks[static_cast<std::size_t>(call.peer)] == *fault.to;
+  }
   const auto is_in = [&group](int rank) { return hangs::group_rank(group, rank) >= 0; };
   return fault.from && is_in(*fault.from) && group.ranks.size() > 1 &&
          (!fault.to || is_in(*fault.to));
@@ -235,7 +238,9 @@ Result<int> family_of(const Fault& fault, const hangs::Program& program) {
 
 /// Of the call's messages those that the fault is about.
 std::vector<SentOn> hit_by(const Fault& fault, const Step& call, const SendsOf& sends) {
-  if (!sends) return {{.to = fault.to.value_or(-1), .bytes = {bytes_of(call)}, .messages = 1}};
+  if (!sends || hangs::is_p2p(call.op)) {
+    return {{.to = fault.to.value_or(-1), .bytes = {bytes_of(call)}, .messages = 1}};
+  }
   std::vector<SentOn> hit = sends(call, fault.from.value_or(0));
   std::erase_if(hit, [&fault](const SentOn& one) {
     return (fault.to && *fault.to != one.to) || (fault.channel && *fault.channel != one.channel);
@@ -243,27 +248,32 @@ std::vector<SentOn> hit_by(const Fault& fault, const Step& call, const SendsOf& 
   return hit;
 }
 
-/// The calls of its rank that the fault could be about: visit(call, its number in its group, from 1 on), until that is
-/// true.
+/// The calls of its rank that the fault could be about, collectives and sends: visit(call, its number in its group's
+/// collectives or the rank's transfers there, from 1 on), until that is true.
 template <typename Visit>
 bool any_call(const Fault& fault, int family, const hangs::Program& program, Visit&& visit) {
   const hangs::RankProgram& own =
       program.programs[static_cast<std::size_t>(fault.from.value_or(0))];
-  std::vector<int> calls(program.groups.size());
+  std::vector<int> collectives(program.groups.size());
+  std::vector<int> transfers(program.groups.size());
   for (int iteration = 0; iteration < own.iterations; ++iteration) {
-    for (const Step& step : own.body_of(iteration)) {
-      if (step.kind != Kind::Call || hangs::is_p2p(step.op)) continue;
-      const hangs::Group& group = program.groups[static_cast<std::size_t>(step.group)];
-      const int seq = ++calls[static_cast<std::size_t>(step.group)];
-      if (uses(fault, family, step, group) && visit(step, seq)) return true;
+    const std::vector<Step>& body = own.body_of(iteration);
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      const Step& step = body[i];
+      if (step.kind != Kind::Call) continue;
+      const auto place = static_cast<std::size_t>(step.group);
+      int& seq = hangs::is_p2p(step.op) ? transfers[place] : collectives[place];
+      if (hangs::begins_call(body, i)) ++seq;
+      if (uses(fault, family, step, program.groups[place]) && visit(step, seq)) return true;
     }
   }
   return false;
 }
 
+/// Transfers are not slowed here: who asks for the time of one does not say between whom.
 bool is_used(const Fault& fault, int family, const hangs::Program& program, const SendsOf& sends) {
   return any_call(fault, family, program, [&](const Step& call, int /*seq*/) {
-    return !hit_by(fault, call, sends).empty();
+    return !hangs::is_p2p(call.op) && !hit_by(fault, call, sends).empty();
   });
 }
 
@@ -273,6 +283,7 @@ std::string peers_text(const Fault& fault, int family, const hangs::Program& pro
   if (!sends) return {};
   std::set<int> peers;
   any_call(fault, family, program, [&](const Step& call, int /*seq*/) {
+    if (hangs::is_p2p(call.op)) return false;
     for (const SentOn& one : sends(call, *fault.from)) peers.insert(one.to);
     return false;
   });
@@ -289,7 +300,12 @@ Result<hangs::NetworkFault> stalled_call(const Fault& fault, int family,
   std::map<std::pair<int, int>, Sent> sent;  // by receiver and channel
   hangs::NetworkFault stalled;
   const bool is_there = any_call(fault, family, program, [&](const Step& call, int seq) {
-    stalled = {call.group, seq};
+    stalled = {.group = call.group, .seq = seq};
+    if (call.op == hangs::Op::Send) {
+      stalled.sender = *fault.from;
+      stalled.receiver = program.groups[static_cast<std::size_t>(call.group)]
+                             .ranks[static_cast<std::size_t>(call.peer)];
+    }
     bool has_set_in = false;
     for (const SentOn& one : hit_by(fault, call, sends)) {
       Sent& so_far = sent[{one.to, one.channel}];
@@ -301,7 +317,7 @@ Result<hangs::NetworkFault> stalled_call(const Fault& fault, int family,
   });
   if (is_there) return stalled;
   return Error{ErrorCode::InvalidArgument,
-               fmt::format("{}: no collective uses that connection once the fault has set in",
+               fmt::format("{}: no call uses that connection once the fault has set in",
                            to_string(fault.kind)),
                "give two ranks of one group, and less than they send" +
                    peers_text(fault, family, program, sends)};
@@ -349,9 +365,9 @@ Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program
     if (fault.kind == FaultKind::SlowLink) {
       planned.slow.push_back({fault, family});
       if (!is_used(fault, family, program, sends)) {
-        planned.idle.push_back(fmt::format("{}: no collective uses that connection{}",
-                                           to_string(fault.kind),
-                                           peers_text(fault, family, program, sends)));
+        planned.idle.push_back(
+            fmt::format("{}: no collective uses that connection, and transfers are not slowed{}",
+                        to_string(fault.kind), peers_text(fault, family, program, sends)));
       }
       continue;
     }
@@ -372,7 +388,7 @@ Seconds slowed(const std::vector<SlowConnections>& slow, const hangs::Step& call
                const hangs::Group& group, const SendsOf& sends) {
   Seconds most{};
   for (const auto& [fault, family] : slow) {
-    if (!uses(fault, family, call, group)) continue;
+    if (hangs::is_p2p(call.op) || !uses(fault, family, call, group)) continue;
     for (const SentOn& one : hit_by(fault, call, sends)) {
       Seconds takes{};
       if (fault.rate) takes += one.bytes / *fault.rate;

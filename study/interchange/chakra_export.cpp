@@ -105,6 +105,10 @@ class RankExport {
       case Kind::Call: {
         std::vector<chakra::Node> nodes;
         for (const Step& one : steps) nodes.push_back(call(one));
+        if (nodes.size() > 1) {
+          ++sets_;
+          for (chakra::Node& node : nodes) add(node, "group_call")->set_int64_val(sets_);
+        }
         put_on(step, nodes);
         return;
       }
@@ -193,8 +197,9 @@ class RankExport {
   const int rank_;
   std::string bytes_;
   std::uint64_t ids_ = 0;
-  Ids waited_;  ///< by whatever comes next on the GPU
-  Ids host_;    ///< by whatever the host does next
+  std::int64_t sets_ = 0;  ///< sends and receives that began together, so far
+  Ids waited_;             ///< by whatever comes next on the GPU
+  Ids host_;               ///< by whatever the host does next
   std::map<Stream, Last> last_;
 };
 

@@ -38,17 +38,24 @@ struct Item {
   // Once all are known:
   std::vector<std::size_t> waits;  ///< places of those it waits for
   int group_number = -1;
+  std::int64_t set =
+      0;  ///< transfers next to each other that began together share it; 0: begins alone
 
   [[nodiscard]] bool is_call() const {
     return step.kind == OutlineKind::Call || step.kind == OutlineKind::Transfer;
   }
   /// Of one rank: who is on the same stream waits for the one before anyway.
   [[nodiscard]] bool shares_stream(const Item& other) const {
-    if (step.kind == OutlineKind::Transfer || other.step.kind == OutlineKind::Transfer) {
-      return step.kind == other.step.kind && group == other.group && source == other.source &&
+    if (is_of_pair() || other.is_of_pair()) {
+      return is_of_pair() == other.is_of_pair() && group == other.group && source == other.source &&
              target == other.target;
     }
-    return step.kind == other.step.kind && group == other.group;
+    return (is_call() ? other.is_call() : step.kind == other.step.kind) && group == other.group;
+  }
+  /// Two ranks have a stream for it by themselves.
+  [[nodiscard]] bool is_of_pair() const { return step.kind == OutlineKind::Transfer && set == 0; }
+  [[nodiscard]] bool began_with(const Item& other) const {
+    return set != 0 && set == other.set && group == other.group;
   }
 };
 
@@ -131,6 +138,8 @@ class RankImport {
       const RecordedGroup& group = job_.groups[static_cast<std::size_t>(item.group_number)];
       RINGSIDE_TRY(place(item, group, call));
       call.step.async = is_async(i);
+      call.is_of_set = item.set != 0;
+      call.sequence = -item.set;  // of the rank's own: no number that others give
       if (call.step.async) open.emplace(i, own.calls.size());
       call.before = std::exchange(before, {});
       if (call.step.kind != OutlineKind::Transfer) call.number = numbers[call.group]++;
@@ -167,6 +176,7 @@ class RankImport {
       if (name == "comm_dst") item.target = whole(number);
       if (name == "root_rank") item.root = whole(number);
       if (name == "is_cpu_op") is_host = number == 1;
+      if (name == "group_call") item.set = number;
       if (name == "pg_name") item.group = attribute.string_val();
       if (name == "pg_desc") item.description = attribute.string_val();
       if (name == "data_type") {
@@ -277,9 +287,13 @@ class RankImport {
   /// Whether the GPU goes on beside a call: the next thing on another stream does not wait for it.
   [[nodiscard]] bool is_async(std::size_t call) const {
     std::set<std::size_t> chain{call};
+    for (std::size_t i = call; i > 0 && items_[i - 1].began_with(items_[call]); --i) {
+      chain.insert(i - 1);
+    }
     for (std::size_t i = call + 1; i < items_.size(); ++i) {
       const Item& item = items_[i];
-      if (item.is_nothing || item.step.kind == OutlineKind::Compute) continue;
+      if (item.began_with(items_[call])) chain.insert(i);
+      if (item.is_nothing || item.step.kind == OutlineKind::Compute || chain.contains(i)) continue;
       const bool waits =
           std::ranges::any_of(item.waits, [&](std::size_t one) { return chain.contains(one); });
       if (!item.shares_stream(items_[call])) return !waits;

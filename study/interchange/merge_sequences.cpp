@@ -74,7 +74,8 @@ int SequenceMerger::add_family(const RecordedGroup& group) {
       outline_.families.push_back({wanted, group.description, {group.members}});
       return static_cast<int>(outline_.families.size()) - 1;
     }
-    if (shares(*found)) continue;
+    // Places in groups are told for all groups of a name.
+    if (shares(*found) || found->members.front().size() != group.members.size()) continue;
     found->members.push_back(group.members);
     return static_cast<int>(found - outline_.families.begin());
   }
@@ -107,6 +108,33 @@ bool are_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_
   return common >= kEnough &&
          std::equal(ours.begin(), ours.begin() + static_cast<std::ptrdiff_t>(common),
                     theirs.begin());
+}
+
+}  // namespace
+
+namespace {
+
+/// Whether two transfers have the same ends: they cannot begin together.
+bool sends_twice(const std::vector<RecordedCall>& calls) {
+  std::set<std::pair<int, int>> ends;
+  return std::ranges::any_of(calls, [&](const RecordedCall& call) {
+    return call.is_of_set && !ends.emplace(call.step.from, call.step.to).second;
+  });
+}
+
+/// Where each member of each group sends as much so many places on, how many.
+std::optional<int> places_on(const std::vector<RecordedCall>& calls, const hangs::Family& family) {
+  const std::size_t size = calls.size();
+  const auto has_size = [&](const std::vector<int>& members) { return members.size() == size; };
+  if (size < 2 || !std::ranges::all_of(family.members, has_size)) return std::nullopt;
+  const auto places = static_cast<int>(size);
+  const OutlineStep& first = calls.front().step;
+  const int by = (first.to - first.from + places) % places;
+  const bool are_even = std::ranges::all_of(calls, [&](const RecordedCall& call) {
+    return (call.step.to - call.step.from + places) % places == by &&
+           call.step.count == first.count && call.step.type == first.type;
+  });
+  return are_even && by != 0 ? std::optional(by) : std::nullopt;
 }
 
 }  // namespace
@@ -187,6 +215,77 @@ bool SequenceMerger::is_common(const RecordedCall& call) {
   });
 }
 
+std::vector<int> SequenceMerger::joined_sets(int number) {
+  std::vector<int> joined{number};
+  for (std::size_t next = 0; next < joined.size(); ++next) {
+    const RecordedRank& own = rank(joined[next]);
+    for (std::size_t i = 0; i < own.set_length(0); ++i) {
+      if (own.calls[i].is_pending) return {};
+      for (const int party : parties(own.calls[i])) {
+        if (std::ranges::find(joined, party) != joined.end()) continue;
+        if (!rank(party).is_silent) {
+          const auto other = next_like(rank(party), own.calls[i]);
+          if (!other || !rank(party).calls[*other].is_of_set) return {};
+        }
+        joined.push_back(party);
+      }
+    }
+  }
+  // Whoever was joined by one transfer may lack another one's half.
+  for (const int one : joined) {
+    if (rank(one).is_silent) continue;
+    for (std::size_t i = 0; i < rank(one).set_length(0); ++i) {
+      for (const int party : parties(rank(one).calls[i])) {
+        if (!rank(party).is_silent && !next_like(rank(party), rank(one).calls[i])) return {};
+      }
+    }
+  }
+  std::ranges::sort(joined);
+  return joined;
+}
+
+std::optional<SequenceMerger::Common> SequenceMerger::take_sets(int number,
+                                                                const std::vector<bool>& is_busy) {
+  const std::vector<int> joined = joined_sets(number);
+  const auto busy = [&](int one) { return is_busy[static_cast<std::size_t>(one)]; };
+  if (joined.empty() || std::ranges::any_of(joined, busy)) return std::nullopt;
+  Common common{.calls = {}, .ranks = joined};
+  std::map<std::tuple<int, int, std::int64_t>, RecordedCall> calls;  // each has two ends
+  for (const int member : joined) {
+    if (rank(member).is_silent) continue;
+    std::deque<RecordedCall>& own = rank(member).calls;
+    common.is_async[member] = own.front().step.async;
+    for (std::size_t left = rank(member).set_length(0); left > 0; --left) {
+      RecordedCall& call = own.front();
+      common.before[member].insert(common.before[member].end(), call.before.begin(),
+                                   call.before.end());
+      calls.emplace(std::tuple(call.step.from, call.step.to, call.number), std::move(call));
+      own.pop_front();
+    }
+  }
+  for (auto& [ends, call] : calls) common.calls.push_back(std::move(call));
+  return common;
+}
+
+std::optional<SequenceMerger::Common> SequenceMerger::take_call(int number,
+                                                                const std::vector<bool>& is_busy) {
+  const RecordedCall& call = rank(number).calls.front();
+  const std::vector<int> all = parties(call);
+  const auto busy = [&](int one) { return is_busy[static_cast<std::size_t>(one)]; };
+  if (!is_common(call) || std::ranges::any_of(all, busy)) return std::nullopt;
+  Common common{.calls = {call}, .ranks = all};
+  for (const int member : all) {
+    if (rank(member).is_silent) continue;
+    std::deque<RecordedCall>& own = rank(member).calls;
+    const auto place = own.begin() + static_cast<std::ptrdiff_t>(
+                                         next_like(rank(member), common.first()).value_or(0));
+    common.is_async[member] = place->step.async;
+    common.before[member] = std::move(place->before);
+    own.erase(place);
+  }
+  return common;
+}
+
 void SequenceMerger::emit(const OutlineStep& step, const std::vector<int>& ranks) {
   outline_.steps.push_back(step);
   for (const int number : ranks) ++made_[static_cast<std::size_t>(number)];
@@ -198,27 +297,14 @@ std::size_t SequenceMerger::emit_common(std::size_t keep) {
   for (;;) {
     std::vector<Common> round;
     std::vector<bool> is_busy(job_.ranks.size());
-    const auto busy = [&](int number) { return is_busy[static_cast<std::size_t>(number)]; };
     for (int number = 0; number < world(); ++number) {
-      if (busy(number) || rank(number).calls.empty()) continue;
-      const std::deque<RecordedCall>& own = rank(number).calls;
-      const auto next = own.begin() + static_cast<std::ptrdiff_t>(rank(number).set_length(0));
-      const auto found = std::find_if(own.begin(), next, [&](const RecordedCall& one) {
-        return is_common(one) && std::ranges::none_of(parties(one), busy);
-      });
-      if (found == next) continue;
-      Common common{.call = *found};
-      for (const int member : parties(common.call)) {
-        is_busy[static_cast<std::size_t>(member)] = true;
-        if (rank(member).is_silent) continue;
-        std::deque<RecordedCall>& theirs = rank(member).calls;
-        const auto place = theirs.begin() + static_cast<std::ptrdiff_t>(
-                                                next_like(rank(member), common.call).value_or(0));
-        common.is_async[member] = place->step.async;
-        common.before[member] = std::move(place->before);
-        theirs.erase(place);
-      }
-      round.push_back(std::move(common));
+      if (is_busy[static_cast<std::size_t>(number)] || rank(number).calls.empty()) continue;
+      std::optional<Common> common = rank(number).calls.front().is_of_set
+                                         ? take_sets(number, is_busy)
+                                         : take_call(number, is_busy);
+      if (!common) continue;
+      for (const int member : common->ranks) is_busy[static_cast<std::size_t>(member)] = true;
+      round.push_back(*std::move(common));
     }
     if (round.empty()) break;
     rounds.push_back(std::move(round));
@@ -231,46 +317,85 @@ std::size_t SequenceMerger::emit_common(std::size_t keep) {
   return left_out;
 }
 
-/// One step where all groups of a family make the same call, else one for each rank.
+bool SequenceMerger::Common::is_like(const Common& other) const {
+  const bool is_even = std::ranges::all_of(
+      other.is_async, [&](const auto& own) { return own.second == first().step.async; });
+  return is_even &&
+         std::ranges::equal(calls, other.calls, [](const RecordedCall& a, const RecordedCall& b) {
+           return a.step.family == b.step.family && a.step.kind == b.step.kind &&
+                  a.step.op == b.step.op && a.step.count == b.step.count &&
+                  a.step.type == b.step.type && a.step.from == b.step.from &&
+                  a.step.to == b.step.to;
+         });
+}
+
+/// One step where all groups of a family do the same, else one for each rank.
 void SequenceMerger::emit_round(std::vector<Common> round) {
   while (!round.empty()) {
-    const RecordedCall call = round.front().call;
-    const auto is_even = [&](const Common& one) {
-      return std::ranges::all_of(one.is_async,
-                                 [&](const auto& own) { return own.second == call.step.async; });
-    };
-    const auto is_like = [&](const Common& other) {
-      const OutlineStep& step = other.call.step;
-      return step.family == call.step.family && step.kind == call.step.kind &&
-             step.op == call.step.op && step.count == call.step.count &&
-             step.type == call.step.type && step.from == call.step.from &&
-             step.to == call.step.to && is_even(other);
-    };
+    const Common common = round.front();
+    const auto is_like = [&](const Common& other) { return common.is_like(other); };
     const auto alike = std::ranges::count_if(round, is_like);
     const auto groups =
-        outline_.families[static_cast<std::size_t>(call.step.family)].members.size();
-    if (static_cast<std::size_t>(alike) == groups) {
+        outline_.families[static_cast<std::size_t>(common.first().step.family)].members.size();
+    if (static_cast<std::size_t>(alike) == groups && !sends_twice(common.calls)) {
       std::vector<int> all;
       std::map<int, Steps> before;
       for (Common& one : round) {
         if (!is_like(one)) continue;
-        const std::vector<int> own = parties(one.call);
-        all.insert(all.end(), own.begin(), own.end());
+        all.insert(all.end(), one.ranks.begin(), one.ranks.end());
         before.merge(one.before);
       }
       emit_before(before, all);
-      emit(call.step, all);
+      emit_for_all(common, all);
       std::erase_if(round, is_like);
       continue;
     }
-    emit_before(round.front().before, parties(call));
-    for (const int member : parties(call)) {
-      OutlineStep own = call.step;
-      own.async = round.front().is_async_of(member);
-      emit_alone({own}, member);
+    emit_before(common.before, common.ranks);
+    emit_apart(common);
+    round.erase(round.begin());
+  }
+}
+
+void SequenceMerger::emit_for_all(const Common& common, const std::vector<int>& ranks) {
+  const hangs::Family& family =
+      outline_.families[static_cast<std::size_t>(common.first().step.family)];
+  if (!common.first().is_of_set) {
+    emit(common.first().step, ranks);
+    return;
+  }
+  ++bundles_;
+  for (const int number : ranks) ++made_[static_cast<std::size_t>(number)];
+  if (const auto by = places_on(common.calls, family)) {
+    OutlineStep step = common.first().step;
+    step.kind = OutlineKind::Shift;
+    step.from = 0;
+    step.to = *by;
+    step.bundle = bundles_;
+    outline_.steps.push_back(step);
+    return;
+  }
+  for (const RecordedCall& call : common.calls) {
+    OutlineStep step = call.step;
+    step.bundle = bundles_;
+    outline_.steps.push_back(step);
+  }
+}
+
+void SequenceMerger::emit_apart(const Common& common) {
+  for (const int member : common.ranks) {
+    Steps steps;
+    for (const RecordedCall& call : common.calls) {
+      const std::vector<int> own = parties(call);
+      if (std::ranges::find(own, member) == own.end()) continue;
+      steps.push_back(call.step);
+      steps.back().async = common.is_async_of(member);
+    }
+    if (common.first().is_of_set) {
+      emit_set(steps, member);
+    } else {
+      emit_alone(steps, member);
       ++made_[static_cast<std::size_t>(member)];
     }
-    round.erase(round.begin());
   }
 }
 

@@ -46,14 +46,17 @@ class SequenceMerger {
  private:
   using Steps = std::vector<hangs::OutlineStep>;
   struct Common {
-    RecordedCall call;
+    std::vector<RecordedCall> calls;    ///< one, or transfers that began together, by their ends
+    std::vector<int> ranks = {};        ///< that take part, ascending but of a lone transfer
     std::map<int, Steps> before = {};   ///< by rank of those that were heard
     std::map<int, bool> is_async = {};  ///< likewise: of a transfer the ends may differ
 
+    [[nodiscard]] const RecordedCall& first() const { return calls.front(); }
     [[nodiscard]] bool is_async_of(int rank) const {
       const auto own = is_async.find(rank);
-      return own == is_async.end() ? call.step.async : own->second;
+      return own == is_async.end() ? first().step.async : own->second;
     }
+    [[nodiscard]] bool is_like(const Common& other) const;
   };
   [[nodiscard]] RecordedRank& rank(int number) {
     return job_.ranks[static_cast<std::size_t>(number)];
@@ -64,8 +67,17 @@ class SequenceMerger {
   [[nodiscard]] static std::optional<std::size_t> next_like(const RecordedRank& own,
                                                             const RecordedCall& call);
   [[nodiscard]] bool is_common(const RecordedCall& call);
+  /// Those whose sets are joined by transfers to the set that the rank may make next, itself among them; none: one of
+  /// these has no other half yet, or waits.
+  [[nodiscard]] std::vector<int> joined_sets(int number);
+  [[nodiscard]] std::optional<Common> take_sets(int number, const std::vector<bool>& is_busy);
+  [[nodiscard]] std::optional<Common> take_call(int number, const std::vector<bool>& is_busy);
   void number_by_sequence();
   void emit_round(std::vector<Common> round);
+  /// What all groups of a family do alike.
+  void emit_for_all(const Common& common, const std::vector<int>& ranks);
+  /// By each rank's own steps.
+  void emit_apart(const Common& common);
   /// What each was busy with before; of ranks that nobody heard the first one's.
   void emit_before(const std::map<int, Steps>& before, const std::vector<int>& ranks);
   void emit_alone(const Steps& steps, int rank);

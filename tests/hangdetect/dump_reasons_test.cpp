@@ -47,6 +47,19 @@ TEST(DumpReasons, ADeathIsToldByItsRankInTheWholeJob) {
   }
 }
 
+TEST(DumpReasons, AConnectionThatBrokeIsToldFromOneThatBringsAnotherMessageOrNone) {
+  const auto told = [](const std::string& how) {
+    Names names;
+    const std::vector<RankDump> dumps{
+        read_back(dump_of("rank 0 lost rank 1 on channel 0: " + how), 0, names)};
+    const auto said = reasons_of(dumps, names);
+    return said.size() == 1 ? std::optional(said[0].what) : std::nullopt;
+  };
+  EXPECT_EQ(told("the peer closed the connection"), What::EngineCut);
+  EXPECT_EQ(told("it sent 36 bytes where this rank expects 1600"), What::EngineDiffers);
+  EXPECT_EQ(told("waited 2 s for a chunk of step 3"), std::nullopt);
+}
+
 TEST(DumpReasons, EveryDeathThatTheReasonNamesIsTold) {
   Names names;
   const auto ranks_in = [&](const std::string& rest) {

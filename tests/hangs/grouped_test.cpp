@@ -92,26 +92,38 @@ TEST(Grouped, ReceivesShareTheWayInAndTheOtherWayIsFree) {
   }
 }
 
-TEST(Grouped, CollectivesAreOneKernelAndEndTogether) {
-  const Play play = played(program_of(
-      "- grouped: {calls: [all_reduce: {on: world, count: 30}, all_gather: {on: world, count: "
-      "50}]}\n"));
-  ASSERT_FALSE(play.is_hung());
-  for (const int index : {0, 1}) {
-    EXPECT_EQ(length_of(record(play, 2, index)).count(), 80'000) << index;
-    EXPECT_EQ(record(play, 2, index).started, record(play, 2, 0).started);
-  }
-}
-
-TEST(Grouped, OneThatDiffersHoldsUpTheWholeKernel) {
+// They share what carries them, so the one takes as long as if the other followed.
+TEST(Grouped, CollectivesFollowEachOther) {
   Program program = program_of(
       "- grouped: {calls: [all_reduce: {on: world, count: 30}, all_gather: {on: world, count: "
       "50}]}\n");
-  program.programs[1].body[0].count = 31;
-  const Play play = played(program);
-  EXPECT_TRUE(play.is_hung());
-  EXPECT_FALSE(is_done(play, 0, 0));
+  Play play = played(program);
+  ASSERT_FALSE(play.is_hung());
+  EXPECT_EQ(record(play, 2, 1).moving, record(play, 2, 0).completed);
+  EXPECT_EQ(record(play, 2, 1).collective_seq, 2);
+  program.programs[1].body[1].count = 51;
+  play = played(program);
+  EXPECT_TRUE(is_done(play, 0, 0));
   EXPECT_FALSE(is_done(play, 0, 1));
+}
+
+// Both halves stand there, and those that begin with them.
+TEST(Grouped, ATransferThatTheNetworkLosesNeverEnds) {
+  const Program program = program_of("- send_recv: {on: world, count: 5}\n");
+  const PlayTimes times{.is_even = true};
+  const NetworkFault lost{.group = 0, .seq = 2, .sender = 1, .receiver = 2};
+  const Play play = hangs::play(program, lost, 1, times);
+  EXPECT_TRUE(is_done(play, 1, 1));
+  for (const int index : {2, 3}) {
+    EXPECT_FALSE(is_done(play, 1, index));
+    EXPECT_FALSE(is_done(play, 2, index));
+    EXPECT_TRUE(is_done(play, 0, index));
+  }
+  NetworkFault late = lost;
+  late.by = std::chrono::milliseconds(3);
+  const Play slower = hangs::play(program, late, 1, times);
+  ASSERT_FALSE(slower.is_hung());
+  EXPECT_GE(record(slower, 2, 3).completed - record(slower, 2, 3).moving, 3'000'000);
 }
 
 TEST(Grouped, LoopsAndIterationsBeginAnew) {

@@ -129,10 +129,14 @@ INSTANTIATE_TEST_SUITE_P(
     Scenarios, ChakraRoundTrip,
     testing::Values(
         std::pair{"everything", kEverything},
-        // Each half of an exchange is enqueued by itself then: hosts must not be what all waits for.
-        std::pair{"ring", workload("megatron: {layers: 2, hidden: 4096, heads: 32, vocabulary: "
-                                   "1000, sequence: 16384, gpu: h100, efficiency: 0.5, tensor: 2, "
-                                   "context: 4, context_exchange: ring}")},
+        std::pair{"ring", workload("megatron: {" + kSmall +
+                                   ", tensor: 2, context: 4, context_exchange: ring}")},
+        std::pair{"exchanges",
+                  std::string("ringside: scenario/1\nname: g\nranks: 4\niterations: 3\n"
+                              "groups: {a: [0 1, 2 3]}\nsteps:\n"
+                              "- send_recv: {on: a, count: 300}\n- kernel: 20us\n"
+                              "- send_recv: {on: world, count: 4000, async: yes}\n- kernel: 1ms\n"
+                              "- join\n- synchronize\n")},
         std::pair{"grouped",
                   std::string("ringside: scenario/1\nname: g\nranks: 4\nsteps:\n"
                               "- kernel: 1ms\n"

@@ -54,6 +54,8 @@ TEST(GroupedYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
               HasSubstr("say it of the whole"));
   EXPECT_THAT(refusal("send_recv: {on: ring, count: 3, by: 4}"), HasSubstr("-3 to 3"));
   EXPECT_THAT(refusal("send_recv: {on: ring, count: 3, by: 0}"), HasSubstr("with itself"));
+  EXPECT_THAT(refusal("join: {stream: never}"), HasSubstr("no step is on stream 'never'"));
+  EXPECT_THAT(refusal("grouped"), HasSubstr("'grouped' is not a step by itself"));
   EXPECT_THAT(refusal("kernel: {time: 1ms, stream: a b}"), HasSubstr("cannot name a stream"));
 }
 
@@ -97,6 +99,23 @@ TEST(GroupedFaults, AChangedCountIsThatOfAllItsTransfers) {
   const auto& body = program.programs[2].body_of(1);
   EXPECT_EQ(body[0].count, 77);
   EXPECT_EQ(body[1].count, 77);
+}
+
+// Rank 0's first send to rank 1 has 16 KiB, its second, in the grouped transfers, 256 B: beyond 16 KiB it is that one.
+TEST(GroupedFaults, AConnectionThatFailsLosesATransfer) {
+  const auto lost = [](const std::string& after) {
+    hangs::Program program = hangs::make_program(scenario_of(kSteps).outline);
+    const auto parsed = parse_fault("stall_link:from=0,to=1,after=" + after);
+    EXPECT_TRUE(parsed) << parsed.error().message;
+    const auto planned = plan_faults({.seed = 1, .faults = {*parsed}}, program);
+    EXPECT_TRUE(planned) << planned.error().message;
+    return planned->network;
+  };
+  EXPECT_EQ(lost("0").sender, 0);
+  EXPECT_EQ(lost("0").receiver, 1);
+  EXPECT_EQ(lost("0").seq, 1);
+  EXPECT_EQ(lost("16384").seq, 2);
+  EXPECT_EQ(lost("16640").sender, -1);  // then the first all_reduce
 }
 
 TEST(GroupedFaults, CallsMadeTwiceBeginOneAfterTheOther) {

@@ -97,6 +97,61 @@ TEST(ReproductionSets, ARingOfCoalescedSetsHangsAsItDid) {
   }
 }
 
+/// The verdicts on what a simulated scenario leaves and on its replay: `p2p_unmatched 1`; and how many steps the replay has.
+struct Replayed {
+  std::string original = {}, again = {};
+  std::size_t steps = 0;
+};
+Replayed replay_of(const std::string& text) {
+  const auto say = [](const hang::Explanation& verdict) {
+    return fmt::format("{} {}", hang::to_string(verdict.kind), fmt::join(verdict.culprits, ","));
+  };
+  const auto scenario = parse_scenario("ringside: scenario/1\nname: s\n" + text, "s.yaml");
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  const std::string folder = testing::TempDir() + "replay_of_" + std::to_string(::getpid());
+  fs::remove_all(folder);
+  EXPECT_TRUE(run_scenario({.scenario = *scenario, .folder = folder}));
+  const auto evidence = hang::examine({folder});
+  fs::remove_all(folder);
+  EXPECT_TRUE(evidence) << evidence.error().message;
+  Replayed told{.original = say(evidence->verdict.best)};
+  const auto reproduced = reproduction_of(*evidence);
+  if (!reproduced) return {told.original, reproduced.error().message};
+  const auto again = parse_scenario(to_yaml(reproduced->scenario), "reproduced");
+  if (!again) return {told.original, again.error().message};
+  const auto outcome = run_scenario({.scenario = *again});
+  EXPECT_TRUE(outcome) << outcome.error().message;
+  told.again = outcome->verdict ? say(*outcome->verdict) : "finished";
+  told.steps = reproduced->scenario.outline.steps.size();
+  return told;
+}
+
+// What all did at once stands there as one step, so that what a rank did otherwise is told from what it did before.
+TEST(ReproductionSets, WhatAllBeganTogetherIsOneStep) {
+  const Replayed two = replay_of(
+      "ranks: 2\niterations: 20\nsteps: [send_recv: {on: world, count: 400}, all_reduce: {on: "
+      "world, "
+      "count: 9}, synchronize]\nfaults: [skip: {rank: 1, call: 10}]\n");
+  EXPECT_EQ(two.original, "p2p_unmatched 1");
+  EXPECT_EQ(two.again, two.original);
+  EXPECT_LT(two.steps, 20U);
+  const Replayed pairs = replay_of(
+      "ranks: 4\niterations: 60\nsteps: [grouped: {calls: [transfer: {on: world, from: 0, to: 2, "
+      "count: 64}, transfer: {on: world, from: 2, to: 1, count: 4}, transfer: {on: world, from: 1, "
+      "to: 0, count: 9}]}, synchronize]\nfaults: [wrong_count: {rank: 2, call: 40}]\n");
+  EXPECT_EQ(pairs.original.substr(0, 14), "shape_mismatch");
+  EXPECT_EQ(pairs.again, pairs.original);
+}
+
+// Places in groups are told for all groups of a name, so groups of other lengths have another.
+TEST(ReproductionSets, GroupsOfSeveralLengthsAreReadBack) {
+  const Replayed told = replay_of(
+      "ranks: 5\niterations: 3\ngroups: {a: [0-2, 3-4]}\nsteps: [send_recv: {on: a, count: 300}, "
+      "all_reduce: {on: world, count: 17}, synchronize]\nfaults: [skip: {rank: 1, call: 2}]\n");
+  EXPECT_EQ(told.original, "p2p_unmatched 1");
+  EXPECT_EQ(told.again, told.original);
+}
+
 TEST(ReproductionErrors, WhatDoesNotHangIsNotReplayed) {
   const MadeHang made(FaultClass::NotAHang, 1);
   const auto evidence = made.examine();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -10,10 +11,15 @@
 namespace ringside::hang {
 namespace {
 
-/// `rank 1 lost rank 2 on channel 0: ...`, and not because time ran out: the connection broke.
-bool is_broken_connection(std::string_view reason) {
-  return reason.starts_with("rank ") && reason.find(" lost rank ") != std::string_view::npos &&
-         reason.find(": waited ") == std::string_view::npos;
+/// What `rank 1 lost rank 2 on channel 0: ...` says, unless time ran out: the connection broke, or another message came than
+/// was expected.
+std::optional<LogStatement::What> lost_how(std::string_view reason) {
+  if (!reason.starts_with("rank ") || reason.find(" lost rank ") == std::string_view::npos ||
+      reason.find(": waited ") != std::string_view::npos)
+    return std::nullopt;
+  return reason.find(" where this rank expects ") == std::string_view::npos
+             ? LogStatement::What::EngineCut
+             : LogStatement::What::EngineDiffers;
 }
 
 /// Ranks of the dump's group as ranks of the job; those that it does not list are left out.
@@ -60,9 +66,10 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
       one.speakers = {dump.rank};
       statements.push_back(std::move(one));
     }
-    if (facts.statements.empty() && is_broken_connection(dump.reason)) {
+    const auto how = lost_how(dump.reason);
+    if (facts.statements.empty() && how) {
       LogStatement broken;
-      broken.what = LogStatement::What::EngineCut;
+      broken.what = *how;
       broken.text = dump.reason;
       broken.file = dump.path;
       broken.speakers = {dump.rank};
