@@ -51,6 +51,13 @@ Result<std::unique_ptr<TraceRecorder>> join_trace(const JobOptions& options) {
   return join_file(options.trace_path, info_of(options));
 }
 
+/// NCCL_DEBUG_FILE takes %h, %p and %%.
+std::string as_debug_file(const std::string& path) {
+  std::string text;
+  for (const char letter : path) text += letter == '%' ? std::string("%%") : std::string(1, letter);
+  return text;
+}
+
 void enter(const JobOptions& options, Rank rank, JobStage stage) {
   if (options.on_stage) options.on_stage(rank, stage);
 }
@@ -101,6 +108,10 @@ Result<SocketAddress> local_address() {
 
 Result<int> run_local_rank(const LocalRank& me, const SocketAddress& address,
                            const JobOptions& options, const JobMain& main) {
+  if (!options.logs.empty()) {
+    DebugOutput::of_process().log_into(
+        fmt::format("{}/rank_{}.log", as_debug_file(options.logs), me.rank()), "INIT,COLL");
+  }
   DebugOutput::of_process().set_place(me.rank());
   enter(options, Rank{me.rank()}, JobStage::Bootstrap);
   std::unique_ptr<BootstrapRoot> root;

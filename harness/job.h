@@ -30,6 +30,9 @@ struct JobOptions {
   std::string trace_path;
   std::string command;  ///< noted in the trace
   std::string dumps;    ///< the folder for flight recorder dumps; empty: as PyTorch's variables say
+  /// -n: the folder for rank_R.log, NCCL's lines of communicators and calls; empty, or where NCCL_DEBUG or NCCL_DEBUG_FILE are
+  /// set: as these say
+  std::string logs;
   std::optional<std::uint16_t> status_port;  ///< of the status service; none: as NCCL_RAS_ADDR says
   Seconds grace{3};  ///< -n: what the others get to notice by themselves that one failed
   CommunicatorOptions communicator;

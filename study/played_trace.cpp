@@ -98,6 +98,9 @@ Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& p
   const std::int64_t end = behind(0, last);
   TraceInfo info = this_process_info(TraceClock::Simulated);
   info.values.emplace_back("scenario", name);
+  constexpr std::size_t kRoom = 4096;  // of a value (trace/encode.h)
+  std::string groups = fmt::format("{}", fmt::join(group_names(program), "; "));
+  if (groups.size() <= kRoom) info.values.emplace_back(kTraceGroups, std::move(groups));
   if (endless > 0) info.values.emplace_back(kNeverEnded, std::to_string(end));
   RINGSIDE_TRY(const auto recorder, record_to_file(path, std::move(info)));
   TraceLane* const lane = recorder->add_lane();

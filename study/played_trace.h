@@ -37,6 +37,9 @@ std::vector<std::string> group_names(const hangs::Program& program);
 /// Of a trace of calls: the groups, and behind them once more for their transfers, whose numbers are others.
 std::vector<std::string> communicator_names(std::vector<std::string> groups);
 
+/// A key of TraceInfo::values: group_names(), between them `; `; left out where a value has no room for them.
+inline constexpr const char* kTraceGroups = "groups";
+
 /// Where what never ends is shown to end: behind all that was between the two moments, so that one sees it.
 std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns);
 

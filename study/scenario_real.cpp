@@ -25,10 +25,10 @@ constexpr Seconds kJoinPatience{3};
 namespace fs = std::filesystem;
 using End = ScenarioOutcome::End;
 
-/// Beside them there may be a trace.
+/// Beside them there may be a trace and logs.
 bool has_dumps(const std::string& folder) {
   return std::ranges::any_of(fs::directory_iterator(folder), [](const fs::directory_entry& one) {
-    return one.path().extension() != ".rtrace";
+    return one.path().extension() != ".rtrace" && one.path().extension() != ".log";
   });
 }
 
@@ -124,7 +124,10 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   job.communicator.family = scenario.outline.families.front().name;
   job.faults = drawn;
   job.dumps = folder.path();
-  if (!question.folder.empty()) job.trace_path = folder.path() + "/run.rtrace";
+  if (!question.folder.empty()) {
+    job.trace_path = folder.path() + "/run.rtrace";
+    if (!launched) job.logs = folder.path();
+  }
   const auto status = ringside::run_job(
       job, [&](JobRank& rank) { return run_program(rank, program, kMostElements); });
   if (status) return outcome;

@@ -55,9 +55,9 @@ WallTime now() {
 
 /// Of one process: a fork starts anew.
 struct DebugOutput::State {
-  State(NcclVersion version, const std::string& host, int of_pid)
+  State(const Environment& environment, NcclVersion version, const std::string& host, int of_pid)
       : pid(of_pid),
-        settings(debug_settings(env_text, version, host, of_pid)),
+        settings(debug_settings(environment, version, host, of_pid)),
         log(version, settings.shown, host, of_pid, settings.times) {
     if (settings.file.empty()) return;
     // Behind each other's lines, where several processes name one file.
@@ -95,9 +95,24 @@ DebugOutput& DebugOutput::of_process() {
 DebugOutput::State& DebugOutput::state() {
   const int pid = ::getpid();
   if (!state_ || state_->pid != pid) {
-    state_ = std::make_unique<State>(version(), log_host(version(), host_name("localhost")), pid);
+    state_ = std::make_unique<State>(env_text, version(),
+                                     log_host(version(), host_name("localhost")), pid);
   }
   return *state_;
+}
+
+void DebugOutput::log_into(const std::string& file, const std::string& subsystems) {
+  if (env_text("NCCL_DEBUG") || env_text("NCCL_DEBUG_FILE")) return;
+  const std::lock_guard lock(mutex_);
+  const Environment asked = [&](const char* name) -> std::optional<std::string> {
+    const std::string_view word = name;
+    if (word == "NCCL_DEBUG") return "INFO";
+    if (word == "NCCL_DEBUG_SUBSYS") return subsystems;
+    if (word == "NCCL_DEBUG_FILE") return file;
+    return env_text(name);
+  };
+  state_ = std::make_unique<State>(asked, version(), log_host(version(), host_name("localhost")),
+                                   ::getpid());
 }
 
 void DebugOutput::write() {

@@ -29,6 +29,10 @@ class DebugOutput {
   DebugOutput(const DebugOutput&) = delete;
   DebugOutput& operator=(const DebugOutput&) = delete;
 
+  /// From now on writes lines about those subsystems into the file, both as NCCL's variables have them, unless NCCL_DEBUG or
+  /// NCCL_DEBUG_FILE ask for something. Forked children do as the variables say.
+  void log_into(const std::string& file, const std::string& subsystems);
+
   /// Whether warnings (Warn), whether any other lines (Info) are shown.
   [[nodiscard]] bool has(DebugLevel least);
   /// Whether lines about any of these are: what costs much to say need not be said.

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/vocabulary.h"
 #include "base/wording.h"
+#include "study/played_trace.h"
 
 namespace ringside::gui {
 namespace {
@@ -97,6 +98,17 @@ Finding losses_of(const Replay& replay) {
   return lost;
 }
 
+std::vector<std::string> communicators_of(std::string_view groups) {
+  constexpr std::string_view kBetween = "; ";
+  std::vector<std::string> names;
+  for (;;) {
+    const std::size_t end = groups.find(kBetween);
+    names.emplace_back(groups.substr(0, end));
+    if (end == std::string_view::npos) return study::communicator_names(std::move(names));
+    groups.remove_prefix(end + kBetween.size());
+  }
+}
+
 /// Of an event of a whole call.
 bool is_endless(const Document& document, EventId id, const TraceEvent& event) {
   if (document.never_ended_ns == event.end_ns) return true;
@@ -143,6 +155,7 @@ Document make_document(std::string title, Replay replay) {
   if (!made.replay->file().processes().empty()) {
     for (const auto& [key, value] : made.replay->file().processes().front().values) {
       if (key == "cluster") made.surround.machine = value;
+      if (key == study::kTraceGroups) made.communicators = communicators_of(value);
     }
     made.never_ended_ns = never_ended_at(made.replay->file().processes().front());
   }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "study/played_trace.h"
 #include "tests/gui/documents.h"
 #include "trace/recorder.h"
 #include "trace/sink.h"
@@ -33,10 +34,11 @@ TEST(Document, ACallThatNobodyEndedIsKnownByItsSteps) {
 }
 
 // As `ringside run -o` writes them.
-TEST(Document, ACallThatTheFileSaysNeverEndedIsStuck) {
+TEST(Document, ATraceOfARunSaysWhatIsStuckAndNamesItsGroups) {
   const auto sink = std::make_shared<TraceMemorySink>();
   TraceInfo info = this_process_info(TraceClock::Simulated);
   info.values.emplace_back(kNeverEnded, "9000");
+  info.values.emplace_back(study::kTraceGroups, "world [0]; tensor [1]");
   {
     const auto recorder = TraceRecorder::start(sink, std::move(info));
     ASSERT_TRUE(recorder);
@@ -56,6 +58,8 @@ TEST(Document, ACallThatTheFileSaysNeverEndedIsStuck) {
   auto replay = Replay::make(*std::move(file));
   ASSERT_TRUE(replay);
   const Document document = make_document("test", *std::move(replay));
+  EXPECT_EQ(name_of_communicator(document, 1), "tensor [1]");
+  EXPECT_EQ(name_of_communicator(document, 2), "world [0], transfers");
   EXPECT_THAT(describe(document, EventId{0}), Not(Contains(HasSubstr("never ended"))));
   EXPECT_THAT(describe(document, EventId{1}), Contains(HasSubstr("it never ended")));
   std::vector<EventId> scratch;

@@ -252,12 +252,14 @@ TEST(ScenarioRun, CallsThatAreAlikeAreOneRow) {
 /// What a run of a scenario of ours leaves in a new folder, which goes with the object.
 class KeptRun {
  public:
-  explicit KeptRun(const std::string& name)
+  explicit KeptRun(const std::string& name, bool is_real = false)
       : folder(testing::TempDir() + "kept_run_" + std::to_string(::getpid())) {
     fs::remove_all(folder);
     const auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/" + name);
     EXPECT_TRUE(scenario) << scenario.error().message;
-    auto run = run_scenario({.scenario = *scenario, .folder = folder});
+    ScenarioQuestion question{.scenario = *scenario, .is_real = is_real, .folder = folder};
+    if (is_real) question.timeout = Seconds{20};  // who is killed is noticed at once
+    auto run = run_scenario(question);
     EXPECT_TRUE(run) << run.error().message;
     EXPECT_TRUE(run->unmet.empty()) << joined(run->unmet);
     outcome = *std::move(run);
@@ -311,6 +313,19 @@ TEST(ScenarioRun, ASimulatedHangLeavesLogsAReportAndATrace) {
   ASSERT_TRUE(by_trace) << by_trace.error().message;
   EXPECT_EQ(by_trace->verdict.best.kind, hang::Kind::MissingRank);
   EXPECT_EQ(by_trace->verdict.best.culprits, std::vector<int>{1});
+}
+
+// The same of real ranks, whose warnings stand where watchdogs' lines do.
+TEST(ScenarioRun, ARealHangLeavesLogsAndATrace) {
+  const KeptRun run("killed-rank.yaml", true);
+  EXPECT_EQ(run.count(hang::FileKind::Dump), 7);
+  EXPECT_EQ(run.count(hang::FileKind::Log), 8);
+  EXPECT_EQ(run.count(hang::FileKind::Trace), 1);
+  const std::string dead = run.text("rank_1.log");
+  EXPECT_NE(dead.find("Init COMPLETE"), std::string::npos);
+  EXPECT_NE(dead.find("AllReduce: opCount 8 "), std::string::npos);
+  EXPECT_EQ(dead.find("AllReduce: opCount 9 "), std::string::npos) << "it never came to that";
+  EXPECT_NE(run.text("rank_2.log").find("NCCL WARN rank 1"), std::string::npos);
 }
 
 // Nobody asks a job that goes on for its status, and no watchdog speaks.
