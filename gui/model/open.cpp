@@ -41,21 +41,23 @@ Opened from_bytes(std::string title, std::vector<std::byte> bytes, const OnProgr
   return std::shared_ptr<const Document>(std::move(document));
 }
 
-std::shared_ptr<const Document> shared_document(const std::string& title, Replay replay) {
-  return std::make_shared<const Document>(make_document(title, std::move(replay)));
+/// The file; of a long one its beginning first, which on_part() is told of.
+Result<TraceFile> open_file(const std::string& path, const std::string& title,
+                            const OnPart& on_part) {
+  constexpr std::size_t kFirst = 24U << 20;  // bytes, gone over in a tenth of a second
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(path, unknown);
+  if (!on_part || unknown || size <= 2 * kFirst) return TraceFile::open(path);
+  RINGSIDE_TRY(TraceFile first, TraceFile::open_begin(path, kFirst));
+  RINGSIDE_TRY(Replay replay, Replay::make(first));
+  on_part(std::make_shared<const Document>(make_document(title, std::move(replay))));
+  return first.whole();
 }
 
 Opened open_trace(const std::string& path, const OnProgress& on_progress, const OnPart& on_part) {
-  constexpr std::size_t kFirst = 24U << 20;  // bytes, gone over in a tenth of a second
   const std::string title = fs::path(path).filename().string();
-  std::error_code unknown;
-  const std::uintmax_t size = fs::file_size(path, unknown);
-  if (on_part && !unknown && size > 2 * kFirst) {
-    RINGSIDE_TRY(TraceFile first, TraceFile::open_begin(path, kFirst));
-    RINGSIDE_TRY(Replay replay, Replay::make(std::move(first)));
-    on_part(shared_document(title, std::move(replay)));
-  }
-  RINGSIDE_TRY(Replay replay, Replay::open(path, on_progress));
+  RINGSIDE_TRY(TraceFile file, open_file(path, title, on_part));
+  RINGSIDE_TRY(Replay replay, Replay::make(std::move(file), on_progress));
   Document document = make_document(title, std::move(replay));
   if (auto known = surround_of(document)) document.surround = *std::move(known);
   return std::make_shared<const Document>(std::move(document));
