@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gui/model/open.h"
+#include "gui/model/session.h"
 #include "gui/model/timeline.h"
 #include "trace/file_sink.h"
 #include "trace/recorder.h"
@@ -128,6 +129,30 @@ BENCHMARK(GuiPrepareAtAnyZoom)
     ->ArgsProduct({{1'000'000, 10'000'000}, {0, 1}})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
+
+/// events, view: a frame in the middle of the trace, once the view has made what it keeps of a call.
+void GuiPrepareView(benchmark::State& state) {
+  const auto view = static_cast<View>(state.range(1));
+  state.SetLabel(to_string(view));
+  const std::shared_ptr<const Document> shown(&document(state.range(0)), [](const Document*) {});
+  Session session;
+  session.open(shown);
+  session.compare_with(shown);
+  const TimeRange whole = shown->whole();
+  session.state().now_ns = whole.begin_ns + (whole.end_ns - whole.begin_ns) / 2;
+  const Canvas canvas{.width = 1600, .height = 1000};
+  const auto begin = std::chrono::steady_clock::now();
+  session.prepare(view, canvas);
+  state.counters["first_ms"] =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  for (auto _ : state) {
+    session.state().now_ns += 1;
+    benchmark::DoNotOptimize(&session.prepare(view, canvas));
+  }
+}
+BENCHMARK(GuiPrepareView)
+    ->ArgsProduct({{1'000'000, 10'000'000}, {0, 1, 2, 3, 4, 5, 6}})
+    ->Unit(benchmark::kMicrosecond);
 
 // ---- opening -----------------------------------------------------------------------------------
 
