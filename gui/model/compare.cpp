@@ -147,6 +147,7 @@ void prepare_findings(const Document& document, const Canvas& canvas, Panel& int
         "Nothing was found: every rank came to the end of its calls, and the file is whole.");
     return;
   }
+  const bool has_lanes = !document.replay->lanes().empty();
   for (const Finding& finding : document.findings) {
     Table table{.title = finding.title, .head = {}, .rows = {}};
     const Ink ink = finding.weight == Finding::Weight::Fault     ? Ink::Bad
@@ -154,14 +155,14 @@ void prepare_findings(const Document& document, const Canvas& canvas, Panel& int
                                                                  : Ink::Text;
     for (const std::string& line : finding.lines) {
       table.rows.push_back({{{line, 0, table.rows.empty() ? ink : Ink::Text}},
-                            finding.ranks.empty()
+                            finding.ranks.empty() || !has_lanes
                                 ? Target{}
                                 : Target{Target::Kind::Rank,
                                          static_cast<std::uint32_t>(finding.ranks.front()), 0, 0}});
     }
     if (!finding.ranks.empty()) {
-      table.note = fmt::format("marked in the timeline: rank {}; click a line to go there",
-                               format_ranks(finding.ranks));
+      table.note = (has_lanes ? "marked in the timeline: rank " : "rank ") +
+                   format_ranks(finding.ranks) + (has_lanes ? "; click a line to go there" : "");
     }
     into.tables.push_back(std::move(table));
   }

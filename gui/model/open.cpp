@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/vocabulary.h"
 #include "base/wording.h"
+#include "diag/audit/audit.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "gui/model/call_trace.h"
@@ -213,11 +214,29 @@ Finding finding_of(const audit::Finding& found) {
   return finding;
 }
 
+/// What is found in logs whose calls cannot be shown, for that reason.
+Opened open_findings(const std::vector<std::string>& paths, const Error& why) {
+  const auto audited = audit::audit_logs(paths, {});
+  if (!audited || audited->findings.empty()) return why;
+  const TraceMemorySink nothing;
+  RINGSIDE_TRY(const auto opened,
+               from_bytes(fs::path(paths.front()).filename().string(), nothing.bytes(), {}));
+  auto document = std::make_shared<Document>(*opened);
+  for (const audit::Finding& one : audited->findings) document->findings.push_back(finding_of(one));
+  document->findings.push_back({.weight = Finding::Weight::Note,
+                                .title = "The calls of the job are not shown",
+                                .lines = {why.message, why.help},
+                                .ranks = {}});
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
 /// Logs have no times of a call's steps: its calls are simulated on the hosts that they describe.
-Opened open_logs(const std::vector<std::string>& paths) {
+Opened open_logs(const std::vector<std::string>& paths, const std::string& cluster) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
-  RINGSIDE_TRY(study::LoggedJob job,
-               study::job_of_logs({.logs = paths, .folder = folder.path() + "/hosts"}));
+  auto logged =
+      study::job_of_logs({.logs = paths, .cluster = cluster, .folder = folder.path() + "/hosts"});
+  if (!logged) return open_findings(paths, logged.error());
+  study::LoggedJob job = *std::move(logged);
   Finding source{.weight = Finding::Weight::Note,
                  .title = "Simulated: the calls that were logged, on " + job.source,
                  .lines = std::move(job.unknown),
@@ -233,7 +252,7 @@ Opened open_logs(const std::vector<std::string>& paths) {
 }  // namespace
 
 Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress,
-                  const OnPart& on_part) {
+                  const OnPart& on_part, const std::string& cluster) {
   if (paths.empty()) {
     return Error{ErrorCode::InvalidArgument, "nothing to show",
                  "name a trace, a scenario, or a folder of dumps or logs"};
@@ -252,7 +271,7 @@ Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_pr
   }
   Opened dumps = open_dumps(paths);
   if (dumps || dumps.error().code != ErrorCode::NotFound) return dumps;
-  return open_logs(paths);
+  return open_logs(paths, cluster);
 }
 
 Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_progress) {
