@@ -292,27 +292,36 @@ class TopologyView::Frame {
 
   void overlay() {
     const std::int32_t channel = state_.channel.value_or(0);
-    for (const Edge& edge : std::ranges::equal_range(edges_, channel, {}, &Edge::channel)) {
-      if (are_placed(edge.from, edge.to)) arrow(edge.from, edge.to);
+    const auto edges = std::ranges::equal_range(edges_, channel, {}, &Edge::channel);
+    // Where everybody sends to everybody nobody follows a line by eye, nor among so many ranks.
+    constexpr std::size_t kMostRanksApart = 256;
+    const bool are_apart = gpus_.size() <= kMostRanksApart && edges.size() <= 3 * gpus_.size();
+    for (const Edge& edge : edges) {
+      if (are_placed(edge.from, edge.to)) arrow(edge.from, edge.to, are_apart);
     }
   }
 
-  void arrow(std::int32_t from, std::int32_t to) {
+  void arrow(std::int32_t from, std::int32_t to, bool goes_around) {
     const Point a = gpus_[static_cast<std::size_t>(from)];
     const Point b = gpus_[static_cast<std::size_t>(to)];
     const float length = std::hypot(b.x - a.x, b.y - a.y);
     if (length < 2 * radius_ + 2) return;
     // Around others in its way, as from the last rank of a row back to the first.
-    const float aside = is_another_between(a, b) ? std::max(0.24F * length, 4 * radius_) : 0;
-    const Point middle{(a.x + b.x) / 2 - (b.y - a.y) / length * aside,
-                       (a.y + b.y) / 2 + (b.x - a.x) / length * aside};
+    const bool is_bent = goes_around && is_another_between(a, b);
+    const float aside = is_bent ? std::max(0.24F * length, 4 * radius_) : 0;
+    // It comes half as far as its middle is off; within the canvas.
+    const float off_y = (b.x - a.x) / length * aside;
+    const float mean_y = (a.y + b.y) / 2;
+    const Point middle{
+        (a.x + b.x) / 2 - (b.y - a.y) / length * aside,
+        mean_y + std::clamp(off_y, -2 * mean_y, 2 * std::max(canvas_.height - mean_y, 0.0F))};
     const auto at = [&](float part) {
       const float rest = 1 - part;
       return Point{rest * rest * a.x + 2 * rest * part * middle.x + part * part * b.x,
                    rest * rest * a.y + 2 * rest * part * middle.y + part * part * b.y};
     };
     const float cut = (radius_ + 2) / length;
-    const int pieces = aside > 0 ? 12 : 1;
+    const int pieces = is_bent ? 12 : 1;
     for (int i = 0; i < pieces; ++i) {
       const auto part = [&](int piece) {
         return cut + (1 - 2 * cut) * static_cast<float>(piece) / static_cast<float>(pieces);
@@ -325,8 +334,6 @@ class TopologyView::Frame {
   }
 
   [[nodiscard]] bool is_another_between(Point a, Point b) const {
-    constexpr std::size_t kMost = 256;  // ranks: with more of them nobody follows a line by eye
-    if (gpus_.size() > kMost) return false;
     const float length = std::hypot(b.x - a.x, b.y - a.y);
     const Point along{(b.x - a.x) / length, (b.y - a.y) / length};
     return std::ranges::any_of(gpus_, [&](Point p) {
