@@ -38,8 +38,9 @@ class TopologyView::Frame {
   void run() {
     std::int32_t ranks = 0;
     for (const LaneKey& lane : document_.replay->lanes()) {
-      if (lane.communicator == call_.communicator)
-        ranks = std::max(ranks, std::min(lane.rank, kMostRanks - 1) + 1);
+      if (lane.communicator != call_.communicator) continue;
+      ranks = std::max(ranks, std::min(lane.rank, kMostRanks - 1) + 1);
+      is_cut_ |= lane.rank >= kMostRanks;
     }
     gpus_.resize(static_cast<std::size_t>(ranks));
     const float top = canvas_.line * 0.4F;
@@ -56,6 +57,9 @@ class TopologyView::Frame {
     for (std::int32_t rank = 0; rank < ranks; ++rank) gpu(rank);
     panel_.lines.push_back(words());
     panel_.lines.push_back(limits());
+    if (is_cut_)
+      panel_.lines.push_back(
+          fmt::format("Ranks 0 to {} alone, and what goes between them.", kMostRanks - 1));
   }
 
  private:
@@ -387,6 +391,7 @@ class TopologyView::Frame {
   MachineLayout layout_;
   std::vector<Point> gpus_;  ///< [rank]
   float radius_ = 8;
+  bool is_cut_ = false;  ///< there are more ranks
   int moving_ = 0;
   std::optional<Machine::Hop> fullest_;
   double fullest_share_ = 0;

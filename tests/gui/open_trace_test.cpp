@@ -81,6 +81,10 @@ TEST_F(OpenTrace, OfTenThousandRanksEachHasItsRow) {
   ASSERT_TRUE(opened);
   EXPECT_EQ((*opened)->replay->statistics().ranks, 10'000U);
   show(*opened);
+  Session session;
+  session.open(*opened);
+  const std::string text = to_text(session.prepare(View::Topology, {.width = 700, .height = 400}));
+  EXPECT_NE(text.find("Ranks 0 to 2047 alone"), std::string::npos);
 }
 
 }  // namespace
