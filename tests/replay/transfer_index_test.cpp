@@ -50,7 +50,7 @@ TEST(TransferIndex, LongStridesAndLongRunsAreFoundAllTheSame) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> all;
   std::uint32_t send = 0;
   for (std::uint32_t i = 0; i < 5000; ++i) {
-    send += i % 1500 == 0 ? 5000 : i < 2000 ? 1 : 2047;
+    send += i % 1500 == 0 ? 5000U : i < 2000 ? 1U : 2047U;
     all.emplace_back(send, 20'000'000 + 2 * i);
   }
   for (const auto& [from, to] : all) index.add(transfer(from, to));
