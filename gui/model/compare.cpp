@@ -40,17 +40,17 @@ Numbered numbered(const Document& document) {
   return all;
 }
 
-Nanoseconds sum_of(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
-  Nanoseconds sum{0};
+/// Of all channels; a file's times may be so far off that no count of nanoseconds holds the sum.
+Seconds sum_of(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
+  Seconds sum{0};
   for (const ChannelStatistics& one : all.channels) sum += one.*time;
   return sum;
 }
 
 /// Of the time that channels were in steps, so much a step.
 std::string a_step(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
-  return all.primitives == 0
-             ? std::string("-")
-             : format_time(Seconds{sum_of(all, time)} / static_cast<double>(all.primitives));
+  return all.primitives == 0 ? std::string("-")
+                             : format_time(sum_of(all, time) / static_cast<double>(all.primitives));
 }
 std::string mean_step(const TraceStatistics& all) { return a_step(all, &ChannelStatistics::busy); }
 std::string mean_waiting(const TraceStatistics& all) {
@@ -59,8 +59,8 @@ std::string mean_waiting(const TraceStatistics& all) {
 
 /// Where as many steps take longer, what is slower is each message, and not the way that they go.
 std::string longer_steps(const TraceStatistics& a, const TraceStatistics& b) {
-  const auto first = static_cast<double>(sum_of(a, &ChannelStatistics::busy).count());
-  const auto second = static_cast<double>(sum_of(b, &ChannelStatistics::busy).count());
+  const double first = sum_of(a, &ChannelStatistics::busy).count();
+  const double second = sum_of(b, &ChannelStatistics::busy).count();
   if (a.primitives != b.primitives || first <= 0 || second <= 0) return {};
   const double ratio = std::max(first, second) / std::min(first, second);
   if (ratio < 1.1) return {};
