@@ -17,20 +17,30 @@ std::size_t TransferMatcher::Hash::operator()(const TraceConnection& connection)
 TransferMatcher::TransferMatcher(std::function<void(const TraceTransfer&)> on_transfer)
     : on_transfer_(std::move(on_transfer)) {}
 
+std::optional<TraceConnection> connection_to(const TraceEvent& event) {
+  if (event.kind == EventKind::Collective || !parts_of(event.primitive).sends ||
+      event.send_peer < 0)
+    return std::nullopt;
+  return TraceConnection{event.communicator, event.rank, event.send_peer, event.channel};
+}
+
+std::optional<TraceConnection> connection_from(const TraceEvent& event) {
+  if (event.kind == EventKind::Collective || !parts_of(event.primitive).receives ||
+      event.recv_peer < 0)
+    return std::nullopt;
+  return TraceConnection{event.communicator, event.recv_peer, event.rank, event.channel};
+}
+
 void TransferMatcher::add(const TraceEvent& event, TraceTag tag) {
-  if (event.kind == EventKind::Collective) return;
-  const PrimitiveParts parts = parts_of(event.primitive);
-  if (parts.receives && event.recv_peer >= 0) {
-    add_half({event.communicator, event.recv_peer, event.rank, event.channel}, event, tag, false);
-  }
-  if (parts.sends && event.send_peer >= 0) {
-    add_half({event.communicator, event.rank, event.send_peer, event.channel}, event, tag, true);
-  }
+  if (const auto from = connection_from(event)) add_half(*from, event, tag, false);
+  if (const auto to = connection_to(event)) add_half(*to, event, tag, true);
 }
 
 void TransferMatcher::add_half(const TraceConnection& connection, const TraceEvent& event,
                                TraceTag tag, bool is_send) {
-  State& state = states_[connection];
+  const auto [found, is_new] = states_.try_emplace(connection);
+  State& state = found->second;
+  if (is_new) state.number = static_cast<std::uint32_t>(states_.size() - 1);
   Side& side = is_send ? state.send : state.recv;
   if (side.sequence != event.sequence) side = {event.sequence, 0};
   const Half half{event.sequence, side.next++, event.begin_ns, event.end_ns, tag};
@@ -46,8 +56,9 @@ void TransferMatcher::add_half(const TraceConnection& connection, const TraceEve
     }
     const Half& send = is_send ? half : other;
     const Half& recv = is_send ? other : half;
-    const TraceTransfer transfer{connection,    half.sequence, send.begin_ns, send.end_ns,
-                                 recv.begin_ns, recv.end_ns,   send.tag,      recv.tag};
+    const TraceTransfer transfer{connection,    state.number, half.sequence,
+                                 send.begin_ns, send.end_ns,  recv.begin_ns,
+                                 recv.end_ns,   send.tag,     recv.tag};
     --waiting_;
     if (++state.first == state.waiting.size()) {
       state.waiting.clear();

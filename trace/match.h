@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct TraceConnection {
   friend bool operator==(const TraceConnection&, const TraceConnection&) = default;
 };
 
+/// That which the event sends on, or receives from; none where it has no part in a transfer on that side.
+std::optional<TraceConnection> connection_to(const TraceEvent& event);
+std::optional<TraceConnection> connection_from(const TraceEvent& event);
+
 /// What whoever adds an event calls it: the event, and the primitive that it is part of.
 struct TraceTag {
   std::uint32_t event = 0;
@@ -28,6 +33,7 @@ struct TraceTag {
 /// A chunk on its way: the primitive that sent it and the one that received it.
 struct TraceTransfer {
   TraceConnection connection;
+  std::uint32_t connection_number = 0;  ///< of the matcher: 0, 1, ... as connections come
   std::uint32_t sequence = 0;
   std::int64_t send_begin_ns = 0;
   std::int64_t send_end_ns = 0;
@@ -40,7 +46,8 @@ struct TraceTransfer {
 /// Finds out who fed whom, each of a primitive's peers for itself: within a collective, the nth primitive that sends on a connection feeds the
 /// nth that receives from it. Holds only the halves whose other half has not come yet.
 ///
-/// Ordering   events of one rank and channel come in the order recorded; lanes may come in any order
+/// Ordering   events of one rank and channel come in the order recorded; lanes may come in any order. So do a connection's
+///            transfers, at both ends: of two that are handed over, the later one has the later send and the later receive.
 /// Threads    one
 class TransferMatcher {
  public:
@@ -68,6 +75,7 @@ class TransferMatcher {
     std::uint32_t next = 0;  ///< ordinal
   };
   struct State {
+    std::uint32_t number = 0;
     Side send;
     Side recv;
     bool do_sends_wait =

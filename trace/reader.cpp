@@ -50,9 +50,21 @@ Result<TraceFile> TraceFile::open_begin(const std::string& path, std::size_t mos
   if (mapped == MAP_FAILED) return system_error(fmt::format("{}: cannot map it", path), errno);
   std::shared_ptr<const void> mapping(
       mapped, [size](const void* at) { ::munmap(const_cast<void*>(at), size); });
-  const std::size_t wanted = std::min(size, most_bytes);
-  auto trace = parse({static_cast<const std::byte*>(mapped), wanted}, path, wanted < size);
-  if (trace) trace->mapping_ = std::move(mapping);
+  const std::span all(static_cast<const std::byte*>(mapped), size);
+  auto trace = parse(all.first(std::min(size, most_bytes)), path, most_bytes < size);
+  if (trace) {
+    trace->mapping_ = std::move(mapping);
+    trace->mapped_ = all;
+  }
+  return trace;
+}
+
+TraceFile TraceFile::whole() const {
+  TraceFile trace;
+  trace.mapping_ = mapping_;
+  trace.mapped_ = mapped_;
+  trace.bytes_ = mapping_ ? mapped_ : bytes_;
+  trace.scan(false);
   return trace;
 }
 

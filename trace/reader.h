@@ -40,6 +40,8 @@ class TraceFile {
   /// Of a longer file its first bytes alone: what can be shown while all of it is gone over. Its events have the numbers that
   /// they have in the whole; the block that is cut does not count as torn.
   static Result<TraceFile> open_begin(const std::string& path, std::size_t most_bytes);
+  /// All of the file that open_begin() took the first bytes of, in the same mapping; any other file once more.
+  [[nodiscard]] TraceFile whole() const;
 
   /// The same for bytes in memory, which must outlive the result; `name` stands in messages.
   static Result<TraceFile> parse(std::span<const std::byte> bytes, const std::string& name);
@@ -77,6 +79,7 @@ class TraceFile {
   void take(std::span<const std::byte> payload, Place place);
 
   std::shared_ptr<const void> mapping_;
+  std::span<const std::byte> mapped_;  ///< all of it
   std::span<const std::byte> bytes_;
   std::vector<Place> blocks_;
   std::optional<std::size_t> last_gap_;

@@ -40,16 +40,32 @@ Numbered numbered(const Document& document) {
   return all;
 }
 
+/// Of all channels; a file's times may be so far off that no count of nanoseconds holds the sum.
+Seconds sum_of(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
+  Seconds sum{0};
+  for (const ChannelStatistics& one : all.channels) sum += one.*time;
+  return sum;
+}
+
 /// Of the time that channels were in steps, so much a step.
 std::string a_step(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
-  Nanoseconds sum{0};
-  for (const ChannelStatistics& one : all.channels) sum += one.*time;
   return all.primitives == 0 ? std::string("-")
-                             : format_time(Seconds{sum} / static_cast<double>(all.primitives));
+                             : format_time(sum_of(all, time) / static_cast<double>(all.primitives));
 }
 std::string mean_step(const TraceStatistics& all) { return a_step(all, &ChannelStatistics::busy); }
 std::string mean_waiting(const TraceStatistics& all) {
   return a_step(all, &ChannelStatistics::waiting);
+}
+
+/// Where as many steps take longer, what is slower is each message, and not the way that they go.
+std::string longer_steps(const TraceStatistics& a, const TraceStatistics& b) {
+  const double first = sum_of(a, &ChannelStatistics::busy).count();
+  const double second = sum_of(b, &ChannelStatistics::busy).count();
+  if (a.primitives != b.primitives || first <= 0 || second <= 0) return {};
+  const double ratio = std::max(first, second) / std::min(first, second);
+  if (ratio < 1.1) return {};
+  return fmt::format("As many steps in both, and one takes {:.2f} x as long in the {}", ratio,
+                     second > first ? "second" : "first");
 }
 
 Cell ratio_cell(double ratio) {
@@ -138,6 +154,12 @@ void prepare_compare(const Document& document, const Document* other, const Stat
   row("from the first event to the last", format_time(Seconds{a.span()}),
       format_time(Seconds{b.span()}));
   into.tables.push_back(std::move(sums));
+  const bool is_other_protocol = std::ranges::any_of(
+      pairs, [](const Pair& pair) { return pair.here->protocol != pair.there->protocol; });
+  if (const std::string longer = longer_steps(a, b); !longer.empty()) {
+    into.lines.push_back(longer +
+                         (is_other_protocol ? "; key 4: what a message of each is made of." : "."));
+  }
 }
 
 void prepare_findings(const Document& document, const Canvas& canvas, Panel& into) {
@@ -147,6 +169,7 @@ void prepare_findings(const Document& document, const Canvas& canvas, Panel& int
         "Nothing was found: every rank came to the end of its calls, and the file is whole.");
     return;
   }
+  const bool has_lanes = !document.replay->lanes().empty();
   for (const Finding& finding : document.findings) {
     Table table{.title = finding.title, .head = {}, .rows = {}};
     const Ink ink = finding.weight == Finding::Weight::Fault     ? Ink::Bad
@@ -154,14 +177,14 @@ void prepare_findings(const Document& document, const Canvas& canvas, Panel& int
                                                                  : Ink::Text;
     for (const std::string& line : finding.lines) {
       table.rows.push_back({{{line, 0, table.rows.empty() ? ink : Ink::Text}},
-                            finding.ranks.empty()
+                            finding.ranks.empty() || !has_lanes
                                 ? Target{}
                                 : Target{Target::Kind::Rank,
                                          static_cast<std::uint32_t>(finding.ranks.front()), 0, 0}});
     }
     if (!finding.ranks.empty()) {
-      table.note = fmt::format("marked in the timeline: rank {}; click a line to go there",
-                               format_ranks(finding.ranks));
+      table.note = (has_lanes ? "marked in the timeline: rank " : "rank ") +
+                   format_ranks(finding.ranks) + (has_lanes ? "; click a line to go there" : "");
     }
     into.tables.push_back(std::move(table));
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
+#include <span>
 
 #include "base/text.h"
 #include "base/vocabulary.h"
@@ -15,6 +17,8 @@ namespace {
 
 constexpr std::size_t kMostPathSteps = 1'000'000;
 constexpr std::size_t kFewRows = 12;
+constexpr double kSlow = 0.8;  // of the median rate of all pairs
+constexpr double kVerySlow = 0.5;
 
 std::string time_text(std::int64_t ns) { return format_time(Seconds{Nanoseconds{ns}}); }
 
@@ -85,56 +89,6 @@ Table path_table(const Document& document, const CallFacts& call) {
   return table;
 }
 
-/// What one rank has sent to another.
-struct PairSum {
-  std::uint64_t bytes = 0;
-  std::uint64_t timed_bytes = 0;  ///< of those that have come
-  std::int64_t under_way_ns = 0;
-  EventId slowest = kNoEvent;
-  std::int64_t slowest_ns = 0;
-  [[nodiscard]] double rate() const {  // bytes/s
-    return under_way_ns > 0
-               ? static_cast<double>(timed_bytes) / static_cast<double>(under_way_ns) * 1e9
-               : 0;
-  }
-};
-
-/// The slowest pairs: a link that is slower than its like stands out, whoever waits for it.
-Table pairs_table(const std::map<std::pair<std::int32_t, std::int32_t>, PairSum>& pairs) {
-  Table table{.title = "From rank to rank, the slowest first: while both ends were in it",
-              .head = {"from", "to", "bytes", "under way", "GB/s", "of the median"},
-              .rows = {}};
-  std::vector<std::pair<std::pair<std::int32_t, std::int32_t>, PairSum>> order;
-  for (const auto& [ends, sum] : pairs) {
-    if (sum.rate() > 0) order.emplace_back(ends, sum);
-  }
-  std::ranges::stable_sort(order, {}, [](const auto& one) { return one.second.rate(); });
-  if (order.empty()) {
-    table.note = "nothing has come yet";
-    return table;
-  }
-  const double median = order[order.size() / 2].second.rate();
-  const std::size_t shown = std::min(order.size(), kFewRows);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [ends, sum] = order[i];
-    const double share = sum.rate() / median;
-    const Ink ink = share < 0.5 ? Ink::Bad : share < 0.8 ? Ink::Warn : Ink::Text;
-    table.rows.push_back(
-        {{{fmt::format("{}", ends.first)},
-          {fmt::format("{}", ends.second)},
-          {short_size(sum.bytes)},
-          {time_text(sum.under_way_ns)},
-          {fmt::format("{:.2f}", sum.rate() / 1e9)},
-          {fmt::format("{:.2f} x", share), static_cast<float>(std::min(share, 1.0)), Ink::Text,
-           ink == Ink::Text ? Ink::Send : ink}},
-         {Target::Kind::Event, to_int(sum.slowest), 1, 0}});
-  }
-  if (order.size() > shown)
-    table.note = fmt::format("{} more, up to {:.2f} GB/s", order.size() - shown,
-                             order.back().second.rate() / 1e9);
-  return table;
-}
-
 Table slowest_table(const Document& document) {
   Table table{
       .title = "Ranks and channels by the time that they waited for senders that had not begun",
@@ -168,6 +122,119 @@ Table slowest_table(const Document& document) {
 
 }  // namespace
 
+double Numbers::PairSum::rate() const {
+  return under_way_ns > 0
+             ? static_cast<double>(timed_bytes) / static_cast<double>(under_way_ns) * 1e9
+             : 0;
+}
+
+/// The slowest pairs: a link that is slower than its like stands out, whoever waits for it.
+Table Numbers::pairs_table(const std::vector<PairSum>& pairs) {
+  Table table{.title = "From rank to rank, the slowest first: while both ends were in it",
+              .head = {"from", "to", "bytes", "under way", "GB/s", "of the median"},
+              .rows = {}};
+  std::vector<PairSum> order;
+  for (const PairSum& sum : pairs) {
+    if (sum.rate() > 0) order.push_back(sum);
+  }
+  std::ranges::stable_sort(order, {}, &PairSum::rate);
+  if (order.empty()) {
+    table.note = "nothing has come yet";
+    return table;
+  }
+  const double median = order[order.size() / 2].rate();
+  const std::size_t shown = std::min(order.size(), kFewRows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const PairSum& sum = order[i];
+    const double share = sum.rate() / median;
+    const Ink ink = share < kVerySlow ? Ink::Bad : share < kSlow ? Ink::Warn : Ink::Text;
+    table.rows.push_back(
+        {{{fmt::format("{}", sum.from)},
+          {fmt::format("{}", sum.to)},
+          {short_size(sum.bytes)},
+          {time_text(sum.under_way_ns)},
+          {fmt::format("{:.2f}", sum.rate() / 1e9)},
+          {fmt::format("{:.2f} x", share), static_cast<float>(std::min(share, 1.0)), Ink::Text,
+           ink == Ink::Text ? Ink::Send : ink}},
+         {Target::Kind::Event, to_int(sum.slowest), 1, 0}});
+  }
+  if (order.size() > shown)
+    table.note =
+        fmt::format("{} more, up to {:.2f} GB/s", order.size() - shown, order.back().rate() / 1e9);
+  const auto slow_end =
+      std::ranges::find_if(order, [&](const PairSum& sum) { return sum.rate() >= kSlow * median; });
+  const std::string common = common_rank(std::span(order.begin(), slow_end));
+  if (!common.empty()) table.note += (table.note.empty() ? "" : "; ") + common;
+  return table;
+}
+
+/// The rank that the slowest of the slow pairs have in common: its link is the first to look at. Empty: none, or no single.
+std::string Numbers::common_rank(std::span<const PairSum> slow) {
+  if (slow.empty()) return {};
+  const auto first_without = [&](std::int32_t rank) {
+    const auto found = std::ranges::find_if(
+        slow, [rank](const PairSum& sum) { return sum.from != rank && sum.to != rank; });
+    return found - slow.begin();
+  };
+  const auto [from, to] = std::pair(slow.front().from, slow.front().to);
+  const auto as_sender = first_without(from);
+  const auto as_receiver = first_without(to);
+  const auto most = std::max(as_sender, as_receiver);
+  if (most < 2 || (as_sender == as_receiver && from != to)) return {};
+  return fmt::format("the slowest {} have rank {} in common", most,
+                     as_sender > as_receiver ? from : to);
+}
+
+void Numbers::take(const Document& document, const CallFacts& call) {
+  transfers_ = transfers_of(document, call);
+  path_ = path_table(document, call);
+  const std::vector<Transfer>& all = transfers_.all;
+  by_sent_.resize(all.size());
+  std::iota(by_sent_.begin(), by_sent_.end(), 0U);
+  std::ranges::stable_sort(by_sent_, {}, [&](std::uint32_t i) { return all[i].sent_ns; });
+  std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> numbers;
+  for (const Transfer& one : all) numbers.try_emplace({one.from, one.to});
+  pairs_.clear();
+  for (auto& [ends, number] : numbers) {
+    number = static_cast<std::uint32_t>(pairs_.size());
+    pairs_.push_back({.from = ends.first, .to = ends.second});
+  }
+  pair_of_.clear();
+  all_bytes_ = 0;
+  for (const Transfer& one : all) {
+    pair_of_.push_back(numbers.at({one.from, one.to}));
+    all_bytes_ += one.bytes;
+  }
+  moved_to_ns_ = INT64_MIN;
+  moved_ = 0;
+  moved_bytes_ = 0;
+}
+
+/// Forwards what has been sent meanwhile is added; backwards all is added anew.
+void Numbers::move_to(std::int64_t now_ns) {
+  if (now_ns < moved_to_ns_) {
+    for (PairSum& pair : pairs_) pair = {.from = pair.from, .to = pair.to};
+    moved_ = 0;
+    moved_bytes_ = 0;
+  }
+  moved_to_ns_ = now_ns;
+  for (; moved_ < by_sent_.size(); ++moved_) {
+    const Transfer& one = transfers_.all[by_sent_[moved_]];
+    if (one.sent_ns > now_ns) break;
+    moved_bytes_ += one.bytes;
+    PairSum& pair = pairs_[pair_of_[by_sent_[moved_]]];
+    pair.bytes += one.bytes;
+    if (one.under_way_ns() > 0) {
+      pair.timed_bytes += one.bytes;
+      pair.under_way_ns += one.under_way_ns();
+    }
+    if (pair.slowest == kNoEvent || one.under_way_ns() > pair.slowest_ns) {
+      pair.slowest = one.send;
+      pair.slowest_ns = one.under_way_ns();
+    }
+  }
+}
+
 void Numbers::prepare(const Document& document, const State& state, const Canvas&, Panel& into) {
   const CallFacts* const call = document.call_at(state.now_ns);
   if (call == nullptr) {
@@ -180,32 +247,15 @@ void Numbers::prepare(const Document& document, const State& state, const Canvas
     has_call_ = true;
     communicator_ = call->communicator;
     sequence_ = call->sequence;
-    transfers_ = transfers_of(document, *call);
-    path_ = path_table(document, *call);
+    take(document, *call);
   }
+  move_to(state.now_ns);
   const auto ranks = static_cast<int>(document.replay->statistics().ranks);
   const std::int64_t length = std::max<std::int64_t>(call->time.end_ns - call->time.begin_ns, 1);
   const std::int64_t passed =
       std::clamp<std::int64_t>(state.now_ns - call->time.begin_ns, 0, length);
-  std::uint64_t moved = 0;
-  std::uint64_t all = 0;
-  std::map<std::pair<std::int32_t, std::int32_t>, PairSum> by_pair;
-  for (const Transfer& one : transfers_.all) {
-    all += one.bytes;
-    if (one.sent_ns > state.now_ns) continue;
-    moved += one.bytes;
-    PairSum& pair = by_pair[{one.from, one.to}];
-    pair.bytes += one.bytes;
-    if (one.under_way_ns() > 0) {
-      pair.timed_bytes += one.bytes;
-      pair.under_way_ns += one.under_way_ns();
-    }
-    if (pair.slowest == kNoEvent || one.under_way_ns() > pair.slowest_ns) {
-      pair.slowest = one.send;
-      pair.slowest_ns = one.under_way_ns();
-    }
-  }
-  const double share = all > 0 ? static_cast<double>(moved) / static_cast<double>(all) : 0;
+  const double share =
+      all_bytes_ > 0 ? static_cast<double>(moved_bytes_) / static_cast<double>(all_bytes_) : 0;
   into.lines.push_back(title_of(document, *call));
   const Seconds time{Nanoseconds{std::max<std::int64_t>(passed, 1)}};
   // So much of the call as its messages have been sent.
@@ -219,14 +269,14 @@ void Numbers::prepare(const Document& document, const State& state, const Canvas
   row("time of the call", fmt::format("{} of {}", time_text(passed), time_text(length)),
       static_cast<double>(passed) / static_cast<double>(length));
   row("bytes sent",
-      fmt::format("{} of {}{}", short_size(moved), short_size(all),
+      fmt::format("{} of {}{}", short_size(moved_bytes_), short_size(all_bytes_),
                   transfers_.is_cut ? " and more" : ""),
       share);
   row("algbw", fmt::format("{:.2f} GB/s", in_gbs(algbw)), 0);
   row("busbw", fmt::format("{:.2f} GB/s", in_gbs(algbw) * factor), 0);
   into.tables.push_back(std::move(now));
 
-  into.tables.push_back(pairs_table(by_pair));
+  into.tables.push_back(pairs_table(pairs_));
   into.tables.push_back(path_);
   into.tables.push_back(slowest_table(document));
   for (const Table& table : document.surround.tables) into.tables.push_back(table);

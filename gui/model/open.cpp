@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/vocabulary.h"
 #include "base/wording.h"
+#include "diag/audit/audit.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/explain.h"
 #include "gui/model/call_trace.h"
@@ -41,21 +42,23 @@ Opened from_bytes(std::string title, std::vector<std::byte> bytes, const OnProgr
   return std::shared_ptr<const Document>(std::move(document));
 }
 
-std::shared_ptr<const Document> shared_document(const std::string& title, Replay replay) {
-  return std::make_shared<const Document>(make_document(title, std::move(replay)));
+/// The file; of a long one its beginning first, which on_part() is told of.
+Result<TraceFile> open_file(const std::string& path, const std::string& title,
+                            const OnPart& on_part) {
+  constexpr std::size_t kFirst = 24U << 20;  // bytes, gone over in a tenth of a second
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(path, unknown);
+  if (!on_part || unknown || size <= 2 * kFirst) return TraceFile::open(path);
+  RINGSIDE_TRY(TraceFile first, TraceFile::open_begin(path, kFirst));
+  RINGSIDE_TRY(Replay replay, Replay::make(first));
+  on_part(std::make_shared<const Document>(make_document(title, std::move(replay))));
+  return first.whole();
 }
 
 Opened open_trace(const std::string& path, const OnProgress& on_progress, const OnPart& on_part) {
-  constexpr std::size_t kFirst = 24U << 20;  // bytes, gone over in a tenth of a second
   const std::string title = fs::path(path).filename().string();
-  std::error_code unknown;
-  const std::uintmax_t size = fs::file_size(path, unknown);
-  if (on_part && !unknown && size > 2 * kFirst) {
-    RINGSIDE_TRY(TraceFile first, TraceFile::open_begin(path, kFirst));
-    RINGSIDE_TRY(Replay replay, Replay::make(std::move(first)));
-    on_part(shared_document(title, std::move(replay)));
-  }
-  RINGSIDE_TRY(Replay replay, Replay::open(path, on_progress));
+  RINGSIDE_TRY(TraceFile file, open_file(path, title, on_part));
+  RINGSIDE_TRY(Replay replay, Replay::make(std::move(file), on_progress));
   Document document = make_document(title, std::move(replay));
   if (auto known = surround_of(document)) document.surround = *std::move(known);
   return std::make_shared<const Document>(std::move(document));
@@ -211,11 +214,29 @@ Finding finding_of(const audit::Finding& found) {
   return finding;
 }
 
+/// What is found in logs whose calls cannot be shown, for that reason.
+Opened open_findings(const std::vector<std::string>& paths, const Error& why) {
+  const auto audited = audit::audit_logs(paths, {});
+  if (!audited || audited->findings.empty()) return why;
+  const TraceMemorySink nothing;
+  RINGSIDE_TRY(const auto opened,
+               from_bytes(fs::path(paths.front()).filename().string(), nothing.bytes(), {}));
+  auto document = std::make_shared<Document>(*opened);
+  for (const audit::Finding& one : audited->findings) document->findings.push_back(finding_of(one));
+  document->findings.push_back({.weight = Finding::Weight::Note,
+                                .title = "The calls of the job are not shown",
+                                .lines = {why.message, why.help},
+                                .ranks = {}});
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
 /// Logs have no times of a call's steps: its calls are simulated on the hosts that they describe.
-Opened open_logs(const std::vector<std::string>& paths) {
+Opened open_logs(const std::vector<std::string>& paths, const std::string& cluster) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
-  RINGSIDE_TRY(study::LoggedJob job,
-               study::job_of_logs({.logs = paths, .folder = folder.path() + "/hosts"}));
+  auto logged =
+      study::job_of_logs({.logs = paths, .cluster = cluster, .folder = folder.path() + "/hosts"});
+  if (!logged) return open_findings(paths, logged.error());
+  study::LoggedJob job = *std::move(logged);
   Finding source{.weight = Finding::Weight::Note,
                  .title = "Simulated: the calls that were logged, on " + job.source,
                  .lines = std::move(job.unknown),
@@ -231,7 +252,7 @@ Opened open_logs(const std::vector<std::string>& paths) {
 }  // namespace
 
 Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress,
-                  const OnPart& on_part) {
+                  const OnPart& on_part, const std::string& cluster) {
   if (paths.empty()) {
     return Error{ErrorCode::InvalidArgument, "nothing to show",
                  "name a trace, a scenario, or a folder of dumps or logs"};
@@ -250,7 +271,7 @@ Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_pr
   }
   Opened dumps = open_dumps(paths);
   if (dumps || dumps.error().code != ErrorCode::NotFound) return dumps;
-  return open_logs(paths);
+  return open_logs(paths, cluster);
 }
 
 Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_progress) {

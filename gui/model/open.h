@@ -20,9 +20,10 @@ using OnPart = std::function<void(std::shared_ptr<const Document>)>;
 /// hosts that they describe, with what is to be found in them).
 ///
 /// on_part  of a trace that takes long: its first events
+/// cluster  what the hosts of logs are, as --on takes it; empty: what the logs tell
 /// errors   those of whoever reads such a file; InvalidArgument: nothing is named, kinds are mixed
 Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress = {},
-                  const OnPart& on_part = {});
+                  const OnPart& on_part = {}, const std::string& cluster = {});
 
 /// Simulates the call, and shows its steps on its machine.
 /// errors  as study::plan_simulation(), study::simulate_call()

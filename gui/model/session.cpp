@@ -187,7 +187,8 @@ void Session::search(Search what) {
 void Session::fit_chosen() {
   if (state_.event != kNoEvent) {
     const TraceEvent event = document_->replay->event(state_.event);
-    const std::int64_t length = std::max<std::int64_t>(event.end_ns - event.begin_ns, 10);
+    constexpr std::int64_t kMost = std::int64_t{1} << 61;  // with times up to 2^62 it fits
+    const std::int64_t length = std::clamp<std::int64_t>(event.end_ns - event.begin_ns, 10, kMost);
     show_range(state_, *document_, {event.begin_ns - length, event.end_ns + length});
   } else if (state_.ruler) {
     show_range(state_, *document_, *state_.ruler);

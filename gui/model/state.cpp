@@ -17,7 +17,11 @@ constexpr std::array<std::string_view, kViews> kViewNames{"timeline", "topology"
                                                           "numbers",  "findings", "compare"};
 constexpr std::int64_t kShortest = 10;  // ns that a window shows at least
 
-std::int64_t length(TimeRange range) { return range.end_ns - range.begin_ns; }
+/// INT64_MAX for what is longer: a file may have times as far off as 2^62 on either side.
+std::int64_t length(TimeRange range) {
+  std::int64_t ns = 0;
+  return __builtin_sub_overflow(range.end_ns, range.begin_ns, &ns) ? INT64_MAX : ns;
+}
 
 /// With a twentieth on each side: what begins first and ends last is seen to do so.
 TimeRange with_margin(TimeRange range) {

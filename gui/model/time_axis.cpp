@@ -70,9 +70,8 @@ std::vector<Tick> ticks_of(const TimeAxis& axis, float apart) {
   const std::int64_t end = axis.visible.end_ns - axis.origin_ns;
   std::int64_t at = begin / step * step;
   if (at < begin) at += step;
-  const std::int64_t scale = std::max(std::abs(begin), std::abs(end)) >= 10'000 * step
-                                 ? std::max(std::abs(begin), std::abs(end))
-                                 : step * 5;
+  const std::int64_t farthest = std::max(std::abs(begin), std::abs(end));
+  const std::int64_t scale = farthest / 10'000 >= step ? farthest : step * 5;
   constexpr std::size_t kMost = 200;
   for (; at < end && ticks.size() < kMost; at += step) {
     ticks.push_back({axis.origin_ns + at, exact_time(at, scale)});

@@ -172,8 +172,13 @@ class Timeline::Frame {
   [[nodiscard]] Nanoseconds resolution_of(LaneId id, float px) const {
     double ns = axis_.ns_per_px() * static_cast<double>(px);
     double each = 1;
-    for (double looks = in_sight_; looks > kMostLooks; looks /= IntervalIndex::kFanOut)
-      each *= IntervalIndex::kFanOut;
+    for (double looks = in_sight_; looks > kMostLooks;) {
+      constexpr auto kLeaf = static_cast<double>(IntervalIndex::kLeaf);
+      constexpr auto kFanOut = static_cast<double>(IntervalIndex::kFanOut);
+      const double below = each == 1 ? kLeaf : kFanOut;
+      each *= below;
+      looks /= below;
+    }
     if (each > 1) {
       const TimeRange span = replay_.span(id);
       const double spacing =

@@ -7,7 +7,6 @@
 #include <map>
 #include <numbers>
 #include <optional>
-#include <set>
 
 #include "base/text.h"
 #include "base/vocabulary.h"
@@ -25,11 +24,12 @@ constexpr std::int32_t kMostRanks = 2048;
 class TopologyView::Frame {
  public:
   Frame(const Document& document, const CallFacts& call, const Transfers& transfers,
-        const State& state, const Canvas& canvas, Panel& into)
+        const std::vector<Edge>& edges, const State& state, const Canvas& canvas, Panel& into)
       : document_(document),
         machine_(document.surround.ways.get()),
         call_(call),
         transfers_(transfers),
+        edges_(edges),
         state_(state),
         canvas_(canvas),
         panel_(into),
@@ -38,8 +38,9 @@ class TopologyView::Frame {
   void run() {
     std::int32_t ranks = 0;
     for (const LaneKey& lane : document_.replay->lanes()) {
-      if (lane.communicator == call_.communicator)
-        ranks = std::max(ranks, std::min(lane.rank, kMostRanks - 1) + 1);
+      if (lane.communicator != call_.communicator) continue;
+      ranks = std::max(ranks, std::min(lane.rank, kMostRanks - 1) + 1);
+      is_cut_ |= lane.rank >= kMostRanks;
     }
     gpus_.resize(static_cast<std::size_t>(ranks));
     const float top = canvas_.line * 0.4F;
@@ -56,6 +57,9 @@ class TopologyView::Frame {
     for (std::int32_t rank = 0; rank < ranks; ++rank) gpu(rank);
     panel_.lines.push_back(words());
     panel_.lines.push_back(limits());
+    if (is_cut_)
+      panel_.lines.push_back(
+          fmt::format("Ranks 0 to {} alone, and what goes between them.", kMostRanks - 1));
   }
 
  private:
@@ -196,9 +200,9 @@ class TopologyView::Frame {
 
   // ---- ways ----------------------------------------------------------------------------------
 
-  [[nodiscard]] bool are_placed(const Transfer& one) const {
+  [[nodiscard]] bool are_placed(std::int32_t from, std::int32_t to) const {
     const auto size = static_cast<std::int32_t>(gpus_.size());
-    return one.from >= 0 && one.to >= 0 && one.from < size && one.to < size;
+    return from >= 0 && to >= 0 && from < size && to < size;
   }
 
   [[nodiscard]] std::span<const std::uint32_t> way(const Transfer& one) const {
@@ -229,18 +233,17 @@ class TopologyView::Frame {
 
   void loads() {
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> bytes;
-    for (const Transfer& one : transfers_.all) {
-      if (one.begin_ns > state_.now_ns) break;
-      if (!are_placed(one)) continue;
+    transfers_.for_each_between(state_.now_ns - window(), state_.now_ns, [&](const Transfer& one) {
+      if (!are_placed(one.from, one.to)) return;
       const double moved = bytes_in_window(one);
-      if (moved <= 0) continue;
+      if (moved <= 0) return;
       const auto places = way(one);
       for (std::size_t i = 1; i < places.size(); ++i) bytes[{places[i - 1], places[i]}] += moved;
       // Without a machine ranks are the places.
       if (places.empty())
         bytes[{kRank | static_cast<std::uint32_t>(one.from),
                kRank | static_cast<std::uint32_t>(one.to)}] += moved;
-    }
+    });
     double most = 0;
     for (const auto& [hop, sum] : bytes) most = std::max(most, sum);
     const double seconds = static_cast<double>(window()) * 1e-9;
@@ -293,34 +296,69 @@ class TopologyView::Frame {
 
   void overlay() {
     const std::int32_t channel = state_.channel.value_or(0);
-    std::set<std::pair<std::int32_t, std::int32_t>> drawn;
-    for (const Transfer& one : transfers_.all) {
-      if (one.channel != channel || !are_placed(one) || !drawn.insert({one.from, one.to}).second)
-        continue;
-      const Point a = gpus_[static_cast<std::size_t>(one.from)];
-      const Point b = gpus_[static_cast<std::size_t>(one.to)];
-      const float length = std::hypot(b.x - a.x, b.y - a.y);
-      if (length < 2 * radius_ + 2) continue;
-      const float cut = (radius_ + 2) / length;
-      into_.strokes.push_back({a.x + (b.x - a.x) * cut, a.y + (b.y - a.y) * cut,
-                               b.x - (b.x - a.x) * cut, b.y - (b.y - a.y) * cut,
-                               radius_ > 8 ? 1.5F : 0.8F, Ink::Chosen, true});
+    const auto edges = std::ranges::equal_range(edges_, channel, {}, &Edge::channel);
+    // Where everybody sends to everybody nobody follows a line by eye, nor among so many ranks.
+    constexpr std::size_t kMostRanksApart = 256;
+    const bool are_apart = gpus_.size() <= kMostRanksApart && edges.size() <= 3 * gpus_.size();
+    for (const Edge& edge : edges) {
+      if (are_placed(edge.from, edge.to)) arrow(edge.from, edge.to, are_apart);
     }
   }
 
+  void arrow(std::int32_t from, std::int32_t to, bool goes_around) {
+    const Point a = gpus_[static_cast<std::size_t>(from)];
+    const Point b = gpus_[static_cast<std::size_t>(to)];
+    const float length = std::hypot(b.x - a.x, b.y - a.y);
+    if (length < 2 * radius_ + 2) return;
+    // Around others in its way, as from the last rank of a row back to the first.
+    const bool is_bent = goes_around && is_another_between(a, b);
+    const float aside = is_bent ? std::max(0.24F * length, 4 * radius_) : 0;
+    // It comes half as far as its middle is off; within the canvas.
+    const float off_y = (b.x - a.x) / length * aside;
+    const float mean_y = (a.y + b.y) / 2;
+    const Point middle{
+        (a.x + b.x) / 2 - (b.y - a.y) / length * aside,
+        mean_y + std::clamp(off_y, -2 * mean_y, 2 * std::max(canvas_.height - mean_y, 0.0F))};
+    const auto at = [&](float part) {
+      const float rest = 1 - part;
+      return Point{rest * rest * a.x + 2 * rest * part * middle.x + part * part * b.x,
+                   rest * rest * a.y + 2 * rest * part * middle.y + part * part * b.y};
+    };
+    const float cut = (radius_ + 2) / length;
+    const int pieces = is_bent ? 12 : 1;
+    for (int i = 0; i < pieces; ++i) {
+      const auto part = [&](int piece) {
+        return cut + (1 - 2 * cut) * static_cast<float>(piece) / static_cast<float>(pieces);
+      };
+      const Point p = at(part(i));
+      const Point q = at(part(i + 1));
+      into_.strokes.push_back(
+          {p.x, p.y, q.x, q.y, radius_ > 8 ? 1.5F : 0.8F, Ink::Chosen, i + 1 == pieces});
+    }
+  }
+
+  [[nodiscard]] bool is_another_between(Point a, Point b) const {
+    const float length = std::hypot(b.x - a.x, b.y - a.y);
+    const Point along{(b.x - a.x) / length, (b.y - a.y) / length};
+    return std::ranges::any_of(gpus_, [&](Point p) {
+      const float part = (p.x - a.x) * along.x + (p.y - a.y) * along.y;
+      const float off = std::abs((p.y - a.y) * along.x - (p.x - a.x) * along.y);
+      return off < radius_ && part > radius_ && part < length - radius_;
+    });
+  }
+
   void dots() {
-    for (const Transfer& one : transfers_.all) {
-      if (one.begin_ns > state_.now_ns) break;
-      if (!are_placed(one) || one.taken_ns <= state_.now_ns) continue;
+    transfers_.for_each_between(state_.now_ns + 1, state_.now_ns, [&](const Transfer& one) {
+      if (!are_placed(one.from, one.to)) return;
       ++moving_;
-      if (moving_ > kMostDots) continue;
+      if (moving_ > kMostDots) return;
       const std::int64_t end = one.taken_ns == INT64_MAX ? call_.time.end_ns + 1 : one.taken_ns;
       const float part = static_cast<float>(state_.now_ns - one.begin_ns) /
                          static_cast<float>(std::max<std::int64_t>(end - one.begin_ns, 1));
       const Point at = along(corners(one), std::clamp(part, 0.0F, 1.0F));
       into_.discs.push_back(
           {at.x, at.y, std::clamp(radius_ * 0.32F, 1.5F, 6.0F), Ink::Now, Fill::Solid});
-    }
+    });
   }
 
   static Point along(const std::vector<Point>& corners, float part) {
@@ -345,6 +383,7 @@ class TopologyView::Frame {
   const Machine* machine_;  ///< null: nobody knows, ranks stand on a circle
   const CallFacts& call_;
   const Transfers& transfers_;
+  const std::vector<Edge>& edges_;
   const State& state_;
   const Canvas& canvas_;
   Panel& panel_;
@@ -352,6 +391,7 @@ class TopologyView::Frame {
   MachineLayout layout_;
   std::vector<Point> gpus_;  ///< [rank]
   float radius_ = 8;
+  bool is_cut_ = false;  ///< there are more ranks
   int moving_ = 0;
   std::optional<Machine::Hop> fullest_;
   double fullest_share_ = 0;
@@ -371,8 +411,16 @@ void TopologyView::prepare(const Document& document, const State& state, const C
     communicator_ = call->communicator;
     sequence_ = call->sequence;
     transfers_ = transfers_of(document, *call);
+    edges_.clear();
+    for (const Transfer& one : transfers_.all) {
+      const Edge edge{one.channel, one.from, one.to};
+      if (edges_.empty() || edges_.back() != edge) edges_.push_back(edge);
+    }
+    std::ranges::sort(edges_);
+    edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
+    edges_.shrink_to_fit();
   }
-  Frame(document, *call, transfers_, state, canvas, into).run();
+  Frame(document, *call, transfers_, edges_, state, canvas, into).run();
 }
 
 }  // namespace ringside::gui

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <vector>
 
 #include "gui/model/state.h"
@@ -15,10 +17,16 @@ class TopologyView {
 
  private:
   class Frame;
+  /// Whom a rank sends to on a channel.
+  struct Edge {
+    std::int32_t channel, from, to;
+    friend auto operator<=>(const Edge&, const Edge&) = default;
+  };
   const Document* document_ = nullptr;
   std::uint32_t communicator_ = 0, sequence_ = 0;
   bool has_call_ = false;
   Transfers transfers_;
+  std::vector<Edge> edges_;  ///< of the call, each once, in order
 };
 
 }  // namespace ringside::gui

@@ -52,6 +52,10 @@ Transfers transfers_of(const Document& document, const CallFacts& call) {
     }
   }
   std::ranges::stable_sort(made.all, {}, &Transfer::begin_ns);
+  for (std::size_t i = 0; i < made.all.size(); ++i) {
+    if (i % Transfers::kBlock == 0) made.last_taken_ns.push_back(INT64_MIN);
+    made.last_taken_ns.back() = std::max(made.last_taken_ns.back(), made.all[i].taken_ns);
+  }
   return made;
 }
 

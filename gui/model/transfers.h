@@ -28,8 +28,25 @@ struct Transfer {
 };
 
 struct Transfers {
-  std::vector<Transfer> all;  ///< of one call, by the beginning of their sends
-  bool is_cut = false;        ///< there are more
+  static constexpr std::size_t kBlock = 256;
+
+  std::vector<Transfer> all;                ///< of one call, by the beginning of their sends
+  bool is_cut = false;                      ///< there are more
+  std::vector<std::int64_t> last_taken_ns;  ///< of each kBlock of them
+
+  /// Visits those that had begun by `to_ns` and had not been taken before `from_ns`, by their beginning.
+  /// takes  O(all / kBlock + those visited)
+  template <typename Visit>
+  void for_each_between(std::int64_t from_ns, std::int64_t to_ns, Visit&& visit) const {
+    for (std::size_t block = 0; block < last_taken_ns.size(); ++block) {
+      if (last_taken_ns[block] < from_ns) continue;
+      const std::size_t end = std::min((block + 1) * kBlock, all.size());
+      for (std::size_t i = block * kBlock; i < end; ++i) {
+        if (all[i].begin_ns > to_ns) return;
+        if (all[i].taken_ns >= from_ns) visit(all[i]);
+      }
+    }
+  }
 };
 
 /// takes  O(primitives of the call); the first 2 million are taken

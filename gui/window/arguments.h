@@ -12,7 +12,8 @@ namespace ringside::gui {
 /// What the command line of ringside-gui asks for, all of it checked.
 struct Arguments {
   std::vector<std::string> paths;
-  std::string beside;  ///< a second trace, to be compared with
+  std::string cluster;  ///< of logs: what their hosts are
+  std::string beside;   ///< a second trace, to be compared with
   std::optional<study::SimQuestion> simulation = {};
   std::string lesson;
   LessonNumbers numbers = {};  ///< of the lesson

@@ -231,9 +231,10 @@ class Window {
       key_ = std::filesystem::absolute(paths.front()).string();
       lesson_.reset();
     }
-    load("opening " + paths.front(), [paths](const OnProgress& progress, const OnPart& part) {
-      return open_paths(paths, progress, part);
-    });
+    load("opening " + paths.front(),
+         [paths, cluster = arguments_.cluster](const OnProgress& progress, const OnPart& part) {
+           return open_paths(paths, progress, part, cluster);
+         });
   }
 
   void take(const FrameWishes& wishes) {
@@ -299,15 +300,16 @@ Opened open_asked(const Arguments& arguments, const OnProgress& on_progress,
     return open_lesson(lesson, on_progress);
   }
   if (arguments.simulation) return open_simulation(*arguments.simulation, on_progress);
-  return open_paths(arguments.paths, on_progress, on_part);
+  return open_paths(arguments.paths, on_progress, on_part, arguments.cluster);
 }
 
-/// What hung opens with whose fault it is.
+/// What hung opens with whose fault it is, and what has no calls with what was found.
 void show_hang(Session& session) {
   const bool is_hang = std::ranges::any_of(
       session.document()->findings,
       [](const Finding& finding) { return finding.weight == Finding::Weight::Fault; });
-  if (!is_hang) return;
+  if (!is_hang && (!session.document()->calls.empty() || session.document()->findings.empty()))
+    return;
   session.state().view = View::Findings;
   session.state().now_ns = session.document()->whole().end_ns;
 }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gui/model/session.h"
 #include "study/played_trace.h"
 #include "tests/gui/documents.h"
 #include "trace/recorder.h"
@@ -121,6 +122,27 @@ TEST(Document, AnEmptyTraceHasAnEndAndNoCall) {
   const auto document = document_of({});
   EXPECT_EQ(document->call_at(0), nullptr);
   EXPECT_GT(document->whole().end_ns, document->whole().begin_ns);
+}
+
+// The same steps, each three times as long, by another protocol.
+TEST(Compare, AsManyStepsThatTakeLongerAreTold) {
+  std::vector<TraceEvent> events = regular_events(4, 1, 10);
+  const auto first = document_of(events);
+  for (TraceEvent& event : events) {
+    event.begin_ns *= 3;
+    event.end_ns = event.begin_ns + 2700;
+    event.protocol = Protocol::LL;
+  }
+  const auto text_beside = [&](const std::shared_ptr<const Document>& other) {
+    Session session;
+    session.open(first);
+    session.compare_with(other);
+    return to_text(session.prepare(View::Compare, {.width = 900, .height = 500}));
+  };
+  EXPECT_THAT(
+      text_beside(document_of(events)),
+      HasSubstr("As many steps in both, and one takes 3.00 x as long in the second; key 4"));
+  EXPECT_THAT(text_beside(first), Not(HasSubstr("As many steps")));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# drive_window.sh RINGSIDE RINGSIDE_GUI: the real window on a display of its own: opened, played, zoomed, searched, closed. What
-# it has left in its settings shows that the keys arrived.
+# drive_window.sh RINGSIDE RINGSIDE_GUI: the real window on a display of its own: opened, played, zoomed, clicked into, searched,
+# compared, closed. What it has left in its settings shows that the keys arrived.
 set -euo pipefail
 ringside=$1
 program=$2
@@ -26,13 +26,14 @@ for _ in {1..100}; do
 done
 DISPLAY=:$(<"$folder/display")
 export DISPLAY
-"$program" "$folder/run.rtrace" 2>"$folder/err" &
+"$ringside" sim all_reduce --bytes 1M --on dgx-h100 --algo tree --trace "$folder/tree.rtrace" >/dev/null
+"$program" "$folder/run.rtrace" --beside "$folder/tree.rtrace" 2>"$folder/err" &
 window_pid=$!
 window=$(timeout 60 xdotool search --sync --onlyvisible --name ringside | head -n 1)
 [[ -n $window ]] || die "no window"
 xdotool windowfocus "$window"
 sleep 2
-for key in space plus plus g e r period slash; do
+for key in 1 space plus plus g e r period slash; do
   xdotool key --window "$window" "$key"
   sleep 0.2
 done
@@ -41,6 +42,8 @@ sleep 0.2
 xdotool key --window "$window" Return
 sleep 0.5
 xdotool mousemove --window "$window" 600 400 click 4
+sleep 0.2
+xdotool mousemove --window "$window" 700 260 click 1
 sleep 0.2
 for key in b 7 2 5 3 question question; do
   xdotool key --window "$window" "$key"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <imgui.h>
 
-#include "tests/gui/documents.h"
+#include "tests/gui/many_documents.h"
 
 namespace ringside::gui {
 namespace {
@@ -17,6 +17,8 @@ class FrameTest : public testing::Test {
     io.IniFilename = nullptr;
     io.DisplaySize = {1200, 800};
     io.DeltaTime = 1.0F / 60;
+    // As the window has it: lists of more than 65,536 corners are drawn in parts.
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     io.MousePos = {-1, -1};
     unsigned char* pixels = nullptr;
     int width = 0;
@@ -41,9 +43,12 @@ class FrameTest : public testing::Test {
   std::optional<LessonBar> lesson_;
 };
 
-TEST_F(FrameTest, EveryViewIsDrawnForSixtyFrames) {
-  std::mt19937 random(2);
-  session_.open(document_of(random_events(random, 2000, {.ranks = 6})));
+class AnyDocumentsFrames : public FrameTest, public testing::WithParamInterface<int> {};
+
+TEST_P(AnyDocumentsFrames, EveryViewIsDrawnForSixtyFrames) {
+  const auto document = many_documents()[static_cast<std::size_t>(GetParam())].make();
+  session_.open(document);
+  session_.compare_with(document);
   for (int view = 0; view < kViews; ++view) {
     session_.state().view = static_cast<View>(view);
     session_.state().is_playing = true;
@@ -57,6 +62,12 @@ TEST_F(FrameTest, EveryViewIsDrawnForSixtyFrames) {
     EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 1000) << to_string(static_cast<View>(view));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Opened, AnyDocumentsFrames,
+                         testing::Range(0, static_cast<int>(many_documents().size())),
+                         [](const auto& number) {
+                           return many_documents()[static_cast<std::size_t>(number.param)].name;
+                         });
 
 TEST_F(FrameTest, AKeyDoesWhatItsRowSays) {
   session_.open(late_document());

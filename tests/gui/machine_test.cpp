@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "gui/model/machine_layout.h"
 #include "gui/model/open.h"
+#include "gui/model/session.h"
 
 namespace ringside::gui {
 namespace {
@@ -60,6 +62,27 @@ TEST(Machine, AChunksWayIsThatOfTheSimulation) {
     }
   }
   EXPECT_TRUE(stays && crosses);
+}
+
+// GPUs stand in a row, so the ring's last arrow goes back to the first along all others: around them, not through them.
+TEST(Machine, NoArrowRunsThroughAnotherRank) {
+  const auto document = ring_on("dgx-h100", 1);
+  ASSERT_NE(document, nullptr);
+  Session session;
+  session.open(document);
+  const Panel& panel = session.prepare(View::Topology, {.width = 1000, .height = 600});
+  int arrows = 0;
+  for (const Stroke& stroke : panel.picture.strokes) {
+    if (stroke.ink != Ink::Chosen) continue;
+    arrows += stroke.has_head ? 1 : 0;
+    for (const Disc& disc : panel.picture.discs) {
+      if (disc.fill != Fill::Outline) continue;
+      const float off =
+          std::hypot((stroke.x0 + stroke.x1) / 2 - disc.x, (stroke.y0 + stroke.y1) / 2 - disc.y);
+      EXPECT_GT(off, disc.radius);
+    }
+  }
+  EXPECT_EQ(arrows, 8);
 }
 
 TEST(Machine, ItsPlacesAreDrawnWithinTheCanvas) {

@@ -19,12 +19,12 @@ namespace ringside::gui {
 namespace {
 
 /// Two hosts' logs, of four all_reduces of one communicator, with something wrong.
-std::string logs_of(const char* misconfiguration) {
+std::string logs_of(const char* misconfiguration, const char* subsystems = "INIT,GRAPH,NET,COLL") {
   const std::string folder = testing::TempDir() + "ringside_open_" + std::to_string(::getpid());
   std::filesystem::remove_all(folder);
   LogRequest request;
   request.version = *parse_nccl_version("2.27.5");
-  request.shown = *parse_subsystems("INIT,GRAPH,NET,COLL");
+  request.shown = *parse_subsystems(subsystems);
   request.hosts = *load_hosts("dgx-h100", 2, {});
   request.calls = 4;
   EXPECT_TRUE(misconfigure(misconfiguration, request));
@@ -49,6 +49,19 @@ TEST(Open, LogsAreShownAsTheCallsThatTheyHoldOnTheHostsThatTheyDescribe) {
   };
   EXPECT_TRUE(has("Simulated"));
   EXPECT_TRUE(has("GPUDirect"));
+}
+
+// Logs of INIT and NET alone name no call: what is wrong is told all the same, and why nothing moves.
+TEST(Open, OfLogsWithoutCallsTheFindingsAreShown) {
+  const std::string folder = logs_of("gdr", "INIT,NET");
+  const auto opened = open_paths({folder});
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(opened) << opened.error().message;
+  const Document& document = **opened;
+  EXPECT_TRUE(document.calls.empty());
+  ASSERT_GE(document.findings.size(), 2U);
+  EXPECT_NE(document.findings.front().title.find("GPUDirect"), std::string::npos);
+  EXPECT_EQ(document.findings.back().title, "The calls of the job are not shown");
 }
 
 // Of which nothing hangs: every rank's calls are shown all the same.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gui/model/session.h"
 #include "tests/gui/documents.h"
 
 namespace ringside::gui {
@@ -55,6 +56,22 @@ TEST(State, ZoomKeepsTheMomentWhereItIs) {
   EXPECT_EQ(state.visible.end_ns - state.visible.begin_ns, 10);
   for (int i = 0; i < 90; ++i) zoom(state, *document, 2, 30'000);
   EXPECT_LE(state.visible.end_ns - state.visible.begin_ns, 110'000);
+}
+
+// An event of 2^63 - 1 ns, and no range around it that could be told.
+TEST(State, WhatLastsLongerThanCanBeToldIsFittedAllTheSame) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 62;
+  std::vector<TraceEvent> events = regular_events(2, 1, 3);
+  events[0].begin_ns = -kFar;
+  events[0].end_ns = kFar - 1;
+  Session session;
+  session.open(document_of(events));
+  select(session.state(), *session.document(), EventId{0});
+  session.press(Command::FitChosen);
+  const TimeRange all = session.state().visible;
+  EXPECT_LE(all.begin_ns, session.document()->whole().begin_ns);
+  EXPECT_GE(all.end_ns, session.document()->whole().end_ns);
+  EXPECT_FALSE(to_text(session.prepare({.width = 700, .height = 400})).empty());
 }
 
 TEST(State, StepsByPrimitiveRoundAndCall) {

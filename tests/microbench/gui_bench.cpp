@@ -1,14 +1,18 @@
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "gui/model/open.h"
+#include "gui/model/session.h"
 #include "gui/model/timeline.h"
 #include "trace/file_sink.h"
 #include "trace/recorder.h"
@@ -88,6 +92,68 @@ BENCHMARK(GuiPrepareTimeline)
     ->ArgsProduct({{1'000'000, 10'000'000}, {1, 10, 30, 100, 1000}, {0, 1}})
     ->Unit(benchmark::kMicrosecond);
 
+/// events, whether all lanes stand for themselves: the slowest of all zooms, each the median of 9 frames.
+void GuiPrepareAtAnyZoom(benchmark::State& state) {
+  const Document& shown = document(state.range(0));
+  const Canvas canvas{.width = 1600, .height = 1000};
+  Timeline timeline;
+  Panel panel;
+  double slowest = 0;
+  double at = 0;
+  for (auto _ : state) {
+    for (double parts = 1; parts < 40'000; parts *= 1.1) {
+      State view = first_state(shown);
+      timeline.prepare(shown, view, canvas, panel);
+      if (state.range(1) != 0) {
+        for (const LaneRow& row : timeline.rows().rows()) view.turned.insert(row.key);
+      }
+      zoom(view, shown, 1 / parts, (view.visible.begin_ns + view.visible.end_ns) / 2);
+      std::vector<double> times;
+      for (int frame = 0; frame < 9; ++frame) {
+        panel.clear();
+        const std::clock_t begin = std::clock();
+        timeline.prepare(shown, view, canvas, panel);
+        times.push_back(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+      }
+      std::ranges::nth_element(times, times.begin() + 4);
+      if (times[4] > slowest) {
+        slowest = times[4];
+        at = parts;
+      }
+    }
+  }
+  state.counters["slowest_us"] = slowest * 1e6;
+  state.counters["at_zoom"] = at;
+}
+BENCHMARK(GuiPrepareAtAnyZoom)
+    ->ArgsProduct({{1'000'000, 10'000'000}, {0, 1}})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+
+/// events, view: a frame in the middle of the trace, once the view has made what it keeps of a call.
+void GuiPrepareView(benchmark::State& state) {
+  const auto view = static_cast<View>(state.range(1));
+  state.SetLabel(to_string(view));
+  const std::shared_ptr<const Document> shown(&document(state.range(0)), [](const Document*) {});
+  Session session;
+  session.open(shown);
+  session.compare_with(shown);
+  const TimeRange whole = shown->whole();
+  session.state().now_ns = whole.begin_ns + (whole.end_ns - whole.begin_ns) / 2;
+  const Canvas canvas{.width = 1600, .height = 1000};
+  const auto begin = std::chrono::steady_clock::now();
+  session.prepare(view, canvas);
+  state.counters["first_ms"] =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  for (auto _ : state) {
+    session.state().now_ns += 1;
+    benchmark::DoNotOptimize(&session.prepare(view, canvas));
+  }
+}
+BENCHMARK(GuiPrepareView)
+    ->ArgsProduct({{1'000'000, 10'000'000}, {0, 1, 2, 3, 4, 5, 6}})
+    ->Unit(benchmark::kMicrosecond);
+
 // ---- opening -----------------------------------------------------------------------------------
 
 /// The most memory that the process has held so far, the mapped file's pages among it.
@@ -113,23 +179,32 @@ void GuiOpen(benchmark::State& state) {
   }
   using Clock = std::chrono::steady_clock;
   double first = 0;
+  std::size_t index = 0;
   forget_peak();
   const double before = peak_bytes();
   for (auto _ : state) {
     const auto begin = Clock::now();
+    std::shared_ptr<const Document> shown;
     const auto opened = open_paths({path}, {}, [&](const std::shared_ptr<const Document>& part) {
-      // As the window does: what has been opened is seen with the next frame.
+      // As the window does: what has been opened is seen with the next frame, and held until all of it is there.
+      shown = part;
       Timeline timeline;
       Panel panel;
       timeline.prepare(*part, first_state(*part), {.width = 1600, .height = 1000}, panel);
       benchmark::DoNotOptimize(panel.picture.boxes.data());
       first += std::chrono::duration<double>(Clock::now() - begin).count();
     });
-    if (!opened) state.SkipWithError(opened.error().message.c_str());
+    if (opened) {
+      index = (*opened)->replay->index_bytes();
+    } else {
+      state.SkipWithError(opened.error().message.c_str());
+    }
   }
   const auto size = static_cast<double>(std::filesystem::file_size(path));
   state.counters["first_s"] = benchmark::Counter(first, benchmark::Counter::kAvgIterations);
   state.counters["file_MB"] = size / 1e6;
+  state.counters["index_B/event"] =
+      static_cast<double>(index) / static_cast<double>(state.range(0));
   state.counters["memory/file"] = (peak_bytes() - before) / size;
   std::filesystem::remove(path);
 }

@@ -78,15 +78,19 @@ TEST(Replay, ThePartThatIsReadFirstHasTheWholesNumbers) {
   ASSERT_TRUE(cut && whole);
   EXPECT_FALSE(cut->counts().is_torn_at_end);
   EXPECT_EQ(cut->counts().skipped_bytes, 0U);
+  const auto again = Replay::make(cut->whole());
+  ASSERT_TRUE(again);
   const auto part = Replay::make(*std::move(cut));
   ASSERT_TRUE(part);
   EXPECT_EQ(part->statistics().primitives, 30U);
   EXPECT_EQ(whole->statistics().primitives, 100U);
+  EXPECT_EQ(again->statistics().primitives, 100U);
   for (std::uint32_t i = 0; i < 30; i += 2) {
     std::vector<EventId> found;
     part->receivers_of(EventId{i}, found);
     whole->receivers_of(EventId{i}, found);
-    EXPECT_THAT(found, ElementsAre(EventId{i + 1}, EventId{i + 1}));
+    again->receivers_of(EventId{i}, found);
+    EXPECT_THAT(found, ElementsAre(EventId{i + 1}, EventId{i + 1}, EventId{i + 1}));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -30,17 +31,16 @@ struct HashKey {
 class Replay::Builder {
  public:
   Builder(Replay& replay, const OnProgress& on_progress)
-      : replay_(replay), on_progress_(on_progress), matcher_([this](const TraceTransfer& transfer) {
-          statistics_.add(transfer);
-          receiver(transfer.send.event) = EventId{transfer.recv.primitive};
-          sender(transfer.recv.event) = EventId{transfer.send.primitive};
-        }) {}
+      : replay_(replay), on_progress_(on_progress) {
+    matcher_.emplace([this](const TraceTransfer& transfer) {
+      statistics_.add(transfer);
+      replay_.transfers_.add(transfer);
+    });
+  }
 
   Status run() {
     const std::size_t size = replay_.table_.size();
     lane_of_.assign(size, kNoLane);
-    replay_.receiver_of_.assign(size, kNoEvent);
-    replay_.sender_of_.assign(size, kNoEvent);
     for (std::size_t b = 0; b < replay_.table_.block_count(); ++b) {
       if (b % kBlocksBetweenLooks == 0) {
         RINGSIDE_TRY(tell(kWalkShare * static_cast<double>(b) /
@@ -48,8 +48,10 @@ class Replay::Builder {
       }
       take(replay_.table_.block(b), replay_.table_.first_of(b));
     }
-    std::ranges::stable_sort(replay_.extras_, {}, &Extra::primitive);
-    replay_.statistics_ = std::move(statistics_).finish(matcher_.unmatched());
+    replay_.statistics_ = std::move(statistics_).finish(matcher_->unmatched());
+    matcher_.reset();
+    replay_.transfers_.finish();
+    sort_extras();
     return fill_lanes();
   }
 
@@ -59,9 +61,6 @@ class Replay::Builder {
     std::uint32_t events = 0;
     EventId last = kNoEvent;  ///< primitive
   };
-
-  EventId& receiver(std::uint32_t event) { return replay_.receiver_of_[event]; }
-  EventId& sender(std::uint32_t event) { return replay_.sender_of_[event]; }
 
   [[nodiscard]] Status tell(double share) const {
     if (!on_progress_ || on_progress_(share)) return {};
@@ -82,14 +81,14 @@ class Replay::Builder {
     statistics_.add(event);
     if (event.kind == EventKind::Peer) {
       // The rest of a primitive; without one it is of nobody, and stands for itself.
-      if (lane.last != kNoEvent) replay_.extras_.push_back({lane.last, EventId{number}});
+      if (lane.last != kNoEvent) replay_.extras_.push_back({EventId{number}, lane.last});
     } else {
       lane_of_[number] = number_of_lane;
       ++lane.events;
       lane.last = EventId{number};
     }
     const EventId primitive = lane.last == kNoEvent ? EventId{number} : lane.last;
-    matcher_.add(event, {number, to_int(primitive)});
+    matcher_->add(event, {number, to_int(primitive)});
   }
 
   std::uint32_t lane(const LaneKey& key) {
@@ -98,6 +97,14 @@ class Replay::Builder {
         numbers_.try_emplace(key, static_cast<std::uint32_t>(lanes_.size()));
     if (is_new) lanes_.push_back({.key = key});
     return last_lane_ = found->second;
+  }
+
+  void sort_extras() {
+    auto& order = replay_.extras_by_primitive_;
+    order.resize(replay_.extras_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(
+        order, {}, [this](std::uint32_t place) { return replay_.extras_[place].primitive; });
   }
 
   Status fill_lanes() {
@@ -117,20 +124,24 @@ class Replay::Builder {
       if (lane_of_[id] != kNoLane)
         events[next[lane_of_[id]]++] = EventId{static_cast<std::uint32_t>(id)};
     }
-    lane_of_ = {};
+    lane_of_ = std::vector<std::uint32_t>();  // = {} would keep its memory
 
+    std::vector<std::uint32_t> counts;
+    counts.reserve(order.size());
     replay_.lanes_.reserve(order.size());
-    replay_.index_.take(std::move(events), order.size());
-    std::size_t done = 0;
     for (const std::uint32_t number : order) {
-      if (replay_.lanes_.size() % 1024 == 0) {
+      replay_.lanes_.push_back(lanes_[number].key);
+      counts.push_back(lanes_[number].events);
+    }
+    replay_.index_.take(std::move(events), counts);
+    std::size_t done = 0;
+    for (std::size_t lane = 0; lane < counts.size(); ++lane) {
+      if (lane % 1024 == 0) {
         RINGSIDE_TRY(tell(kWalkShare + (1 - kWalkShare) * static_cast<double>(done) /
                                            static_cast<double>(std::max<std::size_t>(all, 1))));
       }
-      const Lane& lane = lanes_[number];
-      replay_.lanes_.push_back(lane.key);
-      replay_.index_.add_lane(lane.events, replay_.table_);
-      done += lane.events;
+      replay_.index_.fill(lane, replay_.table_);
+      done += counts[lane];
     }
     return tell(1);
   }
@@ -138,8 +149,8 @@ class Replay::Builder {
   Replay& replay_;
   const OnProgress& on_progress_;
   StatisticsBuilder statistics_;
-  TransferMatcher matcher_;
-  std::vector<Lane> lanes_;  ///< as they come
+  std::optional<TransferMatcher> matcher_;  ///< while the file is gone over
+  std::vector<Lane> lanes_;                 ///< as they come
   std::unordered_map<LaneKey, std::uint32_t, HashKey> numbers_;
   std::uint32_t last_lane_ = 0;
   std::vector<std::uint32_t> lane_of_;  ///< [event]

@@ -49,4 +49,11 @@ TimeRange EventTable::times(EventId id) const {
   return {block->columns().begin_ns[index], block->columns().end_ns[index]};
 }
 
+EventTable::Outline EventTable::outline(EventId id) const {
+  const auto [block, index] = place(id);
+  const TraceColumns& columns = block->columns();
+  return {{columns.begin_ns[index], columns.end_ns[index]},
+          static_cast<Primitive>(columns.primitive[index])};
+}
+
 }  // namespace ringside

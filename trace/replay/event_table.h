@@ -32,6 +32,12 @@ struct TimeRange {
 /// Ownership  shares the file
 class EventTable {
  public:
+  /// What an event is from afar.
+  struct Outline {
+    TimeRange time;
+    Primitive primitive;
+  };
+
   /// errors  Unsupported: more events than there are numbers (2^32 - 1)
   static Result<EventTable> make(std::shared_ptr<const TraceFile> file);
 
@@ -44,6 +50,7 @@ class EventTable {
   /// shape  id < size(), and readable.  takes  O(log blocks)
   [[nodiscard]] TraceEvent event(EventId id) const;
   [[nodiscard]] TimeRange times(EventId id) const;
+  [[nodiscard]] Outline outline(EventId id) const;
 
  private:
   struct Place {

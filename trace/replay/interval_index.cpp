@@ -13,18 +13,23 @@ std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-std::size_t nodes_above(std::size_t count) {
-  return (count + IntervalIndex::kFanOut - 1) / IntervalIndex::kFanOut;
+/// Of the lowest level, over so many events; of another, over so many nodes.
+std::size_t leaves_above(std::size_t events) {
+  return (events + IntervalIndex::kLeaf - 1) / IntervalIndex::kLeaf;
+}
+std::size_t nodes_above(std::size_t nodes) {
+  return nodes <= 1 ? 0 : (nodes + IntervalIndex::kFanOut - 1) / IntervalIndex::kFanOut;
 }
 
-Fold fold_of_event(EventId id, const TraceEvent& event) {
-  const Nanoseconds time{event.end_ns - event.begin_ns};
-  return {.time = {event.begin_ns, event.end_ns},
+Fold fold_of_event(EventId id, const EventTable& table) {
+  const auto [time, primitive] = table.outline(id);
+  const Nanoseconds length{time.end_ns - time.begin_ns};
+  return {.time = time,
           .count = 1,
-          .primitives = 1U << static_cast<unsigned>(event.primitive),
-          .busy = time,
+          .primitives = 1U << static_cast<unsigned>(primitive),
+          .busy = length,
           .longest = id,
-          .longest_time = time};
+          .longest_time = length};
 }
 
 /// Events come by their beginning, so the longest of equals stays the first.
@@ -70,14 +75,21 @@ Fold IntervalIndex::fold_of(const Node& node, std::uint32_t count, const EventTa
           .longest_time = longest};
 }
 
-void IntervalIndex::take(std::vector<EventId> events, std::size_t lanes) {
+void IntervalIndex::take(std::vector<EventId> events, std::span<const std::uint32_t> counts) {
   events_ = std::move(events);
-  lanes_.reserve(lanes);
-  // 1/4 + 1/16 + ... of the events, and what each lane and level has beyond whole nodes.
-  nodes_.reserve(events_.size() / (kFanOut - 1) + 2 * lanes);
+  lanes_.reserve(counts.size());
+  std::uint32_t first = 0;
+  std::size_t nodes = 0;
+  for (const std::uint32_t count : counts) {
+    lanes_.push_back({first, count, nodes});
+    first += count;
+    for (std::size_t level = leaves_above(count); level > 0; level = nodes_above(level))
+      nodes += level;
+  }
+  nodes_.resize(nodes);
 }
 
-void IntervalIndex::add_lane(std::size_t count, const EventTable& table) {
+void IntervalIndex::fill(std::size_t number, const EventTable& table) {
   struct Begin {
     std::int64_t ns;
     EventId id;
@@ -85,30 +97,30 @@ void IntervalIndex::add_lane(std::size_t count, const EventTable& table) {
       return std::pair(ns, id) < std::pair(other.ns, other.id);
     }
   };
-  const std::uint32_t first = lanes_.empty() ? 0 : lanes_.back().first + lanes_.back().count;
-  const Lane lane{first, static_cast<std::uint32_t>(count), nodes_.size()};
-  const auto own = std::span(events_).subspan(first, count);
+  const Lane& lane = lanes_[number];
+  const auto own = std::span(events_).subspan(lane.first, lane.count);
   std::vector<Begin> order;
-  order.reserve(count);
+  order.reserve(own.size());
   for (const EventId id : own) order.push_back({table.times(id).begin_ns, id});
   if (!std::is_sorted(order.begin(), order.end())) std::sort(order.begin(), order.end());
-  for (std::size_t i = 0; i < count; ++i) own[i] = order[i].id;
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = order[i].id;
 
+  std::size_t next = lane.first_node;
   Fold sum;
-  for (std::size_t i = 0; i < count; ++i) {
-    add(sum, fold_of_event(own[i], table.event(own[i])));
-    if ((i + 1) % kFanOut == 0 || i + 1 == count) nodes_.push_back(node_of(std::exchange(sum, {})));
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    add(sum, fold_of_event(own[i], table));
+    if ((i + 1) % kLeaf == 0 || i + 1 == own.size())
+      nodes_[next++] = node_of(std::exchange(sum, {}));
   }
   std::size_t below = lane.first_node;
-  for (std::size_t nodes = nodes_.size() - below; nodes > 1; nodes = nodes_above(nodes)) {
+  for (std::size_t nodes = leaves_above(own.size()); nodes > 1; nodes = nodes_above(nodes)) {
     for (std::size_t i = 0; i < nodes; ++i) {
       add(sum, fold_of(nodes_[below + i], 1, table));
       if ((i + 1) % kFanOut == 0 || i + 1 == nodes)
-        nodes_.push_back(node_of(std::exchange(sum, {})));
+        nodes_[next++] = node_of(std::exchange(sum, {}));
     }
     below += nodes;
   }
-  lanes_.push_back(lane);
 }
 
 std::span<const EventId> IntervalIndex::events(std::size_t lane) const {
@@ -121,10 +133,9 @@ class IntervalIndex::Walk {
   Walk(const IntervalIndex& index, std::size_t lane, TimeRange range)
       : index_(index), lane_(index.lanes_[lane]), range_(range) {
     std::size_t first = lane_.first_node;
-    for (std::size_t count = nodes_above(lane_.count); count > 0; count = nodes_above(count)) {
-      levels_[depth_++] = {first, count};
-      first += count;
-      if (count == 1) break;
+    for (std::size_t nodes = leaves_above(lane_.count); nodes > 0; nodes = nodes_above(nodes)) {
+      levels_[depth_++] = {first, nodes};
+      first += nodes;
     }
   }
 
@@ -152,14 +163,15 @@ class IntervalIndex::Walk {
     if (node.time.begin_ns >= range_.end_ns) return false;
     if (node.time.end_ns < range_.begin_ns) return true;
     if (take_node(node, events_below(level, number))) return true;
-    const std::size_t first = number * kFanOut;
     if (level == 0) {
-      const std::size_t end = std::min<std::size_t>(first + kFanOut, lane_.count);
+      const std::size_t first = number * kLeaf;
+      const std::size_t end = std::min<std::size_t>(first + kLeaf, lane_.count);
       for (std::size_t i = first; i < end; ++i) {
         if (!take_event(index_.events_[lane_.first + i])) return false;
       }
       return true;
     }
+    const std::size_t first = number * kFanOut;
     const std::size_t end = std::min(first + kFanOut, levels_[level - 1].count);
     for (std::size_t i = first; i < end; ++i) {
       if (!descend(level - 1, i, take_node, take_event)) return false;
@@ -168,7 +180,8 @@ class IntervalIndex::Walk {
   }
 
   [[nodiscard]] std::uint32_t events_below(std::size_t level, std::size_t number) const {
-    const std::size_t each = kFanOut << (2 * level);
+    std::size_t each = kLeaf;
+    for (std::size_t i = 0; i < level; ++i) each *= kFanOut;
     const std::size_t first = number * each;
     return static_cast<std::uint32_t>(std::min<std::size_t>(each, lane_.count - first));
   }
@@ -176,10 +189,11 @@ class IntervalIndex::Walk {
   const IntervalIndex& index_;
   const Lane lane_;
   const TimeRange range_;
-  std::array<Level, 16> levels_{};  // 4^16 = 2^32
+  std::array<Level, 16> levels_{};
   std::size_t depth_ = 0;
 };
-static_assert(IntervalIndex::kFanOut == 4, "events_below() shifts by 2");
+static_assert(IntervalIndex::kLeaf >= 4 && IntervalIndex::kFanOut >= 4,
+              "at most 16 levels: 4^16 = 2^32");
 
 TimeRange IntervalIndex::span(std::size_t lane) const {
   const Node* const root = Walk(*this, lane, {}).root();
@@ -224,9 +238,9 @@ void IntervalIndex::fold(std::size_t lane, TimeRange range, Nanoseconds resoluti
             return true;
           },
           [&](EventId id) {
-            const TraceEvent event = table.event(id);
-            if (event.begin_ns >= range.end_ns) return false;
-            if (range.overlaps(event.begin_ns, event.end_ns)) take(fold_of_event(id, event));
+            const Fold event = fold_of_event(id, table);
+            if (event.time.begin_ns >= range.end_ns) return false;
+            if (range.overlaps(event.time.begin_ns, event.time.end_ns)) take(event);
             return true;
           });
   hand_over();

@@ -6,7 +6,6 @@ namespace ringside {
 namespace {
 
 std::size_t index_of(LaneId lane) { return static_cast<std::size_t>(lane); }
-std::size_t index_of(EventId id) { return to_int(id); }
 
 }  // namespace
 
@@ -41,6 +40,11 @@ const ChannelStatistics* Replay::statistics(LaneId lane) const {
   return found == statistics_.channels.end() || key_of(*found) != key ? nullptr : &*found;
 }
 
+std::size_t Replay::index_bytes() const {
+  return index_.bytes() + transfers_.bytes() + extras_.size() * sizeof(Extra) +
+         extras_by_primitive_.size() * sizeof(std::uint32_t) + lanes_.size() * sizeof(LaneKey);
+}
+
 std::span<const EventId> Replay::events(LaneId lane) const { return index_.events(index_of(lane)); }
 
 TimeRange Replay::span(LaneId lane) const { return index_.span(index_of(lane)); }
@@ -54,27 +58,47 @@ void Replay::fold(LaneId lane, TimeRange range, Nanoseconds resolution,
   index_.fold(index_of(lane), range, resolution, table_, into);
 }
 
-std::span<const Replay::Extra> Replay::peers_of(EventId primitive) const {
-  const auto found = std::ranges::equal_range(extras_, primitive, {}, &Extra::primitive);
-  return {found.begin(), found.end()};
+EventId Replay::primitive_of(EventId half) const {
+  if (extras_.empty()) return half;
+  const auto found = std::ranges::lower_bound(extras_, half, {}, &Extra::peer);
+  return found == extras_.end() || found->peer != half ? half : found->primitive;
 }
 
-void Replay::append_partners(EventId primitive, const std::vector<EventId>& partners,
+template <typename OtherEnd>
+void Replay::append_partners(EventId primitive, OtherEnd&& other_end,
                              std::vector<EventId>& into) const {
-  const auto append = [&](EventId id) {
-    const EventId partner = partners[index_of(id)];
-    if (partner != kNoEvent) into.push_back(partner);
+  const auto append = [&](EventId half) {
+    const EventId other = other_end(half);
+    if (other != kNoEvent) into.push_back(primitive_of(other));
   };
   append(primitive);
-  for (const Extra& extra : peers_of(primitive)) append(extra.peer);
+  if (extras_.empty()) return;
+  const auto peers =
+      std::ranges::equal_range(extras_by_primitive_, primitive, {},
+                               [this](std::uint32_t place) { return extras_[place].primitive; });
+  for (const std::uint32_t place : peers) append(extras_[place].peer);
 }
 
 void Replay::receivers_of(EventId primitive, std::vector<EventId>& into) const {
-  append_partners(primitive, receiver_of_, into);
+  append_partners(
+      primitive,
+      [this](EventId half) {
+        const TraceEvent event = table_.event(half);
+        const auto connection = connection_to(event);
+        return connection ? transfers_.receive_of(*connection, half) : kNoEvent;
+      },
+      into);
 }
 
 void Replay::senders_of(EventId primitive, std::vector<EventId>& into) const {
-  append_partners(primitive, sender_of_, into);
+  append_partners(
+      primitive,
+      [this](EventId half) {
+        const TraceEvent event = table_.event(half);
+        const auto connection = connection_from(event);
+        return connection ? transfers_.send_of(*connection, half) : kNoEvent;
+      },
+      into);
 }
 
 }  // namespace ringside

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "trace/replay/event_table.h"
 #include "trace/replay/interval_index.h"
+#include "trace/replay/transfer_index.h"
 #include "trace/statistics.h"
 
 namespace ringside {
@@ -32,7 +33,7 @@ enum class LaneId : std::uint32_t {};  ///< place among Replay::lanes()
 /// an analysis asks again and again. Events stay where they are, in the mapped file or in memory, and are
 /// read as they are asked for.
 ///
-/// memory     about 23 bytes an event, 300 a block
+/// memory     about 9 bytes an event, up to 12 a transfer (TransferIndex), 300 a block
 /// Threads    any, once made
 /// Ownership  of the file
 class Replay {
@@ -46,6 +47,9 @@ class Replay {
   static Result<Replay> make(TraceFile file, const OnProgress& on_progress = {});
 
   [[nodiscard]] const TraceFile& file() const { return table_.file(); }
+
+  /// What it holds beside the file, statistics and places of blocks left out.
+  [[nodiscard]] std::size_t index_bytes() const;
 
   /// What statistics_of(file()) says.
   [[nodiscard]] const TraceStatistics& statistics() const { return statistics_; }
@@ -82,14 +86,15 @@ class Replay {
  private:
   class Builder;
 
-  /// The events of kind Peer that belong to a primitive.
+  /// An event of kind Peer, and the primitive that it belongs to.
   struct Extra {
-    EventId primitive;
     EventId peer;
+    EventId primitive;
   };
-  [[nodiscard]] std::span<const Extra> peers_of(EventId primitive) const;
-  void append_partners(EventId primitive, const std::vector<EventId>& partners,
-                       std::vector<EventId>& into) const;
+  [[nodiscard]] EventId primitive_of(EventId half) const;
+  /// Appends other_end(half) of the primitive and of those of kind Peer that belong to it.
+  template <typename OtherEnd>
+  void append_partners(EventId primitive, OtherEnd&& other_end, std::vector<EventId>& into) const;
 
   explicit Replay(EventTable table) : table_(std::move(table)) {}
 
@@ -97,10 +102,9 @@ class Replay {
   TraceStatistics statistics_;
   std::vector<LaneKey> lanes_;
   IntervalIndex index_;
-  std::vector<EventId>
-      receiver_of_;                 ///< [event]: the primitive that took what it sent, or kNoEvent
-  std::vector<EventId> sender_of_;  ///< [event]
-  std::vector<Extra> extras_;       ///< by primitive
+  TransferIndex transfers_;
+  std::vector<Extra> extras_;                       ///< by peer
+  std::vector<std::uint32_t> extras_by_primitive_;  ///< places among extras_
 };
 
 }  // namespace ringside

@@ -41,12 +41,14 @@
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::hang {
+
+using What = LogStatement::What;
+
 namespace {
 
 using logs::MessageId;
 using logs::Record;
 using logs::RecordKind;
-using What = LogStatement::What;
 
 constexpr std::size_t kShown = Statements::kShown;
 

@@ -17,9 +17,10 @@
 #include "diag/hangdetect/verdict/told.h"
 
 namespace ringside::hang {
-namespace {
 
 using What = LogStatement::What;
+
+namespace {
 
 void add_laggards(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto said = all_of(facts, What::Laggards);

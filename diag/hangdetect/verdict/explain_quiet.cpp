@@ -13,9 +13,10 @@
 #include "diag/hangdetect/verdict/told.h"
 
 namespace ringside::hang {
-namespace {
 
 using What = LogStatement::What;
+
+namespace {
 
 /// Calls that belong to no named group cannot be told apart from their helper group's.
 bool is_aligned(const RankView& view) {
