@@ -160,6 +160,24 @@ class RdmaQueues::Impl {
   [[nodiscard]] std::size_t count() const { return queues_.size(); }
   [[nodiscard]] std::size_t port_of(std::size_t queue) const { return queue % card_.ports.size(); }
 
+  [[nodiscard]] RdmaPath path_of(std::size_t index) const {
+    const OpenRdmaPort& port = port_at(index);
+    RdmaPath path{.peer = peer_.empty() ? "unknown" : peer_,
+                  .device = port.name(),
+                  .local = port.gid.gid,
+                  .remote = {},
+                  .gid_index = port.gid.index,
+                  .queue = queues_[index].pair->qp_num};
+    if (!theirs_.ports.empty()) {
+      path.remote = theirs_.ports[their_port_of(index)].gid;
+      path.remote_device = theirs_.ports[their_port_of(index)].name;
+      path.remote_queue = theirs_.queues[index].number;
+      constexpr int kBytesOfMtu0 = 128;  // verbs count 1 for 256 bytes, 2 for 512
+      path.mtu = kBytesOfMtu0 << std::min<int>(port.mtu, theirs_.ports[their_port_of(index)].mtu);
+    }
+    return path;
+  }
+
  private:
   struct Queue {
     ibv_qp* pair;
@@ -282,24 +300,6 @@ class RdmaQueues::Impl {
                                  path_of(index));
   }
 
-  [[nodiscard]] RdmaPath path_of(std::size_t index) const {
-    const OpenRdmaPort& port = port_at(index);
-    RdmaPath path{.peer = peer_.empty() ? "unknown" : peer_,
-                  .device = port.name(),
-                  .local = port.gid.gid,
-                  .remote = {},
-                  .gid_index = port.gid.index,
-                  .queue = queues_[index].pair->qp_num};
-    if (!theirs_.ports.empty()) {
-      path.remote = theirs_.ports[their_port_of(index)].gid;
-      path.remote_device = theirs_.ports[their_port_of(index)].name;
-      path.remote_queue = theirs_.queues[index].number;
-      constexpr int kBytesOfMtu0 = 128;  // verbs count 1 for 256 bytes, 2 for 512
-      path.mtu = kBytesOfMtu0 << std::min<int>(port.mtu, theirs_.ports[their_port_of(index)].mtu);
-    }
-    return path;
-  }
-
   const OpenRdmaCard& card_;
   const VerbsLibrary& verbs_;
   Depth depth_;
@@ -329,6 +329,7 @@ Status RdmaQueues::connect(const RdmaEndInfo& theirs, std::string peer) {
 Status RdmaQueues::write(std::size_t queue, const Write& write) {
   return impl_->write(queue, write);
 }
+RdmaPath RdmaQueues::path_of(std::size_t queue) const { return impl_->path_of(queue); }
 Result<std::size_t> RdmaQueues::poll(std::span<Done> room) { return impl_->poll(room); }
 
 }  // namespace ringside

@@ -117,6 +117,9 @@ class RdmaQueues {
   /// errors   as rdma_completion_error(): of the first that failed
   Result<std::size_t> poll(std::span<Done> room);
 
+  /// Both ends of a queue, as far as they are known.
+  [[nodiscard]] RdmaPath path_of(std::size_t queue) const;
+
  private:
   class Impl;
   explicit RdmaQueues(std::unique_ptr<Impl> impl);

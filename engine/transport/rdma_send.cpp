@@ -15,6 +15,7 @@
 #include "engine/transport/answers.h"
 #include "engine/transport/framed_slots.h"
 #include "engine/transport/rdma.h"
+#include "engine/transport/rdma_silence.h"
 #include "engine/transport/rdma_slots.h"
 #include "engine/transport/rdma_state.h"
 #include "engine/transport/socket.h"
@@ -39,7 +40,8 @@ class RdmaSendEnd final : public SendEnd {
         memory_(std::move(memory)),
         queues_(std::move(queues)),
         theirs_(std::move(theirs)),
-        staging_(staging_of(shape)) {}
+        staging_(staging_of(shape)),
+        silence_(card.settings) {}
 
   /// What was posted still arrives, unless the peer is gone.
   ~RdmaSendEnd() override {
@@ -106,7 +108,11 @@ class RdmaSendEnd final : public SendEnd {
   Status check_peer() override {
     RINGSIDE_TRY(progress());
     RINGSIDE_TRY(check_open(peer_.get()));
-    return state_.check();
+    RINGSIDE_TRY(state_.check());
+    const auto silence = silence_.look(posted_, completed_, state_.clock().now());
+    if (!silence) return {};
+    const std::size_t queue = static_cast<std::size_t>(completed_ % queues_.count());
+    return fail(rdma_silence_error(*silence, queues_.path_of(queue)));
   }
 
   void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
@@ -176,12 +182,7 @@ class RdmaSendEnd final : public SendEnd {
     if (!found) {
       // A peer that has died closes the socket at once; its adapter's silence comes of that.
       const Status open = check_open(peer_.get());
-      failed_ = open ? found.error() : open.error();
-      if (failed_->code == ErrorCode::Unreachable &&
-          answers_short_packets(peer_.get(), deadline_in(kAskedFor))) {
-        failed_ = with_answering_host(*std::move(failed_));
-      }
-      return *failed_;
+      return fail(open ? found.error() : open.error());
     }
     for (const RdmaQueues::Done& one : std::span(done).first(*found)) {
       --parts_left_[one.id % kSlots];
@@ -193,6 +194,13 @@ class RdmaSendEnd final : public SendEnd {
     return {};
   }
 
+  Error fail(Error error) const {
+    const bool is_host_there = error.code == ErrorCode::Unreachable &&
+                               answers_short_packets(peer_.get(), deadline_in(kAskedFor));
+    failed_ = is_host_there ? with_answering_host(std::move(error)) : std::move(error);
+    return *failed_;
+  }
+
   UniqueFd peer_;
   ConnectionShape shape_;
   RdmaSlots layout_;
@@ -202,6 +210,7 @@ class RdmaSendEnd final : public SendEnd {
   mutable RdmaQueues queues_;
   RdmaEndInfo theirs_;
   Staging staging_;
+  RdmaSilence silence_;
   std::uint64_t posted_ = 0;
   mutable std::uint64_t completed_ = 0;                     ///< the peer's adapter has them
   mutable std::array<std::uint32_t, kSlots> parts_left_{};  ///< of each slot on its way

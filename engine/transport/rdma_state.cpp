@@ -77,7 +77,7 @@ Result<std::unique_ptr<TransportState>> RdmaState::open(const LocalSite& here) {
   RINGSIDE_TRY(const std::vector<RdmaCard> cards,
                choose_rdma_cards(read_rdma_ports(kPortsOfKernel), settings, own_gids()));
   RINGSIDE_TRY(const VerbsLibrary* const verbs, verbs_library());
-  std::unique_ptr<RdmaState> state(new RdmaState(*verbs));
+  std::unique_ptr<RdmaState> state(new RdmaState(*verbs, *here.clock));
   for (const RdmaCard& card : cards) {
     auto& open = state->cards_.emplace_back(std::make_unique<OpenRdmaCard>());
     open->verbs = verbs;

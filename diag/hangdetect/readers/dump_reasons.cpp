@@ -10,10 +10,14 @@
 namespace ringside::hang {
 namespace {
 
-/// `rank 1 lost rank 2 on channel 0: ...`, and not because time ran out: the connection broke.
+/// `rank 1 lost rank 2 on channel 0: ...`, and not because time ran out: the connection broke. Or `rank 1 cannot reach rank 2
+/// on channel 0: ...`: it could not be made, though not because that rank did not come to it in time.
 bool is_broken_connection(std::string_view reason) {
-  return reason.starts_with("rank ") && reason.find(" lost rank ") != std::string_view::npos &&
-         reason.find(": waited ") == std::string_view::npos;
+  const auto says = [&](std::string_view words) {
+    return reason.find(words) != std::string_view::npos;
+  };
+  return reason.starts_with("rank ") && (says(" lost rank ") || says(" cannot reach rank ")) &&
+         !says(": waited ") && !says(" in time");
 }
 
 /// Ranks of the dump's group as ranks of the job; those that it does not list are left out.
