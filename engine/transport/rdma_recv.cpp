@@ -25,6 +25,8 @@ namespace {
 /// Cells from which the counter of free slots is written, where the adapter cannot take it inside the request. As many
 /// writes may be on their way.
 constexpr std::size_t kCells = 32;
+/// The sender is told after so many that it may go on: it has as many left.
+constexpr std::uint64_t kToldAfter = kSlots / 2;
 /// Of so many writes of the counter one is reported when it is done, which frees the room of those before it.
 constexpr std::uint64_t kReportedOf = 8;
 
@@ -85,7 +87,6 @@ class RdmaRecvEnd final : public RecvEnd {
     if (stage == RdmaPending::Stage::Waiting) return {};
     if (stage == RdmaPending::Stage::Failed) return pending_->error;
     RINGSIDE_TRY(look());
-    if (!is_sender_ahead()) ++idle_looks_;
     return tell_free();
   }
 
@@ -138,8 +139,7 @@ class RdmaRecvEnd final : public RecvEnd {
     }
     switch (Ll::unpack(slot(released_).data(), Bytes{to.size()}, released_, to.data(), so_far_)) {
       case Arrival::Partly:
-        // Slots given back before the queues were joined: their sender may wait for word of just these.
-        ++idle_looks_;
+        // Where cells were short; the sender may wait for word of just these slots.
         RINGSIDE_TRY(tell_free());
         return false;
       case Arrival::Whole:
@@ -164,14 +164,7 @@ class RdmaRecvEnd final : public RecvEnd {
     so_far_ = {};
     come_[released_ % kSlots] = 0;
     ++released_;
-    idle_looks_ = 0;
     return tell_free();
-  }
-
-  /// Whether the next slot has begun to come.
-  [[nodiscard]] bool is_sender_ahead() const {
-    if (!tells_by_flags()) return arrived_ != released_;
-    return !Ll::find_stray(slot(released_).first(Ll::kLine), released_);
   }
 
   Status take_part(const RdmaQueues::Done& part) {
@@ -198,8 +191,8 @@ class RdmaRecvEnd final : public RecvEnd {
 
   /// Writes into the sender's memory how many slots were ever freed.
   Status tell_free() {
-    if (!is_word_due(released_ - told_, is_sender_ahead(), idle_looks_)) return {};
-    // Lines of LL may be seen before the thread that joins the queues has said so.
+    if (released_ - told_ < kToldAfter) return {};
+    // What was given back came after the queues were joined; lines of LL do not show that to this thread.
     if (pending_->stage.load(std::memory_order_acquire) != RdmaPending::Stage::Ready) return {};
     if (tellings_ - told_done_ >= kCells / 2) RINGSIDE_TRY(look());
     if (tellings_ - told_done_ >= kCells) return {};
@@ -229,7 +222,6 @@ class RdmaRecvEnd final : public RecvEnd {
   std::uint64_t arrived_ = 0;
   std::uint64_t released_ = 0;
   std::uint64_t told_ = 0;           ///< of the released, what the sender was told
-  int idle_looks_ = 0;               ///< for slot released_, in vain
   std::uint64_t tellings_ = 0;       ///< ever written
   std::uint64_t told_done_ = 0;      ///< of those, complete
   Unpacked so_far_;                  ///< of the lines in slot released_

@@ -32,17 +32,4 @@ inline std::size_t rdma_part(std::size_t bytes, std::size_t queues) {
   return round_up((bytes + queues - 1) / queues, RdmaSlots::kGrain);
 }
 
-/// Whether the receiver is to write to the sender that slots are free. A word is a request of its own, as dear as a short
-/// message. It is written after half of the slots while the sender is ahead, or once the receiver has nothing else to do;
-/// a sender that waits itself, as between calls that answer each other, has use for its last slot but one at the earliest.
-///
-/// untold           slots given back of which the sender does not know
-/// is_sender_ahead  the next slot has begun to come
-/// idle_looks       for the next slot, in vain
-inline bool is_word_due(std::uint64_t untold, bool is_sender_ahead, int idle_looks) {
-  constexpr int kIdleLooks = 16;
-  if (untold < kSlots / 2) return false;
-  return is_sender_ahead || idle_looks >= kIdleLooks || untold >= kSlots - 1;
-}
-
 }  // namespace ringside

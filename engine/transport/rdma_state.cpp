@@ -62,6 +62,8 @@ Result<bool> join_sender(RdmaPending& pending) {
   RINGSIDE_TRY(const bool is_whole, hear_sender(pending));
   if (!is_whole) return false;
   const Status joined = pending.queues.connect(pending.theirs, describe_peer(pending.socket));
+  // Before the sender hears of it: the end may see what it writes at once, and then wants the queues.
+  if (joined) pending.stage.store(RdmaPending::Stage::Ready, std::memory_order_release);
   RINGSIDE_TRY(send_frame(pending.socket, make_rdma_answer(joined), deadline_in(kAnswerTime)));
   RINGSIDE_TRY(joined);
   return true;

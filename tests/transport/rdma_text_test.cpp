@@ -254,16 +254,6 @@ TEST(RdmaSlots, AreSplitAtLinesAndLeaveNothingOut) {
   }
 }
 
-// A word of free slots costs as much as a message: only a sender that wants it, or a receiver at leisure, is worth one early.
-TEST(RdmaSlots, TheSenderIsToldOfFreeOnesWhenItMayWantThem) {
-  EXPECT_FALSE(is_word_due(3, true, 1000));
-  EXPECT_TRUE(is_word_due(4, true, 0));
-  EXPECT_FALSE(is_word_due(4, false, 0));
-  EXPECT_TRUE(is_word_due(4, false, 1000));
-  EXPECT_FALSE(is_word_due(6, false, 0));
-  EXPECT_TRUE(is_word_due(7, false, 0));  // of 8: it has one left
-}
-
 RdmaPath some_path() {
   return {.peer = "10.0.0.2:4000",
           .device = "mlx5_0:1",
