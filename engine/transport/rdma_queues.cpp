@@ -27,6 +27,8 @@ constexpr std::uint8_t kReceiverNotReadyRetries = 7;  ///< for ever
 constexpr std::uint8_t kHopLimit = 255;
 constexpr std::uint32_t kPacketNumbers = (1U << 24) - 1;
 
+constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
 Error verbs_error(const char* call, int number, const OpenRdmaPort& port) {
   return system_error(fmt::format("Call to {} failed on {}", call, port.name()), number,
                       number == ENOMEM ? "raise the locked memory: ulimit -l unlimited"
@@ -38,7 +40,6 @@ Error verbs_error(const char* call, int number, const OpenRdmaPort& port) {
 std::string OpenRdmaPort::name() const { return fmt::format("{}:{}", port.device, port.number); }
 
 Result<RdmaMemory> RdmaMemory::of(const OpenRdmaCard& card, std::span<std::byte> bytes) {
-  constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
   RdmaMemory memory;
   memory.bytes_ = bytes;
   for (const OpenRdmaPort& port : card.ports) {
@@ -59,6 +60,35 @@ Result<RdmaMemory> RdmaMemory::of(const OpenRdmaCard& card, std::span<std::byte>
     memory.keys_.emplace_back(region, Deregister{card.verbs->dereg_mr});
   }
   return memory;
+}
+
+Result<RdmaMemory> RdmaMemory::of_device(const OpenRdmaCard& card, const SharedRegion& region) {
+  const VerbsLibrary& verbs = *card.verbs;
+  const bool has_dmabuf = region.fd() >= 0 && verbs.reg_dmabuf_mr != nullptr;
+  const bool has_peers = has_peer_memory("/sys");
+  Error why{ErrorCode::Unsupported,
+            "the GPU's driver exports no dma-buf, and nvidia_peermem is not loaded",
+            "modprobe nvidia-peermem"};
+  for (const bool is_dmabuf : {true, false}) {
+    if (!(is_dmabuf ? has_dmabuf : has_peers)) continue;
+    RdmaMemory memory;
+    memory.bytes_ = {region.data(), region.size()};
+    for (const OpenRdmaPort& port : card.ports) {
+      const auto address = reinterpret_cast<std::uint64_t>(region.data());
+      ibv_mr* const made =
+          is_dmabuf
+              ? verbs.reg_dmabuf_mr(port.domain, 0, region.size(), address, region.fd(), kAccess)
+              : verbs.reg_mr(port.domain, region.data(), region.size(), kAccess);
+      if (made == nullptr) {
+        why = verbs_error(is_dmabuf ? "ibv_reg_dmabuf_mr" : "ibv_reg_mr", errno, port);
+        why.code = ErrorCode::Unsupported;
+        break;
+      }
+      memory.keys_.emplace_back(made, Deregister{verbs.dereg_mr});
+    }
+    if (memory.keys_.size() == card.ports.size()) return memory;
+  }
+  return why;
 }
 
 Result<RdmaMemory> RdmaMemory::allocate(const OpenRdmaCard& card, std::size_t size) {

@@ -88,6 +88,12 @@ class RdmaSendEnd final : public SendEnd {
     if (is_full()) return false;
     std::shared_ptr<const RdmaMemory>& used = referred_[posted_ % kSlots];
     RINGSIDE_TRY(used, state_.registered(card_, *data.region));
+    if (used == nullptr) {
+      const std::span<std::byte> staged = slot(posted_).first(bytes);
+      data.region->copy_out(data.offset, staged);
+      RINGSIDE_TRY(write_slot(staged.data(), bytes, memory_));
+      return true;
+    }
     RINGSIDE_TRY(write_slot(used->bytes().data() + data.offset, bytes, *used));
     return true;
   }

@@ -193,10 +193,21 @@ Result<std::shared_ptr<const RdmaMemory>> RdmaState::registered(const OpenRdmaCa
     std::rotate(known, known + 1, registered_.end());
     return registered_.back().memory;
   }
-  RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::of(card, {region.data(), region.size()}));
+  Result<RdmaMemory> made = region.is_device()
+                                ? RdmaMemory::of_device(card, region)
+                                : RdmaMemory::of(card, {region.data(), region.size()});
+  std::shared_ptr<const RdmaMemory> memory;
+  if (made) {
+    memory = std::make_shared<const RdmaMemory>(*std::move(made));
+  } else if (!region.is_device()) {
+    return made.error();
+  } else {
+    remark({"engine/transport/rdma_state.cpp", __LINE__, __func__},
+           fmt::format("NET/IB : GPU memory goes through the host's on {}: {}",
+                       card.ports.front().name(), made.error().message));
+  }
   if (registered_.size() == kMostRegistered) registered_.erase(registered_.begin());
-  registered_.push_back({&card, find_shared(region.data()), region.id(),
-                         std::make_shared<const RdmaMemory>(std::move(memory))});
+  registered_.push_back({&card, region.weak_from_this(), region.id(), std::move(memory)});
   return registered_.back().memory;
 }
 

@@ -59,6 +59,7 @@ class RdmaState final : public TransportState {
   void forget(const RdmaPending& pending);
 
   /// The region's memory as the card takes it: registered the first time, forgotten some time after it is gone.
+  /// returns  null: a GPU's, which the card does not reach; a remark has said why
   /// errors  System: as rdma_memory_error()
   Result<std::shared_ptr<const RdmaMemory>> registered(const OpenRdmaCard& card,
                                                        const SharedRegion& region);
