@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs within the virtual machine of rdma_vm.sh: jobs between network namespaces h1, h2, ... with a software adapter each, by
 # the kernel's own rdma-hosts of that machine.
-#     rdma_jobs.sh PATH/OF/ringside jobs | faults | speed
+#     rdma_jobs.sh PATH/OF/ringside jobs | faults | speed [PATH/OF/rdma_exchange]
 set -u
 program=$1
 export RINGSIDE_PROGRAM=$program
@@ -116,15 +116,24 @@ case $2 in
   speed)
     for round in 1 2 3 4 5; do
       echo "round $round"
-      for test in 'ib_write_lat -s 8 -n 1000' 'ib_write_bw -s 65536 -n 300'; do
+      for test in 'ib_write_lat -s 8 -n 1000' 'ib_write_bw -s 65536 -n 300' 'ib_write_bw -b -s 65536 -n 300'; do
         read -ra words <<<"$test -d rxe0 -x $GID_INDEX"
         "${words[@]}" >/dev/null &
         sleep 1
-        "${words[@]}" 127.0.0.1 | grep -E '^ +[0-9]+ ' | sed "s/^/${words[0]} /"
+        "${words[@]}" 127.0.0.1 | grep -E '^ +[0-9]+ ' | sed "s/^/${test%%-s*} /"
         wait
       done
+      # What no program on verbs gets below.
+      [[ -x ${3:-} ]] && "$3" rxe0 "$GID_INDEX" 1
+      # 8 B one way: half a round trip, between two ranks that take themselves for two hosts.
+      for rank in 0 1; do
+        NCCL_HOSTID=h$rank RANK=$rank WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=10.77.0.1 MASTER_PORT=29500 \
+          "$program" probe --pairs --size 64K --json >pairs.$rank 2>&1 &
+      done
+      wait
+      echo "pairs $(grep -h latency_us pairs.0 | tr -d '\n')"
       # By shared memory: what this machine, which is emulated, takes for the rest of a call.
-      for call in 'all_reduce rdma 8 400' 'broadcast rdma 8M 5' 'all_reduce rdma 8M 5' 'all_reduce shm 8 400'; do
+      for call in 'all_reduce rdma 8 400' 'send_recv rdma 8 400' 'broadcast rdma 8M 5' 'all_reduce rdma 8M 5' 'all_reduce shm 8 400'; do
         read -r collective transport bytes runs <<<"$call"
         "$program" bench "$collective" -n 2 -w 2 --transport "$transport" -b "$bytes" -e "$bytes" --iters "$runs" 2>/dev/null |
           grep float | sed "s/^/$collective $transport /"

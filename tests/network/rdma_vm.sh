@@ -95,7 +95,11 @@ for one in "${wanted[@]}"; do
       check "a slow link is named" 'slow: WARN +low_bandwidth.*rank 1'
       ;;
     speed)
-      in_machine 300 --add "$(command -v ib_write_lat)" --add "$here/rdma_jobs.sh" -- "$here/rdma_jobs.sh $program speed"
+      exchange=$(mktemp)
+      g++ -O2 -std=c++20 -o "$exchange" "$here/rdma_exchange.cpp" -libverbs || : >"$exchange"
+      in_machine 300 --add "$(command -v ib_write_lat)" --add "$exchange" --add "$here/rdma_jobs.sh" -- \
+        "$here/rdma_jobs.sh $program speed $exchange"
+      rm -f "$exchange"
       cat "$log"
       ;;
     *)
