@@ -264,6 +264,15 @@ TEST(RdmaSlots, AreSplitAtLinesAndLeaveNothingOut) {
   }
 }
 
+// Word of freed slots is written after half of them: of LL's, 16 messages for one.
+TEST(RdmaSlots, AreMoreWhereAMessageIsAsShortAsTheWordThatFreesThem) {
+  const RdmaSlots lines({Protocol::LL, 4_KiB});
+  EXPECT_EQ(lines.slots, 32U);
+  EXPECT_EQ(lines.offset(31), 31 * lines.stride);
+  EXPECT_EQ(lines.offset(32), 0U);
+  EXPECT_EQ(RdmaSlots({Protocol::Simple, 128_KiB}).slots, 8U);
+}
+
 RdmaPath some_path() {
   return {.peer = "10.0.0.2:4000",
           .device = "mlx5_0:1",
