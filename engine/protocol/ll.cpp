@@ -62,11 +62,14 @@ bool unpack_block(std::uint64_t* line, std::byte* to, std::uint32_t flag) {
 
 }  // namespace
 
-/// The last 8 steps before the low 31 bits begin again.
-bool Ll::fills_slot(std::uint64_t step) { return (step & 0x7ffffff8) == 0x7ffffff8; }
+/// The last steps before the low 31 bits begin again, one a slot.
+bool Ll::fills_slot(std::uint64_t step, std::uint64_t slots) {
+  const std::uint64_t mask = 0x80000000 - slots;
+  return (step & mask) == mask;
+}
 
-void Ll::pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
-              std::uint64_t step) {
+void Ll::pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data, std::uint64_t step,
+              std::uint64_t slots) {
   const std::uint64_t high = std::uint64_t{flag_of(step)} << 32;
   std::uint64_t* const lines = lines_in(slot);
   // The size goes last into the first cache line: it is what the receiver looks at, and a look between
@@ -75,7 +78,7 @@ void Ll::pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
   std::uint64_t* end = pack_data(lines + 1, data.data(), first, high);
   store(lines[0], high | data.size());
   end = pack_data(end, data.data() + first, data.size() - first, high);
-  if (!fills_slot(step)) return;
+  if (!fills_slot(step, slots)) return;
   std::uint64_t* const slot_end = lines + wire_size(slot_size).value / kLine;
   while (end != slot_end) store(*end++, high);
 }

@@ -18,8 +18,8 @@ namespace ringside {
 ///            apart, on x86-64 and arm64 alike; no line is ordered against another, because each is
 ///            looked at for itself. Both sides are relaxed: there is nothing that they publish.
 /// Flags      are the low 32 bits of step + 1. What an old, longer step left in a slot would therefore
-///            pass for new after 2^32 steps. Twice on that way, in the 8 steps (one a slot) that end with
-///            31 ones, the sender writes the whole slot, and so no flag is older than 2^31 steps.
+///            pass for new after 2^32 steps. Twice on that way, in the last steps (one a slot) before the low
+///            31 bits begin again, the sender writes the whole slot, and so no flag is older than 2^31 steps.
 /// Efficiency 1/2, and 8 bytes less for the size.
 /// source  NCCL's LL: 16-byte lines of two words and two flags, which a GPU stores at once; the size
 ///         needs no line there, because the receiver's kernel knows it from its arguments
@@ -39,12 +39,13 @@ struct Ll {
   }
 
   /// Writes one step's lines.
-  /// shape   slot: aligned to 8 bytes, wire_size(slot_size) bytes of it; data: 1 .. slot_size
+  /// slots   that take turns
+  /// shape   slot: aligned to 8 bytes, wire_size(slot_size) bytes of it; data: 1 .. slot_size; slots: a power of 2
   static void pack(std::byte* slot, Bytes slot_size, std::span<const std::byte> data,
-                   std::uint64_t step);
+                   std::uint64_t step, std::uint64_t slots = kSlots);
 
   /// Whether pack() writes the whole slot at this step, see Flags.
-  static bool fills_slot(std::uint64_t step);
+  static bool fills_slot(std::uint64_t step, std::uint64_t slots = kSlots);
 
   /// Takes out what has arrived since it was last asked, and puts it where it belongs behind `to`.
   /// shape   slot: as pack(), only read; to: slot_size bytes, the same ones for all of a step

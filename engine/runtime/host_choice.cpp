@@ -16,6 +16,11 @@ struct Pick {
   Protocol protocol = Protocol::Simple;
 };
 
+Protocol protocol_without_rule(const HostSituation& at) {
+  if (at.bytes <= at.transport->ll_up_to) return Protocol::LL;
+  return at.bytes <= 2_KiB ? Protocol::LL128 : Protocol::Simple;
+}
+
 /// What the table says, as far as it can be done: a rule of few ranks may stand for many.
 Pick usual_pick(const HostSituation& at, const HostTable& table) {
   const HostRule* rule = table.find({.collective = at.collective,
@@ -23,7 +28,7 @@ Pick usual_pick(const HostSituation& at, const HostTable& table) {
                                      .is_crowded = at.is_crowded,
                                      .nranks = at.nranks,
                                      .up_to = at.bytes});
-  if (rule == nullptr) return at.bytes <= 2_KiB ? Pick{Algorithm::Ring, Protocol::LL128} : Pick{};
+  if (rule == nullptr) return {Algorithm::Ring, protocol_without_rule(at)};
   const bool is_possible =
       has_algorithm(at.collective, rule->algorithm) &&
       check_reduction(at.collective, rule->algorithm, at.type, at.op) &&

@@ -14,8 +14,10 @@ Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acc
   const Rank successor = next_of(me, nranks);
   const Rank predecessor = previous_of(me, nranks);
   RingLinks links;
-  Result<UniqueFd> connected =
-      connect_authenticated(next, secret, to_bytes(RingHello{purpose, me}), patience);
+  // Of an MTU that differs the watch tells those behind it.
+  const Segments segments = purpose == RingHello::Purpose::Watch ? Segments::Short : Segments::Long;
+  Result<UniqueFd> connected = connect_authenticated(next, secret, to_bytes(RingHello{purpose, me}),
+                                                     patience, Silence::IsEarly, segments);
   if (!connected) {
     const Error& why = connected.error();
     return Error{

@@ -35,8 +35,8 @@ inline constexpr Nanoseconds kRollCallTime = std::chrono::seconds(1);
 /// A rank whose program hangs is none of this class's business. Whose process is stopped, or its host, is found when
 /// somebody gives up (Timeout): every rank then says that it lives, and the reason names those that have not within
 /// `kRollCallTime`. Two of them cut the ring; of ranks between them nothing is known. A neighbour from
-/// which nothing comes back for about 8 s (keepalives) is not called dead: the news is that these two have lost each
-/// other, for the network between them may have.
+/// which nothing comes back for about 8 s (keepalives), or which resets the connection after such a silence, is not called
+/// dead: the news is that these two have lost each other, for the network between them may have.
 ///
 /// Ordering   every rank starts it at the same time, and says goodbye when no rank needs it any more
 ///            (after a barrier): news do not pass a rank that has left

@@ -238,9 +238,9 @@ void Acceptor::close() noexcept { impl_->close(); }
 
 Result<UniqueFd> connect_authenticated(const Endpoint& endpoint, const Secret& secret,
                                        std::span<const std::byte> hello, const Patience& patience,
-                                       Silence silence) {
+                                       Silence silence, Segments segments) {
   RINGSIDE_ASSERT(hello.size() <= kHelloLimit, "a hello of {} bytes", hello.size());
-  RINGSIDE_TRY(UniqueFd fd, connect_to(endpoint, patience, silence));
+  RINGSIDE_TRY(UniqueFd fd, connect_to(endpoint, patience, silence, segments));
   RINGSIDE_TRY(shake_hands(fd.get(), HandshakeRole::Connecting, secret, patience));
   RINGSIDE_TRY(send_frame(fd.get(), hello, patience));
   return fd;

@@ -74,6 +74,7 @@ class Acceptor {
 /// errors  as connect_to() and shake_hands()
 Result<UniqueFd> connect_authenticated(const Endpoint& endpoint, const Secret& secret,
                                        std::span<const std::byte> hello, const Patience& patience,
-                                       Silence silence = Silence::IsEarly);
+                                       Silence silence = Silence::IsEarly,
+                                       Segments segments = Segments::Long);
 
 }  // namespace ringside

@@ -7,7 +7,7 @@
 
 /// Connections over RDMA adapters (InfiniBand, RoCE) by reliable queue pairs.
 ///
-/// The receiver has the 8 slots; the sender writes into them (RDMA WRITE with immediate data, which says to which slot
+/// The receiver has the slots, 8, or 32 short ones of LL; the sender writes into them (RDMA WRITE with immediate data, which says to which slot
 /// the bytes belong) from a copy of its own or from the user's memory, and the receiver writes back how many it has
 /// freed: the sender writes only where it may. LL and LL128 travel as whole lines with their flags (wire_lines.h), short
 /// ones inside the request itself. A connection has as many queue pairs as NCCL_IB_QPS_PER_CONNECTION and the card's

@@ -58,6 +58,22 @@ constexpr std::array kStatuses{
 /// ping's own 8 go for UDP's.
 constexpr int kRoceHeaders = 36;
 
+/// Of a peer that does not acknowledge, with the size that may be too large for the way.
+std::string help_for_unreachable(const RdmaPath& path) {
+  if (path.mtu == 0) return kUnreachable;
+  return fmt::format(
+      "{}; packets carry up to {} bytes here: if a link or switch on the way takes shorter ones, "
+      "its "
+      "MTU is too small (ip link, ping -M do -s {} HOST)",
+      kUnreachable, path.mtu, path.mtu + kRoceHeaders);
+}
+
+std::string text_of(const RdmaPath& path) {
+  return fmt::format("localGid {} remoteGid {} qp {} to {} hca {} to {}", to_string(path.local),
+                     to_string(path.remote), path.queue, path.remote_queue, path.device,
+                     path.remote_device);
+}
+
 const WorkStatus* find_status(int number) {
   const auto found = std::ranges::find(kStatuses, number, &WorkStatus::number);
   return found == kStatuses.end() ? nullptr : &*found;
@@ -100,17 +116,22 @@ Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, cons
       : is_over ? ErrorCode::PeerGone
                 : ErrorCode::System,
       fmt::format("NET/IB: Got completion from peer {} with status={}({}) opcode={} vendor_err={} "
-                  "req_type={} localGid {} remoteGid {} qp {} to {} hca {} to {}",
+                  "req_type={} {}",
                   path.peer, rdma_status_name(status), status,
                   is_send ? "IBV_WC_RDMA_WRITE(1)" : "IBV_WC_RECV_RDMA_WITH_IMM(129)", vendor,
-                  is_send ? "Send" : "Recv", to_string(path.local), to_string(path.remote),
-                  path.queue, path.remote_queue, path.device, path.remote_device),
-      known == nullptr            ? "a status that rdma-core does not list"
-      : is_silent && path.mtu > 0 ? fmt::format("{}; packets carry up to {} bytes here: if a link "
-                                                "or switch on the way takes shorter ones, its MTU "
-                                                "is too small (ip link, ping -M do -s {} HOST)",
-                                                known->cause, path.mtu, path.mtu + kRoceHeaders)
-                                  : known->cause};
+                  is_send ? "Send" : "Recv", text_of(path)),
+      known == nullptr ? "a status that rdma-core does not list"
+      : is_silent      ? help_for_unreachable(path)
+                       : known->cause};
+}
+
+Error rdma_silence_error(Seconds silence, const RdmaPath& path) {
+  return {
+      ErrorCode::Unreachable,
+      fmt::format("NET/IB: peer {} has acknowledged nothing for {:.0f} s, and the adapter does not "
+                  "give up: {}",
+                  path.peer, silence.count(), text_of(path)),
+      help_for_unreachable(path)};
 }
 
 Error with_answering_host(Error error) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "engine/transport/rdma_ports.h"
 
 /// What went wrong with RDMA, in words that say where and, as far as it can be told, why. NCCL's own words where it
@@ -30,6 +31,9 @@ const char* rdma_status_name(int status);
 /// status, vendor  ibv_wc's
 /// code   Unreachable: no answer, however often it was sent; PeerGone: the other end is no longer what it was
 Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, const RdmaPath& path);
+
+/// Of writes that nobody acknowledges, of which the adapter says nothing.
+Error rdma_silence_error(Seconds silence, const RdmaPath& path);
 
 /// The same of an Unreachable peer whose host does answer, over TCP.
 Error with_answering_host(Error error);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -240,6 +241,15 @@ Result<std::vector<RdmaCard>> choose_rdma_cards(std::span<const RdmaPort> there,
     cards.back().gids.push_back(gid);
   }
   return cards;
+}
+
+bool has_peer_memory(const std::string& root) {
+  constexpr std::array kVersions{"module/nvidia_peermem/version",
+                                 "kernel/mm/memory_peers/nv_mem/version",
+                                 "kernel/mm/memory_peers/nv_mem_nc/version"};
+  return std::ranges::any_of(kVersions, [&](const char* file) {
+    return std::filesystem::exists(std::filesystem::path(root) / file);
+  });
 }
 
 }  // namespace ringside

@@ -66,6 +66,11 @@ struct RdmaPort {
 /// root  "/sys/class/infiniband", or a tree like it; none there: no ports
 std::vector<RdmaPort> read_rdma_ports(const std::string& root);
 
+/// Whether the kernel lets adapters reach a GPU's memory by its address: nvidia_peermem, or its predecessor, is loaded.
+/// root    "/sys"
+/// source  the files that NCCL looks for (ncclIbGdrSupport)
+bool has_peer_memory(const std::string& root);
+
 /// The entry of the port's table by which it is addressed: the one that is asked for; else of RoCE, of those of
 /// the version that is wanted the first of the family that is wanted, of `own` addresses before others; of
 /// InfiniBand, the first.

@@ -27,6 +27,8 @@ constexpr std::uint8_t kReceiverNotReadyRetries = 7;  ///< for ever
 constexpr std::uint8_t kHopLimit = 255;
 constexpr std::uint32_t kPacketNumbers = (1U << 24) - 1;
 
+constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
 Error verbs_error(const char* call, int number, const OpenRdmaPort& port) {
   return system_error(fmt::format("Call to {} failed on {}", call, port.name()), number,
                       number == ENOMEM ? "raise the locked memory: ulimit -l unlimited"
@@ -38,7 +40,6 @@ Error verbs_error(const char* call, int number, const OpenRdmaPort& port) {
 std::string OpenRdmaPort::name() const { return fmt::format("{}:{}", port.device, port.number); }
 
 Result<RdmaMemory> RdmaMemory::of(const OpenRdmaCard& card, std::span<std::byte> bytes) {
-  constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
   RdmaMemory memory;
   memory.bytes_ = bytes;
   for (const OpenRdmaPort& port : card.ports) {
@@ -59,6 +60,35 @@ Result<RdmaMemory> RdmaMemory::of(const OpenRdmaCard& card, std::span<std::byte>
     memory.keys_.emplace_back(region, Deregister{card.verbs->dereg_mr});
   }
   return memory;
+}
+
+Result<RdmaMemory> RdmaMemory::of_device(const OpenRdmaCard& card, const SharedRegion& region) {
+  const VerbsLibrary& verbs = *card.verbs;
+  const bool has_dmabuf = region.fd() >= 0 && verbs.reg_dmabuf_mr != nullptr;
+  const bool has_peers = has_peer_memory("/sys");
+  Error why{ErrorCode::Unsupported,
+            "the GPU's driver exports no dma-buf, and nvidia_peermem is not loaded",
+            "modprobe nvidia-peermem"};
+  for (const bool is_dmabuf : {true, false}) {
+    if (!(is_dmabuf ? has_dmabuf : has_peers)) continue;
+    RdmaMemory memory;
+    memory.bytes_ = {region.data(), region.size()};
+    for (const OpenRdmaPort& port : card.ports) {
+      const auto address = reinterpret_cast<std::uint64_t>(region.data());
+      ibv_mr* const made =
+          is_dmabuf
+              ? verbs.reg_dmabuf_mr(port.domain, 0, region.size(), address, region.fd(), kAccess)
+              : verbs.reg_mr(port.domain, region.data(), region.size(), kAccess);
+      if (made == nullptr) {
+        why = verbs_error(is_dmabuf ? "ibv_reg_dmabuf_mr" : "ibv_reg_mr", errno, port);
+        why.code = ErrorCode::Unsupported;
+        break;
+      }
+      memory.keys_.emplace_back(made, Deregister{verbs.dereg_mr});
+    }
+    if (memory.keys_.size() == card.ports.size()) return memory;
+  }
+  return why;
 }
 
 Result<RdmaMemory> RdmaMemory::allocate(const OpenRdmaCard& card, std::size_t size) {
@@ -159,6 +189,24 @@ class RdmaQueues::Impl {
 
   [[nodiscard]] std::size_t count() const { return queues_.size(); }
   [[nodiscard]] std::size_t port_of(std::size_t queue) const { return queue % card_.ports.size(); }
+
+  [[nodiscard]] RdmaPath path_of(std::size_t index) const {
+    const OpenRdmaPort& port = port_at(index);
+    RdmaPath path{.peer = peer_.empty() ? "unknown" : peer_,
+                  .device = port.name(),
+                  .local = port.gid.gid,
+                  .remote = {},
+                  .gid_index = port.gid.index,
+                  .queue = queues_[index].pair->qp_num};
+    if (!theirs_.ports.empty()) {
+      path.remote = theirs_.ports[their_port_of(index)].gid;
+      path.remote_device = theirs_.ports[their_port_of(index)].name;
+      path.remote_queue = theirs_.queues[index].number;
+      constexpr int kBytesOfMtu0 = 128;  // verbs count 1 for 256 bytes, 2 for 512
+      path.mtu = kBytesOfMtu0 << std::min<int>(port.mtu, theirs_.ports[their_port_of(index)].mtu);
+    }
+    return path;
+  }
 
  private:
   struct Queue {
@@ -282,24 +330,6 @@ class RdmaQueues::Impl {
                                  path_of(index));
   }
 
-  [[nodiscard]] RdmaPath path_of(std::size_t index) const {
-    const OpenRdmaPort& port = port_at(index);
-    RdmaPath path{.peer = peer_.empty() ? "unknown" : peer_,
-                  .device = port.name(),
-                  .local = port.gid.gid,
-                  .remote = {},
-                  .gid_index = port.gid.index,
-                  .queue = queues_[index].pair->qp_num};
-    if (!theirs_.ports.empty()) {
-      path.remote = theirs_.ports[their_port_of(index)].gid;
-      path.remote_device = theirs_.ports[their_port_of(index)].name;
-      path.remote_queue = theirs_.queues[index].number;
-      constexpr int kBytesOfMtu0 = 128;  // verbs count 1 for 256 bytes, 2 for 512
-      path.mtu = kBytesOfMtu0 << std::min<int>(port.mtu, theirs_.ports[their_port_of(index)].mtu);
-    }
-    return path;
-  }
-
   const OpenRdmaCard& card_;
   const VerbsLibrary& verbs_;
   Depth depth_;
@@ -329,6 +359,7 @@ Status RdmaQueues::connect(const RdmaEndInfo& theirs, std::string peer) {
 Status RdmaQueues::write(std::size_t queue, const Write& write) {
   return impl_->write(queue, write);
 }
+RdmaPath RdmaQueues::path_of(std::size_t queue) const { return impl_->path_of(queue); }
 Result<std::size_t> RdmaQueues::poll(std::span<Done> room) { return impl_->poll(room); }
 
 }  // namespace ringside

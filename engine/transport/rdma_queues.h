@@ -12,6 +12,7 @@
 #include "engine/transport/rdma_message.h"
 #include "engine/transport/rdma_ports.h"
 #include "engine/transport/rdma_settings.h"
+#include "engine/transport/shared_memory.h"
 #include "engine/transport/verbs_library.h"
 
 namespace ringside {
@@ -42,6 +43,9 @@ class RdmaMemory {
   /// Of the caller's, which outlives it.
   /// errors  System: as rdma_memory_error()
   static Result<RdmaMemory> of(const OpenRdmaCard& card, std::span<std::byte> bytes);
+  /// Of a GPU: by its dma-buf, else by its address where has_peer_memory().
+  /// errors  Unsupported: the adapter does not reach it, with the reason; it has to go through the host's memory
+  static Result<RdmaMemory> of_device(const OpenRdmaCard& card, const SharedRegion& region);
   /// Its own, zeroed, aligned to 4 KiB.
   static Result<RdmaMemory> allocate(const OpenRdmaCard& card, std::size_t size);
 
@@ -116,6 +120,9 @@ class RdmaQueues {
   /// returns  how many
   /// errors   as rdma_completion_error(): of the first that failed
   Result<std::size_t> poll(std::span<Done> room);
+
+  /// Both ends of a queue, as far as they are known.
+  [[nodiscard]] RdmaPath path_of(std::size_t queue) const;
 
  private:
   class Impl;

@@ -25,8 +25,6 @@ namespace {
 /// Cells from which the counter of free slots is written, where the adapter cannot take it inside the request. As many
 /// writes may be on their way.
 constexpr std::size_t kCells = 32;
-/// The sender is told after so many that it may go on: it has as many left.
-constexpr std::uint64_t kToldAfter = kSlots / 2;
 /// Of so many writes of the counter one is reported when it is done, which frees the room of those before it.
 constexpr std::uint64_t kReportedOf = 8;
 
@@ -139,7 +137,7 @@ class RdmaRecvEnd final : public RecvEnd {
     }
     switch (Ll::unpack(slot(released_).data(), Bytes{to.size()}, released_, to.data(), so_far_)) {
       case Arrival::Partly:
-        // Slots given back before the queues were joined: their sender may wait for word of just these.
+        // Where cells were short; the sender may wait for word of just these slots.
         RINGSIDE_TRY(tell_free());
         return false;
       case Arrival::Whole:
@@ -189,10 +187,10 @@ class RdmaRecvEnd final : public RecvEnd {
     return {};
   }
 
-  /// Writes into the sender's memory how many slots were ever freed.
+  /// Writes into the sender's memory how many slots were ever freed, after half of them: it has as many left.
   Status tell_free() {
-    if (released_ - told_ < kToldAfter) return {};
-    // Lines of LL may be seen before the thread that joins the queues has said so.
+    if (released_ - told_ < layout_.slots / 2) return {};
+    // What was given back came after the queues were joined; lines of LL do not show that to this thread.
     if (pending_->stage.load(std::memory_order_acquire) != RdmaPending::Stage::Ready) return {};
     if (tellings_ - told_done_ >= kCells / 2) RINGSIDE_TRY(look());
     if (tellings_ - told_done_ >= kCells) return {};

@@ -15,6 +15,7 @@
 #include "engine/transport/answers.h"
 #include "engine/transport/framed_slots.h"
 #include "engine/transport/rdma.h"
+#include "engine/transport/rdma_silence.h"
 #include "engine/transport/rdma_slots.h"
 #include "engine/transport/rdma_state.h"
 #include "engine/transport/socket.h"
@@ -39,7 +40,8 @@ class RdmaSendEnd final : public SendEnd {
         memory_(std::move(memory)),
         queues_(std::move(queues)),
         theirs_(std::move(theirs)),
-        staging_(staging_of(shape)) {}
+        staging_(staging_of(shape)),
+        silence_(card.settings) {}
 
   /// What was posted still arrives, unless the peer is gone.
   ~RdmaSendEnd() override {
@@ -84,8 +86,14 @@ class RdmaSendEnd final : public SendEnd {
     RINGSIDE_TRY(check_size(bytes));
     RINGSIDE_TRY(progress());
     if (is_full()) return false;
-    std::shared_ptr<const RdmaMemory>& used = referred_[posted_ % kSlots];
+    std::shared_ptr<const RdmaMemory>& used = referred_[layout_.index(posted_)];
     RINGSIDE_TRY(used, state_.registered(card_, *data.region));
+    if (used == nullptr) {
+      const std::span<std::byte> staged = slot(posted_).first(bytes);
+      data.region->copy_out(data.offset, staged);
+      RINGSIDE_TRY(write_slot(staged.data(), bytes, memory_));
+      return true;
+    }
     RINGSIDE_TRY(write_slot(used->bytes().data() + data.offset, bytes, *used));
     return true;
   }
@@ -106,7 +114,11 @@ class RdmaSendEnd final : public SendEnd {
   Status check_peer() override {
     RINGSIDE_TRY(progress());
     RINGSIDE_TRY(check_open(peer_.get()));
-    return state_.check();
+    RINGSIDE_TRY(state_.check());
+    const auto silence = silence_.look(posted_, completed_, state_.clock().now());
+    if (!silence) return {};
+    const std::size_t queue = static_cast<std::size_t>(completed_ % queues_.count());
+    return fail(rdma_silence_error(*silence, queues_.path_of(queue)));
   }
 
   void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
@@ -133,16 +145,16 @@ class RdmaSendEnd final : public SendEnd {
 
   /// A slot is free once the receiver has said so, and once this side's adapter will not send it again.
   [[nodiscard]] bool is_full() const {
-    return posted_ - completed_ >= kSlots || posted_ - freed() >= kSlots;
+    return posted_ - completed_ >= layout_.slots || posted_ - freed() >= layout_.slots;
   }
 
   /// Puts the data into the next slot, as they are or as lines, and writes it.
   Status pack(std::span<const std::byte> data) {
     const std::size_t wire = wire_size(shape_.protocol, Bytes{data.size()}).value;
     if (shape_.protocol == Protocol::LL) {
-      Ll::pack(slot(posted_).data(), shape_.slot_size, data, posted_);
-      return write_slot(slot(posted_).data(), Ll::fills_slot(posted_) ? layout_.longest : wire,
-                        memory_);
+      Ll::pack(slot(posted_).data(), shape_.slot_size, data, posted_, layout_.slots);
+      const bool is_filled = Ll::fills_slot(posted_, layout_.slots);
+      return write_slot(slot(posted_).data(), is_filled ? layout_.longest : wire, memory_);
     }
     pack_wire(shape_.protocol, slot(posted_).first(wire), data, posted_);
     return write_slot(slot(posted_).data(), wire, memory_);
@@ -157,7 +169,7 @@ class RdmaSendEnd final : public SendEnd {
     for (std::size_t at = 0; at < bytes; at += part) {
       const std::size_t queue =
           split > 1 ? at / part : static_cast<std::size_t>(count % queues_.count());
-      ++parts_left_[count % kSlots];
+      ++parts_left_[layout_.index(count)];
       RINGSIDE_TRY(queues_.write(queue, {.from = from + at,
                                          .key = memory.local_key(queues_.port_of(queue)),
                                          .bytes = std::min(part, bytes - at),
@@ -176,21 +188,23 @@ class RdmaSendEnd final : public SendEnd {
     if (!found) {
       // A peer that has died closes the socket at once; its adapter's silence comes of that.
       const Status open = check_open(peer_.get());
-      failed_ = open ? found.error() : open.error();
-      if (failed_->code == ErrorCode::Unreachable &&
-          answers_short_packets(peer_.get(), deadline_in(kAskedFor))) {
-        failed_ = with_answering_host(*std::move(failed_));
-      }
-      return *failed_;
+      return fail(open ? found.error() : open.error());
     }
     for (const RdmaQueues::Done& one : std::span(done).first(*found)) {
-      --parts_left_[one.id % kSlots];
+      --parts_left_[layout_.index(one.id)];
     }
-    while (completed_ != posted_ && parts_left_[completed_ % kSlots] == 0) {
-      referred_[completed_ % kSlots].reset();
+    while (completed_ != posted_ && parts_left_[layout_.index(completed_)] == 0) {
+      referred_[layout_.index(completed_)].reset();
       ++completed_;
     }
     return {};
+  }
+
+  Error fail(Error error) const {
+    const bool is_host_there = error.code == ErrorCode::Unreachable &&
+                               answers_short_packets(peer_.get(), deadline_in(kAskedFor));
+    failed_ = is_host_there ? with_answering_host(std::move(error)) : std::move(error);
+    return *failed_;
   }
 
   UniqueFd peer_;
@@ -202,10 +216,11 @@ class RdmaSendEnd final : public SendEnd {
   mutable RdmaQueues queues_;
   RdmaEndInfo theirs_;
   Staging staging_;
+  RdmaSilence silence_;
   std::uint64_t posted_ = 0;
-  mutable std::uint64_t completed_ = 0;                     ///< the peer's adapter has them
-  mutable std::array<std::uint32_t, kSlots> parts_left_{};  ///< of each slot on its way
-  mutable std::array<std::shared_ptr<const RdmaMemory>, kSlots> referred_;
+  mutable std::uint64_t completed_ = 0;                           ///< the peer's adapter has them
+  mutable std::array<std::uint32_t, kRdmaLlSlots> parts_left_{};  ///< of each slot on its way
+  mutable std::array<std::shared_ptr<const RdmaMemory>, kRdmaLlSlots> referred_;
   mutable std::optional<Error> failed_;  ///< a completion tells of it once
   bool is_held_ = false;
   std::atomic<bool> aborted_{false};
@@ -214,7 +229,9 @@ class RdmaSendEnd final : public SendEnd {
   static std::size_t memory_for(const RdmaSlots& layout) {
     return layout.size() + RdmaSlots::kGrain;
   }
-  static constexpr RdmaQueues::Depth kDepth{.sends = kSlots, .receives = 0};
+  static RdmaQueues::Depth depth_for(const RdmaSlots& layout) {
+    return {.sends = static_cast<std::uint32_t>(layout.slots), .receives = 0};
+  }
 };
 
 Result<std::vector<std::byte>> recv_rdma_frame(const Joint& joint) {
@@ -232,7 +249,7 @@ Result<std::unique_ptr<SendEnd>> make_rdma_send_end(Joint joint) {
   RINGSIDE_TRY(RdmaEndInfo theirs, parse_rdma_message(said, joint.shape));
   RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::allocate(card, RdmaSendEnd::memory_for(layout)));
   RINGSIDE_TRY(RdmaQueues queues,
-               RdmaQueues::make(card, theirs.queues.size(), RdmaSendEnd::kDepth));
+               RdmaQueues::make(card, theirs.queues.size(), RdmaSendEnd::depth_for(layout)));
   RINGSIDE_TRY(queues.connect(theirs, describe_peer(joint.peer.get())));
   const RdmaEndInfo mine = queues.info(memory, memory.bytes().subspan(layout.size()));
   RINGSIDE_TRY(send_frame(joint.peer.get(), make_rdma_message(mine, joint.shape), joint.patience));

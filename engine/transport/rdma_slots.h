@@ -10,19 +10,27 @@
 #include "engine/protocol/wire_lines.h"
 #include "engine/transport/preamble.h"
 
-/// How the 8 slots lie in memory, and how one is split over queues: the same on both ends.
+/// How the slots lie in memory, and how one is split over queues: the same on both ends.
 namespace ringside {
+
+/// Slots of a connection by LL. A word of freed ones costs as much as a short message, and it has to come after half of them:
+/// with 8, every fourth message would cost twice.
+inline constexpr std::size_t kRdmaLlSlots = 32;
 
 struct RdmaSlots {
   explicit RdmaSlots(ConnectionShape shape)
-      : longest(wire_size(shape.protocol, shape.slot_size).value),
+      : slots(shape.protocol == Protocol::LL ? kRdmaLlSlots : kSlots),
+        longest(wire_size(shape.protocol, shape.slot_size).value),
         stride(round_up(longest, kGrain)) {}
 
-  [[nodiscard]] std::size_t size() const { return kSlots * stride; }
-  /// Of the slot's first byte.
-  [[nodiscard]] std::size_t offset(std::uint64_t count) const { return count % kSlots * stride; }
+  [[nodiscard]] std::size_t size() const { return slots * stride; }
+  /// The slot of the message that is number `count`.
+  [[nodiscard]] std::size_t index(std::uint64_t count) const { return count % slots; }
+  /// Of that slot's first byte.
+  [[nodiscard]] std::size_t offset(std::uint64_t count) const { return index(count) * stride; }
 
   static constexpr std::size_t kGrain = 128;  ///< a line of LL128; parts begin at its multiples
+  std::size_t slots;                          ///< at most kRdmaLlSlots
   std::size_t longest;                        ///< bytes on the wire
   std::size_t stride;
 };

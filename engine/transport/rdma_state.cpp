@@ -62,6 +62,8 @@ Result<bool> join_sender(RdmaPending& pending) {
   RINGSIDE_TRY(const bool is_whole, hear_sender(pending));
   if (!is_whole) return false;
   const Status joined = pending.queues.connect(pending.theirs, describe_peer(pending.socket));
+  // Before the sender hears of it: the end may see what it writes at once, and then wants the queues.
+  if (joined) pending.stage.store(RdmaPending::Stage::Ready, std::memory_order_release);
   RINGSIDE_TRY(send_frame(pending.socket, make_rdma_answer(joined), deadline_in(kAnswerTime)));
   RINGSIDE_TRY(joined);
   return true;
@@ -77,7 +79,7 @@ Result<std::unique_ptr<TransportState>> RdmaState::open(const LocalSite& here) {
   RINGSIDE_TRY(const std::vector<RdmaCard> cards,
                choose_rdma_cards(read_rdma_ports(kPortsOfKernel), settings, own_gids()));
   RINGSIDE_TRY(const VerbsLibrary* const verbs, verbs_library());
-  std::unique_ptr<RdmaState> state(new RdmaState(*verbs));
+  std::unique_ptr<RdmaState> state(new RdmaState(*verbs, *here.clock));
   for (const RdmaCard& card : cards) {
     auto& open = state->cards_.emplace_back(std::make_unique<OpenRdmaCard>());
     open->verbs = verbs;
@@ -191,10 +193,21 @@ Result<std::shared_ptr<const RdmaMemory>> RdmaState::registered(const OpenRdmaCa
     std::rotate(known, known + 1, registered_.end());
     return registered_.back().memory;
   }
-  RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::of(card, {region.data(), region.size()}));
+  Result<RdmaMemory> made = region.is_device()
+                                ? RdmaMemory::of_device(card, region)
+                                : RdmaMemory::of(card, {region.data(), region.size()});
+  std::shared_ptr<const RdmaMemory> memory;
+  if (made) {
+    memory = std::make_shared<const RdmaMemory>(*std::move(made));
+  } else if (!region.is_device()) {
+    return made.error();
+  } else {
+    remark({"engine/transport/rdma_state.cpp", __LINE__, __func__},
+           fmt::format("NET/IB : GPU memory goes through the host's on {}: {}",
+                       card.ports.front().name(), made.error().message));
+  }
   if (registered_.size() == kMostRegistered) registered_.erase(registered_.begin());
-  registered_.push_back({&card, find_shared(region.data()), region.id(),
-                         std::make_shared<const RdmaMemory>(std::move(memory))});
+  registered_.push_back({&card, region.weak_from_this(), region.id(), std::move(memory)});
   return registered_.back().memory;
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "engine/transport/frame.h"
 #include "engine/transport/rdma_queues.h"
@@ -47,6 +48,9 @@ class RdmaState final : public TransportState {
     return *cards_[channel % cards_.size()];
   }
 
+  /// That the rank's waits go by.
+  [[nodiscard]] Clock& clock() const { return clock_; }
+
   /// errors  System: a card is gone or has failed
   [[nodiscard]] Status check() const;
 
@@ -55,12 +59,13 @@ class RdmaState final : public TransportState {
   void forget(const RdmaPending& pending);
 
   /// The region's memory as the card takes it: registered the first time, forgotten some time after it is gone.
+  /// returns  null: a GPU's, which the card does not reach; a remark has said why
   /// errors  System: as rdma_memory_error()
   Result<std::shared_ptr<const RdmaMemory>> registered(const OpenRdmaCard& card,
                                                        const SharedRegion& region);
 
  private:
-  explicit RdmaState(const VerbsLibrary& verbs) : verbs_(verbs) {}
+  RdmaState(const VerbsLibrary& verbs, Clock& clock) : verbs_(verbs), clock_(clock) {}
   Status open_ports(const LocalSite& here);
   Status open_port(OpenRdmaCard& card, const RdmaPort& port, const RdmaPort::Entry& gid);
   Result<ibv_context*> context_of(const RdmaPort& port);
@@ -81,6 +86,7 @@ class RdmaState final : public TransportState {
   };
 
   const VerbsLibrary& verbs_;
+  Clock& clock_;
   std::vector<Device> devices_;
   std::vector<std::unique_ptr<OpenRdmaCard>> cards_;
   mutable std::mutex mutex_;  ///< guards what follows

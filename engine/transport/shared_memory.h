@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <span>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -35,15 +37,23 @@ class SharedMemory {
   std::shared_ptr<const SharedRegion> region_;
 };
 
-/// What one SharedMemory is to the transports.
-class SharedRegion {
+/// What one SharedMemory is to the transports. A GPU's memory can be one, too, for what is sent over RDMA.
+class SharedRegion : public std::enable_shared_from_this<SharedRegion> {
  public:
   virtual ~SharedRegion() = default;
   [[nodiscard]] virtual std::uint64_t id()
       const = 0;  ///< no other of this process ever has it; not 0
+  /// The memory as a file; of a GPU's, the dma-buf that its driver exports, or -1: none.
   [[nodiscard]] virtual int fd() const = 0;
   [[nodiscard]] virtual std::byte* data() const = 0;
   [[nodiscard]] virtual std::size_t size() const = 0;
+
+  /// Whether data() is an address of a GPU, which processors do not read.
+  [[nodiscard]] virtual bool is_device() const { return false; }
+  /// The bytes from `offset` on, for whoever cannot read them in place.  shape  within the region
+  virtual void copy_out(std::size_t offset, std::span<std::byte> to) const {
+    std::memcpy(to.data(), data() + offset, to.size());
+  }
 };
 
 /// The SharedMemory that this byte lies in; null: in none.

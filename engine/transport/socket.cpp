@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -18,6 +19,10 @@
 namespace ringside {
 namespace {
 
+/// source  RFC 9293, 3.7.1: what every network takes
+constexpr int kShortSegment = 536;
+constexpr std::chrono::seconds kKeepIdle{3};      ///< of silence before the first probe
+constexpr std::chrono::seconds kKeepInterval{1};  ///< between probes
 constexpr const char* kClosedConnection = "a closed connection";
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
@@ -42,7 +47,29 @@ Error silent_error(const std::string& peer, const std::string& why) {
           help_for_silence()};
 }
 
+/// Keepalives get an answer every kKeepIdle from whoever lives: of one that was reset after two more had none, the other
+/// end, or its host, has given up for the same silence, and says nothing of its process.
+/// returns  how long nothing came before the reset; nothing: something did
+std::optional<std::chrono::milliseconds> silence_before_reset(int socket, int error_number) {
+  if (error_number != ECONNRESET) return std::nullopt;
+  int keeps_alive = 0;
+  socklen_t size = sizeof keeps_alive;
+  if (::getsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &keeps_alive, &size) != 0) return std::nullopt;
+  tcp_info info{};
+  size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  const std::chrono::milliseconds silence(
+      std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
+  if (keeps_alive == 0 || silence < kKeepIdle + 2 * kKeepInterval) return std::nullopt;
+  return silence;
+}
+
 Error stream_error(int socket, int error_number) {
+  if (const auto silence = silence_before_reset(socket, error_number)) {
+    return silent_error(
+        describe_peer(socket),
+        fmt::format("{} after {} s of silence", reason(error_number), silence->count() / 1000));
+  }
   if (means_peer_gone(error_number)) {
     return {ErrorCode::PeerGone,
             fmt::format("{}: connection lost: {}", describe_peer(socket), reason(error_number))};
@@ -155,13 +182,17 @@ Result<UniqueFd> listen_tcp(const SocketAddress& address) { return listen_on(End
 
 Result<UniqueFd> listen_unix(const AbstractName& name) { return listen_on(Endpoint{name}); }
 
-Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience, Silence silence) {
+Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience, Silence silence,
+                            Segments segments) {
   constexpr Nanoseconds kFirstPause = std::chrono::milliseconds(5);
   constexpr Nanoseconds kLongestPause = std::chrono::milliseconds(100);
   const RawAddress raw = to_raw(endpoint);
   Nanoseconds pause = kFirstPause;
   for (;;) {
     RINGSIDE_TRY(UniqueFd made, make_socket(raw.storage.ss_family));
+    if (segments == Segments::Short && raw.storage.ss_family != AF_UNIX) {
+      set_option(made.get(), IPPROTO_TCP, TCP_MAXSEG, kShortSegment);
+    }
     RINGSIDE_TRY(int outcome, try_connect(made.get(), raw, patience));
     if (outcome == 0 && is_connected_to_itself(made.get())) outcome = ECONNREFUSED;
     if (outcome == 0) {
@@ -252,9 +283,9 @@ void enable_keepalive(int socket, Attention attention) {
   RawAddress raw;
   if (::getsockname(socket, raw.get(), &raw.size) != 0 || raw.storage.ss_family == AF_UNIX) return;
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 3);   // seconds of silence before the first probe
-  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);  // seconds between probes
-  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 5);    // probes without an answer
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(kKeepIdle.count()));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(kKeepInterval.count()));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 5);  // probes without an answer
   // Data that wait for a reader's room count as unanswered, too.
   if (attention == Attention::Prompt) {
     set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kLongestSilence.count()));

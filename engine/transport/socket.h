@@ -41,11 +41,17 @@ enum class Silence {
   IsEnd,    ///< somebody did, and is gone
 };
 
+/// What the packets of a connection over IP may hold, both ways.
+enum class Segments {
+  Long,   ///< what the interfaces on the way take
+  Short,  ///< 536 bytes, which pass where an MTU differs: for news of just that
+};
+
 /// Connects, and tries again while nobody listens there yet.
 /// errors  Timeout: nobody listened before the deadline; the text has the last reason.
 ///         PeerGone: nobody listens any more.  System: the network cannot reach the address at all.
 Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience,
-                            Silence silence = Silence::IsEarly);
+                            Silence silence = Silence::IsEarly, Segments segments = Segments::Long);
 
 /// errors  Timeout, System: as connect_to
 Result<UniqueFd> connect_tcp(const SocketAddress& address, const Patience& patience);
@@ -76,7 +82,7 @@ void enable_keepalive(int socket, Attention attention);
 const char* help_for_silence();
 
 /// Whether the connection stands, as far as this host's kernel knows.
-/// errors  PeerGone: the other end closed or died; Unreachable: keepalives got no answer; System
+/// errors  PeerGone: the other end closed or died; Unreachable: keepalives got no answer, as send_some(); System
 Status check_open(int socket);
 
 /// Sends all of `data`.
@@ -88,7 +94,8 @@ Status send_all(int socket, std::span<const std::byte> data, const Patience& pat
 Status recv_all(int socket, std::span<std::byte> data, const Patience& patience);
 
 /// What could be sent or received at once; 0 when that would wait. Never blocks.
-/// errors  PeerGone: closed or reset (for recv_some: and everything before it has been read); Unreachable; System
+/// errors  PeerGone: closed or reset (for recv_some: and everything before it has been read); System
+///         Unreachable: nothing comes back, or nothing did when it was reset, which then tells of no death
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data);
 Result<std::size_t> recv_some(int socket, std::span<std::byte> data);
 /// The same of several pieces, one after the other, in one call.  shape  at most kMostPieces

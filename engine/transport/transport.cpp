@@ -40,12 +40,14 @@ constexpr std::array kTable{
               .reaches = share_host,
               .make_recv = make_shm_recv_end,
               .make_send = make_shm_send_end},
-    // The adapter moves the bytes; what is done is only looked at.
+    // The adapter moves the bytes; what is done is only looked at. LL's lines tell of themselves, where LL128's need a
+    // completion at both ends: 8 B to the next rank, 2 ranks on soft-RoCE: 20.3 us, 24.3 us by LL128.
     Transport{.name = "rdma",
               .joins = "ranks with InfiniBand or RoCE adapters",
               .door = Door::Network,
               .nccl_network = "IB",
               .spins = 20,
+              .ll_up_to = 512_B,
               .reaches = have_one_kind_of_adapter,
               .listen = open_rdma,
               .make_recv = make_rdma_recv_end,

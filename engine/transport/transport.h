@@ -104,6 +104,8 @@ struct Transport {
   bool takes_device_memory = false;
 
   // What suits it.
+  /// Up to which calls go by LL rather than LL128 where no rule of a host table tells; 0: never.
+  Bytes ll_up_to{0};
   Bytes longest_slot{128 << 10};  ///< beyond which nothing is gained
   /// Between hosts, where a line's delay and rate say how much has to be on its way; 0: as within one.
   Bytes slot_between_hosts{0};

@@ -53,6 +53,7 @@ LoadedVerbs load_verbs() {
   find("ibv_event_type_str", library.event_type_str);
   Status may_lack;
   find_symbol(handle, "ibv_reg_mr_iova2", library.reg_mr_iova2, may_lack);
+  find_symbol(handle, "ibv_reg_dmabuf_mr", library.reg_dmabuf_mr, may_lack);
   return loaded;
 }
 

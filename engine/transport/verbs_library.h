@@ -21,6 +21,9 @@ struct VerbsLibrary {
   /// Takes access flags that an adapter may ignore; null: of an older library.
   ibv_mr* (*reg_mr_iova2)(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                           unsigned access) = nullptr;
+  /// Of a dma-buf; null: of an older library.
+  ibv_mr* (*reg_dmabuf_mr)(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
+                           int fd, int access) = nullptr;
   decltype(&::ibv_dereg_mr) dereg_mr = nullptr;
   decltype(&::ibv_create_cq) create_cq = nullptr;
   decltype(&::ibv_destroy_cq) destroy_cq = nullptr;

@@ -104,6 +104,22 @@ TEST(DumpReasons, ABrokenConnectionAccusesNobodyAndATimeoutSaysNothing) {
   EXPECT_TRUE(reasons_of(timeout, names).empty());
 }
 
+TEST(DumpReasons, AConnectionThatCannotBeMadeIsToldAsOneThatBroke) {
+  Names names;
+  const std::vector<RankDump> dumps{
+      read_back(dump_of("rank 0 cannot reach rank 1 on channel 0: Call to ibv_modify_qp failed "
+                        "with 22 Invalid argument, on dev rx1:1, curr state INIT, next state RTR"),
+                0, names)};
+  const auto said = reasons_of(dumps, names);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].what, What::EngineCut);
+  EXPECT_TRUE(said[0].ranks.empty());
+  const std::vector<RankDump> late{read_back(
+      dump_of("rank 0 cannot reach rank 1 on channel 0: nobody came to 10.0.0.1:4000 in time"), 0,
+      names)};
+  EXPECT_TRUE(reasons_of(late, names).empty());
+}
+
 /// Two ranks and one connection from rank 0 to rank 1.
 std::vector<ConnectionProgress> between(FlightDump::Progress sender,
                                         FlightDump::Progress receiver) {

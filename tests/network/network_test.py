@@ -112,6 +112,15 @@ class Faults(unittest.TestCase):
         self.assertRegex(verdict["why"], "rank 1 (lost|to) rank 2|rank 2 lost rank 1")
         self.assertRegex(said, "rank 1 lost rank 2|rank 2 lost rank 1")
 
+    def test_a_reset_after_silence_is_no_death(self):
+        # Nothing travels: rank 1 stalls in a call. Who gives up first resets the connection, and that way is open.
+        for source, target in ((1, 2), (2, 1)):
+            verdict, said = self.break_network(lambda hosts, _: hosts.black_hole(source, target), nranks=2, seconds=20,
+                                               options=("--op-timeout", "60s", "--fault", "stall:rank=1,call=3"))
+            self.assertEqual(verdict["kind"], "network_stall", verdict)
+            self.assertRegex(verdict["why"], "rank [01] lost rank [01]")
+            self.assertNotIn("is gone", said)
+
     def test_a_firewall_that_drops_everything_names_the_host(self):
         verdict, _ = self.break_network(lambda hosts, _: hosts.close_port(3, "1-65535"))
         self.assertEqual(verdict["kind"], "network_stall", verdict)
@@ -157,6 +166,15 @@ class Faults(unittest.TestCase):
             ranks.remove(ranks[2])
         verdict, _ = self.break_network(stop, seconds=20)
         self.assertEqual(verdict["culprits"], [2], verdict)
+
+    def test_a_link_ten_times_slower_is_named_by_the_pairs(self):
+        with Hosts(4) as hosts:
+            hosts.set_rate(2, "100mbit")
+            ranks = hosts.start_ranks([PROGRAM, "probe", "--pairs", "--size", "256K", "--json"], 4)
+            self.assertIsNotNone(wait_all(ranks, 60), hosts.said(0))
+            slow = [one for one in json.loads(hosts.said(0))["findings"] if one["id"] == "low_bandwidth"]
+            self.assertEqual(len(slow), 1, hosts.said(0))
+            self.assertIn("rank 1", slow[0]["title"])
 
 
 def main():

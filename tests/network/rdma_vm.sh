@@ -41,6 +41,16 @@ check() {
   fi
 }
 
+# check_absent NAME PATTERN: it does not.
+check_absent() {
+  if grep -E -- "$2" "$log" | cut -c 1-300; then
+    echo "FAILED:   $1 (said: $2)"
+    failed=$((failed + 1))
+  else
+    echo "ok:       $1"
+  fi
+}
+
 # in_machine LIMIT_S [OPTION...] -- COMMAND
 in_machine() {
   local limit=$1
@@ -69,16 +79,27 @@ for one in "${wanted[@]}"; do
       ;;
     faults)
       "$machine" --suite testing --prepare >"$log" 2>&1 || leave_out "the machine cannot be prepared: $(tail -n 1 "$log")"
-      in_machine 400 --suite testing --add "$here/rdma_jobs.sh" -- "$here/rdma_jobs.sh $program faults"
-      for fault in black_hole link_down mtu removed; do
-        check "$fault" "$fault: network_stall.* (rank [01] lost rank [01]|from rank [01] to rank [01])"
+      in_machine 500 --suite testing --add "$here/rdma_jobs.sh" -- "$here/rdma_jobs.sh $program faults"
+      for fault in black_hole link_down mtu wrong_gid removed; do
+        check "$fault" "$fault: network_stall.* (rank [01] lost rank [01]|from rank [01] to rank [01]|cannot reach rank 1)"
+        for rank in 0 1; do
+          check "$fault, as rank $rank has it" "$fault dump $rank: rank [01] (lost|cannot reach) rank [01]"
+        done
+        check_absent "$fault: nobody is taken for dead" "$fault .*is gone"
       done
-      check "wrong GID: both ranks name the connection" 'wrong_gid 0: .*rank 0 cannot reach rank 1|wrong_gid 0: .*GID'
+      check "mtu: the likely cause" 'mtu dump [01]: .*the MTU differs on the way'
       check "killed" 'killed: dead_rank: rank 1'
+      check "half open" 'half_open: dead_rank: rank 1'
       check "stopped" 'stopped: [a-z_]*: rank 1'
+      check "1 % lost: the data" 'loss: Out of bounds values : 0 OK'
+      check "a slow link is named" 'slow: WARN +low_bandwidth.*rank 1'
       ;;
     speed)
-      in_machine 300 --add "$(command -v ib_write_lat)" --add "$here/rdma_jobs.sh" -- "$here/rdma_jobs.sh $program speed"
+      exchange=$(mktemp)
+      g++ -O2 -std=c++20 -o "$exchange" "$here/rdma_exchange.cpp" -libverbs || : >"$exchange"
+      in_machine 300 --add "$(command -v ib_write_lat)" --add "$exchange" --add "$here/rdma_jobs.sh" -- \
+        "$here/rdma_jobs.sh $program speed $exchange"
+      rm -f "$exchange"
       cat "$log"
       ;;
     *)

@@ -55,6 +55,17 @@ TEST(Ll128, FlagsStandBehindEach120Bytes) {
   EXPECT_EQ(word(memory, 32), 0xefeeedecebeae9e8U);  // byte 232 = 0xe8
 }
 
+// Over more slots each has its turn: 32 steps before the low 31 bits begin again.
+TEST(Ll, FillsEachOfMoreSlotsOnce) {
+  EXPECT_FALSE(Ll::fills_slot(0x7fffffdf, 32));
+  for (std::uint64_t step = 0x7fffffe0; step <= 0x7fffffff; ++step) {
+    EXPECT_TRUE(Ll::fills_slot(step, 32));
+    EXPECT_EQ(Ll::fills_slot(step), step >= 0x7ffffff8);
+  }
+  EXPECT_FALSE(Ll::fills_slot(0x80000000, 32));
+  EXPECT_TRUE(Ll::fills_slot(0xffffffe0, 32));
+}
+
 // 32768 bytes are 8192 lines of LL and one for the size. Of LL128: (32768 + 8) / 120 = 273.1, so 274.
 TEST(Lines, TheWireIsAsLongAsTheLines) {
   EXPECT_EQ(Ll::wire_size(32_KiB), 65544_B);

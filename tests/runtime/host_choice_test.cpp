@@ -24,6 +24,21 @@ TEST(HostChoice, ShortAllReducesAreOneShotAndLongOnesTwoShot) {
   EXPECT_EQ(choose_on_host(situation)->protocol, Protocol::Simple);
 }
 
+// Where lines need a completion at both ends, the shortest messages go by those that need none.
+TEST(HostChoice, WhereNoRuleTellsTheTransportSaysUpToWhereLlIsTheFastest) {
+  const auto protocol = [](const char* transport, Bytes bytes) {
+    return choose_on_host({.collective = Collective::Send,
+                           .bytes = bytes,
+                           .nranks = 2,
+                           .transport = *parse_transport(transport)})
+        ->protocol;
+  };
+  EXPECT_EQ(protocol("rdma", 512_B), Protocol::LL);
+  EXPECT_EQ(protocol("rdma", 513_B), Protocol::LL128);
+  EXPECT_EQ(protocol("rdma", 4_KiB), Protocol::Simple);
+  EXPECT_EQ(protocol("shm", 8_B), Protocol::LL128);
+}
+
 // They join 16 ranks at most.
 TEST(HostChoice, AllPairsAreNotChosenForMoreRanksThanTheyJoin) {
   EXPECT_EQ(choose_on_host({.bytes = 8_B, .nranks = 16})->algorithm, Algorithm::OneShot);

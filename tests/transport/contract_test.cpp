@@ -1,17 +1,25 @@
 // Every row of the table of transports, held to what end.h promises.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/udmabuf.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "engine/transport/shared_memory.h"
 #include "tests/transport/two_ranks.h"
 
 namespace ringside {
@@ -368,6 +376,74 @@ TEST_P(TransportBetween, WholeSlotsCrossBetweenTwoThreads) {
     ++i;
   }
   EXPECT_EQ(wrong, 0);
+}
+
+/// Memory that no processor may read at its address, as a GPU's.
+class MadeUpGpu final : public SharedRegion {
+ public:
+  /// file  what its driver exports it as; none
+  MadeUpGpu(std::uint64_t id, UniqueFd file, std::vector<std::byte> bytes)
+      : id_(id), file_(std::move(file)), bytes_(std::move(bytes)) {
+    address_ = ::mmap(nullptr, bytes_.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(address_, MAP_FAILED);
+  }
+  ~MadeUpGpu() override { ::munmap(address_, bytes_.size()); }
+  MadeUpGpu(const MadeUpGpu&) = delete;
+  MadeUpGpu& operator=(const MadeUpGpu&) = delete;
+
+  [[nodiscard]] std::uint64_t id() const override { return id_; }
+  [[nodiscard]] int fd() const override { return file_ ? file_.get() : -1; }
+  [[nodiscard]] std::byte* data() const override { return static_cast<std::byte*>(address_); }
+  [[nodiscard]] std::size_t size() const override { return bytes_.size(); }
+  [[nodiscard]] bool is_device() const override { return true; }
+  void copy_out(std::size_t offset, std::span<std::byte> to) const override {
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
+  }
+
+ private:
+  std::uint64_t id_;
+  UniqueFd file_;
+  std::vector<std::byte> bytes_;
+  void* address_;
+};
+
+/// Files that hold `bytes`: one that is no dma-buf, and where this kernel makes some of memory (udmabuf), one that is.
+std::vector<UniqueFd> files_of(std::span<const std::byte> bytes) {
+  std::vector<UniqueFd> files;
+  UniqueFd memory(::memfd_create("a GPU's", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  EXPECT_EQ(::write(memory.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  const UniqueFd maker(::open("/dev/udmabuf", O_RDWR | O_CLOEXEC));
+  if (maker) {
+    udmabuf_create wish{static_cast<unsigned>(memory.get()), UDMABUF_FLAGS_CLOEXEC, 0,
+                        bytes.size()};
+    files.emplace_back(::ioctl(maker.get(), UDMABUF_CREATE, &wish));
+    EXPECT_TRUE(files.back());
+  }
+  files.push_back(std::move(memory));
+  return files;
+}
+
+// Whether an adapter takes a dma-buf is its driver's business (soft-RoCE's does not): the data come either way.
+TEST_P(TransportBetween, AGpusMemoryIsSentThroughTheHostsWhereTheAdapterDoesNotReachIt) {
+  if (transport_.nccl_network != "IB" || shape_.protocol != Protocol::Simple) return;
+  std::vector<std::byte> bytes(8192);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i % 251);
+  std::vector<UniqueFd> files = files_of(bytes);
+  files.emplace_back();
+  std::uint64_t id = ~std::uint64_t{0};  // SharedMemory's count from 1
+  for (UniqueFd& file : files) {
+    const auto gpu = std::make_shared<const MadeUpGpu>(id--, std::move(file), bytes);
+    for (const std::size_t offset : {0U, 100U, 4096U}) {
+      const auto sent = ends_.send->refer({gpu.get(), offset}, {}, 3000);
+      ASSERT_TRUE(sent && *sent) << (sent ? "no slot" : sent.error().message);
+      const auto slot = next_slot();
+      ASSERT_TRUE(slot) << slot.error().message;
+      EXPECT_TRUE(std::ranges::equal(*slot, std::span(bytes).subspan(offset, 3000)));
+      ASSERT_TRUE(ends_.recv->release());
+    }
+    EXPECT_TRUE(drains());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, TransportBetween,

@@ -14,6 +14,7 @@
 #include "engine/transport/rdma_message.h"
 #include "engine/transport/rdma_ports.h"
 #include "engine/transport/rdma_settings.h"
+#include "engine/transport/rdma_silence.h"
 #include "engine/transport/rdma_slots.h"
 #include "tests/support/environment_table.h"
 
@@ -196,6 +197,16 @@ TEST(RdmaPorts, AreReadAsTheKernelShowsThem) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(RdmaPorts, AGpusMemoryIsReachedByItsAddressWhereAModuleIsLoaded) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("peer-memory-" + std::to_string(::getpid()));
+  put(folder / "module" / "nvidia" / "version", "570.1");
+  EXPECT_FALSE(has_peer_memory(folder.string()));
+  put(folder / "module" / "nvidia_peermem" / "version", "570.1");
+  EXPECT_TRUE(has_peer_memory(folder.string()));
+  std::filesystem::remove_all(folder);
+}
+
 constexpr ConnectionShape kShape{Protocol::LL, Bytes{4096}};
 
 RdmaEndInfo some_info() {
@@ -253,6 +264,15 @@ TEST(RdmaSlots, AreSplitAtLinesAndLeaveNothingOut) {
   }
 }
 
+// Word of freed slots is written after half of them: of LL's, 16 messages for one.
+TEST(RdmaSlots, AreMoreWhereAMessageIsAsShortAsTheWordThatFreesThem) {
+  const RdmaSlots lines({Protocol::LL, 4_KiB});
+  EXPECT_EQ(lines.slots, 32U);
+  EXPECT_EQ(lines.offset(31), 31 * lines.stride);
+  EXPECT_EQ(lines.offset(32), 0U);
+  EXPECT_EQ(RdmaSlots({Protocol::Simple, 128_KiB}).slots, 8U);
+}
+
 RdmaPath some_path() {
   return {.peer = "10.0.0.2:4000",
           .device = "mlx5_0:1",
@@ -279,6 +299,39 @@ TEST(RdmaFailure, SaysStatusVendorPeerDeviceGidsQueueAndCause) {
   EXPECT_THAT(rdma_completion_error(12, 129, true, path).help, HasSubstr("up to 1024 bytes"));
   EXPECT_EQ(rdma_completion_error(10, 129, true, path).help.find("1024"), std::string::npos);
   EXPECT_STREQ(rdma_status_name(99), "unknown");
+}
+
+// NCCL's defaults: 4.096 us x 2^20 x 8 tries = 34.4 s. With a time-out of 14, 0.5 s; but TCP's 8 s are the least.
+TEST(RdmaSilence, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
+  const auto at = [](double seconds) {
+    return Clock::Time{std::chrono::duration_cast<Nanoseconds>(Seconds{seconds})};
+  };
+  RdmaSilence usual(RdmaSettings{});
+  EXPECT_FALSE(usual.look(0, 0, at(0)));
+  EXPECT_FALSE(usual.look(3, 0, at(100)));  // when it was posted nobody knows: from here
+  EXPECT_FALSE(usual.look(3, 0, at(134)));
+  EXPECT_TRUE(usual.look(3, 0, at(134.4)));
+  EXPECT_FALSE(usual.look(4, 1, at(134.5)));
+  EXPECT_FALSE(usual.look(4, 4, at(200)));
+  EXPECT_FALSE(usual.look(5, 4, at(300)));
+
+  RdmaSettings quick;
+  quick.timeout = 14;
+  RdmaSilence brief(quick);
+  EXPECT_FALSE(brief.look(1, 0, at(0)));
+  EXPECT_FALSE(brief.look(1, 0, at(7.9)));
+  EXPECT_TRUE(brief.look(1, 0, at(8)));
+}
+
+TEST(RdmaSilence, IsToldWithPathAndMtu) {
+  RdmaPath path = some_path();
+  path.mtu = 1024;
+  const Error error = with_answering_host(rdma_silence_error(Seconds{8.2}, path));
+  EXPECT_EQ(error.code, ErrorCode::Unreachable);
+  EXPECT_THAT(error.message, HasSubstr("peer 10.0.0.2:4000 has acknowledged nothing for 8 s"));
+  EXPECT_THAT(error.message, HasSubstr("qp 17 to 21 hca mlx5_0:1 to mlx5_3:1"));
+  EXPECT_THAT(error.message, HasSubstr("the MTU differs on the way"));
+  EXPECT_THAT(error.help, HasSubstr("up to 1024 bytes"));
 }
 
 TEST(RdmaFailure, OfConnectingSaysBothGidsAndWhatIsUsuallyWrong) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -123,6 +125,25 @@ TEST(Socket, EverySocketIsNonBlockingAndClosedOnExec) {
   for (const int fd : {listener->get(), pair.connecting.get(), pair.accepted.get()}) {
     EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
     EXPECT_NE(::fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+  }
+}
+
+// What the watch has to tell passes where the MTU differs.
+TEST(Socket, ShortSegmentsAreShortBothWays) {
+  const auto listener = listen_tcp(loopback_address());
+  ASSERT_TRUE(listener);
+  const auto connecting = connect_to(*local_endpoint(listener->get()), deadline_in(kPlenty),
+                                     Silence::IsEarly, Segments::Short);
+  ASSERT_TRUE(connecting) << connecting.error().message;
+  pollfd entry{listener->get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&entry, 1, 20'000), 1);
+  const auto accepted = accept_one(listener->get());
+  ASSERT_TRUE(accepted);
+  for (const int socket : {connecting->get(), accepted->get()}) {
+    int longest = 0;
+    socklen_t size = sizeof longest;
+    ASSERT_EQ(::getsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &longest, &size), 0);
+    EXPECT_LE(longest, 536);
   }
 }
 

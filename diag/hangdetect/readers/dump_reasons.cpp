@@ -11,15 +11,17 @@
 namespace ringside::hang {
 namespace {
 
-/// What `rank 1 lost rank 2 on channel 0: ...` says, unless time ran out: the connection broke, or another message came than
-/// was expected.
+/// What `rank 1 lost rank 2 on channel 0: ...` says, or `rank 1 cannot reach rank 2 on channel 0: ...`, unless time ran out:
+/// the connection broke, or could not be made; or another message came than was expected.
 std::optional<LogStatement::What> lost_how(std::string_view reason) {
-  if (!reason.starts_with("rank ") || reason.find(" lost rank ") == std::string_view::npos ||
-      reason.find(": waited ") != std::string_view::npos)
-    return std::nullopt;
-  return reason.find(" where this rank expects ") == std::string_view::npos
-             ? LogStatement::What::EngineCut
-             : LogStatement::What::EngineDiffers;
+  const auto says = [&](std::string_view words) {
+    return reason.find(words) != std::string_view::npos;
+  };
+  const bool is_of_connection =
+      reason.starts_with("rank ") && (says(" lost rank ") || says(" cannot reach rank "));
+  if (!is_of_connection || says(": waited ") || says(" in time")) return std::nullopt;
+  return says(" where this rank expects ") ? LogStatement::What::EngineDiffers
+                                           : LogStatement::What::EngineCut;
 }
 
 /// Ranks of the dump's group as ranks of the job; those that it does not list are left out.

@@ -111,9 +111,10 @@ void add_engine(const Scene& scene, const LogFacts& facts, std::vector<Explanati
   add(What::EngineStopped, Kind::MissingRank, confidence::kEngineStopped,
       "did not answer when all others said that they live: stopped, or out of reach");
   if (!cut.empty()) {
-    out.push_back(told(
-        Kind::NetworkStall, cut, {}, confidence::kEngineCut,
-        fmt::format("a connection broke between two ranks that live on: {}", cut.front()->text)));
+    const bool was_there = cut.front()->text.find(" cannot reach ") == std::string::npos;
+    out.push_back(told(Kind::NetworkStall, cut, {}, confidence::kEngineCut,
+                       fmt::format("a connection {} between two ranks that live on: {}",
+                                   was_there ? "broke" : "could not be made", cut.front()->text)));
   }
   add(What::EngineAbsent, Kind::MissingRank, confidence::kEngineAbsent,
       "did not come to the start of the job");
