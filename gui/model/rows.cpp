@@ -91,7 +91,7 @@ class RowMaker {
     for (const auto& [node, members] : nodes) {
       heading(
           row(LaneRow::Kind::Node, fmt::format("node {}", node), communicator, node, true, false),
-          members, [&, &members = members] { ranks(communicator, members); });
+          members, [&, &own = members] { ranks(communicator, own); });
     }
   }
 
@@ -134,8 +134,8 @@ class RowMaker {
       std::string label = channel == LaneKey::kCalls ? "calls" : fmt::format("channel {}", channel);
       heading(row(LaneRow::Kind::Channel, std::move(label), communicator, channel, true,
                   lanes_.size() > kFewLanes),
-              members, [&, &members = members] {
-                for (const std::size_t lane : members) {
+              members, [&, &own = members] {
+                for (const std::size_t lane : own) {
                   LaneRow one = row(LaneRow::Kind::Rank, fmt::format("rank {}", lanes_[lane].rank),
                                     communicator, 0, false, false);
                   one.rank = lanes_[lane].rank;
