@@ -137,8 +137,8 @@ Error rdma_silence_error(Seconds silence, const RdmaPath& path) {
 Error with_answering_host(Error error) {
   error.message +=
       "; its host answers over TCP, so RDMA's packets alone are lost: the MTU differs on the way, "
-      "or UDP port "
-      "4791 is dropped, or the port or GID leads elsewhere";
+      "or UDP port 4791 is dropped, or an adapter was removed (rdma link, on both hosts), or the "
+      "port or GID leads elsewhere";
   return error;
 }
 

@@ -25,8 +25,8 @@ namespace {
 
 /// How long an end that is given up waits for the peer's adapter to have what was posted.
 constexpr Nanoseconds kLinger = std::chrono::seconds(5);
-/// How long the host of a peer that the adapter lost is asked over TCP.
-constexpr Nanoseconds kAskedFor = std::chrono::milliseconds(500);
+/// How long the host of a peer that the adapter lost is asked over TCP: the first packet may be lost, and is sent again after 1 s.
+constexpr Nanoseconds kAskedFor = std::chrono::milliseconds(1500);
 
 class RdmaSendEnd final : public SendEnd {
  public:

@@ -74,7 +74,7 @@ tell_end() {
     wait "${ranks[rank]}" 2>/dev/null
     status=$?
     echo "$1 rank $rank ended with $status: $(grep -h '^error\|^help' out.$rank | tr '\n' ' ')"
-    echo "$1 dump $rank: $(grep -a -o 'rank [01] \(lost\|cannot reach\|is gone\|does not answer\)[^"]*' "dumps/comm_lib_trace_rank_$rank" 2>/dev/null | head -n 1 | tr -cd ' -~')"
+    echo "$1 dump $rank: $(grep -a -o '\(rank [01] \(lost\|cannot reach\|is gone\|does not answer\)\|a call of another rank failed\)[^"]*' "dumps/comm_lib_trace_rank_$rank" 2>/dev/null | head -n 1 | tr -cd ' -~')"
   done
   echo "$1: $("$program" hang dumps | tr '\n' ' ' | tr -s ' ')"
 }

@@ -36,7 +36,8 @@ check() {
     echo "ok:       $1"
   else
     echo "FAILED:   $1 (not said: $2)"
-    tail -n 25 "$log" | cut -c 1-300 | sed 's/^/  | /'
+    # What was said of that fault, and what came last.
+    { grep -F " ${1%%[ :,]*} " "$log" | tail -n 10; tail -n 10 "$log"; } | cut -c 1-600 | sed 's/^/  | /'
     failed=$((failed + 1))
   fi
 }
@@ -82,12 +83,14 @@ for one in "${wanted[@]}"; do
       in_machine 500 --suite testing --add "$here/rdma_jobs.sh" -- "$here/rdma_jobs.sh $program faults"
       for fault in black_hole link_down mtu wrong_gid removed; do
         check "$fault" "$fault: network_stall.* (rank [01] lost rank [01]|from rank [01] to rank [01]|cannot reach rank 1)"
+        # Who is asked for its dump before it has heard the reason writes that.
         for rank in 0 1; do
-          check "$fault, as rank $rank has it" "$fault dump $rank: rank [01] (lost|cannot reach) rank [01]"
+          check "$fault, as rank $rank has it" "$fault dump $rank: (rank [01] (lost|cannot reach) rank [01]|a call of another)"
         done
-        check_absent "$fault: nobody is taken for dead" "$fault .*is gone"
+        check_absent "$fault: nobody is taken for dead" "$fault (rank|dump) .*is gone: its process"
       done
       check "mtu: the likely cause" 'mtu dump [01]: .*the MTU differs on the way'
+      check "removed: the likely cause" 'removed dump [01]: .*an adapter was removed'
       check "killed" 'killed: dead_rank: rank 1'
       check "half open" 'half_open: dead_rank: rank 1'
       check "stopped" 'stopped: [a-z_]*: rank 1'

@@ -331,6 +331,7 @@ TEST(RdmaSilence, IsToldWithPathAndMtu) {
   EXPECT_THAT(error.message, HasSubstr("peer 10.0.0.2:4000 has acknowledged nothing for 8 s"));
   EXPECT_THAT(error.message, HasSubstr("qp 17 to 21 hca mlx5_0:1 to mlx5_3:1"));
   EXPECT_THAT(error.message, HasSubstr("the MTU differs on the way"));
+  EXPECT_THAT(error.message, HasSubstr("an adapter was removed"));
   EXPECT_THAT(error.help, HasSubstr("up to 1024 bytes"));
 }
 
