@@ -66,6 +66,7 @@ class GpuSweep {
     RINGSIDE_TRY(row.choice, choose_on_gpu({.collective = options_.collective,
                                             .bytes = row.bytes,
                                             .nranks = nranks_,
+                                            .sharing = nranks_,
                                             .multiprocessors = gpu_.facts().multiprocessors,
                                             .type = options_.type,
                                             .op = options_.op},

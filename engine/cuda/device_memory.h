@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -7,6 +8,12 @@
 #include "base/units.h"
 
 namespace ringside {
+
+/// Which GPU, whatever a process numbers it: CUDA's UUID. 0: one whose memory no other process can open.
+using DeviceId = std::array<std::byte, 16>;
+
+/// What other processes of the host open memory of a GPU by: as CUDA's IPC has it.
+using DeviceHandle = std::array<std::byte, 64>;
 
 /// Memory that kernels read and write: a GPU's, or of hosts what the tests' fibres use.
 ///
@@ -27,6 +34,22 @@ class DeviceMemory {
   /// errors  System
   virtual Status write(std::byte* to, std::span<const std::byte> from) = 0;
   virtual Status read(std::span<std::byte> to, const std::byte* from) = 0;
+
+  /// Has kernels see memory of hosts, which several processes may have mapped.
+  /// returns  where kernels see it, until unmap()
+  /// errors   System
+  virtual Result<std::byte*> map(std::span<std::byte> pages) = 0;
+  virtual void unmap(std::span<std::byte> pages) noexcept = 0;
+
+  [[nodiscard]] virtual DeviceId id() const = 0;
+  /// Whether this process could open memory of that GPU.
+  [[nodiscard]] virtual bool reaches(const DeviceId& other) const = 0;
+  /// What another process opens by what take() gave.
+  /// errors  System
+  virtual Result<DeviceHandle> share(std::byte* memory) = 0;
+  /// Opens what another process shares: it lies there until this object ends.
+  /// errors  System
+  virtual Result<std::byte*> open(const DeviceHandle& handle) = 0;
 };
 
 }  // namespace ringside

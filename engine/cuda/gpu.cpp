@@ -37,12 +37,29 @@ Error no_gpu(cudaError_t code) {
 /// The runtime keeps the device that calls mean for each thread, and any rank's thread may launch.
 Status use_device(int device) { return check_cuda(cudaSetDevice(device), "cudaSetDevice"); }
 
+/// What cudaHostRegister() takes: the whole pages around some bytes.
+std::span<std::byte> whole_pages(std::span<std::byte> bytes) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::size_t before = begin % kPage;
+  return {bytes.data() - before, (before + bytes.size() + kPage - 1) / kPage * kPage};
+}
+
+DeviceId id_in(const cudaUUID_t& uuid) {
+  DeviceId id{};
+  static_assert(sizeof uuid.bytes == sizeof id);
+  std::memcpy(id.data(), uuid.bytes, sizeof id);
+  return id;
+}
+
 class GpuMemory final : public DeviceMemory {
  public:
-  GpuMemory(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
+  GpuMemory(int device, cudaStream_t stream, DeviceId id)
+      : device_(device), stream_(stream), id_(id) {}
   GpuMemory(const GpuMemory&) = delete;
   GpuMemory& operator=(const GpuMemory&) = delete;
   ~GpuMemory() override {
+    for (void* const one : opened_) static_cast<void>(cudaIpcCloseMemHandle(one));
     for (void* const one : taken_) static_cast<void>(cudaFree(one));
     for (void* const one : shared_) static_cast<void>(cudaFreeHost(one));
   }
@@ -75,6 +92,61 @@ class GpuMemory final : public DeviceMemory {
     return move(to.data(), from, to.size(), cudaMemcpyDeviceToHost);
   }
 
+  Result<std::byte*> map(std::span<std::byte> pages) override {
+    const std::span<std::byte> whole = whole_pages(pages);
+    void* first = nullptr;
+    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(check_cuda(cudaHostRegister(whole.data(), whole.size(),
+                                             cudaHostRegisterMapped | cudaHostRegisterPortable),
+                            "cudaHostRegister"));
+    const Status found =
+        check_cuda(cudaHostGetDevicePointer(&first, whole.data(), 0), "cudaHostGetDevicePointer");
+    if (!found) {
+      unmap(pages);
+      return found.error();
+    }
+    return static_cast<std::byte*>(first) + (pages.data() - whole.data());
+  }
+  void unmap(std::span<std::byte> pages) noexcept override {
+    static_cast<void>(cudaHostUnregister(whole_pages(pages).data()));
+  }
+
+  [[nodiscard]] DeviceId id() const override { return id_; }
+  [[nodiscard]] bool reaches(const DeviceId& other) const override {
+    int count = 0;
+    if (other == DeviceId{} || id_ == DeviceId{}) return false;
+    if (other == id_) return true;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) return false;
+    for (int device = 0; device < count; ++device) {
+      cudaDeviceProp properties = {};
+      int can = 0;
+      if (cudaGetDeviceProperties(&properties, device) == cudaSuccess &&
+          id_in(properties.uuid) == other) {
+        return cudaDeviceCanAccessPeer(&can, device_, device) == cudaSuccess && can != 0;
+      }
+    }
+    return false;
+  }
+  Result<DeviceHandle> share(std::byte* memory) override {
+    cudaIpcMemHandle_t handle = {};
+    DeviceHandle bytes{};
+    static_assert(sizeof handle == sizeof bytes);
+    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(check_cuda(cudaIpcGetMemHandle(&handle, memory), "cudaIpcGetMemHandle"));
+    std::memcpy(bytes.data(), &handle, sizeof bytes);
+    return bytes;
+  }
+  Result<std::byte*> open(const DeviceHandle& bytes) override {
+    cudaIpcMemHandle_t handle = {};
+    void* memory = nullptr;
+    std::memcpy(&handle, bytes.data(), sizeof handle);
+    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(check_cuda(cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess),
+                            "cudaIpcOpenMemHandle"));
+    opened_.push_back(memory);
+    return static_cast<std::byte*>(memory);
+  }
+
  private:
   Status move(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
     RINGSIDE_TRY(use_device(device_));
@@ -84,7 +156,8 @@ class GpuMemory final : public DeviceMemory {
 
   int device_;
   cudaStream_t stream_;
-  std::vector<void*> taken_, shared_;
+  const DeviceId id_;
+  std::vector<void*> taken_, shared_, opened_;
 };
 
 class CudaGraph final : public GpuGraph {
@@ -107,8 +180,8 @@ class CudaGraph final : public GpuGraph {
 
 class CudaGpu final : public Gpu {
  public:
-  CudaGpu(GpuFacts facts, int device, cudaStream_t stream)
-      : facts_(std::move(facts)), device_(device), stream_(stream), memory_(device, stream) {}
+  CudaGpu(GpuFacts facts, int device, cudaStream_t stream, DeviceId id)
+      : facts_(std::move(facts)), device_(device), stream_(stream), memory_(device, stream, id) {}
   CudaGpu(const CudaGpu&) = delete;
   CudaGpu& operator=(const CudaGpu&) = delete;
   ~CudaGpu() override {
@@ -215,7 +288,7 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
   cudaStream_t stream = nullptr;
   RINGSIDE_TRY(
       check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"));
-  auto gpu = std::make_unique<CudaGpu>(std::move(facts), device, stream);
+  auto gpu = std::make_unique<CudaGpu>(std::move(facts), device, stream, id_in(properties.uuid));
   RINGSIDE_TRY(gpu->make_events());
   return std::unique_ptr<Gpu>(std::move(gpu));
 }

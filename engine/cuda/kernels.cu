@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(kMostThreadsOfBlock, 1) run_collective(DeviceL
   const DeviceBlock& block = launch.blocks[blockIdx.x];
   if (block.rank == launch.absent_rank) return;
   GpuMachine machine(launch.warps_per_strand, launch.is_one_gpu != 0);
-  run_device_block<kCollective>(machine, block, launch.buffers[block.rank]);
+  run_device_block<kCollective>(machine, block, launch.buffers[block.place]);
 }
 
 }  // namespace
