@@ -29,6 +29,7 @@ struct BenchArguments {
   std::string buffers = "shared";
   std::string transport;
   std::string device = "host";
+  bool processes = false;
   std::string algorithm;
   std::string protocol;
   int channels = 0;

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "base/result.h"
 #include "base/units.h"
+#include "engine/cuda/device_check.h"
 
 namespace ringside {
 
@@ -34,6 +36,10 @@ class DeviceMemory {
   /// errors  System
   virtual Status write(std::byte* to, std::span<const std::byte> from) = 0;
   virtual Status read(std::span<std::byte> to, const std::byte* from) = 0;
+
+  /// Elements of `buffer` that are not as they are to be, counted where they lie.
+  /// errors  System
+  virtual Result<std::int64_t> count_wrong(const std::byte* buffer, const PlaceTable& expected) = 0;
 
   /// Has kernels see memory of hosts, which several processes may have mapped.
   /// returns  where kernels see it, until unmap()

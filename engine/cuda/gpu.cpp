@@ -92,6 +92,22 @@ class GpuMemory final : public DeviceMemory {
     return move(to.data(), from, to.size(), cudaMemcpyDeviceToHost);
   }
 
+  Result<std::int64_t> count_wrong(const std::byte* buffer, const PlaceTable& expected) override {
+    constexpr unsigned kBlocks = 256, kThreads = 256;
+    if (counter_ == nullptr) {
+      RINGSIDE_TRY(counter_, take(Bytes{sizeof(unsigned long long)}));
+    }
+    unsigned long long wrong = 0;
+    RINGSIDE_TRY(write(counter_, std::as_bytes(std::span(&wrong, 1))));
+    PlaceTable own = expected;
+    void* arguments[] = {&buffer, &own, &counter_};
+    RINGSIDE_TRY(check_cuda(cudaLaunchKernel(kernel_that_checks(), dim3(kBlocks), dim3(kThreads),
+                                             arguments, 0, stream_),
+                            "launching a kernel"));
+    RINGSIDE_TRY(read(std::as_writable_bytes(std::span(&wrong, 1)), counter_));
+    return static_cast<std::int64_t>(wrong);
+  }
+
   Result<std::byte*> map(std::span<std::byte> pages) override {
     const std::span<std::byte> whole = whole_pages(pages);
     void* first = nullptr;
@@ -157,6 +173,7 @@ class GpuMemory final : public DeviceMemory {
   int device_;
   cudaStream_t stream_;
   const DeviceId id_;
+  std::byte* counter_ = nullptr;  ///< of wrong elements; none before they are first counted
   std::vector<void*> taken_, shared_, opened_;
 };
 
@@ -268,6 +285,11 @@ class CudaGpu final : public Gpu {
 };
 
 }  // namespace
+
+int Gpu::count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
 
 Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
   int count = 0;

@@ -36,6 +36,8 @@ class Gpu {
  public:
   /// errors  System: this build has no kernels, or there is no driver or no GPU; which of them is said
   static Result<std::unique_ptr<Gpu>> open(int device = 0);
+  /// That this process sees.
+  static int count();
   virtual ~Gpu() = default;
 
   [[nodiscard]] virtual const GpuFacts& facts() const = 0;

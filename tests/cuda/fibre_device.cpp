@@ -34,6 +34,13 @@ class FibreMemory : public DeviceMemory {
     return {};
   }
 
+  Result<std::int64_t> count_wrong(const std::byte* buffer, const PlaceTable& expected) override {
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < expected.count; ++i) {
+      wrong += is_as_expected(expected, buffer, i) ? 0 : 1;
+    }
+    return wrong;
+  }
   Result<std::byte*> map(std::span<std::byte> pages) override { return pages.data(); }
   void unmap(std::span<std::byte> /*pages*/) noexcept override {}
   [[nodiscard]] DeviceId id() const override { return {}; }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "harness/bench.h"
 #include "tests/cuda/device_grid.h"
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/process_job.h"
@@ -181,6 +182,29 @@ TEST_P(CudaProcesses, EveryPrimitiveOfAKernelIsInTheTrace) {
     if (event.recv_peer >= 0 || event.send_peer >= 0) ++steps;
   });
   EXPECT_EQ(steps, 3 * 5);
+}
+
+// What bench runs: buffers in the device's memory, in place and not, every element looked at.
+TEST_P(CudaProcesses, ABenchmarkOfThemFindsNoWrongElement) {
+  const auto status =
+      run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
+        BenchOptions options;
+        options.sizes = {8_B, 3000_B};
+        options.warmup = 1;
+        options.iterations = 1;
+        options.device = &rank.device.launcher().memory;
+        for (const Collective collective :
+             {Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter}) {
+          options.collective = collective;
+          RINGSIDE_TRY(const auto rows,
+                       run_bench(rank.communicator, options, [](const BenchRow&) {}));
+          for (const BenchRow& row : rows) {
+            if (row.out_of_place.wrong != 0 || row.in_place->wrong != 0) return 1;
+          }
+        }
+        return 0;
+      });
+  EXPECT_ENDS_WELL(status);
 }
 
 // What it refuses is said before anything moves.

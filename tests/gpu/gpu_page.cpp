@@ -1,11 +1,16 @@
 // Writes what this GPU does as a page in Markdown: device, rates, a table a collective. tests/gpu/run.sh keeps it.
+// With --processes, of ranks that are processes alone.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include "engine/cuda/gpu.h"
 #include "harness/gpu_bench.h"
+#include "harness/gpu_processes.h"
+#include "harness/job.h"
 
 namespace ringside {
 namespace {
@@ -61,7 +66,7 @@ Result<std::int64_t> print(Gpu& gpu, const Table& table) {
   options.type = table.type;
   options.sizes = table.sizes;
   RINGSIDE_TRY(const GpuBench bench, run_gpu_bench(gpu, table.nranks, options, table.wishes,
-                                                   kTimeout, [](const GpuBench&) {}));
+                                                   kTimeout, nullptr, [](const GpuBench&) {}));
   std::int64_t wrong = 0;
   for (const GpuBenchRow& row : bench.rows) {
     std::printf("| %llu | %s | %s | %d | %.2f | %.2f | %.2f | %.1f | %lld |\n",
@@ -74,6 +79,51 @@ Result<std::int64_t> print(Gpu& gpu, const Table& table) {
   std::printf("\nCopies within the GPU: %.1f GB/s.\n", in_gbs(bench.copy));
   std::fflush(stdout);
   return wrong;
+}
+
+/// Ranks that are processes, over each way between them: what is printed is rank 0's.
+Result<int> run_processes() {
+  int worst = 0;
+  for (const auto& [name, transport] : {std::pair("this GPU's memory or its host's pages", ""),
+                                        std::pair("a proxy and tcp", "tcp")}) {
+    std::unique_ptr<Gpu> gpu;  // each rank's, in its own process
+    JobOptions job;
+    job.local_ranks = 2;
+    job.communicator.op_timeout = Seconds{20};
+    const Transport* wish = nullptr;
+    if (*transport != '\0') {
+      RINGSIDE_TRY(wish, parse_transport(transport));
+    }
+    job.make_executor = gpu_process_executor(gpu, wish);
+    RINGSIDE_TRY(const int status, run_job(job, [&, way = name](JobRank& rank) -> Result<int> {
+                   BenchOptions options;
+                   options.sizes = {8_B, 64_KiB, 16_MiB};
+                   options.device = &gpu->memory();
+                   if (rank.speaks) {
+                     std::printf("\n## all_reduce of float32, 2 processes over %s\n\n", way);
+                     std::printf(
+                         "| bytes | algorithm | protocol | channels | time (us) | busbw (GB/s) "
+                         "| wrong |\n|---|---|---|---|---|---|---|\n");
+                   }
+                   RINGSIDE_TRY(const auto rows,
+                                run_bench(rank.communicator, options, [](const BenchRow&) {}));
+                   int wrong = 0;
+                   for (const BenchRow& row : rows) {
+                     const BenchTiming& time = row.out_of_place;
+                     if (time.wrong != 0 || row.in_place->wrong != 0) wrong = 1;
+                     if (!rank.speaks) continue;
+                     std::printf("| %llu | %s | %s | %d | %.2f | %.2f | %lld |\n",
+                                 static_cast<unsigned long long>(row.bytes.value),
+                                 to_string(row.choice.algorithm), to_string(row.choice.protocol),
+                                 row.choice.nchannels, in_us(time.median), in_gbs(time.busbw),
+                                 static_cast<long long>(time.wrong));
+                   }
+                   std::fflush(stdout);
+                   return wrong;
+                 }));
+    worst = std::max(worst, status);
+  }
+  return worst;
 }
 
 Result<int> run() {
@@ -90,8 +140,10 @@ Result<int> run() {
 }  // namespace
 }  // namespace ringside
 
-int main() {
-  const auto status = ringside::run();
+int main(int argc, char** argv) {
+  // Those fork, so nothing in this process may have met the GPU.
+  const bool has_processes = argc == 2 && std::strcmp(argv[1], "--processes") == 0;
+  const auto status = has_processes ? ringside::run_processes() : ringside::run();
   if (status) return *status;
   std::fprintf(stderr, "error: %s\nhelp:  %s\n", status.error().message.c_str(),
                status.error().help.c_str());
