@@ -220,6 +220,11 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_flag("--processes", a.processes,
                "with --device cuda: ranks are processes with kernels of their own, the first on "
                "the host's first GPU and so on, in turn where these are fewer");
+  app.add_option(
+         "--backend", a.backend,
+         "ringside, or nccl: with --device cuda, by the libnccl.so.2 of this host; ranks are "
+         "processes")
+      ->capture_default_str();
   app.add_option("--algo", a.algorithm,
                  fmt::format("{} (default: tuned)", fmt::join(algorithm_names(), ", ")));
   app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");

@@ -30,6 +30,7 @@ struct BenchArguments {
   std::string transport;
   std::string device = "host";
   bool processes = false;
+  std::string backend = "ringside";
   std::string algorithm;
   std::string protocol;
   int channels = 0;

@@ -113,18 +113,29 @@ Result<std::unique_ptr<TraceRecorder>> trace_to(const std::string& path,
 }  // namespace
 
 Result<bool> has_gpu_processes(const BenchArguments& arguments) {
+  if (arguments.backend != "ringside" && arguments.backend != "nccl") {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--backend {}", arguments.backend),
+                 "give ringside or nccl"};
+  }
+  const bool is_nccl = arguments.backend == "nccl";
   if (arguments.device != "cuda") {
+    if (is_nccl) {
+      return Error{ErrorCode::InvalidArgument, "--backend nccl without --device cuda",
+                   "add --device cuda: NCCL has no other"};
+    }
     if (!arguments.processes) return false;
     return Error{ErrorCode::InvalidArgument, "--processes without --device cuda",
                  "leave it away: ranks on hosts are processes"};
   }
   RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
-  if (!launched && !arguments.processes) return false;
+  if (!launched && !arguments.processes && !is_nccl) return false;
   for (const auto& [is_given, option] :
-       {std::pair(arguments.tune, "--tune"), std::pair(!arguments.overlap.empty(), "--overlap")}) {
+       {std::pair(arguments.tune, "--tune"), std::pair(!arguments.overlap.empty(), "--overlap"),
+        std::pair(is_nccl && arguments.is_grid(), "--all-algos and --backend nccl"),
+        std::pair(is_nccl && !arguments.trace.empty(), "--trace and --backend nccl")}) {
     if (is_given) {
       return Error{ErrorCode::InvalidArgument, fmt::format("{} with --device cuda", option),
-                   "leave it away: it is of hosts"};
+                   "leave it away: it is of hosts, or of our own kernels"};
     }
   }
   return true;

@@ -192,7 +192,12 @@ VerbResult run(const BenchArguments& arguments) {
   RINGSIDE_TRY(BenchOptions options, bench_options(arguments));
   RINGSIDE_TRY(JobOptions job, bench_job_options(arguments));
   std::unique_ptr<Gpu> gpu;  // each rank's, in its own process
-  if (on_gpus) job.make_executor = gpu_process_executor(gpu, job.communicator.host.transport);
+  if (arguments.backend == "nccl") {
+    options.backend = BenchOptions::Backend::Nccl;
+    job.make_executor = gpu_nccl_executor(gpu);
+  } else if (on_gpus) {
+    job.make_executor = gpu_process_executor(gpu, job.communicator.host.transport);
+  }
   RINGSIDE_TRY(check_bench(options, job.communicator.wishes));
   RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   if (!arguments.overlap.empty()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cuda/nccl_executor.h"
 #include "engine/cuda/process_executor.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/launch.h"
@@ -25,6 +26,17 @@ ExecutorMaker gpu_process_executor(std::unique_ptr<Gpu>& gpu, const Transport* t
     RINGSIDE_TRY(const CudaDevice own, device_of(*gpu));
     RINGSIDE_TRY(const CudaProcessOptions options, cuda_process_options(transport));
     return make_cuda_process_executor(own, options, setup);
+  };
+}
+
+ExecutorMaker gpu_nccl_executor(std::unique_ptr<Gpu>& gpu) {
+  return [&gpu](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
+    // Loaded once, and never let go of: it has threads of its own.
+    static const Result<NcclLibrary> library = NcclLibrary::open();
+    if (!library) return library.error();
+    RINGSIDE_TRY(const int device, gpu_of(setup.bootstrap.rank()));
+    RINGSIDE_TRY(gpu, Gpu::open(device));
+    return make_nccl_executor(*library, {gpu->stream(), [&gpu] { return gpu->is_idle(); }}, setup);
   };
 }
 

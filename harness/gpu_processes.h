@@ -14,4 +14,8 @@ namespace ringside {
 /// errors     of the maker: System: no GPU, and what is missing; as make_cuda_process_executor()
 ExecutorMaker gpu_process_executor(std::unique_ptr<Gpu>& gpu, const Transport* transport = nullptr);
 
+/// The same, but NCCL's kernels run the calls.
+/// errors  of the maker: Unsupported: no libnccl; as Gpu::open() and make_nccl_executor()
+ExecutorMaker gpu_nccl_executor(std::unique_ptr<Gpu>& gpu);
+
 }  // namespace ringside

@@ -248,6 +248,14 @@ class CudaGpu final : public Gpu {
 
   Status finish() override { return check_cuda(cudaStreamSynchronize(stream_), "a kernel"); }
 
+  Result<bool> is_idle() override {
+    const cudaError_t code = cudaStreamQuery(stream_);
+    if (code == cudaErrorNotReady) return false;
+    RINGSIDE_TRY(check_cuda(code, "a kernel"));
+    return true;
+  }
+  [[nodiscard]] void* stream() const override { return stream_; }
+
   Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) override {
     RINGSIDE_TRY(use_device(device_));
     RINGSIDE_TRY(check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),

@@ -54,6 +54,12 @@ class Gpu {
   /// errors  System: of whatever has failed since
   virtual Status finish() = 0;
 
+  /// Whether all that has begun has ended. Never waits.
+  /// errors  as finish()
+  virtual Result<bool> is_idle() = 0;
+  /// For libraries that enqueue work of their own: a cudaStream_t.
+  [[nodiscard]] virtual void* stream() const = 0;
+
   /// All that `work` begins, as one graph; nothing runs meanwhile.
   virtual Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) = 0;
   /// How long what `work` begins takes, by the GPU's clock; waits for it.

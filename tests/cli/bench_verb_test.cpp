@@ -269,6 +269,10 @@ TEST(BenchVerb, WhatIsOfProcessesIsRefusedOnAGpu) {
   const Outcome alone = run_program({"bench", "all_reduce", "--processes"});
   EXPECT_EQ(alone.status, 2);
   EXPECT_THAT(alone.err, testing::HasSubstr("--processes without --device cuda"));
+  const Outcome nccl = run_program({"bench", "all_reduce", "--backend", "nccl"});
+  EXPECT_EQ(nccl.status, 2);
+  EXPECT_THAT(nccl.err, testing::HasSubstr("--backend nccl without --device cuda"));
+  EXPECT_EQ(run_program({"bench", "all_reduce", "--backend", "mccl"}).status, 2);
   const Outcome tuned =
       run_program({"bench", "all_reduce", "--device", "cuda", "--processes", "--tune"});
   EXPECT_EQ(tuned.status, 2);

@@ -31,6 +31,8 @@ class FibreGpu final : public Gpu {
     return {};
   }
   Status finish() override { return {}; }
+  Result<bool> is_idle() override { return true; }
+  [[nodiscard]] void* stream() const override { return nullptr; }
   Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& /*work*/) override {
     class NoWork final : public GpuGraph {
       Status begin() override { return {}; }

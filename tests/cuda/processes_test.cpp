@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 
@@ -56,6 +58,23 @@ bool is_without_device(const Result<int>& status) {
   if (is_without_device(status)) GTEST_SKIP() << status.error().message; \
   ASSERT_TRUE(status) << status.error().message;                         \
   EXPECT_EQ(*status, 0)
+
+/// How many processes have come to a place: they share it with the one that has forked them.
+class SharedCount {
+ public:
+  SharedCount()
+      : count_(static_cast<std::atomic<int>*>(::mmap(nullptr, sizeof(std::atomic<int>),
+                                                     PROT_READ | PROT_WRITE,
+                                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+  SharedCount(const SharedCount&) = delete;
+  SharedCount& operator=(const SharedCount&) = delete;
+  ~SharedCount() { ::munmap(count_, sizeof *count_); }
+  void add() { ++*count_; }
+  [[nodiscard]] int value() const { return count_->load(); }
+
+ private:
+  std::atomic<int>* count_;
+};
 
 class CudaProcesses : public testing::TestWithParam<Way> {};
 
@@ -132,15 +151,18 @@ TEST_P(CudaProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThanTheT
 TEST_P(CudaProcesses, AnAbortOfOneRankEndsTheKernelsOfAll) {
   ProcessJob job = job_of(GetParam());
   job.op_timeout = Seconds{3600};
+  SharedCount ended;
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     const DeviceCase test = all_reduce_case(Protocol::Simple, 40000);
     RINGSIDE_TRY(const auto first, run_case(rank, test));  // all are connected
     if (rank.rank == 1) return Error{ErrorCode::InvalidArgument, "rank 1 has had enough"};
     const auto second = run_case(rank, test);
+    ended.add();
     if (second) return 1;
     return second.error();
   });
   if (is_without_device(status)) GTEST_SKIP() << status.error().message;
+  EXPECT_EQ(ended.value(), 2);
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().message.find("rank 1 has had enough"), std::string::npos)
       << status.error().message;
@@ -150,15 +172,18 @@ TEST_P(CudaProcesses, AnAbortOfOneRankEndsTheKernelsOfAll) {
 TEST_P(CudaProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
   ProcessJob job = job_of(GetParam());
   job.op_timeout = Seconds{3600};
+  SharedCount ended;
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     const DeviceCase test = all_reduce_case(Protocol::Simple, 40000);
     RINGSIDE_TRY(const auto first, run_case(rank, test));
     if (rank.rank == 1) ::kill(::getpid(), SIGKILL);
     const auto second = run_case(rank, test);
+    ended.add();
     if (second) return 1;
     return second.error();
   });
   if (is_without_device(status)) GTEST_SKIP() << status.error().message;
+  EXPECT_EQ(ended.value(), 2);
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().message.find("rank 1"), std::string::npos) << status.error().message;
 }

@@ -1,11 +1,12 @@
 // Writes what this GPU does as a page in Markdown: device, rates, a table a collective. tests/gpu/run.sh keeps it.
-// With --processes, of ranks that are processes alone.
+// With --processes, of ranks that are processes; with --nccl, of NCCL among these, which wants a GPU for each of two.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "engine/cuda/gpu.h"
 #include "harness/gpu_bench.h"
@@ -81,49 +82,50 @@ Result<std::int64_t> print(Gpu& gpu, const Table& table) {
   return wrong;
 }
 
-/// Ranks that are processes, over each way between them: what is printed is rank 0's.
-Result<int> run_processes() {
-  int worst = 0;
-  for (const auto& [name, transport] : {std::pair("this GPU's memory or its host's pages", ""),
-                                        std::pair("a proxy and tcp", "tcp")}) {
-    std::unique_ptr<Gpu> gpu;  // each rank's, in its own process
-    JobOptions job;
-    job.local_ranks = 2;
-    job.communicator.op_timeout = Seconds{20};
-    const Transport* wish = nullptr;
-    if (*transport != '\0') {
-      RINGSIDE_TRY(wish, parse_transport(transport));
+/// Ranks that are processes, each with a kernel of its own; what is printed is rank 0's.
+/// gpu  what make_executor opens, in each rank's process
+Result<int> print_processes(const char* way, std::unique_ptr<Gpu>& gpu,
+                            ExecutorMaker make_executor) {
+  JobOptions job;
+  job.local_ranks = 2;
+  job.communicator.op_timeout = Seconds{20};
+  job.make_executor = std::move(make_executor);
+  return run_job(job, [&](JobRank& rank) -> Result<int> {
+    BenchOptions options;
+    options.sizes = {8_B, 64_KiB, 16_MiB};
+    options.device = &gpu->memory();
+    if (rank.speaks) {
+      std::printf("\n## all_reduce of float32, 2 processes, %s\n\n", way);
+      std::printf("| bytes | time (us) | busbw (GB/s) | wrong |\n|---|---|---|---|\n");
     }
-    job.make_executor = gpu_process_executor(gpu, wish);
-    RINGSIDE_TRY(const int status, run_job(job, [&, way = name](JobRank& rank) -> Result<int> {
-                   BenchOptions options;
-                   options.sizes = {8_B, 64_KiB, 16_MiB};
-                   options.device = &gpu->memory();
-                   if (rank.speaks) {
-                     std::printf("\n## all_reduce of float32, 2 processes over %s\n\n", way);
-                     std::printf(
-                         "| bytes | algorithm | protocol | channels | time (us) | busbw (GB/s) "
-                         "| wrong |\n|---|---|---|---|---|---|---|\n");
-                   }
-                   RINGSIDE_TRY(const auto rows,
-                                run_bench(rank.communicator, options, [](const BenchRow&) {}));
-                   int wrong = 0;
-                   for (const BenchRow& row : rows) {
-                     const BenchTiming& time = row.out_of_place;
-                     if (time.wrong != 0 || row.in_place->wrong != 0) wrong = 1;
-                     if (!rank.speaks) continue;
-                     std::printf("| %llu | %s | %s | %d | %.2f | %.2f | %lld |\n",
-                                 static_cast<unsigned long long>(row.bytes.value),
-                                 to_string(row.choice.algorithm), to_string(row.choice.protocol),
-                                 row.choice.nchannels, in_us(time.median), in_gbs(time.busbw),
-                                 static_cast<long long>(time.wrong));
-                   }
-                   std::fflush(stdout);
-                   return wrong;
-                 }));
-    worst = std::max(worst, status);
-  }
-  return worst;
+    RINGSIDE_TRY(const auto rows, run_bench(rank.communicator, options, [](const BenchRow&) {}));
+    int status = 0;
+    for (const BenchRow& row : rows) {
+      const BenchTiming& time = row.out_of_place;
+      if (time.wrong != 0 || row.in_place->wrong != 0) status = 1;
+      if (!rank.speaks) continue;
+      std::printf("| %llu | %.2f | %.2f | %lld |\n",
+                  static_cast<unsigned long long>(row.bytes.value), in_us(time.median),
+                  in_gbs(time.busbw), static_cast<long long>(time.wrong));
+    }
+    std::fflush(stdout);
+    return status;
+  });
+}
+
+Result<int> run_processes() {
+  std::unique_ptr<Gpu> gpu;
+  RINGSIDE_TRY(const int directly,
+               print_processes("GPU memory or pages of the host", gpu, gpu_process_executor(gpu)));
+  RINGSIDE_TRY(const Transport* const tcp, parse_transport("tcp"));
+  RINGSIDE_TRY(const int by_proxy,
+               print_processes("a proxy and tcp", gpu, gpu_process_executor(gpu, tcp)));
+  return std::max(directly, by_proxy);
+}
+
+Result<int> run_nccl() {
+  std::unique_ptr<Gpu> gpu;
+  return print_processes("NCCL", gpu, gpu_nccl_executor(gpu));
 }
 
 Result<int> run() {
@@ -142,8 +144,10 @@ Result<int> run() {
 
 int main(int argc, char** argv) {
   // Those fork, so nothing in this process may have met the GPU.
-  const bool has_processes = argc == 2 && std::strcmp(argv[1], "--processes") == 0;
-  const auto status = has_processes ? ringside::run_processes() : ringside::run();
+  const std::string_view what = argc == 2 ? argv[1] : "";
+  const auto status = what == "--processes" ? ringside::run_processes()
+                      : what == "--nccl"    ? ringside::run_nccl()
+                                            : ringside::run();
   if (status) return *status;
   std::fprintf(stderr, "error: %s\nhelp:  %s\n", status.error().message.c_str(),
                status.error().help.c_str());

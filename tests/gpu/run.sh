@@ -69,6 +69,11 @@ timeout 120 "$build/tests/gpu/ringside_gpu_page" > "$build/tables.md" 2> "$build
 timeout 40 "$build/tests/gpu/ringside_gpu_page" --processes >> "$build/tables.md" 2> "$build/tables.err" ||
   { status=1; echo "gpu: the tables of processes ended early: $(cat "$build/tables.err")" >&2; }
 
+if [[ $(nvidia-smi -L | wc -l) -ge 2 ]] && ldconfig -p | grep -q 'libnccl\.so\.2'; then
+  timeout 40 "$build/tests/gpu/ringside_gpu_page" --nccl >> "$build/tables.md" 2> "$build/tables.err" ||
+    { status=1; echo "gpu: NCCL's table ended early: $(cat "$build/tables.err")" >&2; }
+fi
+
 slug=$(tr '[:upper:] ' '[:lower:]-' <<< "${name# }" | tr -cd 'a-z0-9-')
 page=${1:-docs/results/gpu-$slug.md}
 mkdir -p "$(dirname "$page")"
