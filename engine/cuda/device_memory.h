@@ -50,7 +50,10 @@ class DeviceMemory {
   [[nodiscard]] virtual DeviceId id() const = 0;
   /// Whether this process could open memory of that GPU.
   [[nodiscard]] virtual bool reaches(const DeviceId& other) const = 0;
-  /// What another process opens by what take() gave.
+  /// As take(), where other processes are to open it.
+  /// shape  id() is not 0
+  virtual Result<std::byte*> take_to_share(Bytes size) = 0;
+  /// What another process opens by what take_to_share() gave.
   /// errors  System
   virtual Result<DeviceHandle> share(std::byte* memory) = 0;
   /// Opens what another process shares: it lies there until this object ends.

@@ -52,6 +52,13 @@ DeviceId id_in(const cudaUUID_t& uuid) {
   return id;
 }
 
+/// 0 where processes cannot share its memory (under WSL, say).
+DeviceId shared_id(int device, const cudaUUID_t& uuid) {
+  int is_shared = 0;
+  static_cast<void>(cudaDeviceGetAttribute(&is_shared, cudaDevAttrIpcEventSupport, device));
+  return is_shared != 0 ? id_in(uuid) : DeviceId{};
+}
+
 class GpuMemory final : public DeviceMemory {
  public:
   GpuMemory(int device, cudaStream_t stream, DeviceId id)
@@ -142,6 +149,11 @@ class GpuMemory final : public DeviceMemory {
       }
     }
     return false;
+  }
+  Result<std::byte*> take_to_share(Bytes size) override {
+    // CUDA shares the whole block that it cuts small allocations from, so blocks of 2 MiB are taken whole.
+    constexpr std::uint64_t kBlock = 2 << 20;
+    return take(Bytes{size.value / kBlock * kBlock + kBlock - 1});
   }
   Result<DeviceHandle> share(std::byte* memory) override {
     cudaIpcMemHandle_t handle = {};
@@ -318,7 +330,8 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
   cudaStream_t stream = nullptr;
   RINGSIDE_TRY(
       check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"));
-  auto gpu = std::make_unique<CudaGpu>(std::move(facts), device, stream, id_in(properties.uuid));
+  auto gpu = std::make_unique<CudaGpu>(std::move(facts), device, stream,
+                                       shared_id(device, properties.uuid));
   RINGSIDE_TRY(gpu->make_events());
   return std::unique_ptr<Gpu>(std::move(gpu));
 }

@@ -110,7 +110,7 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
 }
 
 Status ProcessLinks::offer(const ConnectionId& id, std::span<std::byte> pages) {
-  RINGSIDE_TRY(fifos_[id], memory_.take(fifo_size(id)));
+  RINGSIDE_TRY(fifos_[id], memory_.take_to_share(fifo_size(id)));
   auto* const offer = reinterpret_cast<Offer*>(pages.data());
   RINGSIDE_TRY(offer->handle, memory_.share(fifos_[id]));
   std::atomic_ref(offer->is_there).store(1, std::memory_order_release);

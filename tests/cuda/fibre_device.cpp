@@ -45,6 +45,7 @@ class FibreMemory : public DeviceMemory {
   void unmap(std::span<std::byte> /*pages*/) noexcept override {}
   [[nodiscard]] DeviceId id() const override { return {}; }
   [[nodiscard]] bool reaches(const DeviceId& /*other*/) const override { return false; }
+  Result<std::byte*> take_to_share(Bytes /*size*/) override { return cannot_share(); }
   Result<DeviceHandle> share(std::byte* /*memory*/) override { return cannot_share(); }
   Result<std::byte*> open(const DeviceHandle& /*handle*/) override { return cannot_share(); }
 
@@ -57,11 +58,11 @@ class FibreMemory : public DeviceMemory {
   std::vector<std::unique_ptr<Line[]>> taken_;
 };
 
-/// The same, of a device that all processes of this host share: what is taken lies in files without names, which the
-/// others open.
+/// The same, of a device that all processes of this host share: what they share lies in files without names, which
+/// the others open.
 class FibreMemoryOfHost final : public FibreMemory {
  public:
-  Result<std::byte*> take(Bytes size) override {
+  Result<std::byte*> take_to_share(Bytes size) override {
     RINGSIDE_TRY(UniqueFd file, make_sealed_file(size.value));
     RINGSIDE_TRY(Mapping mapping, Mapping::map(file.get(), size.value));
     files_.push_back({std::move(file), std::move(mapping)});
@@ -72,7 +73,7 @@ class FibreMemoryOfHost final : public FibreMemory {
   Result<DeviceHandle> share(std::byte* memory) override {
     const auto found = std::ranges::find_if(
         files_, [&](const File& file) { return file.mapping.data() == memory; });
-    if (found == files_.end()) return Error{ErrorCode::System, "not what take() gave"};
+    if (found == files_.end()) return Error{ErrorCode::System, "not what take_to_share() gave"};
     const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), found->fd.get());
     DeviceHandle handle{};
     std::memcpy(handle.data(), path.data(), path.size());

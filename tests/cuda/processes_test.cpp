@@ -154,7 +154,8 @@ TEST_P(CudaProcesses, AnAbortOfOneRankEndsTheKernelsOfAll) {
   SharedCount ended;
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     const DeviceCase test = all_reduce_case(Protocol::Simple, 40000);
-    RINGSIDE_TRY(const auto first, run_case(rank, test));  // all are connected
+    RINGSIDE_TRY(const auto first, run_case(rank, test));
+    RINGSIDE_TRY(rank.communicator.barrier());  // all are connected, and in no call
     if (rank.rank == 1) return Error{ErrorCode::InvalidArgument, "rank 1 has had enough"};
     const auto second = run_case(rank, test);
     ended.add();
@@ -176,6 +177,7 @@ TEST_P(CudaProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     const DeviceCase test = all_reduce_case(Protocol::Simple, 40000);
     RINGSIDE_TRY(const auto first, run_case(rank, test));
+    RINGSIDE_TRY(rank.communicator.barrier());  // all are connected, and in no call
     if (rank.rank == 1) ::kill(::getpid(), SIGKILL);
     const auto second = run_case(rank, test);
     ended.add();
