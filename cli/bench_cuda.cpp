@@ -131,7 +131,9 @@ Result<bool> has_gpu_processes(const BenchArguments& arguments) {
   if (!launched && !arguments.processes && !is_nccl) return false;
   for (const auto& [is_given, option] :
        {std::pair(arguments.tune, "--tune"), std::pair(!arguments.overlap.empty(), "--overlap"),
+        std::pair(arguments.faults.is_any(), "--fault"),
         std::pair(is_nccl && arguments.is_grid(), "--all-algos and --backend nccl"),
+        std::pair(is_nccl && !arguments.transport.empty(), "--transport and --backend nccl"),
         std::pair(is_nccl && !arguments.trace.empty(), "--trace and --backend nccl")}) {
     if (is_given) {
       return Error{ErrorCode::InvalidArgument, fmt::format("{} with --device cuda", option),

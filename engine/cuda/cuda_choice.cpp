@@ -47,7 +47,7 @@ Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wi
   }
   choice.protocol = wishes.protocol.value_or(usual_protocol(situation, choice.algorithm));
   if (choice.protocol == Protocol::LL128 && !situation.keeps_lines) {
-    return Error{ErrorCode::InvalidArgument, "ll128 through memory of hosts",
+    return Error{ErrorCode::Unsupported, "ll128 through memory of hosts",
                  "its lines are whole within GPUs' memory alone: wish for ll or simple"};
   }
   RINGSIDE_TRY(

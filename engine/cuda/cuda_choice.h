@@ -28,8 +28,8 @@ struct GpuSituation {
 ///
 /// All blocks of a launch have to be resident at a time: one a multiprocessor always is. The bounds are not
 /// measured yet; bench shows what they should be (--algo, --proto, --channels).
-/// errors  as choose_on_host().  InvalidArgument: more channels wished for than there are multiprocessors, or ll128 where
-///         lines are not kept whole
+/// errors  as choose_on_host().  InvalidArgument: more channels wished for than there are multiprocessors.
+///         Unsupported: ll128 where lines are not kept whole
 Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes = {});
 
 /// Warps of a strand that have something to do in the call, each 16 bytes a lane: a barrier of more takes longer.

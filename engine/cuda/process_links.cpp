@@ -50,7 +50,7 @@ Result<std::unique_ptr<ProcessLinks>> ProcessLinks::make(Bootstrap& bootstrap, D
 }
 
 Status ProcessLinks::gather_reach(bool may_open, Deadline deadline) {
-  const DeviceId mine = may_open ? memory_.id() : DeviceId{};
+  const DeviceId mine = memory_.id();
   RINGSIDE_TRY(const std::vector<std::byte> ids, bootstrap_.all_gather(mine, deadline));
   const auto n = static_cast<std::uint32_t>(bootstrap_.nranks());
   const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));

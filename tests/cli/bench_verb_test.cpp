@@ -273,6 +273,10 @@ TEST(BenchVerb, WhatIsOfProcessesIsRefusedOnAGpu) {
   EXPECT_EQ(nccl.status, 2);
   EXPECT_THAT(nccl.err, testing::HasSubstr("--backend nccl without --device cuda"));
   EXPECT_EQ(run_program({"bench", "all_reduce", "--backend", "mccl"}).status, 2);
+  const Outcome faulty = run_program(
+      {"bench", "all_reduce", "--device", "cuda", "--processes", "--fault", "kill:rank=1,call=2"});
+  EXPECT_EQ(faulty.status, 2);
+  EXPECT_THAT(faulty.err, testing::HasSubstr("--fault with --device cuda"));
   const Outcome tuned =
       run_program({"bench", "all_reduce", "--device", "cuda", "--processes", "--tune"});
   EXPECT_EQ(tuned.status, 2);

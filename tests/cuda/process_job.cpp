@@ -35,7 +35,7 @@ Result<int> run_processes(const ProcessJob& job,
           return Error{ErrorCode::System, "the launch did not end"};
         }};
     return make_cuda_process_executor(
-        own, {.transport = transport, .opens_memory = job.shares_memory}, setup);
+        own, {.transport = transport, .opens_memory = job.opens_memory}, setup);
   };
   return run_job(options, [&](JobRank& rank) {
     return main({rank.communicator, *device, to_int(rank.communicator.rank())});

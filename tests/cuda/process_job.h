@@ -13,6 +13,7 @@ struct ProcessJob {
   int nranks = 3;
   std::string transport = {};  ///< between them; empty: the fastest
   bool shares_memory = false;  ///< as DeviceCompany has it, where there is a choice
+  bool opens_memory = true;    ///< whether it may be opened where it could be
   Seconds op_timeout{20};      ///< processes that share cores take their time
   int dead_rank = -1;          ///< whose blocks end before they begin
   std::string trace_path = {};

@@ -6,9 +6,12 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
+#include "engine/cuda/process_executor.h"
 #include "harness/bench.h"
+#include "harness/bench_grid.h"
 #include "tests/cuda/device_grid.h"
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/process_job.h"
@@ -29,7 +32,9 @@ constexpr Way kDeviceMemory{"DeviceMemory", "", true};
 constexpr Way kProxy{"Proxy", "tcp", false};
 
 ProcessJob job_of(const Way& way) {
-  return {.transport = way.transport, .shares_memory = way.shares_memory};
+  return {.transport = way.transport,
+          .shares_memory = way.shares_memory,
+          .opens_memory = way.shares_memory};
 }
 
 /// The grid, of integers: their reductions do not depend on what is reduced first, and so not on how the two
@@ -234,13 +239,49 @@ TEST_P(CudaProcesses, ABenchmarkOfThemFindsNoWrongElement) {
   EXPECT_ENDS_WELL(status);
 }
 
-// What it refuses is said before anything moves.
-TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
-  const auto status = run_processes({}, [&](const ProcessRank& rank) -> Result<int> {
-    const auto output = run_case(rank, all_reduce_case(Protocol::LL128, 90));
-    return !output && output.error().code == ErrorCode::InvalidArgument ? 0 : 1;
-  });
+// Every algorithm and protocol: those that there are between these ranks are timed, the others left out.
+TEST_P(CudaProcesses, AGridLeavesOutWhatIsNotThere) {
+  const bool has_lines = GetParam().shares_memory;
+  const auto status =
+      run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
+        BenchOptions options;
+        options.sizes = {64_B};
+        options.warmup = 0;
+        options.iterations = 1;
+        options.device = &rank.device.launcher().memory;
+        RINGSIDE_TRY(const auto rows,
+                     run_bench_grid(rank.communicator, options, [](const GridRow&) {}));
+        bool has_simple = false, has_ll128 = false;
+        for (const GridCell& cell : rows.front().cells) {
+          if (cell.wrong != 0) return 1;
+          has_simple = has_simple || cell.protocol == Protocol::Simple;
+          has_ll128 = has_ll128 || cell.protocol == Protocol::LL128;
+        }
+        return has_simple && has_ll128 == has_lines ? 0 : 2;
+      });
   EXPECT_ENDS_WELL(status);
+}
+
+// As NCCL's users turn it off.
+TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbidden) {
+  EXPECT_TRUE(cuda_process_options()->opens_memory);
+  ::setenv("NCCL_P2P_DISABLE", "1", 1);
+  EXPECT_FALSE(cuda_process_options()->opens_memory);
+  ::setenv("NCCL_P2P_DISABLE", "yes", 1);
+  EXPECT_FALSE(cuda_process_options());
+  ::unsetenv("NCCL_P2P_DISABLE");
+}
+
+// Where processes could not open each other's memory, and where they could.
+TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
+  for (const ProcessJob& job : {ProcessJob{.opens_memory = false},
+                                ProcessJob{.shares_memory = true, .opens_memory = false}}) {
+    const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+      const auto output = run_case(rank, all_reduce_case(Protocol::LL128, 90));
+      return !output && output.error().code == ErrorCode::Unsupported ? 0 : 1;
+    });
+    EXPECT_ENDS_WELL(status);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, CudaProcesses, testing::Values(kHostPages, kDeviceMemory, kProxy),
