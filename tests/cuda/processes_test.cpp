@@ -174,6 +174,24 @@ TEST_P(CudaProcesses, AnAbortOfOneRankEndsTheKernelsOfAll) {
       << status.error().message;
 }
 
+// Rank 1 never calls, so the others wait for it before there is a kernel.
+TEST_P(CudaProcesses, AnAbortEndsTheWaitForConnections) {
+  ProcessJob job = job_of(GetParam());
+  job.op_timeout = Seconds{3600};
+  SharedCount ended;
+  const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+    if (rank.rank == 1) return Error{ErrorCode::InvalidArgument, "rank 1 has had enough"};
+    const auto output = run_case(rank, all_reduce_case(Protocol::Simple, 90));
+    ended.add();
+    if (output) return 1;
+    return output.error();
+  });
+  if (is_without_device(status)) GTEST_SKIP() << status.error().message;
+  EXPECT_EQ(ended.value(), 2);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("rank 1"), std::string::npos) << status.error().message;
+}
+
 // Neither says goodbye: what ends the others' kernels is that its sockets close.
 TEST_P(CudaProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
   ProcessJob job = job_of(GetParam());
