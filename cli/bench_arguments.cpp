@@ -214,7 +214,16 @@ void declare_bench(Options& app, BenchArguments& a) {
       ->capture_default_str();
   app.add_option("--transport", a.transport, transport_help());
   app.add_option("--device", a.device,
-                 "host: ranks are processes; cuda: they share one GPU, in one kernel")
+                 "host: ranks are processes; cuda: they share one GPU, in one kernel, unless a "
+                 "launcher has started them or --processes is given")
+      ->capture_default_str();
+  app.add_flag("--processes", a.processes,
+               "with --device cuda: ranks are processes with kernels of their own, the first on "
+               "the host's first GPU and so on, in turn where these are fewer");
+  app.add_option(
+         "--backend", a.backend,
+         "ringside, or nccl: with --device cuda, by the libnccl.so.2 of this host; ranks are "
+         "processes")
       ->capture_default_str();
   app.add_option("--algo", a.algorithm,
                  fmt::format("{} (default: tuned)", fmt::join(algorithm_names(), ", ")));

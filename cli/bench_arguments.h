@@ -29,6 +29,8 @@ struct BenchArguments {
   std::string buffers = "shared";
   std::string transport;
   std::string device = "host";
+  bool processes = false;
+  std::string backend = "ringside";
   std::string algorithm;
   std::string protocol;
   int channels = 0;

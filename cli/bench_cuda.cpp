@@ -1,17 +1,23 @@
 #include "cli/bench_cuda.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "base/host_name.h"
 #include "base/json.h"
+#include "base/path_pattern.h"
 #include "base/text.h"
 #include "cli/bench_arguments.h"
 #include "engine/cuda/cuda_choice.h"
+#include "engine/runtime/launch.h"
 #include "harness/gpu_bench.h"
 #include "study/bench_rows.h"
+#include "trace/file_sink.h"
 
 namespace ringside::cli {
 namespace {
@@ -24,14 +30,13 @@ void show(const std::string& text) {
 Status check_options(const BenchArguments& arguments) {
   const auto refused = [](const char* option) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} with --device cuda", option),
-                 "leave it away: it is of ranks that are processes"};
+                 "leave it away, or give --processes: it is of ranks that are processes"};
   };
   if (arguments.is_grid()) return refused("--all-algos or --tune");
   if (!arguments.overlap.empty()) return refused("--overlap");
   if (!arguments.transport.empty()) return refused("--transport");
   if (arguments.csv) return refused("--csv");
   if (!arguments.plot.empty()) return refused("--plot");
-  if (!arguments.trace.empty()) return refused("--trace");
   if (arguments.faults.is_any()) return refused("--fault");
   return {};
 }
@@ -98,7 +103,45 @@ Json document(const GpuFacts& gpu, const GpuBench& bench, const BenchOptions& op
           {"results", rows}};
 }
 
+Result<std::unique_ptr<TraceRecorder>> trace_to(const std::string& path,
+                                                const std::string& command) {
+  TraceInfo info = this_process_info(TraceClock::HostMonotonic);
+  info.command_line = command;
+  return record_to_file(filled_in_path(path, host_name("localhost"), ::getpid()), info);
+}
+
 }  // namespace
+
+Result<bool> has_gpu_processes(const BenchArguments& arguments) {
+  if (arguments.backend != "ringside" && arguments.backend != "nccl") {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--backend {}", arguments.backend),
+                 "give ringside or nccl"};
+  }
+  const bool is_nccl = arguments.backend == "nccl";
+  if (arguments.device != "cuda") {
+    if (is_nccl) {
+      return Error{ErrorCode::InvalidArgument, "--backend nccl without --device cuda",
+                   "add --device cuda: NCCL has no other"};
+    }
+    if (!arguments.processes) return false;
+    return Error{ErrorCode::InvalidArgument, "--processes without --device cuda",
+                 "leave it away: ranks on hosts are processes"};
+  }
+  RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
+  if (!launched && !arguments.processes && !is_nccl) return false;
+  for (const auto& [is_given, option] :
+       {std::pair(arguments.tune, "--tune"), std::pair(!arguments.overlap.empty(), "--overlap"),
+        std::pair(arguments.faults.is_any(), "--fault"),
+        std::pair(is_nccl && arguments.is_grid(), "--all-algos and --backend nccl"),
+        std::pair(is_nccl && !arguments.transport.empty(), "--transport and --backend nccl"),
+        std::pair(is_nccl && !arguments.trace.empty(), "--trace and --backend nccl")}) {
+    if (is_given) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("{} with --device cuda", option),
+                   "leave it away: it is of hosts, or of our own kernels"};
+    }
+  }
+  return true;
+}
 
 VerbResult run_bench_on_gpu(const BenchArguments& arguments) {
   RINGSIDE_TRY(check_options(arguments));
@@ -111,13 +154,17 @@ VerbResult run_bench_on_gpu(const BenchArguments& arguments) {
   }
   RINGSIDE_TRY(check_bench(options, {}));
   RINGSIDE_TRY(const std::unique_ptr<Gpu> gpu, Gpu::open());
+  std::unique_ptr<TraceRecorder> trace;
+  if (!arguments.trace.empty()) {
+    RINGSIDE_TRY(trace, trace_to(arguments.trace, job.command));
+  }
   const auto timeout = std::chrono::duration_cast<Nanoseconds>(job.communicator.op_timeout);
   if (!arguments.json) show(head(gpu->facts(), options, nranks));
-  RINGSIDE_TRY(const GpuBench bench, run_gpu_bench(*gpu, nranks, options, job.communicator.wishes,
-                                                   timeout, [&](const GpuBench& so_far) {
-                                                     if (!arguments.json)
-                                                       show(line(so_far, options));
-                                                   }));
+  RINGSIDE_TRY(const GpuBench bench,
+               run_gpu_bench(*gpu, nranks, options, job.communicator.wishes, timeout, trace.get(),
+                             [&](const GpuBench& so_far) {
+                               if (!arguments.json) show(line(so_far, options));
+                             }));
   std::int64_t wrong = 0;
   for (const GpuBenchRow& row : bench.rows) wrong += row.wrong;
   if (arguments.json) {

@@ -16,16 +16,20 @@ std::string common_fields(const BenchJob& job) {
                      job.transport);
 }
 
+std::string choice_fields(const BenchJob& job, const Choice& choice) {
+  if (job.options.backend == BenchOptions::Backend::Nccl) return ",,,0";
+  return fmt::format("{},{},{},{}", to_string(choice.algorithm), to_string(choice.protocol),
+                     choice.nchannels, facts_of(choice.algorithm).is_modelled() ? 1 : 0);
+}
+
 std::string timing_line(const BenchJob& job, const BenchRow& row, const char* placement,
                         const BenchTiming& timing) {
   const bool is_checked = job.options.check != BenchCheck::Off;
-  return fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.6g},{:.6g},{},{}\n",
+  return fmt::format("{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.6g},{:.6g},{},{}\n",
                      common_fields(job), row.bytes.value, row.count, placement,
-                     to_string(row.choice.algorithm), to_string(row.choice.protocol),
-                     row.choice.nchannels, facts_of(row.choice.algorithm).is_modelled() ? 1 : 0,
-                     in_us(timing.median), in_us(timing.p95), in_us(timing.least),
-                     in_us(timing.most), in_gbs(timing.algbw), in_gbs(timing.busbw),
-                     is_checked ? fmt::to_string(timing.wrong) : "",
+                     choice_fields(job, row.choice), in_us(timing.median), in_us(timing.p95),
+                     in_us(timing.least), in_us(timing.most), in_gbs(timing.algbw),
+                     in_gbs(timing.busbw), is_checked ? fmt::to_string(timing.wrong) : "",
                      row.expected ? fmt::format("{:.3f}", in_us(*row.expected)) : "");
 }
 

@@ -35,6 +35,7 @@ Json row_json(const GridRow& row) {
 std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows) {
   const BenchOptions& bench = job.options;
   const bool is_checked = bench.check != BenchCheck::Off;
+  const bool is_ours = bench.backend == BenchOptions::Backend::Ringside;
   Json results = Json::array();
   for (const BenchRow& row : rows) {
     Json entry = {{"bytes", row.bytes.value},
@@ -45,15 +46,15 @@ std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows) {
     entry.update(timing_json(row.out_of_place, is_checked));
     entry["in_place"] = row.in_place ? timing_json(*row.in_place, is_checked) : Json();
     entry["expected_us"] = row.expected ? Json(in_us(*row.expected)) : Json();
-    entry["algorithm"] = to_string(row.choice.algorithm);
-    entry["protocol"] = to_string(row.choice.protocol);
-    entry["nchannels"] = row.choice.nchannels;
+    entry["algorithm"] = is_ours ? Json(to_string(row.choice.algorithm)) : Json();
+    entry["protocol"] = is_ours ? Json(to_string(row.choice.protocol)) : Json();
+    entry["nchannels"] = is_ours ? Json(row.choice.nchannels) : Json();
     entry["is_modelled"] = facts_of(row.choice.algorithm).is_modelled();
     results.push_back(std::move(entry));
   }
   return to_text(Json{{"schema", "ringside.bench/1"},
                       {"collective", to_string(bench.collective)},
-                      {"backend", "ringside"},
+                      {"backend", is_ours ? "ringside" : "nccl"},
                       {"transport", job.transport},
                       {"nranks", job.nranks},
                       {"buffers", bench.shares_memory ? "shared" : "private"},

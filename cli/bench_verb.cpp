@@ -17,6 +17,8 @@
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "cli/write_text.h"
+#include "engine/cuda/gpu.h"
+#include "harness/gpu_processes.h"
 
 namespace ringside::cli {
 namespace {
@@ -181,13 +183,21 @@ Status check_root(const BenchOptions& bench, int nranks) {
 }
 
 VerbResult run(const BenchArguments& arguments) {
-  if (arguments.device == "cuda") return run_bench_on_gpu(arguments);
-  if (arguments.device != "host") {
+  if (arguments.device != "host" && arguments.device != "cuda") {
     return Error{ErrorCode::InvalidArgument, fmt::format("--device {}", arguments.device),
                  "give host or cuda"};
   }
-  RINGSIDE_TRY(const BenchOptions options, bench_options(arguments));
-  RINGSIDE_TRY(const JobOptions job, bench_job_options(arguments));
+  RINGSIDE_TRY(const bool on_gpus, has_gpu_processes(arguments));
+  if (arguments.device == "cuda" && !on_gpus) return run_bench_on_gpu(arguments);
+  RINGSIDE_TRY(BenchOptions options, bench_options(arguments));
+  RINGSIDE_TRY(JobOptions job, bench_job_options(arguments));
+  std::unique_ptr<Gpu> gpu;  // each rank's, in its own process
+  if (arguments.backend == "nccl") {
+    options.backend = BenchOptions::Backend::Nccl;
+    job.make_executor = gpu_nccl_executor(gpu);
+  } else if (on_gpus) {
+    job.make_executor = gpu_process_executor(gpu, job.communicator.host.transport);
+  }
   RINGSIDE_TRY(check_bench(options, job.communicator.wishes));
   RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   if (!arguments.overlap.empty()) {
@@ -195,6 +205,7 @@ VerbResult run(const BenchArguments& arguments) {
   }
   return run_job(job, [&](JobRank& rank) -> Result<int> {
     RINGSIDE_TRY(check_root(options, rank.communicator.nranks()));
+    if (gpu) options.device = &gpu->memory();
     if (!arguments.overlap.empty()) return run_overlapped(rank, arguments);
     return arguments.is_grid() ? run_grid(rank, options, arguments)
                                : run_sweep(rank, options, arguments);

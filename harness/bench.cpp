@@ -6,9 +6,11 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 
+#include "engine/cuda/device_memory.h"
 #include "engine/runtime/host_choice.h"
 #include "harness/bench_buffer.h"
 #include "harness/bench_call.h"
@@ -28,10 +30,9 @@ class Sweep {
         element_(size_of(options.type).value) {}
 
   Status prepare() {
-    std::size_t most = 0;
-    for (const Bytes size : options_.sizes) most = std::max(most, std::size_t{size.value});
-    RINGSIDE_TRY(input_, BenchBuffer::make(most, options_.shares_memory));
-    RINGSIDE_TRY(output_, BenchBuffer::make(most, options_.shares_memory));
+    for (const Bytes size : options_.sizes) most_ = std::max(most_, std::size_t{size.value});
+    RINGSIDE_TRY(input_, make_side(most_));
+    RINGSIDE_TRY(output_, make_side(most_));
     return {};
   }
 
@@ -49,14 +50,35 @@ class Sweep {
   }
 
  private:
-  [[nodiscard]] std::byte* at(const BenchBuffer& buffer, std::int64_t elements) const {
-    return buffer.data() + static_cast<std::size_t>(elements) * element_;
+  /// A buffer, and where it lies in a device, whose data is prepared and looked at here.
+  struct Side {
+    BenchBuffer here;
+    std::byte* place = nullptr;  ///< what the call is given
+
+    [[nodiscard]] std::byte* here_of(const void* at) const {
+      return here.data() + (static_cast<const std::byte*>(at) - place);
+    }
+  };
+
+  Result<Side> make_side(std::size_t most) const {
+    Side side;
+    RINGSIDE_TRY(side.here,
+                 BenchBuffer::make(most, options_.shares_memory && options_.device == nullptr));
+    side.place = side.here.data();
+    if (options_.device != nullptr) {
+      RINGSIDE_TRY(side.place, options_.device->take(Bytes{std::max<std::size_t>(most, 1)}));
+    }
+    return side;
+  }
+
+  [[nodiscard]] std::byte* at(const Side& side, std::int64_t elements) const {
+    return side.place + static_cast<std::size_t>(elements) * element_;
   }
 
   [[nodiscard]] CollectiveCall call_of(const BenchCall& bench, bool in_place) const {
     CollectiveCall call = bench.call();
-    call.input = in_place ? at(output_, bench.input_at()) : input_.data();
-    call.output = in_place ? at(output_, bench.output_at()) : output_.data();
+    call.input = in_place ? at(output_, bench.input_at()) : input_.place;
+    call.output = in_place ? at(output_, bench.output_at()) : output_.place;
     call.type = options_.type;
     call.op = options_.op;
     call.scalar = CheckData(options_.type, options_.op, 0).scalar_of(me_);
@@ -115,14 +137,35 @@ class Sweep {
     return timing;
   }
 
+  [[nodiscard]] bool is_within(const Side& side, const void* at) const {
+    const auto* const byte = static_cast<const std::byte*>(at);
+    return std::less_equal<>{}(side.place, byte) && std::less<>{}(byte, side.place + most_);
+  }
+
   /// One more run on known data into a poisoned output. returns  wrong elements over all ranks
   Result<std::int64_t> check(const CollectiveCall& call, const BenchCall& bench) {
     const CheckData data(options_.type, options_.op, ++seed_);
-    auto* output = static_cast<std::byte*>(call.output);
-    std::memset(output, BenchBuffer::kPoison, static_cast<std::size_t>(bench.outputs()) * element_);
-    bench.fill(data, static_cast<std::byte*>(const_cast<void*>(call.input)));
+    std::byte* const output = output_.here_of(call.output);
+    const std::size_t outputs = static_cast<std::size_t>(bench.outputs()) * element_;
+    const bool in_place = is_within(output_, call.input);
+    std::byte* const input = (in_place ? output_ : input_).here_of(call.input);
+    std::memset(output, BenchBuffer::kPoison, outputs);
+    bench.fill(data, input);
+    if (options_.device != nullptr) {
+      const std::size_t inputs = static_cast<std::size_t>(bench.inputs()) * element_;
+      RINGSIDE_TRY(options_.device->write(static_cast<std::byte*>(call.output), {output, outputs}));
+      RINGSIDE_TRY(options_.device->write(static_cast<std::byte*>(const_cast<void*>(call.input)),
+                                          {input, inputs}));
+    }
     RINGSIDE_TRY(communicator_.run(call));
-    std::int64_t wrong = bench.count_wrong(data, output, Bytes{element_});
+    std::int64_t wrong = 0;
+    if (options_.device != nullptr) {
+      RINGSIDE_TRY(
+          wrong, bench.count_wrong_on(*options_.device, data,
+                                      static_cast<const std::byte*>(call.output), Bytes{element_}));
+    } else {
+      wrong = bench.count_wrong(data, output, Bytes{element_});
+    }
     RINGSIDE_TRY(const std::vector<std::byte> all,
                  communicator_.all_gather_bytes(std::as_bytes(std::span(&wrong, 1))));
     std::int64_t sum = 0;
@@ -138,8 +181,9 @@ class Sweep {
   int me_;
   int n_;
   std::size_t element_;
-  BenchBuffer input_;
-  BenchBuffer output_;
+  std::size_t most_ = 1;
+  Side input_;
+  Side output_;
   std::uint64_t seed_ = 0;
 };
 
@@ -152,6 +196,7 @@ Result<LinkPace> measure_links(Communicator& communicator, const BenchOptions& o
                         .sizes = {kShort, std::min(longest, kEnough)}};
   messages.check = BenchCheck::Off;
   messages.shares_memory = options.shares_memory;
+  messages.device = options.device;
   Sweep sweep(communicator, messages);
   RINGSIDE_TRY(sweep.prepare());
   RINGSIDE_TRY(const BenchRow least, sweep.measure(messages.sizes.front()));

@@ -11,6 +11,8 @@
 
 namespace ringside {
 
+class DeviceMemory;
+
 /// How much is verified, element by element, behind the timed runs: their times are the same.
 enum class BenchCheck : std::uint8_t {
   Off,
@@ -32,6 +34,10 @@ struct BenchOptions {
   bool in_place = true;  ///< time that, too, where the collective has it
   /// Whether buffers lie in SharedMemory, as nccl-tests takes its own from ncclMemAlloc.
   bool shares_memory = true;
+  /// Where buffers lie that kernels read and write; null: in memory of this process. It outlives the run.
+  DeviceMemory* device = nullptr;
+  /// Whose text runs the calls. How NCCL's does is not known: rows then say nothing of it.
+  enum class Backend : std::uint8_t { Ringside, Nccl } backend = Backend::Ringside;
   /// Whether rows say what the links between the ranks would let one expect. They are measured first, by a send_recv.
   bool expects = false;
   /// Called on every rank, between timed runs, with the share of the work that is done; may be empty.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/cuda/device_memory.h"
+
 namespace ringside {
 namespace {
 
@@ -86,44 +88,72 @@ void BenchCall::fill(const CheckData& data, std::byte* input) const {
   data.fill(input, inputs_, me_, input_at());
 }
 
-std::int64_t BenchCall::count_wrong(const CheckData& data, const std::byte* output,
-                                    Bytes element) const {
-  const auto block_at = [&](int rank) {
-    return output + static_cast<std::uint64_t>(begin_of(rank)) * element.value;
-  };
-  /// Each rank's block, of which the first element lies at first_of(rank) of that rank's own buffer.
-  const auto wrong_blocks = [&](const auto& first_of) {
-    std::int64_t wrong = 0;
-    for (int rank = 0; rank < n_; ++rank) {
-      wrong += data.count_wrong_copied(block_at(rank), counts_[static_cast<std::size_t>(rank)],
-                                       rank, first_of(rank));
-    }
-    return wrong;
-  };
+std::vector<BenchCall::Part> BenchCall::parts() const {
   const int root = to_int(root_);
+  /// Each rank's block, of which the first element lies at first_of(rank) of that rank's own buffer.
+  const auto blocks = [&](const auto& first_of) {
+    std::vector<Part> all;
+    for (int rank = 0; rank < n_; ++rank) {
+      all.push_back(
+          {begin_of(rank), counts_[static_cast<std::size_t>(rank)], rank, first_of(rank)});
+    }
+    return all;
+  };
   switch (collective_) {
     case Collective::AllReduce:
     case Collective::Reduce:
     case Collective::ReduceScatter:
-      return data.count_wrong_reduced(output, outputs_, n_, output_at());
+      return {{0, outputs_, std::nullopt, output_at()}};
     case Collective::AllGather:
     case Collective::AllGatherV:
-      return wrong_blocks([&](int rank) { return begin_of(rank); });
+      return blocks([&](int rank) { return begin_of(rank); });
     case Collective::AllToAll:
-      return wrong_blocks([&](int) { return begin_of(me_); });
+      return blocks([&](int) { return begin_of(me_); });
     case Collective::Gather:
-      return me_ == root ? wrong_blocks([](int) { return std::int64_t{0}; }) : 0;
+      return me_ == root ? blocks([](int) { return std::int64_t{0}; }) : std::vector<Part>();
     case Collective::Scatter:
-      return data.count_wrong_copied(output, outputs_, root, begin_of(me_));
+      return {{0, outputs_, root, begin_of(me_)}};
     case Collective::SendRecv:
-      return data.count_wrong_copied(output, outputs_, (me_ + n_ - 1) % n_, 0);
+      return {{0, outputs_, (me_ + n_ - 1) % n_, 0}};
     case Collective::Broadcast:
-      return data.count_wrong_copied(output, outputs_, root, 0);
+      return {{0, outputs_, root, 0}};
     case Collective::Send:
     case Collective::Recv:
       break;  // halves of send_recv
   }
-  return 0;
+  return {};
+}
+
+std::int64_t BenchCall::count_wrong(const CheckData& data, const std::byte* output,
+                                    Bytes element) const {
+  std::int64_t wrong = 0;
+  for (const Part& part : parts()) {
+    const std::byte* const at = output + static_cast<std::uint64_t>(part.at) * element.value;
+    wrong += part.of ? data.count_wrong_copied(at, part.count, *part.of, part.first)
+                     : data.count_wrong_reduced(at, part.count, n_, part.first);
+  }
+  return wrong;
+}
+
+Result<std::int64_t> BenchCall::count_wrong_on(DeviceMemory& device, const CheckData& data,
+                                               const std::byte* output, Bytes element) const {
+  std::int64_t wrong = 0;
+  for (const Part& part : parts()) {
+    const std::byte* const at = output + static_cast<std::uint64_t>(part.at) * element.value;
+    const std::optional<PlaceTable> expected =
+        part.of ? data.expect_copied(part.count, *part.of, part.first)
+                : data.expect_reduced(part.count, n_, part.first);
+    if (!expected) {
+      // What may be off by a little is looked at here.
+      std::vector<std::byte> here(static_cast<std::size_t>(part.count) * element.value);
+      RINGSIDE_TRY(device.read(here, at));
+      wrong += data.count_wrong_reduced(here.data(), part.count, n_, part.first);
+      continue;
+    }
+    RINGSIDE_TRY(const std::int64_t here, device.count_wrong(at, *expected));
+    wrong += here;
+  }
+  return wrong;
 }
 
 }  // namespace ringside

@@ -1,15 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "base/units.h"
 #include "base/vocabulary.h"
 #include "engine/runtime/call.h"
 #include "harness/check_data.h"
 
 namespace ringside {
+
+class DeviceMemory;
 
 /// One collective at one size: how long its buffers are, and what each place of them has to hold after it.
 ///
@@ -42,7 +46,20 @@ class BenchCall {
   [[nodiscard]] std::int64_t count_wrong(const CheckData& data, const std::byte* output,
                                          Bytes element) const;
 
+  /// The same of an output in a device's memory, counted there.
+  /// errors  System
+  [[nodiscard]] Result<std::int64_t> count_wrong_on(DeviceMemory& device, const CheckData& data,
+                                                    const std::byte* output, Bytes element) const;
+
  private:
+  /// Elements of the output that come from one place.
+  struct Part {
+    std::int64_t at = 0;  ///< in the output
+    std::int64_t count = 0;
+    std::optional<int> of;   ///< the rank whose they are; none: all ranks', reduced
+    std::int64_t first = 0;  ///< its place in that rank's buffer, or in all
+  };
+  [[nodiscard]] std::vector<Part> parts() const;
   [[nodiscard]] std::int64_t begin_of(int rank) const;  ///< of its block
 
   Collective collective_;

@@ -10,11 +10,6 @@
 namespace ringside {
 namespace {
 
-std::size_t class_of(std::int64_t place, std::uint64_t seed) {
-  // Fibonacci hashing: the top bits of a product with 2^64 / golden ratio are well mixed.
-  return ((static_cast<std::uint64_t>(place) + seed) * 0x9E3779B97F4A7C15) >> 61;
-}
-
 /// What a rank multiplies its values with.
 int factor_of(RedOp op, int rank) { return op == RedOp::PreMulSum ? 1 + rank % 2 : 1; }
 
@@ -24,7 +19,7 @@ void fill_from(std::byte* buffer, std::int64_t count, const std::byte* table, st
                std::uint64_t seed) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::memcpy(buffer + static_cast<std::size_t>(i) * kSize,
-                table + class_of(first + i, seed) * kSize, kSize);
+                table + class_of_place(first + i, seed) * kSize, kSize);
   }
 }
 
@@ -34,7 +29,7 @@ std::int64_t differences(const std::byte* buffer, std::int64_t count, const std:
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     wrong += std::memcmp(buffer + static_cast<std::size_t>(i) * kSize,
-                         table + class_of(first + i, seed) * kSize, kSize) != 0
+                         table + class_of_place(first + i, seed) * kSize, kSize) != 0
                  ? 1
                  : 0;
   }
@@ -144,13 +139,34 @@ std::int64_t CheckData::count_far(const std::byte* buffer, std::int64_t count,
   const std::size_t size = size_of(type_).value;
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::size_t klass = class_of(first + i, seed_);
+    const std::size_t klass = class_of_place(first + i, seed_);
     const double value =
         from_element(type_, load_element(type_, buffer + static_cast<std::size_t>(i) * size));
     // So written, a NaN is wrong.
     wrong += std::fabs(value - sums[klass]) <= tolerance[klass] ? 0 : 1;
   }
   return wrong;
+}
+
+PlaceTable CheckData::place_table(std::int64_t count, std::int64_t first,
+                                  const std::vector<std::byte>& values) const {
+  PlaceTable table{.seed = seed_,
+                   .first = first,
+                   .count = count,
+                   .element = static_cast<std::int32_t>(size_of(type_).value)};
+  RINGSIDE_ASSERT(values.size() <= sizeof table.values, "{} bytes of values", values.size());
+  std::memcpy(table.values, values.data(), values.size());
+  return table;
+}
+
+std::optional<PlaceTable> CheckData::expect_reduced(std::int64_t count, int nranks,
+                                                    std::int64_t first) const {
+  if (!is_exact(real_sums(nranks), nranks)) return std::nullopt;
+  return place_table(count, first, reduced_table(nranks));
+}
+
+PlaceTable CheckData::expect_copied(std::int64_t count, int rank, std::int64_t first) const {
+  return place_table(count, first, table_of(rank));
 }
 
 std::int64_t CheckData::count_wrong_reduced(const std::byte* buffer, std::int64_t count, int nranks,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/vocabulary.h"
+#include "engine/cuda/device_check.h"
 #include "engine/reduce/element.h"
 
 namespace ringside {
@@ -33,6 +34,14 @@ class CheckData {
   /// The factor that `rank` gives with a mulsum, 1 or 2 as nccl-tests does; none with another reduction.
   [[nodiscard]] std::optional<ElementBits> scalar_of(int rank) const;
 
+  /// What a buffer holds after the reduction over ranks 0 .. nranks-1, for who counts elsewhere; none where it is not
+  /// exact.
+  [[nodiscard]] std::optional<PlaceTable> expect_reduced(std::int64_t count, int nranks,
+                                                         std::int64_t first) const;
+
+  /// What it holds of what `rank` contributed.
+  [[nodiscard]] PlaceTable expect_copied(std::int64_t count, int rank, std::int64_t first) const;
+
   /// How many elements differ from the reduction over ranks 0 .. nranks-1.
   [[nodiscard]] std::int64_t count_wrong_reduced(const std::byte* buffer, std::int64_t count,
                                                  int nranks, std::int64_t first) const;
@@ -44,6 +53,8 @@ class CheckData {
  private:
   static constexpr std::size_t kClasses = 8;
 
+  [[nodiscard]] PlaceTable place_table(std::int64_t count, std::int64_t first,
+                                       const std::vector<std::byte>& values) const;
   [[nodiscard]] int value_of(int rank, std::size_t klass) const;
   /// The 8 values of one rank, each `size_of(type)` bytes, one after the other.
   [[nodiscard]] std::vector<std::byte> table_of(int rank) const;

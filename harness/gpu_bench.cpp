@@ -5,26 +5,30 @@
 #include <optional>
 
 #include "engine/cuda/cuda_choice.h"
+#include "engine/cuda/device_trace.h"
 #include "engine/cuda/virtual_ranks.h"
 #include "harness/bench_buffer.h"
 #include "harness/bench_call.h"
+#include "trace/clock.h"
+#include "trace/recorder.h"
 
 namespace ringside {
 namespace {
 
-/// Long enough that the launch is a small part, and more than any cache holds.
-constexpr Bytes kCopied{512 << 20};
+/// Long enough that the launch is a small part, and more than any cache holds; of a small GPU an eighth of its memory.
+constexpr Bytes kMostCopied{512 << 20};
 constexpr int kLaunchesOfGraph = 20;
 
 class GpuSweep {
  public:
   GpuSweep(Gpu& gpu, int nranks, const BenchOptions& options, const CallWishes& wishes,
-           Nanoseconds timeout, DeviceControl* control)
+           Nanoseconds timeout, TraceRecorder* trace, DeviceControl* control)
       : gpu_(gpu),
         nranks_(nranks),
         options_(options),
         wishes_(wishes),
         timeout_(timeout),
+        trace_(trace),
         ranks_(gpu.memory(), control, nranks),
         element_(size_of(options.type).value) {}
 
@@ -42,11 +46,12 @@ class GpuSweep {
 
   /// Bytes copied from here to there, by the median of a few runs.
   Result<BytesPerSecond> copy_rate() {
-    RINGSIDE_TRY(std::byte* const from, gpu_.memory().take(kCopied));
-    RINGSIDE_TRY(std::byte* const to, gpu_.memory().take(kCopied));
+    const Bytes copied = std::min(kMostCopied, Bytes{gpu_.facts().memory.value / 8});
+    RINGSIDE_TRY(std::byte* const from, gpu_.memory().take(copied));
+    RINGSIDE_TRY(std::byte* const to, gpu_.memory().take(copied));
     RINGSIDE_TRY(const std::vector<double> times,
-                 times_of([&] { return gpu_.copy(to, from, kCopied); }, 3, 11));
-    return kCopied / Seconds{times[times.size() / 2]};
+                 times_of([&] { return gpu_.copy(to, from, copied); }, 3, 11));
+    return copied / Seconds{times[times.size() / 2]};
   }
 
   Result<GpuBenchRow> measure(Bytes size) {
@@ -66,6 +71,7 @@ class GpuSweep {
     RINGSIDE_TRY(row.choice, choose_on_gpu({.collective = options_.collective,
                                             .bytes = row.bytes,
                                             .nranks = nranks_,
+                                            .sharing = nranks_,
                                             .multiprocessors = gpu_.facts().multiprocessors,
                                             .type = options_.type,
                                             .op = options_.op},
@@ -84,6 +90,9 @@ class GpuSweep {
     row.moved = row.busbw * static_cast<double>(nranks_);
     RINGSIDE_TRY(row.graph, graph_time(begin));
     RINGSIDE_TRY(check_outcome(*plan));
+    if (trace_ != nullptr) {
+      RINGSIDE_TRY(record(calls, row));
+    }
     if (options_.check == BenchCheck::Off) return row;
     RINGSIDE_TRY(row.wrong, check(benches, begin));
     RINGSIDE_TRY(check_outcome(*plan));
@@ -118,6 +127,38 @@ class GpuSweep {
     return error ? Status(*error) : Status();
   }
 
+  /// One more run, of which each rank's part goes into the trace, and the call itself.
+  Status record(const std::vector<CollectiveCall>& calls, const GpuBenchRow& row) {
+    RINGSIDE_TRY(const auto plan,
+                 ranks_.plan(calls, row.choice,
+                             {.timeout = timeout_, .events = DeviceTrace::kEventsOfStrand}));
+    const std::int64_t begin_ns = trace_now().count();
+    RINGSIDE_TRY(gpu_.launch(plan->grid, plan->launch(buffers_), options_.collective));
+    RINGSIDE_TRY(gpu_.finish());
+    const std::int64_t end_ns = trace_now().count();
+    RINGSIDE_TRY(check_outcome(*plan));
+    RINGSIDE_TRY(const auto events, clock_.take(plan->grid, nranks_, gpu_.memory(), end_ns));
+    for (int rank = 0; rank < nranks_; ++rank) {
+      const auto index = static_cast<std::size_t>(rank);
+      if (lanes_.size() == index) lanes_.push_back(trace_->add_lane());
+      TraceEvent event;
+      event.rank = rank;
+      event.collective = row.choice.collective;
+      event.algorithm = row.choice.algorithm;
+      event.protocol = row.choice.protocol;
+      event.is_modelled = facts_of(row.choice.algorithm).is_modelled();
+      event.sequence = sequence_;
+      record_device_events(*lanes_[index], event, options_.type, events[index]);
+      event.kind = EventKind::Collective;
+      event.begin_ns = begin_ns;
+      event.end_ns = end_ns;
+      event.bytes = row.bytes.value;
+      lanes_[index]->record(event);
+    }
+    ++sequence_;
+    return {};
+  }
+
   /// One more run on known data into poisoned outputs. returns  wrong elements over all ranks
   Result<std::int64_t> check(const std::vector<BenchCall>& benches,
                              const std::function<Status()>& begin) {
@@ -135,9 +176,10 @@ class GpuSweep {
     RINGSIDE_TRY(gpu_.finish());
     std::int64_t wrong = 0;
     for (std::size_t rank = 0; rank < benches.size(); ++rank) {
-      host.resize(static_cast<std::size_t>(benches[rank].outputs()) * element_);
-      RINGSIDE_TRY(gpu_.memory().read(host, buffers_[rank].output));
-      wrong += benches[rank].count_wrong(data, host.data(), Bytes{element_});
+      RINGSIDE_TRY(const std::int64_t here,
+                   benches[rank].count_wrong_on(gpu_.memory(), data, buffers_[rank].output,
+                                                Bytes{element_}));
+      wrong += here;
     }
     return wrong;
   }
@@ -147,6 +189,10 @@ class GpuSweep {
   const BenchOptions& options_;
   const CallWishes& wishes_;
   Nanoseconds timeout_;
+  TraceRecorder* trace_;
+  std::vector<TraceLane*> lanes_;  ///< [rank]
+  DeviceTrace clock_;
+  std::uint32_t sequence_ = 0;
   VirtualRanks ranks_;
   std::size_t element_;
   std::vector<DeviceBuffers> buffers_;
@@ -157,10 +203,11 @@ class GpuSweep {
 }  // namespace
 
 Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options,
-                               const CallWishes& wishes, Nanoseconds timeout,
+                               const CallWishes& wishes, Nanoseconds timeout, TraceRecorder* trace,
                                const std::function<void(const GpuBench&)>& on_row) {
   RINGSIDE_TRY(std::byte* const control, gpu.memory().take_shared(Bytes{sizeof(DeviceControl)}));
-  GpuSweep sweep(gpu, nranks, options, wishes, timeout, reinterpret_cast<DeviceControl*>(control));
+  GpuSweep sweep(gpu, nranks, options, wishes, timeout, trace,
+                 reinterpret_cast<DeviceControl*>(control));
   RINGSIDE_TRY(sweep.prepare());
   GpuBench bench;
   RINGSIDE_TRY(bench.copy, sweep.copy_rate());

@@ -11,6 +11,8 @@
 
 namespace ringside {
 
+class TraceRecorder;
+
 /// Times of one size among ranks of one GPU, by the GPU's clock.
 struct GpuBenchRow {
   Bytes bytes;
@@ -31,10 +33,11 @@ struct GpuBench {
 };
 
 /// Times a collective among ranks that share the GPU, and checks every element of one more run.
+/// trace    gets the primitives of one further run of each size, by the host's clock; null: nothing is recorded
 /// shape    on_row is called after each size; of BenchOptions in_place, shares_memory and on_progress mean nothing
 /// errors   as choose_on_gpu(), VirtualRanks::plan(); System, Timeout: of what runs on the GPU
 Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options,
-                               const CallWishes& wishes, Nanoseconds timeout,
+                               const CallWishes& wishes, Nanoseconds timeout, TraceRecorder* trace,
                                const std::function<void(const GpuBench&)>& on_row);
 
 }  // namespace ringside

@@ -86,7 +86,10 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
     RINGSIDE_TRY(status_service, StatusService::start(*bootstrap, calls, {.port = *port},
                                                       deadline_in(in_ns(options.join_timeout))));
   }
-  RINGSIDE_TRY(const auto communicator, Communicator::make(std::move(bootstrap), own));
+  auto made = options.make_executor
+                  ? Communicator::make(std::move(bootstrap), own, options.make_executor)
+                  : Communicator::make(std::move(bootstrap), own);
+  RINGSIDE_TRY(const auto communicator, std::move(made));
   enter(options, me, JobStage::Transfer);
   JobRank rank{*communicator, me == Rank{0}};
   Result<int> status = main(rank);

@@ -36,7 +36,8 @@ struct JobOptions {
   std::optional<std::uint16_t> status_port;  ///< of the status service; none: as NCCL_RAS_ADDR says
   Seconds grace{3};  ///< -n: what the others get to notice by themselves that one failed
   CommunicatorOptions communicator;
-  FaultPlan faults;  ///< what goes wrong; what it leaves open is drawn
+  ExecutorMaker make_executor = {};  ///< called in each rank's process; empty: calls run on hosts
+  FaultPlan faults;                  ///< what goes wrong; what it leaves open is drawn
   /// Called on every rank as it enters a stage, where given: the place to watch or to disturb a job.
   std::function<void(Rank, JobStage)> on_stage;
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "engine/collectives/ports.h"
+#include "engine/cuda/device_call.h"
+#include "engine/cuda/kernels.h"
 #include "engine/protocol/slot_size.h"
 #include "engine/reduce/reduce_op.h"
 
@@ -19,11 +21,12 @@ constexpr int kMostGpuChannels = 32;
 
 Protocol usual_protocol(const GpuSituation& at, Algorithm algorithm) {
   if (facts_of(algorithm).is_simple_only || at.bytes > kLongestLl128) return Protocol::Simple;
-  return at.bytes > kLongestLl ? Protocol::LL128 : Protocol::LL;
+  if (at.bytes <= kLongestLl) return Protocol::LL;
+  return at.keeps_lines ? Protocol::LL128 : Protocol::Simple;
 }
 
 int usual_channels(const GpuSituation& at) {
-  const int room = std::max(1, at.multiprocessors / at.nranks);
+  const int room = std::max(1, at.multiprocessors / at.sharing);
   const auto wanted = static_cast<int>(
       std::clamp<std::uint64_t>(at.bytes.value / kLeastOfChannel, 1, kMostGpuChannels));
   return std::min(room, wanted);
@@ -43,17 +46,30 @@ Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wi
     choice.algorithm = *wishes.algorithm;
   }
   choice.protocol = wishes.protocol.value_or(usual_protocol(situation, choice.algorithm));
+  if (choice.protocol == Protocol::LL128 && !situation.keeps_lines) {
+    return Error{ErrorCode::Unsupported, "ll128 through memory of hosts",
+                 "its lines are whole within GPUs' memory alone: wish for ll or simple"};
+  }
   RINGSIDE_TRY(
       check_reduction(situation.collective, choice.algorithm, situation.type, situation.op));
   choice.nchannels = wishes.nchannels != 0 ? wishes.nchannels : usual_channels(situation);
-  if (choice.nchannels * situation.nranks > situation.multiprocessors) {
+  if (choice.nchannels * situation.sharing > situation.multiprocessors) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} channels of {} ranks on {} multiprocessors", choice.nchannels,
-                             situation.nranks, situation.multiprocessors),
+                             situation.sharing, situation.multiprocessors),
                  "each has to run beside all others: wish for fewer channels or ranks"};
   }
   choice.slot = wishes.slot.value != 0 ? wishes.slot : nccl_slot_size(choice.protocol);
   return make_choice(choice);
+}
+
+int warps_on_gpu(const Choice& choice, const CollectiveCall& call, int nranks, int strands) {
+  constexpr std::uint64_t kBytesOfWarp = 16 * kLanesOfWarp;
+  const int most = kMostThreadsOfBlock / kLanesOfWarp / strands;
+  const std::uint64_t bytes = call_bytes(call.collective, shape_of(call), nranks).value;
+  const std::uint64_t of_channel = bytes / static_cast<std::uint64_t>(choice.nchannels);
+  return static_cast<int>(
+      std::clamp<std::uint64_t>(of_channel / kBytesOfWarp, 1, static_cast<std::uint64_t>(most)));
 }
 
 }  // namespace ringside

@@ -11,21 +11,28 @@ namespace ringside {
 struct GpuSituation {
   Collective collective = Collective::AllReduce;
   Bytes bytes = {};  ///< call_bytes()
-  int nranks = 1;    ///< that share the GPU
+  int nranks = 1;
+  int sharing = 1;  ///< ranks whose blocks are in one launch
+  /// Whether connections keep LL128's lines whole: those through memory of hosts do not.
+  bool keeps_lines = true;
   int multiprocessors = 1;
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
 };
 
-/// How a collective runs among ranks of one GPU: by the wishes, else by its length.
+/// How a collective runs among ranks of GPUs: by the wishes, else by its length.
 ///
 ///   to 32 KiB    ll, and all_reduce by one_shot: one round instead of 2(n - 1)
-///   to 512 KiB   ll128
+///   to 512 KiB   ll128, where lines are kept whole
 ///   beyond       simple, on as many channels as have a multiprocessor each
 ///
 /// All blocks of a launch have to be resident at a time: one a multiprocessor always is. The bounds are not
 /// measured yet; bench shows what they should be (--algo, --proto, --channels).
-/// errors  as choose_on_host().  InvalidArgument: more channels wished for than there are multiprocessors
+/// errors  as choose_on_host().  InvalidArgument: more channels wished for than there are multiprocessors.
+///         Unsupported: ll128 where lines are not kept whole
 Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes = {});
+
+/// Warps of a strand that have something to do in the call, each 16 bytes a lane: a barrier of more takes longer.
+int warps_on_gpu(const Choice& choice, const CollectiveCall& call, int nranks, int strands);
 
 }  // namespace ringside

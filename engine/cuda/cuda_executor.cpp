@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "engine/cuda/cuda_choice.h"
+#include "engine/cuda/device_trace.h"
 #include "engine/cuda/gpu.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/failure.h"
@@ -51,10 +51,8 @@ struct CudaGroup::Impl {
   std::optional<Error> broken;
   std::vector<Known> plans;
   std::uint32_t events_of_strand = 0;
-  std::vector<std::vector<Event>> events;  ///< [rank], of the last turn
-  /// From the GPU's clock to trace_now(): the least that a launch's end lay before the host knew of it. That is too
-  /// much by the time that such news takes at best.
-  std::int64_t clock_offset_ns = std::numeric_limits<std::int64_t>::max();
+  DeviceTrace trace;
+  std::vector<std::vector<DeviceTrace::Event>> events;  ///< [rank], of the last turn
 
   Result<const VirtualRanks::Plan*> plan_of(const Choice& choice, Nanoseconds timeout) {
     std::vector<CollectiveCall> all;
@@ -85,39 +83,8 @@ struct CudaGroup::Impl {
     if (outcome && *outcome) return **outcome;
     RINGSIDE_TRY(run);
     RINGSIDE_TRY(outcome);
-    return events_of_strand == 0 ? Status() : fetch_events(*plan, trace_now().count());
-  }
-
-  /// ended_ns  when the host knew that the launch had ended
-  Status fetch_events(const VirtualRanks::Plan& plan, std::int64_t ended_ns) {
-    events.assign(static_cast<std::size_t>(nranks), {});
-    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
-    for (int block = 0; block < plan.grid.count; ++block) {
-      const int rank = block / plan.choice.nchannels;
-      std::vector<Event>& own = events[static_cast<std::size_t>(rank)];
-      const auto first = static_cast<std::ptrdiff_t>(own.size());
-      for (int strand = 0; strand < plan.grid.strands; ++strand) {
-        RINGSIDE_TRY(const std::vector<DeviceEvent> some,
-                     take_events(plan.grid, block, strand, *device.memory));
-        for (const DeviceEvent& one : some) {
-          own.push_back({block % plan.choice.nchannels, one});
-          last_ns = std::max(last_ns, one.end_ns);
-        }
-      }
-      std::stable_sort(own.begin() + first, own.end(), [](const Event& a, const Event& b) {
-        return a.event.begin_ns < b.event.begin_ns;
-      });
-      std::uint32_t step = 0;
-      for (auto one = own.begin() + first; one != own.end(); ++one) one->event.step = step++;
-    }
-    if (last_ns == std::numeric_limits<std::int64_t>::min()) return {};
-    clock_offset_ns = std::min(clock_offset_ns, ended_ns - last_ns);
-    for (std::vector<Event>& own : events) {
-      for (Event& one : own) {
-        one.event.begin_ns += clock_offset_ns;
-        one.event.end_ns += clock_offset_ns;
-      }
-    }
+    if (events_of_strand == 0) return {};
+    RINGSIDE_TRY(events, trace.take(plan->grid, nranks, *device.memory, trace_now().count()));
     return {};
   }
 
@@ -174,10 +141,10 @@ void CudaGroup::keep_events(std::uint32_t of_strand) {
   impl_->plans.clear();  // they have no room for events
 }
 
-std::vector<CudaGroup::Event> CudaGroup::last_events(Rank rank) const {
+std::vector<DeviceTrace::Event> CudaGroup::last_events(Rank rank) const {
   const std::lock_guard lock(impl_->mutex);
   const auto index = static_cast<std::size_t>(to_int(rank));
-  return index < impl_->events.size() ? impl_->events[index] : std::vector<Event>();
+  return index < impl_->events.size() ? impl_->events[index] : std::vector<DeviceTrace::Event>();
 }
 
 void CudaGroup::abort() noexcept {
@@ -210,13 +177,14 @@ class CudaExecutor final : public Executor {
     layout_.transport = "cuda";
     if (setup_.trace == nullptr) return;
     lane_ = setup_.trace->add_lane();
-    group_->keep_events(kEventsOfStrand);
+    group_->keep_events(DeviceTrace::kEventsOfStrand);
   }
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
     return choose_on_gpu({.collective = call.collective,
                           .bytes = call_bytes(call.collective, shape_of(call), group_->nranks()),
                           .nranks = group_->nranks(),
+                          .sharing = group_->nranks(),
                           .multiprocessors = group_->device().multiprocessors,
                           .type = call.type,
                           .op = call.op},
@@ -250,25 +218,11 @@ class CudaExecutor final : public Executor {
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
 
  private:
-  static constexpr std::uint32_t kEventsOfStrand = 4096;
-
-  /// Of several ranks on one side, the first.
   void record(const CallPlan& plan, std::uint32_t sequence) {
-    const auto element = static_cast<std::int64_t>(size_of(plan.call.type).value);
-    for (const CudaGroup::Event& one : group_->last_events(setup_.bootstrap.rank())) {
-      TraceEvent event = plan.event;
-      event.begin_ns = one.event.begin_ns;
-      event.end_ns = one.event.end_ns;
-      event.offset = static_cast<std::uint64_t>(one.event.offset * element);
-      event.bytes = static_cast<std::uint64_t>(one.event.count * element);
-      event.sequence = sequence;
-      event.recv_peer = one.event.recv_peer;
-      event.send_peer = one.event.send_peer;
-      event.step = one.event.step;
-      event.channel = static_cast<std::uint16_t>(one.channel);
-      event.primitive = one.event.primitive;
-      lane_->record(event);
-    }
+    TraceEvent event = plan.event;
+    event.sequence = sequence;
+    record_device_events(*lane_, event, plan.call.type,
+                         group_->last_events(setup_.bootstrap.rank()));
   }
 
   std::shared_ptr<CudaGroup> group_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/cuda/device_trace.h"
 #include "engine/cuda/virtual_ranks.h"
 #include "engine/runtime/executor.h"
 
@@ -43,12 +44,8 @@ class CudaGroup {
   /// From the next call on, kernels record so many primitives of each strand.
   void keep_events(std::uint32_t of_strand);
 
-  /// What one rank's kernel has recorded of its last call, channel by channel, in the order of their begin.
-  struct Event {
-    int channel = 0;
-    DeviceEvent event;  ///< its times on the host's trace_now()
-  };
-  [[nodiscard]] std::vector<Event> last_events(Rank rank) const;
+  /// What one rank's kernel has recorded of its last call, as DeviceTrace has it.
+  [[nodiscard]] std::vector<DeviceTrace::Event> last_events(Rank rank) const;
 
   /// Ends every wait, of hosts and of kernels, now and later.
   void abort() noexcept;

@@ -21,13 +21,16 @@ inline constexpr int kLanesOfWarp = 32;
 /// Flow control  messages are counted from 0; message m lies in slot m % slots. Simple: the sender has posted
 ///               those below *tail. All protocols: the receiver is done with those below *head, so a sender
 ///               has room while m < *head + slots. LL and LL128 tell of arrival by flags in the lines.
-/// Ownership     slots and tail lie in the receiver's memory, head in the sender's: whoever waits polls his own
+/// Ownership     of the connection's owner: lay_out.h, process_links.h
 struct DeviceEnd {
   std::byte* slots = nullptr;     ///< aligned to 128 bytes; zero before the first message
   std::uint64_t* tail = nullptr;  ///< messages posted
   std::uint64_t* head = nullptr;  ///< messages taken
   std::uint64_t* step =
       nullptr;  ///< of this end alone: messages that have passed it, from call to call
+  /// [slot]: bytes of data. Of sending ends whose slots a proxy takes on (proxy.h), which knows of no call: they tell
+  /// it the size and, whatever the protocol, the tail. Null: the receiver is a kernel
+  std::uint32_t* sizes = nullptr;
   std::int32_t peer = 0;
 };
 
@@ -88,6 +91,7 @@ struct DeviceBlock {
   std::int32_t recv_count = 0;  ///< ends
   std::int32_t send_count = 0;
   std::int32_t rank = 0;
+  std::int32_t place = 0;  ///< of the rank in the launch: whose buffers it takes
   std::int32_t channel = 0;
   std::int32_t element = 1;  ///< bytes
   std::int32_t slots = kSlots;
@@ -113,7 +117,7 @@ struct DeviceLaunch {
   std::int32_t warps_per_strand = 1;
   std::int32_t is_one_gpu = 1;    ///< 0: a rank is on another GPU, or a host waits for a counter
   std::int32_t absent_rank = -1;  ///< whose blocks end at once, as if it had died: faults and tests
-  DeviceBuffers buffers[kMostDeviceRanks] = {};  ///< [rank]
+  DeviceBuffers buffers[kMostDeviceRanks] = {};  ///< [place]
 };
 
 /// Bytes of one slot's memory that holds `data` bytes.

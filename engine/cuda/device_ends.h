@@ -110,7 +110,9 @@ class DeviceEnds {
 
   /// One warp of the strand, once all of its warps are done with the slots: gives those of `from` back, and
   /// posts those of `to`.
-  RINGSIDE_HD void tell(Ports from, Ports to) {
+  /// bytes       of the message
+  /// has_flags   its lines tell of its arrival: only a proxy is told
+  RINGSIDE_HD void tell(Ports from, Ports to, std::int64_t bytes, bool has_flags) {
     machine_.each_lane([&](int lane) {
       int turn = 0;
       for_each_recv(from, [&](int end) {
@@ -119,9 +121,14 @@ class DeviceEnds {
         }
       });
       for_each_send(to, [&](int end) {
-        if (turn++ % kLanesOfWarp == lane) {
-          machine_.store_release(block_.send_ends[end].tail, send_step_[end] + 1);
+        if (turn++ % kLanesOfWarp != lane) return;
+        const DeviceEnd& to_end = block_.send_ends[end];
+        if (to_end.sizes != nullptr) {
+          to_end.sizes[slot_index(send_step_[end])] = static_cast<std::uint32_t>(bytes);
+        } else if (has_flags) {
+          return;
         }
+        machine_.store_release(to_end.tail, send_step_[end] + 1);
       });
     });
   }
@@ -153,8 +160,10 @@ class DeviceEnds {
 
  private:
   [[nodiscard]] RINGSIDE_HD std::byte* slot_of(const DeviceEnd& end, std::uint64_t step) const {
-    const auto slot = static_cast<std::uint32_t>(step % static_cast<std::uint32_t>(block_.slots));
-    return end.slots + slot * device_slot_memory(block_.protocol, block_.slot);
+    return end.slots + slot_index(step) * device_slot_memory(block_.protocol, block_.slot);
+  }
+  [[nodiscard]] RINGSIDE_HD std::uint32_t slot_index(std::uint64_t step) const {
+    return static_cast<std::uint32_t>(step % static_cast<std::uint32_t>(block_.slots));
   }
 
   Machine& machine_;

@@ -37,12 +37,36 @@ Error no_gpu(cudaError_t code) {
 /// The runtime keeps the device that calls mean for each thread, and any rank's thread may launch.
 Status use_device(int device) { return check_cuda(cudaSetDevice(device), "cudaSetDevice"); }
 
+/// What cudaHostRegister() takes: the whole pages around some bytes.
+std::span<std::byte> whole_pages(std::span<std::byte> bytes) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::size_t before = begin % kPage;
+  return {bytes.data() - before, (before + bytes.size() + kPage - 1) / kPage * kPage};
+}
+
+DeviceId id_in(const cudaUUID_t& uuid) {
+  DeviceId id{};
+  static_assert(sizeof uuid.bytes == sizeof id);
+  std::memcpy(id.data(), uuid.bytes, sizeof id);
+  return id;
+}
+
+/// 0 where processes cannot share its memory (under WSL, say).
+DeviceId shared_id(int device, const cudaUUID_t& uuid) {
+  int is_shared = 0;
+  static_cast<void>(cudaDeviceGetAttribute(&is_shared, cudaDevAttrIpcEventSupport, device));
+  return is_shared != 0 ? id_in(uuid) : DeviceId{};
+}
+
 class GpuMemory final : public DeviceMemory {
  public:
-  GpuMemory(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
+  GpuMemory(int device, cudaStream_t stream, DeviceId id)
+      : device_(device), stream_(stream), id_(id) {}
   GpuMemory(const GpuMemory&) = delete;
   GpuMemory& operator=(const GpuMemory&) = delete;
   ~GpuMemory() override {
+    for (void* const one : opened_) static_cast<void>(cudaIpcCloseMemHandle(one));
     for (void* const one : taken_) static_cast<void>(cudaFree(one));
     for (void* const one : shared_) static_cast<void>(cudaFreeHost(one));
   }
@@ -75,6 +99,82 @@ class GpuMemory final : public DeviceMemory {
     return move(to.data(), from, to.size(), cudaMemcpyDeviceToHost);
   }
 
+  Result<std::int64_t> count_wrong(const std::byte* buffer, const PlaceTable& expected) override {
+    constexpr unsigned kBlocks = 256, kThreads = 256;
+    if (counter_ == nullptr) {
+      RINGSIDE_TRY(counter_, take(Bytes{sizeof(unsigned long long)}));
+    }
+    unsigned long long wrong = 0;
+    RINGSIDE_TRY(write(counter_, std::as_bytes(std::span(&wrong, 1))));
+    PlaceTable own = expected;
+    void* arguments[] = {&buffer, &own, &counter_};
+    RINGSIDE_TRY(check_cuda(cudaLaunchKernel(kernel_that_checks(), dim3(kBlocks), dim3(kThreads),
+                                             arguments, 0, stream_),
+                            "launching a kernel"));
+    RINGSIDE_TRY(read(std::as_writable_bytes(std::span(&wrong, 1)), counter_));
+    return static_cast<std::int64_t>(wrong);
+  }
+
+  Result<std::byte*> map(std::span<std::byte> pages) override {
+    const std::span<std::byte> whole = whole_pages(pages);
+    void* first = nullptr;
+    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(check_cuda(cudaHostRegister(whole.data(), whole.size(),
+                                             cudaHostRegisterMapped | cudaHostRegisterPortable),
+                            "cudaHostRegister"));
+    const Status found =
+        check_cuda(cudaHostGetDevicePointer(&first, whole.data(), 0), "cudaHostGetDevicePointer");
+    if (!found) {
+      unmap(pages);
+      return found.error();
+    }
+    return static_cast<std::byte*>(first) + (pages.data() - whole.data());
+  }
+  void unmap(std::span<std::byte> pages) noexcept override {
+    static_cast<void>(cudaHostUnregister(whole_pages(pages).data()));
+  }
+
+  [[nodiscard]] DeviceId id() const override { return id_; }
+  [[nodiscard]] bool reaches(const DeviceId& other) const override {
+    int count = 0;
+    if (other == DeviceId{} || id_ == DeviceId{}) return false;
+    if (other == id_) return true;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) return false;
+    for (int device = 0; device < count; ++device) {
+      cudaDeviceProp properties = {};
+      int can = 0;
+      if (cudaGetDeviceProperties(&properties, device) == cudaSuccess &&
+          id_in(properties.uuid) == other) {
+        return cudaDeviceCanAccessPeer(&can, device_, device) == cudaSuccess && can != 0;
+      }
+    }
+    return false;
+  }
+  Result<std::byte*> take_to_share(Bytes size) override {
+    // CUDA shares the whole block that it cuts small allocations from, so blocks of 2 MiB are taken whole.
+    constexpr std::uint64_t kBlock = 2 << 20;
+    return take(Bytes{size.value / kBlock * kBlock + kBlock - 1});
+  }
+  Result<DeviceHandle> share(std::byte* memory) override {
+    cudaIpcMemHandle_t handle = {};
+    DeviceHandle bytes{};
+    static_assert(sizeof handle == sizeof bytes);
+    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(check_cuda(cudaIpcGetMemHandle(&handle, memory), "cudaIpcGetMemHandle"));
+    std::memcpy(bytes.data(), &handle, sizeof bytes);
+    return bytes;
+  }
+  Result<std::byte*> open(const DeviceHandle& bytes) override {
+    cudaIpcMemHandle_t handle = {};
+    void* memory = nullptr;
+    std::memcpy(&handle, bytes.data(), sizeof handle);
+    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(check_cuda(cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess),
+                            "cudaIpcOpenMemHandle"));
+    opened_.push_back(memory);
+    return static_cast<std::byte*>(memory);
+  }
+
  private:
   Status move(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
     RINGSIDE_TRY(use_device(device_));
@@ -84,7 +184,9 @@ class GpuMemory final : public DeviceMemory {
 
   int device_;
   cudaStream_t stream_;
-  std::vector<void*> taken_, shared_;
+  const DeviceId id_;
+  std::byte* counter_ = nullptr;  ///< of wrong elements; none before they are first counted
+  std::vector<void*> taken_, shared_, opened_;
 };
 
 class CudaGraph final : public GpuGraph {
@@ -107,8 +209,8 @@ class CudaGraph final : public GpuGraph {
 
 class CudaGpu final : public Gpu {
  public:
-  CudaGpu(GpuFacts facts, int device, cudaStream_t stream)
-      : facts_(std::move(facts)), device_(device), stream_(stream), memory_(device, stream) {}
+  CudaGpu(GpuFacts facts, int device, cudaStream_t stream, DeviceId id)
+      : facts_(std::move(facts)), device_(device), stream_(stream), memory_(device, stream, id) {}
   CudaGpu(const CudaGpu&) = delete;
   CudaGpu& operator=(const CudaGpu&) = delete;
   ~CudaGpu() override {
@@ -158,6 +260,14 @@ class CudaGpu final : public Gpu {
 
   Status finish() override { return check_cuda(cudaStreamSynchronize(stream_), "a kernel"); }
 
+  Result<bool> is_idle() override {
+    const cudaError_t code = cudaStreamQuery(stream_);
+    if (code == cudaErrorNotReady) return false;
+    RINGSIDE_TRY(check_cuda(code, "a kernel"));
+    return true;
+  }
+  [[nodiscard]] void* stream() const override { return stream_; }
+
   Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) override {
     RINGSIDE_TRY(use_device(device_));
     RINGSIDE_TRY(check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
@@ -196,6 +306,11 @@ class CudaGpu final : public Gpu {
 
 }  // namespace
 
+int Gpu::count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
 Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
   int count = 0;
   const cudaError_t counted = cudaGetDeviceCount(&count);
@@ -215,7 +330,8 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
   cudaStream_t stream = nullptr;
   RINGSIDE_TRY(
       check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"));
-  auto gpu = std::make_unique<CudaGpu>(std::move(facts), device, stream);
+  auto gpu = std::make_unique<CudaGpu>(std::move(facts), device, stream,
+                                       shared_id(device, properties.uuid));
   RINGSIDE_TRY(gpu->make_events());
   return std::unique_ptr<Gpu>(std::move(gpu));
 }

@@ -36,6 +36,8 @@ class Gpu {
  public:
   /// errors  System: this build has no kernels, or there is no driver or no GPU; which of them is said
   static Result<std::unique_ptr<Gpu>> open(int device = 0);
+  /// That this process sees.
+  static int count();
   virtual ~Gpu() = default;
 
   [[nodiscard]] virtual const GpuFacts& facts() const = 0;
@@ -51,6 +53,12 @@ class Gpu {
   /// Waits for all that has begun.
   /// errors  System: of whatever has failed since
   virtual Status finish() = 0;
+
+  /// Whether all that has begun has ended. Never waits.
+  /// errors  as finish()
+  virtual Result<bool> is_idle() = 0;
+  /// For libraries that enqueue work of their own: a cudaStream_t.
+  [[nodiscard]] virtual void* stream() const = 0;
 
   /// All that `work` begins, as one graph; nothing runs meanwhile.
   virtual Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) = 0;

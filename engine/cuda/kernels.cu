@@ -1,6 +1,7 @@
-// One kernel a collective. Each compiles the texts of engine/collectives over CudaPrimitives; what a step does stands
-// in one function that all of them call.
+// One kernel a collective, and one that checks what they have done. Each of the first compiles the texts of
+// engine/collectives over CudaPrimitives; what a step does stands in one function that all of them call.
 #include "engine/cuda/cuda_primitives.h"
+#include "engine/cuda/device_check.h"
 #include "engine/cuda/gpu_machine.cuh"
 #include "engine/cuda/kernels.h"
 
@@ -13,10 +14,23 @@ __global__ void __launch_bounds__(kMostThreadsOfBlock, 1) run_collective(DeviceL
   const DeviceBlock& block = launch.blocks[blockIdx.x];
   if (block.rank == launch.absent_rank) return;
   GpuMachine machine(launch.warps_per_strand, launch.is_one_gpu != 0);
-  run_device_block<kCollective>(machine, block, launch.buffers[block.rank]);
+  run_device_block<kCollective>(machine, block, launch.buffers[block.place]);
+}
+
+__global__ void count_wrong_elements(const std::byte* buffer, PlaceTable expected,
+                                     unsigned long long* wrong) {
+  unsigned long long mine = 0;
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < expected.count;
+       i += stride) {
+    mine += is_as_expected(expected, buffer, i) ? 0 : 1;
+  }
+  if (mine != 0) atomicAdd(wrong, mine);
 }
 
 }  // namespace
+
+const void* kernel_that_checks() { return reinterpret_cast<const void*>(&count_wrong_elements); }
 
 const void* kernel_of(Collective collective) {
   return with_kernel_collective(collective, [](auto constant) {

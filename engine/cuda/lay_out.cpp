@@ -11,10 +11,6 @@
 namespace ringside {
 namespace {
 
-/// Counters lie apart, so that those who poll one do not meet those who write another.
-constexpr std::size_t kTailAt = 0, kHeadAt = 128, kSendStepAt = 256, kRecvStepAt = 384;
-constexpr std::uint64_t kCounters = 512;
-
 /// What goes to the device in one piece. Places are offsets until it is known where it comes to lie.
 class Image {
  public:
@@ -45,11 +41,11 @@ struct SideAt {
 };
 
 Result<SideAt> append_side(Image& image, const std::vector<Peer>& peers, bool receives,
-                           const PortNames& names, DeviceConnections& connections) {
+                           const PortNames& names, DeviceLinks& links) {
   const NamedPorts side = name_ports(peers, receives, names);
   std::vector<DeviceEnd> ends;
   for (std::size_t i = 0; i < side.ids.size(); ++i) {
-    RINGSIDE_TRY(DeviceEnd end, connections.end_of(side.ids[i], receives));
+    RINGSIDE_TRY(DeviceEnd end, links.end_of(side.ids[i], receives));
     end.peer = to_int(side.peers[i]);
     ends.push_back(end);
   }
@@ -71,21 +67,20 @@ struct BlockAt {
 };
 
 Result<BlockAt> append_block(Image& image, std::vector<std::byte>& tables, const DeviceRank& rank,
-                             int channel, const DeviceCallShape& shape,
-                             DeviceConnections& connections) {
+                             int channel, const DeviceCallShape& shape, DeviceLinks& links) {
   const ChannelTask& task = rank.tasks[static_cast<std::size_t>(channel)];
   const Choice& choice = shape.choice;
   const PortNames names{rank.rank, channel, choice.protocol, choice.slot};
   BlockAt at;
-  RINGSIDE_TRY(at.recv, append_side(image, task.recv_peers, true, names, connections));
-  RINGSIDE_TRY(at.send, append_side(image, task.send_peers, false, names, connections));
+  RINGSIDE_TRY(at.recv, append_side(image, task.recv_peers, true, names, links));
+  RINGSIDE_TRY(at.send, append_side(image, task.send_peers, false, names, links));
   at.block.task = flatten(task, tables);
   at.block.recv_count = at.recv.count;
   at.block.send_count = at.send.count;
   at.block.rank = to_int(rank.rank);
   at.block.channel = channel;
   at.block.element = static_cast<std::int32_t>(size_of(shape.type).value);
-  at.block.slots = connections.slots();
+  at.block.slots = links.slots();
   at.block.slot = static_cast<std::int64_t>(choice.slot.value);
   at.block.timeout_ns = shape.timeout.count();
   at.block.protocol = choice.protocol;
@@ -112,35 +107,26 @@ DeviceReduction device_reduction(const ReduceOp* op) {
 }
 
 Result<DeviceEnd> DeviceConnections::end_of(const ConnectionId& id, bool receives) {
-  Place& place = places_[id];
-  if (place.slots == nullptr) {
-    const std::int64_t slot =
-        device_slot_memory(id.protocol, static_cast<std::int64_t>(id.slot_size));
-    RINGSIDE_TRY(place.counters, memory_.take(Bytes{kCounters}));
-    RINGSIDE_TRY(place.slots, memory_.take(Bytes{static_cast<std::uint64_t>(slot) *
-                                                 static_cast<std::uint64_t>(slots_)}));
+  std::byte*& memory = fifos_[id];
+  if (memory == nullptr) {
+    RINGSIDE_TRY(memory,
+                 memory_.take(DeviceFifo::memory_for(id.protocol, Bytes{id.slot_size}, slots_)));
   }
-  const auto counter = [&](std::size_t at) {
-    return reinterpret_cast<std::uint64_t*>(place.counters + at);
-  };
-  return DeviceEnd{.slots = place.slots,
-                   .tail = counter(kTailAt),
-                   .head = counter(kHeadAt),
-                   .step = counter(receives ? kRecvStepAt : kSendStepAt)};
+  return DeviceFifo(memory).end(receives);
 }
 
 Status DeviceConnections::start_over_at(std::uint64_t step) {
-  for (const auto& [id, place] : places_) {
-    for (const std::size_t at : {kTailAt, kHeadAt, kSendStepAt, kRecvStepAt}) {
-      RINGSIDE_TRY(memory_.write(place.counters + at, std::as_bytes(std::span(&step, 1))));
+  for (const auto& [id, memory] : fifos_) {
+    for (const std::size_t at : {DeviceFifo::kTailAt, DeviceFifo::kHeadAt, DeviceFifo::kSendStepAt,
+                                 DeviceFifo::kRecvStepAt}) {
+      RINGSIDE_TRY(memory_.write(memory + at, std::as_bytes(std::span(&step, 1))));
     }
   }
   return {};
 }
 
 Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallShape& shape,
-                           const DeviceControl* control, DeviceConnections& connections,
-                           DeviceMemory& memory) {
+                           const DeviceControl* control, DeviceLinks& links, DeviceMemory& memory) {
   if (ranks.size() > static_cast<std::size_t>(kMostDeviceRanks)) {
     return Error{ErrorCode::Unsupported,
                  fmt::format("{} ranks on one GPU; {} at most", ranks.size(), kMostDeviceRanks),
@@ -151,8 +137,10 @@ Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallSh
   std::vector<BlockAt> blocks;
   DeviceGrid grid;
   for (const DeviceRank& rank : ranks) {
+    const auto place = static_cast<std::int32_t>(&rank - ranks.data());
     for (int channel = 0; channel < shape.choice.nchannels; ++channel) {
-      RINGSIDE_TRY(BlockAt at, append_block(image, tables, rank, channel, shape, connections));
+      RINGSIDE_TRY(BlockAt at, append_block(image, tables, rank, channel, shape, links));
+      at.block.place = place;
       grid.strands = std::max(grid.strands, at.block.task.role.strands.count);
       blocks.push_back(at);
     }

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "engine/collectives/task.h"
 #include "engine/cuda/device_call.h"
+#include "engine/cuda/device_fifo.h"
 #include "engine/cuda/device_memory.h"
 #include "engine/reduce/reduce_op.h"
 #include "engine/runtime/connect.h"
@@ -20,19 +21,28 @@ namespace ringside {
 /// A ReduceOp for device code; without one, nothing is reduced.
 DeviceReduction device_reduction(const ReduceOp* op);
 
+/// What a launch's ports lead to: the ends of its connections, by name.
+class DeviceLinks {
+ public:
+  virtual ~DeviceLinks() = default;
+
+  /// errors  System: no memory
+  virtual Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) = 0;
+  /// Messages that a connection holds.
+  [[nodiscard]] virtual int slots() const = 0;
+};
+
 /// The connections among ranks of one GPU, in its memory; made when first asked for, kept for good, and shared by
 /// all calls of their protocol and slot size.
 ///
 /// Ownership  the memory outlives it
-class DeviceConnections {
+class DeviceConnections final : public DeviceLinks {
  public:
   explicit DeviceConnections(DeviceMemory& memory, int slots = kSlots)
       : memory_(memory), slots_(slots) {}
 
-  /// errors  System: no memory
-  Result<DeviceEnd> end_of(const ConnectionId& id, bool receives);
-
-  [[nodiscard]] int slots() const { return slots_; }
+  Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) override;
+  [[nodiscard]] int slots() const override { return slots_; }
 
   /// For tests of what happens after so many messages: counts as if they had gone through each connection, and
   /// leaves what lies in the slots.  shape  nothing is under way
@@ -40,14 +50,9 @@ class DeviceConnections {
   Status start_over_at(std::uint64_t step);
 
  private:
-  struct Place {
-    std::byte* slots = nullptr;
-    std::byte* counters = nullptr;
-  };
-
   DeviceMemory& memory_;
   int slots_;
-  std::map<ConnectionId, Place> places_;
+  std::map<ConnectionId, std::byte*> fifos_;
 };
 
 /// What one rank does in a call.
@@ -79,12 +84,11 @@ struct DeviceGrid {
   [[nodiscard]] int warps() const { return strands * warps_per_strand; }
 };
 
-/// Lays the blocks of all ranks of a launch into device memory, and their connections where those are new.
+/// Lays the blocks of all ranks of a launch into device memory, with the ends of their connections.
 /// control  in shared memory
 /// errors   Unsupported: more ranks or ends than a launch or block has.  System: no memory
 Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallShape& shape,
-                           const DeviceControl* control, DeviceConnections& connections,
-                           DeviceMemory& memory);
+                           const DeviceControl* control, DeviceLinks& links, DeviceMemory& memory);
 
 /// How the launch ended: what the first warp that gave up waited for.
 /// returns  none: all is well

@@ -169,7 +169,7 @@ RINGSIDE_HD bool move_lines(Machine& machine, const DeviceBlock& block, DeviceEn
       ends.wait_for_room(slice.to) && pass_units<kReduces, Units>(machine, block, ends, slice);
   if (machine.any_in_strand(!is_done)) return false;
   if constexpr (Units::kProtocol == Protocol::LL) clean_slots(machine, block, ends, slice);
-  if (machine.warp() == 0) ends.tell(slice.from, kNoPorts);
+  if (machine.warp() == 0) ends.tell(slice.from, slice.to, slice.bytes, true);
   ends.advance(slice.from, slice.to);
   return true;
 }

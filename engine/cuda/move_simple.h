@@ -113,7 +113,7 @@ RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceE
     }
   });
   machine.any_in_strand(false);
-  if (machine.warp() == 0) ends.tell(slice.from, slice.to);
+  if (machine.warp() == 0) ends.tell(slice.from, slice.to, slice.bytes, false);
   ends.advance(slice.from, slice.to);
   return true;
 }

@@ -4,24 +4,10 @@
 
 #include "base/assert.h"
 #include "engine/collectives/plan.h"
-#include "engine/cuda/kernels.h"
+#include "engine/cuda/cuda_choice.h"
 #include "engine/runtime/host_choice.h"
 
 namespace ringside {
-namespace {
-
-/// Warps of a strand that have something to do, each 16 bytes a lane: a barrier of more takes longer.
-int warps_for(const Choice& choice, const CollectiveCall& call, int nranks, int strands) {
-  constexpr std::uint64_t kBytesOfWarp = 16 * kLanesOfWarp;
-  const int most = kMostThreadsOfBlock / kLanesOfWarp / strands;
-  const std::uint64_t bytes = call_bytes(call.collective, shape_of(call), nranks).value;
-  const std::uint64_t of_channel = bytes / static_cast<std::uint64_t>(choice.nchannels);
-  return static_cast<int>(
-      std::clamp<std::uint64_t>(of_channel / kBytesOfWarp, 1, static_cast<std::uint64_t>(most)));
-}
-
-}  // namespace
-
 DeviceLaunch VirtualRanks::Plan::launch(std::span<const DeviceBuffers> buffers) const {
   RINGSIDE_ASSERT(buffers.size() == ranks.size(), "{} buffers of {} ranks", buffers.size(),
                   ranks.size());
@@ -58,7 +44,7 @@ Result<std::unique_ptr<VirtualRanks::Plan>> VirtualRanks::plan(
     const std::optional<ReduceOp>& op = plan->ops[index];
     plan->ranks.push_back({Rank{rank}, plan->tasks[index], op ? &*op : nullptr});
   }
-  const int usual_warps = warps_for(choice, calls.front(), nranks_, strands);
+  const int usual_warps = warps_on_gpu(choice, calls.front(), nranks_, strands);
   const DeviceCallShape shape{
       .choice = choice,
       .type = calls.front().type,

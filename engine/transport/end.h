@@ -29,6 +29,11 @@ class TransportEnd {
 
   virtual void abort() noexcept = 0;
   [[nodiscard]] virtual Bytes slot_size() const = 0;
+
+  /// The pages that both ends have mapped, where slots travel so: at first 0, aligned to 128 bytes, and as many as
+  /// slots and counters of the connection's protocol take. Whoever lays something of his own into them uses the ends for
+  /// nothing else but abort(). Empty: there are none.
+  [[nodiscard]] virtual std::span<std::byte> shared_pages() const { return {}; }
 };
 
 /// The sending end of one direction of one channel between two ranks.

@@ -68,6 +68,9 @@ class ShmEnd {
   [[nodiscard]] const Fifo& fifo() const { return fifo_; }
   [[nodiscard]] int socket() const { return peer_.get(); }
   [[nodiscard]] Bytes slot_size() const { return fifo_.slot_size(); }
+  [[nodiscard]] std::span<std::byte> pages() const {
+    return {mapping_.data() + kFifoAt, mapping_.size() - kFifoAt};
+  }
 
  private:
   Mapping mapping_;
@@ -150,6 +153,7 @@ class ShmSendEnd final : public SendEnd {
 
   void abort() noexcept override { end_.abort(); }
   [[nodiscard]] Bytes slot_size() const override { return end_.slot_size(); }
+  [[nodiscard]] std::span<std::byte> shared_pages() const override { return end_.pages(); }
 
  private:
   [[nodiscard]] Status check_size(std::size_t bytes) const {
@@ -218,6 +222,7 @@ class ShmRecvEnd final : public RecvEnd {
 
   void abort() noexcept override { end_.abort(); }
   [[nodiscard]] Bytes slot_size() const override { return end_.slot_size(); }
+  [[nodiscard]] std::span<std::byte> shared_pages() const override { return end_.pages(); }
 
  private:
   /// The slot holds no bytes: they lie where it says, or where this rank has asked for them.

@@ -249,12 +249,38 @@ TEST(BenchVerb, AGpuThatIsNotThereIsTold) {
                              testing::HasSubstr("without CUDA")));
 }
 
+// Each of its processes would open one.
+TEST(BenchVerb, AGpuThatIsNotThereIsToldByRanksThatAreProcesses) {
+  const Outcome outcome = run_program(
+      {"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "8", "--device", "cuda", "--processes"});
+  if (outcome.status == 0) GTEST_SKIP() << "needs a host without a GPU";
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
+  EXPECT_THAT(outcome.err,
+              testing::AnyOf(testing::HasSubstr("no NVIDIA driver"), testing::HasSubstr("no GPU"),
+                             testing::HasSubstr("without CUDA")));
+}
+
 TEST(BenchVerb, WhatIsOfProcessesIsRefusedOnAGpu) {
   const Outcome both =
       run_program({"bench", "all_reduce", "--device", "cuda", "--transport", "shm"});
   EXPECT_EQ(both.status, 2);
   EXPECT_THAT(both.err, testing::HasSubstr("--transport with --device cuda"));
   EXPECT_EQ(run_program({"bench", "all_reduce", "--device", "cuba"}).status, 2);
+  const Outcome alone = run_program({"bench", "all_reduce", "--processes"});
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_THAT(alone.err, testing::HasSubstr("--processes without --device cuda"));
+  const Outcome nccl = run_program({"bench", "all_reduce", "--backend", "nccl"});
+  EXPECT_EQ(nccl.status, 2);
+  EXPECT_THAT(nccl.err, testing::HasSubstr("--backend nccl without --device cuda"));
+  EXPECT_EQ(run_program({"bench", "all_reduce", "--backend", "mccl"}).status, 2);
+  const Outcome faulty = run_program(
+      {"bench", "all_reduce", "--device", "cuda", "--processes", "--fault", "kill:rank=1,call=2"});
+  EXPECT_EQ(faulty.status, 2);
+  EXPECT_THAT(faulty.err, testing::HasSubstr("--fault with --device cuda"));
+  const Outcome tuned =
+      run_program({"bench", "all_reduce", "--device", "cuda", "--processes", "--tune"});
+  EXPECT_EQ(tuned.status, 2);
+  EXPECT_THAT(tuned.err, testing::HasSubstr("--tune with --device cuda"));
 }
 
 }  // namespace

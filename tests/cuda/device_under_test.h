@@ -17,9 +17,15 @@ class DeviceUnderTest {
   bool aborts = false;  ///< whether the host says so, soon after a launch has begun
 };
 
+/// Of a device whose kernels wait for those of other processes, too. A GPU is as it is.
+struct DeviceCompany {
+  bool has_processes = false;
+  bool shares_memory = false;  ///< whether these can open its memory
+};
+
 /// A fresh one.
 /// errors  System: there is none, and why
-Result<std::unique_ptr<DeviceUnderTest>> make_device();
+Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company = {});
 
 }  // namespace ringside
 

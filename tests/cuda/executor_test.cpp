@@ -108,12 +108,12 @@ TEST_F(CudaExecutorTest, PutsWhatKernelsRecordIntoTheTrace) {
     communicator.set_wishes(
         {.algorithm = Algorithm::Ring, .protocol = Protocol::Simple, .nchannels = 1});
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(communicator.run(call_of(rank)));
-    const std::vector<CudaGroup::Event> events = group_->last_events(Rank{rank});
+    const std::vector<DeviceTrace::Event> events = group_->last_events(Rank{rank});
     ASSERT_EQ(events.size(), 5U);
     EXPECT_EQ(events[0].event.primitive, Primitive::Send);
     EXPECT_EQ(events[0].event.send_peer, (rank + 1) % kRanks);
     EXPECT_EQ(events[4].event.primitive, Primitive::Recv);
-    for (const CudaGroup::Event& one : events) {
+    for (const DeviceTrace::Event& one : events) {
       EXPECT_LE(one.event.begin_ns, one.event.end_ns);
       EXPECT_LE(one.event.end_ns, trace_now().count());
     }

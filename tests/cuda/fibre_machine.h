@@ -57,10 +57,12 @@ class FibreMachine {
     for (int lane = 0; lane < kLanesOfWarp; ++lane) work(lane);
   }
 
+  /// The last lane first: where a line of LL128 comes from another process, its flag, which is stored last, is loaded
+  /// first. So lines are whole as a GPU's are.
   template <typename Ask>
   bool all_lanes(Ask&& ask) {
     bool all = true;
-    for (int lane = 0; lane < kLanesOfWarp; ++lane) all = ask(lane) && all;
+    for (int lane = kLanesOfWarp - 1; lane >= 0; --lane) all = ask(lane) && all;
     return all;
   }
 
@@ -94,16 +96,24 @@ class FibreMachine {
   void store_pack(std::byte* to, const Pack& pack) {
     shared_.pending.push_back({to, pack, warp_, false});
   }
-  [[nodiscard]] Pack load_line(const std::byte* from) const { return load_pack(from); }
+  [[nodiscard]] Pack load_line(const std::byte* from) const {
+    auto* const words = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(from));
+    const std::uint64_t high = load_acquire(words + 1);
+    return {load_acquire(words), high};
+  }
   /// Each word whole, and the one long before the other.
   void store_words(std::byte* to, const Pack& pack) {
-    auto* const words = reinterpret_cast<PackWord*>(to);
+    auto* const words = reinterpret_cast<std::uint64_t*>(to);
     const std::size_t first = fibres_.draws(2) ? 1 : 0;
-    words[first] = first == 0 ? pack.low : pack.high;
+    store_word(words + first, first == 0 ? pack.low : pack.high);
     if (fibres_.draws(8)) fibres_.yield();
-    words[1 - first] = first == 0 ? pack.high : pack.low;
+    store_word(words + 1 - first, first == 0 ? pack.high : pack.low);
   }
-  void store_line(std::byte* to, const Pack& pack) { *reinterpret_cast<Pack*>(to) = pack; }
+  void store_line(std::byte* to, const Pack& pack) {
+    auto* const words = reinterpret_cast<std::uint64_t*>(to);
+    store_word(words, pack.low);
+    store_word(words + 1, pack.high);
+  }
 
   [[nodiscard]] std::uint64_t load_acquire(std::uint64_t* from) const {
     return std::atomic_ref(*from).load(std::memory_order_acquire);
@@ -116,15 +126,18 @@ class FibreMachine {
     });
     std::atomic_ref(*to).store(value, std::memory_order_release);
   }
-  [[nodiscard]] std::uint32_t load_flag(const std::uint32_t* from) const { return *from; }
-
-  /// A turn is a microsecond.
-  [[nodiscard]] std::int64_t now_ns() const {
-    return static_cast<std::int64_t>(fibres_.turns() + 1) * 1000;
+  [[nodiscard]] std::uint32_t load_flag(const std::uint32_t* from) const {
+    return std::atomic_ref(*const_cast<std::uint32_t*>(from)).load(std::memory_order_relaxed);
   }
-  void pause() { fibres_.yield(); }
+
+  [[nodiscard]] std::int64_t now_ns() const { return fibres_.now_ns(); }
+  void pause() { fibres_.pause(); }
 
  private:
+  static void store_word(std::uint64_t* to, std::uint64_t word) {
+    std::atomic_ref(*to).store(word, std::memory_order_release);
+  }
+
   Fibres& fibres_;
   FibreStrand& shared_;
   int strand_;

@@ -1,9 +1,12 @@
 #include "tests/cuda/fibres.h"
 
+#include <sched.h>
 #include <ucontext.h>
 
 #include <cstddef>
 #include <utility>
+
+#include "trace/clock.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
@@ -28,7 +31,8 @@ struct Fibres::Fibre {
   std::size_t size = 0;
 };
 
-Fibres::Fibres(std::uint64_t seed) : random_(seed), main_(std::make_unique<Fibre>()) {}
+Fibres::Fibres(std::uint64_t seed, Company company)
+    : company_(company), random_(seed), main_(std::make_unique<Fibre>()) {}
 Fibres::~Fibres() = default;
 
 void Fibres::add(std::function<void()> body) {
@@ -75,6 +79,17 @@ void Fibres::switch_to(Fibre& fibre) {
 }
 
 void Fibres::yield() { switch_to(*main_); }
+
+std::int64_t Fibres::now_ns() const {
+  return company_ == Company::None ? static_cast<std::int64_t>(turns_ + 1) * 1000
+                                   : trace_now().count();
+}
+
+void Fibres::pause() {
+  // The other processes want the cores, but a system call a turn would take longer than the turn.
+  if (company_ == Company::Processes && turns_ % 16 == 0) ::sched_yield();
+  yield();
+}
 
 bool Fibres::run(std::uint64_t most_turns) {
   while (!alive_.empty() && turns_ < most_turns) {

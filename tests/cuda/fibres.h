@@ -12,7 +12,11 @@ namespace ringside {
 /// comes of it is the same each time, and no time passes.
 class Fibres {
  public:
-  explicit Fibres(std::uint64_t seed);
+  /// Whether all that fibres wait for is other fibres', or what other processes do as well: then time passes, and
+  /// those who wait give the core away.
+  enum class Company { None, Processes };
+
+  explicit Fibres(std::uint64_t seed, Company company = Company::None);
   ~Fibres();
   Fibres(const Fibres&) = delete;
   Fibres& operator=(const Fibres&) = delete;
@@ -31,14 +35,20 @@ class Fibres {
   /// True once in `one_in` times, drawn from the seed.
   bool draws(unsigned one_in) { return random_() % one_in == 0; }
 
-  /// How many turns there have been: the clock of what runs here.
   [[nodiscard]] std::uint64_t turns() const { return turns_; }
+
+  /// Alone, a turn is a microsecond.
+  [[nodiscard]] std::int64_t now_ns() const;
+
+  /// By a fibre that waits.
+  void pause();
 
  private:
   struct Fibre;
   static void enter(unsigned high, unsigned low);
   void switch_to(Fibre& fibre);
 
+  const Company company_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Fibre>> fibres_;
   std::vector<Fibre*> alive_;

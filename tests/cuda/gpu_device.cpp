@@ -40,7 +40,7 @@ class GpuDevice final : public DeviceUnderTest {
 
 }  // namespace
 
-Result<std::unique_ptr<DeviceUnderTest>> make_device() {
+Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany /*company*/) {
   RINGSIDE_TRY(std::unique_ptr<Gpu> gpu, Gpu::open());
   RINGSIDE_TRY(std::byte* const control, gpu->memory().take_shared(Bytes{sizeof(DeviceControl)}));
   return std::unique_ptr<DeviceUnderTest>(

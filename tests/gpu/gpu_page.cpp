@@ -1,11 +1,17 @@
 // Writes what this GPU does as a page in Markdown: device, rates, a table a collective. tests/gpu/run.sh keeps it.
+// With --processes, of ranks that are processes; with --nccl, of NCCL among these, which wants a GPU for each of two.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "engine/cuda/gpu.h"
 #include "harness/gpu_bench.h"
+#include "harness/gpu_processes.h"
+#include "harness/job.h"
 
 namespace ringside {
 namespace {
@@ -61,7 +67,7 @@ Result<std::int64_t> print(Gpu& gpu, const Table& table) {
   options.type = table.type;
   options.sizes = table.sizes;
   RINGSIDE_TRY(const GpuBench bench, run_gpu_bench(gpu, table.nranks, options, table.wishes,
-                                                   kTimeout, [](const GpuBench&) {}));
+                                                   kTimeout, nullptr, [](const GpuBench&) {}));
   std::int64_t wrong = 0;
   for (const GpuBenchRow& row : bench.rows) {
     std::printf("| %llu | %s | %s | %d | %.2f | %.2f | %.2f | %.1f | %lld |\n",
@@ -74,6 +80,52 @@ Result<std::int64_t> print(Gpu& gpu, const Table& table) {
   std::printf("\nCopies within the GPU: %.1f GB/s.\n", in_gbs(bench.copy));
   std::fflush(stdout);
   return wrong;
+}
+
+/// Ranks that are processes, each with a kernel of its own; what is printed is rank 0's.
+/// gpu  what make_executor opens, in each rank's process
+Result<int> print_processes(const char* way, std::unique_ptr<Gpu>& gpu,
+                            ExecutorMaker make_executor) {
+  JobOptions job;
+  job.local_ranks = 2;
+  job.communicator.op_timeout = Seconds{20};
+  job.make_executor = std::move(make_executor);
+  return run_job(job, [&](JobRank& rank) -> Result<int> {
+    BenchOptions options;
+    options.sizes = {8_B, 64_KiB, 16_MiB};
+    options.device = &gpu->memory();
+    if (rank.speaks) {
+      std::printf("\n## all_reduce of float32, 2 processes, %s\n\n", way);
+      std::printf("| bytes | time (us) | busbw (GB/s) | wrong |\n|---|---|---|---|\n");
+    }
+    RINGSIDE_TRY(const auto rows, run_bench(rank.communicator, options, [](const BenchRow&) {}));
+    int status = 0;
+    for (const BenchRow& row : rows) {
+      const BenchTiming& time = row.out_of_place;
+      if (time.wrong != 0 || row.in_place->wrong != 0) status = 1;
+      if (!rank.speaks) continue;
+      std::printf("| %llu | %.2f | %.2f | %lld |\n",
+                  static_cast<unsigned long long>(row.bytes.value), in_us(time.median),
+                  in_gbs(time.busbw), static_cast<long long>(time.wrong));
+    }
+    std::fflush(stdout);
+    return status;
+  });
+}
+
+Result<int> run_processes() {
+  std::unique_ptr<Gpu> gpu;
+  RINGSIDE_TRY(const int directly,
+               print_processes("GPU memory or pages of the host", gpu, gpu_process_executor(gpu)));
+  RINGSIDE_TRY(const Transport* const tcp, parse_transport("tcp"));
+  RINGSIDE_TRY(const int by_proxy,
+               print_processes("a proxy and tcp", gpu, gpu_process_executor(gpu, tcp)));
+  return std::max(directly, by_proxy);
+}
+
+Result<int> run_nccl() {
+  std::unique_ptr<Gpu> gpu;
+  return print_processes("NCCL", gpu, gpu_nccl_executor(gpu));
 }
 
 Result<int> run() {
@@ -90,8 +142,12 @@ Result<int> run() {
 }  // namespace
 }  // namespace ringside
 
-int main() {
-  const auto status = ringside::run();
+int main(int argc, char** argv) {
+  // Those fork, so nothing in this process may have met the GPU.
+  const std::string_view what = argc == 2 ? argv[1] : "";
+  const auto status = what == "--processes" ? ringside::run_processes()
+                      : what == "--nccl"    ? ringside::run_nccl()
+                                            : ringside::run();
   if (status) return *status;
   std::fprintf(stderr, "error: %s\nhelp:  %s\n", status.error().message.c_str(),
                status.error().help.c_str());

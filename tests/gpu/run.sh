@@ -35,13 +35,15 @@ cmake "${generator[@]}" -B "$build" -S . -DRINGSIDE_ONLY_GPU=ON -DRINGSIDE_CUDA=
   -DCMAKE_BUILD_TYPE=RelWithDebInfo -DRINGSIDE_CUDA_ARCHITECTURES="$architecture" > "$build/configure.log" 2>&1 ||
   { tail -20 "$build/configure.log" >&2; cannot "configuring failed: see above"; }
 grep -q 'found     CUDA Toolkit' "$build/configure.log" || cannot "nvcc is older than 12, or libcudart_static.a is not beside it"
-cmake --build "$build" -j"$(nproc)" --target ringside_gpu_test ringside_gpu_page > "$build/build.log" 2>&1 ||
+cmake --build "$build" -j"$(nproc)" --target ringside_gpu_test ringside_gpu_processes_test ringside_gpu_page > "$build/build.log" 2>&1 ||
   { grep -E -A5 'error' "$build/build.log" | tail -40 >&2; cannot "building failed: $build/build.log"; }
 echo "gpu: built after $((SECONDS - begin)) s"
 
 status=0
 tests=$build/tests/cuda/ringside_gpu_test
-timeout 100 "$tests" > "$build/tests.log" 2>&1 || status=1
+timeout 80 "$tests" > "$build/tests.log" 2>&1 || status=1
+# Processes take turns on the one GPU, so each message between two of them takes as long as a turn.
+timeout 60 "$build/tests/cuda/ringside_gpu_processes_test" >> "$build/tests.log" 2>&1 || status=1
 summary=$(grep -E '^\[  (PASSED|FAILED) ' "$build/tests.log" | head -20)
 echo "$summary"
 
@@ -50,7 +52,7 @@ sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanit
 sanitized=""
 if [[ -n $sanitizer ]]; then
   for tool in memcheck racecheck; do
-    if timeout 40 "$sanitizer" --tool "$tool" --error-exitcode 9 "$tests" \
+    if timeout 30 "$sanitizer" --tool "$tool" --error-exitcode 9 "$tests" \
       --gtest_filter='*OneSlotIsEnoughForAChain*:*NoByteBeside*/ll128' > "$build/$tool.log" 2>&1; then
       sanitized+="| compute-sanitizer $tool | fine |"$'\n'
     else
@@ -62,8 +64,15 @@ else
   sanitized="| compute-sanitizer | not on this host |"$'\n'
 fi
 
-timeout 150 "$build/tests/gpu/ringside_gpu_page" > "$build/tables.md" 2> "$build/tables.err" ||
+timeout 120 "$build/tests/gpu/ringside_gpu_page" > "$build/tables.md" 2> "$build/tables.err" ||
   { status=1; echo "gpu: the tables ended early: $(cat "$build/tables.err")" >&2; }
+timeout 40 "$build/tests/gpu/ringside_gpu_page" --processes >> "$build/tables.md" 2> "$build/tables.err" ||
+  { status=1; echo "gpu: the tables of processes ended early: $(cat "$build/tables.err")" >&2; }
+
+if [[ $(nvidia-smi -L | wc -l) -ge 2 ]] && ldconfig -p | grep -q 'libnccl\.so\.2'; then
+  timeout 40 "$build/tests/gpu/ringside_gpu_page" --nccl >> "$build/tables.md" 2> "$build/tables.err" ||
+    { status=1; echo "gpu: NCCL's table ended early: $(cat "$build/tables.err")" >&2; }
+fi
 
 slug=$(tr '[:upper:] ' '[:lower:]-' <<< "${name# }" | tr -cd 'a-z0-9-')
 page=${1:-docs/results/gpu-$slug.md}

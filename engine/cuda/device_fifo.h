@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/units.h"
+#include "engine/cuda/device_call.h"
+
+namespace ringside {
+
+/// How the slots of one connection and their counters lie in one piece of memory, whoever maps it: a GPU, two
+/// processes, a kernel and a proxy.
+///
+/// shape      memory: memory_for() bytes, at first 0, aligned to 128 bytes
+/// Ownership  the memory is the caller's
+class DeviceFifo {
+ public:
+  /// Counters lie apart, so that those who poll one do not meet those who write another.
+  static constexpr std::size_t kTailAt = 0, kHeadAt = 128, kSendStepAt = 256, kRecvStepAt = 384,
+                               kSizesAt = 512, kSlotsAt = 640;
+
+  static constexpr Bytes memory_for(Protocol protocol, Bytes slot, int slots) {
+    const std::int64_t one = device_slot_memory(protocol, static_cast<std::int64_t>(slot.value));
+    return Bytes{kSlotsAt + static_cast<std::uint64_t>(one) * static_cast<std::uint64_t>(slots)};
+  }
+
+  explicit DeviceFifo(std::byte* memory) : memory_(memory) {}
+
+  /// tells_proxy  of a sending end: DeviceEnd::sizes
+  [[nodiscard]] DeviceEnd end(bool receives, bool tells_proxy = false) const {
+    const auto counter = [&](std::size_t at) {
+      return reinterpret_cast<std::uint64_t*>(memory_ + at);
+    };
+    return {.slots = memory_ + kSlotsAt,
+            .tail = counter(kTailAt),
+            .head = counter(kHeadAt),
+            .step = counter(receives ? kRecvStepAt : kSendStepAt),
+            .sizes = tells_proxy && !receives ? reinterpret_cast<std::uint32_t*>(memory_ + kSizesAt)
+                                              : nullptr};
+  }
+
+ private:
+  std::byte* memory_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/cuda/device_call.h"
+#include "engine/runtime/failure.h"
+#include "engine/runtime/wait.h"
+#include "engine/transport/end.h"
+
+namespace ringside {
+
+/// Takes messages between a kernel's slots in memory of this process and an end of a connection between processes.
+///
+/// Protocols  Simple and LL. What travels is the data alone: of LL's lines each side has its own
+/// Threads    one at a time
+/// Ownership  end and memory outlive it
+class Proxy {
+ public:
+  virtual ~Proxy() = default;
+
+  /// Takes one message on, where that needs no waiting.
+  /// returns  whether it did
+  /// errors   as the end's; Corrupt: a message that no slot has
+  virtual Result<bool> move() = 0;
+
+  /// Whether all that the kernel has posted has left.
+  [[nodiscard]] virtual bool is_drained() const = 0;
+  /// errors  as the end's
+  virtual Status check_peer() = 0;
+};
+
+/// What one proxy serves.
+struct ProxyFifo {
+  DeviceEnd end;  ///< as this process sees it
+  Protocol protocol = Protocol::Simple;
+  std::int64_t slot = 0;
+  int slots = kSlots;
+};
+
+/// A kernel's messages, to other processes.
+std::unique_ptr<Proxy> make_send_proxy(const ProxyFifo& fifo, SendEnd& to);
+/// Other processes' messages, to a kernel.
+std::unique_ptr<Proxy> make_recv_proxy(const ProxyFifo& fifo, RecvEnd& from);
+
+/// Works on all of a launch's proxies: until the launch has ended, and what it has posted has left; or until something
+/// has failed.
+/// is_over  whether the launch has ended
+/// errors   what the ends say; Timeout: the launch has ended, and nothing has left for so long as policy.deadline
+Status serve(std::span<Proxy* const> proxies, const std::atomic<bool>& is_over,
+             const Failure& failure, const WaitPolicy& policy);
+
+}  // namespace ringside

@@ -1,0 +1,309 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "engine/cuda/process_executor.h"
+#include "harness/bench.h"
+#include "harness/bench_grid.h"
+#include "tests/cuda/device_grid.h"
+#include "tests/cuda/host_answer.h"
+#include "tests/cuda/process_job.h"
+#include "trace/reader.h"
+
+namespace ringside {
+namespace {
+
+/// Where the slots between two processes lie.
+struct Way {
+  const char* name;
+  const char* transport;
+  bool shares_memory;
+};
+
+constexpr Way kHostPages{"HostPages", "", false};
+constexpr Way kDeviceMemory{"DeviceMemory", "", true};
+constexpr Way kProxy{"Proxy", "tcp", false};
+
+ProcessJob job_of(const Way& way) {
+  return {.transport = way.transport,
+          .shares_memory = way.shares_memory,
+          .opens_memory = way.shares_memory};
+}
+
+/// The grid, of integers: their reductions do not depend on what is reduced first, and so not on how the two
+/// sides cut their chunks.
+std::vector<DeviceCase> cases_of(const Way& way) {
+  std::vector<DeviceCase> cases;
+  for (DeviceCase test : device_grid(3)) {
+    if (test.choice.protocol == Protocol::LL128 && !way.shares_memory) continue;
+    test.offset = 0;
+    test.in_place = false;
+    if (is_reduction(test.call.collective) && is_floating(test.call.type)) {
+      test.call.type = DataType::Int32;
+      test.call.op = RedOp::Sum;
+    }
+    cases.push_back(std::move(test));
+  }
+  return cases;
+}
+
+/// What a test makes of a machine without a device for it.
+bool is_without_device(const Result<int>& status) {
+  return !status && status.error().message.find("no NVIDIA driver") != std::string::npos;
+}
+
+#define EXPECT_ENDS_WELL(status)                                         \
+  if (is_without_device(status)) GTEST_SKIP() << status.error().message; \
+  ASSERT_TRUE(status) << status.error().message;                         \
+  EXPECT_EQ(*status, 0)
+
+/// How many processes have come to a place: they share it with the one that has forked them.
+class SharedCount {
+ public:
+  SharedCount()
+      : count_(static_cast<std::atomic<int>*>(::mmap(nullptr, sizeof(std::atomic<int>),
+                                                     PROT_READ | PROT_WRITE,
+                                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+  SharedCount(const SharedCount&) = delete;
+  SharedCount& operator=(const SharedCount&) = delete;
+  ~SharedCount() { ::munmap(count_, sizeof *count_); }
+  void add() { ++*count_; }
+  [[nodiscard]] int value() const { return count_->load(); }
+
+ private:
+  std::atomic<int>* count_;
+};
+
+class CudaProcesses : public testing::TestWithParam<Way> {};
+
+TEST_P(CudaProcesses, EveryCollectiveAndAlgorithmGivesTheHostsBits) {
+  std::vector<DeviceCase> cases = cases_of(GetParam());
+  const auto expected = host_answers(cases);
+  const auto status =
+      run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+          const auto output = run_case(rank, cases[i]);
+          const std::string wrong =
+              output
+                  ? difference(cases[i], *output, expected[i][static_cast<std::size_t>(rank.rank)])
+                  : output.error().message;
+          if (wrong.empty()) continue;
+          std::fprintf(stderr, "%s, rank %d: %s\n", to_string(cases[i]).c_str(), rank.rank,
+                       wrong.c_str());
+          return 1;
+        }
+        return 0;
+      });
+  EXPECT_ENDS_WELL(status);
+}
+
+DeviceCase all_reduce_case(Protocol protocol, std::int64_t count) {
+  DeviceCase test;
+  test.nranks = 3;
+  test.call.type = DataType::Int32;
+  test.call.count = count;
+  test.choice = {.algorithm = Algorithm::Ring, .protocol = protocol, .slot = 512_B};
+  return test;
+}
+
+// 3 chunks of 20000 / 3 elements: more than 50 messages of 512 bytes, twice, through 8 slots' connections, call after call.
+TEST_P(CudaProcesses, ASenderWaitsForRoomAndCallsFollowEachOther) {
+  std::vector<DeviceCase> cases;
+  for (int i = 0; i < 4; ++i) {
+    cases.push_back(all_reduce_case(i % 2 == 0 ? Protocol::Simple : Protocol::LL, 20000 + i));
+  }
+  const auto expected = host_answers(cases);
+  const auto status =
+      run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+          RINGSIDE_TRY(const auto output, run_case(rank, cases[i]));
+          if (output != expected[i][static_cast<std::size_t>(rank.rank)]) return 1;
+        }
+        return 0;
+      });
+  EXPECT_ENDS_WELL(status);
+}
+
+// The launches of two ranks wait for the third, and say so; it has nothing to wait for and hears of it.
+TEST_P(CudaProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThanTheTimeOut) {
+  ProcessJob job = job_of(GetParam());
+  job.op_timeout = Seconds{0.5};
+  job.dead_rank = 1;
+  const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+    const auto output = run_case(rank, all_reduce_case(Protocol::Simple, 40000));
+    if (rank.rank == 1) return 0;
+    if (output) return 1;
+    const Error& error = output.error();
+    const bool is_late = error.message.find("waited in vain for") != std::string::npos;
+    return is_late ? 0 : 2;
+  });
+  if (is_without_device(status)) GTEST_SKIP() << status.error().message;
+  // As each rank has told it, the job ends with that.
+  ASSERT_TRUE(status || status.error().code != ErrorCode::System) << status.error().message;
+  if (status) {
+    EXPECT_EQ(*status, 0);
+  }
+}
+
+// An hour is no answer: the others' kernels are told to stop.
+TEST_P(CudaProcesses, AnAbortOfOneRankEndsTheKernelsOfAll) {
+  ProcessJob job = job_of(GetParam());
+  job.op_timeout = Seconds{3600};
+  SharedCount ended;
+  const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+    const DeviceCase test = all_reduce_case(Protocol::Simple, 40000);
+    RINGSIDE_TRY(const auto first, run_case(rank, test));
+    RINGSIDE_TRY(rank.communicator.barrier());  // all are connected, and in no call
+    if (rank.rank == 1) return Error{ErrorCode::InvalidArgument, "rank 1 has had enough"};
+    const auto second = run_case(rank, test);
+    ended.add();
+    if (second) return 1;
+    return second.error();
+  });
+  if (is_without_device(status)) GTEST_SKIP() << status.error().message;
+  EXPECT_EQ(ended.value(), 2);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("rank 1 has had enough"), std::string::npos)
+      << status.error().message;
+}
+
+// Rank 1 never calls, so the others wait for it before there is a kernel.
+TEST_P(CudaProcesses, AnAbortEndsTheWaitForConnections) {
+  ProcessJob job = job_of(GetParam());
+  job.op_timeout = Seconds{3600};
+  SharedCount ended;
+  const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+    if (rank.rank == 1) return Error{ErrorCode::InvalidArgument, "rank 1 has had enough"};
+    const auto output = run_case(rank, all_reduce_case(Protocol::Simple, 90));
+    ended.add();
+    if (output) return 1;
+    return output.error();
+  });
+  if (is_without_device(status)) GTEST_SKIP() << status.error().message;
+  EXPECT_EQ(ended.value(), 2);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("rank 1"), std::string::npos) << status.error().message;
+}
+
+// Neither says goodbye: what ends the others' kernels is that its sockets close.
+TEST_P(CudaProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
+  ProcessJob job = job_of(GetParam());
+  job.op_timeout = Seconds{3600};
+  SharedCount ended;
+  const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+    const DeviceCase test = all_reduce_case(Protocol::Simple, 40000);
+    RINGSIDE_TRY(const auto first, run_case(rank, test));
+    RINGSIDE_TRY(rank.communicator.barrier());  // all are connected, and in no call
+    if (rank.rank == 1) ::kill(::getpid(), SIGKILL);
+    const auto second = run_case(rank, test);
+    ended.add();
+    if (second) return 1;
+    return second.error();
+  });
+  if (is_without_device(status)) GTEST_SKIP() << status.error().message;
+  EXPECT_EQ(ended.value(), 2);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("rank 1"), std::string::npos) << status.error().message;
+}
+
+// A ring of 3 takes 2(n - 1) + 1 = 5 steps a loop, and the call is an event itself.
+TEST_P(CudaProcesses, EveryPrimitiveOfAKernelIsInTheTrace) {
+  ProcessJob job = job_of(GetParam());
+  job.trace_path =
+      fmt::format("{}cuda_processes_{}_{}.rtrace", testing::TempDir(), ::getpid(), GetParam().name);
+  const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+    RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(Protocol::Simple, 90)));
+    return 0;
+  });
+  EXPECT_ENDS_WELL(status);
+  const auto trace = TraceFile::open(job.trace_path);
+  std::filesystem::remove(job.trace_path);
+  ASSERT_TRUE(trace) << trace.error().message;
+  int steps = 0;
+  trace->for_each_event([&](const TraceEvent& event) {
+    EXPECT_LE(event.begin_ns, event.end_ns);
+    if (event.recv_peer >= 0 || event.send_peer >= 0) ++steps;
+  });
+  EXPECT_EQ(steps, 3 * 5);
+}
+
+// What bench runs: buffers in the device's memory, in place and not, every element looked at.
+TEST_P(CudaProcesses, ABenchmarkOfThemFindsNoWrongElement) {
+  const auto status =
+      run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
+        BenchOptions options;
+        options.sizes = {8_B, 3000_B};
+        options.warmup = 1;
+        options.iterations = 1;
+        options.device = &rank.device.launcher().memory;
+        for (const Collective collective :
+             {Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter}) {
+          options.collective = collective;
+          RINGSIDE_TRY(const auto rows,
+                       run_bench(rank.communicator, options, [](const BenchRow&) {}));
+          for (const BenchRow& row : rows) {
+            if (row.out_of_place.wrong != 0 || row.in_place->wrong != 0) return 1;
+          }
+        }
+        return 0;
+      });
+  EXPECT_ENDS_WELL(status);
+}
+
+// Every algorithm and protocol: those that there are between these ranks are timed, the others left out.
+TEST_P(CudaProcesses, AGridLeavesOutWhatIsNotThere) {
+  const bool has_lines = GetParam().shares_memory;
+  const auto status =
+      run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
+        BenchOptions options;
+        options.sizes = {64_B};
+        options.warmup = 0;
+        options.iterations = 1;
+        options.device = &rank.device.launcher().memory;
+        RINGSIDE_TRY(const auto rows,
+                     run_bench_grid(rank.communicator, options, [](const GridRow&) {}));
+        bool has_simple = false, has_ll128 = false;
+        for (const GridCell& cell : rows.front().cells) {
+          if (cell.wrong != 0) return 1;
+          has_simple = has_simple || cell.protocol == Protocol::Simple;
+          has_ll128 = has_ll128 || cell.protocol == Protocol::LL128;
+        }
+        return has_simple && has_ll128 == has_lines ? 0 : 2;
+      });
+  EXPECT_ENDS_WELL(status);
+}
+
+// As NCCL's users turn it off.
+TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbidden) {
+  EXPECT_TRUE(cuda_process_options()->opens_memory);
+  ::setenv("NCCL_P2P_DISABLE", "1", 1);
+  EXPECT_FALSE(cuda_process_options()->opens_memory);
+  ::setenv("NCCL_P2P_DISABLE", "yes", 1);
+  EXPECT_FALSE(cuda_process_options());
+  ::unsetenv("NCCL_P2P_DISABLE");
+}
+
+// Where processes could not open each other's memory, and where they could.
+TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
+  for (const ProcessJob& job : {ProcessJob{.opens_memory = false},
+                                ProcessJob{.shares_memory = true, .opens_memory = false}}) {
+    const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+      const auto output = run_case(rank, all_reduce_case(Protocol::LL128, 90));
+      return !output && output.error().code == ErrorCode::Unsupported ? 0 : 1;
+    });
+    EXPECT_ENDS_WELL(status);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CudaProcesses, testing::Values(kHostPages, kDeviceMemory, kProxy),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace ringside
