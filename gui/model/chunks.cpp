@@ -189,6 +189,11 @@ class ChunksFrame {
 
 }  // namespace
 
+Chunks::Chunks(Making making)
+    : history_(making, [](const Document& document, const CallFacts* const& call) {
+        return ChunkHistory::make(document, *call);
+      }) {}
+
 void Chunks::prepare(const std::shared_ptr<const Document>& document, const State& state,
                      const Canvas& canvas, Panel& into) {
   const CallFacts* const call = document->call_at(state.now_ns);
@@ -196,7 +201,7 @@ void Chunks::prepare(const std::shared_ptr<const Document>& document, const Stat
     into.lines.emplace_back("The trace has no collective, so nothing is held by anybody.");
     return;
   }
-  const Result<ChunkHistory>* const made = history_.of(document, *call);
+  const Result<ChunkHistory>* const made = history_.of(document, call);
   if (made == nullptr) return into.say_it_is_being_prepared(title_of(*document, *call));
   if (!*made) {
     into.lines.push_back(fmt::format("{}: {}", title_of(*document, *call), made->error().message));

@@ -9,7 +9,7 @@ namespace ringside::gui {
 /// Ranks x chunks: whose input each holds at the moment, filling as time goes.
 class Chunks {
  public:
-  explicit Chunks(Making making) : history_(making, ChunkHistory::make) {}
+  explicit Chunks(Making making);
 
   void prepare(const std::shared_ptr<const Document>& document, const State& state,
                const Canvas& canvas, Panel& into);

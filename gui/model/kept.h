@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <future>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "gui/model/document.h"
@@ -17,49 +16,63 @@ enum class Making : std::uint8_t {
   Beside,  ///< a worker, while the window goes on
 };
 
-/// What a view makes once a call and keeps: going over all of its steps takes longer than a frame may.
+/// What a view makes of one call, or of something else in a document, and keeps: to go over all steps takes longer than
+/// a frame may, and so does giving back what was made of them.
 ///
-/// Threads    one asks; a worker makes, one call at a time, of the document alone, which never changes
+/// Threads    one asks; a worker makes, one thing at a time, of the document alone, which never changes
 /// Ownership  a worker holds the document until it is done; the end of a Kept waits for it
-template <typename Made>
+template <typename Made, typename Key = const CallFacts*>
 class Kept {
  public:
-  /// Of a call of that document.
-  using Make = Made (*)(const Document&, const CallFacts&);
+  using Make = Made (*)(const Document&, const Key&);
 
   Kept(Making making, Make make) : making_(making), make_(make) {}
 
-  /// Null: it is being made, ask again. Else valid until the next call.
-  Made* of(const std::shared_ptr<const Document>& document, const CallFacts& call) {
-    if (is_there(document, call)) return &kept_->made;
+  /// Of that and nothing else. Null: it is being made, ask again. Else valid until the next call.
+  Made* of(const std::shared_ptr<const Document>& document, const Key& key) {
+    if (is_there(document, key)) return &kept_->made;
     if (making_ == Making::Now) {
-      kept_ = {document, &call, make_(*document, call)};
+      kept_ = std::make_unique<One>(One{document, key, make_(*document, key)});
       return &kept_->made;
     }
     take();
-    if (!is_there(document, call) && !worker_.valid()) {
-      worker_ = std::async(std::launch::async, run, make_, document, &call);
-      // What is made within a frame is shown in it.
-      constexpr std::chrono::milliseconds kPatience{2};
-      if (worker_.wait_for(kPatience) == std::future_status::ready) take();
-    }
-    return is_there(document, call) ? &kept_->made : nullptr;
+    if (is_there(document, key)) return &kept_->made;
+    if (worker_.valid()) return nullptr;
+    start([make = make_, of = std::shared_ptr(document), key]() mutable {
+      // What a thread was started with outlives its work; the document does not have to.
+      const std::shared_ptr<const Document> held = std::move(of);
+      return std::make_unique<One>(One{held, key, make(*held, key)});
+    });
+    // What is made within a frame is shown in it.
+    constexpr std::chrono::milliseconds kPatience{2};
+    worker_.wait_for(kPatience);
+    take();
+    return is_there(document, key) ? &kept_->made : nullptr;
   }
 
-  /// Of a document that is shown no longer. Does not wait for a worker.
-  void forget() { kept_.reset(); }
+  /// Of a document that is shown no longer.
+  void forget() {
+    take();
+    if (kept_ == nullptr) return;
+    if (making_ == Making::Now) return kept_.reset();
+    start([] { return std::unique_ptr<One>(); });
+  }
 
  private:
   struct One {
     std::weak_ptr<const Document> document;  ///< another one may come to stand at its address
-    const CallFacts* call = nullptr;
+    Key key;
     Made made;
   };
 
-  static One run(Make make, std::shared_ptr<const Document> document, const CallFacts* call) {
-    // What is handed to a thread outlives its work; the document does not have to.
-    const std::shared_ptr<const Document> held = std::move(document);
-    return {held, call, make(*held, *call)};
+  /// Beside whoever asks: gives back what was kept, then works.
+  template <typename Work>
+  void start(Work work) {
+    worker_ = std::async(std::launch::async,
+                         [work = std::move(work), before = std::move(kept_)]() mutable {
+                           before.reset();
+                           return work();
+                         });
   }
 
   void take() {
@@ -68,14 +81,14 @@ class Kept {
   }
 
   [[nodiscard]] bool is_there(const std::shared_ptr<const Document>& document,
-                              const CallFacts& call) const {
-    return kept_ && kept_->call == &call && kept_->document.lock() == document;
+                              const Key& key) const {
+    return kept_ != nullptr && kept_->key == key && kept_->document.lock() == document;
   }
 
   Making making_;
   Make make_;
-  std::optional<One> kept_;
-  std::future<One> worker_;
+  std::unique_ptr<One> kept_;  ///< null while a worker is at it
+  std::future<std::unique_ptr<One>> worker_;
 };
 
 }  // namespace ringside::gui

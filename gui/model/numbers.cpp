@@ -185,10 +185,10 @@ std::string Numbers::common_rank(std::span<const PairSum> slow) {
                      as_sender > as_receiver ? from : to);
 }
 
-Numbers::Sums Numbers::Sums::of(const Document& document, const CallFacts& call) {
+Numbers::Sums Numbers::Sums::of(const Document& document, const CallFacts* const& call) {
   Sums sums;
-  sums.transfers = transfers_of(document, call);
-  sums.path = path_table(document, call);
+  sums.transfers = transfers_of(document, *call);
+  sums.path = path_table(document, *call);
   const std::vector<Transfer>& all = sums.transfers.all;
   sums.by_sent.resize(all.size());
   std::iota(sums.by_sent.begin(), sums.by_sent.end(), 0U);
@@ -239,7 +239,7 @@ void Numbers::prepare(const std::shared_ptr<const Document>& shown, const State&
     into.lines.emplace_back("The trace has no collective.");
     return;
   }
-  Sums* const sums = sums_.of(shown, *call);
+  Sums* const sums = sums_.of(shown, call);
   if (sums == nullptr) return into.say_it_is_being_prepared(title_of(document, *call));
   sums->move_to(state.now_ns);
   const auto ranks = static_cast<int>(document.replay->statistics().ranks);

@@ -36,7 +36,7 @@ class Numbers {
 
   /// What a call has sent up to a moment: the sums go on from there.
   struct Sums {
-    static Sums of(const Document& document, const CallFacts& call);
+    static Sums of(const Document& document, const CallFacts* const& call);
     void move_to(std::int64_t now_ns);
 
     Transfers transfers;

@@ -23,7 +23,7 @@ void Session::show(std::shared_ptr<const Document> document) {
   // Views keep what they made of the document before.
   timeline_ = {};
   chunks_.forget();
-  slots_ = {};
+  slots_.forget();
   numbers_.forget();
   topology_.forget();
 }
@@ -82,7 +82,7 @@ const Panel& Session::prepare(View view, const Canvas& canvas) {
       chunks_.prepare(document_, state_, canvas, panel_);
       break;
     case View::Slots:
-      slots_.prepare(*document_, state_, canvas, panel_);
+      slots_.prepare(document_, state_, canvas, panel_);
       break;
     case View::Numbers:
       numbers_.prepare(document_, state_, canvas, panel_);

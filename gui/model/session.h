@@ -23,7 +23,7 @@ namespace ringside::gui {
 class Session {
  public:
   explicit Session(Making making = Making::Now)
-      : chunks_(making), numbers_(making), topology_(making) {}
+      : chunks_(making), slots_(making), numbers_(making), topology_(making) {}
 
   void open(std::shared_ptr<const Document> document);
   /// All of what has been shown the first part of. What the person has set meanwhile stays; if that is nothing, it is as

@@ -402,8 +402,9 @@ class TopologyView::Frame {
   double fullest_share_ = 0;
 };
 
-TopologyView::Traffic TopologyView::traffic_of(const Document& document, const CallFacts& call) {
-  Traffic made{.transfers = transfers_of(document, call), .edges = {}};
+TopologyView::Traffic TopologyView::traffic_of(const Document& document,
+                                               const CallFacts* const& call) {
+  Traffic made{.transfers = transfers_of(document, *call), .edges = {}};
   std::vector<Edge>& edges = made.edges;
   for (const Transfer& one : made.transfers.all) {
     const Edge edge{one.channel, one.from, one.to};
@@ -422,7 +423,7 @@ void TopologyView::prepare(const std::shared_ptr<const Document>& document, cons
     into.lines.emplace_back("The trace has no collective, so nothing moves.");
     return;
   }
-  const Traffic* const traffic = traffic_.of(document, *call);
+  const Traffic* const traffic = traffic_.of(document, call);
   Frame(*document, *call, traffic, state, canvas, into).run();
 }
 

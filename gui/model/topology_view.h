@@ -31,7 +31,7 @@ class TopologyView {
     Transfers transfers;
     std::vector<Edge> edges;  ///< of the call, each once, in order
   };
-  static Traffic traffic_of(const Document& document, const CallFacts& call);
+  static Traffic traffic_of(const Document& document, const CallFacts* const& call);
   Kept<Traffic> traffic_;
 };
 
