@@ -189,27 +189,26 @@ class ChunksFrame {
 
 }  // namespace
 
-void Chunks::prepare(const Document& document, const State& state, const Canvas& canvas,
-                     Panel& into) {
-  const CallFacts* const call = document.call_at(state.now_ns);
+Chunks::Chunks(Making making)
+    : history_(making, [](const Document& document, const CallFacts* const& call) {
+        return ChunkHistory::make(document, *call);
+      }) {}
+
+void Chunks::prepare(const std::shared_ptr<const Document>& document, const State& state,
+                     const Canvas& canvas, Panel& into) {
+  const CallFacts* const call = document->call_at(state.now_ns);
   if (call == nullptr) {
     into.lines.emplace_back("The trace has no collective, so nothing is held by anybody.");
     return;
   }
-  if (document_ != &document || !history_ || communicator_ != call->communicator ||
-      sequence_ != call->sequence) {
-    document_ = &document;
-    communicator_ = call->communicator;
-    sequence_ = call->sequence;
-    history_ = ChunkHistory::make(document, *call);
-  }
-  if (!*history_) {
-    into.lines.push_back(
-        fmt::format("{}: {}", title_of(document, *call), history_->error().message));
+  const Result<ChunkHistory>* const made = history_.of(document, call);
+  if (made == nullptr) return into.say_it_is_being_prepared(title_of(*document, *call));
+  if (!*made) {
+    into.lines.push_back(fmt::format("{}: {}", title_of(*document, *call), made->error().message));
     return;
   }
-  const ChunkHistory& history = **history_;
-  into.lines.push_back(fmt::format("{}: {} chunks, {} rounds", title_of(document, *call),
+  const ChunkHistory& history = **made;
+  into.lines.push_back(fmt::format("{}: {} chunks, {} rounds", title_of(*document, *call),
                                    history.chunks().size(), history.rounds()));
   into.lines.push_back(
       history.whole() > 1

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <optional>
-
 #include "gui/model/chunk_history.h"
+#include "gui/model/kept.h"
 #include "gui/model/state.h"
 
 namespace ringside::gui {
@@ -10,12 +9,14 @@ namespace ringside::gui {
 /// Ranks x chunks: whose input each holds at the moment, filling as time goes.
 class Chunks {
  public:
-  void prepare(const Document& document, const State& state, const Canvas& canvas, Panel& into);
+  explicit Chunks(Making making);
+
+  void prepare(const std::shared_ptr<const Document>& document, const State& state,
+               const Canvas& canvas, Panel& into);
+  void forget() { history_.forget(); }
 
  private:
-  const Document* document_ = nullptr;
-  std::uint32_t communicator_ = 0, sequence_ = 0;
-  std::optional<Result<ChunkHistory>> history_;  ///< of the call that is going on
+  Kept<Result<ChunkHistory>> history_;
 };
 
 }  // namespace ringside::gui

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "gui/model/kept.h"
 #include "gui/model/state.h"
 
 namespace ringside::gui {
@@ -40,13 +43,20 @@ std::vector<ConnectionKey> connections_of(const Document& document, std::size_t 
 /// One connection's FIFO at the moment: 8 slots, head and tail, who waits for whom, and the protocol's line.
 class Slots {
  public:
-  void prepare(const Document& document, const State& state, const Canvas& canvas, Panel& into);
+  explicit Slots(Making making) : shown_(making, shown_of) {}
+
+  void prepare(const std::shared_ptr<const Document>& document, const State& state,
+               const Canvas& canvas, Panel& into);
+  void forget() { shown_.forget(); }
 
  private:
-  const Document* document_ = nullptr;
-  std::optional<ConnectionKey> key_;
-  ConnectionHistory history_;
-  std::vector<ConnectionKey> known_;  ///< of the document
+  using Wanted = std::optional<ConnectionKey>;  ///< none: the busiest
+  struct Shown {
+    Wanted key;  ///< none: there is no connection
+    ConnectionHistory history;
+  };
+  static Shown shown_of(const Document& document, const Wanted& wanted);
+  Kept<Shown, Wanted> shown_;
 };
 
 }  // namespace ringside::gui

@@ -185,44 +185,40 @@ std::string Numbers::common_rank(std::span<const PairSum> slow) {
                      as_sender > as_receiver ? from : to);
 }
 
-void Numbers::take(const Document& document, const CallFacts& call) {
-  transfers_ = transfers_of(document, call);
-  path_ = path_table(document, call);
-  const std::vector<Transfer>& all = transfers_.all;
-  by_sent_.resize(all.size());
-  std::iota(by_sent_.begin(), by_sent_.end(), 0U);
-  std::ranges::stable_sort(by_sent_, {}, [&](std::uint32_t i) { return all[i].sent_ns; });
+Numbers::Sums Numbers::Sums::of(const Document& document, const CallFacts* const& call) {
+  Sums sums;
+  sums.transfers = transfers_of(document, *call);
+  sums.path = path_table(document, *call);
+  const std::vector<Transfer>& all = sums.transfers.all;
+  sums.by_sent.resize(all.size());
+  std::iota(sums.by_sent.begin(), sums.by_sent.end(), 0U);
+  std::ranges::stable_sort(sums.by_sent, {}, [&](std::uint32_t i) { return all[i].sent_ns; });
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> numbers;
   for (const Transfer& one : all) numbers.try_emplace({one.from, one.to});
-  pairs_.clear();
   for (auto& [ends, number] : numbers) {
-    number = static_cast<std::uint32_t>(pairs_.size());
-    pairs_.push_back({.from = ends.first, .to = ends.second});
+    number = static_cast<std::uint32_t>(sums.pairs.size());
+    sums.pairs.push_back({.from = ends.first, .to = ends.second});
   }
-  pair_of_.clear();
-  all_bytes_ = 0;
   for (const Transfer& one : all) {
-    pair_of_.push_back(numbers.at({one.from, one.to}));
-    all_bytes_ += one.bytes;
+    sums.pair_of.push_back(numbers.at({one.from, one.to}));
+    sums.all_bytes += one.bytes;
   }
-  moved_to_ns_ = INT64_MIN;
-  moved_ = 0;
-  moved_bytes_ = 0;
+  return sums;
 }
 
 /// Forwards what has been sent meanwhile is added; backwards all is added anew.
-void Numbers::move_to(std::int64_t now_ns) {
-  if (now_ns < moved_to_ns_) {
-    for (PairSum& pair : pairs_) pair = {.from = pair.from, .to = pair.to};
-    moved_ = 0;
-    moved_bytes_ = 0;
+void Numbers::Sums::move_to(std::int64_t now_ns) {
+  if (now_ns < moved_to_ns) {
+    for (PairSum& pair : pairs) pair = {.from = pair.from, .to = pair.to};
+    moved = 0;
+    moved_bytes = 0;
   }
-  moved_to_ns_ = now_ns;
-  for (; moved_ < by_sent_.size(); ++moved_) {
-    const Transfer& one = transfers_.all[by_sent_[moved_]];
+  moved_to_ns = now_ns;
+  for (; moved < by_sent.size(); ++moved) {
+    const Transfer& one = transfers.all[by_sent[moved]];
     if (one.sent_ns > now_ns) break;
-    moved_bytes_ += one.bytes;
-    PairSum& pair = pairs_[pair_of_[by_sent_[moved_]]];
+    moved_bytes += one.bytes;
+    PairSum& pair = pairs[pair_of[by_sent[moved]]];
     pair.bytes += one.bytes;
     if (one.under_way_ns() > 0) {
       pair.timed_bytes += one.bytes;
@@ -235,27 +231,24 @@ void Numbers::move_to(std::int64_t now_ns) {
   }
 }
 
-void Numbers::prepare(const Document& document, const State& state, const Canvas&, Panel& into) {
+void Numbers::prepare(const std::shared_ptr<const Document>& shown, const State& state,
+                      const Canvas&, Panel& into) {
+  const Document& document = *shown;
   const CallFacts* const call = document.call_at(state.now_ns);
   if (call == nullptr) {
     into.lines.emplace_back("The trace has no collective.");
     return;
   }
-  if (document_ != &document || !has_call_ || communicator_ != call->communicator ||
-      sequence_ != call->sequence) {
-    document_ = &document;
-    has_call_ = true;
-    communicator_ = call->communicator;
-    sequence_ = call->sequence;
-    take(document, *call);
-  }
-  move_to(state.now_ns);
+  Sums* const sums = sums_.of(shown, call);
+  if (sums == nullptr) return into.say_it_is_being_prepared(title_of(document, *call));
+  sums->move_to(state.now_ns);
   const auto ranks = static_cast<int>(document.replay->statistics().ranks);
   const std::int64_t length = std::max<std::int64_t>(call->time.end_ns - call->time.begin_ns, 1);
   const std::int64_t passed =
       std::clamp<std::int64_t>(state.now_ns - call->time.begin_ns, 0, length);
-  const double share =
-      all_bytes_ > 0 ? static_cast<double>(moved_bytes_) / static_cast<double>(all_bytes_) : 0;
+  const double share = sums->all_bytes > 0 ? static_cast<double>(sums->moved_bytes) /
+                                                 static_cast<double>(sums->all_bytes)
+                                           : 0;
   into.lines.push_back(title_of(document, *call));
   const Seconds time{Nanoseconds{std::max<std::int64_t>(passed, 1)}};
   // So much of the call as its messages have been sent.
@@ -269,15 +262,15 @@ void Numbers::prepare(const Document& document, const State& state, const Canvas
   row("time of the call", fmt::format("{} of {}", time_text(passed), time_text(length)),
       static_cast<double>(passed) / static_cast<double>(length));
   row("bytes sent",
-      fmt::format("{} of {}{}", short_size(moved_bytes_), short_size(all_bytes_),
-                  transfers_.is_cut ? " and more" : ""),
+      fmt::format("{} of {}{}", short_size(sums->moved_bytes), short_size(sums->all_bytes),
+                  sums->transfers.is_cut ? " and more" : ""),
       share);
   row("algbw", fmt::format("{:.2f} GB/s", in_gbs(algbw)), 0);
   row("busbw", fmt::format("{:.2f} GB/s", in_gbs(algbw) * factor), 0);
   into.tables.push_back(std::move(now));
 
-  into.tables.push_back(pairs_table(pairs_));
-  into.tables.push_back(path_);
+  into.tables.push_back(pairs_table(sums->pairs));
+  into.tables.push_back(sums->path);
   into.tables.push_back(slowest_table(document));
   for (const Table& table : document.surround.tables) into.tables.push_back(table);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/model/kept.h"
 #include "gui/model/state.h"
 #include "gui/model/transfers.h"
 
@@ -13,7 +14,11 @@ namespace ringside::gui {
 /// What the call has done so far, which links carried what, the longest chain of steps, the slowest rank and channel.
 class Numbers {
  public:
-  void prepare(const Document& document, const State& state, const Canvas& canvas, Panel& into);
+  explicit Numbers(Making making) : sums_(making, Sums::of) {}
+
+  void prepare(const std::shared_ptr<const Document>& document, const State& state,
+               const Canvas& canvas, Panel& into);
+  void forget() { sums_.forget(); }
 
  private:
   /// What one rank has sent to another.
@@ -28,22 +33,23 @@ class Numbers {
   };
   static Table pairs_table(const std::vector<PairSum>& pairs);
   static std::string common_rank(std::span<const PairSum> slow);
-  void take(const Document& document, const CallFacts& call);
-  void move_to(std::int64_t now_ns);
 
-  const Document* document_ = nullptr;
-  std::uint32_t communicator_ = 0, sequence_ = 0;
-  bool has_call_ = false;
-  Transfers transfers_;
-  std::vector<std::uint32_t> by_sent_;  ///< places in transfers_, by the end of their sends
-  std::vector<std::uint32_t> pair_of_;  ///< [transfer]: place in pairs_
-  std::uint64_t all_bytes_ = 0;
-  // What has been sent up to a moment: the sums go on from there.
-  std::int64_t moved_to_ns_ = 0;
-  std::size_t moved_ = 0;  ///< of by_sent_
-  std::uint64_t moved_bytes_ = 0;
-  std::vector<PairSum> pairs_;  ///< by their ranks
-  Table path_;
+  /// What a call has sent up to a moment: the sums go on from there.
+  struct Sums {
+    static Sums of(const Document& document, const CallFacts* const& call);
+    void move_to(std::int64_t now_ns);
+
+    Transfers transfers;
+    std::vector<std::uint32_t> by_sent;  ///< places in transfers, by the end of their sends
+    std::vector<std::uint32_t> pair_of;  ///< [transfer]: place in pairs
+    std::uint64_t all_bytes = 0;
+    std::int64_t moved_to_ns = INT64_MIN;
+    std::size_t moved = 0;  ///< of by_sent
+    std::uint64_t moved_bytes = 0;
+    std::vector<PairSum> pairs;  ///< by their ranks
+    Table path;
+  };
+  Kept<Sums> sums_;
 };
 
 }  // namespace ringside::gui

@@ -1,6 +1,7 @@
 #include "gui/model/picture.h"
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "base/append.h"
@@ -31,6 +32,12 @@ void Panel::clear() {
   lines.clear();
   picture.clear();
   tables.clear();
+  is_being_prepared = false;
+}
+
+void Panel::say_it_is_being_prepared(std::string_view title) {
+  is_being_prepared = true;
+  lines.push_back(std::string(title) + ": being prepared");
 }
 
 Target target_at(const Picture& picture, float x, float y) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// What a view wants to be seen, as plain data: shapes in pixels, tables, lines of text. Whoever draws it decides nothing.
@@ -121,7 +122,9 @@ struct Panel {
   std::vector<std::string> lines;  ///< above the rest
   Picture picture;
   std::vector<Table> tables;
+  bool is_being_prepared = false;  ///< a worker is at what is missing; whoever asks again gets it
   void clear();
+  void say_it_is_being_prepared(std::string_view title);
 };
 
 /// All of it as text, a shape a line: for tests, and for whoever wants it as data.

@@ -20,12 +20,12 @@ constexpr float kRowsAStep = 60;   // px
 
 void Session::show(std::shared_ptr<const Document> document) {
   document_ = std::move(document);
-  // Views keep what they made of the document before: they are told apart by its address.
+  // Views keep what they made of the document before.
   timeline_ = {};
-  chunks_ = {};
-  slots_ = {};
-  numbers_ = {};
-  topology_ = {};
+  chunks_.forget();
+  slots_.forget();
+  numbers_.forget();
+  topology_.forget();
 }
 
 bool Session::is_untouched() const {
@@ -76,16 +76,16 @@ const Panel& Session::prepare(View view, const Canvas& canvas) {
       timeline_.prepare(*document_, state_, canvas, panel_);
       break;
     case View::Topology:
-      topology_.prepare(*document_, state_, canvas, panel_);
+      topology_.prepare(document_, state_, canvas, panel_);
       break;
     case View::Chunks:
-      chunks_.prepare(*document_, state_, canvas, panel_);
+      chunks_.prepare(document_, state_, canvas, panel_);
       break;
     case View::Slots:
-      slots_.prepare(*document_, state_, canvas, panel_);
+      slots_.prepare(document_, state_, canvas, panel_);
       break;
     case View::Numbers:
-      numbers_.prepare(*document_, state_, canvas, panel_);
+      numbers_.prepare(document_, state_, canvas, panel_);
       break;
     case View::Findings:
       prepare_findings(*document_, canvas, panel_);

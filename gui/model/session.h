@@ -22,6 +22,9 @@ namespace ringside::gui {
 /// Threads  one
 class Session {
  public:
+  explicit Session(Making making = Making::Now)
+      : chunks_(making), slots_(making), numbers_(making), topology_(making) {}
+
   void open(std::shared_ptr<const Document> document);
   /// All of what has been shown the first part of. What the person has set meanwhile stays; if that is nothing, it is as
   /// open().
@@ -40,6 +43,8 @@ class Session {
   /// The view that is shown, for a canvas of that size. Valid until the next call.
   const Panel& prepare(const Canvas& canvas);
   const Panel& prepare(View view, const Canvas& canvas);
+  /// Of what was prepared last something is missing: a worker is at it (Making::Beside).
+  [[nodiscard]] bool is_preparing() const { return panel_.is_being_prepared; }
 
   /// The time that stands at that place of the timeline.
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }

@@ -202,25 +202,26 @@ class SlotsFrame {
 
 }  // namespace
 
-void Slots::prepare(const Document& document, const State& state, const Canvas& canvas,
-                    Panel& into) {
-  if (document_ != &document) {
-    known_ = connections_of(document, 1);
-    key_.reset();
-  }
-  const std::optional<ConnectionKey> wanted = state.connection ? state.connection
-                                              : known_.empty() ? std::nullopt
-                                                               : std::optional(known_.front());
+Slots::Shown Slots::shown_of(const Document& document, const Wanted& wanted) {
+  Shown shown{.key = wanted, .history = {}};
   if (!wanted) {
+    const std::vector<ConnectionKey> known = connections_of(document, 1);
+    if (known.empty()) return shown;
+    shown.key = known.front();
+  }
+  shown.history = ConnectionHistory::make(*document.replay, *shown.key);
+  return shown;
+}
+
+void Slots::prepare(const std::shared_ptr<const Document>& document, const State& state,
+                    const Canvas& canvas, Panel& into) {
+  const Shown* const shown = shown_.of(document, state.connection);
+  if (shown == nullptr) return into.say_it_is_being_prepared("slots");
+  if (!shown->key) {
     into.lines.emplace_back("The trace has no message between two ranks, so no slot was used.");
     return;
   }
-  if (document_ != &document || key_ != wanted) {
-    document_ = &document;
-    key_ = wanted;
-    history_ = ConnectionHistory::make(*document.replay, *wanted);
-  }
-  SlotsFrame(document, *key_, history_, state, canvas, into).run();
+  SlotsFrame(*document, *shown->key, shown->history, state, canvas, into).run();
 }
 
 }  // namespace ringside::gui

@@ -23,13 +23,12 @@ constexpr std::int32_t kMostRanks = 2048;
 
 class TopologyView::Frame {
  public:
-  Frame(const Document& document, const CallFacts& call, const Transfers& transfers,
-        const std::vector<Edge>& edges, const State& state, const Canvas& canvas, Panel& into)
+  Frame(const Document& document, const CallFacts& call, const Traffic* traffic, const State& state,
+        const Canvas& canvas, Panel& into)
       : document_(document),
         machine_(document.surround.ways.get()),
         call_(call),
-        transfers_(transfers),
-        edges_(edges),
+        traffic_(traffic),
         state_(state),
         canvas_(canvas),
         panel_(into),
@@ -51,12 +50,16 @@ class TopologyView::Frame {
       radius_ = layout_.radius;
       parts();
     }
-    loads();
-    overlay();
-    dots();
+    if (traffic_ != nullptr) {
+      loads();
+      overlay();
+      dots();
+      panel_.lines.push_back(words());
+      panel_.lines.push_back(limits());
+    } else {
+      panel_.say_it_is_being_prepared(title_of(document_, call_));
+    }
     for (std::int32_t rank = 0; rank < ranks; ++rank) gpu(rank);
-    panel_.lines.push_back(words());
-    panel_.lines.push_back(limits());
     if (is_cut_)
       panel_.lines.push_back(
           fmt::format("Ranks 0 to {} alone, and what goes between them.", kMostRanks - 1));
@@ -233,17 +236,19 @@ class TopologyView::Frame {
 
   void loads() {
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> bytes;
-    transfers_.for_each_between(state_.now_ns - window(), state_.now_ns, [&](const Transfer& one) {
-      if (!are_placed(one.from, one.to)) return;
-      const double moved = bytes_in_window(one);
-      if (moved <= 0) return;
-      const auto places = way(one);
-      for (std::size_t i = 1; i < places.size(); ++i) bytes[{places[i - 1], places[i]}] += moved;
-      // Without a machine ranks are the places.
-      if (places.empty())
-        bytes[{kRank | static_cast<std::uint32_t>(one.from),
-               kRank | static_cast<std::uint32_t>(one.to)}] += moved;
-    });
+    traffic_->transfers.for_each_between(
+        state_.now_ns - window(), state_.now_ns, [&](const Transfer& one) {
+          if (!are_placed(one.from, one.to)) return;
+          const double moved = bytes_in_window(one);
+          if (moved <= 0) return;
+          const auto places = way(one);
+          for (std::size_t i = 1; i < places.size(); ++i)
+            bytes[{places[i - 1], places[i]}] += moved;
+          // Without a machine ranks are the places.
+          if (places.empty())
+            bytes[{kRank | static_cast<std::uint32_t>(one.from),
+                   kRank | static_cast<std::uint32_t>(one.to)}] += moved;
+        });
     double most = 0;
     for (const auto& [hop, sum] : bytes) most = std::max(most, sum);
     const double seconds = static_cast<double>(window()) * 1e-9;
@@ -296,7 +301,7 @@ class TopologyView::Frame {
 
   void overlay() {
     const std::int32_t channel = state_.channel.value_or(0);
-    const auto edges = std::ranges::equal_range(edges_, channel, {}, &Edge::channel);
+    const auto edges = std::ranges::equal_range(traffic_->edges, channel, {}, &Edge::channel);
     // Where everybody sends to everybody nobody follows a line by eye, nor among so many ranks.
     constexpr std::size_t kMostRanksApart = 256;
     const bool are_apart = gpus_.size() <= kMostRanksApart && edges.size() <= 3 * gpus_.size();
@@ -348,17 +353,18 @@ class TopologyView::Frame {
   }
 
   void dots() {
-    transfers_.for_each_between(state_.now_ns + 1, state_.now_ns, [&](const Transfer& one) {
-      if (!are_placed(one.from, one.to)) return;
-      ++moving_;
-      if (moving_ > kMostDots) return;
-      const std::int64_t end = one.taken_ns == INT64_MAX ? call_.time.end_ns + 1 : one.taken_ns;
-      const float part = static_cast<float>(state_.now_ns - one.begin_ns) /
-                         static_cast<float>(std::max<std::int64_t>(end - one.begin_ns, 1));
-      const Point at = along(corners(one), std::clamp(part, 0.0F, 1.0F));
-      into_.discs.push_back(
-          {at.x, at.y, std::clamp(radius_ * 0.32F, 1.5F, 6.0F), Ink::Now, Fill::Solid});
-    });
+    traffic_->transfers.for_each_between(
+        state_.now_ns + 1, state_.now_ns, [&](const Transfer& one) {
+          if (!are_placed(one.from, one.to)) return;
+          ++moving_;
+          if (moving_ > kMostDots) return;
+          const std::int64_t end = one.taken_ns == INT64_MAX ? call_.time.end_ns + 1 : one.taken_ns;
+          const float part = static_cast<float>(state_.now_ns - one.begin_ns) /
+                             static_cast<float>(std::max<std::int64_t>(end - one.begin_ns, 1));
+          const Point at = along(corners(one), std::clamp(part, 0.0F, 1.0F));
+          into_.discs.push_back(
+              {at.x, at.y, std::clamp(radius_ * 0.32F, 1.5F, 6.0F), Ink::Now, Fill::Solid});
+        });
   }
 
   static Point along(const std::vector<Point>& corners, float part) {
@@ -382,8 +388,7 @@ class TopologyView::Frame {
   const Document& document_;
   const Machine* machine_;  ///< null: nobody knows, ranks stand on a circle
   const CallFacts& call_;
-  const Transfers& transfers_;
-  const std::vector<Edge>& edges_;
+  const Traffic* traffic_;  ///< null: it is being made, and the ranks stand there alone
   const State& state_;
   const Canvas& canvas_;
   Panel& panel_;
@@ -397,30 +402,29 @@ class TopologyView::Frame {
   double fullest_share_ = 0;
 };
 
-void TopologyView::prepare(const Document& document, const State& state, const Canvas& canvas,
-                           Panel& into) {
-  const CallFacts* const call = document.call_at(state.now_ns);
+TopologyView::Traffic TopologyView::traffic_of(const Document& document,
+                                               const CallFacts* const& call) {
+  Traffic made{.transfers = transfers_of(document, *call), .edges = {}};
+  std::vector<Edge>& edges = made.edges;
+  for (const Transfer& one : made.transfers.all) {
+    const Edge edge{one.channel, one.from, one.to};
+    if (edges.empty() || edges.back() != edge) edges.push_back(edge);
+  }
+  std::ranges::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  edges.shrink_to_fit();
+  return made;
+}
+
+void TopologyView::prepare(const std::shared_ptr<const Document>& document, const State& state,
+                           const Canvas& canvas, Panel& into) {
+  const CallFacts* const call = document->call_at(state.now_ns);
   if (call == nullptr) {
     into.lines.emplace_back("The trace has no collective, so nothing moves.");
     return;
   }
-  if (document_ != &document || !has_call_ || communicator_ != call->communicator ||
-      sequence_ != call->sequence) {
-    document_ = &document;
-    has_call_ = true;
-    communicator_ = call->communicator;
-    sequence_ = call->sequence;
-    transfers_ = transfers_of(document, *call);
-    edges_.clear();
-    for (const Transfer& one : transfers_.all) {
-      const Edge edge{one.channel, one.from, one.to};
-      if (edges_.empty() || edges_.back() != edge) edges_.push_back(edge);
-    }
-    std::ranges::sort(edges_);
-    edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
-    edges_.shrink_to_fit();
-  }
-  Frame(document, *call, transfers_, edges_, state, canvas, into).run();
+  const Traffic* const traffic = traffic_.of(document, call);
+  Frame(*document, *call, traffic, state, canvas, into).run();
 }
 
 }  // namespace ringside::gui

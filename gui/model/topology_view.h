@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gui/model/kept.h"
 #include "gui/model/state.h"
 #include "gui/model/transfers.h"
 
@@ -13,7 +14,11 @@ namespace ringside::gui {
 /// their GPUs, NVSwitch and NICs where the job is known, else the ranks on a circle.
 class TopologyView {
  public:
-  void prepare(const Document& document, const State& state, const Canvas& canvas, Panel& into);
+  explicit TopologyView(Making making) : traffic_(making, traffic_of) {}
+
+  void prepare(const std::shared_ptr<const Document>& document, const State& state,
+               const Canvas& canvas, Panel& into);
+  void forget() { traffic_.forget(); }
 
  private:
   class Frame;
@@ -22,11 +27,12 @@ class TopologyView {
     std::int32_t channel, from, to;
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
-  const Document* document_ = nullptr;
-  std::uint32_t communicator_ = 0, sequence_ = 0;
-  bool has_call_ = false;
-  Transfers transfers_;
-  std::vector<Edge> edges_;  ///< of the call, each once, in order
+  struct Traffic {
+    Transfers transfers;
+    std::vector<Edge> edges;  ///< of the call, each once, in order
+  };
+  static Traffic traffic_of(const Document& document, const CallFacts* const& call);
+  Kept<Traffic> traffic_;
 };
 
 }  // namespace ringside::gui

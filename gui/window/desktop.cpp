@@ -133,7 +133,8 @@ class Window {
 
   void frame() {
     // Nothing moves while nothing is done: a window that is looked at costs nothing.
-    if (session_.state().is_playing || !loader_.what().empty() || fresh_frames_ > 0) {
+    if (session_.state().is_playing || session_.is_preparing() || !loader_.what().empty() ||
+        fresh_frames_ > 0) {
       glfwPollEvents();
       fresh_frames_ = std::max(fresh_frames_ - 1, 0);
     } else {
@@ -263,7 +264,7 @@ class Window {
   std::string settings_path_;
   Settings settings_;
   GLFWwindow* window_ = nullptr;
-  Session session_;
+  Session session_{Making::Beside};
   Frame frame_;
   Loader loader_;
   Dropped dropped_;

@@ -43,9 +43,9 @@ TEST(Slots, EightFillUpAndTheSenderWaits) {
   EXPECT_TRUE(history.at(500).is_sending);
   State state = first_state(*document);
   state.now_ns = 500;
-  Slots slots;
+  Slots slots(Making::Now);
   Panel panel;
-  slots.prepare(*document, state, {.width = 1000, .height = 600}, panel);
+  slots.prepare(document, state, {.width = 1000, .height = 600}, panel);
   EXPECT_THAT(panel.lines,
               Contains(HasSubstr("rank 0 waits: all 8 slots are full until rank 1 takes one")));
 }
@@ -56,9 +56,9 @@ TEST(Slots, AReceiverWaitsForWhatNobodyHasPosted) {
   state.connection = ConnectionKey{0, 1, 0, 0};
   state.now_ns = 30'000;  // rank 0 has been in its step since 10 us, rank 1 begins at 40
   EXPECT_FALSE(ConnectionHistory::make(*document->replay, *state.connection).at(30'000).is_sending);
-  Slots slots;
+  Slots slots(Making::Now);
   Panel panel;
-  slots.prepare(*document, state, {.width = 1000, .height = 600}, panel);
+  slots.prepare(document, state, {.width = 1000, .height = 600}, panel);
   EXPECT_THAT(panel.lines,
               Contains(HasSubstr("rank 0 waits: no slot is filled until rank 1 posts one")));
 }
