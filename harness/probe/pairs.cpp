@@ -244,7 +244,8 @@ void mark_outliers(PairMatrix& matrix) {
     if (like.size() < kFewest) continue;
     const double rate = median(rates), time = median(times);
     for (PairCell* cell : like) {
-      if (cell->gbs < rate / 2) {
+      cell->is_slow = cell->gbs < rate / 2;
+      if (cell->is_slow) {
         cell->why = fmt::format("{:.2f} GB/s, the median {:.2f}", cell->gbs, rate);
       } else if (cell->latency_us > time * 3) {
         cell->why = fmt::format("{:.1f} us, the median {:.1f}", cell->latency_us, time);
@@ -258,8 +259,10 @@ std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix) {
   std::map<int, int> times;
   std::vector<std::string> pairs;
   std::size_t count = 0;
+  // A message that came late may have met a busy host: where rates differ, they say whose link it is.
+  const bool is_by_rate = std::ranges::any_of(matrix.cells, &PairCell::is_slow);
   for (const PairCell& cell : matrix.cells) {
-    if (!cell.is_outlier) continue;
+    if (!(is_by_rate ? cell.is_slow : cell.is_outlier)) continue;
     ++count;
     ++times[cell.from];
     ++times[cell.to];

@@ -42,6 +42,7 @@ struct PairCell {
   double gbs = 0;           ///< 10^9 B/s
   double expected_gbs = 0;  ///< by the slower interface of the two; 0: not known
   bool is_outlier = false;
+  bool is_slow = false;  ///< an outlier by its rate, not its latency alone
   std::string why = {};  ///< of an outlier
 };
 

@@ -61,5 +61,18 @@ TEST(ProbePairs, TheRankInAllSlowPairsIsNamed) {
   EXPECT_EQ(findings[0].ranks, std::vector<int>{2});
 }
 
+// On a busy machine one message or another comes late: that does not hide whose link is slow.
+TEST(ProbePairs, LateMessagesDoNotHideASlowLink) {
+  PairMatrix matrix = four_hosts();
+  for (PairCell& cell : matrix.cells) {
+    if (cell.from == 2 || cell.to == 2) cell.gbs = 0.1;
+    if (cell.from == 0 && cell.to == 3) cell.latency_us = 400;
+  }
+  mark_outliers(matrix);
+  const auto findings = judge_pairs(matrix);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].ranks, std::vector<int>{2});
+}
+
 }  // namespace
 }  // namespace ringside::probe
