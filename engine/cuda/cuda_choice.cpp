@@ -34,6 +34,12 @@ int usual_channels(const GpuSituation& at) {
 
 }  // namespace
 
+Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks) {
+  constexpr Bytes kOfLists{1 << 20};  // Simple, on several channels
+  if (!call.sends.empty() || !call.recvs.empty()) return kOfLists;
+  return call_bytes(call.collective, shape_of(call), nranks);
+}
+
 Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes) {
   const bool is_short = situation.collective == Collective::AllReduce &&
                         situation.bytes <= kLongestLl && situation.nranks <= kMaxPortsInSet;

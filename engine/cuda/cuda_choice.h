@@ -10,7 +10,7 @@ namespace ringside {
 /// What a choice on one GPU depends on.
 struct GpuSituation {
   Collective collective = Collective::AllReduce;
-  Bytes bytes = {};  ///< call_bytes()
+  Bytes bytes = {};  ///< bytes_to_choose_by()
   int nranks = 1;
   int sharing = 1;  ///< ranks whose blocks are in one launch
   /// Whether connections keep LL128's lines whole: those through memory of hosts do not.
@@ -19,6 +19,10 @@ struct GpuSituation {
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
 };
+
+/// What a call's protocol and channels are chosen by: its bytes, but for lists of sends and receives one size for all, since
+/// both ends of a transfer have to choose alike, whatever else their calls have.
+Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 
 /// How a collective runs among ranks of GPUs: by the wishes, else by its length.
 ///

@@ -182,7 +182,7 @@ class CudaExecutor final : public Executor {
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
     return choose_on_gpu({.collective = call.collective,
-                          .bytes = call_bytes(call.collective, shape_of(call), group_->nranks()),
+                          .bytes = bytes_to_choose_by(call, group_->nranks()),
                           .nranks = group_->nranks(),
                           .sharing = group_->nranks(),
                           .multiprocessors = group_->device().multiprocessors,

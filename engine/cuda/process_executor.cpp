@@ -45,7 +45,7 @@ class CudaProcessExecutor final : public Executor {
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
     return choose_on_gpu({.collective = call.collective,
-                          .bytes = call_bytes(call.collective, shape_of(call), nranks()),
+                          .bytes = bytes_to_choose_by(call, nranks()),
                           .nranks = nranks(),
                           .keeps_lines = links_->keeps_lines(),
                           .multiprocessors = device_.multiprocessors,

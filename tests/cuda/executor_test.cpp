@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/cuda/cuda_choice.h"
 #include "engine/cuda/cuda_executor.h"
 #include "engine/runtime/communicator.h"
 #include "tests/cuda/device_under_test.h"
@@ -103,6 +104,17 @@ TEST_F(CudaExecutorTest, RunsTheCallsOfACommunicatorOneAfterTheOther) {
 }
 
 // 2(n - 1) + 1 = 5 primitives of a ring in one loop, in the rank's trace with times of the host's clock.
+// Rank 0 sends a megabyte by itself, rank 1 receives it beside a send of 8 bytes: both choose for it alike.
+TEST(CudaChoice, ListedMessagesAreChosenForWhateverIsBesideThem) {
+  const CollectiveCall alone{
+      .collective = Collective::Send, .count = 1 << 18, .sends = {{Rank{1}, 0, 1 << 18}}};
+  const CollectiveCall beside{.collective = Collective::SendRecv,
+                              .sends = {{Rank{2}, 0, 2}},
+                              .recvs = {{Rank{0}, 0, 1 << 18}}};
+  EXPECT_EQ(bytes_to_choose_by(alone, 3), bytes_to_choose_by(beside, 3));
+  EXPECT_EQ(bytes_to_choose_by({.collective = Collective::AllGather, .count = 2}, 3), 24_B);
+}
+
 TEST_F(CudaExecutorTest, PutsWhatKernelsRecordIntoTheTrace) {
   run_all(Seconds{60}, [&](Communicator& communicator, int rank) {
     communicator.set_wishes(
