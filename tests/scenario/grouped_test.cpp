@@ -16,58 +16,61 @@ using hangs::Op;
 using hangs::Step;
 using testing::HasSubstr;
 
-std::string text_of(const std::string& steps, const std::string& more = "") {
+std::string grouped_text(const std::string& steps, const std::string& more = "") {
   return "ringside: scenario/1\nname: g\nranks: 8\niterations: 3\ngroups: {ring: [0-3, 4-7]}\n"
          "steps:\n" +
          steps + more;
 }
 
-Scenario scenario_of(const std::string& steps, const std::string& more = "") {
-  const auto scenario = parse_scenario(text_of(steps, more), "s.yaml");
+Scenario grouped_scenario(const std::string& steps, const std::string& more = "") {
+  const auto scenario = parse_scenario(grouped_text(steps, more), "s.yaml");
   EXPECT_TRUE(scenario) << scenario.error().message << scenario.error().help;
   return *scenario;
 }
 
-std::string refusal(const std::string& step) {
-  const auto scenario = parse_scenario(text_of("- " + step + "\n"), "s.yaml");
+std::string grouped_refusal(const std::string& step) {
+  const auto scenario = parse_scenario(grouped_text("- " + step + "\n"), "s.yaml");
   return scenario ? "accepted" : scenario.error().message + " | " + scenario.error().help;
 }
 
 TEST(GroupedYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
   const std::string transfer = "transfer: {on: ring, from: 0, to: 1, count: 3}";
   const std::string reduce = "all_reduce: {on: ring, count: 3}";
-  EXPECT_EQ(refusal("grouped: {calls: [" + transfer + "]}"), "accepted");
-  EXPECT_THAT(refusal("grouped: {calls: [" + transfer + ", " + reduce + "]}"),
+  EXPECT_EQ(grouped_refusal("grouped: {calls: [" + transfer + "]}"), "accepted");
+  EXPECT_THAT(grouped_refusal("grouped: {calls: [" + transfer + ", " + reduce + "]}"),
               HasSubstr("s.yaml:7: grouped calls are one kernel of one communicator"));
-  EXPECT_THAT(refusal("grouped: {calls: [" + reduce + ", all_reduce: {on: world, count: 3}]}"),
-              HasSubstr("one communicator"));
-  EXPECT_THAT(refusal("grouped: {calls: [" + transfer + ", " + transfer + "]}"),
+  EXPECT_THAT(
+      grouped_refusal("grouped: {calls: [" + reduce + ", all_reduce: {on: world, count: 3}]}"),
+      HasSubstr("one communicator"));
+  EXPECT_THAT(grouped_refusal("grouped: {calls: [" + transfer + ", " + transfer + "]}"),
               HasSubstr("two grouped transfers from 0 to 1"));
-  EXPECT_THAT(refusal("grouped: {calls: [kernel: 1ms]}"), HasSubstr("grouped are calls"));
-  EXPECT_THAT(refusal("grouped: {calls: [grouped: {calls: [join]}]}"),
+  EXPECT_THAT(grouped_refusal("grouped: {calls: [kernel: 1ms]}"), HasSubstr("grouped are calls"));
+  EXPECT_THAT(grouped_refusal("grouped: {calls: [grouped: {calls: [join]}]}"),
               HasSubstr("grouped are calls"));
-  EXPECT_THAT(refusal("grouped: {calls: [repeat: {times: 2, steps: [join]}]}"),
+  EXPECT_THAT(grouped_refusal("grouped: {calls: [repeat: {times: 2, steps: [join]}]}"),
               HasSubstr("grouped are calls"));
-  EXPECT_THAT(refusal("grouped: {calls: []}"), HasSubstr("calls must be a list"));
-  EXPECT_THAT(refusal("grouped: [" + transfer + "]"), HasSubstr("grouped must be a mapping"));
-  EXPECT_THAT(refusal("grouped: {calls: [all_reduce: {on: ring, count: 3, async: yes}]}"),
+  EXPECT_THAT(grouped_refusal("grouped: {calls: []}"), HasSubstr("calls must be a list"));
+  EXPECT_THAT(grouped_refusal("grouped: [" + transfer + "]"),
+              HasSubstr("grouped must be a mapping"));
+  EXPECT_THAT(grouped_refusal("grouped: {calls: [all_reduce: {on: ring, count: 3, async: yes}]}"),
               HasSubstr("say it of the whole"));
-  EXPECT_THAT(refusal("send_recv: {on: ring, count: 3, by: 4}"), HasSubstr("-3 to 3"));
-  EXPECT_THAT(refusal("send_recv: {on: ring, count: 3, by: 0}"), HasSubstr("with itself"));
-  EXPECT_THAT(refusal("join: {stream: never}"), HasSubstr("no step is on stream 'never'"));
-  EXPECT_THAT(refusal("grouped"), HasSubstr("'grouped' is not a step by itself"));
-  EXPECT_THAT(refusal("kernel: {time: 1ms, stream: a b}"), HasSubstr("cannot name a stream"));
+  EXPECT_THAT(grouped_refusal("send_recv: {on: ring, count: 3, by: 4}"), HasSubstr("-3 to 3"));
+  EXPECT_THAT(grouped_refusal("send_recv: {on: ring, count: 3, by: 0}"), HasSubstr("with itself"));
+  EXPECT_THAT(grouped_refusal("join: {stream: never}"), HasSubstr("no step is on stream 'never'"));
+  EXPECT_THAT(grouped_refusal("grouped"), HasSubstr("'grouped' is not a step by itself"));
+  EXPECT_THAT(grouped_refusal("kernel: {time: 1ms, stream: a b}"),
+              HasSubstr("cannot name a stream"));
 }
 
 /// Calls 0 to 2 of an iteration: a ring, both ways between two, all.
-constexpr const char* kSteps =
+constexpr const char* kGroupedSteps =
     "- send_recv: {on: ring, count: 4096}\n"
     "- grouped: {calls: [transfer: {on: ring, from: 0, to: 1, count: 64}, transfer: {on: ring, "
     "from: 1, to: 0, count: 64}]}\n"
     "- all_reduce: {on: world, count: 128}\n";
 
 std::vector<Op> ops_with(const std::string& fault, int rank, int iteration) {
-  hangs::Program program = hangs::make_program(scenario_of(kSteps).outline);
+  hangs::Program program = hangs::make_program(grouped_scenario(kGroupedSteps).outline);
   const auto parsed = parse_fault(fault);
   EXPECT_TRUE(parsed) << parsed.error().message;
   EXPECT_TRUE(plan_faults({.seed = 1, .faults = {*parsed}}, program));
@@ -92,7 +95,7 @@ TEST(GroupedFaults, WhatBeginsTogetherIsOneCall) {
 }
 
 TEST(GroupedFaults, AChangedCountIsThatOfAllItsTransfers) {
-  hangs::Program program = hangs::make_program(scenario_of(kSteps).outline);
+  hangs::Program program = hangs::make_program(grouped_scenario(kGroupedSteps).outline);
   const auto parsed = parse_fault("wrong_count:rank=2,call=2,count=77");
   ASSERT_TRUE(parsed);
   ASSERT_TRUE(plan_faults({.seed = 1, .faults = {*parsed}}, program));
@@ -104,7 +107,7 @@ TEST(GroupedFaults, AChangedCountIsThatOfAllItsTransfers) {
 // Rank 0's first send to rank 1 has 16 KiB, its second, in the grouped transfers, 256 B: beyond 16 KiB it is that one.
 TEST(GroupedFaults, AConnectionThatFailsLosesATransfer) {
   const auto lost = [](const std::string& after) {
-    hangs::Program program = hangs::make_program(scenario_of(kSteps).outline);
+    hangs::Program program = hangs::make_program(grouped_scenario(kGroupedSteps).outline);
     const auto parsed = parse_fault("stall_link:from=0,to=1,after=" + after);
     EXPECT_TRUE(parsed) << parsed.error().message;
     const auto planned = plan_faults({.seed = 1, .faults = {*parsed}}, program);
@@ -119,7 +122,7 @@ TEST(GroupedFaults, AConnectionThatFailsLosesATransfer) {
 }
 
 TEST(GroupedFaults, CallsMadeTwiceBeginOneAfterTheOther) {
-  hangs::Program program = hangs::make_program(scenario_of(kSteps).outline);
+  hangs::Program program = hangs::make_program(grouped_scenario(kGroupedSteps).outline);
   const auto parsed = parse_fault("add:rank=1,call=3");
   ASSERT_TRUE(parsed);
   ASSERT_TRUE(plan_faults({.seed = 1, .faults = {*parsed}}, program));
