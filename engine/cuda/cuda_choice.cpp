@@ -36,7 +36,7 @@ int usual_channels(const GpuSituation& at) {
 
 Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks) {
   constexpr Bytes kOfLists{1 << 20};  // Simple, on several channels
-  if (!call.sends.empty() || !call.recvs.empty()) return kOfLists;
+  if (is_listed(call)) return kOfLists;
   return call_bytes(call.collective, shape_of(call), nranks);
 }
 

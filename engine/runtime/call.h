@@ -32,6 +32,11 @@ struct CollectiveCall {
 /// Whether the two differ in nothing but their buffers.
 bool is_alike(const CollectiveCall& a, const CollectiveCall& b);
 
+/// Whether it lists its sends and receives, whose other ends may stand in other calls' lists.
+inline bool is_listed(const CollectiveCall& call) {
+  return !call.sends.empty() || !call.recvs.empty();
+}
+
 /// What the call's plan depends on.
 CallShape shape_of(const CollectiveCall& call);
 

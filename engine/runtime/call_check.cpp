@@ -213,8 +213,7 @@ class CallCheck::Impl {
 
   void begin_messages(const CollectiveCall& call) {
     if (!board_->has_pairs()) return;
-    const bool is_listed = !call.sends.empty() || !call.recvs.empty();
-    if (is_listed) {
+    if (is_listed(call)) {
       for (const Transfer& one : call.sends) begin_message(me_, one.peer, one.count, call.type);
       for (const Transfer& one : call.recvs) begin_message(one.peer, me_, one.count, call.type);
     } else if (call.count > 0) {

@@ -26,9 +26,6 @@ bool copies(Collective collective) {
          collective == Collective::Broadcast;
 }
 
-/// Sends and receives with their lengths, where peers may list other ones.
-bool is_listed(const CollectiveCall& call) { return !call.sends.empty() || !call.recvs.empty(); }
-
 Bytes bytes_of(const Transfer& one, DataType type) {
   return size_of(type) * static_cast<std::uint64_t>(one.count);
 }
