@@ -103,15 +103,19 @@ class Reproducer {
       const bool is_dead =
           made_.original.kind == hang::Kind::DeadRank &&
           std::ranges::find(made_.original.culprits, rank) != made_.original.culprits.end();
-      fault.kind = is_silent(rank) ? (is_dead ? FaultKind::Kill : FaultKind::Stop)
-                   : computes      ? FaultKind::Stall
-                                   : FaultKind::Throw;
+      // A dead rank may have left calls in its log.
+      fault.kind = is_dead           ? FaultKind::Kill
+                   : is_silent(rank) ? FaultKind::Stop
+                   : computes        ? FaultKind::Stall
+                                     : FaultKind::Throw;
       fault.rank = rank;
       fault.call = merger_->made(rank);
       made_.scenario.faults.faults.push_back(fault);
       is_any_stopped_ |= fault.kind == FaultKind::Stop;
       note(is_silent(rank)
                ? fmt::format("rank {} left no calls: {} here", rank, is_dead ? "killed" : "stopped")
+           : is_dead
+               ? fmt::format("where rank {} died: killed behind its last call here", rank)
                : fmt::format("why rank {} came no further: {} here", rank,
                              computes ? "it computes for ever" : "an exception takes it out"));
       merger_->emit(step, {rank});

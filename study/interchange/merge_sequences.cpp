@@ -219,24 +219,15 @@ std::vector<int> SequenceMerger::joined_sets(int number) {
   std::vector<int> joined{number};
   for (std::size_t next = 0; next < joined.size(); ++next) {
     const RecordedRank& own = rank(joined[next]);
+    if (own.is_silent) continue;
     for (std::size_t i = 0; i < own.set_length(0); ++i) {
       if (own.calls[i].is_pending) return {};
       for (const int party : parties(own.calls[i])) {
-        if (std::ranges::find(joined, party) != joined.end()) continue;
         if (!rank(party).is_silent) {
           const auto other = next_like(rank(party), own.calls[i]);
           if (!other || !rank(party).calls[*other].is_of_set) return {};
         }
-        joined.push_back(party);
-      }
-    }
-  }
-  // Whoever was joined by one transfer may lack another one's half.
-  for (const int one : joined) {
-    if (rank(one).is_silent) continue;
-    for (std::size_t i = 0; i < rank(one).set_length(0); ++i) {
-      for (const int party : parties(rank(one).calls[i])) {
-        if (!rank(party).is_silent && !next_like(rank(party), rank(one).calls[i])) return {};
+        if (std::ranges::find(joined, party) == joined.end()) joined.push_back(party);
       }
     }
   }

@@ -143,6 +143,16 @@ TEST(ReproductionSets, WhatAllBeganTogetherIsOneStep) {
   EXPECT_EQ(pairs.again, pairs.original);
 }
 
+// Its log has calls, its dump is not there: killed it is again.
+TEST(ReproductionSets, ARankThatDiedInARingDiesAgain) {
+  const Replayed told = replay_of(
+      "ranks: 4\niterations: 20\nsteps: [send_recv: {on: world, count: 400}, all_reduce: {on: "
+      "world, "
+      "count: 9}, synchronize]\nfaults: [kill: {rank: 1, call: 10}]\n");
+  EXPECT_EQ(told.original, "dead_rank 1");
+  EXPECT_EQ(told.again, told.original);
+}
+
 // Places in groups are told for all groups of a name, so groups of other lengths have another.
 TEST(ReproductionSets, GroupsOfSeveralLengthsAreReadBack) {
   const Replayed told = replay_of(
