@@ -10,9 +10,8 @@
 #include <span>
 
 #include "engine/runtime/bootstrap.h"
-#include "engine/transport/acceptor.h"
+#include "engine/runtime/file_hand_out.h"
 #include "engine/transport/sealed_file.h"
-#include "engine/transport/socket.h"
 
 namespace ringside {
 namespace {
@@ -29,14 +28,6 @@ void put_text(std::array<char, N>& field, const std::string& text) {
   std::memcpy(field.data(), text.data(), std::min(text.size(), N - 1));
 }
 
-std::string fresh_name() {
-  std::string name = "ringside-calls-";
-  for (const std::byte byte : random_secret().bytes) {
-    name += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  }
-  return name;
-}
-
 std::size_t size_for(std::size_t ranks) {
   const std::size_t pairs = ranks <= CallBoard::kMostPaired ? ranks * ranks * 2 : 0;
   return (ranks + pairs) * sizeof(CallLog::Memory);
@@ -50,23 +41,9 @@ Status check_memory(int fd, std::size_t size) {
                "use the same version on every rank"};
 }
 
-/// The lowest rank hands the memory to all others of the host.
-Status hand_out(int memory, const Endpoint& name, std::size_t others, const Bootstrap& bootstrap,
-                const Patience& patience) {
-  if (others == 0) return {};
-  RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
-               Acceptor::listen(name, bootstrap.secret(), {}, bootstrap.clock()));
-  for (std::size_t i = 0; i < others; ++i) {
-    RINGSIDE_TRY(const Accepted accepted, acceptor->accept(patience));
-    RINGSIDE_TRY(send_fd(accepted.fd.get(), memory, patience));
-  }
-  return {};
-}
-
-Result<UniqueFd> fetch(const Endpoint& name, std::size_t size, const Secret& secret,
+Result<UniqueFd> fetch(const AbstractName& name, std::size_t size, const Bootstrap& bootstrap,
                        const Patience& patience) {
-  RINGSIDE_TRY(const UniqueFd peer, connect_authenticated(name, secret, {}, patience));
-  RINGSIDE_TRY(UniqueFd memory, recv_fd(peer.get(), patience));
+  RINGSIDE_TRY(UniqueFd memory, fetch_file(name, bootstrap, patience));
   RINGSIDE_TRY(check_memory(memory.get(), size));
   return memory;
 }
@@ -85,7 +62,7 @@ Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const s
                                                    bool wanted, Deadline deadline) {
   Introduction mine;
   put_text(mine.host, host);
-  put_text(mine.name, fresh_name());
+  put_text(mine.name, hand_out_name("calls").name);
   mine.wanted = wanted ? 1 : 0;
   RINGSIDE_TRY(const std::vector<std::byte> bytes,
                bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
@@ -101,10 +78,10 @@ Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const s
   const std::size_t size = size_for(ranks.size());
   Introduction& first = all[static_cast<std::size_t>(to_int(ranks.front()))];
   first.name.back() = '\0';
-  const Endpoint name = AbstractName{first.name.data()};
+  const AbstractName name{first.name.data()};
   const bool is_first = ranks.front() == bootstrap.rank();
   const Patience patience = bootstrap.patience(deadline);
-  auto memory = is_first ? make_sealed_file(size) : fetch(name, size, bootstrap.secret(), patience);
+  auto memory = is_first ? make_sealed_file(size) : fetch(name, size, bootstrap, patience);
   const bool is_told = is_first || (!memory && memory.error().code == ErrorCode::Aborted);
   if (!memory && is_told) return memory.error();
   if (!memory) return two_hosts(bootstrap.rank(), ranks.front(), host, memory.error());
@@ -113,7 +90,7 @@ Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const s
   std::unique_ptr<CallBoard> board(
       new CallBoard(std::move(ranks), static_cast<std::byte*>(mapped), size));
   if (is_first) {
-    RINGSIDE_TRY(hand_out(memory->get(), name, board->ranks_.size() - 1, bootstrap, patience));
+    RINGSIDE_TRY(hand_out_file(memory->get(), name, board->ranks_.size() - 1, bootstrap, patience));
   }
   return board;
 }

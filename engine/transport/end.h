@@ -34,6 +34,9 @@ class TransportEnd {
   /// slots and counters of the connection's protocol take. Whoever lays something of his own into them uses the ends for
   /// nothing else but abort(). Empty: there are none.
   [[nodiscard]] virtual std::span<std::byte> shared_pages() const { return {}; }
+  /// The Unix socket between the two processes, for whoever uses shared_pages() and has open files to hand over
+  /// (file_passing.h). -1: there is none.
+  [[nodiscard]] virtual int file_socket() const { return -1; }
 };
 
 /// The sending end of one direction of one channel between two ranks.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "engine/transport/file_passing.h"
 #include "engine/transport/sealed_file.h"
 
 namespace ringside {

@@ -11,7 +11,6 @@
 #include "engine/transport/mapping.h"
 #include "engine/transport/shared_memory.h"
 #include "engine/transport/shared_span.h"
-#include "engine/transport/socket.h"
 
 /// How a sender in shared memory says where bytes lie instead of sending them: NCCL's direct reads and
 /// writes of registered buffers.

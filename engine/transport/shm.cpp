@@ -15,6 +15,7 @@
 #include "engine/protocol/ll.h"
 #include "engine/protocol/ll128.h"
 #include "engine/protocol/slot_fifo.h"
+#include "engine/transport/file_passing.h"
 #include "engine/transport/mapping.h"
 #include "engine/transport/preamble.h"
 #include "engine/transport/reference.h"
@@ -154,6 +155,7 @@ class ShmSendEnd final : public SendEnd {
   void abort() noexcept override { end_.abort(); }
   [[nodiscard]] Bytes slot_size() const override { return end_.slot_size(); }
   [[nodiscard]] std::span<std::byte> shared_pages() const override { return end_.pages(); }
+  [[nodiscard]] int file_socket() const override { return end_.socket(); }
 
  private:
   [[nodiscard]] Status check_size(std::size_t bytes) const {
@@ -223,6 +225,7 @@ class ShmRecvEnd final : public RecvEnd {
   void abort() noexcept override { end_.abort(); }
   [[nodiscard]] Bytes slot_size() const override { return end_.slot_size(); }
   [[nodiscard]] std::span<std::byte> shared_pages() const override { return end_.pages(); }
+  [[nodiscard]] int file_socket() const override { return end_.socket(); }
 
  private:
   /// The slot holds no bytes: they lie where it says, or where this rank has asked for them.

@@ -15,6 +15,7 @@
 
 #include "engine/transport/frame.h"
 #include "engine/transport/raw_address.h"
+#include "engine/transport/socket_wait.h"
 
 namespace ringside {
 namespace {
@@ -26,10 +27,6 @@ constexpr std::chrono::seconds kKeepInterval{1};  ///< between probes
 constexpr const char* kClosedConnection = "a closed connection";
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
-
-bool would_wait(int error_number) {
-  return error_number == EAGAIN || error_number == EWOULDBLOCK;  // NOLINT: equal on Linux only
-}
 
 bool means_peer_gone(int error_number) {
   return error_number == ECONNRESET || error_number == EPIPE || error_number == ECONNABORTED ||
@@ -62,30 +59,6 @@ std::optional<std::chrono::milliseconds> silence_before_reset(int socket, int er
       std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
   if (keeps_alive == 0 || silence < kKeepIdle + 2 * kKeepInterval) return std::nullopt;
   return silence;
-}
-
-Error stream_error(int socket, int error_number) {
-  if (const auto silence = silence_before_reset(socket, error_number)) {
-    return silent_error(
-        describe_peer(socket),
-        fmt::format("{} after {} s of silence", reason(error_number), silence->count() / 1000));
-  }
-  if (means_peer_gone(error_number)) {
-    return {ErrorCode::PeerGone,
-            fmt::format("{}: connection lost: {}", describe_peer(socket), reason(error_number))};
-  }
-  if (means_unreachable(error_number)) {
-    return silent_error(describe_peer(socket), reason(error_number));
-  }
-  return system_error(describe_peer(socket), error_number);
-}
-
-/// errors  Timeout, Aborted
-Status wait_for(int socket, short events, const Patience& patience) {
-  RINGSIDE_TRY(const bool is_ready, patience.wait_for(socket, events));
-  if (is_ready) return {};
-  return Error{ErrorCode::Timeout, fmt::format("{}: nothing {} in time", describe_peer(socket),
-                                               events == POLLIN ? "came" : "could be sent")};
 }
 
 Result<UniqueFd> make_socket(int family) {
@@ -172,6 +145,33 @@ Result<UniqueFd> bind_to(const Endpoint& endpoint, bool listens) {
 }
 
 }  // namespace
+
+bool would_wait(int error_number) {
+  return error_number == EAGAIN || error_number == EWOULDBLOCK;  // NOLINT: equal on Linux only
+}
+
+Error stream_error(int socket, int error_number) {
+  if (const auto silence = silence_before_reset(socket, error_number)) {
+    return silent_error(
+        describe_peer(socket),
+        fmt::format("{} after {} s of silence", reason(error_number), silence->count() / 1000));
+  }
+  if (means_peer_gone(error_number)) {
+    return {ErrorCode::PeerGone,
+            fmt::format("{}: connection lost: {}", describe_peer(socket), reason(error_number))};
+  }
+  if (means_unreachable(error_number)) {
+    return silent_error(describe_peer(socket), reason(error_number));
+  }
+  return system_error(describe_peer(socket), error_number);
+}
+
+Status wait_for_socket(int socket, short events, const Patience& patience) {
+  RINGSIDE_TRY(const bool is_ready, patience.wait_for(socket, events));
+  if (is_ready) return {};
+  return Error{ErrorCode::Timeout, fmt::format("{}: nothing {} in time", describe_peer(socket),
+                                               events == POLLIN ? "came" : "could be sent")};
+}
 
 Result<UniqueFd> listen_on(const Endpoint& endpoint) { return bind_to(endpoint, true); }
 Result<UniqueFd> take_port(const SocketAddress& address) {
@@ -358,7 +358,7 @@ Status send_all(int socket, std::span<const std::byte> data, const Patience& pat
   while (!data.empty()) {
     RINGSIDE_TRY(const std::size_t sent, send_some(socket, data));
     data = data.subspan(sent);
-    if (sent == 0) RINGSIDE_TRY(wait_for(socket, POLLOUT, patience));
+    if (sent == 0) RINGSIDE_TRY(wait_for_socket(socket, POLLOUT, patience));
   }
   return {};
 }
@@ -367,75 +367,9 @@ Status recv_all(int socket, std::span<std::byte> data, const Patience& patience)
   while (!data.empty()) {
     RINGSIDE_TRY(const std::size_t got, recv_some(socket, data));
     data = data.subspan(got);
-    if (got == 0) RINGSIDE_TRY(wait_for(socket, POLLIN, patience));
+    if (got == 0) RINGSIDE_TRY(wait_for_socket(socket, POLLIN, patience));
   }
   return {};
-}
-
-Status send_fd(int socket, int fd, const Patience& patience) {
-  std::byte carrier{'F'};  // a message needs one byte of data to carry the file
-  iovec data{&carrier, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fd)> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof fd);
-  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  for (;;) {
-    if (::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) return {};
-    if (would_wait(errno)) {
-      RINGSIDE_TRY(wait_for(socket, POLLOUT, patience));
-    } else if (errno != EINTR) {
-      return stream_error(socket, errno);
-    }
-  }
-}
-
-Result<UniqueFd> recv_fd(int socket, const Patience& patience) {
-  std::byte carrier{};
-  iovec data{&carrier, 1};
-  // Room for a second file, so that one too many is seen and closed and not silently dropped.
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
-  msghdr message{};
-  for (;;) {
-    message = {};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (got == 1) break;
-    if (got == 0) {
-      return Error{ErrorCode::PeerGone,
-                   fmt::format("{}: closed the connection", describe_peer(socket))};
-    }
-    if (would_wait(errno)) {
-      RINGSIDE_TRY(wait_for(socket, POLLIN, patience));
-    } else if (errno != EINTR) {
-      return stream_error(socket, errno);
-    }
-  }
-  std::vector<UniqueFd> received;
-  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
-       header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t files = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < files; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-      received.emplace_back(fd);
-    }
-  }
-  if (received.size() != 1) {
-    return Error{ErrorCode::Corrupt, fmt::format("{}: sent {} files where one was expected",
-                                                 describe_peer(socket), received.size())};
-  }
-  return std::move(received.front());
 }
 
 Status send_frame(int socket, std::span<const std::byte> payload, const Patience& patience) {

@@ -107,14 +107,6 @@ Result<std::size_t> recv_some(int socket, std::span<const std::span<std::byte>> 
 /// then many short pieces travel.
 bool is_writable(int socket);
 
-/// Hands an open file to the process at the other end of a Unix socket.
-/// errors  Timeout, Aborted, PeerGone, System
-Status send_fd(int socket, int fd, const Patience& patience);
-
-/// The file that send_fd() sent, close-on-exec.
-/// errors  Timeout, Aborted, PeerGone, System; Corrupt: the message carried no file or several
-Result<UniqueFd> recv_fd(int socket, const Patience& patience);
-
 /// Sends one frame: four bytes of length, little-endian, then the payload.
 /// errors  as send_all
 Status send_frame(int socket, std::span<const std::byte> payload, const Patience& patience);

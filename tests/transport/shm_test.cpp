@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include "engine/transport/file_passing.h"
 #include "engine/transport/socket.h"
 #include "tests/transport/socket_pair.h"
 #include "tests/transport/two_ranks.h"

@@ -7,7 +7,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,10 +41,6 @@ Connection connect_pair(const Endpoint& endpoint) {
   auto accepted = accept_one(listener->get());
   EXPECT_TRUE(accepted);
   return {*std::move(connecting), *std::move(accepted)};
-}
-
-Connection unix_pair(const char* name) {
-  return connect_pair(AbstractName{fmt::format("ringside-test-{}-{}", ::getpid(), name)});
 }
 
 std::vector<std::byte> pattern(std::size_t size) {
@@ -189,29 +184,6 @@ TEST(Socket, ShutdownFromAnotherThreadEndsAWait) {
   const Status ended = waiting.get();
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().code, ErrorCode::PeerGone);
-}
-
-TEST(SendFd, TheFileThatArrivesIsTheFileThatWasSent) {
-  const Connection pair = unix_pair("fd");
-  const UniqueFd memory(::memfd_create("ringside-test", MFD_CLOEXEC));
-  ASSERT_EQ(::ftruncate(memory.get(), 4096), 0);
-  ASSERT_EQ(::pwrite(memory.get(), "hello", 5, 0), 5);
-  ASSERT_TRUE(send_fd(pair.connecting.get(), memory.get(), deadline_in(kPlenty)));
-  const auto received = recv_fd(pair.accepted.get(), deadline_in(kPlenty));
-  ASSERT_TRUE(received);
-  char text[6] = {};
-  ASSERT_EQ(::pread(received->get(), text, 5, 0), 5);
-  EXPECT_STREQ(text, "hello");
-  EXPECT_NE(::fcntl(received->get(), F_GETFD) & FD_CLOEXEC, 0);
-}
-
-TEST(SendFd, AByteWithoutAFileIsCorrupt) {
-  const Connection pair = unix_pair("nofd");
-  const std::byte byte{};
-  ASSERT_TRUE(send_all(pair.connecting.get(), {&byte, 1}, deadline_in(kPlenty)));
-  const auto received = recv_fd(pair.accepted.get(), deadline_in(kPlenty));
-  ASSERT_FALSE(received);
-  EXPECT_EQ(received.error().code, ErrorCode::Corrupt);
 }
 
 TEST(Frame, PayloadsOfAllSizesComeBackOneByOne) {
