@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/vocabulary.h"
 #include "engine/collectives/program_cursor.h"
@@ -18,6 +19,21 @@ namespace {
 struct StrandState {
   ProgramCursor at;
   std::int64_t clock = 0;  ///< of ProofSummary::rounds
+  /// With direct stores: of each strand of all ranks, how many steps come before this one's next. Its own are all.
+  std::vector<std::int64_t> seen = {};
+};
+
+/// With direct stores: who has read what, and what others have stored.
+struct EarlyState {
+  struct Read {
+    std::size_t strand = 0;   ///< among those of all ranks
+    std::int64_t number = 0;  ///< of its steps
+  };
+  std::unordered_map<std::int64_t, std::vector<Read>>
+      reads;                                ///< of the input, by piece x chunks + chunk
+  std::unordered_set<std::int64_t> stored;  ///< of the output, by others
+  std::vector<std::int32_t> send_first;     ///< first_ends()
+  std::size_t first_strand = 0;             ///< among those of all ranks
 };
 
 struct RankState {
@@ -28,7 +44,12 @@ struct RankState {
   std::unordered_map<std::int64_t, Contributions> output;  ///< by piece x chunks + chunk
   std::size_t turn = 0;   ///< one thread: the strand whose turn it is
   std::int64_t time = 0;  ///< one thread: how often all had it
+  EarlyState early;
 };
+
+bool has_bit(std::uint64_t bits, std::size_t number) {
+  return number < 64 && (bits >> number & 1U) != 0;
+}
 
 class Proof {
  public:
@@ -43,6 +64,7 @@ class Proof {
         rank.strands.push_back({ProgramCursor(s)});
       }
     }
+    if (!options.direct.empty()) prepare_direct();
   }
 
   Result<ProofSummary> run() {
@@ -67,6 +89,18 @@ class Proof {
  private:
   std::int64_t loops_of(int rank) { return here(rank).program->loops; }
   RankState& here(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  void prepare_direct() {
+    std::size_t all = 0;
+    for (RankState& rank : ranks_) {
+      rank.early.send_first = first_ends(rank.task->send_peers, false);
+      rank.early.first_strand = all;
+      all += rank.strands.size();
+    }
+    for (RankState& rank : ranks_) {
+      for (StrandState& strand : rank.strands) strand.seen.resize(all);
+    }
+  }
 
   Status connect() {
     for (int rank = 0; rank < n_; ++rank) {
@@ -207,6 +241,7 @@ class Proof {
   Status take_step(int rank, StrandState& strand, const Step& step, const ChunkSpan& span) {
     RankState& state = here(rank);
     const PrimitiveParts parts = parts_of(step.primitive);
+    const DirectStep direct = direct_of(rank, strand);
     Contributions value(n_);
     Status fine;
     for_each_port(step.from, [&](int port) {
@@ -227,22 +262,76 @@ class Proof {
       }
       if (value.overlaps(own)) return broken(rank, strand, "counts a contribution twice");
       value.add(own);
+      RINGSIDE_TRY(note_read(rank, strand, key));
     }
-    if (parts.writes_output && !state.output.try_emplace(key, value).second) {
+    if (parts.writes_output && direct.takes == 0 && !state.output.try_emplace(key, value).second) {
       return broken(rank, strand, "writes an output that is written already");
     }
+    if (!strand.seen.empty()) ++strand.seen[number_of(rank, strand)];
     for_each_port(step.to, [&](int port) {
       const PortEnd& end = state.send[static_cast<std::size_t>(port)];
-      end.line->sent[end.place].push_back({piece, step.chunk, span.count, strand.clock + 1, value});
+      Message message{piece, step.chunk, span.count, strand.clock + 1, value, 0, strand.seen};
+      const auto index = static_cast<std::size_t>(port);
+      for (std::size_t i = 0; i < end.line->receivers.size() && direct.to != 0 && fine; ++i) {
+        if (!has_bit(direct.to, static_cast<std::size_t>(state.early.send_first[index]) + i))
+          continue;
+        message.direct |= std::uint64_t{1} << i;
+        fine = store(rank, strand, to_int(end.line->receivers[i]), key, value);
+      }
+      end.line->sent[end.place].push_back(std::move(message));
       note(end.line->in[end.place], span.count);
     });
+    return fine;
+  }
+
+  /// What of the step that is due goes without a slot.
+  DirectStep direct_of(int rank, const StrandState& strand) {
+    if (options_.direct.empty()) return {};
+    RankState& state = here(rank);
+    const auto turn = static_cast<int>(strand.at.loop() % state.program->turns);
+    const auto place = turn * static_cast<int>(state.strands.size()) +
+                       static_cast<int>(&strand - state.strands.data());
+    return options_.direct[static_cast<std::size_t>(rank)].at(place, strand.at.number());
+  }
+
+  /// Among the strands of all ranks.
+  std::size_t number_of(int rank, const StrandState& strand) {
+    RankState& state = here(rank);
+    return state.early.first_strand + static_cast<std::size_t>(&strand - state.strands.data());
+  }
+
+  /// The rank's input is read by the step that is due.
+  Status note_read(int rank, const StrandState& strand, std::int64_t key) {
+    if (options_.direct.empty()) return {};
+    EarlyState& early = here(rank).early;
+    if (early.stored.contains(key)) {
+      return broken(rank, strand, "reads an input over which another rank has stored in place");
+    }
+    const std::size_t mine = number_of(rank, strand);
+    early.reads[key].push_back({mine, strand.seen[mine]});
     return {};
+  }
+
+  /// The step that is due stores a chunk into `to`'s output. Reads that it does not know of may be yet to come.
+  Status store(int rank, const StrandState& strand, int to, std::int64_t key,
+               const Contributions& value) {
+    RankState& receiver = here(to);
+    for (const EarlyState::Read& read : receiver.early.reads[key]) {
+      if (strand.seen[read.strand] <= read.number) {
+        return broken(rank, strand,
+                      fmt::format("stores over an input that rank {} may still read in place", to));
+      }
+    }
+    receiver.early.stored.insert(key);
+    if (receiver.output.try_emplace(key, value).second) return {};
+    return broken(rank, strand, fmt::format("stores an output of rank {} that is written", to));
   }
 
   /// One message of each sender, added to `value`.
   Status receive(int rank, StrandState& strand, const PortEnd& end, const Step& step,
                  const ChunkSpan& span, Contributions& value) {
     Line& line = *end.line;
+    const std::uint64_t takes = direct_of(rank, strand).takes;
     const auto at = static_cast<std::size_t>(line.taken[end.place] - line.dropped);
     for (const auto& sent : line.sent) {
       const Message& message = sent[at];
@@ -256,8 +345,16 @@ class Proof {
       if (value.overlaps(message.holds)) {
         return broken(rank, strand, "counts a contribution twice");
       }
+      if (has_bit(message.direct, end.place) != (takes != 0)) {
+        return broken(rank, strand,
+                      "the sender stores into a slot or the output, this rank takes "
+                      "the other");
+      }
       value.add(message.holds);
       strand.clock = std::max(strand.clock, message.arrival);
+      for (std::size_t i = 0; i < message.seen.size(); ++i) {
+        strand.seen[i] = std::max(strand.seen[i], message.seen[i]);
+      }
     }
     if (line.group >= 0) note(line.out[end.place], span.count);
     ++line.taken[end.place];

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/collectives/direct_stores.h"
 #include "engine/collectives/record.h"
 
 namespace ringside {
@@ -20,6 +21,8 @@ struct ProofOptions {
   /// Chunks that one connection holds (8 slots / slots a chunk takes), >= 1
   int chunks_in_flight = 2;
   Interleaving interleaving = Interleaving::OneThread;
+  /// What senders store straight into outputs, by rank; none: nothing. It happens at once, whatever the receiver does.
+  std::span<const DirectStores> direct = {};
 };
 
 /// What has crossed one edge: between two ranks, or between a rank and a group (the other is kNoRank).
@@ -53,7 +56,9 @@ struct ProofSummary {
 ///           missing at the end, an input read that holds nothing or was overwritten (in place, by
 ///           anything but itself), an
 ///           output never written, a chunk or length other than the receiver expects, two strands on one port,
-///           a port that leads nowhere, data left on a connection, a deadlock
+///           a port that leads nowhere, data left on a connection, a deadlock. With direct stores, in whatever order
+///           strands run: an input that may be read after another rank has stored over it in place, ends that do
+///           not agree which messages are stored so
 Result<ProofSummary> prove(std::span<const ChannelTask> tasks, std::span<const Program> programs,
                            const ProofOptions& options = {});
 

@@ -20,6 +20,9 @@ struct Message {
   std::int64_t count;
   std::int64_t arrival;  ///< on the clock of ProofSummary::rounds
   Contributions holds;
+  std::uint64_t direct = 0;  ///< a bit a receiver: it lies in the output there
+  std::vector<std::int64_t> seen =
+      {};  ///< steps of each strand of all ranks before it; of proofs with direct stores
 };
 
 /// One connection, of two ranks or a group: what each sender has sent and not every receiver has taken.

@@ -16,7 +16,8 @@ std::string name_of(const PlannedCall& planned) {
 }
 
 /// Proves each channel of the call with 2 chunks a connection, which is the least that a plan may
-/// leave it, in the order of one thread; and with `is_thorough` in all orders and depths.
+/// leave it, in the order of one thread; and with `is_thorough` in all orders and depths, and where senders store
+/// straight into outputs, as early as they can.
 void expect_proof(const PlannedCall& planned, bool is_thorough) {
   for (const std::vector<ChannelTask>& tasks : plan_all(planned)) {
     const auto expect_fine = [&](const ProofOptions& options) {
@@ -28,7 +29,11 @@ void expect_proof(const PlannedCall& planned, bool is_thorough) {
     expect_fine({.chunks_in_flight = least});
     if (!is_thorough) continue;
     expect_fine({.chunks_in_flight = 8});
+    const std::vector<DirectStores> direct =
+        planned.nranks <= 33 ? find_direct_stores(tasks) : std::vector<DirectStores>();
+    expect_fine({.chunks_in_flight = least, .direct = direct});
     if (tasks.front().strands.count == 1) continue;
+    expect_fine({.chunks_in_flight = 8, .interleaving = Interleaving::LastAhead, .direct = direct});
     expect_fine({.chunks_in_flight = least, .interleaving = Interleaving::FirstAhead});
     expect_fine({.chunks_in_flight = least, .interleaving = Interleaving::LastAhead});
     expect_fine({.chunks_in_flight = 8, .interleaving = Interleaving::FirstAhead});
