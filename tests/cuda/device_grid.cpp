@@ -1,6 +1,8 @@
 #include "tests/cuda/device_grid.h"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "engine/runtime/host_choice.h"
 
@@ -11,13 +13,25 @@ constexpr int kTypes = 12;
 constexpr std::array kOps{RedOp::Sum,  RedOp::Avg, RedOp::Max,
                           RedOp::Prod, RedOp::Min, RedOp::PreMulSum};
 constexpr std::array<std::int64_t, 9> kCounts{1, 3, 17, 64, 65, 257, 1001, 2048, 3333};
+/// What models are trained in, each time, and two of all.
+constexpr std::array<std::optional<DataType>, 6> kTypesInGrid{
+    DataType::Float32,    DataType::Bfloat16, DataType::Float16,
+    DataType::Float8E4m3, std::nullopt,       std::nullopt};
 constexpr std::array kProtocols{Protocol::LL, Protocol::LL128, Protocol::Simple};
+
+/// Switches do not reduce every type.
+bool reduces_somehow(Collective collective, Algorithm algorithm, DataType type) {
+  return !is_reduction(collective) ||
+         std::ranges::any_of(kOps, [&](RedOp op) { return can_reduce(algorithm, type, op); });
+}
 
 class Turns {
  public:
   explicit Turns(std::uint64_t seed) : turn_(seed) {}
 
-  DeviceCase next(Collective collective, Algorithm algorithm, Protocol protocol, int nranks) {
+  /// type  none: the next that the algorithm has
+  DeviceCase next(Collective collective, Algorithm algorithm, Protocol protocol, int nranks,
+                  std::optional<DataType> type) {
     ++turn_;
     DeviceCase test;
     test.nranks = nranks;
@@ -34,7 +48,7 @@ class Turns {
                    .nchannels = 1 + static_cast<int>(turn_ / 3 % 2),
                    .slot = 512_B * (1ULL << turn_ % 3)};
     test.warps_per_strand = 1 + static_cast<int>(turn_ / 2 % 3);
-    pick_type(test);
+    pick_type(test, type);
     const std::size_t element = size_of(test.call.type).value;
     test.offset = static_cast<int>(turn_ % 4 * element % 16);
     test.in_place = turn_ % 3 == 0 && has_in_place(collective);
@@ -47,11 +61,10 @@ class Turns {
            collective == Collective::ReduceScatter || collective == Collective::Broadcast;
   }
 
-  /// The next that the algorithm has.
-  void pick_type(DeviceCase& test) {
+  void pick_type(DeviceCase& test, std::optional<DataType> type) {
     do {
       ++draw_;
-      test.call.type = static_cast<DataType>(draw_ % kTypes);
+      test.call.type = type.value_or(static_cast<DataType>(draw_ % kTypes));
       test.call.op = kOps.at(draw_ / 2 % kOps.size());
     } while (is_reduction(test.call.collective) &&
              !can_reduce(test.choice.algorithm, test.call.type, test.call.op));
@@ -73,8 +86,9 @@ std::vector<DeviceCase> device_grid(int nranks) {
       if (!has_algorithm(collective, facts.algorithm)) continue;
       for (const Protocol protocol : kProtocols) {
         if (facts.is_simple_only && protocol != Protocol::Simple) continue;
-        for (int i = 0; i < 2; ++i) {
-          cases.push_back(turns.next(collective, facts.algorithm, protocol, nranks));
+        for (const std::optional<DataType> type : kTypesInGrid) {
+          if (type && !reduces_somehow(collective, facts.algorithm, *type)) continue;
+          cases.push_back(turns.next(collective, facts.algorithm, protocol, nranks, type));
         }
       }
     }
