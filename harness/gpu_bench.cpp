@@ -78,7 +78,7 @@ class GpuSweep {
                                            wishes_));
     RINGSIDE_TRY(const auto plan, ranks_.plan(calls, row.choice, {.timeout = timeout_}));
     const DeviceLaunch launch = plan->launch(buffers_);
-    const auto begin = [&] { return gpu_.launch(plan->grid, launch, options_.collective); };
+    const auto begin = [&] { return gpu_.launch(launch, options_.collective); };
     RINGSIDE_TRY(const std::vector<double> times,
                  times_of(begin, options_.warmup, options_.iterations));
     RINGSIDE_TRY(check_outcome(*plan));
@@ -133,7 +133,7 @@ class GpuSweep {
                  ranks_.plan(calls, row.choice,
                              {.timeout = timeout_, .events = DeviceTrace::kEventsOfStrand}));
     const std::int64_t begin_ns = trace_now().count();
-    RINGSIDE_TRY(gpu_.launch(plan->grid, plan->launch(buffers_), options_.collective));
+    RINGSIDE_TRY(gpu_.launch(plan->launch(buffers_), options_.collective));
     RINGSIDE_TRY(gpu_.finish());
     const std::int64_t end_ns = trace_now().count();
     RINGSIDE_TRY(check_outcome(*plan));

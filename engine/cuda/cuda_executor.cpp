@@ -77,7 +77,7 @@ struct CudaGroup::Impl {
       buffers.push_back(
           {static_cast<const std::byte*>(call->input), static_cast<std::byte*>(call->output)});
     }
-    const Status run = device.run(plan->grid, plan->launch(buffers), choice.collective);
+    const Status run = wait_for(plan->launch(buffers), choice.collective);
     // A kernel that faulted leaves a device that answers nothing: then what the launch said counts.
     const Result<std::optional<Error>> outcome = ranks.outcome(*plan);
     if (outcome && *outcome) return **outcome;
@@ -86,6 +86,12 @@ struct CudaGroup::Impl {
     if (events_of_strand == 0) return {};
     RINGSIDE_TRY(events, trace.take(plan->grid, nranks, *device.memory, trace_now().count()));
     return {};
+  }
+
+  Status wait_for(const DeviceLaunch& launch, Collective collective) {
+    RINGSIDE_TRY(const DeviceQueue::Ticket ticket,
+                 device.queue->begin(launch, collective, std::nullopt));
+    return device.queue->wait(ticket);
   }
 
   [[nodiscard]] std::string absent() const {
@@ -160,11 +166,7 @@ Result<CudaDevice> device_of(Gpu& gpu) {
   return CudaDevice{.memory = &gpu.memory(),
                     .control = reinterpret_cast<DeviceControl*>(control),
                     .multiprocessors = gpu.facts().multiprocessors,
-                    .run = [&gpu](const DeviceGrid& grid, const DeviceLaunch& launch,
-                                  Collective collective) -> Status {
-                      RINGSIDE_TRY(gpu.launch(grid, launch, collective));
-                      return gpu.finish();
-                    }};
+                    .queue = &gpu.queue()};
 }
 
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
+#include "engine/cuda/device_queue.h"
 #include "engine/cuda/device_trace.h"
 #include "engine/cuda/virtual_ranks.h"
 #include "engine/runtime/executor.h"
@@ -17,8 +17,7 @@ struct CudaDevice {
   DeviceMemory* memory = nullptr;
   DeviceControl* control = nullptr;  ///< in shared memory
   int multiprocessors = 1;
-  /// Begins a launch and waits for it.
-  std::function<Status(const DeviceGrid&, const DeviceLaunch&, Collective)> run;
+  DeviceQueue* queue = nullptr;
 };
 
 /// errors  System

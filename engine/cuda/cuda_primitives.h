@@ -38,8 +38,10 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
   }
 
   /// Once the strand has taken its last step.
-  RINGSIDE_HD void finish() {
+  /// returns  false: it has given up
+  RINGSIDE_HD bool finish() {
     if (machine_.warp() == 0) ends_.keep_steps();
+    return !has_failed_;
   }
 
  private:
@@ -132,18 +134,19 @@ struct TaskOfCollective {
 /// What each warp of a block does: its strand, from the first step to the last. Warps beyond the strands have
 /// nothing to do.
 /// kCollective  the block's, or one of the same texts: all_gather for all_gather_v, send_recv for any exchange
+/// returns      false: the strand has given up
 template <Collective kCollective, typename Machine>
-RINGSIDE_HD void run_device_block(Machine& machine, const DeviceBlock& block,
+RINGSIDE_HD bool run_device_block(Machine& machine, const DeviceBlock& block,
                                   const DeviceBuffers& buffers) {
   const int strand = machine.strand();
   const TaskOfCollective<kCollective> task({&block.task, block.tables});
-  if (strand >= task.role().strands.count) return;
+  if (strand >= task.role().strands.count) return true;
   constexpr bool kReduces = kCollective == Collective::AllReduce ||
                             kCollective == Collective::ReduceScatter ||
                             kCollective == Collective::Reduce;
   CudaPrimitives<kReduces, Machine> model(machine, block, buffers, strand);
   run_strand_alone(model, task, strand);
-  model.finish();
+  return model.finish();
 }
 
 /// Calls visit(constant) with the collective whose kernel runs it: run_device_block<constant()>.

@@ -14,6 +14,9 @@ namespace ringside {
 inline constexpr int kMostDeviceEnds = 64;
 /// Ranks at most of one launch.
 inline constexpr int kMostDeviceRanks = 16;
+/// Calls at most of one launch, and ranks' buffers of all of them together: a kernel's arguments have 4 KiB.
+inline constexpr int kMostDeviceWorks = 64;
+inline constexpr int kMostDeviceBuffers = 128;
 inline constexpr int kLanesOfWarp = 32;
 
 /// One end of one direction of a connection.
@@ -44,14 +47,18 @@ struct DeviceReduction {
   std::int32_t divisor = 0;    ///< of what is written to an output; 0: none
 };
 
-/// What all blocks of a launch look at while they wait. In memory that the host writes at any time.
+/// What all blocks of a launch look at while they wait. In memory that hosts and kernels write at any time.
 struct DeviceControl {
-  std::uint32_t abort = 0;  ///< not 0: every wait ends
+  static constexpr std::uint32_t kByHost = 1, kByKernel = 2;
+  /// Not 0: every wait ends. A host says so, or a warp that has given up: what is behind it need not wait as long, and the
+  /// host sees by one word whether there is anything to look at.
+  std::uint32_t abort = 0;
 };
 
 enum class DeviceOutcome : std::uint32_t { Fine = 0, Aborted = 1, TimedOut = 2 };
 
-/// How a warp ended, and what it waited for. One a warp; left alone where all went well.
+/// How a warp ended, and what it waited for. One a warp; left alone where all went well, and by all that come later: launches
+/// of the same blocks may follow each other before a host has looked.
 struct DeviceReport {
   DeviceOutcome outcome = DeviceOutcome::Fine;
   std::int32_t peer = -1;
@@ -94,12 +101,13 @@ struct DeviceBlock {
   std::int32_t place = 0;  ///< of the rank in the launch: whose buffers it takes
   std::int32_t channel = 0;
   std::int32_t element = 1;  ///< bytes
+  std::int32_t warps_per_strand = 1;
   std::int32_t slots = kSlots;
   std::int64_t slot = 0;        ///< data bytes that a message has at most
   std::int64_t timeout_ns = 0;  ///< a wait that takes longer fails
   Protocol protocol = Protocol::Simple;
   DeviceReduction reduction;
-  const DeviceControl* control = nullptr;
+  DeviceControl* control = nullptr;
   DeviceReport* reports = nullptr;    ///< [warp]
   DeviceEventList* events = nullptr;  ///< [strand]; null: nothing is recorded
 };
@@ -111,14 +119,29 @@ struct DeviceBuffers {
   std::byte* output = nullptr;
 };
 
-/// What a launch is given: its blocks in memory that the GPU reads, the rest by value.
+/// One call of a launch: its blocks, in memory that the GPU reads, and where its buffers stand in DeviceLaunch::buffers.
+struct DeviceWork {
+  const DeviceBlock* blocks = nullptr;  ///< [place][channel]
+  std::int32_t channels = 1;
+  std::int32_t first_buffers = 0;  ///< of place 0; those of the others follow
+};
+
+/// What a launch is given, by value. A block of it is one channel of one rank: it takes its part of each call, one after the
+/// other, as far as they have that channel.
 struct DeviceLaunch {
-  const DeviceBlock* blocks = nullptr;  ///< one a block of the grid
-  std::int32_t warps_per_strand = 1;
+  std::int32_t places = 0;    ///< ranks
+  std::int32_t channels = 0;  ///< of the call that has most
+  std::int32_t warps = 0;     ///< of a block: of the call that wants most
+  std::int32_t works = 0;
+  std::int32_t buffer_count = 0;
   std::int32_t is_one_gpu = 1;    ///< 0: a rank is on another GPU, or a host waits for a counter
   std::int32_t absent_rank = -1;  ///< whose blocks end at once, as if it had died: faults and tests
-  DeviceBuffers buffers[kMostDeviceRanks] = {};  ///< [place]
+  DeviceWork work[kMostDeviceWorks] = {};
+  DeviceBuffers buffers[kMostDeviceBuffers] = {};
+
+  [[nodiscard]] RINGSIDE_HD int blocks() const { return places * channels; }
 };
+static_assert(std::is_trivially_copyable_v<DeviceLaunch> && sizeof(DeviceLaunch) <= 4096);
 
 /// Bytes of one slot's memory that holds `data` bytes.
 /// LL     16-byte lines: two words of 4 bytes data and 4 of flag

@@ -95,16 +95,18 @@ class DeviceEnds {
     return waits_on < 0;
   }
 
-  /// Notes why this warp has given up.
+  /// Notes why this warp has given up, unless one before it has said why it did, and has all others give up.
   RINGSIDE_HD void report(DeviceOutcome outcome, int end, bool waits_for_room) {
     DeviceReport& mine = block_.reports[machine_.warp_of_block()];
     machine_.each_lane([&](int lane) {
-      if (lane != 0) return;
+      if (lane != 0 || mine.outcome != DeviceOutcome::Fine) return;
       mine.peer = waits_for_room ? block_.send_ends[end].peer : block_.recv_ends[end].peer;
       mine.waits_for_room = waits_for_room ? 1 : 0;
       mine.end = static_cast<std::uint32_t>(end);
       mine.step = waits_for_room ? send_step_[end] : recv_step_[end];
       mine.outcome = outcome;
+      if (outcome == DeviceOutcome::TimedOut)
+        machine_.store_flag(&block_.control->abort, DeviceControl::kByKernel);
     });
   }
 

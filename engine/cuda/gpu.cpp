@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/cuda/gpu_queue.h"
 #include "engine/cuda/kernels.h"
 
 namespace ringside {
@@ -215,12 +216,14 @@ class CudaGpu final : public Gpu {
   CudaGpu& operator=(const CudaGpu&) = delete;
   ~CudaGpu() override {
     static_cast<void>(cudaStreamSynchronize(stream_));
+    queue_.reset();
     if (begin_ != nullptr) static_cast<void>(cudaEventDestroy(begin_));
     if (end_ != nullptr) static_cast<void>(cudaEventDestroy(end_));
     static_cast<void>(cudaStreamDestroy(stream_));
   }
 
   Status make_events() {
+    RINGSIDE_TRY(queue_, make_gpu_queue(device_, facts_.multiprocessors, stream_));
     RINGSIDE_TRY(check_cuda(cudaEventCreate(&begin_), "cudaEventCreate"));
     return check_cuda(cudaEventCreate(&end_), "cudaEventCreate");
   }
@@ -228,29 +231,11 @@ class CudaGpu final : public Gpu {
   [[nodiscard]] const GpuFacts& facts() const override { return facts_; }
   DeviceMemory& memory() override { return memory_; }
 
-  Status launch(const DeviceGrid& grid, const DeviceLaunch& launch,
-                Collective collective) override {
-    const int threads = grid.warps() * kLanesOfWarp;
-    if (threads > kMostThreadsOfBlock) {
-      return Error{ErrorCode::InvalidArgument,
-                   fmt::format("{} threads a block for {} strands", threads, grid.strands),
-                   fmt::format("{} at most", kMostThreadsOfBlock)};
-    }
+  Status launch(const DeviceLaunch& launch, Collective collective) override {
     RINGSIDE_TRY(use_device(device_));
-    DeviceLaunch own = launch;
-    void* arguments[] = {&own};
-    const cudaError_t code =
-        cudaLaunchCooperativeKernel(kernel_of(collective), dim3(static_cast<unsigned>(grid.count)),
-                                    dim3(static_cast<unsigned>(threads)), arguments, 0, stream_);
-    if (code == cudaErrorCooperativeLaunchTooLarge) {
-      static_cast<void>(cudaGetLastError());
-      return Error{ErrorCode::System,
-                   fmt::format("{} blocks do not fit on {} multiprocessors at a time", grid.count,
-                               facts_.multiprocessors),
-                   "use fewer channels or ranks"};
-    }
-    return check_cuda(code, "launching a kernel");
+    return launch_on_gpu(launch, collective, facts_.multiprocessors, stream_);
   }
+  DeviceQueue& queue() override { return *queue_; }
 
   Status copy(std::byte* to, const std::byte* from, Bytes bytes) override {
     RINGSIDE_TRY(use_device(device_));
@@ -301,6 +286,7 @@ class CudaGpu final : public Gpu {
   int device_;
   cudaStream_t stream_;
   GpuMemory memory_;
+  std::unique_ptr<DeviceQueue> queue_;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "engine/cuda/device_memory.h"
+#include "engine/cuda/device_queue.h"
 #include "engine/cuda/lay_out.h"
 
 namespace ringside {
@@ -43,11 +44,13 @@ class Gpu {
   [[nodiscard]] virtual const GpuFacts& facts() const = 0;
   virtual DeviceMemory& memory() = 0;
 
-  /// Begins all blocks of a grid as one cooperative launch: they wait for each other, so all have to be resident at
+  /// Begins all blocks of a launch as a cooperative one: they wait for each other, so all have to be resident at
   /// a time, which such a launch promises or refuses.
   /// errors  InvalidArgument: more threads than a block has.  System: not all blocks are resident
-  virtual Status launch(const DeviceGrid& grid, const DeviceLaunch& launch,
-                        Collective collective) = 0;
+  virtual Status launch(const DeviceLaunch& launch, Collective collective) = 0;
+  /// Launches that nobody waits for, or that a stream of the user's is ordered with; behind those of launch() as well,
+  /// where they name none.
+  virtual DeviceQueue& queue() = 0;
   /// Begins a copy within the GPU's memory.
   virtual Status copy(std::byte* to, const std::byte* from, Bytes bytes) = 0;
   /// Waits for all that has begun.

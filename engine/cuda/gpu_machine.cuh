@@ -25,8 +25,10 @@ class GpuMachine {
   /// A question costs a read over PCIe, where the host's word lies.
   static constexpr std::uint32_t kLooksPerQuestion = 256;
 
-  __device__ GpuMachine(int warps_per_strand, bool is_one_gpu)
-      : warps_(warps_per_strand), is_one_gpu_(is_one_gpu) {}
+  __device__ explicit GpuMachine(bool is_one_gpu) : is_one_gpu_(is_one_gpu) {}
+
+  /// Parts the warps anew.
+  __device__ void begin_work(int /*work*/, int warps_per_strand) { warps_ = warps_per_strand; }
 
   [[nodiscard]] __device__ int warp_of_block() const { return static_cast<int>(threadIdx.x) / 32; }
   [[nodiscard]] __device__ int strand() const { return warp_of_block() / warps_; }
@@ -67,6 +69,9 @@ class GpuMachine {
         : "memory");
     return any != 0;
   }
+
+  /// A barrier of the block, likewise.
+  __device__ bool any_in_block(bool mine) { return __syncthreads_or(mine ? 1 : 0) != 0; }
 
   // A slot's data: plain, between acquire and release.
   [[nodiscard]] __device__ Pack load_pack(const std::byte* from) const {
@@ -121,6 +126,12 @@ class GpuMachine {
     return value;
   }
 
+  __device__ void store_flag(std::uint32_t* to, std::uint32_t value) {
+    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(to)),
+                 "r"(value)
+                 : "memory");
+  }
+
   /// The GPU's clock, the same on all of its blocks.
   [[nodiscard]] __device__ std::int64_t now_ns() const {
     unsigned long long now = 0;
@@ -130,7 +141,7 @@ class GpuMachine {
   __device__ void pause() {}
 
  private:
-  int warps_;
+  int warps_ = 1;
   bool is_one_gpu_;
 };
 

@@ -1,7 +1,7 @@
 // One kernel a collective, and one that checks what they have done. Each of the first compiles the texts of
 // engine/collectives over CudaPrimitives; what a step does stands in one function that all of them call.
-#include "engine/cuda/cuda_primitives.h"
 #include "engine/cuda/device_check.h"
+#include "engine/cuda/device_works.h"
 #include "engine/cuda/gpu_machine.cuh"
 #include "engine/cuda/kernels.h"
 
@@ -10,11 +10,10 @@ namespace {
 
 /// Blocks of all ranks that share this GPU, in one grid: they wait for each other.
 template <Collective kCollective>
-__global__ void __launch_bounds__(kMostThreadsOfBlock, 1) run_collective(DeviceLaunch launch) {
-  const DeviceBlock& block = launch.blocks[blockIdx.x];
-  if (block.rank == launch.absent_rank) return;
-  GpuMachine machine(launch.warps_per_strand, launch.is_one_gpu != 0);
-  run_device_block<kCollective>(machine, block, launch.buffers[block.place]);
+__global__ void __launch_bounds__(kMostThreadsOfBlock, 1)
+    run_collective(const __grid_constant__ DeviceLaunch launch) {
+  GpuMachine machine(launch.is_one_gpu != 0);
+  run_device_works<kCollective>(machine, launch, static_cast<int>(blockIdx.x));
 }
 
 __global__ void count_wrong_elements(const std::byte* buffer, PlaceTable expected,

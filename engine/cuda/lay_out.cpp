@@ -83,6 +83,7 @@ Result<BlockAt> append_block(Image& image, std::vector<std::byte>& tables, const
   at.block.slots = links.slots();
   at.block.slot = static_cast<std::int64_t>(choice.slot.value);
   at.block.timeout_ns = shape.timeout.count();
+  at.block.warps_per_strand = shape.warps_per_strand;
   at.block.protocol = choice.protocol;
   at.block.reduction = device_reduction(rank.reduce);
   return at;
@@ -126,7 +127,7 @@ Status DeviceConnections::start_over_at(std::uint64_t step) {
 }
 
 Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallShape& shape,
-                           const DeviceControl* control, DeviceLinks& links, DeviceMemory& memory) {
+                           DeviceControl* control, DeviceLinks& links, DeviceMemory& memory) {
   if (ranks.size() > static_cast<std::size_t>(kMostDeviceRanks)) {
     return Error{ErrorCode::Unsupported,
                  fmt::format("{} ranks on one GPU; {} at most", ranks.size(), kMostDeviceRanks),
@@ -146,6 +147,7 @@ Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallSh
     }
   }
   grid.count = static_cast<int>(blocks.size());
+  grid.places = static_cast<int>(ranks.size());
   grid.warps_per_strand = shape.warps_per_strand;
   const auto count = blocks.size();
   const auto strands = static_cast<std::size_t>(grid.strands);

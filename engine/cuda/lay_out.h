@@ -75,6 +75,7 @@ struct DeviceCallShape {
 struct DeviceGrid {
   const DeviceBlock* blocks = nullptr;
   int count = 0;
+  int places = 1;   ///< ranks
   int strands = 1;  ///< of the block that has most
   int warps_per_strand = 1;
   DeviceReport* reports = nullptr;         ///< [block][warp]
@@ -82,13 +83,14 @@ struct DeviceGrid {
   DeviceEvent* events = nullptr;           ///< [block][strand][shape.events]
 
   [[nodiscard]] int warps() const { return strands * warps_per_strand; }
+  [[nodiscard]] int channels() const { return count / places; }
 };
 
 /// Lays the blocks of all ranks of a launch into device memory, with the ends of their connections.
 /// control  in shared memory
 /// errors   Unsupported: more ranks or ends than a launch or block has.  System: no memory
 Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallShape& shape,
-                           const DeviceControl* control, DeviceLinks& links, DeviceMemory& memory);
+                           DeviceControl* control, DeviceLinks& links, DeviceMemory& memory);
 
 /// How the launch ended: what the first warp that gave up waited for.
 /// returns  none: all is well

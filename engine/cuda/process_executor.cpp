@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "engine/collectives/plan.h"
 #include "engine/cuda/cuda_choice.h"
+#include "engine/cuda/launch_works.h"
 #include "engine/cuda/process_links.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/channel_workers.h"
@@ -182,13 +183,11 @@ class CudaProcessExecutor final : public Executor {
 
   Status launch_and_wait() {
     ProcessPlan& plan = *running_.plan;
-    DeviceLaunch launch;
-    launch.blocks = plan.grid.blocks;
-    launch.warps_per_strand = plan.grid.warps_per_strand;
+    const DeviceBuffers buffers{static_cast<const std::byte*>(running_.input),
+                                static_cast<std::byte*>(running_.output)};
+    DeviceLaunch launch = launch_of(plan.grid, std::span(&buffers, 1));
     launch.is_one_gpu = 0;
-    launch.buffers[0] = {static_cast<const std::byte*>(running_.input),
-                         static_cast<std::byte*>(running_.output)};
-    const Status run = device_.run(plan.grid, launch, plan.choice.collective);
+    const Status run = wait_for(launch, plan.choice.collective);
     const std::int64_t ended_ns = trace_now().count();
     // A kernel that faulted leaves a device that answers nothing: then what the launch said counts.
     const Result<std::optional<Error>> outcome =
@@ -202,6 +201,12 @@ class CudaProcessExecutor final : public Executor {
     event.sequence = running_.sequence;
     record_device_events(*lane_, event, plan.call.type, events.front());
     return {};
+  }
+
+  Status wait_for(const DeviceLaunch& launch, Collective collective) {
+    RINGSIDE_TRY(const DeviceQueue::Ticket ticket,
+                 device_.queue->begin(launch, collective, std::nullopt));
+    return device_.queue->wait(ticket);
   }
 
   const CudaDevice device_;

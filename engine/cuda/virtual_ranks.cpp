@@ -5,17 +5,15 @@
 #include "base/assert.h"
 #include "engine/collectives/plan.h"
 #include "engine/cuda/cuda_choice.h"
+#include "engine/cuda/launch_works.h"
 #include "engine/runtime/host_choice.h"
 
 namespace ringside {
+
 DeviceLaunch VirtualRanks::Plan::launch(std::span<const DeviceBuffers> buffers) const {
   RINGSIDE_ASSERT(buffers.size() == ranks.size(), "{} buffers of {} ranks", buffers.size(),
                   ranks.size());
-  DeviceLaunch launch;
-  launch.blocks = grid.blocks;
-  launch.warps_per_strand = grid.warps_per_strand;
-  std::ranges::copy(buffers, launch.buffers);
-  return launch;
+  return launch_of(grid, buffers);
 }
 
 Result<std::unique_ptr<VirtualRanks::Plan>> VirtualRanks::plan(

@@ -37,7 +37,7 @@ class VirtualRanks {
   };
 
   /// control  in shared memory of the device
-  VirtualRanks(DeviceMemory& memory, const DeviceControl* control, int nranks, int slots = kSlots)
+  VirtualRanks(DeviceMemory& memory, DeviceControl* control, int nranks, int slots = kSlots)
       : memory_(memory), control_(control), nranks_(nranks), connections_(memory, slots) {}
 
   /// calls   of each rank; they may differ in what a rank's own call may differ in (scalar, transfers)
@@ -55,7 +55,7 @@ class VirtualRanks {
 
  private:
   DeviceMemory& memory_;
-  const DeviceControl* control_;
+  DeviceControl* control_;
   int nranks_;
   DeviceConnections connections_;
 };

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <utility>
+
+#include "engine/cuda/launch_works.h"
 
 namespace ringside {
 namespace {
@@ -81,12 +84,13 @@ std::string difference(const DeviceCase& test, const std::vector<std::byte>& act
   return "";
 }
 
-Result<std::vector<std::vector<std::byte>>> DeviceJob::run(const DeviceCase& test) {
+Result<DeviceJob::Laid> DeviceJob::lay(const DeviceCase& test) {
   DeviceMemory& memory = launcher_.memory;
   const std::size_t element = size_of(test.call.type).value;
   if (!ranks_) ranks_.emplace(memory, launcher_.control, test.nranks, slots_);
   std::vector<CollectiveCall> calls(to_size(test.nranks), test.call);
-  std::vector<DeviceBuffers> buffers(to_size(test.nranks));
+  Laid laid;
+  laid.buffers.resize(to_size(test.nranks));
   rooms_.clear();
   const DeviceSizes sizes = sizes_of(test);
   for (int rank = 0; rank < test.nranks; ++rank) {
@@ -98,7 +102,7 @@ Result<std::vector<std::vector<std::byte>>> DeviceJob::run(const DeviceCase& tes
     const std::size_t outputs = to_size(sizes.output) * element;
     RINGSIDE_TRY(std::byte* const in, memory.take(room(input.size())));
     RINGSIDE_TRY(std::byte* const out, memory.take(room(outputs)));
-    DeviceBuffers& own = buffers[index];
+    DeviceBuffers& own = laid.buffers[index];
     rooms_.push_back(out);
     std::byte* input_at = in + kBeside + shift;
     own.output = out + kBeside + shift;
@@ -117,22 +121,49 @@ Result<std::vector<std::vector<std::byte>>> DeviceJob::run(const DeviceCase& tes
     RINGSIDE_TRY(memory.write(out, poison));
     RINGSIDE_TRY(memory.write(input_at, input));
   }
-  RINGSIDE_TRY(const std::unique_ptr<VirtualRanks::Plan> plan,
-               ranks_->plan(calls, test.choice,
-                            {.timeout = test.timeout,
-                             .warps_per_strand = test.warps_per_strand,
-                             .events = test.events}));
-  grid_ = plan->grid;
-  const bool has_ended = launcher_.run(grid_, plan->launch(buffers), test.call.collective);
-  RINGSIDE_TRY(const std::optional<Error> error, ranks_->outcome(*plan));
+  RINGSIDE_TRY(laid.plan, ranks_->plan(calls, test.choice,
+                                       {.timeout = test.timeout,
+                                        .warps_per_strand = test.warps_per_strand,
+                                        .events = test.events}));
+  grid_ = laid.plan->grid;
+  return laid;
+}
+
+Result<DeviceJob::Outputs> DeviceJob::outputs_of(const DeviceCase& test, const Laid& laid) {
+  RINGSIDE_TRY(const std::optional<Error> error, ranks_->outcome(*laid.plan));
   if (error) return *error;
-  if (!has_ended) return Error{ErrorCode::System, "the launch did not end"};
-  std::vector<std::vector<std::byte>> outputs;
-  for (int rank = 0; rank < test.nranks; ++rank) {
-    std::vector<std::byte> data(to_size(sizes.output) * element);
-    RINGSIDE_TRY(memory.read(data, buffers[to_size(rank)].output));
+  Outputs outputs;
+  for (const DeviceBuffers& own : laid.buffers) {
+    std::vector<std::byte> data(to_size(sizes_of(test).output) * size_of(test.call.type).value);
+    RINGSIDE_TRY(launcher_.memory.read(data, own.output));
     outputs.push_back(std::move(data));
   }
+  return outputs;
+}
+
+Result<DeviceJob::Outputs> DeviceJob::run(const DeviceCase& test) {
+  RINGSIDE_TRY(const std::vector<Outputs> outputs, run_together({test}));
+  return outputs.front();
+}
+
+Result<std::vector<DeviceJob::Outputs>> DeviceJob::run_together(
+    const std::vector<DeviceCase>& tests) {
+  DeviceLaunch launch;
+  std::vector<Laid> all;
+  for (const DeviceCase& test : tests) {
+    RINGSIDE_TRY(Laid laid, lay(test));
+    if (!add_work(launch, laid.plan->grid, laid.buffers)) {
+      return Error{ErrorCode::InvalidArgument, "too many calls for one launch"};
+    }
+    all.push_back(std::move(laid));
+  }
+  const bool has_ended = launcher_.run(launch, tests.front().call.collective);
+  std::vector<Outputs> outputs;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    RINGSIDE_TRY(Outputs own, outputs_of(tests[i], all[i]));
+    outputs.push_back(std::move(own));
+  }
+  if (!has_ended) return Error{ErrorCode::System, "the launch did not end"};
   return outputs;
 }
 

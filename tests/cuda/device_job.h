@@ -54,8 +54,7 @@ struct DeviceLauncher {
   DeviceMemory& memory;
   DeviceControl* control = nullptr;  ///< in shared memory
   /// returns  false: not all have ended
-  std::function<bool(const DeviceGrid& grid, const DeviceLaunch& launch, Collective collective)>
-      run;
+  std::function<bool(const DeviceLaunch& launch, Collective collective)> run;
 };
 
 /// Ranks of one GPU with connections that outlive calls.
@@ -64,9 +63,15 @@ class DeviceJob {
   DeviceJob(DeviceLauncher launcher, int slots = kSlots)
       : launcher_(std::move(launcher)), slots_(slots) {}
 
-  /// The output of each rank.
+  using Outputs = std::vector<std::vector<std::byte>>;  ///< [rank]
+
   /// errors  as lay_out() and outcome_of()
-  Result<std::vector<std::vector<std::byte>>> run(const DeviceCase& test);
+  Result<Outputs> run(const DeviceCase& test);
+
+  /// The same of several calls in one launch.
+  /// tests    of one kernel and as many ranks
+  /// returns  of each call
+  Result<std::vector<Outputs>> run_together(const std::vector<DeviceCase>& tests);
 
   /// Whether a byte of the last call's outputs' memory outside of them has changed.
   /// returns  where, or nothing
@@ -76,6 +81,14 @@ class DeviceJob {
   [[nodiscard]] const DeviceGrid& last_grid() const { return grid_; }
 
  private:
+  /// A call in the device's memory.
+  struct Laid {
+    std::unique_ptr<VirtualRanks::Plan> plan;
+    std::vector<DeviceBuffers> buffers;  ///< [rank]
+  };
+  Result<Laid> lay(const DeviceCase& test);
+  Result<Outputs> outputs_of(const DeviceCase& test, const Laid& laid);
+
   DeviceLauncher launcher_;
   const int slots_;
   std::optional<VirtualRanks> ranks_;  ///< since the first call; as many as that has

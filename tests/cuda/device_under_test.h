@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "engine/cuda/device_queue.h"
 #include "tests/cuda/device_job.h"
 
 namespace ringside {
@@ -12,6 +13,8 @@ class DeviceUnderTest {
  public:
   virtual ~DeviceUnderTest() = default;
   [[nodiscard]] virtual DeviceLauncher launcher() = 0;
+  /// Of the same launches. A user's stream is, on fibres, a FakeStream.
+  [[nodiscard]] virtual DeviceQueue& queue() = 0;
 
   int dead_rank = -1;   ///< whose blocks end before they begin
   bool aborts = false;  ///< whether the host says so, soon after a launch has begun

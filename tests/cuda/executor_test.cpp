@@ -26,16 +26,11 @@ class CudaExecutorTest : public testing::Test {
     device_ = *std::move(made);
     const DeviceLauncher launcher = device_->launcher();
     memory_ = &launcher.memory;
-    group_ = std::make_shared<CudaGroup>(
-        CudaDevice{.memory = &launcher.memory,
-                   .control = launcher.control,
-                   .multiprocessors = 64,
-                   .run = [run = launcher.run](const DeviceGrid& grid, const DeviceLaunch& launch,
-                                               Collective collective) -> Status {
-                     if (run(grid, launch, collective)) return {};
-                     return Error{ErrorCode::System, "the launch did not end"};
-                   }},
-        kRanks);
+    group_ = std::make_shared<CudaGroup>(CudaDevice{.memory = &launcher.memory,
+                                                    .control = launcher.control,
+                                                    .multiprocessors = 64,
+                                                    .queue = &device_->queue()},
+                                         kRanks);
     for (int rank = 0; rank < kRanks; ++rank) {
       const auto input = memory_->take(Bytes{kCount * 4});
       const auto output = memory_->take(Bytes{kCount * 4});

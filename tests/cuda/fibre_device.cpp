@@ -12,6 +12,7 @@
 #include "engine/transport/mapping.h"
 #include "engine/transport/sealed_file.h"
 #include "tests/cuda/device_under_test.h"
+#include "tests/cuda/fake_queue.h"
 #include "tests/cuda/fibre_machine.h"
 
 namespace ringside {
@@ -106,35 +107,36 @@ class FibreDevice final : public DeviceUnderTest {
                                       : std::make_unique<FibreMemory>()) {}
 
   [[nodiscard]] DeviceLauncher launcher() override {
-    return {*memory_, &control_,
-            [this](const DeviceGrid& grid, const DeviceLaunch& launch, Collective collective) {
-              return with_kernel_collective(
-                  collective, [&](auto constant) { return run<constant()>(grid, launch); });
+    return {*memory_, &control_, [this](const DeviceLaunch& launch, Collective collective) {
+              return run(launch, collective);
             }};
   }
+  [[nodiscard]] DeviceQueue& queue() override { return queue_; }
 
  private:
   static constexpr std::uint64_t kMostTurns = 2'000'000;
   static constexpr std::uint64_t kTurnsUntilAbort = 2000;
 
+  bool run(const DeviceLaunch& launch, Collective collective) {
+    return with_kernel_collective(collective,
+                                  [&](auto constant) { return run<constant()>(launch); });
+  }
+
   template <Collective kCollective>
-  bool run(const DeviceGrid& grid, const DeviceLaunch& launch) {
+  bool run(const DeviceLaunch& launch) {
     Fibres fibres(++seed_,
                   company_.has_processes ? Fibres::Company::Processes : Fibres::Company::None);
-    std::vector<std::unique_ptr<FibreStrand>> strands;
-    for (int i = 0; i < grid.count; ++i) {
-      const DeviceBlock& block = launch.blocks[i];
-      if (block.rank == dead_rank) continue;
-      for (int strand = 0; strand < grid.strands; ++strand) {
-        strands.push_back(std::make_unique<FibreStrand>());
-        FibreStrand& shared = *strands.back();
-        shared.warps = grid.warps_per_strand;
-        for (int warp = 0; warp < grid.warps_per_strand; ++warp) {
-          fibres.add([&fibres, &shared, &block, &launch, strand, warp] {
-            FibreMachine machine(fibres, shared, strand, warp);
-            run_device_block<kCollective>(machine, block, launch.buffers[block.place]);
-          });
-        }
+    DeviceLaunch own = launch;
+    own.absent_rank = dead_rank;
+    std::vector<FibreBlock> blocks(static_cast<std::size_t>(own.blocks()));
+    for (int i = 0; i < own.blocks(); ++i) {
+      FibreBlock& block = blocks[static_cast<std::size_t>(i)];
+      block.warps = own.warps;
+      for (int warp = 0; warp < own.warps; ++warp) {
+        fibres.add([&fibres, &block, &own, i, warp] {
+          FibreMachine machine(fibres, block, warp);
+          run_device_works<kCollective>(machine, own, i);
+        });
       }
     }
     if (aborts) {
@@ -151,6 +153,9 @@ class FibreDevice final : public DeviceUnderTest {
   const std::unique_ptr<FibreMemory> memory_;
   DeviceControl control_;
   std::uint64_t seed_ = 1;
+  FakeQueue queue_{[this](const DeviceLaunch& launch, Collective collective) {
+    return run(launch, collective);
+  }};  // last: its thread uses what stands above
 };
 
 }  // namespace

@@ -2,14 +2,24 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "engine/cuda/cuda_primitives.h"
+#include "engine/cuda/device_works.h"
 #include "tests/cuda/fibres.h"
 
 namespace ringside {
+
+/// A barrier of fibres, which says whether any of them brought `true`.
+struct FibreBarrier {
+  int arrived = 0;
+  std::uint64_t generation = 0;
+  bool any = false;
+  bool result = false;
+};
 
 /// What the warps of one strand share: a barrier, and stores on their way to memory.
 ///
@@ -24,12 +34,15 @@ struct FibreStrand {
     bool is_joined;  ///< a barrier of the strand has come since
   };
 
-  int warps = 1;
-  int arrived = 0;
-  std::uint64_t generation = 0;
-  bool any = false;
-  bool result = false;
+  FibreBarrier barrier;
   std::vector<Pending> pending;
+};
+
+/// What the warps of one block share: a barrier of all, and the strands of each of its works.
+struct FibreBlock {
+  int warps = 1;
+  FibreBarrier barrier;
+  std::map<std::pair<int, int>, FibreStrand> strands;  ///< by work and number
 };
 
 /// GpuMachine's counterpart for tests: a warp is a fibre, its lanes are rounds of a loop. Lanes that meet nowhere
@@ -43,13 +56,18 @@ class FibreMachine {
   };
   static constexpr std::uint32_t kLooksPerQuestion = 4;
 
-  FibreMachine(Fibres& fibres, FibreStrand& shared, int strand, int warp)
-      : fibres_(fibres), shared_(shared), strand_(strand), warp_(warp) {}
+  FibreMachine(Fibres& fibres, FibreBlock& block, int warp_of_block)
+      : fibres_(fibres), block_(block), warp_of_block_(warp_of_block) {}
 
-  [[nodiscard]] int strand() const { return strand_; }
-  [[nodiscard]] int warp() const { return warp_; }
-  [[nodiscard]] int warps() const { return shared_.warps; }
-  [[nodiscard]] int warp_of_block() const { return strand_ * shared_.warps + warp_; }
+  void begin_work(int work, int warps_per_strand) {
+    warps_ = warps_per_strand;
+    shared_ = &block_.strands[{work, strand()}];
+  }
+
+  [[nodiscard]] int strand() const { return warp_of_block_ / warps_; }
+  [[nodiscard]] int warp() const { return warp_of_block_ % warps_; }
+  [[nodiscard]] int warps() const { return warps_; }
+  [[nodiscard]] int warp_of_block() const { return warp_of_block_; }
 
   template <typename Do>
   void each_lane(Do&& work) {
@@ -74,27 +92,19 @@ class FibreMachine {
   void sync_warp() {}
 
   bool any_in_strand(bool mine) {
-    FibreStrand& all = shared_;
-    all.any = all.any || mine;
-    if (++all.arrived == all.warps) {
-      all.result = all.any;
-      all.any = false;
-      all.arrived = 0;
-      ++all.generation;
-      for (FibreStrand::Pending& one : all.pending) one.is_joined = true;
-      if (fibres_.draws(2)) fibres_.yield();
-    } else {
-      const std::uint64_t before = all.generation;
-      while (all.generation == before) fibres_.yield();
-    }
-    return all.result;
+    return any_at(shared_->barrier, warps_, mine, [this] {
+      for (FibreStrand::Pending& one : shared_->pending) one.is_joined = true;
+    });
+  }
+  bool any_in_block(bool mine) {
+    return any_at(block_.barrier, block_.warps, mine, [] {});
   }
 
   [[nodiscard]] Pack load_pack(const std::byte* from) const {
     return *reinterpret_cast<const Pack*>(from);
   }
   void store_pack(std::byte* to, const Pack& pack) {
-    shared_.pending.push_back({to, pack, warp_, false});
+    shared_->pending.push_back({to, pack, warp_of_block_, false});
   }
   [[nodiscard]] Pack load_line(const std::byte* from) const {
     auto* const words = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(from));
@@ -119,8 +129,8 @@ class FibreMachine {
     return std::atomic_ref(*from).load(std::memory_order_acquire);
   }
   void store_release(std::uint64_t* to, std::uint64_t value) {
-    std::erase_if(shared_.pending, [&](const FibreStrand::Pending& one) {
-      if (!one.is_joined && one.warp != warp_) return false;
+    std::erase_if(shared_->pending, [&](const FibreStrand::Pending& one) {
+      if (!one.is_joined && one.warp != warp_of_block_) return false;
       *reinterpret_cast<Pack*>(one.to) = one.pack;
       return true;
     });
@@ -130,18 +140,41 @@ class FibreMachine {
     return std::atomic_ref(*const_cast<std::uint32_t*>(from)).load(std::memory_order_relaxed);
   }
 
+  void store_flag(std::uint32_t* to, std::uint32_t value) {
+    std::atomic_ref(*to).store(value, std::memory_order_release);
+  }
+
   [[nodiscard]] std::int64_t now_ns() const { return fibres_.now_ns(); }
   void pause() { fibres_.pause(); }
 
  private:
+  /// on_last  what is done when all are there
+  template <typename OnLast>
+  bool any_at(FibreBarrier& all, int warps, bool mine, OnLast on_last) {
+    all.any = all.any || mine;
+    if (++all.arrived == warps) {
+      all.result = all.any;
+      all.any = false;
+      all.arrived = 0;
+      ++all.generation;
+      on_last();
+      if (fibres_.draws(2)) fibres_.yield();
+    } else {
+      const std::uint64_t before = all.generation;
+      while (all.generation == before) fibres_.yield();
+    }
+    return all.result;
+  }
+
   static void store_word(std::uint64_t* to, std::uint64_t word) {
     std::atomic_ref(*to).store(word, std::memory_order_release);
   }
 
   Fibres& fibres_;
-  FibreStrand& shared_;
-  int strand_;
-  int warp_;
+  FibreBlock& block_;
+  FibreStrand* shared_ = nullptr;  ///< of this work
+  int warp_of_block_;
+  int warps_ = 1;
 };
 
 }  // namespace ringside

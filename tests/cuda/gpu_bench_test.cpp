@@ -21,11 +21,11 @@ class FibreGpu final : public Gpu {
 
   [[nodiscard]] const GpuFacts& facts() const override { return facts_; }
   DeviceMemory& memory() override { return launcher_.memory; }
-  Status launch(const DeviceGrid& grid, const DeviceLaunch& launch,
-                Collective collective) override {
-    if (launcher_.run(grid, launch, collective)) return {};
+  Status launch(const DeviceLaunch& launch, Collective collective) override {
+    if (launcher_.run(launch, collective)) return {};
     return Error{ErrorCode::System, "the launch did not end"};
   }
+  DeviceQueue& queue() override { return device_->queue(); }
   Status copy(std::byte* to, const std::byte* from, Bytes bytes) override {
     std::memcpy(to, from, bytes.value);
     return {};

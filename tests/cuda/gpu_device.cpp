@@ -15,17 +15,35 @@ class GpuDevice final : public DeviceUnderTest {
       : gpu_(std::move(gpu)), control_(control) {}
 
   [[nodiscard]] DeviceLauncher launcher() override {
-    return {gpu_->memory(), control_,
-            [this](const DeviceGrid& grid, const DeviceLaunch& launch, Collective collective) {
-              return run(grid, launch, collective);
+    return {gpu_->memory(), control_, [this](const DeviceLaunch& launch, Collective collective) {
+              return run(launch, collective);
             }};
   }
+  [[nodiscard]] DeviceQueue& queue() override { return queue_; }
 
  private:
-  bool run(const DeviceGrid& grid, const DeviceLaunch& launch, Collective collective) {
+  /// The GPU's, whose launches lack the dead rank's blocks.
+  class Queue final : public DeviceQueue {
+   public:
+    Queue(DeviceQueue& of_gpu, const int& dead_rank) : of_gpu_(of_gpu), dead_rank_(dead_rank) {}
+    Result<Ticket> begin(const DeviceLaunch& launch, Collective collective,
+                         std::optional<DeviceStream> stream) override {
+      DeviceLaunch own = launch;
+      own.absent_rank = dead_rank_;
+      return of_gpu_.begin(own, collective, stream);
+    }
+    Status wait(Ticket ticket) override { return of_gpu_.wait(ticket); }
+    Result<bool> is_capturing(DeviceStream stream) override { return of_gpu_.is_capturing(stream); }
+
+   private:
+    DeviceQueue& of_gpu_;
+    const int& dead_rank_;
+  };
+
+  bool run(const DeviceLaunch& launch, Collective collective) {
     DeviceLaunch own = launch;
     own.absent_rank = dead_rank;
-    if (!gpu_->launch(grid, own, collective)) return false;
+    if (!gpu_->launch(own, collective)) return false;
     if (aborts) {
       // The kernel runs; the wait that this ends is longer than any test.
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -36,6 +54,7 @@ class GpuDevice final : public DeviceUnderTest {
 
   std::unique_ptr<Gpu> gpu_;
   DeviceControl* control_;
+  Queue queue_{gpu_->queue(), dead_rank};
 };
 
 }  // namespace

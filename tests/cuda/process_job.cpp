@@ -25,15 +25,10 @@ Result<int> run_processes(const ProcessJob& job,
     RINGSIDE_TRY(device, make_device({.has_processes = true, .shares_memory = job.shares_memory}));
     device->dead_rank = job.dead_rank;
     const DeviceLauncher launcher = device->launcher();
-    const CudaDevice own{
-        .memory = &launcher.memory,
-        .control = launcher.control,
-        .multiprocessors = 64,
-        .run = [run = launcher.run](const DeviceGrid& grid, const DeviceLaunch& launch,
-                                    Collective collective) -> Status {
-          if (run(grid, launch, collective)) return {};
-          return Error{ErrorCode::System, "the launch did not end"};
-        }};
+    const CudaDevice own{.memory = &launcher.memory,
+                         .control = launcher.control,
+                         .multiprocessors = 64,
+                         .queue = &device->queue()};
     return make_cuda_process_executor(
         own, {.transport = transport, .opens_memory = job.opens_memory}, setup);
   };
