@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,14 +7,9 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "engine/cuda/device_check.h"
+#include "engine/cuda/device_share.h"
 
 namespace ringside {
-
-/// Which GPU, whatever a process numbers it: CUDA's UUID. 0: one whose memory no other process can open.
-using DeviceId = std::array<std::byte, 16>;
-
-/// What other processes of the host open memory of a GPU by: as CUDA's IPC has it.
-using DeviceHandle = std::array<std::byte, 64>;
 
 /// Memory that kernels read and write: a GPU's, or of hosts what the tests' fibres use.
 ///
@@ -47,18 +41,20 @@ class DeviceMemory {
   virtual Result<std::byte*> map(std::span<std::byte> pages) = 0;
   virtual void unmap(std::span<std::byte> pages) noexcept = 0;
 
-  [[nodiscard]] virtual DeviceId id() const = 0;
-  /// Whether this process could open memory of that GPU.
+  /// What other ranks have to know of it.
+  [[nodiscard]] virtual DevicePlace place() const = 0;
+  /// Whether kernels here reach memory of that GPU, once it has been opened.
   [[nodiscard]] virtual bool reaches(const DeviceId& other) const = 0;
-  /// As take(), where other processes are to open it.
-  /// shape  id() is not 0
-  virtual Result<std::byte*> take_to_share(Bytes size) = 0;
-  /// What another process opens by what take_to_share() gave.
+  /// As take(), where other ranks are to open it.
+  /// by     how other processes do: Ipc, or File where place() says so
+  /// shape  place().id is not 0
+  virtual Result<std::byte*> take_to_share(Bytes size, MemoryWay by) = 0;
+  /// What a rank of that process opens by what take_to_share() gave.
   /// errors  System
-  virtual Result<DeviceHandle> share(std::byte* memory) = 0;
-  /// Opens what another process shares: it lies there until this object ends.
-  /// errors  System
-  virtual Result<std::byte*> open(const DeviceHandle& handle) = 0;
+  virtual Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) = 0;
+  /// Opens what another rank shares: it lies there until this object ends.
+  /// errors  System; Corrupt: it is shared with another process
+  virtual Result<std::byte*> open(const DeviceShare& share) = 0;
 };
 
 }  // namespace ringside

@@ -7,11 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/env.h"
 #include "engine/collectives/plan.h"
 #include "engine/cuda/cuda_choice.h"
 #include "engine/cuda/launch_works.h"
-#include "engine/cuda/process_links.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/channel_workers.h"
 #include "engine/runtime/host_choice.h"
@@ -225,9 +223,14 @@ class CudaProcessExecutor final : public Executor {
 
 }  // namespace
 
-Result<CudaProcessOptions> cuda_process_options(const Transport* transport) {
-  RINGSIDE_TRY(const std::optional<std::int64_t> disabled, env_int("NCCL_P2P_DISABLE", 0, 1));
-  return CudaProcessOptions{.transport = transport, .opens_memory = disabled.value_or(0) == 0};
+Result<CudaProcessOptions> cuda_process_options(const Transport* transport,
+                                                const Environment& environment) {
+  RINGSIDE_TRY(const auto disabled, env_int(environment, "NCCL_P2P_DISABLE", 0, 1));
+  RINGSIDE_TRY(const auto cumem, env_int(environment, "NCCL_CUMEM_ENABLE", -2, 1));
+  CudaProcessOptions options{.transport = transport};
+  options.memory.may_open = disabled.value_or(0) == 0;
+  if (cumem && *cumem != -2) options.memory.by_file = *cumem == 1;
+  return options;
 }
 
 Result<std::unique_ptr<Executor>> make_cuda_process_executor(const CudaDevice& device,
@@ -235,7 +238,7 @@ Result<std::unique_ptr<Executor>> make_cuda_process_executor(const CudaDevice& d
                                                              const ExecutorSetup& setup) {
   RINGSIDE_TRY(std::unique_ptr<ProcessLinks> links,
                ProcessLinks::make(setup.bootstrap, *device.memory, options.transport,
-                                  options.opens_memory, setup.deadline));
+                                  options.memory, setup.deadline));
   return std::unique_ptr<Executor>(
       std::make_unique<CudaProcessExecutor>(device, setup, std::move(links)));
 }

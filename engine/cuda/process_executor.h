@@ -1,22 +1,26 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 
+#include "base/env.h"
 #include "engine/cuda/cuda_executor.h"
+#include "engine/cuda/process_links.h"
 #include "engine/runtime/executor.h"
 
 namespace ringside {
 
-/// How ranks whose kernels are launched by a process each reach one another. Every rank gives the same.
+/// How ranks whose kernels are launched one by one reach one another: processes, or threads with a GPU each. Every rank
+/// gives the same.
 struct CudaProcessOptions {
-  const Transport* transport = nullptr;  ///< between processes; null: the fastest that there is
-  /// Whether processes open each other's memory of GPUs, as NCCL_P2P_DISABLE says unless it is 1.
-  bool opens_memory = true;
+  const Transport* transport = nullptr;  ///< between ranks; null: the fastest that there is
+  MemoryWish memory = {};
 };
 
-/// errors  InvalidArgument: NCCL_P2P_DISABLE is no number
-Result<CudaProcessOptions> cuda_process_options(const Transport* transport = nullptr);
+/// As NCCL's variables have it: NCCL_P2P_DISABLE=1, no memory of GPUs is opened; NCCL_CUMEM_ENABLE, by files (1), by CUDA
+/// IPC (0), or what there is (-2).
+/// errors  InvalidArgument: one of them is no such number
+Result<CudaProcessOptions> cuda_process_options(const Transport* transport = nullptr,
+                                                const Environment& environment = env_text);
 
 /// Runs calls in kernels of this rank's own, each launch one rank's blocks. What joins them to the other ranks' is
 /// ProcessLinks'; a launch whose connections have proxies has a thread of its own work on these until it has ended.

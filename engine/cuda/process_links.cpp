@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "base/assert.h"
 #include "engine/runtime/bootstrap.h"
+#include "engine/transport/file_passing.h"
 
 namespace ringside {
 namespace {
@@ -29,6 +31,47 @@ Bytes fifo_size(const ConnectionId& id) {
   return DeviceFifo::memory_for(id.protocol, Bytes{id.slot_size}, kSlots);
 }
 
+Offer& offer_in(const TransportEnd& end) {
+  const std::span<std::byte> pages = end.shared_pages();
+  RINGSIDE_ASSERT(pages.size() >= sizeof(Offer), "{} bytes for an offer", pages.size());
+  return *reinterpret_cast<Offer*>(pages.data());
+}
+
+/// What this rank says of its GPU, so that all choose by it as is wished.
+Result<DevicePlace> place_as_wished(const DeviceMemory& memory, const MemoryWish& wish) {
+  DevicePlace place = memory.place();
+  const bool needs_files = wish.may_open && wish.by_file.value_or(false);
+  if (needs_files && !place.shares_by_file) {
+    return Error{ErrorCode::Unsupported, "NCCL_CUMEM_ENABLE=1, and this GPU has no cuMem handles",
+                 "unset it: CUDA IPC serves as well; or install a driver of CUDA 12 or newer"};
+  }
+  place.shares_by_file = place.shares_by_file && wish.by_file.value_or(true);
+  return place;
+}
+
+template <typename T>
+Result<std::vector<T>> gather(Bootstrap& bootstrap, std::span<const T> mine, Deadline deadline) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  RINGSIDE_TRY(const std::vector<std::byte> bytes,
+               bootstrap.all_gather(std::as_bytes(mine), deadline));
+  std::vector<T> all(bytes.size() / sizeof(T));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
+}
+
+/// One way for all, as in NCCL: by files where every rank can.
+MemoryWay way_between_processes(const std::vector<DevicePlace>& places) {
+  return std::ranges::all_of(places, &DevicePlace::shares_by_file) ? MemoryWay::File
+                                                                   : MemoryWay::Ipc;
+}
+
+/// shape  the one reaches the other's GPU
+MemoryWay way_between(const DevicePlace& mine, const DevicePlace& other, MemoryWay processes) {
+  if (mine.process == other.process) return MemoryWay::Address;
+  if (processes == MemoryWay::File) return MemoryWay::File;
+  return mine.shares_by_ipc && other.shares_by_ipc ? MemoryWay::Ipc : MemoryWay::None;
+}
+
 }  // namespace
 
 ProcessLinks::ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory,
@@ -40,38 +83,40 @@ ProcessLinks::~ProcessLinks() {
 }
 
 Result<std::unique_ptr<ProcessLinks>> ProcessLinks::make(Bootstrap& bootstrap, DeviceMemory& memory,
-                                                         const Transport* wish, bool may_open,
+                                                         const Transport* transport,
+                                                         const MemoryWish& wish,
                                                          Deadline deadline) {
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
-               Connections::make(bootstrap, wish, deadline));
+               Connections::make(bootstrap, transport, deadline));
   std::unique_ptr<ProcessLinks> links(new ProcessLinks(bootstrap, memory, std::move(connections)));
-  RINGSIDE_TRY(links->gather_reach(may_open, deadline));
+  RINGSIDE_TRY(links->gather_ways(wish, deadline));
   return links;
 }
 
-Status ProcessLinks::gather_reach(bool may_open, Deadline deadline) {
-  const DeviceId mine = memory_.id();
-  RINGSIDE_TRY(const std::vector<std::byte> ids, bootstrap_.all_gather(mine, deadline));
+Status ProcessLinks::gather_ways(const MemoryWish& wish, Deadline deadline) {
+  RINGSIDE_TRY(const DevicePlace mine, place_as_wished(memory_, wish));
   const auto n = static_cast<std::uint32_t>(bootstrap_.nranks());
   const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
-  std::vector<std::byte> row(n, std::byte{0});
+  RINGSIDE_TRY(places_, gather(bootstrap_, std::span(&mine, 1), deadline));
+  between_processes_ = way_between_processes(places_);
+  std::vector<MemoryWay> row(n, MemoryWay::None);
   for (std::uint32_t peer = 0; peer < n; ++peer) {
     if (peer == me) continue;
-    DeviceId id{};
-    std::memcpy(id.data(), ids.data() + peer * id.size(), id.size());
     RINGSIDE_TRY(const Transport* const transport, connections_->peers().between(me, peer));
     const bool shares_pages = transport->door == Door::Host;
-    if (may_open && shares_pages && memory_.reaches(id)) row[peer] = std::byte{1};
+    if (wish.may_open && shares_pages && memory_.reaches(places_[peer].id)) {
+      row[peer] = way_between(mine, places_[peer], between_processes_);
+    }
   }
-  RINGSIDE_TRY(reach_, bootstrap_.all_gather(row, deadline));
-  const auto pairs = static_cast<std::ptrdiff_t>(n * (n - 1));
-  keeps_lines_ = std::ranges::count(reach_, std::byte{1}) == pairs;
+  RINGSIDE_TRY(ways_, gather(bootstrap_, std::span<const MemoryWay>(row), deadline));
+  // This rank's way to itself, and no other, is None where lines are kept.
+  const auto without = std::ranges::count(ways_, MemoryWay::None);
+  keeps_lines_ = without == static_cast<std::ptrdiff_t>(n);
   return {};
 }
 
-bool ProcessLinks::opens(const ConnectionId& id) const {
-  const auto n = static_cast<std::size_t>(bootstrap_.nranks());
-  return reach_[id.from * n + id.to] == std::byte{1};
+MemoryWay ProcessLinks::way_of(const ConnectionId& id) const {
+  return ways_[id.from * static_cast<std::size_t>(bootstrap_.nranks()) + id.to];
 }
 
 Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline deadline) {
@@ -89,38 +134,42 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
   }
   RINGSIDE_TRY(connections_->connect(between, deadline));
   // All offer first and accept then: nobody waits for one who waits.
-  std::vector<std::pair<ConnectionId, std::span<std::byte>>> awaited;
+  std::vector<std::pair<ConnectionId, const TransportEnd*>> awaited;
   for (const ConnectionId& id : fresh) {
     const bool receives = id.to == me;
-    const std::span<std::byte> pages = receives
-                                           ? connections_->recv_end(host_id(id)).shared_pages()
-                                           : connections_->send_end(host_id(id)).shared_pages();
-    if (pages.empty()) {
+    const TransportEnd& end = receives
+                                  ? static_cast<TransportEnd&>(connections_->recv_end(host_id(id)))
+                                  : connections_->send_end(host_id(id));
+    if (end.shared_pages().empty()) {
       RINGSIDE_TRY(make_proxy(id));
-    } else if (!opens(id)) {
-      RINGSIDE_TRY(map(id, pages));
+    } else if (way_of(id) == MemoryWay::None) {
+      RINGSIDE_TRY(map(id, end.shared_pages()));
     } else if (receives) {
-      RINGSIDE_TRY(offer(id, pages));
+      RINGSIDE_TRY(offer(id, end, deadline));
     } else {
-      awaited.emplace_back(id, pages);
+      awaited.emplace_back(id, &end);
     }
   }
-  for (const auto& [id, pages] : awaited) RINGSIDE_TRY(accept(id, pages, deadline));
+  for (const auto& [id, end] : awaited) RINGSIDE_TRY(accept(id, *end, deadline));
   return {};
 }
 
-Status ProcessLinks::offer(const ConnectionId& id, std::span<std::byte> pages) {
-  RINGSIDE_TRY(fifos_[id], memory_.take_to_share(fifo_size(id)));
-  auto* const offer = reinterpret_cast<Offer*>(pages.data());
-  RINGSIDE_TRY(offer->handle, memory_.share(fifos_[id]));
-  std::atomic_ref(offer->is_there).store(1, std::memory_order_release);
+Status ProcessLinks::offer(const ConnectionId& id, const TransportEnd& end, Deadline deadline) {
+  RINGSIDE_TRY(fifos_[id], memory_.take_to_share(fifo_size(id), between_processes_));
+  RINGSIDE_TRY(const DeviceShare share, memory_.share(fifos_[id], places_[id.from].process));
+  if (share.file) {
+    RINGSIDE_TRY(send_fd(end.file_socket(), share.file.get(), bootstrap_.patience(deadline)));
+  }
+  Offer& offer = offer_in(end);
+  offer.handle = share.handle;
+  std::atomic_ref(offer.is_there).store(1, std::memory_order_release);
   return {};
 }
 
-Status ProcessLinks::accept(const ConnectionId& id, std::span<std::byte> pages, Deadline deadline) {
+Status ProcessLinks::accept(const ConnectionId& id, const TransportEnd& end, Deadline deadline) {
   constexpr auto kBetweenLooks = std::chrono::microseconds(100);
-  auto* const offer = reinterpret_cast<Offer*>(pages.data());
-  while (std::atomic_ref(offer->is_there).load(std::memory_order_acquire) == 0) {
+  Offer& offer = offer_in(end);
+  while (std::atomic_ref(offer.is_there).load(std::memory_order_acquire) == 0) {
     if (has_passed(deadline)) {
       return Error{
           ErrorCode::Timeout,
@@ -128,7 +177,11 @@ Status ProcessLinks::accept(const ConnectionId& id, std::span<std::byte> pages, 
     }
     RINGSIDE_TRY(bootstrap_.patience(deadline).at_most(kBetweenLooks).wait_for(-1, 0));
   }
-  RINGSIDE_TRY(fifos_[id], memory_.open(offer->handle));
+  DeviceShare share{offer.handle, {}};
+  if (share.handle.way == MemoryWay::File) {
+    RINGSIDE_TRY(share.file, recv_fd(end.file_socket(), bootstrap_.patience(deadline)));
+  }
+  RINGSIDE_TRY(fifos_[id], memory_.open(share));
   return {};
 }
 

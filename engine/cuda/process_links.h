@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,13 +14,20 @@ namespace ringside {
 
 class Bootstrap;
 
-/// The connections of a rank whose kernels are launched by this process alone. Where the slots of one lie:
+/// How the ranks of a communicator may get at memory of each other's GPUs: of all of them alike.
+struct MemoryWish {
+  bool may_open = true;  ///< false: not at all, in one process neither
+  /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
+  std::optional<bool> by_file = {};
+};
+
+/// The connections of a rank whose kernels are launched for this rank alone. Where the slots of one lie:
 ///
-///   the peer's process is on this host   in memory of the receiver's GPU, where both can open it (CUDA IPC); else in the
-///                                        pages that a connection over shm has both map, which kernels see as well
-///   elsewhere, or not over shm           in pinned memory of this process: a proxy takes slots from there to the
-///                                        connection's end, and back (proxy.h)
-///   this rank itself                     in its GPU's memory
+///   the peer is on this host    in memory of the receiver's GPU, where the sender can open it (MemoryWay); else in the
+///                               pages that a connection over shm has both map, which kernels see as well
+///   elsewhere, or not over shm  in pinned memory of this process: a proxy takes slots from there to the connection's
+///                               end, and back (proxy.h)
+///   this rank itself            in its GPU's memory
 ///
 /// Ordering   as Connections
 /// Threads    one at a time; any thread calls abort()
@@ -27,12 +35,12 @@ class Bootstrap;
 class ProcessLinks final : public DeviceLinks {
  public:
   /// Every rank calls it at the same time.
-  /// wish        the transport between processes; null: the fastest that there is
-  /// may_open    whether memory of GPUs may be opened by other processes: of all ranks alike
-  /// errors      as Connections::make() and Bootstrap::all_gather()
+  /// transport  between ranks; null: the fastest that there is
+  /// errors     Unsupported: this GPU's memory cannot be had as it is wished.  As Connections::make() and
+  ///            Bootstrap::all_gather()
   static Result<std::unique_ptr<ProcessLinks>> make(Bootstrap& bootstrap, DeviceMemory& memory,
-                                                    const Transport* wish, bool may_open,
-                                                    Deadline deadline);
+                                                    const Transport* transport,
+                                                    const MemoryWish& wish, Deadline deadline);
   ~ProcessLinks() override;
 
   /// As Connections::connect(). errors  as there; System: of the GPU's driver
@@ -55,17 +63,19 @@ class ProcessLinks final : public DeviceLinks {
  private:
   ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory,
                std::unique_ptr<Connections> connections);
-  Status gather_reach(bool may_open, Deadline deadline);
-  [[nodiscard]] bool opens(const ConnectionId& id) const;
-  Status offer(const ConnectionId& id, std::span<std::byte> pages);
-  Status accept(const ConnectionId& id, std::span<std::byte> pages, Deadline deadline);
+  Status gather_ways(const MemoryWish& wish, Deadline deadline);
+  [[nodiscard]] MemoryWay way_of(const ConnectionId& id) const;
+  Status offer(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
+  Status accept(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
   Status map(const ConnectionId& id, std::span<std::byte> pages);
   Status make_proxy(const ConnectionId& id);
 
   Bootstrap& bootstrap_;
   DeviceMemory& memory_;
   const std::unique_ptr<Connections> connections_;
-  std::vector<std::byte> reach_;  ///< [from][to]: 1 where `from` opens memory of `to`'s GPU
+  std::vector<DevicePlace> places_;                ///< [rank]
+  MemoryWay between_processes_ = MemoryWay::None;  ///< of all ranks alike
+  std::vector<MemoryWay> ways_;  ///< [from][to]: how `from` opens memory of `to`'s GPU
   bool keeps_lines_ = false;
   std::map<ConnectionId, std::byte*> fifos_;
   std::map<ConnectionId, std::unique_ptr<Proxy>> proxies_;

@@ -20,10 +20,11 @@ class DeviceUnderTest {
   bool aborts = false;  ///< whether the host says so, soon after a launch has begun
 };
 
-/// Of a device whose kernels wait for those of other processes, too. A GPU is as it is.
+/// Of a device whose kernels wait for those of other ranks' launches, too.
 struct DeviceCompany {
-  bool has_processes = false;
-  bool shares_memory = false;  ///< whether these can open its memory
+  bool has_others = false;
+  bool shares_memory = false;  ///< whether these can open its memory. A GPU is as it is
+  int number = 0;              ///< which of the host's, by turns
 };
 
 /// A fresh one.

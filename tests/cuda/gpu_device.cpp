@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -59,8 +60,8 @@ class GpuDevice final : public DeviceUnderTest {
 
 }  // namespace
 
-Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany /*company*/) {
-  RINGSIDE_TRY(std::unique_ptr<Gpu> gpu, Gpu::open());
+Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company) {
+  RINGSIDE_TRY(std::unique_ptr<Gpu> gpu, Gpu::open(company.number % std::max(1, Gpu::count())));
   RINGSIDE_TRY(std::byte* const control, gpu->memory().take_shared(Bytes{sizeof(DeviceControl)}));
   return std::unique_ptr<DeviceUnderTest>(
       std::make_unique<GpuDevice>(std::move(gpu), reinterpret_cast<DeviceControl*>(control)));

@@ -3,8 +3,28 @@
 #include <utility>
 
 #include "engine/cuda/process_executor.h"
+#include "engine/runtime/bootstrap.h"
 
 namespace ringside {
+
+ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest>& device) {
+  return [&job, &device](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
+    CudaProcessOptions options{.memory = job.memory};
+    if (!job.transport.empty()) {
+      RINGSIDE_TRY(options.transport, parse_transport(job.transport));
+    }
+    RINGSIDE_TRY(device, make_device({.has_others = true,
+                                      .shares_memory = job.shares_memory,
+                                      .number = to_int(setup.bootstrap.rank())}));
+    device->dead_rank = job.dead_rank;
+    const DeviceLauncher launcher = device->launcher();
+    const CudaDevice own{.memory = &launcher.memory,
+                         .control = launcher.control,
+                         .multiprocessors = 64,
+                         .queue = &device->queue()};
+    return make_cuda_process_executor(own, options, setup);
+  };
+}
 
 Result<int> run_processes(const ProcessJob& job,
                           const std::function<Result<int>(const ProcessRank& rank)>& main) {
@@ -17,21 +37,7 @@ Result<int> run_processes(const ProcessJob& job,
   options.grace = Seconds{20};  // so that nobody is ended who would have ended by himself
   options.communicator.op_timeout = job.op_timeout;
   options.communicator.connect_timeout = Seconds{30};
-  const Transport* transport = nullptr;
-  if (!job.transport.empty()) {
-    RINGSIDE_TRY(transport, parse_transport(job.transport));
-  }
-  options.make_executor = [&](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
-    RINGSIDE_TRY(device, make_device({.has_processes = true, .shares_memory = job.shares_memory}));
-    device->dead_rank = job.dead_rank;
-    const DeviceLauncher launcher = device->launcher();
-    const CudaDevice own{.memory = &launcher.memory,
-                         .control = launcher.control,
-                         .multiprocessors = 64,
-                         .queue = &device->queue()};
-    return make_cuda_process_executor(
-        own, {.transport = transport, .opens_memory = job.opens_memory}, setup);
-  };
+  options.make_executor = executor_of(job, device);
   return run_job(options, [&](JobRank& rank) {
     return main({rank.communicator, *device, to_int(rank.communicator.rank())});
   });

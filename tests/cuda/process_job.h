@@ -3,17 +3,18 @@
 #include <functional>
 #include <string>
 
+#include "engine/cuda/process_links.h"
 #include "harness/job.h"
 #include "tests/cuda/device_under_test.h"
 
 namespace ringside {
 
-/// Ranks that are processes of this host, each with a device and kernels of its own.
+/// Ranks with a device and launches of their own each: processes of this host, or threads.
 struct ProcessJob {
   int nranks = 3;
   std::string transport = {};  ///< between them; empty: the fastest
   bool shares_memory = false;  ///< as DeviceCompany has it, where there is a choice
-  bool opens_memory = true;    ///< whether it may be opened where it could be
+  MemoryWish memory = {};      ///< what of that is used
   Seconds op_timeout{20};      ///< processes that share cores take their time
   int dead_rank = -1;          ///< whose blocks end before they begin
   std::string trace_path = {};
@@ -26,6 +27,10 @@ struct ProcessRank {
   int rank = 0;
 };
 
+/// An executor over a device of the rank's own, which it makes.
+ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest>& device);
+
+/// Each rank a process.
 /// errors  as run_job(); Unsupported: there is no device for it
 Result<int> run_processes(const ProcessJob& job,
                           const std::function<Result<int>(const ProcessRank& rank)>& main);

@@ -25,16 +25,18 @@ struct Way {
   const char* name;
   const char* transport;
   bool shares_memory;
+  bool by_file = false;
 };
 
 constexpr Way kHostPages{"HostPages", "", false};
-constexpr Way kDeviceMemory{"DeviceMemory", "", true};
+constexpr Way kIpc{"Ipc", "", true};
+constexpr Way kFiles{"Files", "", true, true};
 constexpr Way kProxy{"Proxy", "tcp", false};
 
 ProcessJob job_of(const Way& way) {
   return {.transport = way.transport,
           .shares_memory = way.shares_memory,
-          .opens_memory = way.shares_memory};
+          .memory = {.may_open = way.shares_memory, .by_file = way.by_file}};
 }
 
 /// The grid, of integers: their reductions do not depend on what is reduced first, and so not on how the two
@@ -56,7 +58,10 @@ std::vector<DeviceCase> cases_of(const Way& way) {
 
 /// What a test makes of a machine without a device for it.
 bool is_without_device(const Result<int>& status) {
-  return !status && status.error().message.find("no NVIDIA driver") != std::string::npos;
+  if (status) return false;
+  const std::string& why = status.error().message;
+  return why.find("no NVIDIA driver") != std::string::npos ||
+         why.find("this GPU has no cuMem handles") != std::string::npos;
 }
 
 #define EXPECT_ENDS_WELL(status)                                         \
@@ -280,20 +285,28 @@ TEST_P(CudaProcesses, AGridLeavesOutWhatIsNotThere) {
   EXPECT_ENDS_WELL(status);
 }
 
-// As NCCL's users turn it off.
-TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbidden) {
-  EXPECT_TRUE(cuda_process_options()->opens_memory);
-  ::setenv("NCCL_P2P_DISABLE", "1", 1);
-  EXPECT_FALSE(cuda_process_options()->opens_memory);
-  ::setenv("NCCL_P2P_DISABLE", "yes", 1);
-  EXPECT_FALSE(cuda_process_options());
-  ::unsetenv("NCCL_P2P_DISABLE");
+// As NCCL's users turn it off, and choose.
+TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsIsWished) {
+  const auto options_by = [](const char* name, const char* value) {
+    return cuda_process_options(nullptr, [=](const char* asked) {
+      const bool is_it = std::string(asked) == name;
+      return is_it ? std::optional<std::string>(value) : std::nullopt;
+    });
+  };
+  EXPECT_TRUE(options_by("", "")->memory.may_open);
+  EXPECT_FALSE(options_by("NCCL_P2P_DISABLE", "1")->memory.may_open);
+  EXPECT_FALSE(options_by("NCCL_P2P_DISABLE", "yes"));
+  EXPECT_EQ(options_by("", "")->memory.by_file, std::nullopt);
+  EXPECT_EQ(options_by("NCCL_CUMEM_ENABLE", "-2")->memory.by_file, std::nullopt);
+  EXPECT_EQ(options_by("NCCL_CUMEM_ENABLE", "1")->memory.by_file, true);
+  EXPECT_EQ(options_by("NCCL_CUMEM_ENABLE", "0")->memory.by_file, false);
+  EXPECT_FALSE(options_by("NCCL_CUMEM_ENABLE", "2"));
 }
 
 // Where processes could not open each other's memory, and where they could.
 TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
-  for (const ProcessJob& job : {ProcessJob{.opens_memory = false},
-                                ProcessJob{.shares_memory = true, .opens_memory = false}}) {
+  for (const bool shares_memory : {false, true}) {
+    const ProcessJob job{.shares_memory = shares_memory, .memory = {.may_open = false}};
     const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
       const auto output = run_case(rank, all_reduce_case(Protocol::LL128, 90));
       return !output && output.error().code == ErrorCode::Unsupported ? 0 : 1;
@@ -302,7 +315,7 @@ TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, CudaProcesses, testing::Values(kHostPages, kDeviceMemory, kProxy),
+INSTANTIATE_TEST_SUITE_P(Ways, CudaProcesses, testing::Values(kHostPages, kIpc, kFiles, kProxy),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

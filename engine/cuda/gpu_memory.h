@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+#include "engine/cuda/device_memory.h"
+#include "engine/cuda/gpu_sharing.h"
+
+namespace ringside {
+
+/// Memory of a GPU, of hosts where both see it, and (GpuSharing) of other ranks' GPUs. Copies go by the stream, and are
+/// waited for.
+class GpuMemory final : public DeviceMemory {
+ public:
+  GpuMemory(int device, cudaStream_t stream) : device_(device), stream_(stream), sharing_(device) {}
+  GpuMemory(const GpuMemory&) = delete;
+  GpuMemory& operator=(const GpuMemory&) = delete;
+  ~GpuMemory() override;
+
+  Result<std::byte*> take(Bytes size) override;
+  Result<std::byte*> take_shared(Bytes size) override;
+  Status write(std::byte* to, std::span<const std::byte> from) override {
+    return move(to, from.data(), from.size(), cudaMemcpyHostToDevice);
+  }
+  Status read(std::span<std::byte> to, const std::byte* from) override {
+    return move(to.data(), from, to.size(), cudaMemcpyDeviceToHost);
+  }
+  Result<std::int64_t> count_wrong(const std::byte* buffer, const PlaceTable& expected) override;
+
+  Result<std::byte*> map(std::span<std::byte> pages) override;
+  void unmap(std::span<std::byte> pages) noexcept override;
+
+  [[nodiscard]] DevicePlace place() const override { return sharing_.place(); }
+  [[nodiscard]] bool reaches(const DeviceId& other) const override {
+    return sharing_.reaches(other);
+  }
+  Result<std::byte*> take_to_share(Bytes size, MemoryWay by) override;
+  Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) override {
+    return sharing_.share(memory, with);
+  }
+  Result<std::byte*> open(const DeviceShare& share) override { return sharing_.open(share); }
+
+ private:
+  Status move(void* to, const void* from, std::size_t size, cudaMemcpyKind kind);
+  Status clear(void* memory, std::size_t size);
+
+  int device_;
+  cudaStream_t stream_;
+  GpuSharing sharing_;
+  std::byte* counter_ = nullptr;  ///< of wrong elements; none before they are first counted
+  std::vector<void*> taken_, shared_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,171 @@
+#include "engine/cuda/gpu_sharing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "engine/cuda/gpu_error.h"
+
+namespace ringside {
+namespace {
+
+std::optional<DeviceId> id_of(int device) {
+  cudaDeviceProp properties = {};
+  DeviceId id{};
+  static_assert(sizeof properties.uuid.bytes == sizeof id);
+  if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) return std::nullopt;
+  std::memcpy(id.data(), properties.uuid.bytes, sizeof id);
+  return id;
+}
+
+/// What this process numbers that GPU; none: it does not see it.
+std::optional<int> device_with(const DeviceId& id) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) return std::nullopt;
+  for (int device = 0; device < count; ++device) {
+    if (id_of(device) == id) return device;
+  }
+  return std::nullopt;
+}
+
+/// Lets kernels of the device that is in use reach all that cudaMalloc() gave on the other one.
+Status enable_peer(int device) {
+  const cudaError_t code = cudaDeviceEnablePeerAccess(device, 0);
+  if (code != cudaErrorPeerAccessAlreadyEnabled) {
+    return check_cuda(code, "cudaDeviceEnablePeerAccess");
+  }
+  static_cast<void>(cudaGetLastError());  // or the next launch would be told of it
+  return {};
+}
+
+bool has_attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, which, device) == cudaSuccess && value != 0;
+}
+
+}  // namespace
+
+GpuSharing::GpuSharing(int device) : device_(device) {
+  const Result<const GpuDriver*> driver = GpuDriver::find();
+  place_.id = id_of(device).value_or(DeviceId{});
+  // Under WSL, say, processes share nothing.
+  place_.shares_by_ipc = has_attribute(cudaDevAttrIpcEventSupport, device);
+  place_.shares_by_file = driver && has_gpu_pages(**driver, device);
+}
+
+GpuSharing::~GpuSharing() {
+  for (void* const one : opened_ipc_) static_cast<void>(cudaIpcCloseMemHandle(one));
+}
+
+DevicePlace GpuSharing::place() const {
+  DevicePlace place = place_;
+  place.process = process_identity();
+  return place;
+}
+
+bool GpuSharing::reaches(const DeviceId& other) const {
+  if (other == DeviceId{} || place_.id == DeviceId{}) return false;
+  if (other == place_.id) return true;
+  const std::optional<int> device = device_with(other);
+  int can = 0;
+  return device && cudaDeviceCanAccessPeer(&can, device_, *device) == cudaSuccess && can != 0;
+}
+
+Result<std::byte*> GpuSharing::take_pages(Bytes size) {
+  RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(const GpuDriver* const driver, GpuDriver::find());
+  RINGSIDE_TRY(GpuPages pages, GpuPages::make(*driver, device_, size));
+  RINGSIDE_TRY(MappedGpuPages mapped, MappedGpuPages::map(std::move(pages), device_));
+  taken_.push_back(std::move(mapped));
+  return taken_.back().data();
+}
+
+Result<DeviceShare> GpuSharing::share(std::byte* memory, const ProcessIdentity& with) const {
+  DeviceShare share;
+  DeviceHandle& handle = share.handle;
+  const auto paged = std::ranges::find(taken_, memory, &MappedGpuPages::data);
+  handle.is_paged = paged != taken_.end();
+  handle.process = process_identity();
+  handle.device = place_.id;
+  handle.address = reinterpret_cast<std::uintptr_t>(memory);
+  handle.size = handle.is_paged ? paged->pages().size().value : 0;
+  RINGSIDE_TRY(use_device(device_));
+  if (with == handle.process) {
+    handle.way = MemoryWay::Address;
+  } else if (handle.is_paged) {
+    handle.way = MemoryWay::File;
+    RINGSIDE_TRY(share.file, paged->pages().file());
+  } else {
+    cudaIpcMemHandle_t ipc = {};
+    static_assert(sizeof ipc == sizeof handle.ipc);
+    handle.way = MemoryWay::Ipc;
+    RINGSIDE_TRY(check_cuda(cudaIpcGetMemHandle(&ipc, memory), "cudaIpcGetMemHandle"));
+    std::memcpy(handle.ipc.data(), &ipc, sizeof ipc);
+  }
+  return share;
+}
+
+Result<std::byte*> GpuSharing::open(const DeviceShare& share) {
+  RINGSIDE_TRY(use_device(device_));
+  switch (share.handle.way) {
+    case MemoryWay::Address:
+      return open_address(share.handle);
+    case MemoryWay::Ipc:
+      return open_ipc(share.handle);
+    case MemoryWay::File:
+      return open_file(share);
+    case MemoryWay::None:
+      break;
+  }
+  return Error{ErrorCode::Corrupt, "a handle of memory that is not shared",
+               "use the same version on every rank"};
+}
+
+Result<std::byte*> GpuSharing::open_address(const DeviceHandle& handle) {
+  auto* const memory = reinterpret_cast<std::byte*>(handle.address);
+  if (handle.process != process_identity()) {
+    return Error{
+        ErrorCode::Corrupt,
+        fmt::format("an address of process {}, which is another one", handle.process.number),
+        "use the same version on every rank"};
+  }
+  if (handle.is_paged) {
+    // A reference and addresses of its own: the owner may go first.
+    RINGSIDE_TRY(const GpuDriver* const driver, GpuDriver::find());
+    RINGSIDE_TRY(GpuPages pages, GpuPages::at(*driver, memory, Bytes{handle.size}));
+    return keep(std::move(pages));
+  }
+  if (handle.device != place_.id) {
+    const std::optional<int> device = device_with(handle.device);
+    if (!device) return Error{ErrorCode::System, "memory of a GPU that is not there"};
+    RINGSIDE_TRY(enable_peer(*device));
+  }
+  return memory;
+}
+
+Result<std::byte*> GpuSharing::open_ipc(const DeviceHandle& handle) {
+  cudaIpcMemHandle_t ipc = {};
+  void* memory = nullptr;
+  std::memcpy(&ipc, handle.ipc.data(), sizeof ipc);
+  RINGSIDE_TRY(check_cuda(cudaIpcOpenMemHandle(&memory, ipc, cudaIpcMemLazyEnablePeerAccess),
+                          "cudaIpcOpenMemHandle"));
+  opened_ipc_.push_back(memory);
+  return static_cast<std::byte*>(memory);
+}
+
+Result<std::byte*> GpuSharing::open_file(const DeviceShare& share) {
+  RINGSIDE_TRY(const GpuDriver* const driver, GpuDriver::find());
+  RINGSIDE_TRY(GpuPages pages, GpuPages::open(*driver, share.file, Bytes{share.handle.size}));
+  return keep(std::move(pages));
+}
+
+Result<std::byte*> GpuSharing::keep(GpuPages pages) {
+  RINGSIDE_TRY(MappedGpuPages mapped, MappedGpuPages::map(std::move(pages), device_));
+  opened_.push_back(std::move(mapped));
+  return opened_.back().data();
+}
+
+}  // namespace ringside

@@ -1,0 +1,146 @@
+#include "tests/cuda/fibre_memory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/fd.h"
+#include "engine/transport/mapping.h"
+#include "engine/transport/sealed_file.h"
+
+namespace ringside {
+namespace {
+
+class FibreMemory : public DeviceMemory {
+ public:
+  Result<std::byte*> take(Bytes size) override {
+    taken_.push_back(std::make_unique<Line[]>(size.value / sizeof(Line) + 1));
+    return reinterpret_cast<std::byte*>(taken_.back().get());
+  }
+  Result<std::byte*> take_shared(Bytes size) override { return FibreMemory::take(size); }
+  Status write(std::byte* to, std::span<const std::byte> from) override {
+    if (!from.empty()) std::memcpy(to, from.data(), from.size());
+    return {};
+  }
+  Status read(std::span<std::byte> to, const std::byte* from) override {
+    if (!to.empty()) std::memcpy(to.data(), from, to.size());
+    return {};
+  }
+
+  Result<std::int64_t> count_wrong(const std::byte* buffer, const PlaceTable& expected) override {
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < expected.count; ++i) {
+      wrong += is_as_expected(expected, buffer, i) ? 0 : 1;
+    }
+    return wrong;
+  }
+  Result<std::byte*> map(std::span<std::byte> pages) override { return pages.data(); }
+  void unmap(std::span<std::byte> /*pages*/) noexcept override {}
+  [[nodiscard]] DevicePlace place() const override { return {.process = process_identity()}; }
+  [[nodiscard]] bool reaches(const DeviceId& /*other*/) const override { return false; }
+  Result<std::byte*> take_to_share(Bytes /*size*/, MemoryWay /*by*/) override {
+    return cannot_share();
+  }
+  Result<DeviceShare> share(std::byte* /*memory*/, const ProcessIdentity& /*with*/) override {
+    return cannot_share();
+  }
+  Result<std::byte*> open(const DeviceShare& /*share*/) override { return cannot_share(); }
+
+ private:
+  static Error cannot_share() { return {ErrorCode::Unsupported, "memory of one rank alone"}; }
+
+  struct alignas(128) Line {
+    std::byte bytes[128];
+  };
+  std::vector<std::unique_ptr<Line[]>> taken_;
+};
+
+/// The same, of a device that all ranks of this host share: what they share lies in files without names. As with cuMem,
+/// it stays where it is until nobody has it mapped.
+class FibreMemoryOfHost final : public FibreMemory {
+ public:
+  [[nodiscard]] DevicePlace place() const override {
+    return {.id = {std::byte{1}},
+            .process = process_identity(),
+            .shares_by_ipc = true,
+            .shares_by_file = true};
+  }
+  [[nodiscard]] bool reaches(const DeviceId& other) const override { return other == place().id; }
+
+  Result<std::byte*> take_to_share(Bytes size, MemoryWay by) override {
+    RINGSIDE_TRY(UniqueFd file, make_sealed_file(size.value));
+    RINGSIDE_TRY(Mapping mapping, Mapping::map(file.get(), size.value));
+    taken_.push_back({std::move(file), std::move(mapping), by == MemoryWay::File});
+    return taken_.back().mapping.data();
+  }
+
+  Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) override {
+    const auto found = std::ranges::find_if(
+        taken_, [&](const Taken& one) { return one.mapping.data() == memory; });
+    if (found == taken_.end()) return Error{ErrorCode::System, "not what take_to_share() gave"};
+    DeviceShare share;
+    share.handle = {.is_paged = found->is_paged,
+                    .process = process_identity(),
+                    .device = place().id,
+                    .address = reinterpret_cast<std::uintptr_t>(memory),
+                    .size = found->mapping.size()};
+    if (with == share.handle.process) {
+      share.handle.way = MemoryWay::Address;
+    } else if (found->is_paged) {
+      share.handle.way = MemoryWay::File;
+      share.file = UniqueFd(::fcntl(found->file.get(), F_DUPFD_CLOEXEC, 0));
+      if (!share.file) return system_error("F_DUPFD_CLOEXEC", errno);
+    } else {
+      share.handle.way = MemoryWay::Ipc;
+      const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), found->file.get());
+      std::memcpy(share.handle.ipc.data(), path.data(), path.size());
+    }
+    return share;
+  }
+
+  Result<std::byte*> open(const DeviceShare& share) override {
+    const DeviceHandle& handle = share.handle;
+    const bool is_mine = handle.process == process_identity();
+    if (handle.way == MemoryWay::Address) {
+      if (is_mine) return reinterpret_cast<std::byte*>(handle.address);
+      return Error{ErrorCode::Corrupt, "an address of another process"};
+    }
+    if (handle.way == MemoryWay::File) return map_file(share.file.get());
+    if (is_mine) return Error{ErrorCode::System, "CUDA opens no handle in the process it is of"};
+    const UniqueFd file(
+        ::open(reinterpret_cast<const char*>(handle.ipc.data()), O_RDWR | O_CLOEXEC));
+    if (!file) return system_error("another process's memory", errno);
+    return map_file(file.get());
+  }
+
+ private:
+  struct Taken {
+    UniqueFd file;
+    Mapping mapping;
+    bool is_paged;
+  };
+
+  Result<std::byte*> map_file(int file) {
+    RINGSIDE_TRY(const std::size_t size, sealed_size(file));
+    RINGSIDE_TRY(Mapping mapping, Mapping::map(file, size));
+    opened_.push_back(std::move(mapping));
+    return opened_.back().data();
+  }
+
+  std::vector<Taken> taken_;
+  std::vector<Mapping> opened_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceMemory> make_fibre_memory(bool is_shared) {
+  if (is_shared) return std::make_unique<FibreMemoryOfHost>();
+  return std::make_unique<FibreMemory>();
+}
+
+}  // namespace ringside
