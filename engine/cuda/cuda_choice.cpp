@@ -7,8 +7,10 @@
 #include "engine/collectives/ports.h"
 #include "engine/cuda/device_call.h"
 #include "engine/cuda/kernels.h"
+#include "engine/cuda/switch_reduce.h"
 #include "engine/protocol/slot_size.h"
 #include "engine/reduce/reduce_op.h"
+#include "engine/runtime/host_choice.h"
 
 namespace ringside {
 namespace {
@@ -30,6 +32,20 @@ int usual_channels(const GpuSituation& at) {
   const auto wanted = static_cast<int>(
       std::clamp<std::uint64_t>(at.bytes.value / kLeastOfChannel, 1, kMostGpuChannels));
   return std::min(room, wanted);
+}
+
+/// What an operation does between elements: DeviceReduction::between.
+RedOp between_of(RedOp op) { return op == RedOp::Avg || op == RedOp::PreMulSum ? RedOp::Sum : op; }
+
+/// Whether the switch does what the algorithm takes one for. Where a network would have to reduce, too, it is modelled
+/// together with that.
+bool runs_by_switch(const GpuSituation& at, const Choice& choice) {
+  const AlgorithmFacts& facts = facts_of(choice.algorithm);
+  if (!at.has_switch || !facts.takes_nvswitch || choice.protocol != Protocol::Simple) return false;
+  const int played = facts.needs_nodes ? played_ranks_per_node(at.nranks) : at.nranks;
+  const int node = at.ranks_per_node != 0 ? at.ranks_per_node : played;
+  if (node < 2 || facts.uses_collnet(at.nranks / node)) return false;
+  return !is_reduction(at.collective) || switch_reduces(at.type, between_of(at.op));
 }
 
 }  // namespace
@@ -58,6 +74,7 @@ Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wi
   }
   RINGSIDE_TRY(
       check_reduction(situation.collective, choice.algorithm, situation.type, situation.op));
+  choice.by_switch = runs_by_switch(situation, choice);
   choice.nchannels = wishes.nchannels != 0 ? wishes.nchannels : usual_channels(situation);
   if (choice.nchannels * situation.sharing > situation.multiprocessors) {
     return Error{ErrorCode::InvalidArgument,

@@ -18,6 +18,9 @@ struct GpuSituation {
   int multiprocessors = 1;
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
+  /// Whether an NVSwitch joins memory of the GPUs of each node: of all ranks alike.
+  bool has_switch = false;
+  int ranks_per_node = 0;  ///< as HostLayout has it
 };
 
 /// What a call's protocol and channels are chosen by: its bytes, but for lists of sends and receives one size for all, since
@@ -31,7 +34,8 @@ Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 ///   beyond       simple, on as many channels as have a multiprocessor each
 ///
 /// All blocks of a launch have to be resident at a time: one a multiprocessor always is. The bounds are not
-/// measured yet; bench shows what they should be (--algo, --proto, --channels).
+/// measured yet; bench shows what they should be (--algo, --proto, --channels). Nor is nvls, which runs where it is
+/// wished for: by the switch (Choice::by_switch) where there is one that does it so, else modelled.
 /// errors  as choose_on_host().  InvalidArgument: more channels wished for than there are multiprocessors.
 ///         Unsupported: ll128 where lines are not kept whole
 Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes = {});

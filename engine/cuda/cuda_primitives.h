@@ -14,6 +14,9 @@ namespace ringside {
 /// One object a warp; all warps of a strand take the same steps.
 ///
 /// Machine    what stands under it: GpuMachine in kernels, the tests' fibres on hosts (README.md)
+/// Switch     ports of a group whose switch does the work (switch_slots.h): load_reduced() has it reduce what lies at one
+///            place of all members' slots, multicast_pack() has it store 16 bytes there. In which order floats are
+///            summed is the switch's, and of 16 bits it rounds once: the bits of HostPrimitives where sums are exact
 /// Reduction  where kReduces: own input first, then what arrives, end after end, each operation rounded to the element; what is
 ///            divided after the sum is divided where an output is written: the bits of HostPrimitives
 /// Ordering   in device_ends.h, move_simple.h, move_lines.h

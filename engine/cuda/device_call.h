@@ -34,6 +34,9 @@ struct DeviceEnd {
   /// [slot]: bytes of data. Of sending ends whose slots a proxy takes on (proxy.h), which knows of no call: they tell
   /// it the size and, whatever the protocol, the tail. Null: the receiver is a kernel
   std::uint32_t* sizes = nullptr;
+  /// Of an end towards a switch (switch_slots.h), on the head's side: where the slots of all members lie at once, for
+  /// multimem instructions alone. All of the port's ends have the same. Null: data lie in `slots`
+  std::byte* multicast = nullptr;
   std::int32_t peer = 0;
 };
 

@@ -15,8 +15,13 @@ namespace ringside {
 ///            into a slot before its tail is seen by whoever has seen the tail, and what a receiver has loaded
 ///            from a slot comes before its head. A warp waits or tells for its whole strand, so a barrier of the
 ///            strand stands between that and the others' loads and stores: PTX orders causally through both.
+/// Multicast  a head reaches the slots of a switch's members at another address than they do, so what the one and the
+///            other do is ordered only across a proxy fence. One on the way is enough, so heads alone have them: behind
+///            their waits, and before they tell (move_simple.h)
 /// source     PTX ISA 9.0, chapter 8, Memory Consistency Model: 8.8 morally strong, 8.9 release and acquire
-///            patterns, 8.9.6 causality order; bar.sync orders memory among the threads that take part
+///            patterns, 8.9.6 causality order; bar.sync orders memory among the threads that take part. Virtual aliases
+///            count as distinct proxies (Proxies), and X is before Y at another alias only where "there is an alias
+///            proxy fence along the base causality path from X to Y" (Proxy-preserved base causality order)
 template <typename Machine>
 class DeviceEnds {
  public:
@@ -48,7 +53,7 @@ class DeviceEnds {
   [[nodiscard]] RINGSIDE_HD std::uint64_t recv_step(int end) const { return recv_step_[end]; }
   [[nodiscard]] RINGSIDE_HD std::uint64_t send_step(int end) const { return send_step_[end]; }
 
-  /// Where the next message of an end lies.
+  /// Where the next message of an end lies; of one with `multicast`, in the slots of all members.
   [[nodiscard]] RINGSIDE_HD const std::byte* recv_slot(int end) const {
     return slot_of(block_.recv_ends[end], recv_step_[end]);
   }
@@ -162,7 +167,8 @@ class DeviceEnds {
 
  private:
   [[nodiscard]] RINGSIDE_HD std::byte* slot_of(const DeviceEnd& end, std::uint64_t step) const {
-    return end.slots + slot_index(step) * device_slot_memory(block_.protocol, block_.slot);
+    std::byte* const slots = end.multicast != nullptr ? end.multicast : end.slots;
+    return slots + slot_index(step) * device_slot_memory(block_.protocol, block_.slot);
   }
   [[nodiscard]] RINGSIDE_HD std::uint32_t slot_index(std::uint64_t step) const {
     return static_cast<std::uint32_t>(step % static_cast<std::uint32_t>(block_.slots));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "engine/cuda/gpu_multimem.cuh"
 #include "engine/cuda/pack.h"
 
 namespace ringside {
@@ -80,6 +81,17 @@ class GpuMachine {
   __device__ void store_pack(std::byte* to, const Pack& pack) {
     *reinterpret_cast<Pack*>(to) = pack;
   }
+
+  // Slots of all members of a switch at once, by DeviceEnd::multicast.
+  template <std::size_t kPacks>
+  __device__ void load_reduced(const DeviceReduction& reduction, const std::byte* from,
+                               std::int64_t stride, Pack (&sums)[kPacks]) const {
+    gpu_multimem::load_reduced(reduction, from, stride, sums);
+  }
+  __device__ void multicast_pack(std::byte* to, const Pack& pack) {
+    gpu_multimem::multicast_pack(to, pack);
+  }
+  __device__ void fence_aliases() { gpu_multimem::fence_aliases(); }
 
   // 16 bytes of a lane in one instruction of the warp: two words, each whole. LL needs no more (store_words), LL128
   // needs that a line's 8 lanes go together (store_line).

@@ -40,14 +40,33 @@ struct SideAt {
   int count = 0;
 };
 
+/// The ends of a port to a switch know the group's slots: its head all copies, the others their own.
+Status point_to_switch(std::span<DeviceEnd> ends, const SwitchGroup& group, bool receives,
+                       const PortNames& names, DeviceLinks& links) {
+  RINGSIDE_TRY(const SwitchSlots slots, links.slots_of(switch_name(group, names), names.me));
+  const bool is_head = receives == (group.senders.size() > 1);
+  for (DeviceEnd& end : ends) {
+    end.slots = slots.own;
+    if (is_head) end.multicast = slots.all;
+  }
+  return {};
+}
+
 Result<SideAt> append_side(Image& image, const std::vector<Peer>& peers, bool receives,
-                           const PortNames& names, DeviceLinks& links) {
-  const NamedPorts side = name_ports(peers, receives, names);
+                           const PortNames& names, const Choice& choice, DeviceLinks& links) {
+  const NamedPorts side = name_device_ports(peers, receives, names, choice);
   std::vector<DeviceEnd> ends;
   for (std::size_t i = 0; i < side.ids.size(); ++i) {
     RINGSIDE_TRY(DeviceEnd end, links.end_of(side.ids[i], receives));
     end.peer = to_int(side.peers[i]);
     ends.push_back(end);
+  }
+  for (std::size_t port = 0; port < peers.size(); ++port) {
+    const SwitchGroup* const group = switch_of(peers[port], choice);
+    if (group == nullptr) continue;
+    const std::span<DeviceEnd> own(ends.data() + side.first[port],
+                                   ends.data() + side.first[port + 1]);
+    RINGSIDE_TRY(point_to_switch(own, *group, receives, names, links));
   }
   if (ends.size() > static_cast<std::size_t>(kMostDeviceEnds)) {
     return Error{ErrorCode::Unsupported,
@@ -72,8 +91,8 @@ Result<BlockAt> append_block(Image& image, std::vector<std::byte>& tables, const
   const Choice& choice = shape.choice;
   const PortNames names{rank.rank, channel, choice.protocol, choice.slot};
   BlockAt at;
-  RINGSIDE_TRY(at.recv, append_side(image, task.recv_peers, true, names, links));
-  RINGSIDE_TRY(at.send, append_side(image, task.send_peers, false, names, links));
+  RINGSIDE_TRY(at.recv, append_side(image, task.recv_peers, true, names, choice, links));
+  RINGSIDE_TRY(at.send, append_side(image, task.send_peers, false, names, choice, links));
   at.block.task = flatten(task, tables);
   at.block.recv_count = at.recv.count;
   at.block.send_count = at.send.count;
@@ -105,6 +124,11 @@ DeviceReduction device_reduction(const ReduceOp* op) {
   }
   reduction.divisor = op->divisor();
   return reduction;
+}
+
+Result<SwitchSlots> DeviceLinks::slots_of(const SwitchName& /*name*/, Rank /*member*/) {
+  return Error{ErrorCode::Unsupported, "no switch joins the memory of these ranks' GPUs",
+               "use an algorithm other than nvls and nvls_tree"};
 }
 
 Result<DeviceEnd> DeviceConnections::end_of(const ConnectionId& id, bool receives) {

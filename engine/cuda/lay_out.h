@@ -12,6 +12,7 @@
 #include "engine/cuda/device_call.h"
 #include "engine/cuda/device_fifo.h"
 #include "engine/cuda/device_memory.h"
+#include "engine/cuda/switch_slots.h"
 #include "engine/reduce/reduce_op.h"
 #include "engine/runtime/connect.h"
 #include "engine/tuning/choice.h"
@@ -28,6 +29,9 @@ class DeviceLinks {
 
   /// errors  System: no memory
   virtual Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) = 0;
+  /// Where a group's slots lie for one of its members.
+  /// errors  System: no memory.  Unsupported: no switch joins these ranks' memory
+  virtual Result<SwitchSlots> slots_of(const SwitchName& name, Rank member);
   /// Messages that a connection holds.
   [[nodiscard]] virtual int slots() const = 0;
 };
@@ -36,7 +40,7 @@ class DeviceLinks {
 /// all calls of their protocol and slot size.
 ///
 /// Ownership  the memory outlives it
-class DeviceConnections final : public DeviceLinks {
+class DeviceConnections : public DeviceLinks {
  public:
   explicit DeviceConnections(DeviceMemory& memory, int slots = kSlots)
       : memory_(memory), slots_(slots) {}
@@ -48,6 +52,9 @@ class DeviceConnections final : public DeviceLinks {
   /// leaves what lies in the slots.  shape  nothing is under way
   /// errors  System
   Status start_over_at(std::uint64_t step);
+
+ protected:
+  [[nodiscard]] DeviceMemory& memory() { return memory_; }
 
  private:
   DeviceMemory& memory_;

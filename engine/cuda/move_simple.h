@@ -21,11 +21,18 @@ struct DeviceSlice {
 /// Addresses of some ends' slots. Of most steps there is one, which stays in a register.
 template <typename Byte>
 struct DevicePlaces {
-  int count = 0;
+  int count = 0;  ///< without `multicast`
+  /// Slots of all members of a switch: no step has more than one such port on a side, and none that receives from it
+  /// reads the input, since heads put their share into the switch like everybody (nvls.h). Null: none
+  Byte* multicast = nullptr;
   Byte* first = nullptr;
   Byte* others[kMostDeviceEnds - 1];
 
-  RINGSIDE_HD void add(Byte* place) {
+  RINGSIDE_HD void add(Byte* place, bool is_multicast) {
+    if (is_multicast) {
+      multicast = place;
+      return;
+    }
     if (count == 0) {
       first = place;
     } else {
@@ -51,6 +58,8 @@ RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const De
     if (kReduces && block.reduction.is_scaled) {
       for (std::size_t i = 0; i < kPacks; ++i) sums[i] = scaled_pack(block.reduction, sums[i]);
     }
+  } else if (kReduces && from.multicast != nullptr) {
+    machine.load_reduced(block.reduction, from.multicast + at, stride, sums);
   } else if (from.count > 0) {
     RINGSIDE_UNROLL
     for (std::size_t i = 0; i < kPacks; ++i)
@@ -64,6 +73,12 @@ RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const De
     for (std::size_t i = 0; i < kPacks; ++i)
       others[i] = machine.load_pack(place + at + place_of(i));
     reduce_packs(block.reduction, sums, others);
+  }
+  if (to.multicast != nullptr) {
+    RINGSIDE_UNROLL
+    for (std::size_t i = 0; i < kPacks; ++i) {
+      machine.multicast_pack(to.multicast + at + place_of(i), sums[i]);
+    }
   }
   for (int sent = 0; sent < to.count; ++sent) {
     std::byte* const place = sent == 0 ? to.first : to.others[sent - 1];
@@ -83,20 +98,27 @@ RINGSIDE_HD void move_group(Machine& machine, const DeviceBlock& block, const De
 ///
 /// Ordering   warp 0 waits for tails and heads (ld.acquire.sys); behind the barrier all warps load and store;
 ///            behind the second one warp 0 tells (st.release.sys). Release and acquire are cumulative, and bar.sync
-///            orders among the strand's threads, so the other warps' stores are before the tail as well
+///            orders among the strand's threads, so the other warps' stores are before the tail as well.
+///            Towards a switch warp 0 has a proxy fence in both places, by the lanes that wait and tell (device_ends.h)
 /// kReduces   whether the collective does: others have one sender behind their ports, and no arithmetic
 /// returns    false: the strand has given up, on all its warps
 template <bool kReduces, typename Machine>
 RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                              const DeviceSlice& slice) {
   constexpr int kUnrolled = 4;
-  const bool is_there =
-      machine.warp() != 0 || (ends.wait_for_tails(slice.from) && ends.wait_for_room(slice.to));
-  if (machine.any_in_strand(!is_there)) return false;
   DevicePlaces<const std::byte> from;
   DevicePlaces<std::byte> to;
-  ends.for_each_recv(slice.from, [&](int end) { from.add(ends.recv_slot(end)); });
-  ends.for_each_send(slice.to, [&](int end) { to.add(ends.send_slot(end)); });
+  ends.for_each_recv(slice.from, [&](int end) {
+    from.add(ends.recv_slot(end), block.recv_ends[end].multicast != nullptr);
+  });
+  ends.for_each_send(slice.to, [&](int end) {
+    to.add(ends.send_slot(end), block.send_ends[end].multicast != nullptr);
+  });
+  const bool is_head = from.multicast != nullptr || to.multicast != nullptr;
+  const bool is_there =
+      machine.warp() != 0 || (ends.wait_for_tails(slice.from) && ends.wait_for_room(slice.to));
+  if (is_head && machine.warp() == 0) machine.fence_aliases();
+  if (machine.any_in_strand(!is_there)) return false;
   const std::int64_t packs = slice.bytes / 16;
   const std::int64_t lanes = std::int64_t{machine.warps()} * kLanesOfWarp;
   machine.each_lane([&](int lane) {
@@ -113,7 +135,10 @@ RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceE
     }
   });
   machine.any_in_strand(false);
-  if (machine.warp() == 0) ends.tell(slice.from, slice.to, slice.bytes, false);
+  if (machine.warp() == 0) {
+    if (is_head) machine.fence_aliases();
+    ends.tell(slice.from, slice.to, slice.bytes, false);
+  }
   ends.advance(slice.from, slice.to);
   return true;
 }

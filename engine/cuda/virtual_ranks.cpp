@@ -49,7 +49,7 @@ Result<std::unique_ptr<VirtualRanks::Plan>> VirtualRanks::plan(
       .timeout = options.timeout,
       .warps_per_strand = options.warps_per_strand != 0 ? options.warps_per_strand : usual_warps,
       .events = options.events};
-  RINGSIDE_TRY(plan->grid, lay_out(plan->ranks, shape, control_, connections_, memory_));
+  RINGSIDE_TRY(plan->grid, lay_out(plan->ranks, shape, control_, *connections_, memory_));
   return plan;
 }
 

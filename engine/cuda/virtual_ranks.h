@@ -36,9 +36,15 @@ class VirtualRanks {
     [[nodiscard]] DeviceLaunch launch(std::span<const DeviceBuffers> buffers) const;
   };
 
-  /// control  in shared memory of the device
-  VirtualRanks(DeviceMemory& memory, DeviceControl* control, int nranks, int slots = kSlots)
-      : memory_(memory), control_(control), nranks_(nranks), connections_(memory, slots) {}
+  /// control      in shared memory of the device
+  /// connections  theirs, where they are not the usual ones: tests have switches; null: the usual ones
+  VirtualRanks(DeviceMemory& memory, DeviceControl* control, int nranks, int slots = kSlots,
+               std::unique_ptr<DeviceConnections> connections = nullptr)
+      : memory_(memory),
+        control_(control),
+        nranks_(nranks),
+        connections_(connections != nullptr ? std::move(connections)
+                                            : std::make_unique<DeviceConnections>(memory, slots)) {}
 
   /// calls   of each rank; they may differ in what a rank's own call may differ in (scalar, transfers)
   /// errors  as plan_channels(), make_reduce_op(), lay_out()
@@ -51,13 +57,13 @@ class VirtualRanks {
     return outcome_of(plan.grid, plan.ranks, memory_);
   }
 
-  [[nodiscard]] DeviceConnections& connections() { return connections_; }
+  [[nodiscard]] DeviceConnections& connections() { return *connections_; }
 
  private:
   DeviceMemory& memory_;
   DeviceControl* control_;
   int nranks_;
-  DeviceConnections connections_;
+  std::unique_ptr<DeviceConnections> connections_;
 };
 
 }  // namespace ringside

@@ -23,9 +23,15 @@ struct Choice {
   int slots_per_chunk = 1;  ///< slots that each chunk takes, however short; 1 .. kMaxSlotsPerChunk
   Bytes chunk = {};         ///< at most, = slot x slots_per_chunk
   int channels_per_peer = 0;  ///< of an exchange: that one transfer is cut among at most; 0: all
+  bool by_switch = false;  ///< the NVSwitch itself reduces and multicasts; else copies stand for it
 
   friend bool operator==(const Choice&, const Choice&) = default;
 };
+
+/// Whether copies stand for a switch or a network that reduces.
+constexpr bool is_modelled(const Choice& choice) {
+  return facts_of(choice.algorithm).is_modelled() && !choice.by_switch;
+}
 
 /// The choice, if it can run, with the chunk that its slots make. `chunk` is not read.
 /// errors  InvalidArgument: nchannels not in 1 .. kMaxChannels, slot not a multiple of 512 bytes in

@@ -20,6 +20,8 @@ struct DeviceCase {
   int warps_per_strand = 2;
   int offset = 0;         ///< bytes that buffers lie beside a multiple of 16
   bool in_place = false;  ///< as NCCL has it
+  /// Elements are small integers: their sums are the same in whatever order.
+  bool is_exact = false;
   std::uint64_t seed = 1;
   Nanoseconds timeout{std::chrono::seconds(20)};  ///< a launch under a sanitizer takes its time
   std::uint32_t events = 0;
@@ -60,8 +62,10 @@ struct DeviceLauncher {
 /// Ranks of one GPU with connections that outlive calls.
 class DeviceJob {
  public:
-  DeviceJob(DeviceLauncher launcher, int slots = kSlots)
-      : launcher_(std::move(launcher)), slots_(slots) {}
+  /// connections  as VirtualRanks has them; of choices by a switch they have one
+  explicit DeviceJob(DeviceLauncher launcher, int slots = kSlots,
+                     std::unique_ptr<DeviceConnections> connections = nullptr)
+      : launcher_(std::move(launcher)), slots_(slots), own_(std::move(connections)) {}
 
   using Outputs = std::vector<std::vector<std::byte>>;  ///< [rank]
 
@@ -91,7 +95,8 @@ class DeviceJob {
 
   DeviceLauncher launcher_;
   const int slots_;
-  std::optional<VirtualRanks> ranks_;  ///< since the first call; as many as that has
+  std::unique_ptr<DeviceConnections> own_;  ///< until the first call
+  std::optional<VirtualRanks> ranks_;       ///< since the first call; as many as that has
   DeviceGrid grid_;
   std::vector<std::byte*> rooms_;  ///< [rank]: what the last call's output lies in
 };

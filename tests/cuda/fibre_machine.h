@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -9,34 +10,11 @@
 #include <vector>
 
 #include "engine/cuda/device_works.h"
+#include "tests/cuda/fibre_strand.h"
+#include "tests/cuda/fibre_switch.h"
 #include "tests/cuda/fibres.h"
 
 namespace ringside {
-
-/// A barrier of fibres, which says whether any of them brought `true`.
-struct FibreBarrier {
-  int arrived = 0;
-  std::uint64_t generation = 0;
-  bool any = false;
-  bool result = false;
-};
-
-/// What the warps of one strand share: a barrier, and stores on their way to memory.
-///
-/// A GPU's plain stores may be seen late, and in any order, until the thread that made them, or one that a barrier
-/// has joined with it, stores with release. So they wait here: a release takes along those of its own warp and
-/// those from before the strand's last barrier. Whoever forgets either leaves what he stored behind.
-struct FibreStrand {
-  struct Pending {
-    std::byte* to;
-    Pack pack;
-    int warp;
-    bool is_joined;  ///< a barrier of the strand has come since
-  };
-
-  FibreBarrier barrier;
-  std::vector<Pending> pending;
-};
 
 /// What the warps of one block share: a barrier of all, and the strands of each of its works.
 struct FibreBlock {
@@ -92,9 +70,7 @@ class FibreMachine {
   void sync_warp() {}
 
   bool any_in_strand(bool mine) {
-    return any_at(shared_->barrier, warps_, mine, [this] {
-      for (FibreStrand::Pending& one : shared_->pending) one.is_joined = true;
-    });
+    return any_at(shared_->barrier, warps_, mine, [this] { shared_->join(); });
   }
   bool any_in_block(bool mine) {
     return any_at(block_.barrier, block_.warps, mine, [] {});
@@ -104,12 +80,37 @@ class FibreMachine {
     return *reinterpret_cast<const Pack*>(from);
   }
   void store_pack(std::byte* to, const Pack& pack) {
-    shared_->pending.push_back({to, pack, warp_of_block_, false});
+    shared_->pending.push_back({.to = to, .pack = pack, .warp = warp_of_block_});
   }
+
+  /// Copies in any order: the next one may begin with another.
+  template <std::size_t kPacks>
+  void load_reduced(const DeviceReduction& reduction, const std::byte* from, std::int64_t stride,
+                    Pack (&sums)[kPacks]) {
+    for (std::size_t i = 0; i < kPacks; ++i) {
+      std::vector<std::byte*> places =
+          FibreSwitch::places(from + static_cast<std::int64_t>(i) * stride);
+      while (!fibres_.draws(2)) std::ranges::rotate(places, places.begin() + 1);
+      sums[i] = load_pack(places.front());
+      for (std::size_t k = 1; k < places.size(); ++k) {
+        sums[i] = reduce_pack(reduction, sums[i], load_pack(places[k]));
+      }
+      if (!shared_->has_fenced(warp_of_block_)) sums[i] = FibreStrand::kNobodys;
+    }
+  }
+  void multicast_pack(std::byte* to, const Pack& pack) {
+    const Pack& sent = shared_->has_fenced(warp_of_block_) ? pack : FibreStrand::kNobodys;
+    for (std::byte* const place : FibreSwitch::places(to)) {
+      shared_->pending.push_back(
+          {.to = place, .pack = sent, .warp = warp_of_block_, .is_multicast = true});
+    }
+  }
+  void fence_aliases() { shared_->fence(warp_of_block_); }
+
   [[nodiscard]] Pack load_line(const std::byte* from) const {
     auto* const words = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(from));
-    const std::uint64_t high = load_acquire(words + 1);
-    return {load_acquire(words), high};
+    const std::uint64_t high = load_word(words + 1);
+    return {load_word(words), high};
   }
   /// Each word whole, and the one long before the other.
   void store_words(std::byte* to, const Pack& pack) {
@@ -125,15 +126,12 @@ class FibreMachine {
     store_word(words + 1, pack.high);
   }
 
-  [[nodiscard]] std::uint64_t load_acquire(std::uint64_t* from) const {
-    return std::atomic_ref(*from).load(std::memory_order_acquire);
+  [[nodiscard]] std::uint64_t load_acquire(std::uint64_t* from) {
+    shared_->acquire(warp_of_block_);
+    return load_word(from);
   }
   void store_release(std::uint64_t* to, std::uint64_t value) {
-    std::erase_if(shared_->pending, [&](const FibreStrand::Pending& one) {
-      if (!one.is_joined && one.warp != warp_of_block_) return false;
-      *reinterpret_cast<Pack*>(one.to) = one.pack;
-      return true;
-    });
+    shared_->release(warp_of_block_);
     std::atomic_ref(*to).store(value, std::memory_order_release);
   }
   [[nodiscard]] std::uint32_t load_flag(const std::uint32_t* from) const {
@@ -166,6 +164,9 @@ class FibreMachine {
     return all.result;
   }
 
+  static std::uint64_t load_word(std::uint64_t* from) {
+    return std::atomic_ref(*from).load(std::memory_order_acquire);
+  }
   static void store_word(std::uint64_t* to, std::uint64_t word) {
     std::atomic_ref(*to).store(word, std::memory_order_release);
   }

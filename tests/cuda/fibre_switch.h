@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace ringside {
+
+/// What stands for an NVSwitch: ranges of addresses at which several copies of some memory are one. Nobody can load or
+/// store there but a FibreMachine that asks for the copies.
+///
+/// Threads  one at a time, of a process
+class FibreSwitch {
+ public:
+  /// copies   each of so many bytes; they outlive the process's fibres
+  /// returns  where all of them are one
+  /// errors   System: no addresses
+  static Result<std::byte*> join(const std::vector<std::byte*>& copies, std::size_t bytes);
+
+  /// The place of `at` in each copy.
+  /// shape  join() has given it
+  static std::vector<std::byte*> places(const std::byte* at);
+};
+
+}  // namespace ringside
