@@ -3,8 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 
 #include "base/fd.h"
+#include "base/result.h"
 #include "engine/runtime/process_identity.h"
 
 /// How ranks of one host get at memory of each other's GPUs: what they say of theirs, and what crosses.
@@ -28,6 +31,25 @@ struct DevicePlace {
   bool shares_by_ipc = false;   ///< with other processes
   bool shares_by_file = false;  ///< likewise
 };
+
+/// How the ranks of a communicator may get at memory of each other's GPUs: of all of them alike.
+struct MemoryWish {
+  bool may_open = true;  ///< false: not at all, in one process neither
+  /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
+  std::optional<bool> by_file = {};
+};
+
+/// What a rank says of its GPU so that all choose as is wished.
+/// errors  Unsupported: it does not share memory as it has to
+Result<DevicePlace> as_wished(DevicePlace place, const MemoryWish& wish);
+
+/// The one way between all processes, Ipc or File, that ranks come to who have told each other their places.
+/// source  NCCL: cuMem where every rank has it
+MemoryWay way_between_processes(std::span<const DevicePlace> places);
+
+/// Whether one rank opens memory of another's GPU that its kernels reach.
+/// between_processes  the way of all
+bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryWay between_processes);
 
 /// What one rank opens memory of another's GPU by. Plain bytes, but for a file that goes beside them.
 struct DeviceHandle {

@@ -80,14 +80,9 @@ void GpuMemory::unmap(std::span<std::byte> pages) noexcept {
 }
 
 Result<std::byte*> GpuMemory::take_to_share(Bytes size, MemoryWay by) {
-  if (by == MemoryWay::File) {
-    RINGSIDE_TRY(std::byte* const memory, sharing_.take_pages(size));
-    RINGSIDE_TRY(clear(memory, size.value));
-    return memory;
-  }
-  // CUDA shares the whole block that it cuts small allocations from, so blocks of 2 MiB are taken whole.
-  constexpr std::uint64_t kBlock = 2 << 20;
-  return take(Bytes{size.value / kBlock * kBlock + kBlock - 1});
+  RINGSIDE_TRY(std::byte* const memory, sharing_.take(size, by));
+  RINGSIDE_TRY(clear(memory, size.value));
+  return memory;
 }
 
 Status GpuMemory::move(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {

@@ -74,20 +74,32 @@ bool GpuSharing::reaches(const DeviceId& other) const {
   return device && cudaDeviceCanAccessPeer(&can, device_, *device) == cudaSuccess && can != 0;
 }
 
-Result<std::byte*> GpuSharing::take_pages(Bytes size) {
+Result<std::byte*> GpuSharing::take(Bytes size, MemoryWay by) {
   RINGSIDE_TRY(use_device(device_));
+  if (by == MemoryWay::File) return take_pages(size);
+  // CUDA's IPC shares the whole block that small allocations are cut from, so blocks of 2 MiB are taken whole.
+  constexpr std::uint64_t kBlock = 2 << 20;
+  void* memory = nullptr;
+  RINGSIDE_TRY(
+      check_cuda(cudaMalloc(&memory, (size.value + kBlock - 1) / kBlock * kBlock), "cudaMalloc"));
+  blocks_.push_back(offer_memory(static_cast<std::byte*>(memory),
+                                 [](std::byte* one) { static_cast<void>(cudaFree(one)); }));
+  return blocks_.back().get();
+}
+
+Result<std::byte*> GpuSharing::take_pages(Bytes size) {
   RINGSIDE_TRY(const GpuDriver* const driver, GpuDriver::find());
   RINGSIDE_TRY(GpuPages pages, GpuPages::make(*driver, device_, size));
   RINGSIDE_TRY(MappedGpuPages mapped, MappedGpuPages::map(std::move(pages), device_));
-  taken_.push_back(std::move(mapped));
-  return taken_.back().data();
+  pages_.push_back(std::move(mapped));
+  return pages_.back().data();
 }
 
 Result<DeviceShare> GpuSharing::share(std::byte* memory, const ProcessIdentity& with) const {
   DeviceShare share;
   DeviceHandle& handle = share.handle;
-  const auto paged = std::ranges::find(taken_, memory, &MappedGpuPages::data);
-  handle.is_paged = paged != taken_.end();
+  const auto paged = std::ranges::find(pages_, memory, &MappedGpuPages::data);
+  handle.is_paged = paged != pages_.end();
   handle.process = process_identity();
   handle.device = place_.id;
   handle.address = reinterpret_cast<std::uintptr_t>(memory);
@@ -143,6 +155,8 @@ Result<std::byte*> GpuSharing::open_address(const DeviceHandle& handle) {
     if (!device) return Error{ErrorCode::System, "memory of a GPU that is not there"};
     RINGSIDE_TRY(enable_peer(*device));
   }
+  RINGSIDE_TRY(ProcessMemory block, find_memory(memory));
+  opened_blocks_.push_back(std::move(block));
   return memory;
 }
 
@@ -164,8 +178,8 @@ Result<std::byte*> GpuSharing::open_file(const DeviceShare& share) {
 
 Result<std::byte*> GpuSharing::keep(GpuPages pages) {
   RINGSIDE_TRY(MappedGpuPages mapped, MappedGpuPages::map(std::move(pages), device_));
-  opened_.push_back(std::move(mapped));
-  return opened_.back().data();
+  opened_pages_.push_back(std::move(mapped));
+  return opened_pages_.back().data();
 }
 
 }  // namespace ringside

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "engine/cuda/device_share.h"
 #include "engine/cuda/gpu_pages.h"
+#include "engine/cuda/process_memory.h"
 
 namespace ringside {
 
@@ -25,15 +26,14 @@ class GpuSharing {
   [[nodiscard]] DevicePlace place() const;
   [[nodiscard]] bool reaches(const DeviceId& other) const;
 
-  /// Memory that goes into other processes as a file; what lies in it is not known.
-  /// shape   place().shares_by_file
-  /// errors  System: no memory
-  Result<std::byte*> take_pages(Bytes size);
-  /// memory  of take_pages(), or the beginning of what cudaMalloc() gave
+  /// As DeviceMemory::take_to_share(), but what lies in it is not known.
+  Result<std::byte*> take(Bytes size, MemoryWay by);
+  /// memory  of take()
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) const;
   Result<std::byte*> open(const DeviceShare& share);
 
  private:
+  Result<std::byte*> take_pages(Bytes size);
   Result<std::byte*> open_address(const DeviceHandle& handle);
   Result<std::byte*> open_ipc(const DeviceHandle& handle);
   Result<std::byte*> open_file(const DeviceShare& share);
@@ -41,7 +41,8 @@ class GpuSharing {
 
   int device_;
   DevicePlace place_;  ///< but for its process, which is asked for anew
-  std::vector<MappedGpuPages> taken_, opened_;
+  std::vector<MappedGpuPages> pages_, opened_pages_;
+  std::vector<ProcessMemory> blocks_, opened_blocks_;  ///< of cudaMalloc()
   std::vector<void*> opened_ipc_;
 };
 

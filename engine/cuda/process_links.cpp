@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "base/assert.h"
@@ -37,41 +36,6 @@ Offer& offer_in(const TransportEnd& end) {
   return *reinterpret_cast<Offer*>(pages.data());
 }
 
-/// What this rank says of its GPU, so that all choose by it as is wished.
-Result<DevicePlace> place_as_wished(const DeviceMemory& memory, const MemoryWish& wish) {
-  DevicePlace place = memory.place();
-  const bool needs_files = wish.may_open && wish.by_file.value_or(false);
-  if (needs_files && !place.shares_by_file) {
-    return Error{ErrorCode::Unsupported, "NCCL_CUMEM_ENABLE=1, and this GPU has no cuMem handles",
-                 "unset it: CUDA IPC serves as well; or install a driver of CUDA 12 or newer"};
-  }
-  place.shares_by_file = place.shares_by_file && wish.by_file.value_or(true);
-  return place;
-}
-
-template <typename T>
-Result<std::vector<T>> gather(Bootstrap& bootstrap, std::span<const T> mine, Deadline deadline) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  RINGSIDE_TRY(const std::vector<std::byte> bytes,
-               bootstrap.all_gather(std::as_bytes(mine), deadline));
-  std::vector<T> all(bytes.size() / sizeof(T));
-  std::memcpy(all.data(), bytes.data(), bytes.size());
-  return all;
-}
-
-/// One way for all, as in NCCL: by files where every rank can.
-MemoryWay way_between_processes(const std::vector<DevicePlace>& places) {
-  return std::ranges::all_of(places, &DevicePlace::shares_by_file) ? MemoryWay::File
-                                                                   : MemoryWay::Ipc;
-}
-
-/// shape  the one reaches the other's GPU
-MemoryWay way_between(const DevicePlace& mine, const DevicePlace& other, MemoryWay processes) {
-  if (mine.process == other.process) return MemoryWay::Address;
-  if (processes == MemoryWay::File) return MemoryWay::File;
-  return mine.shares_by_ipc && other.shares_by_ipc ? MemoryWay::Ipc : MemoryWay::None;
-}
-
 }  // namespace
 
 ProcessLinks::ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory,
@@ -89,34 +53,37 @@ Result<std::unique_ptr<ProcessLinks>> ProcessLinks::make(Bootstrap& bootstrap, D
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
                Connections::make(bootstrap, transport, deadline));
   std::unique_ptr<ProcessLinks> links(new ProcessLinks(bootstrap, memory, std::move(connections)));
-  RINGSIDE_TRY(links->gather_ways(wish, deadline));
+  RINGSIDE_TRY(links->gather_reach(wish, deadline));
   return links;
 }
 
-Status ProcessLinks::gather_ways(const MemoryWish& wish, Deadline deadline) {
-  RINGSIDE_TRY(const DevicePlace mine, place_as_wished(memory_, wish));
+Status ProcessLinks::gather_reach(const MemoryWish& wish, Deadline deadline) {
+  RINGSIDE_TRY(const DevicePlace mine, as_wished(memory_.place(), wish));
+  RINGSIDE_TRY(const std::vector<std::byte> places,
+               bootstrap_.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
   const auto n = static_cast<std::uint32_t>(bootstrap_.nranks());
   const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
-  RINGSIDE_TRY(places_, gather(bootstrap_, std::span(&mine, 1), deadline));
+  places_.resize(n);
+  std::memcpy(places_.data(), places.data(), places.size());
   between_processes_ = way_between_processes(places_);
-  std::vector<MemoryWay> row(n, MemoryWay::None);
+  std::vector<std::byte> row(n, std::byte{0});
   for (std::uint32_t peer = 0; peer < n; ++peer) {
     if (peer == me) continue;
     RINGSIDE_TRY(const Transport* const transport, connections_->peers().between(me, peer));
     const bool shares_pages = transport->door == Door::Host;
-    if (wish.may_open && shares_pages && memory_.reaches(places_[peer].id)) {
-      row[peer] = way_between(mine, places_[peer], between_processes_);
-    }
+    const bool opens = wish.may_open && shares_pages && memory_.reaches(places_[peer].id) &&
+                       can_open(mine, places_[peer], between_processes_);
+    row[peer] = std::byte{static_cast<unsigned char>(opens ? 1 : 0)};
   }
-  RINGSIDE_TRY(ways_, gather(bootstrap_, std::span<const MemoryWay>(row), deadline));
-  // This rank's way to itself, and no other, is None where lines are kept.
-  const auto without = std::ranges::count(ways_, MemoryWay::None);
-  keeps_lines_ = without == static_cast<std::ptrdiff_t>(n);
+  RINGSIDE_TRY(reach_, bootstrap_.all_gather(row, deadline));
+  const auto pairs = static_cast<std::ptrdiff_t>(n * (n - 1));
+  keeps_lines_ = std::ranges::count(reach_, std::byte{1}) == pairs;
   return {};
 }
 
-MemoryWay ProcessLinks::way_of(const ConnectionId& id) const {
-  return ways_[id.from * static_cast<std::size_t>(bootstrap_.nranks()) + id.to];
+bool ProcessLinks::opens(const ConnectionId& id) const {
+  const auto n = static_cast<std::size_t>(bootstrap_.nranks());
+  return reach_[id.from * n + id.to] == std::byte{1};
 }
 
 Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline deadline) {
@@ -142,7 +109,7 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
                                   : connections_->send_end(host_id(id));
     if (end.shared_pages().empty()) {
       RINGSIDE_TRY(make_proxy(id));
-    } else if (way_of(id) == MemoryWay::None) {
+    } else if (!opens(id)) {
       RINGSIDE_TRY(map(id, end.shared_pages()));
     } else if (receives) {
       RINGSIDE_TRY(offer(id, end, deadline));

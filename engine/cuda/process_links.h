@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,13 +12,6 @@
 namespace ringside {
 
 class Bootstrap;
-
-/// How the ranks of a communicator may get at memory of each other's GPUs: of all of them alike.
-struct MemoryWish {
-  bool may_open = true;  ///< false: not at all, in one process neither
-  /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
-  std::optional<bool> by_file = {};
-};
 
 /// The connections of a rank whose kernels are launched for this rank alone. Where the slots of one lie:
 ///
@@ -63,8 +55,8 @@ class ProcessLinks final : public DeviceLinks {
  private:
   ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory,
                std::unique_ptr<Connections> connections);
-  Status gather_ways(const MemoryWish& wish, Deadline deadline);
-  [[nodiscard]] MemoryWay way_of(const ConnectionId& id) const;
+  Status gather_reach(const MemoryWish& wish, Deadline deadline);
+  [[nodiscard]] bool opens(const ConnectionId& id) const;
   Status offer(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
   Status accept(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
   Status map(const ConnectionId& id, std::span<std::byte> pages);
@@ -75,7 +67,7 @@ class ProcessLinks final : public DeviceLinks {
   const std::unique_ptr<Connections> connections_;
   std::vector<DevicePlace> places_;                ///< [rank]
   MemoryWay between_processes_ = MemoryWay::None;  ///< of all ranks alike
-  std::vector<MemoryWay> ways_;  ///< [from][to]: how `from` opens memory of `to`'s GPU
+  std::vector<std::byte> reach_;  ///< [from][to]: 1 where `from` opens memory of `to`'s GPU
   bool keeps_lines_ = false;
   std::map<ConnectionId, std::byte*> fifos_;
   std::map<ConnectionId, std::unique_ptr<Proxy>> proxies_;

@@ -23,9 +23,13 @@ class DeviceUnderTest {
 /// Of a device whose kernels wait for those of other ranks' launches, too.
 struct DeviceCompany {
   bool has_others = false;
-  bool shares_memory = false;  ///< whether these can open its memory. A GPU is as it is
-  int number = 0;              ///< which of the host's, by turns
+  /// How these open its memory: within a process by its address, and between processes so. A GPU is as it is.
+  MemoryWay shares_by = MemoryWay::None;
+  int number = 0;  ///< which of the host's, by turns
 };
+
+/// How many there are that launches of ranks on one each can wait for each other; many of fibres.
+int device_count();
 
 /// A fresh one.
 /// errors  System: there is none, and why

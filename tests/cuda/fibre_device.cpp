@@ -1,3 +1,4 @@
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace {
 class FibreDevice final : public DeviceUnderTest {
  public:
   explicit FibreDevice(DeviceCompany company)
-      : company_(company), memory_(make_fibre_memory(company.shares_memory)) {}
+      : company_(company), memory_(make_fibre_memory(company.shares_by)) {}
 
   [[nodiscard]] DeviceLauncher launcher() override {
     return {*memory_, &control_, [this](const DeviceLaunch& launch, Collective collective) {
@@ -68,6 +69,8 @@ class FibreDevice final : public DeviceUnderTest {
 };
 
 }  // namespace
+
+int device_count() { return std::numeric_limits<int>::max(); }
 
 Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company) {
   return std::unique_ptr<DeviceUnderTest>(std::make_unique<FibreDevice>(company));

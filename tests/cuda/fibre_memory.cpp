@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "engine/cuda/process_memory.h"
 #include "engine/transport/mapping.h"
 #include "engine/transport/sealed_file.h"
 
@@ -60,41 +61,51 @@ class FibreMemory : public DeviceMemory {
   std::vector<std::unique_ptr<Line[]>> taken_;
 };
 
-/// The same, of a device that all ranks of this host share: what they share lies in files without names. As with cuMem,
-/// it stays where it is until nobody has it mapped.
+/// The same, of a device that all ranks of this host share: what they share lies in files without names.
 class FibreMemoryOfHost final : public FibreMemory {
  public:
+  explicit FibreMemoryOfHost(MemoryWay shares_by) : shares_by_(shares_by) {}
+
   [[nodiscard]] DevicePlace place() const override {
     return {.id = {std::byte{1}},
             .process = process_identity(),
-            .shares_by_ipc = true,
-            .shares_by_file = true};
+            .shares_by_ipc = shares_by_ == MemoryWay::Ipc,
+            .shares_by_file = shares_by_ == MemoryWay::File};
   }
   [[nodiscard]] bool reaches(const DeviceId& other) const override { return other == place().id; }
 
   Result<std::byte*> take_to_share(Bytes size, MemoryWay by) override {
+    if ((by == MemoryWay::File) != place().shares_by_file) {
+      return Error{ErrorCode::Unsupported, "this device has no such memory"};
+    }
     RINGSIDE_TRY(UniqueFd file, make_sealed_file(size.value));
     RINGSIDE_TRY(Mapping mapping, Mapping::map(file.get(), size.value));
-    taken_.push_back({std::move(file), std::move(mapping), by == MemoryWay::File});
-    return taken_.back().mapping.data();
+    std::byte* const data = mapping.data();
+    auto held = std::make_shared<Mapping>(std::move(mapping));
+    ProcessMemory memory =
+        offer_memory(data, [held](std::byte* /*data*/) mutable { held.reset(); });
+    taken_.push_back({std::move(file), std::move(memory), size, by == MemoryWay::File});
+    return data;
   }
 
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) override {
-    const auto found = std::ranges::find_if(
-        taken_, [&](const Taken& one) { return one.mapping.data() == memory; });
+    const auto found =
+        std::ranges::find_if(taken_, [&](const Taken& one) { return one.memory.get() == memory; });
     if (found == taken_.end()) return Error{ErrorCode::System, "not what take_to_share() gave"};
     DeviceShare share;
     share.handle = {.is_paged = found->is_paged,
                     .process = process_identity(),
                     .device = place().id,
                     .address = reinterpret_cast<std::uintptr_t>(memory),
-                    .size = found->mapping.size()};
+                    .size = found->size.value};
     if (with == share.handle.process) {
       share.handle.way = MemoryWay::Address;
     } else if (found->is_paged) {
       share.handle.way = MemoryWay::File;
       share.file = UniqueFd(::fcntl(found->file.get(), F_DUPFD_CLOEXEC, 0));
       if (!share.file) return system_error("F_DUPFD_CLOEXEC", errno);
+    } else if (shares_by_ != MemoryWay::Ipc) {
+      return Error{ErrorCode::Unsupported, "this device has no handles for other processes"};
     } else {
       share.handle.way = MemoryWay::Ipc;
       const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), found->file.get());
@@ -107,8 +118,11 @@ class FibreMemoryOfHost final : public FibreMemory {
     const DeviceHandle& handle = share.handle;
     const bool is_mine = handle.process == process_identity();
     if (handle.way == MemoryWay::Address) {
-      if (is_mine) return reinterpret_cast<std::byte*>(handle.address);
-      return Error{ErrorCode::Corrupt, "an address of another process"};
+      if (!is_mine) return Error{ErrorCode::Corrupt, "an address of another process"};
+      RINGSIDE_TRY(ProcessMemory memory,
+                   find_memory(reinterpret_cast<const std::byte*>(handle.address)));
+      opened_here_.push_back(std::move(memory));
+      return opened_here_.back().get();
     }
     if (handle.way == MemoryWay::File) return map_file(share.file.get());
     if (is_mine) return Error{ErrorCode::System, "CUDA opens no handle in the process it is of"};
@@ -121,7 +135,8 @@ class FibreMemoryOfHost final : public FibreMemory {
  private:
   struct Taken {
     UniqueFd file;
-    Mapping mapping;
+    ProcessMemory memory;
+    Bytes size;
     bool is_paged;
   };
 
@@ -132,15 +147,17 @@ class FibreMemoryOfHost final : public FibreMemory {
     return opened_.back().data();
   }
 
+  const MemoryWay shares_by_;
   std::vector<Taken> taken_;
+  std::vector<ProcessMemory> opened_here_;
   std::vector<Mapping> opened_;
 };
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> make_fibre_memory(bool is_shared) {
-  if (is_shared) return std::make_unique<FibreMemoryOfHost>();
-  return std::make_unique<FibreMemory>();
+std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by) {
+  if (shares_by == MemoryWay::None) return std::make_unique<FibreMemory>();
+  return std::make_unique<FibreMemoryOfHost>(shares_by);
 }
 
 }  // namespace ringside

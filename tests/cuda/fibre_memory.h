@@ -7,8 +7,9 @@
 namespace ringside {
 
 /// What fibres have for a device's memory: this process's.
-/// is_shared  whether other ranks of the host reach it: by address, by a path that stands for CUDA's IPC (and, as that,
-///            does not work within a process), or by a file
-std::unique_ptr<DeviceMemory> make_fibre_memory(bool is_shared);
+/// shares_by  None: no other rank reaches it. Else all of this host do, those of this process by its address (Address:
+///            these alone); others by a path that stands for CUDA's IPC and, as that, does not work within a process, or
+///            by a file
+std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by);
 
 }  // namespace ringside

@@ -60,6 +60,8 @@ class GpuDevice final : public DeviceUnderTest {
 
 }  // namespace
 
+int device_count() { return Gpu::count(); }
+
 Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company) {
   RINGSIDE_TRY(std::unique_ptr<Gpu> gpu, Gpu::open(company.number % std::max(1, Gpu::count())));
   RINGSIDE_TRY(std::byte* const control, gpu->memory().take_shared(Bytes{sizeof(DeviceControl)}));

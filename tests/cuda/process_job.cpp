@@ -1,9 +1,12 @@
 #include "tests/cuda/process_job.h"
 
+#include <cstdio>
+#include <thread>
 #include <utility>
 
 #include "engine/cuda/process_executor.h"
 #include "engine/runtime/bootstrap.h"
+#include "tests/cuda/device_grid.h"
 
 namespace ringside {
 
@@ -14,7 +17,7 @@ ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest
       RINGSIDE_TRY(options.transport, parse_transport(job.transport));
     }
     RINGSIDE_TRY(device, make_device({.has_others = true,
-                                      .shares_memory = job.shares_memory,
+                                      .shares_by = job.shares_by,
                                       .number = to_int(setup.bootstrap.rank())}));
     device->dead_rank = job.dead_rank;
     const DeviceLauncher launcher = device->launcher();
@@ -43,6 +46,41 @@ Result<int> run_processes(const ProcessJob& job,
   });
 }
 
+namespace {
+
+Result<int> run_thread(const ProcessJob& job, int rank, const UniqueId& id,
+                       const std::function<Result<int>(const ProcessRank& rank)>& main) {
+  std::unique_ptr<DeviceUnderTest> device;
+  RINGSIDE_TRY(std::shared_ptr<Bootstrap> bootstrap,
+               Bootstrap::join({.rank = Rank{rank}, .nranks = job.nranks, .id = id}));
+  CommunicatorOptions options;
+  options.op_timeout = job.op_timeout;
+  options.connect_timeout = Seconds{30};
+  RINGSIDE_TRY(const std::unique_ptr<Communicator> communicator,
+               Communicator::make(bootstrap, options, executor_of(job, device)));
+  Result<int> ended = main({*communicator, *device, rank});
+  if (!ended) {
+    communicator->abort(ended.error());
+    return ended;
+  }
+  RINGSIDE_TRY(communicator->finish());
+  return ended;
+}
+
+}  // namespace
+
+std::vector<Result<int>> run_threads(
+    const ProcessJob& job, const std::vector<int>& ranks, const UniqueId& id,
+    const std::function<Result<int>(const ProcessRank& rank)>& main) {
+  std::vector<Result<int>> ended(ranks.size(), Result<int>(0));
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    threads.emplace_back([&, i] { ended[i] = run_thread(job, ranks[i], id, main); });
+  }
+  threads.clear();
+  return ended;
+}
+
 Result<std::vector<std::byte>> run_case(const ProcessRank& rank, const DeviceCase& test) {
   DeviceMemory& memory = rank.device.launcher().memory;
   const std::size_t element = size_of(test.call.type).value;
@@ -63,6 +101,45 @@ Result<std::vector<std::byte>> run_case(const ProcessRank& rank, const DeviceCas
   RINGSIDE_TRY(rank.communicator.run(call));
   RINGSIDE_TRY(memory.read(output, out));
   return output;
+}
+
+Result<int> run_cases(const ProcessRank& rank, const std::vector<DeviceCase>& cases,
+                      const std::vector<std::vector<std::vector<std::byte>>>& expected) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto output = run_case(rank, cases[i]);
+    const std::string wrong =
+        output ? difference(cases[i], *output, expected[i][static_cast<std::size_t>(rank.rank)])
+               : output.error().message;
+    if (wrong.empty()) continue;
+    std::fprintf(stderr, "%s, rank %d: %s\n", to_string(cases[i]).c_str(), rank.rank,
+                 wrong.c_str());
+    return 1;
+  }
+  return 0;
+}
+
+std::vector<DeviceCase> integer_grid(int nranks, bool has_lines) {
+  std::vector<DeviceCase> cases;
+  for (DeviceCase test : device_grid(nranks)) {
+    if (test.choice.protocol == Protocol::LL128 && !has_lines) continue;
+    test.offset = 0;
+    test.in_place = false;
+    if (is_reduction(test.call.collective) && is_floating(test.call.type)) {
+      test.call.type = DataType::Int32;
+      test.call.op = RedOp::Sum;
+    }
+    cases.push_back(std::move(test));
+  }
+  return cases;
+}
+
+DeviceCase all_reduce_case(int nranks, Protocol protocol, std::int64_t count) {
+  DeviceCase test;
+  test.nranks = nranks;
+  test.call.type = DataType::Int32;
+  test.call.count = count;
+  test.choice = {.algorithm = Algorithm::Ring, .protocol = protocol, .slot = 512_B};
+  return test;
 }
 
 }  // namespace ringside

@@ -2,8 +2,10 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "engine/cuda/process_links.h"
+#include "engine/runtime/unique_id.h"
 #include "harness/job.h"
 #include "tests/cuda/device_under_test.h"
 
@@ -12,11 +14,11 @@ namespace ringside {
 /// Ranks with a device and launches of their own each: processes of this host, or threads.
 struct ProcessJob {
   int nranks = 3;
-  std::string transport = {};  ///< between them; empty: the fastest
-  bool shares_memory = false;  ///< as DeviceCompany has it, where there is a choice
-  MemoryWish memory = {};      ///< what of that is used
-  Seconds op_timeout{20};      ///< processes that share cores take their time
-  int dead_rank = -1;          ///< whose blocks end before they begin
+  std::string transport = {};             ///< between them; empty: the fastest
+  MemoryWay shares_by = MemoryWay::None;  ///< as DeviceCompany has it, where there is a choice
+  MemoryWish memory = {};                 ///< what of that is used
+  Seconds op_timeout{20};                 ///< processes that share cores take their time
+  int dead_rank = -1;                     ///< whose blocks end before they begin
   std::string trace_path = {};
 };
 
@@ -35,9 +37,29 @@ ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest
 Result<int> run_processes(const ProcessJob& job,
                           const std::function<Result<int>(const ProcessRank& rank)>& main);
 
+/// Each of `ranks` a thread of this process; all finish together, if nothing has failed.
+/// id       of the job's root; the job's other ranks are elsewhere
+/// returns  what `main` does, or why there was nothing to run it with: [of ranks]
+std::vector<Result<int>> run_threads(
+    const ProcessJob& job, const std::vector<int>& ranks, const UniqueId& id,
+    const std::function<Result<int>(const ProcessRank& rank)>& main);
+
 /// Calls what the case says, out of place, on buffers in the device's memory.
 /// returns  the output
 /// errors   as Communicator::run()
 Result<std::vector<std::byte>> run_case(const ProcessRank& rank, const DeviceCase& test);
+
+/// Every case in turn.
+/// expected  host_answers() of them
+/// returns   1: an output is not as expected; that is printed
+Result<int> run_cases(const ProcessRank& rank, const std::vector<DeviceCase>& cases,
+                      const std::vector<std::vector<std::vector<std::byte>>>& expected);
+
+/// The grid, of integers: their reductions do not depend on what is reduced first, and so not on how the two
+/// sides cut their chunks.
+std::vector<DeviceCase> integer_grid(int nranks, bool has_lines);
+
+/// A ring over slots of 512 bytes.
+DeviceCase all_reduce_case(int nranks, Protocol protocol, std::int64_t count);
 
 }  // namespace ringside

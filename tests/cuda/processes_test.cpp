@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,10 +10,11 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/fd.h"
 #include "engine/cuda/process_executor.h"
+#include "engine/runtime/bootstrap_root.h"
 #include "harness/bench.h"
 #include "harness/bench_grid.h"
-#include "tests/cuda/device_grid.h"
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/process_job.h"
 #include "trace/reader.h"
@@ -24,36 +26,19 @@ namespace {
 struct Way {
   const char* name;
   const char* transport;
-  bool shares_memory;
-  bool by_file = false;
+  MemoryWay shares_by;
+  [[nodiscard]] bool shares_memory() const { return shares_by != MemoryWay::None; }
 };
 
-constexpr Way kHostPages{"HostPages", "", false};
-constexpr Way kIpc{"Ipc", "", true};
-constexpr Way kFiles{"Files", "", true, true};
-constexpr Way kProxy{"Proxy", "tcp", false};
+constexpr Way kHostPages{"HostPages", "", MemoryWay::None};
+constexpr Way kIpc{"Ipc", "", MemoryWay::Ipc};
+constexpr Way kFiles{"Files", "", MemoryWay::File};
+constexpr Way kProxy{"Proxy", "tcp", MemoryWay::None};
 
 ProcessJob job_of(const Way& way) {
   return {.transport = way.transport,
-          .shares_memory = way.shares_memory,
-          .memory = {.may_open = way.shares_memory, .by_file = way.by_file}};
-}
-
-/// The grid, of integers: their reductions do not depend on what is reduced first, and so not on how the two
-/// sides cut their chunks.
-std::vector<DeviceCase> cases_of(const Way& way) {
-  std::vector<DeviceCase> cases;
-  for (DeviceCase test : device_grid(3)) {
-    if (test.choice.protocol == Protocol::LL128 && !way.shares_memory) continue;
-    test.offset = 0;
-    test.in_place = false;
-    if (is_reduction(test.call.collective) && is_floating(test.call.type)) {
-      test.call.type = DataType::Int32;
-      test.call.op = RedOp::Sum;
-    }
-    cases.push_back(std::move(test));
-  }
-  return cases;
+          .shares_by = way.shares_by,
+          .memory = {.may_open = way.shares_memory(), .by_file = way.shares_by == MemoryWay::File}};
 }
 
 /// What a test makes of a machine without a device for it.
@@ -61,7 +46,7 @@ bool is_without_device(const Result<int>& status) {
   if (status) return false;
   const std::string& why = status.error().message;
   return why.find("no NVIDIA driver") != std::string::npos ||
-         why.find("this GPU has no cuMem handles") != std::string::npos;
+         why.find("shares no memory by file descriptors") != std::string::npos;
 }
 
 #define EXPECT_ENDS_WELL(status)                                         \
@@ -89,40 +74,19 @@ class SharedCount {
 class CudaProcesses : public testing::TestWithParam<Way> {};
 
 TEST_P(CudaProcesses, EveryCollectiveAndAlgorithmGivesTheHostsBits) {
-  std::vector<DeviceCase> cases = cases_of(GetParam());
+  std::vector<DeviceCase> cases = integer_grid(3, GetParam().shares_memory());
   const auto expected = host_answers(cases);
-  const auto status =
-      run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
-        for (std::size_t i = 0; i < cases.size(); ++i) {
-          const auto output = run_case(rank, cases[i]);
-          const std::string wrong =
-              output
-                  ? difference(cases[i], *output, expected[i][static_cast<std::size_t>(rank.rank)])
-                  : output.error().message;
-          if (wrong.empty()) continue;
-          std::fprintf(stderr, "%s, rank %d: %s\n", to_string(cases[i]).c_str(), rank.rank,
-                       wrong.c_str());
-          return 1;
-        }
-        return 0;
-      });
+  const auto status = run_processes(job_of(GetParam()), [&](const ProcessRank& rank) {
+    return run_cases(rank, cases, expected);
+  });
   EXPECT_ENDS_WELL(status);
-}
-
-DeviceCase all_reduce_case(Protocol protocol, std::int64_t count) {
-  DeviceCase test;
-  test.nranks = 3;
-  test.call.type = DataType::Int32;
-  test.call.count = count;
-  test.choice = {.algorithm = Algorithm::Ring, .protocol = protocol, .slot = 512_B};
-  return test;
 }
 
 // 3 chunks of 20000 / 3 elements: more than 50 messages of 512 bytes, twice, through 8 slots' connections, call after call.
 TEST_P(CudaProcesses, ASenderWaitsForRoomAndCallsFollowEachOther) {
   std::vector<DeviceCase> cases;
   for (int i = 0; i < 4; ++i) {
-    cases.push_back(all_reduce_case(i % 2 == 0 ? Protocol::Simple : Protocol::LL, 20000 + i));
+    cases.push_back(all_reduce_case(3, i % 2 == 0 ? Protocol::Simple : Protocol::LL, 20000 + i));
   }
   const auto expected = host_answers(cases);
   const auto status =
@@ -142,7 +106,7 @@ TEST_P(CudaProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThanTheT
   job.op_timeout = Seconds{0.5};
   job.dead_rank = 1;
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
-    const auto output = run_case(rank, all_reduce_case(Protocol::Simple, 40000));
+    const auto output = run_case(rank, all_reduce_case(3, Protocol::Simple, 40000));
     if (rank.rank == 1) return 0;
     if (output) return 1;
     const Error& error = output.error();
@@ -163,7 +127,7 @@ TEST_P(CudaProcesses, AnAbortOfOneRankEndsTheKernelsOfAll) {
   job.op_timeout = Seconds{3600};
   SharedCount ended;
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
-    const DeviceCase test = all_reduce_case(Protocol::Simple, 40000);
+    const DeviceCase test = all_reduce_case(3, Protocol::Simple, 40000);
     RINGSIDE_TRY(const auto first, run_case(rank, test));
     RINGSIDE_TRY(rank.communicator.barrier());  // all are connected, and in no call
     if (rank.rank == 1) return Error{ErrorCode::InvalidArgument, "rank 1 has had enough"};
@@ -186,7 +150,7 @@ TEST_P(CudaProcesses, AnAbortEndsTheWaitForConnections) {
   SharedCount ended;
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     if (rank.rank == 1) return Error{ErrorCode::InvalidArgument, "rank 1 has had enough"};
-    const auto output = run_case(rank, all_reduce_case(Protocol::Simple, 90));
+    const auto output = run_case(rank, all_reduce_case(3, Protocol::Simple, 90));
     ended.add();
     if (output) return 1;
     return output.error();
@@ -203,7 +167,7 @@ TEST_P(CudaProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
   job.op_timeout = Seconds{3600};
   SharedCount ended;
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
-    const DeviceCase test = all_reduce_case(Protocol::Simple, 40000);
+    const DeviceCase test = all_reduce_case(3, Protocol::Simple, 40000);
     RINGSIDE_TRY(const auto first, run_case(rank, test));
     RINGSIDE_TRY(rank.communicator.barrier());  // all are connected, and in no call
     if (rank.rank == 1) ::kill(::getpid(), SIGKILL);
@@ -224,7 +188,7 @@ TEST_P(CudaProcesses, EveryPrimitiveOfAKernelIsInTheTrace) {
   job.trace_path =
       fmt::format("{}cuda_processes_{}_{}.rtrace", testing::TempDir(), ::getpid(), GetParam().name);
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
-    RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(Protocol::Simple, 90)));
+    RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
     return 0;
   });
   EXPECT_ENDS_WELL(status);
@@ -264,7 +228,7 @@ TEST_P(CudaProcesses, ABenchmarkOfThemFindsNoWrongElement) {
 
 // Every algorithm and protocol: those that there are between these ranks are timed, the others left out.
 TEST_P(CudaProcesses, AGridLeavesOutWhatIsNotThere) {
-  const bool has_lines = GetParam().shares_memory;
+  const bool has_lines = GetParam().shares_memory();
   const auto status =
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
         BenchOptions options;
@@ -305,13 +269,91 @@ TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsIsWished) {
 
 // Where processes could not open each other's memory, and where they could.
 TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
-  for (const bool shares_memory : {false, true}) {
-    const ProcessJob job{.shares_memory = shares_memory, .memory = {.may_open = false}};
+  for (const MemoryWay shares_by : {MemoryWay::None, MemoryWay::Ipc}) {
+    const ProcessJob job{.shares_by = shares_by, .memory = {.may_open = false}};
     const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
-      const auto output = run_case(rank, all_reduce_case(Protocol::LL128, 90));
+      const auto output = run_case(rank, all_reduce_case(3, Protocol::LL128, 90));
       return !output && output.error().code == ErrorCode::Unsupported ? 0 : 1;
     });
     EXPECT_ENDS_WELL(status);
+  }
+}
+
+std::ptrdiff_t open_files_of_this_process() {
+  namespace fs = std::filesystem;
+  return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+}
+
+// Memory that is open needs no file any more, at neither end. CUDA IPC never had one to close.
+TEST(CudaProcessFiles, NoneStaysOpenOfMemoryThatHasCrossed) {
+  std::vector<int> open;
+  for (const Way& way : {kIpc, kFiles}) {
+    SharedCount files;
+    const auto status = run_processes(job_of(way), [&](const ProcessRank& rank) -> Result<int> {
+      RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
+      RINGSIDE_TRY(rank.communicator.barrier());
+      for (auto i = open_files_of_this_process(); i > 0; --i) files.add();
+      return 0;
+    });
+    EXPECT_ENDS_WELL(status);
+    open.push_back(files.value());
+  }
+  EXPECT_EQ(open[0], open[1]);
+}
+
+/// Two ranks of a job of four, as threads of this process.
+/// to_other  where the job's name goes; -1: it comes from from_other
+int run_two_of_four(int first, int to_other, int from_other, std::vector<DeviceCase>& cases,
+                    const std::vector<std::vector<std::vector<std::byte>>>& expected) {
+  constexpr int kSkipped = 77;
+  if (device_count() < 4) return kSkipped;
+  std::unique_ptr<BootstrapRoot> root;
+  UniqueId id;
+  if (to_other >= 0) {
+    auto started = BootstrapRoot::start({.secret = random_secret(), .nranks = 4});
+    if (!started) return 2;
+    root = *std::move(started);
+    id = root->id();
+    const std::string name = to_string(id) + "\n";
+    if (!write_all(to_other, std::as_bytes(std::span(name)))) return 3;
+  } else {
+    std::string name;
+    for (char letter = 0; ::read(from_other, &letter, 1) == 1 && letter != '\n';) name += letter;
+    const auto parsed = parse_unique_id(name);
+    if (!parsed) return 4;
+    id = *parsed;
+  }
+  const ProcessJob job{.nranks = 4, .shares_by = MemoryWay::File, .memory = {.by_file = true}};
+  const auto ended = run_threads(job, {first, first + 1}, id, [&](const ProcessRank& rank) {
+    return run_cases(rank, cases, expected);
+  });
+  for (const Result<int>& one : ended) {
+    if (!one) std::fprintf(stderr, "%s\n", one.error().message.c_str());
+    if (!one || *one != 0) return 1;
+  }
+  return 0;
+}
+
+// Files between the processes, addresses within each, in one ring.
+TEST(CudaProcessesOfThreads, OpenMemoryByAddressWithinAProcessAndByFileBetweenThem) {
+  std::vector<DeviceCase> cases = integer_grid(4, true);
+  const auto expected = host_answers(cases);
+  int name[2] = {-1, -1};
+  ASSERT_EQ(::pipe(name), 0);
+  const UniqueFd read_end(name[0]), write_end(name[1]);
+  std::vector<pid_t> children;
+  for (int process = 0; process < 2; ++process) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    ::_exit(run_two_of_four(2 * process, process == 0 ? write_end.get() : -1, read_end.get(), cases,
+                            expected));
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "needs 4 GPUs";
+    EXPECT_EQ(WEXITSTATUS(status), 0);
   }
 }
 

@@ -1,0 +1,180 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "engine/cuda/process_memory.h"
+#include "tests/cuda/device_under_test.h"
+
+namespace ringside {
+namespace {
+
+constexpr Bytes kSize{5000};
+/// Whom memory is shared with as if with another process.
+constexpr ProcessIdentity kSomebody{1, 2};
+
+std::vector<std::byte> bytes_from(int first) {
+  std::vector<std::byte> bytes(kSize.value);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::byte>(first + static_cast<int>(i % 7));
+  }
+  return bytes;
+}
+
+std::vector<std::byte> read_all(DeviceMemory& memory, const std::byte* from) {
+  std::vector<std::byte> bytes(kSize.value);
+  const Status read = memory.read(bytes, from);
+  EXPECT_TRUE(read) << read.error().message;
+  return bytes;
+}
+
+/// Memory of two ranks, on two devices where there are so many.
+class CudaSharing : public testing::TestWithParam<MemoryWay> {
+ protected:
+  void SetUp() override {
+    for (int rank = 0; rank < 2; ++rank) {
+      auto made = make_device({.has_others = true, .shares_by = GetParam(), .number = rank});
+      if (!made) GTEST_SKIP() << made.error().message;
+      devices_.push_back(*std::move(made));
+    }
+    if (GetParam() == MemoryWay::File && !memory(0).place().shares_by_file) {
+      GTEST_SKIP() << "the GPU has no cuMem handles";
+    }
+    const auto taken = memory(0).take_to_share(kSize, GetParam());
+    ASSERT_TRUE(taken) << taken.error().message;
+    taken_ = *taken;
+  }
+  DeviceMemory& memory(std::size_t rank) { return devices_[rank]->launcher().memory; }
+
+  std::vector<std::unique_ptr<DeviceUnderTest>> devices_;
+  std::byte* taken_ = nullptr;  ///< of rank 0's
+};
+
+TEST_P(CudaSharing, IsZeroAtFirst) {
+  EXPECT_EQ(read_all(memory(0), taken_), std::vector<std::byte>(kSize.value));
+}
+
+TEST_P(CudaSharing, WithinAProcessBothSeeWhatTheOtherWrites) {
+  const auto share = memory(0).share(taken_, process_identity());
+  ASSERT_TRUE(share) << share.error().message;
+  EXPECT_EQ(share->handle.way, MemoryWay::Address);
+  EXPECT_FALSE(share->file);
+  const auto opened = memory(1).open(*share);
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_TRUE(memory(0).write(taken_, bytes_from(1)));
+  EXPECT_EQ(read_all(memory(1), *opened), bytes_from(1));
+  ASSERT_TRUE(memory(1).write(*opened, bytes_from(9)));
+  EXPECT_EQ(read_all(memory(0), taken_), bytes_from(9));
+}
+
+// Its kernels may still run when the owner has given up.
+TEST_P(CudaSharing, WhatIsOpenStaysThoughItsOwnerGoes) {
+  const auto share = memory(0).share(taken_, process_identity());
+  ASSERT_TRUE(share);
+  const auto opened = memory(1).open(*share);
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_TRUE(memory(0).write(taken_, bytes_from(3)));
+  devices_[0].reset();
+  EXPECT_EQ(read_all(memory(1), *opened), bytes_from(3));
+}
+
+TEST_P(CudaSharing, AnOwnerThatHasGoneIsAnError) {
+  const auto share = memory(0).share(taken_, process_identity());
+  ASSERT_TRUE(share);
+  devices_[0].reset();
+  const auto opened = memory(1).open(*share);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::System);
+}
+
+TEST_P(CudaSharing, AnAddressOfAnotherProcessIsRefused) {
+  auto share = memory(0).share(taken_, process_identity());
+  ASSERT_TRUE(share);
+  ++share->handle.process.number;
+  const auto opened = memory(1).open(*share);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::Corrupt);
+}
+
+// cuMem takes a file wherever it comes from; CUDA IPC takes no handle of its own process, which is why addresses are used.
+TEST_P(CudaSharing, OtherProcessesGetAHandleOfTheKindThatWasTaken) {
+  const auto share = memory(0).share(taken_, kSomebody);
+  ASSERT_TRUE(share) << share.error().message;
+  EXPECT_EQ(share->handle.way, GetParam());
+  EXPECT_EQ(bool{share->file}, GetParam() == MemoryWay::File);
+  const auto opened = memory(1).open(*share);
+  ASSERT_EQ(bool{opened}, GetParam() == MemoryWay::File);
+  if (!opened) return;
+  ASSERT_TRUE(memory(1).write(*opened, bytes_from(5)));
+  EXPECT_EQ(read_all(memory(0), taken_), bytes_from(5));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CudaSharing, testing::Values(MemoryWay::Ipc, MemoryWay::File),
+                         [](const auto& test) {
+                           return test.param == MemoryWay::File ? std::string("File") : "Ipc";
+                         });
+
+constexpr ProcessIdentity kHere{1, 1}, kThere{2, 1};
+
+TEST(MemoryWays, FilesAreUsedWhereEveryRankHasThem) {
+  const DevicePlace has{.process = kHere, .shares_by_ipc = true, .shares_by_file = true};
+  const DevicePlace has_not{.process = kThere, .shares_by_ipc = true};
+  EXPECT_EQ(way_between_processes(std::array{has, has}), MemoryWay::File);
+  EXPECT_EQ(way_between_processes(std::array{has, has_not}), MemoryWay::Ipc);
+}
+
+TEST(MemoryWays, AreAsIsWishedOrRefused) {
+  const DevicePlace has{.shares_by_ipc = true, .shares_by_file = true};
+  const DevicePlace has_not{.shares_by_ipc = true};
+  EXPECT_TRUE(as_wished(has, {})->shares_by_file);
+  EXPECT_TRUE(as_wished(has, {.by_file = true})->shares_by_file);
+  EXPECT_FALSE(as_wished(has, {.by_file = false})->shares_by_file);
+  EXPECT_FALSE(as_wished(has_not, {})->shares_by_file);
+  const auto refused = as_wished(has_not, {.by_file = true});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Unsupported);
+  EXPECT_TRUE(as_wished(has_not, {.may_open = false, .by_file = true}));
+}
+
+// Under WSL there is no IPC; threads do without.
+TEST(MemoryWays, ThreadsOpenAddressesAndProcessesWhatBothHave) {
+  const DevicePlace bare{.process = kHere};
+  const DevicePlace bare_there{.process = kThere};
+  const DevicePlace ipc{.process = kHere, .shares_by_ipc = true};
+  const DevicePlace ipc_there{.process = kThere, .shares_by_ipc = true};
+  EXPECT_TRUE(can_open(bare, bare, MemoryWay::Ipc));
+  EXPECT_FALSE(can_open(bare, ipc_there, MemoryWay::Ipc));
+  EXPECT_FALSE(can_open(ipc, bare_there, MemoryWay::Ipc));
+  EXPECT_TRUE(can_open(ipc, ipc_there, MemoryWay::Ipc));
+  EXPECT_TRUE(can_open(bare, bare_there, MemoryWay::File));
+}
+
+TEST(ProcessMemory, IsReleasedOnceWhenTheLastHolderGoes) {
+  std::byte there{};
+  int released = 0;
+  ProcessMemory offered = offer_memory(&there, [&](std::byte* /*memory*/) { ++released; });
+  {
+    const auto opened = find_memory(&there);
+    ASSERT_TRUE(opened);
+    offered.reset();
+    EXPECT_EQ(released, 0);
+  }
+  EXPECT_EQ(released, 1);
+  EXPECT_FALSE(find_memory(&there));
+}
+
+TEST(ProcessIdentity, IsAnotherAfterAFork) {
+  const ProcessIdentity mine = process_identity();
+  EXPECT_EQ(process_identity(), mine);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(process_identity() == mine ? 1 : 0);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace ringside
