@@ -64,7 +64,7 @@ Status do_with_group(const rsComm* comm, Job job) {
   return {};
 }
 
-Status call_with_group(const CommunicatorInUse& communicator, HostStream& stream,
+Status call_with_group(const CommunicatorInUse& communicator, const CallStream& stream,
                        CollectiveCall call) {
   group.calls.add(*communicator, stream, std::move(call));
   if (!is_in_group()) return group.calls.launch();

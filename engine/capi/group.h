@@ -23,7 +23,7 @@ Status end_group();
 Status do_with_group(const rsComm* comm, Job job);
 
 /// Makes the call, at once or with the group.
-Status call_with_group(const CommunicatorInUse& communicator, HostStream& stream,
+Status call_with_group(const CommunicatorInUse& communicator, const CallStream& stream,
                        CollectiveCall call);
 
 /// Takes what is the communicator's out of this thread's group: it is about to go.

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "engine/collectives/primitives.h"
 #include "engine/collectives/run.h"
+#include "engine/cuda/kernel_collective.h"
 #include "engine/cuda/move_lines.h"
 #include "engine/cuda/move_simple.h"
 
@@ -150,26 +150,6 @@ RINGSIDE_HD bool run_device_block(Machine& machine, const DeviceBlock& block,
   CudaPrimitives<kReduces, Machine> model(machine, block, buffers, strand);
   run_strand_alone(model, task, strand);
   return model.finish();
-}
-
-/// Calls visit(constant) with the collective whose kernel runs it: run_device_block<constant()>.
-template <typename Visit>
-auto with_kernel_collective(Collective collective, Visit&& visit) {
-  switch (collective) {
-    case Collective::AllReduce:
-      return visit(std::integral_constant<Collective, Collective::AllReduce>{});
-    case Collective::AllGather:
-    case Collective::AllGatherV:
-      return visit(std::integral_constant<Collective, Collective::AllGather>{});
-    case Collective::ReduceScatter:
-      return visit(std::integral_constant<Collective, Collective::ReduceScatter>{});
-    case Collective::Broadcast:
-      return visit(std::integral_constant<Collective, Collective::Broadcast>{});
-    case Collective::Reduce:
-      return visit(std::integral_constant<Collective, Collective::Reduce>{});
-    default:
-      return visit(std::integral_constant<Collective, Collective::SendRecv>{});
-  }
 }
 
 }  // namespace ringside

@@ -4,15 +4,10 @@
 #include <optional>
 
 #include "base/result.h"
-#include "base/words.h"
 #include "engine/cuda/device_call.h"
+#include "engine/runtime/call.h"
 
 namespace ringside {
-
-/// A stream of the caller's, with which launches are ordered: a cudaStream_t, of which null is CUDA's default one.
-struct DeviceStream {
-  void* stream = nullptr;
-};
 
 /// Launches on their way to a GPU, and through it. Nobody waits for one who does not ask.
 ///

@@ -1,17 +1,24 @@
 #include "engine/cuda/process_executor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <deque>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/collectives/plan.h"
 #include "engine/cuda/cuda_choice.h"
-#include "engine/cuda/launch_works.h"
+#include "engine/cuda/kernel_collective.h"
+#include "engine/cuda/launch_batch.h"
+#include "engine/cuda/process_links.h"
+#include "engine/cuda/proxy_server.h"
 #include "engine/runtime/bootstrap.h"
-#include "engine/runtime/channel_workers.h"
 #include "engine/runtime/host_choice.h"
 #include "engine/runtime/host_ports.h"
 #include "trace/clock.h"
@@ -20,11 +27,22 @@
 namespace ringside {
 namespace {
 
-struct ProcessPlan : CallPlan {
+struct ProcessPlan : CallPlan, std::enable_shared_from_this<ProcessPlan> {
   std::optional<ReduceOp> reduce;
   std::vector<ChannelTask> tasks;  ///< [channel]
   DeviceGrid grid;                 ///< without blocks before prepare()
-  std::vector<Proxy*> proxies;
+  bool has_proxies = false;
+};
+
+/// A call of a launch: it stays planned until that has ended.
+struct LaunchedCall {
+  std::shared_ptr<const ProcessPlan> plan;
+  std::uint32_t sequence = 0;
+};
+
+struct UnderWay {
+  DeviceQueue::Ticket ticket = 0;
+  std::vector<LaunchedCall> calls;
 };
 
 class CudaProcessExecutor final : public Executor {
@@ -40,6 +58,7 @@ class CudaProcessExecutor final : public Executor {
     wait_.deadline = setup.op_timeout;
     wait_.clock = &setup.bootstrap.clock();
     if (setup.trace != nullptr) lane_ = setup.trace->add_lane();
+    proxies_.emplace(setup.failure, wait_, [this](const Error& error) { fail(error); });
   }
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
@@ -57,8 +76,8 @@ class CudaProcessExecutor final : public Executor {
     const auto known =
         std::ranges::find_if(plans_, [&](const auto& plan) { return is_alike(plan->call, call); });
     if (known != plans_.end()) return known->get();
-    RINGSIDE_TRY(std::unique_ptr<ProcessPlan> fresh, make_plan(call));
-    // What is dropped stays in the device's memory until that ends.
+    RINGSIDE_TRY(std::shared_ptr<ProcessPlan> fresh, make_plan(call));
+    // What is dropped stays in the device's memory until that ends: a launch, or a graph, may still need it.
     if (plans_.size() == kMostKept) plans_.erase(plans_.begin());
     plans_.push_back(std::move(fresh));
     return plans_.back().get();
@@ -70,13 +89,107 @@ class CudaProcessExecutor final : public Executor {
   }
 
   void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) override {
-    running_ = {static_cast<ProcessPlan*>(&plan), call.input, call.output, sequence};
-    is_over_.store(false, std::memory_order_relaxed);
-    // Worker 0 is this thread: the launch and its end. Worker 1 keeps its proxies moving meanwhile.
-    workers_.begin(running_.plan->proxies.empty() ? 1 : 2, work_);
+    auto& mine = static_cast<ProcessPlan&>(plan);
+    // What its kernels record has one place: it is taken before it is written again.
+    if (lane_ != nullptr && is_under_way(mine)) {
+      flush();
+      drain();
+    }
+    const DeviceBuffers buffers{static_cast<const std::byte*>(call.input),
+                                static_cast<std::byte*>(call.output)};
+    const CallRanges ranges = ranges_of(call, me(), nranks());
+    const Collective kernel = kernel_collective(plan.choice.collective);
+    if (!batch_.add(mine.grid, buffers, kernel, call.stream, ranges)) {
+      flush();
+      batch_.add(mine.grid, buffers, kernel, call.stream, ranges);
+    }
+    gathered_.push_back({mine.shared_from_this(), sequence});
   }
 
-  void drain() override { workers_.finish(); }
+  void flush() override {
+    if (batch_.is_empty()) return;
+    if (setup_.failure.happened()) {  // nothing begins behind what has failed
+      batch_.clear();
+      gathered_.clear();
+      return;
+    }
+    DeviceLaunch launch = batch_.launch();
+    launch.is_one_gpu = 0;
+    std::vector<LaunchedCall> calls = std::exchange(gathered_, {});
+    // Before the launch: whoever drains may be quick.
+    proxies_->begin();
+    const auto begun = device_.queue->begin(launch, batch_.kernel(), batch_.stream());
+    batch_.clear();
+    const std::lock_guard lock(mutex_);
+    if (begun && *begun != DeviceQueue::kCaptured) {
+      under_way_.push_back({*begun, std::move(calls)});
+      return;
+    }
+    proxies_->end();
+    if (begun) {
+      captured_.insert(captured_.end(), calls.begin(), calls.end());
+    } else {
+      fail(begun.error());
+    }
+  }
+
+  void drain() override {
+    const std::lock_guard draining(drain_mutex_);
+    for (;;) {
+      UnderWay* first = nullptr;
+      {
+        const std::lock_guard lock(mutex_);
+        if (under_way_.empty()) break;
+        first = &under_way_.front();  // stays where it is while others are put behind it
+      }
+      const Status done = finish(*first);
+      if (!done) fail(done.error());  // before the proxies look for more to do
+      proxies_->end();
+      const std::lock_guard lock(mutex_);
+      under_way_.pop_front();
+    }
+    proxies_->finish();
+  }
+
+  [[nodiscard]] bool has_queues() const override { return true; }
+
+  [[nodiscard]] bool is_prepared(const CallPlan& plan) const override {
+    return static_cast<const ProcessPlan&>(plan).grid.blocks != nullptr;
+  }
+
+  Result<bool> is_captured(const CallPlan& plan, const CollectiveCall& call) override {
+    if (!call.stream) return false;
+    RINGSIDE_TRY(const bool is_capturing, device_.queue->is_capturing(*call.stream));
+    if (!is_capturing) return false;
+    const std::string what = fmt::format("{} in a graph", to_string(call.collective));
+    if (lane_ != nullptr) {
+      return Error{ErrorCode::Unsupported, what + ", with a trace",
+                   "record no trace: what kernels record is taken behind each call"};
+    }
+    if (!is_prepared(plan)) {
+      return Error{ErrorCode::Unsupported, what + ", before its ranks are connected for it",
+                   "make the call once before cudaStreamBeginCapture()"};
+    }
+    if (static_cast<const ProcessPlan&>(plan).has_proxies) {
+      return Error{ErrorCode::Unsupported, what + ", over connections that a proxy serves",
+                   "make the call outside of graphs: no host knows when these run"};
+    }
+    return true;
+  }
+
+  void look() override {
+    const std::uint32_t flag =
+        std::atomic_ref(device_.control->abort).load(std::memory_order_acquire);
+    if (flag != DeviceControl::kByKernel || setup_.failure.happened()) return;
+    std::vector<LaunchedCall> calls;
+    {
+      const std::lock_guard lock(mutex_);
+      calls = captured_;
+    }
+    const std::unique_lock lock(memory_mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return;  // another thread is there; whoever asks again will know
+    if (const Status fine = check_outcomes(calls); !fine) fail(fine.error());
+  }
 
   void abort() noexcept override {
     stop_kernels();
@@ -93,13 +206,6 @@ class CudaProcessExecutor final : public Executor {
  private:
   static constexpr std::size_t kMostKept = 64;
 
-  struct Running {
-    ProcessPlan* plan = nullptr;
-    const void* input = nullptr;
-    void* output = nullptr;
-    std::uint32_t sequence = 0;
-  };
-
   [[nodiscard]] Rank me() const { return setup_.bootstrap.rank(); }
   [[nodiscard]] int nranks() const { return setup_.bootstrap.nranks(); }
 
@@ -112,8 +218,8 @@ class CudaProcessExecutor final : public Executor {
     stop_kernels();
   }
 
-  Result<std::unique_ptr<ProcessPlan>> make_plan(const CollectiveCall& call) {
-    auto plan = std::make_unique<ProcessPlan>();
+  Result<std::shared_ptr<ProcessPlan>> make_plan(const CollectiveCall& call) {
+    auto plan = std::make_shared<ProcessPlan>();
     plan->call = call;
     if (is_reduction(call.collective)) {
       RINGSIDE_TRY(plan->reduce, make_reduce_op(call.type, call.op, nranks(), call.scalar));
@@ -147,17 +253,31 @@ class CudaProcessExecutor final : public Executor {
       wanted.insert(wanted.end(), ids.begin(), ids.end());
       strands = std::max(strands, task.strands.count);
     }
-    const Nanoseconds longest = std::max(setup_.connect_timeout, setup_.op_timeout);
-    RINGSIDE_TRY(links_->connect(wanted, deadline_in(longest, setup_.bootstrap.clock())));
-    plan.proxies = links_->proxies_of(wanted);
+    if (!links_->has_all(wanted)) RINGSIDE_TRY(connect(wanted));
+    plan.has_proxies = links_->has_proxies(wanted);
     const DeviceCallShape shape{
         .choice = choice,
         .type = plan.call.type,
         .timeout = setup_.op_timeout,
         .warps_per_strand = warps_on_gpu(choice, plan.call, nranks(), strands),
         .events = lane_ == nullptr ? 0 : DeviceTrace::kEventsOfStrand};
+    const std::lock_guard lock(memory_mutex_);
     RINGSIDE_TRY(plan.grid,
                  lay_out(ranks_of(plan), shape, device_.control, *links_, *device_.memory));
+    return {};
+  }
+
+  /// What waits to begin does so first: the others may come here behind it alone.
+  Status connect(std::span<const ConnectionId> wanted) {
+    flush();
+    const Nanoseconds longest = std::max(setup_.connect_timeout, setup_.op_timeout);
+    {
+      const std::lock_guard lock(memory_mutex_);
+      RINGSIDE_TRY(links_->connect(wanted, deadline_in(longest, setup_.bootstrap.clock())));
+    }
+    if (!links_->has_proxies(wanted)) return {};
+    drain();
+    proxies_->set(links_->proxies());
     return {};
   }
 
@@ -165,46 +285,56 @@ class CudaProcessExecutor final : public Executor {
     return {DeviceRank{me(), plan.tasks, plan.reduce ? &*plan.reduce : nullptr}};
   }
 
-  void work(int worker) {
-    const Status done = worker == 0 ? launch() : serve_proxies();
-    if (!done) fail(done.error());
+  [[nodiscard]] bool is_under_way(const ProcessPlan& plan) {
+    const auto has_it = [&](const std::vector<LaunchedCall>& calls) {
+      return std::ranges::any_of(calls,
+                                 [&](const LaunchedCall& one) { return one.plan.get() == &plan; });
+    };
+    const std::lock_guard lock(mutex_);
+    return has_it(gathered_) || std::ranges::any_of(under_way_, [&](const UnderWay& launch) {
+             return has_it(launch.calls);
+           });
   }
 
-  Status serve_proxies() { return serve(running_.plan->proxies, is_over_, setup_.failure, wait_); }
-
-  Status launch() {
-    const Status done = launch_and_wait();
-    if (!done) fail(done.error());  // before the proxies look for more to do
-    is_over_.store(true, std::memory_order_release);
-    return {};
-  }
-
-  Status launch_and_wait() {
-    ProcessPlan& plan = *running_.plan;
-    const DeviceBuffers buffers{static_cast<const std::byte*>(running_.input),
-                                static_cast<std::byte*>(running_.output)};
-    DeviceLaunch launch = launch_of(plan.grid, std::span(&buffers, 1));
-    launch.is_one_gpu = 0;
-    const Status run = wait_for(launch, plan.choice.collective);
+  /// Waits for a launch, and looks at how its calls have ended.
+  Status finish(const UnderWay& launch) {
+    const Status ended = device_.queue->wait(launch.ticket);
     const std::int64_t ended_ns = trace_now().count();
+    // Reports are left alone where all went well, and whoever writes one says so here.
+    const bool has_report =
+        std::atomic_ref(device_.control->abort).load(std::memory_order_acquire) != 0;
     // A kernel that faulted leaves a device that answers nothing: then what the launch said counts.
-    const Result<std::optional<Error>> outcome =
-        outcome_of(plan.grid, ranks_of(plan), *device_.memory);
-    if (outcome && *outcome) return **outcome;
-    RINGSIDE_TRY(run);
+    Status outcome;
+    if (has_report || !ended) {
+      const std::lock_guard lock(memory_mutex_);
+      outcome = check_outcomes(launch.calls);
+    }
+    if (!outcome && outcome.error().code != ErrorCode::System) return outcome;
+    RINGSIDE_TRY(ended);
     RINGSIDE_TRY(outcome);
     if (lane_ == nullptr) return {};
-    RINGSIDE_TRY(const auto events, trace_.take(plan.grid, 1, *device_.memory, ended_ns));
-    TraceEvent event = plan.event;
-    event.sequence = running_.sequence;
-    record_device_events(*lane_, event, plan.call.type, events.front());
+    for (const LaunchedCall& call : launch.calls) RINGSIDE_TRY(record(call, ended_ns));
     return {};
   }
 
-  Status wait_for(const DeviceLaunch& launch, Collective collective) {
-    RINGSIDE_TRY(const DeviceQueue::Ticket ticket,
-                 device_.queue->begin(launch, collective, std::nullopt));
-    return device_.queue->wait(ticket);
+  /// Under memory_mutex_.
+  /// errors  of the first call that a warp has given up.  System: of the device
+  Status check_outcomes(const std::vector<LaunchedCall>& calls) {
+    for (const LaunchedCall& call : calls) {
+      RINGSIDE_TRY(const std::optional<Error> error,
+                   outcome_of(call.plan->grid, ranks_of(*call.plan), *device_.memory));
+      if (error) return *error;
+    }
+    return {};
+  }
+
+  Status record(const LaunchedCall& call, std::int64_t ended_ns) {
+    const std::lock_guard lock(memory_mutex_);
+    RINGSIDE_TRY(const auto events, trace_.take(call.plan->grid, 1, *device_.memory, ended_ns));
+    TraceEvent event = call.plan->event;
+    event.sequence = call.sequence;
+    record_device_events(*lane_, event, call.plan->call.type, events.front());
+    return {};
   }
 
   const CudaDevice device_;
@@ -214,11 +344,16 @@ class CudaProcessExecutor final : public Executor {
   WaitPolicy wait_;
   TraceLane* lane_ = nullptr;  ///< null: nothing is recorded
   DeviceTrace trace_;
-  std::vector<std::unique_ptr<ProcessPlan>> plans_;
-  Running running_;
-  std::atomic<bool> is_over_{false};  ///< the launch under way has ended
-  const ChannelWorkers::Work work_ = [this](int worker) { work(worker); };
-  ChannelWorkers workers_;  // last: its threads use what stands above
+  std::vector<std::shared_ptr<ProcessPlan>> plans_;
+  // Of the thread that begins calls: those of the next launch.
+  LaunchBatch batch_;
+  std::vector<LaunchedCall> gathered_;
+  std::mutex drain_mutex_;   ///< held by whoever drains; taken before the others
+  std::mutex memory_mutex_;  ///< guards the device's memory and the connections
+  std::mutex mutex_;         ///< guards what follows
+  std::deque<UnderWay> under_way_;
+  std::vector<LaunchedCall> captured_;  ///< of graphs, for good: nobody says when these go
+  std::optional<ProxyServer> proxies_;  // last: its thread uses what stands above
 };
 
 }  // namespace

@@ -180,13 +180,18 @@ Result<DeviceEnd> ProcessLinks::end_of(const ConnectionId& id, bool receives) {
   return DeviceFifo(fifos_.at(id)).end(receives, proxies_.contains(id));
 }
 
-std::vector<Proxy*> ProcessLinks::proxies_of(std::span<const ConnectionId> ids) const {
-  std::vector<Proxy*> found;
-  for (const ConnectionId& id : ids) {
-    const auto one = proxies_.find(id);
-    if (one != proxies_.end()) found.push_back(one->second.get());
-  }
-  return found;
+bool ProcessLinks::has_all(std::span<const ConnectionId> ids) const {
+  return std::ranges::all_of(ids, [this](const ConnectionId& id) { return fifos_.contains(id); });
+}
+
+bool ProcessLinks::has_proxies(std::span<const ConnectionId> ids) const {
+  return std::ranges::any_of(ids, [this](const ConnectionId& id) { return proxies_.contains(id); });
+}
+
+std::vector<Proxy*> ProcessLinks::proxies() const {
+  std::vector<Proxy*> all;
+  for (const auto& [id, proxy] : proxies_) all.push_back(proxy.get());
+  return all;
 }
 
 }  // namespace ringside

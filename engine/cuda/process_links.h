@@ -35,6 +35,8 @@ class ProcessLinks final : public DeviceLinks {
                                                     const MemoryWish& wish, Deadline deadline);
   ~ProcessLinks() override;
 
+  [[nodiscard]] bool has_all(std::span<const ConnectionId> ids) const;
+
   /// As Connections::connect(). errors  as there; System: of the GPU's driver
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline);
 
@@ -42,9 +44,10 @@ class ProcessLinks final : public DeviceLinks {
   Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) override;
   [[nodiscard]] int slots() const override { return kSlots; }
 
-  /// The proxies of those of `ids` that have one.
-  /// shape  as end_of()
-  [[nodiscard]] std::vector<Proxy*> proxies_of(std::span<const ConnectionId> ids) const;
+  /// Whether one of `ids` has a proxy.
+  [[nodiscard]] bool has_proxies(std::span<const ConnectionId> ids) const;
+  /// All that there are.
+  [[nodiscard]] std::vector<Proxy*> proxies() const;
 
   /// Whether every two ranks share memory of GPUs, where LL128's lines are whole. All ranks come to the same.
   [[nodiscard]] bool keeps_lines() const { return keeps_lines_; }

@@ -12,6 +12,12 @@
 
 namespace ringside {
 
+/// A stream of the caller's, where calls run on GPUs: a cudaStream_t, of which null is CUDA's default one.
+struct DeviceStream {
+  void* stream = nullptr;
+  friend bool operator==(const DeviceStream&, const DeviceStream&) = default;
+};
+
 /// One collective call on one rank.
 ///
 /// In place: NCCL's rules (all_gather: input lies at block `rank` of the output, reduce_scatter: output at
@@ -27,9 +33,11 @@ struct CollectiveCall {
   Rank root{0};
   std::vector<std::int64_t> counts = {};         ///< all_gather_v: as CallShape::counts
   std::vector<Transfer> sends = {}, recvs = {};  ///< send_recv, send, recv: as CallShape's
+  /// Behind what this holds it takes place, and before what follows there. None: its buffers are ready now
+  std::optional<DeviceStream> stream = {};
 };
 
-/// Whether the two differ in nothing but their buffers.
+/// Whether the two differ in nothing but their buffers and streams.
 bool is_alike(const CollectiveCall& a, const CollectiveCall& b);
 
 /// Whether it lists its sends and receives, whose other ends may stand in other calls' lists.

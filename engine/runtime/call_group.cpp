@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <list>
 #include <map>
+#include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "base/vocabulary.h"
@@ -61,11 +64,11 @@ std::vector<CollectiveCall> fuse_messages(const std::vector<CollectiveCall>& mes
   return calls;
 }
 
-void CallGroup::add(Communicator& communicator, HostStream& stream, CollectiveCall call) {
+void CallGroup::add(Communicator& communicator, const CallStream& stream, CollectiveCall call) {
   auto part = std::ranges::find_if(parts_, [&](const Part& one) {
-    return one.communicator == &communicator && one.stream == &stream;
+    return one.communicator == &communicator && one.stream == stream;
   });
-  if (part == parts_.end()) part = parts_.insert(part, {&communicator, &stream, {}, {}});
+  if (part == parts_.end()) part = parts_.insert(part, {&communicator, stream, {}, {}});
   (is_message(call) ? part->messages : part->collectives).push_back(std::move(call));
 }
 
@@ -73,15 +76,42 @@ void CallGroup::drop(const Communicator& communicator) {
   std::erase_if(parts_, [&](const Part& one) { return one.communicator == &communicator; });
 }
 
+std::vector<CollectiveCall> CallGroup::Part::calls() const {
+  std::vector<CollectiveCall> all;
+  if (!messages.empty()) all = fuse_messages(messages);
+  all.insert(all.end(), collectives.begin(), collectives.end());
+  return all;
+}
+
+Status CallGroup::prepare(const std::vector<Part>& parts) {
+  std::list<Status> done;
+  std::list<std::jthread> threads;
+  for (const Part& part : parts) {
+    if (!std::holds_alternative<DeviceStream>(part.stream)) continue;
+    std::vector<CollectiveCall> calls = part.calls();
+    if (part.communicator->is_prepared(calls)) continue;
+    Status& status = done.emplace_back();
+    threads.emplace_back(
+        [&part, &status, calls = std::move(calls)] { status = part.communicator->prepare(calls); });
+  }
+  threads.clear();  // waits for each
+  const auto failed = std::ranges::find_if(done, [](const Status& one) { return !one; });
+  return failed == done.end() ? Status{} : *failed;
+}
+
 Status CallGroup::launch() {
   const std::vector<Part> parts = std::exchange(parts_, {});
+  if (parts.size() > 1) RINGSIDE_TRY(prepare(parts));
   for (const Part& part : parts) {
-    std::vector<CollectiveCall> calls;
-    if (!part.messages.empty()) calls = fuse_messages(part.messages);
-    calls.insert(calls.end(), part.collectives.begin(), part.collectives.end());
-    for (CollectiveCall& call : calls) {
-      RINGSIDE_TRY(part.communicator->enqueue(std::move(call), *part.stream));
-    }
+    RINGSIDE_TRY(std::visit(
+        [&part](const auto& stream) {
+          if constexpr (std::is_same_v<decltype(stream), const DeviceStream&>) {
+            return part.communicator->enqueue(part.calls(), stream);
+          } else {
+            return part.communicator->enqueue(part.calls(), *stream);
+          }
+        },
+        part.stream));
   }
   return {};
 }

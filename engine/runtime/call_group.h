@@ -1,5 +1,6 @@
 #pragma once
 
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -10,6 +11,9 @@ namespace ringside {
 class Communicator;
 class HostStream;
 
+/// Where a call is to take its turn.
+using CallStream = std::variant<HostStream*, DeviceStream>;
+
 /// Calls that begin together: ncclGroupStart() .. ncclGroupEnd(). The sends and receives of one communicator
 /// become one call, in which none waits for another, whatever their order here; collectives stay as they are, behind
 /// them, in their order. Communicators follow each other on a stream in the order in which they first came.
@@ -19,12 +23,13 @@ class CallGroup {
  public:
   /// call  a send or receive has one transfer listed, or a collective; its buffers are in use until the stream has
   ///       done it
-  void add(Communicator& communicator, HostStream& stream, CollectiveCall call);
+  void add(Communicator& communicator, const CallStream& stream, CollectiveCall call);
 
   /// Takes out what the communicator has in it.
   void drop(const Communicator& communicator);
 
-  /// Enqueues everything. The group is empty afterwards.
+  /// Enqueues everything. The group is empty afterwards. Communicators on devices that have to connect first do so beside
+  /// each other, since they may be ranks that wait for each other.
   /// errors  as Communicator::enqueue(): of the first call that was refused; those before it are under way
   Status launch();
 
@@ -33,10 +38,14 @@ class CallGroup {
  private:
   struct Part {
     Communicator* communicator;
-    HostStream* stream;
+    CallStream stream;
     std::vector<CollectiveCall> messages;
     std::vector<CollectiveCall> collectives;
+
+    /// What is enqueued.
+    [[nodiscard]] std::vector<CollectiveCall> calls() const;
   };
+  static Status prepare(const std::vector<Part>& parts);
   std::vector<Part> parts_;
 };
 

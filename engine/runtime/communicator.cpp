@@ -11,12 +11,12 @@
 #include <numeric>
 #include <utility>
 
-#include "base/mixed.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/call_check.h"
 #include "engine/runtime/call_faults.h"
 #include "engine/runtime/call_turns.h"
 #include "engine/runtime/communicator_log.h"
+#include "engine/runtime/communicator_parts.h"
 #include "engine/runtime/failure.h"
 #include "engine/runtime/flight_facts.h"
 #include "engine/runtime/host_identity.h"
@@ -35,22 +35,6 @@ constexpr Nanoseconds kVerdictWait = kRollCallTime + std::chrono::seconds(1);
 constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
-
-/// In traces, of parts of parts: by a hash of the name, and beyond the numbers of parts of a job.
-std::uint32_t number_of_name(const std::string& name) {
-  constexpr std::uint32_t kBeyond = 1U << 31;
-  std::uint64_t hash = 1;
-  for (const char letter : name) hash = mixed_with(hash, static_cast<unsigned char>(letter));
-  return static_cast<std::uint32_t>(hash) | kBeyond;
-}
-
-Result<std::vector<int>> gather_job_ranks(Bootstrap& bootstrap, int mine, Deadline deadline) {
-  RINGSIDE_TRY(const std::vector<std::byte> all,
-               bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
-  std::vector<int> ranks(all.size() / sizeof mine);
-  std::memcpy(ranks.data(), all.data(), all.size());
-  return ranks;
-}
 
 }  // namespace
 
@@ -72,6 +56,8 @@ struct Communicator::Impl {
   // Of enqueued calls. Those that wait on a stream for another communicator's may outlive this one.
   const std::shared_ptr<CallTurns> turns = std::make_shared<CallTurns>();
   Failure refused;              // the first enqueued call that could not begin
+  std::mutex check_mutex;       // calls begin on one thread, and may end on the keeper's
+  std::mutex give_up_mutex;     // likewise
   ExecutorMaker make_executor;  // for parts of this one
   bool has_timing = false;      // whether the recorder wants times, and not only the order
   /// This one in options.recorder; null where nothing is kept. The watch's thread may look before it is set.
@@ -79,13 +65,15 @@ struct Communicator::Impl {
   CallFaults::Caller caller;  // what options.faults knows this one by
   ToldCalls told;
   std::unique_ptr<Watch> watch;      // its callback uses what stands above
-  std::unique_ptr<CallCheck> check;  // last: it uses all; null where calls are not checked
+  std::unique_ptr<CallCheck> check;  // it uses all; null where calls are not checked
+  HostStream keeper;  // last: waits for the calls that are ordered with a stream of a device
 
   Impl() = default;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     turns->wait_all();
+    keeper.synchronize();
     if (group != nullptr) options.recorder->leave(*group);
     if (options.faults != nullptr) options.faults->forget(this);
   }
@@ -178,6 +166,7 @@ struct Communicator::Impl {
 
   /// Tells the other ranks of this rank's failure, and returns what all of them will say.
   Error give_up() {
+    const std::lock_guard lock(give_up_mutex);
     if (is_difference(failure.get()->code)) let_others_come();
     Error why = verdict();
     dump(why);
@@ -221,23 +210,6 @@ struct Communicator::Impl {
     return options.family.empty() ? options.name : options.family;
   }
 
-  [[nodiscard]] CommunicatorOptions options_of_part(const std::vector<Rank>& ranks) const {
-    CommunicatorOptions own = options;
-    own.job_rank.reset();
-    own.job_ranks.clear();
-    for (const Rank rank : ranks) {
-      const auto at = static_cast<std::size_t>(to_int(rank));
-      own.job_ranks.push_back(options.job_ranks.empty() ? to_int(rank) : options.job_ranks[at]);
-    }
-    return own;
-  }
-
-  /// Of a part of the latest split, alike on its ranks and no other's: a part of a job is known by its first rank.
-  [[nodiscard]] std::uint32_t trace_number_of(const std::string& name, int first) const {
-    if (options.trace_number != 0) return number_of_name(name);
-    return static_cast<std::uint32_t>(1 + (splits - 1) * bootstrap->nranks() + first);
-  }
-
   [[nodiscard]] Deadline op_deadline() const {
     return deadline_in(in_ns(options.op_timeout), bootstrap->clock());
   }
@@ -247,13 +219,16 @@ struct Communicator::Impl {
     return give_up();
   }
 
-  void record(const CallPlan& plan, std::int64_t begin_ns) const {
-    TraceEvent event = plan.event;
-    event.kind = EventKind::Collective;
-    event.sequence = sequence;
-    event.begin_ns = begin_ns;
+  /// A call under way.
+  struct Begun {
+    FlightRecorder::Ticket ticket;
+    TraceEvent event;  // of the whole call
+    bool is_captured = false;
+  };
+
+  void record(const Begun& begun) const {
+    TraceEvent event = begun.event;
     event.end_ns = trace_now().count();
-    event.bytes = plan.bytes.value;
     lane->record(event);
   }
 
@@ -261,10 +236,24 @@ struct Communicator::Impl {
     return options.faults == nullptr ? run_one(call) : options.faults->make(caller, call);
   }
 
+  /// One after the other, or at once where the executor has queues.
+  Status run_all(const std::vector<CollectiveCall>& calls) {
+    if (executor->has_queues() && options.faults == nullptr && calls.size() > 1) {
+      std::vector<Begun> begun;
+      const Status all = begin_all(calls, begun);
+      executor->drain();
+      RINGSIDE_TRY(end_all(begun));
+      return all;
+    }
+    for (const CollectiveCall& call : calls) RINGSIDE_TRY(run(call));
+    return {};
+  }
+
   /// On a thread that is not the caller's, where nothing that is thrown has anybody to catch it.
-  Status run_caught(const CollectiveCall& call) {
+  template <typename Body>
+  Status caught(Body&& body) {
     try {
-      return run(call);
+      return body();
     } catch (const std::exception& thrown) {
       return Error{ErrorCode::System,
                    fmt::format("rank {}: {}", to_int(bootstrap->rank()), thrown.what())};
@@ -272,33 +261,111 @@ struct Communicator::Impl {
   }
 
   Status run_one(const CollectiveCall& call) {
+    Begun begun;
+    RINGSIDE_TRY(begin(call, begun));
+    executor->flush();
+    executor->drain();
+    return end(begun);
+  }
+
+  /// errors  as run(): nothing of the call is under way
+  Status begin(const CollectiveCall& call, Begun& begun) {
     if (failure.happened()) return give_up();
     RINGSIDE_TRY(CallPlan* const plan, executor->plan(call));
+    RINGSIDE_TRY(begun.is_captured, executor->is_captured(*plan, call));
     // From here on the call has begun: what fails breaks the communicator.
-    if (check) check->begin(call);
-    if (log) log->called(call, sequence, *plan);
-    const FlightRecorder::Ticket ticket = record_begin(call);
-    if (const Status prepared = executor->prepare(*plan); !prepared) {
-      Error why = give_up(prepared.error());
-      record_end(ticket, false);
-      return why;
+    if (check) {
+      const std::lock_guard lock(check_mutex);
+      check->begin(call);
     }
-    if (has_timing) options.recorder->start(ticket, trace_now());
-    const std::int64_t begin_ns = lane != nullptr ? trace_now().count() : 0;
+    if (log) log->called(call, sequence, *plan);
+    if (!begun.is_captured) {
+      begun.ticket = record_begin(call);
+      if (const Status prepared = executor->prepare(*plan); !prepared) {
+        Error why = give_up(prepared.error());
+        record_end(begun.ticket, false);
+        return why;
+      }
+      if (has_timing) options.recorder->start(begun.ticket, trace_now());
+      if (lane != nullptr) {
+        begun.event = plan->event;
+        begun.event.kind = EventKind::Collective;
+        begun.event.sequence = sequence;
+        begun.event.begin_ns = trace_now().count();
+        begun.event.bytes = plan->bytes.value;
+      }
+    }
     executor->run(*plan, call, sequence);
-    executor->drain();
-    if (lane != nullptr) record(*plan, begin_ns);
     ++sequence;
+    return {};
+  }
+
+  /// Once the executor has drained.
+  Status end(const Begun& begun) {
+    if (begun.is_captured) return failure.happened() ? Status(give_up()) : Status();
+    if (lane != nullptr) record(begun);
     if (check && !failure.happened()) {
+      const std::lock_guard lock(check_mutex);
       if (const auto why = check->look()) failure.set(*why);
     }
     if (failure.happened()) {
       Error why = give_up();
-      record_end(ticket, false);
+      record_end(begun.ticket, false);
       return why;
     }
-    record_end(ticket, true);
+    record_end(begun.ticket, true);
     return {};
+  }
+
+  /// errors  of the first that does not begin; those before it are under way
+  Status begin_all(const std::vector<CollectiveCall>& calls, std::vector<Begun>& begun) {
+    Status all;
+    for (const CollectiveCall& call : calls) {
+      Begun one;
+      all = begin(call, one);
+      if (!all) break;
+      begun.push_back(one);
+    }
+    executor->flush();
+    return all;
+  }
+
+  /// errors  of the first that has failed
+  Status end_all(const std::vector<Begun>& begun) {
+    Status all;
+    for (const Begun& one : begun) {
+      const Status ended = end(one);
+      if (all) all = ended;
+    }
+    return all;
+  }
+
+  /// Begins them on the caller's thread, in their turn; whoever waits for them is the keeper.
+  Status begin_on_device(const std::vector<CollectiveCall>& calls) {
+    const std::uint64_t turn = turns->take();
+    if (!turns->begin(turn)) {
+      return refused.get().value_or(
+          failure.get().value_or(Error{ErrorCode::Aborted, "the communicator was aborted"}));
+    }
+    auto begun = std::make_shared<std::vector<Begun>>();
+    Status all;
+    if (options.faults == nullptr) {
+      all = begin_all(calls, *begun);
+    } else {
+      all = run_all(calls);  // faults stand between calls, so each is waited for
+    }
+    turns->finish();
+    std::erase_if(*begun, [](const Begun& one) { return one.is_captured; });
+    if (!begun->empty()) {
+      keeper.push([this, begun] {
+        const Status ended = caught([&] {
+          executor->drain();
+          return end_all(*begun);
+        });
+        if (!ended) turns->close();
+      });
+    }
+    return all;
   }
 };
 
@@ -385,9 +452,10 @@ Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> col
   if (!part) return impl_->give_up(part.error());
   ++impl_->splits;
   if (!*part) return std::unique_ptr<Communicator>();
-  CommunicatorOptions own = impl_->options_of_part((*part)->ranks);
+  CommunicatorOptions own = options_of_part(options, (*part)->ranks);
   own.name = fmt::format("{}/{}.{}", options.name, impl_->splits, *color);
-  own.trace_number = impl_->trace_number_of(own.name, to_int((*part)->ranks.front()));
+  own.trace_number =
+      trace_number_of_part(own, options, impl_->splits, nranks(), (*part)->ranks.front());
   own.description = description;
   own.family = family;
   return make_part(std::move((*part)->bootstrap), own);
@@ -409,9 +477,9 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const std::vector<Ran
   impl_->turns->wait_all();
   RINGSIDE_TRY(SplitPart part,
                impl_->meeting.meet(*impl_->bootstrap, left, in_ns(impl_->options.connect_timeout)));
-  CommunicatorOptions own = impl_->options_of_part(part.ranks);
+  CommunicatorOptions own = options_of_part(impl_->options, part.ranks);
   own.name = fmt::format("{}/s{}", impl_->options.name, ++impl_->shrinks);
-  own.trace_number = number_of_name(own.name);
+  own.trace_number = trace_number_of_name(own.name);
   own.family.clear();
   return make_part(std::move(part.bootstrap), own);
 }
@@ -424,12 +492,22 @@ Result<std::unique_ptr<Communicator>> Communicator::make_part(std::shared_ptr<Bo
   return made;
 }
 
+Status Communicator::run_all(const std::vector<CollectiveCall>& calls) {
+  return impl_->run_all(calls);
+}
+
 Status Communicator::enqueue(CollectiveCall call, HostStream& stream) {
+  std::vector<CollectiveCall> calls;
+  calls.push_back(std::move(call));
+  return enqueue(std::move(calls), stream);
+}
+
+Status Communicator::enqueue(std::vector<CollectiveCall> calls, HostStream& stream) {
   if (auto error = async_error()) return *std::move(error);
   const std::uint64_t turn = impl_->turns->take();
-  stream.push([impl = impl_.get(), turns = impl_->turns, turn, call = std::move(call)] {
+  stream.push([impl = impl_.get(), turns = impl_->turns, turn, calls = std::move(calls)] {
     if (!turns->begin(turn)) return;
-    if (const Status made = impl->run_caught(call); !made) {
+    if (const Status made = impl->caught([&] { return impl->run_all(calls); }); !made) {
       impl->refused.set(made.error());
       // It may not have reached the others: what is behind it would meet other calls of theirs.
       turns->close();
@@ -439,7 +517,37 @@ Status Communicator::enqueue(CollectiveCall call, HostStream& stream) {
   return {};
 }
 
+Status Communicator::enqueue(std::vector<CollectiveCall> calls, DeviceStream stream) {
+  if (auto error = async_error()) return *std::move(error);
+  if (!impl_->executor->has_queues()) {
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("a stream of CUDA's for calls over {}", transport()),
+                 "give it to a communicator whose ranks are processes with GPUs of their own"};
+  }
+  for (CollectiveCall& call : calls) call.stream = stream;
+  return impl_->begin_on_device(calls);
+}
+
+bool Communicator::is_prepared(const std::vector<CollectiveCall>& calls) const {
+  return std::ranges::all_of(calls, [&](const CollectiveCall& call) {
+    const Result<CallPlan*> plan = impl_->executor->plan(call);
+    return plan && impl_->executor->is_prepared(**plan);
+  });
+}
+
+Status Communicator::prepare(const std::vector<CollectiveCall>& calls) {
+  for (const CollectiveCall& call : calls) {
+    if (impl_->failure.happened()) return impl_->give_up();
+    RINGSIDE_TRY(CallPlan* const plan, impl_->executor->plan(call));
+    if (const Status done = impl_->executor->prepare(*plan); !done) {
+      return impl_->give_up(done.error());
+    }
+  }
+  return {};
+}
+
 std::optional<Error> Communicator::async_error() const {
+  impl_->executor->look();
   if (auto refused = impl_->refused.get()) return refused;
   return impl_->failure.get();
 }
@@ -451,6 +559,8 @@ void Communicator::abort(const Error& why) {
 
 Status Communicator::finish() {
   impl_->turns->wait_all();
+  impl_->keeper.synchronize();
+  impl_->executor->look();
   impl_->record_state(FlightRecorder::GroupState::Finalize);
   RINGSIDE_TRY(barrier());  // news would not pass a rank that has left
   // By now everybody has begun its last call.

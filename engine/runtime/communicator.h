@@ -69,6 +69,9 @@ class Communicator {
   ///         communicator is broken from then on, on every rank, for the same first reason.
   ///         InvalidArgument, too: the ranks do not make the same call (CallCheck); broken likewise
   Status run(const CollectiveCall& call);
+  /// The same of several, which may be under way at a time where the executor has queues. Each sees what those before
+  /// it have done.
+  Status run_all(const std::vector<CollectiveCall>& calls);
 
   /// Parts the ranks: those of one colour make a communicator of their own, in the order of their keys. Its
   /// options are this one's; its name says which split and colour it comes of, alike on its ranks, as does its number in
@@ -94,6 +97,22 @@ class Communicator {
   ///         no further calls, and waits for none that its stream has not come to
   /// errors  the first error of an earlier call; what befalls this one is in async_error()
   Status enqueue(CollectiveCall call, HostStream& stream);
+  /// Of several, as run_all() has them.
+  Status enqueue(std::vector<CollectiveCall> calls, HostStream& stream);
+
+  /// Begins the calls on a device behind what the stream holds, and before what is put there later. They are begun when
+  /// this returns, and ended when the stream has come past them; the first that connects waits for the other ranks.
+  /// stream  may be in the course of being captured into a graph, which then has the calls. The communicator outlives
+  ///         that; what goes wrong in it is in async_error()
+  /// errors  the first error of an earlier call; what keeps these from beginning.  Unsupported: ranks without
+  ///         queues, or what a graph cannot have
+  Status enqueue(std::vector<CollectiveCall> calls, DeviceStream stream);
+
+  /// Connects what the calls need, as their first run() does: for who speaks for several ranks, on a thread each.
+  /// errors  as run()
+  Status prepare(const std::vector<CollectiveCall>& calls);
+  /// Whether there is nothing to prepare.
+  [[nodiscard]] bool is_prepared(const std::vector<CollectiveCall>& calls) const;
 
   /// What went wrong since: the reason for which the communicator broke, or the first call that was refused.
   /// Threads  any
@@ -118,7 +137,7 @@ class Communicator {
   /// errors  as run()
   Status barrier();
 
-  /// The orderly end: waits for the calls that are enqueued, and for all ranks, then leaves, so that nobody takes it for a death.
+  /// The orderly end: waits for the calls that are enqueued (not for graphs), and for all ranks, then leaves, so that nobody takes it for a death.
   /// errors  as run()
   Status finish();
 

@@ -39,9 +39,10 @@ struct CallPlan {
 /// processes today (HostExecutor). It knows nothing of the job: who fails and what is said of it, the order
 /// of calls and their numbers are the communicator's.
 ///
-/// Ordering   plan(), prepare(), run(), drain() of a call; of one that is planned and prepared already, too.
+/// Ordering   plan(), prepare(), run(), flush(), drain() of a call; of one that is planned and prepared already, too.
 ///            Several calls may have begun before drain(), where the executor has queues: hosts have none
-/// Threads    one at a time; any thread calls abort()
+/// Threads    one at a time; any thread calls abort() and look(). Where there are queues, another one may drain what has
+///            begun meanwhile
 /// Ownership  plans are the executor's
 class Executor {
  public:
@@ -66,8 +67,27 @@ class Executor {
   /// plan   prepared; of a call alike
   virtual void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) = 0;
 
+  /// Begins what run() has put together with what was to follow, where the executor does that: behind the last run().
+  virtual void flush() {}
+
   /// Returns when everything that has begun is done, or has failed.
   virtual void drain() = 0;
+
+  /// Whether calls may begin while others are under way, and be ordered with a stream of the caller's.
+  [[nodiscard]] virtual bool has_queues() const { return false; }
+
+  [[nodiscard]] virtual bool is_prepared(const CallPlan& /*plan*/) const { return true; }
+
+  /// Whether the call's stream is being captured into a graph. Then run() and flush() put it there without prepare(), and
+  /// nothing of it is under way: it takes place as often as the graph is launched. The executor outlives that.
+  /// plan    of a call alike
+  /// errors  Unsupported: what cannot stand in a graph, and what is to be done first
+  virtual Result<bool> is_captured(const CallPlan& /*plan*/, const CollectiveCall& /*call*/) {
+    return false;
+  }
+
+  /// Notes in ExecutorSetup::failure what has gone wrong in calls of graphs, for which nobody waits.
+  virtual void look() {}
 
   /// Ends every wait, now and later.
   virtual void abort() noexcept = 0;

@@ -204,12 +204,12 @@ TEST(CallGroup, SendsAndReceivesOfAGroupDoNotWaitForEachOther) {
     for (int peer = 0; peer < 3; ++peer) {
       for (int i = 0; i < 2; ++i) {
         sent[peer][i] = 100 * rank + 10 * peer + i;
-        group.add(*communicator, stream, message(Collective::Send, peer, sent[peer][i]));
+        group.add(*communicator, &stream, message(Collective::Send, peer, sent[peer][i]));
       }
     }
     for (int peer = 2; peer >= 0; --peer) {
       for (int i = 0; i < 2; ++i) {
-        group.add(*communicator, stream, message(Collective::Recv, peer, got[peer][i]));
+        group.add(*communicator, &stream, message(Collective::Recv, peer, got[peer][i]));
       }
     }
     ASSERT_TRUE(group.launch());

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/cuda/call_ranges.h"
+#include "engine/cuda/device_queue.h"
+#include "engine/cuda/launch_works.h"
+
+namespace ringside {
+
+/// Calls of one rank that are put into one launch: those that follow each other, want the same kernel and stream, and touch
+/// nothing that another one writes, since their blocks do not wait for each other.
+///
+/// Threads  one at a time
+class LaunchBatch {
+ public:
+  /// returns  false: it does not go in here; nothing has changed
+  bool add(const DeviceGrid& grid, const DeviceBuffers& buffers, Collective kernel,
+           std::optional<DeviceStream> stream, CallRanges ranges);
+
+  [[nodiscard]] bool is_empty() const { return launch_.works == 0; }
+  [[nodiscard]] const DeviceLaunch& launch() const { return launch_; }
+  [[nodiscard]] Collective kernel() const { return kernel_; }
+  [[nodiscard]] std::optional<DeviceStream> stream() const { return stream_; }
+
+  void clear();
+
+ private:
+  DeviceLaunch launch_;
+  Collective kernel_ = Collective::AllReduce;
+  std::optional<DeviceStream> stream_;
+  std::vector<CallRanges> ranges_;
+};
+
+}  // namespace ringside
