@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "engine/cuda/gpu_error.h"
@@ -12,23 +11,22 @@
 namespace ringside {
 namespace {
 
-std::optional<DeviceId> id_of(int device) {
+DeviceId id_of(int device) {
   cudaDeviceProp properties = {};
   DeviceId id{};
   static_assert(sizeof properties.uuid.bytes == sizeof id);
-  if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) return std::nullopt;
-  std::memcpy(id.data(), properties.uuid.bytes, sizeof id);
+  if (cudaGetDeviceProperties(&properties, device) == cudaSuccess) {
+    std::memcpy(id.data(), properties.uuid.bytes, sizeof id);
+  }
   return id;
 }
 
-/// What this process numbers that GPU; none: it does not see it.
-std::optional<int> device_with(const DeviceId& id) {
+std::vector<DeviceId> all_ids() {
   int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) return std::nullopt;
-  for (int device = 0; device < count; ++device) {
-    if (id_of(device) == id) return device;
-  }
-  return std::nullopt;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+  std::vector<DeviceId> ids;
+  for (int device = 0; device < count; ++device) ids.push_back(id_of(device));
+  return ids;
 }
 
 /// Lets kernels of the device that is in use reach all that cudaMalloc() gave on the other one.
@@ -48,15 +46,16 @@ bool has_attribute(cudaDeviceAttr which, int device) {
 
 }  // namespace
 
-GpuSharing::GpuSharing(int device) : device_(device) {
+GpuSharing::GpuSharing(int device) : device_(device), ids_(all_ids()) {
   const Result<const GpuDriver*> driver = GpuDriver::find();
-  place_.id = id_of(device).value_or(DeviceId{});
+  place_.id = ids_.at(static_cast<std::size_t>(device));
   // Under WSL, say, processes share nothing.
   place_.shares_by_ipc = has_attribute(cudaDevAttrIpcEventSupport, device);
   place_.shares_by_file = driver && has_gpu_pages(**driver, device);
 }
 
 GpuSharing::~GpuSharing() {
+  static_cast<void>(use_device(device_));  // for what goes after this as well
   for (void* const one : opened_ipc_) static_cast<void>(cudaIpcCloseMemHandle(one));
 }
 
@@ -64,6 +63,12 @@ DevicePlace GpuSharing::place() const {
   DevicePlace place = place_;
   place.process = process_identity();
   return place;
+}
+
+std::optional<int> GpuSharing::device_with(const DeviceId& id) const {
+  const auto found = std::ranges::find(ids_, id);
+  if (found == ids_.end()) return std::nullopt;
+  return static_cast<int>(found - ids_.begin());
 }
 
 bool GpuSharing::reaches(const DeviceId& other) const {

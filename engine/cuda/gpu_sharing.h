@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -33,6 +34,8 @@ class GpuSharing {
   Result<std::byte*> open(const DeviceShare& share);
 
  private:
+  /// What this process numbers that GPU; none: it does not see it.
+  [[nodiscard]] std::optional<int> device_with(const DeviceId& id) const;
   Result<std::byte*> take_pages(Bytes size);
   Result<std::byte*> open_address(const DeviceHandle& handle);
   Result<std::byte*> open_ipc(const DeviceHandle& handle);
@@ -40,7 +43,8 @@ class GpuSharing {
   Result<std::byte*> keep(GpuPages pages);
 
   int device_;
-  DevicePlace place_;  ///< but for its process, which is asked for anew
+  const std::vector<DeviceId> ids_;  ///< of all GPUs that this process sees, by its numbers
+  DevicePlace place_;                ///< but for its process, which is asked for anew
   std::vector<MappedGpuPages> pages_, opened_pages_;
   std::vector<ProcessMemory> blocks_, opened_blocks_;  ///< of cudaMalloc()
   std::vector<void*> opened_ipc_;

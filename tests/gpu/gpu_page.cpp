@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -113,14 +114,34 @@ Result<int> print_processes(const char* way, std::unique_ptr<Gpu>& gpu,
   });
 }
 
+/// Where slots lie, and what chooses that. The ranks read it when they have been forked.
+struct ProcessWay {
+  const char* name;
+  const char* variable;
+  const char* value;
+};
+constexpr ProcessWay kProcessWays[] = {{"GPU memory by cuMem", "NCCL_CUMEM_ENABLE", "1"},
+                                       {"GPU memory by CUDA IPC", "NCCL_CUMEM_ENABLE", "0"},
+                                       {"pages of the host", "NCCL_P2P_DISABLE", "1"}};
+
 Result<int> run_processes() {
   std::unique_ptr<Gpu> gpu;
-  RINGSIDE_TRY(const int directly,
-               print_processes("GPU memory or pages of the host", gpu, gpu_process_executor(gpu)));
+  int worst = 0;
+  for (const ProcessWay& way : kProcessWays) {
+    ::setenv(way.variable, way.value, 1);
+    const auto status = print_processes(way.name, gpu, gpu_process_executor(gpu));
+    ::unsetenv(way.variable);
+    if (!status && status.error().code == ErrorCode::Unsupported) {
+      std::printf("\n%s: %s\n", way.name, status.error().message.c_str());
+      continue;
+    }
+    RINGSIDE_TRY(const int here, status);
+    worst = std::max(worst, here);
+  }
   RINGSIDE_TRY(const Transport* const tcp, parse_transport("tcp"));
   RINGSIDE_TRY(const int by_proxy,
                print_processes("a proxy and tcp", gpu, gpu_process_executor(gpu, tcp)));
-  return std::max(directly, by_proxy);
+  return std::max(worst, by_proxy);
 }
 
 Result<int> run_nccl() {

@@ -43,7 +43,7 @@ status=0
 tests=$build/tests/cuda/ringside_gpu_test
 timeout 80 "$tests" > "$build/tests.log" 2>&1 || status=1
 # Processes take turns on the one GPU, so each message between two of them takes as long as a turn.
-timeout 60 "$build/tests/cuda/ringside_gpu_processes_test" >> "$build/tests.log" 2>&1 || status=1
+timeout 80 "$build/tests/cuda/ringside_gpu_processes_test" >> "$build/tests.log" 2>&1 || status=1
 summary=$(grep -E '^\[  (PASSED|FAILED) ' "$build/tests.log" | head -20)
 echo "$summary"
 
@@ -66,7 +66,7 @@ fi
 
 timeout 120 "$build/tests/gpu/ringside_gpu_page" > "$build/tables.md" 2> "$build/tables.err" ||
   { status=1; echo "gpu: the tables ended early: $(cat "$build/tables.err")" >&2; }
-timeout 40 "$build/tests/gpu/ringside_gpu_page" --processes >> "$build/tables.md" 2> "$build/tables.err" ||
+timeout 60 "$build/tests/gpu/ringside_gpu_page" --processes >> "$build/tables.md" 2> "$build/tables.err" ||
   { status=1; echo "gpu: the tables of processes ended early: $(cat "$build/tables.err")" >&2; }
 
 if [[ $(nvidia-smi -L | wc -l) -ge 2 ]] && ldconfig -p | grep -q 'libnccl\.so\.2'; then

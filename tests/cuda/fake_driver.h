@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "engine/cuda/gpu_driver.h"
+
+namespace ringside {
+
+/// What stands for a driver's cuMem: pages are files in memory, and addresses are of hosts, so that what lies there can be
+/// read and written. One at a time. Without a GPU.
+class FakeDriver {
+ public:
+  /// fails  the function that says so from now on; empty: none
+  explicit FakeDriver(std::string fails = {});
+  FakeDriver(const FakeDriver&) = delete;
+  FakeDriver& operator=(const FakeDriver&) = delete;
+  ~FakeDriver();
+
+  [[nodiscard]] const GpuDriver& functions() const;
+
+  static constexpr std::size_t kGranularity = 1 << 16;
+
+  /// What there is now: references to pages, addresses that are taken, and of these such as pages lie at.
+  [[nodiscard]] int handles() const;
+  [[nodiscard]] int reserved() const;
+  [[nodiscard]] int mapped() const;
+};
+
+}  // namespace ringside
