@@ -3,7 +3,8 @@
 #include "engine/collectives/primitives.h"
 
 /// Point-to-point: send/recv, all-to-all, gather and scatter are lists of sends and receives, in rounds
-/// that all ranks agree on: in each of them a rank sends to one and receives from one.
+/// that all ranks agree on: in each of them a rank sends to one and receives from one. No step needs another one: an executor
+/// that can may let each transfer go on by itself.
 namespace ringside {
 
 /// What a rank does in one round.

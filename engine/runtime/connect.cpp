@@ -66,27 +66,36 @@ class Connections::Impl {
   }
 
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline) {
+    const std::lock_guard lock(making_);
     const Patience patience(deadline, off_);
-    std::vector<std::pair<ConnectionId, Sockets>> dialled;
-    std::vector<ConnectionId> awaited;
-    RINGSIDE_TRY(share_sockets(wanted));
-    // All knock first and answer then: the acceptors' threads let the knocking in meanwhile.
-    for (const ConnectionId& id : wanted) {
-      const bool is_there = id.from == me_ ? sends_.contains(id) : recvs_.contains(id);
-      if (is_there || rides_along(id)) continue;
-      RINGSIDE_TRY(const Transport* const transport, peers_.between(id.from, id.to));
-      if (transport->is_inner()) {
-        RINGSIDE_TRY(make_recv(id, {}, patience));
-        RINGSIDE_TRY(make_send(id, {}, patience));
-      } else if (id.from == me_) {
-        RINGSIDE_TRY(Sockets sockets, dial(id, patience));
-        dialled.emplace_back(id, std::move(sockets));
-      } else {
-        awaited.push_back(id);
-      }
+    RINGSIDE_TRY(set_out(wanted, patience));
+    RINGSIDE_TRY(answer(patience));
+    for (Dialled& one : dialled_) {
+      RINGSIDE_TRY(finish(one.id, std::move(one.sockets), patience));
     }
-    RINGSIDE_TRY(answer(awaited, patience));
-    for (auto& [id, sockets] : dialled) RINGSIDE_TRY(finish(id, std::move(sockets), patience));
+    dialled_.clear();
+    return {};
+  }
+
+  Status begin(std::span<const ConnectionId> wanted, Deadline deadline) {
+    const std::lock_guard lock(making_);
+    until_ = deadline;
+    return set_out(with_ways_back(wanted), Patience(deadline, off_));
+  }
+
+  Status advance() {
+    const std::lock_guard lock(making_);
+    const Patience patience(until_, off_);
+    RINGSIDE_TRY(answer_who_has_come(patience));
+    for (std::size_t i = 0; i < dialled_.size();) {
+      if (!is_answered(dialled_[i])) {
+        ++i;
+        continue;
+      }
+      Dialled one = std::move(dialled_[i]);
+      dialled_.erase(dialled_.begin() + static_cast<std::ptrdiff_t>(i));
+      RINGSIDE_TRY(finish(one.id, std::move(one.sockets), patience));
+    }
     return {};
   }
 
@@ -98,9 +107,20 @@ class Connections::Impl {
     for (auto& [id, one] : recvs_) one.end->abort();
   }
 
+  [[nodiscard]] SendEnd* find_send_end(const ConnectionId& id) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = sends_.find(id);
+    return found == sends_.end() ? nullptr : found->second.end.get();
+  }
+  [[nodiscard]] RecvEnd* find_recv_end(const ConnectionId& id) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = recvs_.find(id);
+    return found == recvs_.end() ? nullptr : found->second.end.get();
+  }
   [[nodiscard]] SendEnd& send_end(const ConnectionId& id) const { return *sends_.at(id).end; }
   [[nodiscard]] RecvEnd& recv_end(const ConnectionId& id) const { return *recvs_.at(id).end; }
   [[nodiscard]] ConnectionCount& count_of(const ConnectionId& id, bool receives) const {
+    const std::lock_guard lock(mutex_);
     return receives ? *recvs_.at(id).count : *sends_.at(id).count;
   }
 
@@ -135,6 +155,51 @@ class Connections::Impl {
     return error;
   }
 
+  /// Made of what dial() gave, once the other rank has answered.
+  struct Dialled {
+    ConnectionId id;
+    Sockets sockets;
+  };
+
+  /// All knock first and answer then: the acceptors' threads let the knocking in meanwhile.
+  Status set_out(std::span<const ConnectionId> wanted, const Patience& patience) {
+    RINGSIDE_TRY(share_sockets(wanted));
+    for (const ConnectionId& id : wanted) {
+      const bool is_there = id.from == me_ ? sends_.contains(id) : recvs_.contains(id);
+      if (is_there || rides_along(id)) continue;
+      RINGSIDE_TRY(const Transport* const transport, peers_.between(id.from, id.to));
+      if (transport->is_inner()) {
+        RINGSIDE_TRY(make_recv(id, {}, patience));
+        RINGSIDE_TRY(make_send(id, {}, patience));
+      } else if (id.from == me_) {
+        RINGSIDE_TRY(Sockets sockets, dial(id, patience));
+        dialled_.push_back({id, std::move(sockets)});
+      } else {
+        awaited_.push_back(id);
+      }
+    }
+    return {};
+  }
+
+  /// Whether one socket may take both it and the other direction.
+  [[nodiscard]] bool may_share(const ConnectionId& id, const Transport& transport) const {
+    const bool is_short =
+        id.protocol != Protocol::Simple || id.slot_size <= transport.shares_socket_up_to.value;
+    return transport.shares_sockets() && is_short;
+  }
+
+  /// One rank may name one direction now and the other later, where the other rank names both: so that both come to the same
+  /// sockets, whoever names one of those that share names both.
+  [[nodiscard]] std::vector<ConnectionId> with_ways_back(
+      std::span<const ConnectionId> wanted) const {
+    std::set<ConnectionId> all(wanted.begin(), wanted.end());
+    for (const ConnectionId& id : wanted) {
+      const auto transport = peers_.between(id.from, id.to);
+      if (transport && may_share(id, **transport)) all.insert(reverse_of(id));
+    }
+    return {all.begin(), all.end()};
+  }
+
   /// Finds those whose socket takes the other direction, too: the one from the lower rank is dialled. Both
   /// ranks are asked for the same connections, so they come to the same.
   Status share_sockets(std::span<const ConnectionId> wanted) {
@@ -143,11 +208,9 @@ class Connections::Impl {
     for (const ConnectionId& id : all) {
       if (id.from >= id.to || !all.contains(reverse_of(id))) continue;
       RINGSIDE_TRY(const Transport* const transport, peers_.between(id.from, id.to));
-      const bool is_short =
-          id.protocol != Protocol::Simple || id.slot_size <= transport->shares_socket_up_to.value;
       const bool is_new = !sends_.contains(id) && !recvs_.contains(id) &&
                           !sends_.contains(reverse_of(id)) && !recvs_.contains(reverse_of(id));
-      if (transport->shares_sockets() && is_short && is_new) shared_.insert(id);
+      if (may_share(id, *transport) && is_new) shared_.insert(id);
     }
     return {};
   }
@@ -192,6 +255,10 @@ class Connections::Impl {
     if (id.from >= static_cast<std::uint32_t>(bootstrap_.nranks())) {
       return Error{ErrorCode::Corrupt, fmt::format("somebody calls itself rank {}", id.from)};
     }
+    if (id.to != me_) {
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("rank {} comes to rank {} and wants rank {}", id.from, me_, id.to)};
+    }
     const std::size_t count = sockets_of(id);
     if (socket >= count) {
       return Error{ErrorCode::Corrupt,
@@ -205,23 +272,49 @@ class Connections::Impl {
   }
 
   /// Takes what is awaited, in whatever order it comes. What comes early waits in early_.
-  Status answer(std::vector<ConnectionId> awaited, const Patience& patience) {
-    while (!awaited.empty()) {
-      const auto found =
-          std::ranges::find_if(awaited, [&](const ConnectionId& id) { return has_come(id); });
-      if (found != awaited.end()) {
-        RINGSIDE_TRY(take_in(*found, std::move(early_.extract(*found).mapped()), patience));
-        awaited.erase(found);
-        continue;
-      }
-      const ConnectionId& first = awaited.front();
-      auto accepted = open_->accept(transport_of(first), patience);
-      if (!accepted) return about(accepted.error(), first);
-      RINGSIDE_TRY(const ConnectionHello hello, parse_connection_hello(accepted->hello));
-      RINGSIDE_TRY(check_expected(id_in(hello), awaited));
-      RINGSIDE_TRY(keep(id_in(hello), hello.socket, std::move(accepted->fd)));
+  Status answer(const Patience& patience) {
+    for (;;) {
+      RINGSIDE_TRY(take_in_who_has_come(patience));
+      if (awaited_.empty()) return {};
+      RINGSIDE_TRY(const ConnectionHello hello, let_in(awaited_.front(), patience));
+      RINGSIDE_TRY(check_expected(id_in(hello), awaited_));
     }
-    return {};
+  }
+
+  /// The same, as far as nobody has to be waited for. A rank may come for what this one names in a later call.
+  Status answer_who_has_come(const Patience& patience) {
+    for (;;) {
+      RINGSIDE_TRY(take_in_who_has_come(patience));
+      const auto at_the_door = std::ranges::find_if(
+          awaited_, [&](const ConnectionId& id) { return open_->has_visitor(transport_of(id)); });
+      if (at_the_door == awaited_.end()) return {};
+      RINGSIDE_TRY(let_in(*at_the_door, patience));
+    }
+  }
+
+  Status take_in_who_has_come(const Patience& patience) {
+    for (;;) {
+      const auto found =
+          std::ranges::find_if(awaited_, [&](const ConnectionId& id) { return has_come(id); });
+      if (found == awaited_.end()) return {};
+      const ConnectionId id = *found;
+      awaited_.erase(found);
+      RINGSIDE_TRY(take_in(id, std::move(early_.extract(id).mapped()), patience));
+    }
+  }
+
+  /// Whoever is next at the door of the one that is waited for.
+  Result<ConnectionHello> let_in(const ConnectionId& waited_for, const Patience& patience) {
+    auto accepted = open_->accept(transport_of(waited_for), patience);
+    if (!accepted) return about(accepted.error(), waited_for);
+    RINGSIDE_TRY(const ConnectionHello hello, parse_connection_hello(accepted->hello));
+    RINGSIDE_TRY(keep(id_in(hello), hello.socket, std::move(accepted->fd)));
+    return hello;
+  }
+
+  /// Whether the sending end can be made without a wait for the receiver.
+  [[nodiscard]] bool is_answered(const Dialled& one) const {
+    return !transport_of(one.id).hears_receiver || is_readable(one.sockets.front().get());
   }
 
   /// A rank dials the connections of one call before those of the next. So while something of it is
@@ -229,7 +322,7 @@ class Connections::Impl {
   Status check_expected(const ConnectionId& id, std::span<const ConnectionId> awaited) const {
     const auto is_from_it = [&](const ConnectionId& one) { return one.from == id.from; };
     const bool is_early = std::ranges::none_of(awaited, is_from_it);
-    if (id.to == me_ && (is_early || std::ranges::find(awaited, id) != awaited.end())) return {};
+    if (is_early || std::ranges::find(awaited, id) != awaited.end()) return {};
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("rank {} wants channel {} with {} slots of {} bytes, which rank {} "
                              "does not expect",
@@ -296,6 +389,11 @@ class Connections::Impl {
   std::unique_ptr<OpenTransports> open_;
   Peers peers_;
   HostLayout layout_;
+
+  std::mutex making_;                  ///< guards what follows, and that one at a time makes ends
+  Deadline until_;                     ///< of begin()
+  std::vector<Dialled> dialled_;       ///< yet to be answered
+  std::vector<ConnectionId> awaited_;  ///< yet to come
   std::map<ConnectionId, Sockets> early_;  ///< let in, not yet asked for
   std::set<ConnectionId> shared_;  ///< of this call: whose socket takes the other direction, too
 
@@ -323,6 +421,16 @@ Connections::~Connections() = default;
 
 Status Connections::connect(std::span<const ConnectionId> wanted, Deadline deadline) {
   return impl_->connect(wanted, deadline);
+}
+Status Connections::begin(std::span<const ConnectionId> wanted, Deadline deadline) {
+  return impl_->begin(wanted, deadline);
+}
+Status Connections::advance() { return impl_->advance(); }
+SendEnd* Connections::find_send_end(const ConnectionId& id) const {
+  return impl_->find_send_end(id);
+}
+RecvEnd* Connections::find_recv_end(const ConnectionId& id) const {
+  return impl_->find_recv_end(id);
 }
 SendEnd& Connections::send_end(const ConnectionId& id) const { return impl_->send_end(id); }
 RecvEnd& Connections::recv_end(const ConnectionId& id) const { return impl_->recv_end(id); }

@@ -35,8 +35,8 @@ struct ConnectionId {
 /// caller insists on.
 ///
 /// Ordering   every rank makes the same calls of connect(), and the two ranks of a connection name it in the
-///            same one; one that comes early is kept
-/// Threads    one at a time calls connect(), send_end() and recv_end(); any thread calls abort()
+///            same one; one that comes early is kept. To begin() each rank may name it beside others
+/// Threads    one at a time calls connect(), begin(), send_end() and recv_end(); any thread calls the rest
 /// Ownership  the ends are this object's
 class Connections {
  public:
@@ -53,6 +53,19 @@ class Connections {
   /// errors  Timeout, PeerGone, System: name the peer and the channel.  Aborted: abort() was called.
   ///         InvalidArgument: the peer wants a connection of another protocol or slot size
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline);
+
+  /// Sets out to make those that are not there yet, for a call whose parts need not wait for each other: what of it the
+  /// other ranks come to in which of their calls is theirs.
+  /// errors  as connect(); the other ranks are waited for in advance() alone
+  Status begin(std::span<const ConnectionId> wanted, Deadline deadline);
+
+  /// Makes those of begin() whose other ends have come. Does not wait.
+  /// errors  as connect(), but for Timeout
+  Status advance();
+
+  /// Null: it is yet to come.
+  [[nodiscard]] SendEnd* find_send_end(const ConnectionId& id) const;
+  [[nodiscard]] RecvEnd* find_recv_end(const ConnectionId& id) const;
 
   /// shape  it has been connected, from or to this rank
   [[nodiscard]] SendEnd& send_end(const ConnectionId& id) const;

@@ -64,6 +64,9 @@ class HostExecutor final : public Executor {
     if (layout().slowest->spins > 0) wait_.spins = std::min(wait_.spins, layout().slowest->spins);
     wait_.deadline = setup.op_timeout;
     wait_.clock = &setup.bootstrap.clock();
+    // Who connects does work of the start of a job; who comes late to the call may be as late as to any.
+    wait_for_missing_ = wait_;
+    wait_for_missing_.deadline = std::max(setup.connect_timeout, setup.op_timeout);
     setup_.wishes = variables_.bounded(setup.wishes);
   }
 
@@ -223,9 +226,10 @@ class HostExecutor final : public Executor {
       const auto ids = connections_of(part.task, me(), part.channel, part.protocol, part.slot);
       wanted.insert(wanted.end(), ids.begin(), ids.end());
     }
-    // Who connects does work of the start of a job; who comes late to the call may be as late as to any.
-    const Nanoseconds longest = std::max(setup_.connect_timeout, setup_.op_timeout);
-    RINGSIDE_TRY(connections_->connect(wanted, deadline_in(longest, setup_.bootstrap.clock())));
+    const Deadline deadline = deadline_in(wait_for_missing_.deadline, setup_.bootstrap.clock());
+    // The other end of a message may come to it later than this rank does, and in a call with others.
+    RINGSIDE_TRY(is_listed(plan.call) ? connections_->begin(wanted, deadline)
+                                      : connections_->connect(wanted, deadline));
     if (setup_.log != nullptr) setup_.log->connected(wanted, *connections_, plan.choice);
     for (const HostPlan::Part& part : plan.parts) {
       plan.ports.push_back(
@@ -245,6 +249,7 @@ class HostExecutor final : public Executor {
     const AlgorithmFacts& facts = facts_of(plan.choice.algorithm);
     return {.map = &part.task.map,
             .ports = &plan.ports[index],
+            .connections = connections_.get(),
             .slot = part.slot,
             .element = size_of(plan.call.type),
             .reduce = plan.reduce ? &*plan.reduce : nullptr,
@@ -253,6 +258,7 @@ class HostExecutor final : public Executor {
             .returns_results = facts.returns_results,
             .keeps_input = facts.keeps_input || copies(plan.call.collective),
             .wait = &wait_,
+            .wait_for_missing = &wait_for_missing_,
             .failure = &setup_.failure,
             .lane = lane_of(static_cast<int>(index)),
             .recorder = setup_.trace,
@@ -270,7 +276,8 @@ class HostExecutor final : public Executor {
     HostPlan& plan = *running_.plan;
     HostPrimitives& model = plan.models[index];
     model.restart(running_.input, running_.output, running_.sequence);
-    run_channel(model, plan.parts[index].task);
+    const ChannelTask& task = plan.parts[index].task;
+    is_point_to_point(task.collective) ? model.exchange(task) : run_channel(model, task);
     model.drain();
   }
 
@@ -279,7 +286,7 @@ class HostExecutor final : public Executor {
   const HostVariables variables_;
   const HostTable table_;
   const std::unique_ptr<Connections> connections_;
-  WaitPolicy wait_;
+  WaitPolicy wait_, wait_for_missing_;
   std::vector<TraceLane*> lanes_;  ///< by part; empty where nothing is recorded
   HostPlans plans_;
   Running running_;

@@ -30,18 +30,35 @@ ConnectionId name(const PortNames& names, const Peer& peer, Rank other, bool rec
           .slot_size = names.slot_size.value};
 }
 
-template <typename End, typename Find>
+template <typename End>
 HostPorts::Side<End> side_of(const std::vector<Peer>& peers, bool receives, const PortNames& names,
-                             const Connections& connections, Find&& find) {
+                             std::vector<HostPorts::Missing>& missing) {
   NamedPorts named = name_ports(peers, receives, names);
   HostPorts::Side<End> side;
-  for (const ConnectionId& id : named.ids) {
-    side.ends.push_back(&find(id));
-    side.counts.push_back(&connections.count_of(id, receives));
+  side.ends.resize(named.ids.size(), nullptr);
+  side.counts.resize(named.ids.size(), nullptr);
+  for (std::uint32_t end = 0; end < named.ids.size(); ++end) {
+    missing.push_back({named.ids[end], end, receives});
   }
   side.peers = std::move(named.peers);
   side.first = std::move(named.first);
   return side;
+}
+
+/// returns  whether it is there now
+bool add_if_made(HostPorts& ports, const HostPorts::Missing& one, const Connections& connections) {
+  const auto add = [&](auto& side, auto* made) {
+    if (made == nullptr) return false;
+    side.ends[one.end] = made;
+    side.counts[one.end] = &connections.count_of(one.id, one.receives);
+    return true;
+  };
+  if (one.receives) return add(ports.recv, connections.find_recv_end(one.id));
+  SendEnd* const made = connections.find_send_end(one.id);
+  if (!add(ports.send, made)) return false;
+  const bool is_known = std::ranges::find(ports.moving, made) != ports.moving.end();
+  if (connections.transport_of(one.id).needs_progress && !is_known) ports.moving.push_back(made);
+  return true;
 }
 
 }  // namespace
@@ -78,19 +95,16 @@ HostPorts ports_of(const ChannelTask& task, Rank me, int channel, Protocol proto
                    Bytes slot_size, const Connections& connections) {
   const PortNames names{me, channel, protocol, slot_size};
   HostPorts ports;
-  ports.send = side_of<SendEnd>(task.send_peers, false, names, connections,
-                                [&](const ConnectionId& id) -> SendEnd& {
-                                  SendEnd& end = connections.send_end(id);
-                                  if (connections.transport_of(id).needs_progress)
-                                    ports.moving.push_back(&end);
-                                  return end;
-                                });
-  ports.recv = side_of<RecvEnd>(
-      task.recv_peers, true, names, connections,
-      [&](const ConnectionId& id) -> RecvEnd& { return connections.recv_end(id); });
-  std::ranges::sort(ports.moving);
-  ports.moving.erase(std::ranges::unique(ports.moving).begin(), ports.moving.end());
+  ports.send = side_of<SendEnd>(task.send_peers, false, names, ports.missing);
+  ports.recv = side_of<RecvEnd>(task.recv_peers, true, names, ports.missing);
+  add_made(ports, connections);
   return ports;
+}
+
+bool add_made(HostPorts& ports, const Connections& connections) {
+  return std::erase_if(ports.missing, [&](const HostPorts::Missing& one) {
+           return add_if_made(ports, one, connections);
+         }) > 0;
 }
 
 }  // namespace ringside

@@ -32,6 +32,14 @@ struct HostPorts {
   Side<RecvEnd> recv;
   Side<SendEnd> send;
   std::vector<SendEnd*> moving;  ///< that progress() moves: whoever waits calls it
+
+  /// An end that is yet to come: null among the ends, as its count is.
+  struct Missing {
+    ConnectionId id;
+    std::uint32_t end = 0;  ///< of its side
+    bool receives = false;
+  };
+  std::vector<Missing> missing = {};
 };
 
 /// What the connections of one task have in common.
@@ -55,8 +63,11 @@ NamedPorts name_ports(const std::vector<Peer>& peers, bool receives, const PortN
 std::vector<ConnectionId> connections_of(const ChannelTask& task, Rank me, int channel,
                                          Protocol protocol, Bytes slot_size);
 
-/// The task's ports, once connect() has made what connections_of() names.
+/// The task's ports, once connect() has made what connections_of() names. After begin() some may be missing.
 HostPorts ports_of(const ChannelTask& task, Rank me, int channel, Protocol protocol,
                    Bytes slot_size, const Connections& connections);
+
+/// Adds those of the missing ones that have been made since. returns  whether there were any
+bool add_made(HostPorts& ports, const Connections& connections);
 
 }  // namespace ringside

@@ -281,20 +281,22 @@ bool HostPrimitives::send_to(std::uint32_t index, std::span<const std::byte> fro
 /// Own input as it is: where the receiver reaches it, word of where it lies is enough.
 bool HostPrimitives::send_input(std::uint32_t index, const Slice& slice) {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
-  SendEnd& end = *side.ends[index];
+  const bool is_sent = wait_for(side, index, "a free slot", [&] { return offer(index, slice); });
+  if (is_sent) side.counts[index]->add(slice.bytes);
+  return is_sent;
+}
+
+/// returns  false: there is no room
+Result<bool> HostPrimitives::offer(std::uint32_t index, const Slice& slice) {
+  SendEnd& end = *setup_.ports->send.ends[index];
   const bool may_refer = slice.bytes >= kLeastReferred && end.reaches_memory();
   if (may_refer && !has_looked_for_memory_) find_memory();
-  if (!may_refer || input_memory_ == nullptr) {
-    return send_to(index, {slice.input, slice.bytes});
-  }
+  if (!may_refer || input_memory_ == nullptr) return end.send({slice.input, slice.bytes});
   has_referred_ = true;
   const SharedSpan data = span_in(*input_memory_, slice.input);
   const SharedSpan result =
       output_memory_ != nullptr ? span_in(*output_memory_, slice.output) : SharedSpan{};
-  const bool is_sent =
-      wait_for(side, index, "a free slot", [&] { return end.refer(data, result, slice.bytes); });
-  if (is_sent) side.counts[index]->add(slice.bytes);
-  return is_sent;
+  return end.refer(data, result, slice.bytes);
 }
 
 bool HostPrimitives::announce(std::uint32_t index, std::size_t bytes) {
@@ -333,7 +335,17 @@ bool HostPrimitives::wait_for(const HostPorts::Side<End>& side, std::uint32_t in
 /// What there is to do between two looks. returns  whether to look again
 bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount& count, Rank peer,
                              const char* what) {
-  if (setup_.failure->happened()) return false;
+  if (setup_.failure->happened() || !move_on()) return false;
+  const Waiter::Advice advice = waiter.pause();
+  if (advice == Waiter::Advice::LookAgain) return true;
+  if (advice == Waiter::Advice::GiveUp) return give_up(peer, what), false;
+  // Whoever kills a hung job wants to see in the trace how far it came.
+  if (setup_.recorder != nullptr) setup_.recorder->flush();
+  return look_after(end, count, peer) && check_receivers();
+}
+
+/// Moves what this rank has sent and the kernel has not taken. returns  false after a failure
+bool HostPrimitives::move_on() {
   for (SendEnd* moving : setup_.ports->moving) {
     if (const Status moved = moving->progress(); !moved) {
       const HostPorts::Side<SendEnd>& side = setup_.ports->send;
@@ -341,21 +353,23 @@ bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount&
       return fail(moved.error(), side.peers[static_cast<std::size_t>(at)]), false;
     }
   }
-  const Waiter::Advice advice = waiter.pause();
-  if (advice == Waiter::Advice::LookAgain) return true;
-  if (advice == Waiter::Advice::GiveUp) {
-    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(setup_.wait->deadline);
-    fail({ErrorCode::Timeout,
-          fmt::format("waited {} s for {} of step {}", waited.count(), what, step_ - 1),
-          "see what that rank does, or give more time with --op-timeout"},
-         peer);
-    return false;
-  }
+  return true;
+}
+
+void HostPrimitives::give_up(Rank peer, const char* what) {
+  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(setup_.wait->deadline);
+  fail({ErrorCode::Timeout,
+        fmt::format("waited {} s for {} of step {}", waited.count(), what, step_ - 1),
+        "see what that rank does, or give more time with --op-timeout"},
+       peer);
+}
+
+/// Of an end that has been waited for for a while. returns  false: its peer is gone
+bool HostPrimitives::look_after(TransportEnd& end, ConnectionCount& count, Rank peer) {
   count.is_waiting = true;
-  // Whoever kills a hung job wants to see in the trace how far it came.
-  if (setup_.recorder != nullptr) setup_.recorder->flush();
-  if (const Status alive = end.check_peer(); !alive) return fail(alive.error(), peer), false;
-  return check_receivers();
+  const Status alive = end.check_peer();
+  if (!alive) fail(alive.error(), peer);
+  return bool(alive);
 }
 
 /// What was sent may be lost while this rank waits for another. That a receiver has ended says nothing: it may have all
@@ -363,6 +377,7 @@ bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount&
 bool HostPrimitives::check_receivers() {
   const HostPorts::Side<SendEnd>& side = setup_.ports->send;
   for (std::size_t i = 0; i < side.ends.size(); ++i) {
+    if (side.ends[i] == nullptr) continue;
     const Status alive = side.ends[i]->check_peer();
     if (alive || alive.error().code == ErrorCode::PeerGone ||
         alive.error().code == ErrorCode::Aborted)

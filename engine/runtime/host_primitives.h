@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "engine/collectives/chunk_map.h"
 #include "engine/collectives/primitives.h"
+#include "engine/collectives/task.h"
 #include "engine/reduce/reduce_op.h"
 #include "engine/runtime/failure.h"
 #include "engine/runtime/host_ports.h"
@@ -28,14 +29,16 @@ class TraceRecorder;
 /// Reduction  own input first, then what arrives, end after end. Sums travel as they are; what is divided
 ///            after the sum is divided where an output is written, whichever way the sum has come.
 /// Threads    one a channel
-/// Ordering   slices of a chunk in order; both sides cut a chunk alike, because they share the map
+/// Ordering   slices of a chunk in order; both sides cut a chunk alike, because they share the map. Of an exchange, each
+///            transfer's; none waits for another
 /// Ownership  everything in Setup outlives the object
 class HostPrimitives : public NamedPrimitives<HostPrimitives> {
  public:
   struct Setup {
     const ChunkMap* map = nullptr;
-    const HostPorts* ports = nullptr;
-    Bytes slot;  ///< of all of the ports' connections
+    HostPorts* ports = nullptr;
+    Connections* connections = nullptr;  ///< of ports that miss some; null: they miss none
+    Bytes slot;                          ///< of all of the ports' connections
     const std::byte* input = nullptr;
     std::byte* output = nullptr;       ///< may be the input's own place: in place
     Bytes element;                     ///< size of one element
@@ -47,6 +50,7 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
     /// Whether an input in place stays as it is until all have read it.
     bool keeps_input = false;
     const WaitPolicy* wait = nullptr;
+    const WaitPolicy* wait_for_missing = nullptr;  ///< the same while ports are missing
     Failure* failure =
         nullptr;                ///< where the first Error goes; once it holds one, steps do nothing
     TraceLane* lane = nullptr;  ///< null: not traced
@@ -65,6 +69,11 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   void step(int chunk, Ports from, Ports to) {
     run(kPrimitive, chunk, from, to);
   }
+
+  /// A task of sends and receives: each goes on whenever its connection lets it. One thread in run_channel()'s order would
+  /// be held up by whichever waits, and what that one's peer waits for may be behind it.
+  /// shape  of a point-to-point collective; always the same one
+  void exchange(const ChannelTask& task);
 
   /// Waits until everything sent has left this process.
   void drain();
@@ -89,6 +98,7 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   void write_result(std::byte* to, const std::byte* from, std::size_t bytes, bool is_streaming);
   bool send_to(std::uint32_t index, std::span<const std::byte> from);
   bool send_input(std::uint32_t index, const Slice& slice);
+  Result<bool> offer(std::uint32_t index, const Slice& slice);
   void find_memory();
   bool announce(std::uint32_t index, std::size_t bytes);
   bool acquire(std::uint32_t index, std::span<std::byte>& room);
@@ -100,10 +110,38 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
                 Ready ready);
   bool wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount& count, Rank peer,
                const char* what);
+  bool move_on();
+  void give_up(Rank peer, const char* what);
+  bool look_after(TransportEnd& end, ConnectionCount& count, Rank peer);
   bool check_receivers();
   void fail(const Error& error, Rank peer);
   void record(Primitive primitive, const ChunkSpan& span, Ports from, Ports to,
               std::int64_t begin_ns);
+
+  /// One step of an exchange's loops: how far it has come.
+  struct Course {
+    Primitive primitive;
+    int chunk;
+    Ports from, to;  ///< one of one side; none: within the rank
+    std::int64_t loop = 0;
+    std::size_t done = 0;       ///< bytes of its chunk
+    std::int64_t begin_ns = 0;  ///< of the chunk, where it is traced and has been begun
+
+    [[nodiscard]] bool sends() const { return !to.is_empty(); }
+    [[nodiscard]] bool travels() const { return sends() || !from.is_empty(); }
+  };
+  void begin_courses(const ChannelTask& task);
+  bool advance(Course& course, std::uint32_t number);
+  Result<bool> move_course(const Course& course, const Slice& slice);
+  Result<bool> accept(std::uint32_t index, const Slice& slice);
+  [[nodiscard]] std::uint32_t end_of(const Course& course) const;
+  [[nodiscard]] const std::vector<ConnectionCount*>& counts_of(const Course& course) const;
+  [[nodiscard]] Rank peer_of(const Course& course) const;
+  bool look_for_missing();
+  [[nodiscard]] bool is_there(const Course& course) const;
+  [[nodiscard]] const WaitPolicy& policy() const;
+  void give_up(const Course& course);
+  bool wait_for_any(Waiter& waiter, std::int64_t loops);
 
   Setup setup_;
   std::int64_t loop_ = 0;
@@ -125,6 +163,7 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   std::shared_ptr<const SharedRegion> input_memory_, output_memory_;
   bool has_looked_for_memory_ = false;  ///< in this call, for the two above
   bool has_referred_ = false;           ///< in this call
+  std::vector<Course> courses_;         ///< of an exchange, in the order of one loop
 };
 
 }  // namespace ringside

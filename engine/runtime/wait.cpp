@@ -42,6 +42,7 @@ Waiter::Advice Waiter::pause_slowly() {
     began_ = now;
     asked_ = now;
   }
+  waited_ = now - began_;
   if (now - began_ > policy_->deadline) return Advice::GiveUp;
   is_yielding_ = now - began_ < policy_->yielding;
   if (is_yielding_) {

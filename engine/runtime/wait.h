@@ -36,6 +36,9 @@ class Waiter {
   explicit Waiter(const WaitPolicy& policy) : policy_(&policy) {}
   Advice pause();
 
+  /// Since the first yield, by the last look at the clock.
+  [[nodiscard]] Nanoseconds waited() const { return waited_; }
+
  private:
   Advice pause_slowly();
 
@@ -45,6 +48,7 @@ class Waiter {
   bool is_yielding_ = false;
   Clock::Time began_;
   Clock::Time asked_;
+  Nanoseconds waited_{0};
 };
 
 }  // namespace ringside

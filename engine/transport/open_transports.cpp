@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/transport/socket.h"
+
 namespace ringside {
 namespace {
 
@@ -68,6 +70,10 @@ Result<UniqueFd> OpenTransports::dial(const Transport& transport, const Whereabo
 Result<Accepted> OpenTransports::accept(const Transport& transport,
                                         const Patience& patience) const {
   return doors_.at(index_of(transport.door))->accept(patience);
+}
+
+bool OpenTransports::has_visitor(const Transport& transport) const {
+  return is_readable(doors_.at(index_of(transport.door))->ready_fd());
 }
 
 Joint OpenTransports::joint(const Transport& transport, const Whereabouts& other, UniqueFd peer,

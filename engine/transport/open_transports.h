@@ -36,6 +36,9 @@ class OpenTransports {
   /// errors  as Acceptor::accept()
   [[nodiscard]] Result<Accepted> accept(const Transport& transport, const Patience& patience) const;
 
+  /// Whether accept() would not wait.
+  [[nodiscard]] bool has_visitor(const Transport& transport) const;
+
   /// What an end of a connection to `other` is made of here.
   /// shape  both ranks have the transport open; peer: what dial() or accept() gave, or none without a door
   [[nodiscard]] Joint joint(const Transport& transport, const Whereabouts& other, UniqueFd peer,

@@ -354,6 +354,11 @@ bool is_writable(int socket) {
   return ::poll(&poll, 1, 0) > 0;
 }
 
+bool is_readable(int fd) {
+  pollfd poll{fd, POLLIN, 0};
+  return ::poll(&poll, 1, 0) > 0;
+}
+
 Status send_all(int socket, std::span<const std::byte> data, const Patience& patience) {
   while (!data.empty()) {
     RINGSIDE_TRY(const std::size_t sent, send_some(socket, data));

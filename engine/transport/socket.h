@@ -107,6 +107,9 @@ Result<std::size_t> recv_some(int socket, std::span<const std::span<std::byte>> 
 /// then many short pieces travel.
 bool is_writable(int socket);
 
+/// Whether there is something to read, or the other end has gone.
+bool is_readable(int fd);
+
 /// Sends one frame: four bytes of length, little-endian, then the payload.
 /// errors  as send_all
 Status send_frame(int socket, std::span<const std::byte> payload, const Patience& patience);

@@ -104,15 +104,15 @@ std::int64_t run_rank(const Case& test, int rank, LocalRing& ring, Failure& fail
   RecvEnd* const previous = ring.recv[LocalRing::size(rank)].get();
   ConnectionCount received;
   ConnectionCount sent;
-  const HostPorts ports{.recv = {.ends = {previous},
-                                 .peers = {Rank{(rank + test.n - 1) % test.n}},
-                                 .counts = {&received},
-                                 .first = {0, 1}},
-                        .send = {.ends = {next},
-                                 .peers = {Rank{(rank + 1) % test.n}},
-                                 .counts = {&sent},
-                                 .first = {0, 1}},
-                        .moving = {next}};
+  HostPorts ports{.recv = {.ends = {previous},
+                           .peers = {Rank{(rank + test.n - 1) % test.n}},
+                           .counts = {&received},
+                           .first = {0, 1}},
+                  .send = {.ends = {next},
+                           .peers = {Rank{(rank + 1) % test.n}},
+                           .counts = {&sent},
+                           .first = {0, 1}},
+                  .moving = {next}};
   HostPrimitives primitives({.map = &task.map,
                              .ports = &ports,
                              .slot = next != nullptr ? next->slot_size() : 64_B,
