@@ -6,6 +6,7 @@
 
 #include "engine/cuda/cuda_choice.h"
 #include "engine/cuda/device_trace.h"
+#include "engine/cuda/direct_plan.h"
 #include "engine/cuda/virtual_ranks.h"
 #include "harness/bench_buffer.h"
 #include "harness/bench_call.h"
@@ -33,6 +34,7 @@ class GpuSweep {
         element_(size_of(options.type).value) {}
 
   Status prepare() {
+    RINGSIDE_TRY(stores_directly_, wants_direct_stores());
     std::uint64_t most = 0;
     for (const Bytes size : options_.sizes) most = std::max(most, size.value);
     for (int rank = 0; rank < nranks_; ++rank) {
@@ -76,7 +78,9 @@ class GpuSweep {
                                             .type = options_.type,
                                             .op = options_.op},
                                            wishes_));
-    RINGSIDE_TRY(const auto plan, ranks_.plan(calls, row.choice, {.timeout = timeout_}));
+    RINGSIDE_TRY(
+        const auto plan,
+        ranks_.plan(calls, row.choice, {.timeout = timeout_, .stores_directly = stores_directly_}));
     const DeviceLaunch launch = plan->launch(buffers_);
     const auto begin = [&] { return gpu_.launch(launch, options_.collective); };
     RINGSIDE_TRY(const std::vector<double> times,
@@ -87,7 +91,8 @@ class GpuSweep {
     row.most = Seconds{times.back()};
     row.algbw = row.bytes / row.median;
     row.busbw = row.algbw * busbw_factor(options_.collective, nranks_);
-    row.moved = row.busbw * static_cast<double>(nranks_);
+    row.traffic = plan->traffic(Bytes{element_});
+    row.moved = row.traffic.as_copy() / row.median;
     RINGSIDE_TRY(row.graph, graph_time(begin));
     RINGSIDE_TRY(check_outcome(*plan));
     if (trace_ != nullptr) {
@@ -129,9 +134,10 @@ class GpuSweep {
 
   /// One more run, of which each rank's part goes into the trace, and the call itself.
   Status record(const std::vector<CollectiveCall>& calls, const GpuBenchRow& row) {
-    RINGSIDE_TRY(const auto plan,
-                 ranks_.plan(calls, row.choice,
-                             {.timeout = timeout_, .events = DeviceTrace::kEventsOfStrand}));
+    RINGSIDE_TRY(const auto plan, ranks_.plan(calls, row.choice,
+                                              {.timeout = timeout_,
+                                               .events = DeviceTrace::kEventsOfStrand,
+                                               .stores_directly = stores_directly_}));
     const std::int64_t begin_ns = trace_now().count();
     RINGSIDE_TRY(gpu_.launch(plan->launch(buffers_), options_.collective));
     RINGSIDE_TRY(gpu_.finish());
@@ -198,6 +204,7 @@ class GpuSweep {
   std::vector<DeviceBuffers> buffers_;
   std::vector<std::byte*> inputs_;
   std::uint64_t seed_ = 0;
+  bool stores_directly_ = true;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "engine/cuda/device_traffic.h"
 #include "engine/cuda/gpu.h"
 #include "harness/bench.h"
 
@@ -21,8 +22,8 @@ struct GpuBenchRow {
   Seconds median{0}, least{0}, most{0};  ///< of one launch
   Seconds graph{0};                      ///< of one launch among many in a CUDA graph
   BytesPerSecond algbw, busbw;           ///< bytes / median
-  /// What all ranks send, over the time: busbw x ranks. Beside GpuBench::copy it says how near that is to what the
-  /// memory can do, where each byte sent is read and written once.
+  DeviceTraffic traffic;                 ///< of one launch, all ranks together
+  /// traffic.as_copy() over the time: beside GpuBench::copy it says how near the launch is to what the memory can do.
   BytesPerSecond moved;
   std::int64_t wrong = 0;  ///< elements, over all ranks
 };

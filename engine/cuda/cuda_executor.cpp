@@ -13,6 +13,7 @@
 
 #include "engine/cuda/cuda_choice.h"
 #include "engine/cuda/device_trace.h"
+#include "engine/cuda/direct_plan.h"
 #include "engine/cuda/gpu.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/failure.h"
@@ -63,8 +64,10 @@ struct CudaGroup::Impl {
         return static_cast<const VirtualRanks::Plan*>(known.plan.get());
       }
     }
-    RINGSIDE_TRY(auto plan,
-                 ranks.plan(all, choice, {.timeout = timeout, .events = events_of_strand}));
+    RINGSIDE_TRY(auto plan, ranks.plan(all, choice,
+                                       {.timeout = timeout,
+                                        .events = events_of_strand,
+                                        .stores_directly = device.stores_directly}));
     if (plans.size() == kMostDevicePlans) plans.erase(plans.begin());
     plans.push_back({std::move(all), timeout, std::move(plan)});
     return static_cast<const VirtualRanks::Plan*>(plans.back().plan.get());
@@ -163,10 +166,12 @@ void CudaGroup::abort() noexcept {
 
 Result<CudaDevice> device_of(Gpu& gpu) {
   RINGSIDE_TRY(std::byte* const control, gpu.memory().take_shared(Bytes{sizeof(DeviceControl)}));
+  RINGSIDE_TRY(const bool stores_directly, wants_direct_stores());
   return CudaDevice{.memory = &gpu.memory(),
                     .control = reinterpret_cast<DeviceControl*>(control),
                     .multiprocessors = gpu.facts().multiprocessors,
-                    .queue = &gpu.queue()};
+                    .queue = &gpu.queue(),
+                    .stores_directly = stores_directly};
 }
 
 namespace {

@@ -18,9 +18,10 @@ struct CudaDevice {
   DeviceControl* control = nullptr;  ///< in shared memory
   int multiprocessors = 1;
   DeviceQueue* queue = nullptr;
+  bool stores_directly = true;  ///< VirtualRanks::Options
 };
 
-/// errors  System
+/// errors  System; as wants_direct_stores()
 Result<CudaDevice> device_of(Gpu& gpu);
 
 /// The ranks of one communicator that share a GPU as threads of one process. Each hands in its call; the last one

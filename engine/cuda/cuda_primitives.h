@@ -25,15 +25,22 @@ template <bool kReduces, typename Machine>
 class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>> {
  public:
   RINGSIDE_HD CudaPrimitives(Machine& machine, const DeviceBlock& block,
-                             const DeviceBuffers& buffers, int strand)
+                             const DeviceBuffers& buffers, std::int64_t window, int strand)
       : machine_(machine),
         block_(block),
         buffers_(buffers),
         view_{&block.task, block.tables},
         ends_(machine, block),
-        strand_(strand) {}
+        strand_(strand) {
+    ends_.begin_call(strand, buffers.output, window);
+  }
 
-  RINGSIDE_HD void begin_loop(std::int64_t loop) { loop_ = loop; }
+  RINGSIDE_HD void begin_loop(std::int64_t loop) {
+    loop_ = loop;
+    if (block_.direct.first == nullptr) return;
+    const int place = view_.turn_of(loop) * view_.role().strands.count + strand_;
+    direct_ = block_.direct.steps + block_.direct.first[place];
+  }
 
   template <Primitive kPrimitive>
   RINGSIDE_HD void step(int chunk, Ports from, Ports to) {
@@ -43,22 +50,26 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
   /// Once the strand has taken its last step.
   /// returns  false: it has given up
   RINGSIDE_HD bool finish() {
-    if (machine_.warp() == 0) ends_.keep_steps();
+    if (machine_.warp() == 0) ends_.keep_steps(strand_);
     return !has_failed_;
   }
 
  private:
   RINGSIDE_HD_CALL void run(Primitive primitive, int chunk, Ports from, Ports to) {
     if (has_failed_) return;
+    const DirectStep direct = direct_ == nullptr ? DirectStep{} : *direct_++;
     const ChunkSpan span = view_.at(loop_, chunk);
     const std::int64_t begin_ns = block_.events == nullptr ? 0 : machine_.now_ns();
     const std::int64_t bytes = span.count * block_.element;
-    DeviceSlice slice{.parts = parts_of(primitive), .from = from, .to = to};
+    DeviceSlice slice{.parts = parts_of(primitive), .from = from, .to = to, .direct = direct};
+    const std::int64_t place =
+        is_point_to_point(view_.task->rule.collective) ? span.input : span.output;
     const bool travels = slice.parts.receives || slice.parts.sends;
     for (std::int64_t done = 0; done < bytes && !has_failed_; done += slice.bytes) {
       slice.bytes = smaller(travels ? block_.slot : bytes, bytes - done);
       slice.input = buffers_.input + span.input * block_.element + done;
       slice.output = buffers_.output + span.output * block_.element + done;
+      slice.place = place * block_.element + done;
       has_failed_ = !move(slice);
     }
     if (block_.events != nullptr) record(primitive, span, slice, begin_ns);
@@ -115,6 +126,7 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
   DeviceEnds<Machine> ends_;
   const int strand_;
   std::int64_t loop_ = 0;
+  const DirectStep* direct_ = nullptr;  ///< of the step that is due; null: all goes through slots
   std::uint32_t step_ = 0;
   bool has_failed_ = false;
 };
@@ -137,17 +149,18 @@ struct TaskOfCollective {
 /// What each warp of a block does: its strand, from the first step to the last. Warps beyond the strands have
 /// nothing to do.
 /// kCollective  the block's, or one of the same texts: all_gather for all_gather_v, send_recv for any exchange
+/// window       of the output: DeviceLaunch::windows
 /// returns      false: the strand has given up
 template <Collective kCollective, typename Machine>
 RINGSIDE_HD bool run_device_block(Machine& machine, const DeviceBlock& block,
-                                  const DeviceBuffers& buffers) {
+                                  const DeviceBuffers& buffers, std::int64_t window) {
   const int strand = machine.strand();
   const TaskOfCollective<kCollective> task({&block.task, block.tables});
   if (strand >= task.role().strands.count) return true;
   constexpr bool kReduces = kCollective == Collective::AllReduce ||
                             kCollective == Collective::ReduceScatter ||
                             kCollective == Collective::Reduce;
-  CudaPrimitives<kReduces, Machine> model(machine, block, buffers, strand);
+  CudaPrimitives<kReduces, Machine> model(machine, block, buffers, window, strand);
   run_strand_alone(model, task, strand);
   return model.finish();
 }

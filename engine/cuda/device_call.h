@@ -6,6 +6,7 @@
 
 #include "base/words.h"
 #include "engine/collectives/device_task.h"
+#include "engine/collectives/direct_step.h"
 
 /// What a GPU's executor hands to its kernels: plain data that hosts make (lay_out.h) and one block each reads.
 namespace ringside {
@@ -18,6 +19,21 @@ inline constexpr int kMostDeviceRanks = 16;
 inline constexpr int kMostDeviceWorks = 64;
 inline constexpr int kMostDeviceBuffers = 128;
 inline constexpr int kLanesOfWarp = 32;
+
+/// What a receiver tells its sender at the begin of each call in which messages may be stored into its output: that this
+/// is nobody else's from now on, and where it lies.
+struct DeviceCredit {
+  std::uint64_t calls = 0;      ///< stored with release, behind the rest
+  std::byte* output = nullptr;  ///< where the receiver sees it
+  std::int64_t window = 0;      ///< DeviceLaunch::windows
+};
+
+/// How a sender reaches an output that lies in registered memory of another process.
+struct DeviceWindows {
+  const std::int64_t* offsets =
+      nullptr;  ///< [window x ranks + rank]: from where that rank sees it to where this one does
+  std::int32_t ranks = 0;
+};
 
 /// One end of one direction of a connection.
 ///
@@ -38,6 +54,9 @@ struct DeviceEnd {
   /// multimem instructions alone. All of the port's ends have the same. Null: data lie in `slots`
   std::byte* multicast = nullptr;
   std::int32_t peer = 0;
+  /// Simple, where the sender may reach the receiver's output: DeviceCredit. Null: all messages go through slots.
+  DeviceCredit* credit = nullptr;
+  std::uint64_t* credits = nullptr;  ///< of the sender alone: calls that it has had credit for
 };
 
 /// A reduction as ReduceOp has it, for device code.
@@ -65,7 +84,7 @@ enum class DeviceOutcome : std::uint32_t { Fine = 0, Aborted = 1, TimedOut = 2 }
 struct DeviceReport {
   DeviceOutcome outcome = DeviceOutcome::Fine;
   std::int32_t peer = -1;
-  std::uint32_t waits_for_room = 0;  ///< 1: to send; 0: to receive
+  std::uint32_t waits_for_room = 0;  ///< 1: to send; 0: to receive; 2: for credit to send
   std::uint32_t end = 0;             ///< on that side
   std::uint64_t step = 0;            ///< of that end
 };
@@ -88,6 +107,18 @@ struct DeviceEventList {
   DeviceEvent* events = nullptr;  ///< null: nothing is recorded
   std::uint32_t capacity = 0;     ///< what comes later is counted, not kept
   std::uint32_t count = 0;
+};
+
+/// Simple: DirectStores of a block.
+struct DeviceDirect {
+  const std::int32_t* first =
+      nullptr;  ///< [turn x strands + strand]: its first step; null: all goes through slots
+  const DirectStep* steps = nullptr;
+  const std::int64_t* shift = nullptr;  ///< [sending end]: bytes
+  std::uint64_t from_ends[Strands::kMost] =
+      {};  ///< of each strand's steps together: a bit an end that one takes from
+  std::uint64_t to_ends[Strands::kMost] = {};  ///< that one stores to
+  DeviceWindows windows;
 };
 
 /// One rank's part of one channel: what one block runs, strand after strand side by side.
@@ -113,6 +144,7 @@ struct DeviceBlock {
   DeviceControl* control = nullptr;
   DeviceReport* reports = nullptr;    ///< [warp]
   DeviceEventList* events = nullptr;  ///< [strand]; null: nothing is recorded
+  DeviceDirect direct;
 };
 static_assert(std::is_trivially_copyable_v<DeviceBlock>);
 
@@ -141,6 +173,10 @@ struct DeviceLaunch {
   std::int32_t absent_rank = -1;  ///< whose blocks end at once, as if it had died: faults and tests
   DeviceWork work[kMostDeviceWorks] = {};
   DeviceBuffers buffers[kMostDeviceBuffers] = {};
+  /// Of each buffers' output. 0: others cannot reach it. kSameSpace: who sends sees it where its owner does. Else the number
+  /// of the memory that it lies in: DeviceWindows
+  std::int16_t windows[kMostDeviceBuffers] = {};
+  static constexpr std::int16_t kSameSpace = -1;
 
   [[nodiscard]] RINGSIDE_HD int blocks() const { return places * channels; }
 };

@@ -17,7 +17,7 @@ class DeviceFifo {
  public:
   /// Counters lie apart, so that those who poll one do not meet those who write another.
   static constexpr std::size_t kTailAt = 0, kHeadAt = 128, kSendStepAt = 256, kRecvStepAt = 384,
-                               kSizesAt = 512, kSlotsAt = 640;
+                               kSizesAt = 512, kCreditAt = 640, kCreditsAt = 768, kSlotsAt = 896;
 
   static constexpr Bytes memory_for(Protocol protocol, Bytes slot, int slots) {
     const std::int64_t one = device_slot_memory(protocol, static_cast<std::int64_t>(slot.value));
@@ -36,7 +36,9 @@ class DeviceFifo {
             .head = counter(kHeadAt),
             .step = counter(receives ? kRecvStepAt : kSendStepAt),
             .sizes = tells_proxy && !receives ? reinterpret_cast<std::uint32_t*>(memory_ + kSizesAt)
-                                              : nullptr};
+                                              : nullptr,
+            .credit = reinterpret_cast<DeviceCredit*>(memory_ + kCreditAt),
+            .credits = counter(kCreditsAt)};
   }
 
  private:

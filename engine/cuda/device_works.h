@@ -23,8 +23,9 @@ RINGSIDE_HD void run_device_works(Machine& machine, const DeviceLaunch& launch,
       const DeviceBlock& block = work.blocks[place * work.channels + channel];
       if (block.rank == launch.absent_rank) return;  // of all its works alike
       machine.begin_work(i, block.warps_per_strand);
+      const int own = work.first_buffers + place;
       is_fine =
-          run_device_block<kCollective>(machine, block, launch.buffers[work.first_buffers + place]);
+          run_device_block<kCollective>(machine, block, launch.buffers[own], launch.windows[own]);
     }
     if (i + 1 < launch.works && machine.any_in_block(!is_fine)) return;
   }

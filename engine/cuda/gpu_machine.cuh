@@ -74,12 +74,24 @@ class GpuMachine {
   /// A barrier of the block, likewise.
   __device__ bool any_in_block(bool mine) { return __syncthreads_or(mine ? 1 : 0) != 0; }
 
-  // A slot's data: plain, between acquire and release.
+  // Data: plain, between acquire and release. What a peer reads is `stored`, what this rank's output gets `written`. A part
+  // is of 1 to 16 bytes, wherever they lie. A byte is read once, so it need not stay in the first-level cache.
   [[nodiscard]] __device__ Pack load_pack(const std::byte* from) const {
-    return *reinterpret_cast<const Pack*>(from);
+    const ulonglong2 pack = __ldcg(reinterpret_cast<const ulonglong2*>(from));
+    return {pack.x, pack.y};
+  }
+  [[nodiscard]] __device__ Pack load_part(const std::byte* from, int bytes) const {
+    return load_bytes(from, bytes);
   }
   __device__ void store_pack(std::byte* to, const Pack& pack) {
     *reinterpret_cast<Pack*>(to) = pack;
+  }
+  __device__ void store_part(std::byte* to, const Pack& pack, int bytes) {
+    store_bytes(to, pack, bytes);
+  }
+  __device__ void write_pack(std::byte* to, const Pack& pack) { store_pack(to, pack); }
+  __device__ void write_part(std::byte* to, const Pack& pack, int bytes) {
+    store_bytes(to, pack, bytes);
   }
 
   // Slots of all members of a switch at once, by DeviceEnd::multicast.

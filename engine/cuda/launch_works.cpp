@@ -15,6 +15,7 @@ bool add_work(DeviceLaunch& launch, const DeviceGrid& grid,
   if (!has_room || (launch.works > 0 && launch.places != grid.places)) return false;
   launch.work[launch.works++] = {grid.blocks, grid.channels(), launch.buffer_count};
   std::ranges::copy(buffers, launch.buffers + launch.buffer_count);
+  std::fill_n(launch.windows + launch.buffer_count, count, grid.window);
   launch.buffer_count += count;
   launch.places = grid.places;
   launch.channels = std::max(launch.channels, grid.channels());

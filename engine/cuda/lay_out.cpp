@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "engine/collectives/flatten.h"
@@ -48,6 +49,7 @@ Status point_to_switch(std::span<DeviceEnd> ends, const SwitchGroup& group, bool
   for (DeviceEnd& end : ends) {
     end.slots = slots.own;
     if (is_head) end.multicast = slots.all;
+    end.credit = nullptr;  // one store to all: there is no such address of their outputs
   }
   return {};
 }
@@ -79,10 +81,52 @@ Result<SideAt> append_side(Image& image, const std::vector<Peer>& peers, bool re
                 static_cast<int>(ends.size())};
 }
 
+/// DeviceDirect, its tables by offsets.
+struct DirectAt {
+  bool is_there = false;
+  DeviceDirect direct;
+  std::size_t first = 0, steps = 0, shift = 0;
+};
+
+/// Which ends the steps of each strand take from and store to.
+void note_ends(const ChannelTask& task, const DirectStores& stores, DeviceDirect& direct) {
+  const std::vector<std::int32_t> first = first_ends(task.recv_peers, true);
+  const Program program = record(task);
+  for (int turn = 0; turn < program.turns; ++turn) {
+    for (int strand = 0; strand < program.strands.count; ++strand) {
+      int number = 0;
+      for_each_step(program, turn, strand, [&](const Step& step) {
+        const DirectStep& its = stores.at(turn * program.strands.count + strand, number++);
+        direct.to_ends[strand] |= its.to;
+        if (its.takes == 0) return;
+        // Of a step that takes directly there is one.
+        for_each_port(step.from, [&](int port) {
+          direct.from_ends[strand] |= std::uint64_t{1} << first[static_cast<std::size_t>(port)];
+        });
+      });
+    }
+  }
+}
+
+DirectAt append_direct(Image& image, const ChannelTask& task, const DirectStores& stores,
+                       std::int64_t element) {
+  if (stores.is_empty()) return {};
+  std::vector<std::int64_t> shift;
+  for (const std::int64_t elements : stores.shift) shift.push_back(elements * element);
+  DirectAt at{.is_there = true,
+              .direct = {},
+              .first = image.append<std::int32_t>(stores.first),
+              .steps = image.append<DirectStep>(stores.steps),
+              .shift = image.append<std::int64_t>(shift)};
+  note_ends(task, stores, at.direct);
+  return at;
+}
+
 /// A block and what it refers to, by offsets.
 struct BlockAt {
   DeviceBlock block;
   SideAt recv, send;
+  DirectAt direct;
 };
 
 Result<BlockAt> append_block(Image& image, std::vector<std::byte>& tables, const DeviceRank& rank,
@@ -105,6 +149,10 @@ Result<BlockAt> append_block(Image& image, std::vector<std::byte>& tables, const
   at.block.warps_per_strand = shape.warps_per_strand;
   at.block.protocol = choice.protocol;
   at.block.reduction = device_reduction(rank.reduce);
+  if (!rank.direct.empty()) {
+    at.direct = append_direct(image, task, rank.direct[static_cast<std::size_t>(channel)],
+                              at.block.element);
+  }
   return at;
 }
 
@@ -200,6 +248,13 @@ Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallSh
     block.send_ends = reinterpret_cast<const DeviceEnd*>(base + blocks[i].send.ends);
     block.recv_first = reinterpret_cast<const std::int32_t*>(base + blocks[i].recv.first);
     block.send_first = reinterpret_cast<const std::int32_t*>(base + blocks[i].send.first);
+    if (const DirectAt& at = blocks[i].direct; at.is_there) {
+      block.direct = at.direct;
+      block.direct.first = reinterpret_cast<const std::int32_t*>(base + at.first);
+      block.direct.steps = reinterpret_cast<const DirectStep*>(base + at.steps);
+      block.direct.shift = reinterpret_cast<const std::int64_t*>(base + at.shift);
+      block.direct.windows = shape.windows;
+    }
     block.control = control;
     block.reports = grid.reports + i * warps;
     if (shape.events != 0) {
@@ -223,6 +278,7 @@ Result<std::optional<Error>> outcome_of(const DeviceGrid& grid, std::span<const 
   std::vector<DeviceReport> reports(static_cast<std::size_t>(grid.count) * warps);
   RINGSIDE_TRY(memory.read(std::as_writable_bytes(std::span(reports)),
                            reinterpret_cast<const std::byte*>(grid.reports)));
+  constexpr std::array waited_for{"a chunk of", "a free slot of", "the call of"};
   // Who ran out of time tells more than who was told to stop.
   for (const DeviceOutcome looked_for : {DeviceOutcome::TimedOut, DeviceOutcome::Aborted}) {
     for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -236,8 +292,8 @@ Result<std::optional<Error>> outcome_of(const DeviceGrid& grid, std::span<const 
                 fmt::format("rank {} {} {} rank {} on channel {}: message {}",
                             to_int(ranks[block / channels].rank),
                             is_late ? "waited in vain for" : "was stopped while it waited for",
-                            report.waits_for_room != 0 ? "a free slot of" : "a chunk of",
-                            report.peer, block % channels, report.step)});
+                            waited_for[report.waits_for_room], report.peer, block % channels,
+                            report.step)});
     }
   }
   return std::optional<Error>();

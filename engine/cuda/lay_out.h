@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "engine/collectives/direct_stores.h"
 #include "engine/collectives/task.h"
 #include "engine/cuda/device_call.h"
 #include "engine/cuda/device_fifo.h"
@@ -67,6 +68,8 @@ struct DeviceRank {
   Rank rank{0};
   std::span<const ChannelTask> tasks;  ///< [channel]
   const ReduceOp* reduce = nullptr;    ///< null: nothing is reduced
+  /// [channel]: what may go without a slot; empty: nothing
+  std::span<const DirectStores> direct = {};
 };
 
 /// What the blocks of a call have in common.
@@ -75,7 +78,8 @@ struct DeviceCallShape {
   DataType type = DataType::Float32;
   Nanoseconds timeout{std::chrono::seconds(60)};
   int warps_per_strand = 4;
-  std::uint32_t events = 0;  ///< kept of each strand; 0: none are recorded
+  std::uint32_t events = 0;    ///< kept of each strand; 0: none are recorded
+  DeviceWindows windows = {};  ///< of ranks that are processes
 };
 
 /// The blocks of a call, in device memory: one a rank and channel.
@@ -88,6 +92,7 @@ struct DeviceGrid {
   DeviceReport* reports = nullptr;         ///< [block][warp]
   DeviceEventList* event_lists = nullptr;  ///< [block][strand]; null: none are recorded
   DeviceEvent* events = nullptr;           ///< [block][strand][shape.events]
+  std::int16_t window = 0;  ///< of its outputs, if nothing else is said: DeviceLaunch::windows
 
   [[nodiscard]] int warps() const { return strands * warps_per_strand; }
   [[nodiscard]] int channels() const { return count / places; }

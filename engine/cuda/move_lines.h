@@ -112,7 +112,7 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
       has_sum = true;
     });
     if (waits_on >= 0) {
-      ends.report(wait.outcome(), waits_on, false);
+      ends.report(wait.outcome(), waits_on, 0);
       return false;
     }
     // All lanes at once, and none in between: that is what makes LL128's lines whole.

@@ -177,7 +177,10 @@ Status ProcessLinks::make_proxy(const ConnectionId& id) {
 }
 
 Result<DeviceEnd> ProcessLinks::end_of(const ConnectionId& id, bool receives) {
-  return DeviceFifo(fifos_.at(id)).end(receives, proxies_.contains(id));
+  DeviceEnd end = DeviceFifo(fifos_.at(id)).end(receives, proxies_.contains(id));
+  // Outputs are reached where slots are: this GPU's memory, or that of one which processes open.
+  if (id.from != id.to && !opens(id)) end.credit = nullptr;
+  return end;
 }
 
 bool ProcessLinks::has_all(std::span<const ConnectionId> ids) const {

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "engine/collectives/plan.h"
 #include "engine/cuda/cuda_choice.h"
+#include "engine/cuda/direct_plan.h"
 #include "engine/cuda/launch_works.h"
 #include "engine/runtime/host_choice.h"
 
@@ -14,6 +15,16 @@ DeviceLaunch VirtualRanks::Plan::launch(std::span<const DeviceBuffers> buffers) 
   RINGSIDE_ASSERT(buffers.size() == ranks.size(), "{} buffers of {} ranks", buffers.size(),
                   ranks.size());
   return launch_of(grid, buffers);
+}
+
+DeviceTraffic VirtualRanks::Plan::traffic(Bytes element) const {
+  DeviceTraffic all;
+  for (const DeviceRank& rank : ranks) {
+    const DeviceTraffic one = traffic_of(rank.tasks, rank.direct, choice, element);
+    all.loaded.value += one.loaded.value;
+    all.stored.value += one.stored.value;
+  }
+  return all;
 }
 
 Result<std::unique_ptr<VirtualRanks::Plan>> VirtualRanks::plan(
@@ -37,10 +48,16 @@ Result<std::unique_ptr<VirtualRanks::Plan>> VirtualRanks::plan(
       RINGSIDE_TRY(plan->ops.back(), make_reduce_op(call.type, call.op, nranks_, call.scalar));
     }
   }
+  const std::optional<ReduceOp>& first_op = plan->ops.front();
+  if (options.stores_directly &&
+      can_store_directly(choice.protocol, first_op ? &*first_op : nullptr)) {
+    plan->direct = direct_stores_of(plan->tasks);
+  }
   for (int rank = 0; rank < nranks_; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     const std::optional<ReduceOp>& op = plan->ops[index];
-    plan->ranks.push_back({Rank{rank}, plan->tasks[index], op ? &*op : nullptr});
+    plan->ranks.push_back({Rank{rank}, plan->tasks[index], op ? &*op : nullptr, {}});
+    if (!plan->direct.empty()) plan->ranks.back().direct = plan->direct[index];
   }
   const int usual_warps = warps_on_gpu(choice, calls.front(), nranks_, strands);
   const DeviceCallShape shape{
@@ -50,6 +67,7 @@ Result<std::unique_ptr<VirtualRanks::Plan>> VirtualRanks::plan(
       .warps_per_strand = options.warps_per_strand != 0 ? options.warps_per_strand : usual_warps,
       .events = options.events};
   RINGSIDE_TRY(plan->grid, lay_out(plan->ranks, shape, control_, *connections_, memory_));
+  if (!plan->direct.empty()) plan->grid.window = DeviceLaunch::kSameSpace;
   return plan;
 }
 

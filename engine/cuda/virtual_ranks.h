@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/cuda/device_traffic.h"
 #include "engine/cuda/lay_out.h"
 #include "engine/runtime/call.h"
 
@@ -22,6 +23,8 @@ class VirtualRanks {
     Nanoseconds timeout{std::chrono::seconds(60)};
     int warps_per_strand = 0;  ///< 0: as many as the call has work for
     std::uint32_t events = 0;  ///< as DeviceCallShape::events
+    /// Simple: messages that receivers would only copy are stored straight into their outputs.
+    bool stores_directly = true;
   };
 
   /// A call of all ranks, laid out. It may be launched as often as wanted, on any buffers.
@@ -29,11 +32,15 @@ class VirtualRanks {
     Choice choice;
     std::vector<std::vector<ChannelTask>> tasks;  ///< [rank][channel]
     std::vector<std::optional<ReduceOp>> ops;     ///< [rank]
+    std::vector<std::vector<DirectStores>>
+        direct;  ///< [rank][channel]; none are stored directly: empty
     std::vector<DeviceRank> ranks;
     DeviceGrid grid;
 
     /// With these buffers: [rank]
     [[nodiscard]] DeviceLaunch launch(std::span<const DeviceBuffers> buffers) const;
+    /// What a launch moves, all ranks together.
+    [[nodiscard]] DeviceTraffic traffic(Bytes element) const;
   };
 
   /// control      in shared memory of the device

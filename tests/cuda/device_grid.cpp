@@ -56,11 +56,6 @@ class Turns {
   }
 
  private:
-  static bool has_in_place(Collective collective) {
-    return collective == Collective::AllReduce || collective == Collective::AllGather ||
-           collective == Collective::ReduceScatter || collective == Collective::Broadcast;
-  }
-
   void pick_type(DeviceCase& test, std::optional<DataType> type) {
     do {
       ++draw_;
@@ -75,6 +70,11 @@ class Turns {
 };
 
 }  // namespace
+
+bool has_in_place(Collective collective) {
+  return collective == Collective::AllReduce || collective == Collective::AllGather ||
+         collective == Collective::ReduceScatter || collective == Collective::Broadcast;
+}
 
 std::vector<DeviceCase> device_grid(int nranks) {
   std::vector<DeviceCase> cases;

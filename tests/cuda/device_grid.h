@@ -11,6 +11,9 @@ namespace ringside {
 /// askew.
 std::vector<DeviceCase> device_grid(int nranks);
 
+/// Whether tests make the call in place.
+bool has_in_place(Collective collective);
+
 /// Every type and operation, by ring over each protocol.
 std::vector<DeviceCase> device_types(int nranks);
 

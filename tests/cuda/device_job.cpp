@@ -18,11 +18,13 @@ std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value)
 
 std::string to_string(const DeviceCase& test) {
   return fmt::format(
-      "{} by {} over {}, {} {}, {} ranks, count {}, {} channels, slot {}, {} warps, {} beside 16{}",
+      "{} by {} over {}, {} {}, {} ranks, count {}, {} channels, slot {}, {} warps, {} beside "
+      "16{}{}",
       to_string(test.call.collective), to_string(test.choice.algorithm),
       to_string(test.choice.protocol), to_string(test.call.type), to_string(test.call.op),
       test.nranks, test.call.count, test.choice.nchannels, test.choice.slot.value,
-      test.warps_per_strand, test.offset, test.in_place ? ", in place" : "");
+      test.warps_per_strand, test.offset, test.in_place ? ", in place" : "",
+      test.stores_directly ? "" : ", by slots");
 }
 
 DeviceSizes sizes_of(const DeviceCase& test) {
@@ -126,8 +128,10 @@ Result<DeviceJob::Laid> DeviceJob::lay(const DeviceCase& test) {
   RINGSIDE_TRY(laid.plan, ranks_->plan(calls, test.choice,
                                        {.timeout = test.timeout,
                                         .warps_per_strand = test.warps_per_strand,
-                                        .events = test.events}));
+                                        .events = test.events,
+                                        .stores_directly = test.stores_directly}));
   grid_ = laid.plan->grid;
+  traffic_ = laid.plan->traffic(Bytes{element});
   return laid;
 }
 

@@ -25,6 +25,7 @@ struct DeviceCase {
   std::uint64_t seed = 1;
   Nanoseconds timeout{std::chrono::seconds(20)};  ///< a launch under a sanitizer takes its time
   std::uint32_t events = 0;
+  bool stores_directly = true;
 };
 
 std::string to_string(const DeviceCase& test);
@@ -83,6 +84,8 @@ class DeviceJob {
 
   [[nodiscard]] DeviceConnections& connections() { return ranks_->connections(); }
   [[nodiscard]] const DeviceGrid& last_grid() const { return grid_; }
+  /// Of the last call, as the plan has it.
+  [[nodiscard]] const DeviceTraffic& last_traffic() const { return traffic_; }
 
  private:
   /// A call in the device's memory.
@@ -98,6 +101,7 @@ class DeviceJob {
   std::unique_ptr<DeviceConnections> own_;  ///< until the first call
   std::optional<VirtualRanks> ranks_;       ///< since the first call; as many as that has
   DeviceGrid grid_;
+  DeviceTraffic traffic_;
   std::vector<std::byte*> rooms_;  ///< [rank]: what the last call's output lies in
 };
 

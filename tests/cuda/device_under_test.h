@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "engine/cuda/device_queue.h"
+#include "engine/cuda/device_traffic.h"
 #include "tests/cuda/device_job.h"
 
 namespace ringside {
@@ -18,6 +19,9 @@ class DeviceUnderTest {
 
   int dead_rank = -1;   ///< whose blocks end before they begin
   bool aborts = false;  ///< whether the host says so, soon after a launch has begun
+
+  /// Bytes of data that the last launch loaded and stored, by Simple. A GPU does not count them.
+  DeviceTraffic last_traffic;
 };
 
 /// Of a device whose kernels wait for those of other ranks' launches, too.

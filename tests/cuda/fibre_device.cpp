@@ -56,7 +56,15 @@ class FibreDevice final : public DeviceUnderTest {
       });
     }
     // In company, waits end by their time-out.
-    return fibres.run(company_.has_others ? ~std::uint64_t{0} : kMostTurns);
+    const bool has_ended = fibres.run(company_.has_others ? ~std::uint64_t{0} : kMostTurns);
+    last_traffic = {};
+    for (const FibreBlock& block : blocks) {
+      for (const auto& [name, strand] : block.strands) {
+        last_traffic.loaded.value += static_cast<std::uint64_t>(strand.loaded);
+        last_traffic.stored.value += static_cast<std::uint64_t>(strand.stored);
+      }
+    }
+    return has_ended;
   }
 
   const DeviceCompany company_;

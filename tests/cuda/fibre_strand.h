@@ -29,6 +29,7 @@ struct FibreStrand {
   struct Pending {
     std::byte* to;
     Pack pack;
+    int bytes = 16;
     int warp;
     bool is_joined = false;  ///< a barrier of the strand has come since
     bool is_multicast = false;
@@ -45,6 +46,7 @@ struct FibreStrand {
   FibreBarrier barrier;
   std::vector<Pending> pending;
   std::vector<Acquired> acquired;
+  std::int64_t loaded = 0, stored = 0;  ///< bytes of data, by Simple
 
   /// All warps have come to a barrier.
   void join() {
@@ -69,7 +71,7 @@ struct FibreStrand {
     std::erase_if(pending, [&](const Pending& one) {
       if (!one.is_joined && one.warp != warp) return false;
       if (one.is_multicast && !one.is_fenced) return false;
-      *reinterpret_cast<Pack*>(one.to) = one.pack;
+      store_bytes(one.to, one.pack, one.bytes);
       return true;
     });
   }

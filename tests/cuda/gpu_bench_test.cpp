@@ -65,7 +65,12 @@ TEST(GpuBench, OneRunOfEachSizeIsInTheTrace) {
                     std::chrono::seconds(60), recorder->get(), [](const auto&) {});
   ASSERT_TRUE(bench) << bench.error().message;
   ASSERT_EQ(bench->rows.size(), 2U);
-  for (const GpuBenchRow& row : bench->rows) EXPECT_EQ(row.wrong, 0);
+  for (const GpuBenchRow& row : bench->rows) {
+    EXPECT_EQ(row.wrong, 0);
+    // Of a ring of 3, directly: 3n - 3 loads and 2n - 1 stores of a third, by each of 3 ranks.
+    EXPECT_EQ(row.traffic, (DeviceTraffic{Bytes{6 * row.bytes.value}, Bytes{5 * row.bytes.value}}));
+    EXPECT_DOUBLE_EQ(row.moved.value, static_cast<double>(row.traffic.as_copy().value) * 1e6);
+  }
   (*recorder)->flush();
   EXPECT_EQ((*recorder)->stats().events, 2U * 3U * (5U + 1U));
 }

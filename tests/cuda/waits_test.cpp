@@ -110,6 +110,7 @@ TEST_P(CudaWaits, AnAbortEndsAWaitForRoom) {
   test.nranks = 2;
   test.call.collective = test.choice.collective = Collective::Broadcast;
   test.timeout = std::chrono::hours(1);
+  test.stores_directly = false;
   const auto outputs = job.run(test);
   ASSERT_FALSE(outputs);
   EXPECT_EQ(outputs.error().code, ErrorCode::Aborted);

@@ -55,14 +55,17 @@ std::vector<Table> tables() {
   return all;
 }
 
+double in_mb(Bytes bytes) { return static_cast<double>(bytes.value) * 1e-6; }
+
 /// returns  wrong elements
 Result<std::int64_t> print(Gpu& gpu, const Table& table) {
   std::printf("\n## %s of %s, %d ranks%s\n\n", to_string(table.collective), to_string(table.type),
               table.nranks, table.wishes.protocol ? to_string(*table.wishes.protocol) : "");
   std::printf(
-      "| bytes | algorithm | protocol | channels | time (us) | graph (us) | busbw (GB/s) | of copy "
-      "(%%) | wrong |\n");
-  std::printf("|---|---|---|---|---|---|---|---|---|\n");
+      "| bytes | algorithm | protocol | channels | time (us) | graph (us) | busbw (GB/s) | loads, "
+      "stores (MB) | "
+      "of copy (%%) | wrong |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
   BenchOptions options;
   options.collective = table.collective;
   options.type = table.type;
@@ -71,14 +74,18 @@ Result<std::int64_t> print(Gpu& gpu, const Table& table) {
                                                    kTimeout, nullptr, [](const GpuBench&) {}));
   std::int64_t wrong = 0;
   for (const GpuBenchRow& row : bench.rows) {
-    std::printf("| %llu | %s | %s | %d | %.2f | %.2f | %.2f | %.1f | %lld |\n",
+    std::printf("| %llu | %s | %s | %d | %.2f | %.2f | %.2f | %.3f, %.3f | %.1f | %lld |\n",
                 static_cast<unsigned long long>(row.bytes.value), to_string(row.choice.algorithm),
                 to_string(row.choice.protocol), row.choice.nchannels, in_us(row.median),
-                in_us(row.graph), in_gbs(row.busbw), 100 * row.moved.value / bench.copy.value,
+                in_us(row.graph), in_gbs(row.busbw), in_mb(row.traffic.loaded),
+                in_mb(row.traffic.stored), 100 * row.moved.value / bench.copy.value,
                 static_cast<long long>(row.wrong));
     wrong += row.wrong;
   }
-  std::printf("\nCopies within the GPU: %.1f GB/s.\n", in_gbs(bench.copy));
+  std::printf(
+      "\nCopies within the GPU: %.1f GB/s, beside which a launch's loads and stores together count "
+      "half.\n",
+      in_gbs(bench.copy));
   std::fflush(stdout);
   return wrong;
 }

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+
+#include "base/units.h"
+#include "engine/collectives/direct_stores.h"
+#include "engine/tuning/choice.h"
+
+namespace ringside {
+
+/// Bytes that kernels load and store of data: inputs, outputs and slots, flags of LL and LL128 included; counters not.
+struct DeviceTraffic {
+  Bytes loaded, stored;
+
+  /// What a copy would move so many bytes with: each loaded once and stored once.
+  [[nodiscard]] Bytes as_copy() const { return Bytes{(loaded.value + stored.value) / 2}; }
+  friend bool operator==(const DeviceTraffic&, const DeviceTraffic&) = default;
+};
+
+/// What one rank's kernel moves in a call.
+/// tasks    its, by channel
+/// direct   of these; empty: all goes through slots
+/// element  size of one
+/// source   the recorded programs; tests/cuda counts that machines do as much
+DeviceTraffic traffic_of(std::span<const ChannelTask> tasks, std::span<const DirectStores> direct,
+                         const Choice& choice, Bytes element);
+
+}  // namespace ringside
