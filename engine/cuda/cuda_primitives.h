@@ -32,7 +32,7 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
         view_{&block.task, block.tables},
         ends_(machine, block),
         strand_(strand) {
-    ends_.begin_call(strand, buffers.output, window);
+    ends_.credits().begin_call(strand, buffers.output, window);
   }
 
   RINGSIDE_HD void begin_loop(std::int64_t loop) {
@@ -50,7 +50,10 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
   /// Once the strand has taken its last step.
   /// returns  false: it has given up
   RINGSIDE_HD bool finish() {
-    if (machine_.warp() == 0) ends_.keep_steps(strand_);
+    if (machine_.warp() == 0) {
+      ends_.keep_steps();
+      ends_.credits().end_call(strand_);
+    }
     return !has_failed_;
   }
 

@@ -6,7 +6,7 @@
 
 #include "base/words.h"
 #include "engine/collectives/device_task.h"
-#include "engine/collectives/direct_step.h"
+#include "engine/cuda/device_direct.h"
 
 /// What a GPU's executor hands to its kernels: plain data that hosts make (lay_out.h) and one block each reads.
 namespace ringside {
@@ -19,21 +19,6 @@ inline constexpr int kMostDeviceRanks = 16;
 inline constexpr int kMostDeviceWorks = 64;
 inline constexpr int kMostDeviceBuffers = 128;
 inline constexpr int kLanesOfWarp = 32;
-
-/// What a receiver tells its sender at the begin of each call in which messages may be stored into its output: that this
-/// is nobody else's from now on, and where it lies.
-struct DeviceCredit {
-  std::uint64_t calls = 0;      ///< stored with release, behind the rest
-  std::byte* output = nullptr;  ///< where the receiver sees it
-  std::int64_t window = 0;      ///< DeviceLaunch::windows
-};
-
-/// How a sender reaches an output that lies in registered memory of another process.
-struct DeviceWindows {
-  const std::int64_t* offsets =
-      nullptr;  ///< [window x ranks + rank]: from where that rank sees it to where this one does
-  std::int32_t ranks = 0;
-};
 
 /// One end of one direction of a connection.
 ///
@@ -107,18 +92,6 @@ struct DeviceEventList {
   DeviceEvent* events = nullptr;  ///< null: nothing is recorded
   std::uint32_t capacity = 0;     ///< what comes later is counted, not kept
   std::uint32_t count = 0;
-};
-
-/// Simple: DirectStores of a block.
-struct DeviceDirect {
-  const std::int32_t* first =
-      nullptr;  ///< [turn x strands + strand]: its first step; null: all goes through slots
-  const DirectStep* steps = nullptr;
-  const std::int64_t* shift = nullptr;  ///< [sending end]: bytes
-  std::uint64_t from_ends[Strands::kMost] =
-      {};  ///< of each strand's steps together: a bit an end that one takes from
-  std::uint64_t to_ends[Strands::kMost] = {};  ///< that one stores to
-  DeviceWindows windows;
 };
 
 /// One rank's part of one channel: what one block runs, strand after strand side by side.

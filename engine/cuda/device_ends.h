@@ -4,6 +4,7 @@
 
 #include "engine/collectives/ports.h"
 #include "engine/cuda/device_call.h"
+#include "engine/cuda/device_credits.h"
 #include "engine/cuda/device_wait.h"
 
 namespace ringside {
@@ -26,7 +27,7 @@ template <typename Machine>
 class DeviceEnds {
  public:
   RINGSIDE_HD DeviceEnds(Machine& machine, const DeviceBlock& block)
-      : machine_(machine), block_(block) {
+      : machine_(machine), block_(block), credits_(machine, block) {
     for (int end = 0; end < block.recv_count; ++end) {
       recv_step_[end] = *block.recv_ends[end].step;
     }
@@ -50,14 +51,6 @@ class DeviceEnds {
     });
   }
 
-  /// Whether a switch loads or stores for this rank.
-  [[nodiscard]] RINGSIDE_HD bool has_switch(Ports from, Ports to) const {
-    bool has = false;
-    for_each_recv(from, [&](int end) { has |= block_.recv_ends[end].multicast != nullptr; });
-    for_each_send(to, [&](int end) { has |= block_.send_ends[end].multicast != nullptr; });
-    return has;
-  }
-
   [[nodiscard]] RINGSIDE_HD std::uint64_t recv_step(int end) const { return recv_step_[end]; }
   [[nodiscard]] RINGSIDE_HD std::uint64_t send_step(int end) const { return send_step_[end]; }
 
@@ -69,47 +62,7 @@ class DeviceEnds {
     return slot_of(block_.send_ends[end], send_step_[end]);
   }
 
-  /// Before the strand's first step: tells those who may store into this rank's output that it is theirs.
-  RINGSIDE_HD void begin_call(int strand, std::byte* output, std::int64_t window) {
-    has_window_ = window != 0;
-    if (block_.direct.first == nullptr || machine_.warp() != 0) return;
-    machine_.each_lane([&](int lane) {
-      for_each_credit(block_.direct.from_ends[strand], block_.recv_ends, [&](int end) {
-        if (end % kLanesOfWarp != lane) return;
-        DeviceCredit& credit = *block_.recv_ends[end].credit;
-        credit.output = output;
-        credit.window = window;
-        machine_.store_release(&credit.calls, credit.calls + 1);
-      });
-    });
-  }
-
-  /// The output of who is at a sending end, where the step's message is stored into it. Null: into a slot.
-  /// shape  credit has been waited for, and a barrier of the strand has come since
-  [[nodiscard]] RINGSIDE_HD std::byte* output_of(int end, const DirectStep& direct) {
-    if (!asks_for_credit(end, direct)) return nullptr;
-    if ((has_output_ >> end & 1U) == 0) {
-      const DeviceCredit& credit = *block_.send_ends[end].credit;
-      const DeviceWindows& windows = block_.direct.windows;
-      std::byte* output = credit.window == 0 ? nullptr : credit.output;
-      if (credit.window > 0) {
-        output += windows.offsets[credit.window * windows.ranks + block_.send_ends[end].peer];
-      }
-      outputs_[end] = output;
-      has_output_ |= std::uint64_t{1} << end;
-    }
-    return outputs_[end];
-  }
-  /// A place in it, by what DeviceSlice::place says of it.
-  [[nodiscard]] RINGSIDE_HD std::int64_t shifted(int end, std::int64_t place) const {
-    return place + block_.direct.shift[end];
-  }
-  /// Whether what the step receives lies in this rank's output once it has been told.
-  [[nodiscard]] RINGSIDE_HD bool takes_directly(Ports from, const DirectStep& direct) const {
-    bool takes = direct.takes != 0 && has_window_;
-    for_each_recv(from, [&](int end) { takes = takes && block_.recv_ends[end].credit != nullptr; });
-    return takes;
-  }
+  [[nodiscard]] RINGSIDE_HD DeviceCredits<Machine>& credits() { return credits_; }
 
   /// Waits until each end of `to` has room for a message; what is stored directly needs none. Each warp for itself.
   /// returns  false: the warp has given up, and has said so in its report
@@ -118,13 +71,11 @@ class DeviceEnds {
     int waits_on = -1;
     bool has_looked = false, is_credit = false;
     for_each_send(to, [&](int end) {
-      if (asks_for_credit(end, direct)) {
-        if (waits_on < 0 && !wait_for_credit(end, wait)) {
-          waits_on = end;
-          is_credit = true;
-        }
-        if (waits_on >= 0 || output_of(end, direct) != nullptr) return;
+      if (waits_on < 0 && !credits_.wait_for(end, direct, wait)) {
+        waits_on = end;
+        is_credit = true;
       }
+      if (waits_on >= 0 || credits_.output_of(end, direct) != nullptr) return;
       while (waits_on < 0 && send_step_[end] >= room_until_[end]) {
         has_looked = true;
         // Lane 0's answer for all: each might see another one, and part from the warp.
@@ -211,13 +162,9 @@ class DeviceEnds {
   }
 
   /// One warp of the strand, at its end: the next call goes on from here. Ends of other strands have not moved.
-  RINGSIDE_HD void keep_steps(int strand) {
+  RINGSIDE_HD void keep_steps() {
     machine_.each_lane([&](int lane) {
       if (lane != 0) return;
-      if (block_.direct.first != nullptr) {
-        for_each_credit(block_.direct.to_ends[strand], block_.send_ends,
-                        [&](int end) { ++*block_.send_ends[end].credits; });
-      }
       for (int end = 0; end < block_.recv_count; ++end) {
         if ((has_moved_recv_ >> end & 1U) != 0) *block_.recv_ends[end].step = recv_step_[end];
       }
@@ -228,33 +175,6 @@ class DeviceEnds {
   }
 
  private:
-  /// Calls visit(end) for each of these ends that has credit to give, or to get.
-  template <typename Visit>
-  RINGSIDE_HD static void for_each_credit(std::uint64_t ends, const DeviceEnd* all, Visit&& visit) {
-    for (int end = 0; ends != 0; ends >>= 1, ++end) {
-      if ((ends & 1U) != 0 && all[end].credit != nullptr) visit(end);
-    }
-  }
-
-  /// Whether the step's message goes to an end by whose credit it may be stored directly.
-  [[nodiscard]] RINGSIDE_HD bool asks_for_credit(int end, const DirectStep& direct) const {
-    return (direct.to >> end & 1U) != 0 && block_.send_ends[end].credit != nullptr;
-  }
-
-  /// Waits until the receiver has begun this call. Once a call.
-  /// returns  false: the wait is over
-  RINGSIDE_HD bool wait_for_credit(int end, DeviceWait<Machine>& wait) {
-    if ((has_output_ >> end & 1U) != 0) return true;
-    const DeviceEnd& own = block_.send_ends[end];
-    while (!machine_.all_lanes([&](int lane) {
-      return lane != 0 || machine_.load_acquire(&own.credit->calls) > *own.credits;
-    })) {
-      if (wait.is_over()) return false;
-    }
-    machine_.sync_warp();
-    return true;
-  }
-
   [[nodiscard]] RINGSIDE_HD std::byte* slot_of(const DeviceEnd& end, std::uint64_t step) const {
     std::byte* const slots = end.multicast != nullptr ? end.multicast : end.slots;
     return slots + slot_index(step) * device_slot_memory(block_.protocol, block_.slot);
@@ -267,13 +187,10 @@ class DeviceEnds {
   const DeviceBlock& block_;
   std::uint64_t recv_step_[kMostDeviceEnds];
   std::uint64_t send_step_[kMostDeviceEnds];
-  std::uint64_t
-      room_until_[kMostDeviceEnds];   ///< messages that may be sent without looking at the head
-  std::uint64_t has_moved_recv_ = 0;  ///< a bit an end
+  std::uint64_t room_until_[kMostDeviceEnds];  ///< what may be sent without a look at the head
+  std::uint64_t has_moved_recv_ = 0;           ///< a bit an end
   std::uint64_t has_moved_send_ = 0;
-  std::byte* outputs_[kMostDeviceEnds];  ///< of those who receive; null: slots
-  std::uint64_t has_output_ = 0;         ///< a bit an end: it is known
-  bool has_window_ = false;              ///< others may reach this rank's output
+  DeviceCredits<Machine> credits_;
 };
 
 }  // namespace ringside

@@ -17,8 +17,8 @@ struct DeviceSlice {
   Ports from = kNoPorts;
   Ports to = kNoPorts;
   DirectStep direct = {};  ///< Simple alone
-  std::int64_t place =
-      0;  ///< of what is stored directly: in a receiver's output, but for DeviceDirect::shift
+  /// Of what is stored directly: in a receiver's output, but for DeviceDirect::shift.
+  std::int64_t place = 0;
 };
 
 /// Addresses of some ends' slots, or of where messages end. Of most steps there is one, which stays in a register.
@@ -132,7 +132,9 @@ RINGSIDE_HD void find_places(const DeviceBlock& block, DeviceEnds<Machine>& ends
   move.reads_input = slice.parts.reads_input;
   move.input = slice.input;
   move.output = slice.output;
-  const bool is_there = ends.takes_directly(slice.from, slice.direct);
+  bool is_there = slice.direct.takes != 0;  // in this rank's output, since it has been told
+  ends.for_each_recv(slice.from,
+                     [&](int end) { is_there = is_there && ends.credits().is_given(end); });
   move.writes_output = slice.parts.writes_output && !is_there;
   if (move.reads_input) meets(slice.input);
   if (slice.parts.writes_output) meets(slice.output);
@@ -144,13 +146,24 @@ RINGSIDE_HD void find_places(const DeviceBlock& block, DeviceEnds<Machine>& ends
     });
   }
   ends.for_each_send(slice.to, [&](int end) {
-    std::byte* const output = ends.output_of(end, slice.direct);
+    std::byte* const output = ends.credits().output_of(end, slice.direct);
     std::byte* const place =
-        output == nullptr ? ends.send_slot(end) : output + ends.shifted(end, slice.place);
+        output == nullptr ? ends.send_slot(end) : output + ends.credits().shifted(end, slice.place);
     meets(place);
     move.to.add(place, block.send_ends[end].multicast != nullptr);
   });
   move.is_aligned = addresses % sizeof(Pack) == 0;
+}
+
+/// Whether a switch loads or stores for this rank.
+template <typename Machine>
+RINGSIDE_HD bool has_switch(const DeviceBlock& block, const DeviceEnds<Machine>& ends,
+                            const DeviceSlice& slice) {
+  bool has = false;
+  ends.for_each_recv(slice.from,
+                     [&](int end) { has |= block.recv_ends[end].multicast != nullptr; });
+  ends.for_each_send(slice.to, [&](int end) { has |= block.send_ends[end].multicast != nullptr; });
+  return has;
 }
 
 /// Simple: the data in a slot, or where it is to end; its arrival is told by the tail.
@@ -165,7 +178,7 @@ template <bool kReduces, typename Machine>
 RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                              const DeviceSlice& slice) {
   constexpr int kUnrolled = 4;
-  const bool is_head = ends.has_switch(slice.from, slice.to);
+  const bool is_head = has_switch(block, ends, slice);
   const bool is_there = machine.warp() != 0 || (ends.wait_for_tails(slice.from) &&
                                                 ends.wait_for_room(slice.to, slice.direct));
   if (is_head && machine.warp() == 0) machine.fence_aliases();

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/assert.h"
 #include "engine/cuda/device_works.h"
 #include "tests/cuda/fibre_strand.h"
 #include "tests/cuda/fibre_switch.h"
@@ -78,25 +77,18 @@ class FibreMachine {
   }
 
   [[nodiscard]] Pack load_pack(const std::byte* from) const {
-    check_place(from);
-    return load_part(from, 16);
+    return load_part(place_of_pack(from), 16);
   }
   [[nodiscard]] Pack load_part(const std::byte* from, int bytes) const {
     shared_->loaded += bytes;
     return load_bytes(from, bytes);
   }
-  void store_pack(std::byte* to, const Pack& pack) {
-    check_place(to);
-    store_part(to, pack, 16);
-  }
+  void store_pack(std::byte* to, const Pack& pack) { store_part(place_of_pack(to), pack, 16); }
   void store_part(std::byte* to, const Pack& pack, int bytes) {
     shared_->stored += bytes;
     shared_->pending.push_back({.to = to, .pack = pack, .bytes = bytes, .warp = warp_of_block_});
   }
-  void write_pack(std::byte* to, const Pack& pack) {
-    check_place(to);
-    write_part(to, pack, 16);
-  }
+  void write_pack(std::byte* to, const Pack& pack) { write_part(place_of_pack(to), pack, 16); }
   void write_part(std::byte* to, const Pack& pack, int bytes) {
     shared_->stored += bytes;
     store_bytes(to, pack, bytes);
@@ -165,12 +157,6 @@ class FibreMachine {
   void pause() { fibres_.pause(); }
 
  private:
-  /// A GPU stops at a pack that lies askew.
-  static void check_place(const std::byte* place) {
-    RINGSIDE_ASSERT(reinterpret_cast<std::uintptr_t>(place) % sizeof(Pack) == 0, "a pack at {}",
-                    static_cast<const void*>(place));
-  }
-
   /// on_last  what is done when all are there
   template <typename OnLast>
   bool any_at(FibreBarrier& all, int warps, bool mine, OnLast on_last) {

@@ -4,9 +4,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.h"
 #include "engine/cuda/pack.h"
 
 namespace ringside {
+
+/// A GPU stops at a pack that lies askew.
+template <typename Byte>
+Byte* place_of_pack(Byte* place) {
+  RINGSIDE_ASSERT(reinterpret_cast<std::uintptr_t>(place) % sizeof(Pack) == 0, "a pack at {}",
+                  static_cast<const void*>(place));
+  return place;
+}
 
 /// A barrier of fibres, which says whether any of them brought `true`.
 struct FibreBarrier {
