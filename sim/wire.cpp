@@ -88,10 +88,10 @@ Offset<simwire::Channels> put(FlatBufferBuilder& to, const Channels& channels) {
 }
 
 Offset<simwire::Choice> put(FlatBufferBuilder& to, const Choice& choice) {
-  const auto& [collective, algorithm, protocol, nchannels, slot, slots_per_chunk, chunk, per_peer] =
-      choice;
+  const auto& [collective, algorithm, protocol, nchannels, slot, slots_per_chunk, chunk, per_peer,
+               by_switch] = choice;
   return simwire::CreateChoice(to, word(collective), word(algorithm), word(protocol), nchannels,
-                               slot.value, slots_per_chunk, chunk.value, per_peer);
+                               slot.value, slots_per_chunk, chunk.value, per_peer, by_switch);
 }
 
 auto put_transfers(FlatBufferBuilder& to, const std::vector<Transfer>& transfers) {
@@ -347,6 +347,7 @@ Result<Choice> get(const simwire::Choice* from) {
   choice.slots_per_chunk = from->slots_per_chunk();
   choice.chunk = Bytes{from->chunk()};
   choice.channels_per_peer = from->channels_per_peer();
+  choice.by_switch = from->by_switch();
   return choice;
 }
 
