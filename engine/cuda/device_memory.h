@@ -49,7 +49,8 @@ class DeviceMemory {
   /// by     how other processes do: Ipc, or File where place() says so
   /// shape  place().id is not 0
   virtual Result<std::byte*> take_to_share(Bytes size, MemoryWay by) = 0;
-  /// What a rank of that process opens by what take_to_share() gave.
+  /// What a rank of that process opens by memory that lies in what take_to_share() gave; or, on a GPU, in any allocation.
+  /// Only the former stays though this object ends, for ranks of this process.
   /// errors  System
   virtual Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) = 0;
   /// Opens what another rank shares: it lies there until this object ends.

@@ -55,11 +55,12 @@ bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryWay betwe
 struct DeviceHandle {
   MemoryWay way = MemoryWay::None;
   bool is_paged = false;  ///< the memory is cuMem's
+  bool is_held = false;   ///< it stays while find_memory()'s answer does (process_memory.h)
   ProcessIdentity process{};
   DeviceId device{};
-  std::uint64_t address = 0;  ///< where the memory begins, in that process
-  std::uint64_t size = 0;     ///< 0: not known, nor asked for
-  std::uint64_t offset = 0;   ///< from there
+  std::uint64_t address = 0;  ///< where the allocation begins, in that process
+  std::uint64_t size = 0;     ///< of the allocation
+  std::uint64_t offset = 0;   ///< of what is shared, from there
   std::array<std::byte, 64> ipc{};
 };
 

@@ -100,26 +100,48 @@ Result<std::byte*> GpuSharing::take_pages(Bytes size) {
   return pages_.back().data();
 }
 
+Result<GpuSharing::Allocation> GpuSharing::allocation_of(std::byte* memory) const {
+  RINGSIDE_TRY(const GpuDriver* const driver, GpuDriver::find());
+  const auto own = std::ranges::find_if(pages_, [&](const MappedGpuPages& one) {
+    return memory >= one.data() && memory < one.data() + one.pages().size().value;
+  });
+  Allocation found;
+  if (own != pages_.end()) {
+    found.begin = own->data();
+    found.size = own->pages().size();
+  } else {
+    CUdeviceptr begin = 0;
+    const CUresult code = driver->cuMemGetAddressRange(&begin, &found.size.value,
+                                                       reinterpret_cast<CUdeviceptr>(memory));
+    RINGSIDE_TRY(driver->check(code, "cuMemGetAddressRange"));
+    found.begin = reinterpret_cast<std::byte*>(begin);
+  }
+  if (auto pages = GpuPages::at(*driver, found.begin, found.size)) found.pages = *std::move(pages);
+  return found;
+}
+
 Result<DeviceShare> GpuSharing::share(std::byte* memory, const ProcessIdentity& with) const {
+  RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(const Allocation there, allocation_of(memory));
   DeviceShare share;
   DeviceHandle& handle = share.handle;
-  const auto paged = std::ranges::find(pages_, memory, &MappedGpuPages::data);
-  handle.is_paged = paged != pages_.end();
+  handle.is_paged = there.pages.has_value();
+  handle.is_held = bool{find_memory(there.begin)};
   handle.process = process_identity();
   handle.device = place_.id;
-  handle.address = reinterpret_cast<std::uintptr_t>(memory);
-  handle.size = handle.is_paged ? paged->pages().size().value : 0;
-  RINGSIDE_TRY(use_device(device_));
+  handle.address = reinterpret_cast<std::uintptr_t>(there.begin);
+  handle.size = there.size.value;
+  handle.offset = static_cast<std::uint64_t>(memory - there.begin);
   if (with == handle.process) {
     handle.way = MemoryWay::Address;
-  } else if (handle.is_paged) {
+  } else if (there.pages) {
     handle.way = MemoryWay::File;
-    RINGSIDE_TRY(share.file, paged->pages().file());
+    RINGSIDE_TRY(share.file, there.pages->file());
   } else {
     cudaIpcMemHandle_t ipc = {};
     static_assert(sizeof ipc == sizeof handle.ipc);
     handle.way = MemoryWay::Ipc;
-    RINGSIDE_TRY(check_cuda(cudaIpcGetMemHandle(&ipc, memory), "cudaIpcGetMemHandle"));
+    RINGSIDE_TRY(check_cuda(cudaIpcGetMemHandle(&ipc, there.begin), "cudaIpcGetMemHandle"));
     std::memcpy(handle.ipc.data(), &ipc, sizeof ipc);
   }
   return share;
@@ -127,6 +149,11 @@ Result<DeviceShare> GpuSharing::share(std::byte* memory, const ProcessIdentity& 
 
 Result<std::byte*> GpuSharing::open(const DeviceShare& share) {
   RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(std::byte* const begin, open_begin(share));
+  return begin + share.handle.offset;
+}
+
+Result<std::byte*> GpuSharing::open_begin(const DeviceShare& share) {
   switch (share.handle.way) {
     case MemoryWay::Address:
       return open_address(share.handle);
@@ -160,8 +187,10 @@ Result<std::byte*> GpuSharing::open_address(const DeviceHandle& handle) {
     if (!device) return Error{ErrorCode::System, "memory of a GPU that is not there"};
     RINGSIDE_TRY(enable_peer(*device));
   }
-  RINGSIDE_TRY(ProcessMemory block, find_memory(memory));
-  opened_blocks_.push_back(std::move(block));
+  if (handle.is_held) {
+    RINGSIDE_TRY(ProcessMemory block, find_memory(memory));
+    opened_blocks_.push_back(std::move(block));
+  }
   return memory;
 }
 

@@ -29,14 +29,23 @@ class GpuSharing {
 
   /// As DeviceMemory::take_to_share(), but what lies in it is not known.
   Result<std::byte*> take(Bytes size, MemoryWay by);
-  /// memory  of take()
+  /// memory  of take(), or any other that cuMemCreate() or cudaMalloc() of this process gave
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) const;
   Result<std::byte*> open(const DeviceShare& share);
 
  private:
+  struct Allocation {
+    std::byte* begin = nullptr;
+    Bytes size;
+    std::optional<GpuPages> pages;  ///< none: cudaMalloc()'s
+  };
+
+  /// The one around an address.
+  [[nodiscard]] Result<Allocation> allocation_of(std::byte* memory) const;
   /// What this process numbers that GPU; none: it does not see it.
   [[nodiscard]] std::optional<int> device_with(const DeviceId& id) const;
   Result<std::byte*> take_pages(Bytes size);
+  Result<std::byte*> open_begin(const DeviceShare& share);
   Result<std::byte*> open_address(const DeviceHandle& handle);
   Result<std::byte*> open_ipc(const DeviceHandle& handle);
   Result<std::byte*> open_file(const DeviceShare& share);

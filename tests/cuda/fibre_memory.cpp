@@ -89,15 +89,18 @@ class FibreMemoryOfHost final : public FibreMemory {
   }
 
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) override {
-    const auto found =
-        std::ranges::find_if(taken_, [&](const Taken& one) { return one.memory.get() == memory; });
+    const auto found = std::ranges::find_if(taken_, [&](const Taken& one) {
+      return memory >= one.memory.get() && memory < one.memory.get() + one.size.value;
+    });
     if (found == taken_.end()) return Error{ErrorCode::System, "not what take_to_share() gave"};
     DeviceShare share;
     share.handle = {.is_paged = found->is_paged,
+                    .is_held = true,
                     .process = process_identity(),
                     .device = place().id,
-                    .address = reinterpret_cast<std::uintptr_t>(memory),
-                    .size = found->size.value};
+                    .address = reinterpret_cast<std::uintptr_t>(found->memory.get()),
+                    .size = found->size.value,
+                    .offset = static_cast<std::uint64_t>(memory - found->memory.get())};
     if (with == share.handle.process) {
       share.handle.way = MemoryWay::Address;
     } else if (found->is_paged) {
@@ -115,6 +118,12 @@ class FibreMemoryOfHost final : public FibreMemory {
   }
 
   Result<std::byte*> open(const DeviceShare& share) override {
+    RINGSIDE_TRY(std::byte* const begin, open_begin(share));
+    return begin + share.handle.offset;
+  }
+
+ private:
+  Result<std::byte*> open_begin(const DeviceShare& share) {
     const DeviceHandle& handle = share.handle;
     const bool is_mine = handle.process == process_identity();
     if (handle.way == MemoryWay::Address) {
@@ -132,7 +141,6 @@ class FibreMemoryOfHost final : public FibreMemory {
     return map_file(file.get());
   }
 
- private:
   struct Taken {
     UniqueFd file;
     ProcessMemory memory;

@@ -2,8 +2,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/cuda/process_memory.h"
@@ -68,6 +70,25 @@ TEST_P(CudaSharing, WithinAProcessBothSeeWhatTheOtherWrites) {
   EXPECT_EQ(read_all(memory(1), *opened), bytes_from(1));
   ASSERT_TRUE(memory(1).write(*opened, bytes_from(9)));
   EXPECT_EQ(read_all(memory(0), taken_), bytes_from(9));
+}
+
+// A user's buffer is a part of what his program has allocated.
+TEST_P(CudaSharing, APlaceWithinMemoryIsThatPlaceWithinWhatIsOpened) {
+  constexpr std::size_t kAt = 768;
+  ASSERT_TRUE(memory(0).write(taken_, bytes_from(2)));
+  for (const ProcessIdentity& with : {process_identity(), kSomebody}) {
+    const bool is_ipc = with == kSomebody && GetParam() == MemoryWay::Ipc;
+    const auto share = memory(0).share(taken_ + kAt, with);
+    ASSERT_TRUE(share) << share.error().message;
+    EXPECT_EQ(share->handle.offset, kAt);
+    if (is_ipc) continue;  // opened in another process alone
+    const auto opened = memory(1).open(*share);
+    ASSERT_TRUE(opened) << opened.error().message;
+    std::vector<std::byte> there(100);
+    ASSERT_TRUE(memory(1).read(there, *opened));
+    const std::vector<std::byte> all = bytes_from(2);
+    EXPECT_TRUE(std::ranges::equal(there, std::span(all).subspan(kAt, there.size())));
+  }
 }
 
 // Its kernels may still run when the owner has given up.
