@@ -12,10 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/capi/gpus.h"
 #include "engine/capi/group.h"
 #include "engine/capi/handles.h"
 #include "engine/capi/leaving.h"
 #include "engine/capi/process_recorder.h"
+#include "engine/capi/streams.h"
+#include "engine/cuda/gpu_wish.h"
 #include "engine/runtime/bootstrap_root.h"
 #include "engine/transport/interface.h"
 
@@ -46,15 +49,11 @@ Roots& roots() {
   return all;
 }
 
-HostStream& queue_of(rsStream_t stream) {
-  static HostStream shared;
-  return stream == nullptr ? shared : stream->queue;
-}
-
 /// Of a part of `parent`, made or still to be made.
 std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
   auto made = std::make_unique<rsComm>();
   made->is_blocking = is_blocking;
+  made->is_on_gpu = parent.is_on_gpu;
   made->recorder = parent.recorder;
   return made;
 }
@@ -179,9 +178,15 @@ Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rs
   options.recorder = made->recorder.get();
   options.job_rank = made->recorder->rank();
   options.op_timeout = made->recorder->settings().op_timeout(options.op_timeout);
+  RINGSIDE_TRY(
+      const std::optional<int> gpu,
+      gpu_of_wish(config != nullptr ? config->device : nullptr, gpus_of_process().current));
+  made->is_on_gpu = gpu.has_value();
   RINGSIDE_TRY(PendingCommunicator::WhenMet when_met, status_service_of(*made));
-  RINGSIDE_TRY(made->pending, PendingCommunicator::start(std::move(join), std::move(options),
-                                                         roots().take(text), std::move(when_met)));
+  RINGSIDE_TRY(made->pending,
+               PendingCommunicator::start(std::move(join), std::move(options), roots().take(text),
+                                          std::move(when_met),
+                                          gpu ? executor_on_gpu(*gpu) : ExecutorMaker()));
   if (made->is_blocking) {
     RINGSIDE_TRY(do_with_group(made.get(), [raw = made.get()]() -> Status {
       RINGSIDE_TRY([[maybe_unused]] const CommunicatorInUse ready, communicator_of(raw));
@@ -230,11 +235,16 @@ Status set_op(CollectiveCall& made, rsComm_t comm, rsRedOp_t op) {
   return {};
 }
 
-Status create_op(rsRedOp_t* op, const void* scalar, rsDataType_t type, rsComm_t comm) {
+Status create_op(rsRedOp_t* op, const void* scalar, rsDataType_t type,
+                 rsScalarResidence_t residence, rsComm_t comm) {
   if (op == nullptr || scalar == nullptr || comm == nullptr || type < rsInt8 ||
       type > rsFloat8e5m2) {
     return Error{ErrorCode::InvalidArgument, "a null argument, or a type that is none",
                  "give op's place, a scalar, its type and a communicator"};
+  }
+  if (comm->is_on_gpu && residence == rsScalarDevice) {
+    return Error{ErrorCode::Unsupported, "a scalar in memory of a GPU",
+                 "give it with rsScalarHostImmediate"};
   }
   rsComm::PreMulSum made{static_cast<DataType>(type), {}};
   std::memcpy(&made.scalar, scalar, size_of(made.type).value);
@@ -261,7 +271,7 @@ rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t
     made.count = static_cast<std::int64_t>(count);
     made.type = static_cast<DataType>(type);
     RINGSIDE_TRY(fill(made));
-    return call_with_group(communicator, &queue_of(stream), std::move(made));
+    return call_with_group(communicator, turn_of(*comm, stream), std::move(made));
   });
 }
 
@@ -447,39 +457,14 @@ rsResult_t rsCommUserRank(rsComm_t comm, int* rank) {
 }
 
 rsResult_t rsRedOpCreatePreMulSum(rsRedOp_t* op, void* scalar, rsDataType_t datatype,
-                                  rsScalarResidence_t /*residence*/, rsComm_t comm) {
-  return guarded([&] { return create_op(op, scalar, datatype, comm); });
+                                  rsScalarResidence_t residence, rsComm_t comm) {
+  return guarded([&] { return create_op(op, scalar, datatype, residence, comm); });
 }
 rsResult_t rsRedOpDestroy(rsRedOp_t op, rsComm_t comm) {
   if (comm == nullptr) return refuse("comm is null", "give the op's");
   const std::lock_guard lock(comm->mutex);
   if (comm->ops.erase(op) == 1) return rsSuccess;
   return refuse("no such op of this communicator", "destroy what it has, once");
-}
-
-rsResult_t rsStreamCreate(rsStream_t* stream) {
-  return guarded([&]() -> Status {
-    if (stream == nullptr) {
-      return Error{ErrorCode::InvalidArgument, "stream is null", "give its place"};
-    }
-    *stream = std::make_unique<rsStream>().release();
-    return {};
-  });
-}
-rsResult_t rsStreamSynchronize(rsStream_t stream) {
-  return guarded([&]() -> Status {
-    queue_of(stream).synchronize();
-    return {};
-  });
-}
-rsResult_t rsStreamQuery(rsStream_t stream) {
-  return queue_of(stream).is_idle() ? rsSuccess : rsInProgress;
-}
-rsResult_t rsStreamDestroy(rsStream_t stream) {
-  return guarded([&]() -> Status {
-    const std::unique_ptr<rsStream> mine(stream);
-    return {};
-  });
 }
 
 rsResult_t rsGroupStart() {

@@ -13,6 +13,7 @@
 #include "engine/capi/ringside.h"
 #include "engine/flight/recorder.h"
 #include "engine/reduce/element.h"
+#include "engine/runtime/call.h"
 #include "engine/runtime/communicator.h"
 #include "engine/runtime/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
@@ -22,6 +23,8 @@
 
 struct rsStream {
   ringside::HostStream queue;
+  std::optional<ringside::DeviceStream> device =
+      {};  ///< it stands for this one, and `queue` is not used
 };
 
 /// A communicator, or one that is on its way.
@@ -29,6 +32,7 @@ struct rsComm {
   int nranks = 0;
   int rank = 0;
   bool is_blocking = true;
+  bool is_on_gpu = false;
   /// Of its rank's calls; null: nobody has a use for them. Outlives what follows.
   std::shared_ptr<ringside::FlightRecorder> recorder;
   std::unique_ptr<ringside::StatusService> status;  ///< null: nobody may ask

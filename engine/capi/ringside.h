@@ -6,7 +6,10 @@
  * Ordering   every rank makes the same calls of a communicator in the same order
  * Threads    any thread may call anything but for one communicator, where one at a time does; rsCommAbort() and
  *            rsCommGetAsyncError() are for any. Groups belong to the thread that began them
- * Ownership  buffers are in use until the stream has done the call */
+ * Ownership  buffers are in use until the stream has done the call
+ * GPUs       a communicator with `device` "cuda" takes memory of the GPU, and streams of CUDA's (rsStreamWrapCuda(); null is
+ *            the default one). Calls return once they are launched, but for the first that connects. They may be captured
+ *            in a graph, once they have been made outside; graphs go before their communicator */
 #include <stddef.h> /* NOLINT(modernize-deprecated-headers): C */
 
 #ifdef __cplusplus
@@ -68,9 +71,12 @@ typedef struct {
   double connectTimeout; /* seconds that a rank may take to come; 0: 8 */
   double opTimeout;      /* seconds after which a call in which nothing moves fails; 0: 60 */
   const char* commName;  /* in dumps; null: one that tells where it comes from */
+  const char*
+      device; /* where calls run, and buffers lie: "host"; "cuda", the GPU that the thread has set, or
+                            "cuda:N"; null: as RINGSIDE_DEVICE says, else on the host. The same on every rank but for N */
 } rsConfig_t;
 #define RS_CONFIG_INITIALIZER \
-  { 1, 0, 0, NULL }
+  { 1, 0, 0, NULL, NULL }
 
 rsResult_t rsGetVersion(int* version); /* 10000 * major + 100 * minor + patch */
 const char* rsGetErrorString(rsResult_t result);
@@ -121,6 +127,8 @@ rsResult_t rsRedOpCreatePreMulSum(rsRedOp_t* op, void* scalar, rsDataType_t data
 rsResult_t rsRedOpDestroy(rsRedOp_t op, rsComm_t comm);
 
 rsResult_t rsStreamCreate(rsStream_t* stream);
+/* Stands for a cudaStream_t, for calls on GPUs: they take their turn on it. The stream itself stays the caller's. */
+rsResult_t rsStreamWrapCuda(rsStream_t* stream, void* cudaStream);
 rsResult_t rsStreamSynchronize(rsStream_t stream);
 rsResult_t rsStreamQuery(rsStream_t stream); /* rsInProgress while something is left to do */
 rsResult_t rsStreamDestroy(rsStream_t stream);

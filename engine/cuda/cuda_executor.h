@@ -19,6 +19,7 @@ struct CudaDevice {
   int multiprocessors = 1;
   DeviceQueue* queue = nullptr;
   bool stores_directly = true;  ///< VirtualRanks::Options
+  std::shared_ptr<void> owner = {};  ///< of all that, where nobody else keeps it
 };
 
 /// errors  System; as wants_direct_stores()

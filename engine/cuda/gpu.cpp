@@ -120,6 +120,24 @@ int Gpu::count() {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
+Result<int> Gpu::current() {
+  int device = 0;
+  const cudaError_t code = cudaGetDevice(&device);
+  if (code != cudaSuccess || count() == 0) return no_gpu(code);
+  return device;
+}
+
+Status Gpu::synchronize(DeviceStream stream) {
+  return check_cuda(cudaStreamSynchronize(static_cast<cudaStream_t>(stream.stream)), "a stream");
+}
+
+Result<bool> Gpu::is_done(DeviceStream stream) {
+  const cudaError_t code = cudaStreamQuery(static_cast<cudaStream_t>(stream.stream));
+  if (code == cudaErrorNotReady) return false;
+  RINGSIDE_TRY(check_cuda(code, "a stream"));
+  return true;
+}
+
 Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
   int count = 0;
   const cudaError_t counted = cudaGetDeviceCount(&count);

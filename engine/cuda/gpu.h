@@ -39,6 +39,13 @@ class Gpu {
   static Result<std::unique_ptr<Gpu>> open(int device = 0);
   /// That this process sees.
   static int count();
+  /// The one that this thread means, as cudaSetDevice() has it.
+  /// errors  as open()
+  static Result<int> current();
+  /// Waits for all that a stream of anybody's holds; or asks whether it holds anything.
+  /// errors  System: of whatever has failed since
+  static Status synchronize(DeviceStream stream);
+  static Result<bool> is_done(DeviceStream stream);
   virtual ~Gpu() = default;
 
   [[nodiscard]] virtual const GpuFacts& facts() const = 0;

@@ -23,9 +23,13 @@ Result<CudaProcessOptions> cuda_process_options(const Transport* transport = nul
                                                 const Environment& environment = env_text);
 
 /// Runs calls in kernels of this rank's own, each launch one rank's blocks. What joins them to the other ranks' is
-/// ProcessLinks'; a launch whose connections have proxies has a thread of its own work on these until it has ended.
+/// ProcessLinks'; while launches are under way, a thread works on what proxies there are.
 ///
-/// device  outlives the executor; what `run` begins may wait for the kernels of other ranks
+/// Calls that follow each other are one launch where LaunchBatch lets them. A call that names a stream is launched there.
+/// What a launch or a graph uses stays in the device's memory until that ends, and whoever launches a graph keeps the
+/// communicator until it is done. With a trace, each call is waited for before it is made again.
+///
+/// device  what it refers to outlives the executor; what its queue begins may wait for the kernels of other ranks
 /// errors  as ProcessLinks::make()
 Result<std::unique_ptr<Executor>> make_cuda_process_executor(const CudaDevice& device,
                                                              const CudaProcessOptions& options,

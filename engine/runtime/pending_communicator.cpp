@@ -8,18 +8,20 @@ namespace ringside {
 
 Result<std::unique_ptr<PendingCommunicator>> PendingCommunicator::start(
     BootstrapOptions join, CommunicatorOptions options, std::unique_ptr<BootstrapRoot> root,
-    WhenMet when_met) {
+    WhenMet when_met, ExecutorMaker make_executor) {
   RINGSIDE_TRY(Wakeup off, Wakeup::make());
-  return std::unique_ptr<PendingCommunicator>(new PendingCommunicator(
-      std::move(join), std::move(options), std::move(root), std::move(when_met), std::move(off)));
+  return std::unique_ptr<PendingCommunicator>(
+      new PendingCommunicator(std::move(join), std::move(options), std::move(root),
+                              std::move(when_met), std::move(make_executor), std::move(off)));
 }
 
 PendingCommunicator::PendingCommunicator(BootstrapOptions join, CommunicatorOptions options,
                                          std::unique_ptr<BootstrapRoot> root, WhenMet when_met,
-                                         Wakeup off)
+                                         ExecutorMaker make_executor, Wakeup off)
     : join_(std::move(join)),
       options_(std::move(options)),
       when_met_(std::move(when_met)),
+      make_executor_(std::move(make_executor)),
       off_(std::move(off)),
       root_(std::move(root)) {
   join_.off = &off_;
@@ -44,7 +46,8 @@ Result<std::unique_ptr<Communicator>> PendingCommunicator::make() {
     bootstrap_ = joined;
   }
   if (when_met_) RINGSIDE_TRY(when_met_(*joined));
-  return Communicator::make(std::move(joined), options_);
+  if (!make_executor_) return Communicator::make(std::move(joined), options_);
+  return Communicator::make(std::move(joined), options_, make_executor_);
 }
 
 bool PendingCommunicator::is_ready() const {

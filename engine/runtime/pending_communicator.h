@@ -22,12 +22,14 @@ class PendingCommunicator {
  public:
   /// What else the ranks do once they have met; on the object's thread.
   using WhenMet = std::function<Status(Bootstrap& bootstrap)>;
+  /// make_executor  of the communicator; empty: one on hosts
   /// root  kept until the rank has joined; null: it is elsewhere
   /// errors  System: no descriptors
   static Result<std::unique_ptr<PendingCommunicator>> start(BootstrapOptions join,
                                                             CommunicatorOptions options,
                                                             std::unique_ptr<BootstrapRoot> root,
-                                                            WhenMet when_met = {});
+                                                            WhenMet when_met = {},
+                                                            ExecutorMaker make_executor = {});
   ~PendingCommunicator();
   PendingCommunicator(const PendingCommunicator&) = delete;
   PendingCommunicator& operator=(const PendingCommunicator&) = delete;
@@ -43,12 +45,14 @@ class PendingCommunicator {
 
  private:
   PendingCommunicator(BootstrapOptions join, CommunicatorOptions options,
-                      std::unique_ptr<BootstrapRoot> root, WhenMet when_met, Wakeup off);
+                      std::unique_ptr<BootstrapRoot> root, WhenMet when_met,
+                      ExecutorMaker make_executor, Wakeup off);
   Result<std::unique_ptr<Communicator>> make();
 
   BootstrapOptions join_;
   const CommunicatorOptions options_;
   const WhenMet when_met_;
+  const ExecutorMaker make_executor_;
   const Wakeup off_;
   mutable std::mutex mutex_;  ///< guards what follows
   std::unique_ptr<BootstrapRoot> root_;

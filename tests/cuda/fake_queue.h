@@ -25,6 +25,7 @@ class FakeStream {
     }
   }
   void synchronize() { queue_.synchronize(); }
+  [[nodiscard]] bool is_idle() const { return queue_.is_idle(); }
 
   void begin_capture() { is_capturing_ = true; }
   Graph end_capture() {
@@ -51,7 +52,8 @@ class FakeQueue final : public DeviceQueue {
 
   Result<Ticket> begin(const DeviceLaunch& launch, Collective collective,
                        std::optional<DeviceStream> stream) override {
-    FakeStream& on = stream ? *static_cast<FakeStream*>(stream->stream) : own_;
+    FakeStream& on =
+        stream && stream->stream != nullptr ? *static_cast<FakeStream*>(stream->stream) : own_;
     launches.push_back(launch);
     if (on.is_capturing()) {
       on.push([this, launch, collective] { run(launch, collective); });
@@ -76,7 +78,7 @@ class FakeQueue final : public DeviceQueue {
   }
 
   Result<bool> is_capturing(DeviceStream stream) override {
-    return static_cast<FakeStream*>(stream.stream)->is_capturing();
+    return stream.stream != nullptr && static_cast<FakeStream*>(stream.stream)->is_capturing();
   }
 
   /// All that have begun, for whoever begins them to look at.

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "engine/capi/handles.h"
+#include "engine/runtime/call_group.h"
+
+namespace ringside {
+
+/// Where a call of the communicator takes its turn: a stream of CUDA's where it stands for one, or where none is given on a
+/// GPU; else a queue of hosts.
+CallStream turn_of(const rsComm& comm, rsStream_t stream);
+
+}  // namespace ringside
