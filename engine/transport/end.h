@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
 #include "base/result.h"
 #include "base/units.h"
 #include "engine/protocol/size_error.h"
+#include "engine/transport/lent_slots.h"
 #include "engine/transport/shared_span.h"
 
 namespace ringside {
@@ -37,6 +39,9 @@ class TransportEnd {
   /// The Unix socket between the two processes, for whoever uses shared_pages() and has open files to hand over
   /// (file_passing.h). -1: there is none.
   [[nodiscard]] virtual int file_socket() const { return -1; }
+
+  /// Which of the slots that it was offered (Joint::lent) it works on.
+  [[nodiscard]] virtual LentUse lent() const { return {}; }
 };
 
 /// The sending end of one direction of one channel between two ranks.
@@ -45,7 +50,8 @@ class TransportEnd {
 /// Ownership  a slot is the caller's from acquire() to post(), then the transport's
 class SendEnd : public TransportEnd {
  public:
-  /// The next free slot, or an empty span while all 8 are in flight. Never blocks.
+  /// The next free slot, or an empty span while all 8 are in flight. Never blocks. On lent slots, which may be a GPU's, the
+  /// span may be no memory that processors read.
   /// errors  PeerGone: the receiver closed or died.  Aborted: abort() was called.
   virtual Result<std::span<std::byte>> acquire() = 0;
 
@@ -84,6 +90,9 @@ class SendEnd : public TransportEnd {
     return Error{ErrorCode::Unsupported, "this connection carries no references"};
   }
 
+  /// Of an end on lent slots: how many messages have left them, whose slots may be filled anew without acquire().
+  [[nodiscard]] virtual std::uint64_t done() const { return 0; }
+
   /// Whether everything posted has left this process, so that it may go on to other things.
   [[nodiscard]] virtual bool is_drained() const = 0;
 };
@@ -99,6 +108,10 @@ class RecvEnd : public TransportEnd {
   /// nothing more can come.  Aborted.
   /// A span of some bytes at address null: they lie already in the place that this rank has asked for.
   virtual Result<std::span<const std::byte>> peek() = 0;
+
+  /// Of an end on lent slots: how many messages have ever arrived, as progress() found. Those that are not released may be
+  /// looked at, all of them.
+  [[nodiscard]] virtual std::uint64_t arrived() const { return 0; }
 
   /// Where the sender wants what becomes of the slot that peek() gave; empty: nowhere. Writing there must
   /// end before announce() on the connection back.

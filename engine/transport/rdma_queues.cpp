@@ -69,9 +69,12 @@ Result<RdmaMemory> RdmaMemory::of_device(const OpenRdmaCard& card, const SharedR
   Error why{ErrorCode::Unsupported,
             "the GPU's driver exports no dma-buf, and nvidia_peermem is not loaded",
             "modprobe nvidia-peermem"};
+  RINGSIDE_TRY(region.suits(card.ports.front().port.card));
   for (const bool is_dmabuf : {true, false}) {
     if (!(is_dmabuf ? has_dmabuf : has_peers)) continue;
     RdmaMemory memory;
+    memory.is_device_ = true;
+    memory.how_ = is_dmabuf ? "GPUDirect by dma-buf" : "GPUDirect by nvidia_peermem";
     memory.bytes_ = {region.data(), region.size()};
     for (const OpenRdmaPort& port : card.ports) {
       const auto address = reinterpret_cast<std::uint64_t>(region.data());
@@ -162,7 +165,7 @@ class RdmaQueues::Impl {
     request.opcode = write.mark != nullptr ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
     if (write.mark != nullptr) request.imm_data = htonl(write.mark->word());
     unsigned flags = write.is_reported ? IBV_SEND_SIGNALED : 0;
-    if (write.bytes <= queue.inline_bytes) flags |= IBV_SEND_INLINE;
+    if (write.bytes <= queue.inline_bytes && !write.is_device) flags |= IBV_SEND_INLINE;
     request.send_flags = flags;
     request.wr.rdma.remote_addr = write.to;
     request.wr.rdma.rkey = theirs_.ports[their_port_of(index)].key;

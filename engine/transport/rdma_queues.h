@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -53,6 +54,10 @@ class RdmaMemory {
   RdmaMemory& operator=(RdmaMemory&&) noexcept = default;
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+  /// By what the adapters reach it, for people: "registered host memory", "GPUDirect by dma-buf".
+  [[nodiscard]] std::string_view how() const { return how_; }
+  /// Whether processors cannot read it.
+  [[nodiscard]] bool is_device() const { return is_device_; }
   [[nodiscard]] std::uint32_t local_key(std::size_t port) const { return keys_[port]->lkey; }
   [[nodiscard]] std::uint32_t remote_key(std::size_t port) const { return keys_[port]->rkey; }
 
@@ -67,6 +72,8 @@ class RdmaMemory {
   };
   std::unique_ptr<std::byte[], Free> own_;  // outlives the keys below
   std::span<std::byte> bytes_;
+  std::string_view how_ = "registered host memory";
+  bool is_device_ = false;
   std::vector<std::unique_ptr<ibv_mr, Deregister>> keys_;  ///< by port
 };
 
@@ -105,6 +112,7 @@ class RdmaQueues {
     const RdmaMark* mark = nullptr;  ///< null: the peer is told nothing
     std::uint64_t id = 0;            ///< comes back with the completion
     bool is_reported = true;         ///< whether its end is a completion
+    bool is_device = false;          ///< a GPU's memory: no processor copies it into the request
   };
   /// errors  System: the adapter refuses
   Status write(std::size_t queue, const Write& write);

@@ -31,12 +31,13 @@ constexpr std::uint64_t kReportedOf = 8;
 class RdmaRecvEnd final : public RecvEnd {
  public:
   RdmaRecvEnd(UniqueFd peer, ConnectionShape shape, RdmaState& state, RdmaMemory memory,
-              std::shared_ptr<RdmaPending> pending)
+              RdmaLent lent, std::shared_ptr<RdmaPending> pending)
       : peer_(std::move(peer)),
         shape_(shape),
         layout_(shape),
         state_(state),
         memory_(std::move(memory)),
+        lent_(std::move(lent)),
         pending_(std::move(pending)),
         staging_(staging_of(shape)) {}
 
@@ -99,10 +100,13 @@ class RdmaRecvEnd final : public RecvEnd {
 
   void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] Bytes slot_size() const override { return shape_.slot_size; }
+  [[nodiscard]] LentUse lent() const override { return lent_.use(); }
+  [[nodiscard]] std::uint64_t arrived() const override { return arrived_; }
 
  private:
   [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
-    return memory_.bytes().subspan(layout_.offset(count), layout_.stride);
+    const std::span<std::byte> all = lent_ ? lent_.bytes() : memory_.bytes();
+    return all.subspan(layout_.offset(count), layout_.stride);
   }
 
   /// Takes what the adapter has done.
@@ -197,7 +201,7 @@ class RdmaRecvEnd final : public RecvEnd {
     told_ = released_;
     ++tellings_;
     std::byte* const cell =
-        memory_.bytes().data() + layout_.size() + tellings_ % kCells * sizeof told_;
+        memory_.bytes().data() + cells_at(layout_, lent_) + tellings_ % kCells * sizeof told_;
     std::memcpy(cell, &told_, sizeof told_);
     const bool is_reported = tellings_ % kReportedOf == 0;
     return pending_->queues.write(0, {.from = cell,
@@ -212,7 +216,8 @@ class RdmaRecvEnd final : public RecvEnd {
   ConnectionShape shape_;
   RdmaSlots layout_;
   RdmaState& state_;
-  RdmaMemory memory_;  ///< the slots, and behind them the cells
+  RdmaMemory memory_;  ///< own slots, unless some were lent; and behind them the cells
+  RdmaLent lent_;
   std::shared_ptr<RdmaPending> pending_;
   Staging staging_;
   std::array<std::size_t, kSlots> sizes_{};  ///< of each slot on the wire
@@ -228,8 +233,11 @@ class RdmaRecvEnd final : public RecvEnd {
   std::atomic<bool> aborted_{false};
 
  public:
-  static std::size_t memory_for(const RdmaSlots& layout) {
-    return layout.size() + kCells * sizeof(std::uint64_t);
+  static std::size_t cells_at(const RdmaSlots& layout, const RdmaLent& lent) {
+    return lent ? 0 : layout.size();
+  }
+  static std::size_t memory_for(const RdmaSlots& layout, const RdmaLent& lent) {
+    return cells_at(layout, lent) + kCells * sizeof(std::uint64_t);
   }
   static constexpr RdmaQueues::Depth kDepth{.sends = kCells, .receives = kSlots};
 };
@@ -243,15 +251,18 @@ Result<std::unique_ptr<RecvEnd>> make_rdma_recv_end(Joint joint) {
   // Of what the two ranks ask for the larger number counts, as in NCCL.
   const int queues_of_port = std::max(card.settings.queues, rdma_queues_of(joint.address));
   const std::size_t count = static_cast<std::size_t>(queues_of_port) * card.ports.size();
-  RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::allocate(card, RdmaRecvEnd::memory_for(layout)));
+  RdmaLent lent = state.take(card, joint);
+  RINGSIDE_TRY(RdmaMemory memory,
+               RdmaMemory::allocate(card, RdmaRecvEnd::memory_for(layout, lent)));
   RINGSIDE_TRY(RdmaQueues queues, RdmaQueues::make(card, count, RdmaRecvEnd::kDepth));
-  const RdmaEndInfo info = queues.info(memory, memory.bytes());
+  const RdmaEndInfo info =
+      lent ? queues.info(*lent.memory, lent.bytes()) : queues.info(memory, memory.bytes());
   const int socket = joint.peer.get();
   enable_keepalive(socket, Attention::Late);
   RINGSIDE_TRY(send_frame(socket, make_rdma_message(info, joint.shape), joint.patience));
   auto pending = std::make_shared<RdmaPending>(socket, joint.shape, std::move(queues));
   auto end = std::make_unique<RdmaRecvEnd>(std::move(joint.peer), joint.shape, state,
-                                           std::move(memory), pending);
+                                           std::move(memory), std::move(lent), pending);
   state.add(std::move(pending));
   return end;
 }

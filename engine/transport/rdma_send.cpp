@@ -31,13 +31,14 @@ constexpr Nanoseconds kAskedFor = std::chrono::milliseconds(1500);
 class RdmaSendEnd final : public SendEnd {
  public:
   RdmaSendEnd(UniqueFd peer, ConnectionShape shape, RdmaState& state, const OpenRdmaCard& card,
-              RdmaMemory memory, RdmaQueues queues, RdmaEndInfo theirs)
+              RdmaMemory memory, RdmaLent lent, RdmaQueues queues, RdmaEndInfo theirs)
       : peer_(std::move(peer)),
         shape_(shape),
         layout_(shape),
         state_(state),
         card_(card),
         memory_(std::move(memory)),
+        lent_(std::move(lent)),
         queues_(std::move(queues)),
         theirs_(std::move(theirs)),
         staging_(staging_of(shape)),
@@ -67,7 +68,7 @@ class RdmaSendEnd final : public SendEnd {
     if (!is_held_) return Error{ErrorCode::InvalidArgument, "post of a slot that is not held"};
     is_held_ = false;
     if (shape_.protocol != Protocol::Simple) return pack(staging_.bytes().first(size.value));
-    return write_slot(slot(posted_).data(), size.value, memory_);
+    return write_slot(slot(posted_).data(), size.value, slots());
   }
 
   Result<bool> send(std::span<const std::byte> from) override {
@@ -79,7 +80,11 @@ class RdmaSendEnd final : public SendEnd {
   }
 
   /// The adapter reads registered memory where it lies. Lines have to be made first.
-  [[nodiscard]] bool reaches_memory() const override { return shape_.protocol == Protocol::Simple; }
+  [[nodiscard]] bool reaches_memory() const override {
+    return shape_.protocol == Protocol::Simple && !lent_;
+  }
+  [[nodiscard]] LentUse lent() const override { return lent_.use(); }
+  [[nodiscard]] std::uint64_t done() const override { return completed_; }
 
   Result<bool> refer(SharedSpan data, SharedSpan /*result*/, std::size_t bytes) override {
     if (!reaches_memory()) return SendEnd::refer(data, {}, bytes);
@@ -133,13 +138,16 @@ class RdmaSendEnd final : public SendEnd {
   /// As the receiver has it.
   [[nodiscard]] bool tells_by_flags() const { return shape_.protocol == Protocol::LL; }
 
+  [[nodiscard]] const RdmaMemory& slots() const { return lent_ ? *lent_.memory : memory_; }
   [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
-    return memory_.bytes().subspan(layout_.offset(count), layout_.stride);
+    const std::span<std::byte> all = lent_ ? lent_.bytes() : memory_.bytes();
+    return all.subspan(layout_.offset(count), layout_.stride);
   }
 
   /// Slots that the receiver has ever freed, as it has written it here.
   [[nodiscard]] std::uint64_t freed() const {
-    auto& counter = *reinterpret_cast<std::uint64_t*>(memory_.bytes().data() + layout_.size());
+    auto& counter =
+        *reinterpret_cast<std::uint64_t*>(memory_.bytes().data() + counter_at(layout_, lent_));
     return std::atomic_ref(counter).load(std::memory_order_acquire);
   }
 
@@ -157,7 +165,7 @@ class RdmaSendEnd final : public SendEnd {
       return write_slot(slot(posted_).data(), is_filled ? layout_.longest : wire, memory_);
     }
     pack_wire(shape_.protocol, slot(posted_).first(wire), data, posted_);
-    return write_slot(slot(posted_).data(), wire, memory_);
+    return write_slot(slot(posted_).data(), wire, slots());
   }
 
   Status write_slot(const std::byte* from, std::size_t bytes, const RdmaMemory& memory) {
@@ -175,7 +183,8 @@ class RdmaSendEnd final : public SendEnd {
                                          .bytes = std::min(part, bytes - at),
                                          .to = theirs_.memory + layout_.offset(count) + at,
                                          .mark = tells_by_flags() ? nullptr : &mark,
-                                         .id = count}));
+                                         .id = count,
+                                         .is_device = memory.is_device()}));
     }
     return {};
   }
@@ -212,7 +221,8 @@ class RdmaSendEnd final : public SendEnd {
   RdmaSlots layout_;
   RdmaState& state_;
   const OpenRdmaCard& card_;
-  RdmaMemory memory_;  ///< the slots, and behind them the receiver's counter
+  RdmaMemory memory_;  ///< own slots, unless some were lent; and behind them the receiver's counter
+  RdmaLent lent_;
   mutable RdmaQueues queues_;
   RdmaEndInfo theirs_;
   Staging staging_;
@@ -226,8 +236,8 @@ class RdmaSendEnd final : public SendEnd {
   std::atomic<bool> aborted_{false};
 
  public:
-  static std::size_t memory_for(const RdmaSlots& layout) {
-    return layout.size() + RdmaSlots::kGrain;
+  static std::size_t counter_at(const RdmaSlots& layout, const RdmaLent& lent) {
+    return lent ? 0 : layout.size();
   }
   static RdmaQueues::Depth depth_for(const RdmaSlots& layout) {
     return {.sends = static_cast<std::uint32_t>(layout.slots), .receives = 0};
@@ -247,16 +257,19 @@ Result<std::unique_ptr<SendEnd>> make_rdma_send_end(Joint joint) {
   enable_keepalive(joint.peer.get(), Attention::Late);
   RINGSIDE_TRY(const std::vector<std::byte> said, recv_rdma_frame(joint));
   RINGSIDE_TRY(RdmaEndInfo theirs, parse_rdma_message(said, joint.shape));
-  RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::allocate(card, RdmaSendEnd::memory_for(layout)));
+  RdmaLent lent = state.take(card, joint);
+  const std::size_t counter_at = RdmaSendEnd::counter_at(layout, lent);
+  RINGSIDE_TRY(RdmaMemory memory, RdmaMemory::allocate(card, counter_at + RdmaSlots::kGrain));
   RINGSIDE_TRY(RdmaQueues queues,
                RdmaQueues::make(card, theirs.queues.size(), RdmaSendEnd::depth_for(layout)));
   RINGSIDE_TRY(queues.connect(theirs, describe_peer(joint.peer.get())));
-  const RdmaEndInfo mine = queues.info(memory, memory.bytes().subspan(layout.size()));
+  const RdmaEndInfo mine = queues.info(memory, memory.bytes().subspan(counter_at));
   RINGSIDE_TRY(send_frame(joint.peer.get(), make_rdma_message(mine, joint.shape), joint.patience));
   RINGSIDE_TRY(const std::vector<std::byte> answer, recv_rdma_frame(joint));
   RINGSIDE_TRY(parse_rdma_answer(answer));
   return std::make_unique<RdmaSendEnd>(std::move(joint.peer), joint.shape, state, card,
-                                       std::move(memory), std::move(queues), std::move(theirs));
+                                       std::move(memory), std::move(lent), std::move(queues),
+                                       std::move(theirs));
 }
 
 }  // namespace ringside

@@ -211,6 +211,22 @@ Result<std::shared_ptr<const RdmaMemory>> RdmaState::registered(const OpenRdmaCa
   return registered_.back().memory;
 }
 
+RdmaLent RdmaState::take(const OpenRdmaCard& card, const Joint& joint) {
+  // Lines are made by the ends.
+  if (joint.shape.protocol != Protocol::Simple) return {};
+  for (const LentSlots& offer : joint.lent) {
+    check_room(offer, joint.shape.slot_size);
+    auto memory = registered(card, *offer.region);
+    if (memory && *memory != nullptr) return {*std::move(memory), offer};
+    if (!memory) {
+      remark({"engine/transport/rdma_state.cpp", __LINE__, __func__},
+             fmt::format("NET/IB : slots are copied on {}: {}", card.ports.front().name(),
+                         memory.error().message));
+    }
+  }
+  return {};
+}
+
 void RdmaState::serve(const std::stop_token& stop) {
   std::vector<pollfd> polled;
   while (!stop.stop_requested()) {

@@ -32,6 +32,19 @@ struct RdmaPending {
   std::atomic<Stage> stage{Stage::Waiting};
 };
 
+/// Slots that a caller has lent to an end, registered.
+struct RdmaLent {
+  std::shared_ptr<const RdmaMemory> memory = {};  ///< null: none
+  LentSlots slots = {};
+
+  [[nodiscard]] explicit operator bool() const { return memory != nullptr; }
+  /// From slot 0 on.
+  [[nodiscard]] std::span<std::byte> bytes() const { return memory->bytes().subspan(slots.offset); }
+  [[nodiscard]] LentUse use() const {
+    return memory ? LentUse{slots.region.get(), memory->how()} : LentUse{};
+  }
+};
+
 /// What a rank has open of RDMA: cards, registered memory of users, and a thread that hears what happens to the cards
 /// and whoever connects.
 class RdmaState final : public TransportState {
@@ -63,6 +76,9 @@ class RdmaState final : public TransportState {
   /// errors  System: as rdma_memory_error()
   Result<std::shared_ptr<const RdmaMemory>> registered(const OpenRdmaCard& card,
                                                        const SharedRegion& region);
+
+  /// The first of the offers that the card reaches; none where it reaches none, as remarks have said.
+  RdmaLent take(const OpenRdmaCard& card, const Joint& joint);
 
  private:
   RdmaState(const VerbsLibrary& verbs, Clock& clock) : verbs_(verbs), clock_(clock) {}

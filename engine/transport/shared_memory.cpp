@@ -52,7 +52,8 @@ Result<SharedMemory> SharedMemory::allocate(Bytes size) {
   // Where the system leaves it to programs, long buffers walk through fewer pages this way.
   ::madvise(mapping.data(), mapping.size(), MADV_HUGEPAGE);
   Registry& all = registry();
-  auto region = std::make_shared<const Region>(++all.last_id, std::move(fd), std::move(mapping));
+  auto region =
+      std::make_shared<const Region>(fresh_region_id(), std::move(fd), std::move(mapping));
   const std::lock_guard lock(all.mutex);
   all.regions[region->data() + region->size()] = region;
   all.count = all.regions.size();
@@ -77,6 +78,8 @@ SharedMemory::~SharedMemory() {
 
 std::byte* SharedMemory::data() const { return region_->data(); }
 Bytes SharedMemory::size() const { return Bytes{region_->size()}; }
+
+std::uint64_t fresh_region_id() { return ++registry().last_id; }
 
 std::shared_ptr<const SharedRegion> find_shared(const void* data) {
   Registry& all = registry();

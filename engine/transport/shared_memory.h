@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -50,11 +51,18 @@ class SharedRegion : public std::enable_shared_from_this<SharedRegion> {
 
   /// Whether data() is an address of a GPU, which processors do not read.
   [[nodiscard]] virtual bool is_device() const { return false; }
+  /// Of a GPU's: whether the adapter at that place on PCI ("0000:3b:00") is to reach it.
+  /// errors  Unsupported: it is too far, or the user does not want it
+  [[nodiscard]] virtual Status suits([[maybe_unused]] std::string_view card) const { return {}; }
   /// The bytes from `offset` on, for whoever cannot read them in place.  shape  within the region
   virtual void copy_out(std::size_t offset, std::span<std::byte> to) const {
     std::memcpy(to.data(), data() + offset, to.size());
   }
 };
+
+/// A number for SharedRegion::id().
+/// Threads  any
+std::uint64_t fresh_region_id();
 
 /// The SharedMemory that this byte lies in; null: in none.
 /// Threads  any

@@ -13,6 +13,7 @@
 #include "engine/transport/socket.h"
 #include "engine/transport/striped.h"
 #include "engine/transport/tcp.h"
+#include "engine/transport/tcp_lent.h"
 
 namespace ringside {
 namespace {
@@ -167,6 +168,9 @@ Result<std::unique_ptr<RecvEnd>> make_tcp_recv_end(Joint joint) {
   const std::string own = joint.state == nullptr ? std::string() : joint.state->address();
   const SocketCounts counts = socket_counts_of(own, joint.shape);
   if (counts.is_striped()) return make_striped_recv_end(take_sockets(joint), joint.shape, counts);
+  if (LentSlots lent = tcp_lent_of(joint); lent.region != nullptr) {
+    return make_tcp_lent_recv_end(std::move(joint.peer), joint.shape, std::move(lent));
+  }
   return std::make_unique<TcpRecvEnd>(std::move(joint.peer), joint.shape);
 }
 

@@ -12,17 +12,21 @@
 #include "engine/transport/socket.h"
 #include "engine/transport/striped.h"
 #include "engine/transport/tcp.h"
+#include "engine/transport/tcp_lent.h"
 
 namespace ringside {
 namespace {
 
 class TcpSendEnd final : public SendEnd {
  public:
-  TcpSendEnd(UniqueFd peer, ConnectionShape shape)
+  /// lent  none: it has slots of its own
+  TcpSendEnd(UniqueFd peer, ConnectionShape shape, LentSlots lent)
       : peer_(std::move(peer)),
         shape_(shape),
         preamble_(preamble_of(shape)),
-        slots_(wire_size(shape.protocol, shape.slot_size)),
+        lent_(std::move(lent)),
+        slots_(lent_.region == nullptr ? FramedSlots(wire_size(shape.protocol, shape.slot_size))
+                                       : FramedSlots(shape.slot_size, lent_)),
         staging_(staging_of(shape)) {}
 
   Result<std::span<std::byte>> acquire() override {
@@ -30,7 +34,8 @@ class TcpSendEnd final : public SendEnd {
     if (posted_ - sent_ == kSlots) return std::span<std::byte>();
     is_held_ = true;
     if (shape_.protocol != Protocol::Simple) return staging_.bytes();
-    return std::span(slots_.at(posted_).bytes).subspan(FramedSlot::kPayloadAt);
+    FramedSlot& slot = slots_.at(posted_);
+    return slot.lent.empty() ? std::span(slot.bytes).subspan(FramedSlot::kPayloadAt) : slot.lent;
   }
 
   Status post(Bytes size) override {
@@ -71,6 +76,8 @@ class TcpSendEnd final : public SendEnd {
   }
 
   [[nodiscard]] bool is_drained() const override { return sent_ == posted_; }
+  [[nodiscard]] LentUse lent() const override { return tcp_use_of(lent_); }
+  [[nodiscard]] std::uint64_t done() const override { return sent_; }
 
   Status check_peer() override {
     RINGSIDE_TRY(progress());
@@ -98,13 +105,15 @@ class TcpSendEnd final : public SendEnd {
 
   /// As much of all posted slots as the kernel takes in one call.
   Status send_posted() {
-    std::array<std::span<const std::byte>, kSlots> pieces;
+    std::array<std::span<const std::byte>, 2 * kSlots> pieces;
     std::size_t count = 0;
     std::size_t all = 0;
     for (std::uint64_t i = sent_; i != posted_; ++i) {
-      FramedSlot& slot = slots_.at(i);
-      pieces[count] = slot.header_on().first(slot.size).subspan(slot.done);
-      all += pieces[count++].size();
+      for (const std::span<std::byte> piece : slots_.at(i).rest()) {
+        if (piece.empty()) continue;
+        pieces[count++] = piece;
+        all += piece.size();
+      }
     }
     RINGSIDE_TRY(std::size_t moved, send_some(peer_.get(), std::span(pieces).first(count)));
     is_stuck_ = moved < all;
@@ -151,6 +160,7 @@ class TcpSendEnd final : public SendEnd {
   ConnectionShape shape_;
   std::array<std::byte, kPreamble> preamble_;
   std::size_t introduced_ = 0;  ///< of the preamble, sent
+  LentSlots lent_;
   FramedSlots slots_;
   Staging staging_;
   std::uint64_t posted_ = 0;
@@ -166,7 +176,7 @@ Result<std::unique_ptr<SendEnd>> make_tcp_send_end(Joint joint) {
   enable_keepalive(joint.peer.get(), Attention::Late);
   const SocketCounts counts = socket_counts_of(joint.address, joint.shape);
   if (counts.is_striped()) return make_striped_send_end(take_sockets(joint), joint.shape, counts);
-  return std::make_unique<TcpSendEnd>(std::move(joint.peer), joint.shape);
+  return std::make_unique<TcpSendEnd>(std::move(joint.peer), joint.shape, tcp_lent_of(joint));
 }
 
 }  // namespace ringside

@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "engine/transport/address.h"
 #include "engine/transport/end.h"
+#include "engine/transport/lent_slots.h"
 #include "engine/transport/patience.h"
 #include "engine/transport/preamble.h"
 
@@ -86,6 +87,7 @@ struct Joint {
   std::string_view address = {};    ///< the other rank's on this transport
   TransportState* state = nullptr;  ///< what listen() has opened here
   Patience patience;                ///< for all waits until the end is there
+  LentOffers lent = {};             ///< where takes_lent_slots; of Simple
 };
 
 /// One row: how slots travel by one medium.
@@ -101,6 +103,7 @@ struct Transport {
   /// Looks for a slot before a waiting rank first gives its core away; 0: as between ranks of a host. Fewer where a look
   /// costs more, or where the kernel may want the core to move the bytes.
   int spins = 0;
+  bool takes_lent_slots = false;  ///< Joint::lent
   bool takes_host_memory = true;
   bool takes_device_memory = false;
 

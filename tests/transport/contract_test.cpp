@@ -32,12 +32,21 @@ TEST(TransportTable, CanBeOpenedHere) {
   }
 }
 
+/// And whether the slots of both ends are lent to them.
+using ContractCase = std::tuple<const Transport*, Protocol, bool>;
+
+std::string case_name(const testing::TestParamInfo<ContractCase>& test) {
+  const auto [transport, protocol, lends] = test.param;
+  return std::string(transport->name) + "_" + to_string(protocol) + (lends ? "_lent" : "");
+}
+
 /// What every transport does, in every protocol.
-class TransportContract : public testing::TestWithParam<TransportAndProtocol> {
+class TransportContract : public testing::TestWithParam<ContractCase> {
  protected:
   const Transport& transport_ = *std::get<0>(GetParam());
   const ConnectionShape shape_{std::get<1>(GetParam()), kSlot};
-  TwoRanks ranks_{transport_};
+  const bool lends_ = std::get<2>(GetParam());
+  TwoRanks ranks_{transport_, {.send = lends_, .recv = lends_}};
   Ends ends_ = ranks_.connect(shape_);
 
   bool send_word(std::uint64_t word) {
@@ -329,8 +338,13 @@ TEST_P(TransportContract, AbortEndsATransferThatIsUnderWay) {
 INSTANTIATE_TEST_SUITE_P(Table, TransportContract,
                          testing::Combine(testing::ValuesIn(every_transport()),
                                           testing::Values(Protocol::Simple, Protocol::LL,
-                                                          Protocol::LL128)),
-                         [](const auto& test) { return name_of(test); });
+                                                          Protocol::LL128),
+                                          testing::Values(false)),
+                         case_name);
+INSTANTIATE_TEST_SUITE_P(Lent, TransportContract,
+                         testing::Combine(testing::ValuesIn(lending_transports()),
+                                          testing::Values(Protocol::Simple), testing::Values(true)),
+                         case_name);
 
 /// What those do that join two processes.
 class TransportBetween : public TransportContract {};
@@ -426,7 +440,7 @@ std::vector<UniqueFd> files_of(std::span<const std::byte> bytes) {
 
 // Whether an adapter takes a dma-buf is its driver's business (soft-RoCE's does not): the data come either way.
 TEST_P(TransportBetween, AGpusMemoryIsSentThroughTheHostsWhereTheAdapterDoesNotReachIt) {
-  if (transport_.nccl_network != "IB" || shape_.protocol != Protocol::Simple) return;
+  if (transport_.nccl_network != "IB" || shape_.protocol != Protocol::Simple || lends_) return;
   std::vector<std::byte> bytes(8192);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i % 251);
   std::vector<UniqueFd> files = files_of(bytes);
@@ -449,8 +463,13 @@ TEST_P(TransportBetween, AGpusMemoryIsSentThroughTheHostsWhereTheAdapterDoesNotR
 INSTANTIATE_TEST_SUITE_P(Table, TransportBetween,
                          testing::Combine(testing::ValuesIn(joining_transports()),
                                           testing::Values(Protocol::Simple, Protocol::LL,
-                                                          Protocol::LL128)),
-                         [](const auto& test) { return name_of(test); });
+                                                          Protocol::LL128),
+                                          testing::Values(false)),
+                         case_name);
+INSTANTIATE_TEST_SUITE_P(Lent, TransportBetween,
+                         testing::Combine(testing::ValuesIn(lending_transports()),
+                                          testing::Values(Protocol::Simple), testing::Values(true)),
+                         case_name);
 
 }  // namespace
 }  // namespace ringside

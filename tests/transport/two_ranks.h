@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -11,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/protocol/staging.h"
 #include "engine/transport/open_transports.h"
+#include "engine/transport/shared_memory.h"
 
 namespace ringside {
 
@@ -36,6 +39,13 @@ inline std::vector<const Transport*> every_transport() {
 inline std::vector<const Transport*> joining_transports() {
   std::vector<const Transport*> all = every_transport();
   std::erase_if(all, [](const Transport* transport) { return transport->is_inner(); });
+  return all;
+}
+
+/// Those whose ends may be lent their slots.
+inline std::vector<const Transport*> lending_transports() {
+  std::vector<const Transport*> all = every_transport();
+  std::erase_if(all, [](const Transport* transport) { return !transport->takes_lent_slots; });
   return all;
 }
 
@@ -68,10 +78,37 @@ inline std::unique_ptr<OpenTransports> open_rank(const Transport& transport, std
   return *std::move(opened);
 }
 
+/// Memory that a caller lends an end.
+class HostRegion final : public SharedRegion {
+ public:
+  explicit HostRegion(Bytes size) : memory_(size) {}
+  [[nodiscard]] std::uint64_t id() const override { return id_; }
+  [[nodiscard]] int fd() const override { return -1; }
+  [[nodiscard]] std::byte* data() const override { return memory_.bytes().data(); }
+  [[nodiscard]] std::size_t size() const override { return memory_.bytes().size(); }
+
+ private:
+  const std::uint64_t id_ = fresh_region_id();
+  Staging memory_;
+};
+
+/// Slots behind something else in their region.
+inline LentSlots slots_to_lend(Bytes slot_size) {
+  constexpr std::size_t kBefore = 3 * LentSlots::kGrain;
+  const Bytes size = LentSlots::memory_for(slot_size) + Bytes{kBefore};
+  return {std::make_shared<const HostRegion>(size), kBefore};
+}
+
+/// Which ends are lent their slots.
+struct Lending {
+  bool send = false, recv = false;
+};
+
 /// Two ranks in this process; of a transport that joins a rank to itself, one.
 class TwoRanks {
  public:
-  explicit TwoRanks(const Transport& transport) : transport_(transport) {
+  explicit TwoRanks(const Transport& transport, Lending lending = {})
+      : transport_(transport), lending_(lending) {
     const Secret secret = random_secret();
     first_ = open_rank(transport, 0, secret);
     if (!transport.is_inner()) second_ = open_rank(transport, 1, secret);
@@ -92,13 +129,17 @@ class TwoRanks {
 
   [[nodiscard]] Result<std::unique_ptr<RecvEnd>> make_recv(UniqueFd peer, ConnectionShape shape,
                                                            const Patience& patience) const {
-    return transport_.make_recv(
-        second().joint(transport_, first().whereabouts(), std::move(peer), shape, 0, patience));
+    Joint joint =
+        second().joint(transport_, first().whereabouts(), std::move(peer), shape, 0, patience);
+    if (lending_.recv) joint.lent = {slots_to_lend(shape.slot_size)};
+    return transport_.make_recv(std::move(joint));
   }
   [[nodiscard]] Result<std::unique_ptr<SendEnd>> make_send(UniqueFd peer, ConnectionShape shape,
                                                            const Patience& patience) const {
-    return transport_.make_send(
-        first().joint(transport_, second().whereabouts(), std::move(peer), shape, 0, patience));
+    Joint joint =
+        first().joint(transport_, second().whereabouts(), std::move(peer), shape, 0, patience);
+    if (lending_.send) joint.lent = {slots_to_lend(shape.slot_size)};
+    return transport_.make_send(std::move(joint));
   }
 
   /// A connection from the first to the second. In one thread: a receiving end waits for nobody.
@@ -113,6 +154,7 @@ class TwoRanks {
 
  private:
   const Transport& transport_;
+  const Lending lending_;
   std::unique_ptr<OpenTransports> first_;
   std::unique_ptr<OpenTransports> second_;
 };
