@@ -134,13 +134,22 @@ Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArgu
   return is_right ? kFine : kFinding;
 }
 
+/// How the connections of the rank that speaks were made.
+std::string ways_of(const Communicator& communicator) {
+  std::string text;
+  for (const auto& [way, count] : communicator.ways()) {
+    text += fmt::format("# {} connection{}: {}\n", count, count == 1 ? "" : "s", way);
+  }
+  return text;
+}
+
 Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArguments& arguments) {
   Report report(rank, options, arguments);
   report.head(sweep_head(report.job()), sweep_csv_head());
   RINGSIDE_TRY(const std::vector<BenchRow> rows,
                run_bench(rank.communicator, report.options(),
                          [&](const BenchRow& row) { report.row(row); }));
-  report.foot(sweep_foot(rows));
+  report.foot(sweep_foot(rows) + ways_of(rank.communicator));
   RINGSIDE_TRY(report.finish(rows, study::curves_of(rows)));
   return study::wrong_in(rows) == 0 ? kFine : kFinding;
 }

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "engine/cuda/device_check.h"
 #include "engine/cuda/device_share.h"
+#include "engine/cuda/gpu_direct.h"
 
 namespace ringside {
 
@@ -56,6 +57,19 @@ class DeviceMemory {
   /// Opens what another rank shares: it lies there until this object ends.
   /// errors  System; Corrupt: it is shared with another process
   virtual Result<std::byte*> open(const DeviceShare& share) = 0;
+
+  [[nodiscard]] virtual AdapterAccess adapter_access() const { return {}; }
+  /// As take(), where network adapters are to read and write it.
+  /// shape   adapter_access().is_there
+  /// errors  System: no memory
+  virtual Result<AdapterMemory> take_for_adapters([[maybe_unused]] Bytes size) {
+    return Error{ErrorCode::Unsupported, "memory that no adapter reaches"};
+  }
+  /// Has kernels see what adapters have written into it so far, before they are told of it.
+  /// Threads  any
+  /// shape    adapter_access().flush is ByHost
+  /// errors   System
+  virtual Status flush_arrived() { return {}; }
 };
 
 }  // namespace ringside

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "engine/cuda/gpu_direct.h"
 #include "engine/runtime/process_identity.h"
 
 /// How ranks of one host get at memory of each other's GPUs: what they say of theirs, and what crosses.
@@ -37,6 +38,7 @@ struct MemoryWish {
   bool may_open = true;  ///< false: not at all, in one process neither
   /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
   std::optional<bool> by_file = {};
+  GpuDirectSettings direct = {};  ///< how network adapters get at this rank's
 };
 
 /// What a rank says of its GPU so that all choose as is wished.

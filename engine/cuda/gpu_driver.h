@@ -14,6 +14,7 @@ namespace ringside {
   X(cuDeviceGet, 2000)                     \
   X(cuDeviceGetAttribute, 2000)            \
   X(cuMemGetAddressRange, 3020)            \
+  X(cuMemGetHandleForAddressRange, 11070)  \
   X(cuMemCreate, 10020)                    \
   X(cuMemRelease, 10020)                   \
   X(cuMemGetAllocationGranularity, 10020)  \

@@ -16,6 +16,12 @@ std::span<std::byte> whole_pages(std::span<std::byte> bytes) {
   return {bytes.data() - before, (before + bytes.size() + kPage - 1) / kPage * kPage};
 }
 
+/// Blocks of 2 MiB are no part of larger ones, and begin with a page.
+std::uint64_t whole_blocks(Bytes size) {
+  constexpr std::uint64_t kBlock = 2 << 20;
+  return size.value / kBlock * kBlock + kBlock;
+}
+
 }  // namespace
 
 GpuMemory::~GpuMemory() {
@@ -83,6 +89,12 @@ Result<std::byte*> GpuMemory::take_to_share(Bytes size, MemoryWay by) {
   RINGSIDE_TRY(std::byte* const memory, sharing_.take(size, by));
   RINGSIDE_TRY(clear(memory, size.value));
   return memory;
+}
+
+Result<AdapterMemory> GpuMemory::take_for_adapters(Bytes size) {
+  const std::uint64_t whole = whole_blocks(size);
+  RINGSIDE_TRY(std::byte* const memory, take(Bytes{whole - 1}));
+  return AdapterMemory{.data = memory, .size = whole, .dmabuf = dmabuf_of(memory, whole)};
 }
 
 Status GpuMemory::move(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {

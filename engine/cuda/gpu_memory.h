@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/cuda/device_memory.h"
+#include "engine/cuda/gpu_adapters.h"
 #include "engine/cuda/gpu_sharing.h"
 
 namespace ringside {
@@ -13,7 +14,8 @@ namespace ringside {
 /// waited for.
 class GpuMemory final : public DeviceMemory {
  public:
-  GpuMemory(int device, cudaStream_t stream) : device_(device), stream_(stream), sharing_(device) {}
+  GpuMemory(int device, cudaStream_t stream)
+      : device_(device), stream_(stream), sharing_(device), adapters_(adapter_access_of(device)) {}
   GpuMemory(const GpuMemory&) = delete;
   GpuMemory& operator=(const GpuMemory&) = delete;
   ~GpuMemory() override;
@@ -41,6 +43,10 @@ class GpuMemory final : public DeviceMemory {
   }
   Result<std::byte*> open(const DeviceShare& share) override { return sharing_.open(share); }
 
+  [[nodiscard]] AdapterAccess adapter_access() const override { return adapters_; }
+  Result<AdapterMemory> take_for_adapters(Bytes size) override;
+  Status flush_arrived() override { return flush_adapters_writes(device_); }
+
  private:
   Status move(void* to, const void* from, std::size_t size, cudaMemcpyKind kind);
   Status clear(void* memory, std::size_t size);
@@ -48,6 +54,7 @@ class GpuMemory final : public DeviceMemory {
   int device_;
   cudaStream_t stream_;
   GpuSharing sharing_;
+  const AdapterAccess adapters_;
   std::byte* counter_ = nullptr;  ///< of wrong elements; none before they are first counted
   std::vector<void*> taken_, shared_;
 };

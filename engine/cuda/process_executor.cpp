@@ -19,6 +19,7 @@
 #include "engine/cuda/process_links.h"
 #include "engine/cuda/proxy_server.h"
 #include "engine/runtime/bootstrap.h"
+#include "engine/runtime/communicator_log.h"
 #include "engine/runtime/host_choice.h"
 #include "engine/runtime/host_ports.h"
 #include "trace/clock.h"
@@ -202,6 +203,7 @@ class CudaProcessExecutor final : public Executor {
   }
 
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
+  [[nodiscard]] std::map<std::string, int> ways() const override { return links_->ways(); }
 
  private:
   static constexpr std::size_t kMostKept = 64;
@@ -255,6 +257,9 @@ class CudaProcessExecutor final : public Executor {
     }
     if (!links_->has_all(wanted)) RINGSIDE_TRY(connect(wanted));
     plan.has_proxies = links_->has_proxies(wanted);
+    if (setup_.log != nullptr) {
+      setup_.log->connected(links_->carried(wanted), links_->connections(), choice);
+    }
     const DeviceCallShape shape{
         .choice = choice,
         .type = plan.call.type,
@@ -365,6 +370,7 @@ Result<CudaProcessOptions> cuda_process_options(const Transport* transport,
   CudaProcessOptions options{.transport = transport};
   options.memory.may_open = disabled.value_or(0) == 0;
   if (cumem && *cumem != -2) options.memory.by_file = *cumem == 1;
+  RINGSIDE_TRY(options.memory.direct, gpu_direct_settings(environment));
   return options;
 }
 
@@ -374,6 +380,7 @@ Result<std::unique_ptr<Executor>> make_cuda_process_executor(const CudaDevice& d
   RINGSIDE_TRY(std::unique_ptr<ProcessLinks> links,
                ProcessLinks::make(setup.bootstrap, *device.memory, options.transport,
                                   options.memory, setup.deadline));
+  if (setup.log != nullptr) setup.log->placed(links->connections());
   return std::unique_ptr<Executor>(
       std::make_unique<CudaProcessExecutor>(device, setup, std::move(links)));
 }

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/transport/file_passing.h"
+#include "engine/transport/shared_memory.h"
 
 namespace ringside {
 namespace {
@@ -20,10 +21,32 @@ struct Offer {
   DeviceHandle handle{};
 };
 
-/// The connection whose pages have room for a DeviceFifo: beside its slots, for counters.
-ConnectionId host_id(ConnectionId id) {
-  id.slot_size += 128;
-  return id;
+/// Pinned memory of this process that holds a DeviceFifo.
+class FifoRegion final : public SharedRegion {
+ public:
+  explicit FifoRegion(std::span<std::byte> memory) : memory_(memory) {}
+  [[nodiscard]] std::uint64_t id() const override { return id_; }
+  [[nodiscard]] int fd() const override { return -1; }
+  [[nodiscard]] std::byte* data() const override { return memory_.data(); }
+  [[nodiscard]] std::size_t size() const override { return memory_.size(); }
+
+ private:
+  const std::uint64_t id_ = fresh_region_id();
+  std::span<std::byte> memory_;
+};
+
+const char* text_of(MemoryWay way) {
+  switch (way) {
+    case MemoryWay::Address:
+      return "the receiver's GPU, by address";
+    case MemoryWay::Ipc:
+      return "the receiver's GPU, by CUDA IPC";
+    case MemoryWay::File:
+      return "the receiver's GPU, by cuMem";
+    case MemoryWay::None:
+      break;
+  }
+  return "memory of the host";
 }
 
 Bytes fifo_size(const ConnectionId& id) {
@@ -39,8 +62,15 @@ Offer& offer_in(const TransportEnd& end) {
 }  // namespace
 
 ProcessLinks::ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory,
+                           const GpuDirectSettings& direct,
                            std::unique_ptr<Connections> connections)
-    : bootstrap_(bootstrap), memory_(memory), connections_(std::move(connections)) {}
+    : bootstrap_(bootstrap),
+      memory_(memory),
+      direct_(direct),
+      connections_(std::move(connections)) {
+  connections_->set_lender(
+      [this](const ConnectionId& id, bool receives) { return lend(id, receives); });
+}
 
 ProcessLinks::~ProcessLinks() {
   for (const std::span<std::byte> pages : mapped_) memory_.unmap(pages);
@@ -52,7 +82,8 @@ Result<std::unique_ptr<ProcessLinks>> ProcessLinks::make(Bootstrap& bootstrap, D
                                                          Deadline deadline) {
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
                Connections::make(bootstrap, transport, deadline));
-  std::unique_ptr<ProcessLinks> links(new ProcessLinks(bootstrap, memory, std::move(connections)));
+  std::unique_ptr<ProcessLinks> links(
+      new ProcessLinks(bootstrap, memory, wish.direct, std::move(connections)));
   RINGSIDE_TRY(links->gather_reach(wish, deadline));
   return links;
 }
@@ -86,14 +117,20 @@ bool ProcessLinks::opens(const ConnectionId& id) const {
   return reach_[id.from * n + id.to] == std::byte{1};
 }
 
+ConnectionId ProcessLinks::host_id(ConnectionId id) const {
+  if (connections_->transport_of(id).door == Door::Host) id.slot_size += 128;
+  return id;
+}
+
 Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline deadline) {
   const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
   std::vector<ConnectionId> fresh;
   std::vector<ConnectionId> between;
   for (const ConnectionId& id : wanted) {
-    if (fifos_.contains(id)) continue;
+    if (links_.contains(id)) continue;
     if (id.from == me && id.to == me) {
-      RINGSIDE_TRY(fifos_[id], memory_.take(fifo_size(id)));
+      RINGSIDE_TRY(std::byte* const fifo, memory_.take(fifo_size(id)));
+      links_[id] = {.fifo = fifo, .way = "this rank's GPU"};
       continue;
     }
     fresh.push_back(id);
@@ -122,14 +159,15 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
 }
 
 Status ProcessLinks::offer(const ConnectionId& id, const TransportEnd& end, Deadline deadline) {
-  RINGSIDE_TRY(fifos_[id], memory_.take_to_share(fifo_size(id), between_processes_));
-  RINGSIDE_TRY(const DeviceShare share, memory_.share(fifos_[id], places_[id.from].process));
+  RINGSIDE_TRY(std::byte* const fifo, memory_.take_to_share(fifo_size(id), between_processes_));
+  RINGSIDE_TRY(const DeviceShare share, memory_.share(fifo, places_[id.from].process));
   if (share.file) {
     RINGSIDE_TRY(send_fd(end.file_socket(), share.file.get(), bootstrap_.patience(deadline)));
   }
   Offer& offer = offer_in(end);
   offer.handle = share.handle;
   std::atomic_ref(offer.is_there).store(1, std::memory_order_release);
+  links_[id] = {.fifo = fifo, .way = text_of(share.handle.way)};
   return {};
 }
 
@@ -148,16 +186,35 @@ Status ProcessLinks::accept(const ConnectionId& id, const TransportEnd& end, Dea
   if (share.handle.way == MemoryWay::File) {
     RINGSIDE_TRY(share.file, recv_fd(end.file_socket(), bootstrap_.patience(deadline)));
   }
-  RINGSIDE_TRY(fifos_[id], memory_.open(share));
+  RINGSIDE_TRY(std::byte* const fifo, memory_.open(share));
+  links_[id] = {.fifo = fifo, .way = text_of(share.handle.way)};
   return {};
 }
 
 Status ProcessLinks::map(const ConnectionId& id, std::span<std::byte> pages) {
   RINGSIDE_ASSERT(pages.size() >= fifo_size(id).value, "{} bytes for slots that take {}",
                   pages.size(), fifo_size(id).value);
-  RINGSIDE_TRY(fifos_[id], memory_.map(pages));
+  RINGSIDE_TRY(std::byte* const fifo, memory_.map(pages));
   mapped_.push_back(pages);
+  links_[id] = {.fifo = fifo, .way = text_of(MemoryWay::None)};
   return {};
+}
+
+/// The GPU's memory before the host's, until an adapter has refused it.
+Result<LentOffers> ProcessLinks::lend(const ConnectionId& id, bool receives) {
+  RINGSIDE_TRY(std::byte* const fifo, memory_.take_shared(fifo_size(id)));
+  links_[id] = {.fifo = fifo};
+  LentOffers offers;
+  const AdapterAccess access = memory_.adapter_access();
+  const Transport& transport = connections_->transport_of(id);
+  if (!refusing_.contains(&transport) && may_lend(direct_, access, receives)) {
+    RINGSIDE_TRY(AdapterMemory slots,
+                 memory_.take_for_adapters(LentSlots::memory_for(Bytes{id.slot_size})));
+    offers.push_back({adapter_region(std::move(slots), direct_, access), 0});
+  }
+  const std::span<std::byte> whole(fifo, fifo_size(id).value);
+  offers.push_back({std::make_shared<const FifoRegion>(whole), DeviceFifo::kSlotsAt});
+  return offers;
 }
 
 Status ProcessLinks::make_proxy(const ConnectionId& id) {
@@ -165,36 +222,68 @@ Status ProcessLinks::make_proxy(const ConnectionId& id) {
     return Error{ErrorCode::Unsupported, "LL128 through a proxy",
                  "use --proto simple or ll: LL128's lines are whole within GPUs' memory alone"};
   }
-  RINGSIDE_TRY(std::byte* const memory, memory_.take_shared(fifo_size(id)));
-  fifos_[id] = memory;
+  Link& link = links_[id];
+  if (link.fifo == nullptr) {
+    RINGSIDE_TRY(link.fifo, memory_.take_shared(fifo_size(id)));
+  }
   const bool receives = id.to == static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
-  const ProxyFifo fifo{.end = DeviceFifo(memory).end(receives, true),
-                       .protocol = id.protocol,
-                       .slot = static_cast<std::int64_t>(id.slot_size)};
-  proxies_[id] = receives ? make_recv_proxy(fifo, connections_->recv_end(host_id(id)))
-                          : make_send_proxy(fifo, connections_->send_end(host_id(id)));
+  const Transport& transport = connections_->transport_of(id);
+  const LentUse lent =
+      receives ? connections_->recv_end(id).lent() : connections_->send_end(id).lent();
+  if (lent.region != nullptr && lent.region->data() != link.fifo) link.slots = lent.region->data();
+  const AdapterAccess access = memory_.adapter_access();
+  const bool was_offered = id.protocol == Protocol::Simple && may_lend(direct_, access, receives);
+  if (link.slots == nullptr && was_offered) refusing_.insert(&transport);
+  ProxyFifo served{.end = DeviceFifo(link.fifo).end(receives, true),
+                   .protocol = id.protocol,
+                   .slot = static_cast<std::int64_t>(id.slot_size)};
+  if (link.slots != nullptr && access.flush == AdapterAccess::Flush::ByHost) {
+    served.flush = [this] { return memory_.flush_arrived(); };
+  }
+  link.way = fmt::format("{}, {}", transport.name, lent.how.empty() ? "copied" : lent.how);
+  link.proxy = receives ? make_recv_proxy(served, connections_->recv_end(id))
+                        : make_send_proxy(served, connections_->send_end(id));
   return {};
 }
 
 Result<DeviceEnd> ProcessLinks::end_of(const ConnectionId& id, bool receives) {
-  DeviceEnd end = DeviceFifo(fifos_.at(id)).end(receives, proxies_.contains(id));
+  const Link& link = links_.at(id);
+  DeviceEnd end = DeviceFifo(link.fifo).end(receives, link.proxy != nullptr);
+  if (link.slots != nullptr) end.slots = link.slots;
   // Outputs are reached where slots are: this GPU's memory, or that of one which processes open.
   if (id.from != id.to && !opens(id)) end.credit = nullptr;
   return end;
 }
 
 bool ProcessLinks::has_all(std::span<const ConnectionId> ids) const {
-  return std::ranges::all_of(ids, [this](const ConnectionId& id) { return fifos_.contains(id); });
+  return std::ranges::all_of(ids, [this](const ConnectionId& id) { return links_.contains(id); });
 }
 
 bool ProcessLinks::has_proxies(std::span<const ConnectionId> ids) const {
-  return std::ranges::any_of(ids, [this](const ConnectionId& id) { return proxies_.contains(id); });
+  return std::ranges::any_of(
+      ids, [this](const ConnectionId& id) { return links_.at(id).proxy != nullptr; });
 }
 
 std::vector<Proxy*> ProcessLinks::proxies() const {
   std::vector<Proxy*> all;
-  for (const auto& [id, proxy] : proxies_) all.push_back(proxy.get());
+  for (const auto& [id, link] : links_) {
+    if (link.proxy) all.push_back(link.proxy.get());
+  }
   return all;
+}
+
+std::vector<ConnectionId> ProcessLinks::carried(std::span<const ConnectionId> ids) const {
+  std::vector<ConnectionId> found;
+  for (const ConnectionId& id : ids) {
+    if (id.from != id.to && !opens(id)) found.push_back(host_id(id));
+  }
+  return found;
+}
+
+std::map<std::string, int> ProcessLinks::ways() const {
+  std::map<std::string, int> counts;
+  for (const auto& [id, link] : links_) ++counts[link.way];
+  return counts;
 }
 
 }  // namespace ringside

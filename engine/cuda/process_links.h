@@ -2,9 +2,12 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "engine/cuda/gpu_direct.h"
 #include "engine/cuda/lay_out.h"
 #include "engine/cuda/proxy.h"
 #include "engine/runtime/connect.h"
@@ -17,8 +20,9 @@ class Bootstrap;
 ///
 ///   the peer is on this host    in memory of the receiver's GPU, where the sender can open it (MemoryWay); else in the
 ///                               pages that a connection over shm has both map, which kernels see as well
-///   elsewhere, or not over shm  in pinned memory of this process: a proxy takes slots from there to the connection's
-///                               end, and back (proxy.h)
+///   elsewhere, or not over shm  on each side in the rank's GPU, where an RDMA adapter reaches it; else in pinned memory of
+///                               its process. A proxy tells the connection's end of slots that are full, and kernels of
+///                               those that have come; an end that has slots of its own it copies to, and from (proxy.h)
 ///   this rank itself            in its GPU's memory
 ///
 /// Ordering   as Connections
@@ -49,6 +53,14 @@ class ProcessLinks final : public DeviceLinks {
   /// All that there are.
   [[nodiscard]] std::vector<Proxy*> proxies() const;
 
+  /// How the connections are made, for people: "tcp, slots in place" and how many are.
+  [[nodiscard]] std::map<std::string, int> ways() const;
+
+  /// Those of `ids` whose slots go over a connection of connections(), as it names them.
+  /// shape  as end_of()
+  [[nodiscard]] std::vector<ConnectionId> carried(std::span<const ConnectionId> ids) const;
+  [[nodiscard]] const Connections& connections() const { return *connections_; }
+
   /// Whether every two ranks share memory of GPUs, where LL128's lines are whole. All ranks come to the same.
   [[nodiscard]] bool keeps_lines() const { return keeps_lines_; }
   [[nodiscard]] const HostLayout& layout() const { return connections_->layout(); }
@@ -56,24 +68,34 @@ class ProcessLinks final : public DeviceLinks {
   void abort() noexcept { connections_->abort(); }
 
  private:
-  ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory,
+  struct Link {
+    std::byte* fifo = nullptr;   ///< as kernels see it
+    std::byte* slots = nullptr;  ///< where these lie elsewhere; else null
+    std::unique_ptr<Proxy> proxy = {};
+    std::string way = {};
+  };
+  ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory, const GpuDirectSettings& direct,
                std::unique_ptr<Connections> connections);
   Status gather_reach(const MemoryWish& wish, Deadline deadline);
   [[nodiscard]] bool opens(const ConnectionId& id) const;
+  /// The connection whose pages, where it has some, have room for a DeviceFifo: beside its slots, for counters.
+  [[nodiscard]] ConnectionId host_id(ConnectionId id) const;
   Status offer(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
   Status accept(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
   Status map(const ConnectionId& id, std::span<std::byte> pages);
+  Result<LentOffers> lend(const ConnectionId& id, bool receives);
   Status make_proxy(const ConnectionId& id);
 
   Bootstrap& bootstrap_;
   DeviceMemory& memory_;
+  const GpuDirectSettings direct_;
   const std::unique_ptr<Connections> connections_;
   std::vector<DevicePlace> places_;                ///< [rank]
   MemoryWay between_processes_ = MemoryWay::None;  ///< of all ranks alike
   std::vector<std::byte> reach_;  ///< [from][to]: 1 where `from` opens memory of `to`'s GPU
   bool keeps_lines_ = false;
-  std::map<ConnectionId, std::byte*> fifos_;
-  std::map<ConnectionId, std::unique_ptr<Proxy>> proxies_;
+  std::set<const Transport*> refusing_;  ///< an end of which has not taken the GPU's memory
+  std::map<ConnectionId, Link> links_;
   std::vector<std::span<std::byte>> mapped_;
 };
 

@@ -139,12 +139,83 @@ class RecvProxy final : public Proxy {
   std::uint64_t put_;
 };
 
+/// Of an end that sends from the kernel's slots, so that both count messages from 0: a slot is the kernel's again once the end is done with it.
+class LentSendProxy final : public Proxy {
+ public:
+  LentSendProxy(const ProxyFifo& fifo, SendEnd& to) : fifo_(fifo), to_(to) {}
+
+  Result<bool> move() override {
+    RINGSIDE_TRY(to_.progress());
+    const bool has_freed = free_done();
+    if (acquire(fifo_.end.tail) == posted_) return has_freed;
+    const std::size_t bytes = fifo_.end.sizes[posted_ % static_cast<std::uint64_t>(fifo_.slots)];
+    if (bytes == 0 || bytes > static_cast<std::size_t>(fifo_.slot)) {
+      return not_a_slot(bytes, fifo_.slot);
+    }
+    RINGSIDE_TRY(const std::span<std::byte> slot, to_.acquire());
+    if (slot.empty()) return has_freed;
+    RINGSIDE_TRY(to_.post(Bytes{bytes}));
+    ++posted_;
+    return true;
+  }
+  [[nodiscard]] bool is_drained() const override {
+    return acquire(fifo_.end.tail) == posted_ && to_.is_drained();
+  }
+  Status check_peer() override { return to_.check_peer(); }
+
+ private:
+  bool free_done() {
+    const std::uint64_t done = to_.done();
+    if (done == freed_) return false;
+    freed_ = done;
+    release(fifo_.end.head, done);
+    return true;
+  }
+
+  const ProxyFifo fifo_;
+  SendEnd& to_;
+  std::uint64_t posted_ = 0;
+  std::uint64_t freed_ = 0;  ///< of those, what the kernel was told
+};
+
+/// Of an end that receives into the kernel's slots: several may be there, and are given back as the kernel is done.
+class LentRecvProxy final : public Proxy {
+ public:
+  LentRecvProxy(const ProxyFifo& fifo, RecvEnd& from) : fifo_(fifo), from_(from) {}
+
+  Result<bool> move() override {
+    RINGSIDE_TRY(from_.progress());
+    bool has_moved = false;
+    for (const std::uint64_t taken = acquire(fifo_.end.head); returned_ < taken; ++returned_) {
+      RINGSIDE_TRY([[maybe_unused]] const std::span<const std::byte> slot, from_.peek());
+      RINGSIDE_TRY(from_.release());
+      has_moved = true;
+    }
+    const std::uint64_t arrived = from_.arrived();
+    if (arrived == told_) return has_moved;
+    if (fifo_.flush) RINGSIDE_TRY(fifo_.flush());
+    told_ = arrived;
+    release(fifo_.end.tail, told_);
+    return true;
+  }
+  [[nodiscard]] bool is_drained() const override { return true; }
+  Status check_peer() override { return from_.check_peer(); }
+
+ private:
+  const ProxyFifo fifo_;
+  RecvEnd& from_;
+  std::uint64_t told_ = 0;      ///< of those that have arrived
+  std::uint64_t returned_ = 0;  ///< of those, given back to the sender
+};
+
 }  // namespace
 
 std::unique_ptr<Proxy> make_send_proxy(const ProxyFifo& fifo, SendEnd& to) {
+  if (to.lent().region != nullptr) return std::make_unique<LentSendProxy>(fifo, to);
   return std::make_unique<SendProxy>(fifo, to);
 }
 std::unique_ptr<Proxy> make_recv_proxy(const ProxyFifo& fifo, RecvEnd& from) {
+  if (from.lent().region != nullptr) return std::make_unique<LentRecvProxy>(fifo, from);
   return std::make_unique<RecvProxy>(fifo, from);
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,6 +19,7 @@ namespace ringside {
 /// Takes messages between a kernel's slots in memory of this process and an end of a connection between processes.
 ///
 /// Protocols  Simple and LL. What travels is the data alone: of LL's lines each side has its own
+/// Copies     none where the end works on the kernel's slots (TransportEnd::lent()); else one
 /// Threads    one at a time
 /// Ownership  end and memory outlive it
 class Proxy {
@@ -41,9 +43,12 @@ struct ProxyFifo {
   Protocol protocol = Protocol::Simple;
   std::int64_t slot = 0;
   int slots = kSlots;
+  /// Where what arrives lies in memory that needs it: has kernels see it. Empty: it does not
+  std::function<Status()> flush = {};
 };
 
 /// A kernel's messages, to other processes.
+/// shape  lent slots of an end are the fifo's
 std::unique_ptr<Proxy> make_send_proxy(const ProxyFifo& fifo, SendEnd& to);
 /// Other processes' messages, to a kernel.
 std::unique_ptr<Proxy> make_recv_proxy(const ProxyFifo& fifo, RecvEnd& from);

@@ -595,5 +595,6 @@ void Communicator::set_wishes(const CallWishes& wishes) { impl_->executor->set_w
 
 const std::string& Communicator::transport() const { return layout().transport; }
 const HostLayout& Communicator::layout() const { return impl_->executor->layout(); }
+std::map<std::string, int> Communicator::ways() const { return impl_->executor->ways(); }
 
 }  // namespace ringside

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -147,6 +148,8 @@ class Communicator {
   /// What joins the ranks: see HostLayout.
   [[nodiscard]] const std::string& transport() const;
   [[nodiscard]] const HostLayout& layout() const;
+  /// As Executor::ways().
+  [[nodiscard]] std::map<std::string, int> ways() const;
 
  private:
   struct Impl;

@@ -14,6 +14,7 @@
 #include "engine/debuglog/operation_text.h"
 #include "engine/debuglog/start_text.h"
 #include "engine/runtime/debug_output.h"
+#include "engine/transport/shared_memory.h"
 #include "engine/transport/socket_counts.h"
 
 namespace ringside {
@@ -174,7 +175,10 @@ void CommunicatorLog::connected(std::span<const ConnectionId> ids, const Connect
     facts.from = end_of(id.from);
     facts.to = end_of(id.to);
     facts.medium = !is_network ? Medium::Shm : id.from == me ? Medium::NetSend : Medium::NetReceive;
-    facts.network = std::string(transport.nccl_network);
+    facts.network = transport.nccl_network;
+    const SharedRegion* const lent = id.from == me ? connections.send_end(id).lent().region
+                                                   : connections.recv_end(id).lent().region;
+    facts.is_gdr = lent != nullptr && lent->is_device();
     output_.info(kNetwork, connection_text(output_.version(), facts));
   }
   const AlgorithmFacts& algorithm = facts_of(choice.algorithm);

@@ -65,6 +65,8 @@ class Connections::Impl {
     return {};
   }
 
+  void set_lender(Lender lender) { lender_ = std::move(lender); }
+
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline) {
     const std::lock_guard lock(making_);
     const Patience patience(deadline, off_);
@@ -348,7 +350,8 @@ class Connections::Impl {
     return make_send(id, std::move(sockets), patience);
   }
 
-  Joint joint(const ConnectionId& id, Sockets sockets, const Patience& patience) const {
+  Result<Joint> joint(const ConnectionId& id, bool receives, Sockets sockets,
+                      const Patience& patience) const {
     UniqueFd first;
     if (!sockets.empty()) {
       first = std::move(sockets.front());
@@ -357,19 +360,30 @@ class Connections::Impl {
     Joint made = open_->joint(transport_of(id), peers_.at(other_of(id)), std::move(first),
                               {id.protocol, Bytes{id.slot_size}}, id.channel, patience);
     made.more = std::move(sockets);
+    // What a fault loses on its way would lie in a slot that the end takes for another message's.
+    const bool is_lent = id.protocol == Protocol::Simple && lender_ != nullptr &&
+                         transport_of(id).takes_lent_slots && (receives || fault_of(id) == nullptr);
+    if (is_lent) {
+      RINGSIDE_TRY(made.lent, lender_(id, receives));
+    }
     return made;
   }
   Status make_send(const ConnectionId& id, Sockets sockets, const Patience& patience) {
-    auto end = transport_of(id).make_send(joint(id, std::move(sockets), patience));
-    const Fault* const fault = faults_.find(static_cast<int>(id.from), static_cast<int>(id.to),
-                                            static_cast<int>(id.channel));
+    RINGSIDE_TRY(Joint made, joint(id, false, std::move(sockets), patience));
+    auto end = transport_of(id).make_send(std::move(made));
+    const Fault* const fault = fault_of(id);
     if (end && fault != nullptr) {
       end = make_faulty_send_end(*std::move(end), *fault, bootstrap_.clock());
     }
     return add(sends_, id, std::move(end));
   }
   Status make_recv(const ConnectionId& id, Sockets sockets, const Patience& patience) {
-    return add(recvs_, id, transport_of(id).make_recv(joint(id, std::move(sockets), patience)));
+    RINGSIDE_TRY(Joint made, joint(id, true, std::move(sockets), patience));
+    return add(recvs_, id, transport_of(id).make_recv(std::move(made)));
+  }
+  [[nodiscard]] const Fault* fault_of(const ConnectionId& id) const {
+    return faults_.find(static_cast<int>(id.from), static_cast<int>(id.to),
+                        static_cast<int>(id.channel));
   }
 
   template <typename Ends, typename End>
@@ -385,6 +399,7 @@ class Connections::Impl {
   Bootstrap& bootstrap_;
   const Wakeup off_;  ///< signalled by abort()
   const LinkFaults faults_;
+  Lender lender_;
   const std::uint32_t me_;
   std::unique_ptr<OpenTransports> open_;
   Peers peers_;
@@ -418,6 +433,8 @@ Result<std::unique_ptr<Connections>> Connections::make(Bootstrap& bootstrap, con
 
 Connections::Connections(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Connections::~Connections() = default;
+
+void Connections::set_lender(Lender lender) { impl_->set_lender(std::move(lender)); }
 
 Status Connections::connect(std::span<const ConnectionId> wanted, Deadline deadline) {
   return impl_->connect(wanted, deadline);

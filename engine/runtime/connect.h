@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,6 +49,13 @@ class Connections {
   static Result<std::unique_ptr<Connections>> make(Bootstrap& bootstrap, const Transport* wish,
                                                    Deadline deadline, LinkFaults faults = {});
   ~Connections();
+
+  /// What an end is lent to work on (Joint::lent); nothing: it has slots of its own. Asked on connections of Simple whose
+  /// transport takes some, before the end is made.
+  /// errors  whatever keeps it from lending: the connection is not made
+  using Lender = std::function<Result<LentOffers>(const ConnectionId& id, bool receives)>;
+  /// Of connections that are made from now on.
+  void set_lender(Lender lender);
 
   /// Makes those that are not there yet, each of them from or to this rank.
   /// errors  Timeout, PeerGone, System: name the peer and the channel.  Aborted: abort() was called.

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/deadline.h"
@@ -96,6 +98,10 @@ class Executor {
   virtual void set_wishes(const CallWishes& wishes) = 0;
 
   [[nodiscard]] virtual const HostLayout& layout() const = 0;
+
+  /// How the connections are made that it has by now, for people, and how many are: "rdma, GPUDirect by dma-buf". Empty where
+  /// layout() says it all.
+  [[nodiscard]] virtual std::map<std::string, int> ways() const { return {}; }
 
   /// How far its connections have come; peers are ranks of the communicator. Nothing where it has none.
   /// Threads  any

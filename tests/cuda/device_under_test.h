@@ -29,7 +29,8 @@ struct DeviceCompany {
   bool has_others = false;
   /// How these open its memory: within a process by its address, and between processes so. A GPU is as it is.
   MemoryWay shares_by = MemoryWay::None;
-  int number = 0;  ///< which of the host's, by turns
+  bool lets_adapters = false;  ///< whether network adapters reach it. A GPU is as it is
+  int number = 0;              ///< which of the host's, by turns
 };
 
 /// How many there are that launches of ranks on one each can wait for each other; many of fibres.

@@ -14,7 +14,7 @@ namespace {
 class FibreDevice final : public DeviceUnderTest {
  public:
   explicit FibreDevice(DeviceCompany company)
-      : company_(company), memory_(make_fibre_memory(company.shares_by)) {}
+      : company_(company), memory_(make_fibre_memory(company.shares_by, company.lets_adapters)) {}
 
   [[nodiscard]] DeviceLauncher launcher() override {
     return {*memory_, &control_, [this](const DeviceLaunch& launch, Collective collective) {

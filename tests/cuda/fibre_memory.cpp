@@ -19,6 +19,7 @@ namespace {
 
 class FibreMemory : public DeviceMemory {
  public:
+  explicit FibreMemory(bool lets_adapters) : lets_adapters_(lets_adapters) {}
   Result<std::byte*> take(Bytes size) override {
     taken_.push_back(std::make_unique<Line[]>(size.value / sizeof(Line) + 1));
     return reinterpret_cast<std::byte*>(taken_.back().get());
@@ -52,19 +53,31 @@ class FibreMemory : public DeviceMemory {
   }
   Result<std::byte*> open(const DeviceShare& /*share*/) override { return cannot_share(); }
 
+  [[nodiscard]] AdapterAccess adapter_access() const override {
+    return {.is_there = lets_adapters_,
+            .compute_capability = 90,
+            .flush = AdapterAccess::Flush::ByHost};
+  }
+  Result<AdapterMemory> take_for_adapters(Bytes size) override {
+    RINGSIDE_TRY(std::byte* const memory, FibreMemory::take(size));
+    return AdapterMemory{.data = memory, .size = size.value, .is_of_host = true};
+  }
+
  private:
   static Error cannot_share() { return {ErrorCode::Unsupported, "memory of one rank alone"}; }
 
   struct alignas(128) Line {
     std::byte bytes[128];
   };
+  const bool lets_adapters_;
   std::vector<std::unique_ptr<Line[]>> taken_;
 };
 
 /// The same, of a device that all ranks of this host share: what they share lies in files without names.
 class FibreMemoryOfHost final : public FibreMemory {
  public:
-  explicit FibreMemoryOfHost(MemoryWay shares_by) : shares_by_(shares_by) {}
+  FibreMemoryOfHost(MemoryWay shares_by, bool lets_adapters)
+      : FibreMemory(lets_adapters), shares_by_(shares_by) {}
 
   [[nodiscard]] DevicePlace place() const override {
     return {.id = {std::byte{1}},
@@ -163,9 +176,9 @@ class FibreMemoryOfHost final : public FibreMemory {
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by) {
-  if (shares_by == MemoryWay::None) return std::make_unique<FibreMemory>();
-  return std::make_unique<FibreMemoryOfHost>(shares_by);
+std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters) {
+  if (shares_by == MemoryWay::None) return std::make_unique<FibreMemory>(lets_adapters);
+  return std::make_unique<FibreMemoryOfHost>(shares_by, lets_adapters);
 }
 
 }  // namespace ringside

@@ -10,6 +10,7 @@ namespace ringside {
 /// shares_by  None: no other rank reaches it. Else all of this host do, those of this process by its address (Address:
 ///            these alone); others by a path that stands for CUDA's IPC and, as that, does not work within a process, or
 ///            by a file
-std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by);
+/// lets_adapters  whether some is to be had that network adapters read and write
+std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters);
 
 }  // namespace ringside

@@ -18,6 +18,7 @@ ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest
     }
     RINGSIDE_TRY(device, make_device({.has_others = true,
                                       .shares_by = job.shares_by,
+                                      .lets_adapters = job.lets_adapters,
                                       .number = to_int(setup.bootstrap.rank())}));
     device->dead_rank = job.dead_rank;
     const DeviceLauncher launcher = device->launcher();
@@ -37,6 +38,7 @@ Result<int> run_processes(const ProcessJob& job,
   options.local_ranks = job.nranks;
   options.join_timeout = Seconds{30};
   options.trace_path = job.trace_path;
+  options.logs = job.logs;
   options.grace = Seconds{20};  // so that nobody is ended who would have ended by himself
   options.communicator.op_timeout = job.op_timeout;
   options.communicator.connect_timeout = Seconds{30};

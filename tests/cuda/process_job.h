@@ -16,10 +16,12 @@ struct ProcessJob {
   int nranks = 3;
   std::string transport = {};             ///< between them; empty: the fastest
   MemoryWay shares_by = MemoryWay::None;  ///< as DeviceCompany has it, where there is a choice
+  bool lets_adapters = false;             ///< likewise
   MemoryWish memory = {};                 ///< what of that is used
   Seconds op_timeout{20};                 ///< processes that share cores take their time
   int dead_rank = -1;                     ///< whose blocks end before they begin
   std::string trace_path = {};
+  std::string logs = {};  ///< as JobOptions has it
 };
 
 /// One rank's part.

@@ -17,6 +17,7 @@
 #include "harness/bench_grid.h"
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/process_job.h"
+#include "tests/transport/two_ranks.h"
 #include "trace/reader.h"
 
 namespace ringside {
@@ -26,18 +27,43 @@ namespace {
 struct Way {
   const char* name;
   const char* transport;
-  MemoryWay shares_by;
+  MemoryWay shares_by = MemoryWay::None;
+  bool lets_adapters = false;
+  const char* says = "";  ///< of each connection of Simple
   [[nodiscard]] bool shares_memory() const { return shares_by != MemoryWay::None; }
 };
 
-constexpr Way kHostPages{"HostPages", "", MemoryWay::None};
-constexpr Way kIpc{"Ipc", "", MemoryWay::Ipc};
-constexpr Way kFiles{"Files", "", MemoryWay::File};
-constexpr Way kProxy{"Proxy", "tcp", MemoryWay::None};
+constexpr Way kHostPages{.name = "HostPages", .transport = "", .says = "memory of the host"};
+constexpr Way kIpc{.name = "Ipc",
+                   .transport = "",
+                   .shares_by = MemoryWay::Ipc,
+                   .says = "the receiver's GPU, by CUDA IPC"};
+constexpr Way kFiles{.name = "Files",
+                     .transport = "",
+                     .shares_by = MemoryWay::File,
+                     .says = "the receiver's GPU, by cuMem"};
+constexpr Way kProxy{.name = "Proxy", .transport = "tcp", .says = "tcp, slots in place"};
+/// The slots are the device's, their counters the host's.
+constexpr Way kDirect{
+    .name = "Direct", .transport = "tcp", .lets_adapters = true, .says = "tcp, slots in place"};
+constexpr Way kRdma{.name = "Rdma", .transport = "rdma", .says = "rdma, registered host memory"};
+constexpr Way kRdmaDirect{.name = "RdmaDirect",
+                          .transport = "rdma",
+                          .lets_adapters = true,
+                          .says = "rdma, registered host memory"};
+
+/// Those that this machine has.
+std::vector<Way> all_ways() {
+  std::vector<Way> ways{kHostPages, kIpc, kFiles, kProxy, kDirect};
+  const auto rdma = parse_transport("rdma");
+  if (rdma && can_be_opened(**rdma)) ways.insert(ways.end(), {kRdma, kRdmaDirect});
+  return ways;
+}
 
 ProcessJob job_of(const Way& way) {
   return {.transport = way.transport,
           .shares_by = way.shares_by,
+          .lets_adapters = way.lets_adapters,
           .memory = {.may_open = way.shares_memory(), .by_file = way.shares_by == MemoryWay::File}};
 }
 
@@ -98,6 +124,49 @@ TEST_P(CudaProcesses, ASenderWaitsForRoomAndCallsFollowEachOther) {
         return 0;
       });
   EXPECT_ENDS_WELL(status);
+}
+
+// A ring of 3: each rank sends on one connection, and receives on one. Lines are made by proxies.
+TEST_P(CudaProcesses, ACommunicatorTellsHowItsConnectionsAreMade) {
+  const auto status =
+      run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
+        RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
+        const std::map<std::string, int> simple{{GetParam().says, 2}};
+        if (rank.communicator.ways() != simple) return 1;
+        RINGSIDE_TRY(const auto lines, run_case(rank, all_reduce_case(3, Protocol::LL, 90)));
+        int count = 0;
+        for (const auto& [way, connections] : rank.communicator.ways()) count += connections;
+        return count == 4 ? 0 : 2;
+      });
+  EXPECT_ENDS_WELL(status);
+}
+
+/// A folder of the test's own.
+class TestFolder {
+ public:
+  TestFolder() { std::filesystem::create_directories(path_); }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_ = fmt::format("{}cuda_processes_{}", testing::TempDir(), ::getpid());
+};
+
+TEST(CudaProcessLog, TellsWhichNetworkTheConnectionsOfKernelsTake) {
+  const TestFolder folder;
+  ProcessJob job = job_of(kProxy);
+  job.logs = folder.path();
+  const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+    RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
+    return 0;
+  });
+  EXPECT_ENDS_WELL(status);
+  const auto log = read_file(folder.path() + "/rank_0.log");
+  ASSERT_TRUE(log) << log.error().message;
+  EXPECT_NE(log->find("[send] via NET/Socket/0"), std::string::npos) << *log;
+  EXPECT_NE(log->find("[receive] via NET/Socket/0"), std::string::npos) << *log;
 }
 
 // The launches of two ranks wait for the third, and say so; it has nothing to wait for and hears of it.
@@ -357,7 +426,7 @@ TEST(CudaProcessesOfThreads, OpenMemoryByAddressWithinAProcessAndByFileBetweenTh
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, CudaProcesses, testing::Values(kHostPages, kIpc, kFiles, kProxy),
+INSTANTIATE_TEST_SUITE_P(Ways, CudaProcesses, testing::ValuesIn(all_ways()),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

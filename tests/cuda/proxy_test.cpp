@@ -7,6 +7,7 @@
 
 #include "engine/cuda/device_fifo.h"
 #include "engine/cuda/move_lines.h"
+#include "tests/transport/two_ranks.h"
 
 namespace ringside {
 namespace {
@@ -58,6 +59,60 @@ class LineRecvEnd final : public RecvEnd {
 
  private:
   Line& line_;
+};
+
+/// A line whose ends work on the kernel's slots: what is sent leaves when the test says so.
+class LentLineSendEnd final : public SendEnd {
+ public:
+  explicit LentLineSendEnd(std::byte* slots) : slots_(slots) {}
+  Result<std::span<std::byte>> acquire() override {
+    if (sizes.size() >= done_ + most) return std::span<std::byte>();
+    return std::span(slots_ + sizes.size() % kSlots * kSlot, kSlot);
+  }
+  Status post(Bytes size) override {
+    sizes.push_back(size.value);
+    return {};
+  }
+  void leave(std::uint64_t messages) { done_ += messages; }
+  [[nodiscard]] LentUse lent() const override { return {&region_, "lent"}; }
+  [[nodiscard]] std::uint64_t done() const override { return done_; }
+  [[nodiscard]] bool is_drained() const override { return done_ == sizes.size(); }
+  Status progress() override { return {}; }
+  Status check_peer() override { return {}; }
+  void abort() noexcept override {}
+  [[nodiscard]] Bytes slot_size() const override { return Bytes{kSlot}; }
+
+  std::vector<std::size_t> sizes;  ///< of what was posted
+  std::size_t most = kSlots;       ///< on the way
+
+ private:
+  std::byte* slots_;
+  std::uint64_t done_ = 0;
+  const HostRegion region_{Bytes{kSlot}};
+};
+
+class LentLineRecvEnd final : public RecvEnd {
+ public:
+  Result<std::span<const std::byte>> peek() override {
+    return std::span<const std::byte>(region_.data(), released < arrived_ ? kSlot : 0);
+  }
+  Status release() override {
+    ++released;
+    return {};
+  }
+  void arrive(std::uint64_t messages) { arrived_ += messages; }
+  [[nodiscard]] LentUse lent() const override { return {&region_, "lent"}; }
+  [[nodiscard]] std::uint64_t arrived() const override { return arrived_; }
+  Status progress() override { return {}; }
+  Status check_peer() override { return {}; }
+  void abort() noexcept override {}
+  [[nodiscard]] Bytes slot_size() const override { return Bytes{kSlot}; }
+
+  std::uint64_t released = 0;
+
+ private:
+  std::uint64_t arrived_ = 0;
+  const HostRegion region_{Bytes{kSlot}};
 };
 
 /// A proxy's FIFO and the line behind it; what a kernel does is done by hand.
@@ -184,6 +239,66 @@ TEST_F(ProxyTest, OldFlagsAreWrittenOverTwiceOnTheWayRound) {
         1;
     EXPECT_NE(last->low, 0U) << "slot " << i;
   }
+}
+
+// The adapter reads the slot until the message has left; then, and no earlier, the kernel may fill it anew.
+TEST_F(ProxyTest, OfLentSlotsTheKernelGetsBackThoseThatHaveLeft) {
+  const ProxyFifo kernel = fifo(Protocol::Simple, false);
+  LentLineSendEnd end(kernel.end.slots);
+  const auto proxy = make_send_proxy(kernel, end);
+  for (std::uint64_t step = 0; step < 3; ++step)
+    kernel.end.sizes[step] = 100 + static_cast<std::uint32_t>(step);
+  *kernel.end.tail = 3;
+  end.most = 2;
+  EXPECT_TRUE(*proxy->move());
+  EXPECT_TRUE(*proxy->move());
+  EXPECT_FALSE(*proxy->move());  // two are on the way
+  EXPECT_EQ(*kernel.end.head, 0U);
+  end.leave(1);
+  EXPECT_TRUE(*proxy->move());
+  EXPECT_EQ(*kernel.end.head, 1U);
+  EXPECT_EQ(end.sizes, (std::vector<std::size_t>{100, 101, 102}));
+  EXPECT_FALSE(proxy->is_drained());
+  end.leave(2);
+  EXPECT_TRUE(proxy->is_drained());
+  EXPECT_TRUE(*proxy->move());  // the next launch has room
+  EXPECT_EQ(*kernel.end.head, 3U);
+  EXPECT_FALSE(*proxy->move());
+}
+
+TEST_F(ProxyTest, OfLentSlotsTheKernelIsToldOfAllThatAreThereAndGivesThemBackOneByOne) {
+  ProxyFifo kernel = fifo(Protocol::Simple, true);
+  LentLineRecvEnd end;
+  std::vector<std::uint64_t> tails;  // when it was flushed
+  kernel.flush = [&]() -> Status {
+    tails.push_back(*kernel.end.tail);
+    return {};
+  };
+  const auto proxy = make_recv_proxy(kernel, end);
+  EXPECT_FALSE(*proxy->move());
+  end.arrive(5);
+  EXPECT_TRUE(*proxy->move());
+  EXPECT_EQ(*kernel.end.tail, 5U);
+  EXPECT_EQ(end.released, 0U);
+  *kernel.end.head = 2;
+  EXPECT_TRUE(*proxy->move());
+  EXPECT_EQ(end.released, 2U);
+  EXPECT_FALSE(*proxy->move());
+  end.arrive(2);
+  EXPECT_TRUE(*proxy->move());
+  EXPECT_EQ(*kernel.end.tail, 7U);
+  // Each time before the kernel heard of it.
+  EXPECT_EQ(tails, (std::vector<std::uint64_t>{0, 5}));
+}
+
+TEST_F(ProxyTest, OfLentSlotsNothingIsToldThatCouldNotBeFlushed) {
+  ProxyFifo kernel = fifo(Protocol::Simple, true);
+  LentLineRecvEnd end;
+  kernel.flush = [] { return Status(Error{ErrorCode::System, "the GPU is gone"}); };
+  const auto proxy = make_recv_proxy(kernel, end);
+  end.arrive(1);
+  EXPECT_FALSE(proxy->move());
+  EXPECT_EQ(*kernel.end.tail, 0U);
 }
 
 TEST_F(ProxyTest, ServesUntilTheLaunchHasEndedAndAllHasLeft) {

@@ -2,8 +2,9 @@
 # RDMA without an adapter: boots a virtual machine whose kernel has a software one (soft-RoCE), and runs there the contract
 # tests of the transports and jobs between two network namespaces, whole and with what breaks between them.
 #
-#     tests/network/rdma_vm.sh PATH/OF/ringside PATH/OF/ringside_transport_contract_test [contract | jobs | faults | speed]...
+#     tests/network/rdma_vm.sh PATH/OF/ringside PATH/OF/ringside_transport_contract_test [contract | proxies | jobs | faults | speed]...
 #
+# proxies: kernels on fibres whose messages an adapter takes from their slots; its test lies beside the other one's folder.
 # The machine is made by tools/rdma-vm.sh in RINGSIDE_SHARED (default: ../shared). Status 77: it is not there, or cannot run.
 set -euo pipefail
 
@@ -11,7 +12,7 @@ program=$(realpath "$1")
 contract=$(realpath "$2")
 shift 2
 wanted=("$@")
-((${#wanted[@]})) || wanted=(contract jobs faults)
+((${#wanted[@]})) || wanted=(contract proxies jobs faults)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 machine=$(realpath -m "${RINGSIDE_SHARED:-$here/../../../shared}")/tools/rdma-vm.sh
 readonly program contract here machine
@@ -66,6 +67,14 @@ for one in "${wanted[@]}"; do
       # Two processes on one adapter. What takes thousands of packets a second is left to real ones.
       in_machine 400 -- "$contract --gtest_filter='TransportTable*:*rdma*:-*64MiB*:*Thousand*' 2>&1 | grep -v 'OK \|RUN'"
       check "the contract of transports" 'PASSED  \] 9[0-9] tests'
+      if grep -q 'FAILED\|SKIPPED' "$log"; then failed=$((failed + 1)); fi
+      ;;
+    proxies)
+      proxies=$(realpath "$(dirname "$contract")/../cuda/ringside_cuda_processes_test")
+      "$machine" --prepare >"$log" 2>&1 || leave_out "the machine cannot be prepared: $(tail -n 1 "$log")"
+      in_machine 400 --add "$proxies" -- \
+        "$proxies --gtest_filter='*ASenderWaits*Rdma*:*HowItsConnections*Rdma*:*ABenchmark*Rdma*' 2>&1 | grep -v 'OK \|RUN'"
+      check "kernels whose slots an adapter reads and writes" 'PASSED  \] 6 tests'
       if grep -q 'FAILED\|SKIPPED' "$log"; then failed=$((failed + 1)); fi
       ;;
     jobs)

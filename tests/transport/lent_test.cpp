@@ -102,6 +102,54 @@ TEST_P(LentEnds, WhatHasArrivedIsThereBeforeTheFirstIsReleased) {
     ASSERT_EQ(ends.recv->arrived(), static_cast<std::uint64_t>(kSlots));
   }
   EXPECT_TRUE(holds(slot(ends.recv->lent(), 0).first(size_of_message(0).value), 0));
+  for (std::uint64_t taken = 0; taken < 2 * kSlots; ++taken) {
+    std::span<const std::byte> message;
+    ASSERT_TRUE(comes_true(ends, [&] {
+      if (sent < 2 * kSlots && send(ends, sent)) ++sent;
+      message = *ends.recv->peek();
+      return !message.empty();
+    }));
+    EXPECT_EQ(message.size(), size_of_message(taken).value);
+    EXPECT_TRUE(holds(message, taken));
+    ASSERT_TRUE(ends.recv->release());
+  }
+}
+
+// More than lies between the two ends: some of it is still in the sender's slots, and stays as it is.
+TEST_P(LentEnds, WhatIsNotDoneIsStillRead) {
+  constexpr Bytes kLong = 1_MiB;
+  const TwoRanks ranks(transport_, {.send = true, .recv = true});
+  const Ends ends = ranks.connect({Protocol::Simple, kLong});
+  const SharedRegion& slots = *ends.send->lent().region;
+  std::byte* const first = slots.data() + slots.size() - LentSlots::memory_for(kLong).value;
+  std::uint64_t posted = 0, written_over = 0;
+  const auto write_over = [&] {
+    ASSERT_LE(ends.send->done(), posted);
+    for (; written_over < ends.send->done(); ++written_over) {
+      std::memset(first + written_over % kSlots * kLong.value, 0xEE, kLong.value);
+    }
+  };
+  for (std::uint64_t taken = 0; taken < 40;) {
+    if (posted < 40) {
+      const auto room = ends.send->acquire();
+      ASSERT_TRUE(room);
+      if (!room->empty()) {
+        write_over();
+        std::memset(room->data(), static_cast<int>(posted + 1), kLong.value);
+        ASSERT_TRUE(ends.send->post(kLong));
+        ++posted;
+        continue;  // until there is no more room
+      }
+    }
+    ASSERT_TRUE(ends.send->progress());
+    write_over();
+    const auto message = ends.recv->peek();
+    ASSERT_TRUE(message) << message.error().message;
+    if (message->empty()) continue;
+    ASSERT_TRUE(holds(*message, taken)) << taken;
+    ASSERT_TRUE(ends.recv->release());
+    ++taken;
+  }
 }
 
 TEST_P(LentEnds, WhatIsDoneMayBeWrittenOver) {
