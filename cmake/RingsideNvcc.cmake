@@ -11,10 +11,14 @@ function(ringside_nvcc_version)
   set(RINGSIDE_NVCC_VERSION "${CMAKE_MATCH_1}" CACHE INTERNAL "of RINGSIDE_NVCC")
 endfunction()
 
-# ringside_compile_ptx(name source): compiles a *.cu to PTX as part of the build, without the CUDA language,
+# ringside_compile_ptx(name source [architecture]): compiles a *.cu to PTX as part of the build, without the CUDA language,
 # whose set-up takes longer than that; the target `name` has it as its property PTX. Compiling is all: no
 # GPU is needed, and none is asked for. Sets <name>_FOUND.
 function(ringside_compile_ptx name source)
+  set(architecture 75)
+  if(ARGC GREATER 2)
+    set(architecture ${ARGV2})
+  endif()
   set(${name}_FOUND FALSE PARENT_SCOPE)
   if(NOT RINGSIDE_NVCC)
     return()
@@ -30,7 +34,7 @@ function(ringside_compile_ptx name source)
   endif()
   add_custom_command(
     OUTPUT ${ptx}
-    COMMAND ${RINGSIDE_NVCC} -std=c++20 -ptx -arch=compute_75 -allow-unsupported-compiler
+    COMMAND ${RINGSIDE_NVCC} -std=c++20 -ptx -arch=compute_${architecture} -allow-unsupported-compiler
             -ccbin ${CMAKE_CXX_COMPILER} ${warnings} -I ${PROJECT_SOURCE_DIR}
             -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
     DEPENDS ${source}

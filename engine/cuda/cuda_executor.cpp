@@ -206,7 +206,7 @@ class CudaExecutor final : public Executor {
     plan_.event.collective = plan_.choice.collective;
     plan_.event.algorithm = plan_.choice.algorithm;
     plan_.event.protocol = plan_.choice.protocol;
-    plan_.event.is_modelled = facts_of(plan_.choice.algorithm).is_modelled();
+    plan_.event.is_modelled = is_modelled(plan_.choice);
     return &plan_;
   }
 

@@ -21,8 +21,8 @@ namespace ringside {
 ///            their waits, and before they tell (move_simple.h)
 /// source     PTX ISA 9.0, chapter 8, Memory Consistency Model: 8.8 morally strong, 8.9 release and acquire
 ///            patterns, 8.9.6 causality order; bar.sync orders memory among the threads that take part. Virtual aliases
-///            count as distinct proxies (Proxies), and X is before Y at another alias only where "there is an alias
-///            proxy fence along the base causality path from X to Y" (Proxy-preserved base causality order)
+///            count as distinct proxies (Proxies): what is done at the one is before what is done at the other only
+///            where an alias proxy fence lies along the base causality path between (proxy-preserved base causality order)
 template <typename Machine>
 class DeviceEnds {
  public:

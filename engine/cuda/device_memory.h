@@ -12,6 +12,8 @@
 
 namespace ringside {
 
+class DeviceMulticast;
+
 /// Memory that kernels read and write: a GPU's, or of hosts what the tests' fibres use.
 ///
 /// Ownership  what is taken is the object's, and goes with it
@@ -70,6 +72,9 @@ class DeviceMemory {
   /// shape    adapter_access().flush is ByHost
   /// errors   System
   virtual Status flush_arrived() { return {}; }
+
+  /// What a switch does with it, as place().has_multicast says; null: no switch has it.
+  virtual DeviceMulticast* multicast() { return nullptr; }
 };
 
 }  // namespace ringside

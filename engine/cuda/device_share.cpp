@@ -11,6 +11,7 @@ Result<DevicePlace> as_wished(DevicePlace place, const MemoryWish& wish) {
                  "unset it: CUDA IPC serves as well; or install a driver of CUDA 12 or newer"};
   }
   place.shares_by_file = place.shares_by_file && wish.by_file.value_or(true);
+  place.has_multicast = place.has_multicast && wish.may_open && wish.by_switch;
   return place;
 }
 

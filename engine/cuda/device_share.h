@@ -31,6 +31,7 @@ struct DevicePlace {
   ProcessIdentity process{};
   bool shares_by_ipc = false;   ///< with other processes
   bool shares_by_file = false;  ///< likewise
+  bool has_multicast = false;   ///< a switch may join it with others': DeviceMulticast
 };
 
 /// How the ranks of a communicator may get at memory of each other's GPUs: of all of them alike.
@@ -38,6 +39,7 @@ struct MemoryWish {
   bool may_open = true;  ///< false: not at all, in one process neither
   /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
   std::optional<bool> by_file = {};
+  bool by_switch = true;  ///< whether a switch may join them
   GpuDirectSettings direct = {};  ///< how network adapters get at this rank's
 };
 

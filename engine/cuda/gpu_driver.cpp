@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 namespace ringside {
-namespace {
 
-/// returns  null: there is none
-void* driver_function(const char* name, [[maybe_unused]] unsigned version) {
+void* find_driver_function(const char* name, [[maybe_unused]] unsigned version) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult outcome = cudaDriverEntryPointSymbolNotFound;
 #if CUDART_VERSION >= 12050
@@ -19,13 +17,15 @@ void* driver_function(const char* name, [[maybe_unused]] unsigned version) {
   return code == cudaSuccess && outcome == cudaDriverEntryPointSuccess ? found : nullptr;
 }
 
+namespace {
+
 Result<GpuDriver> find_functions() {
   GpuDriver driver;
-#define RINGSIDE_FIND(name, version)                                                       \
-  driver.name = reinterpret_cast<decltype(driver.name)>(driver_function(#name, version));  \
-  if (driver.name == nullptr) {                                                            \
-    return Error{ErrorCode::System, fmt::format("the driver has no {}", #name),            \
-                 "install a newer driver; NCCL_CUMEM_ENABLE=0 shares memory by CUDA IPC"}; \
+#define RINGSIDE_FIND(name, version)                                                           \
+  driver.name = reinterpret_cast<decltype(driver.name)>(find_driver_function(#name, version)); \
+  if (driver.name == nullptr) {                                                                \
+    return Error{ErrorCode::System, fmt::format("the driver has no {}", #name),                \
+                 "install a newer driver; NCCL_CUMEM_ENABLE=0 shares memory by CUDA IPC"};     \
   }
   RINGSIDE_GPU_DRIVER_FUNCTIONS(RINGSIDE_FIND)
 #undef RINGSIDE_FIND

@@ -27,6 +27,10 @@ namespace ringside {
   X(cuMemUnmap, 10020)                     \
   X(cuMemSetAccess, 10020)
 
+/// A function of the driver, as that version of CUDA has it.
+/// returns  null: there is none
+void* find_driver_function(const char* name, unsigned version);
+
 /// These, by their names: found in the driver when they are first asked for, as the runtime finds its own.
 /// So nothing links libcuda, and the program starts where there is none.
 struct GpuDriver {

@@ -42,6 +42,7 @@ class GpuMemory final : public DeviceMemory {
     return sharing_.share(memory, with);
   }
   Result<std::byte*> open(const DeviceShare& share) override { return sharing_.open(share); }
+  DeviceMulticast* multicast() override { return sharing_.multicast(); }
 
   [[nodiscard]] AdapterAccess adapter_access() const override { return adapters_; }
   Result<AdapterMemory> take_for_adapters(Bytes size) override;

@@ -52,6 +52,8 @@ GpuSharing::GpuSharing(int device) : device_(device), ids_(all_ids()) {
   // Under WSL, say, processes share nothing.
   place_.shares_by_ipc = has_attribute(cudaDevAttrIpcEventSupport, device);
   place_.shares_by_file = driver && has_gpu_pages(**driver, device);
+  place_.has_multicast = place_.shares_by_file && has_gpu_multicast(**driver, device);
+  if (place_.has_multicast) multicast_ = make_gpu_multicast(**driver, device);
 }
 
 GpuSharing::~GpuSharing() {

@@ -2,12 +2,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
 #include "engine/cuda/device_share.h"
+#include "engine/cuda/gpu_multicast.h"
 #include "engine/cuda/gpu_pages.h"
 #include "engine/cuda/process_memory.h"
 
@@ -32,6 +34,7 @@ class GpuSharing {
   /// memory  of take(), or any other that cuMemCreate() or cudaMalloc() of this process gave
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) const;
   Result<std::byte*> open(const DeviceShare& share);
+  [[nodiscard]] DeviceMulticast* multicast() { return multicast_.get(); }
 
  private:
   struct Allocation {
@@ -57,6 +60,7 @@ class GpuSharing {
   std::vector<MappedGpuPages> pages_, opened_pages_;
   std::vector<ProcessMemory> blocks_, opened_blocks_;  ///< of cudaMalloc()
   std::vector<void*> opened_ipc_;
+  std::unique_ptr<DeviceMulticast> multicast_;  ///< null: the device has none
 };
 
 }  // namespace ringside

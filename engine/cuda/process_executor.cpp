@@ -69,7 +69,9 @@ class CudaProcessExecutor final : public Executor {
                           .keeps_lines = links_->keeps_lines(),
                           .multiprocessors = device_.multiprocessors,
                           .type = call.type,
-                          .op = call.op},
+                          .op = call.op,
+                          .has_switch = links_->has_switch(),
+                          .ranks_per_node = layout_.ranks_per_node},
                          setup_.wishes);
   }
 
@@ -240,7 +242,7 @@ class CudaProcessExecutor final : public Executor {
     plan->event.collective = choice.collective;
     plan->event.algorithm = choice.algorithm;
     plan->event.protocol = choice.protocol;
-    plan->event.is_modelled = facts.is_modelled();
+    plan->event.is_modelled = is_modelled(choice);
     return plan;
   }
 
@@ -248,14 +250,17 @@ class CudaProcessExecutor final : public Executor {
   Status lay(ProcessPlan& plan) {
     const Choice& choice = plan.choice;
     std::vector<ConnectionId> wanted;
+    std::vector<SwitchName> switches;
     int strands = 1;
     for (int channel = 0; channel < choice.nchannels; ++channel) {
       const ChannelTask& task = plan.tasks[static_cast<std::size_t>(channel)];
-      const auto ids = connections_of(task, me(), channel, choice.protocol, choice.slot);
+      const auto ids = device_connections_of(task, me(), channel, choice);
       wanted.insert(wanted.end(), ids.begin(), ids.end());
+      const auto behind = switches_of(task, me(), channel, choice);
+      switches.insert(switches.end(), behind.begin(), behind.end());
       strands = std::max(strands, task.strands.count);
     }
-    if (!links_->has_all(wanted)) RINGSIDE_TRY(connect(wanted));
+    if (!links_->has_all(wanted, switches)) RINGSIDE_TRY(connect(wanted, switches));
     plan.has_proxies = links_->has_proxies(wanted);
     if (setup_.log != nullptr) {
       setup_.log->connected(links_->carried(wanted), links_->connections(), choice);
@@ -273,12 +278,14 @@ class CudaProcessExecutor final : public Executor {
   }
 
   /// What waits to begin does so first: the others may come here behind it alone.
-  Status connect(std::span<const ConnectionId> wanted) {
+  Status connect(std::span<const ConnectionId> wanted, std::span<const SwitchName> switches) {
     flush();
     const Nanoseconds longest = std::max(setup_.connect_timeout, setup_.op_timeout);
+    const Deadline deadline = deadline_in(longest, setup_.bootstrap.clock());
     {
       const std::lock_guard lock(memory_mutex_);
-      RINGSIDE_TRY(links_->connect(wanted, deadline_in(longest, setup_.bootstrap.clock())));
+      RINGSIDE_TRY(links_->connect(wanted, deadline));
+      RINGSIDE_TRY(links_->connect_switches(switches, deadline));
     }
     if (!links_->has_proxies(wanted)) return {};
     drain();
@@ -370,6 +377,8 @@ Result<CudaProcessOptions> cuda_process_options(const Transport* transport,
   CudaProcessOptions options{.transport = transport};
   options.memory.may_open = disabled.value_or(0) == 0;
   if (cumem && *cumem != -2) options.memory.by_file = *cumem == 1;
+  RINGSIDE_TRY(const auto nvls, env_int(environment, "NCCL_NVLS_ENABLE", 0, 2));
+  options.memory.by_switch = nvls.value_or(2) != 0;
   RINGSIDE_TRY(options.memory.direct, gpu_direct_settings(environment));
   return options;
 }

@@ -17,7 +17,8 @@ struct CudaProcessOptions {
 };
 
 /// As NCCL's variables have it: NCCL_P2P_DISABLE=1, no memory of GPUs is opened; NCCL_CUMEM_ENABLE, by files (1), by CUDA
-/// IPC (0), or what there is (-2); those of GPUDirect, as gpu_direct_settings() has them.
+/// IPC (0), or what there is (-2); NCCL_NVLS_ENABLE=0, no switch reduces; those of GPUDirect, as gpu_direct_settings() has
+/// them.
 /// errors  InvalidArgument: one of them is no such value
 Result<CudaProcessOptions> cuda_process_options(const Transport* transport = nullptr,
                                                 const Environment& environment = env_text);

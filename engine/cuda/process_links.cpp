@@ -67,7 +67,8 @@ ProcessLinks::ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory,
     : bootstrap_(bootstrap),
       memory_(memory),
       direct_(direct),
-      connections_(std::move(connections)) {
+      connections_(std::move(connections)),
+      switches_(bootstrap, memory) {
   connections_->set_lender(
       [this](const ConnectionId& id, bool receives) { return lend(id, receives); });
 }
@@ -109,7 +110,35 @@ Status ProcessLinks::gather_reach(const MemoryWish& wish, Deadline deadline) {
   RINGSIDE_TRY(reach_, bootstrap_.all_gather(row, deadline));
   const auto pairs = static_cast<std::ptrdiff_t>(n * (n - 1));
   keeps_lines_ = std::ranges::count(reach_, std::byte{1}) == pairs;
+  has_switch_ = find_switch();
   return {};
+}
+
+bool ProcessLinks::find_switch() const {
+  if (!std::ranges::all_of(places_, &DevicePlace::has_multicast)) return false;
+  const std::size_t n = places_.size();
+  const auto of_hosts = static_cast<std::size_t>(layout().ranks_per_node);
+  const std::size_t node = of_hosts != 0 ? of_hosts : n;
+  for (std::size_t from = 0; from < n; ++from) {
+    for (std::size_t to = 0; to < n; ++to) {
+      if (from == to || from / node != to / node) continue;
+      const bool share_gpu = places_[from].id == places_[to].id;
+      if (share_gpu || reach_[from * n + to] == std::byte{0}) return false;
+    }
+  }
+  return true;
+}
+
+const TransportEnd& ProcessLinks::end_between(const ConnectionId& id) const {
+  const bool receives = id.to == static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
+  if (receives) return connections_->recv_end(host_id(id));
+  return connections_->send_end(host_id(id));
+}
+
+Status ProcessLinks::connect_switches(std::span<const SwitchName> wanted, Deadline deadline) {
+  return switches_.connect(
+      wanted, [this](const ConnectionId& id) -> const TransportEnd& { return end_between(id); },
+      deadline);
 }
 
 bool ProcessLinks::opens(const ConnectionId& id) const {
@@ -141,9 +170,7 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
   std::vector<std::pair<ConnectionId, const TransportEnd*>> awaited;
   for (const ConnectionId& id : fresh) {
     const bool receives = id.to == me;
-    const TransportEnd& end = receives
-                                  ? static_cast<TransportEnd&>(connections_->recv_end(host_id(id)))
-                                  : connections_->send_end(host_id(id));
+    const TransportEnd& end = end_between(id);
     if (end.shared_pages().empty()) {
       RINGSIDE_TRY(make_proxy(id));
     } else if (!opens(id)) {
@@ -255,8 +282,10 @@ Result<DeviceEnd> ProcessLinks::end_of(const ConnectionId& id, bool receives) {
   return end;
 }
 
-bool ProcessLinks::has_all(std::span<const ConnectionId> ids) const {
-  return std::ranges::all_of(ids, [this](const ConnectionId& id) { return links_.contains(id); });
+bool ProcessLinks::has_all(std::span<const ConnectionId> ids,
+                           std::span<const SwitchName> switches) const {
+  return switches_.has_all(switches) &&
+         std::ranges::all_of(ids, [this](const ConnectionId& id) { return links_.contains(id); });
 }
 
 bool ProcessLinks::has_proxies(std::span<const ConnectionId> ids) const {

@@ -10,6 +10,7 @@
 #include "engine/cuda/gpu_direct.h"
 #include "engine/cuda/lay_out.h"
 #include "engine/cuda/proxy.h"
+#include "engine/cuda/switch_links.h"
 #include "engine/runtime/connect.h"
 
 namespace ringside {
@@ -39,10 +40,18 @@ class ProcessLinks final : public DeviceLinks {
                                                     const MemoryWish& wish, Deadline deadline);
   ~ProcessLinks() override;
 
-  [[nodiscard]] bool has_all(std::span<const ConnectionId> ids) const;
+  [[nodiscard]] bool has_all(std::span<const ConnectionId> ids,
+                             std::span<const SwitchName> switches) const;
 
   /// As Connections::connect(). errors  as there; System: of the GPU's driver
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline);
+
+  /// Slots of groups behind a switch, whose connections are there: as SwitchLinks::connect().
+  /// shape  has_switch()
+  Status connect_switches(std::span<const SwitchName> wanted, Deadline deadline);
+  Result<SwitchSlots> slots_of(const SwitchName& name, Rank /*me*/) override {
+    return switches_.slots_of(name);
+  }
 
   /// shape  it has been connected, from or to this rank
   Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) override;
@@ -63,6 +72,8 @@ class ProcessLinks final : public DeviceLinks {
 
   /// Whether every two ranks share memory of GPUs, where LL128's lines are whole. All ranks come to the same.
   [[nodiscard]] bool keeps_lines() const { return keeps_lines_; }
+  /// Whether a switch joins memory of the GPUs of each node, one GPU a rank. All ranks come to the same.
+  [[nodiscard]] bool has_switch() const { return has_switch_; }
   [[nodiscard]] const HostLayout& layout() const { return connections_->layout(); }
 
   void abort() noexcept { connections_->abort(); }
@@ -80,6 +91,8 @@ class ProcessLinks final : public DeviceLinks {
   [[nodiscard]] bool opens(const ConnectionId& id) const;
   /// The connection whose pages, where it has some, have room for a DeviceFifo: beside its slots, for counters.
   [[nodiscard]] ConnectionId host_id(ConnectionId id) const;
+  [[nodiscard]] bool find_switch() const;
+  [[nodiscard]] const TransportEnd& end_between(const ConnectionId& id) const;
   Status offer(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
   Status accept(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
   Status map(const ConnectionId& id, std::span<std::byte> pages);
@@ -94,6 +107,8 @@ class ProcessLinks final : public DeviceLinks {
   MemoryWay between_processes_ = MemoryWay::None;  ///< of all ranks alike
   std::vector<std::byte> reach_;  ///< [from][to]: 1 where `from` opens memory of `to`'s GPU
   bool keeps_lines_ = false;
+  bool has_switch_ = false;
+  SwitchLinks switches_;
   std::set<const Transport*> refusing_;  ///< an end of which has not taken the GPU's memory
   std::map<ConnectionId, Link> links_;
   std::vector<std::span<std::byte>> mapped_;

@@ -1,6 +1,7 @@
 #include "engine/cuda/switch_slots.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "engine/cuda/device_call.h"
 
@@ -17,6 +18,12 @@ const std::vector<Rank>& members_of(const SwitchGroup& group) {
   return reduces(group) ? group.senders : group.receivers;
 }
 
+ConnectionId counters_of(ConnectionId id, std::size_t members) {
+  id.index += kCounters + (static_cast<std::uint32_t>(members) << kMembersAt);
+  id.slot_size = 0;
+  return id;
+}
+
 }  // namespace
 
 const SwitchGroup* switch_of(const Peer& peer, const Choice& choice) {
@@ -27,8 +34,12 @@ const SwitchGroup* switch_of(const Peer& peer, const Choice& choice) {
 }
 
 SwitchName switch_name(const SwitchGroup& group, const PortNames& names) {
-  return {static_cast<std::uint32_t>(names.channel), static_cast<std::uint32_t>(group.id),
-          names.slot_size.value, members_of(group)};
+  return {.channel = static_cast<std::uint32_t>(names.channel),
+          .group = static_cast<std::uint32_t>(group.id),
+          .slot_size = names.slot_size.value,
+          .reduces = reduces(group),
+          .head = reduces(group) ? group.receivers.front() : group.senders.front(),
+          .members = members_of(group)};
 }
 
 std::vector<SwitchName> switches_of(const ChannelTask& task, Rank me, int channel,
@@ -52,10 +63,8 @@ NamedPorts name_device_ports(const std::vector<Peer>& peers, bool receives, cons
   for (std::size_t port = 0; port < peers.size(); ++port) {
     const SwitchGroup* const group = switch_of(peers[port], choice);
     if (group == nullptr) continue;
-    const auto members = static_cast<std::uint32_t>(members_of(*group).size());
     for (std::uint32_t i = named.first[port]; i < named.first[port + 1]; ++i) {
-      named.ids[i].index += kCounters + (members << kMembersAt);
-      named.ids[i].slot_size = 0;
+      named.ids[i] = counters_of(named.ids[i], members_of(*group).size());
     }
   }
   return named;
@@ -70,6 +79,17 @@ std::vector<ConnectionId> device_connections_of(const ChannelTask& task, Rank me
   std::ranges::sort(ids);
   ids.erase(std::ranges::unique(ids).begin(), ids.end());
   return ids;
+}
+
+ConnectionId switch_connection(const SwitchName& name, Rank member) {
+  const std::vector<Rank> head{name.head}, other{member};
+  const auto pair =
+      std::make_shared<const SwitchGroup>(SwitchGroup{.id = static_cast<int>(name.group),
+                                                      .senders = name.reduces ? other : head,
+                                                      .receivers = name.reduces ? head : other});
+  const PortNames names{.me = member, .channel = static_cast<int>(name.channel)};
+  return counters_of(name_ports({{.group = pair}}, !name.reduces, names).ids.front(),
+                     name.members.size());
 }
 
 std::size_t switch_memory(const SwitchName& name, int slots) {

@@ -24,7 +24,9 @@ struct SwitchName {
   std::uint32_t channel = 0;
   std::uint32_t group = 0;
   std::uint64_t slot_size = 0;
-  std::vector<Rank> members;  ///< in the order of the node
+  bool reduces = false;       ///< load-reduce; else multicast
+  Rank head{0};               ///< who loads, or stores, all copies at once
+  std::vector<Rank> members;  ///< in the order of the node; the head is one of them
   friend auto operator<=>(const SwitchName&, const SwitchName&) = default;
 };
 
@@ -48,6 +50,9 @@ NamedPorts name_device_ports(const std::vector<Peer>& peers, bool receives, cons
                              const Choice& choice);
 std::vector<ConnectionId> device_connections_of(const ChannelTask& task, Rank me, int channel,
                                                 const Choice& choice);
+
+/// The connection between the head and a member, whose counters go with the slots.
+ConnectionId switch_connection(const SwitchName& name, Rank member);
 
 /// Bytes of a group's slots in one copy.
 std::size_t switch_memory(const SwitchName& name, int slots);

@@ -1,5 +1,6 @@
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tests/cuda/device_under_test.h"
@@ -14,7 +15,10 @@ namespace {
 class FibreDevice final : public DeviceUnderTest {
  public:
   explicit FibreDevice(DeviceCompany company)
-      : company_(company), memory_(make_fibre_memory(company.shares_by, company.lets_adapters)) {}
+      : company_(company),
+        memory_(make_fibre_memory(
+            company.shares_by, company.lets_adapters,
+            company.has_switch ? std::optional(company.number) : std::nullopt)) {}
 
   [[nodiscard]] DeviceLauncher launcher() override {
     return {*memory_, &control_, [this](const DeviceLaunch& launch, Collective collective) {

@@ -13,6 +13,7 @@
 #include "engine/cuda/process_memory.h"
 #include "engine/transport/mapping.h"
 #include "engine/transport/sealed_file.h"
+#include "tests/cuda/fibre_multicast.h"
 
 namespace ringside {
 namespace {
@@ -76,16 +77,25 @@ class FibreMemory : public DeviceMemory {
 /// The same, of a device that all ranks of this host share: what they share lies in files without names.
 class FibreMemoryOfHost final : public FibreMemory {
  public:
-  FibreMemoryOfHost(MemoryWay shares_by, bool lets_adapters)
-      : FibreMemory(lets_adapters), shares_by_(shares_by) {}
+  /// number  of a GPU behind a switch
+  FibreMemoryOfHost(MemoryWay shares_by, bool lets_adapters, std::optional<int> number)
+      : FibreMemory(lets_adapters),
+        shares_by_(shares_by),
+        number_(static_cast<std::byte>(number.value_or(0))) {
+    if (number) multicast_ = make_fibre_multicast();
+  }
 
   [[nodiscard]] DevicePlace place() const override {
-    return {.id = {std::byte{1}},
+    return {.id = {std::byte{1}, number_},
             .process = process_identity(),
             .shares_by_ipc = shares_by_ == MemoryWay::Ipc,
-            .shares_by_file = shares_by_ == MemoryWay::File};
+            .shares_by_file = shares_by_ == MemoryWay::File,
+            .has_multicast = multicast_ != nullptr};
   }
-  [[nodiscard]] bool reaches(const DeviceId& other) const override { return other == place().id; }
+  [[nodiscard]] bool reaches(const DeviceId& other) const override {
+    return other.front() == place().id.front();
+  }
+  DeviceMulticast* multicast() override { return multicast_.get(); }
 
   Result<std::byte*> take_to_share(Bytes size, MemoryWay by) override {
     if ((by == MemoryWay::File) != place().shares_by_file) {
@@ -169,6 +179,8 @@ class FibreMemoryOfHost final : public FibreMemory {
   }
 
   const MemoryWay shares_by_;
+  const std::byte number_;
+  std::unique_ptr<DeviceMulticast> multicast_;  ///< null: there is no switch
   std::vector<Taken> taken_;
   std::vector<ProcessMemory> opened_here_;
   std::vector<Mapping> opened_;
@@ -176,9 +188,10 @@ class FibreMemoryOfHost final : public FibreMemory {
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters) {
+std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters,
+                                                std::optional<int> number) {
   if (shares_by == MemoryWay::None) return std::make_unique<FibreMemory>(lets_adapters);
-  return std::make_unique<FibreMemoryOfHost>(shares_by, lets_adapters);
+  return std::make_unique<FibreMemoryOfHost>(shares_by, lets_adapters, number);
 }
 
 }  // namespace ringside

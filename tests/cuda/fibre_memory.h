@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "engine/cuda/device_memory.h"
 
@@ -11,6 +12,8 @@ namespace ringside {
 ///            these alone); others by a path that stands for CUDA's IPC and, as that, does not work within a process, or
 ///            by a file
 /// lets_adapters  whether some is to be had that network adapters read and write
-std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters);
+/// number         which of the host's GPUs it is of, where each rank has one of its own behind a switch; none: all share one
+std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters,
+                                                std::optional<int> number = std::nullopt);
 
 }  // namespace ringside

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
@@ -11,13 +11,15 @@ namespace ringside {
 /// What stands for an NVSwitch: ranges of addresses at which several copies of some memory are one. Nobody can load or
 /// store there but a FibreMachine that asks for the copies.
 ///
-/// Threads  one at a time, of a process
+/// Threads  any
 class FibreSwitch {
  public:
   /// copies   each of so many bytes; they outlive the process's fibres
+  /// bound    how many members are ready: nobody asks for places before all are. Null: they are
   /// returns  where all of them are one
   /// errors   System: no addresses
-  static Result<std::byte*> join(const std::vector<std::byte*>& copies, std::size_t bytes);
+  static Result<std::byte*> join(const std::vector<std::byte*>& copies, std::size_t bytes,
+                                 std::uint32_t* bound = nullptr);
 
   /// The place of `at` in each copy.
   /// shape  join() has given it

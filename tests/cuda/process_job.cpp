@@ -16,10 +16,12 @@ ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest
     if (!job.transport.empty()) {
       RINGSIDE_TRY(options.transport, parse_transport(job.transport));
     }
+    const int rank = to_int(setup.bootstrap.rank());
     RINGSIDE_TRY(device, make_device({.has_others = true,
                                       .shares_by = job.shares_by,
                                       .lets_adapters = job.lets_adapters,
-                                      .number = to_int(setup.bootstrap.rank())}));
+                                      .number = job.gpus != 0 ? rank % job.gpus : rank,
+                                      .has_switch = job.has_switch}));
     device->dead_rank = job.dead_rank;
     const DeviceLauncher launcher = device->launcher();
     const CudaDevice own{.memory = &launcher.memory,

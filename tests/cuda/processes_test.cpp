@@ -334,6 +334,9 @@ TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsIsWished) {
   EXPECT_EQ(options_by("NCCL_CUMEM_ENABLE", "1")->memory.by_file, true);
   EXPECT_EQ(options_by("NCCL_CUMEM_ENABLE", "0")->memory.by_file, false);
   EXPECT_FALSE(options_by("NCCL_CUMEM_ENABLE", "2"));
+  EXPECT_TRUE(options_by("NCCL_NVLS_ENABLE", "2")->memory.by_switch);
+  EXPECT_FALSE(options_by("NCCL_NVLS_ENABLE", "0")->memory.by_switch);
+  EXPECT_FALSE(options_by("NCCL_NVLS_ENABLE", "3"));
 }
 
 // Where processes could not open each other's memory, and where they could.

@@ -4,6 +4,7 @@
 #include "engine/cuda/switch_reduce.h"
 #include "tests/cuda/device_under_test.h"
 #include "tests/cuda/host_answer.h"
+#include "tests/cuda/switch_cases.h"
 #include "tests/cuda/switch_connections.h"
 
 namespace ringside {
@@ -12,19 +13,10 @@ namespace {
 /// For waits that are to end so.
 constexpr Nanoseconds kSoon = std::chrono::milliseconds(100);
 
-DeviceCase nvls_case(Collective collective, int nranks, std::int64_t count) {
-  DeviceCase test;
-  test.nranks = nranks;
-  test.is_exact = true;
-  test.call.collective = collective;
-  test.call.type = DataType::Int32;
-  test.call.count = count;
-  test.choice = {.collective = collective,
-                 .algorithm = Algorithm::Nvls,
-                 .slot = 512_B,
-                 .slots_per_chunk = 1,
-                 .chunk = 512_B,
-                 .by_switch = true};
+/// Of DeviceJob, which chooses nothing.
+DeviceCase by_switch_case(Collective collective, int nranks, std::int64_t count) {
+  DeviceCase test = nvls_case(collective, nranks, count);
+  test.choice.by_switch = true;
   return test;
 }
 
@@ -84,7 +76,8 @@ TEST_P(CudaSwitch, EveryCollectiveGivesTheHostsAnswer) {
   for (std::uint64_t turn = 0; turn < 48; ++turn) {
     constexpr std::array kCollectives{Collective::AllReduce, Collective::AllGather,
                                       Collective::ReduceScatter, Collective::AllReduce};
-    DeviceCase test = nvls_case(kCollectives.at(turn % 4), nranks, kCounts.at(turn * 5 / 4 % 8));
+    DeviceCase test =
+        by_switch_case(kCollectives.at(turn % 4), nranks, kCounts.at(turn * 5 / 4 % 8));
     if (turn % 4 == 3) test.choice.algorithm = Algorithm::NvlsTree;
     test.seed = turn + 1;
     test.call.type = static_cast<DataType>(turn / 4 * 5 % 12);
@@ -108,7 +101,7 @@ TEST(CudaSwitch, EveryTypeAndOperationThatItReducesGivesTheHostsAnswer) {
   for (int type = 0; type < 12; ++type) {
     for (const RedOp op : kOpsOfSwitch) {
       for (const Collective collective : {Collective::AllReduce, Collective::ReduceScatter}) {
-        DeviceCase test = nvls_case(collective, 3, 333 + type);
+        DeviceCase test = by_switch_case(collective, 3, 333 + type);
         test.seed = 100 + cases.size();
         test.call.type = static_cast<DataType>(type);
         test.call.op = op;
@@ -149,7 +142,7 @@ TEST(CudaSwitch, EverybodyHasAsManySlotsAsThereAreAndNoMore) {
     SCOPED_TRACE(slots);
     RINGSIDE_DEVICE_OR_SKIP(device);
     SwitchJob ranks(device, slots);
-    const DeviceCase test = nvls_case(Collective::AllReduce, 3, 128 * 3 * 40 + 5);
+    const DeviceCase test = by_switch_case(Collective::AllReduce, 3, 128 * 3 * 40 + 5);
     for (int i = 0; i < 3; ++i) {
       const auto outputs = ranks.job().run(test);
       ASSERT_TRUE(outputs) << outputs.error().message;
@@ -167,7 +160,7 @@ TEST(CudaSwitch, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOutAndNamed) 
       RINGSIDE_DEVICE_OR_SKIP(device);
       device.dead_rank = 1;
       SwitchJob ranks(device);
-      DeviceCase test = nvls_case(collective, 2, 128 * loops);
+      DeviceCase test = by_switch_case(collective, 2, 128 * loops);
       test.timeout = kSoon;
       const auto outputs = ranks.job().run(test);
       ASSERT_FALSE(outputs);
@@ -183,7 +176,7 @@ TEST(CudaSwitch, AnAllReduceWithoutARankEndsAtTheTimeOut) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 2;
   SwitchJob ranks(device);
-  DeviceCase test = nvls_case(Collective::AllReduce, 4, 128 * 40);
+  DeviceCase test = by_switch_case(Collective::AllReduce, 4, 128 * 40);
   test.timeout = kSoon;
   const auto outputs = ranks.job().run(test);
   ASSERT_FALSE(outputs);
@@ -196,7 +189,7 @@ TEST(CudaSwitch, AnAbortEndsEveryWaitLongBeforeTheTimeOut) {
     device.dead_rank = 1;
     device.aborts = true;
     SwitchJob ranks(device);
-    DeviceCase test = nvls_case(collective, 3, 128 * 40);
+    DeviceCase test = by_switch_case(collective, 3, 128 * 40);
     test.timeout = std::chrono::hours(1);
     const auto outputs = ranks.job().run(test);
     ASSERT_FALSE(outputs);
@@ -207,7 +200,7 @@ TEST(CudaSwitch, AnAbortEndsEveryWaitLongBeforeTheTimeOut) {
 TEST(CudaSwitch, WithoutOneNoCallIsLaidOutForIt) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());
-  const auto outputs = job.run(nvls_case(Collective::AllReduce, 2, 100));
+  const auto outputs = job.run(by_switch_case(Collective::AllReduce, 2, 100));
   ASSERT_FALSE(outputs);
   EXPECT_EQ(outputs.error().code, ErrorCode::Unsupported);
 }
