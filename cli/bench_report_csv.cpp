@@ -19,7 +19,7 @@ std::string common_fields(const BenchJob& job) {
 std::string choice_fields(const BenchJob& job, const Choice& choice) {
   if (job.options.backend == BenchOptions::Backend::Nccl) return ",,,0";
   return fmt::format("{},{},{},{}", to_string(choice.algorithm), to_string(choice.protocol),
-                     choice.nchannels, facts_of(choice.algorithm).is_modelled() ? 1 : 0);
+                     choice.nchannels, is_modelled(choice) ? 1 : 0);
 }
 
 std::string timing_line(const BenchJob& job, const BenchRow& row, const char* placement,
@@ -60,11 +60,11 @@ std::string grid_csv(const BenchJob& job, const GridRow& row) {
   std::string text;
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const GridCell& cell = row.cells[i];
-    text += fmt::format("{},{},{},{},{},{:.3f},{:.6g},{},{},{}\n", common_fields(job),
-                        row.bytes.value, to_string(cell.algorithm), to_string(cell.protocol),
-                        facts_of(cell.algorithm).is_modelled() ? 1 : 0, in_us(cell.time),
-                        in_gbs(row.bytes / cell.time) * factor, row.pick == i ? 1 : 0,
-                        row.best == i ? 1 : 0, is_checked ? fmt::to_string(cell.wrong) : "");
+    text +=
+        fmt::format("{},{},{},{},{},{:.3f},{:.6g},{},{},{}\n", common_fields(job), row.bytes.value,
+                    to_string(cell.algorithm), to_string(cell.protocol), cell.is_modelled ? 1 : 0,
+                    in_us(cell.time), in_gbs(row.bytes / cell.time) * factor, row.pick == i ? 1 : 0,
+                    row.best == i ? 1 : 0, is_checked ? fmt::to_string(cell.wrong) : "");
   }
   return text;
 }

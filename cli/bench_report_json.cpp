@@ -25,7 +25,7 @@ Json row_json(const GridRow& row) {
                      {"wrong", cell.wrong},
                      {"is_pick", row.pick == i},
                      {"is_best", row.best == i},
-                     {"is_modelled", facts_of(cell.algorithm).is_modelled()}});
+                     {"is_modelled", cell.is_modelled}});
   }
   return {{"bytes", row.bytes.value}, {"is_pick_good", row.is_pick_good()}, {"cells", cells}};
 }
@@ -49,7 +49,7 @@ std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows) {
     entry["algorithm"] = is_ours ? Json(to_string(row.choice.algorithm)) : Json();
     entry["protocol"] = is_ours ? Json(to_string(row.choice.protocol)) : Json();
     entry["nchannels"] = is_ours ? Json(row.choice.nchannels) : Json();
-    entry["is_modelled"] = facts_of(row.choice.algorithm).is_modelled();
+    entry["is_modelled"] = is_modelled(row.choice);
     results.push_back(std::move(entry));
   }
   return to_text(Json{{"schema", "ringside.bench/1"},

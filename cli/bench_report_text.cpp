@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/append.h"
 #include "base/text.h"
 #include "cli/bench_report.h"
@@ -58,6 +60,9 @@ std::string sweep_foot(const std::vector<BenchRow>& rows) {
   if (study::is_any_modelled(rows)) {
     text += "# modelled             : hosts have no switch that reduces; copies stand for it\n";
   }
+  if (std::ranges::any_of(rows, [](const BenchRow& row) { return row.choice.by_switch; })) {
+    text += "# NVSwitch             : it has reduced and multicast\n";
+  }
   const std::int64_t wrong = study::wrong_in(rows);
   text += fmt::format("# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
   return text + fmt::format("# Avg bus bandwidth    : {:.5g}\n", in_gbs(study::mean_busbw(rows)));
@@ -78,7 +83,7 @@ std::string grid_lines(const GridRow& row) {
     append(text, " {:>12}  {:<16}{:<8}{:>12.2f}{:>8.2f}  {}{}{}{}\n", row.bytes.value,
            to_string(cell.algorithm), to_string(cell.protocol), in_us(cell.time),
            cell.time / row.cells[row.best].time, row.pick == i ? "pick " : "",
-           row.best == i ? "best " : "", facts_of(cell.algorithm).is_modelled() ? "modelled " : "",
+           row.best == i ? "best " : "", cell.is_modelled ? "modelled " : "",
            cell.wrong != 0 ? "WRONG" : "");
   }
   return text;

@@ -20,13 +20,14 @@ Result<std::optional<GridCell>> time_cell(Communicator& communicator, const Benc
   if (!rows && rows.error().code == ErrorCode::Unsupported) return std::optional<GridCell>{};
   if (!rows) return rows.error();
   const BenchTiming& timing = rows->front().out_of_place;
-  return std::optional(GridCell{algorithm, protocol, timing.median, timing.wrong});
+  return std::optional(GridCell{algorithm, protocol, timing.median, timing.wrong,
+                                is_modelled(rows->front().choice)});
 }
 
 std::size_t fastest(const std::vector<GridCell>& cells) {
   std::size_t best = cells.size();
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (facts_of(cells[i].algorithm).is_modelled()) continue;
+    if (cells[i].is_modelled) continue;
     if (best == cells.size() || cells[i].time < cells[best].time) best = i;
   }
   RINGSIDE_ASSERT(best < cells.size(), "no algorithm among {}", cells.size());

@@ -15,9 +15,10 @@ struct GridCell {
   Protocol protocol = Protocol::Simple;
   Seconds time{0};  ///< median of the slowest rank, out of place
   std::int64_t wrong = 0;
+  bool is_modelled = false;  ///< as of the choice
 };
 
-/// One size by all of them. What hosts only model counts neither as the best nor as a pick.
+/// One size by all of them. What was only modelled counts neither as the best nor as a pick.
 struct GridRow {
   Bytes bytes;
   std::vector<GridCell> cells;

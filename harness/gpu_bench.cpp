@@ -152,7 +152,7 @@ class GpuSweep {
       event.collective = row.choice.collective;
       event.algorithm = row.choice.algorithm;
       event.protocol = row.choice.protocol;
-      event.is_modelled = facts_of(row.choice.algorithm).is_modelled();
+      event.is_modelled = is_modelled(row.choice);
       event.sequence = sequence_;
       record_device_events(*lanes_[index], event, options_.type, events[index]);
       event.kind = EventKind::Collective;

@@ -37,8 +37,7 @@ BytesPerSecond mean_busbw(const std::vector<BenchRow>& rows) {
 }
 
 bool is_any_modelled(const std::vector<BenchRow>& rows) {
-  return std::ranges::any_of(
-      rows, [](const BenchRow& row) { return facts_of(row.choice.algorithm).is_modelled(); });
+  return std::ranges::any_of(rows, [](const BenchRow& row) { return is_modelled(row.choice); });
 }
 
 std::size_t good_picks(const std::vector<GridRow>& rows) {
@@ -75,7 +74,7 @@ std::vector<Curve> curves_of(const BenchJob& job, const std::vector<GridRow>& ro
       if (curve == curves.end()) {
         const std::string name =
             fmt::format("{} {}{}", to_string(cell.algorithm), to_string(cell.protocol),
-                        facts_of(cell.algorithm).is_modelled() ? " (modelled)" : "");
+                        cell.is_modelled ? " (modelled)" : "");
         curves.push_back({.name = name, .way = way});
         curve = curves.end() - 1;
       }

@@ -178,7 +178,7 @@ class HostExecutor final : public Executor {
     plan->event.collective = choice.collective;
     plan->event.algorithm = choice.algorithm;
     plan->event.protocol = choice.protocol;
-    plan->event.is_modelled = facts_of(choice.algorithm).is_modelled();
+    plan->event.is_modelled = is_modelled(choice);
     return plan;
   }
 

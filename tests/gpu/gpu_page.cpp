@@ -92,8 +92,8 @@ Result<std::int64_t> print(Gpu& gpu, const Table& table) {
 
 /// Ranks that are processes, each with a kernel of its own; what is printed is rank 0's.
 /// gpu  what make_executor opens, in each rank's process
-Result<int> print_processes(const char* way, std::unique_ptr<Gpu>& gpu,
-                            ExecutorMaker make_executor) {
+Result<int> print_processes(const char* way, std::unique_ptr<Gpu>& gpu, ExecutorMaker make_executor,
+                            const CallWishes& wishes = {}) {
   JobOptions job;
   job.local_ranks = 2;
   job.communicator.op_timeout = Seconds{20};
@@ -102,18 +102,23 @@ Result<int> print_processes(const char* way, std::unique_ptr<Gpu>& gpu,
     BenchOptions options;
     options.sizes = {8_B, 64_KiB, 16_MiB};
     options.device = &gpu->memory();
+    rank.communicator.set_wishes(wishes);
     if (rank.speaks) {
       std::printf("\n## all_reduce of float32, 2 processes, %s\n\n", way);
-      std::printf("| bytes | time (us) | busbw (GB/s) | wrong |\n|---|---|---|---|\n");
+      std::printf(
+          "| bytes | algorithm | time (us) | busbw (GB/s) | wrong |\n|---|---|---|---|---|\n");
     }
     RINGSIDE_TRY(const auto rows, run_bench(rank.communicator, options, [](const BenchRow&) {}));
+    const bool is_nccl = rank.communicator.transport() == "nccl";
     int status = 0;
     for (const BenchRow& row : rows) {
       const BenchTiming& time = row.out_of_place;
       if (time.wrong != 0 || row.in_place->wrong != 0) status = 1;
       if (!rank.speaks) continue;
-      std::printf("| %llu | %.2f | %.2f | %lld |\n",
-                  static_cast<unsigned long long>(row.bytes.value), in_us(time.median),
+      std::printf("| %llu | %s%s | %.2f | %.2f | %lld |\n",
+                  static_cast<unsigned long long>(row.bytes.value),
+                  is_nccl ? "NCCL's" : to_string(row.choice.algorithm),
+                  is_modelled(row.choice) ? " (modelled)" : "", in_us(time.median),
                   in_gbs(time.busbw), static_cast<long long>(time.wrong));
     }
     std::fflush(stdout);
@@ -145,10 +150,13 @@ Result<int> run_processes() {
     RINGSIDE_TRY(const int here, status);
     worst = std::max(worst, here);
   }
+  // By the NVSwitch where there is one, else modelled: the table says which.
+  RINGSIDE_TRY(const int by_nvls, print_processes("nvls", gpu, gpu_process_executor(gpu),
+                                                  {.algorithm = Algorithm::Nvls}));
   RINGSIDE_TRY(const Transport* const tcp, parse_transport("tcp"));
   RINGSIDE_TRY(const int by_proxy,
                print_processes("a proxy and tcp", gpu, gpu_process_executor(gpu, tcp)));
-  return std::max(worst, by_proxy);
+  return std::max({worst, by_nvls, by_proxy});
 }
 
 Result<int> run_nccl() {
