@@ -139,9 +139,18 @@ class Hosts:
 
     def lose(self, host, permille):
         """Of the packets that reach the host, one by one."""
+        self._uncut(host)
+        self._rule(self.name(host), "inet", "input", f"iifname eth0 numgen random mod 1000 < {permille}")
+
+    def lose_each(self, host, count):
+        """Of the packets that reach the host each so-many-th. At random what is sent again is lost at times, and again: its
+        sender waits twice as long each time."""
+        self._uncut(host)
+        self._rule(self.name(host), "inet", "input", f"iifname eth0 numgen inc mod {count} == 0")
+
+    def _uncut(self, host):
         run("ip", "netns", "exec", self.name(host), "ethtool", "-K", "eth0", "gso", "off", "tso", "off", "gro", "off",
             check=False)
-        self._rule(self.name(host), "inet", "input", f"iifname eth0 numgen random mod 1000 < {permille}")
 
     def close_port(self, host, ports):
         """A firewall on the host that drops TCP to these ports silently."""
@@ -157,8 +166,7 @@ class Hosts:
         """The switch's port takes no longer packets from the host, and tells nobody. (A veth passes what its own host has
         yet to cut, whatever the length: so each host cuts for itself.)"""
         for other in range(1, self.count + 1):
-            run("ip", "netns", "exec", self.name(other), "ethtool", "-K", "eth0", "gso", "off", "tso", "off", "gro", "off",
-                check=False)
+            self._uncut(other)
         self._rule(self.switch, "netdev", f"ingress device p{host}", f"meta length > {mtu + 14}")
 
     def set_rate(self, host, rate):

@@ -77,7 +77,7 @@ class Data(unittest.TestCase):
 
     def test_loss_slows_and_spoils_nothing(self):
         with Hosts(2) as hosts:
-            hosts.lose(2, 20)
+            hosts.lose_each(2, 50)
             self.check(hosts, nranks=2)
 
 
