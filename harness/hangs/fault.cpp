@@ -105,9 +105,8 @@ class Injector {
       const std::vector<Step>& body = program_of(place.rank).body;
       std::vector<std::size_t> found;
       for (std::size_t i = 0; i < body.size(); ++i) {
-        // Of what begins together a part that is missing is not labelled.
-        if (body[i].kind == Kind::Call && body[i].bundle == 0 &&
-            group_of(body[i]).ranks.size() > 1 && fits(body[i])) {
+        // Sends and receives that begin together are one call.
+        if (begins_call(body, i) && group_of(body[i]).ranks.size() > 1 && fits(body[i])) {
           found.push_back(i);
         }
       }
@@ -146,6 +145,13 @@ class Injector {
     return program_of(place.rank).odd_body(place.iteration);
   }
 
+  static std::size_t first_of_bundle(const std::vector<Step>& body, std::size_t index) {
+    while (index > 0 && body[index].bundle != 0 && body[index - 1].bundle == body[index].bundle) {
+      --index;
+    }
+    return index;
+  }
+
   static std::vector<Step>::iterator at(std::vector<Step>& body, std::size_t index) {
     return body.begin() + static_cast<std::ptrdiff_t>(index);
   }
@@ -157,7 +163,9 @@ class Injector {
     return true;
   }
 
-  void halt_at(const Place& place, Halt how, const std::string& text) {
+  /// Before all that begins with the call.
+  void halt_at(Place place, Halt how, const std::string& text) {
+    place.index = first_of_bundle(program_of(place.rank).body, place.index);
     const Step call = program_of(place.rank).body[place.index];
     const std::vector<int> before = fault_.culprits;
     blame(place, call, text);
@@ -219,7 +227,20 @@ class Injector {
     const Step call = program_of(place->rank).body[place->index];
     blame(*place, call, text);
     std::vector<Step>& body = odd_body(*place);
-    body.erase(at(body, place->index));
+    const auto first = at(body, place->index);
+    body.erase(first, first + static_cast<std::ptrdiff_t>(bundle_length(body, place->index)));
+    return true;
+  }
+
+  /// Of sends and receives that begin together one alone.
+  bool skip_part() {
+    const auto place = draw([](const Step& step) { return is_p2p(step.op) && step.bundle != 0; });
+    if (!place) return false;
+    std::vector<Step>& body = odd_body(*place);
+    const auto parts = static_cast<std::int64_t>(bundle_length(body, place->index));
+    const std::size_t part = place->index + static_cast<std::size_t>(random_.below(parts));
+    blame(*place, body[part], "leaves out one transfer of several that begin together");
+    body.erase(at(body, part));
     return true;
   }
 
@@ -230,7 +251,11 @@ class Injector {
     blame(*place, call, "makes one call twice");
     ++fault_.seq;
     std::vector<Step>& body = odd_body(*place);
-    body.insert(at(body, place->index), call);
+    const auto first = at(body, place->index);
+    std::vector<Step> again(first,
+                            first + static_cast<std::ptrdiff_t>(bundle_length(body, place->index)));
+    for (Step& step : again) step.bundle = -step.bundle;  // begins before the first does
+    body.insert(first, again.begin(), again.end());
     return true;
   }
 
@@ -344,12 +369,12 @@ class Injector {
 
   /// A rank sends to the peer first that it should first receive from, or the other way round.
   bool cross_transfers() {
-    const auto place = draw([](const Step& step) { return is_p2p(step.op); });
+    const auto place = draw([](const Step& step) { return is_p2p(step.op) && step.bundle == 0; });
     if (!place) return false;
     const std::vector<Step>& body = program_of(place->rank).body;
     const Step call = body[place->index];
     for (std::size_t i = place->index + 1; i < body.size(); ++i) {
-      if (body[i].kind != Kind::Call || !is_p2p(body[i].op)) continue;
+      if (body[i].kind != Kind::Call || !is_p2p(body[i].op) || body[i].bundle != 0) continue;
       if (body[i].group == call.group && body[i].peer == call.peer && body[i].op != call.op) {
         blame(*place, call, "sends and receives in reversed order");
         std::vector<Step>& odd = odd_body(*place);
@@ -362,8 +387,14 @@ class Injector {
 
   bool break_transfer() {
     const auto is_transfer = [](const Step& step) { return is_p2p(step.op); };
+    if (has_bundles() && random_.chance(30) && skip_part()) return true;
     if (random_.chance(35)) return repeat(is_transfer);
     return skip(is_transfer, "leaves out one transfer and goes on");
+  }
+
+  [[nodiscard]] bool has_bundles() const {
+    return std::any_of(program_.sites.begin(), program_.sites.end(),
+                       [](const OutlineStep& line) { return line.bundle != 0; });
   }
 
   bool stall_network() {

@@ -294,6 +294,8 @@ class Judge {
     if (fault_.halt != Halt::None) return;
     const bool is_call =
         fault_.kind != FaultClass::ShapeMismatch && fault_.kind != FaultClass::DtypeMismatch;
+    // It went on to a send or receive, whose other end waits here.
+    if (is_call && is_in_transfer(culprit)) also({"p2p_unmatched"});
     if (contains(surface.absent, culprit)) {
       if (is_call) also({"missing_rank", "order_mismatch", "deadlock_cycle"});
       if (is_call && !has_pending(culprit)) also({"straggler"});
@@ -323,7 +325,6 @@ class Judge {
       also({"missing_rank", "deadlock_cycle", "order_mismatch"});
     // What it did makes it wait in another group than those that wait for it.
     if (is_call && find_cycle(hang_, culprit).size() > 1) also({"deadlock_cycle"});
-    if (is_call && is_in_transfer(culprit)) also({"p2p_unmatched"});
   }
 
   /// Whether the rank waits in a send or receive.

@@ -167,6 +167,60 @@ TEST(Fault, TheSameSeedMakesTheSameCase) {
   }
 }
 
+/// A step of ring attention: sends and receives that begin together between collectives, two of which do, too.
+Outline ring_outline() {
+  const auto outline = parse_outline(
+      "ringside: hang-program/1\nranks: 8\niterations: 12\ngroups: {ring: [0-3, 4-7]}\nsteps:\n"
+      "- repeat: {times: 3, steps: [send_recv: {on: ring, count: 4096}, compute: 1ms]}\n"
+      "- all_reduce: {on: ring, count: 4096}\n"
+      "- grouped: {calls: [all_gather: {on: world, count: 512}, all_reduce: {on: world, count: "
+      "1024}]}\n"
+      "- synchronize\n",
+      "ring.yaml");
+  EXPECT_TRUE(outline) << outline.error().message;
+  return *outline;
+}
+
+HangCase made_of_ring(FaultClass kind, int seed) {
+  CaseOptions options;
+  options.kind = kind;
+  options.outline = ring_outline();
+  auto hang = make_case(options, static_cast<std::uint64_t>(seed));
+  EXPECT_TRUE(hang) << to_string(kind) << ": " << (hang ? "" : hang.error().message);
+  return *std::move(hang);
+}
+
+// Each iteration's body has four sends and receives of a kind at most: those of three rounds, and what is made twice. Only
+// p2p_unmatched leaves out one end alone.
+TEST(Fault, FaultsTakePlaceInWhatBeginsTogether) {
+  for (const FaultClass kind :
+       {FaultClass::MissingRank, FaultClass::DeadRank, FaultClass::Straggler,
+        FaultClass::DivergedControlFlow, FaultClass::ShapeMismatch, FaultClass::P2pUnmatched}) {
+    int in_bundles = 0;
+    int halves = 0;
+    for (int seed = 0; seed < 4 * kSeeds; ++seed) {
+      const HangCase hang = made_of_ring(kind, seed);
+      EXPECT_TRUE(hang.play.is_hung()) << to_string(kind) << " " << seed << hang.fault.text;
+      for (const RankProgram& own : hang.program.programs) {
+        for (const auto& [iteration, body] : own.odd) {
+          std::map<int, int> ends;  // sends less receives, by what begins together
+          for (const Step& step : body) {
+            if (step.kind == Step::Kind::Call && is_p2p(step.op)) {
+              ends[step.bundle] += step.op == Op::Send ? 1 : -1;
+            }
+          }
+          for (const auto& [bundle, balance] : ends) halves += balance != 0;
+        }
+      }
+      const bool is_grouped_collective =
+          !hang.fault.is_p2p && hang.fault.group == 0 && !hang.fault.is_group_missing;
+      in_bundles += hang.fault.is_p2p || is_grouped_collective ? 1 : 0;
+    }
+    EXPECT_GT(in_bundles, 3) << to_string(kind);
+    EXPECT_EQ(halves > 0, kind == FaultClass::P2pUnmatched) << to_string(kind);
+  }
+}
+
 TEST(Fault, NamesReadBack) {
   for (int kind = 0; kind < kFaultClasses; ++kind) {
     const auto fault = static_cast<FaultClass>(kind);
@@ -220,6 +274,24 @@ TEST(Truth, NobodyIsToBlameForAHealthyJobWhateverIsLost) {
     ASSERT_EQ(truth.culprits.size(), 1U);
     EXPECT_TRUE(truth.culprits[0].empty());
   }
+}
+
+// The rank that leaves the all-reduce out waits in the next round for its neighbours, who wait for it in the all-reduce.
+TEST(Truth, WhoGoesOnToTheRingWithoutACollectiveIsInAnUnmatchedTransfer) {
+  int told = 0;
+  for (int seed = 0; seed < 8 * kSeeds; ++seed) {
+    const HangCase hang = made_of_ring(FaultClass::DivergedControlFlow, seed);
+    if (hang.fault.text != "leaves out one collective and goes on") continue;
+    const int culprit = hang.fault.culprits.front();
+    const auto& records = hang.play.ranks[static_cast<std::size_t>(culprit)].records;
+    const bool is_in_ring = std::any_of(records.begin(), records.end(), [](const Record& record) {
+      return is_p2p(record.step->op) && record.completed == kNever;
+    });
+    if (!is_in_ring) continue;
+    ++told;
+    EXPECT_EQ(find_truth(hang).classes.count("p2p_unmatched"), 1U) << seed;
+  }
+  EXPECT_GT(told, 2);
 }
 
 TEST(Truth, OfTwoMembersThatDisagreeEitherMayBeRight) {
