@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -37,11 +39,11 @@ using Place = std::tuple<std::vector<int>, std::size_t, std::vector<int>>;
 /// What a call's time depends on.
 using CallKey =
     std::tuple<int, std::string, std::uint64_t, Place>;  // family, collective, bytes, where
-/// And as the program has it: group, call, type, elements.
-using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool>;
+/// And as the program has it: group, call, type, elements, way.
+using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool, int>;
 
 StepKey key_of(const Step& call, int group) {
-  return {group, call.op, call.type, call.count, call.is_shift};
+  return {group, call.op, call.type, call.count, call.is_shift, call.way};
 }
 
 /// What the simulator calls it: of two ranks each sends to the other.
@@ -62,6 +64,74 @@ std::uint64_t bytes_of(const Step& call, std::size_t members) {
   return call.op == Op::AllGather || call.op == Op::ReduceScatter ? given * members : given;
 }
 
+/// The kinds of ways between two ranks, told apart by the links that a message of an exchange crosses.
+class Ways {
+ public:
+  Ways() = default;
+  /// ranks_per_node  where the job is two nodes that stand for any two; 0: it is the whole
+  Ways(AskedJob asked, int ranks_per_node)
+      : asked_(std::make_unique<AskedJob>(std::move(asked))),
+        network_(std::make_unique<JobNetwork>(asked_->job, std::nullopt, asked_->topology, nullptr,
+                                              asked_->job_fabric())),
+        ranks_per_node_(ranks_per_node) {}
+
+  /// returns  as CallClock::way()
+  int between(int a, int b) {
+    const std::pair<int, int> pair = std::minmax(a, b);
+    const auto [known, is_new] = of_pair_.try_emplace(placed(pair), -1);
+    if (!is_new) return known->second;
+    const auto [kind, is_first] =
+        kinds_.try_emplace(kind_of(known->first), static_cast<int>(firsts_.size()));
+    if (is_first) firsts_.push_back(pair);
+    return known->second = kind->second;
+  }
+
+  /// The ranks that it was first asked for.
+  [[nodiscard]] const std::pair<int, int>& first_of(int way) const {
+    return firsts_[static_cast<std::size_t>(way)];
+  }
+
+ private:
+  /// What its channels carry together, and what a step on it takes.
+  struct WayKind {
+    double rate = std::numeric_limits<double>::max();
+    StepLink slowest = StepLink::NvLink;
+    Seconds beyond{};
+    auto operator<=>(const WayKind&) const = default;
+  };
+
+  /// Ranks of the job that stand for them.
+  [[nodiscard]] std::pair<int, int> placed(const std::pair<int, int>& pair) const {
+    const auto [a, b] = pair;
+    if (ranks_per_node_ == 0) return pair;
+    const bool is_one_node = a / ranks_per_node_ == b / ranks_per_node_;
+    return {a % ranks_per_node_, b % ranks_per_node_ + (is_one_node ? 0 : ranks_per_node_)};
+  }
+
+  [[nodiscard]] WayKind kind_of(const std::pair<int, int>& pair) const {
+    constexpr int kChannels = 2;  // NICs beside each other take turns
+    WayKind kind;
+    std::map<int, int> uses;
+    for (int channel = 0; channel < kChannels; ++channel) {
+      const SimRoute route = network_->route(Rank{pair.first}, Rank{pair.second}, channel);
+      for (const int link : route.links) ++uses[link];
+      kind.slowest = std::max(kind.slowest, route.slowest);
+      kind.beyond = std::max(kind.beyond, route.beyond);
+    }
+    for (const auto& [link, times] : uses) {
+      kind.rate = std::min(kind.rate, network_->rate(link).value / times * kChannels);
+    }
+    return kind;
+  }
+
+  std::unique_ptr<AskedJob> asked_;
+  std::unique_ptr<JobNetwork> network_;
+  int ranks_per_node_ = 0;
+  std::map<std::pair<int, int>, int> of_pair_;
+  std::map<WayKind, int> kinds_;
+  std::vector<std::pair<int, int>> firsts_;
+};
+
 }  // namespace
 
 struct CallClock::Impl {
@@ -77,6 +147,7 @@ struct CallClock::Impl {
     std::optional<std::size_t> call = {};
   };
   std::map<CallKey, Known> places;
+  Ways ways;
   std::map<StepKey, Known> steps;
   std::vector<CallTime> calls;
 
@@ -179,19 +250,47 @@ struct CallClock::Impl {
   /// What it is, and where.
   [[nodiscard]] Result<Known> time_of(const hangs::Program& program, const Step& call,
                                       const Group& group) {
-    std::vector<int> members = group.ranks;
-    if (is_of_pair(call)) members.resize(std::min<std::size_t>(2, members.size()));
-    if (members.size() < 2) return Known{};
-    RINGSIDE_TRY(const Seat seat, seat_of(members));
-    const std::uint64_t bytes = bytes_of(call, members.size());
+    if (group.ranks.size() < 2) return Known{};
+    if (is_of_pair(call)) return time_of_pair(program, call, group);
+    RINGSIDE_TRY(const Seat seat, seat_of(group.ranks));
+    const std::uint64_t bytes = bytes_of(call, group.ranks.size());
     const std::vector<int> nodes =
         has_fabric ? seat.nodes : std::vector<int>{static_cast<int>(seat.nodes.size())};
     const CallKey key{group.family,
-                      is_of_pair(call) ? "transfer" : collective_text(call.op),
+                      collective_text(call.op),
                       bytes,
                       {nodes, seat.hosts_within.size(), seat.gpus}};
     if (const auto found = places.find(key); found != places.end()) return found->second;
     RINGSIDE_TRY(CallTime told, simulate_beside(program, call, group, seat, bytes));
+    return keep(key, std::move(told));
+  }
+
+  [[nodiscard]] Result<Known> time_of_pair(const hangs::Program& program, const Step& call,
+                                           const Group& group) {
+    const int way = call.way >= 0 ? call.way : ways.between(group.ranks[0], group.ranks[1]);
+    const std::uint64_t bytes = bytes_of(call, 2);
+    const CallKey key{group.family, "transfer", bytes, {{way}, 0, {}}};
+    if (const auto found = places.find(key); found != places.end()) return found->second;
+    std::optional<CallTime> slowest;
+    for (const auto& [a, b] : pairs_like(ways.first_of(way))) {
+      RINGSIDE_TRY(const Seat seat, seat_of({a, b}));
+      RINGSIDE_TRY(CallTime told, simulate_beside(program, call, group, seat, bytes));
+      if (!slowest || slowest->time < told.time) slowest = std::move(told);
+    }
+    return keep(key, *std::move(slowest));
+  }
+
+  /// Itself, where its GPUs are of one host, or have one number; else those that have the one's and the other's.
+  [[nodiscard]] std::vector<std::pair<int, int>> pairs_like(const std::pair<int, int>& pair) const {
+    const auto [a, b] = pair;
+    const auto beside = [&](int rank, int other) {
+      return other / gpus_per_host * gpus_per_host + rank % gpus_per_host;
+    };
+    if (a / gpus_per_host == b / gpus_per_host || beside(a, b) == b) return {pair};
+    return {{a, beside(a, b)}, {beside(b, a), b}};
+  }
+
+  Known keep(const CallKey& key, CallTime told) {
     Known known{told.time, calls.size()};
     // Other GPUs of a host, the same times: one row says it.
     const auto like = std::ranges::find_if(calls, [&](const CallTime& one) {
@@ -273,11 +372,19 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
   if (impl->has_fabric) {
     JobOptions all = impl->base.job;
     all.nodes = impl->nnodes;
-    RINGSIDE_TRY(const AskedJob whole, load_job(all));
+    RINGSIDE_TRY(AskedJob whole, load_job(all));
     impl->placed = whole.fabric->nodes;
+    impl->ways = Ways(std::move(whole), 0);
+  } else {
+    JobOptions two = impl->base.job;
+    two.nodes = *one.nodes * std::min(2, impl->nnodes);
+    RINGSIDE_TRY(AskedJob pair, load_job(two));
+    impl->ways = Ways(std::move(pair), gpus);
   }
   return CallClock(std::move(impl));
 }
+
+int CallClock::way(int a, int b) { return impl_->ways.between(a, b); }
 
 int CallClock::gpus_per_host() const { return impl_->gpus_per_host; }
 

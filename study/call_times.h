@@ -45,8 +45,12 @@ class CallClock {
   /// That the ranks stand on, whole NVLink domains of them.
   [[nodiscard]] int hosts() const;
 
-  /// Simulates such a call of a group, if none like it is known. A transfer counts as one between the group's first two
-  /// ranks, both halves of a send_recv of the whole group as that.
+  /// Which kind of way leads between two ranks: those of one carry as much, and hold a step up as long.
+  [[nodiscard]] int way(int a, int b);
+
+  /// Simulates such a call of a group, if none like it is known: a transfer by its Step::way, between the first two ranks that
+  /// had one like it; both halves of a send_recv round the whole group. Between GPUs of different numbers on two hosts it takes
+  /// as long as between those of the one's number or the other's, whichever is slower.
   /// group   index in the program's groups
   /// errors  as simulate_call(); InvalidArgument: a group with other GPUs on one host than on another
   Status learn(const hangs::Program& program, const hangs::Step& call, int group);

@@ -129,13 +129,14 @@ class SimulatedRun {
     const bool is_healthy = drawn.faults.empty();
     if (is_healthy && question_.folder.empty() &&
         !question_.keeps_calls) {  // each rank leaves a dump of its own
-      if (auto folded = fold_program(whole_, roles.like)) {
+      if (auto folded = fold_program(whole_, roles.like, way_of())) {
         RINGSIDE_TRY(const bool is_done, run_folded(*folded, outline.iterations));
         if (is_done) return std::move(outcome_);
       }
     }
     RINGSIDE_TRY(check_size(roles.rank_steps, "all ranks, which are played one by one"));
     whole_ = hangs::make_program(outline);
+    if (clock_) hangs::set_ways(whole_, way_of());
     RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_, scenario_.watchdog));
     outcome_.notes = faults.idle;
     return run_whole(faults, outline.iterations);
@@ -199,10 +200,10 @@ class SimulatedRun {
         const std::span<const hangs::Step> steps(body.data() + i, hangs::bundle_length(body, i));
         i += steps.size();
         if (steps.front().kind != Kind::Call) continue;
-        std::set<hangs::Op> ways;
+        std::set<std::pair<hangs::Op, int>> ways;
         for (const hangs::Step& step : steps) {
           const hangs::Step shared = hangs::as_shared(steps, step);
-          if (hangs::is_p2p(shared.op) && !ways.insert(shared.op).second) continue;
+          if (hangs::is_p2p(shared.op) && !ways.emplace(shared.op, shared.way).second) continue;
           RINGSIDE_TRY(learn_one(shared));
         }
       }
@@ -218,6 +219,12 @@ class SimulatedRun {
     return {};
   }
 
+  /// On hosts of no kind all transfers take alike.
+  [[nodiscard]] hangs::WayOf way_of() {
+    if (!clock_) return {};
+    return [this](int a, int b) { return clock_->way(a, b); };
+  }
+
   [[nodiscard]] hangs::PlayTimes times(const Program& program, const std::vector<int>& group_of,
                                        const std::vector<SlowConnections>& slow) const {
     hangs::PlayTimes times{.call = {}, .is_even = true};
@@ -226,6 +233,10 @@ class SimulatedRun {
       const int whole = group_of[static_cast<std::size_t>(&group - program.groups.data())];
       const Seconds time = clock_ ? clock_->time(step, whole) : usual_time_of(step, whole);
       return std::chrono::round<Nanoseconds>(std::max(time, slowed(slow, step, group)));
+    };
+    if (slow.empty()) return times;
+    times.transfer = [&slow](const hangs::Step& send, const hangs::Group& group, int from, int to) {
+      return std::chrono::round<Nanoseconds>(slowed_transfer(slow, send, group, from, to));
     };
     return times;
   }

@@ -445,10 +445,14 @@ class Player {
       return;
     }
     theirs.pop_front();
-    const bool is_delayed = is_send ? is_hit(member, other) : is_hit(other, member);
+    const Member& sender = is_send ? member : other;
+    const Member& receiver = is_send ? other : member;
+    const bool is_delayed = is_hit(sender, receiver);
     if (is_delayed && network_.by.count() == 0) return;  // both are in it, and wait
     const std::int64_t ready = std::max(far.started, near.started);
-    const std::int64_t end = ready + std::max(transfers_time(member), transfers_time(other)) +
+    const std::int64_t end = ready +
+                             std::max({transfers_time(member), transfers_time(other),
+                                       connection_time(sender, receiver)}) +
                              (is_delayed ? network_.by.count() : 0);
     complete(other, ready, end + late());
     complete(member, ready, end + late());
@@ -499,6 +503,12 @@ class Player {
   /// Of all that the rank sends, or receives, at once.
   std::int64_t transfers_time(const Member& member) {
     return kernel_time(as_shared(bundle_of(member), *record_of(member).step));
+  }
+
+  std::int64_t connection_time(const Member& sender, const Member& receiver) {
+    if (!times_.transfer) return 0;
+    const Step send = as_shared_by_peer(bundle_of(sender), *record_of(sender).step);
+    return times_.transfer(send, group_of(send.group), sender.rank, receiver.rank).count();
   }
 
   const Program& program_;

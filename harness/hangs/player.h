@@ -72,6 +72,9 @@ struct PlayTimes {
   /// Of a call, from when its last member has come; empty: usual_time(). Of one that begins with others it is asked as
   /// they share what carries them: play().
   std::function<Nanoseconds(const Step& call, const Group& group)> call = {};
+  /// What a transfer takes at least, by the connection between its two ranks alone; empty: nothing. It is asked of what goes
+  /// to that rank at once, with ranks of the job.
+  std::function<Nanoseconds(const Step& send, const Group& group, int from, int to)> transfer = {};
   bool is_even =
       false;  ///< everything takes just that; else some per cent more or less, by the seed
 };

@@ -104,6 +104,22 @@ class Expansion {
   std::vector<Step>& body_;
 };
 
+/// The call with the bytes of all that are like it.
+template <typename IsLike>
+Step with_all_bytes(Step call, std::span<const Step> bundle, const IsLike& is_like) {
+  std::uint64_t bytes = 0;
+  std::size_t calls = 0;
+  for (const Step& step : bundle) {
+    if (!is_like(step)) continue;
+    bytes += size_of(step.type).value * static_cast<std::uint64_t>(step.count);
+    ++calls;
+  }
+  if (calls == 1) return call;
+  call.type = DataType::Uint8;
+  call.count = static_cast<std::int64_t>(bytes);
+  return call;
+}
+
 }  // namespace
 
 bool leaves_no_dump(Halt halt) {
@@ -131,17 +147,28 @@ Step as_shared(std::span<const Step> bundle, const Step& call) {
   Step shared = call;
   if (call.is_shift) shared.op = Op::Send;
   if (!is_p2p(call.op)) return shared;
-  std::uint64_t bytes = 0;
-  std::size_t calls = 0;
-  for (const Step& step : bundle) {
-    if (step.op != call.op) continue;
-    bytes += size_of(step.type).value * static_cast<std::uint64_t>(step.count);
-    ++calls;
+  return with_all_bytes(
+      shared, bundle, [&](const Step& step) { return step.op == call.op && step.way == call.way; });
+}
+
+Step as_shared_by_peer(std::span<const Step> bundle, const Step& call) {
+  return with_all_bytes(
+      call, bundle, [&](const Step& step) { return step.op == call.op && step.peer == call.peer; });
+}
+
+void set_ways(Program& program, const WayOf& way_of) {
+  for (int rank = 0; rank < program.ranks; ++rank) {
+    RankProgram& own = program.programs[static_cast<std::size_t>(rank)];
+    const auto set_all = [&](std::vector<Step>& body) {
+      for (Step& step : body) {
+        if (step.kind != Step::Kind::Call || !is_p2p(step.op) || step.is_shift) continue;
+        const Group& group = program.groups[static_cast<std::size_t>(step.group)];
+        step.way = way_of(rank, group.ranks[static_cast<std::size_t>(step.peer)]);
+      }
+    };
+    set_all(own.body);
+    for (auto& [iteration, body] : own.odd) set_all(body);
   }
-  if (calls == 1) return shared;
-  shared.type = DataType::Uint8;
-  shared.count = static_cast<std::int64_t>(bytes);
-  return shared;
 }
 
 bool agree(const Step& a, const Step& b) {

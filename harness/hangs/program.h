@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -46,6 +47,7 @@ struct Step {
   int bundle = 0;   ///< as in OutlineStep: those next to each other that share one begin together
   int stream = -1;  ///< as in OutlineStep
   bool is_shift = false;   ///< all of the group send and receive alike
+  int way = -1;            ///< of a transfer: set_ways(); -1: not told
   std::int64_t count = 0;  ///< elements, as in OutlineStep
   Nanoseconds time{};
 };
@@ -57,10 +59,13 @@ std::size_t bundle_length(const std::vector<Step>& body, std::size_t first);
 /// Whether step `index` begins a call: of sends and receives that begin together the first does, they are one.
 bool begins_call(const std::vector<Step>& body, std::size_t index);
 
-/// A call as it shares what carries it: a send as one of all bytes that are sent with it, a receive likewise. The halves of a
-/// send_recv are one. A collective as it is.
+/// A call as it shares what carries it: a send as one of all bytes that are sent with it on a like way, a receive likewise. The
+/// halves of a send_recv are one. A collective as it is.
 /// bundle  what begins together, the call among it
 Step as_shared(std::span<const Step> bundle, const Step& call);
+
+/// The same of what goes to the same rank.
+Step as_shared_by_peer(std::span<const Step> bundle, const Step& call);
 
 /// Whether NCCL takes the two for one operation: same call, bytes that fit, same root. Ends of a
 /// transfer are no collective and are not compared here.
@@ -99,6 +104,12 @@ Program make_program(const Outline& outline);
 
 /// Likewise, with the programs of these ranks alone: those of others are empty. All groups are there.
 Program make_program_of(const Outline& outline, const std::vector<int>& ranks);
+
+/// Which kind of way leads from the one rank of the job to the other, and back: transfers of one take equally long.
+using WayOf = std::function<int(int a, int b)>;
+
+/// Tells each transfer the way between its two ranks; a shift's, that takes as long as its slowest, none.
+void set_ways(Program& program, const WayOf& way_of);
 
 /// The place of a global rank in a group; -1 where it is no member.
 int group_rank(const Group& group, int rank);

@@ -25,7 +25,8 @@ bool names_a_peer(const Step& step) {
 
 class Folder {
  public:
-  Folder(const Program& program, const std::vector<int>& like) : program_(program), like_(like) {
+  Folder(const Program& program, const std::vector<int>& like, const hangs::WayOf& way_of)
+      : program_(program), like_(like), way_of_(way_of) {
     if (!like_.empty()) return;
     like_.resize(static_cast<std::size_t>(program.ranks));
     std::iota(like_.begin(), like_.end(), 0);
@@ -56,14 +57,15 @@ class Folder {
     int family = 0;
     int place = 0;
     bool is_relative = false;
+    bool has_way = false;  ///< what is sent to it goes one
     auto operator<=>(const Named&) const = default;
   };
   [[nodiscard]] Named named_by(int rank, const Step& step) const {
     const Group& own = group(step.group);
-    if (!step.is_shift) return {own.family, step.peer, false};
+    if (!step.is_shift) return {own.family, step.peer, false, hangs::is_p2p(step.op)};
     const int self = hangs::group_rank(own, like_[static_cast<std::size_t>(rank)]);
     const auto size = static_cast<int>(own.ranks.size());
-    return {own.family, (step.peer - self + size) % size, true};
+    return {own.family, (step.peer - self + size) % size, true, false};
   }
   [[nodiscard]] int peer_of(int rank, const Named& named) const {
     const Group& own = group(
@@ -100,14 +102,30 @@ class Folder {
         }
       }
       colours_.push_back(body->second);
+      ways_.push_back(ways_from(rank, peers_[body->first].places));
     }
+  }
+
+  /// By place; nothing where no ways are told.
+  [[nodiscard]] std::vector<int> ways_from(int rank, const std::vector<Named>& places) const {
+    std::vector<int> ways;
+    if (!way_of_) return ways;
+    for (const Named& named : places) {
+      ways.push_back(named.has_way ? way_of_(rank, peer_of(rank, named)) : -1);
+    }
+    return ways;
   }
 
   /// Of all whom its calls name, in their order: which is long, and the same for many ranks.
   Colour of_peers(int rank) {
     Peers& peers = peers_[like_[static_cast<std::size_t>(rank)]];
     std::vector<Colour> colours;
-    for (const Named& named : peers.places) colours.push_back(colour(peer_of(rank, named)));
+    const std::vector<int>& ways = ways_[static_cast<std::size_t>(rank)];
+    for (std::size_t i = 0; i < peers.places.size(); ++i) {
+      const Colour peer = colour(peer_of(rank, peers.places[i]));
+      const bool has_way = i < ways.size() && ways[i] >= 0;
+      colours.push_back(has_way ? mixed_with(peer, static_cast<std::uint64_t>(ways[i])) : peer);
+    }
     const auto found = peers.known.find(colours);
     if (found != peers.known.end()) return found->second;
     Colour all = 1;
@@ -226,6 +244,8 @@ class Folder {
         const auto family = static_cast<std::size_t>(group(step.group).family);
         const int to = folded_.program.group_of[static_cast<std::size_t>(kind(rank))][family];
         if (names_a_peer(step)) {
+          const Named named = named_by(rank, step);
+          if (named.has_way && way_of_) step.way = way_of_(rank, peer_of(rank, named));
           step.peer = hangs::group_rank(folded_.program.groups[static_cast<std::size_t>(to)],
                                         kind(peer_of(rank, step)));
         }
@@ -239,7 +259,9 @@ class Folder {
 
   const Program& program_;
   std::vector<int> like_;
-  std::map<int, Peers> peers_;  ///< by the rank whose body it is
+  const hangs::WayOf& way_of_;
+  std::vector<std::vector<int>> ways_;  ///< [rank][place that its body names]
+  std::map<int, Peers> peers_;          ///< by the rank whose body it is
   std::vector<Colour> colours_;
   std::vector<int> first_of_;
   FoldedProgram folded_;
@@ -248,8 +270,9 @@ class Folder {
 }  // namespace
 
 std::optional<FoldedProgram> fold_program(const hangs::Program& program,
-                                          const std::vector<int>& like) {
-  return Folder(program, like).run();
+                                          const std::vector<int>& like,
+                                          const hangs::WayOf& way_of) {
+  return Folder(program, like, way_of).run();
 }
 
 }  // namespace ringside

@@ -270,10 +270,9 @@ bool any_call(const Fault& fault, int family, const hangs::Program& program, Vis
   return false;
 }
 
-/// Transfers are not slowed here: who asks for the time of one does not say between whom.
 bool is_used(const Fault& fault, int family, const hangs::Program& program, const SendsOf& sends) {
   return any_call(fault, family, program, [&](const Step& call, int /*seq*/) {
-    return !hangs::is_p2p(call.op) && !hit_by(fault, call, sends).empty();
+    return !hit_by(fault, call, sends).empty();
   });
 }
 
@@ -283,7 +282,11 @@ std::string peers_text(const Fault& fault, int family, const hangs::Program& pro
   if (!sends) return {};
   std::set<int> peers;
   any_call(fault, family, program, [&](const Step& call, int /*seq*/) {
-    if (hangs::is_p2p(call.op)) return false;
+    if (hangs::is_p2p(call.op)) {
+      peers.insert(program.groups[static_cast<std::size_t>(call.group)]
+                       .ranks[static_cast<std::size_t>(call.peer)]);
+      return false;
+    }
     for (const SentOn& one : sends(call, *fault.from)) peers.insert(one.to);
     return false;
   });
@@ -321,6 +324,14 @@ Result<hangs::NetworkFault> stalled_call(const Fault& fault, int family,
                            to_string(fault.kind)),
                "give two ranks of one group, and less than they send" +
                    peers_text(fault, family, program, sends)};
+}
+
+/// What a slow connection takes for it.
+Seconds time_on(const Fault& fault, const SentOn& sent) {
+  Seconds takes{};
+  if (fault.rate) takes += sent.bytes / *fault.rate;
+  if (fault.by) takes += static_cast<double>(sent.messages) * *fault.by;
+  return takes;
 }
 
 /// That simulated time can show it.
@@ -365,9 +376,9 @@ Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program
     if (fault.kind == FaultKind::SlowLink) {
       planned.slow.push_back({fault, family});
       if (!is_used(fault, family, program, sends)) {
-        planned.idle.push_back(
-            fmt::format("{}: no collective uses that connection, and transfers are not slowed{}",
-                        to_string(fault.kind), peers_text(fault, family, program, sends)));
+        planned.idle.push_back(fmt::format("{}: no call uses that connection{}",
+                                           to_string(fault.kind),
+                                           peers_text(fault, family, program, sends)));
       }
       continue;
     }
@@ -388,13 +399,21 @@ Seconds slowed(const std::vector<SlowConnections>& slow, const hangs::Step& call
                const hangs::Group& group, const SendsOf& sends) {
   Seconds most{};
   for (const auto& [fault, family] : slow) {
+    // A send is slow between two ranks: slowed_transfer().
     if (hangs::is_p2p(call.op) || !uses(fault, family, call, group)) continue;
-    for (const SentOn& one : hit_by(fault, call, sends)) {
-      Seconds takes{};
-      if (fault.rate) takes += one.bytes / *fault.rate;
-      if (fault.by) takes += static_cast<double>(one.messages) * *fault.by;
-      most = std::max(most, takes);
-    }
+    for (const SentOn& one : hit_by(fault, call, sends)) most = std::max(most, time_on(fault, one));
+  }
+  return most;
+}
+
+Seconds slowed_transfer(const std::vector<SlowConnections>& slow, const hangs::Step& send,
+                        const hangs::Group& group, int from, int to) {
+  Seconds most{};
+  for (const auto& [fault, family] : slow) {
+    const bool is_of_sender = !fault.from || *fault.from == from;
+    const bool is_of_receiver = !fault.to || *fault.to == to;
+    if (!is_of_sender || !is_of_receiver || (family >= 0 && family != group.family)) continue;
+    most = std::max(most, time_on(fault, {.to = to, .bytes = {bytes_of(send)}, .messages = 1}));
   }
   return most;
 }

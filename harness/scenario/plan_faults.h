@@ -49,9 +49,13 @@ struct PlannedFaults {
 Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program,
                                   std::optional<Seconds> patience = {}, const SendsOf& sends = {});
 
-/// What such a call takes at least, over slow connections.
+/// What such a collective takes at least, over slow connections.
 /// sends  as plan_faults() had it
 Seconds slowed(const std::vector<SlowConnections>& slow, const hangs::Step& call,
                const hangs::Group& group, const SendsOf& sends = {});
+
+/// The same of what one rank of the job sends to another at once.
+Seconds slowed_transfer(const std::vector<SlowConnections>& slow, const hangs::Step& send,
+                        const hangs::Group& group, int from, int to);
 
 }  // namespace ringside

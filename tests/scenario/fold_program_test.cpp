@@ -108,6 +108,31 @@ steps:
   expect_the_same(scenario->outline, 7, "rings");
 }
 
+// Four pairs, the last one's ranks far from each other: two kinds of pairs, and their transfers tell which way they go. What a
+// root sends goes no such way.
+TEST(FoldProgram, RanksAreAlikeWhereTheirTransfersGoLikeWays) {
+  const auto scenario = parse_scenario(
+      "ringside: scenario/1\nname: pairs\nranks: 8\ngroups: {pair: [0-1, 2-3, 4-5, 6-7]}\n"
+      "steps: [transfer: {on: pair, from: 0, to: 1, count: 64}, "
+      "broadcast: {on: world, root: 0, count: 1}]\n",
+      "pairs.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  hangs::Program program = hangs::make_program(scenario->outline);
+  EXPECT_EQ(fold_program(program)->program.ranks, 2);
+  const hangs::WayOf way_of = [](int a, int b) { return std::max(a, b) == 7 ? 5 : 3; };
+  const auto folded = fold_program(program, {}, way_of);
+  ASSERT_TRUE(folded);
+  EXPECT_EQ(folded->program.ranks, 4);
+  hangs::set_ways(program, way_of);
+  for (const int rank : {0, 1, 2, 3, 6, 7}) {
+    const auto kind = static_cast<std::size_t>(folded->kind_of[static_cast<std::size_t>(rank)]);
+    const hangs::Step& own = program.programs[static_cast<std::size_t>(rank)].body[0];
+    EXPECT_EQ(own.way, rank >= 6 ? 5 : 3);
+    EXPECT_EQ(folded->program.programs[kind].body[0].way, own.way) << rank;
+    EXPECT_EQ(folded->program.programs[kind].body[1].way, -1) << rank;
+  }
+}
+
 TEST(FoldProgram, BuiltInWorkloadsTakeTheSameTime) {
   for (const std::string_view name : hangs::workload_names()) {
     for (const int ranks : {4, 8, 16}) {

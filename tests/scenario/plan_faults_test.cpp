@@ -183,6 +183,38 @@ TEST(PlanFaults, AConnectionOfOneKindOfGroupsIsSlowInTheirCallsAlone) {
   EXPECT_FALSE(plan("slow_link:from=0,by=1s,on=tensors", program));
 }
 
+// 4,000 bytes at 1 kB/s: 4 s, of the transfer between those two alone.
+TEST(PlanFaults, ASlowConnectionTakesItsTimeOfTransfers) {
+  const auto scenario = parse_scenario(
+      "ringside: scenario/1\nname: ring\nranks: 4\n"
+      "steps: [grouped: {calls: [transfer: {on: world, from: 0, to: 1, count: 1000}, "
+      "transfer: {on: world, from: 0, to: 2, count: 1000}]}, "
+      "transfer: {on: world, from: 2, to: 3, count: 1000}]\n",
+      "ring.yaml");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  hangs::Program program = hangs::make_program(scenario->outline);
+  const auto planned = plan("slow_link:from=0,to=2,rate=1KB/s", program);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_TRUE(planned->idle.empty()) << planned->idle.front();
+  const Step& send = program.programs[0].body[1];
+  const hangs::Group& group = program.groups[0];
+  EXPECT_NEAR(slowed_transfer(planned->slow, send, group, 0, 2).count(), 4, 1e-9);
+  EXPECT_EQ(slowed_transfer(planned->slow, send, group, 0, 1).count(), 0);
+  EXPECT_EQ(slowed_transfer(planned->slow, send, group, 1, 2).count(), 0);
+  hangs::PlayTimes times{.call = {}, .is_even = true};
+  times.call = [](const Step& /*call*/, const hangs::Group& /*group*/) {
+    return Nanoseconds{1000};
+  };
+  times.transfer = [&](const Step& one, const hangs::Group& in, int from, int to) {
+    return std::chrono::round<Nanoseconds>(slowed_transfer(planned->slow, one, in, from, to));
+  };
+  const hangs::Play play = hangs::play(program, {}, 1, times);
+  EXPECT_LT(play.ranks[1].records[0].completed, 1'000'000);
+  EXPECT_GE(play.ranks[2].records[0].completed, 4'000'000'000);
+  EXPECT_GE(play.ranks[0].records[0].completed, 4'000'000'000);  // of one kernel
+  EXPECT_FALSE(plan("slow_link:from=1,to=3,rate=1KB/s", program)->idle.empty());
+}
+
 // Rank 0 sends 100 bytes in 2 messages to rank 2 on channel 1, and nothing to rank 3.
 std::vector<SentOn> some_sends(const Step& /*call*/, int from) {
   if (from != 0) return {};
