@@ -13,9 +13,10 @@
 #include "engine/capi/handles.h"
 #include "engine/transport/shared_memory.h"
 
-/// Memory that was registered; it is found without, so this is all that there is to it.
+/// Memory that was registered. Hosts find it without.
 struct rsWindow {
   rsComm_t comm = nullptr;
+  int number = 0;  ///< Communicator::register_buffer()
 };
 
 namespace ringside {
@@ -35,7 +36,7 @@ Error not_shared() {
 }
 
 /// All ranks say what they register before any of them returns.
-Status register_window(rsComm_t comm, const void* buff, size_t size, rsWindow_t* win) {
+Status register_window(rsComm_t comm, void* buff, size_t size, rsWindow_t* win) {
   if (win == nullptr) return Error{ErrorCode::InvalidArgument, "win is null", "give its place"};
   *win = nullptr;
   RINGSIDE_TRY(const CommunicatorInUse communicator, communicator_of(comm));
@@ -58,7 +59,8 @@ Status register_window(rsComm_t comm, const void* buff, size_t size, rsWindow_t*
     }
   }
   if (mine == 0) return not_shared();
-  *win = std::make_unique<rsWindow>(rsWindow{comm}).release();
+  RINGSIDE_TRY(const int number, communicator->register_buffer(buff, Bytes{size}));
+  *win = std::make_unique<rsWindow>(rsWindow{comm, number}).release();
   return {};
 }
 
@@ -110,7 +112,12 @@ rsResult_t rsCommWindowDeregister(rsComm_t comm, rsWindow_t win) {
   if (win == nullptr) return rsSuccess;
   if (win->comm != comm) return refuse("a window of another communicator", "give its own");
   const std::unique_ptr<rsWindow> mine(win);
-  return rsSuccess;
+  if (mine->number == 0) return rsSuccess;
+  return guarded([&]() -> Status {
+    RINGSIDE_TRY(const CommunicatorInUse communicator, communicator_of(comm));
+    communicator->deregister_buffer(mine->number);
+    return {};
+  });
 }
 rsResult_t rsCommRegister(rsComm_t comm, void* buff, size_t size, void** handle) {
   return guarded([&]() -> Status {
@@ -119,7 +126,7 @@ rsResult_t rsCommRegister(rsComm_t comm, void* buff, size_t size, void** handle)
     }
     *handle = nullptr;
     if (!is_shared(buff, size)) return not_shared();
-    *handle = std::make_unique<rsWindow>(rsWindow{comm}).release();
+    *handle = std::make_unique<rsWindow>(rsWindow{comm, 0}).release();
     return {};
   });
 }

@@ -2,16 +2,14 @@
 
 #include <utility>
 
-#include "base/env.h"
-
 namespace ringside {
 
 bool can_store_directly(Protocol protocol, const ReduceOp* reduce) {
   return protocol == Protocol::Simple && (reduce == nullptr || reduce->divisor() == 0);
 }
 
-Result<bool> wants_direct_stores() {
-  RINGSIDE_TRY(const auto disabled, env_int("NCCL_P2P_DIRECT_DISABLE", 0, 1));
+Result<bool> wants_direct_stores(const Environment& environment) {
+  RINGSIDE_TRY(const auto disabled, env_int(environment, "NCCL_P2P_DIRECT_DISABLE", 0, 1));
   return disabled.value_or(0) == 0;
 }
 

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "base/env.h"
 #include "base/result.h"
 #include "engine/collectives/direct_stores.h"
 #include "engine/reduce/reduce_op.h"
@@ -16,7 +17,7 @@ bool can_store_directly(Protocol protocol, const ReduceOp* reduce);
 
 /// As the user wishes: yes, unless NCCL_P2P_DIRECT_DISABLE is 1.
 /// errors  InvalidArgument: it is no number
-Result<bool> wants_direct_stores();
+Result<bool> wants_direct_stores(const Environment& environment = env_text);
 
 /// find_direct_stores() of each channel.
 /// tasks    [rank][channel], of all ranks

@@ -14,9 +14,11 @@
 
 #include "engine/collectives/plan.h"
 #include "engine/cuda/cuda_choice.h"
+#include "engine/cuda/direct_plan.h"
 #include "engine/cuda/kernel_collective.h"
 #include "engine/cuda/launch_batch.h"
 #include "engine/cuda/process_links.h"
+#include "engine/cuda/process_windows.h"
 #include "engine/cuda/proxy_server.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/communicator_log.h"
@@ -30,8 +32,9 @@ namespace {
 
 struct ProcessPlan : CallPlan, std::enable_shared_from_this<ProcessPlan> {
   std::optional<ReduceOp> reduce;
-  std::vector<ChannelTask> tasks;  ///< [channel]
-  DeviceGrid grid;                 ///< without blocks before prepare()
+  std::vector<ChannelTask> tasks;    ///< [channel]
+  std::vector<DirectStores> direct;  ///< [channel]; empty: none
+  DeviceGrid grid;                   ///< without blocks before prepare()
   bool has_proxies = false;
 };
 
@@ -49,10 +52,11 @@ struct UnderWay {
 class CudaProcessExecutor final : public Executor {
  public:
   CudaProcessExecutor(const CudaDevice& device, const ExecutorSetup& setup,
-                      std::unique_ptr<ProcessLinks> links)
+                      std::unique_ptr<ProcessLinks> links, std::unique_ptr<ProcessWindows> windows)
       : device_(device),
         setup_(setup),
         links_(std::move(links)),
+        windows_(std::move(windows)),
         layout_(links_->layout()),
         wait_(wait_policy(2 * layout_.local_ranks, layout_.local_cores)) {
     layout_.transport = "cuda+" + layout_.transport;
@@ -102,9 +106,11 @@ class CudaProcessExecutor final : public Executor {
                                 static_cast<std::byte*>(call.output)};
     const CallRanges ranges = ranges_of(call, me(), nranks());
     const Collective kernel = kernel_collective(plan.choice.collective);
-    if (!batch_.add(mine.grid, buffers, kernel, call.stream, ranges)) {
+    DeviceGrid grid = mine.grid;
+    if (!mine.direct.empty()) grid.window = windows_->window_of(ranges.writes);
+    if (!batch_.add(grid, buffers, kernel, call.stream, ranges)) {
       flush();
-      batch_.add(mine.grid, buffers, kernel, call.stream, ranges);
+      batch_.add(grid, buffers, kernel, call.stream, ranges);
     }
     gathered_.push_back({mine.shared_from_this(), sequence});
   }
@@ -194,6 +200,17 @@ class CudaProcessExecutor final : public Executor {
     if (const Status fine = check_outcomes(calls); !fine) fail(fine.error());
   }
 
+  Result<int> register_buffer(void* base, Bytes size) override {
+    if (windows_ == nullptr) return 0;
+    flush();  // as connect()
+    const std::lock_guard lock(memory_mutex_);
+    plans_.clear();  // of all ranks: those before have no tables for it
+    return windows_->add(static_cast<std::byte*>(base), size, connect_deadline());
+  }
+  void deregister_buffer(int number) override {
+    if (windows_ != nullptr) windows_->remove(number);
+  }
+
   void abort() noexcept override {
     stop_kernels();
     links_->abort();
@@ -238,6 +255,14 @@ class CudaProcessExecutor final : public Executor {
         of_hosts != 0 || !facts.needs_nodes ? of_hosts : played_ranks_per_node(nranks());
     const Channels channels = host_channels(nranks(), choice.nchannels, ranks_per_node);
     RINGSIDE_TRY(plan->tasks, plan_channels(choice, channels, shape, me()));
+    const ReduceOp* const reduce = plan->reduce ? &*plan->reduce : nullptr;
+    if (has_direct_stores(call) && can_store_directly(choice.protocol, reduce)) {
+      std::vector<std::vector<ChannelTask>> all;
+      for (int rank = 0; rank < nranks(); ++rank) {
+        RINGSIDE_TRY(all.emplace_back(), plan_channels(choice, channels, shape, Rank{rank}));
+      }
+      plan->direct = direct_stores_of(all)[static_cast<std::size_t>(to_int(me()))];
+    }
     plan->event.rank = to_int(me());
     plan->event.collective = choice.collective;
     plan->event.algorithm = choice.algorithm;
@@ -270,7 +295,8 @@ class CudaProcessExecutor final : public Executor {
         .type = plan.call.type,
         .timeout = setup_.op_timeout,
         .warps_per_strand = warps_on_gpu(choice, plan.call, nranks(), strands),
-        .events = lane_ == nullptr ? 0 : DeviceTrace::kEventsOfStrand};
+        .events = lane_ == nullptr ? 0 : DeviceTrace::kEventsOfStrand,
+        .windows = windows_ == nullptr ? DeviceWindows{} : windows_->on_device()};
     const std::lock_guard lock(memory_mutex_);
     RINGSIDE_TRY(plan.grid,
                  lay_out(ranks_of(plan), shape, device_.control, *links_, *device_.memory));
@@ -280,8 +306,7 @@ class CudaProcessExecutor final : public Executor {
   /// What waits to begin does so first: the others may come here behind it alone.
   Status connect(std::span<const ConnectionId> wanted, std::span<const SwitchName> switches) {
     flush();
-    const Nanoseconds longest = std::max(setup_.connect_timeout, setup_.op_timeout);
-    const Deadline deadline = deadline_in(longest, setup_.bootstrap.clock());
+    const Deadline deadline = connect_deadline();
     {
       const std::lock_guard lock(memory_mutex_);
       RINGSIDE_TRY(links_->connect(wanted, deadline));
@@ -293,8 +318,21 @@ class CudaProcessExecutor final : public Executor {
     return {};
   }
 
+  [[nodiscard]] Deadline connect_deadline() const {
+    return deadline_in(std::max(setup_.connect_timeout, setup_.op_timeout),
+                       setup_.bootstrap.clock());
+  }
+
+  /// Whether a call has tables of what goes without slots: on all ranks or on none. The other ends of listed messages are
+  /// in lists that this rank does not know.
+  [[nodiscard]] bool has_direct_stores(const CollectiveCall& call) const {
+    constexpr int kMostRanks = 32;  // each plans what all do
+    return windows_ != nullptr && windows_->count() > 0 && !is_listed(call) &&
+           nranks() <= kMostRanks;
+  }
+
   [[nodiscard]] std::array<DeviceRank, 1> ranks_of(const ProcessPlan& plan) const {
-    return {DeviceRank{me(), plan.tasks, plan.reduce ? &*plan.reduce : nullptr}};
+    return {DeviceRank{me(), plan.tasks, plan.reduce ? &*plan.reduce : nullptr, plan.direct}};
   }
 
   [[nodiscard]] bool is_under_way(const ProcessPlan& plan) {
@@ -352,6 +390,7 @@ class CudaProcessExecutor final : public Executor {
   const CudaDevice device_;
   ExecutorSetup setup_;
   const std::unique_ptr<ProcessLinks> links_;
+  const std::unique_ptr<ProcessWindows> windows_;  ///< null: nothing is registered
   HostLayout layout_;
   WaitPolicy wait_;
   TraceLane* lane_ = nullptr;  ///< null: nothing is recorded
@@ -380,6 +419,9 @@ Result<CudaProcessOptions> cuda_process_options(const Transport* transport,
   RINGSIDE_TRY(const auto nvls, env_int(environment, "NCCL_NVLS_ENABLE", 0, 2));
   options.memory.by_switch = nvls.value_or(2) != 0;
   RINGSIDE_TRY(options.memory.direct, gpu_direct_settings(environment));
+  RINGSIDE_TRY(const auto registers, env_int(environment, "NCCL_LOCAL_REGISTER", 0, 2));
+  RINGSIDE_TRY(const bool stores_directly, wants_direct_stores(environment));
+  options.registers = stores_directly && registers.value_or(1) != 0;
   return options;
 }
 
@@ -390,8 +432,12 @@ Result<std::unique_ptr<Executor>> make_cuda_process_executor(const CudaDevice& d
                ProcessLinks::make(setup.bootstrap, *device.memory, options.transport,
                                   options.memory, setup.deadline));
   if (setup.log != nullptr) setup.log->placed(links->connections());
+  std::unique_ptr<ProcessWindows> windows;
+  if (options.registers) {
+    RINGSIDE_TRY(windows, ProcessWindows::make(setup.bootstrap, *device.memory, *links));
+  }
   return std::unique_ptr<Executor>(
-      std::make_unique<CudaProcessExecutor>(device, setup, std::move(links)));
+      std::make_unique<CudaProcessExecutor>(device, setup, std::move(links), std::move(windows)));
 }
 
 }  // namespace ringside

@@ -14,11 +14,12 @@ namespace ringside {
 struct CudaProcessOptions {
   const Transport* transport = nullptr;  ///< between ranks; null: the fastest that there is
   MemoryWish memory = {};
+  bool registers = true;  ///< false: register_buffer() makes no difference. Of all ranks alike
 };
 
 /// As NCCL's variables have it: NCCL_P2P_DISABLE=1, no memory of GPUs is opened; NCCL_CUMEM_ENABLE, by files (1), by CUDA
 /// IPC (0), or what there is (-2); NCCL_NVLS_ENABLE=0, no switch reduces; those of GPUDirect, as gpu_direct_settings() has
-/// them.
+/// them; NCCL_LOCAL_REGISTER=0 or NCCL_P2P_DIRECT_DISABLE=1, registered buffers are as any others.
 /// errors  InvalidArgument: one of them is no such value
 Result<CudaProcessOptions> cuda_process_options(const Transport* transport = nullptr,
                                                 const Environment& environment = env_text);

@@ -167,39 +167,88 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
   }
   RINGSIDE_TRY(connections_->connect(between, deadline));
   // All offer first and accept then: nobody waits for one who waits.
-  std::vector<std::pair<ConnectionId, const TransportEnd*>> awaited;
+  std::vector<ConnectionId> awaited;
   for (const ConnectionId& id : fresh) {
-    const bool receives = id.to == me;
-    const TransportEnd& end = end_between(id);
-    if (end.shared_pages().empty()) {
+    const std::span<std::byte> pages = end_between(id).shared_pages();
+    if (pages.empty()) {
       RINGSIDE_TRY(make_proxy(id));
     } else if (!opens(id)) {
-      RINGSIDE_TRY(map(id, end.shared_pages()));
-    } else if (receives) {
-      RINGSIDE_TRY(offer(id, end, deadline));
+      RINGSIDE_TRY(map(id, pages));
+    } else if (id.to == me) {
+      RINGSIDE_TRY(std::byte* const fifo, memory_.take_to_share(fifo_size(id), between_processes_));
+      RINGSIDE_TRY(const MemoryWay way, offer(id, fifo, deadline));
+      links_[id] = {.fifo = fifo, .way = text_of(way)};
     } else {
-      awaited.emplace_back(id, &end);
+      awaited.push_back(id);
     }
   }
-  for (const auto& [id, end] : awaited) RINGSIDE_TRY(accept(id, *end, deadline));
+  for (const ConnectionId& id : awaited) {
+    RINGSIDE_TRY(const Opened opened, accept(id, deadline));
+    links_[id] = {.fifo = opened.memory, .way = text_of(opened.way)};
+  }
   return {};
 }
 
-Status ProcessLinks::offer(const ConnectionId& id, const TransportEnd& end, Deadline deadline) {
-  RINGSIDE_TRY(std::byte* const fifo, memory_.take_to_share(fifo_size(id), between_processes_));
-  RINGSIDE_TRY(const DeviceShare share, memory_.share(fifo, places_[id.from].process));
+Result<std::vector<std::byte*>> ProcessLinks::exchange_memory(std::byte* mine,
+                                                              std::span<const std::byte> shares,
+                                                              std::uint32_t number,
+                                                              Deadline deadline) {
+  constexpr std::uint32_t kChannelOfMemory = 1U << 20;  // no call's
+  const auto n = static_cast<std::uint32_t>(bootstrap_.nranks());
+  const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
+  std::vector<ConnectionId> offered, awaited, between;
+  const auto add = [&](std::vector<ConnectionId>& to, std::uint32_t from, std::uint32_t owner) {
+    const ConnectionId id{
+        .from = from, .to = owner, .channel = kChannelOfMemory, .index = number, .slot_size = 512};
+    if (!opens(id) || shares[owner] == std::byte{0}) return;
+    to.push_back(id);
+    between.push_back(host_id(id));
+  };
+  for (std::uint32_t peer = 0; peer < n; ++peer) {
+    if (peer == me) continue;
+    add(offered, peer, me);
+    add(awaited, me, peer);
+  }
+  RINGSIDE_TRY(connections_->connect(between, deadline));
+  std::vector<std::byte*> places(n, nullptr);
+  places[me] = mine;
+  for (const ConnectionId& id : offered) {
+    RINGSIDE_TRY(offer(id, mine, deadline));
+  }
+  for (const ConnectionId& id : awaited) {
+    RINGSIDE_TRY(const Opened opened, accept(id, deadline));
+    places[id.to] = opened.memory;
+  }
+  return places;
+}
+
+bool ProcessLinks::can_share(std::byte* memory) const {
+  const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
+  bool is_opened = false;
+  for (std::uint32_t peer = 0; peer < places_.size(); ++peer) {
+    if (peer == me || !opens({.from = peer, .to = me})) continue;
+    if (!memory_.share(memory, places_[peer].process)) return false;
+    is_opened = true;
+  }
+  return is_opened;
+}
+
+Result<MemoryWay> ProcessLinks::offer(const ConnectionId& id, std::byte* memory,
+                                      Deadline deadline) {
+  const TransportEnd& end = end_between(id);
+  RINGSIDE_TRY(const DeviceShare share, memory_.share(memory, places_[id.from].process));
   if (share.file) {
     RINGSIDE_TRY(send_fd(end.file_socket(), share.file.get(), bootstrap_.patience(deadline)));
   }
   Offer& offer = offer_in(end);
   offer.handle = share.handle;
   std::atomic_ref(offer.is_there).store(1, std::memory_order_release);
-  links_[id] = {.fifo = fifo, .way = text_of(share.handle.way)};
-  return {};
+  return share.handle.way;
 }
 
-Status ProcessLinks::accept(const ConnectionId& id, const TransportEnd& end, Deadline deadline) {
+Result<ProcessLinks::Opened> ProcessLinks::accept(const ConnectionId& id, Deadline deadline) {
   constexpr auto kBetweenLooks = std::chrono::microseconds(100);
+  const TransportEnd& end = end_between(id);
   Offer& offer = offer_in(end);
   while (std::atomic_ref(offer.is_there).load(std::memory_order_acquire) == 0) {
     if (has_passed(deadline)) {
@@ -213,9 +262,8 @@ Status ProcessLinks::accept(const ConnectionId& id, const TransportEnd& end, Dea
   if (share.handle.way == MemoryWay::File) {
     RINGSIDE_TRY(share.file, recv_fd(end.file_socket(), bootstrap_.patience(deadline)));
   }
-  RINGSIDE_TRY(std::byte* const fifo, memory_.open(share));
-  links_[id] = {.fifo = fifo, .way = text_of(share.handle.way)};
-  return {};
+  RINGSIDE_TRY(std::byte* const memory, memory_.open(share));
+  return Opened{memory, share.handle.way};
 }
 
 Status ProcessLinks::map(const ConnectionId& id, std::span<std::byte> pages) {

@@ -57,6 +57,18 @@ class ProcessLinks final : public DeviceLinks {
   Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) override;
   [[nodiscard]] int slots() const override { return kSlots; }
 
+  /// Lets the ranks that can open memory of this one's GPU open some of it, and opens theirs. Every rank calls it at the
+  /// same time, for a number that it has not been called for.
+  /// mine     what DeviceMemory::share() takes
+  /// shares   [rank] 1: it has such memory; this rank, too
+  /// returns  [rank]: where it lies here; null: it has none, or cannot be opened
+  /// errors   as connect()
+  Result<std::vector<std::byte*>> exchange_memory(std::byte* mine,
+                                                  std::span<const std::byte> shares,
+                                                  std::uint32_t number, Deadline deadline);
+  /// Whether other ranks open memory of this one's GPU, and this is some that they can open.
+  [[nodiscard]] bool can_share(std::byte* memory) const;
+
   /// Whether one of `ids` has a proxy.
   [[nodiscard]] bool has_proxies(std::span<const ConnectionId> ids) const;
   /// All that there are.
@@ -93,8 +105,12 @@ class ProcessLinks final : public DeviceLinks {
   [[nodiscard]] ConnectionId host_id(ConnectionId id) const;
   [[nodiscard]] bool find_switch() const;
   [[nodiscard]] const TransportEnd& end_between(const ConnectionId& id) const;
-  Status offer(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
-  Status accept(const ConnectionId& id, const TransportEnd& end, Deadline deadline);
+  struct Opened {
+    std::byte* memory = nullptr;
+    MemoryWay way = MemoryWay::None;
+  };
+  Result<MemoryWay> offer(const ConnectionId& id, std::byte* memory, Deadline deadline);
+  Result<Opened> accept(const ConnectionId& id, Deadline deadline);
   Status map(const ConnectionId& id, std::span<std::byte> pages);
   Result<LentOffers> lend(const ConnectionId& id, bool receives);
   Status make_proxy(const ConnectionId& id);

@@ -578,10 +578,13 @@ Result<std::vector<std::byte>> Communicator::all_gather_bytes(std::span<const st
   return impl_->give_up(all.error());
 }
 
-Status Communicator::barrier() {
-  RINGSIDE_TRY([[maybe_unused]] const std::vector<std::byte> nothing, all_gather_bytes({}));
-  return {};
+Result<int> Communicator::register_buffer(void* base, Bytes size) {
+  auto number = impl_->executor->register_buffer(base, size);
+  if (number) return number;
+  return impl_->give_up(number.error());
 }
+
+void Communicator::deregister_buffer(int number) { impl_->executor->deregister_buffer(number); }
 
 const std::string& Communicator::name() const { return impl_->options.name; }
 Rank Communicator::rank() const { return impl_->bootstrap->rank(); }
@@ -593,7 +596,6 @@ Result<Choice> Communicator::choose(const CollectiveCall& call) const {
 
 void Communicator::set_wishes(const CallWishes& wishes) { impl_->executor->set_wishes(wishes); }
 
-const std::string& Communicator::transport() const { return layout().transport; }
 const HostLayout& Communicator::layout() const { return impl_->executor->layout(); }
 std::map<std::string, int> Communicator::ways() const { return impl_->executor->ways(); }
 

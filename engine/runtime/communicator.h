@@ -136,7 +136,18 @@ class Communicator {
 
   /// Returns when every rank has called it.
   /// errors  as run()
-  Status barrier();
+  Status barrier() {
+    const auto all = all_gather_bytes({});
+    return all ? Status() : Status(all.error());
+  }
+
+  /// Registers memory, each rank its own, in which calls to come may have their buffers: where ranks are processes with GPUs,
+  /// what ends in it is stored there by its sender, without a slot between. On hosts it makes no difference.
+  /// returns  for deregister_buffer(); 0: it makes none
+  /// errors   as run(); every rank calls it at the same time
+  Result<int> register_buffer(void* base, Bytes size);
+  /// Of this rank alone; none of its calls with buffers there are under way.
+  void deregister_buffer(int number);
 
   /// The orderly end: waits for the calls that are enqueued (not for graphs), and for all ranks, then leaves, so that nobody takes it for a death.
   /// errors  as run()
@@ -146,7 +157,7 @@ class Communicator {
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] int nranks() const;
   /// What joins the ranks: see HostLayout.
-  [[nodiscard]] const std::string& transport() const;
+  [[nodiscard]] const std::string& transport() const { return layout().transport; }
   [[nodiscard]] const HostLayout& layout() const;
   /// As Executor::ways().
   [[nodiscard]] std::map<std::string, int> ways() const;

@@ -91,6 +91,14 @@ class Executor {
   /// Notes in ExecutorSetup::failure what has gone wrong in calls of graphs, for which nobody waits.
   virtual void look() {}
 
+  /// Takes it that calls to come may have their buffers in this memory. Every rank calls it at the same time, each for memory
+  /// of its own; nothing need be drained.
+  /// returns  for deregister_buffer(); 0: it makes no difference here
+  /// errors   as prepare()
+  virtual Result<int> register_buffer(void* /*base*/, Bytes /*size*/) { return 0; }
+  /// Of this rank alone; none of its calls with buffers there are under way.
+  virtual void deregister_buffer(int /*number*/) {}
+
   /// Ends every wait, now and later.
   virtual void abort() noexcept = 0;
 
@@ -111,8 +119,8 @@ class Executor {
 /// What an executor is made with.
 /// Ownership  what is referred to outlives the executor
 struct ExecutorSetup {
-  Bootstrap&
-      bootstrap;  ///< making one may gather; afterwards only rank, number of ranks and clock are asked for
+  /// Making one, and register_buffer(), may gather; else only rank, number of ranks and clock are asked for.
+  Bootstrap& bootstrap;
   Failure& failure;   ///< the first thing that goes wrong; once it has happened, waits end early
   Deadline deadline;  ///< for making it
   Nanoseconds

@@ -12,7 +12,7 @@ namespace ringside {
 
 ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest>& device) {
   return [&job, &device](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
-    CudaProcessOptions options{.memory = job.memory};
+    CudaProcessOptions options{.memory = job.memory, .registers = job.registers};
     if (!job.transport.empty()) {
       RINGSIDE_TRY(options.transport, parse_transport(job.transport));
     }

@@ -18,6 +18,7 @@ struct ProcessJob {
   MemoryWay shares_by = MemoryWay::None;  ///< as DeviceCompany has it, where there is a choice
   bool lets_adapters = false;             ///< likewise
   MemoryWish memory = {};                 ///< what of that is used
+  bool registers = true;                  ///< CudaProcessOptions
   Seconds op_timeout{20};                 ///< processes that share cores take their time
   int dead_rank = -1;                     ///< whose blocks end before they begin
   std::string trace_path = {};

@@ -337,6 +337,9 @@ TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsIsWished) {
   EXPECT_TRUE(options_by("NCCL_NVLS_ENABLE", "2")->memory.by_switch);
   EXPECT_FALSE(options_by("NCCL_NVLS_ENABLE", "0")->memory.by_switch);
   EXPECT_FALSE(options_by("NCCL_NVLS_ENABLE", "3"));
+  EXPECT_TRUE(options_by("", "")->registers);
+  EXPECT_FALSE(options_by("NCCL_LOCAL_REGISTER", "0")->registers);
+  EXPECT_FALSE(options_by("NCCL_P2P_DIRECT_DISABLE", "1")->registers);
 }
 
 // Where processes could not open each other's memory, and where they could.
