@@ -31,7 +31,6 @@ namespace {
 
 /// How long a rank that has noticed something waits for the word of who noticed first.
 constexpr Nanoseconds kVerdictWait = kRollCallTime + std::chrono::seconds(1);
-
 constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
