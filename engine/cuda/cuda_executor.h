@@ -18,7 +18,7 @@ struct CudaDevice {
   DeviceControl* control = nullptr;  ///< in shared memory
   int multiprocessors = 1;
   DeviceQueue* queue = nullptr;
-  bool stores_directly = true;  ///< VirtualRanks::Options
+  bool stores_directly = true;       ///< VirtualRanks::Options
   std::shared_ptr<void> owner = {};  ///< of all that, where nobody else keeps it
 };
 
