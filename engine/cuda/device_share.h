@@ -39,7 +39,7 @@ struct MemoryWish {
   bool may_open = true;  ///< false: not at all, in one process neither
   /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
   std::optional<bool> by_file = {};
-  bool by_switch = true;  ///< whether a switch may join them
+  bool by_switch = true;          ///< whether a switch may join them
   GpuDirectSettings direct = {};  ///< how network adapters get at this rank's
 };
 

@@ -31,7 +31,8 @@ struct DeviceCompany {
   MemoryWay shares_by = MemoryWay::None;
   bool lets_adapters = false;  ///< whether network adapters reach it. A GPU is as it is
   int number = 0;              ///< which of the host's, by turns
-  bool has_switch = false;     ///< whether a switch joins these, each another rank's. A GPU is as it is
+  bool has_switch =
+      false;  ///< whether a switch joins these, each another rank's. A GPU is as it is
 };
 
 /// How many there are that launches of ranks on one each can wait for each other; many of fibres.

@@ -22,7 +22,7 @@ struct ProcessJob {
   Seconds op_timeout{20};                 ///< processes that share cores take their time
   int dead_rank = -1;                     ///< whose blocks end before they begin
   std::string trace_path = {};
-  std::string logs = {};  ///< as JobOptions has it
+  std::string logs = {};    ///< as JobOptions has it
   bool has_switch = false;  ///< as DeviceCompany has it, where there is a choice
   int gpus = 0;             ///< that ranks take by turns; 0: as many as there are ranks
 };
