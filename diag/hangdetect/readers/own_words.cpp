@@ -9,29 +9,11 @@
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/last_lines.h"
 #include "diag/hangdetect/readers/run_lines.h"
-#include "diag/job/line_rank.h"
 #include "diag/job/world_size.h"
 
 namespace ringside::hang {
 
 using What = LogStatement::What;
-
-namespace {
-
-/// `rank=0 step=100`, `INFO rank 2, iteration 98`: the rank near the beginning of a line of progress.  returns  -1: none
-int rank_of_step(std::string_view text) {
-  constexpr std::size_t kNear = 40;
-  const std::string_view head = text.substr(0, kNear);
-  for (const std::string_view word : {"rank", "Rank", "RANK"}) {
-    const std::size_t at = head.find(word);
-    if (at == std::string_view::npos) continue;
-    const bool is_own = at == 0 || std::string_view(" [(,|").find(head[at - 1]) != head.npos;
-    if (is_own) return job::rank_before_text(text.substr(at));
-  }
-  return -1;
-}
-
-}  // namespace
 
 void OwnWords::take(const logs::Record& record, int rank) {
   if (++lines_ <= kMostFirst) {
@@ -247,7 +229,9 @@ void OwnWords::read(const logs::Record& record, int rank) {
   }
   if (const int whose = own.rank >= 0 ? own.rank : rank; whose >= 0)
     traces_.take(whose, own.rank >= 0 ? own.text : text, record.place);
-  if (rank < 0 && line.what == RunLine::What::Step) rank = rank_of_step(text);
+  if (rank < 0 && line.what == RunLine::What::Step) {
+    rank = own.rank >= 0 ? own.rank : read_ranked_line(text).rank;
+  }
   const bool is_other_work = busy_.take(record, rank >= 0 ? rank : own.rank);
   if (is_other_work && line.what == RunLine::What::Step) return;
   if (line.what == RunLine::What::Step) busy_.take_step(record);
