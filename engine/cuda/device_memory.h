@@ -73,7 +73,7 @@ class DeviceMemory {
   /// errors   System
   virtual Status flush_arrived() { return {}; }
 
-  /// What a switch does with it, as place().has_multicast says; null: no switch has it.
+  /// What a switch does with it, as place().has_multicast says; null: no switch has it. Asked for anew by each thread.
   virtual DeviceMulticast* multicast() { return nullptr; }
 };
 

@@ -4,51 +4,34 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
-#include "engine/cuda/gpu_error.h"
 #include "engine/cuda/gpu_pages.h"
 
 namespace ringside {
+
+const GpuMulticastDriver* GpuMulticastDriver::find() {
+  static const std::optional<GpuMulticastDriver> found = [] {
+    std::optional<GpuMulticastDriver> driver(std::in_place);
+#define RINGSIDE_FIND(name, version)                                                            \
+  driver->name = reinterpret_cast<decltype(driver->name)>(find_driver_function(#name, version)); \
+  if (driver->name == nullptr) return std::optional<GpuMulticastDriver>();
+    RINGSIDE_GPU_MULTICAST_FUNCTIONS(RINGSIDE_FIND)
+#undef RINGSIDE_FIND
+    return driver;
+  }();
+  return found ? &*found : nullptr;
+}
 
 #if CUDA_VERSION >= 12010
 
 namespace {
 
-/// The driver's functions that only newer ones have.
-/// source  cudaTypedefs.h
-#define RINGSIDE_MULTICAST_FUNCTIONS(X) \
-  X(cuMulticastCreate, 12010)           \
-  X(cuMulticastAddDevice, 12010)        \
-  X(cuMulticastBindMem, 12010)          \
-  X(cuMulticastGetGranularity, 12010)
-
-struct MulticastDriver {
-#define RINGSIDE_MEMBER(name, version) decltype(&::name) name = nullptr;
-  RINGSIDE_MULTICAST_FUNCTIONS(RINGSIDE_MEMBER)
-#undef RINGSIDE_MEMBER
-};
-
-/// returns  none: it has not all of them
-std::optional<MulticastDriver> find_multicast() {
-  MulticastDriver driver;
-#define RINGSIDE_FIND(name, version)                                                           \
-  driver.name = reinterpret_cast<decltype(driver.name)>(find_driver_function(#name, version)); \
-  if (driver.name == nullptr) return std::nullopt;
-  RINGSIDE_MULTICAST_FUNCTIONS(RINGSIDE_FIND)
-#undef RINGSIDE_FIND
-  return driver;
-}
-
-const std::optional<MulticastDriver>& multicast_driver() {
-  static const std::optional<MulticastDriver> found = find_multicast();
-  return found;
-}
-
 /// An object that this device is a member of, and its share once that is bound. That stays bound for as long as anybody
 /// has the object: another member's kernel may still store there when this one has failed.
 class Share {
  public:
-  Share(const MulticastDriver& driver, GpuPages object)
+  Share(const GpuMulticastDriver& driver, GpuPages object)
       : driver_(driver), object_(std::move(object)) {}
 
   /// Blocks until all devices have joined.
@@ -65,7 +48,7 @@ class Share {
   }
 
  private:
-  const MulticastDriver& driver_;
+  const GpuMulticastDriver& driver_;
   GpuPages object_;  ///< until bind()
   std::optional<MappedGpuPages> own_, all_;
 };
@@ -81,30 +64,28 @@ Status with_mend(const Status& status) { return status ? status : with_mend(stat
 
 class GpuMulticast final : public DeviceMulticast {
  public:
-  GpuMulticast(const GpuDriver& driver, int device) : driver_(driver), device_(device) {}
+  GpuMulticast(const GpuDriver& driver, const GpuMulticastDriver& multicast, int device)
+      : driver_(driver), multicast_(multicast), device_(device) {}
 
   Result<UniqueFd> make(const Shape& shape) override {
-    RINGSIDE_TRY(use_device(device_));
     auto object = create(shape);
     if (!object) return with_mend(object.error());
     return object->file();
   }
 
   Status join(const UniqueFd& file, const Shape& shape, int /*index*/) override {
-    RINGSIDE_TRY(use_device(device_));
     RINGSIDE_TRY(const CUmulticastObjectProp wanted, object_of(shape));
     RINGSIDE_TRY(GpuPages object, GpuPages::open(driver_, file, Bytes{wanted.size}));
     CUdevice device = 0;
     RINGSIDE_TRY(driver_.check(driver_.cuDeviceGet(&device, device_), "cuDeviceGet"));
     RINGSIDE_TRY(
-        with_mend(driver_.check(multicast_driver()->cuMulticastAddDevice(object.handle(), device),
+        with_mend(driver_.check(multicast_.cuMulticastAddDevice(object.handle(), device),
                                 "cuMulticastAddDevice")));
-    shares_.push_back(std::make_unique<Share>(*multicast_driver(), std::move(object)));
+    shares_.push_back(std::make_unique<Share>(multicast_, std::move(object)));
     return {};
   }
 
   Result<SwitchSlots> bind() override {
-    RINGSIDE_TRY(use_device(device_));
     auto slots = shares_.back()->bind(device_);
     if (!slots) return with_mend(slots.error());
     return slots;
@@ -118,7 +99,7 @@ class GpuMulticast final : public DeviceMulticast {
     object.size = shape.size.value;
     std::size_t unit = 0;
     // The least there is: the recommended unit takes memory for what it saves in the switch's tables.
-    RINGSIDE_TRY(driver_.check(multicast_driver()->cuMulticastGetGranularity(
+    RINGSIDE_TRY(driver_.check(multicast_.cuMulticastGetGranularity(
                                    &unit, &object, CU_MULTICAST_GRANULARITY_MINIMUM),
                                "cuMulticastGetGranularity"));
     object.size = (shape.size.value + unit - 1) / unit * unit;
@@ -129,13 +110,14 @@ class GpuMulticast final : public DeviceMulticast {
     RINGSIDE_TRY(const CUmulticastObjectProp wanted, object_of(shape));
     CUmemGenericAllocationHandle handle = 0;
     RINGSIDE_TRY(driver_.check(
-        multicast_driver()->cuMulticastCreate(&handle, &wanted),
+        multicast_.cuMulticastCreate(&handle, &wanted),
         fmt::format("cuMulticastCreate for {} GPUs, {} bytes", shape.members, wanted.size)
             .c_str()));
     return GpuPages(driver_, handle, Bytes{wanted.size});
   }
 
   const GpuDriver& driver_;
+  const GpuMulticastDriver& multicast_;
   const int device_;
   std::vector<std::unique_ptr<Share>> shares_;  ///< the last one is what was joined last
 };
@@ -143,19 +125,22 @@ class GpuMulticast final : public DeviceMulticast {
 }  // namespace
 
 bool has_gpu_multicast(const GpuDriver& driver, int device) {
-  return multicast_driver() &&
+  return GpuMulticastDriver::find() != nullptr &&
          driver.attribute(CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, device) != 0;
 }
 
-std::unique_ptr<DeviceMulticast> make_gpu_multicast(const GpuDriver& driver, int device) {
-  return std::make_unique<GpuMulticast>(driver, device);
+std::unique_ptr<DeviceMulticast> make_gpu_multicast(const GpuDriver& driver,
+                                                    const GpuMulticastDriver& multicast,
+                                                    int device) {
+  return std::make_unique<GpuMulticast>(driver, multicast, device);
 }
 
 #else
 
-// A Toolkit from before there were multicast objects.
 bool has_gpu_multicast(const GpuDriver& /*driver*/, int /*device*/) { return false; }
-std::unique_ptr<DeviceMulticast> make_gpu_multicast(const GpuDriver& /*driver*/, int /*device*/) {
+std::unique_ptr<DeviceMulticast> make_gpu_multicast(const GpuDriver& /*driver*/,
+                                                    const GpuMulticastDriver& /*multicast*/,
+                                                    int /*device*/) {
   return nullptr;
 }
 

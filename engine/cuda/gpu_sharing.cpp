@@ -53,12 +53,19 @@ GpuSharing::GpuSharing(int device) : device_(device), ids_(all_ids()) {
   place_.shares_by_ipc = has_attribute(cudaDevAttrIpcEventSupport, device);
   place_.shares_by_file = driver && has_gpu_pages(**driver, device);
   place_.has_multicast = place_.shares_by_file && has_gpu_multicast(**driver, device);
-  if (place_.has_multicast) multicast_ = make_gpu_multicast(**driver, device);
+  if (place_.has_multicast) {
+    multicast_ = make_gpu_multicast(**driver, *GpuMulticastDriver::find(), device);
+  }
 }
 
 GpuSharing::~GpuSharing() {
   static_cast<void>(use_device(device_));  // for what goes after this as well
   for (void* const one : opened_ipc_) static_cast<void>(cudaIpcCloseMemHandle(one));
+}
+
+DeviceMulticast* GpuSharing::multicast() {
+  static_cast<void>(use_device(device_));  // for what this thread asks of it
+  return multicast_.get();
 }
 
 DevicePlace GpuSharing::place() const {

@@ -34,7 +34,7 @@ class GpuSharing {
   /// memory  of take(), or any other that cuMemCreate() or cudaMalloc() of this process gave
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) const;
   Result<std::byte*> open(const DeviceShare& share);
-  [[nodiscard]] DeviceMulticast* multicast() { return multicast_.get(); }
+  [[nodiscard]] DeviceMulticast* multicast();
 
  private:
   struct Allocation {

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/fd.h"
@@ -20,11 +22,21 @@ struct FakeState {
     CUmemGenericAllocationHandle at = 0;  ///< 0: nothing lies there
   };
 
+  /// Whoever has a handle of it: its file is the same.
+  struct Multicast {
+    std::size_t members = 0;
+    std::size_t size = 0;
+    std::set<CUdevice> devices = {};
+    int bound = 0;
+  };
+
   std::string fails;
   GpuDriver functions;
+  GpuMulticastDriver multicast_functions;
   CUmemGenericAllocationHandle last = 0;
   std::map<CUmemGenericAllocationHandle, UniqueFd> handles;
   std::map<CUdeviceptr, Reservation> reservations;
+  std::map<ino_t, Multicast> objects;
 };
 
 std::optional<FakeState> state;
@@ -144,6 +156,52 @@ CUresult set_access(CUdeviceptr address, std::size_t size, const CUmemAccessDesc
   return CUDA_SUCCESS;
 }
 
+struct stat facts_of(CUmemGenericAllocationHandle handle) {
+  struct stat facts = {};
+  ::fstat(state->handles.at(handle).get(), &facts);
+  return facts;
+}
+
+CUresult multicast_granularity(std::size_t* size, const CUmulticastObjectProp* /*object*/,
+                               CUmulticastGranularity_flags /*which*/) {
+  RINGSIDE_MAY_FAIL("cuMulticastGetGranularity");
+  *size = FakeDriver::kMulticastGranularity;
+  return CUDA_SUCCESS;
+}
+CUresult multicast_create(CUmemGenericAllocationHandle* handle,
+                          const CUmulticastObjectProp* object) {
+  RINGSIDE_MAY_FAIL("cuMulticastCreate");
+  if (object->size % FakeDriver::kMulticastGranularity != 0 ||
+      object->handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  UniqueFd file(::memfd_create("ringside-test", MFD_CLOEXEC));
+  if (::ftruncate(file.get(), static_cast<off_t>(object->size)) != 0) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  const CUresult added = add_handle(handle, std::move(file));
+  state->objects[facts_of(*handle).st_ino] = {.members = object->numDevices, .size = object->size};
+  return added;
+}
+CUresult multicast_add(CUmemGenericAllocationHandle handle, CUdevice device) {
+  RINGSIDE_MAY_FAIL("cuMulticastAddDevice");
+  const bool is_new = state->objects.at(facts_of(handle).st_ino).devices.insert(device).second;
+  return is_new ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+/// Where a driver would wait for a device that has not been added, this says so.
+CUresult multicast_bind(CUmemGenericAllocationHandle object, std::size_t object_offset,
+                        CUmemGenericAllocationHandle pages, std::size_t offset, std::size_t size,
+                        unsigned long long flags) {
+  RINGSIDE_MAY_FAIL("cuMulticastBindMem");
+  FakeState::Multicast& bound = state->objects.at(facts_of(object).st_ino);
+  if (bound.devices.size() != bound.members) return CUDA_ERROR_NOT_READY;
+  const bool fits = size <= bound.size && std::cmp_less_equal(size, facts_of(pages).st_size) &&
+                    size % FakeDriver::kMulticastGranularity == 0;
+  if (!fits || object_offset != 0 || offset != 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  ++bound.bound;
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 FakeDriver::FakeDriver(std::string fails) {
@@ -164,16 +222,29 @@ FakeDriver::FakeDriver(std::string fails) {
   functions.cuMemMap = map;
   functions.cuMemUnmap = unmap;
   functions.cuMemSetAccess = set_access;
+  state->multicast_functions = {.cuMulticastCreate = multicast_create,
+                                .cuMulticastAddDevice = multicast_add,
+                                .cuMulticastBindMem = multicast_bind,
+                                .cuMulticastGetGranularity = multicast_granularity};
 }
 
 FakeDriver::~FakeDriver() { state.reset(); }
 
 const GpuDriver& FakeDriver::functions() const { return state->functions; }
+const GpuMulticastDriver& FakeDriver::multicast_functions() const {
+  return state->multicast_functions;
+}
 int FakeDriver::handles() const { return static_cast<int>(state->handles.size()); }
 int FakeDriver::reserved() const { return static_cast<int>(state->reservations.size()); }
 int FakeDriver::mapped() const {
   int count = 0;
   for (const auto& [address, there] : state->reservations) count += there.at != 0 ? 1 : 0;
+  return count;
+}
+
+int FakeDriver::bound() const {
+  int count = 0;
+  for (const auto& [file, object] : state->objects) count += object.bound;
   return count;
 }
 

@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "engine/cuda/gpu_driver.h"
+#include "engine/cuda/gpu_multicast.h"
 
 namespace ringside {
 
 /// What stands for a driver's cuMem: pages are files in memory, and addresses are of hosts, so that what lies there can be
-/// read and written. One at a time. Without a GPU.
+/// read and written; what is stored through a multicast object goes nowhere else. One at a time. Without a GPU.
 class FakeDriver {
  public:
   /// fails  the function that says so from now on; empty: none
@@ -17,13 +17,17 @@ class FakeDriver {
   ~FakeDriver();
 
   [[nodiscard]] const GpuDriver& functions() const;
+  [[nodiscard]] const GpuMulticastDriver& multicast_functions() const;
 
   static constexpr std::size_t kGranularity = 1 << 16;
+  static constexpr std::size_t kMulticastGranularity = 1 << 17;
 
   /// What there is now: references to pages, addresses that are taken, and of these such as pages lie at.
   [[nodiscard]] int handles() const;
   [[nodiscard]] int reserved() const;
   [[nodiscard]] int mapped() const;
+  /// Shares that are bound to multicast objects.
+  [[nodiscard]] int bound() const;
 };
 
 }  // namespace ringside
