@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kMostKnown = 1U << 20U;
 
 std::string short_name(std::string_view host) {
+  // An address is no name with a domain.
+  if (host.find_first_not_of("0123456789.") == std::string_view::npos) return std::string(host);
   return std::string(host.substr(0, host.find('.')));
 }
 

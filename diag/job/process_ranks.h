@@ -11,7 +11,7 @@ namespace ringside::job {
 /// Which rank a process or a GPU is. A library's line or a launcher's table tells it, and lines of others, the kernel's
 /// among them, name the process id or the bus alone.
 ///
-/// A host's name is compared up to its first dot; empty: no line says it.
+/// A host's name is compared up to its first dot, its address whole; empty: no line says it.
 class ProcessRanks {
  public:
   /// shape  pid >= 0, rank >= 0; of two ranks for one process the later counts

@@ -118,6 +118,7 @@ bool place_first(std::string_view text, FrameLine& frame) {
 
 bool is_function(std::string_view text) {
   return !text.empty() && (is_letter(text.front()) || text.front() == '_' || text == "<module>") &&
+         text.find('=') == std::string_view::npos &&
          (text.find(' ') == std::string_view::npos || text.ends_with(')'));
 }
 

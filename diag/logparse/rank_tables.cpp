@@ -117,8 +117,10 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
     // Without bars nothing but its place tells a column, so the ranks' must be the first.
     if (column == header.size() || header.size() < 2 || (!is_barred && column != 0)) continue;
     // `rank 0 is stuck` heads no table.
+    // `p2p_seq_id` and `(default_pg, 2 nodes)` name columns.
     const bool is_header =
-        lines[at].find_first_of("0123456789") == std::string_view::npos &&
+        (is_barred ? std::none_of(header.begin(), header.end(), is_rank_cell)
+                   : lines[at].find_first_of("0123456789") == std::string_view::npos) &&
         (trimmed(lines[at]).find_first_of("\t|") != std::string_view::npos ||
          trimmed(lines[at]).find("  ") != std::string_view::npos || is_rule(lines[at + 1]));
     if (!is_header) continue;

@@ -257,6 +257,8 @@ void take_tables(const std::vector<std::string>& lines, const std::vector<std::s
     for (std::size_t row = rule + 1; row < lines.size(); ++row) {
       const std::string_view text = trimmed(rows[row]);
       if (!text.starts_with('|')) break;
+      // A row that has become a rank's line tells of that rank.
+      if (trimmed(lines[row]).starts_with("rank")) continue;
       is_source[row] =
           is_advising || (!is_tagged(text) && (is_explaining || begins_with_variable(text)));
     }

@@ -67,7 +67,8 @@ bool date_and_time(Cursor& cursor, std::int64_t& time_us) {
   return true;
 }
 
-/// `[1,3]<stdout>:`, `[prterun-n01-77@1,3]<stdout>: `, with a date or a host before the `<`.
+/// `[1,3]<stdout>:`, `[prterun-n01-77@1,3]<stdout>: `, with a date or a host before the `<`; of SageMaker,
+/// `[1,mpirank:3,algo-2]<stdout>:`.
 bool mpi_tag(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   std::string_view name;
@@ -76,7 +77,12 @@ bool mpi_tag(Cursor& cursor, Wrapping& wrapping) {
   if (!at.eat('[') || !at.until(']', name)) return false;
   const std::size_t comma = name.rfind(',');
   if (comma == std::string_view::npos) return false;
-  Cursor number(name.substr(comma + 1));
+  constexpr std::string_view kNamed = ",mpirank:";
+  const std::size_t named = name.find(kNamed);
+  Cursor number(
+      named == std::string_view::npos
+          ? name.substr(comma + 1)
+          : name.substr(named + kNamed.size(), comma - std::min(comma, named + kNamed.size())));
   if (!number.number(rank) || !number.is_done()) return false;
   if (at.rest().substr(0, 64).find("<std") == std::string_view::npos ||
       !at.until("<std", between)) {

@@ -14,6 +14,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "diag/hangdetect/examine.h"
+#include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/readers/log_facts.h"
+#include "diag/hangdetect/verdict/decide.h"
 #include "diag/hangdetect/verdict/explain.h"
 
 namespace ringside::hang {
@@ -97,6 +100,13 @@ PasteScore score_paste(const Paste& paste) {
     out.are_culprits_right |= out.culprits.empty();
   }
   return out;
+}
+
+Explanation verdict_on(const std::string& text) {
+  Names names;
+  const LogFacts facts = read_log_text(text, "paste.txt", names);
+  const Job job(names, facts.dumps, {}, facts.world);
+  return decide(job, facts).best;
 }
 
 std::string line_of(const Paste& paste, const PasteScore& score) {

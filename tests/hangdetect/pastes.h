@@ -41,6 +41,9 @@ struct PasteScore {
 /// Writes the files into a folder of their own, examines it as `ringside hang` does, and compares.
 PasteScore score_paste(const Paste& paste);
 
+/// The best explanation of one text, which is in memory.
+Explanation verdict_on(const std::string& text);
+
 /// One line for a person: the case, the verdict, the label.
 std::string line_of(const Paste& paste, const PasteScore& score);
 

@@ -32,6 +32,13 @@ TEST(RunLines, WarningsOfJobsThatRunWellAreNoAlarm) {
             RunWhat::Finished);
 }
 
+TEST(RunLines, ASchedulersOwnWordForAGoodEndIsOne) {
+  EXPECT_EQ(read_run_line("99120         COMPLETED      0:0   02:13:40").what, RunWhat::Finished);
+  EXPECT_EQ(read_run_line("Container trainer exited with code 0").what, RunWhat::Finished);
+  EXPECT_EQ(read_run_line("nccl:all_reduce completed").what, RunWhat::Other);
+  EXPECT_NE(read_run_line("99120         COMPLETED      1:0   02:13:40").what, RunWhat::Finished);
+}
+
 TEST(RunLines, SrunsWordsAreReadAsTheyAre) {
   EXPECT_EQ(exit_code_of("Segmentation fault (core dumped)"), -11);
   EXPECT_EQ(exit_code_of("Aborted"), -6);

@@ -140,7 +140,12 @@ void EndLines::take_crash(const Record& record, int rank) {
   constexpr std::int64_t kAborted = 6, kSegmentationFault = 11, kTerminated = 15;
   const std::int64_t signal = logs::message_number(record, "signal", kSegmentationFault);
   // Whom a watchdog or its launcher ends, ends with these.
-  const bool is_victim = signal == kAborted || signal == kTerminated ||
+  // The end of a paste may have lost the end of the word.
+  constexpr std::string_view kFatal = "Fatal Python error: ";
+  const std::size_t fatal = line.find(kFatal);
+  const bool is_cut = fatal != std::string_view::npos &&
+                      std::string_view("Aborted").starts_with(line.substr(fatal + kFatal.size()));
+  const bool is_victim = is_cut || signal == kAborted || signal == kTerminated ||
                          line.find("Aborted") != std::string_view::npos ||
                          line.find("SIGABRT") != std::string_view::npos ||
                          line.find("SIGTERM") != std::string_view::npos;

@@ -17,6 +17,10 @@ void LineOwners::ask_process(std::size_t before, const logs::Record& record,
     open_.push_back({facts_.statements.size() - 1, std::string(host), pid, -1});
 }
 
+void LineOwners::ask_process_of(std::size_t statement, std::int64_t pid, std::string_view host) {
+  open_.push_back({statement, std::string(host), pid, -1});
+}
+
 void LineOwners::ask_gpu(std::size_t before, const logs::Record& record, std::string_view host,
                          std::int64_t bus_id) {
   const std::int64_t pid = job::pid_in_kernel_line(record.line);
@@ -46,7 +50,8 @@ void LineOwners::settle() {
     if (is_local) said.what = What::Ended;
     if (said.what == What::HostDeath) {
       said.what = What::Ended;
-      if (said.code == 0 && said.detail == kNoMemory) said.code = kKilled;
+      if (said.code == 0 && said.detail != kNoMemory) said.detail = kNoStatus;
+      if (said.code == 0) said.code = said.detail == kNoMemory ? kKilled : 1;
     }
   }
 }

@@ -23,6 +23,8 @@ class LineOwners {
 
   /// The newest statement is of this process, if there are more statements than `before`.
   void ask_process(std::size_t before, const logs::Record& record, std::string_view host);
+  /// The statement at that place in the facts is of this process.
+  void ask_process_of(std::size_t statement, std::int64_t pid, std::string_view host);
   /// Likewise, of a GPU.  bus_id  -1: the line names none
   void ask_gpu(std::size_t before, const logs::Record& record, std::string_view host,
                std::int64_t bus_id);

@@ -1,6 +1,7 @@
 #include "diag/hangdetect/readers/line_words.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/logparse/message.h"
@@ -61,6 +62,34 @@ bool tells_of_timeout(std::string_view line) {
     if (line.find(words) != std::string_view::npos) return true;
   }
   return false;
+}
+
+namespace {
+
+bool has_one_of(std::string_view line, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return line.find(word) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+bool is_gpu_error(std::string_view text) {
+  return has_one_of(text, {"CUDA error", "CUDA out of memory", "HIP error", "HIP out of memory"});
+}
+
+bool tells_of_lost_path(std::string_view line) {
+  const bool may_be = has_one_of(line, {"etry ", "RETRY"});
+  return may_be &&
+         has_one_of(line, {"retry count exceeded", "retry counter exceeded", "retry exceeded error",
+                           "IBV_WC_RETRY_EXC_ERR", "InfiniBand retry count between two MPI"});
+}
+
+bool tells_of_other_size(std::string_view line) {
+  return has_one_of(
+      line, {"op.preamble.length <= op.nbytes", "MPI_ERR_TRUNCATE", "RecvBufResponse returned",
+             "Message truncated, error stack", "Inconsistent tensor size",
+             "Mismatched allreduce tensor shapes", "Mismatched allgather tensor shapes"});
 }
 
 bool names_id_key(std::string_view line) {

@@ -27,6 +27,7 @@
 #include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/place_words.h"
 #include "diag/hangdetect/readers/ras_text.h"
+#include "diag/hangdetect/readers/ray_lines.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/job/job_words.h"
@@ -59,6 +60,7 @@ class Sink : public logs::RecordSink {
         said_(facts),
         ends_(said_),
         owners_(facts),
+        ray_(facts, owners_),
         barrier_(said_),
         words_(facts, said_),
         dumps_(names),
@@ -71,6 +73,7 @@ class Sink : public logs::RecordSink {
   void take_one(const Record& record, const logs::Speaker& speaker) {
     if (!facts_.is_of_job) facts_.is_of_job = job::is_of_job(record);
     world_.take(record);
+    if (ray_.wants(record)) ray_.take(record.line, rank_of(record, speaker));
     take_kind(record, speaker);
   }
 
@@ -256,6 +259,9 @@ class Sink : public logs::RecordSink {
       case MessageId::CudaFailure:
         if (rank >= 0) said_.state(record, What::GpuFault, {rank});
         break;
+      case MessageId::RocmFault:
+        take_fault(record, speaker, rank);
+        break;
       case MessageId::TorchNcclError:
         take_text(record, speaker);
         state_error(record, "DistBackendError", record.text(), rank, said_);
@@ -269,7 +275,11 @@ class Sink : public logs::RecordSink {
         break;
       case MessageId::GlooClosed:
       case MessageId::GlooPairError:
-        take_lost_peer(record, rank);
+        if (tells_of_other_size(record.line)) {
+          said_.state(record, What::LibraryMismatch, {});
+        } else {
+          take_lost_peer(record, rank);
+        }
         break;
       case MessageId::IbCompletion:
       case MessageId::IbAsyncFatal:
@@ -325,6 +335,8 @@ class Sink : public logs::RecordSink {
     const bool names_process = logs::is_message(record, MessageId::KernelOom) ||
                                logs::is_message(record, MessageId::ChildFailed);
     if (names_process) owners_.ask_process(before, record, speaker.host);
+    if (logs::is_message(record, MessageId::RayEnded) && facts_.statements.size() > before)
+      ray_.expect_process(before, record);
   }
 
   /// What audit judges: a warning that tells of a failure.
@@ -378,14 +390,15 @@ class Sink : public logs::RecordSink {
     const auto& error = record.as<logs::PythonError>();
     int rank = rank_of(record, speaker);
     take_text(record, speaker);
+    words_.take_exception(record);
     ++facts_.run.alarming;
     if (rank < 0 && words_.is_of_rank_zero()) rank = 0;
-    if (error.text.find("CUDA error") != std::string_view::npos ||
-        error.text.find("CUDA out of memory") != std::string_view::npos) {
+    if (is_gpu_error(error.text)) {
       take_fault(record, speaker, rank);
       return;
     }
-    if (error.text.find("gloo/transport") != std::string_view::npos) {
+    if (error.text.find("gloo/transport") != std::string_view::npos &&
+        !tells_of_other_size(error.text)) {
       said_.note(rank).has_failed = true;
       if (error.text.find("peer") != std::string_view::npos) take_lost_peer(record, rank);
     }
@@ -396,34 +409,9 @@ class Sink : public logs::RecordSink {
 
   /// What ncclras says of ranks, once its report has ended.
   void state_ras() {
-    using Section = RasText::Section;
-    const std::vector<RasText::Finding> found = ras_.finish();
-    for (const RasText::Finding& one : found) {
-      Record said;
-      said.place = one.place;
-      said.line = one.line;
-      switch (one.section) {
-        case Section::Missing:
-          said_.state(said, What::RasSilent, one.ranks, 0, one.detail);
-          break;
-        case Section::Dead:
-          said_.state(said, What::RasDead, one.ranks, 0, one.detail);
-          break;
-        case Section::Error:
-          said_.state(said, What::RasError, one.ranks);
-          break;
-        case Section::Status:
-          said_.state(said, What::RasStatus, one.ranks, 0, one.detail);
-          break;
-        case Section::Counts:
-          said_.state(said, one.lag > 0 ? What::RasBehind : What::RasAhead, one.ranks,
-                      std::abs(one.lag));
-          break;
-        case Section::None:
-          break;
-      }
-    }
+    ras_.state(said_);
     facts_.is_ras_healthy = ras_.is_healthy();
+    if (!ras_.moved().empty()) facts_.moved = ras_.moved();
     facts_.known_world = std::max(facts_.known_world, std::min(ras_.widest(), kMostRanks));
     for (const auto& [pid, rank] : ras_.rank_of_pid()) owners_.ranks().know({}, pid, rank);
     for (const EndLines::Process& one : ends_.processes())
@@ -486,6 +474,7 @@ class Sink : public logs::RecordSink {
       ends_.take_thread(record, rank_of(record, speaker));
       words_.take(record, rank_of(record, speaker));
     }
+    take_network(record, rank_of(record, speaker));
     if (line.find("CollectiveFingerPrint(") != std::string_view::npos)
       take_fingerprints(record, said_);
     take_culprits(record, said_);
@@ -498,11 +487,21 @@ class Sink : public logs::RecordSink {
       said_.state_of(record, What::NoUniqueId, asker >= 0 ? asker : rank_of(record, speaker));
   }
 
+  /// What no message of the catalogue is: the network's trouble in other stacks' words.
+  void take_network(const Record& record, int rank) {
+    if (tells_of_lost_path(record.line))
+      said_.state(record, What::NetworkError,
+                  rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, 0,
+                  "transport retries exhausted: the peer is dead or the path to it is lost");
+    if (tells_of_other_size(record.line)) said_.state(record, What::LibraryMismatch, {});
+  }
+
   LogFacts& facts_;
   job::WorldSize world_;
   Statements said_;
   EndLines ends_;
   LineOwners owners_;
+  RayLines ray_;
   BarrierLines barrier_;
   OwnWords words_;
   LogDumps dumps_;

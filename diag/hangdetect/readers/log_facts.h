@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/call_rows.h"
 #include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/readers/group_lists.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/names.h"
 #include "diag/hangdetect/readers/process_stacks.h"
+#include "diag/hangdetect/readers/rank_timers.h"
 #include "diag/hangdetect/readers/ras_report.h"
 #include "diag/hangdetect/readers/run_notes.h"
 #include "diag/job/process_ranks.h"
@@ -86,12 +89,14 @@ struct LogStatement {
     Busy,  ///< a process was busy beside communicating when others gave up; detail: `was writing a checkpoint`
     Stopped,  ///< ps: the process of a rank is stopped, dead or stands in the kernel; code: its state's letter
     GpuIdle,  ///< nvidia-smi: this GPU of a host computes nothing, and all others do
-    PodWaits,  ///< kubectl: the pod of this index never started, and the others run; detail: its status
-    PodEnded,         ///< the same: it ended
-    OrderCrossed,     ///< two ranks' own traces name two calls in opposite order
-    IommuFault,       ///< the kernel: the IOMMU refused a device's access
-    LeftGroup,        ///< a rank closed its process group before others gave up
-    Person,           ///< somebody who watched says it in a sentence; code: a HangClass
+    PodWaits,  ///< kubectl: the pod of this index never started, and the others run; detail: its status; code: how
+    ///< many pods the job has, 0: not told
+    PodEnded,      ///< the same: it ended
+    OrderCrossed,  ///< two ranks' own traces name two calls in opposite order
+    IommuFault,    ///< the kernel: the IOMMU refused a device's access
+    LeftGroup,     ///< a rank closed its process group before others gave up
+    Person,        ///< somebody who watched says it in a sentence; code: a HangClass
+    Slow,          ///< a rank is slower than the others, by what watches that; detail: what it is
     LibraryMismatch,  ///< NCCL itself saw that ranks called different things
   };
   What what = What::Laggards;
@@ -127,6 +132,10 @@ struct LogFacts {
   bool is_ras_healthy = false;  ///< a text of ncclras in which every communicator is OK
   RunNotes run;
   std::vector<RasReport> reports;         ///< of ncclras, as JSON between other lines
+  std::map<int, CallRow> rows;            ///< that somebody made of dumps, by rank
+  std::vector<RankTimer> timers;          ///< in the order of the input
+  std::string timers_file;                ///< where they stand
+  GroupLists groups;                      ///< of which ranks, as somebody wrote beside stacks
   std::vector<ProcessStack> stacks;       ///< of processes, in the order of the input
   job::SlurmLayout layout;                ///< of a batch script's options, in pastes
   std::map<int, ProcessPlace> processes;  ///< by global rank

@@ -10,6 +10,8 @@
 #include "diag/hangdetect/readers/last_lines.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/job/world_size.h"
+#include "diag/logparse/cursor.h"
+#include "diag/logparse/wrappers.h"
 
 namespace ringside::hang {
 
@@ -79,21 +81,79 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
     if (!is_head) list_ = List::None;
     return false;
   }
-  // A coordination service's, as JAX and TensorFlow have it.
-  constexpr std::string_view kTasks = "timed out task names";
-  const std::size_t at = text.find(kTasks);
-  const bool goes_on = list_ == List::Tasks && text.starts_with("/job:");
-  list_ = at != std::string_view::npos || goes_on ? List::Tasks : List::None;
+  return read_tasks(record);
+}
+
+/// `# of tasks that reached the barrier: 7/8`
+void OwnWords::count_tasks(const logs::Record& record) {
+  constexpr std::string_view kCount = "tasks that reached the barrier: ";
+  const std::string_view text = record.text();
+  const std::size_t at = text.find(kCount);
+  if (at == std::string_view::npos) return;
+  const std::string_view rest = text.substr(at + kCount.size());
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) return;
+  const std::string_view all = rest.substr(slash + 1);
+  const auto came = parse_whole(rest.substr(0, slash));
+  const auto world = parse_whole(all.substr(0, all.find_first_not_of("0123456789")));
+  if (!came || !world || *came >= *world || *world > kMostRanks) return;
+  statements_.state(record, What::FewerCame, {}, *came, std::to_string(*world));
+  statements_.know_world(*world);
+}
+
+/// Tasks of a coordination service, as JAX and TensorFlow have it: that did not come to a barrier, or died. Their names
+/// may stand in the lines below.
+bool OwnWords::read_tasks(const logs::Record& record) {
+  const std::string_view text = record.text();
+  const bool goes_on =
+      (list_ == List::Tasks || list_ == List::DeadTasks) && text.starts_with("/job:");
+  std::size_t at = 0;
+  if (!goes_on) {
+    const std::size_t late = text.find("timed out task names");
+    const std::size_t silent =
+        std::min({text.find("unhealthy (stopped sending heartbeats)"),
+                  text.find("heartbeat timeout"), text.find(" is down, aborting collectives")});
+    count_tasks(record);
+    at = std::min(late, silent);
+    list_ = at == std::string_view::npos ? List::None
+            : late < silent              ? List::Tasks
+                                         : List::DeadTasks;
+  }
   if (list_ == List::None) return false;
-  std::vector<int> tasks = job_tasks(goes_on ? text : text.substr(at));
-  if (!tasks.empty())
+  // `Task /job:w/task:3 heartbeat timeout`: the name stands before it.
+  std::vector<int> tasks = job_tasks(text.substr(at));
+  const bool is_dead = list_ == List::DeadTasks;
+  if (tasks.empty() && is_dead) tasks = job_tasks(text.substr(0, at));
+  if (tasks.empty()) return !is_dead;
+  const bool is_same = is_dead && goes_on && has_dead_task_ && !facts_.statements.empty() &&
+                       facts_.statements.back().detail == kNoStatus;
+  if (is_same) {
+    std::vector<int>& known = facts_.statements.back().ranks;
+    known.insert(known.end(), tasks.begin(), tasks.end());
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    return true;
+  }
+  const std::size_t before = facts_.statements.size();
+  if (is_dead) {
+    constexpr std::int64_t kKilled = -9;  // nobody else's signal
+    statements_.state(record, What::Ended, std::move(tasks), kKilled, std::string(kNoStatus));
+  } else {
     statements_.state(record, What::Laggards, std::move(tasks), 0, "the coordination service");
+  }
+  has_dead_task_ = is_dead && facts_.statements.size() > before;
   return true;
 }
 
 bool OwnWords::read_tables(const logs::Record& record) {
   constexpr std::size_t kMost = 4096;
-  const std::string_view text = record.line;
+  std::string_view text = record.line;
+  // A collector's time before a row is no cell of it.
+  if (record.text_at > 0) {
+    std::int64_t time = 0;
+    text.remove_prefix(std::min<std::size_t>(text.size(), logs::read_time(text, time)));
+    text = logs::trimmed_left(text);
+  }
   const auto kept = [&] {
     return Line{std::string(text.substr(0, Statements::kShown)), record.place, -1};
   };
@@ -103,6 +163,10 @@ bool OwnWords::read_tables(const logs::Record& record) {
   }
   if (const PodLine pod = read_pod_line(text); pod.index >= 0) {
     if (pods_.size() < kMost) pods_.emplace_back(pod.index, kept());
+    return true;
+  }
+  if (const ClockRow row = read_clock_row(text); row.gpu >= 0) {
+    if (clocks_.size() < kMost) clocks_.emplace_back(row, kept());
     return true;
   }
   if (const int percent = gpu_utilisation(text); percent >= 0) {
@@ -118,14 +182,27 @@ bool OwnWords::read_tables(const logs::Record& record) {
 
 /// Pods of a job of which most run and a few never started, or ended.
 void OwnWords::finish_pods() {
+  // A master comes before the workers, which are counted apart from it; a launcher is no rank.
+  const auto is_of = [](const Line& line, std::initializer_list<std::string_view> roles) {
+    const std::string_view role = read_pod_line(line.text).role;
+    return std::find(roles.begin(), roles.end(), role) != roles.end();
+  };
+  std::erase_if(pods_, [&](const auto& pod) { return is_of(pod.second, {"launcher"}); });
+  const auto masters = std::count_if(pods_.begin(), pods_.end(), [&](const auto& pod) {
+    return is_of(pod.second, {"master", "chief", "head"});
+  });
+  if (masters == 1) {
+    for (auto& [index, line] : pods_) index += is_of(line, {"worker"}) ? 1 : 0;
+  }
   std::size_t running = 0;
   std::set<int> indices;
   for (const auto& [index, line] : pods_) {
     running += read_pod_line(line.text).status == "Running" ? 1U : 0U;
     indices.insert(index);
   }
-  // Masters and workers are counted apart: an index alone names nobody.
+  // Two of one index are of several jobs: it names nobody.
   if (running * 2 < pods_.size() || indices.size() != pods_.size()) return;
+  const bool are_all = !indices.empty() && *indices.rbegin() + 1 == static_cast<int>(pods_.size());
   for (const auto& [index, line] : pods_) {
     const std::string_view status = read_pod_line(line.text).status;
     const bool is_waiting = status == "Pending" || status == "ContainerCreating" ||
@@ -137,9 +214,36 @@ void OwnWords::finish_pods() {
     logs::Record record;
     record.place = line.place;
     record.line = line.text;
-    statements_.state(record, is_waiting ? What::PodWaits : What::PodEnded, {index}, 0,
-                      std::string(status));
+    statements_.state(record, is_waiting ? What::PodWaits : What::PodEnded, {index},
+                      are_all ? static_cast<std::int64_t>(pods_.size()) : 0, std::string(status));
   }
+}
+
+/// One GPU of a host whose clock is held down, and those of the others are not. Where all GPUs of the host are listed it
+/// is a local rank, and the global one too if the job has one host.
+void OwnWords::finish_clocks() {
+  std::set<int> gpus;
+  std::vector<int> clocks;
+  const std::pair<ClockRow, Line>* held = nullptr;
+  int throttled = 0;
+  for (const auto& one : clocks_) {
+    gpus.insert(one.first.gpu);
+    clocks.push_back(one.first.mhz);
+    if (!one.first.is_throttled) continue;
+    held = &one;
+    ++throttled;
+  }
+  constexpr std::size_t kFewest = 3;
+  if (throttled != 1 || clocks.size() < kFewest || gpus.size() != clocks.size()) return;
+  std::sort(clocks.begin(), clocks.end());
+  if (held->first.mhz * 2 > clocks[clocks.size() / 2]) return;
+  const bool are_all = *gpus.begin() == 0 && *gpus.rbegin() + 1 == static_cast<int>(gpus.size());
+  const bool is_one_host = facts_.known_world <= static_cast<int>(gpus.size());
+  logs::Record record;
+  record.place = held->second.place;
+  record.line = held->second.text;
+  statements_.state_of(record, What::Slow, are_all && is_one_host ? held->first.gpu : -1, 0,
+                       "nvidia-smi shows a clock that is held down, of");
 }
 
 constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
@@ -164,6 +268,7 @@ void OwnWords::finish_tables() {
     }
   }
   finish_pods();
+  finish_clocks();
   if (const CallTraces::Crossed crossed = traces_.crossed(); crossed.first >= 0) {
     for (const CallTraces::Call& call : crossed.calls) {
       logs::Record record;
@@ -196,6 +301,22 @@ void OwnWords::begin_traceback(const logs::Record& record, int rank) {
   statements_.state_of(record, What::Ended, rank, 1, "its scheduler hit an exception");
 }
 
+/// `STRAGGLER DETECTION WARNING: ... Affected ranks: {StragglerId(rank=11, node='n2')}`, of NVIDIA's resiliency extension.
+void OwnWords::read_slow(const logs::Record& record) {
+  const std::string_view text = record.text();
+  if (text.find("STRAGGLER DETECTION WARNING") == std::string_view::npos) return;
+  std::vector<int> ranks;
+  constexpr std::string_view kRank = "rank=";
+  for (std::size_t at = text.find(kRank); at != std::string_view::npos;
+       at = text.find(kRank, at + 1)) {
+    const std::string_view rest = text.substr(at + kRank.size());
+    const auto rank = parse_whole(rest.substr(0, rest.find_first_not_of("0123456789")));
+    if (rank && *rank < kMostRanks) ranks.push_back(static_cast<int>(*rank));
+  }
+  if (!ranks.empty())
+    statements_.state(record, What::Slow, std::move(ranks), 0, "a detector of stragglers names");
+}
+
 void OwnWords::read_claims(std::string_view text) {
   const std::string small = lower_case(text.substr(0, Statements::kShown));
   const auto has_any = [&](std::initializer_list<std::string_view> words) {
@@ -207,7 +328,8 @@ void OwnWords::read_claims(std::string_view text) {
                "nothing after", "nothing else", "stops at", "always stops"}))
     ++facts_.run.claims;
   if (has_any({"autotune", "torch.compile", "compiling", "power brake", "clocks throttled",
-               "hw slowdown", "first step will be slow"}))
+               "hw slowdown", "first step will be slow", "slow compile", "slow_operation_alarm",
+               "compilation took", "capturing cuda graph", "cuda graph capture"}))
     ++facts_.run.slow_starts;
   // A line of source in a traceback, or above the lines of one.
   if (has_any({"rank == 0", "is_main_process", "is_rank_0", "rank_zero", "is_master_process",
@@ -220,12 +342,21 @@ void OwnWords::read(const logs::Record& record, int rank) {
   if (read_list(record, rank) || read_tables(record)) return;
   if (text.find("hit an exception") != std::string_view::npos) begin_traceback(record, rank);
   read_claims(text);
+  read_slow(record);
   const RunLine line = read_run_line(text);
   const RankedLine own = read_ranked_line(record.line);
-  if (own.rank >= 0 && !own.text.empty()) {
+  // A number alone is a cell of somebody's list.
+  const bool is_line = std::any_of(own.text.begin(), own.text.end(), logs::is_letter);
+  if (own.rank >= 0 && is_line) {
     LastLine& last = facts_.run.last_lines[own.rank];
     last.text = own.text.substr(0, Statements::kShown);
     last.place = record.place;
+    if (auto calls = calls_in_row(own.text); !calls.empty())
+      facts_.rows[own.rank] = {std::move(calls),
+                               std::string(own.text.substr(0, Statements::kShown)),
+                               record.place,
+                               {},
+                               -1};
   }
   if (const int whose = own.rank >= 0 ? own.rank : rank; whose >= 0)
     traces_.take(whose, own.rank >= 0 ? own.text : text, record.place);

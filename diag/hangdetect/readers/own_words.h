@@ -36,6 +36,9 @@ class OwnWords {
   /// accelerate's list of each process's shape begins.
   void expect_shapes() { list_ = List::Shapes; }
 
+  /// An exception may be of a coordination service, which names tasks in it or in the next lines.
+  void take_exception(const logs::Record& record) { read_tasks(record); }
+
   /// The frames of a traceback begin, of that rank's if the line says so.
   void begin_traceback(const logs::Record& record, int rank);
 
@@ -57,13 +60,17 @@ class OwnWords {
     int rank = -1;
   };
   /// Lists of ranks over several lines.
-  enum class List : std::uint8_t { None, Horovod, Tasks, Shapes };
+  enum class List : std::uint8_t { None, Horovod, Tasks, DeadTasks, Shapes };
   void read(const logs::Record& record, int rank);
   bool read_list(const logs::Record& record, int rank);
+  bool read_tasks(const logs::Record& record);
+  void count_tasks(const logs::Record& record);
+  void read_slow(const logs::Record& record);
   bool read_tables(const logs::Record& record);
   void read_claims(std::string_view text);
   void finish_tables();
   void finish_pods();
+  void finish_clocks();
 
   LogFacts& facts_;
   Statements& statements_;
@@ -72,10 +79,12 @@ class OwnWords {
   std::vector<Line> last_;  ///< in a ring
   std::size_t next_ = 0;    ///< where its oldest one is
   List list_ = List::None;
+  bool has_dead_task_ = false;  ///< the newest statement is of the list that is read
   bool is_guarded_ = false;
   CallTraces traces_;
   std::vector<std::pair<PsLine, Line>> processes_;  ///< ps
   std::vector<std::pair<int, Line>> pods_;          ///< kubectl: their index
+  std::vector<std::pair<ClockRow, Line>> clocks_;   ///< nvidia-smi, of a query
   std::vector<std::pair<int, Line>> gpus_;          ///< nvidia-smi: their utilisation
   int peer_ = -1;
 };

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "diag/hangdetect/readers/call_texts.h"
+#include "diag/hangdetect/readers/group_lists.h"
+#include "diag/hangdetect/readers/listed_source.h"
 #include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/process_stacks.h"
 #include "diag/hangdetect/readers/prose.h"
@@ -25,8 +27,20 @@ void PasteReader::read(std::string_view text, const std::string& name) {
   std::vector<PasteLine> lines = read_paste(text);
   take_call_stack(lines, facts_);
   std::vector<bool> used;
-  const std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
+  std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
+  if (!stacks.empty()) {
+    ListedSource source;
+    for (const PasteLine& line : lines) {
+      source.take(line.text);
+      read_group_lists(line.text, facts_.groups);
+    }
+    source.tell(stacks);
+  }
   facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
+  RankTimers timers;
+  for (const PasteLine& line : lines) timers.take(line.text, line.number);
+  if (!timers.timers().empty()) facts_.timers_file = name;
+  facts_.timers.insert(facts_.timers.end(), timers.timers().begin(), timers.timers().end());
   std::vector<bool> reported;
   const std::vector<RasReport> reports = ras_reports_in(lines, name, reported);
   facts_.reports.insert(facts_.reports.end(), reports.begin(), reports.end());

@@ -14,6 +14,7 @@
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/readers/stack_heads.h"
 #include "diag/hangdetect/readers/stack_words.h"
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/frame_line.h"
@@ -28,136 +29,6 @@ using logs::is_letter;
 constexpr std::size_t kMostStacks = 16384;
 constexpr std::size_t kMostFrames = 256;
 
-/// The number that stands at the start of a text; -1: none.
-std::int64_t leading_number(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
-  return end == 0 || end > 12 ? -1 : parse_whole(text.substr(0, end)).value_or(-1);
-}
-
-/// The number behind `key` and `:`, `=`, `#`, `_`, `-` or a blank; -1: none.
-std::int64_t number_after(std::string_view text, std::string_view key) {
-  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
-    std::string_view rest = text.substr(at + key.size());
-    const std::size_t skip = std::min(rest.find_first_not_of(" :=#_-"), rest.size());
-    if (skip > 3) continue;
-    const std::int64_t number = leading_number(rest.substr(skip));
-    if (number >= 0) return number;
-  }
-  return -1;
-}
-
-/// What a line says of the stacks below it.
-struct Head {
-  std::vector<int> ranks;
-  int local_rank = -1;
-  std::int64_t pid = -1;
-  int count = 0;
-  std::string host;
-  [[nodiscard]] bool says_nothing() const {
-    return ranks.empty() && local_rank < 0 && pid < 0 && count == 0 && host.empty();
-  }
-};
-
-/// Lines of a log have ranks too, and are no heads of stacks.
-bool is_log_line(std::string_view text) {
-  return text.size() > 160 || text.find("]:[") != std::string_view::npos ||
-         text.find("NCCL") != std::string_view::npos ||
-         text.find(".cpp:") != std::string_view::npos ||
-         text.find("atchdog") != std::string_view::npos ||
-         text.find("srun:") != std::string_view::npos;
-}
-
-/// `ranks 0-2,4`, `Rank 3:`, `=== rank3 (pid 71) on n01 ===`, `[rank 3]`, `GLOBAL_RANK=3`
-std::vector<int> ranks_in(std::string text) {
-  // `rank1, rank2 and rank3` are `rank1,2,3`.
-  for (const std::string_view between : {", rank", ",rank", " and rank", " & rank", "/rank"}) {
-    for (std::size_t at = text.find(between); at != std::string::npos;
-         at = text.find(between, at)) {
-      const std::size_t number = text.find_first_not_of(" _-", at + between.size());
-      const bool is_one =
-          number != std::string::npos && is_digit(text[number]) && at > 0 && is_digit(text[at - 1]);
-      if (is_one) {
-        text.replace(at, number - at, ",");
-      } else {
-        at += between.size();
-      }
-    }
-  }
-  for (std::size_t at = text.find("rank"); at != std::string::npos;
-       at = text.find("rank", at + 1)) {
-    const std::string_view before = std::string_view(text).substr(0, at);
-    if (before.ends_with("local_") || before.ends_with("local ") || before.ends_with("node_") ||
-        before.ends_with("local-") || before.ends_with("node-")) {
-      continue;
-    }
-    std::string_view rest = std::string_view(text).substr(at + 4);
-    if (rest.starts_with('s')) rest.remove_prefix(1);
-    const std::size_t skip = std::min(rest.find_first_not_of(" :=#_-[{("), rest.size());
-    rest.remove_prefix(skip);
-    const std::size_t end = std::min(rest.find_first_not_of("0123456789,- .and"), rest.size());
-    std::string_view list = rest.substr(0, end);
-    // `0..2` and `0 - 2` are `0-2`.
-    std::string plain;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list.substr(i, 2) == "..") {
-        plain += '-';
-        ++i;
-      } else if (list[i] != ' ' ||
-                 (i > 0 && is_digit(list[i - 1]) && i + 1 < list.size() && is_digit(list[i + 1]))) {
-        plain += list[i];
-      }
-    }
-    if (leading_number(plain) < 0) continue;
-    std::vector<int> ranks;
-    for (const std::int32_t rank : logs::parse_rank_list(plain)) {
-      if (rank >= 0 && rank < kMostRanks) ranks.push_back(rank);
-    }
-    if (!ranks.empty()) return ranks;
-  }
-  return {};
-}
-
-Head head_of(std::string_view line) {
-  Head head;
-  if (is_log_line(line)) return head;
-  const std::string text = lower_case(line);
-  head.ranks = ranks_in(text);
-  for (const std::string_view key : {"local_rank", "local rank", "local-rank"}) {
-    if (head.local_rank < 0) head.local_rank = static_cast<int>(number_after(text, key));
-  }
-  head.pid = number_after(text, "pid");
-  if (head.pid < 0 && text.starts_with("process "))
-    head.pid = leading_number(std::string_view(text).substr(8));
-  // `4 in:`, `6 processes are in:`, `7 ranks:`, `3x`
-  const std::int64_t count = leading_number(text);
-  if (count > 0 && count <= kMostRanks) {
-    const std::size_t end = text.find_first_not_of("0123456789");
-    const std::string_view rest =
-        end == std::string::npos ? std::string_view{} : std::string_view(text).substr(end);
-    const bool is_count = rest.starts_with(" in:") || rest.starts_with(" process") ||
-                          (rest.starts_with(" ranks") && !rest.starts_with(" ranks in total")) ||
-                          rest.starts_with(" rank ") || rest == "x" || rest.starts_with("x ") ||
-                          rest.starts_with(" gpus") || rest.starts_with(" workers") ||
-                          rest.starts_with(" others") || rest.starts_with(" threads are") ||
-                          rest.starts_with(" are in");
-    if (is_count) head.count = static_cast<int>(count);
-  }
-  for (const std::string_view key :
-       {"host ", "host: ", "host=", "node ", "node: ", "on ", "nodename: "}) {
-    const std::size_t at = text.find(key);
-    if (at == std::string::npos || (at > 0 && is_letter(text[at - 1]))) continue;
-    const std::string_view rest = std::string_view(text).substr(at + key.size());
-    const std::size_t end = std::min(rest.find_first_of(" ,:;)=]"), rest.size());
-    const std::string_view name = rest.substr(0, end);
-    const bool has_digit = name.find_first_of("0123456789") != std::string_view::npos;
-    if (has_digit && is_letter(name.front())) {
-      head.host = std::string(name);
-      break;
-    }
-  }
-  return head;
-}
-
 /// A thread and its frames.
 struct Thread {
   bool is_main = false;
@@ -165,7 +36,8 @@ struct Thread {
   std::int64_t number = -1;  ///< gdb's, or the process id of a main thread of py-spy
   Stack frames;
   std::int64_t line = 0;
-  int peer = -1;  ///< py-spy --locals: `dst: 1` below a frame
+  int peer = -1;       ///< py-spy --locals: `dst: 1` below a frame
+  std::string beside;  ///< what stands beside its frames, and locals that count something
 };
 
 /// The lines of one text, one after another.
@@ -186,11 +58,13 @@ class Reader {
     }
     is_in_frames_ = false;
     if (take_local(text)) return true;
+    if (text.starts_with("Locals:") || text.starts_with("Arguments:")) is_in_locals_ = true;
     if (take_stack_in_line(line)) return true;
     if (take_thread(line) || take_process(text) || take_name(line)) return true;
-    const Head head = head_of(text);
+    const StackHead head = head_of(text);
     if (head.says_nothing()) return false;
     close();
+    if (take_same(line)) return false;
     begin(head);
     return false;
   }
@@ -202,8 +76,8 @@ class Reader {
 
  private:
   /// `trace_rank_3.txt`, `node48.txt`, `pyspy-71.txt`
-  static Head head_of_name(const std::string& name) {
-    Head head;
+  static StackHead head_of_name(const std::string& name) {
+    StackHead head;
     const std::string text = lower_case(name);
     const std::size_t rank = text.find("rank");
     const bool is_folder_like = rank == std::string::npos;
@@ -216,10 +90,10 @@ class Reader {
     return head;
   }
 
-  void begin(const Head& head) {
+  void begin(const StackHead& head) {
     // A count and a rank can stand on lines of their own, one behind the other.
     const bool adds = !has_stack_ && threads_.empty();
-    Head next = head;
+    StackHead next = head;
     if (adds) {
       if (next.ranks.empty()) next.ranks = head_.ranks;
       if (next.local_rank < 0) next.local_rank = head_.local_rank;
@@ -234,6 +108,14 @@ class Reader {
   /// `dst: 1`, `src: 0`: an argument of the frame above, of py-spy --locals. The innermost send or receive counts.
   bool take_local(std::string_view text) {
     if (threads_.empty() || threads_.back().frames.empty()) return false;
+    constexpr std::size_t kLongLocal = 40;
+    const bool is_number = text.size() < kLongLocal && !text.empty() && is_digit(text.back()) &&
+                           text.find(": ") != std::string_view::npos;
+    if (is_number && is_in_locals_) {
+      constexpr std::size_t kMost = 400;
+      std::string& beside = threads_.back().beside;
+      if (beside.size() < kMost) beside += lower_case(text) + "\n";
+    }
     for (const std::string_view key : {"dst: ", "src: ", "peer: "}) {
       if (!text.starts_with(key)) continue;
       const std::int64_t peer = leading_number(text.substr(key.size()));
@@ -255,7 +137,7 @@ class Reader {
     // ncclras lists processes in the same words.
     if (text.find(" managing GPU") != std::string_view::npos) return false;
     close();
-    Head head = head_of(text);
+    StackHead head = head_of(text);
     head.pid = leading_number(text.substr(8));
     begin(head);
     return true;
@@ -273,7 +155,7 @@ class Reader {
     }
     const std::string_view name = stack->label;
     close();
-    Head head = head_of(name);
+    StackHead head = head_of(name);
     const std::size_t colon = name.find(':');
     const std::string_view label = name.substr(0, colon);
     const bool is_host = head.ranks.empty() && colon != std::string_view::npos &&
@@ -285,6 +167,35 @@ class Reader {
     threads_.push_back(std::move(thread));
     close();
     return true;
+  }
+
+  /// `rank 3: the same as rank 2`, `task 3: same`: a stack that somebody did not repeat.
+  bool take_same(const PasteLine& line) {
+    constexpr std::size_t kLongest = 120;
+    if (line.text.size() > kLongest || out_.empty()) return false;
+    const std::string text = lower_case(line.text);
+    for (const std::string_view words :
+         {"same as ", "identical to ", "same stack as ", "as in ", "same"}) {
+      const std::size_t at = text.find(words);
+      if (at == std::string::npos) continue;
+      const StackHead who = head_of(std::string_view(text).substr(0, at));
+      const StackHead whom = head_of(std::string_view(text).substr(at + words.size()));
+      if (who.ranks.empty()) continue;
+      const bool is_last = whom.ranks.empty() && words == "same";
+      const auto like = std::find_if(out_.rbegin(), out_.rend(), [&](const ProcessStack& one) {
+        return is_last || (!whom.ranks.empty() && std::find(one.ranks.begin(), one.ranks.end(),
+                                                            whom.ranks.front()) != one.ranks.end());
+      });
+      if (like == out_.rend() || out_.size() >= kMostStacks) continue;
+      ProcessStack copy = *like;
+      copy.ranks = who.ranks;
+      copy.pids.clear();
+      copy.line = line.number;
+      copy.count = static_cast<int>(copy.ranks.size());
+      out_.push_back(std::move(copy));
+      return true;
+    }
+    return false;
   }
 
   bool take_thread(const PasteLine& line) {
@@ -360,11 +271,23 @@ class Reader {
       is_headless_ = true;
     }
     is_in_frames_ = true;
+    is_in_locals_ = false;
+    note_beside(line.text);
     Stack& frames = threads_.back().frames;
     if (frames.size() < kMostFrames) {
       frames.push_back({std::string(frame.function), std::string(frame.file),
                         static_cast<std::int64_t>(std::max<std::int64_t>(0, frame.line))});
     }
+  }
+
+  /// `forward (moe.py:702)   # expert_idx = 6`: what somebody wrote beside a frame.
+  void note_beside(std::string_view text) {
+    constexpr std::size_t kMost = 200;
+    const std::size_t close = text.find(") ");
+    if (close == std::string_view::npos) return;
+    Thread& thread = threads_.back();
+    if (thread.beside.size() < kMost)
+      thread.beside += lower_case(text.substr(close + 1, kMost)) + "\n";
   }
 
   const Thread* main_thread() const {
@@ -383,6 +306,7 @@ class Reader {
       ProcessStack stack;
       stack.frames = main->frames;
       stack.peer = main->peer;
+      stack.beside = main->beside;
       classify(stack);
       stack.pids = more_pids_;
       const std::int64_t pid = head_.pid >= 0 ? head_.pid : own_pid_;
@@ -408,7 +332,7 @@ class Reader {
     stack.count = std::max({count, head_.count, static_cast<int>(stack.ranks.size()), 1});
     out_.push_back(std::move(stack));
     // A rank and a process id are of one process; a host is of all that follow.
-    head_ = Head{{}, -1, -1, 0, head_.host};
+    head_ = StackHead{{}, -1, -1, 0, head_.host};
     has_stack_ = true;
   }
 
@@ -420,8 +344,8 @@ class Reader {
 
   std::string path_;
   std::vector<ProcessStack>& out_;
-  Head file_;
-  Head head_;
+  StackHead file_;
+  StackHead head_;
   std::vector<Thread> threads_;
   std::vector<std::int64_t> more_pids_;
   int more_ = 0;
@@ -429,6 +353,7 @@ class Reader {
   bool has_stack_ = false;
   bool is_headless_ = false;
   bool is_in_frames_ = false;
+  bool is_in_locals_ = false;  ///< py-spy --locals
 };
 
 }  // namespace

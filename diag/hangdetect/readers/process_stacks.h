@@ -51,7 +51,8 @@ struct ProcessStack {
   Doing doing = Doing::Works;
   std::size_t telling = 0;  ///< index of the frame that shows what it does
   int peer = -1;  ///< of a send or receive, whom it is with, of a broadcast its root; -1: not told
-  Op op = Op::Other;  ///< of a process that communicates; Other: not told
+  std::string beside;  ///< what somebody wrote beside its frames, in small letters: `# layer 11`
+  Op op = Op::Other;   ///< of a process that communicates; Other: not told
   std::string file;
   std::int64_t line = 0;  ///< where the stack begins
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/statements.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::hang {
@@ -18,12 +20,56 @@ constexpr std::size_t kMostFindings = 4096;
 }  // namespace
 
 void RasText::take_comm(const logs::RasComm& comm) {
+  // The table begins again: the head of the next report was left out.
+  if (!comm.is_json && comm.group <= reports_.back().last_group) begin_report();
+  reports_.back().last_group = comm.group;
   sizes_[comm.group] = comm.nranks;
   widest_ = std::max(widest_, comm.nranks);
   if (comm.is_json) return;
   ++rows_;
   healthy_rows_ += comm.errors == "OK" ? 1 : 0;
+  ++reports_.back().rows;
+  reports_.back().healthy_rows += comm.errors == "OK" ? 1 : 0;
   section_ = Section::None;
+}
+
+void RasText::begin_report() {
+  constexpr std::size_t kMostReports = 64;
+  comm_.clear();
+  if (reports_.back().is_empty() || reports_.size() >= kMostReports) return;
+  reports_.emplace_back();
+  are_counts_old_ = true;
+}
+
+void RasText::reach(std::int64_t operation, int rank) {
+  if (comm_.empty() || operation < 0) return;
+  Reach& own = reports_.back().reach[comm_];
+  own.low = own.low < 0 ? operation : std::min(own.low, operation);
+  own.high = std::max(own.high, operation);
+  constexpr std::size_t kMostLate = 64;
+  if (rank >= 0 && own.late.size() < kMostLate) own.late.insert(rank);
+}
+
+/// Who stands launches a few calls more, and then none: only that those who were last have gone on shows that a job moves.
+std::string RasText::moved_between(const Report& earlier, const Report& later) {
+  std::string moved;
+  for (const auto& [comm, before] : earlier.reach) {
+    const auto after = later.reach.find(comm);
+    if (after == later.reach.end() || before.low < 0) continue;
+    // One that lags in both, by more than what a report is skewed, is slow, or stands and is counted late.
+    const bool is_same = before.late == after->second.late && !before.late.empty() &&
+                         before.high - before.low > 1 && after->second.high - after->second.low > 1;
+    if (after->second.low <= before.low || is_same) return {};
+    moved = fmt::format(
+        "between two reports of ncclras the last ranks of communicator {} went from operation {} "
+        "to {}",
+        comm, before.low, after->second.low);
+  }
+  const bool has_differed = earlier.rows > earlier.healthy_rows;
+  if (moved.empty() && has_differed && later.rows >= earlier.rows &&
+      later.rows == later.healthy_rows)
+    return "ranks differed in one report of ncclras, and in a later one they do not";
+  return moved;
 }
 
 RasText::Finding& RasText::add(Section section, const logs::Record& record) {
@@ -68,6 +114,7 @@ void RasText::take_rank(const logs::Record& record) {
   }
   // Outliers print their own operation where there are several; else it is that of the smaller set.
   const std::int64_t operation = ras.operation >= 0 ? ras.operation : few_;
+  if (ras.counts[0] < 0) reach(operation, operation < total_ ? ras.rank : -1);
   if (ras.counts[0] < 0 && operation >= 0) listed_.emplace_back(operation, ras.rank);
   for (std::size_t i = 0; i < ras.counts.size(); ++i) {
     if (ras.counts[i] >= 0) counts_[{ras.hash, i}].emplace_back(ras.counts[i], ras.rank);
@@ -119,6 +166,10 @@ bool RasText::take_message(const logs::Record& record) {
       is_of_job_ = row == sizes_.end() || row->second >= widest_;
       section_ = Section::None;
       has_problem_ = true;
+      // The same one again: the head of the next report was left out.
+      const std::string_view hash = logs::message_argument(record, "hash");
+      if (reports_.back().reach.contains(hash)) begin_report();
+      comm_ = hash;
       return true;
     }
     case MessageId::RasProblem:
@@ -144,7 +195,18 @@ bool RasText::take_message(const logs::Record& record) {
     case MessageId::RasMismatch:
       section_ = Section::Counts;
       return true;
+    case MessageId::RasHead:
+      if (record.text().starts_with("Job summary")) begin_report();
+      return true;
     case MessageId::RasCounts: {
+      reach(logs::message_number(record, "operation"), -1);
+      if (are_counts_old_) {
+        most_ = 0;
+        total_ = few_ = -1;
+        listed_.clear();
+        counts_.clear();
+        are_counts_old_ = false;
+      }
       if (!is_of_job_) return true;
       // `61 ranks have launched up to operation 1187`: the largest set is what the others are.
       const std::int64_t count = logs::message_number(record, "count", 0);
@@ -192,6 +254,12 @@ void RasText::compare() {
 }
 
 std::vector<RasText::Finding> RasText::finish() {
+  for (std::size_t i = 1; i < reports_.size(); ++i) {
+    const std::string moved = moved_between(reports_[i - 1], reports_[i]);
+    // Once it stood between two of them, what was before that is of no hang.
+    const bool can_tell = !moved.empty() || !reports_[i].is_empty();
+    if (can_tell) moved_ = moved;
+  }
   compare();
   // A process that a list of ranks names elsewhere is that rank.
   for (std::size_t i = 0; i < of_process_.size(); ++i) {
@@ -211,6 +279,35 @@ std::vector<RasText::Finding> RasText::finish() {
     if (one.section == Section::Dead && one.ranks.empty()) one.ranks = missing;
   }
   return std::move(found_);
+}
+
+void RasText::state(Statements& said) {
+  using What = LogStatement::What;
+  for (const Finding& one : finish()) {
+    logs::Record record;
+    record.place = one.place;
+    record.line = one.line;
+    switch (one.section) {
+      case Section::Missing:
+        said.state(record, What::RasSilent, one.ranks, 0, one.detail);
+        break;
+      case Section::Dead:
+        said.state(record, What::RasDead, one.ranks, 0, one.detail);
+        break;
+      case Section::Error:
+        said.state(record, What::RasError, one.ranks);
+        break;
+      case Section::Status:
+        said.state(record, What::RasStatus, one.ranks, 0, one.detail);
+        break;
+      case Section::Counts:
+        said.state(record, one.lag > 0 ? What::RasBehind : What::RasAhead, one.ranks,
+                   std::abs(one.lag));
+        break;
+      case Section::None:
+        break;
+    }
+  }
 }
 
 }  // namespace ringside::hang

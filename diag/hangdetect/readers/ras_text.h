@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,10 +15,12 @@
 
 namespace ringside::hang {
 
+class Statements;
+
 /// What the text of ncclras says of ranks, put together over its lines: a list of ranks belongs to the problem above
 /// it, a process to a rank of a list elsewhere. Communicators that are not over the whole job are passed over.
 ///
-/// Ordering   lines come in the order of the report; several reports one after another are allowed
+/// Ordering   lines come in the order of the report; several reports one after another are allowed, and compared
 /// source     docs/formats 7.1
 class RasText {
  public:
@@ -38,13 +42,15 @@ class RasText {
   /// returns  whether the message was one of ncclras's
   bool take_message(const logs::Record& record);
 
-  /// Closes the report. Call once.
-  [[nodiscard]] std::vector<Finding> finish();
+  /// Closes the report, and states what it says. Call once.
+  void state(Statements& said);
 
-  /// Every row of the table says OK, and nothing is listed as a problem; known after finish().
+  /// Every row of the table says OK, and nothing is listed as a problem; known after state().
   [[nodiscard]] bool is_healthy() const {
     return rows_ > 0 && rows_ == healthy_rows_ && !has_problem_;
   }
+  /// How the job moved between two reports of the text; known after state(). Empty: nothing shows that it did.
+  [[nodiscard]] const std::string& moved() const { return moved_; }
   [[nodiscard]] std::int32_t widest() const { return widest_; }
   /// Where the ranks run that the report names.
   [[nodiscard]] const std::map<int, ProcessPlace>& processes() const { return processes_of_; }
@@ -52,6 +58,24 @@ class RasText {
   [[nodiscard]] const std::map<std::int64_t, int>& rank_of_pid() const { return rank_of_pid_; }
 
  private:
+  [[nodiscard]] std::vector<Finding> finish();
+  /// How far the ranks of a communicator are, in one report.
+  struct Reach {
+    std::int64_t low = -1, high = -1;  ///< operations launched; -1: not told
+    std::set<int> late;                ///< ranks that are listed below the others
+  };
+  /// One report of several in a text.
+  struct Report {
+    std::map<std::string, Reach, std::less<>> reach;  ///< by the communicator's hash
+    int last_group = -1;                              ///< row of the table
+    int rows = 0;
+    int healthy_rows = 0;
+    [[nodiscard]] bool is_empty() const { return reach.empty() && rows == 0; }
+  };
+  void begin_report();
+  void reach(std::int64_t operation, int rank);
+  /// `earlier` and `later`: reports of one job.  returns  how it moved; empty: it did not, or nothing tells
+  [[nodiscard]] static std::string moved_between(const Report& earlier, const Report& later);
   Finding& add(Section section, const logs::Record& record);
   void take_process(const logs::Record& record);
   bool take_list(const logs::Record& record);
@@ -77,6 +101,10 @@ class RasText {
   bool is_of_job_ = true;  ///< what is listed now is of a communicator over the whole job
   logs::Place counts_place_;
   std::string counts_line_;
+  std::vector<Report> reports_{1};
+  std::string comm_;             ///< whose counts are read
+  bool are_counts_old_ = false;  ///< what is kept of counts is of an earlier report
+  std::string moved_;
 };
 
 }  // namespace ringside::hang

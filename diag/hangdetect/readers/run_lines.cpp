@@ -76,10 +76,6 @@ constexpr std::array kFinished = {
     std::string_view{"successfully finished"},
     std::string_view{"finished successfully"},
     std::string_view{"completed successfully"},
-    std::string_view{"application startup complete"},
-    std::string_view{"server is ready"},
-    std::string_view{"fired up and ready to roll"},
-    std::string_view{"uvicorn running on"},
     std::string_view{"exiting program after"},
     std::string_view{"run history:"},
     std::string_view{"'train_runtime'"},
@@ -88,6 +84,14 @@ constexpr std::array kFinished = {
     std::string_view{"# avg bus bandwidth"},
     std::string_view{"reached max_steps"},
     std::string_view{": complete!"},
+};
+
+/// Of servers: they are up, and go on.
+constexpr std::array kServes = {
+    std::string_view{"application startup complete"},
+    std::string_view{"server is ready"},
+    std::string_view{"fired up and ready to roll"},
+    std::string_view{"uvicorn running on"},
     std::string_view{"running: 0 reqs"},
     std::string_view{"get /health http/1.1\" 200"},
 };
@@ -133,6 +137,19 @@ bool holds_any(std::string_view text, const Words& words) {
                      [&](std::string_view word) { return holds(text, word); });
 }
 
+/// What a scheduler or a shell says of a job that ended well: `99120   COMPLETED   0:0`, `exited with code 0`.
+bool ended_well(std::string_view text) {
+  if (holds(text, "completed")) return holds(text, " 0:0") || holds(text, "exitcode=0:0");
+  for (const std::string_view words :
+       {"exited with code 0", "exit code: 0", "exited with exit code 0"}) {
+    const std::size_t at = text.find(words);
+    if (at == std::string_view::npos) continue;
+    const std::size_t behind = at + words.size();
+    if (behind >= text.size() || !is_letter(text[behind])) return true;
+  }
+  return false;
+}
+
 /// Counters that are named after what they count: `number of skipped iterations: 0`, `errors=0`.
 bool counts_none(std::string_view text) {
   return holds(text, "errors: 0") || holds(text, "errors=0") || holds(text, "0 errors") ||
@@ -146,8 +163,11 @@ RunLine read_run_line(std::string_view text) {
   const std::string small = lower_case(text.substr(0, 400));
   if (holds_any(small, kHarmless)) {
     line.what = RunLine::What::Harmless;
-  } else if (holds_any(small, kFinished)) {
+  } else if (holds_any(small, kFinished) || ended_well(small)) {
     line.what = RunLine::What::Finished;
+  } else if (holds_any(small, kServes)) {
+    line.what = RunLine::What::Finished;
+    line.serves = true;
   } else if (!counts_none(small) && holds_any(small, kAlarming)) {
     line.what = RunLine::What::Alarming;
   } else if (read_step(small, line) || small.starts_with("{'loss': ")) {

@@ -17,6 +17,7 @@ struct RunLine {
   What what = What::Other;
   std::int64_t step = -1;  ///< of a Step, too, where its line does not count them
   std::int64_t of = -1;    ///< steps in all; -1: not said
+  bool serves = false;     ///< of Finished: a server is up, and goes on
 };
 
 /// shape  a line without its prefix

@@ -32,6 +32,7 @@ struct RunNotes {
       0;  ///< wall time of the last line of a step that has one; 0: none has
   std::int64_t longest_step_us = 0;  ///< between two such lines
   bool has_finished = false;         ///< an end or a server's start is told, and no step after it
+  bool has_ended = false;            ///< the same of an end alone
   std::uint64_t finished = 0;        ///< lines that tell of it
   std::uint64_t harmless = 0;        ///< warnings that jobs which run well give too
   std::uint64_t server_waits = 0;    ///< a server's engine waits for its workers: once is harmless

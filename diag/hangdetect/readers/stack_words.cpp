@@ -71,6 +71,8 @@ constexpr std::array kRows = {
     Row{kFunction, "cudaLaunchKernel", Doing::WaitsForGpu},
     Row{kFunction, "cuLaunchKernel", Doing::WaitsForGpu},
     Row{kFunction, "_engine_run_backward", Doing::WaitsForGpu},
+    Row{kFunction, "item", Doing::WaitsForGpu},
+    Row{kFile, "torch/autograd/__init__.py", Doing::WaitsForGpu},
     Row{kFile, "libcuda.so", Doing::WaitsForGpu},
     Row{kFile, "libcudart", Doing::WaitsForGpu},
     Row{kFile, "torch/utils/data/", Doing::ReadsData},
@@ -143,6 +145,7 @@ bool row_fits(const Row& row, const Frame& frame) {
   const std::string& text = row.where == kFunction ? frame.function : frame.file;
   // `collect` is a function of its own; other words may be parts.
   if (row.word == "collect") return text == "collect" || text == "gc.collect";
+  if (row.word == "item") return text == "item";
   return text.find(row.word) != std::string::npos;
 }
 

@@ -46,6 +46,11 @@ void note_pause(std::int64_t pause_us, RunNotes& run) {
       run.shortest_step_us == 0 ? pause_us : std::min(run.shortest_step_us, pause_us);
 }
 
+/// A question, and what may follow it: somebody wonders, and nothing is told.
+bool asks(std::string_view text) {
+  return text.ends_with('?') || text.find("? ") != std::string_view::npos;
+}
+
 }  // namespace
 
 void Statements::note_run(const logs::Record& record, const RunLine& line, int rank) {
@@ -62,7 +67,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       if (line.step < 0) {
         run.has_moved = run.has_moved || run.has_logged;
         run.has_logged = true;
-        run.has_finished = false;
+        run.has_finished = run.has_ended = false;
         run.alarming_since_step = 0;
         break;
       }
@@ -75,7 +80,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
         if (run.last_step_us != 0) note_pause(record.time_us - run.last_step_us, run);
         run.last_step_us = record.time_us;
       }
-      if (line.of <= 0 || line.step < line.of) run.has_finished = false;
+      if (line.of <= 0 || line.step < line.of) run.has_finished = run.has_ended = false;
       if (line.step != run.last_step) run.at_last_step.clear();
       run.last_step = line.step;
       run.steps_of = line.of;
@@ -87,6 +92,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
     }
     case RunLine::What::Finished:
       run.has_finished = true;
+      run.has_ended = !line.serves;
       show(++run.finished);
       break;
     case RunLine::What::Harmless:
@@ -97,7 +103,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       break;
     case RunLine::What::Alarming:
       ++run.alarming;
-      if (!record.text().ends_with('?')) ++run.alarming_since_step;
+      if (!asks(record.text())) ++run.alarming_since_step;
       break;
     case RunLine::What::Other:
       ++facts_.unread;
@@ -138,6 +144,7 @@ void Statements::finish(const WhereFunction& where) {
   }
   for (auto& [rank, last] : facts_.run.last_lines)
     std::tie(last.file, last.line) = where(last.place);
+  for (auto& [rank, row] : facts_.rows) std::tie(row.file, row.line) = where(row.place);
 }
 
 std::vector<int> ranks_gone(int first, std::string_view how) {

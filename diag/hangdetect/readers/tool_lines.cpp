@@ -64,6 +64,26 @@ int gpu_utilisation(std::string_view line) {
   return is_percent && percent >= 0 && percent <= 100 ? percent : -1;
 }
 
+ClockRow read_clock_row(std::string_view line) {
+  ClockRow row;
+  const std::size_t unit = line.find(" MHz");
+  const bool has_reasons = line.find(", Active") != std::string_view::npos ||
+                           line.find(", Not Active") != std::string_view::npos;
+  const std::size_t comma = line.find(", ");
+  if (unit == std::string_view::npos || unit == 0 || !has_reasons || comma > unit) return row;
+  const auto gpu = parse_whole(line.substr(0, comma));
+  const std::size_t begin = line.rfind(' ', unit - 1);
+  constexpr std::int64_t kMostGpus = 64, kMostMhz = 10'000;
+  const auto mhz = begin == std::string_view::npos
+                       ? std::nullopt
+                       : parse_whole(line.substr(begin + 1, unit - begin - 1));
+  if (!gpu || !mhz || *gpu < 0 || *gpu >= kMostGpus || *mhz < 0 || *mhz > kMostMhz) return row;
+  row.gpu = static_cast<int>(*gpu);
+  row.mhz = static_cast<int>(*mhz);
+  row.is_throttled = line.find(", Active") != std::string_view::npos;
+  return row;
+}
+
 PodLine read_pod_line(std::string_view line) {
   std::array<std::string_view, 3> words;
   std::string_view rest = logs::trimmed_left(line);
@@ -91,7 +111,9 @@ PodLine read_pod_line(std::string_view line) {
   const auto index =
       is_number(own.substr(hyphen + 1)) ? parse_whole(own.substr(hyphen + 1)) : std::nullopt;
   if (!index || *index >= kMostRanks) return {};
-  return {static_cast<int>(*index), status};
+  const std::string_view owner = own.substr(0, hyphen);
+  const std::string_view role = owner.substr(owner.rfind('-') + 1);
+  return {static_cast<int>(*index), status, role};
 }
 
 std::vector<int> job_tasks(std::string_view line) {

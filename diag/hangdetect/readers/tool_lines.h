@@ -21,10 +21,20 @@ PsLine read_ps_line(std::string_view line);
 /// returns  its utilisation in percent; -1: the line is none
 int gpu_utilisation(std::string_view line);
 
+/// A row of `nvidia-smi --query-gpu=index,clocks.sm,..,clocks_event_reasons.hw_thermal_slowdown --format=csv`:
+/// `4, 345 MHz, 88, Active, Not Active`.
+struct ClockRow {
+  int gpu = -1;  ///< -1: the line is none
+  int mhz = 0;
+  bool is_throttled = false;
+};
+ClockRow read_clock_row(std::string_view line);
+
 /// A row of `kubectl get pods`: `ddp-train-2-p7dnc   0/1   Pending   0   27m`.
 struct PodLine {
   int index = -1;           ///< of its job or set, as its name ends; -1: the line is none
   std::string_view status;  ///< `Pending`, `OOMKilled`
+  std::string_view role;    ///< the word before its index: `worker`
 };
 PodLine read_pod_line(std::string_view line);
 

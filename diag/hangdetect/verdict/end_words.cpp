@@ -34,8 +34,8 @@ std::string fault_text(const LogStatement& one, const std::string& who) {
   if (says("out of memory") || says("OutOfMemory"))
     return fmt::format("the memory of the GPU of {} is full, and its process ended of that", who);
   const bool is_own = says("device-side assert") || says("illegal memory access") ||
-                      says("illegal instruction") || says("misaligned address") ||
-                      one.code == kIllegal || one.code == kPageFault;
+                      says("illegal instruction") || says("emory access fault") ||
+                      says("misaligned address") || one.code == kIllegal || one.code == kPageFault;
   if (is_own) return fmt::format("a kernel of {} failed by what it did itself, not the GPU", who);
   return fmt::format("the GPU of {} failed under it", who);
 }

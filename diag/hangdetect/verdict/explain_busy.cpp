@@ -44,6 +44,9 @@ bool is_of_kernel(const LogStatement& one) {
   return one.detail.find("kernel") != std::string::npos;
 }
 
+/// Code of a statement of a process that stands in its own end.
+constexpr std::int64_t kGoesAway = 1;
+
 /// What a stack shows of a process that does not communicate, as a statement.
 std::vector<LogStatement> busy_stacks(const LogFacts& facts) {
   std::vector<LogStatement> found;
@@ -55,6 +58,7 @@ std::vector<LogStatement> busy_stacks(const LogFacts& facts) {
     one.what = What::Busy;
     one.ranks = stack.ranks;
     one.text = stack.text();
+    one.code = stack.doing == Doing::Leaves ? kGoesAway : 0;
     one.detail = fmt::format("was in {} by its stack", stack.place());
     one.file = stack.file;
     one.line = stack.line;
@@ -91,8 +95,16 @@ void add_busy(const Scene& scene, const LogFacts& facts, std::vector<Explanation
       ranks = {0};
   }
   const std::string who = ranks.empty() ? "a process" : ranks_text(ranks);
+  // Who leaves the program, or has raised an error of its own, does not come any more.
+  const bool is_away =
+      std::any_of(said.begin(), said.end(),
+                  [](const LogStatement* one) { return one->code == kGoesAway; }) ||
+      std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+        const auto notes = facts.notes.find(rank);
+        return notes != facts.notes.end() && notes->second.has_exception;
+      });
   out.push_back(
-      told(Kind::Straggler, said, ranks, confidence::kBusy,
+      told(is_away ? Kind::MissingRank : Kind::Straggler, said, ranks, confidence::kBusy,
            fmt::format("{} {}, while others gave up waiting", who, said.front()->detail)));
   out.back().missing.push_back("the stack of that process (py-spy dump) while the others wait");
 }

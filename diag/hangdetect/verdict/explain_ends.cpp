@@ -42,6 +42,10 @@ Explanation told(Kind kind, const std::vector<const LogStatement*>& statements,
   return out;
 }
 
+bool has_ended_well(const LogFacts& facts) {
+  return facts.run.has_ended && facts.timeouts == 0 && facts.run.waits == 0;
+}
+
 std::string where_of(const std::vector<const LogStatement*>& statements) {
   for (const LogStatement* one : statements) {
     if (!one->where.empty()) return one->where;
@@ -123,7 +127,7 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
                               own.front()->detail.empty() ? "" : ": " + own.front()->detail)
                 : fmt::format(": {}", kNoStatus);
     out.push_back(told(Kind::DeadRank, own, ranks,
-                       is_signal ? confidence::kSignal : confidence::kExitStatus,
+                       is_signal && is_told ? confidence::kSignal : confidence::kExitStatus,
                        fmt::format("the process of {} ended first{}", ranks_text(ranks), how)));
     out.back().exit_code = is_told ? code : 0;
     if (!is_told || code == kKilled || code == 128 - kKilled)
@@ -183,6 +187,8 @@ void forget_ended(const LogFacts& facts, std::vector<const LogStatement*>& lost)
 }  // namespace
 
 void add_lost(const LogFacts& facts, std::vector<Explanation>& out) {
+  // Who has come to its end leaves, and who holds the store leaves first: the others' words of it are of no hang.
+  if (has_ended_well(facts)) return;
   auto store = all_of(facts, What::StoreLost);
   forget_ended(facts, store);
   if (!store.empty()) {

@@ -55,18 +55,70 @@ void add_stopped(const LogFacts& facts, std::vector<Explanation>& out) {
 
 /// Pods that never started or have ended, of a job whose other pods run. A pod's index is the rank's where each has one.
 void add_pods(const LogFacts& facts, std::vector<Explanation>& out) {
+  // `ranks` are pods here; where the job has more ranks, each pod has the same number of them, in its order.
+  const auto ranks_in = [&](const std::vector<const LogStatement*>& said) {
+    const auto pods = static_cast<int>(said.front()->code);
+    const bool are_even = pods > 1 && facts.known_world >= pods && facts.known_world % pods == 0;
+    const int each = are_even ? facts.known_world / pods : 1;
+    std::vector<int> ranks;
+    for (const int pod : ranks_of(said)) {
+      for (int i = 0; i < each; ++i) ranks.push_back(pod * each + i);
+    }
+    return std::pair(ranks, each);
+  };
   for (const What what : {What::PodWaits, What::PodEnded}) {
     const auto said = all_of(facts, what);
     if (said.empty()) continue;
     const bool waits = what == What::PodWaits;
-    out.push_back(told(waits ? Kind::MissingRank : Kind::DeadRank, said, ranks_of(said),
-                       confidence::kPodState,
-                       fmt::format("the pod of index {} {} ({}), and the others run; that is the "
-                                   "rank, too, if each pod has one",
-                                   fold_ranks(ranks_of(said)),
-                                   waits ? "never started" : "has ended", said.front()->detail)));
+    const auto [ranks, each] = ranks_in(said);
+    out.push_back(
+        told(waits ? Kind::MissingRank : Kind::DeadRank, said, ranks, confidence::kPodState,
+             fmt::format("the pod of index {} {} ({}), and the others run; {}",
+                         fold_ranks(ranks_of(said)), waits ? "never started" : "has ended",
+                         said.front()->detail,
+                         each == 1 ? std::string("that is the rank, too, if each pod has one")
+                                   : fmt::format("with {} ranks in each pod, these are {}", each,
+                                                 ranks_text(ranks)))));
     out.back().missing.push_back("kubectl describe pod: its events say why");
   }
+}
+
+/// A rank that takes much longer than the others for what each does for itself.
+void add_slow(const LogFacts& facts, std::vector<Explanation>& out) {
+  if (const auto said = all_of(facts, What::Slow); !said.empty()) {
+    const std::vector<int> named = ranks_of(said);
+    const bool is_local = said.front()->detail.starts_with("nvidia-smi");
+    const double sure = named.empty() ? confidence::kDeathOfNobody
+                        : is_local    ? confidence::kLocalRankOnly
+                                      : confidence::kSlowByTimers;
+    out.push_back(
+        told(Kind::Straggler, said, named, sure,
+             fmt::format("{} {}: the others wait for it in every step", said.front()->detail,
+                         named.empty() ? "a GPU" : ranks_text(named))));
+  }
+  const std::vector<int> slow = slow_ranks(facts.timers);
+  if (slow.empty()) return;
+  Explanation one;
+  one.kind = Kind::Straggler;
+  one.culprits = slow;
+  one.confidence = confidence::kSlowByTimers;
+  for (const RankTimer& timer : facts.timers) {
+    if (!is_own_work(timer.name) || !timer.times.contains(slow.front()) || one.details.size() >= 4)
+      continue;
+    std::vector<double> times;
+    for (const auto& [rank, time] : timer.times) times.push_back(time);
+    std::sort(times.begin(), times.end());
+    one.details.push_back(fmt::format("{}: {} of rank {}, {} of the middle one", timer.name,
+                                      timer.times.at(slow.front()), slow.front(),
+                                      times[(times.size() - 1) / 2]));
+    one.evidence.push_back({facts.timers_file, -1, timer.line, one.details.back()});
+  }
+  one.why = fmt::format(
+      "{} much longer than the others for their own work, and the others wait in "
+      "what follows: the job is slow, and stands only if that does not end",
+      ranks_that(slow, "takes", "take"));
+  one.missing.push_back("the clocks, temperature and throttle reasons of that GPU (nvidia-smi -q)");
+  out.push_back(std::move(one));
 }
 
 /// A rank that says last that it leaves something out, as its last batch, while others give up waiting.
@@ -110,6 +162,10 @@ bool tells_of_waiting(std::string_view text) {
 void add_odd_line(const LogFacts& facts, std::vector<Explanation>& out) {
   const OddLine odd = odd_line_out(facts.run.last_lines);
   if (odd.odd.empty() || facts.run.has_finished) return;
+  // Three lines of a job of a thousand ranks are no majority.
+  const auto world = static_cast<std::size_t>(
+      std::max(facts.known_world, facts.run.last_lines.rbegin()->first + 1));
+  if (facts.run.last_lines.size() * 2 < world) return;
   // Most wait in something, by their own words, and the few are elsewhere: these have not come.
   const bool waits = tells_of_waiting(facts.run.last_lines.at(odd.rest.front()).text);
   const bool waits_too = tells_of_waiting(facts.run.last_lines.at(odd.odd.front()).text);
@@ -139,6 +195,8 @@ void add_odd_line(const LogFacts& facts, std::vector<Explanation>& out) {
 void add_hints(const LogFacts& facts, std::vector<Explanation>& out) {
   add_stopped(facts, out);
   add_pods(facts, out);
+  add_slow(facts, out);
+  add_rows(facts, out);
   if (!is_hang_told(facts)) return;
   add_odd_line(facts, out);
   add_skipper(facts, out);

@@ -210,6 +210,11 @@ void add_fingerprints(const LogFacts& facts, std::vector<Explanation>& out) {
     kind = Kind::DtypeMismatch;
   if (fingerprint_part(a, "TensorShape=") != fingerprint_part(b, "TensorShape="))
     kind = Kind::ShapeMismatch;
+  // Tensors of other dimensions are no longer or shorter ones, but others: of two ranks, the order of calls differs.
+  const bool are_others = is_tie && order.size() == 2 &&
+                          dimensions_of(fingerprint_part(a, "TensorShape=")) !=
+                              dimensions_of(fingerprint_part(b, "TensorShape="));
+  if (kind == Kind::ShapeMismatch && are_others) kind = Kind::OrderMismatch;
   if (fingerprint_part(a, "OpType=") != fingerprint_part(b, "OpType=")) kind = Kind::OpMismatch;
   Explanation one = told(
       kind, said, few, is_tie ? confidence::kFingerprintTie : confidence::kFingerprint,
@@ -459,7 +464,7 @@ void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
   if (!library.empty()) {
     out.push_back(
         told(Kind::ShapeMismatch, library, {}, confidence::kLibraryMismatch,
-             "NCCL itself saw that two ranks disagree on a call, and does not say which"));
+             "the library itself saw that two ranks disagree on a call, and does not say which"));
     out.back().missing.push_back("NCCL_DEBUG_SUBSYS=COLL on all ranks, or Flight Recorder dumps");
   }
 }

@@ -70,6 +70,13 @@ bool has_failures_alone(const LogFacts& facts) {
                      [](const LogStatement& one) { return one.what == What::Failure; });
 }
 
+/// Lines of connections that ended, beside those: what every job ends with if its ranks do not leave at once.
+bool has_partings_alone(const LogFacts& facts) {
+  return std::all_of(facts.statements.begin(), facts.statements.end(), [](const LogStatement& one) {
+    return one.what == What::StoreLost || one.what == What::PeerLost || one.what == What::Failure;
+  });
+}
+
 /// The job failed, and nobody waits: no hang. What failed, audit says.
 Explanation failed(const LogFacts& facts) {
   Explanation out;
@@ -105,6 +112,18 @@ std::optional<Explanation> steps_apart(const RunNotes& run) {
   return out;
 }
 
+/// A call failed after the job's end whose watchdog had not found it late: nobody had waited for as long as that allows.
+bool has_live_watchdog(const LogFacts& facts, const LogStatement& end) {
+  constexpr std::uint64_t kFewest = 3;
+  return facts.run.steps >= kFewest && facts.run.waits == 0 &&
+         std::any_of(facts.statements.begin(), facts.statements.end(),
+                     [&](const LogStatement& one) {
+                       return one.file == end.file && one.line > end.line &&
+                              one.text.find("WorkNCCL(") != std::string::npos &&
+                              one.text.find("Timeout(ms)=") != std::string::npos;
+                     });
+}
+
 /// The scheduler ended a job that did its steps to the end.
 std::optional<Explanation> ran_to_the_limit(const LogFacts& facts) {
   const LogStatement* end = first_of(facts, What::Cancelled);
@@ -117,6 +136,19 @@ std::optional<Explanation> ran_to_the_limit(const LogFacts& facts) {
     out.confidence = confidence::kSteps;
     out.why = fmt::format("the job did its steps, up to {}, when the scheduler took its nodes: {}",
                           step_text(run), end->detail);
+    out.evidence.push_back(evidence_of(*end));
+    out.missing.push_back("the times of its last steps: whether it stood before");
+    return out;
+  }
+  if (has_live_watchdog(facts, *end)) {
+    Explanation out;
+    out.kind = Kind::NotAHang;
+    out.confidence = confidence::kSteps;
+    out.why = fmt::format(
+        "the job did its steps, up to {}, when the scheduler ended it{}{}; a call that was in "
+        "flight "
+        "then had not timed out, and its failure follows from that end",
+        step_text(run), end->detail.empty() ? "" : ": ", end->detail);
     out.evidence.push_back(evidence_of(*end));
     out.missing.push_back("the times of its last steps: whether it stood before");
     return out;
@@ -183,8 +215,11 @@ std::optional<Explanation> healthy(const LogFacts& facts) {
     return out;
   }
   if (auto moved = went_on(facts)) return moved;
-  if (facts.timeouts > 0 || run.waits > 0 || run.alarming > run.finished + run.harmless + run.steps)
-    return std::nullopt;
+  // A line of a connection's end may have been broken into several.
+  constexpr std::uint64_t kPieces = 4;
+  const std::uint64_t calm =
+      run.finished + run.harmless + run.steps + kPieces * facts.statements.size();
+  if (facts.timeouts > 0 || run.waits > 0 || run.alarming > calm) return std::nullopt;
   if (run.has_finished) {
     out.confidence = run.alarming == 0 ? confidence::kFinished : confidence::kFinished - 0.2;
     out.why = fmt::format(
@@ -438,8 +473,9 @@ Explanation explain_quiet(const Scene& scene, const LogFacts& facts) {
   }
   if (dumps > 0 && (has_dumps(job) || facts.run.waits == 0)) return of_dumps(job, dumps, ras);
   Explanation out;
-  const bool may_be_well =
-      facts.statements.empty() || (has_failures_alone(facts) && facts.run.has_finished);
+  const bool may_be_well = facts.statements.empty() ||
+                           (has_failures_alone(facts) && facts.run.has_finished) ||
+                           (has_partings_alone(facts) && facts.run.has_ended);
   std::optional<Explanation> well = may_be_well ? healthy(facts) : std::nullopt;
   if (!well) well = ran_to_the_limit(facts);
   if (!well) well = steps_apart(facts.run);

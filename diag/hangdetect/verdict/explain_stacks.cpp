@@ -8,6 +8,7 @@
 
 #include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/stack_groups.h"
 #include "diag/hangdetect/verdict/transfer_stacks.h"
 
 namespace ringside::hang {
@@ -135,6 +136,15 @@ std::string place_of(const ProcessStack& one) {
   return std::string(to_string(one.op));
 }
 
+bool is_of_transfers(const std::map<std::string, Stacks>& places) {
+  return std::any_of(places.begin(), places.end(), [](const auto& one) {
+    return std::any_of(one.second.begin(), one.second.end(), [](const ProcessStack* stack) {
+      return stack->op == Op::Send || stack->op == Op::Recv || stack->op == Op::Coalesced ||
+             stack->doing == Doing::MakesGroup;
+    });
+  });
+}
+
 /// All wait, and not all at one place.
 Explanation parted(const std::map<std::string, Stacks>& places) {
   Explanation out;
@@ -153,7 +163,8 @@ Explanation parted(const std::map<std::string, Stacks>& places) {
     out.why = fmt::format("{} of {} processes wait in another call than the others: {}",
                           count_of(*order[1]), most + rest, order[1]->front()->place());
   } else {
-    out.kind = Kind::Unknown;
+    // Halves of transfers stand at different places in any pipeline.
+    out.kind = is_of_transfers(places) ? Kind::Unknown : Kind::DivergedControlFlow;
     out.confidence = confidence::kStacksParted;
     out.why =
         fmt::format("{} processes wait at {} places, and nothing tells which of them left the path",
@@ -208,7 +219,9 @@ std::vector<Explanation> explain_stacks(const Scene& scene, const LogFacts& fact
   }
   if (auto roots = roots_apart(facts)) return {*std::move(roots)};
   if (auto crossed = crossed_transfers(facts)) return {*std::move(crossed)};
+  if (auto circle = circle_of_groups(facts)) return {*std::move(circle)};
   if (places.size() > 1) return {parted(places)};
+  if (auto apart = apart_in_a_number(facts)) return {*std::move(apart)};
   return {together(waiting, facts.known_world > 0 && count_of(waiting) >= facts.known_world)};
 }
 

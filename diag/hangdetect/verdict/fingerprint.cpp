@@ -1,8 +1,15 @@
 #include "diag/hangdetect/verdict/fingerprint.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace ringside::hang {
+
+int dimensions_of(std::string_view shape) {
+  const std::string_view list = shape.substr(0, shape.find(']'));
+  if (list.find_first_of("0123456789") == std::string_view::npos) return 0;
+  return 1 + static_cast<int>(std::count(list.begin(), list.end(), ','));
+}
 
 std::string fingerprint_part(const std::string& detail, const std::string& key) {
   const std::size_t at = detail.find(key);

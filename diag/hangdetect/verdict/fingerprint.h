@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 /// What PyTorch's check of every call (TORCH_DISTRIBUTED_DEBUG=DETAIL) says of one:
 /// `SequenceNumber=12 OpType=ALLREDUCE TensorShape=[7] TensorDtypes=Float`.
 namespace ringside::hang {
+
+/// Of `[1024, 256]`: 2.
+int dimensions_of(std::string_view shape);
 
 /// What stands behind `key`, such as `OpType=`; empty: nothing.
 std::string fingerprint_part(const std::string& detail, const std::string& key);

@@ -23,6 +23,9 @@ Explanation told(Kind kind, const std::vector<const LogStatement*>& statements,
 /// Where the first of them that says so was; empty: none does.
 std::string where_of(const std::vector<const LogStatement*>& statements);
 
+/// The program tells that it has come to its end, and nobody timed out.
+bool has_ended_well(const LogFacts& facts);
+
 /// The first process that ended by itself: not one that a watchdog or launcher ended.
 void add_deaths(const LogFacts& facts, std::vector<Explanation>& out);
 
@@ -34,6 +37,9 @@ void add_busy(const Scene& scene, const LogFacts& facts, std::vector<Explanation
 
 /// What tables of other tools, the kernel and each rank's last line hint at, where somebody waits or says that it hangs.
 void add_hints(const LogFacts& facts, std::vector<Explanation>& out);
+
+/// What the rows of a table that somebody made of dumps show: who stands in another call than most.
+void add_rows(const LogFacts& facts, std::vector<Explanation>& out);
 
 /// Who closed its group while others waited in it.
 void add_left(const LogFacts& facts, std::vector<Explanation>& out);

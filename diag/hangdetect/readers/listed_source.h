@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/hangdetect/readers/process_stacks.h"
+
+namespace ringside::hang {
+
+/// Source that somebody pasted with its numbers, as editors and `grep -n` show it: `164      tot += loss.item()`,
+/// `231: dist.barrier()`.
+class ListedSource {
+ public:
+  /// A line of the paste; one that is no source is passed over.
+  void take(std::string_view line);
+
+  /// A process that seems to work stands in a line that waits for its GPU: by the source, where its frames fit that.
+  void tell(std::vector<ProcessStack>& stacks) const;
+
+ private:
+  [[nodiscard]] std::string_view at(std::int64_t line) const;
+  std::map<std::int64_t, std::string> lines_;
+};
+
+}  // namespace ringside::hang

@@ -1,0 +1,107 @@
+#include "diag/hangdetect/verdict/stack_groups.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "diag/hangdetect/readers/group_lists.h"
+#include "diag/hangdetect/readers/listed_source.h"
+#include "tests/hangdetect/pastes.h"
+
+// What stands beside stacks: groups, numbers, source, and `the same as rank 2`.
+
+namespace ringside::hang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(GroupLists, ListsAreOfTheKindThatStandsBeforeThem) {
+  GroupLists groups;
+  read_group_lists("groups: tp = [0,1],[2,3]   dp = [0,2],[1,3].", groups);
+  EXPECT_THAT(groups["tp"], ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+  EXPECT_THAT(groups["dp"], ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
+  groups.clear();
+  read_group_lists("> data parallel groups: [[0, 2], [1, 3]]", groups);
+  EXPECT_THAT(groups["dp"], ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
+  groups.clear();
+  read_group_lists("input sizes: [[4, 2048]], shape [1,2]", groups);
+  EXPECT_TRUE(groups.empty());
+}
+
+std::string standing(int rank, const std::string& function, const std::string& group) {
+  return "rank " + std::to_string(rank) +
+         "\n    all_reduce (torch/distributed/distributed_c10d.py:2757)\n    " + function +
+         " (train.py:" + (function == "norm" ? "40" : "80") + ")   <- group=" + group + "\n";
+}
+
+TEST(StackGroups, RanksThatWaitInOneGroupForThoseOfAnotherAreACircle) {
+  const Explanation best =
+      verdict_on(standing(0, "norm", "tp [0,1]") + standing(1, "flush", "dp [1,3]") +
+                 standing(2, "flush", "dp [0,2]") + standing(3, "norm", "tp [2,3]"));
+  EXPECT_EQ(best.kind, Kind::DeadlockCycle);
+  EXPECT_THAT(best.culprits, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(StackGroups, WithoutTheirGroupsRanksAtTwoPlacesHaveDivergedAndNobodyIsNamed) {
+  const Explanation best = verdict_on(standing(0, "norm", "x") + standing(1, "flush", "x") +
+                                      standing(2, "flush", "x") + standing(3, "norm", "x"));
+  EXPECT_EQ(best.kind, Kind::DivergedControlFlow);
+  EXPECT_THAT(best.culprits, IsEmpty());
+}
+
+TEST(StackGroups, ANumberThatDiffersBesideTheSameFramesTellsOfTwoCalls) {
+  const auto gathers = [](int rank, const char* beside) {
+    return "rank " + std::to_string(rank) +
+           "\n    all_gather (torch/distributed/distributed_c10d.py:2757)\n    forward "
+           "(moe.py:702)" +
+           beside + "\n";
+  };
+  EXPECT_EQ(verdict_on(gathers(0, "   # expert_idx = 6") + gathers(4, "   # expert_idx = 7")).kind,
+            Kind::DivergedControlFlow);
+  EXPECT_NE(verdict_on(gathers(0, "   # expert_idx = 6") + gathers(4, "   # expert_idx = 6")).kind,
+            Kind::DivergedControlFlow);
+  EXPECT_NE(verdict_on(gathers(0, "   # loss = 6") + gathers(4, "   # loss = 7")).kind,
+            Kind::DivergedControlFlow);
+}
+
+TEST(ListedSource, AProcessStandsAtALineThatWaitsForItsGpu) {
+  const auto doing = [](const char* code, const char* caller) {
+    ListedSource source;
+    source.take(code);
+    source.take(caller);
+    std::vector<ProcessStack> stacks(1);
+    stacks[0].frames = {{"evaluate", "train.py", 164}, {"main", "train.py", 229}};
+    source.tell(stacks);
+    return stacks[0].doing;
+  };
+  EXPECT_EQ(doing("164      total += loss.item()", "229:  evaluate(model)"), Doing::WaitsForGpu);
+  EXPECT_EQ(doing("164      total += price", "229:  evaluate(model)"), Doing::Works);
+  EXPECT_EQ(doing("164      total += loss.item()", "229:  validate(model)"), Doing::Works)
+      << "the source is of another file";
+}
+
+TEST(ProcessStacks, TheOthersInBracketsStandAtOnePlaceAndWaitForTheirGpus) {
+  const auto stacks = read_process_stacks(
+      read_paste("of rank 0:\n    barrier (distributed_c10d.py:3685)\n    main (a.py:1)\n"
+                 "and the other three (1, 2, 3) look like\n    item (a.py:9)\n    main (a.py:9)\n"),
+      "paste.txt");
+  ASSERT_EQ(stacks.size(), 2U);
+  EXPECT_THAT(stacks[1].ranks, ElementsAre(1, 2, 3));
+  EXPECT_EQ(stacks[1].doing, Doing::WaitsForGpu);
+}
+
+TEST(ProcessStacks, AStackThatIsNotRepeatedIsThatOfWhomItNames) {
+  const auto stacks = read_process_stacks(
+      read_paste("task 0\n    barrier (distributed_c10d.py:3685)\n    main (a.py:1)\n"
+                 "task 1: the same as task 0\n4 GPUs, DDP, rank 2:\n    evaluate (a.py:9)\n"),
+      "paste.txt");
+  ASSERT_EQ(stacks.size(), 3U);
+  EXPECT_THAT(stacks[1].ranks, ElementsAre(1));
+  EXPECT_EQ(stacks[1].doing, Doing::Communicates);
+  EXPECT_EQ(stacks[2].count, 1) << "four is how many GPUs the job has";
+}
+
+}  // namespace
+}  // namespace ringside::hang
