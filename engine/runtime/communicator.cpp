@@ -578,9 +578,8 @@ Result<std::vector<std::byte>> Communicator::all_gather_bytes(std::span<const st
 }
 
 Result<int> Communicator::register_buffer(void* base, Bytes size) {
-  auto number = impl_->executor->register_buffer(base, size);
-  if (number) return number;
-  return impl_->give_up(number.error());
+  const Result<int> number = impl_->executor->register_buffer(base, size);
+  return number ? number : Result<int>(impl_->give_up(number.error()));
 }
 
 void Communicator::deregister_buffer(int number) { impl_->executor->deregister_buffer(number); }

@@ -21,6 +21,14 @@ std::vector<DeviceCase> simple_cases(int nranks) {
     test.in_place = !test.in_place;
     cases.push_back(std::move(test));
   }
+  // Divided where it is written, and nowhere else.
+  DeviceCase average = cases.front();
+  average.call.collective = average.choice.collective = Collective::AllReduce;
+  average.choice.algorithm = Algorithm::Ring;
+  average.call.type = DataType::Int32;
+  average.call.op = RedOp::Avg;
+  average.offset = 0;
+  cases.push_back(std::move(average));
   return cases;
 }
 
