@@ -13,7 +13,7 @@ namespace ringside {
 const GpuMulticastDriver* GpuMulticastDriver::find() {
   static const std::optional<GpuMulticastDriver> found = [] {
     std::optional<GpuMulticastDriver> driver(std::in_place);
-#define RINGSIDE_FIND(name, version)                                                            \
+#define RINGSIDE_FIND(name, version)                                                             \
   driver->name = reinterpret_cast<decltype(driver->name)>(find_driver_function(#name, version)); \
   if (driver->name == nullptr) return std::optional<GpuMulticastDriver>();
     RINGSIDE_GPU_MULTICAST_FUNCTIONS(RINGSIDE_FIND)
@@ -78,9 +78,8 @@ class GpuMulticast final : public DeviceMulticast {
     RINGSIDE_TRY(GpuPages object, GpuPages::open(driver_, file, Bytes{wanted.size}));
     CUdevice device = 0;
     RINGSIDE_TRY(driver_.check(driver_.cuDeviceGet(&device, device_), "cuDeviceGet"));
-    RINGSIDE_TRY(
-        with_mend(driver_.check(multicast_.cuMulticastAddDevice(object.handle(), device),
-                                "cuMulticastAddDevice")));
+    RINGSIDE_TRY(with_mend(driver_.check(multicast_.cuMulticastAddDevice(object.handle(), device),
+                                         "cuMulticastAddDevice")));
     shares_.push_back(std::make_unique<Share>(multicast_, std::move(object)));
     return {};
   }
@@ -99,9 +98,9 @@ class GpuMulticast final : public DeviceMulticast {
     object.size = shape.size.value;
     std::size_t unit = 0;
     // The least there is: the recommended unit takes memory for what it saves in the switch's tables.
-    RINGSIDE_TRY(driver_.check(multicast_.cuMulticastGetGranularity(
-                                   &unit, &object, CU_MULTICAST_GRANULARITY_MINIMUM),
-                               "cuMulticastGetGranularity"));
+    RINGSIDE_TRY(driver_.check(
+        multicast_.cuMulticastGetGranularity(&unit, &object, CU_MULTICAST_GRANULARITY_MINIMUM),
+        "cuMulticastGetGranularity"));
     object.size = (shape.size.value + unit - 1) / unit * unit;
     return object;
   }
