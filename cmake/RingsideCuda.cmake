@@ -3,7 +3,11 @@
 # runtime, which is linked statically, so that the program starts where there is no driver.
 include(RingsideNvcc)
 ringside_nvcc_version()
-set(RINGSIDE_CUDA_ARCHITECTURES "75;80;90;100" CACHE STRING "GPUs that kernels are compiled for, by compute capability")
+set(architectures 75 80 90)
+if(NOT RINGSIDE_NVCC_VERSION VERSION_LESS 12.8) # older ones do not know Blackwell
+  list(APPEND architectures 100)
+endif()
+set(RINGSIDE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "GPUs that kernels are compiled for, by compute capability")
 set(RINGSIDE_CUDA_FOUND FALSE)
 if(RINGSIDE_NVCC AND NOT RINGSIDE_NVCC_VERSION VERSION_LESS 12.0)
   get_filename_component(nvcc ${RINGSIDE_NVCC} REALPATH)

@@ -36,6 +36,7 @@ ExecutorMaker gpu_nccl_executor(std::unique_ptr<Gpu>& gpu) {
     if (!library) return library.error();
     RINGSIDE_TRY(const int device, gpu_of(setup.bootstrap.rank()));
     RINGSIDE_TRY(gpu, Gpu::open(device));
+    RINGSIDE_TRY(Gpu::set_current(device));  // NCCL takes the one that is
     return make_nccl_executor(*library, {gpu->stream(), [&gpu] { return gpu->is_idle(); }}, setup);
   };
 }

@@ -48,6 +48,8 @@ class DeviceMemory {
   [[nodiscard]] virtual DevicePlace place() const = 0;
   /// Whether kernels here reach memory of that GPU, once it has been opened.
   [[nodiscard]] virtual bool reaches(const DeviceId& other) const = 0;
+  /// Whether 128 bytes that a warp stores there at a time arrive whole (LL128): on the GPU itself and by NVLink; not by PCIe.
+  [[nodiscard]] virtual bool keeps_lines(const DeviceId& other) const { return reaches(other); }
   /// As take(), where other ranks are to open it.
   /// by     how other processes do: Ipc, or File where place() says so
   /// shape  place().id is not 0

@@ -8,10 +8,37 @@
 #include "engine/cuda/gpu_error.h"
 #include "engine/cuda/gpu_memory.h"
 #include "engine/cuda/gpu_queue.h"
+#include "engine/cuda/gpu_thread.h"
+#include "engine/cuda/kernel_collective.h"
 #include "engine/cuda/kernels.h"
 
 namespace ringside {
 namespace {
+
+Result<bool> has_done(cudaStream_t stream, const char* what) {
+  const cudaError_t code = cudaStreamQuery(stream);
+  if (code == cudaErrorNotReady) {
+    static_cast<void>(cudaGetLastError());  // it stays there as if it were an error
+    return false;
+  }
+  RINGSIDE_TRY(check_cuda(code, what));
+  return true;
+}
+
+/// Runs each kernel once with nothing to do, before one waits for others. CUDA loads a kernel when it is first launched,
+/// and makes room for what its threads keep in memory; either may wait for what runs on the GPU (CUDA_MODULE_LOADING),
+/// which may wait for a rank whose launch stands behind that. And who has no code for this GPU hears it here.
+Status load_kernels(int multiprocessors, cudaStream_t stream) {
+  for (const Collective collective : kKernelCollectives) {
+    DeviceLaunch nothing;
+    nothing.places = nothing.channels = nothing.warps = 1;
+    RINGSIDE_TRY(launch_on_gpu(nothing, collective, multiprocessors, stream));
+  }
+  cudaFuncAttributes unused = {};
+  RINGSIDE_TRY(
+      check_cuda(cudaFuncGetAttributes(&unused, kernel_that_checks()), "loading a kernel"));
+  return check_cuda(cudaStreamSynchronize(stream), "an empty kernel");
+}
 
 class CudaGraph final : public GpuGraph {
  public:
@@ -21,7 +48,7 @@ class CudaGraph final : public GpuGraph {
   CudaGraph& operator=(const CudaGraph&) = delete;
   ~CudaGraph() override { static_cast<void>(cudaGraphExecDestroy(exec_)); }
   Status begin() override {
-    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
     return check_cuda(cudaGraphLaunch(exec_, stream_), "cudaGraphLaunch");
   }
 
@@ -38,6 +65,7 @@ class CudaGpu final : public Gpu {
   CudaGpu(const CudaGpu&) = delete;
   CudaGpu& operator=(const CudaGpu&) = delete;
   ~CudaGpu() override {
+    const auto here = OnGpu::device(device_);
     static_cast<void>(cudaStreamSynchronize(stream_));
     queue_.reset();
     if (begin_ != nullptr) static_cast<void>(cudaEventDestroy(begin_));
@@ -55,29 +83,30 @@ class CudaGpu final : public Gpu {
   DeviceMemory& memory() override { return memory_; }
 
   Status launch(const DeviceLaunch& launch, Collective collective) override {
-    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
     return launch_on_gpu(launch, collective, facts_.multiprocessors, stream_);
   }
   DeviceQueue& queue() override { return *queue_; }
 
   Status copy(std::byte* to, const std::byte* from, Bytes bytes) override {
-    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
     return check_cuda(cudaMemcpyAsync(to, from, bytes.value, cudaMemcpyDeviceToDevice, stream_),
                       "cudaMemcpy");
   }
 
-  Status finish() override { return check_cuda(cudaStreamSynchronize(stream_), "a kernel"); }
+  Status finish() override {
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
+    return check_cuda(cudaStreamSynchronize(stream_), "a kernel");
+  }
 
   Result<bool> is_idle() override {
-    const cudaError_t code = cudaStreamQuery(stream_);
-    if (code == cudaErrorNotReady) return false;
-    RINGSIDE_TRY(check_cuda(code, "a kernel"));
-    return true;
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
+    return has_done(stream_, "a kernel");
   }
   [[nodiscard]] void* stream() const override { return stream_; }
 
   Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) override {
-    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
     RINGSIDE_TRY(check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
                             "cudaStreamBeginCapture"));
     const Status begun = work();
@@ -94,7 +123,7 @@ class CudaGpu final : public Gpu {
   }
 
   Result<Seconds> time(const std::function<Status()>& work) override {
-    RINGSIDE_TRY(use_device(device_));
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
     RINGSIDE_TRY(check_cuda(cudaEventRecord(begin_, stream_), "cudaEventRecord"));
     RINGSIDE_TRY(work());
     RINGSIDE_TRY(check_cuda(cudaEventRecord(end_, stream_), "cudaEventRecord"));
@@ -127,15 +156,14 @@ Result<int> Gpu::current() {
   return device;
 }
 
+Status Gpu::set_current(int device) { return check_cuda(cudaSetDevice(device), "cudaSetDevice"); }
+
 Status Gpu::synchronize(DeviceStream stream) {
   return check_cuda(cudaStreamSynchronize(static_cast<cudaStream_t>(stream.stream)), "a stream");
 }
 
 Result<bool> Gpu::is_done(DeviceStream stream) {
-  const cudaError_t code = cudaStreamQuery(static_cast<cudaStream_t>(stream.stream));
-  if (code == cudaErrorNotReady) return false;
-  RINGSIDE_TRY(check_cuda(code, "a stream"));
-  return true;
+  return has_done(static_cast<cudaStream_t>(stream.stream), "a stream");
 }
 
 Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
@@ -144,7 +172,7 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
   if (counted != cudaSuccess || count == 0) {
     return no_gpu(counted == cudaSuccess ? cudaErrorNoDevice : counted);
   }
-  RINGSIDE_TRY(use_device(device));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device));
   cudaDeviceProp properties = {};
   RINGSIDE_TRY(check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties"));
   GpuFacts facts{.name = properties.name,
@@ -159,6 +187,7 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int device) {
       check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"));
   auto gpu = std::make_unique<CudaGpu>(std::move(facts), device, stream);
   RINGSIDE_TRY(gpu->make_events());
+  RINGSIDE_TRY(load_kernels(properties.multiProcessorCount, stream));
   return std::unique_ptr<Gpu>(std::move(gpu));
 }
 

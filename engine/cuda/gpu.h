@@ -42,6 +42,8 @@ class Gpu {
   /// The one that this thread means, as cudaSetDevice() has it.
   /// errors  as open()
   static Result<int> current();
+  /// From now on this thread means that one, as libraries beside ringside ask. errors  System
+  static Status set_current(int device);
   /// Waits for all that a stream of anybody's holds; or asks whether it holds anything.
   /// errors  System: of whatever has failed since
   static Status synchronize(DeviceStream stream);

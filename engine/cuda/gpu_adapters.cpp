@@ -10,6 +10,7 @@
 
 #include "engine/cuda/gpu_driver.h"
 #include "engine/cuda/gpu_error.h"
+#include "engine/cuda/gpu_thread.h"
 
 namespace ringside {
 namespace {
@@ -53,7 +54,7 @@ AdapterAccess adapter_access_of(int device) {
 }
 
 Status flush_adapters_writes(int device) {
-  RINGSIDE_TRY(use_device(device));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device));
   return check_cuda(
       cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
                                          cudaFlushGPUDirectRDMAWritesToOwner),

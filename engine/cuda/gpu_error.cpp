@@ -6,10 +6,10 @@ namespace ringside {
 
 Status check_cuda(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return {};
+  // Or whoever asks for the thread's last error, a user, say, would be told of this one.
+  static_cast<void>(cudaGetLastError());
   return Error{ErrorCode::System, fmt::format("{}: {}", what, cudaGetErrorString(code)), ""};
 }
-
-Status use_device(int device) { return check_cuda(cudaSetDevice(device), "cudaSetDevice"); }
 
 Error no_gpu(cudaError_t code) {
   int driver = 0;

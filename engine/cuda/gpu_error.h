@@ -10,9 +10,6 @@ namespace ringside {
 /// errors  System: what was called, and what the runtime says of it
 Status check_cuda(cudaError_t code, const char* what);
 
-/// The runtime keeps the device that calls mean for each thread, and any rank's thread may call.
-Status use_device(int device);
-
 /// What stands between this process and a GPU, by what counting them said.
 Error no_gpu(cudaError_t code);
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine/cuda/gpu_error.h"
+#include "engine/cuda/gpu_thread.h"
 #include "engine/cuda/kernels.h"
 
 namespace ringside {
@@ -25,13 +26,15 @@ std::uint64_t whole_blocks(Bytes size) {
 }  // namespace
 
 GpuMemory::~GpuMemory() {
+  // Else a thread that has met no GPU would make a context on the first one to free memory of another.
+  const auto here = OnGpu::device(device_);
   for (void* const one : taken_) static_cast<void>(cudaFree(one));
   for (void* const one : shared_) static_cast<void>(cudaFreeHost(one));
 }
 
 Result<std::byte*> GpuMemory::take(Bytes size) {
   void* memory = nullptr;
-  RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   RINGSIDE_TRY(check_cuda(cudaMalloc(&memory, size.value + 1), "cudaMalloc"));
   taken_.push_back(memory);
   RINGSIDE_TRY(clear(memory, size.value + 1));
@@ -40,7 +43,7 @@ Result<std::byte*> GpuMemory::take(Bytes size) {
 
 Result<std::byte*> GpuMemory::take_shared(Bytes size) {
   void* memory = nullptr;
-  RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   // With unified addressing one address serves both sides.
   RINGSIDE_TRY(
       check_cuda(cudaHostAlloc(&memory, size.value, cudaHostAllocMapped), "cudaHostAlloc"));
@@ -56,6 +59,7 @@ Result<std::int64_t> GpuMemory::count_wrong(const std::byte* buffer, const Place
   }
   unsigned long long wrong = 0;
   RINGSIDE_TRY(write(counter_, std::as_bytes(std::span(&wrong, 1))));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   PlaceTable own = expected;
   void* arguments[] = {&buffer, &own, &counter_};
   RINGSIDE_TRY(check_cuda(
@@ -68,7 +72,7 @@ Result<std::int64_t> GpuMemory::count_wrong(const std::byte* buffer, const Place
 Result<std::byte*> GpuMemory::map(std::span<std::byte> pages) {
   const std::span<std::byte> whole = whole_pages(pages);
   void* first = nullptr;
-  RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   RINGSIDE_TRY(check_cuda(cudaHostRegister(whole.data(), whole.size(),
                                            cudaHostRegisterMapped | cudaHostRegisterPortable),
                           "cudaHostRegister"));
@@ -82,6 +86,7 @@ Result<std::byte*> GpuMemory::map(std::span<std::byte> pages) {
 }
 
 void GpuMemory::unmap(std::span<std::byte> pages) noexcept {
+  const auto here = OnGpu::device(device_);
   static_cast<void>(cudaHostUnregister(whole_pages(pages).data()));
 }
 
@@ -98,12 +103,13 @@ Result<AdapterMemory> GpuMemory::take_for_adapters(Bytes size) {
 }
 
 Status GpuMemory::move(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
-  RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   RINGSIDE_TRY(check_cuda(cudaMemcpyAsync(to, from, size, kind, stream_), "cudaMemcpy"));
   return check_cuda(cudaStreamSynchronize(stream_), "cudaMemcpy");
 }
 
 Status GpuMemory::clear(void* memory, std::size_t size) {
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   RINGSIDE_TRY(check_cuda(cudaMemsetAsync(memory, 0, size, stream_), "cudaMemset"));
   return check_cuda(cudaStreamSynchronize(stream_), "cudaMemset");
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/cuda/gpu_pages.h"
+#include "engine/cuda/gpu_thread.h"
 
 namespace ringside {
 
@@ -62,18 +63,21 @@ Error with_mend(const Error& error) {
 }
 Status with_mend(const Status& status) { return status ? status : with_mend(status.error()); }
 
+/// Each call has the device's context where there is one; a driver that is played has none.
 class GpuMulticast final : public DeviceMulticast {
  public:
   GpuMulticast(const GpuDriver& driver, const GpuMulticastDriver& multicast, int device)
       : driver_(driver), multicast_(multicast), device_(device) {}
 
   Result<UniqueFd> make(const Shape& shape) override {
+    const auto here = OnGpu::device(device_);
     auto object = create(shape);
     if (!object) return with_mend(object.error());
     return object->file();
   }
 
   Status join(const UniqueFd& file, const Shape& shape, int /*index*/) override {
+    const auto here = OnGpu::device(device_);
     RINGSIDE_TRY(const CUmulticastObjectProp wanted, object_of(shape));
     RINGSIDE_TRY(GpuPages object, GpuPages::open(driver_, file, Bytes{wanted.size}));
     CUdevice device = 0;
@@ -85,6 +89,7 @@ class GpuMulticast final : public DeviceMulticast {
   }
 
   Result<SwitchSlots> bind() override {
+    const auto here = OnGpu::device(device_);
     auto slots = shares_.back()->bind(device_);
     if (!slots) return with_mend(slots.error());
     return slots;

@@ -13,6 +13,7 @@ Error built_without() {
 Result<std::unique_ptr<Gpu>> Gpu::open(int /*device*/) { return built_without(); }
 int Gpu::count() { return 0; }
 Result<int> Gpu::current() { return built_without(); }
+Status Gpu::set_current(int /*device*/) { return built_without(); }
 Status Gpu::synchronize(DeviceStream /*stream*/) { return built_without(); }
 Result<bool> Gpu::is_done(DeviceStream /*stream*/) { return built_without(); }
 

@@ -8,30 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cuda/gpu_error.h"
+#include "engine/cuda/gpu_thread.h"
 #include "engine/cuda/kernels.h"
 
 namespace ringside {
 namespace {
-
-Status check_queue(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return {};
-  static_cast<void>(
-      cudaGetLastError());  // of a launch that was refused: the next is not refused for it
-  return Error{ErrorCode::System, fmt::format("{}: {}", what, cudaGetErrorString(code)), ""};
-}
-
-/// For as long as it lives, this thread may ask about launches while another captures: what CUDA forbids to all threads
-/// then (cudaStreamCaptureModeGlobal) cannot get into that capture from here.
-class RelaxedCapture {
- public:
-  RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-  ~RelaxedCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 /// Which stream, and which capture of it: handles of streams are used again, these are not.
 struct Lane {
@@ -46,6 +28,9 @@ class GpuQueue final : public DeviceQueue {
   GpuQueue(const GpuQueue&) = delete;
   GpuQueue& operator=(const GpuQueue&) = delete;
   ~GpuQueue() override {
+    const auto here = OnGpu::device(device_);
+    // What a kernel still uses goes next, and taking pages from their addresses waits for none.
+    for (const auto& [ticket, event] : under_way_) static_cast<void>(cudaEventSynchronize(event));
     for (const auto& [ticket, event] : under_way_) static_cast<void>(cudaEventDestroy(event));
     for (const cudaEvent_t event : free_) static_cast<void>(cudaEventDestroy(event));
     if (in_capture_ != nullptr) static_cast<void>(cudaEventDestroy(in_capture_));
@@ -53,7 +38,7 @@ class GpuQueue final : public DeviceQueue {
 
   Result<Ticket> begin(const DeviceLaunch& launch, Collective collective,
                        std::optional<DeviceStream> stream) override {
-    RINGSIDE_TRY(check_queue(cudaSetDevice(device_), "cudaSetDevice"));
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
     const auto on = stream ? static_cast<cudaStream_t>(stream->stream) : stream_;
     RINGSIDE_TRY(const Lane lane, lane_of(on));
     RINGSIDE_TRY(wait_on_stream(on, lane));
@@ -64,19 +49,18 @@ class GpuQueue final : public DeviceQueue {
         RINGSIDE_TRY(in_capture_, make_event());
       }
       last_event_ = in_capture_;
-      RINGSIDE_TRY(check_queue(cudaEventRecord(in_capture_, on), "cudaEventRecord"));
+      RINGSIDE_TRY(check_cuda(cudaEventRecord(in_capture_, on), "cudaEventRecord"));
       return kCaptured;
     }
     RINGSIDE_TRY(last_event_, free_event());
-    RINGSIDE_TRY(check_queue(cudaEventRecord(last_event_, on), "cudaEventRecord"));
+    RINGSIDE_TRY(check_cuda(cudaEventRecord(last_event_, on), "cudaEventRecord"));
     const std::lock_guard lock(mutex_);
     under_way_.emplace_back(++begun_, last_event_);
     return begun_;
   }
 
   Status wait(Ticket ticket) override {
-    const RelaxedCapture relaxed;
-    RINGSIDE_TRY(check_queue(cudaSetDevice(device_), "cudaSetDevice"));
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
     for (;;) {
       cudaEvent_t event = nullptr;
       {
@@ -84,7 +68,7 @@ class GpuQueue final : public DeviceQueue {
         if (under_way_.empty() || under_way_.front().first > ticket) return {};
         event = under_way_.front().second;
       }
-      RINGSIDE_TRY(check_queue(cudaEventSynchronize(event), "a kernel"));
+      RINGSIDE_TRY(check_cuda(cudaEventSynchronize(event), "a kernel"));
       const std::lock_guard lock(mutex_);
       if (under_way_.empty() || under_way_.front().second != event)
         continue;  // another thread was here
@@ -94,20 +78,21 @@ class GpuQueue final : public DeviceQueue {
   }
 
   Result<bool> is_capturing(DeviceStream stream) override {
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
     RINGSIDE_TRY(const Lane lane, lane_of(static_cast<cudaStream_t>(stream.stream)));
     return lane.capture != 0;
   }
 
  private:
+  /// shape  the thread is OnGpu
   static Result<Lane> lane_of(cudaStream_t stream) {
     Lane lane;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     // The default stream cannot be captured, and may not even be asked while another one is.
-    const RelaxedCapture relaxed;
-    RINGSIDE_TRY(check_queue(cudaStreamGetId(stream, &lane.stream), "cudaStreamGetId"));
-    if (stream == nullptr) return lane;
-    RINGSIDE_TRY(check_queue(cudaStreamGetCaptureInfo(stream, &status, &lane.capture),
-                             "cudaStreamGetCaptureInfo"));
+    RINGSIDE_TRY(check_cuda(cudaStreamGetId(stream, &lane.stream), "cudaStreamGetId"));
+    if (stream == nullptr || stream == cudaStreamLegacy) return lane;
+    RINGSIDE_TRY(check_cuda(cudaStreamGetCaptureInfo(stream, &status, &lane.capture),
+                            "cudaStreamGetCaptureInfo"));
     if (status == cudaStreamCaptureStatusNone) lane.capture = 0;
     return lane;
   }
@@ -115,7 +100,7 @@ class GpuQueue final : public DeviceQueue {
   static Result<cudaEvent_t> make_event() {
     cudaEvent_t event = nullptr;
     RINGSIDE_TRY(
-        check_queue(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate"));
+        check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate"));
     return event;
   }
 
@@ -134,7 +119,7 @@ class GpuQueue final : public DeviceQueue {
     if (last_event_ == nullptr || last_.stream == lane.stream || last_.capture != lane.capture) {
       return {};
     }
-    return check_queue(cudaStreamWaitEvent(on, last_event_, 0), "cudaStreamWaitEvent");
+    return check_cuda(cudaStreamWaitEvent(on, last_event_, 0), "cudaStreamWaitEvent");
   }
 
   const int device_;
@@ -170,13 +155,13 @@ Status launch_on_gpu(const DeviceLaunch& launch, Collective collective, int mult
       kernel_of(collective), dim3(static_cast<unsigned>(launch.blocks())),
       dim3(static_cast<unsigned>(threads)), arguments, 0, static_cast<cudaStream_t>(stream));
   if (code == cudaErrorCooperativeLaunchTooLarge) {
-    static_cast<void>(cudaGetLastError());
+    static_cast<void>(cudaGetLastError());  // the next launch is not refused for it
     return Error{ErrorCode::System,
                  fmt::format("{} blocks do not fit on {} multiprocessors at a time",
                              launch.blocks(), multiprocessors),
                  "use fewer channels or ranks"};
   }
-  return check_queue(code, "launching a kernel");
+  return check_cuda(code, "launching a kernel");
 }
 
 }  // namespace ringside

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/cuda/gpu_error.h"
+#include "engine/cuda/gpu_thread.h"
 
 namespace ringside {
 namespace {
@@ -59,13 +60,13 @@ GpuSharing::GpuSharing(int device) : device_(device), ids_(all_ids()) {
 }
 
 GpuSharing::~GpuSharing() {
-  static_cast<void>(use_device(device_));  // for what goes after this as well
+  const auto here = OnGpu::device(device_);
   for (void* const one : opened_ipc_) static_cast<void>(cudaIpcCloseMemHandle(one));
-}
-
-DeviceMulticast* GpuSharing::multicast() {
-  static_cast<void>(use_device(device_));  // for what this thread asks of it
-  return multicast_.get();
+  multicast_.reset();
+  opened_pages_.clear();
+  pages_.clear();
+  opened_blocks_.clear();
+  blocks_.clear();
 }
 
 DevicePlace GpuSharing::place() const {
@@ -88,8 +89,20 @@ bool GpuSharing::reaches(const DeviceId& other) const {
   return device && cudaDeviceCanAccessPeer(&can, device_, *device) == cudaSuccess && can != 0;
 }
 
+bool GpuSharing::keeps_lines(const DeviceId& other) const {
+  if (!reaches(other)) return false;
+  if (other == place_.id) return true;
+  // Between GPUs NVLink alone carries atomics.
+  const std::optional<int> device = device_with(other);
+  int atomics = 0;
+  return device &&
+         cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, device_,
+                                   *device) == cudaSuccess &&
+         atomics != 0;
+}
+
 Result<std::byte*> GpuSharing::take(Bytes size, MemoryWay by) {
-  RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   if (by == MemoryWay::File) return take_pages(size);
   // CUDA's IPC shares the whole block that small allocations are cut from, so blocks of 2 MiB are taken whole.
   constexpr std::uint64_t kBlock = 2 << 20;
@@ -130,7 +143,7 @@ Result<GpuSharing::Allocation> GpuSharing::allocation_of(std::byte* memory) cons
 }
 
 Result<DeviceShare> GpuSharing::share(std::byte* memory, const ProcessIdentity& with) const {
-  RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   RINGSIDE_TRY(const Allocation there, allocation_of(memory));
   DeviceShare share;
   DeviceHandle& handle = share.handle;
@@ -157,7 +170,7 @@ Result<DeviceShare> GpuSharing::share(std::byte* memory, const ProcessIdentity& 
 }
 
 Result<std::byte*> GpuSharing::open(const DeviceShare& share) {
-  RINGSIDE_TRY(use_device(device_));
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
   RINGSIDE_TRY(std::byte* const begin, open_begin(share));
   return begin + share.handle.offset;
 }

@@ -28,13 +28,14 @@ class GpuSharing {
 
   [[nodiscard]] DevicePlace place() const;
   [[nodiscard]] bool reaches(const DeviceId& other) const;
+  [[nodiscard]] bool keeps_lines(const DeviceId& other) const;
 
   /// As DeviceMemory::take_to_share(), but what lies in it is not known.
   Result<std::byte*> take(Bytes size, MemoryWay by);
   /// memory  of take(), or any other that cuMemCreate() or cudaMalloc() of this process gave
   Result<DeviceShare> share(std::byte* memory, const ProcessIdentity& with) const;
   Result<std::byte*> open(const DeviceShare& share);
-  [[nodiscard]] DeviceMulticast* multicast();
+  [[nodiscard]] DeviceMulticast* multicast() { return multicast_.get(); }
 
  private:
   struct Allocation {

@@ -26,6 +26,11 @@ auto with_kernel_collective(Collective collective, Visit&& visit) {
   }
 }
 
+/// One of each kernel's.
+inline constexpr Collective kKernelCollectives[] = {
+    Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter,
+    Collective::Broadcast, Collective::Reduce,    Collective::SendRecv};
+
 /// The collective whose kernel runs it.
 inline Collective kernel_collective(Collective collective) {
   return with_kernel_collective(collective, [](auto constant) { return constant(); });

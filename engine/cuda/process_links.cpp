@@ -15,6 +15,9 @@
 namespace ringside {
 namespace {
 
+/// How a rank reaches another's memory, beside not at all.
+constexpr std::byte kOpens{1}, kOpensWithLines{2};
+
 /// What a receiver leaves in the pages of a connection whose slots lie in its GPU's memory.
 struct Offer {
   std::uint32_t is_there = 0;
@@ -105,11 +108,11 @@ Status ProcessLinks::gather_reach(const MemoryWish& wish, Deadline deadline) {
     const bool shares_pages = transport->door == Door::Host;
     const bool opens = wish.may_open && shares_pages && memory_.reaches(places_[peer].id) &&
                        can_open(mine, places_[peer], between_processes_);
-    row[peer] = std::byte{static_cast<unsigned char>(opens ? 1 : 0)};
+    if (opens) row[peer] = memory_.keeps_lines(places_[peer].id) ? kOpensWithLines : kOpens;
   }
   RINGSIDE_TRY(reach_, bootstrap_.all_gather(row, deadline));
   const auto pairs = static_cast<std::ptrdiff_t>(n * (n - 1));
-  keeps_lines_ = std::ranges::count(reach_, std::byte{1}) == pairs;
+  keeps_lines_ = std::ranges::count(reach_, kOpensWithLines) == pairs;
   has_switch_ = find_switch();
   return {};
 }
@@ -143,7 +146,7 @@ Status ProcessLinks::connect_switches(std::span<const SwitchName> wanted, Deadli
 
 bool ProcessLinks::opens(const ConnectionId& id) const {
   const auto n = static_cast<std::size_t>(bootstrap_.nranks());
-  return reach_[id.from * n + id.to] == std::byte{1};
+  return reach_[id.from * n + id.to] != std::byte{0};
 }
 
 ConnectionId ProcessLinks::host_id(ConnectionId id) const {

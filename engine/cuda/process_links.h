@@ -82,7 +82,7 @@ class ProcessLinks final : public DeviceLinks {
   [[nodiscard]] std::vector<ConnectionId> carried(std::span<const ConnectionId> ids) const;
   [[nodiscard]] const Connections& connections() const { return *connections_; }
 
-  /// Whether every two ranks share memory of GPUs, where LL128's lines are whole. All ranks come to the same.
+  /// Whether every two ranks share memory of GPUs, by ways that keep LL128's lines whole. All ranks come to the same.
   [[nodiscard]] bool keeps_lines() const { return keeps_lines_; }
   /// Whether a switch joins memory of the GPUs of each node, one GPU a rank. All ranks come to the same.
   [[nodiscard]] bool has_switch() const { return has_switch_; }
@@ -121,7 +121,7 @@ class ProcessLinks final : public DeviceLinks {
   const std::unique_ptr<Connections> connections_;
   std::vector<DevicePlace> places_;                ///< [rank]
   MemoryWay between_processes_ = MemoryWay::None;  ///< of all ranks alike
-  std::vector<std::byte> reach_;  ///< [from][to]: 1 where `from` opens memory of `to`'s GPU
+  std::vector<std::byte> reach_;  ///< [from][to]: not 0 where `from` opens memory of `to`'s GPU
   bool keeps_lines_ = false;
   bool has_switch_ = false;
   SwitchLinks switches_;

@@ -29,6 +29,7 @@ struct DeviceCompany {
   bool has_others = false;
   /// How these open its memory: within a process by its address, and between processes so. A GPU is as it is.
   MemoryWay shares_by = MemoryWay::None;
+  bool is_by_pcie = false;     ///< whether they reach it by PCIe, likewise
   bool lets_adapters = false;  ///< whether network adapters reach it. A GPU is as it is
   int number = 0;              ///< which of the host's, by turns
   bool has_switch =

@@ -16,9 +16,9 @@ class FibreDevice final : public DeviceUnderTest {
  public:
   explicit FibreDevice(DeviceCompany company)
       : company_(company),
-        memory_(
-            make_fibre_memory(company.shares_by, company.lets_adapters,
-                              company.has_switch ? std::optional(company.number) : std::nullopt)) {}
+        memory_(make_fibre_memory(company.shares_by, company.lets_adapters,
+                                  company.has_switch ? std::optional(company.number) : std::nullopt,
+                                  company.is_by_pcie)) {}
 
   [[nodiscard]] DeviceLauncher launcher() override {
     return {*memory_, &control_, [this](const DeviceLaunch& launch, Collective collective) {

@@ -78,9 +78,11 @@ class FibreMemory : public DeviceMemory {
 class FibreMemoryOfHost final : public FibreMemory {
  public:
   /// number  of a GPU behind a switch
-  FibreMemoryOfHost(MemoryWay shares_by, bool lets_adapters, std::optional<int> number)
+  FibreMemoryOfHost(MemoryWay shares_by, bool lets_adapters, std::optional<int> number,
+                    bool is_by_pcie)
       : FibreMemory(lets_adapters),
         shares_by_(shares_by),
+        is_by_pcie_(is_by_pcie),
         number_(static_cast<std::byte>(number.value_or(0))) {
     if (number) multicast_ = make_fibre_multicast();
   }
@@ -95,6 +97,7 @@ class FibreMemoryOfHost final : public FibreMemory {
   [[nodiscard]] bool reaches(const DeviceId& other) const override {
     return other.front() == place().id.front();
   }
+  [[nodiscard]] bool keeps_lines(const DeviceId& /*other*/) const override { return !is_by_pcie_; }
   DeviceMulticast* multicast() override { return multicast_.get(); }
 
   Result<std::byte*> take_to_share(Bytes size, MemoryWay by) override {
@@ -179,6 +182,7 @@ class FibreMemoryOfHost final : public FibreMemory {
   }
 
   const MemoryWay shares_by_;
+  const bool is_by_pcie_;
   const std::byte number_;
   std::unique_ptr<DeviceMulticast> multicast_;  ///< null: there is no switch
   std::vector<Taken> taken_;
@@ -189,9 +193,9 @@ class FibreMemoryOfHost final : public FibreMemory {
 }  // namespace
 
 std::unique_ptr<DeviceMemory> make_fibre_memory(MemoryWay shares_by, bool lets_adapters,
-                                                std::optional<int> number) {
+                                                std::optional<int> number, bool is_by_pcie) {
   if (shares_by == MemoryWay::None) return std::make_unique<FibreMemory>(lets_adapters);
-  return std::make_unique<FibreMemoryOfHost>(shares_by, lets_adapters, number);
+  return std::make_unique<FibreMemoryOfHost>(shares_by, lets_adapters, number, is_by_pcie);
 }
 
 }  // namespace ringside

@@ -19,6 +19,7 @@ ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest
     const int rank = to_int(setup.bootstrap.rank());
     RINGSIDE_TRY(device, make_device({.has_others = true,
                                       .shares_by = job.shares_by,
+                                      .is_by_pcie = job.is_by_pcie,
                                       .lets_adapters = job.lets_adapters,
                                       .number = job.gpus != 0 ? rank % job.gpus : rank,
                                       .has_switch = job.has_switch}));

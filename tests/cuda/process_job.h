@@ -24,6 +24,7 @@ struct ProcessJob {
   std::string trace_path = {};
   std::string logs = {};    ///< as JobOptions has it
   bool has_switch = false;  ///< as DeviceCompany has it, where there is a choice
+  bool is_by_pcie = false;  ///< likewise
   int gpus = 0;             ///< that ranks take by turns; 0: as many as there are ranks
 };
 

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "engine/cuda/kernel_collective.h"
 #include "engine/cuda/launch_works.h"
 #include "tests/cuda/device_grid.h"
 #include "tests/cuda/device_under_test.h"
@@ -7,6 +10,15 @@
 
 namespace ringside {
 namespace {
+
+// Each is loaded when a GPU is opened: one that is loaded later may wait for a kernel that waits for its rank.
+TEST(DeviceWorks, NoKernelIsForgottenWhereAllAreNamed) {
+  for (int i = 0; i < kCollectiveCount; ++i) {
+    const auto collective = static_cast<Collective>(i);
+    EXPECT_EQ(std::ranges::count(kKernelCollectives, kernel_collective(collective)), 1)
+        << to_string(collective);
+  }
+}
 
 /// The grid's cases of one kernel, over and over: other counts, protocols, channels, warps and strands each time.
 std::vector<DeviceCase> some_of(Collective collective, int nranks, std::size_t count) {
