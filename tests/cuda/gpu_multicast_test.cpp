@@ -15,7 +15,7 @@ std::unique_ptr<DeviceMulticast> member(const FakeDriver& driver, int device) {
   return make_gpu_multicast(driver.functions(), driver.multicast_functions(), device);
 }
 
-void expect_nothing_left(const FakeDriver& driver) {
+void expect_no_share_left(const FakeDriver& driver) {
   EXPECT_EQ(driver.mapped(), 0);
   EXPECT_EQ(driver.reserved(), 0);
   EXPECT_EQ(driver.handles(), 0);
@@ -40,7 +40,7 @@ TEST(GpuMulticast, EachMemberHasAShareAndAnAddressOfAll) {
     EXPECT_EQ(one->own[17], std::byte{1});
     EXPECT_EQ(one->all[17], std::byte{0});
   }
-  expect_nothing_left(driver);
+  expect_no_share_left(driver);
 }
 
 // As it has to be called: a driver waits here for who has not joined.
@@ -71,7 +71,7 @@ TEST(GpuMulticast, WhatASwitchRefusesSaysHowToGoOnWithoutAndLeavesNothing) {
       EXPECT_NE(status.error().message.find(fails), std::string::npos) << status.error().message;
       EXPECT_NE(status.error().help.find("NCCL_NVLS_ENABLE=0"), std::string::npos) << fails;
     }
-    expect_nothing_left(driver);
+    expect_no_share_left(driver);
   }
 }
 
