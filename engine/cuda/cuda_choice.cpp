@@ -19,7 +19,8 @@ constexpr Bytes kLongestLl{32 << 10};
 constexpr Bytes kLongestLl128{512 << 10};
 /// A channel with less than this to do costs more than it helps.
 constexpr std::uint64_t kLeastOfChannel = 128 << 10;
-constexpr int kMostGpuChannels = 32;
+/// Two ranks on 132 multiprocessors keep 128 of them busy.
+constexpr int kMostGpuChannels = kMaxChannels;
 
 Protocol usual_protocol(const GpuSituation& at, Algorithm algorithm) {
   if (facts_of(algorithm).is_simple_only || at.bytes > kLongestLl128) return Protocol::Simple;

@@ -110,6 +110,16 @@ TEST(CudaChoice, ListedMessagesAreChosenForWhateverIsBesideThem) {
   EXPECT_EQ(bytes_to_choose_by({.collective = Collective::AllGather, .count = 2}, 3), 24_B);
 }
 
+// A block a multiprocessor, of as many as the ranks leave each other.
+TEST(CudaChoice, LongCallsTakeTheMultiprocessorsThatThereAre) {
+  for (const auto& [sharing, channels] : {std::pair(2, 64), std::pair(4, 33), std::pair(8, 16)}) {
+    const auto choice = choose_on_gpu(
+        {.bytes = 1_GiB, .nranks = sharing, .sharing = sharing, .multiprocessors = 132});
+    ASSERT_TRUE(choice) << choice.error().message;
+    EXPECT_EQ(choice->nchannels, channels);
+  }
+}
+
 TEST_F(CudaExecutorTest, PutsWhatKernelsRecordIntoTheTrace) {
   run_all(Seconds{60}, [&](Communicator& communicator, int rank) {
     communicator.set_wishes(
