@@ -276,7 +276,7 @@ class Sink : public logs::RecordSink {
       case MessageId::GlooClosed:
       case MessageId::GlooPairError:
         if (tells_of_other_size(record.line)) {
-          said_.state(record, What::LibraryMismatch, {});
+          said_.state(record, What::LibraryMismatch, {}, kOtherSize);
         } else {
           take_lost_peer(record, rank);
         }
@@ -493,7 +493,8 @@ class Sink : public logs::RecordSink {
       said_.state(record, What::NetworkError,
                   rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, 0,
                   "transport retries exhausted: the peer is dead or the path to it is lost");
-    if (tells_of_other_size(record.line)) said_.state(record, What::LibraryMismatch, {});
+    if (tells_of_other_size(record.line))
+      said_.state(record, What::LibraryMismatch, {}, kOtherSize);
   }
 
   LogFacts& facts_;

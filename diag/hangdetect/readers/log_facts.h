@@ -97,7 +97,7 @@ struct LogStatement {
     LeftGroup,     ///< a rank closed its process group before others gave up
     Person,        ///< somebody who watched says it in a sentence; code: a HangClass
     Slow,          ///< a rank is slower than the others, by what watches that; detail: what it is
-    LibraryMismatch,  ///< NCCL itself saw that ranks called different things
+    LibraryMismatch,  ///< the library itself saw that ranks called different things; code: kOtherSize or 0
   };
   What what = What::Laggards;
   std::vector<int> ranks;    ///< whom it names; empty: nobody in particular
@@ -113,6 +113,9 @@ struct LogStatement {
 
 /// Of Failure: a call of the library's failed and the program ended of it; others may wait.
 inline constexpr std::int64_t kRaised = 1;
+
+/// Of LibraryMismatch: one message was longer or shorter than what its receiver expected.
+inline constexpr std::int64_t kOtherSize = 1;
 
 /// Of Cancelled: a signal ended the launcher, whoever sent it.
 inline constexpr std::int64_t kLauncherSignalled = 1;

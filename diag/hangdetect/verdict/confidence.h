@@ -89,6 +89,7 @@ inline constexpr double kAdapterMayHave =
 inline constexpr double kAnalyserCulprit =
     0.5;  ///< the analyser's culprit: it presumes its first rank innocent
 inline constexpr double kLibraryMismatch = 0.7;  ///< NCCL itself saw that two ranks disagree
+inline constexpr double kOtherSize = 0.45;       ///< a message of another size than was expected
 
 // What silence says, in logs alone.
 inline constexpr double kSilentRoot = 0.5;  ///< everybody but the root waits in a broadcast

@@ -433,7 +433,7 @@ std::optional<Explanation> explain_network(const LogFacts& facts) {
   return out;
 }
 
-void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
+void add_others(const Scene& scene, const LogFacts& facts, std::vector<Explanation>& out) {
   const auto analysed = all_of(facts, What::Analyser);
   if (const std::vector<int> ranks = ranks_of(analysed); !ranks.empty()) {
     std::string what;
@@ -460,10 +460,15 @@ void add_others(const LogFacts& facts, std::vector<Explanation>& out) {
     out.back().missing.push_back(
         "`ibv_devinfo` on that rank's host, and the same NCCL_IB_HCA everywhere");
   }
-  const auto library = all_of(facts, What::LibraryMismatch);
+  auto library = all_of(facts, What::LibraryMismatch);
+  // Any two calls that meet and differ end so; dumps show which they were.
+  if (has_dumps(scene.job))
+    std::erase_if(library, [](const LogStatement* one) { return one->code == kOtherSize; });
   if (!library.empty()) {
+    const bool is_size = library.front()->code == kOtherSize;
     out.push_back(
-        told(Kind::ShapeMismatch, library, {}, confidence::kLibraryMismatch,
+        told(Kind::ShapeMismatch, library, {},
+             is_size ? confidence::kOtherSize : confidence::kLibraryMismatch,
              "the library itself saw that two ranks disagree on a call, and does not say which"));
     out.back().missing.push_back("NCCL_DEBUG_SUBSYS=COLL on all ranks, or Flight Recorder dumps");
   }
@@ -487,7 +492,7 @@ std::vector<Explanation> explain_logs(const Scene& scene, const LogFacts& facts)
   add_hints(facts, out);
   add_start(facts, out);
   add_ras(facts, out);
-  add_others(facts, out);
+  add_others(scene, facts, out);
   // A rank that a dump shows waiting in a call is not the one that never came.
   for (Explanation& one : out) {
     if (one.kind != Kind::MissingRank) continue;
