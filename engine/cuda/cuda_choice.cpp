@@ -70,8 +70,8 @@ Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wi
   }
   choice.protocol = wishes.protocol.value_or(usual_protocol(situation, choice.algorithm));
   if (choice.protocol == Protocol::LL128 && !situation.keeps_lines) {
-    return Error{ErrorCode::Unsupported, "ll128 through memory of hosts",
-                 "its lines are whole within GPUs' memory alone: wish for ll or simple"};
+    return Error{ErrorCode::Unsupported, "ll128 through memory of hosts, or by PCIe",
+                 "its lines are whole on a GPU and by NVLink alone: wish for ll or simple"};
   }
   RINGSIDE_TRY(
       check_reduction(situation.collective, choice.algorithm, situation.type, situation.op));

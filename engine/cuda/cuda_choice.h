@@ -13,7 +13,7 @@ struct GpuSituation {
   Bytes bytes = {};  ///< bytes_to_choose_by()
   int nranks = 1;
   int sharing = 1;  ///< ranks whose blocks are in one launch
-  /// Whether connections keep LL128's lines whole: those through memory of hosts do not.
+  /// Whether connections keep LL128's lines whole: those through memory of hosts or by PCIe do not.
   bool keeps_lines = true;
   int multiprocessors = 1;
   DataType type = DataType::Float32;

@@ -41,8 +41,7 @@ struct LlUnits {
 ///
 /// Ordering   the 8 lanes of a line store it in one instruction of the warp, and load it in one. PTX promises nothing
 ///            beyond 8 bytes; NVLink and the L2 of GPUs from Volta on move such a line whole, which is what NCCL's
-///            LL128 rests on, too. Over anything else (PCIe) it must not be chosen; no connection here runs over that
-///            so far. Flags of 64 bits do not come again.
+///            LL128 rests on, too. Over anything else (PCIe) it must not be chosen: DeviceMemory::keeps_lines(). Flags of 64 bits do not come again.
 struct Ll128Units {
   static constexpr Protocol kProtocol = Protocol::LL128;
   RINGSIDE_HD static std::int64_t count(std::int64_t bytes) { return ceil_div(bytes, 120) * 8; }
