@@ -157,7 +157,10 @@ void conclude(Examination& all, std::vector<RasReport> reports) {
   all.standing = standing_of(*all.job);
   all.verdict = decide(*all.job, all.facts);
   compare_lines(all);
-  if (all.has_both_ends) blame_connections(all.connections, all.verdict);
+  if (all.has_both_ends) {
+    blame_connections(all.connections, all.verdict);
+    blame_who_waits_for_nobody(all.connections, all.standing, all.verdict);
+  }
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/failure.h"
 #include "engine/runtime/peers.h"
+#include "engine/runtime/progress_in_dump.h"
 #include "trace/clock.h"
 #include "trace/recorder.h"
 
@@ -156,6 +157,10 @@ std::vector<DeviceTrace::Event> CudaGroup::last_events(Rank rank) const {
   return index < impl_->events.size() ? impl_->events[index] : std::vector<DeviceTrace::Event>();
 }
 
+std::vector<Connections::Progress> CudaGroup::progress(Rank rank) const {
+  return impl_->ranks.connections().progress(rank);
+}
+
 void CudaGroup::abort() noexcept {
   // First the kernel's waits: whoever launches holds the mutex until it has ended.
   std::atomic_ref(impl_->device.control->abort).store(1, std::memory_order_release);
@@ -222,6 +227,9 @@ class CudaExecutor final : public Executor {
   void drain() override {}
   void abort() noexcept override { group_->abort(); }
   void set_wishes(const CallWishes& wishes) override { setup_.wishes = wishes; }
+  void add_progress(std::vector<FlightDump::Progress>& progress) const override {
+    add_to_dump(group_->progress(setup_.bootstrap.rank()), progress);
+  }
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
 
  private:

@@ -48,6 +48,10 @@ class CudaGroup {
   /// What one rank's kernel has recorded of its last call, as DeviceTrace has it.
   [[nodiscard]] std::vector<DeviceTrace::Event> last_events(Rank rank) const;
 
+  /// How far one rank's connections have come.
+  /// Threads  any, while a call is under way, too
+  [[nodiscard]] std::vector<Connections::Progress> progress(Rank rank) const;
+
   /// Ends every wait, of hosts and of kernels, now and later.
   void abort() noexcept;
 

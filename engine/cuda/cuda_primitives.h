@@ -50,10 +50,7 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
   /// Once the strand has taken its last step.
   /// returns  false: it has given up
   RINGSIDE_HD bool finish() {
-    if (machine_.warp() == 0) {
-      ends_.keep_steps();
-      ends_.credits().end_call(strand_);
-    }
+    if (machine_.warp() == 0) ends_.credits().end_call(strand_);
     return !has_failed_;
   }
 

@@ -57,7 +57,7 @@ class DeviceCredits {
     while (!machine_.all_lanes([&](int lane) {
       return lane != 0 || machine_.load_acquire(&own.credit->calls) > *own.credits;
     })) {
-      if (wait.is_over()) return false;
+      if (wait.is_over(own.step)) return false;
     }
     machine_.sync_warp();  // what lane 0 has acquired holds for the others behind this
     return true;

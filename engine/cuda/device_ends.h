@@ -82,11 +82,14 @@ class DeviceEnds {
         const std::uint64_t head = machine_.from_first_lane(
             [&] { return machine_.load_acquire(block_.send_ends[end].head); });
         room_until_[end] = head + static_cast<std::uint64_t>(block_.slots);
-        if (send_step_[end] >= room_until_[end] && wait.is_over()) waits_on = end;
+        if (send_step_[end] >= room_until_[end] && wait.is_over(block_.send_ends[end].step)) {
+          waits_on = end;
+        }
       }
     });
     if (has_looked)
       machine_.sync_warp();  // what lane 0 has acquired holds for the others behind this
+    if (waits_on < 0) wait.end();
     if (waits_on >= 0) report(wait.outcome(), waits_on, is_credit ? 2 : 1);
     return waits_on < 0;
   }
@@ -101,9 +104,10 @@ class DeviceEnds {
       while (waits_on < 0 && !machine_.all_lanes([&](int lane) {
         return lane != 0 || machine_.load_acquire(tail) > recv_step_[end];
       })) {
-        if (wait.is_over()) waits_on = end;
+        if (wait.is_over(block_.recv_ends[end].step)) waits_on = end;
       }
     });
+    if (waits_on < 0) wait.end();
     if (waits_on >= 0) report(wait.outcome(), waits_on, 0);
     return waits_on < 0;
   }
@@ -125,20 +129,21 @@ class DeviceEnds {
   }
 
   /// One warp of the strand, once all of its warps are done with the slots: gives those of `from` back, and
-  /// posts those of `to`.
+  /// posts those of `to`. The next call goes on from the steps that are kept here, and others look on by them.
   /// bytes       of the message
   /// has_flags   its lines tell of its arrival: only a proxy is told
   RINGSIDE_HD void tell(Ports from, Ports to, std::int64_t bytes, bool has_flags) {
     machine_.each_lane([&](int lane) {
       int turn = 0;
       for_each_recv(from, [&](int end) {
-        if (turn++ % kLanesOfWarp == lane) {
-          machine_.store_release(block_.recv_ends[end].head, recv_step_[end] + 1);
-        }
+        if (turn++ % kLanesOfWarp != lane) return;
+        machine_.store_release(block_.recv_ends[end].head, recv_step_[end] + 1);
+        machine_.store_relaxed(block_.recv_ends[end].step, recv_step_[end] + 1);
       });
       for_each_send(to, [&](int end) {
         if (turn++ % kLanesOfWarp != lane) return;
         const DeviceEnd& to_end = block_.send_ends[end];
+        machine_.store_relaxed(to_end.step, send_step_[end] + 1);
         if (to_end.sizes != nullptr) {
           to_end.sizes[slot_index(send_step_[end])] = static_cast<std::uint32_t>(bytes);
         } else if (has_flags) {
@@ -151,27 +156,8 @@ class DeviceEnds {
 
   /// Every warp: on to the next message.
   RINGSIDE_HD void advance(Ports from, Ports to) {
-    for_each_recv(from, [&](int end) {
-      ++recv_step_[end];
-      has_moved_recv_ |= std::uint64_t{1} << end;
-    });
-    for_each_send(to, [&](int end) {
-      ++send_step_[end];
-      has_moved_send_ |= std::uint64_t{1} << end;
-    });
-  }
-
-  /// One warp of the strand, at its end: the next call goes on from here. Ends of other strands have not moved.
-  RINGSIDE_HD void keep_steps() {
-    machine_.each_lane([&](int lane) {
-      if (lane != 0) return;
-      for (int end = 0; end < block_.recv_count; ++end) {
-        if ((has_moved_recv_ >> end & 1U) != 0) *block_.recv_ends[end].step = recv_step_[end];
-      }
-      for (int end = 0; end < block_.send_count; ++end) {
-        if ((has_moved_send_ >> end & 1U) != 0) *block_.send_ends[end].step = send_step_[end];
-      }
-    });
+    for_each_recv(from, [&](int end) { ++recv_step_[end]; });
+    for_each_send(to, [&](int end) { ++send_step_[end]; });
   }
 
  private:
@@ -188,8 +174,6 @@ class DeviceEnds {
   std::uint64_t recv_step_[kMostDeviceEnds];
   std::uint64_t send_step_[kMostDeviceEnds];
   std::uint64_t room_until_[kMostDeviceEnds];  ///< what may be sent without a look at the head
-  std::uint64_t has_moved_recv_ = 0;           ///< a bit an end
-  std::uint64_t has_moved_send_ = 0;
   DeviceCredits<Machine> credits_;
 };
 

@@ -8,6 +8,12 @@
 
 namespace ringside {
 
+/// How far one end of a connection has come, as those see it who look on while kernels run.
+struct DeviceProgress {
+  std::uint64_t messages = 0;    ///< DeviceEnd::step
+  std::uint64_t is_waiting = 0;  ///< 1: its kernel has waited for it for a while, and still does
+};
+
 /// How the slots of one connection and their counters lie in one piece of memory, whoever maps it: a GPU, two
 /// processes, a kernel and a proxy.
 ///
@@ -25,6 +31,11 @@ class DeviceFifo {
   }
 
   explicit DeviceFifo(std::byte* memory) : memory_(memory) {}
+
+  /// Where a DeviceProgress lies.
+  [[nodiscard]] std::byte* progress(bool receives) const {
+    return memory_ + (receives ? kRecvStepAt : kSendStepAt);
+  }
 
   /// tells_proxy  of a sending end: DeviceEnd::sizes
   [[nodiscard]] DeviceEnd end(bool receives, bool tells_proxy = false) const {

@@ -34,6 +34,12 @@ class DeviceMemory {
   virtual Status write(std::byte* to, std::span<const std::byte> from) = 0;
   virtual Status read(std::span<std::byte> to, const std::byte* from) = 0;
 
+  /// The same while kernels run, which it neither waits for nor holds up; words of 8 bytes are whole.
+  /// Threads  any
+  /// shape    at most 64 bytes
+  /// errors   System; Timeout: the device gives no answer
+  virtual Status look(std::span<std::uint64_t> to, const std::byte* from) = 0;
+
   /// Elements of `buffer` that are not as they are to be, counted where they lie.
   /// errors  System
   virtual Result<std::int64_t> count_wrong(const std::byte* buffer, const PlaceTable& expected) = 0;

@@ -6,6 +6,7 @@
 
 #include "engine/cuda/device_memory.h"
 #include "engine/cuda/gpu_adapters.h"
+#include "engine/cuda/gpu_glance.h"
 #include "engine/cuda/gpu_sharing.h"
 
 namespace ringside {
@@ -15,7 +16,11 @@ namespace ringside {
 class GpuMemory final : public DeviceMemory {
  public:
   GpuMemory(int device, cudaStream_t stream)
-      : device_(device), stream_(stream), sharing_(device), adapters_(adapter_access_of(device)) {}
+      : device_(device),
+        stream_(stream),
+        sharing_(device),
+        adapters_(adapter_access_of(device)),
+        glance_(device) {}
   GpuMemory(const GpuMemory&) = delete;
   GpuMemory& operator=(const GpuMemory&) = delete;
   ~GpuMemory() override;
@@ -27,6 +32,9 @@ class GpuMemory final : public DeviceMemory {
   }
   Status read(std::span<std::byte> to, const std::byte* from) override {
     return move(to.data(), from, to.size(), cudaMemcpyDeviceToHost);
+  }
+  Status look(std::span<std::uint64_t> to, const std::byte* from) override {
+    return glance_.look(to, from);
   }
   Result<std::int64_t> count_wrong(const std::byte* buffer, const PlaceTable& expected) override;
 
@@ -59,6 +67,7 @@ class GpuMemory final : public DeviceMemory {
   cudaStream_t stream_;
   GpuSharing sharing_;
   const AdapterAccess adapters_;
+  GpuGlance glance_;
   std::byte* counter_ = nullptr;  ///< of wrong elements; none before they are first counted
   std::vector<void*> taken_, shared_;
 };

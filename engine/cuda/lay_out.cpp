@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 
 #include "engine/collectives/flatten.h"
@@ -180,12 +181,42 @@ Result<SwitchSlots> DeviceLinks::slots_of(const SwitchName& /*name*/, Rank /*mem
 }
 
 Result<DeviceEnd> DeviceConnections::end_of(const ConnectionId& id, bool receives) {
-  std::byte*& memory = fifos_[id];
-  if (memory == nullptr) {
-    RINGSIDE_TRY(memory,
-                 memory_.take(DeviceFifo::memory_for(id.protocol, Bytes{id.slot_size}, slots_)));
-  }
+  const auto known = fifos_.find(id);
+  if (known != fifos_.end()) return DeviceFifo(known->second).end(receives);
+  RINGSIDE_TRY(std::byte* const memory,
+               memory_.take(DeviceFifo::memory_for(id.protocol, Bytes{id.slot_size}, slots_)));
+  const std::lock_guard lock(mutex_);
+  fifos_[id] = memory;
   return DeviceFifo(memory).end(receives);
+}
+
+std::vector<Connections::Progress> DeviceConnections::progress(Rank rank) const {
+  const auto me = static_cast<std::uint32_t>(to_int(rank));
+  std::vector<Connections::Progress> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, fifo] : fifos_) {
+    for (const bool receives : {false, true}) {
+      if ((receives ? id.to : id.from) != me) continue;
+      if (const auto one = look_at(memory_, nullptr, fifo, receives)) {
+        all.push_back({id, receives, one->messages, 0, one->is_waiting != 0});
+      }
+    }
+  }
+  return all;
+}
+
+std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* seen, std::byte* fifo,
+                                      bool receives) {
+  std::array<std::uint64_t, 2> words{};
+  if (seen == nullptr) {
+    if (!memory.look(words, DeviceFifo(fifo).progress(receives))) return std::nullopt;
+  } else {
+    auto* const at = reinterpret_cast<std::uint64_t*>(DeviceFifo(seen).progress(receives));
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      words[i] = std::atomic_ref(at[i]).load(std::memory_order_relaxed);
+    }
+  }
+  return DeviceProgress{words[0], words[1]};
 }
 
 Status DeviceConnections::start_over_at(std::uint64_t step) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -37,6 +38,12 @@ class DeviceLinks {
   [[nodiscard]] virtual int slots() const = 0;
 };
 
+/// How far one end has come, while kernels run.
+/// seen     the DeviceFifo's memory as processors see it; null: they do not, and the device is asked
+/// returns  nothing: the device does not tell
+std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* seen, std::byte* fifo,
+                                      bool receives);
+
 /// The connections among ranks of one GPU, in its memory; made when first asked for, kept for good, and shared by
 /// all calls of their protocol and slot size.
 ///
@@ -49,6 +56,10 @@ class DeviceConnections : public DeviceLinks {
   Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) override;
   [[nodiscard]] int slots() const override { return slots_; }
 
+  /// As ProcessLinks::progress(), of what one rank sends and receives.
+  /// Threads  any
+  [[nodiscard]] std::vector<Connections::Progress> progress(Rank rank) const;
+
   /// For tests of what happens after so many messages: counts as if they had gone through each connection, and
   /// leaves what lies in the slots.  shape  nothing is under way
   /// errors  System
@@ -60,6 +71,7 @@ class DeviceConnections : public DeviceLinks {
  private:
   DeviceMemory& memory_;
   int slots_;
+  mutable std::mutex mutex_;  ///< guards the next against those who look on
   std::map<ConnectionId, std::byte*> fifos_;
 };
 

@@ -100,7 +100,7 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
         arrived[lane] = Units::data_of(wire);
         return Units::has_arrived(wire, unit, step);
       })) {
-        if (wait.is_over()) waits_on = end;
+        if (wait.is_over(block.recv_ends[end].step)) waits_on = end;
       }
       if (waits_on >= 0) return;
       machine.each_lane([&](int lane) {
@@ -110,6 +110,7 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
       });
       has_sum = true;
     });
+    if (waits_on < 0) wait.end();
     if (waits_on >= 0) {
       ends.report(wait.outcome(), waits_on, 0);
       return false;

@@ -24,6 +24,7 @@
 #include "engine/runtime/communicator_log.h"
 #include "engine/runtime/host_choice.h"
 #include "engine/runtime/host_ports.h"
+#include "engine/runtime/progress_in_dump.h"
 #include "trace/clock.h"
 #include "trace/recorder.h"
 
@@ -223,6 +224,10 @@ class CudaProcessExecutor final : public Executor {
 
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
   [[nodiscard]] std::map<std::string, int> ways() const override { return links_->ways(); }
+
+  void add_progress(std::vector<FlightDump::Progress>& progress) const override {
+    add_to_dump(links_->progress(), progress);
+  }
 
  private:
   static constexpr std::size_t kMostKept = 64;

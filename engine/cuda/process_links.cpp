@@ -162,7 +162,7 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
     if (links_.contains(id)) continue;
     if (id.from == me && id.to == me) {
       RINGSIDE_TRY(std::byte* const fifo, memory_.take(fifo_size(id)));
-      links_[id] = {.fifo = fifo, .way = "this rank's GPU"};
+      add(id, {.fifo = fifo, .way = "this rank's GPU"});
       continue;
     }
     fresh.push_back(id);
@@ -180,14 +180,14 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
     } else if (id.to == me) {
       RINGSIDE_TRY(std::byte* const fifo, memory_.take_to_share(fifo_size(id), between_processes_));
       RINGSIDE_TRY(const MemoryWay way, offer(id, fifo, deadline));
-      links_[id] = {.fifo = fifo, .way = text_of(way)};
+      add(id, {.fifo = fifo, .way = text_of(way)});
     } else {
       awaited.push_back(id);
     }
   }
   for (const ConnectionId& id : awaited) {
     RINGSIDE_TRY(const Opened opened, accept(id, deadline));
-    links_[id] = {.fifo = opened.memory, .way = text_of(opened.way)};
+    add(id, {.fifo = opened.memory, .way = text_of(opened.way)});
   }
   return {};
 }
@@ -274,14 +274,14 @@ Status ProcessLinks::map(const ConnectionId& id, std::span<std::byte> pages) {
                   pages.size(), fifo_size(id).value);
   RINGSIDE_TRY(std::byte* const fifo, memory_.map(pages));
   mapped_.push_back(pages);
-  links_[id] = {.fifo = fifo, .way = text_of(MemoryWay::None)};
+  add(id, {.fifo = fifo, .seen = pages.data(), .way = text_of(MemoryWay::None)});
   return {};
 }
 
 /// The GPU's memory before the host's, until an adapter has refused it.
 Result<LentOffers> ProcessLinks::lend(const ConnectionId& id, bool receives) {
   RINGSIDE_TRY(std::byte* const fifo, memory_.take_shared(fifo_size(id)));
-  links_[id] = {.fifo = fifo};
+  lent_[id] = fifo;
   LentOffers offers;
   const AdapterAccess access = memory_.adapter_access();
   const Transport& transport = connections_->transport_of(id);
@@ -300,10 +300,15 @@ Status ProcessLinks::make_proxy(const ConnectionId& id) {
     return Error{ErrorCode::Unsupported, "LL128 through a proxy",
                  "use --proto simple or ll: LL128's lines are whole within GPUs' memory alone"};
   }
-  Link& link = links_[id];
-  if (link.fifo == nullptr) {
+  Link link;
+  const auto lent_fifo = lent_.find(id);
+  if (lent_fifo != lent_.end()) {
+    link.fifo = lent_fifo->second;
+    lent_.erase(lent_fifo);
+  } else {
     RINGSIDE_TRY(link.fifo, memory_.take_shared(fifo_size(id)));
   }
+  link.seen = link.fifo;
   const bool receives = id.to == static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
   const Transport& transport = connections_->transport_of(id);
   const LentUse lent =
@@ -321,6 +326,7 @@ Status ProcessLinks::make_proxy(const ConnectionId& id) {
   link.way = fmt::format("{}, {}", transport.name, lent.how.empty() ? "copied" : lent.how);
   link.proxy = receives ? make_recv_proxy(served, connections_->recv_end(id))
                         : make_send_proxy(served, connections_->send_end(id));
+  add(id, std::move(link));
   return {};
 }
 
@@ -358,6 +364,26 @@ std::vector<ConnectionId> ProcessLinks::carried(std::span<const ConnectionId> id
     if (id.from != id.to && !opens(id)) found.push_back(host_id(id));
   }
   return found;
+}
+
+void ProcessLinks::add(const ConnectionId& id, Link link) {
+  const std::lock_guard lock(mutex_);
+  links_[id] = std::move(link);
+}
+
+std::vector<Connections::Progress> ProcessLinks::progress() const {
+  const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
+  std::vector<Connections::Progress> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, link] : links_) {
+    for (const bool receives : {false, true}) {
+      if ((receives ? id.to : id.from) != me) continue;
+      if (const auto one = look_at(memory_, link.seen, link.fifo, receives)) {
+        all.push_back({id, receives, one->messages, 0, one->is_waiting != 0});
+      }
+    }
+  }
+  return all;
 }
 
 std::map<std::string, int> ProcessLinks::ways() const {

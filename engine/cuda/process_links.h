@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -74,6 +75,11 @@ class ProcessLinks final : public DeviceLinks {
   /// All that there are.
   [[nodiscard]] std::vector<Proxy*> proxies() const;
 
+  /// As Connections::progress(), of what kernels have sent and received. Bytes are not counted; what the device does not tell
+  /// is left out.
+  /// Threads  any
+  [[nodiscard]] std::vector<Connections::Progress> progress() const;
+
   /// How the connections are made, for people: "tcp, slots in place" and how many are.
   [[nodiscard]] std::map<std::string, int> ways() const;
 
@@ -93,6 +99,7 @@ class ProcessLinks final : public DeviceLinks {
  private:
   struct Link {
     std::byte* fifo = nullptr;   ///< as kernels see it
+    std::byte* seen = nullptr;   ///< the same as processors do; null: they do not
     std::byte* slots = nullptr;  ///< where these lie elsewhere; else null
     std::unique_ptr<Proxy> proxy = {};
     std::string way = {};
@@ -112,6 +119,7 @@ class ProcessLinks final : public DeviceLinks {
   Result<MemoryWay> offer(const ConnectionId& id, std::byte* memory, Deadline deadline);
   Result<Opened> accept(const ConnectionId& id, Deadline deadline);
   Status map(const ConnectionId& id, std::span<std::byte> pages);
+  void add(const ConnectionId& id, Link link);
   Result<LentOffers> lend(const ConnectionId& id, bool receives);
   Status make_proxy(const ConnectionId& id);
 
@@ -125,7 +133,9 @@ class ProcessLinks final : public DeviceLinks {
   bool keeps_lines_ = false;
   bool has_switch_ = false;
   SwitchLinks switches_;
-  std::set<const Transport*> refusing_;  ///< an end of which has not taken the GPU's memory
+  std::map<ConnectionId, std::byte*> lent_;  ///< what connect() has lent to ends
+  std::set<const Transport*> refusing_;      ///< an end of which has not taken the GPU's memory
+  mutable std::mutex mutex_;                 ///< guards the next against those who look on
   std::map<ConnectionId, Link> links_;
   std::vector<std::span<std::byte>> mapped_;
 };

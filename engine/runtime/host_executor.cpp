@@ -15,6 +15,7 @@
 #include "engine/runtime/host_plan.h"
 #include "engine/runtime/host_primitives.h"
 #include "engine/runtime/host_variables.h"
+#include "engine/runtime/progress_in_dump.h"
 #include "trace/recorder.h"
 
 namespace ringside {
@@ -102,17 +103,7 @@ class HostExecutor final : public Executor {
   [[nodiscard]] const HostLayout& layout() const override { return connections_->layout(); }
 
   void add_progress(std::vector<FlightDump::Progress>& progress) const override {
-    for (const Connections::Progress& one : connections_->progress()) {
-      progress.push_back({.channel = static_cast<int>(one.id.channel),
-                          .protocol = one.id.protocol,
-                          .slot_size = one.id.slot_size,
-                          .index = static_cast<int>(one.id.index),
-                          .peer = static_cast<int>(one.receives ? one.id.from : one.id.to),
-                          .is_send = !one.receives,
-                          .messages = one.messages,
-                          .bytes = one.bytes,
-                          .is_waiting = one.is_waiting});
-    }
+    add_to_dump(connections_->progress(), progress);
   }
 
  private:

@@ -18,6 +18,8 @@ class DeviceUnderTest {
   [[nodiscard]] virtual DeviceQueue& queue() = 0;
 
   int dead_rank = -1;   ///< whose blocks end before they begin
+  bool hangs = false;   ///< on fibres: whether its blocks stand still until they are stopped
+  bool dies = false;    ///< on fibres: whether its process does, once its blocks have begun
   bool aborts = false;  ///< whether the host says so, soon after a launch has begun
 
   /// Bytes of data that the last launch loaded and stored, by Simple. A GPU does not count them.

@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include <limits>
 #include <memory>
 #include <optional>
@@ -47,8 +49,10 @@ class FibreDevice final : public DeviceUnderTest {
       FibreBlock& block = blocks[static_cast<std::size_t>(i)];
       block.warps = own.warps;
       for (int warp = 0; warp < own.warps; ++warp) {
-        fibres.add([&fibres, &block, &own, i, warp] {
+        fibres.add([this, &fibres, &block, &own, i, warp] {
           FibreMachine machine(fibres, block, warp);
+          if (dies) ::raise(SIGKILL);
+          while (hangs && machine.load_flag(&control_.abort) == 0) fibres.pause();
           run_device_works<kCollective>(machine, own, i);
         });
       }

@@ -149,6 +149,9 @@ class FibreMachine {
     return std::atomic_ref(*const_cast<std::uint32_t*>(from)).load(std::memory_order_relaxed);
   }
 
+  void store_relaxed(std::uint64_t* to, std::uint64_t value) {
+    std::atomic_ref(*to).store(value, std::memory_order_relaxed);
+  }
   void store_flag(std::uint32_t* to, std::uint32_t value) {
     std::atomic_ref(*to).store(value, std::memory_order_release);
   }

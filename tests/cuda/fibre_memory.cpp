@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -32,6 +33,14 @@ class FibreMemory : public DeviceMemory {
   }
   Status read(std::span<std::byte> to, const std::byte* from) override {
     if (!to.empty()) std::memcpy(to.data(), from, to.size());
+    return {};
+  }
+
+  Status look(std::span<std::uint64_t> to, const std::byte* from) override {
+    auto* const words = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(from));
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      to[i] = std::atomic_ref(words[i]).load(std::memory_order_relaxed);
+    }
     return {};
   }
 

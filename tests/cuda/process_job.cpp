@@ -42,6 +42,7 @@ Result<int> run_processes(const ProcessJob& job,
   options.join_timeout = Seconds{30};
   options.trace_path = job.trace_path;
   options.logs = job.logs;
+  options.dumps = job.dumps;
   options.grace = Seconds{20};  // so that nobody is ended who would have ended by himself
   options.communicator.op_timeout = job.op_timeout;
   options.communicator.connect_timeout = Seconds{30};

@@ -26,6 +26,7 @@ struct ProcessJob {
   bool has_switch = false;  ///< as DeviceCompany has it, where there is a choice
   bool is_by_pcie = false;  ///< likewise
   int gpus = 0;             ///< that ranks take by turns; 0: as many as there are ranks
+  std::string dumps = {};   ///< as JobOptions has it
 };
 
 /// One rank's part.

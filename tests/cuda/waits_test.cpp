@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <vector>
+
 #include "tests/cuda/device_under_test.h"
 
 namespace ringside {
@@ -85,6 +89,45 @@ TEST_P(CudaWaits, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOut) {
   const auto outputs = job.run(test);
   ASSERT_FALSE(outputs);
   EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
+}
+
+// What dumps tell: each message counts at both ends, and who has waited in between waits no more.
+TEST_P(CudaWaits, BothEndsOfAConnectionTellHowFarTheyHaveCome) {
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  DeviceJob job(device.launcher());
+  const DeviceCase test = ring_case(GetParam(), 128 * 3 * 40);
+  for (int call = 1; call <= 2; ++call) ASSERT_TRUE(job.run(test));
+  std::map<ConnectionId, std::vector<std::uint64_t>> messages;
+  for (int rank = 0; rank < test.nranks; ++rank) {
+    for (const Connections::Progress& one : job.connections().progress(Rank{rank})) {
+      EXPECT_FALSE(one.is_waiting) << rank;
+      messages[one.id].push_back(one.messages);
+    }
+  }
+  ASSERT_FALSE(messages.empty());
+  for (const auto& [id, ends] : messages) {
+    ASSERT_EQ(ends.size(), 2U);
+    EXPECT_EQ(ends[0], ends[1]);
+    EXPECT_GT(ends[0], 2U);
+  }
+}
+
+// A ring 0 -> 1 -> 2: rank 2 has nothing to do until it has heard of rank 1, whose own end waits for nobody.
+TEST_P(CudaWaits, AnEndThatIsWaitedForInVainTellsSo) {
+  RINGSIDE_DEVICE_OR_SKIP(device);
+  device.dead_rank = 1;
+  DeviceJob job(device.launcher());
+  DeviceCase test = ring_case(GetParam(), 128 * 3 * 4);
+  test.timeout = kShort;
+  ASSERT_FALSE(job.run(test));
+  const auto waits = [&](int rank, std::uint32_t from) {
+    return std::ranges::any_of(job.connections().progress(Rank{rank}),
+                               [&](const Connections::Progress& one) {
+                                 return one.receives && one.id.from == from && one.is_waiting;
+                               });
+  };
+  EXPECT_TRUE(waits(2, 1));
+  EXPECT_FALSE(waits(1, 0));
 }
 
 TEST_P(CudaWaits, AnAbortEndsEveryWaitLongBeforeTheTimeOut) {

@@ -111,7 +111,9 @@ std::vector<ConnectionProgress> connections_of(std::span<const RankDump> dumps) 
                            // Who does not wait has all that it wants.
                            .received = both.is_awaited ? both.received : both.sent,
                            .expected = both.received + (both.is_awaited ? 1 : 0),
-                           .is_blocked = both.is_full && both.sent <= both.received});
+                           .is_blocked = both.is_full && both.sent <= both.received,
+                           .receiver_waits = both.is_awaited,
+                           .sender_waits = both.is_full});
   }
   return connections;
 }

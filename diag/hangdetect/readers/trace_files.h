@@ -21,6 +21,8 @@ struct ConnectionProgress {
   std::uint64_t received = 0;
   std::uint64_t expected = 0;  ///< of the call before, where it was of the same kind
   bool is_blocked = false;     ///< the sender cannot send, though the receiver has taken everything
+  bool receiver_waits = false;  ///< for it, as its dump says; a trace says nothing
+  bool sender_waits = false;    ///< likewise
 
   /// Sent, and not received: under way, or lost.
   [[nodiscard]] bool is_under_way() const { return sent > received; }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "diag/hangdetect/verdict/confidence.h"
+
 namespace ringside::hang {
 namespace {
 
@@ -47,6 +49,46 @@ void blame_connections(const std::vector<ConnectionProgress>& connections, Verdi
   best.against = "what was lost on the way explains it";
   verdict.others.insert(verdict.others.begin(), std::move(best));
   best = std::move(stall);
+}
+
+void blame_who_waits_for_nobody(const std::vector<ConnectionProgress>& connections,
+                                const Standing& standing, Verdict& verdict) {
+  Explanation& best = verdict.best;
+  if (best.kind != Kind::NetworkStall || !best.culprits.empty()) return;
+  if (!stalled_connections(connections).empty()) return;
+  std::set<int> waiting, awaited;
+  for (const ConnectionProgress& one : connections) {
+    if (one.receiver_waits) {
+      waiting.insert(one.receiver);
+      awaited.insert(one.sender);
+    }
+    if (one.sender_waits) {
+      waiting.insert(one.sender);
+      awaited.insert(one.receiver);
+    }
+  }
+  std::vector<int> idle;
+  for (const int rank : awaited) {
+    const auto at = static_cast<std::size_t>(rank);
+    const bool stands = at < standing.blocks.size() && standing.blocks[at].has_value();
+    if (stands && waiting.count(rank) == 0) idle.push_back(rank);
+  }
+  // One stands still; of more, each may have done its part and be waited for by who has not.
+  if (idle.size() != 1) return;
+  Explanation still;
+  still.kind = Kind::DeadRank;
+  still.culprits = idle;
+  still.confidence = confidence::kStuckDevice;
+  still.call = best.call;
+  still.why = fmt::format(
+      "all have entered {}; rank {} waits there for nobody, and the others for it: its GPU, or the "
+      "thread that works there, stands still",
+      best.call, idle.front());
+  still.evidence = best.evidence;
+  still.next = best.next;
+  best.against = "nothing was lost between the ranks";
+  verdict.others.insert(verdict.others.begin(), std::move(best));
+  best = std::move(still);
 }
 
 void name_connections(const std::vector<ConnectionProgress>& connections, const Job& job,

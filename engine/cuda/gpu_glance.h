@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+
+#include "base/result.h"
+
+namespace ringside {
+
+/// Reads a few words of a GPU's memory while kernels run on it: on a stream of its own, by a copy engine, into memory that
+/// was pinned before. So it stands behind nothing that waits for a kernel (an allocation, work of another stream).
+///
+/// Threads  any
+class GpuGlance {
+ public:
+  explicit GpuGlance(int device);
+  ~GpuGlance();
+  GpuGlance(const GpuGlance&) = delete;
+  GpuGlance& operator=(const GpuGlance&) = delete;
+
+  /// As DeviceMemory::look().
+  Status look(std::span<std::uint64_t> to, const std::byte* from);
+
+ private:
+  static constexpr std::size_t kMost = 64;  ///< bytes
+
+  const int device_;
+  std::mutex mutex_;
+  cudaStream_t stream_ = nullptr;
+  void* room_ = nullptr;  ///< null: the device had none
+  bool is_mute_ = false;  ///< it has given no answer once, and is not asked again
+};
+
+}  // namespace ringside

@@ -1,0 +1,93 @@
+// A rank that hangs or dies in a kernel: who waits for it gives up in time, and `hang` names it by what the ranks leave.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/examine.h"
+#include "tests/cuda/process_job.h"
+
+namespace ringside {
+namespace {
+
+struct HangWay {
+  const char* name;
+  const char* transport;
+  MemoryWay shares_by = MemoryWay::None;
+  Protocol protocol = Protocol::Simple;
+};
+
+class KernelThatStops : public testing::TestWithParam<HangWay> {
+ protected:
+  KernelThatStops() { std::filesystem::create_directories(dumps_); }
+  ~KernelThatStops() override { std::filesystem::remove_all(dumps_); }
+  KernelThatStops(const KernelThatStops&) = delete;
+  KernelThatStops& operator=(const KernelThatStops&) = delete;
+
+  /// Rank 2 of 4 stops in the third call, as `how` says.
+  /// returns  what `hang` makes of it
+  Result<hang::Verdict> stop(bool DeviceUnderTest::*how) {
+    ProcessJob job;
+    job.nranks = 4;
+    job.transport = GetParam().transport;
+    job.shares_by = GetParam().shares_by;
+    job.memory = {.may_open = job.shares_by != MemoryWay::None,
+                  .by_file = job.shares_by == MemoryWay::File};
+    job.op_timeout = Seconds{1};
+    job.dumps = dumps_;
+    DeviceCase test;
+    test.nranks = job.nranks;
+    test.call.type = DataType::Int32;
+    test.call.count = 20000;
+    test.choice = {.algorithm = Algorithm::Ring, .protocol = GetParam().protocol, .slot = 512_B};
+    const auto ended = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+      for (int call = 0; call < 3; ++call) {
+        if (rank.rank == 2 && call == 2) rank.device.*how = true;
+        RINGSIDE_TRY(const auto output, run_case(rank, test));
+      }
+      return 0;
+    });
+    EXPECT_FALSE(ended);
+    if (!ended) reason_ = ended.error().message;
+    RINGSIDE_TRY(hang::Examination examined, hang::examine({dumps_}));
+    connections_ = std::move(examined.connections);
+    return std::move(examined.verdict);
+  }
+
+  const std::string dumps_ = fmt::format("{}cuda_hang_{}", testing::TempDir(), ::getpid());
+  std::string reason_;
+  std::vector<hang::ConnectionProgress> connections_;
+};
+
+TEST_P(KernelThatStops, IsBlamedWhereItHangs) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto verdict = stop(&DeviceUnderTest::hangs);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->best.culprits, std::vector<int>{2}) << verdict->best.why << "; " << reason_;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+}
+
+TEST_P(KernelThatStops, IsBlamedWhereItDies) {
+  const auto verdict = stop(&DeviceUnderTest::dies);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->best.culprits, std::vector<int>{2}) << verdict->best.why << "; " << reason_;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, KernelThatStops,
+                         testing::Values(HangWay{"HostPages", ""},
+                                         HangWay{"HostPagesLl", "", MemoryWay::None, Protocol::LL},
+                                         HangWay{"Ipc", "", MemoryWay::Ipc},
+                                         HangWay{"FilesLl128", "", MemoryWay::File,
+                                                 Protocol::LL128},
+                                         HangWay{"Proxy", "tcp"},
+                                         HangWay{"ProxyLl", "tcp", MemoryWay::None, Protocol::LL}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace ringside
