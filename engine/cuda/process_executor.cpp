@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -412,6 +413,15 @@ class CudaProcessExecutor final : public Executor {
   std::optional<ProxyServer> proxies_;  // last: its thread uses what stands above
 };
 
+/// All ranks choose alike, so as the smallest of their GPUs lets them.
+Result<int> least_multiprocessors(int mine, Bootstrap& bootstrap, Deadline deadline) {
+  RINGSIDE_TRY(const std::vector<std::byte> all,
+               bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
+  std::vector<int> counts(all.size() / sizeof mine);
+  std::memcpy(counts.data(), all.data(), all.size());
+  return *std::ranges::min_element(counts);
+}
+
 }  // namespace
 
 Result<CudaProcessOptions> cuda_process_options(const Transport* transport,
@@ -441,8 +451,11 @@ Result<std::unique_ptr<Executor>> make_cuda_process_executor(const CudaDevice& d
   if (options.registers) {
     RINGSIDE_TRY(windows, ProcessWindows::make(setup.bootstrap, *device.memory, *links));
   }
+  CudaDevice own = device;
+  RINGSIDE_TRY(own.multiprocessors,
+               least_multiprocessors(device.multiprocessors, setup.bootstrap, setup.deadline));
   return std::unique_ptr<Executor>(
-      std::make_unique<CudaProcessExecutor>(device, setup, std::move(links), std::move(windows)));
+      std::make_unique<CudaProcessExecutor>(own, setup, std::move(links), std::move(windows)));
 }
 
 }  // namespace ringside

@@ -27,7 +27,7 @@ ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest
     const DeviceLauncher launcher = device->launcher();
     const CudaDevice own{.memory = &launcher.memory,
                          .control = launcher.control,
-                         .multiprocessors = 64,
+                         .multiprocessors = rank == job.small_rank ? 2 : 64,
                          .queue = &device->queue()};
     return make_cuda_process_executor(own, options, setup);
   };

@@ -25,6 +25,7 @@ struct ProcessJob {
   std::string logs = {};    ///< as JobOptions has it
   bool has_switch = false;  ///< as DeviceCompany has it, where there is a choice
   bool is_by_pcie = false;  ///< likewise
+  int small_rank = -1;      ///< whose GPU has 2 multiprocessors
   int gpus = 0;             ///< that ranks take by turns; 0: as many as there are ranks
   std::string dumps = {};   ///< as JobOptions has it
 };
