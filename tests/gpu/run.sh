@@ -146,7 +146,7 @@ mkdir -p "$(dirname "$page")"
   cat "$build/bars.md" 2> /dev/null || echo "| rates | the tables ended early | | not run |"
   asked "a rank that dies or hangs in a kernel: all end within the time-out, and say whom they waited for" \
     'ARankThatDoesNotCome|AWaitThatWillNotEnd|AnAbortEnds|ARankThatIsKilled|AnAbortOfOneRank|ARankThatDiesInAKernel'
-  echo "| \`ringside hang\` names that rank by the dumps of such a job | | named | not run by this script |"
+  echo "| \`ringside hang\` names that rank by the dumps of such a job | | named | on fibres: tests/cuda/hang_test.cpp |"
   cat "$build/tables.md"
 } > "$page"
 echo "gpu: $page written after $((SECONDS - begin)) s, status $status"
