@@ -66,10 +66,11 @@ Offer& offer_in(const TransportEnd& end) {
 
 ProcessLinks::ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory,
                            const GpuDirectSettings& direct,
-                           std::unique_ptr<Connections> connections)
+                           std::unique_ptr<Connections> connections, const LinkFaults& faults)
     : bootstrap_(bootstrap),
       memory_(memory),
       direct_(direct),
+      faults_(faults),
       connections_(std::move(connections)),
       switches_(bootstrap, memory) {
   connections_->set_lender(
@@ -82,12 +83,12 @@ ProcessLinks::~ProcessLinks() {
 
 Result<std::unique_ptr<ProcessLinks>> ProcessLinks::make(Bootstrap& bootstrap, DeviceMemory& memory,
                                                          const Transport* transport,
-                                                         const MemoryWish& wish,
-                                                         Deadline deadline) {
+                                                         const MemoryWish& wish, Deadline deadline,
+                                                         const LinkFaults& faults) {
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
-               Connections::make(bootstrap, transport, deadline));
+               Connections::make(bootstrap, transport, deadline, faults));
   std::unique_ptr<ProcessLinks> links(
-      new ProcessLinks(bootstrap, memory, wish.direct, std::move(connections)));
+      new ProcessLinks(bootstrap, memory, wish.direct, std::move(connections), faults));
   RINGSIDE_TRY(links->gather_reach(wish, deadline));
   return links;
 }
@@ -154,12 +155,24 @@ ConnectionId ProcessLinks::host_id(ConnectionId id) const {
   return id;
 }
 
+Status ProcessLinks::check_fault(const ConnectionId& id) const {
+  const bool has_proxy = id.from != id.to && connections_->transport_of(id).door != Door::Host;
+  const Fault* const fault = faults_.find(static_cast<int>(id.from), static_cast<int>(id.to),
+                                          static_cast<int>(id.channel));
+  if (has_proxy || fault == nullptr) return {};
+  return Error{ErrorCode::Unsupported,
+               fmt::format("{} from rank {} to rank {}, whose kernels share the slots' memory",
+                           to_string(fault->kind), id.from, id.to),
+               "use --transport tcp or rdma: a proxy plays faults"};
+}
+
 Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline deadline) {
   const auto me = static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
   std::vector<ConnectionId> fresh;
   std::vector<ConnectionId> between;
   for (const ConnectionId& id : wanted) {
     if (links_.contains(id)) continue;
+    RINGSIDE_TRY(check_fault(id));
     if (id.from == me && id.to == me) {
       RINGSIDE_TRY(std::byte* const fifo, memory_.take(fifo_size(id)));
       add(id, {.fifo = fifo, .way = "this rank's GPU"});

@@ -34,11 +34,13 @@ class ProcessLinks final : public DeviceLinks {
  public:
   /// Every rank calls it at the same time.
   /// transport  between ranks; null: the fastest that there is
+  /// faults     of connections that a proxy serves; connect() refuses those of others. Its plan outlives them
   /// errors     Unsupported: this GPU's memory cannot be had as it is wished.  As Connections::make() and
   ///            Bootstrap::all_gather()
   static Result<std::unique_ptr<ProcessLinks>> make(Bootstrap& bootstrap, DeviceMemory& memory,
                                                     const Transport* transport,
-                                                    const MemoryWish& wish, Deadline deadline);
+                                                    const MemoryWish& wish, Deadline deadline,
+                                                    const LinkFaults& faults = {});
   ~ProcessLinks() override;
 
   [[nodiscard]] bool has_all(std::span<const ConnectionId> ids,
@@ -105,7 +107,7 @@ class ProcessLinks final : public DeviceLinks {
     std::string way = {};
   };
   ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory, const GpuDirectSettings& direct,
-               std::unique_ptr<Connections> connections);
+               std::unique_ptr<Connections> connections, const LinkFaults& faults);
   Status gather_reach(const MemoryWish& wish, Deadline deadline);
   [[nodiscard]] bool opens(const ConnectionId& id) const;
   /// The connection whose pages, where it has some, have room for a DeviceFifo: beside its slots, for counters.
@@ -120,12 +122,14 @@ class ProcessLinks final : public DeviceLinks {
   Result<Opened> accept(const ConnectionId& id, Deadline deadline);
   Status map(const ConnectionId& id, std::span<std::byte> pages);
   void add(const ConnectionId& id, Link link);
+  [[nodiscard]] Status check_fault(const ConnectionId& id) const;
   Result<LentOffers> lend(const ConnectionId& id, bool receives);
   Status make_proxy(const ConnectionId& id);
 
   Bootstrap& bootstrap_;
   DeviceMemory& memory_;
   const GpuDirectSettings direct_;
+  const LinkFaults faults_;
   const std::unique_ptr<Connections> connections_;
   std::vector<DevicePlace> places_;                ///< [rank]
   MemoryWay between_processes_ = MemoryWay::None;  ///< of all ranks alike

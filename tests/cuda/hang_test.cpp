@@ -79,6 +79,40 @@ TEST_P(KernelThatStops, IsBlamedWhereItDies) {
   EXPECT_EQ(verdict->best.culprits, std::vector<int>{2}) << verdict->best.why << "; " << reason_;
 }
 
+// A proxy plays them, and by Simple copies; where kernels share memory nobody could.
+Result<int> all_reduce_with(const Fault& fault, const char* transport, Protocol protocol) {
+  DeviceCase test;
+  test.nranks = 3;
+  test.call.type = DataType::Int32;
+  test.call.count = 20000;
+  test.choice = {.algorithm = Algorithm::Ring, .protocol = protocol, .slot = 512_B};
+  ProcessJob job;
+  job.transport = transport;
+  job.faults.faults = {fault};
+  return run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+    RINGSIDE_TRY(const auto output, run_case(rank, test));
+    return 0;
+  });
+}
+
+TEST(KernelFaults, AConnectionThatIsCutIsToldWhereAProxyServesIt) {
+  const Fault cut{.kind = FaultKind::CutLink, .from = 0, .to = 1, .step = 20};
+  for (const Protocol protocol : {Protocol::Simple, Protocol::LL}) {
+    const auto ended = all_reduce_with(cut, "tcp", protocol);
+    ASSERT_FALSE(ended);
+    EXPECT_NE(ended.error().message.find("cut, as the plan of faults says"), std::string::npos)
+        << ended.error().message;
+  }
+}
+
+TEST(KernelFaults, AreRefusedWhereKernelsShareMemory) {
+  const auto ended =
+      all_reduce_with({.kind = FaultKind::StallLink, .from = 0, .to = 1}, "", Protocol::Simple);
+  ASSERT_FALSE(ended);
+  EXPECT_NE(ended.error().message.find("whose kernels share the slots' memory"), std::string::npos)
+      << ended.error().message;
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, KernelThatStops,
                          testing::Values(HangWay{"HostPages", ""},
                                          HangWay{"HostPagesLl", "", MemoryWay::None, Protocol::LL},

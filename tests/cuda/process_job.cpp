@@ -43,6 +43,7 @@ Result<int> run_processes(const ProcessJob& job,
   options.trace_path = job.trace_path;
   options.logs = job.logs;
   options.dumps = job.dumps;
+  options.faults = job.faults;
   options.grace = Seconds{20};  // so that nobody is ended who would have ended by himself
   options.communicator.op_timeout = job.op_timeout;
   options.communicator.connect_timeout = Seconds{30};

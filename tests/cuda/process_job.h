@@ -27,6 +27,7 @@ struct ProcessJob {
   bool is_by_pcie = false;  ///< likewise
   int small_rank = -1;      ///< whose GPU has 2 multiprocessors
   int gpus = 0;             ///< that ranks take by turns; 0: as many as there are ranks
+  FaultPlan faults = {};    ///< as JobOptions has it
   std::string dumps = {};   ///< as JobOptions has it
 };
 
