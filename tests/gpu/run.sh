@@ -143,7 +143,7 @@ mkdir -p "$(dirname "$page")"
   asked "every collective, algorithm, protocol of float32, bfloat16, float16, float8 on 2, 4, 8 ranks: the hosts' bits" \
     'CudaBits.EveryCollectiveAlgorithmAndProtocol'
   asked "every type and operation: the hosts' bits" 'CudaBits.EveryTypeAndOperation'
-  cat "$build/bars.md" 2> /dev/null || echo "| rates | the tables ended early | | not run |"
+  grep . "$build/bars.md" 2> /dev/null || echo "| rates | the tables ended early | | not run |"
   asked "a rank that dies or hangs in a kernel: all end within the time-out, and say whom they waited for" \
     'ARankThatDoesNotCome|AWaitThatWillNotEnd|AnAbortEnds|ARankThatIsKilled|AnAbortOfOneRank|ARankThatDiesInAKernel'
   echo "| \`ringside hang\` names that rank by the dumps of such a job | | named | on fibres: tests/cuda/hang_test.cpp |"
