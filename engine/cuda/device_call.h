@@ -30,8 +30,9 @@ struct DeviceEnd {
   std::byte* slots = nullptr;     ///< aligned to 128 bytes; zero before the first message
   std::uint64_t* tail = nullptr;  ///< messages posted
   std::uint64_t* head = nullptr;  ///< messages taken
-  /// Of this end alone: messages that have passed it, from call to call; and behind that, for those who look on, 1 while
-  /// its kernel has waited for it for a while (DeviceProgress).
+  /// Of this end alone: messages that have passed it, from call to call; behind that, for those who look on, 1 while its
+  /// kernel has waited for it for a while (DeviceProgress); and then, of a sending end, below which message it is known to
+  /// have room.
   std::uint64_t* step = nullptr;
   /// [slot]: bytes of data. Of sending ends whose slots a proxy takes on (proxy.h), which knows of no call: they tell
   /// it the size and, whatever the protocol, the tail. Null: the receiver is a kernel

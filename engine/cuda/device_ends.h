@@ -5,6 +5,7 @@
 #include "engine/collectives/ports.h"
 #include "engine/cuda/device_call.h"
 #include "engine/cuda/device_credits.h"
+#include "engine/cuda/device_steps.h"
 #include "engine/cuda/device_wait.h"
 
 namespace ringside {
@@ -28,13 +29,7 @@ class DeviceEnds {
  public:
   RINGSIDE_HD DeviceEnds(Machine& machine, const DeviceBlock& block)
       : machine_(machine), block_(block), credits_(machine, block) {
-    for (int end = 0; end < block.recv_count; ++end) {
-      recv_step_[end] = *block.recv_ends[end].step;
-    }
-    for (int end = 0; end < block.send_count; ++end) {
-      send_step_[end] = *block.send_ends[end].step;
-      room_until_[end] = 0;
-    }
+    steps_.load(block);
   }
 
   /// Calls visit(end) for each end behind the ports, in the order of reduction.
@@ -51,15 +46,15 @@ class DeviceEnds {
     });
   }
 
-  [[nodiscard]] RINGSIDE_HD std::uint64_t recv_step(int end) const { return recv_step_[end]; }
-  [[nodiscard]] RINGSIDE_HD std::uint64_t send_step(int end) const { return send_step_[end]; }
+  [[nodiscard]] RINGSIDE_HD std::uint64_t recv_step(int end) const { return steps_.recv[end]; }
+  [[nodiscard]] RINGSIDE_HD std::uint64_t send_step(int end) const { return steps_.send[end]; }
 
   /// Where the next message of an end lies; of one with `multicast`, in the slots of all members.
   [[nodiscard]] RINGSIDE_HD const std::byte* recv_slot(int end) const {
-    return slot_of(block_.recv_ends[end], recv_step_[end]);
+    return slot_of(block_.recv_ends[end], steps_.recv[end]);
   }
   [[nodiscard]] RINGSIDE_HD std::byte* send_slot(int end) const {
-    return slot_of(block_.send_ends[end], send_step_[end]);
+    return slot_of(block_.send_ends[end], steps_.send[end]);
   }
 
   [[nodiscard]] RINGSIDE_HD DeviceCredits<Machine>& credits() { return credits_; }
@@ -76,13 +71,13 @@ class DeviceEnds {
         is_credit = true;
       }
       if (waits_on >= 0 || credits_.output_of(end, direct) != nullptr) return;
-      while (waits_on < 0 && send_step_[end] >= room_until_[end]) {
+      while (waits_on < 0 && steps_.send[end] >= steps_.room_until[end]) {
         has_looked = true;
         // Lane 0's answer for all: each might see another one, and part from the warp.
         const std::uint64_t head = machine_.from_first_lane(
             [&] { return machine_.load_acquire(block_.send_ends[end].head); });
-        room_until_[end] = head + static_cast<std::uint64_t>(block_.slots);
-        if (send_step_[end] >= room_until_[end] && wait.is_over(block_.send_ends[end].step)) {
+        steps_.room_until[end] = head + static_cast<std::uint64_t>(block_.slots);
+        if (steps_.send[end] >= steps_.room_until[end] && wait.is_over(block_.send_ends[end].step)) {
           waits_on = end;
         }
       }
@@ -102,7 +97,7 @@ class DeviceEnds {
     for_each_recv(from, [&](int end) {
       std::uint64_t* const tail = block_.recv_ends[end].tail;
       while (waits_on < 0 && !machine_.all_lanes([&](int lane) {
-        return lane != 0 || machine_.load_acquire(tail) > recv_step_[end];
+        return lane != 0 || machine_.load_acquire(tail) > steps_.recv[end];
       })) {
         if (wait.is_over(block_.recv_ends[end].step)) waits_on = end;
       }
@@ -121,7 +116,7 @@ class DeviceEnds {
       mine.peer = waits_for != 0 ? block_.send_ends[end].peer : block_.recv_ends[end].peer;
       mine.waits_for_room = waits_for;
       mine.end = static_cast<std::uint32_t>(end);
-      mine.step = waits_for != 0 ? send_step_[end] : recv_step_[end];
+      mine.step = waits_for != 0 ? steps_.send[end] : steps_.recv[end];
       mine.outcome = outcome;
       if (outcome == DeviceOutcome::TimedOut)
         machine_.store_flag(&block_.control->abort, DeviceControl::kByKernel);
@@ -137,27 +132,28 @@ class DeviceEnds {
       int turn = 0;
       for_each_recv(from, [&](int end) {
         if (turn++ % kLanesOfWarp != lane) return;
-        machine_.store_release(block_.recv_ends[end].head, recv_step_[end] + 1);
-        machine_.store_relaxed(block_.recv_ends[end].step, recv_step_[end] + 1);
+        machine_.store_release(block_.recv_ends[end].head, steps_.recv[end] + 1);
+        machine_.store_relaxed(block_.recv_ends[end].step, steps_.recv[end] + 1);
       });
       for_each_send(to, [&](int end) {
         if (turn++ % kLanesOfWarp != lane) return;
         const DeviceEnd& to_end = block_.send_ends[end];
-        machine_.store_relaxed(to_end.step, send_step_[end] + 1);
+        machine_.store_relaxed(to_end.step, steps_.send[end] + 1);
+        to_end.step[DeviceSteps::kRoomAt] = steps_.room_until[end];
         if (to_end.sizes != nullptr) {
-          to_end.sizes[slot_index(send_step_[end])] = static_cast<std::uint32_t>(bytes);
+          to_end.sizes[slot_index(steps_.send[end])] = static_cast<std::uint32_t>(bytes);
         } else if (has_flags) {
           return;
         }
-        machine_.store_release(to_end.tail, send_step_[end] + 1);
+        machine_.store_release(to_end.tail, steps_.send[end] + 1);
       });
     });
   }
 
   /// Every warp: on to the next message.
   RINGSIDE_HD void advance(Ports from, Ports to) {
-    for_each_recv(from, [&](int end) { ++recv_step_[end]; });
-    for_each_send(to, [&](int end) { ++send_step_[end]; });
+    for_each_recv(from, [&](int end) { ++steps_.recv[end]; });
+    for_each_send(to, [&](int end) { ++steps_.send[end]; });
   }
 
  private:
@@ -171,9 +167,7 @@ class DeviceEnds {
 
   Machine& machine_;
   const DeviceBlock& block_;
-  std::uint64_t recv_step_[kMostDeviceEnds];
-  std::uint64_t send_step_[kMostDeviceEnds];
-  std::uint64_t room_until_[kMostDeviceEnds];  ///< what may be sent without a look at the head
+  DeviceSteps steps_;
   DeviceCredits<Machine> credits_;
 };
 

@@ -21,7 +21,7 @@ struct DeviceProgress {
 /// Ownership  the memory is the caller's
 class DeviceFifo {
  public:
-  /// Counters lie apart, so that those who poll one do not meet those who write another.
+  /// Counters lie apart, so that those who poll one do not meet those who write another. Those of DeviceEnd::step lie together.
   static constexpr std::size_t kTailAt = 0, kHeadAt = 128, kSendStepAt = 256, kRecvStepAt = 384,
                                kSizesAt = 512, kCreditAt = 640, kCreditsAt = 768, kSlotsAt = 896;
 

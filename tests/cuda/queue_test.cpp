@@ -388,6 +388,32 @@ TEST(CudaQueue, WhatKernelsRecordIsTakenBeforeItIsWrittenAgain) {
   });
 }
 
+// Every look at a head takes as long as memory does. Here whoever looks finds no room for ever.
+TEST(CudaEnds, RoomThatAnEarlierCallHasSeenIsNotAskedForAgain) {
+  const auto device = *make_device();
+  DeviceJob job(device->launcher());
+  DeviceCase test;
+  test.call.collective = test.choice.collective = Collective::Broadcast;
+  test.call.type = DataType::Int32;
+  test.call.count = 5;
+  test.timeout = std::chrono::milliseconds(50);
+  for (const Protocol protocol : {Protocol::LL, Protocol::LL128}) {
+    test.choice = {.collective = Collective::Broadcast,
+                   .protocol = protocol,
+                   .slot = 512_B,
+                   .slots_per_chunk = 1,
+                   .chunk = 512_B};
+    for (int i = 0; i < kSlots; ++i) {
+      ASSERT_TRUE(job.run(test)) << to_string(test) << ": " << i;
+      *job.last_grid().blocks->send_ends->head = ~std::uint64_t{kSlots} + 1;
+    }
+    const auto ninth = job.run(test);
+    ASSERT_FALSE(ninth);
+    EXPECT_NE(ninth.error().message.find("a free slot of rank 1"), std::string::npos);
+    device->launcher().control->abort = 0;
+  }
+}
+
 TEST(CallRanges, TwoCallsDependWhereOneWritesWhatTheOtherTouches) {
   std::array<std::int32_t, 100> all{};
   const auto ranges = [&](Collective collective, std::size_t in, std::size_t out) {
