@@ -130,6 +130,8 @@ Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   bench.root = Rank{arguments.root};
   bench.warmup = arguments.warmup;
   bench.iterations = arguments.iterations;
+  RINGSIDE_TRY(at_least("--graph", arguments.graph, 0, 10'000));
+  bench.graph = arguments.graph;
   bench.expects = arguments.expects;
   RINGSIDE_TRY(bench.check, parse_check(arguments.check));
   RINGSIDE_TRY(bench.shares_memory, parse_buffers(arguments.buffers));
@@ -220,6 +222,9 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_flag("--processes", a.processes,
                "with --device cuda: ranks are processes with kernels of their own, the first on "
                "the host's first GPU and so on, in turn where these are fewer");
+  app.add_option(
+      "--graph", a.graph,
+      "with --device cuda: time calls in a CUDA graph of so many, instead of one by one");
   app.add_option(
          "--backend", a.backend,
          "ringside, or nccl: with --device cuda, by the libnccl.so.2 of this host; ranks are "

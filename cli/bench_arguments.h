@@ -30,6 +30,7 @@ struct BenchArguments {
   std::string transport;
   std::string device = "host";
   bool processes = false;
+  int graph = 0;
   std::string backend = "ringside";
   std::string algorithm;
   std::string protocol;

@@ -52,9 +52,11 @@ std::string head(const GpuFacts& gpu, const BenchOptions& options, int nranks) {
              RINGSIDE_VERSION, to_string(options.collective), nranks, gpu.name, gpu.major,
              gpu.minor, gpu.multiprocessors, gpu.driver / 1000, gpu.driver % 1000 / 10) +
          fmt::format(
-             "# {} warm-up and {} timed runs, by the GPU's clock; graph: one run of many in a "
-             "CUDA graph\n#\n",
-             options.warmup, options.iterations) +
+             "# {} warm-up and {} timed {}, by the GPU's clock, which copies have warmed before; "
+             "graph: "
+             "one run of many in a CUDA graph\n#\n",
+             options.warmup, options.iterations,
+             options.graph == 0 ? "runs" : fmt::format("graphs of {} runs", options.graph)) +
          fmt::format("#{:>12}{:>14}{:>10}{:>8}{:>8}{:>12}{:>12}{:>10}{:>10}{:>10}{:>8}\n", "size",
                      "count", "type", "redop", "root", "time", "graph", "algbw", "busbw", "of copy",
                      "#wrong") +
@@ -99,7 +101,9 @@ Json document(const GpuFacts& gpu, const GpuBench& bench, const BenchOptions& op
             {"multiprocessors", gpu.multiprocessors},
             {"driver_cuda", gpu.driver},
             {"runtime_cuda", gpu.runtime},
-            {"copy_gbs", in_gbs(bench.copy)}}},
+            {"copy_gbs", in_gbs(bench.copy)},
+            {"warmed_us", in_us(bench.warmed)}}},
+          {"graph_launches", options.graph},
           {"results", rows}};
 }
 
@@ -123,6 +127,10 @@ Result<bool> has_gpu_processes(const BenchArguments& arguments) {
       return Error{ErrorCode::InvalidArgument, "--backend nccl without --device cuda",
                    "add --device cuda: NCCL has no other"};
     }
+    if (arguments.graph != 0) {
+      return Error{ErrorCode::InvalidArgument, "--graph without --device cuda",
+                   "add --device cuda: hosts have no graphs"};
+    }
     if (!arguments.processes) return false;
     return Error{ErrorCode::InvalidArgument, "--processes without --device cuda",
                  "leave it away: ranks on hosts are processes"};
@@ -134,7 +142,10 @@ Result<bool> has_gpu_processes(const BenchArguments& arguments) {
         std::pair(arguments.faults.is_any(), "--fault"),
         std::pair(is_nccl && arguments.is_grid(), "--all-algos and --backend nccl"),
         std::pair(is_nccl && !arguments.transport.empty(), "--transport and --backend nccl"),
-        std::pair(is_nccl && !arguments.trace.empty(), "--trace and --backend nccl")}) {
+        std::pair(is_nccl && !arguments.trace.empty(), "--trace and --backend nccl"),
+        std::pair(is_nccl && arguments.graph != 0, "--graph and --backend nccl"),
+        std::pair(arguments.graph != 0 && !arguments.trace.empty(), "--graph and --trace"),
+        std::pair(arguments.graph != 0 && arguments.is_grid(), "--graph and --all-algos")}) {
     if (is_given) {
       return Error{ErrorCode::InvalidArgument, fmt::format("{} with --device cuda", option),
                    "leave it away: it is of hosts, or of our own kernels"};
@@ -170,8 +181,11 @@ VerbResult run_bench_on_gpu(const BenchArguments& arguments) {
   if (arguments.json) {
     show(to_text(document(gpu->facts(), bench, options, nranks)));
   } else {
-    show(fmt::format("# Out of bounds values : {} {}\n# Copies within the GPU: {:.1f} GB/s\n",
-                     wrong, wrong == 0 ? "OK" : "FAILED", in_gbs(bench.copy)));
+    show(fmt::format(
+        "# Out of bounds values : {} {}\n# Copies within the GPU: {:.1f} GB/s, behind {} of them "
+        "that "
+        "warmed its clocks\n",
+        wrong, wrong == 0 ? "OK" : "FAILED", in_gbs(bench.copy), format_time(bench.warmed)));
   }
   return wrong == 0 ? kFine : kFinding;
 }

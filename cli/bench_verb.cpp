@@ -215,6 +215,7 @@ VerbResult run(const BenchArguments& arguments) {
   return run_job(job, [&](JobRank& rank) -> Result<int> {
     RINGSIDE_TRY(check_root(options, rank.communicator.nranks()));
     if (gpu) options.device = &gpu->memory();
+    options.gpu = gpu.get();
     if (!arguments.overlap.empty()) return run_overlapped(rank, arguments);
     return arguments.is_grid() ? run_grid(rank, options, arguments)
                                : run_sweep(rank, options, arguments);

@@ -12,6 +12,7 @@
 namespace ringside {
 
 class DeviceMemory;
+class Gpu;
 
 /// How much is verified, element by element, behind the timed runs: their times are the same.
 enum class BenchCheck : std::uint8_t {
@@ -36,6 +37,9 @@ struct BenchOptions {
   bool shares_memory = true;
   /// Where buffers lie that kernels read and write; null: in memory of this process. It outlives the run.
   DeviceMemory* device = nullptr;
+  /// Timed runs are launches of a CUDA graph that has so many calls, and their times a call's part; 0: calls begin one by one.
+  int graph = 0;
+  Gpu* gpu = nullptr;  ///< of this rank, for graphs of ranks that are processes; outlives the run
   /// Whose text runs the calls. How NCCL's does is not known: rows then say nothing of it.
   enum class Backend : std::uint8_t { Ringside, Nccl } backend = Backend::Ringside;
   /// Whether rows say what the links between the ranks would let one expect. They are measured first, by a send_recv.

@@ -19,6 +19,9 @@ namespace {
 /// Long enough that the launch is a small part, and more than any cache holds; of a small GPU an eighth of its memory.
 constexpr Bytes kMostCopied{512 << 20};
 constexpr int kLaunchesOfGraph = 20;
+/// A GPU leaves its idle clocks within some tens of milliseconds; at most so many copies, on one that is slow.
+constexpr Seconds kWarm{0.3};
+constexpr int kMostWarmCopies = 1000;
 
 class GpuSweep {
  public:
@@ -46,14 +49,19 @@ class GpuSweep {
     return {};
   }
 
-  /// Bytes copied from here to there, by the median of a few runs.
-  Result<BytesPerSecond> copy_rate() {
+  /// Has the GPU busy until its clocks are up; then the bytes copied from here to there, by the median of a few runs.
+  Status measure_copies(GpuBench& bench) {
     const Bytes copied = std::min(kMostCopied, Bytes{gpu_.facts().memory.value / 8});
     RINGSIDE_TRY(std::byte* const from, gpu_.memory().take(copied));
     RINGSIDE_TRY(std::byte* const to, gpu_.memory().take(copied));
-    RINGSIDE_TRY(const std::vector<double> times,
-                 times_of([&] { return gpu_.copy(to, from, copied); }, 3, 11));
-    return copied / Seconds{times[times.size() / 2]};
+    const auto copy = [&] { return gpu_.copy(to, from, copied); };
+    for (int i = 0; i < kMostWarmCopies && bench.warmed < kWarm; ++i) {
+      RINGSIDE_TRY(const Seconds time, gpu_.time(copy));
+      bench.warmed += time;
+    }
+    RINGSIDE_TRY(const std::vector<double> times, times_of(copy, 3, 11));
+    bench.copy = copied / Seconds{times[times.size() / 2]};
+    return {};
   }
 
   Result<GpuBenchRow> measure(Bytes size) {
@@ -84,7 +92,9 @@ class GpuSweep {
     const DeviceLaunch launch = plan->launch(buffers_);
     const auto begin = [&] { return gpu_.launch(launch, options_.collective); };
     RINGSIDE_TRY(const std::vector<double> times,
-                 times_of(begin, options_.warmup, options_.iterations));
+                 options_.graph > 0
+                     ? graph_times(begin, options_.graph, options_.warmup, options_.iterations)
+                     : times_of(begin, options_.warmup, options_.iterations));
     RINGSIDE_TRY(check_outcome(*plan));
     row.least = Seconds{times.front()};
     row.median = Seconds{times[times.size() / 2]};
@@ -93,7 +103,8 @@ class GpuSweep {
     row.busbw = row.algbw * busbw_factor(options_.collective, nranks_);
     row.traffic = plan->traffic(Bytes{element_});
     row.moved = row.traffic.as_copy() / row.median;
-    RINGSIDE_TRY(row.graph, graph_time(begin));
+    RINGSIDE_TRY(const std::vector<double> in_graph, graph_times(begin, kLaunchesOfGraph, 1, 5));
+    row.graph = Seconds{in_graph[in_graph.size() / 2]};
     RINGSIDE_TRY(check_outcome(*plan));
     if (trace_ != nullptr) {
       RINGSIDE_TRY(record(calls, row));
@@ -118,13 +129,17 @@ class GpuSweep {
     return times;
   }
 
-  Result<Seconds> graph_time(const std::function<Status()>& begin) {
+  /// The same of one of as many launches as a graph has.
+  Result<std::vector<double>> graph_times(const std::function<Status()>& begin, int launches,
+                                          int warmup, int iterations) {
     RINGSIDE_TRY(const std::unique_ptr<GpuGraph> graph, gpu_.capture([&]() -> Status {
-      for (int i = 0; i < kLaunchesOfGraph; ++i) RINGSIDE_TRY(begin());
+      for (int i = 0; i < launches; ++i) RINGSIDE_TRY(begin());
       return {};
     }));
-    RINGSIDE_TRY(const std::vector<double> times, times_of([&] { return graph->begin(); }, 1, 5));
-    return Seconds{times[times.size() / 2] / kLaunchesOfGraph};
+    RINGSIDE_TRY(std::vector<double> times,
+                 times_of([&] { return graph->begin(); }, warmup, iterations));
+    for (double& time : times) time /= launches;
+    return times;
   }
 
   Status check_outcome(const VirtualRanks::Plan& plan) {
@@ -217,7 +232,7 @@ Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options
                  reinterpret_cast<DeviceControl*>(control));
   RINGSIDE_TRY(sweep.prepare());
   GpuBench bench;
-  RINGSIDE_TRY(bench.copy, sweep.copy_rate());
+  RINGSIDE_TRY(sweep.measure_copies(bench));
   for (const Bytes size : options.sizes) {
     RINGSIDE_TRY(const GpuBenchRow row, sweep.measure(size));
     bench.rows.push_back(row);

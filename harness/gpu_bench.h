@@ -19,16 +19,18 @@ struct GpuBenchRow {
   Bytes bytes;
   std::int64_t count = 0;
   Choice choice;
-  Seconds median{0}, least{0}, most{0};  ///< of one launch
-  Seconds graph{0};                      ///< of one launch among many in a CUDA graph
-  BytesPerSecond algbw, busbw;           ///< bytes / median
-  DeviceTraffic traffic;                 ///< of one launch, all ranks together
+  /// Of one launch; with BenchOptions::graph, of one in a graph of so many.
+  Seconds median{0}, least{0}, most{0};
+  Seconds graph{0};             ///< of one launch among many in a CUDA graph
+  BytesPerSecond algbw, busbw;  ///< bytes / median
+  DeviceTraffic traffic;        ///< of one launch, all ranks together
   /// traffic.as_copy() over the time: beside GpuBench::copy it says how near the launch is to what the memory can do.
   BytesPerSecond moved;
   std::int64_t wrong = 0;  ///< elements, over all ranks
 };
 
 struct GpuBench {
+  Seconds warmed{0};  ///< of copies, before anything was timed: clocks of a GPU that idles are low
   BytesPerSecond copy;  ///< of cudaMemcpy within the GPU, bytes copied
   std::vector<GpuBenchRow> rows;
 };

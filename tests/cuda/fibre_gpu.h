@@ -3,9 +3,11 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "engine/cuda/gpu.h"
 #include "tests/cuda/device_under_test.h"
+#include "tests/cuda/fake_queue.h"
 
 namespace ringside {
 
@@ -21,6 +23,10 @@ class FibreGpu final : public Gpu {
   [[nodiscard]] const GpuFacts& facts() const override { return facts_; }
   DeviceMemory& memory() override { return launcher_.memory; }
   Status launch(const DeviceLaunch& launch, Collective collective) override {
+    if (stream_.is_capturing()) {
+      stream_.push([this, launch, collective] { launcher_.run(launch, collective); });
+      return {};
+    }
     if (launcher_.run(launch, collective)) return {};
     return Error{ErrorCode::System, "the launch did not end"};
   }
@@ -29,24 +35,49 @@ class FibreGpu final : public Gpu {
     std::memcpy(to, from, bytes.value);
     return {};
   }
-  Status finish() override { return {}; }
-  Result<bool> is_idle() override { return true; }
-  [[nodiscard]] void* stream() const override { return nullptr; }
-  Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& /*work*/) override {
-    class NoWork final : public GpuGraph {
-      Status begin() override { return {}; }
-    };
-    return std::unique_ptr<GpuGraph>(std::make_unique<NoWork>());
+  Status finish() override {
+    stream_.synchronize();
+    return {};
+  }
+  Result<bool> is_idle() override { return stream_.is_idle(); }
+  [[nodiscard]] void* stream() const override { return &stream_; }
+  Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) override {
+    stream_.begin_capture();
+    const Status done = work();
+    FakeStream::Graph graph = stream_.end_capture();
+    RINGSIDE_TRY(done);
+    return std::unique_ptr<GpuGraph>(std::make_unique<FibreGraph>(stream_, std::move(graph)));
   }
   Result<Seconds> time(const std::function<Status()>& work) override {
     RINGSIDE_TRY(work());
+    stream_.synchronize();
+    ++timed_;
     return Seconds{1e-6};
   }
 
+  /// How often something was timed.
+  [[nodiscard]] int timed() const { return timed_; }
+
  private:
+  class FibreGraph final : public GpuGraph {
+   public:
+    FibreGraph(FakeStream& stream, FakeStream::Graph graph)
+        : stream_(stream), graph_(std::move(graph)) {}
+    Status begin() override {
+      stream_.launch(graph_);
+      return {};
+    }
+
+   private:
+    FakeStream& stream_;
+    const FakeStream::Graph graph_;
+  };
+
   std::unique_ptr<DeviceUnderTest> device_;
   DeviceLauncher launcher_;
   GpuFacts facts_;
+  int timed_ = 0;
+  mutable FakeStream stream_;  // last: its thread uses what stands above
 };
 
 }  // namespace ringside

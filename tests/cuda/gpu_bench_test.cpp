@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/cuda/process_executor.h"
+#include "harness/bench.h"
 #include "tests/cuda/fibre_gpu.h"
+#include "tests/runtime/ranks.h"
 #include "trace/recorder.h"
 #include "trace/sink.h"
 
@@ -32,6 +35,50 @@ TEST(GpuBench, OneRunOfEachSizeIsInTheTrace) {
   }
   (*recorder)->flush();
   EXPECT_EQ((*recorder)->stats().events, 2U * 3U * (5U + 1U));
+}
+
+// 4 of the ring's messages a size and rank would be twice as many calls one by one; and clocks are warmed first.
+TEST(GpuBench, GraphsAreTimedWhereTheyAreWishedFor) {
+  FibreGpu gpu;
+  BenchOptions options;
+  options.sizes = {120_B};
+  options.warmup = 1;
+  options.iterations = 2;
+  options.graph = 10;
+  const auto bench =
+      run_gpu_bench(gpu, 2, options, {}, std::chrono::seconds(60), nullptr, [](const auto&) {});
+  ASSERT_TRUE(bench) << bench.error().message;
+  EXPECT_EQ(bench->rows.front().wrong, 0);
+  // A tenth of the microsecond that a graph takes here.
+  EXPECT_NEAR(bench->rows.front().median.count(), 1e-7, 1e-12);
+  EXPECT_NEAR(bench->rows.front().graph.count(), 5e-8, 1e-12);
+  EXPECT_NEAR(bench->warmed.count(), 1e-3, 1e-9);  // 1000 copies
+}
+
+// Each placement: a warm-up, 3 calls that are captured, one that is checked; 20 graphs of them are timed.
+TEST(GpuBench, RanksWithKernelsOfTheirOwnHaveGraphs) {
+  const auto root = make_root(2);
+  run_ranks(first_ranks(2), [&](int rank) {
+    FibreGpu gpu({.has_others = true, .number = rank});
+    const CudaDevice device = *device_of(gpu);
+    auto made = Communicator::make(
+        must_join(rank, 2, root->id()), CommunicatorOptions{},
+        [&](const ExecutorSetup& setup) { return make_cuda_process_executor(device, {}, setup); });
+    ASSERT_TRUE(made) << made.error().message;
+    BenchOptions options;
+    options.sizes = {64_B};
+    options.warmup = 1;
+    options.iterations = 20;
+    options.device = &gpu.memory();
+    options.gpu = &gpu;
+    options.graph = 3;
+    const auto rows = run_bench(**made, options, [](const auto&) {});
+    ASSERT_TRUE(rows) << rows.error().message;
+    EXPECT_EQ(rows->front().out_of_place.wrong, 0);
+    EXPECT_EQ(rows->front().in_place->wrong, 0);
+    EXPECT_EQ(dynamic_cast<FakeQueue&>(gpu.queue()).launches.size(), 2U * (1U + 3U + 1U));
+    ASSERT_TRUE((*made)->finish());
+  });
 }
 
 }  // namespace

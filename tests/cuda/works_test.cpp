@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/cuda/kernel_collective.h"
 #include "engine/cuda/launch_works.h"
@@ -74,6 +75,17 @@ TEST(CudaWorks, NoCallBeginsBehindOneThatWasGivenUp) {
   ASSERT_FALSE(outputs);
   EXPECT_EQ(outputs.error().code, ErrorCode::Timeout) << outputs.error().message;
   EXPECT_EQ(device.launcher().control->abort, DeviceControl::kByKernel);
+}
+
+// The grid that every test of bits runs has what NCCL has not, on as many protocols.
+TEST(CudaWorks, OneShotAndTwoShotAreAmongTheCasesOnDevices) {
+  for (const Algorithm algorithm : {Algorithm::OneShot, Algorithm::TwoShot}) {
+    std::set<Protocol> protocols;
+    for (const DeviceCase& test : device_grid(4)) {
+      if (test.choice.algorithm == algorithm) protocols.insert(test.choice.protocol);
+    }
+    EXPECT_GE(protocols.size(), 2U) << to_string(algorithm);
+  }
 }
 
 TEST(LaunchWorks, AreAsManyAsThereIsRoomFor) {
