@@ -19,7 +19,7 @@ enum class Algorithm : std::uint8_t {
   Nvls = 4,
   NvlsTree = 5,
   Pat = 6,
-  // Not of NCCL, whose tables end before them: our own, on hosts and GPUs.
+  // Of hosts alone: NCCL's tables end before them.
   OneShot = 7,
   TwoShot = 8,
 };

@@ -269,6 +269,14 @@ TEST(BenchVerb, WhatIsOfProcessesIsRefusedOnAGpu) {
   const Outcome alone = run_program({"bench", "all_reduce", "--processes"});
   EXPECT_EQ(alone.status, 2);
   EXPECT_THAT(alone.err, testing::HasSubstr("--processes without --device cuda"));
+  const Outcome graph = run_program({"bench", "all_reduce", "--graph", "20"});
+  EXPECT_EQ(graph.status, 2);
+  EXPECT_THAT(graph.err, testing::HasSubstr("--graph without --device cuda"));
+  const Outcome traced =
+      run_program({"bench", "all_reduce", "--device", "cuda", "--processes", "--graph", "20", "--trace",
+                   "graph.rtrace"});
+  EXPECT_EQ(traced.status, 2);
+  EXPECT_THAT(traced.err, testing::HasSubstr("--graph and --trace"));
   const Outcome nccl = run_program({"bench", "all_reduce", "--backend", "nccl"});
   EXPECT_EQ(nccl.status, 2);
   EXPECT_THAT(nccl.err, testing::HasSubstr("--backend nccl without --device cuda"));

@@ -409,7 +409,7 @@ TEST(CudaEnds, RoomThatAnEarlierCallHasSeenIsNotAskedForAgain) {
     }
     const auto ninth = job.run(test);
     ASSERT_FALSE(ninth);
-    EXPECT_NE(ninth.error().message.find("a free slot of rank 1"), std::string::npos);
+    EXPECT_EQ(ninth.error().code, ErrorCode::Timeout);  // who sends waits for room, who receives for him
     device->launcher().control->abort = 0;
   }
 }
