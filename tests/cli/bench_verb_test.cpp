@@ -272,9 +272,8 @@ TEST(BenchVerb, WhatIsOfProcessesIsRefusedOnAGpu) {
   const Outcome graph = run_program({"bench", "all_reduce", "--graph", "20"});
   EXPECT_EQ(graph.status, 2);
   EXPECT_THAT(graph.err, testing::HasSubstr("--graph without --device cuda"));
-  const Outcome traced =
-      run_program({"bench", "all_reduce", "--device", "cuda", "--processes", "--graph", "20", "--trace",
-                   "graph.rtrace"});
+  const Outcome traced = run_program({"bench", "all_reduce", "--device", "cuda", "--processes",
+                                      "--graph", "20", "--trace", "graph.rtrace"});
   EXPECT_EQ(traced.status, 2);
   EXPECT_THAT(traced.err, testing::HasSubstr("--graph and --trace"));
   const Outcome nccl = run_program({"bench", "all_reduce", "--backend", "nccl"});
