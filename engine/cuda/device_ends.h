@@ -77,7 +77,8 @@ class DeviceEnds {
         const std::uint64_t head = machine_.from_first_lane(
             [&] { return machine_.load_acquire(block_.send_ends[end].head); });
         steps_.room_until[end] = head + static_cast<std::uint64_t>(block_.slots);
-        if (steps_.send[end] >= steps_.room_until[end] && wait.is_over(block_.send_ends[end].step)) {
+        if (steps_.send[end] >= steps_.room_until[end] &&
+            wait.is_over(block_.send_ends[end].step)) {
           waits_on = end;
         }
       }

@@ -409,7 +409,8 @@ TEST(CudaEnds, RoomThatAnEarlierCallHasSeenIsNotAskedForAgain) {
     }
     const auto ninth = job.run(test);
     ASSERT_FALSE(ninth);
-    EXPECT_EQ(ninth.error().code, ErrorCode::Timeout);  // who sends waits for room, who receives for him
+    EXPECT_EQ(ninth.error().code,
+              ErrorCode::Timeout);  // who sends waits for room, who receives for him
     device->launcher().control->abort = 0;
   }
 }
