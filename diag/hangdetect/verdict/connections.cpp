@@ -54,7 +54,8 @@ void blame_connections(const std::vector<ConnectionProgress>& connections, Verdi
 void blame_who_waits_for_nobody(const std::vector<ConnectionProgress>& connections,
                                 const Standing& standing, Verdict& verdict) {
   Explanation& best = verdict.best;
-  if (best.kind != Kind::NetworkStall || !best.culprits.empty()) return;
+  // Without a call it rests on what a rank says of a connection: then the network is to blame, whoever waits.
+  if (best.kind != Kind::NetworkStall || !best.culprits.empty() || best.call.empty()) return;
   if (!stalled_connections(connections).empty()) return;
   std::set<int> waiting, awaited;
   for (const ConnectionProgress& one : connections) {
