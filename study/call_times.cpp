@@ -65,11 +65,11 @@ std::uint64_t bytes_of(const Step& call, std::size_t members) {
 }
 
 /// The kinds of ways between two ranks, told apart by the links that a message of an exchange crosses.
-class Ways {
+class KindsOfWays {
  public:
-  Ways() = default;
+  KindsOfWays() = default;
   /// ranks_per_node  where the job is two nodes that stand for any two; 0: it is the whole
-  Ways(AskedJob asked, int ranks_per_node)
+  KindsOfWays(AskedJob asked, int ranks_per_node)
       : asked_(std::make_unique<AskedJob>(std::move(asked))),
         network_(std::make_unique<JobNetwork>(asked_->job, std::nullopt, asked_->topology, nullptr,
                                               asked_->job_fabric())),
@@ -147,7 +147,7 @@ struct CallClock::Impl {
     std::optional<std::size_t> call = {};
   };
   std::map<CallKey, Known> places;
-  Ways ways;
+  KindsOfWays ways;
   std::map<StepKey, Known> steps;
   std::vector<CallTime> calls;
 
@@ -374,12 +374,12 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
     all.nodes = impl->nnodes;
     RINGSIDE_TRY(AskedJob whole, load_job(all));
     impl->placed = whole.fabric->nodes;
-    impl->ways = Ways(std::move(whole), 0);
+    impl->ways = KindsOfWays(std::move(whole), 0);
   } else {
     JobOptions two = impl->base.job;
     two.nodes = *one.nodes * std::min(2, impl->nnodes);
     RINGSIDE_TRY(AskedJob pair, load_job(two));
-    impl->ways = Ways(std::move(pair), gpus);
+    impl->ways = KindsOfWays(std::move(pair), gpus);
   }
   return CallClock(std::move(impl));
 }

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <utility>
 
+#include "diag/logparse/cursor.h"
+
 namespace ringside::hang {
 namespace {
 
@@ -44,12 +46,6 @@ int number_at(std::string_view text) {
   return error == std::errc{} && end != text.data() ? value : -1;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 }  // namespace
 
 Op op_of(std::string_view name) {
@@ -81,11 +77,11 @@ OpText parse_op(std::string_view profiling_name) {
   if (blank == std::string_view::npos) return text;
   const std::string_view peers = rest.substr(blank + 1);
   if (const std::size_t to = peers.find("->"); to != std::string_view::npos) {
-    text.source = number_at(trimmed(peers.substr(0, to)));
-    text.target = number_at(trimmed(peers.substr(to + 2)));
+    text.source = number_at(logs::trimmed(peers.substr(0, to)));
+    text.target = number_at(logs::trimmed(peers.substr(to + 2)));
   } else if (const std::size_t from = peers.find("<-"); from != std::string_view::npos) {
-    text.target = number_at(trimmed(peers.substr(0, from)));
-    text.source = number_at(trimmed(peers.substr(from + 2)));
+    text.target = number_at(logs::trimmed(peers.substr(0, from)));
+    text.source = number_at(logs::trimmed(peers.substr(from + 2)));
   }
   return text;
 }

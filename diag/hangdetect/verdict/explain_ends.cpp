@@ -111,6 +111,9 @@ void add_deaths(const LogFacts& facts, std::vector<Explanation>& out) {
     // A status of 1 of many ranks, or of one that waited, is an exception that the hang itself raised.
     if (one->code > 0 && one->ranks.size() > 2) continue;
     if (one->code > 0 && has_waited(facts, one->ranks.front())) continue;
+    // So is that of rank 0, where torch's store lies: it alone waits there for all to come.
+    const bool has_waited_at_start = !all_of(facts, What::FewerCame).empty();
+    if (one->code > 0 && one->ranks.front() == 0 && has_waited_at_start) continue;
     own.push_back(one);
   }
   if (!own.empty()) {
