@@ -19,7 +19,7 @@ enum class Algorithm : std::uint8_t {
   Nvls = 4,
   NvlsTree = 5,
   Pat = 6,
-  // Of hosts alone: NCCL's tables end before them.
+  // Not of NCCL, whose tables end before them.
   OneShot = 7,
   TwoShot = 8,
 };
