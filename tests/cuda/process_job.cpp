@@ -88,16 +88,14 @@ std::vector<Result<int>> run_threads(
   return ended;
 }
 
-Result<std::vector<std::byte>> run_case(const ProcessRank& rank, const DeviceCase& test) {
+Result<std::vector<std::byte>> run_case_in(const ProcessRank& rank, const DeviceCase& test,
+                                           std::byte* in, std::byte* out) {
   DeviceMemory& memory = rank.device.launcher().memory;
   const std::size_t element = size_of(test.call.type).value;
-  const std::vector<std::byte> input = input_of(test, rank.rank);
   std::vector<std::byte> output(static_cast<std::size_t>(sizes_of(test).output) * element, kPoison);
   CollectiveCall call = test.call;
-  RINGSIDE_TRY(std::byte* const in, memory.take(Bytes{input.size() + 16}));
-  RINGSIDE_TRY(std::byte* const out, memory.take(Bytes{output.size() + 16}));
-  RINGSIDE_TRY(memory.write(in, input));
   RINGSIDE_TRY(memory.write(out, output));
+  RINGSIDE_TRY(memory.write(in, input_of(test, rank.rank)));
   call.input = in;
   call.output = out;
   call.scalar = scalar_of(test, rank.rank);
@@ -108,6 +106,18 @@ Result<std::vector<std::byte>> run_case(const ProcessRank& rank, const DeviceCas
   RINGSIDE_TRY(rank.communicator.run(call));
   RINGSIDE_TRY(memory.read(output, out));
   return output;
+}
+
+Result<std::vector<std::byte>> run_case(const ProcessRank& rank, const DeviceCase& test) {
+  DeviceMemory& memory = rank.device.launcher().memory;
+  const std::size_t element = size_of(test.call.type).value;
+  const DeviceSizes sizes = sizes_of(test);
+  const auto room = [&](std::int64_t count) {
+    return Bytes{static_cast<std::size_t>(count) * element + 16};
+  };
+  RINGSIDE_TRY(std::byte* const in, memory.take(room(sizes.input)));
+  RINGSIDE_TRY(std::byte* const out, memory.take(room(sizes.output)));
+  return run_case_in(rank, test, in, out);
 }
 
 Result<int> run_cases(const ProcessRank& rank, const std::vector<DeviceCase>& cases,

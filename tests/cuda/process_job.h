@@ -58,6 +58,10 @@ std::vector<Result<int>> run_threads(
 /// errors   as Communicator::run()
 Result<std::vector<std::byte>> run_case(const ProcessRank& rank, const DeviceCase& test);
 
+/// The same in buffers of the caller, which have room for it.
+Result<std::vector<std::byte>> run_case_in(const ProcessRank& rank, const DeviceCase& test,
+                                           std::byte* in, std::byte* out);
+
 /// Every case in turn.
 /// expected  host_answers() of them
 /// returns   1: an output is not as expected; that is printed

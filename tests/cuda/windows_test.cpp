@@ -42,29 +42,14 @@ class CudaWindows : public testing::TestWithParam<MemoryWay> {
 /// The call's input and output beside each other in `base`, the output as many bytes askew.
 Result<std::vector<std::byte>> run_in(const ProcessRank& rank, const DeviceCase& test,
                                       std::byte* base) {
-  DeviceMemory& memory = rank.device.launcher().memory;
-  const std::size_t element = size_of(test.call.type).value;
-  const std::vector<std::byte> input = input_of(test, rank.rank);
-  std::vector<std::byte> output(static_cast<std::size_t>(sizes_of(test).output) * element, kPoison);
-  CollectiveCall call = test.call;
   std::byte* const out = base + kOutputs + test.offset;
   std::byte* in = base + 128;
   if (test.in_place) {
     const bool gathers = test.call.collective == Collective::AllGather;
-    in = out + (gathers ? input.size() * static_cast<std::size_t>(rank.rank) : 0);
+    const std::size_t own = input_of(test, rank.rank).size();
+    in = out + (gathers ? own * static_cast<std::size_t>(rank.rank) : 0);
   }
-  RINGSIDE_TRY(memory.write(out, output));
-  RINGSIDE_TRY(memory.write(in, input));
-  call.input = in;
-  call.output = out;
-  call.scalar = scalar_of(test, rank.rank);
-  rank.communicator.set_wishes({.algorithm = test.choice.algorithm,
-                                .protocol = test.choice.protocol,
-                                .nchannels = test.choice.nchannels,
-                                .slot = test.choice.slot});
-  RINGSIDE_TRY(rank.communicator.run(call));
-  RINGSIDE_TRY(memory.read(output, out));
-  return output;
+  return run_case_in(rank, test, in, out);
 }
 
 int told(const DeviceCase& test, int rank, const std::string& what) {
