@@ -41,6 +41,11 @@ struct FramedSlot {
   }
 };
 
+/// Takes a slot's size from its header, which has come.
+/// longest  payload
+/// errors   Corrupt: nobody sends such a slot
+Status read_header(FramedSlot& slot, Bytes longest);
+
 class FramedSlots {
  public:
   explicit FramedSlots(Bytes payload) {

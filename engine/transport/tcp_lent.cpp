@@ -1,7 +1,5 @@
 #include "engine/transport/tcp_lent.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -82,7 +80,7 @@ class LentTcpRecvEnd final : public RecvEnd {
       RINGSIDE_TRY(const std::size_t moved, recv_some(peer_.get(), header));
       slot.done += moved;
       if (moved < header.size()) return true;
-      RINGSIDE_TRY(read_header(slot));
+      RINGSIDE_TRY(read_header(slot, shape_.slot_size));
       return false;
     }
     const bool has_next = arrived_ + 1 - released_ < kSlots;
@@ -95,20 +93,8 @@ class LentTcpRecvEnd final : public RecvEnd {
     if (slot.done < slot.size) return true;
     ++arrived_;
     if (has_next) next.done = moved - own;
-    if (has_next && next.done == kFrameHeader) RINGSIDE_TRY(read_header(next));
+    if (has_next && next.done == kFrameHeader) RINGSIDE_TRY(read_header(next, shape_.slot_size));
     return moved < room[0].size() + room[1].size();
-  }
-
-  Status read_header(FramedSlot& slot) const {
-    const std::uint64_t payload = frame_length(slot.header_on().first<kFrameHeader>());
-    if (payload == 0 || payload > shape_.slot_size.value) {
-      return Error{ErrorCode::Corrupt,
-                   fmt::format("it announced a slot of {} bytes; slots hold 1 to {}", payload,
-                               shape_.slot_size.value),
-                   "use the same slot size and version on every rank"};
-    }
-    slot.size = kFrameHeader + payload;
-    return {};
   }
 
   UniqueFd peer_;

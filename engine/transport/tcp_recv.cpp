@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -111,7 +109,7 @@ class TcpRecvEnd final : public RecvEnd {
     while (arrived_ - released_ < kSlots) {
       FramedSlot& slot = slots_.at(arrived_);
       if (slot.done < kFrameHeader) return {};
-      RINGSIDE_TRY(read_header(slot));
+      RINGSIDE_TRY(read_header(slot, wire_size(shape_.protocol, shape_.slot_size)));
       if (slot.done < slot.size) return {};
       ++arrived_;
       if (slot.done == slot.size) continue;
@@ -132,19 +130,6 @@ class TcpRecvEnd final : public RecvEnd {
     next.done = last.done - last.size;
     std::memcpy(next.header_on().data(), last.header_on().data() + last.size, next.done);
     last.done = last.size;
-  }
-
-  Status read_header(FramedSlot& slot) const {
-    const std::uint64_t payload = frame_length(slot.header_on().first<kFrameHeader>());
-    const Bytes longest = wire_size(shape_.protocol, shape_.slot_size);
-    if (payload == 0 || payload > longest.value) {
-      return Error{ErrorCode::Corrupt,
-                   fmt::format("it announced a slot of {} bytes; slots hold 1 to {}", payload,
-                               longest.value),
-                   "use the same slot size and version on every rank"};
-    }
-    slot.size = kFrameHeader + payload;
-    return {};
   }
 
   UniqueFd peer_;
