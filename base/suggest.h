@@ -10,8 +10,11 @@ namespace ringside {
 /// Case counts for nothing.
 int edit_distance(std::string_view a, std::string_view b);
 
-/// The known word that somebody who typed `word` most likely meant; empty when none is near
-/// (more than a third of its letters, and more than 2, would have to change).
+/// The known word that a person who typed `word` most likely meant. In this order: the meaning of an alias (bf16:
+/// bfloat16), the same word in another case, a known word with `word` as one of its parts (h200: hgx-h200), at most 2
+/// edits, a known word that begins like `word`, edits of at most a third of its letters. Of equals the one with the
+/// fewest edits, then the one that shares most parts, then the first.
+/// returns  empty where no known word is near
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> known);
 
 /// returns  "did you mean 'ring'? known: ring, tree, pat" (the question only where one is near)

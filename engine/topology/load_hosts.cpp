@@ -63,7 +63,7 @@ Result<std::vector<Part>> parse_parts(const std::string& on) {
   }
 }
 
-/// What somebody who typed a name that is not there may have meant: presets and the files beside it.
+/// What a person who typed a name that is not there may have meant: presets, and the files beside it.
 Error unknown_source(const std::string& name) {
   const auto presets = host_preset_names();
   std::vector<std::string> files;
@@ -77,10 +77,12 @@ Error unknown_source(const std::string& name) {
     }
     if (files.size() == 1000) break;
   }
-  const std::vector<std::string_view> names(files.begin(), files.end());
-  const std::string_view file = nearest_word(name, names);
+  std::vector<std::string_view> names(files.begin(), files.end());
+  names.insert(names.end(), presets.begin(), presets.end());
+  const std::string_view near = nearest_word(name, names);
+  const bool is_file = std::ranges::find(files, near) != files.end();
   return {ErrorCode::NotFound, fmt::format("no host '{}': neither a preset nor a file", name),
-          file.empty() ? suggestion(name, presets) : fmt::format("did you mean '{}'?", file)};
+          is_file ? fmt::format("did you mean '{}'?", near) : suggestion(name, presets)};
 }
 
 Result<DescribedHost> load_source(const std::string& source) {
