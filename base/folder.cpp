@@ -1,5 +1,7 @@
 #include "base/folder.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <filesystem>
 
@@ -31,6 +33,21 @@ Status make_empty_folder(const std::string& path) {
     return Error{ErrorCode::InvalidArgument, path + ": the folder holds files already", kMend};
   }
   return {};
+}
+
+Status check_own_folder(const std::string& path, const std::string& mark) {
+  std::error_code failed;
+  const fs::path folder(path);
+  if (!fs::exists(folder, failed) || fs::exists(folder / mark, failed)) return {};
+  if (!fs::is_directory(folder, failed)) {
+    return Error{ErrorCode::InvalidArgument, path + ": a file is in the way of this folder", kMend};
+  }
+  const bool is_empty = fs::directory_iterator(folder, failed) == fs::directory_iterator{};
+  if (failed) return refused(path, failed);
+  if (is_empty) return {};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("{}: the folder holds other files, and no {}", path, mark),
+               "name a folder that is empty or does not exist yet; --force writes into this one"};
 }
 
 }  // namespace ringside

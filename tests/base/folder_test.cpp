@@ -51,6 +51,20 @@ TEST_F(EmptyFolder, AFileInItsWayIsRefusedAndKept) {
   EXPECT_EQ(fs::file_size(root_ / "file"), 4U);
 }
 
+TEST_F(EmptyFolder, ACommandGoesOnOnlyInItsOwnFolders) {
+  EXPECT_TRUE(check_own_folder(root_ / "new", "results.sqlite"));
+  EXPECT_FALSE(fs::exists(root_ / "new")) << "looking makes nothing";
+  EXPECT_TRUE(check_own_folder(root_, "results.sqlite")) << "empty";
+  std::ofstream(root_ / "index.html") << "mine";
+  const Status other = check_own_folder(root_, "results.sqlite");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(exit_status(other.error().code), 2);
+  EXPECT_THAT(other.error().message, HasSubstr("results.sqlite"));
+  EXPECT_FALSE(check_own_folder(root_ / "index.html", "results.sqlite")) << "a file";
+  std::ofstream(root_ / "results.sqlite") << "";
+  EXPECT_TRUE(check_own_folder(root_, "results.sqlite"));
+}
+
 TEST_F(EmptyFolder, WhatTheSystemRefusesHasAMend) {
   const Status made = make_empty_folder("/proc/ringside");
   ASSERT_FALSE(made);

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace ringside {
+
+/// A file that takes its name only when it is whole: an older one of that name stays until then, and after a failure.
+/// Pipes, devices and files in folders where nothing new may be made are written in place.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& path);
+  ~NewFile();  ///< removes a draft that was not kept
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  /// Where to write until keep().
+  [[nodiscard]] const std::string& draft() const { return draft_; }
+
+  /// errors  System: the draft cannot take its name
+  Status keep();
+
+ private:
+  std::string path_;
+  std::string draft_;
+  bool is_disposable_ = true;  ///< the draft holds nothing that was there before
+};
+
+/// Makes or replaces the file, as NewFile does.
+/// errors  System, with the path: no such folder, no permission, a full disk
+Status write_file(const std::string& path, std::string_view bytes);
+
+/// Runs what prints an answer, then writes what stdout still buffers. Every process that prints does its work in here:
+/// an answer that nobody can read is a failure, whatever the work came to.
+/// returns  what `work` does
+/// errors   of `work`; System: some of the answer could not be written
+Result<int> answer_on_stdout(const std::function<Result<int>()>& work);
+
+}  // namespace ringside
