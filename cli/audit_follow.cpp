@@ -75,6 +75,7 @@ Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE
   live->finish();
   // What came after the last look is told like the rest.
   audit::Audit last = live->judge();
+  RINGSIDE_TRY(check_anything_read(last));
   tell_new(last, told, out);
   return last;
 }

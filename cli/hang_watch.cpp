@@ -55,6 +55,11 @@ Result<std::unique_ptr<hang::Examination>> watch_for_hang(const std::string& fol
     return Error{ErrorCode::NotFound, fmt::format("{}: no such folder", folder),
                  "give the folder that the job writes its logs and dumps to"};
   }
+  const fs::directory_iterator readable(folder, error);
+  if (error) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("{}: {}", folder, error.message()),
+                 "check the permissions of the folder"};
+  }
   const Clock::Time began = clock.now();
   auto changed = began;
   Weight last = weigh(folder);

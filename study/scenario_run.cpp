@@ -438,7 +438,8 @@ Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question) {
                question.is_real ? run_on_processes(question) : SimulatedRun(question).run());
   if (!outcome.speaks) return outcome;
   if (!question.folder.empty() && !question.keeps_calls) {
-    RINGSIDE_TRY(outcome.files, hang::find_inputs({question.folder}));
+    RINGSIDE_TRY(hang::Inputs left, hang::find_inputs({question.folder}));
+    outcome.files = std::move(left.files);
   }
   compare(question.scenario, question.is_real, outcome);
   if (!question.is_real) RINGSIDE_TRY(compare_findings(question.scenario, outcome));

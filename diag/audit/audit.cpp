@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -28,6 +29,13 @@ int shards_for(Bytes total, int threads) {
   most = std::clamp(most, 1, 64);
   const auto worth = static_cast<int>(std::min<std::uint64_t>(total.value / kWorthAThread + 1, 64));
   return std::min(most, worth);
+}
+
+/// Its file stands in front of some problems already.
+Error error_of(const InputProblem& problem, ErrorCode code) {
+  const bool is_named = problem.what.starts_with(problem.file + ":");
+  return {code, is_named ? problem.what : fmt::format("{}: {}", problem.file, problem.what),
+          problem.help};
 }
 
 }  // namespace
@@ -95,16 +103,40 @@ void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit) {
   }
 }
 
+Status check_anything_read(const Audit& audit) {
+  const ParseCounts& counts = audit.parsed.counts;
+  if (counts.bytes == 0) {
+    for (const auto* problems : {&audit.files.problems, &audit.parsed.problems}) {
+      if (!problems->empty()) return error_of(problems->front(), ErrorCode::Corrupt);
+    }
+  }
+  const auto text = counts.records[static_cast<std::size_t>(RecordKind::Text)];
+  const auto all = std::accumulate(counts.records.begin(), counts.records.end(), std::uint64_t{0});
+  const bool is_known = all > text;
+  // Every fourth line or more: what is damaged in a log are single lines.
+  const bool is_binary = counts.binary > 0 && counts.binary * 4 >= counts.lines;
+  if (is_known || (text > 0 && !is_binary)) return {};
+  const std::vector<LogFile>& files = audit.files.files;
+  std::string where = files.empty() ? "no file" : files.front().name;
+  if (where == "-") where = "stdin";
+  if (files.size() > 1) where += fmt::format(" and {} more", files.size() - 1);
+  if (is_binary) {
+    return Error{ErrorCode::Corrupt, where + ": binary data, no log",
+                 "leave it out, or unpack it first"};
+  }
+  return Error{ErrorCode::Corrupt,
+               where + (counts.bytes == 0 ? ": empty" : ": there is no line with text"),
+               "was the job started with NCCL_DEBUG=INFO, and is this where its output goes?"};
+}
+
 Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditOptions& options) {
   Audit audit;
   audit.files = find_logs(arguments);
   if (audit.files.files.empty()) {
-    const InputProblem* first =
-        audit.files.problems.empty() ? nullptr : &audit.files.problems.front();
-    return Error{
-        ErrorCode::NotFound,
-        first == nullptr ? "no logs were named" : fmt::format("{}: {}", first->file, first->what),
-        first == nullptr ? "name files, folders or globs; - is stdin" : first->help};
+    if (!audit.files.problems.empty())
+      return error_of(audit.files.problems.front(), ErrorCode::NotFound);
+    return Error{ErrorCode::NotFound, "no logs were named",
+                 "name files, folders or globs; - is stdin"};
   }
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<RecordSink*> sinks;
@@ -116,6 +148,7 @@ Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditO
   parse.progress = options.progress;
   parse.stop = options.stop;
   RINGSIDE_TRY(audit.parsed, parse_logs(audit.files, sinks, parse));
+  RINGSIDE_TRY(check_anything_read(audit));
   join_and_judge(std::move(shards), audit);
   return audit;
 }

@@ -42,9 +42,13 @@ struct Audit {
 /// read to audit.parsed.
 void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit);
 
+/// Whether there is anything to judge: about logs without text, "nothing is wrong" would mislead.
+/// errors  Corrupt: all files are empty, blank, binary or unreadable; the first reason is named
+Status check_anything_read(const Audit& audit);
+
 /// Reads what the arguments name (find_logs()) and judges it.
-/// errors  NotFound: nothing can be read. As parse_logs(). A file that cannot be read is a problem of the
-///         files or of the parse report, and the rest is judged.
+/// errors  NotFound: nothing can be read. As parse_logs() and check_anything_read(). A file that cannot be read is a
+///         problem of the files or of the parse report, and the rest is judged.
 Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditOptions& options);
 
 /// The same of a text in memory, as one file of that name.

@@ -167,7 +167,11 @@ void conclude(Examination& all, std::vector<RasReport> reports) {
 
 Result<Examination> examine(const std::vector<std::string>& arguments) {
   Examination all;
-  RINGSIDE_TRY(all.files, find_inputs(arguments));
+  RINGSIDE_TRY(Inputs inputs, find_inputs(arguments));
+  all.files = std::move(inputs.files);
+  const bool is_all_unknown = std::ranges::all_of(
+      all.files, [](const InputFile& file) { return file.kind == FileKind::Other; });
+  if (is_all_unknown && !inputs.unread.empty()) return inputs.unread.front().error;
   all.names = std::make_unique<Names>();
   Dumps read = load_dumps(all.files, *all.names);
   Traces traces = load_traces(all.files, *all.names);
@@ -183,6 +187,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   }
   all.later = std::move(read.later);
   all.bad = std::move(read.bad);
+  all.bad.insert(all.bad.end(), inputs.unread.begin(), inputs.unread.end());
   all.facts = read_log_facts(all.files, *all.names, all.dumps);
   std::vector<LogStatement> reasons = reasons_of(all.dumps, *all.names);
   all.facts.statements.insert(all.facts.statements.end(), std::make_move_iterator(reasons.begin()),

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <span>
 
+#include "base/walk_folder.h"
 #include "diag/logparse/byte_source.h"
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/log_files.h"
@@ -70,28 +71,24 @@ void add_file(const std::string& name, LogFiles& found) {
 
 void add_folder(const std::string& name, LogFiles& found) {
   std::vector<std::string> names;
-  std::error_code error;
-  auto at =
-      fs::recursive_directory_iterator(name, fs::directory_options::skip_permission_denied, error);
-  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    const std::string leaf = at->path().filename().string();
+  const std::vector<UnreadFolder> unread = walk_folder(name, [&](const fs::directory_entry& entry) {
     std::error_code ignored;
-    if (leaf.starts_with('.')) {
-      if (at->is_directory(ignored)) at.disable_recursion_pending();
-    } else if (at->is_regular_file(ignored)) {
-      names.push_back(at->path().string());
-    } else if (!at->is_directory(ignored)) {
-      const bool is_broken = at->is_symlink(ignored) && !at->exists(ignored);
+    const std::string path = entry.path().string();
+    if (entry.path().filename().string().starts_with('.')) return false;
+    if (entry.is_regular_file(ignored)) {
+      names.push_back(path);
+    } else if (!entry.is_directory(ignored)) {
+      const bool is_broken = entry.is_symlink(ignored) && !entry.exists(ignored);
       found.problems.push_back(
-          {at->path().string(),
-           is_broken ? "a link to nothing" : "no file but a pipe, a socket or a device",
+          {path, is_broken ? "a link to nothing" : "no file but a pipe, a socket or a device",
            "name it alone if it is meant"});
     }
+    return true;
+  });
+  for (const UnreadFolder& folder : unread) {
+    found.problems.push_back({folder.path, folder.why, "check the permissions of the folder"});
   }
-  if (error)
-    found.problems.push_back(
-        {name, fmt::format("{}: {}", name, error.message()), "check the permissions"});
-  if (names.empty() && !error) {
+  if (names.empty() && unread.empty()) {
     found.problems.push_back(
         {name, fmt::format("{}: there is no file in this folder", name), "name one with logs"});
   }

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -8,9 +9,12 @@
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_json.h"
+#include "tests/support/other_user.h"
 
 namespace ringside::hang {
 namespace {
+
+namespace fs = std::filesystem;
 
 Result<RankDump> parse(const std::string& text, Names& names) { return parse_dump(text, names); }
 
@@ -80,6 +84,47 @@ TEST(DumpJson, OtherJsonIsNoDump) {
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "[";
   EXPECT_FALSE(parse(deep, names));
+}
+
+/// Two ranks' dumps in folders of their own.
+class TwoFolders : public testing::Test {
+ protected:
+  TwoFolders() {
+    for (const char* const name : {"a/nccl_trace_rank_0", "b/nccl_trace_rank_1"}) {
+      fs::create_directories((root_ / name).parent_path());
+      std::ofstream(root_ / name) << R"({"version":"2.10","entries":[]})";
+    }
+  }
+  ~TwoFolders() override {
+    fs::permissions(root_ / "b", fs::perms::owner_all);
+    fs::remove_all(root_);
+  }
+  const fs::path root_ = testing::TempDir() + "ringside_dumps_" + std::to_string(::getpid());
+};
+
+TEST_F(TwoFolders, OneWithoutPermissionIsLeftOutAndNamed) {
+  fs::permissions(root_ / "b", fs::perms::none);
+  const OtherUser user;
+  const auto both = examine({root_.string()});
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_EQ(both->dumps.size(), 1U);
+  ASSERT_EQ(both->bad.size(), 1U);
+  EXPECT_EQ(both->bad[0].error.message, (root_ / "b").string() + ": Permission denied");
+  const auto none = examine({(root_ / "b").string()});
+  ASSERT_FALSE(none) << "it is not said to hold nothing";
+  EXPECT_EQ(none.error().message, (root_ / "b").string() + ": Permission denied");
+  EXPECT_EQ(exit_status(none.error().code), 2);
+}
+
+TEST_F(TwoFolders, AFileWithoutPermissionIsLeftOutAndNamed) {
+  const fs::path dump = root_ / "b" / "nccl_trace_rank_1";
+  fs::permissions(dump, fs::perms::none);
+  const OtherUser user;
+  const auto both = examine({root_.string()});
+  ASSERT_TRUE(both) << both.error().message;
+  ASSERT_EQ(both->bad.size(), 1U);
+  EXPECT_EQ(both->bad[0].error.message, dump.string() + ": Permission denied");
+  EXPECT_FALSE(examine({dump.string()}));
 }
 
 TEST(DumpFiles, TheRankIsTheLastNumberOfTheName) {

@@ -12,6 +12,7 @@
 #include "diag/logparse/follow_logs.h"
 #include "tests/logparse/records.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/other_user.h"
 
 namespace ringside::logs {
 namespace {
@@ -170,6 +171,28 @@ TEST_F(Inputs, OtherFilesAreNamedAndTheRestIsRead) {
 }
 
 // A pipe in a folder would be waited for; a link to nothing is worth a word.
+TEST_F(Inputs, AFolderWithoutPermissionIsNotTakenForAnEmptyOne) {
+  write("a/rank0.log", line_of(0));
+  write("b/rank1.log", line_of(1));
+  fs::permissions(folder_ / "b", fs::perms::none);
+  {
+    const OtherUser user;
+    const LogFiles part = find_logs({folder_.string()});
+    ASSERT_EQ(part.files.size(), 1U) << "the other one is read";
+    ASSERT_EQ(part.problems.size(), 1U);
+    EXPECT_EQ(part.problems[0].file, (folder_ / "b").string());
+    EXPECT_EQ(part.problems[0].what, "Permission denied");
+    const LogFiles none = find_logs({(folder_ / "b").string()});
+    EXPECT_TRUE(none.files.empty());
+    ASSERT_EQ(none.problems.size(), 1U) << "it is not said to be empty";
+    EXPECT_EQ(none.problems[0].what, "Permission denied");
+  }
+  fs::permissions(folder_ / "b", fs::perms::owner_all);
+  const LogFiles all = find_logs({folder_.string()});
+  EXPECT_EQ(all.files.size(), 2U);
+  EXPECT_TRUE(all.problems.empty());
+}
+
 TEST_F(Inputs, PipesAndBrokenLinksOfAFolderAreNamedAndNotWaitedFor) {
   write("rank0.log", line_of(0));
   ASSERT_EQ(::mkfifo((folder_ / "pipe.log").c_str(), 0600), 0);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/walk_folder.h"
 #include "diag/hangdetect/readers/dump_builder.h"
 #include "diag/hangdetect/readers/dump_json.h"
 #include "diag/hangdetect/readers/dump_keys.h"
@@ -230,23 +231,26 @@ int rank_of_name(std::string_view path) {
   return rank && *rank < 10'000'000 ? static_cast<int>(*rank) : -1;
 }
 
-Result<std::vector<InputFile>> find_inputs(const std::vector<std::string>& arguments) {
+Result<Inputs> find_inputs(const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
-  std::vector<InputFile> files;
+  Inputs inputs;
   for (const std::string& argument : arguments) {
     std::error_code error;
     if (argument == "-") {
-      if (files.empty()) {
+      if (inputs.files.empty()) {
         RINGSIDE_TRY(InputFile input, take_stdin());
-        files.push_back(std::move(input));
+        inputs.files.push_back(std::move(input));
       }
     } else if (fs::is_directory(argument, error)) {
-      for (fs::recursive_directory_iterator
-               it(argument, fs::directory_options::skip_permission_denied, error),
-           end;
-           it != end && !error; it.increment(error)) {
+      const auto visit = [&](const fs::directory_entry& entry) {
         std::error_code ignored;
-        if (it->is_regular_file(ignored)) paths.push_back(it->path().string());
+        if (entry.is_regular_file(ignored)) paths.push_back(entry.path().string());
+        return true;
+      };
+      for (const UnreadFolder& folder : walk_folder(argument, visit)) {
+        inputs.unread.push_back({folder.path, Error{ErrorCode::InvalidArgument,
+                                                    fmt::format("{}: {}", folder.path, folder.why),
+                                                    "check the permissions of the folder"}});
       }
     } else if (fs::exists(argument, error)) {
       paths.push_back(argument);
@@ -259,17 +263,22 @@ Result<std::vector<InputFile>> find_inputs(const std::vector<std::string>& argum
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   constexpr std::uint64_t kHead = 4096;
   std::string head;
-  for (InputFile& input : files) {
+  for (InputFile& input : inputs.files) {
     if (read_into(input.path, kHead, head)) input.kind = kind_of("stdin", head);
   }
   for (std::string& path : paths) {
     std::error_code ignored;
     const std::uint64_t bytes =
         fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0;
-    const FileKind kind = read_into(path, kHead, head) ? kind_of(path, head) : FileKind::Other;
-    files.push_back({std::move(path), kind, bytes, nullptr});
+    if (const Status read = read_into(path, kHead, head); !read) {
+      inputs.unread.push_back({path, Error{ErrorCode::InvalidArgument, read.error().message,
+                                           "check the permissions of the file"}});
+      continue;
+    }
+    const FileKind kind = kind_of(path, head);
+    inputs.files.push_back({std::move(path), kind, bytes, nullptr});
   }
-  return files;
+  return inputs;
 }
 
 std::string shown_name(const std::vector<InputFile>& files, const std::string& path) {

@@ -23,16 +23,20 @@ struct InputFile {
   std::shared_ptr<UniqueFd> held;  ///< standard input's copy; none for files
 };
 
-/// A dump that could not be read, and why.
+/// A file or folder that could not be read, and why.
 struct BadFile {
   std::string path;
   Error error;
 };
 
-/// All regular files that the arguments name, folders walked, sorted by name with numbers by value; `-` is standard
-/// input.
+struct Inputs {
+  std::vector<InputFile> files;  ///< sorted by name, with numbers by value
+  std::vector<BadFile> unread;   ///< files and folders without permission
+};
+
+/// All regular files that the arguments name, and those below the folders that they name; `-` is standard input.
 /// errors  NotFound: an argument names nothing.  Corrupt: standard input has more than 1 GiB
-Result<std::vector<InputFile>> find_inputs(const std::vector<std::string>& arguments);
+Result<Inputs> find_inputs(const std::vector<std::string>& arguments);
 
 struct Dumps {
   std::vector<RankDump> dumps;  ///< by rank; of a rank with several, the one with stacks
