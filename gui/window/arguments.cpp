@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/output_file.h"
 #include "base/text.h"
 
 namespace ringside::gui {
@@ -17,6 +18,7 @@ struct Spoken {
   std::string at, view, range, size, sim;
   study::SimQuestion question;
   int nodes = 1;
+  bool is_forced = false;
 };
 
 Status read_size(const std::string& text, Arguments& arguments) {
@@ -89,7 +91,12 @@ Status check(const Spoken& words, Arguments& arguments) {
     return Error{ErrorCode::InvalidArgument, "nothing to show",
                  "name a trace, a scenario or a folder of dumps; or --lesson ring"};
   }
-  return {};
+  std::vector<std::string> inputs = arguments.paths;
+  inputs.insert(inputs.end(), {arguments.beside, arguments.cluster, words.question.job.on});
+  const OutputFile picture{"--screenshot", arguments.screenshot, ContentKind::Png};
+  const OutputFile film{"--record", arguments.record, ContentKind::Film};
+  RINGSIDE_TRY(check_output(picture, inputs, words.is_forced));
+  return check_output(film, inputs, words.is_forced);
 }
 
 }  // namespace
@@ -135,6 +142,7 @@ ParsedArguments parse_arguments(int argc, char** argv) {
       "--record", arguments.record,
       "play it into a film, F.webm, .mp4 or .gif, with --range a part of it; needs ffmpeg and no "
       "display");
+  app.add_flag("--force", words.is_forced, "overwrite a file of another kind");
   app.add_option("--seconds", arguments.seconds, "how long the film is")
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();

@@ -10,8 +10,10 @@
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <vector>
 
+#include "base/write_file.h"
 #include "gui/window/fonts.h"
 
 namespace ringside::gui {
@@ -102,6 +104,18 @@ void read_pixels(int width, int height, std::vector<unsigned char>& below,
   }
 }
 
+/// In memory first: the library's own writer does not notice a full disk.
+std::string png_of(std::span<const unsigned char> pixels, int width, int height) {
+  std::string png;
+  const auto append = [](void* text, void* bytes, int size) {
+    static_cast<std::string*>(text)->append(static_cast<const char*>(bytes),
+                                            static_cast<std::size_t>(size));
+  };
+  const int made = stbi_write_png_to_func(append, &png, width, height, 3, pixels.data(), width * 3);
+  RINGSIDE_ASSERT(made != 0, "a picture of {} x {} pixels", width, height);
+  return png;
+}
+
 }  // namespace
 
 struct Headless::Impl {
@@ -151,11 +165,7 @@ Status write_screenshot(const std::string& path, int width, int height, float sc
   RINGSIDE_TRY(const auto headless, Headless::make(width, height, scale));
   for (int i = 1; i < kSettlingFrames; ++i) headless->frame(draw);
   const std::span<const unsigned char> pixels = headless->frame(draw);
-  if (stbi_write_png(path.c_str(), width, height, 3, pixels.data(), width * 3) == 0) {
-    return Error{ErrorCode::System, fmt::format("{}: cannot be written", path),
-                 "give another path"};
-  }
-  return {};
+  return write_file(path, png_of(pixels, width, height));
 }
 
 }  // namespace ringside::gui

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/write_file.h"
 #include "gui/window/arguments.h"
 #include "gui/window/desktop.h"
 #include "gui/window/headless.h"
@@ -25,7 +26,7 @@ Result<std::unique_ptr<Session>> opened_session(const Arguments& arguments) {
   return session;
 }
 
-Status run(const Arguments& arguments) {
+Status run_asked(const Arguments& arguments) {
   if (arguments.screenshot.empty() && arguments.record.empty() && !arguments.prints) {
     return run_window(arguments);
   }
@@ -53,14 +54,19 @@ Status run(const Arguments& arguments) {
                           [&] { frame.draw(*session, {}, 0, lesson, scale); });
 }
 
+Result<int> run(int argc, char** argv) {
+  const ParsedArguments parsed = parse_arguments(argc, argv);
+  if (parsed.status) return *parsed.status;
+  RINGSIDE_TRY(run_asked(parsed.arguments));
+  return 0;
+}
+
 }  // namespace
 }  // namespace ringside::gui
 
 int main(int argc, char** argv) {
-  const auto parsed = ringside::gui::parse_arguments(argc, argv);
-  if (parsed.status) return *parsed.status;
-  const ringside::Status done = ringside::gui::run(parsed.arguments);
-  if (done) return 0;
+  const auto done = ringside::answer_on_stdout([&] { return ringside::gui::run(argc, argv); });
+  if (done) return *done;
   fmt::print(stderr, "error: {}\n", done.error().message);
   if (!done.error().help.empty()) fmt::print(stderr, "help:  {}\n", done.error().help);
   return ringside::exit_status(done.error().code);

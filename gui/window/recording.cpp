@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/write_file.h"
 #include "gui/window/headless.h"
 
 namespace ringside::gui {
@@ -21,7 +22,8 @@ namespace {
 
 constexpr double kFramesASecond = 25;
 
-/// What an encoder is told for a kind of file. Colours at half the resolution, which players expect, need even sizes.
+/// Options of ffmpeg for a kind of film, its format first: the name of a draft does not say it. Colours at half the resolution,
+/// which players expect, need even sizes.
 struct Encoding {
   const char* ending;
   std::vector<std::string> options;
@@ -30,20 +32,22 @@ struct Encoding {
 const std::vector<Encoding>& encodings() {
   static const std::vector<Encoding> all{
       {".webm",
-       {"-c:v", "libvpx-vp9", "-b:v", "0", "-crf", "34", "-row-mt", "1", "-deadline", "realtime",
-        "-cpu-used", "6", "-pix_fmt", "yuv420p"}},
+       {"-f", "webm", "-c:v", "libvpx-vp9", "-b:v", "0", "-crf", "34", "-row-mt", "1", "-deadline",
+        "realtime", "-cpu-used", "6", "-pix_fmt", "yuv420p"}},
       {".mp4",
-       {"-c:v", "libx264", "-crf", "23", "-pix_fmt", "yuv420p", "-vf",
+       {"-f", "mp4", "-c:v", "libx264", "-crf", "23", "-pix_fmt", "yuv420p", "-vf",
         "pad=ceil(iw/2)*2:ceil(ih/2)*2"}},
       {".gif",
-       {"-vf", "split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=none"}}};
+       {"-f", "gif", "-vf",
+        "split[a][b];[a]palettegen=stats_mode=diff[p];[b][p]paletteuse=dither=none"}}};
   return all;
 }
 
 /// ffmpeg, which reads pictures from a pipe.
 class Encoder {
  public:
-  static Result<Encoder> start(const Recording& recording) {
+  /// path  where to write; recording.path says how
+  static Result<Encoder> start(const Recording& recording, const std::string& path) {
     const auto found = std::ranges::find_if(
         encodings(), [&](const Encoding& one) { return recording.path.ends_with(one.ending); });
     if (found == encodings().end()) {
@@ -68,7 +72,7 @@ class Encoder {
                                    "pipe:0"};
     words.insert(words.end(), found->options.begin(), found->options.end());
     // A path that begins with a dash is no option.
-    words.push_back(recording.path.starts_with('-') ? "./" + recording.path : recording.path);
+    words.push_back(path.starts_with('-') ? "./" + path : path);
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("pipe", errno, "");
     Encoder encoder;
@@ -126,7 +130,8 @@ Status write_recording(const Recording& recording, const std::function<void(doub
   RINGSIDE_TRY(const auto headless,
                Headless::make(recording.width, recording.height, recording.scale));
   ::signal(SIGPIPE, SIG_IGN);  // an encoder that gives up is told by its exit status
-  RINGSIDE_TRY(Encoder encoder, Encoder::start(recording));
+  NewFile fresh(recording.path);
+  RINGSIDE_TRY(Encoder encoder, Encoder::start(recording, fresh.draft()));
   for (int i = 0; i < kSettlingFrames; ++i) headless->frame([&] { draw(0); });
   const int frames = std::max(2, static_cast<int>(std::lround(recording.seconds * kFramesASecond)));
   bool listens = true;
@@ -134,7 +139,7 @@ Status write_recording(const Recording& recording, const std::function<void(doub
     const double share = static_cast<double>(i) / (frames - 1);
     listens = encoder.take(headless->frame([&] { draw(share); }));
   }
-  if (encoder.wait() == 0 && listens) return {};
+  if (encoder.wait() == 0 && listens) return fresh.keep();
   return Error{ErrorCode::System, fmt::format("{}: ffmpeg gave up", recording.path),
                "what it printed above says why"};
 }

@@ -27,8 +27,10 @@ PATH="$folder/bin:$PATH" "$ringside" gui "$folder/run.rtrace" --view chunks --si
 cmp -s <(head -c 768000 "$folder/film.gif") <(tail -c 768000 "$folder/film.gif") && die "--record: nothing moves"
 printf '#!/bin/bash\nexit 1\n' >"$folder/bin/ffmpeg"
 status=0
+printf GIF89a >"$folder/film.gif"
 PATH="$folder/bin:$PATH" "$ringside" gui "$folder/run.rtrace" --size 200x100 --seconds 0.8 --record "$folder/film.gif" 2>"$folder/err" || status=$?
 grep -q "ffmpeg gave up" "$folder/err" || die "an encoder that gives up: status $status"
+[[ $(<"$folder/film.gif") == GIF89a ]] || die "the older film is gone"
 "$ringside" gui "$folder/run.rtrace" --print --view chunks >"$folder/text"
 grep -q "14 rounds" "$folder/text" || die "--print"
 refused() {
@@ -42,6 +44,24 @@ refused --lesson rings --print
 refused "$folder/run.rtrace" --size 3 --print
 refused --print
 refused "$folder/run.rtrace" --record "$folder/film.txt"
+# What is there already is lost only where it is a picture, too, or by force.
+cp "$folder/run.rtrace" "$folder/other.rtrace"
+for option in --screenshot --record; do
+  refused "$folder/run.rtrace" $option "$folder/other.rtrace"
+  refused "$folder/run.rtrace" $option "$folder/run.rtrace" --force
+  cmp -s "$folder/run.rtrace" "$folder/other.rtrace" || die "$option: a trace is overwritten"
+done
+"$ringside" gui "$folder/run.rtrace" --screenshot "$folder/other.rtrace" --force
+"$ringside" gui "$folder/run.rtrace" --screenshot "$folder/other.rtrace" || die "it does not know its own picture"
+lost() {
+  local status=0
+  "$ringside" gui "$@" 2>"$folder/err" || status=$?
+  [[ $status == 3 ]] || die "a full disk: $*: status $status"
+  grep -q "^error: .*No space left on device" "$folder/err" || die "a full disk: $*: $(<"$folder/err")"
+}
+lost "$folder/run.rtrace" --screenshot /dev/full
+lost "$folder/run.rtrace" --print >/dev/full
+lost --help >/dev/full
 status=0
 "$ringside" gui "$folder/run.rtrace" 2>"$folder/err" || status=$?
 [[ $status != 0 ]] || die "a window without a display"
