@@ -14,10 +14,10 @@
 #include "base/env.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/write_file.h"
 #include "cli/audit_follow.h"
 #include "cli/options.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "diag/audit/audit.h"
 #include "diag/audit/cost.h"
 #include "diag/audit/expected_job.h"
@@ -106,7 +106,7 @@ VerbResult write_topology(const audit::Audit& audited, const AuditArguments& arg
     fmt::print("{}", xml);
     return kFine;
   }
-  RINGSIDE_TRY(write_text(arguments.topo, xml));
+  RINGSIDE_TRY(write_file(arguments.topo, xml));
   const int domain = job.hosts.hosts_per_nvl_domain;
   fmt::print("{}: from {}\nringside topo --on {} --nodes {}{}{}\n", arguments.topo, job.source,
              arguments.topo, job.hosts.runs.front().count,
@@ -136,7 +136,7 @@ VerbResult run_audit(const AuditArguments& arguments) {
   const Result<std::string> costs = audit::add_costs(audited, arguments.cluster);
   if (!costs && !arguments.cluster.empty()) return costs.error();
   if (!arguments.html.empty())
-    RINGSIDE_TRY(write_text(arguments.html, audit::report_html(audited)));
+    RINGSIDE_TRY(write_file(arguments.html, audit::report_html(audited)));
   if (arguments.json) {
     fmt::print("{}", to_text(audit::report_json(audited)));
   } else if (arguments.facts) {
@@ -164,11 +164,12 @@ Verb audit_verb() {
         app.add_option("logs", a.logs,
                        "files, folders, globs, or - for stdin; gzip and zstd are read");
         app.add_flag("--json", a.json, "one JSON document on stdout");
-        app.add_option("--html", a.html, "also write the report as one page to this file");
+        app.add_output("--html", a.html, ContentKind::WebPage,
+                       "also write the report as one page to this file");
         app.add_option("--cluster", a.cluster,
                        "the hosts that are expected: a preset, an XML or host YAML (default: as "
                        "the logs tell)");
-        app.add_option("--topo", a.topo,
+        app.add_output("--topo", a.topo, ContentKind::TopologyXml,
                        "write the host's topology to this file (- is stdout), for --on");
         app.add_flag("--facts", a.facts, "what the logs say of the job, instead of what is wrong");
         app.add_flag("--matrix", a.matrix, "rank by rank, the transport from one to the other");

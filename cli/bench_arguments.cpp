@@ -264,9 +264,11 @@ void declare_bench(Options& app, BenchArguments& a) {
       "--status", a.status_port,
       "a port of this host's loopback where the job tells how far it is, as NCCL's RAS does: "
       "for ringside hang --live");
-  app.add_option("--trace", a.trace,
-                 "record every primitive into this .rtrace file; %h is the host, %p the process");
-  app.add_option("--plot", a.plot, "draw time and busbw over size into this SVG file");
+  app.add_output("--trace", a.trace, ContentKind::Trace,
+                 "record every primitive into this .rtrace file; %h is the host, %p the process",
+                 {.is_pattern = true});
+  app.add_output("--plot", a.plot, ContentKind::Svg,
+                 "draw time and busbw over size into this SVG file");
   app.add_flag("--csv", a.csv, "comma-separated values on stdout");
   app.add_flag("--json", a.json, "one JSON document on stdout");
 }

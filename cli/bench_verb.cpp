@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/write_file.h"
 #include "cli/bench_arguments.h"
 #include "cli/bench_cuda.h"
 #include "cli/bench_report.h"
@@ -16,7 +17,6 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "engine/cuda/gpu.h"
 #include "harness/gpu_processes.h"
 
@@ -89,7 +89,7 @@ class Report {
         fmt::format("{}, {} {}, {} ranks over {}", to_string(job_.options.collective),
                     to_string(job_.options.type), study::redop_column(job_.options), job_.nranks,
                     job_.transport);
-    RINGSIDE_TRY(write_text(arguments_.plot, curves_svg(title, curves)));
+    RINGSIDE_TRY(write_file(arguments_.plot, curves_svg(title, curves)));
     if (prints_text()) print(fmt::format("# drawn in {}\n", arguments_.plot));
     return {};
   }
@@ -208,7 +208,6 @@ VerbResult run(const BenchArguments& arguments) {
     job.make_executor = gpu_process_executor(gpu, job.communicator.host.transport);
   }
   RINGSIDE_TRY(check_bench(options, job.communicator.wishes));
-  RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   if (!arguments.overlap.empty()) {
     RINGSIDE_TRY([[maybe_unused]] const OverlapOptions overlap, overlap_options(arguments));
   }

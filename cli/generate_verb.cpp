@@ -22,7 +22,6 @@ Verb generate_verb() {
            "ringside generate hangs --class shape_mismatch -o hangs/"},
           [](Options& app) {
             auto arguments = std::make_shared<GenerateArguments>();
-            app.require_subcommand(1);
             Options* logs = app.add_subcommand(
                 "logs", "What NCCL would log on every rank, healthy or with a known fault");
             Options* hangs =

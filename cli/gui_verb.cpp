@@ -1,5 +1,3 @@
-#include "cli/gui_verb.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,11 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "cli/options.h"
+#include "cli/verb.h"
 
 namespace ringside::cli {
 namespace {
@@ -45,8 +45,8 @@ Result<std::string> find_gui() {
                            kVariable)};
 }
 
-}  // namespace
-
+/// Becomes ringside-gui.
+/// errors  Unsupported: it is not there, with where it was looked for
 VerbResult start_gui(const std::vector<std::string>& words) {
   RINGSIDE_TRY(const std::string program, find_gui());
   std::string first = program;
@@ -59,12 +59,18 @@ VerbResult start_gui(const std::vector<std::string>& words) {
   return system_error(fmt::format("{}: cannot be started", program), errno, "build it anew");
 }
 
+}  // namespace
+
 Verb gui_verb() {
-  return {.name = kGuiVerb,
+  return {.name = "gui",
           .summary = "Watch a collective run, channel by channel: a trace, a simulation, a lesson",
           .examples = {"ringside gui run.rtrace",
                        "ringside gui --lesson ring --screenshot ring.png --at 40%"},
-          .declare = [](Options&) { return [] { return start_gui({}); }; }};
+          .declare = [](Options& app) {
+            auto words = std::make_shared<std::vector<std::string>>();
+            app.pass_all_words(*words);
+            return [words] { return start_gui(*words); };
+          }};
 }
 
 }  // namespace ringside::cli

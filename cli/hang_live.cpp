@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "cli/write_text.h"
+#include "base/write_file.h"
 #include "engine/runtime/status_service.h"
 
 namespace ringside::cli {
@@ -45,7 +45,7 @@ Result<std::unique_ptr<hang::Examination>> examine_live(std::uint16_t port) {
     if (i > 1) std::this_thread::sleep_for(kBetween);
     RINGSIDE_TRY(const std::string report,
                  ask_status(loopback_address(port), true, deadline_in(kPatience)));
-    RINGSIDE_TRY(write_text(fmt::format("{}/ncclras-{}.json", scratch.path(), i), report));
+    RINGSIDE_TRY(write_file(fmt::format("{}/ncclras-{}.json", scratch.path(), i), report));
   }
   RINGSIDE_TRY(hang::Examination all, hang::examine({scratch.path()}));
   return std::make_unique<hang::Examination>(std::move(all));

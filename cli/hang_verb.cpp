@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/write_file.h"
 #include "cli/hang_live.h"
 #include "cli/hang_watch.h"
 #include "cli/options.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/report/hang_pages.h"
 #include "diag/report/hang_report.h"
@@ -82,7 +82,7 @@ void print_tried(const hang::Explanation& verdict, const std::vector<study::Hypo
 
 VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
   if (!arguments.html.empty()) {
-    RINGSIDE_TRY(write_text(arguments.html, hang::report_html(all)));
+    RINGSIDE_TRY(write_file(arguments.html, hang::report_html(all)));
     fmt::print(stderr, "note: the page is in {}\n", arguments.html);
   }
   Json document;
@@ -153,7 +153,8 @@ Verb hang_verb() {
         app.add_flag("--verify", a.verify,
                      "beside the verdict: play each plausible fault from the last call that all "
                      "made on, and say how likely it left these dumps");
-        app.add_option("--html", a.html, "also draw each rank's last calls, as a page, here");
+        app.add_output("--html", a.html, ContentKind::WebPage,
+                       "also draw each rank's last calls, as a page, here");
         app.add_option("--live", a.live,
                        "ask the running job at this port of loopback (bench --status, or "
                        "NCCL's RAS service)");

@@ -4,7 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "base/output_file.h"
+#include "base/result.h"
 
 namespace CLI {
 class App;
@@ -29,14 +33,23 @@ class Option {
   CLI::Option* option_;
 };
 
-/// What a verb takes: a narrow door to CLI11, whose header is a heavy one. Only options.cpp and app.cpp
-/// include it.
+/// How an output's path is meant, where that is not simply a file.
+struct OutputPath {
+  bool is_pattern = false;          ///< %h and %p are filled in (base/path_pattern.h)
+  const bool* is_folder = nullptr;  ///< a flag with which it names a folder, which the verb checks
+};
+
+/// What a verb takes: a narrow door to CLI11, whose header is a heavy one. Only options.cpp includes it.
+///
+/// Verbs form a tree: the program, `trace`, `trace info`. Each is a command line parser of its own that knows no
+/// other, so that a word in an argument's place is never a verb.
 ///
 /// Ownership  each value outlives the parsing; an Option and the Options of a word below live as long as
 ///            the Options that made them
 class Options {
  public:
-  explicit Options(CLI::App& app);
+  /// name  as people type it: `ringside trace`
+  Options(std::string name, const std::string& what);
   ~Options();
   Options(const Options&) = delete;
   Options& operator=(const Options&) = delete;
@@ -52,17 +65,53 @@ class Options {
                      const std::string& what);
   Option* add_flag(const std::string& names, bool& value, const std::string& what);
 
-  /// A word below the verb, with options of its own: `ringside trace info`.
+  /// An option that names a file to be written. Such a verb has --force, too, and parse() refuses what would lose data.
+  Option* add_output(const std::string& names, std::string& value, ContentKind kind,
+                     const std::string& what, OutputPath meant = {});
+  /// The same for a path that the verb chooses itself.
+  /// errors  as ringside::check_output(); the inputs are all that the words named
+  [[nodiscard]] Status check_output(const OutputFile& output) const;
+
+  /// A word below the verb, with options of its own: `ringside trace info`. One of these words has to follow.
   Options* add_subcommand(const std::string& name, const std::string& what);
-  void require_subcommand(int count);
-  [[nodiscard]] bool parsed() const;  ///< whether the words named it
+  void describe(
+      const std::string& text);  ///< for --help, in place of the line for the list of verbs
+  void add_version(const std::string& version);
+  void add_moved(std::string option, std::string now);   ///< an option that is now another verb's
+  void pass_all_words(std::vector<std::string>& words);  ///< another program's: none is parsed here
+
+  /// Takes the words behind the name; the first of them chooses the word below, if there are any.
+  /// returns  an exit status where nothing is left to do: help was asked for, and printed
+  /// errors   InvalidArgument, with the nearest known word; as ringside::check_output()
+  Result<std::optional<int>> parse(std::vector<std::string> words);
+  [[nodiscard]] bool parsed() const { return is_chosen_; }  ///< whether the words named it
+  [[nodiscard]] std::string help() const;
 
  private:
-  Option* keep(CLI::Option* option);
+  struct Output {
+    std::string* path;
+    ContentKind kind;
+    OutputPath meant;
+    CLI::Option* option;
+  };
 
-  CLI::App& app_;
+  Option* keep(CLI::Option* option);
+  Result<std::optional<int>> parse_own(std::vector<std::string> words);
+  [[nodiscard]] Status check_leftovers() const;
+  [[nodiscard]] Status check_values() const;
+  [[nodiscard]] Status check_outputs() const;
+  [[nodiscard]] std::vector<std::string> inputs() const;
+  [[nodiscard]] Error unknown_option(const std::string& word) const;
+
+  const std::string name_;
+  std::unique_ptr<CLI::App> app_;
+  bool is_chosen_ = false;
+  bool is_forced_ = false;
   std::vector<std::unique_ptr<Option>> options_;
-  std::vector<std::unique_ptr<Options>> below_;
+  std::vector<Output> outputs_;
+  std::vector<std::pair<std::string, std::string>> moved_;
+  std::vector<std::pair<std::string, std::unique_ptr<Options>>> below_;
+  std::vector<std::string>* all_words_ = nullptr;
 };
 
 }  // namespace ringside::cli

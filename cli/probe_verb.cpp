@@ -12,12 +12,12 @@
 #include "base/env.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/write_file.h"
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/probe_report.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "engine/runtime/host_identity.h"
 #include "engine/runtime/launch.h"
 #include "engine/topology/nvml_source.h"
@@ -102,7 +102,7 @@ Result<int> run_rank(JobRank& rank, const ProbeArguments& arguments, const probe
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   if (matrix && !arguments.plot.empty())
-    RINGSIDE_TRY(write_text(arguments.plot, pairs_svg(*matrix)));
+    RINGSIDE_TRY(write_file(arguments.plot, pairs_svg(*matrix)));
   const probe::Plan plan = probe::plan_of(machine);
   if (arguments.json) {
     Json document = probe_json(machine, plan, findings);
@@ -143,7 +143,6 @@ VerbResult run(const ProbeArguments& arguments) {
         fmt::format("{} compares ranks, and there is one", arguments.hosts ? "--hosts" : "--pairs"),
         "start it by mpirun, torchrun or srun, or with -n on this host"};
   }
-  RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   // Before ranks are forked: they need not read it each for themselves.
   RINGSIDE_TRY(probe::Sources sources, probe::sources_here());
   const std::unique_ptr<NvmlDriver> nvml = open_nvml();
@@ -188,7 +187,8 @@ Verb probe_verb() {
                          "share a host at a time");
             app.add_option("--size", a.size, "of a message that bandwidth is measured with")
                 ->capture_default_str();
-            app.add_option("--plot", a.plot, "draw the matrix into this SVG file");
+            app.add_output("--plot", a.plot, ContentKind::Svg,
+                           "draw the matrix into this SVG file");
             app.add_option("--timeout", a.timeout, "how long the next rank may take to join")
                 ->capture_default_str();
             app.add_flag("--json", a.json, "one JSON document on stdout");

@@ -8,9 +8,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "base/write_file.h"
 #include "cli/options.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "study/audit_replay.h"
 #include "study/reproduction.h"
 #include "study/scenario_run.h"
@@ -93,7 +93,6 @@ VerbResult run_findings(const ReproduceArguments& arguments) {
 
 VerbResult run(const ReproduceArguments& arguments) {
   if (arguments.has_findings) return run_findings(arguments);
-  RINGSIDE_TRY(check_writable("--output", arguments.file));
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments.paths));
   RINGSIDE_TRY(const study::Reproduction made, study::reproduction_of(evidence, arguments.keep));
   // What is written is what runs.
@@ -103,7 +102,7 @@ VerbResult run(const ReproduceArguments& arguments) {
   RINGSIDE_TRY(const Scenario scenario, parse_scenario(text, "the scenario"));
   RINGSIDE_TRY(const study::ScenarioOutcome outcome,
                study::run_scenario({.scenario = scenario, .asks_ncclras = made.has_ncclras}));
-  if (!arguments.file.empty()) RINGSIDE_TRY(write_text(arguments.file, text));
+  if (!arguments.file.empty()) RINGSIDE_TRY(write_file(arguments.file, text));
   const bool is_met = outcome.unmet.empty();
   if (arguments.json) {
     Json document{{"schema", "ringside.reproduce/1"},
@@ -143,7 +142,9 @@ Verb reproduce_verb() {
             ReproduceArguments& a = *arguments;
             app.add_option("what", a.paths, "folders and files of one job, as hang takes them")
                 ->required();
-            app.add_option("-o,--output", a.file, "the scenario to write (default: on stdout)");
+            app.add_output("-o,--output", a.file, ContentKind::Scenario,
+                           "the scenario to write (default: on stdout)",
+                           {.is_folder = &a.has_findings});
             app.add_option("--keep", a.keep, "calls before the first that differs, at most")
                 ->capture_default_str()
                 ->check_range(0, 10000);

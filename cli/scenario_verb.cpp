@@ -9,9 +9,9 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/wording.h"
+#include "base/write_file.h"
 #include "cli/options.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "harness/hangs/program.h"
 #include "harness/scenario/scenario.h"
 #include "study/interchange/chakra_export.h"
@@ -27,14 +27,13 @@ struct ScenarioArguments {
 };
 
 VerbResult import(const ScenarioArguments& arguments) {
-  RINGSIDE_TRY(check_writable("--output", arguments.output));
   RINGSIDE_TRY(const study::ImportedScenario made, study::import_scenario(arguments.paths));
   std::string text;
   for (const std::string& one : made.unknown) text += "# not known: " + one + "\n";
   text += to_yaml(made.scenario);
   // What is written can be read.
   RINGSIDE_TRY([[maybe_unused]] const Scenario scenario, parse_scenario(text, "the scenario"));
-  if (!arguments.output.empty()) RINGSIDE_TRY(write_text(arguments.output, text));
+  if (!arguments.output.empty()) RINGSIDE_TRY(write_file(arguments.output, text));
   if (arguments.json) {
     Json document{{"schema", "ringside.scenario/1"},
                   {"format", made.format},
@@ -63,7 +62,7 @@ VerbResult export_to_chakra(const ScenarioArguments& arguments) {
   std::size_t files = 0;
   const auto write = [&](const std::string& name, const std::string& bytes) {
     ++files;
-    return write_text((std::filesystem::path(arguments.folder) / name).string(), bytes);
+    return write_file((std::filesystem::path(arguments.folder) / name).string(), bytes);
   };
   RINGSIDE_TRY(const std::vector<std::string> left_out, study::export_chakra(program, write));
   if (!scenario.faults.faults.empty()) {
@@ -85,13 +84,13 @@ Verb scenario_verb() {
       [](Options& app) {
         auto arguments = std::make_shared<ScenarioArguments>();
         ScenarioArguments& a = *arguments;
-        app.require_subcommand(1);
         Options* in = app.add_subcommand(
             "import",
             "A scenario of what ranks were recorded to call: Chakra execution traces, traces of "
             "PyTorch's profiler, flight recorder dumps, NCCL's logs with COLL lines");
         in->add_option("what", a.paths, "files and folders of one job")->required();
-        in->add_option("-o,--output", a.output, "the scenario to write (default: on stdout)");
+        in->add_output("-o,--output", a.output, ContentKind::Scenario,
+                       "the scenario to write (default: on stdout)");
         in->add_flag("--json", a.json, "one JSON document on stdout: what was read");
         Options* out = app.add_subcommand(
             "export", "Chakra execution traces, one a rank, as ASTRA-sim and others take them");

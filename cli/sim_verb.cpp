@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "base/write_file.h"
 #include "cli/curves_plot.h"
 #include "cli/fault_options.h"
 #include "cli/job_options.h"
@@ -20,7 +21,6 @@
 #include "cli/sim_faults.h"
 #include "cli/sim_profile.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "engine/tuning/choice.h"
 #include "study/fabric_rounding.h"
 #include "study/measured_reach.h"
@@ -422,11 +422,11 @@ Status draw_curves(const SimArguments& arguments, const SimPlan& plan,
                   plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"),
                   plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"));
   if (answers.size() > 1)
-    return write_text(arguments.plot, curves_svg(title, study::curves_of(rows)));
+    return write_file(arguments.plot, curves_svg(title, study::curves_of(rows)));
   const SimRow& row = rows.front();
   title += fmt::format(": {} in {} by {}", format_bytes(row.call.bytes),
                        format_time(row.result.time), to_string(row.call.tuned.choice.algorithm));
-  return write_text(arguments.plot, profile_svg(title, *answers.front().profile));
+  return write_file(arguments.plot, profile_svg(title, *answers.front().profile));
 }
 
 // ---- faults ------------------------------------------------------------------------------------
@@ -483,7 +483,6 @@ VerbResult run(const SimArguments& arguments) {
   }
   if (!arguments.vary.empty() || arguments.drop_rail) return run_variants(arguments);
   RINGSIDE_TRY(const SimPlan plan, study::plan_simulation(arguments.question));
-  RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   std::vector<SimAnswer> answers;
   std::vector<SimRow> rows;
   for (std::size_t i = 0; i < plan.calls.sizes.size(); ++i) {
@@ -551,14 +550,14 @@ Verb sim_verb() {
         app.add_option("--model", question.model,
                        "a sim-model/1 with your own constants, as sim/models/*.yaml");
         app.add_option("--fidelity", question.fidelity, fidelity_help())->capture_default_str();
-        app.add_option("--trace", question.trace,
+        app.add_output("--trace", question.trace, ContentKind::Trace,
                        "record every primitive into this .rtrace file (one size only)");
         app.add_option("--vary", a.vary, vary_help())->allow_extra_args(false);
         app.add_option("--drop-rail", a.drop_rail,
                        "what if: each host without its NIC of that number, beside the base");
         app.add_flag("--profile", a.profile,
                      "where the time goes: busy links over time, critical path, phases");
-        app.add_option("--plot", a.plot,
+        app.add_output("--plot", a.plot, ContentKind::Svg,
                        "draw that into this SVG file; of several sizes, time and busbw");
         add_fault_options(app, a.faults);
         app.add_option("--iters", a.iterations, "with faults: calls of each size (default: 20)")

@@ -11,15 +11,16 @@
 #include <string>
 
 #include "base/env.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "base/write_file.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/sweep_page.h"
 #include "cli/sweep_tables.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "engine/runtime/launch.h"
 #include "harness/sweep/crew.h"
 #include "study/sweep_report.h"
@@ -37,6 +38,7 @@ struct SweepArguments {
   int jobs = 0;
   double limit_s = 3600;
   bool is_report_only = false;
+  bool is_forced = false;
   bool json = false;
 };
 
@@ -73,17 +75,6 @@ Result<std::vector<study::SweepRow>> rows_of(ResultStore& store,
     rows.push_back(std::move(row));
   }
   return rows;
-}
-
-/// Whole at once: several tasks of an array may write it.
-Status replace_text(const std::string& path, const std::string& text) {
-  const std::string part = fmt::format("{}.{}.part", path, ::getpid());
-  RINGSIDE_TRY(write_text(part, text));
-  std::error_code failed;
-  fs::rename(part, path, failed);
-  if (failed)
-    return system_error(path, failed.value(), "name a folder where you may write with -o");
-  return {};
 }
 
 Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<SweepPoint>& points,
@@ -131,6 +122,7 @@ VerbResult run(const SweepArguments& arguments) {
                                  ? fs::path(arguments.file).stem().string() + ".sweep"
                                  : arguments.folder;
   const bool is_told = !launch || launch->rank == 0;
+  if (!arguments.is_forced) RINGSIDE_TRY(check_own_folder(folder, ResultStore::kFile));
   RINGSIDE_TRY(ResultStore store, ResultStore::open(folder));
   std::vector<StoredPoint> stored;
   for (const SweepPoint& point : points) {
@@ -149,9 +141,9 @@ VerbResult run(const SweepArguments& arguments) {
       study::make_sweep_report(sweep, std::move(rows), arguments.method);
   const Json document = sweep_document(report);
   const auto file = [&folder](const char* name) { return (fs::path(folder) / name).string(); };
-  RINGSIDE_TRY(replace_text(file("points.csv"), sweep_csv(report)));
-  RINGSIDE_TRY(replace_text(file("points.json"), to_text(document)));
-  RINGSIDE_TRY(replace_text(file("index.html"), sweep_page(report)));
+  RINGSIDE_TRY(write_file(file("points.csv"), sweep_csv(report)));
+  RINGSIDE_TRY(write_file(file("points.json"), to_text(document)));
+  RINGSIDE_TRY(write_file(file("index.html"), sweep_page(report)));
   if (arguments.json) {
     fmt::print("{}", to_text(document));
   } else {
@@ -185,6 +177,7 @@ Verb sweep_verb() {
         app.add_option("--limit", a.limit_s, "seconds that a point may take")
             ->capture_default_str();
         app.add_flag("--report-only", a.is_report_only, "write the report of what is done");
+        app.add_flag("--force", a.is_forced, "write into a folder with other files in it");
         app.add_flag("--json", a.json, "one JSON document on stdout");
         return [arguments] { return run(*arguments); };
       }};

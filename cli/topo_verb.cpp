@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/write_file.h"
 #include "cli/drawing.h"
 #include "cli/fabric_text.h"
 #include "cli/job_options.h"
@@ -12,7 +13,6 @@
 #include "cli/topo_json.h"
 #include "cli/topo_text.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "engine/channels/graph_xml.h"
 #include "engine/releases/releases.h"
 #include "engine/topology/nccl_xml.h"
@@ -66,10 +66,10 @@ VerbResult run(const TopoArguments& arguments) {
   }
   if (!arguments.topology_file.empty()) {
     RINGSIDE_TRY(const Host host, study::only_host_of(hosts));
-    RINGSIDE_TRY(write_text(arguments.topology_file, to_nccl_xml(host)));
+    RINGSIDE_TRY(write_file(arguments.topology_file, to_nccl_xml(host)));
   }
   if (!arguments.graph_file.empty()) {
-    RINGSIDE_TRY(write_text(arguments.graph_file, graph_xml));
+    RINGSIDE_TRY(write_file(arguments.graph_file, graph_xml));
   }
   std::fwrite(answer.data(), 1, answer.size(), stdout);
   return kFine;
@@ -87,9 +87,9 @@ Verb topo_verb() {
             TopoArguments& a = *arguments;
             add_job_options(app, a.job);
             app.add_option("--draw", a.drawing, "a picture instead: ascii, dot or svg");
-            app.add_option("--dump-xml", a.topology_file,
+            app.add_output("--dump-xml", a.topology_file, ContentKind::TopologyXml,
                            "write the host for NCCL_TOPO_FILE into this file");
-            app.add_option("--graph-xml", a.graph_file,
+            app.add_output("--graph-xml", a.graph_file, ContentKind::GraphXml,
                            "write the first node's graphs for NCCL_GRAPH_FILE into this file");
             app.add_option("--nccl", a.nccl,
                            fmt::format("version of NCCL that lays the graphs ({} .. {})",

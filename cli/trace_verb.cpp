@@ -11,12 +11,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "base/write_file.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
@@ -44,7 +45,8 @@ struct TraceArguments {
   bool to_perfetto = false;
   std::string html;  ///< the page to be written
   bool json = false;
-  std::string out;
+  std::string out;     ///< of an export
+  std::string merged;  ///< of a merge
 };
 
 Seconds to_seconds(Nanoseconds time) { return Seconds{time}; }
@@ -278,69 +280,51 @@ VerbResult run_info(const TraceArguments& arguments) {
   return kFine;
 }
 
-/// What a failed export has left behind goes; a device or pipe that was written to stays.
-void remove_if_regular(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-}
-
-Result<PerfettoCounts> export_with_progress(const TraceFile& file, std::ostream& out) {
-  Progress progress("export");
-  return export_perfetto(file, out, [&](double share) { progress.show(share); });
-}
-
-Result<PerfettoCounts> export_to(const TraceFile& file, const std::string& path) {
-  if (path == "-") return export_with_progress(file, std::cout);
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  if (!out) {
-    return system_error(fmt::format("{}: cannot write the export", path), errno,
-                        "give another path with -o");
-  }
-  Result<PerfettoCounts> counts = export_with_progress(file, out);
-  if (counts) return counts;
+/// Writes a whole file by `write`, which takes a stream; an older file stays where that fails.
+template <typename Write>
+auto write_to(const std::string& path, const Write& write)
+    -> decltype(write(std::declval<std::ostream&>())) {
+  NewFile fresh(path);
+  std::ofstream out(fresh.draft(), std::ios::binary | std::ios::trunc);
+  if (!out) return system_error(fmt::format("{}: cannot be written", path), errno);
+  auto written = write(out);
   out.close();
-  remove_if_regular(path);
-  Error error = std::move(counts).error();
-  error.message = fmt::format("{}: {}", path, error.message);
-  return error;
+  if (!written) {
+    Error error = std::move(written).error();
+    error.message = fmt::format("{}: {}", path, error.message);
+    return error;
+  }
+  RINGSIDE_TRY(fresh.keep());
+  return written;
 }
 
 VerbResult run_html(const TraceArguments& arguments) {
   RINGSIDE_TRY(const TraceFile file, TraceFile::open(arguments.file));
-  std::ofstream out(arguments.html, std::ios::binary | std::ios::trunc);
-  if (!out) {
-    return system_error(fmt::format("{}: cannot write the page", arguments.html), errno,
-                        "give another path with --html");
-  }
   const std::string title = std::filesystem::path(arguments.file).filename().string();
-  auto counts = export_html(file, title, out);
-  if (!counts) {
-    out.close();
-    remove_if_regular(arguments.html);
-    return std::move(counts).error();
-  }
+  RINGSIDE_TRY(const HtmlCounts counts, write_to(arguments.html, [&](std::ostream& out) {
+                 return export_html(file, title, out);
+               }));
   fmt::print("{}: {}, {} bytes; open it in a browser\n", arguments.html,
-             plural(counts->events, "event", "events"), counts->bytes);
+             plural(counts.events, "event", "events"), counts.bytes);
   return kFine;
 }
 
 VerbResult run_perfetto(const TraceArguments& arguments) {
-  const std::string out =
+  const std::string path =
       arguments.out.empty()
           ? std::filesystem::path(arguments.file).replace_extension(".json").string()
           : arguments.out;
-  std::error_code ignored;
-  if (std::filesystem::equivalent(out, arguments.file, ignored)) {
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{}: the export would overwrite the trace", out),
-                 "give another path with -o"};
-  }
+  RINGSIDE_TRY(arguments.perfetto->check_output({.path = path, .kind = ContentKind::PerfettoJson}));
   RINGSIDE_TRY(const TraceFile file, TraceFile::open(arguments.file));
-  RINGSIDE_TRY(const PerfettoCounts counts, export_to(file, out));
-  const bool is_stdout = out == "-";
+  const auto write = [&](std::ostream& out) {
+    Progress progress("export");
+    return export_perfetto(file, out, [&](double share) { progress.show(share); });
+  };
+  const bool is_stdout = path == "-";
+  RINGSIDE_TRY(const PerfettoCounts counts, is_stdout ? write(std::cout) : write_to(path, write));
   fmt::print(is_stdout ? stderr : stdout,
              "{}: {}, {}; open it at https://ui.perfetto.dev or in chrome://tracing\n",
-             is_stdout ? "stdout" : out, plural(counts.events, "event", "events"),
+             is_stdout ? "stdout" : path, plural(counts.events, "event", "events"),
              plural(counts.arrows, "arrow", "arrows"));
   if (counts.unmatched_halves > 0) {
     fmt::print(stderr, "note: {} without an arrow: the other half is not in the file\n",
@@ -361,7 +345,7 @@ VerbResult run_export(const TraceArguments& arguments) {
 // ---- merge -------------------------------------------------------------------------------------
 
 void print_merge(const TraceMerge& made, const TraceArguments& arguments) {
-  fmt::print("{}: {} of {} on the clock of {}\n", arguments.out,
+  fmt::print("{}: {} of {} on the clock of {}\n", arguments.merged,
              plural(made.events, "event", "events"), plural(made.processes, "process", "processes"),
              printable(made.clocks.front().host));
   fmt::print("\n  {:<20}{:>10}{:>12}{:>12}{:>11}  {}\n", "host", "processes", "moved by",
@@ -403,30 +387,22 @@ Json document(const TraceMerge& made, const std::string& path) {
 VerbResult run_merge(const TraceArguments& arguments) {
   std::vector<TraceFile> files;
   for (const std::string& path : arguments.files) {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(arguments.out, path, ignored)) {
-      return Error{ErrorCode::InvalidArgument,
-                   fmt::format("{}: the merge would overwrite what it reads", path),
-                   "give another path with -o"};
-    }
     RINGSIDE_TRY(TraceFile file, TraceFile::open(path));
     files.push_back(std::move(file));
   }
   std::vector<const TraceFile*> places;
   places.reserve(files.size());
   for (const TraceFile& file : files) places.push_back(&file);
-  RINGSIDE_TRY(const std::shared_ptr<TraceFileSink> sink, TraceFileSink::create(arguments.out));
+  NewFile fresh(arguments.merged);
+  RINGSIDE_TRY(const std::shared_ptr<TraceFileSink> sink, TraceFileSink::create(fresh.draft()));
   Progress progress("merge");
-  const Result<TraceMerge> made =
-      merge_traces(places, arguments.files, *sink, [&](double share) { progress.show(share); });
-  if (!made) {
-    remove_if_regular(arguments.out);
-    return made.error();
-  }
+  RINGSIDE_TRY(const TraceMerge made, merge_traces(places, arguments.files, *sink,
+                                                   [&](double share) { progress.show(share); }));
+  RINGSIDE_TRY(fresh.keep());
   if (arguments.json) {
-    fmt::print("{}", to_text(document(*made, arguments.out)));
+    fmt::print("{}", to_text(document(made, arguments.merged)));
   } else {
-    print_merge(*made, arguments);
+    print_merge(made, arguments);
   }
   return kFine;
 }
@@ -442,7 +418,6 @@ Verb trace_verb() {
       [](Options& app) {
         auto arguments = std::make_shared<TraceArguments>();
         TraceArguments& a = *arguments;
-        app.require_subcommand(1);
         a.info = app.add_subcommand("info", "Counts, span, what each channel achieved");
         a.info->add_option("file", a.file, "the .rtrace file")->required();
         a.info->add_flag("--all", a.all, "every channel, however many");
@@ -450,10 +425,10 @@ Verb trace_verb() {
         a.perfetto = app.add_subcommand("export", "Write it in another format");
         a.perfetto->add_flag("--perfetto", a.to_perfetto,
                              "Chrome's JSON, for ui.perfetto.dev and chrome://tracing");
-        a.perfetto->add_option("--html", a.html,
+        a.perfetto->add_output("--html", a.html, ContentKind::WebPage,
                                "one page that plays it in a browser, written here");
         a.perfetto->add_option("file", a.file, "the .rtrace file")->required();
-        a.perfetto->add_option("-o,--out", a.out,
+        a.perfetto->add_output("-o,--out", a.out, ContentKind::PerfettoJson,
                                "where to; - is stdout (default: FILE with .json)");
         a.merge =
             app.add_subcommand("merge", "One file of several hosts' or processes', clocks aligned");
@@ -461,7 +436,9 @@ Verb trace_verb() {
             ->add_option("files", a.files,
                          "the .rtrace files of one job; the first one's clock stays")
             ->required();
-        a.merge->add_option("-o,--out", a.out, "the .rtrace file to be written")->required();
+        a.merge
+            ->add_output("-o,--out", a.merged, ContentKind::Trace, "the .rtrace file to be written")
+            ->required();
         a.merge->add_flag("--json", a.json, "one JSON document on stdout");
         return [arguments] {
           if (arguments->info->parsed()) return run_info(*arguments);

@@ -8,11 +8,11 @@
 
 #include "base/json.h"
 #include "base/wording.h"
+#include "base/write_file.h"
 #include "cli/errors_plot.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "study/validation.h"
 
 namespace ringside::cli {
@@ -173,7 +173,6 @@ Json document_of(const Validation& validation, const study::ValidationQuestion& 
 }
 
 VerbResult run(const ValidateArguments& arguments) {
-  RINGSIDE_TRY(check_writable("--plot", arguments.plot));
   Progress progress("validating");
   RINGSIDE_TRY(const Validation validation,
                study::validate(arguments.question, [&](double share, const std::string& system) {
@@ -181,10 +180,10 @@ VerbResult run(const ValidateArguments& arguments) {
                }));
   progress.erase();
   if (!arguments.page.empty()) {
-    RINGSIDE_TRY(write_text(arguments.page, page_of(validation)));
+    RINGSIDE_TRY(write_file(arguments.page, page_of(validation)));
   }
   if (!arguments.plot.empty()) {
-    RINGSIDE_TRY(write_text(arguments.plot, errors_svg(validation)));
+    RINGSIDE_TRY(write_file(arguments.plot, errors_svg(validation)));
   }
   if (arguments.json) {
     fmt::print("{}", to_text(document_of(validation, arguments.question)));
@@ -214,8 +213,9 @@ Verb validate_verb() {
             app.add_option("--fidelity", question.fidelity, "as of sim")->capture_default_str();
             app.add_option("--model", question.model,
                            "as of sim: a sim-model/1 with your constants");
-            app.add_option("--page", arguments->page, "write the tables in Markdown here");
-            app.add_option("--plot", arguments->plot,
+            app.add_output("--page", arguments->page, ContentKind::AccuracyTable,
+                           "write the tables in Markdown here");
+            app.add_output("--plot", arguments->plot, ContentKind::Svg,
                            "draw simulated over measured times into this SVG file");
             app.add_flag("--json", arguments->json, "one JSON document on stdout");
             return [arguments] { return run(*arguments); };

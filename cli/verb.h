@@ -38,6 +38,7 @@ Verb audit_verb();
 Verb bench_verb();
 Verb explain_verb();
 Verb generate_verb();
+Verb gui_verb();
 Verb hang_verb();
 Verb probe_verb();
 Verb reproduce_verb();

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <utility>
 
 #include "base/folder.h"
+#include "base/write_file.h"
 #include "diag/audit/audit.h"
 #include "diag/audit/cost.h"
 #include "diag/audit/expected_job.h"
@@ -34,7 +34,7 @@ class Replayer {
       const HostRun& run = found.hosts.runs[i];
       const std::string path =
           path_of(fmt::format("{}-host{}.xml", name, i == 0 ? "" : fmt::format("-{}", i)));
-      RINGSIDE_TRY(write(path, to_nccl_xml(run.host)));
+      RINGSIDE_TRY(write_file(path, to_nccl_xml(run.host)));
       scenario.on += fmt::format("{}{}:{}", scenario.on.empty() ? "" : ",", path, run.count);
     }
     for (const auto& [variable, value] : found.variables) {
@@ -47,7 +47,7 @@ class Replayer {
   [[nodiscard]] Result<Replayed> run(const audit::AsFound& found, const std::string& name) const {
     RINGSIDE_TRY(const Scenario scenario, make(found, name));
     Replayed done{.what = found.text, .scenario = path_of(name + ".yaml")};
-    RINGSIDE_TRY(write(done.scenario, to_yaml(scenario)));
+    RINGSIDE_TRY(write_file(done.scenario, to_yaml(scenario)));
     RINGSIDE_TRY(const ScenarioOutcome outcome,
                  run_scenario({.scenario = scenario, .fidelity = options_.fidelity}));
     if (!outcome.times) {
@@ -61,13 +61,6 @@ class Replayer {
  private:
   [[nodiscard]] std::string path_of(const std::string& name) const {
     return (fs::path(options_.folder) / name).string();
-  }
-  static Status write(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (file) return {};
-    return Error{ErrorCode::System, path + ": cannot be written", "check the folder and its space"};
   }
 
   const ReplayOptions& options_;

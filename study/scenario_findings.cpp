@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "base/write_file.h"
 #include "diag/audit/audit.h"
 #include "engine/topology/nccl_xml.h"
 #include "harness/logs/log_files.h"
@@ -49,10 +49,7 @@ Result<JobOptions> broken_job(const Scenario& scenario, int hosts, const std::st
   for (std::size_t i = 0; i < request.hosts.runs.size(); ++i) {
     const HostRun& run = request.hosts.runs[i];
     const std::string path = fmt::format("{}/host-{}.xml", folder, i);
-    std::ofstream file(path, std::ios::binary);
-    file << to_nccl_xml(run.host);
-    file.close();
-    if (!file) return Error{ErrorCode::System, path + ": cannot be written", "check its space"};
+    RINGSIDE_TRY(write_file(path, to_nccl_xml(run.host)));
     job.on += fmt::format("{}{}:{}", job.on.empty() ? "" : ",", path, run.count);
   }
   // What else it sets the log echoes; it decides nothing here.

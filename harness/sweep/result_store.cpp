@@ -224,7 +224,7 @@ Result<ResultStore> ResultStore::open(const std::string& folder) {
                         "name one where you may write with -o");
   }
   auto impl = std::make_unique<Impl>();
-  impl->path = (fs::path(folder) / "results.sqlite").string();
+  impl->path = (fs::path(folder) / kFile).string();
   sqlite3* database = nullptr;
   const int status = sqlite3_open_v2(impl->path.c_str(), &database,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);

@@ -25,6 +25,8 @@ struct StoredPoint {
 /// Ownership  of the process that opened it: after a fork() the child leaves it alone
 class ResultStore {
  public:
+  static constexpr const char* kFile = "results.sqlite";  ///< that every folder of results has
+
   /// Opens or makes results.sqlite in the folder, and registers this process as a worker.
   /// errors  System: the folder or the file cannot be made, or has no locks. Corrupt: the file is something else
   static Result<ResultStore> open(const std::string& folder);

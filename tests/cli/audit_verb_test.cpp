@@ -75,6 +75,44 @@ TEST(AuditVerb, AFindingIsExplainedByItsId) {
   EXPECT_NE(wrong.err.find("--about all"), std::string::npos) << wrong.err;
 }
 
+// Of nothing, nothing is right.
+TEST(AuditVerb, AnEmptyOrBinaryFileIsBadInput) {
+  const std::string folder = temporary_path("audit-nothing");
+  std::filesystem::create_directories(folder);
+  const std::string empty = folder + "/empty.log";
+  std::ofstream(empty) << "";
+  const std::string binary = folder + "/binary.log";
+  std::ofstream(binary, std::ios::binary) << std::string(
+      "\x7f"
+      "ELF\x02\x01\x01\0\0\0",
+      10);
+  const std::string zeros = folder + "/zeros.log";
+  std::ofstream(zeros, std::ios::binary) << std::string(8192, '\0');
+  const std::string blank = folder + "/blank.log";
+  std::ofstream(blank) << "\n \n\r\n\n";
+  const std::string noise = folder + "/noise.bin";
+  {
+    std::ofstream file(noise, std::ios::binary);
+    unsigned state = 1;  // of a linear congruential generator: each byte as often as any other
+    for (int i = 0; i < 100'000; ++i)
+      file.put(static_cast<char>((state = state * 1103515245 + 12345) >> 16));
+  }
+  for (const std::vector<std::string>& logs :
+       {std::vector<std::string>{empty}, {binary}, {zeros}, {blank}, {noise}, {folder}}) {
+    for (const char* const how : {"--json", "--facts", "-v"}) {
+      std::vector<std::string> words{"audit", how};
+      words.insert(words.end(), logs.begin(), logs.end());
+      const Outcome outcome = run_program(words);
+      EXPECT_EQ(outcome.status, 2) << logs[0] << ": " << outcome.out;
+      EXPECT_EQ(outcome.out, "");
+      EXPECT_NE(outcome.err.find(folder), std::string::npos) << outcome.err;
+      EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
+    }
+  }
+  const Outcome both = run_program({"audit", empty, log_without_gdr()});
+  EXPECT_EQ(both.status, 1) << "what can be read is judged";
+}
+
 TEST(AuditVerb, APasteOfUnknownWarningsIsNotHealthy) {
   const std::string paste = temporary_path("paste.md");
   std::ofstream(paste) << "> NCCL WARN The flux of the network is inverted\n";

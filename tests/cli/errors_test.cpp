@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "tests/cli/program.h"
+#include "tests/support/other_user.h"
 
 namespace ringside {
 namespace {
@@ -52,7 +53,18 @@ INSTANTIATE_TEST_SUITE_P(
                  "the first is larger"},
         BadUsage{"number", {"bench", "all_reduce", "-n", "four"}, "--ranks"},
         BadUsage{"no_ranks", {"bench", "all_reduce", "-n", "0"}, "-n"},
+        BadUsage{
+            "preset_by_its_gpu", {"sim", "all_reduce", "--on", "h200"}, "did you mean 'hgx-h200'?"},
+        BadUsage{"preset_of_another_maker",
+                 {"sim", "all_reduce", "--on", "dgx-h200"},
+                 "did you mean 'hgx-h200'?"},
         BadUsage{"type", {"bench", "all_reduce", "-d", "flaot"}, "did you mean 'float'?"},
+        BadUsage{
+            "type_of_pytorch", {"bench", "all_reduce", "-d", "float16"}, "did you mean 'half'?"},
+        BadUsage{"type_of_pytorch_in_sim",
+                 {"sim", "all_reduce", "--on", "dgx-h100", "-d", "bf16"},
+                 "did you mean 'bfloat16'?"},
+        BadUsage{"verb_in_full", {"simulate"}, "did you mean 'sim'?"},
         BadUsage{"reduction", {"bench", "all_reduce", "-o", "agv"}, "did you mean 'avg'?"},
         BadUsage{"root",
                  {"bench", "broadcast", "-n", "2", "-r", "2", "-e", "8"},
@@ -181,15 +193,44 @@ TEST(Generate, TheListOfMisconfigurationsNeedsNoJob) {
 
 // Short answers wait in stdio's buffer until the end; long ones fail on the way.
 TEST(FullDisk, AnAnswerThatIsLostIsAnError) {
-  for (const std::string words :
-       {"--help", "topo --on one-gpu-one-nic --json", "explain all_reduce --on dgx-h100",
-        "topo --on dgx-h100 --json"}) {
+  for (const std::string words : {"--help", "topo --on one-gpu-one-nic --json",
+                                  "explain all_reduce --on dgx-h100", "topo --on dgx-h100 --json",
+                                  "bench all_reduce -n 2 -e 8", "bench all_reduce -n 2 -e 8 --json",
+                                  "probe -n 2", "trace --help", "generate logs --break help"}) {
     const Outcome outcome = run_program(
         {"-c", std::string(RINGSIDE_PROGRAM) + " " + words + " >/dev/full"}, {}, "/bin/sh");
     EXPECT_EQ(outcome.status, 3) << words;
     EXPECT_EQ(outcome.err.rfind("error: stdout: ", 0), 0U) << words << ": " << outcome.err;
     EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
   }
+}
+
+// Tests may run as root, who may read everything.
+TEST(Permissions, AFolderThatMayNotBeReadIsNotEmpty) {
+  const std::string folder = temporary_path("forbidden");
+  fs::create_directories(folder);
+  std::ofstream(folder + "/rank0.log") << "n01:411:411 [0] NCCL INFO Bootstrap\n";
+  fs::permissions(folder, fs::perms::none);
+  {
+    const OtherUser user;
+    constexpr int kNotStarted = 127;
+    if (run_program({"--version"}).status == kNotStarted)
+      GTEST_SKIP() << "another user cannot start the program";
+    for (const std::vector<std::string>& verb : {std::vector<std::string>{"audit"},
+                                                 {"hang"},
+                                                 {"hang", "--watch-for", "1", "--watch"},
+                                                 {"reproduce"},
+                                                 {"scenario", "import"}}) {
+      std::vector<std::string> words = verb;
+      words.push_back(folder);
+      const Outcome outcome = run_program(words);
+      EXPECT_EQ(outcome.status, 2) << verb[0] << ": " << outcome.err;
+      EXPECT_EQ(outcome.err.rfind("error: " + folder + ": Permission denied", 0), 0U)
+          << verb[0] << ": " << outcome.err;
+    }
+  }
+  fs::permissions(folder, fs::perms::owner_all);
+  fs::remove_all(folder);
 }
 
 TEST(BusyPort, IsNamedWithWhatToDo) {
