@@ -36,6 +36,13 @@ class UniqueFd {
 /// errors  NotFound: no such file.  System: it cannot be read.
 Result<std::string> read_file(const std::string& path);
 
+/// Opens a file for writing, and makes it if it does not exist. In a folder where every user may make files, such as /tmp,
+/// a symbolic link of another user is not followed: it may lead to a file that he cannot write and this user can. Linux has
+/// the same rule for folders with the sticky bit, which fs.protected_symlinks can switch off.
+/// flags    beside O_WRONLY, O_CREAT and O_CLOEXEC, such as O_TRUNC
+/// returns  empty, with errno, where that fails; EACCES: such a link
+UniqueFd open_for_writing(const std::string& path, int flags);
+
 /// Writes all of `data`, however many calls that takes (a full disk or a closed pipe stops it).
 /// errors  System
 Status write_all(int fd, std::span<const std::byte> data);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -10,5 +11,18 @@ namespace ringside {
 /// as it is: a folder that holds anything is refused, whoever wrote it.
 /// errors  InvalidArgument: it holds something, or a file is in its way.  System: it cannot be made or read
 Status make_empty_folder(const std::string& path);
+
+/// The names of what a folder holds, sorted.
+/// errors  System: names the folder, which does not exist or cannot be read
+Result<std::vector<std::string>> names_in(const std::string& folder);
+
+/// The same for a folder that need not exist, such as those of /sys.
+/// returns  nothing where it cannot be read
+std::vector<std::string> names_or_none(const std::string& folder);
+
+/// The paths of the regular files in a folder and in the folders below it, sorted. Links to files count as files; links to
+/// folders are not followed.
+/// errors  System: names the folder that cannot be read
+Result<std::vector<std::string>> files_below(const std::string& folder);
 
 }  // namespace ringside

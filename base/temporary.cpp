@@ -1,0 +1,61 @@
+#include "base/temporary.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "base/env.h"
+#include "base/fd.h"
+
+namespace ringside {
+
+Result<TemporaryFolder> TemporaryFolder::make(std::string_view purpose) {
+  const auto named = env_text("TMPDIR");
+  const std::string above = named.value_or("/tmp");
+  std::string path = fmt::format("{}/ringside-{}-XXXXXX", above, purpose);
+  if (::mkdtemp(path.data()) != nullptr) return TemporaryFolder(std::move(path));
+  const int why = errno;
+  return system_error(
+      fmt::format("no temporary folder can be made in {}{}", above, named ? " (TMPDIR)" : ""), why,
+      "set TMPDIR to an existing folder that you may write to");
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+Status replace_file(const std::string& path, std::string_view text) {
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) {
+    return system_error("getrandom", errno);
+  }
+  const std::string draft = fmt::format("{}.{:016x}.part", path, random);
+  // O_EXCL: neither a file nor a link that somebody has put there is opened.
+  UniqueFd file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  const auto failed = [&path](int why) {
+    return system_error(path + ": cannot be written", why, "check the folder and its free space");
+  };
+  if (!file) return failed(errno);
+  const bool is_written = write_all(file.get(), std::as_bytes(std::span(text))) &&
+                          ::close(file.release()) == 0 &&
+                          std::rename(draft.c_str(), path.c_str()) == 0;
+  if (is_written) return {};
+  const int why = errno;
+  ::unlink(draft.c_str());
+  return failed(why);
+}
+
+}  // namespace ringside
