@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/report_error.h"
 #include "base/suggest.h"
 #include "cli/gui_verb.h"
 #include "cli/options.h"
@@ -44,21 +45,9 @@ Status check_moved(const Verb& verb, const std::vector<std::string>& words) {
   return {};
 }
 
-/// Words of files and options stand in messages: a terminal is not to do what their control characters say.
-std::string shown(const std::string& text) {
-  std::string plain;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    const bool is_control = (code < 0x20 && c != '\n' && c != '\t') || code == 0x7f;
-    plain += is_control ? fmt::format("\\x{:02x}", code) : std::string(1, c);
-  }
-  return plain;
-}
-
 int report(const Error& error) {
   if (error.is_told_elsewhere) return exit_status(error.code);
-  fmt::print(stderr, "error: {}\n", shown(error.message));
-  if (!error.help.empty()) fmt::print(stderr, "help:  {}\n", shown(error.help));
+  print_error(error);
   return exit_status(error.code);
 }
 
@@ -201,13 +190,16 @@ Status check_stdout() {
 
 int run_words(std::vector<std::string> words) {
   std::set_new_handler(end_without_memory);
+  report_exceptions_of_threads();
   int status = kFine;
   try {
     status = run_verb(std::move(words));
   } catch (const std::system_error& failed) {
     // fmt throws where stdio takes less than all.
-    if (std::ferror(stdout) == 0) throw;
+    if (std::ferror(stdout) == 0) return report_exception();
     return report(system_error("stdout: the answer is lost", failed.code().value(), kStdoutMend));
+  } catch (...) {
+    return report_exception();
   }
   if (status != kFine && status != kFinding) return status;
   const Status arrived = check_stdout();

@@ -12,6 +12,7 @@
 
 #include "base/env.h"
 #include "base/json.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "cli/options.h"
@@ -19,7 +20,6 @@
 #include "cli/sweep_page.h"
 #include "cli/sweep_tables.h"
 #include "cli/verb.h"
-#include "cli/write_text.h"
 #include "engine/runtime/launch.h"
 #include "harness/sweep/crew.h"
 #include "study/sweep_report.h"
@@ -73,17 +73,6 @@ Result<std::vector<study::SweepRow>> rows_of(ResultStore& store,
     rows.push_back(std::move(row));
   }
   return rows;
-}
-
-/// Whole at once: several tasks of an array may write it.
-Status replace_text(const std::string& path, const std::string& text) {
-  const std::string part = fmt::format("{}.{}.part", path, ::getpid());
-  RINGSIDE_TRY(write_text(part, text));
-  std::error_code failed;
-  fs::rename(part, path, failed);
-  if (failed)
-    return system_error(path, failed.value(), "name a folder where you may write with -o");
-  return {};
 }
 
 Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<SweepPoint>& points,
@@ -149,9 +138,9 @@ VerbResult run(const SweepArguments& arguments) {
       study::make_sweep_report(sweep, std::move(rows), arguments.method);
   const Json document = sweep_document(report);
   const auto file = [&folder](const char* name) { return (fs::path(folder) / name).string(); };
-  RINGSIDE_TRY(replace_text(file("points.csv"), sweep_csv(report)));
-  RINGSIDE_TRY(replace_text(file("points.json"), to_text(document)));
-  RINGSIDE_TRY(replace_text(file("index.html"), sweep_page(report)));
+  RINGSIDE_TRY(replace_file(file("points.csv"), sweep_csv(report)));
+  RINGSIDE_TRY(replace_file(file("points.json"), to_text(document)));
+  RINGSIDE_TRY(replace_file(file("index.html"), sweep_page(report)));
   if (arguments.json) {
     fmt::print("{}", to_text(document));
   } else {

@@ -1,8 +1,9 @@
-#include <fmt/format.h>
-
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <string>
 
+#include "base/report_error.h"
 #include "gui/window/arguments.h"
 #include "gui/window/desktop.h"
 #include "gui/window/headless.h"
@@ -31,8 +32,14 @@ Status run(const Arguments& arguments) {
   }
   RINGSIDE_TRY(const auto session, opened_session(arguments));
   if (arguments.prints) {
-    fmt::print("{}", to_text(session->prepare({.width = static_cast<float>(arguments.width),
-                                               .height = static_cast<float>(arguments.height)})));
+    const std::string text =
+        to_text(session->prepare({.width = static_cast<float>(arguments.width),
+                                  .height = static_cast<float>(arguments.height)}));
+    // Not fmt::print(), which throws where stdout takes less than all.
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+      return system_error("stdout: the answer is lost", errno,
+                          "free space where stdout leads to, or send it elsewhere");
+    }
     if (arguments.screenshot.empty() && arguments.record.empty()) return {};
   }
   Frame frame;
@@ -57,11 +64,15 @@ Status run(const Arguments& arguments) {
 }  // namespace ringside::gui
 
 int main(int argc, char** argv) {
-  const auto parsed = ringside::gui::parse_arguments(argc, argv);
-  if (parsed.status) return *parsed.status;
-  const ringside::Status done = ringside::gui::run(parsed.arguments);
-  if (done) return 0;
-  fmt::print(stderr, "error: {}\n", done.error().message);
-  if (!done.error().help.empty()) fmt::print(stderr, "help:  {}\n", done.error().help);
-  return ringside::exit_status(done.error().code);
+  ringside::report_exceptions_of_threads();
+  try {
+    const auto parsed = ringside::gui::parse_arguments(argc, argv);
+    if (parsed.status) return *parsed.status;
+    const ringside::Status done = ringside::gui::run(parsed.arguments);
+    if (done) return 0;
+    ringside::print_error(done.error());
+    return ringside::exit_status(done.error().code);
+  } catch (...) {
+    return ringside::report_exception();
+  }
 }
