@@ -209,8 +209,10 @@ VerbResult run(const BenchArguments& arguments) {
   }
   RINGSIDE_TRY(check_bench(options, job.communicator.wishes));
   RINGSIDE_TRY(check_writable("--plot", arguments.plot));
+  job.memory = bench_memory(options);
   if (!arguments.overlap.empty()) {
-    RINGSIDE_TRY([[maybe_unused]] const OverlapOptions overlap, overlap_options(arguments));
+    RINGSIDE_TRY(const OverlapOptions overlap, overlap_options(arguments));
+    job.memory = overlap.gradients;
   }
   return run_job(job, [&](JobRank& rank) -> Result<int> {
     RINGSIDE_TRY(check_root(options, rank.communicator.nranks()));

@@ -121,6 +121,7 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
     };
   }
   job.grace = Seconds{1};
+  job.memory = program_memory(program, kMostElements);
   job.communicator.family = scenario.outline.families.front().name;
   job.faults = drawn;
   job.dumps = folder.path();
