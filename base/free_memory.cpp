@@ -109,8 +109,8 @@ Status check_memory(Bytes needed, const std::string& what, const std::string& he
   const auto free = free_memory(root);
   if (!free || needed <= free->bytes) return {};
   return Error{ErrorCode::System,
-               fmt::format("{} would take {} of memory, but only {} are free {}", what, rounded(needed),
-                           rounded(free->bytes), free->where),
+               fmt::format("{} would take {} of memory, but only {} are free {}", what,
+                           rounded(needed), rounded(free->bytes), free->where),
                help};
 }
 

@@ -31,6 +31,10 @@ PATH="$folder/bin:$PATH" "$ringside" gui "$folder/run.rtrace" --size 200x100 --s
 grep -q "ffmpeg gave up" "$folder/err" || die "an encoder that gives up: status $status"
 "$ringside" gui "$folder/run.rtrace" --print --view chunks >"$folder/text"
 grep -q "14 rounds" "$folder/text" || die "--print"
+status=0
+"$ringside" gui "$folder/run.rtrace" --print >/dev/full 2>"$folder/err" || status=$?
+[[ $status == 3 ]] || die "--print to a full disk: status $status"
+grep -q "^error: stdout: the answer is lost" "$folder/err" || die "--print to a full disk: $(cat "$folder/err")"
 refused() {
   local status=0
   "$ringside" gui "$@" 2>"$folder/err" >/dev/null || status=$?
