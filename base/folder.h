@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -15,5 +16,17 @@ Status make_empty_folder(const std::string& path);
 /// holds the file `mark`, which the command leaves in all its folders.
 /// errors  InvalidArgument: it holds other files only, or a file is in its way.  System: it cannot be read
 Status check_own_folder(const std::string& path, const std::string& mark);
+/// The names of what a folder holds, sorted.
+/// errors  System: names the folder, which does not exist or cannot be read
+Result<std::vector<std::string>> names_in(const std::string& folder);
+
+/// The same for a folder that need not exist, such as those of /sys.
+/// returns  nothing where it cannot be read
+std::vector<std::string> names_or_none(const std::string& folder);
+
+/// The paths of the regular files in a folder and in the folders below it, sorted. Links to files count as files; links to
+/// folders are not followed.
+/// errors  System: names the folder that cannot be read
+Result<std::vector<std::string>> files_below(const std::string& folder);
 
 }  // namespace ringside

@@ -1,7 +1,5 @@
 #include "base/walk_folder.h"
 
-#include <system_error>
-
 namespace ringside {
 
 namespace fs = std::filesystem;
@@ -21,7 +19,7 @@ std::vector<UnreadFolder> walk_folder(
       const bool is_folder = at->is_directory(ignored) && !at->is_symlink(ignored);
       if (visit(*at) && is_folder) waiting.push_back(at->path());
     }
-    if (failed) unread.push_back({folder.string(), failed.message()});
+    if (failed) unread.push_back({folder.string(), failed});
   }
   return unread;
 }

@@ -3,13 +3,14 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace ringside {
 
 struct UnreadFolder {
   std::string path;
-  std::string why;  ///< "Permission denied"
+  std::error_code error;
 };
 
 /// Visits every entry of the folder and of the folders below it, in no order. Links to folders are not followed.

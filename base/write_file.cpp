@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <span>
@@ -37,17 +39,20 @@ Error stdout_error(int error_number) {
 
 NewFile::NewFile(const std::string& path) : path_(path), draft_(path) {
   std::error_code ignored;
+  const bool is_foreign_link = is_link_of_another_user(path);
   const fs::file_status before = fs::status(path, ignored);
-  const bool is_there = fs::exists(before);
-  const bool leads_nowhere = !is_there && fs::is_symlink(path, ignored);
+  const bool is_there = fs::exists(before) && !is_foreign_link;
+  const bool leads_nowhere = !is_there && !is_foreign_link && fs::is_symlink(path, ignored);
   is_disposable_ = !is_there && !leads_nowhere;
   if (leads_nowhere || (is_there && !fs::is_regular_file(before))) return;
-  // A link stays one: the file that it leads to is replaced.
+  // An own link stays one: the file that it leads to is replaced. A link of another user is itself replaced.
   if (is_there) path_ = fs::canonical(path, ignored).string();
   if (ignored) path_ = path;
   const std::string parent = fs::path(path_).parent_path().string();
   if (::access(parent.empty() ? "." : parent.c_str(), W_OK) != 0) return;
-  draft_ = fmt::format("{}.{}.part", path_, ::getpid());
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) return;
+  draft_ = fmt::format("{}.{:016x}.part", path_, random);
   is_disposable_ = true;
 }
 
@@ -69,7 +74,8 @@ Status NewFile::keep() {
 
 Status write_file(const std::string& path, std::string_view bytes) {
   NewFile fresh(path);
-  UniqueFd file(::open(fresh.draft().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  // O_EXCL: neither a file nor a link that somebody has put in the draft's place is opened.
+  UniqueFd file = open_for_writing(fresh.draft(), fresh.draft() == path ? O_TRUNC : O_EXCL);
   if (!file) return system_error(path + ": cannot be written", errno, kFileHelp);
   if (const Status written = write_into(std::move(file), bytes); !written) {
     return Error{ErrorCode::System, path + ": cannot be written: " + written.error().message,

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/report_error.h"
 #include "base/write_file.h"
 #include "cli/options.h"
 #include "cli/verb.h"
@@ -27,21 +28,9 @@ std::vector<Verb> all_verbs() {
           topo_verb(),      generate_verb(), trace_verb(),   gui_verb()};
 }
 
-/// Words of files and options stand in messages: a terminal is not to do what their control characters say.
-std::string shown(const std::string& text) {
-  std::string plain;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    const bool is_control = (code < 0x20 && c != '\n' && c != '\t') || code == 0x7f;
-    plain += is_control ? fmt::format("\\x{:02x}", code) : std::string(1, c);
-  }
-  return plain;
-}
-
 int report(const Error& error) {
   if (error.is_told_elsewhere) return exit_status(error.code);
-  fmt::print(stderr, "error: {}\n", shown(error.message));
-  if (!error.help.empty()) fmt::print(stderr, "help:  {}\n", shown(error.help));
+  print_error(error);
   return exit_status(error.code);
 }
 
@@ -89,8 +78,13 @@ void end_without_memory() {
 
 int run_words(std::vector<std::string> words) {
   std::set_new_handler(end_without_memory);
-  const Result<int> status = answer_on_stdout([&] { return run_verb(std::move(words)); });
-  return status ? *status : report(status.error());
+  report_exceptions_of_threads();
+  try {
+    const Result<int> status = answer_on_stdout([&] { return run_verb(std::move(words)); });
+    return status ? *status : report(status.error());
+  } catch (...) {
+    return report_exception();
+  }
 }
 
 }  // namespace ringside::cli

@@ -208,8 +208,10 @@ VerbResult run(const BenchArguments& arguments) {
     job.make_executor = gpu_process_executor(gpu, job.communicator.host.transport);
   }
   RINGSIDE_TRY(check_bench(options, job.communicator.wishes));
+  job.memory = bench_memory(options);
   if (!arguments.overlap.empty()) {
-    RINGSIDE_TRY([[maybe_unused]] const OverlapOptions overlap, overlap_options(arguments));
+    RINGSIDE_TRY(const OverlapOptions overlap, overlap_options(arguments));
+    job.memory = overlap.gradients;
   }
   return run_job(job, [&](JobRank& rank) -> Result<int> {
     RINGSIDE_TRY(check_root(options, rank.communicator.nranks()));

@@ -22,6 +22,10 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+Bytes largest_size(const BenchOptions& options) {
+  return options.sizes.empty() ? Bytes{0} : std::ranges::max(options.sizes);
+}
+
 class Sweep {
  public:
   Sweep(Communicator& communicator, const BenchOptions& options)
@@ -32,7 +36,7 @@ class Sweep {
         element_(size_of(options.type).value) {}
 
   Status prepare() {
-    for (const Bytes size : options_.sizes) most_ = std::max(most_, std::size_t{size.value});
+    most_ = std::max(most_, std::size_t{largest_size(options_).value});
     RINGSIDE_TRY(input_, make_side(most_));
     RINGSIDE_TRY(output_, make_side(most_));
     return {};
@@ -216,8 +220,7 @@ class Sweep {
 /// errors  as run_bench()
 Result<LinkPace> measure_links(Communicator& communicator, const BenchOptions& options) {
   constexpr Bytes kShort = 8_B, kEnough = 4_MiB;
-  Bytes longest = kShort;
-  for (const Bytes size : options.sizes) longest = std::max(longest, size);
+  const Bytes longest = std::max(kShort, largest_size(options));
   BenchOptions messages{.collective = Collective::SendRecv,
                         .sizes = {kShort, std::min(longest, kEnough)}};
   messages.check = BenchCheck::Off;
@@ -251,6 +254,12 @@ Status check_bench(const BenchOptions& options, const CallWishes& wishes) {
       .collective = options.collective, .type = options.type, .op = options.op};
   RINGSIDE_TRY(choose_on_host(situation, wishes));
   return {};
+}
+
+Bytes bench_memory(const BenchOptions& options) {
+  constexpr std::uint64_t kBuffers =
+      2;  // input and output; data to verify with is computed element by element
+  return largest_size(options) * kBuffers;
 }
 
 Result<std::vector<BenchRow>> run_bench(Communicator& communicator, const BenchOptions& options,

@@ -88,6 +88,10 @@ struct LinkPace {
 /// returns      latency + size * busbw_factor() / rate
 Seconds expected_time(const LinkPace& pace, Collective collective, Bytes size, int ranks);
 
+/// What run_bench() takes on each rank: the buffers of the largest size, which all sizes use. Of GPUs the copies in host
+/// memory.
+Bytes bench_memory(const BenchOptions& options);
+
 /// Runs the sweep; collective: every rank calls it with the same options.
 /// shape    on_row is called on every rank after each size
 /// errors   as Communicator::run; System: no memory for the buffers

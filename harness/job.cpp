@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/env.h"
+#include "base/free_memory.h"
 #include "base/host_name.h"
 #include "base/path_pattern.h"
 #include "engine/flight/recorder.h"
@@ -183,11 +184,24 @@ Result<int> run_launched_rank(const LaunchInfo& info, const JobOptions& options,
   RINGSIDE_TRY(auto bootstrap, Bootstrap::join({.rank = Rank{info.rank},
                                                 .nranks = info.nranks,
                                                 .id = meeting.id,
+                                                .ticket = meeting.ticket,
                                                 .listen = meeting.listen,
                                                 .join_timeout = join_timeout}));
   meeting.root.reset();
   RINGSIDE_TRY(create_shared_trace(*bootstrap, options));
   return run_rank(std::move(bootstrap), options, main);
+}
+
+/// Whether this host has the memory that its ranks take together. Each rank asks before it joins, so that none of them has
+/// taken any by then.
+Status check_host_memory(const JobOptions& options, int ranks) {
+  constexpr Bytes kRank =
+      16_MiB;  // the process and its connections; 6 to 16 MiB were measured over shm
+  if (options.memory == 0_B) return {};
+  Bytes all = options.memory + kRank;
+  if (__builtin_mul_overflow(all.value, ranks, &all.value)) all = Bytes{UINT64_MAX};
+  return check_memory(all, fmt::format("{} local rank{}", ranks, ranks == 1 ? "" : "s"),
+                      "use smaller buffers, or fewer ranks on this host");
 }
 
 }  // namespace
@@ -197,7 +211,9 @@ Result<int> run_job(const JobOptions& options, const JobMain& main) {
   own.trace_path = filled_in_path(options.trace_path, host_name("localhost"), ::getpid());
   RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
   if (!launched) {
-    return run_local_job(own.local_ranks.value_or(kDefaultLocalRanks), own, main);
+    const int ranks = own.local_ranks.value_or(kDefaultLocalRanks);
+    RINGSIDE_TRY(check_host_memory(own, ranks));
+    return run_local_job(ranks, own, main);
   }
   if (own.local_ranks) {
     return Error{
@@ -205,6 +221,11 @@ Result<int> run_job(const JobOptions& options, const JobMain& main) {
         fmt::format("-n {} under {}, which has started this as rank {} of {}", *own.local_ranks,
                     to_string(launched->launcher), launched->rank, launched->nranks),
         "leave -n away, or start one process without the launcher"};
+  }
+  if (Status enough = check_host_memory(own, launched->local_ranks.value_or(1)); !enough) {
+    Error error = std::move(enough).error();
+    error.is_told_elsewhere = launched->local_rank.value_or(0) != 0;
+    return error;
   }
   return run_launched_rank(*launched, own, main);
 }

@@ -34,6 +34,8 @@ struct JobOptions {
   /// set: as these say
   std::string logs;
   std::optional<std::uint16_t> status_port;  ///< of the status service; none: as NCCL_RAS_ADDR says
+  Bytes memory{
+      0};  ///< what `main` takes on each rank: more than the host has is refused before any starts
   Seconds grace{3};  ///< -n: what the others get to notice by themselves that one failed
   CommunicatorOptions communicator;
   ExecutorMaker make_executor = {};  ///< called in each rank's process; empty: calls run on hosts
@@ -55,7 +57,7 @@ using JobMain = std::function<Result<int>(JobRank&)>;
 ///
 /// Threads  before any is started: it may fork
 /// returns  the exit status that `main` gave (the largest, with -n)
-/// errors   InvalidArgument: -n under a launcher.  Whatever keeps the ranks from joining or ends the job:
+/// errors   InvalidArgument: -n under a launcher.  System: this host's ranks need more memory than it has.  Whatever keeps the ranks from joining or ends the job:
 ///          with -n one Error for the whole job; under a launcher one on each rank, of which those that
 ///          repeat what another rank tells are marked (Error::is_told_elsewhere)
 Result<int> run_job(const JobOptions& options, const JobMain& main);

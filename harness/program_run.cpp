@@ -19,6 +19,42 @@ namespace {
 using hangs::Op;
 using hangs::Step;
 
+std::int64_t elements_of(std::int64_t count, std::int64_t most) {
+  if (count <= most) return count;
+  return most / 2 + static_cast<std::int64_t>(mixed(static_cast<std::uint64_t>(count)) %
+                                              static_cast<std::uint64_t>(most / 2));
+}
+
+int ranks_in(const hangs::Program& program, const Step& step) {
+  return static_cast<int>(program.groups[static_cast<std::size_t>(step.group)].ranks.size());
+}
+
+CollectiveCall call_of(const hangs::Program& program, const Step& step, std::int64_t most) {
+  CollectiveCall call;
+  call.collective = hangs::collective_of(step.op);
+  call.type = step.type;
+  call.count = elements_of(step.count, most);
+  // A program tells what a rank gives, the engine what it gives to each.
+  if (step.op == Op::AllToAll) {
+    const auto ranks = static_cast<std::int64_t>(ranks_in(program, step));
+    call.count = (call.count + ranks - 1) / ranks;
+  }
+  if (hangs::has_root(step.op)) call.root = Rank{step.peer};
+  if (step.op == Op::Send) call.sends = {{Rank{step.peer}, 0, call.count}};
+  if (step.op == Op::Recv) call.recvs = {{Rank{step.peer}, 0, call.count}};
+  return call;
+}
+
+/// Where the calls' data begin in a rank's input, and in its output; last, where they end.
+std::vector<std::size_t> places_of(std::span<const CollectiveCall> calls, int nranks) {
+  std::vector<std::size_t> places{0};
+  for (const CollectiveCall& call : calls) {
+    const std::size_t block = size_of(call.type).value * static_cast<std::size_t>(call.count);
+    places.push_back(places.back() + block * static_cast<std::size_t>(nranks));
+  }
+  return places;
+}
+
 class ProgramRun {
  public:
   ProgramRun(Communicator& world, const hangs::Program& program, std::int64_t most_elements)
@@ -85,23 +121,12 @@ class ProgramRun {
     return {};
   }
 
-  [[nodiscard]] std::int64_t elements_of(std::int64_t count) const {
-    if (count <= most_) return count;
-    return most_ / 2 + static_cast<std::int64_t>(mixed(static_cast<std::uint64_t>(count)) %
-                                                 static_cast<std::uint64_t>(most_ / 2));
-  }
-
   /// Sends and receives that begin together are one call, collectives follow each other: as CallGroup has them.
   Status calls(std::span<const Step> steps) {
     Communicator& communicator = of(steps.front().group);
     std::vector<CollectiveCall> calls;
-    std::vector<std::size_t> places{0};
-    for (const Step& step : steps) {
-      calls.push_back(call_of(step));
-      const std::size_t block =
-          size_of(step.type).value * static_cast<std::size_t>(calls.back().count);
-      places.push_back(places.back() + block * static_cast<std::size_t>(communicator.nranks()));
-    }
+    for (const Step& step : steps) calls.push_back(call_of(program_, step, most_));
+    const std::vector<std::size_t> places = places_of(calls, communicator.nranks());
     input_.resize(std::max(input_.size(), places.back()));
     output_.resize(std::max(output_.size(), places.back()));
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -111,23 +136,6 @@ class ProgramRun {
     if (hangs::is_p2p(steps.front().op)) calls = fuse_messages(calls);
     for (const CollectiveCall& call : calls) RINGSIDE_TRY(communicator.run(call));
     return {};
-  }
-
-  [[nodiscard]] CollectiveCall call_of(const Step& step) const {
-    CollectiveCall call;
-    call.collective = hangs::collective_of(step.op);
-    call.type = step.type;
-    call.count = elements_of(step.count);
-    // A program tells what a rank gives, the engine what it gives to each.
-    if (step.op == Op::AllToAll) {
-      const auto ranks = static_cast<std::int64_t>(
-          program_.groups[static_cast<std::size_t>(step.group)].ranks.size());
-      call.count = (call.count + ranks - 1) / ranks;
-    }
-    if (hangs::has_root(step.op)) call.root = Rank{step.peer};
-    if (step.op == Op::Send) call.sends = {{Rank{step.peer}, 0, call.count}};
-    if (step.op == Op::Recv) call.recvs = {{Rank{step.peer}, 0, call.count}};
-    return call;
   }
 
   Communicator& world_;
@@ -149,7 +157,33 @@ Error wait_elsewhere(const Communicator& world) {
   }
 }
 
+/// Of the input for the steps of one body that take most.
+std::size_t largest_input(const hangs::Program& program, const std::vector<Step>& body,
+                          std::int64_t most) {
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i < body.size();) {
+    const std::span<const Step> steps(body.data() + i, hangs::bundle_length(body, i));
+    i += steps.size();
+    if (steps.front().kind != Step::Kind::Call) continue;
+    std::vector<CollectiveCall> calls;
+    for (const Step& step : steps) calls.push_back(call_of(program, step, most));
+    largest = std::max(largest, places_of(calls, ranks_in(program, steps.front())).back());
+  }
+  return largest;
+}
+
 }  // namespace
+
+Bytes program_memory(const hangs::Program& program, std::int64_t most_elements) {
+  std::size_t largest = 0;
+  for (const hangs::RankProgram& one : program.programs) {
+    largest = std::max(largest, largest_input(program, one.body, most_elements));
+    for (const auto& [iteration, body] : one.odd) {
+      largest = std::max(largest, largest_input(program, body, most_elements));
+    }
+  }
+  return Bytes{2 * largest};  // and an output as long
+}
 
 Result<int> run_program(JobRank& rank, const hangs::Program& program, std::int64_t most_elements) {
   const int nranks = rank.communicator.nranks();

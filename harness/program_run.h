@@ -21,4 +21,7 @@ namespace ringside {
 Result<int> run_program(JobRank& rank, const hangs::Program& program,
                         std::int64_t most_elements = 4096);
 
+/// What run_program() takes on the rank that takes most.
+Bytes program_memory(const hangs::Program& program, std::int64_t most_elements);
+
 }  // namespace ringside

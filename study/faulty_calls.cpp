@@ -175,7 +175,7 @@ Result<FaultyJob> play_faults(const SimPlan& plan, const std::vector<SimRow>& ro
   hangs::Play play = hangs::play(program, faults.network, 1, times);
   job.sizes = times_of_sizes(play, rows.size(), question.iterations);
   if (!play.is_hung()) return job;
-  const EvidenceFolder folder(question.folder);
+  RINGSIDE_TRY(const EvidenceFolder folder, EvidenceFolder::make(question.folder));
   RINGSIDE_TRY(hangs::write_evidence(
       hangs::kept_case(to_string(plan.calls.collective), std::move(program), std::move(play)),
       folder.path()));

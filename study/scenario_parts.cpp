@@ -1,13 +1,11 @@
 #include "study/scenario_parts.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <filesystem>
 
@@ -42,23 +40,13 @@ UniqueFd start_keeper(const std::string& folder) {
   ::_exit(0);
 }
 
-/// No other of this process has had it: its keeper may still be about to remove that.
-std::string new_path() {
-  static std::atomic<int> made = 0;
-  return (fs::temp_directory_path() / fmt::format("ringside-run-{}-{}", ::getpid(), made++))
-      .string();
-}
-
 }  // namespace
 
-EvidenceFolder::EvidenceFolder(const std::string& named)
-    : path_(named.empty() ? new_path() : named), is_kept_(!named.empty()) {
-  if (!is_kept_) alive_ = start_keeper(path_);
-}
-
-EvidenceFolder::~EvidenceFolder() {
-  std::error_code ignored;
-  if (!is_kept_) fs::remove_all(path_, ignored);
+Result<EvidenceFolder> EvidenceFolder::make(const std::string& named) {
+  if (!named.empty()) return EvidenceFolder(named, {}, std::nullopt);
+  RINGSIDE_TRY(TemporaryFolder temporary, TemporaryFolder::make("run"));
+  UniqueFd alive = start_keeper(temporary.path());
+  return EvidenceFolder({}, std::move(alive), std::move(temporary));
 }
 
 std::int64_t most_calls(const hangs::Program& program) {

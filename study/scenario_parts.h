@@ -1,9 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "base/temporary.h"
 #include "harness/hangs/program.h"
 #include "study/asked_job.h"
 #include "study/scenario_run.h"
@@ -11,21 +14,22 @@
 /// What runs on real ranks and on simulated ones have in common.
 namespace ringside::study {
 
-/// A folder that goes when it is no longer needed, unless somebody named it; also where this process and those that it
-/// started are ended by a signal.
+/// The folder that the user named, which is kept; else a temporary one, which is removed with the object. The temporary
+/// folder is also removed where a signal ends this process and those that it started.
 class EvidenceFolder {
  public:
-  explicit EvidenceFolder(const std::string& named);
-  ~EvidenceFolder();
-  EvidenceFolder(const EvidenceFolder&) = delete;
-  EvidenceFolder& operator=(const EvidenceFolder&) = delete;
+  /// named   is not made here; empty: none
+  /// errors  as TemporaryFolder::make()
+  static Result<EvidenceFolder> make(const std::string& named);
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return temporary_ ? temporary_->path() : named_; }
 
  private:
-  const std::string path_;
-  const bool is_kept_;
-  UniqueFd alive_;  ///< closed when all of them are gone
+  EvidenceFolder(std::string named, UniqueFd alive, std::optional<TemporaryFolder> temporary)
+      : named_(std::move(named)), alive_(std::move(alive)), temporary_(std::move(temporary)) {}
+  std::string named_;
+  UniqueFd alive_;                            ///< closed once all of these processes have ended
+  std::optional<TemporaryFolder> temporary_;  // removed before `alive_` is closed
 };
 
 /// That a rank of the program makes, of the rank that makes most.

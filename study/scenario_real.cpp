@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -22,13 +21,13 @@ constexpr std::int64_t kMostElements = 1 << 20;
 /// Of processes that are there, for one that is not.
 constexpr Seconds kJoinPatience{3};
 
-namespace fs = std::filesystem;
 using End = ScenarioOutcome::End;
 
-/// Beside them there may be a trace and logs.
-bool has_dumps(const std::string& folder) {
-  return std::ranges::any_of(fs::directory_iterator(folder), [](const fs::directory_entry& one) {
-    return one.path().extension() != ".rtrace" && one.path().extension() != ".log";
+/// Besides dumps there may be a trace and logs.
+Result<bool> has_dumps(const std::string& folder) {
+  RINGSIDE_TRY(const std::vector<std::string> names, names_in(folder));
+  return std::ranges::any_of(names, [](const std::string& name) {
+    return !name.ends_with(".rtrace") && !name.ends_with(".log");
   });
 }
 
@@ -48,13 +47,14 @@ Status check_launch(const LaunchInfo& launched, const ScenarioQuestion& question
 }
 
 /// Ranks on other hosts write theirs as they hear of the end. Whoever is gone writes none.
-void await_dumps(const std::string& folder, int ranks) {
+Status await_dumps(const std::string& folder, int ranks) {
   constexpr int kTries = 30;
   for (int i = 0; i < kTries; ++i) {
-    const auto files = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
-    if (files > ranks) return;  // and the trace
+    RINGSIDE_TRY(const std::vector<std::string> names, names_in(folder));
+    if (std::ssize(names) > ranks) break;  // and the trace
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+  return {};
 }
 
 /// In simulated time nobody gives up without a watchdog: real ranks wait for what the plan says to be over, and 2 s.
@@ -105,7 +105,7 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
     hangs::Program tried = program;
     if (const auto planned = plan_faults(drawn, tried)) outcome.notes = planned->idle;
   }
-  const EvidenceFolder folder(question.folder);
+  RINGSIDE_TRY(const EvidenceFolder folder, EvidenceFolder::make(question.folder));
   // The others come no further than to the first one.
   if (outcome.speaks) RINGSIDE_TRY(make_empty_folder(folder.path()));
   ringside::JobOptions job;  // the other one is a question's
@@ -121,6 +121,7 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
     };
   }
   job.grace = Seconds{1};
+  job.memory = program_memory(program, kMostElements);
   job.communicator.family = scenario.outline.families.front().name;
   job.faults = drawn;
   job.dumps = folder.path();
@@ -134,8 +135,9 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   outcome.failure = status.error().message;
   outcome.end = End::Failed;
   if (!outcome.speaks) return outcome;
-  if (launched) await_dumps(folder.path(), scenario.outline.ranks);
-  if (!has_dumps(folder.path())) {
+  if (launched) RINGSIDE_TRY(await_dumps(folder.path(), scenario.outline.ranks));
+  RINGSIDE_TRY(const bool are_dumps_there, has_dumps(folder.path()));
+  if (!are_dumps_there) {
     if (scenario.absent.empty()) return outcome;
     // No call was made, so there are no dumps: what the job said is all there is.
     std::ofstream(folder.path() + "/job.log") << outcome.failure << "\n";

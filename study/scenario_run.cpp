@@ -147,8 +147,8 @@ class SimulatedRun {
     if (scenario_.broken.empty()) return {};
     const auto whole = CallClock::make(base, scenario_.outline.ranks);
     if (!whole) return of_the_cluster(whole.error());
-    hosts_folder_.emplace(std::string());
-    RINGSIDE_TRY(make_empty_folder(hosts_folder_->path()));
+    RINGSIDE_TRY(EvidenceFolder hosts, EvidenceFolder::make({}));
+    hosts_folder_.emplace(std::move(hosts));
     auto broken = broken_job(scenario_, whole->hosts(), hosts_folder_->path());
     if (!broken) return of_the_cluster(broken.error());
     base.job = *std::move(broken);
@@ -159,7 +159,7 @@ class SimulatedRun {
   Result<ScenarioOutcome> run_start() {
     outcome_.ranks = outcome_.kinds = scenario_.outline.ranks;
     outcome_.end = End::Hang;
-    const EvidenceFolder folder(question_.folder);
+    RINGSIDE_TRY(const EvidenceFolder folder, EvidenceFolder::make(question_.folder));
     RINGSIDE_TRY(hangs::write_start_evidence(scenario_.name, hangs::make_program(scenario_.outline),
                                              scenario_.absent, folder.path()));
     RINGSIDE_TRY(outcome_.verdict, verdict_of(folder.path()));
@@ -273,7 +273,7 @@ class SimulatedRun {
     if (question_.keeps_calls) keep_calls(play, whole_, outcome_);
     const bool wants_dumps = !question_.folder.empty() && !question_.keeps_calls;
     if (outcome_.end == End::Finished && !wants_dumps) return std::move(outcome_);
-    const EvidenceFolder folder(question_.folder);
+    RINGSIDE_TRY(const EvidenceFolder folder, EvidenceFolder::make(question_.folder));
     const bool is_hung = outcome_.end == End::Hang;
     hangs::HangCase left =
         hangs::kept_case(scenario_.name, std::move(whole_), std::move(play), scenario_.watchdog);

@@ -82,7 +82,8 @@ std::string path_of_machine(const PublishedRow& row, const std::string& folder) 
   const std::string per_node = fmt::format("{}@{}", row.system, row.ranks / row.nodes);
   for (const std::string& name : {per_node + "-" + slug_of(row.note), per_node, row.system}) {
     const std::string path = fmt::format("{}/{}.yaml", folder, name);
-    if (std::filesystem::exists(path)) return path;
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) return path;
   }
   return {};
 }

@@ -81,14 +81,15 @@ struct BlockTransfer {
 
 class Bootstrap::Impl {
  public:
-  Impl(const BootstrapOptions& options, Wakeup off) : options_(options), off_(std::move(off)) {
+  Impl(const BootstrapOptions& options, Wakeup off)
+      : options_(options), off_(std::move(off)), secret_(options.id.secret) {
     address_ = with_port(options.listen.value_or(loopback_address()), 0);
     if (options_.who.empty()) options_.who = host_and_pid();
   }
 
   [[nodiscard]] Rank rank() const { return options_.rank; }
   [[nodiscard]] int nranks() const { return options_.nranks; }
-  [[nodiscard]] const Secret& secret() const { return options_.id.secret; }
+  [[nodiscard]] const Secret& secret() const { return secret_; }
   [[nodiscard]] Clock& clock() const { return *options_.clock; }
   [[nodiscard]] const SocketAddress& address() const { return address_; }
   [[nodiscard]] Patience patience(Deadline until) const { return {until, off_}; }
@@ -96,19 +97,22 @@ class Bootstrap::Impl {
   Status join() {
     RINGSIDE_TRY(const UniqueFd root, reach_root());
     say_where();
-    RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
-                 Acceptor::listen(Endpoint{with_port(address_, 0)}, secret(), {}, clock()));
-    RINGSIDE_TRY(introduce(root, std::get<SocketAddress>(acceptor->address())));
+    // Who connects before this rank has the root's secret waits in the listener's queue.
+    RINGSIDE_TRY(UniqueFd listener, listen_on(Endpoint{with_port(address_, 0)}));
+    RINGSIDE_TRY(const Endpoint here, local_endpoint(listener.get()));
+    RINGSIDE_TRY(introduce(root, std::get<SocketAddress>(here)));
     RINGSIDE_TRY(const SocketAddress successor, hear_out(root));
+    RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
+                 Acceptor::serve(std::move(listener), secret(), {}, clock()));
     return report(root, link(*acceptor, Endpoint{successor}));
   }
 
   RingLinks take_watch_links() { return std::exchange(watch_links_, {}); }
 
-  /// Of where the ranks met and of their secret, which it does not tell.
+  /// Of the ranks' secret, which it does not tell.
   [[nodiscard]] std::uint64_t job() const {
     if (nranks() == 1) return 1;
-    const Secret hash = derive_secret("job " + to_string(options_.id));
+    const Secret hash = derive_secret("job " + to_string(UniqueId{{}, secret_}));
     std::uint64_t number = 0;
     std::memcpy(&number, hash.bytes.data(), sizeof number);
     return number;
@@ -195,7 +199,7 @@ class Bootstrap::Impl {
     const Patience patience = join_patience();
     Status done = shake_hands(root.get(), HandshakeRole::Connecting, secret(), patience);
     if (done) {
-      const JoinMessage join{to_int(rank()), nranks(), listen, options_.who};
+      const JoinMessage join{to_int(rank()), nranks(), listen, options_.who, options_.ticket};
       done = send_frame(root.get(), to_bytes(join), patience);
     }
     if (done) return {};
@@ -250,6 +254,7 @@ class Bootstrap::Impl {
   /// returns  the successor's address
   Result<SocketAddress> hear_out(const UniqueFd& root) {
     std::optional<SocketAddress> successor;
+    bool is_admitted = false;
     for (;;) {
       const auto frame = recv_frame(root.get(), kMessageLimit, join_patience());
       if (!frame && frame.error().code == ErrorCode::Timeout) {
@@ -265,6 +270,10 @@ class Bootstrap::Impl {
       switch (message.kind) {
         case RootMessage::Kind::Waiting:
           break;
+        case RootMessage::Kind::Admitted:
+          secret_ = message.secret;
+          is_admitted = true;
+          break;
         case RootMessage::Kind::Successor:
           successor = message.successor;
           break;
@@ -274,8 +283,8 @@ class Bootstrap::Impl {
           return told(message.error);
         case RootMessage::Kind::Linked:
         case RootMessage::Kind::Everybody:
-          if (successor) return *successor;
-          return Error{ErrorCode::Corrupt, root_text() + " named no successor"};
+          if (successor && is_admitted) return *successor;
+          return Error{ErrorCode::Corrupt, root_text() + " named no successor or no secret"};
       }
     }
   }
@@ -318,6 +327,7 @@ class Bootstrap::Impl {
 
   BootstrapOptions options_;
   const Wakeup off_;  ///< signalled by abort()
+  Secret secret_;     ///< the job's, then the one that the root gave
   SocketAddress address_;
   RingLinks links_;        ///< empty when there is one rank
   RingLinks watch_links_;  ///< likewise, and once they are taken

@@ -23,7 +23,8 @@ struct RingLinks;
 struct BootstrapOptions {
   Rank rank{0};
   int nranks = 1;
-  UniqueId id = {};  ///< not read when nranks is 1
+  UniqueId id = {};    ///< not read when nranks is 1
+  Secret ticket = {};  ///< of rank 0, whose root wants it
   /// The interface where other ranks reach this one. None: the one that leads to the root.
   std::optional<SocketAddress> listen = {};
   Nanoseconds join_timeout = kJoinTimeout;
@@ -81,6 +82,7 @@ class Bootstrap {
   [[nodiscard]] int nranks() const;
   [[nodiscard]] Rank next() const;
   [[nodiscard]] Rank previous() const;
+  /// Of the root, which gave it to the ranks that it admitted. They prove themselves to each other with it.
   [[nodiscard]] const Secret& secret() const;
   /// The one for all who work with the ring.
   [[nodiscard]] Clock& clock() const;

@@ -60,6 +60,7 @@ class BootstrapRoot::Impl {
 
   [[nodiscard]] const SocketAddress& address() const { return address_; }
   [[nodiscard]] UniqueId id() const { return {address_, options_.secret}; }
+  [[nodiscard]] const Secret& ticket() const { return ticket_; }
 
  private:
   [[nodiscard]] Clock& clock() const { return *options_.clock; }
@@ -120,6 +121,7 @@ class BootstrapRoot::Impl {
     const int rank = join->rank;
     at(rank) = Member{std::move(accepted.fd), *std::move(join)};
     ++came_;
+    say(at(rank)->fd, {.kind = RootMessage::Kind::Admitted, .secret = admitted_});
     expires_ = deadline_in(options_.join_timeout, clock());
     comfort_at_ = deadline_in(comfort_pause(), clock());
     introduce(rank);
@@ -148,6 +150,10 @@ class BootstrapRoot::Impl {
     if (join.rank < 0 || join.rank >= nranks_) {
       return bad(fmt::format("{} is outside 0-{}", who, nranks_ - 1),
                  "ranks count from 0; see how this one was started");
+    }
+    if (options_.wants_ticket && join.rank == 0 && join.ticket != ticket_) {
+      return bad(fmt::format("{} is not the process that runs the root", who),
+                 "start rank 0 once; two jobs at one address need two RINGSIDE_SECRETs");
     }
     if (const auto& first = at(join.rank)) {
       return bad(fmt::format("rank {} came twice: {} and {}", join.rank, first->join.who, join.who),
@@ -300,6 +306,8 @@ class BootstrapRoot::Impl {
   const std::unique_ptr<Acceptor> acceptor_;
   const SocketAddress address_;
   const Wakeup wake_;
+  const Secret admitted_ = random_secret();
+  const Secret ticket_ = random_secret();
 
   // Only the thread's:
   int nranks_;
@@ -334,5 +342,6 @@ BootstrapRoot::~BootstrapRoot() = default;
 
 const SocketAddress& BootstrapRoot::address() const { return impl_->address(); }
 UniqueId BootstrapRoot::id() const { return impl_->id(); }
+Secret BootstrapRoot::ticket() const { return impl_->ticket(); }
 
 }  // namespace ringside

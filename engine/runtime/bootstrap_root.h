@@ -15,7 +15,8 @@ inline constexpr Nanoseconds kJoinTimeout = std::chrono::seconds(8);
 struct RootOptions {
   SocketAddress listen = loopback_address();  ///< port 0: a free one
   Secret secret = {};
-  int nranks = 0;  ///< 0: as many as the first rank to come says
+  bool wants_ticket = false;  ///< rank 0 runs this root, and no other process is to come as rank 0
+  int nranks = 0;             ///< 0: as many as the first rank to come says
   Nanoseconds join_timeout = kJoinTimeout;
   Clock* clock = &real_clock();  ///< of its waits; outlives it
 };
@@ -28,7 +29,9 @@ struct RootOptions {
 /// rank, no second path for a firewall to block, and a rank that dies is noticed by its connection.
 ///
 /// It refuses a rank outside 0 .. n-1, one that came before, and one that has another n; the rank
-/// gets the reason and the others go on waiting. When nobody new comes for `join_timeout`, every rank
+/// gets the reason and the others go on waiting. A rank that it admits gets a random secret of this root: with it the ranks
+/// prove themselves to each other from then on, so that knowing the job's secret, which may be easy to guess, does not allow
+/// anybody to take the place of a rank that has joined. When nobody new comes for `join_timeout`, every rank
 /// is told which ranks are missing, and when one leaves, that it left; the job has then failed. Once all
 /// have come they link up with their neighbours, and say so; who does not is named likewise.
 ///
@@ -47,6 +50,9 @@ class BootstrapRoot {
 
   /// What the ranks need to come here; not for a root that listens on all interfaces (0.0.0.0).
   [[nodiscard]] UniqueId id() const;
+
+  /// For BootstrapOptions::ticket of rank 0.
+  [[nodiscard]] Secret ticket() const;
 
  private:
   class Impl;

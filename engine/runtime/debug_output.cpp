@@ -61,8 +61,7 @@ struct DebugOutput::State {
         log(version, settings.shown, host, of_pid, settings.times) {
     if (settings.file.empty()) return;
     // Behind each other's lines, where several processes name one file.
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
-    file = UniqueFd(::open(settings.file.c_str(), kFlags, 0666));
+    file = open_for_writing(settings.file, O_TRUNC | O_APPEND);
     if (!file) {
       log.set_time(now());
       log.warn({::gettid(), place}, {"engine/runtime/debug_output.cpp", __LINE__, "open"},

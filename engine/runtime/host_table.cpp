@@ -11,6 +11,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/write_file.h"
 #include "engine/runtime/host_tables.h"
 
 namespace ringside {
@@ -152,20 +153,12 @@ Result<HostTable> load_host_table(const std::string& path) {
 }
 
 Status save_host_table(const HostTable& table, const std::string& path) {
-  const auto failed = [&] {
-    return Error{ErrorCode::System, fmt::format("cannot write {}", path),
-                 "give another place by XDG_CONFIG_HOME"};
-  };
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::trunc);
-  file << to_yaml(table);
-  file.close();
-  if (!file) return failed();
-  std::error_code error;
-  std::filesystem::rename(fresh, path, error);
-  if (error) return failed();
+  if (const Status written = write_file(path, to_yaml(table)); !written) {
+    return Error{ErrorCode::System, written.error().message,
+                 "give another place by XDG_CONFIG_HOME"};
+  }
   return {};
 }
 

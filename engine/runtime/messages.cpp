@@ -43,6 +43,11 @@ class Writer {
     return text(value.message, kErrorTextLimit).text(value.help, kErrorTextLimit);
   }
 
+  Writer& secret(const Secret& value) {
+    bytes_.insert(bytes_.end(), value.bytes.begin(), value.bytes.end());
+    return *this;
+  }
+
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
@@ -95,6 +100,12 @@ class Reader {
     return value;
   }
 
+  Secret secret() {
+    Secret value;
+    std::ranges::copy(take(value.bytes.size()), value.bytes.begin());
+    return value;
+  }
+
   [[nodiscard]] Status finish(const char* what) const {
     if (!is_bad_ && rest_.empty()) return {};
     return Error{ErrorCode::Corrupt, fmt::format("malformed {} message", what),
@@ -143,6 +154,7 @@ std::vector<std::byte> to_bytes(const JoinMessage& message) {
       .number(std::int32_t{message.nranks})
       .address(message.listen)
       .text(message.who, kWhoLimit)
+      .secret(message.ticket)
       .take();
 }
 
@@ -154,6 +166,7 @@ Result<JoinMessage> parse_join(std::span<const std::byte> bytes) {
   message.nranks = reader.number<std::int32_t>();
   message.listen = reader.address();
   message.who = reader.text(kWhoLimit);
+  message.ticket = reader.secret();
   RINGSIDE_TRY(reader.finish("join"));
   return message;
 }
@@ -171,15 +184,17 @@ std::vector<std::byte> to_bytes(const RootMessage& message) {
   writer.number(static_cast<std::uint8_t>(message.kind));
   if (message.kind == RootMessage::Kind::Successor) writer.address(message.successor);
   if (has_error(message.kind)) writer.error(message.error);
+  if (message.kind == RootMessage::Kind::Admitted) writer.secret(message.secret);
   return writer.take();
 }
 
 Result<RootMessage> parse_root(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   RootMessage message;
-  message.kind = read_kind(reader, RootMessage::Kind::Linked);
+  message.kind = read_kind(reader, RootMessage::Kind::Admitted);
   if (message.kind == RootMessage::Kind::Successor) message.successor = reader.address();
   if (has_error(message.kind)) message.error = reader.error();
+  if (message.kind == RootMessage::Kind::Admitted) message.secret = reader.secret();
   RINGSIDE_TRY(reader.finish("root's"));
   return message;
 }

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "engine/runtime/call_signature.h"
 #include "engine/transport/address.h"
+#include "engine/transport/handshake.h"
 #include "engine/transport/transport.h"
 
 /// What ranks say to the root and to each other, and how it lies in bytes: numbers are little-endian,
@@ -27,6 +28,7 @@ struct JoinMessage {
   int nranks = 0;
   SocketAddress listen;  ///< where its ring predecessor reaches it
   std::string who;       ///< "host:pid", for people; the first 64 bytes are sent
+  Secret ticket = {};    ///< of rank 0: BootstrapRoot::ticket(), where the root wants one
 };
 std::vector<std::byte> to_bytes(const JoinMessage& message);
 Result<JoinMessage> parse_join(std::span<const std::byte> bytes);
@@ -40,10 +42,13 @@ struct RootMessage {
     Failure = 4,    ///< it will not be; `error` says why. All get it, rank 0 tells it.
     Linked = 6,     ///< all have their links
     Refused = 5,    ///< not with you; `error` says why. Only this rank gets it.
+    Admitted =
+        7,  ///< the first message to a rank that was not refused; `secret` is its own from now on
   };
   Kind kind = Kind::Waiting;
   SocketAddress successor = {};  ///< of Successor
   Error error = {};              ///< of Failure and Refused
+  Secret secret = {};  ///< of Admitted: 128 random bits that the admitted ranks alone know
 };
 std::vector<std::byte> to_bytes(const RootMessage& message);
 Result<RootMessage> parse_root(std::span<const std::byte> bytes);

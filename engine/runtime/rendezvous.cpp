@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/remark.h"
 #include "base/text.h"
 #include "engine/runtime/pmix_exchange.h"
 #include "engine/transport/interface.h"
@@ -94,6 +95,7 @@ class Meeting {
     if (info_.rank == 0) {
       RINGSIDE_TRY(const Interface interface, choose_interface(there_, wish_));
       RINGSIDE_TRY(result.root, start_root(interface.address, random_secret()));
+      result.ticket = result.root->ticket();
       mine = to_string(result.root->id());
     }
     RINGSIDE_TRY(const std::string text, pmix_share(mine, deadline_in(join_timeout_, clock_)));
@@ -128,22 +130,35 @@ class Meeting {
     // The host's own name often resolves to loopback here (127.0.1.1 on Debian), and the name of a
     // service to an address that no interface has: the other hosts come by another address then.
     const bool is_reachable = is_here_only || (has_interface(address) && !is_loopback(address));
-    const SocketAddress bound = is_reachable ? address : any_address(address.family, address.port);
-    RINGSIDE_TRY(result.root, start_root(bound, place.secret));
     if (!is_reachable) {
-      result.id.root = loopback_of(address.family, address.port);
-      if (!result.listen) {
-        RINGSIDE_TRY(const Interface interface, choose_interface(there_, wish_));
-        result.listen = interface.address;
-      }
+      InterfaceWish wish = wish_;
+      wish.family = address.family;  // by which the others resolve the name
+      RINGSIDE_TRY(const Interface interface, choose_interface(there_, wish));
+      result.id.root = with_port(interface.address, address.port);
+      if (!result.listen) result.listen = interface.address;
     }
+    RINGSIDE_TRY(result.root, start_root(result.id.root, place.secret));
+    result.ticket = result.root->ticket();
+    const bool is_guessable = environment_("RINGSIDE_SECRET").value_or("").empty();
+    if (is_guessable && info_.nranks > 1) warn_of_derived_secret(result.id.root, place.way);
     return result;
+  }
+
+  /// Rank 0 alone says it.
+  static void warn_of_derived_secret(const SocketAddress& root, const char* way) {
+    remark({"engine/runtime/rendezvous.cpp", __LINE__, __func__},
+           fmt::format("RINGSIDE_SECRET is not set: the secret of this job is derived from {}'s "
+                       "port and ids, which others may know, and whoever reaches {} can join the "
+                       "job as a rank that has not come yet. Set RINGSIDE_SECRET to the same "
+                       "random text on every rank (openssl rand -hex 16).",
+                       way, to_string(root)));
   }
 
   Result<std::unique_ptr<BootstrapRoot>> start_root(const SocketAddress& listen,
                                                     const Secret& secret) {
     return BootstrapRoot::start({.listen = listen,
                                  .secret = secret,
+                                 .wants_ticket = true,
                                  .nranks = info_.nranks,
                                  .join_timeout = join_timeout_,
                                  .clock = &clock_});
@@ -159,13 +174,6 @@ class Meeting {
   [[nodiscard]] bool has_interface(const SocketAddress& address) const {
     return std::ranges::any_of(
         there_, [&](const Interface& one) { return one.address == with_port(address, 0); });
-  }
-
-  static SocketAddress loopback_of(SocketAddress::Family family, std::uint16_t port) {
-    if (family == SocketAddress::Family::V4) return loopback_address(port);
-    SocketAddress address = any_address(family, port);
-    address.ip.back() = 1;  // ::1
-    return address;
   }
 
   [[nodiscard]] Secret secret_of(const std::string& job) const {

@@ -14,6 +14,7 @@ namespace ringside {
 /// What a launched process needs to join its job.
 struct Rendezvous {
   UniqueId id;
+  Secret ticket = {};  ///< for BootstrapOptions::ticket
   /// On rank 0, where its root is not elsewhere. Keep it until Bootstrap::join() has returned.
   std::unique_ptr<BootstrapRoot> root;
   /// For BootstrapOptions::listen.
@@ -36,7 +37,12 @@ struct Rendezvous {
 /// channel for one, so the secret is derived from RINGSIDE_SECRET and what the job has of its own
 /// (port, TORCHELASTIC_RUN_ID, Slurm's job and step). Without RINGSIDE_SECRET that keeps accidents apart:
 /// another job's ranks, a port scanner, a stale process. It does not stop somebody who can reach the port
-/// and knows or guesses these ids; RINGSIDE_SECRET does, when it is long and random (openssl rand -hex 16).
+/// and knows or guesses these ids; RINGSIDE_SECRET does, when it is long and random (openssl rand -hex 16). Rank 0 warns
+/// where it is not set. A rank that has joined keeps its place all the same (BootstrapRoot).
+///
+/// The root listens at the address that the way names. Where that is no address of this host that others reach, it listens
+/// at the interface that NCCL_SOCKET_IFNAME or else choose_interface() gives, never at all of them: the other hosts have to
+/// resolve the name to that one.
 ///
 /// join_timeout  for the root, and for what rank 0 publishes
 /// clock         of both

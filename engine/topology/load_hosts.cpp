@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/topology/host_source.h"
@@ -68,12 +69,10 @@ Error unknown_source(const std::string& name) {
   const auto presets = host_preset_names();
   std::vector<std::string> files;
   const std::filesystem::path path{name};
-  std::error_code ignored;
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const auto extension = entry.path().extension();
-    if (extension == ".xml" || extension == ".yaml") {
-      files.push_back((path.parent_path() / entry.path().filename()).string());
+  for (const std::string& entry : names_or_none(folder)) {
+    if (entry.ends_with(".xml") || entry.ends_with(".yaml")) {
+      files.push_back((path.parent_path() / entry).string());
     }
     if (files.size() == 1000) break;
   }

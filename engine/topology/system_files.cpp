@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/text.h"
 
 namespace ringside {
@@ -52,9 +53,7 @@ void SystemFiles::read_link(HostPci& function) const {
 std::vector<HostNet> SystemFiles::rdma_ports(const std::string& device) const {
   const std::string ports = "class/infiniband/" + device + "/ports";
   std::vector<HostNet> up;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(root_ + "/" + ports, ignored)) {
-    const std::string port = entry.path().filename().string();
+  for (const std::string& port : names_or_none(root_ + "/" + ports)) {
     if (leading_int(read(ports + "/" + port + "/state")) != 4) continue;  // "4: ACTIVE"
     HostNet net{.name = device};
     net.port = leading_int(port);
@@ -77,13 +76,7 @@ std::optional<HostNet> SystemFiles::interface(const std::string& name) const {
 }
 
 std::vector<std::string> SystemFiles::interfaces() const {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(root_ + "/class/net", ignored)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+  return names_or_none(root_ + "/class/net");
 }
 
 bool SystemFiles::has_peer_memory() const {

@@ -220,6 +220,11 @@ class Acceptor::Impl {
 Result<std::unique_ptr<Acceptor>> Acceptor::listen(const Endpoint& endpoint, const Secret& secret,
                                                    AcceptorLimits limits, Clock& clock) {
   RINGSIDE_TRY(UniqueFd listener, listen_on(endpoint));
+  return serve(std::move(listener), secret, limits, clock);
+}
+
+Result<std::unique_ptr<Acceptor>> Acceptor::serve(UniqueFd listener, const Secret& secret,
+                                                  AcceptorLimits limits, Clock& clock) {
   RINGSIDE_TRY(Endpoint address, local_endpoint(listener.get()));
   RINGSIDE_TRY(Wakeup wake, Wakeup::make());
   RINGSIDE_TRY(Wakeup ready, Wakeup::make(Wakeup::Kind::Counter));

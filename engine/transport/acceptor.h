@@ -47,6 +47,10 @@ class Acceptor {
   static Result<std::unique_ptr<Acceptor>> listen(const Endpoint& endpoint, const Secret& secret,
                                                   AcceptorLimits limits = {},
                                                   Clock& clock = real_clock());
+  /// The same with a socket that listens already, as listen_on() gives it.
+  static Result<std::unique_ptr<Acceptor>> serve(UniqueFd listener, const Secret& secret,
+                                                 AcceptorLimits limits = {},
+                                                 Clock& clock = real_clock());
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;

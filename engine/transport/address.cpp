@@ -114,13 +114,6 @@ SocketAddress loopback_address(std::uint16_t port) {
   return address;
 }
 
-SocketAddress any_address(SocketAddress::Family family, std::uint16_t port) {
-  SocketAddress address;
-  address.family = family;
-  address.port = port;
-  return address;
-}
-
 bool is_loopback(const SocketAddress& address) {
   if (address.family == SocketAddress::Family::V4) return address.ip[0] == 127;
   return std::all_of(address.ip.begin(), address.ip.end() - 1,

@@ -22,8 +22,7 @@ struct SocketAddress {
   friend bool operator==(const SocketAddress&, const SocketAddress&) = default;
 };
 
-SocketAddress loopback_address(std::uint16_t port = 0);                       ///< 127.0.0.1
-SocketAddress any_address(SocketAddress::Family family, std::uint16_t port);  ///< all interfaces
+SocketAddress loopback_address(std::uint16_t port = 0);  ///< 127.0.0.1
 bool is_loopback(const SocketAddress& address);
 
 /// The same address with another port.

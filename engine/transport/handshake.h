@@ -20,7 +20,7 @@ struct Secret {
 /// 128 bits from the operating system.
 Secret random_secret();
 
-inline constexpr std::uint16_t kWireVersion = 1;  ///< of everything that ranks say to each other
+inline constexpr std::uint16_t kWireVersion = 2;  ///< of everything that ranks say to each other
 
 enum class HandshakeRole : std::uint8_t { Connecting = 1, Accepting = 2 };
 

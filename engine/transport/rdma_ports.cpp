@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/folder.h"
 #include "engine/transport/name_rule.h"
 #include "engine/transport/rdma_message.h"
 
@@ -46,10 +47,8 @@ std::string card_at(const fs::path& device) {
 
 std::vector<RdmaPort::Entry> read_gids(const fs::path& port) {
   std::vector<RdmaPort::Entry> gids;
-  std::error_code ignored;
-  for (const auto& file : fs::directory_iterator(port / "gids", ignored)) {
-    const std::string index = file.path().filename();
-    const std::optional<Gid> gid = parse_gid(first_line(file.path()));
+  for (const std::string& index : names_or_none(port / "gids")) {
+    const std::optional<Gid> gid = parse_gid(first_line(port / "gids" / index));
     if (!gid) continue;
     // The kernel calls v1 what InfiniBand and the first RoCE have alike.
     const std::string type = first_line(port / "gid_attrs" / "types" / index);
@@ -151,10 +150,10 @@ std::string RdmaPort::text() const {
 
 std::vector<RdmaPort> read_rdma_ports(const std::string& root) {
   std::vector<RdmaPort> ports;
-  std::error_code ignored;
-  for (const auto& device : fs::directory_iterator(root, ignored)) {
-    for (const auto& port : fs::directory_iterator(device.path() / "ports", ignored)) {
-      ports.push_back(read_port(device.path(), port.path()));
+  for (const std::string& device : names_or_none(root)) {
+    const fs::path folder = fs::path(root) / device;
+    for (const std::string& port : names_or_none(folder / "ports")) {
+      ports.push_back(read_port(folder, folder / "ports" / port));
     }
   }
   std::ranges::sort(ports, [](const RdmaPort& a, const RdmaPort& b) {
@@ -248,7 +247,8 @@ bool has_peer_memory(const std::string& root) {
                                  "kernel/mm/memory_peers/nv_mem/version",
                                  "kernel/mm/memory_peers/nv_mem_nc/version"};
   return std::ranges::any_of(kVersions, [&](const char* file) {
-    return std::filesystem::exists(std::filesystem::path(root) / file);
+    std::error_code ignored;
+    return std::filesystem::exists(std::filesystem::path(root) / file, ignored);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/free_memory.h"
 #include "engine/transport/mapping.h"
 #include "engine/transport/sealed_file.h"
 
@@ -47,6 +48,8 @@ Result<SharedMemory> SharedMemory::allocate(Bytes size) {
   if (size.value == 0) {
     return Error{ErrorCode::InvalidArgument, "no bytes to allocate", "give 1 or more"};
   }
+  // Mapping fills all pages: the kernel would kill a process of this host for what it does not have.
+  RINGSIDE_TRY(check_memory(size, "a shared buffer", "allocate less"));
   RINGSIDE_TRY(UniqueFd fd, make_sealed_file(size.value));
   RINGSIDE_TRY(Mapping mapping, Mapping::map(fd.get(), size.value));
   // Where the system leaves it to programs, long buffers walk through fewer pages this way.

@@ -23,7 +23,7 @@ class SharedRegion;
 /// Threads    several objects, several threads
 class SharedMemory {
  public:
-  /// Zeroed. errors  System: there is not as much memory
+  /// Zeroed. errors  System: this host, or the control group, has less memory; InvalidArgument: no bytes
   static Result<SharedMemory> allocate(Bytes size);
 
   SharedMemory(SharedMemory&&) noexcept = default;

@@ -1,14 +1,12 @@
 #include "gui/model/open.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <system_error>
 
-#include "base/fd.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "base/vocabulary.h"
 #include "base/wording.h"
@@ -143,35 +141,9 @@ Opened open_dumps(const std::vector<std::string>& paths) {
   return std::make_shared<const Document>(std::move(document));
 }
 
-/// A folder that goes with the object.
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> make() {
-    std::error_code failed;
-    const fs::path base = fs::temp_directory_path(failed);
-    std::string name = (failed ? fs::path("/tmp") : base) / "ringside-gui-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) {
-      return system_error(fmt::format("{}: cannot be made", name), errno,
-                          "name a folder that can be written to: TMPDIR=PATH");
-    }
-    return TemporaryFolder(std::move(name));
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 /// more  what is known of it beside its calls
 Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
-  RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
+  RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("gui"));
   const std::string name = scenario.name;
   const std::string about = scenario.about;
   const std::string files = folder.path() + "/job";
@@ -232,7 +204,7 @@ Opened open_findings(const std::vector<std::string>& paths, const Error& why) {
 
 /// Logs have no times of a call's steps: its calls are simulated on the hosts that they describe.
 Opened open_logs(const std::vector<std::string>& paths, const std::string& cluster) {
-  RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
+  RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("gui"));
   auto logged =
       study::job_of_logs({.logs = paths, .cluster = cluster, .folder = folder.path() + "/hosts"});
   if (!logged) return open_findings(paths, logged.error());

@@ -25,6 +25,13 @@ struct Dropped {
   std::vector<std::string> paths;
 };
 
+/// A file's place in the settings.
+std::string key_of(const std::string& path) {
+  std::error_code failed;  // the current folder may have been removed
+  const std::string whole = std::filesystem::absolute(path, failed).string();
+  return failed ? path : whole;
+}
+
 class Window {
  public:
   explicit Window(const Arguments& arguments)
@@ -50,9 +57,7 @@ class Window {
     const bool is_asked =
         !arguments_.paths.empty() || arguments_.simulation || !arguments_.lesson.empty();
     if (is_asked) {
-      key_ = arguments_.paths.empty()
-                 ? std::string()
-                 : std::filesystem::absolute(arguments_.paths.front()).string();
+      key_ = arguments_.paths.empty() ? std::string() : key_of(arguments_.paths.front());
       load(key_.empty() ? "simulating" : "opening " + arguments_.paths.front(),
            [arguments = arguments_](const OnProgress& progress, const OnPart& part) {
              return open_asked(arguments, progress, part);
@@ -229,7 +234,7 @@ class Window {
     // Onto the view that compares, it is what to compare with.
     is_second_ = session_.document() != nullptr && session_.state().view == View::Compare;
     if (!is_second_) {
-      key_ = std::filesystem::absolute(paths.front()).string();
+      key_ = key_of(paths.front());
       lesson_.reset();
     }
     load("opening " + paths.front(),

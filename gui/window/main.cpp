@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/report_error.h"
 #include "base/write_file.h"
 #include "gui/window/arguments.h"
 #include "gui/window/desktop.h"
@@ -65,9 +66,13 @@ Result<int> run(int argc, char** argv) {
 }  // namespace ringside::gui
 
 int main(int argc, char** argv) {
-  const auto done = ringside::answer_on_stdout([&] { return ringside::gui::run(argc, argv); });
-  if (done) return *done;
-  fmt::print(stderr, "error: {}\n", done.error().message);
-  if (!done.error().help.empty()) fmt::print(stderr, "help:  {}\n", done.error().help);
-  return ringside::exit_status(done.error().code);
+  ringside::report_exceptions_of_threads();
+  try {
+    const auto done = ringside::answer_on_stdout([&] { return ringside::gui::run(argc, argv); });
+    if (done) return *done;
+    ringside::print_error(done.error());
+    return ringside::exit_status(done.error().code);
+  } catch (...) {
+    return ringside::report_exception();
+  }
 }

@@ -53,7 +53,7 @@ class CaseWriter {
   /// wall  when the file was written; 0: now
   Status write_file(const std::string& name, const std::string& text, std::int64_t wall) {
     const std::string path = folder_ + "/" + name;
-    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    const UniqueFd file = open_for_writing(path, O_TRUNC);
     if (!file) return system_error(path, errno);
     RINGSIDE_TRY(write_all(file.get(), std::as_bytes(std::span(text))));
     if (wall != 0) {

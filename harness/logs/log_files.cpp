@@ -24,7 +24,7 @@ constexpr std::uint64_t kMostLinesInARow = 6;
 enum Of : std::uint64_t { kOrder = 500 };
 
 Result<UniqueFd> create(const std::string& path) {
-  UniqueFd file{::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644)};
+  UniqueFd file = open_for_writing(path, O_TRUNC);
   if (!file) return system_error(fmt::format("{}: cannot be written", path), errno);
   return file;
 }

@@ -1,6 +1,5 @@
 #include "harness/probe/files.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -15,19 +14,6 @@ std::string read_line(const std::string& path) {
   std::string line = *text;
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
   return line;
-}
-
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code failed;
-  std::filesystem::directory_iterator entry(folder, failed);
-  const std::filesystem::directory_iterator end;
-  while (!failed && entry != end) {
-    names.push_back(entry->path().filename().string());
-    entry.increment(failed);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 std::string link_name(const std::string& path) {

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/host_name.h"
 #include "base/text.h"
 #include "engine/topology/nvml_source.h"
@@ -123,7 +124,7 @@ std::string without_port(const std::string& address) {
 std::vector<Nic> read_nics(const std::string& root, const std::vector<Interface>& interfaces) {
   const Result<std::string> table = read_file(root + "/proc/net/if_inet6");
   std::vector<Nic> nics;
-  for (const std::string& name : names_in(root + "/sys/class/net")) {
+  for (const std::string& name : names_or_none(root + "/sys/class/net")) {
     const std::string folder = root + "/sys/class/net/" + name;
     // A file among the folders, such as bonding_masters.
     if (read_line(folder + "/type").empty()) continue;
@@ -150,15 +151,15 @@ std::vector<Nic> read_nics(const std::string& root, const std::vector<Interface>
 }
 
 std::string container_of(const std::string& root) {
-  if (!names_in(root + "/var/run/secrets/kubernetes.io").empty()) return "kubernetes";
+  if (!names_or_none(root + "/var/run/secrets/kubernetes.io").empty()) return "kubernetes";
   const std::string group = read_line(root + "/proc/1/cgroup");
   for (const char* word : {"kubepods", "docker", "libpod", "containerd", "lxc", "slurm"}) {
     if (group.find(word) != std::string::npos) return word;
   }
-  for (const std::string& name : names_in(root + "/run")) {
+  for (const std::string& name : names_or_none(root + "/run")) {
     if (name == ".containerenv") return "podman";
   }
-  for (const std::string& name : names_in(root.empty() ? "/" : root)) {
+  for (const std::string& name : names_or_none(root.empty() ? "/" : root)) {
     if (name == ".dockerenv") return "docker";
   }
   return {};
@@ -231,7 +232,7 @@ Machine read_machine(const Sources& sources) {
   machine.rdma = read_rdma(root);
   machine.verbs_nodes = read_verbs_nodes(root);
   machine.has_peer_memory = SystemFiles(root + "/sys").has_peer_memory();
-  machine.has_gdrcopy = !names_in(root + "/sys/module/gdrdrv").empty();
+  machine.has_gdrcopy = !names_or_none(root + "/sys/module/gdrdrv").empty();
   machine.shm = sources.shm;
   machine.limits = sources.limits;
   const std::string clock = root + "/sys/devices/system/clocksource/clocksource0/";

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/fd.h"
+#include "base/folder.h"
 #include "harness/probe/files.h"
 
 namespace ringside::probe {
@@ -48,7 +49,7 @@ std::string model_of(const std::string& root, const std::string& pci) {
 void read_pci(const std::string& root, Machine& machine) {
   const std::string devices = root + "/sys/bus/pci/devices";
   bool has_bridge = false, is_cut = false;
-  for (const std::string& pci : names_in(devices)) {
+  for (const std::string& pci : names_or_none(devices)) {
     const std::string folder = devices + "/" + pci;
     const std::string kind = read_line(folder + "/class");     // 0x030200
     const std::string vendor = read_line(folder + "/vendor");  // 0x10de

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/folder.h"
 #include "harness/probe/files.h"
 
 namespace ringside::probe {
@@ -59,7 +60,7 @@ std::vector<RdmaPort> read_rdma(const std::string& root) {
 std::vector<VerbsNode> read_verbs_nodes(const std::string& root) {
   std::vector<VerbsNode> nodes;
   const std::string folder = root + "/dev/infiniband";
-  for (const std::string& name : names_in(folder)) {
+  for (const std::string& name : names_or_none(folder)) {
     if (!name.starts_with("uverbs")) continue;
     const std::string path = folder + "/" + name;
     nodes.push_back({"/dev/infiniband/" + name, ::access(path.c_str(), R_OK | W_OK) == 0});

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <span>
 
+#include "base/folder.h"
 #include "base/wording.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/logparse/byte_source.h"
@@ -64,11 +65,7 @@ Result<std::vector<std::string>> find_files(const std::vector<std::string>& argu
   for (const std::string& argument : arguments) {
     std::error_code failed;
     if (fs::is_directory(argument, failed)) {
-      std::vector<std::string> inside;
-      for (const auto& entry : fs::recursive_directory_iterator(argument, failed)) {
-        if (entry.is_regular_file(failed)) inside.push_back(entry.path().string());
-      }
-      std::ranges::sort(inside);
+      RINGSIDE_TRY(const std::vector<std::string> inside, files_below(argument));
       files.insert(files.end(), inside.begin(), inside.end());
     } else if (fs::exists(argument, failed)) {
       files.push_back(argument);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -70,6 +71,43 @@ TEST_F(EmptyFolder, WhatTheSystemRefusesHasAMend) {
   ASSERT_FALSE(made);
   EXPECT_EQ(exit_status(made.error().code), 3);
   EXPECT_THAT(made.error().help, HasSubstr("name one"));
+}
+
+TEST_F(EmptyFolder, FilesBelowItAreListedWithoutFollowingLinksToFolders) {
+  fs::create_directories(root_ / "b" / "c");
+  std::ofstream(root_ / "b" / "c" / "file");
+  std::ofstream(root_ / "a");
+  fs::create_directory_symlink("b", root_ / "link");
+  const auto files = files_below(root_);
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_EQ(*files, (std::vector<std::string>{root_ / "a", root_ / "b" / "c" / "file"}));
+  EXPECT_EQ(*names_in(root_), (std::vector<std::string>{"a", "b", "link"}));
+}
+
+TEST_F(EmptyFolder, OneThatIsNotThereHasNoNames) {
+  const auto names = names_in(root_ / "nothing");
+  ASSERT_FALSE(names);
+  EXPECT_THAT(names.error().message, HasSubstr("nothing: cannot be read: No such file"));
+  EXPECT_TRUE(names_or_none(root_ / "nothing").empty());
+}
+
+// In a process that is not root: root reads all folders.
+TEST_F(EmptyFolder, OneBelowItThatCannotBeReadIsNamed) {
+  fs::create_directories(root_ / "closed");
+  fs::permissions(root_ / "closed", fs::perms::none);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) ::_exit(2);
+    const auto files = files_below(root_);
+    const bool is_named = !files && files.error().message.find(
+                                        "/closed: cannot be read: "
+                                        "Permission denied") != std::string::npos;
+    ::_exit(is_named ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST_F(WalkFolder, NamesWhatItCouldNotReadAndGoesOn) {
   const std::vector<UnreadFolder> unread = walk();
   ASSERT_EQ(unread.size(), 1U);
   EXPECT_EQ(unread[0].path, (root_ / "a").string());
-  EXPECT_EQ(unread[0].why, "Permission denied");
+  EXPECT_EQ(unread[0].error.message(), "Permission denied");
   EXPECT_THAT(seen_, ElementsAre("4", "a", "b", "b/3", "b/up"));
 }
 
@@ -69,7 +69,7 @@ TEST_F(WalkFolder, TheFolderItselfMayBeUnreadableOrGone) {
     const std::vector<UnreadFolder> unread = walk();
     ASSERT_EQ(unread.size(), 1U);
     EXPECT_EQ(unread[0].path, root_.string());
-    EXPECT_EQ(unread[0].why, "Permission denied");
+    EXPECT_EQ(unread[0].error.message(), "Permission denied");
   }
   EXPECT_EQ(walk_folder("/nonexistent", [](const auto&) { return true; }).size(), 1U);
 }

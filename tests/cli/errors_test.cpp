@@ -154,8 +154,22 @@ INSTANTIATE_TEST_SUITE_P(
         RunFailure{"a_rank_that_never_comes",
                    {"bench", "all_reduce", "-e", "8", "--timeout", "500ms"},
                    {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=0", "MASTER_ADDR=127.0.0.1",
-                    "MASTER_PORT=29617"},
-                   "rank 1 of 2 never came"}),
+                    "MASTER_PORT=29617", "RINGSIDE_SECRET=of these tests"},
+                   "rank 1 of 2 never came"},
+        // 900 TiB are more than any host has, and more than can be mapped where the check fails.
+        RunFailure{"more_memory_than_there_is",
+                   {"bench", "all_reduce", "-n", "2", "-b", "900T", "-e", "900T"},
+                   {},
+                   "2 local ranks would take 3600.0 TiB of memory, but only "},
+        RunFailure{"more_memory_than_there_is_under_a_launcher",
+                   {"bench", "all_reduce", "-b", "900T", "-e", "900T", "--buffers", "private"},
+                   {"RANK=0", "WORLD_SIZE=8", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=4",
+                    "MASTER_ADDR=127.0.0.1", "MASTER_PORT=29618"},
+                   "4 local ranks would take 7200.0 TiB of memory, but only "},
+        RunFailure{"more_gradients_than_there_is_memory",
+                   {"bench", "all_reduce", "-n", "2", "-e", "900T", "--overlap", "5ms"},
+                   {},
+                   "would take 1800.0 TiB"}),
     [](const auto& failure) { return std::string(failure.param.name); });
 
 // What `generate` wrote, and what lies beside it, is the user's.

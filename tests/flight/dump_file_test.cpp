@@ -1,11 +1,13 @@
 #include "engine/flight/dump_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -51,6 +53,21 @@ TEST_F(DumpFile, ItLiesUnderItsPrefixAndRankAndIsWhole) {
   EXPECT_EQ(read["entries"].size(), 100U);
   EXPECT_EQ(read["pg_config"]["0"]["desc"], "quoted \"desc\"");
   EXPECT_EQ(files_in(folder_), 1);
+}
+
+// Before it has its name a dump is written to another file. Whoever can guess that one's name, in a folder for all, makes a
+// link of it to a file that only this user can write.
+TEST_F(DumpFile, NoLinkThatIsPlantedForItIsFollowed) {
+  const std::string victim = folder_ + "/spare/victim";
+  std::ofstream(victim) << "precious";
+  for (const std::string& name : {std::string(), fmt::format(".{}.part", ::getpid())}) {
+    fs::create_symlink(victim, folder_ + "/trace_rank_3.json" + name);
+  }
+  const auto path = write_dump(dump_, settings_, 3, folder_ + "/spare");
+  ASSERT_TRUE(path) << path.error().message;
+  EXPECT_TRUE(nlohmann::json::accept(*read_file(*path)));
+  EXPECT_FALSE(fs::is_symlink(*path));
+  EXPECT_EQ(*read_file(victim), "precious");
 }
 
 // A limit on the size of files stops a write as a full disk does, in the middle.

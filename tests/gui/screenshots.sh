@@ -33,6 +33,10 @@ grep -q "ffmpeg gave up" "$folder/err" || die "an encoder that gives up: status 
 [[ $(<"$folder/film.gif") == GIF89a ]] || die "the older film is gone"
 "$ringside" gui "$folder/run.rtrace" --print --view chunks >"$folder/text"
 grep -q "14 rounds" "$folder/text" || die "--print"
+status=0
+"$ringside" gui "$folder/run.rtrace" --print >/dev/full 2>"$folder/err" || status=$?
+[[ $status == 3 ]] || die "--print to a full disk: status $status"
+grep -q "^error: stdout: the answer is lost" "$folder/err" || die "--print to a full disk: $(cat "$folder/err")"
 refused() {
   local status=0
   "$ringside" gui "$@" 2>"$folder/err" >/dev/null || status=$?

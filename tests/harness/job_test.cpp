@@ -95,6 +95,22 @@ TEST(JobTrace, ThePathTellsHostsAndProcessesApart) {
   std::filesystem::remove(filled_in);
 }
 
+// As many bytes as no machine has, and as many as no number has.
+TEST(JobMemory, MoreThanTheHostHasIsRefusedBeforeAnyRankStarts) {
+  for (const Bytes each : {Bytes{1ULL << 50}, Bytes{1ULL << 63}}) {
+    JobOptions job;
+    job.local_ranks = 4;
+    job.memory = each;
+    job.trace_path = trace_path("memory");
+    const auto status = run_job(job, [](JobRank&) -> Result<int> { return 0; });
+    ASSERT_FALSE(status);
+    EXPECT_EQ(exit_status(status.error().code), 3);
+    EXPECT_EQ(status.error().message.find("4 local ranks would take "), 0U)
+        << status.error().message;
+    EXPECT_FALSE(std::filesystem::exists(job.trace_path));
+  }
+}
+
 /// The promise for every failure: soon, one clear message, no process, no memory, a readable trace.
 void expect_clean_end(JobOptions job, const JobMain& main, const std::string& name) {
   const auto before = leftovers();

@@ -20,6 +20,11 @@ UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
 # A path below the folder for temporary files is a test's own when the name of the process or of the test is in it.
 SHARED_PATH = re.compile(r'TempDir\(\)\)?\s*[+/]')
 OWN_PATH = re.compile(r'getpid|current_test_info|%p')
+# Calls that throw, or whose names another user can guess, where base/ has what does not.
+UNSAFE_CALLS = (
+    (re.compile(r"\bfor \(.*: *(std::)?(fs|filesystem)::(recursive_)?directory_iterator"),
+     "++ throws on a folder that cannot be read: use names_in() or files_below() of base/folder.h"),
+    (re.compile(r"\b(temp_directory_path|mkdtemp|mkstemp|tmpnam)\("), "use base/temporary.h"))
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 # docs/formats: what is cited by number stands there. `docs/formats 2.3; 9.1 NET-03..05, NET-19 and 4.8`
@@ -126,6 +131,9 @@ def check_code(path, lines, arrows, installed):
     for number, line in enumerate(lines, 1):
         if SHARED_PATH.search(line) and not OWN_PATH.search(" ".join(lines[number - 1:number + 3])):
             yield number, "two tests at once write to this path: add std::to_string(::getpid()) to its name"
+        for call, why in UNSAFE_CALLS:
+            if call.search(line) and not is_below(path, "tests") and not is_below(path, "base"):
+                yield number, why
         match = INCLUDE.match(line)
         if not match:
             continue

@@ -84,6 +84,13 @@ class CheckTree(unittest.TestCase):
         self.assertEqual(findings({"tests/base/units_test.cpp":
                                    start + '"units" +\n    std::to_string(::getpid());\n'}), [])
 
+    def test_calls_that_throw_or_make_up_names_are_found(self):
+        body = '#include "base/units.h"\n  for (const auto& one : fs::recursive_directory_iterator(path, failed)) {\n'
+        self.assert_one({"trace/a.cpp": body}, "trace/a.cpp:2", "base/folder.h")
+        self.assert_one({"trace/a.cpp": '#include "base/units.h"\nauto path = std::filesystem::temp_directory_path() / name;\n'},
+                        "trace/a.cpp:2", "base/temporary.h")
+        self.assertEqual(findings({"base/a.cpp": body}), [])
+
     def test_a_folder_that_is_built_only_where_it_exists_is_found(self):
         self.assert_one({"tests/CMakeLists.txt": "if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/base/CMakeLists.txt)\n"},
                         "tests/CMakeLists.txt:1", "not looked for")

@@ -119,7 +119,8 @@ class Hosts:
         ranks = []
         for rank in range(nranks):
             told = {"RANK": str(rank), "WORLD_SIZE": str(nranks), "LOCAL_RANK": str(rank % local),
-                    "LOCAL_WORLD_SIZE": str(local), "MASTER_ADDR": master, "MASTER_PORT": "29500"}
+                    "LOCAL_WORLD_SIZE": str(local), "MASTER_ADDR": master, "MASTER_PORT": "29500",
+                    "RINGSIDE_SECRET": "of these tests"}
             ranks.append(self.start(rank // local + 1, words, {**told, **(environment or {})},
                                     self.folder / f"out.{rank}"))
         return ranks

@@ -236,6 +236,71 @@ TEST(Bootstrap, ARankThatComesTwiceIsRefusedByNameAndTheJobGoesOn) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("rank 1 came twice"));
 }
 
+/// The messages of the root up to the one of that kind.
+RootMessage next_of_kind(RootMessage::Kind kind, const UniqueFd& root) {
+  for (;;) {
+    const auto frame = recv_frame(root.get(), kMessageLimit, deadline_in(kPlenty));
+    const auto message = frame ? parse_root(*frame) : Result<RootMessage>(frame.error());
+    if (!message || message->kind == kind) return message ? *message : RootMessage();
+  }
+}
+
+// The secret of a job may be guessed (rendezvous.h). Where a rank that has joined listens, it is of no use.
+TEST(Bootstrap, WhoKnowsTheJobsSecretCannotTakeThePlaceOfARankThatHasJoined) {
+  testing::internal::CaptureStderr();
+  const auto root = make_root(2);
+  auto rank_1 = std::async(std::launch::async, [&] { return must_join(1, 2, root->id()); });
+  const auto listener = listen_on(Endpoint{loopback_address()});
+  ASSERT_TRUE(listener);
+  const JoinMessage join{0, 2, std::get<SocketAddress>(*local_endpoint(listener->get())), "host:0"};
+  const auto rank_0 = connect_authenticated(Endpoint{root->address()}, root->id().secret,
+                                            to_bytes(join), deadline_in(kPlenty));
+  ASSERT_TRUE(rank_0);
+  const Secret admitted = next_of_kind(RootMessage::Kind::Admitted, *rank_0).secret;
+  const Endpoint next{next_of_kind(RootMessage::Kind::Successor, *rank_0).successor};
+  const auto hello = to_bytes(RingHello{RingHello::Purpose::Bootstrap, Rank{0}});
+  const auto stranger = connect_authenticated(next, root->id().secret, hello, deadline_in(kPlenty));
+  ASSERT_FALSE(stranger);
+  EXPECT_EQ(stranger.error().code, ErrorCode::PermissionDenied);
+
+  const auto acceptor = Acceptor::serve(UniqueFd(::dup(listener->get())), admitted);
+  ASSERT_TRUE(acceptor);
+  std::vector<UniqueFd> links;
+  for (const auto purpose : {RingHello::Purpose::Bootstrap, RingHello::Purpose::Watch}) {
+    auto link = connect_authenticated(next, admitted, to_bytes(RingHello{purpose, Rank{0}}),
+                                      deadline_in(kPlenty));
+    ASSERT_TRUE(link) << link.error().message;
+    links.push_back(*std::move(link));
+    ASSERT_TRUE((*acceptor)->accept(deadline_in(kPlenty)));
+  }
+  ASSERT_TRUE(send_frame(rank_0->get(), to_bytes(RootMessage{.kind = RootMessage::Kind::Linked}),
+                         deadline_in(kPlenty)));
+  const auto joined = rank_1.get();
+  ASSERT_NE(joined, nullptr);
+  EXPECT_EQ(joined->secret(), admitted);
+  testing::internal::GetCapturedStderr();
+}
+
+TEST(Bootstrap, NoOtherProcessIsRank0WhereItRunsTheRoot) {
+  testing::internal::CaptureStderr();
+  const auto root =
+      BootstrapRoot::start({.secret = random_secret(), .wants_ticket = true, .nranks = 2});
+  ASSERT_TRUE(root);
+  const UniqueId id = (*root)->id();
+  const auto stranger = errors_of({0}, 2, id);
+  ASSERT_EQ(stranger.size(), 1U);
+  EXPECT_EQ(stranger.at(0).message, "rank 0 (host:0) is not the process that runs the root");
+  run_ranks({0, 1}, [&](int rank) {
+    const auto joined = Bootstrap::join({.rank = Rank{rank},
+                                         .nranks = 2,
+                                         .id = id,
+                                         .ticket = rank == 0 ? (*root)->ticket() : Secret(),
+                                         .join_timeout = kPlenty});
+    EXPECT_TRUE(joined) << joined.error().message;
+  });
+  testing::internal::GetCapturedStderr();
+}
+
 TEST(Bootstrap, AnotherNumberOfRanksIsRefusedAndNotedForTheOthers) {
   testing::internal::CaptureStderr();
   FakeClock clock;

@@ -21,6 +21,7 @@ Result<std::string> meet(const LaunchInfo& info, Nanoseconds join_timeout) {
   RINGSIDE_TRY(const auto bootstrap, Bootstrap::join({.rank = Rank{info.rank},
                                                       .nranks = info.nranks,
                                                       .id = meeting.id,
+                                                      .ticket = meeting.ticket,
                                                       .listen = meeting.listen,
                                                       .join_timeout = join_timeout}));
   RINGSIDE_TRY(const auto all, bootstrap->all_gather(std::as_bytes(std::span(&info.rank, 1))));

@@ -8,13 +8,22 @@ namespace ringside {
 namespace {
 
 TEST(Messages, AJoinComesBackAsItWas) {
-  const JoinMessage sent{3, 8, *parse_socket_address("[fd00::1]:4000"), "host:17"};
+  const JoinMessage sent{3, 8, *parse_socket_address("[fd00::1]:4000"), "host:17", random_secret()};
   const auto got = parse_join(to_bytes(sent));
   ASSERT_TRUE(got);
   EXPECT_EQ(got->rank, 3);
   EXPECT_EQ(got->nranks, 8);
   EXPECT_EQ(got->listen, sent.listen);
   EXPECT_EQ(got->who, "host:17");
+  EXPECT_EQ(got->ticket, sent.ticket);
+}
+
+TEST(Messages, WhoIsAdmittedGetsASecret) {
+  const RootMessage sent{.kind = RootMessage::Kind::Admitted, .secret = random_secret()};
+  const auto got = parse_root(to_bytes(sent));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->kind, RootMessage::Kind::Admitted);
+  EXPECT_EQ(got->secret, sent.secret);
 }
 
 TEST(Messages, AJoinFitsAHelloHoweverLongTheHostsName) {
@@ -86,6 +95,7 @@ TEST(Messages, OneByteMoreOrLessIsCorrupt) {
   expect_exact(to_bytes(JoinMessage{1, 2, loopback_address(9), "host:1"}), parse_join);
   expect_exact(to_bytes(RootMessage{.kind = RootMessage::Kind::Waiting}), parse_root);
   expect_exact(to_bytes(RootMessage{.kind = RootMessage::Kind::Successor}), parse_root);
+  expect_exact(to_bytes(RootMessage{.kind = RootMessage::Kind::Admitted}), parse_root);
   expect_exact(to_bytes(RootMessage{.kind = RootMessage::Kind::Failure,
                                     .error = {ErrorCode::Timeout, "a", "b"}}),
                parse_root);

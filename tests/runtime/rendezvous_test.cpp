@@ -28,7 +28,8 @@ std::uint16_t free_port() {
 }
 
 /// All ranks meet by what `table` says, and gather once.
-void expect_meeting(int nranks, const Table& table, Launcher launcher, const std::string& way) {
+void expect_meeting(int nranks, Table table, Launcher launcher, const std::string& way) {
+  table.insert({"RINGSIDE_SECRET", "of these tests"});
   run_ranks(first_ranks(nranks), [&](int rank) {
     const LaunchInfo info{.launcher = launcher, .rank = rank, .nranks = nranks};
     const auto meeting = rendezvous(info, kPlenty, environment_of(table));
@@ -37,6 +38,7 @@ void expect_meeting(int nranks, const Table& table, Launcher launcher, const std
     const auto bootstrap = Bootstrap::join({.rank = Rank{rank},
                                             .nranks = nranks,
                                             .id = meeting->id,
+                                            .ticket = meeting->ticket,
                                             .listen = meeting->listen,
                                             .join_timeout = kPlenty});
     ASSERT_TRUE(bootstrap) << bootstrap.error().message;
@@ -86,6 +88,39 @@ TEST(Rendezvous, ASecretThatDiffersKeepsRanksOut) {
   EXPECT_EQ(refused.error().code, ErrorCode::PermissionDenied);
   EXPECT_EQ(first->id, meet(1, "one")->id);
   testing::internal::GetCapturedStderr();
+}
+
+/// What rank 0 or another says while it arranges the meeting.
+std::string said_of_secret(int rank, Table table) {
+  table.insert({{"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", std::to_string(free_port())}});
+  testing::internal::CaptureStderr();
+  const auto meeting = rendezvous({.rank = rank, .nranks = 2}, kPlenty, environment_of(table));
+  EXPECT_TRUE(meeting) << meeting.error().message;
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(Rendezvous, Rank0WarnsWhereTheSecretCanBeGuessed) {
+  const std::string said = said_of_secret(0, {});
+  EXPECT_THAT(said, HasSubstr("secret of this job is derived from MASTER_ADDR's port"));
+  EXPECT_THAT(said, HasSubstr("Set RINGSIDE_SECRET"));
+  EXPECT_EQ(said.find("is derived"), said.rfind("is derived")) << said;
+  EXPECT_EQ(said_of_secret(1, {}), "");
+  EXPECT_EQ(said_of_secret(0, {{"RINGSIDE_SECRET", "f3a9"}}), "");
+}
+
+// 192.0.2.1 is an address for documents: no interface has it, as one of a service in front of this host.
+TEST(Rendezvous, ARootThatIsReachedByAnotherAddressListensAtOneInterfaceAlone) {
+  testing::internal::CaptureStderr();
+  const std::uint16_t port = free_port();
+  const auto meeting = rendezvous({.rank = 0, .nranks = 2}, kPlenty,
+                                  environment_of({{"MASTER_ADDR", "192.0.2.1"},
+                                                  {"MASTER_PORT", std::to_string(port)},
+                                                  {"NCCL_SOCKET_IFNAME", "lo"}}));
+  testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(meeting) << meeting.error().message;
+  EXPECT_EQ(to_string(meeting->root->address()), fmt::format("127.0.0.1:{}", port));
+  EXPECT_EQ(meeting->id.root, meeting->root->address());
+  EXPECT_EQ(meeting->listen, loopback_address());
 }
 
 TEST(Rendezvous, TorchrunsAgentKeepsItsPortAndRanksTakeTheNext) {

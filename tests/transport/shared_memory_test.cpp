@@ -43,6 +43,15 @@ TEST(SharedMemory, IsFoundByEachOfItsBytesWhileItLives) {
   EXPECT_FALSE(SharedMemory::allocate(0_B));
 }
 
+// 900 TiB are more than any host has, and more than can be mapped where the check fails.
+TEST(SharedMemory, MoreThanTheHostHasIsRefusedWithWhatItHas) {
+  const auto memory = SharedMemory::allocate(Bytes{900ULL << 40});
+  ASSERT_FALSE(memory);
+  EXPECT_EQ(memory.error().code, ErrorCode::System);
+  EXPECT_EQ(memory.error().message.find("a shared buffer would take 900.0 TiB"), 0U)
+      << memory.error().message;
+}
+
 /// Both ends of a connection, in one process.
 class References : public testing::Test {
  protected:

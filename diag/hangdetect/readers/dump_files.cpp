@@ -249,7 +249,7 @@ Result<Inputs> find_inputs(const std::vector<std::string>& arguments) {
       };
       for (const UnreadFolder& folder : walk_folder(argument, visit)) {
         inputs.unread.push_back({folder.path, Error{ErrorCode::InvalidArgument,
-                                                    fmt::format("{}: {}", folder.path, folder.why),
+                                                    fmt::format("{}: {}", folder.path, folder.error.message()),
                                                     "check the permissions of the folder"}});
       }
     } else if (fs::exists(argument, error)) {

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "base/error.h"
+
+/// How a program of ringside tells people on stderr why it failed.
+namespace ringside {
+
+/// Prints the error and its help. A control character, which a file or an option may have brought in, is printed as \x1b.
+void print_error(const Error& error);
+
+/// For the catch (...) of main(): prints the exception that is being handled as an error. Which exceptions come that far is
+/// a defect of ringside: a failure of the system is an Error where it happens.
+/// returns  the exit status of a run-time failure
+int report_exception() noexcept;
+
+/// From now on an exception that leaves a thread's function is printed likewise and ends the process with that status,
+/// instead of abort().
+void report_exceptions_of_threads();
+
+}  // namespace ringside

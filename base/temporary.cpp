@@ -1,0 +1,34 @@
+#include "base/temporary.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "base/env.h"
+
+namespace ringside {
+
+Result<TemporaryFolder> TemporaryFolder::make(std::string_view purpose) {
+  const auto named = env_text("TMPDIR");
+  const std::string above = named.value_or("/tmp");
+  std::string path = fmt::format("{}/ringside-{}-XXXXXX", above, purpose);
+  if (::mkdtemp(path.data()) != nullptr) return TemporaryFolder(std::move(path));
+  const int why = errno;
+  return system_error(
+      fmt::format("no temporary folder can be made in {}{}", above, named ? " (TMPDIR)" : ""), why,
+      "set TMPDIR to an existing folder that you may write to");
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace ringside

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+/// Temporary files and folders. No other code of ringside makes up a name for one: a name that another user can guess is one
+/// that he can occupy first, with a link to a file that this user may overwrite and he may not.
+namespace ringside {
+
+/// A new folder that only this user may enter (mode 0700), in TMPDIR, or in /tmp where TMPDIR is not set. The folder and
+/// its files are removed with the object.
+class TemporaryFolder {
+ public:
+  /// purpose  a word for people, which becomes part of the folder's name
+  /// errors   System: names the folder, and TMPDIR
+  static Result<TemporaryFolder> make(std::string_view purpose);
+  TemporaryFolder(TemporaryFolder&& other) noexcept;
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;  ///< empty: moved from
+};
+
+}  // namespace ringside
