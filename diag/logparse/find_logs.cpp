@@ -86,7 +86,8 @@ void add_folder(const std::string& name, LogFiles& found) {
     return true;
   });
   for (const UnreadFolder& folder : unread) {
-    found.problems.push_back({folder.path, folder.error.message(), "check the permissions of the folder"});
+    found.problems.push_back(
+        {folder.path, folder.error.message(), "check the permissions of the folder"});
   }
   if (names.empty() && unread.empty()) {
     found.problems.push_back(

@@ -248,9 +248,10 @@ Result<Inputs> find_inputs(const std::vector<std::string>& arguments) {
         return true;
       };
       for (const UnreadFolder& folder : walk_folder(argument, visit)) {
-        inputs.unread.push_back({folder.path, Error{ErrorCode::InvalidArgument,
-                                                    fmt::format("{}: {}", folder.path, folder.error.message()),
-                                                    "check the permissions of the folder"}});
+        inputs.unread.push_back(
+            {folder.path, Error{ErrorCode::InvalidArgument,
+                                fmt::format("{}: {}", folder.path, folder.error.message()),
+                                "check the permissions of the folder"}});
       }
     } else if (fs::exists(argument, error)) {
       paths.push_back(argument);
