@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "diag/logparse/record.h"
 
 /// What text, dumps, stacks, traces and reports state about a job, in one vocabulary. Readers emit facts; the hang
 /// inference and the audit rules read nothing else.
@@ -16,6 +19,7 @@ struct Source {
   std::int64_t line = -1;    ///< of a log, 1-based; -1: not a log
   std::int64_t record = -1;  ///< record_id of a flight recorder dump; -1: not a dump
   std::string text;          ///< the line, at most 400 characters
+  logs::Place place = {};    ///< of a log: file and line are known once all logs are read
 };
 
 /// Who a fact is about: every identity that the source names. `rank` is global and is filled in from the other fields
@@ -46,6 +50,7 @@ struct Fact {
   Source source;
   std::int64_t time_us = 0;  ///< wall time of the source; 0: unknown
   Basis basis = Basis::Observed;
+  std::string_view row;  ///< id of the catalogue's row that read it; empty: another reader
 };
 
 /// A rank exists, or a group has this size. Membership is stated, never inferred from who has logged.
@@ -57,6 +62,7 @@ struct Member : Fact {
   bool has_started = false;  ///< the subject began to create or join the group
   bool has_joined = false;   ///< and finished
   bool has_left = false;     ///< destroyed or aborted it
+  std::int64_t count = -1;   ///< members that the source states did arrive
 };
 
 enum class CallState : std::uint8_t { Enqueued, Started, Completed, TimedOut, Failed };
@@ -148,6 +154,7 @@ struct Died : Fact {
   std::int64_t code = 0;        ///< exit code or signal number
   std::string reason;           ///< `torch.OutOfMemoryError: CUDA out of memory`
   bool is_consequence = false;  ///< a launcher, watchdog or lost peer ended it
+  bool is_first = false;        ///< the source states that it ended before the others
   std::vector<int> ranks;       ///< where the source names several
 };
 
@@ -156,7 +163,10 @@ struct Progress : Fact {
   std::int64_t step = -1;
   std::int64_t steps = -1;  ///< in all
   bool has_finished = false;
+  bool is_serving = false;       ///< a server is up and answers
+  bool is_restarting = false;    ///< a launcher starts the processes again
   bool is_claimed_hang = false;  ///< a person or program states that it hangs
+  std::uint64_t times = 1;       ///< lines of this row and subject that this fact stands for
 };
 
 enum class LinkState : std::uint8_t {
@@ -229,15 +239,21 @@ enum class Domain : std::uint8_t {
 
 enum class Severity : std::uint8_t { Info, Warning, Error };
 
-/// A line that reports trouble, with the meaning of its code.
+/// A line that reports trouble, with the meaning of its code. Lines of one row, code, place and subject are one fact.
 struct Warning : Fact {
   Domain domain = Domain::Unknown;
   Severity severity = Severity::Warning;
   std::string
       id;  ///< row of the catalogue, or the code family: `errno`, `nccl_result`, `cuda_error`
-  std::string code;      ///< `113`, `ncclSystemError`, `IBV_WC_RETRY_EXC_ERR`
-  std::string meaning;   ///< one sentence
-  std::string location;  ///< source file and function in the program that printed it
+  std::string code;         ///< `113`, `ncclSystemError`, `IBV_WC_RETRY_EXC_ERR`
+  std::string meaning;      ///< one sentence
+  std::string location;     ///< source file and function in the program that printed it
+  std::string program;      ///< that printed it, as the catalogue names it: `nccl`; empty: unknown
+  std::string peer;         ///< address or host that the line names as the other end
+  bool is_general = false;  ///< of the code's meaning alone: no row knows the line itself
+  bool is_consequence = false;    ///< follows another failure by its nature
+  std::uint64_t times = 1;        ///< lines that this fact stands for
+  std::int64_t last_time_us = 0;  ///< of the last of them; 0: unknown
 };
 
 /// All facts of a job, each list in the order of its sources.
@@ -258,5 +274,23 @@ struct Facts {
   std::uint64_t lines = 0;   ///< read in all
   std::uint64_t unread = 0;  ///< lines that no row recognises
 };
+
+/// Calls `take` with each list of facts.
+template <typename Facts_, typename Take>
+void each_list(Facts_& facts, Take take) {
+  take(facts.members);
+  take(facts.calls);
+  take(facts.blocked);
+  take(facts.busy);
+  take(facts.mismatches);
+  take(facts.deaths);
+  take(facts.progress);
+  take(facts.link_faults);
+  take(facts.transports);
+  take(facts.settings);
+  take(facts.capabilities);
+  take(facts.measurements);
+  take(facts.warnings);
+}
 
 }  // namespace ringside::facts
