@@ -7,6 +7,7 @@
 #include "diag/facts/line_owner.h"
 #include "diag/facts/record_facts.h"
 #include "diag/facts/spec.h"
+#include "diag/job/job_words.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
@@ -33,7 +34,7 @@ const std::vector<Spec>& specs() {
 }
 
 struct MessageSpec {
-  std::string_view id;
+  std::string_view id, program;
   Spec spec;
 };
 
@@ -42,9 +43,11 @@ const std::map<std::uint16_t, MessageSpec>& message_specs() {
   static const std::map<std::uint16_t, MessageSpec> kSpecs = [] {
     std::map<std::uint16_t, MessageSpec> all;
     std::string problem;
+    std::string_view program;
     for (const CatalogueEntry& entry : catalogue()) {
+      if (entry.kind == CatalogueEntry::Kind::Program) program = entry.id;
       if (entry.kind == CatalogueEntry::Kind::Message)
-        all[entry.message] = {entry.id, Spec::parse(entry.spec, problem)};
+        all[entry.message] = {entry.id, program, Spec::parse(entry.spec, problem)};
     }
     return all;
   }();
@@ -101,6 +104,14 @@ bool may_match(const Record& record) {
   }
 }
 
+/// Kinds of which facts_of_record() makes facts.
+bool may_state(RecordKind kind) {
+  return kind == RecordKind::CommEvent || kind == RecordKind::Environment ||
+         kind == RecordKind::LibraryVersion || kind == RecordKind::NetworkInUse ||
+         kind == RecordKind::NetDevices || kind == RecordKind::Xid ||
+         kind == RecordKind::BenchmarkAverage;
+}
+
 /// A call is of the group in whose name the line is written, unless it names another.
 void inherit_group(AnyFact& fact) {
   std::visit(
@@ -128,32 +139,30 @@ Subject subject_for(const Spec::Part& part, const Subject& owner, bool& is_repor
 void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   ++facts_.lines;
   if (++kept_lines_ > kKeptLines && !kept_.empty()) kept_.clear();
-  has_died_ = has_warned_ = is_harmless_ = false;
-  emitted_ = 0;
-  const bool may_have_rows = may_match(record);
-  const bool is_read = !may_have_rows && record.kind != RecordKind::Message;
-  const Subject owner = owner_of(record, speaker);
-  if (is_read) {
+  if (may_state(record.kind)) {
     std::vector<AnyFact> facts;
-    facts_of_record(record, owner, facts);
+    facts_of_record(record, owner_of(record, speaker), facts);
     for (AnyFact& fact : facts) add(std::move(fact), record);
     return;
   }
-  if (record.kind == RecordKind::Message) take_message(record, owner);
-  if (may_have_rows) take_rows(record, owner);
+  has_died_ = has_warned_ = is_harmless_ = false;
+  emitted_ = 0;
+  if (record.kind == RecordKind::Message) take_message(record, speaker);
+  if (!may_match(record)) return;
+  take_rows(record, speaker);
   if (record.kind == RecordKind::PythonError && !has_died_ && !has_warned_) {
     const auto& error = record.as<logs::PythonError>();
     Died death;
-    death.subject = owner;
+    death.subject = owner_of(record, speaker);
     death.cause = DeathCause::Exception;
     death.reason = std::string(error.type) + ": " + std::string(error.text.substr(0, kShown));
     add(std::move(death), record);
+    ++emitted_;
   }
-  const bool is_known = record.kind == RecordKind::Message || emitted_ > 0;
-  if (!is_known) ++facts_.unread;
+  if (record.kind != RecordKind::Message && emitted_ == 0) ++facts_.unread;
 }
 
-void FactReader::take_message(const Record& record, const Subject& owner) {
+void FactReader::take_message(const Record& record, const logs::Speaker& speaker) {
   const auto found =
       message_specs().find(static_cast<std::uint16_t>(record.as<logs::Message>().id));
   if (found == message_specs().end()) return;
@@ -163,12 +172,34 @@ void FactReader::take_message(const Record& record, const Subject& owner) {
     const auto kept = kept_.find(name);
     return kept == kept_.end() ? std::string_view() : std::string_view(kept->second);
   };
-  emit(found->second.spec, found->second.id, nullptr, record, owner, value_of);
+  emit(found->second.spec, {found->second.id, found->second.program}, record,
+       owner_of(record, speaker), value_of);
 }
 
-void FactReader::take_rows(const Record& record, const Subject& owner) {
+/// A message of which the catalogue says no more than how bad it is.
+void FactReader::take_weight(const Record& record, const logs::Speaker& speaker) {
+  const logs::MessageFacts known = logs::facts_of(record.as<logs::Message>().id);
+  if (known.weight != 'F' && known.weight != 'D') return;
+  // What a library reports as information it does not hold for a failure.
+  if (record.level == logs::Level::Info) return;
+  Warning warning;
+  warning.subject = owner_of(record, speaker);
+  warning.row = known.name;
+  warning.id = known.name;
+  warning.severity = known.weight == 'F' ? Severity::Error : Severity::Warning;
+  warning.meaning = known.meaning;
+  warning.location = location_of(record);
+  warning.domain = domain_of(warning.location);
+  if (record.level != logs::Level::None) warning.program = "nccl";
+  ++emitted_;
+  add(std::move(warning), record);
+}
+
+void FactReader::take_rows(const Record& record, const logs::Speaker& speaker) {
   const bool is_nccl = record.level != logs::Level::None;
   RowMatcher::of_catalogue().match(is_nccl ? record.text() : record.line, matches_);
+  if (matches_.empty()) return;
+  const Subject owner = owner_of(record, speaker);
   for (const bool is_general : {false, true}) {
     for (const RowMatch& match : matches_) {
       const Row& row = catalogue_rows()[match.row];
@@ -180,12 +211,12 @@ void FactReader::take_rows(const Record& record, const Subject& owner) {
         const auto kept = kept_.find(name);
         return kept == kept_.end() ? std::string_view() : std::string_view(kept->second);
       };
-      emit(specs()[match.row], row.id, &row, record, owner, value_of);
+      emit(specs()[match.row], {row.id, row.program, row.is_general}, record, owner, value_of);
     }
   }
 }
 
-void FactReader::emit(const Spec& spec, std::string_view id, const Row* row, const Record& record,
+void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
                       const Subject& owner, const FieldValue& value_of) {
   for (const Spec::Part& part : spec.parts()) {
     if (part.type == "forget") {
@@ -204,14 +235,14 @@ void FactReader::emit(const Spec& spec, std::string_view id, const Row* row, con
     bool is_reported = false;
     base.subject = subject_for(part, owner, is_reported);
     base.basis = is_reported ? Basis::Reported : Basis::Observed;
-    base.row = id;
+    base.row = by.id;
     for (const Spec::Assignment& one : part.assignments)
       set_field(fact, one.field, filled(one.value, value_of));
     inherit_group(fact);
     if (auto* warning = std::get_if<Warning>(&fact); warning != nullptr) {
-      if (warning->id.empty()) warning->id = id;
-      if (row != nullptr) warning->program = row->program;
-      warning->is_general = row != nullptr && row->is_general;
+      if (warning->id.empty()) warning->id = by.id;
+      warning->program = by.program;
+      warning->is_general = by.is_general;
       if (warning->location.empty()) warning->location = location_of(record);
       const Domain place = domain_of(warning->location);
       if ((warning->is_general || warning->domain == Domain::Unknown) && place != Domain::Unknown)
@@ -226,6 +257,9 @@ void FactReader::emit(const Spec& spec, std::string_view id, const Row* row, con
 }
 
 void FactReader::add(AnyFact fact, const Record& record) {
+  // A browser or a data base that the kernel ends is no rank.
+  const auto* death = std::get_if<Died>(&fact);
+  if (death != nullptr && job::is_other_program(death->program)) return;
   Fact& base = base_of(fact);
   if (base.time_us == 0) base.time_us = record.time_us;
   // Steps differ in their number: one subject's are one story.

@@ -36,11 +36,16 @@ class FactReader {
     std::size_t index = 0;  ///< in the list of its type
     std::size_t last = 0;   ///< of progress: the fact of the last line
   };
-  void take_rows(const logs::Record& record, const Subject& owner);
-  void take_message(const logs::Record& record, const Subject& owner);
-  /// row  nullptr: of a message
-  void emit(const Spec& spec, std::string_view id, const Row* row, const logs::Record& record,
-            const Subject& owner, const FieldValue& value_of);
+  void take_rows(const logs::Record& record, const logs::Speaker& speaker);
+  void take_message(const logs::Record& record, const logs::Speaker& speaker);
+  void take_weight(const logs::Record& record, const logs::Speaker& speaker);
+  /// Whose spec emits a fact.
+  struct Emitter {
+    std::string_view id, program;
+    bool is_general = false;
+  };
+  void emit(const Spec& spec, const Emitter& by, const logs::Record& record, const Subject& owner,
+            const FieldValue& value_of);
   void add(AnyFact fact, const logs::Record& record);
 
   Facts& facts_;

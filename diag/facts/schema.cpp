@@ -6,7 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "diag/facts/exit_status.h"
+#include "diag/logparse/cursor.h"
 #include "diag/logparse/torch_lines.h"
 #include "diag/logparse/wrappers.h"
 
@@ -121,6 +123,7 @@ template <typename V>
 void visit_own(Died& f, V& v) {
   v("cause", f.cause);
   v("code", f.code);
+  v("program", f.program);
   v("reason", f.reason);
   v("consequence", f.is_consequence);
   v("first", f.is_first);
@@ -321,6 +324,32 @@ void set_exit(Died& death, const ExitStatus& status) {
   death.code = status.code;
 }
 
+/// The state of a connection by the text of its errno.
+void set_error(LinkFault& fault, std::string_view error) {
+  struct Text {
+    std::string_view words;
+    LinkState state;
+    std::int64_t code;
+  };
+  static constexpr std::array kTexts = {Text{"refused", LinkState::Refused, 111},
+                                        Text{"reset", LinkState::Reset, 104},
+                                        Text{"no route", LinkState::Unreachable, 113},
+                                        Text{"unreachable", LinkState::Unreachable, 101},
+                                        Text{"timed out", LinkState::TimedOut, 110},
+                                        Text{"timeout", LinkState::TimedOut, 110},
+                                        Text{"broken pipe", LinkState::Closed, 32},
+                                        Text{"closed", LinkState::Closed, 0},
+                                        Text{"is down", LinkState::Down, 0}};
+  const std::string small = lower_case(error);
+  fault.what = error;
+  for (const Text& one : kTexts) {
+    if (small.find(one.words) == std::string::npos) continue;
+    fault.state = one.state;
+    fault.code = one.code;
+    return;
+  }
+}
+
 /// Names that stand for several fields.  returns  nothing: it is the name of one field
 std::optional<SetResult> set_compound(AnyFact& fact, std::string_view field,
                                       std::string_view value) {
@@ -367,6 +396,19 @@ std::optional<SetResult> set_compound(AnyFact& fact, std::string_view field,
     call->waited_us = ms * 1000;
     return SetResult::Set;
   }
+  if (auto* fault = std::get_if<LinkFault>(&fact); fault != nullptr && field == "error") {
+    set_error(*fault, value);
+    return SetResult::Set;
+  }
+  if (auto* fault = std::get_if<LinkFault>(&fact); fault != nullptr && field == "wc") {
+    constexpr std::int64_t kFlushed = 5, kRetries = 12, kNotReady = 13;
+    if (!parse_integer(value, fault->code)) return SetResult::BadValue;
+    fault->state = fault->code == kRetries    ? LinkState::RetryExceeded
+                   : fault->code == kNotReady ? LinkState::Slow
+                   : fault->code == kFlushed  ? LinkState::Closed
+                                              : LinkState::Down;
+    return SetResult::Set;
+  }
   return std::nullopt;
 }
 
@@ -381,6 +423,7 @@ bool make_fact(std::string_view type, AnyFact& fact) {
 }
 
 SetResult set_field(AnyFact& fact, std::string_view field, std::string_view value) {
+  value = logs::trimmed(value);
   if (value.empty()) return SetResult::Set;
   if (const auto set = set_compound(fact, field, value)) return *set;
   Setter setter(field, value);

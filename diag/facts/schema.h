@@ -24,7 +24,8 @@ enum class SetResult : std::uint8_t { Set, UnknownField, BadValue };
 ///
 /// Some names set several fields: `exit` of a death takes a status (`-9`, `137`, `1`), `how` the words of a launcher
 /// (`Segmentation fault`, `Exited with exit code 3`), `signal` a number or name; `work` of a call takes PyTorch's
-/// `WorkNCCL(SeqNum=..)`; `time` any time of day with its date.
+/// `WorkNCCL(SeqNum=..)`; `error` of a link the text of an errno, `wc` its completion status; `time` any time with its
+/// date.
 /// An empty value leaves the field as it is.
 SetResult set_field(AnyFact& fact, std::string_view field, std::string_view value);
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diag/facts/facts.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/call_rows.h"
 #include "diag/hangdetect/readers/dump_files.h"
@@ -122,6 +123,7 @@ inline constexpr std::int64_t kLauncherSignalled = 1;
 
 /// What all logs of a job say.
 struct LogFacts {
+  facts::Facts facts;                    ///< by the rows of the catalogue
   std::map<int, RankNotes> notes;        ///< by global rank
   std::vector<LogStatement> statements;  ///< in the order of the input
   std::vector<RankDump>
