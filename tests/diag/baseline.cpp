@@ -156,6 +156,8 @@ Cases load_cases(const std::string& tests) {
       audit::load_threads(tests + "/audit/threads", tests + "/audit/threads.txt"), true);
   add(all, "hangdetect/invented", "hang", hang::load_labelled_texts(tests + "/hangdetect/invented"),
       true);
+  add(all, "hangdetect/jobs", "hang", hang::load_all_labelled_dumps(tests + "/hangdetect/jobs"),
+      false);
   add_generated(all, "generated/all-files", 0);
   add_generated(all, "generated/two-in-five-lost", 40);
   std::string corpus;

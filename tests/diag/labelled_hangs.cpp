@@ -47,7 +47,10 @@ bool names_innocent_rank(const LabelledHang& hang, const ScoredHang& scored) {
 }
 
 Outcome outcome_of(const LabelledHang& hang, const ScoredHang& scored) {
-  if (scored.is_right()) return Outcome::Right;
+  const bool says_all = std::all_of(
+      hang.says.begin(), hang.says.end(),
+      [&](const std::string& words) { return scored.why.find(words) != std::string::npos; });
+  if (scored.is_right()) return says_all ? Outcome::Right : Outcome::Fair;
   if (names_innocent_rank(hang, scored)) return Outcome::Wrong;
   // What is named is true, and incomplete.
   if (scored.is_kind_right || !scored.culprits.empty()) return Outcome::Fair;
@@ -88,6 +91,8 @@ LabelledHang load_labelled_dumps(const std::string& folder) {
     if (hang.kinds.empty()) hang.kinds.emplace_back("not_a_hang");
   }
   if (hang.kinds.front() == "not_a_hang") hang.answerable = "not_a_hang";
+  if (json.contains("answerable")) hang.answerable = json.at("answerable");
+  if (json.contains("says")) hang.says = json.at("says").get<std::vector<std::string>>();
   return hang;
 }
 

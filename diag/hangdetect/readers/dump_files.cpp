@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "diag/hangdetect/readers/call_logs.h"
 #include "diag/hangdetect/readers/dump_builder.h"
 #include "diag/hangdetect/readers/dump_json.h"
 #include "diag/hangdetect/readers/dump_keys.h"
@@ -101,6 +102,7 @@ FileKind kind_of(const std::string& path, std::string_view head) {
       head.find("\"nccl_version\"") != std::string_view::npos) {
     return FileKind::Ras;
   }
+  if (looks_like_call_log(body)) return FileKind::CallLog;
   if (head[first] == '{' || head[first] == '[') {
     for (const std::string_view key :
          {"\"pg_config\"", "\"pg_status\"", "\"profiling_name\"", "\"entries\""}) {

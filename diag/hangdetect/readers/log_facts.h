@@ -39,6 +39,7 @@ struct RankNotes {
   bool has_failed = false;     ///< its last call ended with an error: retired then means failed
   bool has_lost_peer = false;  ///< that error was a connection that a peer closed
   bool has_exception = false;  ///< an error of the program's own
+  std::string exception;       ///< its line, `ValueError: corrupted record`
   bool has_alarm = false;      ///< a line of its own has words of an error or a wait
   bool is_waiting = false;     ///< its watchdog timed out in a call whose group nothing tells
   bool has_stack = false;      ///< of its main thread
